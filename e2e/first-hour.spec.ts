@@ -198,9 +198,19 @@ test('the palette finds a devbox by a part of its name', async ({ signedIn: page
   await isLive(page)
   await page.keyboard.press('Control+k')
   await page.getByRole('dialog', { name: 'Command palette' }).getByRole('combobox').fill('for by nam')
-  await page.getByRole('option', { name: /^Looked for by name/ }).click()
+  // What is found comes later than the offer to search, and is what Enter opens.
+  await expect(page.getByRole('option', { name: /^Looked for by name/, selected: true })).toBeVisible()
+  await page.keyboard.press('Enter')
   await expect(page).toHaveURL(`${product.url}/devboxes/${id}`)
   await expect(page.getByRole('heading', { name: 'Looked for by name' })).toBeVisible()
+
+  // An id names one thing: it is opened, or said not to be there.
+  await page.keyboard.press('Control+k')
+  const palette = page.getByRole('dialog', { name: 'Command palette' })
+  await palette.getByRole('combobox').fill('snp_none')
+  await expect(palette.getByRole('status')).toHaveText('This account has no snapshot with this id')
+  await palette.getByRole('combobox').fill(` ${id} `)
+  await expect(palette.getByRole('option')).toHaveText([/^Looked for by name/])
 })
 
 test('several devboxes are selected and suspended with one answer, and those in another state are left', async ({

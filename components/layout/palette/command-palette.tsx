@@ -32,7 +32,7 @@ import { paths } from '#lib/console/address/paths.ts'
 import { browserStore } from '#lib/console/frame/kept-items.ts'
 import { themes } from '#lib/console/frame/preferences.ts'
 import { readViews } from '#lib/console/lists/saved-views.ts'
-import { type FoundKind, foundQuery, snapshotsLookedThrough } from '#lib/console/queries/found.ts'
+import { type Found, type FoundKind, foundQuery, kindOfId, snapshotsLookedThrough } from '#lib/console/queries/found.ts'
 import { useSignOut } from '../account-menu.tsx'
 import { Keys } from '../keys.tsx'
 import { destinations } from '../navigation.ts'
@@ -94,13 +94,17 @@ const Commands = ({ onClose, onHelp, typedAhead }: CommandPaletteProps) => {
     return () => cancelAnimationFrame(frame)
   }, [typed])
   const asked = text.trim()
+  const [selected, setSelected] = useState('')
+  const searchDevboxes = `search devboxes ${asked}`
+  // What is found comes later than the offer to search, and goes before it: Enter opens it unless another was chosen.
+  const selectFound = (value: string) => setSelected((now) => (now === '' || now === searchDevboxes ? value : now))
   const act = (action: () => void) => () => {
     onClose()
     action()
   }
   const go = (href: string) => act(() => router.push(href))
   return (
-    <Command label="Command palette" loop>
+    <Command label="Command palette" loop value={selected} onValueChange={setSelected}>
       <div className="flex items-center gap-2.5 border-b border-line px-4">
         <Search aria-hidden className="size-4 text-muted" />
         <Command.Input
@@ -112,7 +116,9 @@ const Commands = ({ onClose, onHelp, typedAhead }: CommandPaletteProps) => {
         />
       </div>
       <Command.List className="max-h-[min(24rem,60dvh)] overflow-y-auto p-2">
-        <Command.Empty className="px-3 py-6 text-center text-muted">Nothing fits</Command.Empty>
+        {kindOfId(asked) === undefined && (
+          <Command.Empty className="px-3 py-6 text-center text-muted">Nothing fits</Command.Empty>
+        )}
         <Group heading="Go to">
           {destinations.map(({ label, href, icon, keys }) => (
             <Entry key={href} icon={icon} hint={<Keys keys={keys} />} onSelect={go(href)}>
@@ -124,22 +130,28 @@ const Commands = ({ onClose, onHelp, typedAhead }: CommandPaletteProps) => {
           </Entry>
         </Group>
         {asked !== '' && (
-          <Group heading="Find">
-            <FoundEntries asked={asked} onGo={go} />
-            <Entry
-              value={`search devboxes ${asked}`}
-              icon={Search}
-              onSelect={go(paths.devboxes({ search: asked.slice(0, 256) }))}
-            >
-              Search devboxes for “{cutEnd(asked, 60)}”
-            </Entry>
-            <Entry
-              value={`search axons ${asked}`}
-              icon={Search}
-              onSelect={go(paths.axons({ search: asked.slice(0, 256) }))}
-            >
-              Search axons for “{cutEnd(asked, 60)}”
-            </Entry>
+          // Also with no entry: then it says why.
+          <Group heading="Find" forceMount>
+            <FoundEntries asked={asked} onGo={go} onFirst={selectFound} />
+            {/* An id names one thing, which is there or is not. */}
+            {kindOfId(asked) === undefined && (
+              <>
+                <Entry
+                  value={searchDevboxes}
+                  icon={Search}
+                  onSelect={go(paths.devboxes({ search: asked.slice(0, 256) }))}
+                >
+                  Search devboxes for “{cutEnd(asked, 60)}”
+                </Entry>
+                <Entry
+                  value={`search axons ${asked}`}
+                  icon={Search}
+                  onSelect={go(paths.axons({ search: asked.slice(0, 256) }))}
+                >
+                  Search axons for “{cutEnd(asked, 60)}”
+                </Entry>
+              </>
+            )}
           </Group>
         )}
         {ofPage.length > 0 && (
@@ -199,8 +211,15 @@ const Commands = ({ onClose, onHelp, typedAhead }: CommandPaletteProps) => {
   )
 }
 
+interface FoundEntriesProps {
+  asked: string
+  onGo: (href: string) => () => void
+  /** The value of the first entry, when it is there. */
+  onFirst: (value: string) => void
+}
+
 /** What has the text in its name or as its id, asked for once typing pauses. */
-const FoundEntries = ({ asked, onGo }: { asked: string; onGo: (href: string) => () => void }) => {
+const FoundEntries = ({ asked, onGo, onFirst }: FoundEntriesProps) => {
   const [settled, setSettled] = useState('')
   useEffect(() => {
     const timer = setTimeout(() => setSettled(asked), pauseMs)
@@ -208,28 +227,42 @@ const FoundEntries = ({ asked, onGo }: { asked: string; onGo: (href: string) => 
   }, [asked])
   const { data } = useQuery({ ...foundQuery(settled), enabled: settled.length >= fewestLetters })
   // Those of an earlier text would be taken for this one's.
-  if (settled !== asked || !data) return null
+  const found = settled === asked ? data : undefined
+  const entryValueOf = ({ kind, id }: Found) => `${kind} ${id} ${asked}`
+  const [firstThing] = found?.things ?? []
+  const first = firstThing && entryValueOf(firstThing)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each that comes
+  useEffect(() => {
+    if (first) onFirst(first)
+  }, [first])
+  const kindAsked = kindOfId(asked)
+  if (!found) return kindAsked ? <p className="px-2 py-1 text-sm text-muted">Looking for the {kindAsked}</p> : null
   return (
     <>
-      {data.things.map(({ kind, id, name, href }) => (
+      {kindAsked && found.things.length === 0 && found.unasked.length === 0 && (
+        <p role="status" className="px-2 py-1 text-sm text-muted">
+          This account has no {kindAsked} with this id
+        </p>
+      )}
+      {found.things.map((thing) => (
         <Entry
-          key={id}
-          value={`${kind} ${id} ${asked}`}
-          icon={foundIcons[kind]}
-          hint={<span className="text-sm text-muted">{kind}</span>}
-          onSelect={onGo(href)}
+          key={thing.id}
+          value={entryValueOf(thing)}
+          icon={foundIcons[thing.kind]}
+          hint={<span className="text-sm text-muted">{thing.kind}</span>}
+          onSelect={onGo(thing.href)}
         >
-          <VisibleText max={80}>{name}</VisibleText>
+          <VisibleText max={80}>{thing.name}</VisibleText>
         </Entry>
       ))}
-      {data.snapshotsLeft && (
+      {found.snapshotsLeft && (
         <p className="px-2 py-1 text-sm text-muted">
           Of the snapshots the newest {snapshotsLookedThrough} were looked through
         </p>
       )}
-      {data.unasked.length > 0 && (
+      {found.unasked.length > 0 && (
         <p className="px-2 py-1 text-sm text-muted">
-          Not looked for, as the service gave no answer: {data.unasked.join(', ')}
+          Not looked for, as the service gave no answer: {found.unasked.join(', ')}
         </p>
       )}
     </>
@@ -253,9 +286,9 @@ const foundIcons: Record<FoundKind, Icon> = {
   recording: Clapperboard,
 }
 
-const Group = ({ heading, children }: { heading: string; children: ReactNode }) => (
+const Group = ({ children, ...rest }: { heading: string; forceMount?: boolean; children: ReactNode }) => (
   <Command.Group
-    heading={heading}
+    {...rest}
     className="[&_[cmdk-group-heading]]:px-2 [&_[cmdk-group-heading]]:pt-2 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:text-muted"
   >
     {children}

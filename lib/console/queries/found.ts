@@ -94,7 +94,10 @@ const named = (
   href: (id: string) => string,
 ): Found[] => rows.map(({ id, name }) => ({ kind, id, name: name || id, href: href(id) }))
 
-/** What is asked for when the text is an id, or holds one as an address or a line of a log does; undefined without. */
+/** The kind of what an id stands for, where the text is or holds one, as an address or a line of a log does. */
+export const kindOfId = (text: string): FoundKind | undefined => kindOf[knownId.exec(text)?.[1] ?? '']
+
+/** What is asked for when the text is or holds an id; undefined without. */
 const finderOfId = (text: string, api: Api): Finder[] | undefined => {
   const [id = '', prefix = ''] = knownId.exec(text) ?? []
   const kind = kindOf[prefix]
