@@ -60,6 +60,16 @@ test('a devbox is created from a snapshot of another, which is then deleted', as
 
   await open(page, `${product.url}/snapshots`)
   const row = page.getByRole('row', { name: /after-setup/ })
+  await page.keyboard.press('/')
+  await page.keyboard.type('no such snapshot')
+  await expect(page.getByText('No snapshot matches')).toBeVisible()
+  await page.getByRole('searchbox', { name: 'Search name, message or id' }).fill('INSTALLED')
+  await expect(page).toHaveURL(`${product.url}/snapshots?search=INSTALLED`)
+  await expect(row).toBeVisible()
+  await page
+    .getByRole('button', { name: 'Clear filters' })
+    .or(page.getByRole('link', { name: 'Clear filters' }))
+    .click()
   // The sheet of one has an address: the way back closes it, and a link opens it.
   await row.getByRole('button', { name: 'after-setup', exact: true }).click()
   const sheet = page.getByRole('dialog', { name: 'after-setup' })

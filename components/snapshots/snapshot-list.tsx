@@ -1,38 +1,43 @@
 'use client'
 import { Camera } from 'lucide-react'
-import type * as z from 'zod/mini'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
 import { ListMenus } from '#components/list/list-menus.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { type DrawnColumns, useColumns } from '#components/list/use-columns.ts'
+import { useEnoughRows } from '#components/list/use-enough-rows.ts'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { snapshotColumns } from '#lib/console/address/columns/snapshot-columns.ts'
-import { withColumns, withoutColumns } from '#lib/console/address/list-columns.ts'
 import { paths } from '#lib/console/address/paths.ts'
+import { SnapshotListView, snapshotQueryOf, snapshotsFoundBy } from '#lib/console/address/snapshot-list-view.ts'
 import { curlPost } from '#lib/console/api/curl-post.ts'
 import type { Shown } from '#lib/console/queries/list/pages.ts'
 import { snapshotQueries } from '#lib/console/queries/snapshots.ts'
-import { type Snapshot, SnapshotListQuery, type SnapshotList as Snapshots } from '#lib/contract/snapshots.ts'
+import type { Snapshot, SnapshotList as Snapshots } from '#lib/contract/snapshots.ts'
 import { SnapshotTable } from './snapshot-table.tsx'
 
 const SnapshotSelection = loadOnUse(async () => (await import('./snapshot-selection.tsx')).SnapshotSelection)
-
-const SnapshotListView = withColumns(SnapshotListQuery)
-type SnapshotListView = z.output<typeof SnapshotListView>
 
 const source = {
   noun: 'snapshot',
   nouns: 'snapshots',
   schema: SnapshotListView,
   path: paths.snapshots,
-  filters: { devbox_id: 'devbox is …', source_blueprint_id: 'blueprint is …' },
-  pages: (view: SnapshotListView) => snapshotQueries.list(withoutColumns(view)),
+  filters: {
+    search: 'id, name or message contains …',
+    devbox_id: 'devbox is …',
+    source_blueprint_id: 'blueprint is …',
+  },
+  pages: (view: SnapshotListView) => snapshotQueries.list(snapshotQueryOf(view)),
   refresh: (view: SnapshotListView, shown: () => Shown<Snapshot>) =>
-    snapshotQueries.refresh(withoutColumns(view), shown),
+    snapshotQueries.refresh(snapshotQueryOf(view), shown),
   rowsOf: ({ snapshots }: Snapshots) => snapshots,
+  arrange: {
+    by: ['search' as const],
+    rows: (snapshots: readonly Snapshot[], view: SnapshotListView) => snapshots.filter(snapshotsFoundBy(view)),
+  },
 }
 
 const fields = async () => (await import('./snapshot-fields.ts')).snapshotFields
@@ -44,14 +49,25 @@ interface SnapshotListProps {
 
 export const SnapshotList = ({ serviceUrl, drawnColumns }: SnapshotListProps) => {
   const page = useListPage(source)
-  const { selectedRows } = page
+  const { view, narrow, selectedRows } = page
+  useEnoughRows(page, mostLoaded)
   const columns = useColumns(snapshotColumns, page, drawnColumns)
   return (
     <>
       <ListPage
         title="Snapshots"
         page={page}
-        filterBar={<FilterBar page={page} metadata={{ keys: snapshotQueries.metadataKeys() }} />}
+        filterBar={
+          <FilterBar
+            page={page}
+            search={{
+              label: 'Search name, message or id',
+              value: view.search,
+              onFilter: (search) => narrow({ search }, 'type'),
+            }}
+            metadata={{ keys: snapshotQueries.metadataKeys() }}
+          />
+        }
         columns={5}
         tools={
           <ListMenus
@@ -89,5 +105,7 @@ export const SnapshotList = ({ serviceUrl, drawnColumns }: SnapshotListProps) =>
     </>
   )
 }
+
+const mostLoaded = 1000
 
 const labelOf = ({ id, name }: Snapshot) => `Select ${name || id}`

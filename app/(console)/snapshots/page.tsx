@@ -1,8 +1,8 @@
 import type { Metadata } from 'next'
 import { SnapshotList } from '#components/snapshots/snapshot-list.tsx'
 import { snapshotColumns } from '#lib/console/address/columns/snapshot-columns.ts'
+import { SnapshotListView, snapshotQueryOf } from '#lib/console/address/snapshot-list-view.ts'
 import { snapshotQueries } from '#lib/console/queries/snapshots.ts'
-import { SnapshotListQuery } from '#lib/contract/snapshots.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
 import { drawnColumns } from '../drawn-columns.ts'
 import { type ListPageProps, readListPage } from '../read-page.tsx'
@@ -12,9 +12,9 @@ export const metadata: Metadata = { title: 'Snapshots' }
 export default async function SnapshotsPage({ searchParams }: ListPageProps) {
   const { api, service } = await requireSession()
   return readListPage(
-    SnapshotListQuery,
+    SnapshotListView,
     await searchParams,
-    (query) => snapshotQueries.list(query, api),
+    (view) => snapshotQueries.list(snapshotQueryOf(view), api),
     <SnapshotList serviceUrl={service.url} drawnColumns={await drawnColumns(snapshotColumns, await searchParams)} />,
   )
 }

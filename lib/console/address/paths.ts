@@ -4,8 +4,8 @@ import type { BenchmarkRunListQuery } from '#lib/contract/benchmark-runs.ts'
 import type { BenchmarkListQuery } from '#lib/contract/benchmarks.ts'
 import type { DevboxListQuery } from '#lib/contract/devboxes.ts'
 import type { ScenarioListQuery } from '#lib/contract/scenarios.ts'
-import type { SnapshotListQuery } from '#lib/contract/snapshots.ts'
 import { pageDefaults, searchOf } from './search.ts'
+import type { SnapshotListView } from './snapshot-list-view.ts'
 
 /** The address of every page. */
 export const paths = {
@@ -17,7 +17,7 @@ export const paths = {
   /** A folder of a devbox, or the file of this name in it; both as `pathText` writes them. */
   devboxFiles: (id: string, { path, file }: { path?: string; file?: string }) =>
     `/devboxes/${encodeURIComponent(id)}${searchOf({ tab: 'files', path, file })}`,
-  snapshots: (query: Partial<SnapshotListQuery> = {}) => `/snapshots${searchOf(query, pageDefaults)}`,
+  snapshots: (view: Partial<SnapshotListView> = {}) => `/snapshots${searchOf(view, pageDefaults)}`,
   /** The list with the sheet of one snapshot beside it. */
   snapshot: (id: string) => `/snapshots${searchOf({ snapshot: id })}`,
   axons: (query: Partial<AxonListQuery> = {}) => `/axons${searchOf(query, pageDefaults)}`,

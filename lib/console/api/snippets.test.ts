@@ -4,11 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { BenchmarkRunListQuery } from '#lib/contract/benchmark-runs.ts'
 import { parseQuery } from '#lib/contract/query-string.ts'
 import { ScenarioListQuery } from '#lib/contract/scenarios.ts'
-import { SnapshotListQuery } from '#lib/contract/snapshots.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import type { AxonView } from '../address/axon-view.ts'
 import { DevboxListView } from '../address/devbox-list-view.ts'
 import { JobListView } from '../address/job-list-view.ts'
+import { SnapshotListView } from '../address/snapshot-list-view.ts'
 import { asCurl, asTypeScript } from './snippets.ts'
 
 const run = promisify(execFile)
@@ -76,7 +76,7 @@ describe('a list as a call', () => {
 
   it.each([
     ['devbox', 'devboxes', DevboxListView, 'status=running&metadata[env]=prod&columns=name,id'],
-    ['snapshot', 'snapshots', SnapshotListQuery, 'metadata[env]=prod'],
+    ['snapshot', 'snapshots', SnapshotListView, 'search=setup&metadata[env]=prod'],
     ['job', 'jobs', JobListView, 'name=nightly&agent=solver'],
     ['run', 'runs', BenchmarkRunListQuery, 'state=running&search=a'],
     ['scenario', 'scenarios', ScenarioListQuery, 'search=a&metadata[env]=prod'],

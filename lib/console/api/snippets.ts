@@ -5,6 +5,7 @@ import type { JobListView } from '../address/job-list-view.ts'
 import { jobQueryOf } from '../address/job-list-view.ts'
 import { withoutColumns } from '../address/list-columns.ts'
 import { pageDefaults } from '../address/search.ts'
+import { snapshotQueryOf } from '../address/snapshot-list-view.ts'
 import { activeFilters, type ListSource, type ListView } from '../lists/list-source.ts'
 import { publicClient } from './public-client.ts'
 
@@ -35,7 +36,7 @@ const calls: Readonly<Record<string, ListCall>> = {
     queryOf: devboxQueryOf,
     alsoOnPage: ({ trials }: DevboxListView) => (trials ? [] : ['without the devboxes of benchmark trials']),
   },
-  snapshots: { path: '/v1/devboxes/disk_snapshots', method: 'devboxes.diskSnapshots.list', queryOf: withoutColumns },
+  snapshots: { path: '/v1/devboxes/disk_snapshots', method: 'devboxes.diskSnapshots.list', queryOf: snapshotQueryOf },
   jobs: {
     path: '/v1/benchmark_jobs',
     method: 'benchmarkJobs.list',
