@@ -255,11 +255,18 @@ const Line = memo(({ record, wraps, onSend, onExecution }: LineProps) => {
       >
         {formatTimeOfDay(record.timestamp_ms)}
       </time>
-      <span className="w-28 shrink-0 truncate text-muted" title={shell_name ?? undefined}>
+      <span className="w-28 shrink-0 truncate text-muted max-sm:w-auto" title={shell_name ?? undefined}>
         <VisibleText max={60}>{shell_name ? `${source} ${shell_name}` : source}</VisibleText>
       </span>
       {isBad && <span className="sr-only">error:</span>}
-      <span className={classes(wraps ? 'min-w-0 break-all whitespace-pre-wrap' : 'whitespace-pre', tone)}>
+      {/* On a phone it comes after what can be done, and has lines of its own where it is long. */}
+      <span
+        className={classes(
+          wraps ? 'min-w-0 whitespace-pre-wrap wrap-anywhere' : 'whitespace-pre',
+          'max-sm:order-last',
+          tone,
+        )}
+      >
         <RecordText>{logText(record)}</RecordText>
       </span>
       {cmd != null && cmd_id && onExecution && (
@@ -278,7 +285,7 @@ const Line = memo(({ record, wraps, onSend, onExecution }: LineProps) => {
 })
 
 const lineAction =
-  '-my-px shrink-0 rounded-sm px-1 font-sans text-muted opacity-0 group-hover:opacity-100 hover:bg-surface-3 hover:text-text focus-visible:opacity-100'
+  '-my-px shrink-0 rounded-sm px-1 font-sans text-muted sm:opacity-0 group-hover:opacity-100 hover:bg-surface-3 hover:text-text focus-visible:opacity-100'
 
 /** With its program's colours where it has any. */
 const RecordText = ({ children }: { children: string }) =>

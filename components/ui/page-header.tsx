@@ -26,7 +26,8 @@ export const PageHeader = ({ title, id, badge, description, actions, children }:
         {description && <p className="mt-0.5 max-w-prose text-lg text-muted">{description}</p>}
       </div>
       {actions && (
-        <div data-page-actions className="flex flex-wrap items-center gap-2">
+        // On a narrow phone two actions and their menu stand on one line.
+        <div data-page-actions className="flex flex-wrap items-center gap-2 max-sm:gap-1.5 max-sm:*:px-2">
           {actions}
         </div>
       )}

@@ -1,4 +1,6 @@
+'use client'
 import Link from 'next/link'
+import { useLayoutEffect, useRef } from 'react'
 import { classes } from './classes.ts'
 import { LinkPending } from './link-pending.tsx'
 
@@ -16,26 +18,41 @@ export interface TabsProps {
 }
 
 /** Links, so that a tab has an address, opens in a new window and survives a reload. */
-export const Tabs = ({ label, tabs, current }: TabsProps) => (
-  <nav aria-label={label} data-page-actions className="-mx-1 flex gap-1 overflow-x-auto border-b border-line px-1">
-    {tabs.map(({ id, label, href }) => (
-      <Link
-        // No page has a part to be had ahead.
-        prefetch={false}
-        key={id}
-        href={href}
-        scroll={false}
-        aria-current={id === current ? 'page' : undefined}
-        className={classes(
-          '-mb-px inline-flex h-9 shrink-0 items-center gap-1.5 border-b-2 px-2 font-medium -outline-offset-2',
-          id === current
-            ? 'border-accent text-text'
-            : 'border-transparent text-muted hover:border-line-strong hover:text-text',
-        )}
-      >
-        {label}
-        <LinkPending />
-      </Link>
-    ))}
-  </nav>
-)
+export const Tabs = ({ label, tabs, current }: TabsProps) => {
+  const strip = useRef<HTMLElement>(null)
+  // A narrow page shows a part of them: where one is has to be in it.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: for each that is current
+  useLayoutEffect(() => {
+    const tab = strip.current?.querySelector('[aria-current=page]')
+    if (strip.current && tab instanceof HTMLElement)
+      strip.current.scrollLeft = tab.offsetLeft - (strip.current.clientWidth - tab.offsetWidth) / 2
+  }, [current])
+  return (
+    <nav
+      ref={strip}
+      aria-label={label}
+      data-page-actions
+      className="relative -mx-1 flex gap-1 overflow-x-auto border-b border-line px-1"
+    >
+      {tabs.map(({ id, label, href }) => (
+        <Link
+          // No page has a part to be had ahead.
+          prefetch={false}
+          key={id}
+          href={href}
+          scroll={false}
+          aria-current={id === current ? 'page' : undefined}
+          className={classes(
+            '-mb-px inline-flex h-9 shrink-0 items-center gap-1.5 border-b-2 px-2 font-medium -outline-offset-2',
+            id === current
+              ? 'border-accent text-text'
+              : 'border-transparent text-muted hover:border-line-strong hover:text-text',
+          )}
+        >
+          {label}
+          <LinkPending />
+        </Link>
+      ))}
+    </nav>
+  )
+}
