@@ -85,8 +85,7 @@ const Result = ({ result: { columns, rows, meta } }: { result: SqlResult }) => {
           Done
         </Badge>
         <p role="status" className="tabular">
-          {columns.length > 0 ? `${formatCount(rows.length)} rows` : `${formatCount(changes)} rows changed`} in{' '}
-          {formatMs(duration_ms)}
+          {columns.length > 0 ? rowsText(rows.length) : `${rowsText(changes)} changed`} in {formatMs(duration_ms)}
         </p>
         {rows.length > 0 && (
           <span className="ml-auto">
@@ -120,6 +119,8 @@ const Result = ({ result: { columns, rows, meta } }: { result: SqlResult }) => {
 const numberOf = ({ number }: ResultRow) => String(number)
 
 const formatMs = (ms: number): string => (ms < 10 ? `${Number(ms.toPrecision(2))} ms` : `${Math.round(ms)} ms`)
+
+const rowsText = (count: number) => `${formatCount(count)} ${count === 1 ? 'row' : 'rows'}`
 
 const columnsOf = (columns: SqlResult['columns'], rows: readonly ResultRow[]): Column<ResultRow>[] =>
   columns.map(({ name }, at) => {

@@ -5,6 +5,7 @@ import { usePathname } from 'next/navigation'
 import { Fragment } from 'react'
 import { shortenMiddle } from '#components/ui/text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
+import { paths } from '#lib/console/address/paths.ts'
 import { destinations } from './navigation.ts'
 import { usePageName } from './page-name.tsx'
 
@@ -48,9 +49,12 @@ export const Breadcrumb = () => {
   )
 }
 
-/** The places of the navigation that lead to `pathname`, and the id of the thing it shows. */
+/** Those of the navigation, and what is below one without being a thing that has an id. */
+const places = [...destinations, { label: 'History', href: paths.evictionHistory() }]
+
+/** The places that lead to `pathname`, and the id of the thing it shows. */
 const placeOf = (pathname: string) => {
-  const above = destinations
+  const above = places
     .filter(({ href }) => pathname === href || (href !== '/' && pathname.startsWith(`${href}/`)))
     .map(({ label, href }) => ({ label, href }))
     .sort((a, b) => a.href.length - b.href.length)
