@@ -18,7 +18,7 @@ export const ShortcutsDialog = ({ onClose }: { onClose: () => void }) => {
     >
       <p className="mb-3 text-muted">
         {isOff ? 'Keys without Ctrl are turned off in this browser. ' : 'Keys without Ctrl can be turned off in '}
-        <Link href={paths.settings()} prefetch={false} onClick={onClose} className="text-accent hover:underline">
+        <Link href={paths.settings()} prefetch={false} onClick={onClose} className="text-accent underline">
           {isOff ? 'Turn them on in the settings' : 'the settings'}
         </Link>
       </p>

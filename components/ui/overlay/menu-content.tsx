@@ -35,7 +35,8 @@ export const MenuContent = ({
     // Not modal: what is hidden from assistive technology meanwhile would still take the focus.
     <Menu.Root modal={false} open={isOpen} onOpenChange={onOpenChange}>
       <Menu.Anchor virtualRef={anchor as RefObject<HTMLElement>} />
-      <Menu.Portal>
+      {/* What is outside of every landmark is passed over by who goes from one to the next. */}
+      <Menu.Portal container={anchor.current?.closest<HTMLElement>('main, header')}>
         <Menu.Content
           ref={content}
           id={id}
