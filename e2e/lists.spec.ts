@@ -22,12 +22,12 @@ test('two lists keep their own columns; one is exported whole and saved as a vie
   const dialog = page.getByRole('dialog', { name: 'Columns' })
   await dialog.getByLabel('Metadata key').fill('env')
   await dialog.getByRole('button', { name: 'Add its values' }).click()
-  await dialog.getByRole('button', { name: 'Hide Lifetime' }).click()
+  await dialog.getByRole('button', { name: 'Hide Created' }).click()
   await dialog.getByRole('button', { name: 'Done' }).click()
   await expect(head('env')).toBeVisible()
-  await expect(head('Lifetime')).toHaveCount(0)
+  await expect(head('Created')).toHaveCount(0)
   await expect(page.getByRole('row', { name: /listed-box/ }).getByTitle('prod', { exact: true })).toBeVisible()
-  const columns = 'columns=name,status,id,metadata,created,time-left,metadata.env'
+  const columns = 'columns=name,status,id,metadata,time-left,metadata.env'
   await expect(page).toHaveURL(`${product.url}/devboxes?${columns}`)
 
   await open(page, `${product.url}/benchmarks/scenarios?search=listed&columns=name,id,status`)

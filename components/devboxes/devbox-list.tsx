@@ -116,7 +116,7 @@ export const DevboxList = ({ serviceUrl, drawnColumns }: DevboxListProps) => {
             </Popover>
           </FilterBar>
         }
-        columns={7}
+        columns={6}
         tools={
           <>
             {ofTrials > 0 && <Trials view={view} count={ofTrials} />}

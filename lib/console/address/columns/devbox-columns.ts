@@ -11,7 +11,8 @@ export const devboxColumns: ListColumns = {
     'time-left': 'Time left',
     ended: 'Ended',
   },
-  usual: ['name', 'status', 'id', 'metadata', 'created', 'lifetime', 'time-left'],
+  // Without the lifetime, which of a running devbox says again when it was created.
+  usual: ['name', 'status', 'id', 'metadata', 'created', 'time-left'],
   hasMetadata: true,
   cookie: 'devboxColumns',
 }
