@@ -89,32 +89,53 @@ const valueNamed = new RegExp(`(${valued})${given}(?=${beside}${naming})`, 'gi')
 const flag = /(["']?)(--?[A-Za-z][\w-]{1,60})(["']?(?:[ \t]{0,4},[ \t]{0,4}|[ \t]{1,4}))(["']?)([^\s,"'\]]{1,4096})\4/g
 const run = /[A-Za-z0-9+/=]{20,4096}/g
 
-/** The text with the parts hidden that look secret by their shape or by the name before them. */
-export const maskText = (text: string): string =>
-  maskPairs(
-    maskKeys(text)
+/** One after the other: whoever hides in a long text may let others in between two. */
+const passes: ((text: string) => string)[] = [
+  (text) => maskKeys(text),
+  (text) =>
+    text
       .replace(namedValue, (found, lead: string, name: string, value: string) => maskedAs(name, value, lead) ?? found)
-      .replace(valueNamed, (found, lead: string, value: string, name: string) => maskedAs(name, value, lead) ?? found)
-      .replace(urlUser, `$1${mask}`)
-      .replace(urlPassword, `$1:${mask}@`)
-      .replace(urlToken, `$1${mask}@`)
-      .replace(userPassword, `$1${mask}`)
-      .replace(attachedPassword, `$1${mask}`)
-      .replace(dialPassword, `$1${mask}`)
-      .replace(loginPassword, `$1${mask}`)
-      .replace(telegram, mask)
-      .replace(element, (found, name: string, value: string) => (isHidden(name, value) ? `<${name}>${mask}` : found))
-      .replace(webhook, `$1/${mask}`)
-      .replace(bearer, `$1$2${mask}`)
-      .replace(basic, `$1${mask}`),
-  )
-    .replace(flag, (found, open: string, name: string, gap: string, quote: string, value: string) =>
+      .replace(valueNamed, (found, lead: string, value: string, name: string) => maskedAs(name, value, lead) ?? found),
+  (text) => text.replace(urlUser, `$1${mask}`),
+  (text) => text.replace(urlPassword, `$1:${mask}@`),
+  (text) => text.replace(urlToken, `$1${mask}@`),
+  (text) => text.replace(userPassword, `$1${mask}`).replace(attachedPassword, `$1${mask}`),
+  (text) => text.replace(dialPassword, `$1${mask}`),
+  (text) => text.replace(loginPassword, `$1${mask}`).replace(telegram, mask),
+  (text) =>
+    text.replace(element, (found, name: string, value: string) => (isHidden(name, value) ? `<${name}>${mask}` : found)),
+  (text) => text.replace(webhook, `$1/${mask}`).replace(bearer, `$1$2${mask}`).replace(basic, `$1${mask}`),
+  (text) => maskPairs(text),
+  (text) =>
+    text.replace(flag, (found, open: string, name: string, gap: string, quote: string, value: string) =>
       isHidden(name, value) && !value.startsWith('-') ? `${open}${name}${gap}${quote}${mask}${quote}` : found,
-    )
-    .replace(issued, (found, at: number, all: string) => (isOfModel(all, at) ? found : mask))
-    .replace(run, (found, at: number, all: string) =>
-      (found.split('/').some(isRandom) || isRandom(found)) && !isOfModel(all, at) ? mask : found,
-    )
+    ),
+  (text) =>
+    text
+      .replace(issued, (found, at: number, all: string) => (isOfModel(all, at) ? found : mask))
+      .replace(run, (found, at: number, all: string) =>
+        (found.split('/').some(isRandom) || isRandom(found)) && !isOfModel(all, at) ? mask : found,
+      ),
+]
+
+/** The text with the parts hidden that look secret by their shape or by the name before them. */
+export const maskText = (text: string): string => passes.reduce((masked, pass) => pass(masked), text)
+
+function* maskingText(text: string): Generator<void, string> {
+  let masked = text
+  for (const pass of passes) {
+    masked = pass(masked)
+    yield
+  }
+  return masked
+}
+
+const done = <T>(steps: Generator<void, T>): T => {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}
 
 const maskPairs = (text: string): string => {
   let masked = ''
@@ -165,39 +186,38 @@ const isOfModel = (text: string, at: number): boolean => {
   return /^[\s-]*["']?([\w.]{0,40}[._])?(model|model_name|image)["']?[ \t]*[:=][ \t]*["']?[^\s"',:]*$/i.test(line)
 }
 
-const maskValue = (name: string, value: unknown, isUnderSecret: boolean): unknown => {
+function* maskingValue(name: string, value: unknown, isUnderSecret: boolean): Generator<void, unknown> {
   const hides = isUnderSecret || isSecretName(name)
-  if (Array.isArray(value))
-    return value.map((each, i) => {
+  if (Array.isArray(value)) {
+    const masked: unknown[] = []
+    for (const [i, each] of value.entries()) {
       const before = value[i - 1]
       const isName = typeof before === 'string' && (/^--?[A-Za-z][\w-]*$/.test(before) || value.length === 2)
       const isFlagged = isName && typeof each === 'string'
-      return maskValue(isFlagged && !each.startsWith('-') ? before : name, each, isUnderSecret)
-    })
+      masked.push(yield* maskingValue(isFlagged && !each.startsWith('-') ? before : name, each, isUnderSecret))
+    }
+    return masked
+  }
   if (typeof value === 'object' && value !== null) {
     const { name: named, key: keyed } = value as { name?: unknown; key?: unknown }
     const under = [named, keyed].find((each) => typeof each === 'string')
-    return Object.fromEntries(
-      Object.entries(value).map(([field, each]) => [
-        field,
-        // `{ name: 'API_KEY', value: '…' }`
-        /^(value|val|default)$/i.test(field) && typeof under === 'string'
-          ? maskValue(under, each, hides)
-          : field === 'name' || field === 'key'
-            ? maskValue(
-                field === 'key' && typeof each === 'string' && 'value' in value ? '' : field,
-                each,
-                isUnderSecret,
-              )
-            : maskValue(field, each, hides),
-      ]),
-    )
+    const masked: [string, unknown][] = []
+    for (const [field, each] of Object.entries(value)) {
+      // `{ name: 'API_KEY', value: '…' }`
+      const isValue = /^(value|val|default)$/i.test(field) && typeof under === 'string'
+      const isName = field === 'name' || field === 'key'
+      const isNaming = field === 'key' && typeof each === 'string' && 'value' in value
+      const known = isValue ? under : isNaming ? '' : field
+      masked.push([field, yield* maskingValue(known, each, !isValue && isName ? isUnderSecret : hides)])
+    }
+    return Object.fromEntries(masked)
   }
+  yield
   if (typeof value === 'number') return hides && !isPlain(name, String(value)) ? mask : value
   if (typeof value !== 'string') return value
   if (hides && !isPlain(name, value)) return mask
   if (isModelName(name) || reference.test(value)) return value
-  return value.includes('\n') ? maskYaml(value) : maskText(value)
+  return yield* value.includes('\n') ? maskingYaml(value) : maskingText(value)
 }
 
 const configured = /^(kwargs|environment_variables)$/
@@ -206,66 +226,82 @@ const configured = /^(kwargs|environment_variables)$/
  * A record of the service with what looks secret in its configuration hidden: in `kwargs`, `environment_variables` and
  * `inline_yaml`, wherever they stand. The names of stored secrets stay.
  */
-export const maskRecord = (record: unknown): unknown => {
-  if (Array.isArray(record)) return record.map(maskRecord)
+export function* maskingRecord(record: unknown): Generator<void, unknown> {
   if (typeof record !== 'object' || record === null) return record
-  return Object.fromEntries(
-    Object.entries(record).map(([field, value]) => {
-      if (field === 'inline_yaml' && typeof value === 'string') return [field, maskYaml(value)]
-      return [field, configured.test(field) ? maskValue('', value, false) : maskRecord(value)]
-    }),
-  )
+  yield
+  if (Array.isArray(record)) {
+    const masked: unknown[] = []
+    for (const each of record) masked.push(yield* maskingRecord(each))
+    return masked
+  }
+  const masked: [string, unknown][] = []
+  for (const [field, value] of Object.entries(record)) {
+    if (field === 'inline_yaml' && typeof value === 'string') masked.push([field, yield* maskingYaml(value)])
+    else masked.push([field, yield* configured.test(field) ? maskingValue('', value, false) : maskingRecord(value)])
+  }
+  return Object.fromEntries(masked)
 }
+
+export const maskRecord = (record: unknown): unknown => done(maskingRecord(record))
 
 const keyLine =
   /^(\s*(?:[-?]\s+)*)(["']?)((?<=["'])[^"'\n]{1,100}|[\w.$@/[\]\uFF00-\uFF5E-]+)\2(\s*:(?:\s+|$)|\s*=\s*)(.*)$/
 const itemLine = /^(\s*-\s+)(.*)$/
 
+/** No rule for what stands in a text reaches over the end of a line, but that for private keys. */
+const linesTogether = 200
+
 /** The text of a YAML file with the values hidden that look secret; its lines, its comments and its layout stay. */
-export const maskYaml = (yaml: string): string => {
+export function* maskingYaml(yaml: string): Generator<void, string> {
   /** The column of the key whose value is being hidden; what stands deeper belongs to it. */
   let hidden: { column: number; isText: boolean } | undefined
   /** Of `- name: API_KEY`, whose value follows under `value`. */
   let named: { name: string; column: number } | undefined
   let flagged: string | undefined
-  const lines = maskKeys(yaml)
-    .split('\n')
-    .map((line, at, all) => {
-      const indent = /^\s*/.exec(line)?.[0].length ?? 0
-      if (line.trim() === '') return line
-      if (hidden) {
-        const isItem = !hidden.isText && indent === hidden.column && /^\s*-(\s|$)/.test(line)
-        if (indent > hidden.column || isItem) return hideLine(line, hidden.isText)
-        hidden = undefined
-      }
-      const item = itemLine.exec(line)
-      const before = flagged
-      flagged = undefined
-      if (item) {
-        const { bare: text } = unquoted((item[2] ?? '').trim())
-        if (before && !text.startsWith('-') && isHidden(before, text)) return `${item[1]}${mask}`
-        if (/^--?[A-Za-z][\w-]*$/.test(text)) flagged = text
-      }
-      const found = keyLine.exec(line)
-      if (!found) return line
-      const [, lead = '', quote = '', name = '', sign = '', rest = ''] = found
-      const column = lead.length
-      const value = rest.replace(/\s+#.*$/, '').trim()
-      const isValue = /^(value|val|default)$/i.test(name) && named?.column === column
-      const asked = (isValue ? named?.name : nameBelow(all, at, name, column)) ?? name
-      if (/^(name|key|variable|var)$/i.test(name)) named = { name: unquoted(value).bare, column }
-      const opens = value === '' || /^[|>]/.test(value)
-      const isMap = /^[{[]/.test(value)
-      if (!isSecretName(asked)) return line
-      if (opens || isMap || !isPlain(asked, unquoted(value).bare)) hidden = { column, isText: value !== '' }
-      if (opens || isPlain(asked, unquoted(value).bare)) return line
-      const [, open = ''] = /^(["'])/.exec(rest) ?? []
-      const tail = /(\s*)$/.exec(line)?.[1] ?? ''
-      const closes = open !== '' && value.length > 1 && value.endsWith(open)
-      return `${lead}${quote}${name}${quote}${sign}${open}${mask}${closes ? open : ''}${tail}`
-    })
-  return maskText(lines.join('\n'))
+  const all = maskKeys(yaml).split('\n')
+  const hide = (line: string, at: number): string => {
+    const indent = /^\s*/.exec(line)?.[0].length ?? 0
+    if (line.trim() === '') return line
+    if (hidden) {
+      const isItem = !hidden.isText && indent === hidden.column && /^\s*-(\s|$)/.test(line)
+      if (indent > hidden.column || isItem) return hideLine(line, hidden.isText)
+      hidden = undefined
+    }
+    const item = itemLine.exec(line)
+    const before = flagged
+    flagged = undefined
+    if (item) {
+      const { bare: text } = unquoted((item[2] ?? '').trim())
+      if (before && !text.startsWith('-') && isHidden(before, text)) return `${item[1]}${mask}`
+      if (/^--?[A-Za-z][\w-]*$/.test(text)) flagged = text
+    }
+    const found = keyLine.exec(line)
+    if (!found) return line
+    const [, lead = '', quote = '', name = '', sign = '', rest = ''] = found
+    const column = lead.length
+    const value = rest.replace(/\s+#.*$/, '').trim()
+    const isValue = /^(value|val|default)$/i.test(name) && named?.column === column
+    const asked = (isValue ? named?.name : nameBelow(all, at, name, column)) ?? name
+    if (/^(name|key|variable|var)$/i.test(name)) named = { name: unquoted(value).bare, column }
+    const opens = value === '' || /^[|>]/.test(value)
+    const isMap = /^[{[]/.test(value)
+    if (!isSecretName(asked)) return line
+    if (opens || isMap || !isPlain(asked, unquoted(value).bare)) hidden = { column, isText: value !== '' }
+    if (opens || isPlain(asked, unquoted(value).bare)) return line
+    const [, open = ''] = /^(["'])/.exec(rest) ?? []
+    const tail = /(\s*)$/.exec(line)?.[1] ?? ''
+    const closes = open !== '' && value.length > 1 && value.endsWith(open)
+    return `${lead}${quote}${name}${quote}${sign}${open}${mask}${closes ? open : ''}${tail}`
+  }
+  const masked: string[] = []
+  for (let from = 0; from < all.length; from += linesTogether) {
+    const lines = all.slice(from, from + linesTogether).map((line, i) => hide(line, from + i))
+    masked.push(yield* maskingText(lines.join('\n')))
+  }
+  return masked.join('\n')
 }
+
+export const maskYaml = (yaml: string): string => done(maskingYaml(yaml))
 
 /** Of a `value` that stands above its `name`, in the lines of one map. */
 const nameBelow = (lines: readonly string[], at: number, field: string, column: number): string | undefined => {

@@ -22,7 +22,10 @@ export const readSession = async (): Promise<SessionView | null> => {
 export const requireSession = async (): Promise<SessionView & { api: Client }> => {
   const session = await openSession()
   if (!session) return redirect(signInPath((await headers()).get('x-devdeck-path') ?? '/'))
-  return { ...viewOf(session, await openOthers()), api: clientFor(session.api_key, pageWaitMs, maskingFetch) }
+  return {
+    ...viewOf(session, await openOthers()),
+    api: clientFor(session.api_key, pageWaitMs, maskingFetch(session.api_key)),
+  }
 }
 
 /** Where to sign in, and where to go on afterwards. */

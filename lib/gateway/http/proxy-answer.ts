@@ -33,7 +33,11 @@ const headersOf = (upstream: Answer, names: readonly string[]): Headers => {
 }
 
 /** The answer of the service as the page gets it. Throws a Refusal where what came is no answer of the service. */
-export const passOn = async (endpoint: Endpoint, upstream: Answer, requestId: string): Promise<Response> => {
+export const passOn = async (
+  endpoint: Endpoint,
+  upstream: Answer,
+  { requestId, apiKey }: { requestId: string; apiKey: string },
+): Promise<Response> => {
   const problem = wrongAnswer(endpoint, upstream)
   if (problem) {
     upstream.body.on('error', () => undefined).destroy()
@@ -57,7 +61,7 @@ export const passOn = async (endpoint: Endpoint, upstream: Answer, requestId: st
   }
   if (endpoint.response.kind === 'json' && holdsConfiguration(endpoint.path)) {
     headers.delete('content-length')
-    return new Response(await maskAnswer(await upstream.body.text()), { status: upstream.statusCode, headers })
+    return new Response(await maskAnswer(await upstream.body.text(), apiKey), { status: upstream.statusCode, headers })
   }
   // A Response with one of these must not have a body, not even an empty one.
   const body = [204, 205].includes(upstream.statusCode) ? null : (Readable.toWeb(upstream.body) as ReadableStream)

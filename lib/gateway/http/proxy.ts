@@ -76,7 +76,7 @@ export const proxy = (asked: Request): Promise<Response> =>
       if (isOk(upstream) && endsEvictions.has(endpoint.id))
         for (const hub of evictionHubsOf(session.account.id)) hub.refresh()
       if (isOk(upstream) && endpoint.id === devboxes.keepAlive.id && params.id) keptAlive(session.account.id, params.id)
-      const answer = await passOn(endpoint, upstream, requestId)
+      const answer = await passOn(endpoint, upstream, { requestId, apiKey: session.api_key })
       keepActivity({ endpoint, params, session, header }, answer)
       // An answer without a body has no reader that would end the call.
       if (answer.body === null) countOut()

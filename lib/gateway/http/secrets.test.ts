@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { mask, valuesOfHeader } from '#lib/wire/mask.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 import { maskingFetch } from './secrets.ts'
@@ -53,9 +53,14 @@ beforeAll(async () => {
       '/v1/accounts/me': { id: 'acc', name: 'Somebody' },
       '/v1/benchmark_jobs/bmj_1': job,
       '/v1/benchmark_jobs': method === 'POST' ? job : { jobs: [job, job], has_more: false },
+      '/v1/benchmark_jobs/bmj_long': {
+        ...job,
+        job_source: { type: 'harbor', inline_yaml: 'token: x\n'.repeat(20_000) },
+      },
       '/v1/benchmark_runs/bmr_1': run,
     }
     const answer = answers[url]
+    if (url.endsWith('bmj_long')) sent.push('bmj_long')
     response.statusCode = answer ? 200 : 404
     response.end(JSON.stringify(answer ?? { code: 'not_found', message: 'There is none', request_id: 'r' }))
   })
@@ -96,10 +101,26 @@ describe('answers', () => {
   })
 
   it('are the same where the console reads for its pages', async () => {
-    const read = await clientFor('ak_somebody', 5_000, maskingFetch).benchmarkJobs.get({ params: { id: 'bmj_1' } })
+    const read = await clientFor('ak_somebody', 5_000, maskingFetch('ak_somebody')).benchmarkJobs.get({
+      params: { id: 'bmj_1' },
+    })
     expect(JSON.stringify(read)).not.toContain('SENTINEL')
     expect(JSON.stringify(read)).toContain('MODE: fast')
   })
+})
+
+it('lets the calls of another account through while long job files of one are masked', async () => {
+  const other = await gateway.signIn('ak_another')
+  const answered: string[] = []
+  const ask = async (who: string, path: string, cookie: string) => {
+    await (await gateway.fetch(path, { cookie })).text()
+    answered.push(who)
+  }
+  const long = Array.from({ length: 8 }, () => ask('one', '/api/v1/benchmark_jobs/bmj_long', cookie))
+  // What comes in behind them is read once the first of them is being masked.
+  await vi.waitFor(() => expect(sent).toContain('bmj_long'))
+  await Promise.all([...long, ask('another', '/api/v1/benchmark_runs/bmr_1', other)])
+  expect(answered.indexOf('another')).toBeLessThan(4)
 })
 
 describe('POST /api/reveal', () => {

@@ -1,16 +1,13 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import * as z from 'zod/mini'
 import { idPattern } from '#lib/contract/common.ts'
 import type { Endpoint } from '#lib/contract/endpoint.ts'
 import { mask } from '#lib/wire/mask.ts'
-import { maskRecord, maskYaml } from '#lib/wire/secrets.ts'
+import { maskingRecord, maskingYaml } from '#lib/wire/secrets.ts'
 import { callerOf } from '../accounts/session-cookie.ts'
+import { inTurnsOf } from '../turns.ts'
 import { answering, json, Refusal } from './answer.ts'
 import { readJsonBody } from './request-body.ts'
 import { clientFor } from './upstream.ts'
-
-/** Masking a job file of half a mebibyte takes a fifth of a second, so the others are let through between two records. */
-const turnMs = 10
 
 /** Whether answers of this path hold the configuration of jobs and runs. */
 export const holdsConfiguration = (path: string): boolean => /^\/v1\/(benchmark|scenario)/.test(path)
@@ -19,32 +16,15 @@ export const holdsConfiguration = (path: string): boolean => /^\/v1\/(benchmark|
 export const takesConfiguration = ({ method, path, bodyFormat }: Endpoint): boolean =>
   method !== 'GET' && bodyFormat !== 'multipart' && holdsConfiguration(path)
 
-/** The JSON of an answer with what looks secret in the configuration of its records hidden. */
-export const maskAnswer = async (text: string): Promise<string> => {
-  if (!/"(kwargs|environment_variables|inline_yaml)"/.test(text)) return text
-  const answer: unknown = JSON.parse(text)
-  if (typeof answer !== 'object' || answer === null) return text
-  const masked: [string, unknown][] = []
-  for (const [field, value] of Object.entries(answer))
-    if (Array.isArray(value)) masked.push([field, await maskRows(value)])
-    else masked.push(...Object.entries(maskRecord({ [field]: value }) as object))
-  return JSON.stringify(Object.fromEntries(masked))
-}
-
-const maskRows = async (rows: readonly unknown[]): Promise<unknown[]> => {
-  const masked: unknown[] = []
-  let began = performance.now()
-  for (const row of rows) {
-    masked.push(maskRecord(row))
-    if (performance.now() - began < turnMs) continue
-    await nextTurn()
-    began = performance.now()
-  }
-  return masked
-}
+/** The JSON of an answer with what looks secret in the configuration of its records hidden, in turns of who has asked. */
+export const maskAnswer = async (text: string, apiKey: string): Promise<string> =>
+  /"(kwargs|environment_variables|inline_yaml)"/.test(text)
+    ? JSON.stringify(await inTurnsOf(apiKey, maskingRecord(JSON.parse(text))))
+    : text
 
 /** For what the console's server reads for its pages. */
 export const maskingFetch =
+  (apiKey: string) =>
   (fetch: typeof globalThis.fetch): typeof globalThis.fetch =>
   async (input, init) => {
     const response = await fetch(input, init)
@@ -53,7 +33,7 @@ export const maskingFetch =
     const headers = new Headers(response.headers)
     // The text is no longer what these speak of.
     for (const name of ['content-length', 'content-encoding']) headers.delete(name)
-    return new Response(await maskAnswer(await response.text()), { status: response.status, headers })
+    return new Response(await maskAnswer(await response.text(), apiKey), { status: response.status, headers })
   }
 
 /** From `/v1` on: the service may stand below a path of its own. */
@@ -137,8 +117,10 @@ export const withValuesOf = async (body: unknown, apiKey: string, jobId: string)
   const spec = (body as { spec?: { inline_yaml?: unknown; agent_configs?: unknown } } | null)?.spec
   if (!spec) return body
   const filled: Record<string, unknown> = { ...spec }
-  if (typeof spec.inline_yaml === 'string')
-    filled.inline_yaml = unmaskYaml(spec.inline_yaml, job.job_source?.inline_yaml ?? '')
+  if (typeof spec.inline_yaml === 'string') {
+    const known = job.job_source?.inline_yaml ?? ''
+    filled.inline_yaml = unmaskYaml(spec.inline_yaml, known, await inTurnsOf(apiKey, maskingYaml(known)))
+  }
   if (Array.isArray(spec.agent_configs))
     filled.agent_configs = (spec.agent_configs as Config[]).map((agent, i) => {
       const known = job.job_spec?.agent_configs ?? []
@@ -174,10 +156,10 @@ const isMaskOf = (value: string, known: string | number): boolean => {
 }
 
 /** Lines that hold a mask become the lines they were; of several that look alike, the one at the same place among them. */
-const unmaskYaml = (yaml: string, known: string): string => {
+const unmaskYaml = (yaml: string, known: string, shown: string): string => {
   const originals = new Map<string, string[]>()
   const lines = known.split('\n')
-  for (const [i, line] of maskYaml(known).split('\n').entries())
+  for (const [i, line] of shown.split('\n').entries())
     if (line.includes(mask)) originals.set(line, [...(originals.get(line) ?? []), lines[i] ?? ''])
   const asked = yaml.split('\n')
   const counts = new Map<string, number>()

@@ -113,7 +113,7 @@ const watchedClient = (apiKey: string, signal: AbortSignal, connectMs: number, {
   createClient({
     baseUrl: registry().service.url(),
     headers: bearer(apiKey),
-    fetch: maskingFetch(async (input, init) => {
+    fetch: maskingFetch(apiKey)(async (input, init) => {
       const late = new AbortController()
       const timer = setTimeout(() => late.abort(), connectMs)
       const askedMs = Date.now()

@@ -5,9 +5,9 @@ import { incompleteTail, WholeCharacters } from '#lib/terminal/xterm/characters.
 import { openXterm } from '#lib/terminal/xterm/headless.ts'
 import type { Core } from '#lib/terminal/xterm/internals.ts'
 import type { TerminalMark } from '#lib/wire/terminals.ts'
+import { awaitTurn, othersWait } from '../turns.ts'
 import { Allowance } from './allowance.ts'
 import { CommandMarks } from './marks.ts'
-import { awaitTurn, othersWait } from './parse-turns.ts'
 
 /** After this long the mirror lets the event loop go on: a flood must not delay the keystrokes of other terminals. */
 const turnMs = 6

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { awaitTurn } from './parse-turns.ts'
+import { awaitTurn } from './turns.ts'
 
 it('lets accounts take turns, and all else go on for longer than the turns take', async () => {
   const ran: string[] = []

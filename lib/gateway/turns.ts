@@ -1,13 +1,13 @@
-/** Terminals of one account that wait for their turn, oldest first. */
+/** What of each account waits for its turn, oldest first. */
 const waiting = new Map<string, (() => void)[]>()
 let isRoundAhead = false
 let tookMs = 0
-/** While several terminals wait, everything else has the event loop for so many times as long as a turn took. */
+/** While several wait, everything else has the event loop for so many times as long as a turn took. */
 const restFactor = 2
 
 /**
  * Runs `turn` when it is this account's turn. Only one is run in each round of the event loop, and accounts take turns
- * with each other: however many terminals of one print, the calls of all others go on between two. A page that is drawn
+ * with each other: however many terminals of one print, and whatever it has masked, the calls of all others go on between two. A page that is drawn
  * takes dozens of rounds, so one round between two turns is not enough.
  */
 export const awaitTurn = (account: string, turn: () => void): void => {
@@ -19,6 +19,26 @@ export const awaitTurn = (account: string, turn: () => void): void => {
 
 /** Whether others wait as well, so that a turn should be short. */
 export const othersWait = (): boolean => waiting.size > 0
+
+const stepsMs = 10
+
+/** Runs steps to their end, a few milliseconds of them in each turn of the account. */
+export const inTurnsOf = <T>(account: string, steps: Generator<void, T>): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const turn = () => {
+      const end = performance.now() + stepsMs
+      try {
+        while (performance.now() < end) {
+          const step = steps.next()
+          if (step.done) return resolve(step.value)
+        }
+        awaitTurn(account, turn)
+      } catch (error) {
+        reject(error)
+      }
+    }
+    awaitTurn(account, turn)
+  })
 
 const nextRound = (): void => {
   if (isRoundAhead) return
