@@ -7,7 +7,7 @@ export const useSteadyRows = <Row>(
   list: string,
   fresh: readonly Row[],
   keyOf: (row: Row) => string,
-  isPolled = false,
+  isPolled: boolean,
 ) => {
   const [hold, setHold] = useState<{ list: string; rows: readonly Row[] }>()
   const isHeld = isPolled && hold?.list === list && hold.rows.length > 0

@@ -31,14 +31,14 @@ export interface SignFlips {
 /** Up to so many differences all patterns of signs are looked at. */
 const mostExact = 20
 const sampled = 10_000
-const defaultSeed = 1
+const seed = 1
 
 /**
  * Two-sided p that the mean difference is zero: the share of the 2^n patterns of signs whose |sum| reaches the one that
  * was seen (Fisher 1935). All of them up to n = 20; else a seeded sample, the one that was seen counted in, which keeps p
  * above 0 (Phipson and Smyth 2010). The signs and the order of the differences do not matter. Null of none.
  */
-export const signFlipP = (differences: readonly number[], seed = defaultSeed): SignFlips | null => {
+export const signFlipP = (differences: readonly number[]): SignFlips | null => {
   const n = differences.length
   if (n === 0) return null
   const seen = Math.abs(sumOf(differences))
@@ -47,7 +47,7 @@ export const signFlipP = (differences: readonly number[], seed = defaultSeed): S
   sizes.sort((a, b) => a - b)
   const atLeast = seen - 1e-9 * Math.max(1, seen)
   if (n <= mostExact) return { p: shareOfAll(sizes, atLeast), exact: true, permutations: 2 ** n, seed: null }
-  const p = (1 + countOfSample(sizes, atLeast, seed)) / (1 + sampled)
+  const p = (1 + countOfSample(sizes, atLeast)) / (1 + sampled)
   return { p, exact: false, permutations: sampled, seed }
 }
 
@@ -67,7 +67,7 @@ const shareOfAll = (sizes: readonly number[], atLeast: number): number => {
 }
 
 /** Eight signs are drawn at a time; their sum stands in a table of the 256 there can be. */
-const countOfSample = (sizes: readonly number[], atLeast: number, seed: number): number => {
+const countOfSample = (sizes: readonly number[], atLeast: number): number => {
   const sums = signedSums(sizes)
   const bits = seededBits(seed)
   let reached = 0

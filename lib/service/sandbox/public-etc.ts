@@ -33,8 +33,8 @@ const publicNames = [
 const namesOfUsers = ['pam.d', 'pam.conf', 'security/limits.conf', 'default/useradd', 'adduser.conf', 'deluser.conf']
 
 /** Those in this machine's that every user may read. */
-export const publicNamesForUsers = (etc = '/etc'): string[] =>
-  [...publicNames, ...namesOfUsers].filter((name) => existsSync(join(etc, name)) && isPublic(join(etc, name)))
+export const publicNamesForUsers = (): string[] =>
+  [...publicNames, ...namesOfUsers].filter((name) => existsSync(join('/etc', name)) && isPublic(join('/etc', name)))
 
 /** Arguments of bwrap that make an /etc of what is public in this machine's. */
 export const publicEtc = (etc = '/etc'): string[] => [

@@ -42,8 +42,8 @@ export const seccompFilter = (machine: string = process.arch): Buffer | undefine
 }
 
 /** The numbers that `enter.pl` and `own-user.pl` call the kernel by, in the order they expect. */
-export const callNumbers = (machine: string = process.arch): string => {
-  const column = machine === 'arm64' ? 1 : 0
+export const callNumbers = (): string => {
+  const column = process.arch === 'arm64' ? 1 : 0
   return (
     [
       'setns',
