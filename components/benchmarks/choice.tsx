@@ -24,7 +24,7 @@ export const Choice = ({ label, value, options, onChange }: ChoiceProps) => {
         value={value}
         options={options.map((each) => ({ ...each, label: each.label.slice(0, longestLabel) }))}
         onChange={({ target }) => onChange(target.value)}
-        className="max-w-80"
+        className="max-w-96"
       />
     </div>
   )

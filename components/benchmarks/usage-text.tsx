@@ -22,8 +22,8 @@ export const UsageText = ({ figures }: { figures: AgentFigures }) => {
       {tokens === null ? '–' : formatTokens(tokens)} · {cost_usd === null ? '–' : formatUsd(cost_usd)}
       <span className="block text-xs leading-4 text-muted">
         {isSame
-          ? `of ${formatCount(n)} of ${formatCount(all)} attempts`
-          : `of ${formatCount(n_with_tokens)} · ${formatCount(n_with_cost)} of ${formatCount(all)}`}
+          ? `over ${formatCount(n)} of ${formatCount(all)}`
+          : `over ${formatCount(n_with_tokens)} · ${formatCount(n_with_cost)} of ${formatCount(all)}`}
       </span>
     </span>
   )

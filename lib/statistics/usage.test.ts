@@ -41,3 +41,11 @@ it('has a reason in the place of every figure that no attempt tells', () => {
     cost_usd: 'no attempt tells its cost',
   })
 })
+
+it('tells the reason that most attempts have, in whichever order they come', () => {
+  const attempts = ['it was never set up', 'the agent left nothing', 'the agent left nothing'].map((unknown_because) =>
+    attempt({ unknown_because }),
+  )
+  for (const outcomes of [attempts, attempts.toReversed()])
+    expect(figuresOf(...outcomes)?.reasons.cost_usd).toBe('the agent left nothing')
+})

@@ -13,7 +13,7 @@ export const usageOf = (outcomes: readonly AttemptOutcome[], reasons: Record<str
       return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? [value] : []
     })
   const sum = (values: readonly number[]) => (values.length === 0 ? null : values.reduce((a, b) => a + b, 0))
-  const why = outcomes.find(({ usage }) => usage?.unknown_because)?.usage?.unknown_because
+  const why = mostFrequent(outcomes.flatMap(({ usage }) => usage?.unknown_because || []))
   const values = Object.fromEntries(figures.map((figure) => [figure, told(figure)])) as Record<
     (typeof figures)[number],
     number[]
@@ -29,6 +29,13 @@ export const usageOf = (outcomes: readonly AttemptOutcome[], reasons: Record<str
       .length,
     n_with_cost: values.cost_usd.length,
   }
+}
+
+/** Of an attempt that was never set up the reason is another than of all that ran. */
+const mostFrequent = (words: readonly string[]): string | undefined => {
+  const counts = new Map<string, number>()
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
+  return [...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1))[0]?.[0]
 }
 
 const wordOf: Record<(typeof figures)[number], string> = {

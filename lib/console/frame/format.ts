@@ -4,7 +4,9 @@ export const formatTokens = (tokens: number): string =>
 
 /** `$1.23`; what is less than a cent has as many digits as tell it. */
 export const formatUsd = (usd: number): string =>
-  usd === 0 || usd >= 0.01 ? `$${usd.toFixed(2)}` : `$${Number(usd.toPrecision(2))}`
+  usd === 0 || usd >= 0.01 ? `$${cents.format(usd)}` : `$${Number(usd.toPrecision(2))}`
+
+const cents = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })
 
 /** 1234567 as "1,234,567". */
 export const formatCount = (count: number): string => new Intl.NumberFormat('en-US').format(count)

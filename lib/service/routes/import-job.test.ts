@@ -241,7 +241,7 @@ describe('a job of Harbor', () => {
       'codex acme/large ü / 😀 1 COMPLETED 1',
       'codex acme/large ü / 😀 2 COMPLETED 1',
     ])
-    expect(warnings).toEqual(['1 retries were made; Harbor keeps the last of each trial alone'])
+    expect(warnings).toEqual(['1 retry was made; Harbor keeps the last of each trial alone'])
     expect(job.benchmark_outcomes?.[0]?.scenario_outcomes.map(({ usage }) => usage?.cost_usd ?? null)).toContain(0.5)
   })
 

@@ -36,10 +36,10 @@ export const createBenchmarkRunStore = (database: Database) => {
   const count = database.prepare(`
     SELECT count(*) AS n, sum(${usageAt('n_input_tokens')}) AS n_input_tokens,
       sum(${usageAt('n_cache_tokens')}) AS n_cache_tokens, sum(${usageAt('n_output_tokens')}) AS n_output_tokens,
-      sum(${usageAt('cost_usd')}) AS cost_usd, min(${usageAt('unknown_because')}) AS unknown_because,
+      sum(${usageAt('cost_usd')}) AS cost_usd, (${mostOftenUnknownBecause}) AS unknown_because,
       count(coalesce(${usageAt('n_input_tokens')}, ${usageAt('n_output_tokens')})) AS n_with_tokens,
       count(${usageAt('cost_usd')}) AS n_with_cost
-    FROM scenario_runs WHERE benchmark_run_id = ? AND replaced = 0`)
+    FROM scenario_runs WHERE benchmark_run_id = ?1 AND replaced = 0`)
   /** Of runs that have ended, which get no more; a page of a list may hold thousands. */
   const counted = new Map<string, Counts>()
   const countsOf = ({ id, end_time_ms }: BenchmarkRunRecord): Counts => {
@@ -83,6 +83,11 @@ type Counts = RunUsage & { n: number }
 
 /** A figure of what an agent used, as its scenario run keeps it. */
 const usageAt = (figure: keyof RunUsage) => `json_extract(agent_record, '$.usage.${figure}')`
+
+/** Of a trial that was never set up it is another than of all that ran. */
+const mostOftenUnknownBecause = `
+  SELECT ${usageAt('unknown_because')} AS reason FROM scenario_runs
+  WHERE benchmark_run_id = ?1 AND replaced = 0 AND reason IS NOT NULL GROUP BY reason ORDER BY count(*) DESC, reason LIMIT 1`
 
 const toBenchmarkRun = (run: BenchmarkRunRecord, { n: n_scenario_runs, ...usage }: Counts): BenchmarkRun => ({
   id: run.id,

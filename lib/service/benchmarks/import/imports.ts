@@ -57,7 +57,7 @@ export class Imports {
       const job = await readJob(unpacked, name ?? 'Imported job')
       if (leftOut > 0)
         job.warnings.unshift({
-          sentence: `${leftOut} files of the archive are left out: ${first.join('; ')}`,
+          sentence: `${leftOut === 1 ? '1 file of the archive is' : `${leftOut} files of the archive are`} left out: ${first.join('; ')}`,
           tasks: [],
         })
       return await this.#keep(account, job, name)
