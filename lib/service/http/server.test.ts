@@ -73,7 +73,12 @@ describe('one port', () => {
   it('hangs up on those who never finish their headers', async () => {
     const silent = answerTo(['P'])
     const slow = answerTo([`GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n`])
+    const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
+    const noRequest = answerTo([preface, '\0\0\0\x04\0\0\0\0\0'])
+    // The first byte of the headers of a request.
+    const halfRequest = answerTo([preface, '\0\0\0\x04\0\0\0\0\0', '\0\0\x01\x01\0\0\0\0\x01\x02'])
     expect(await silent).toBe('')
+    await Promise.all([noRequest, halfRequest])
     expect(await slow).toMatch(/^HTTP\/1\.1 408 /)
   })
 })

@@ -77,6 +77,9 @@ export const listen = async ({
       streams++
       stream.once('close', () => streams--)
     })
+    // As long as the headers of HTTP/1.1 may take.
+    const late = setTimeout(() => session.destroy(), headersTimeoutMs)
+    for (const event of ['stream', 'close'] as const) session.once(event, () => clearTimeout(late))
     // Node has no such limit for HTTP/2: a client that sends nothing after the preface would stay for ever.
     session.setTimeout(idleTimeoutMs, () => {
       if (streams === 0) session.close()
