@@ -121,4 +121,25 @@ describe('a JSON body', () => {
       expect(status).toBe(413)
     }
   })
+
+  it('that is not sent any further once it is refused is let go of over HTTP/2', async () => {
+    const session = connect(service.url)
+    const stream = session.request(
+      {
+        ':method': 'POST',
+        ':path': '/v1/axons',
+        authorization: `Bearer ${service.key}`,
+        'content-type': 'application/json',
+      },
+      { endStream: false },
+    )
+    const closed = once(stream, 'close')
+    stream.write(Buffer.alloc(maxBodyBytes + 1, ' '))
+    const [answer] = await once(stream, 'response')
+    expect(answer[':status']).toBe(413)
+    stream.resume()
+    await closed
+    expect(stream.rstCode).toBe(0)
+    session.destroy()
+  })
 })

@@ -101,7 +101,7 @@ export const createListener = (context: ListenerContext) => {
       else if (!response.destroyed) {
         // The handler's headers were for its own answer.
         for (const name of response.getHeaderNames()) response.removeHeader(name)
-        leaveBodyUnread(request, response)
+        leaveBodyUnread(request)
         sendError(response, failure, requestId)
       }
     }
@@ -115,10 +115,13 @@ const maxUnreadMs = 30_000
  * For an answer that comes before the body is complete: closing the connection on unread bytes would reset it and the
  * answer could be lost. On HTTP/1.1 the rest of the body is read and dropped for a while.
  */
-const leaveBodyUnread = (request: IncomingMessage, response: ServerResponse) => {
+const leaveBodyUnread = (request: IncomingMessage) => {
   if (request.complete) return
-  if (request.httpVersionMajor === 2)
-    return response.once('finish', () => (request as unknown as Http2ServerRequest).stream.close())
+  if (request.httpVersionMajor === 2) {
+    const { stream } = request as unknown as Http2ServerRequest
+    // The response is finished only once the stream is closed, which a client that sends no more never does.
+    return stream.once('finish', () => stream.close())
+  }
   const timer = setTimeout(() => request.socket.destroy(), maxUnreadMs)
   request.unpipe()
   request.once('close', () => clearTimeout(timer)).resume()
