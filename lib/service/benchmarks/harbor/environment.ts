@@ -108,7 +108,7 @@ const keyOf = async (account: string, { folder, workdir }: TaskEnvironment): Pro
   JSON.stringify([buildVersion, account, await checksumOf(folder), workdir, await searchPath()])
 
 /** To be raised when the same files are built otherwise than before. */
-const buildVersion = 9
+const buildVersion = 10
 
 interface Building {
   account: string

@@ -17,6 +17,7 @@ const hasGit = existsSync('/usr/bin/git')
 const isGitPackage = hasGit && (await programsOf(['apt-get install git'])).has('git')
 
 const hasPytest = spawnSync('python3', ['-m', 'pytest', '--version']).status === 0
+const hasNewPython = spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 10))']).status === 0
 
 const packed = execFileSync('bash', ['-c', 'cd "$(mktemp -d)" && echo in >inside && tar -cz inside && rm -r "$PWD"'])
 
@@ -557,6 +558,26 @@ describe.skipIf(problem !== undefined)('a trial in a system of its own', () => {
     expect(trial.score).toBe(1)
     expect(trial.warnings.filter((each) => each.includes('has not'))).toEqual(
       isTold ? ['The verifier used what this machine has and the image has not: pytest'] : [],
+    )
+  })
+
+  // Pytest needs pluggy, and where one is so is the other.
+  it.skipIf(!hasNewPython || !hasPytest).each([
+    ['', 'import pluggy', '', true],
+    ['', 'import json, os.path', '', false],
+    ['', 'import own', '', false],
+    ['RUN pip install pytest', 'import pluggy', '', false],
+    ['RUN echo pytest >list && pip install -r list', 'import pluggy', '', false],
+    ['', 'import pluggy', 'pip install pytest', false],
+  ])('marks a package of Python that nothing installs: after "%s", %s %s', async (build, code, before, isTold) => {
+    const trial = await trials.run({
+      'environment/Dockerfile': `FROM python\n${build}\nWORKDIR /app\n`,
+      'solution/solve.sh': `${before}\necho 'x = 1' >own.py\npython3 -c '${code}' && echo done >out\n`,
+      'tests/test.sh': rewardIf('[ -e out ]'),
+    })
+    expect(trial.score).toBe(1)
+    expect(trial.warnings.filter((each) => each.includes('has not'))).toEqual(
+      isTold ? ['The solution used what this machine has and the image has not: pluggy of Python'] : [],
     )
   })
 

@@ -85,7 +85,10 @@ export const readHarborFolder = async (folder: string, givenName: string): Promi
     }
     told.delete(read.trial.name)
     const logs = await logsBelow(join(folder, path))
-    if (logs.omitted > 0) read.trial.warnings.push(`${logs.omitted === 1 ? '1 of its log files is' : `${logs.omitted} of its log files are`} left out: links, or too many`)
+    if (logs.omitted > 0)
+      read.trial.warnings.push(
+        `${logs.omitted === 1 ? '1 of its log files is' : `${logs.omitted} of its log files are`} left out: links, or too many`,
+      )
     keep(read, name, logs.files)
   }
   for (const [name, record] of told) {
@@ -105,7 +108,8 @@ export const readHarborFolder = async (folder: string, givenName: string): Promi
   // Terminal-Bench 1 says nothing of the end, and writes its results when there is one.
   const hasEnded = !known || finishedAt !== null || known.results !== null
   const retries = known?.stats?.n_retries ?? 0
-  if (retries > 0) say(`${retries === 1 ? '1 retry was' : `${retries} retries were`} made; Harbor keeps the last of each trial alone`)
+  if (retries > 0)
+    say(`${retries === 1 ? '1 retry was' : `${retries} retries were`} made; Harbor keeps the last of each trial alone`)
   const isMean = 'problem' in config || (config.value.metrics ?? []).every(({ type }) => type === 'mean')
   for (const sentence of againstPrinted(known?.stats?.evals ?? {}, rewards, isMean)) say(sentence)
   const accuracy = meanOf([...rewards.values()], 'reward')

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { quote } from '#lib/service/kit/quoting.ts'
-import type { Workbench } from '../../workbench.ts'
+import { machinePython } from '#lib/service/sandbox/python.ts'
+import { maxVariableBytes, type Workbench } from '../../workbench.ts'
 import { programsOf } from './machine-packages.ts'
 import { defaultPath } from './plan.ts'
 
@@ -82,8 +83,9 @@ export const noteExtraPrograms = async (
   const left = extras.filter(({ name }) => !installed.has(name))
   if (left.length === 0) return
   const put = left.map(({ name, stamps }) => `echo ${quote(stamps.join('\n'))} >machine/${name}`)
-  const script = `mkdir -p ${place}/{programs,machine} && cd ${place} && : >noted && chmod 666 noted &&
-printf %s "$PROGRAM" >program && chmod 755 program &&
+  const script = `mkdir -p ${place}/{programs,machine,python} && cd ${place} && : >noted && chmod 666 noted &&
+printf %s "$PROGRAM" >program && chmod 755 program && printf %s "$MODULE" >python/sitecustomize.py &&
+printf %s "$INSTALLS" >installs && printf %s "$SITES" >sites &&
 ${put.join('\n')}
 found=$(PATH=${quote(path)}; type -P ${installers.join(' ')} | sed 's,.*/,,')
 for name in $found $(ls machine); do ln -sf ../program programs/$name; done
@@ -92,34 +94,45 @@ if [ -d /etc/profile.d ]; then echo 'PATH=${programs}:$PATH' >/etc/profile.d/zz-
 if [ -d /etc/sudoers.d ]; then
   echo 'Defaults secure_path="${programs}:${defaultPath}"' >/etc/sudoers.d/zz-devdeck && chmod 440 /etc/sudoers.d/zz-devdeck
 fi`
-  await workbench.must(
-    script,
-    { PROGRAM: readFileSync(join(import.meta.dirname, 'extra-programs.sh'), 'utf8') },
-    signal,
-  )
+  const read = (file: string) => readFileSync(join(import.meta.dirname, file), 'utf8')
+  const sites = [...((await machinePython())?.folders ?? []).map((folder) => `${folder}/`), '/usr/lib/python3/']
+  const env = {
+    PROGRAM: read('extra-programs.sh'),
+    MODULE: read('sitecustomize.py'),
+    INSTALLS: installs.join('\n').slice(0, maxVariableBytes),
+    SITES: sites.join('\n'),
+  }
+  await workbench.must(script, env, signal)
 }
 
 /** The variables of a phase, with the noting programs first in its PATH where uses are noted. */
 export const noting = (env: Record<string, string>, isNoting: boolean): Record<string, string> =>
-  isNoting ? { ...env, PATH: `${programs}:${env.PATH}` } : env
+  isNoting
+    ? {
+        ...env,
+        PATH: `${programs}:${env.PATH}`,
+        PYTHONPATH: [`${place}/python`, ...(env.PYTHONPATH ? [env.PYTHONPATH] : [])].join(':'),
+      }
+    : env
 
 /** A shell condition that holds where uses are noted in this devbox. */
 export const areUsesNoted = `[ -d ${place} ]`
 
 /**
- * The programs that were used until now, and not installed in the devbox first, as nothing can be without a network.
- * Everything in it may write there.
+ * The programs, and packages of Python, that were used until now, and not installed in the devbox first, as nothing can be
+ * without a network. Everything in it may write there.
  */
 export const usedExtraPrograms = async (
   workbench: Workbench,
   { canInstall }: { canInstall: boolean },
 ): Promise<string[]> => {
   const noted = ((await workbench.readEnd(`${place}/noted`, maxNotedBytes)) ?? '').split('\n')
+  const wordsOf = (kind: string) => noted.flatMap((line) => (line.startsWith(kind) ? [line.slice(kind.length)] : []))
   const used = all.filter((name) => noted.includes(`used ${name}`))
-  if (used.length === 0) return []
-  const calls = canInstall ? noted.flatMap((line) => /^call (.+)$/.exec(line)?.[1] ?? []) : []
-  const installed = await broughtBy(calls)
-  return used.filter((name) => !installed.has(name))
+  const installed = used.length > 0 && canInstall ? await broughtBy(wordsOf('call ')) : new Set<string>()
+  const modules = [...wordsOf('module '), ...(canInstall ? [] : wordsOf('late '))]
+  const packages = modules.filter((name) => /^\w{1,100}$/.test(name) && !all.includes(name)).sort()
+  return [...used.filter((name) => !installed.has(name)), ...packages.map((name) => `${name} of Python`)]
 }
 
 /** Programs whose calls may install others. */
