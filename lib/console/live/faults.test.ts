@@ -264,16 +264,25 @@ describe('the page', () => {
   it('12 an hour asleep: back at once when it wakes, with what is over gone and nothing told anew', async () => {
     const opened = await openPage()
     const page = opened.evictions()
+    const alerts = opened.follow({ endpoint: 'alerts.watch' })
+    const told = () =>
+      alerts.items.flatMap((item) => (item.event === 'alert' ? [`${item.data.state} #${item.data.alarms}`] : []))
+    answer = ({ url }, response) =>
+      json(response, url?.includes('dbx_1') ? { id: 'dbx_1', status: 'running' } : { devboxes: [], has_more: false })
     await page.is('live')
-    const beforeMs = Date.now()
-    say(watches[0], 'dbx_1', beforeMs + 600_000)
+    await expect.poll(async () => (await streamHealth(opened.cookie)).state, soon).toBe('live')
+    say(watches[0], 'dbx_1', Date.now() + 660_000)
     await expect.poll(() => page.feed().pending).toHaveLength(1)
+    await expect.poll(told, soon).toContain('new #1')
     const now = Date.now
     vi.spyOn(Date, 'now').mockImplementation(() => now() + 3_600_000)
     opened.connection.check()
     await page.is('live')
     const feed = { ...page.feed(), health: page.health.at(-1) as LiveHealth }
     expect(currentEvictions(feed, Date.now())).toEqual([])
+    // What it missed is told as what it came to, and no alarm of it is made up afterwards.
+    await expect.poll(() => told().at(-1), soon).toBe('passed #1')
+    expect(new Set(told())).toEqual(new Set(['new #1', 'passed #1']))
   })
 
   it('12 an hour asleep, with frames from before it still unread: never counts by their clock, and has what came', async () => {
