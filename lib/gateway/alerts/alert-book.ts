@@ -40,7 +40,7 @@ import { WebhookAlerts } from './webhook-alerts.ts'
 export interface DevboxFacts {
   name: string | null
   metadata: Record<string, string>
-  status: string
+  status: string | undefined
   /** Of a devbox that a benchmark made for a trial. */
   scenario_run_id?: string | undefined
 }

@@ -42,7 +42,13 @@ const describe = async (apiKey: string, id: string): Promise<DevboxFacts | undef
   try {
     const devbox = await clientFor(apiKey, callTimeoutMs).devboxes.get({ params: { id } })
     const { name = null, metadata, status, initiator_type, initiator_id } = devbox
-    return { name, metadata, status, scenario_run_id: (initiator_type === 'scenario' && initiator_id) || undefined }
+    // A record without a status says nothing of what became of it.
+    return {
+      name,
+      metadata,
+      status: status || undefined,
+      scenario_run_id: (initiator_type === 'scenario' && initiator_id) || undefined,
+    }
   } catch (error) {
     return error instanceof ApiError && error.status === 404 ? gone : undefined
   }

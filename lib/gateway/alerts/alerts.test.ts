@@ -302,13 +302,17 @@ describe('the webhook', () => {
   let receiver: Server
   let answers: number[]
   let received: { headers: Record<string, unknown>; body: string }[]
+  /** Called with each message before it is answered. */
+  let onMessage: () => void
   beforeEach(async () => {
     answers = []
     received = []
+    onMessage = () => undefined
     receiver = createServer(async (request, response) => {
       let body = ''
       for await (const chunk of request) body += chunk
       received.push({ headers: request.headers, body })
+      onMessage()
       response.writeHead(answers.shift() ?? 204).end()
     }).listen(0, '127.0.0.1')
     await once(receiver, 'listening')
@@ -375,6 +379,30 @@ describe('the webhook', () => {
     const lines = (text as string).split('\n')
     expect([lines.length, lines[0], lines.at(-1)]).toEqual([12, '300 alerts at once:', 'and 290 more'])
     expect(lines[1]).toMatch(/^Devbox box-299 .* http:\/\/console\/299$/)
+  })
+
+  it('is not told of what has changed since, where it was away', async () => {
+    const sample = (await ask('POST', '/test')).body as Alert
+    await vi.waitFor(() => expect(received).toHaveLength(1), soon)
+    answers = [503, 503]
+    const { port } = receiver.address() as AddressInfo
+    const webhook = new Webhook({ url: `http://127.0.0.1:${port}/hook`, secret: undefined }, owner().account)
+    const [moved, stays] = ['moved', 'stays'].map((id) => ({ ...sample, kind: 'eviction', id })) as [Alert, Alert]
+    onMessage = () => {
+      onMessage = () => undefined
+      webhook.send('alert.closed', { ...moved, state: 'moved' }, 'http://console')
+    }
+    for (const alert of [moved, stays]) webhook.send('alert.raised', alert, 'http://console')
+    await vi.waitFor(() => expect(webhook.deliveries.map(({ delivered }) => delivered)).toEqual([true, true]), soon)
+    webhook.close()
+    const told = received.slice(1).map(({ body }) => JSON.parse(body) as { event: string; alerts: Alert[] })
+    const whose = (event: string) =>
+      told.filter((each) => each.event === event).map(({ alerts }) => alerts.map(({ id }) => id))
+    const [first, ...again] = whose('alert.raised')
+    expect(first).toEqual(['moved', 'stays'])
+    expect(again.length).toBeGreaterThan(0)
+    for (const ids of again) expect(ids).toEqual(['stays'])
+    expect(whose('alert.closed').at(-1)).toEqual(['moved'])
   })
 
   it('gives up at once where the receiver refuses', async () => {

@@ -35,17 +35,26 @@ interface Message {
   sent_ms: number
 }
 
+/** What there is to tell of an alert, and which word about it that is. */
+interface Word extends ToldAlert {
+  number: number
+}
+
 /**
  * Tells one address outside of the alerts of an account. Each message is signed: `devdeck-signature: t=<ms>,v1=<hex>`
  * is the HMAC-SHA256, under the secret, of `<ms>.<body>`. What is not answered with 2xx is sent again, with the same
- * `devdeck-delivery`, so that a receiver can tell a repetition.
+ * `devdeck-delivery`, so that a receiver can tell a repetition; an alert of which there is later news is left out then,
+ * or a receiver that was away would hear last what was true first.
  */
 export class Webhook {
   readonly #config: WebhookConfig
   readonly #account: { id: string; name: string }
   readonly #closing = new AbortController()
   /** By event and the id of the alert. */
-  readonly #gathered = new Map<AlertEventName, Map<string, ToldAlert>>()
+  readonly #gathered = new Map<AlertEventName, Map<string, Word>>()
+  /** The number of the last word about each alert that is not delivered, and of the last one of all. */
+  readonly #lastWords = new Map<string, number>()
+  #words = 0
   /** Newest first. */
   readonly deliveries: WebhookDelivery[] = []
 
@@ -61,9 +70,11 @@ export class Webhook {
 
   /** Tells of an alert, with others of which the same is told at about the same time. `url` leads people to it. */
   send(event: AlertEventName, alert: Alert, url: string): void {
+    const word = { alert, url, number: ++this.#words }
+    this.#lastWords.set(alert.id, word.number)
     const gathered = this.#gathered.get(event)
-    if (gathered) return void gathered.set(alert.id, { alert, url })
-    const together = new Map([[alert.id, { alert, url }]])
+    if (gathered) return void gathered.set(alert.id, word)
+    const together = new Map([[alert.id, word]])
     this.#gathered.set(event, together)
     setTimeout(() => {
       this.#gathered.delete(event)
@@ -73,12 +84,11 @@ export class Webhook {
   }
 
   /** Resolves once it was delivered or given up; never rejects. */
-  async #deliver(event: AlertEventName, told: readonly ToldAlert[]): Promise<void> {
-    const alerts = told.map((each) => each.alert)
+  async #deliver(event: AlertEventName, told: readonly Word[]): Promise<void> {
     const delivery: WebhookDelivery = {
       id: randomUUID(),
       event,
-      n_alerts: alerts.length,
+      n_alerts: told.length,
       at_ms: Date.now(),
       attempts: 0,
       delivered: null,
@@ -86,28 +96,36 @@ export class Webhook {
     }
     this.deliveries.unshift(delivery)
     this.deliveries.length = Math.min(this.deliveries.length, maxKept)
+    const { signal } = this.#closing
+    const isNews = ({ alert, number }: Word) => this.#lastWords.get(alert.id) === number
+    let current = told
+    while (!signal.aborted && current.length > 0) {
+      delivery.attempts += 1
+      const { isDelivered, isFinal, answer } = await this.#post(this.#body(delivery, current), delivery)
+      delivery.answer = answer
+      if (isDelivered || isFinal || delivery.attempts >= maxAttempts) {
+        delivery.delivered = isDelivered
+        for (const word of current) if (isNews(word)) this.#lastWords.delete(word.alert.id)
+        return
+      }
+      await pause(backoffMs(delivery.attempts - 1, webhookTimes), signal)
+      current = current.filter(isNews)
+    }
+    delivery.delivered = false
+    delivery.answer = current.length > 0 ? 'given up, as the console stopped' : 'given up, as there is later news'
+  }
+
+  #body({ event, at_ms }: WebhookDelivery, told: readonly Word[]): string {
+    const alerts = told.map(({ alert }) => alert)
     const message: Message = {
       event,
       alert: alerts[0] as Alert,
       alerts,
       text: alertsText(told),
       account: this.#account,
-      sent_ms: delivery.at_ms,
+      sent_ms: at_ms,
     }
-    const body = JSON.stringify(message)
-    const { signal } = this.#closing
-    while (!signal.aborted) {
-      delivery.attempts += 1
-      const { isDelivered, isFinal, answer } = await this.#post(body, delivery)
-      delivery.answer = answer
-      if (isDelivered || isFinal || delivery.attempts >= maxAttempts) {
-        delivery.delivered = isDelivered
-        return
-      }
-      await pause(backoffMs(delivery.attempts - 1, webhookTimes), signal)
-    }
-    delivery.delivered = false
-    delivery.answer = 'given up, as the console stopped'
+    return JSON.stringify(message)
   }
 
   close(): void {
