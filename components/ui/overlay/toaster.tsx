@@ -13,7 +13,14 @@ const looks: Record<ToastTone, { icon: Icon; color: string }> = {
 
 export const showToast = (tone: ToastTone, title: ReactNode, { durationMs, ...options }: ToastOptions): void => {
   const { icon: Icon, color } = looks[tone]
-  sonner(title, { ...options, duration: durationMs, icon: <Icon aria-hidden className={`size-4 ${color}`} /> })
+  // What a toast of the same id had is not this one's: its button would act on what is over.
+  const plain = { action: undefined, description: undefined }
+  sonner(title, {
+    ...plain,
+    ...options,
+    duration: durationMs,
+    icon: <Icon aria-hidden className={`size-4 ${color}`} />,
+  })
 }
 
 export const dismissToast = (id: string): void => void sonner.dismiss(id)
