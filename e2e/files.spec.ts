@@ -1,3 +1,6 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
 import { expect, isLive, test } from './product.ts'
 
 test('a file is uploaded, opened, edited, renamed and deleted by keyboard', async ({ signedIn: page, product }) => {
@@ -30,6 +33,16 @@ test('a file is uploaded, opened, edited, renamed and deleted by keyboard', asyn
   await dialog.getByRole('textbox').press('Enter')
   await expect(row("it's.txt")).toContainText('9 B')
   await expect(dialog).toBeHidden()
+
+  const chosen = mkdtempSync(join(tmpdir(), 'devdeck-chosen-'))
+  mkdirSync(join(chosen, 'deep'))
+  writeFileSync(join(chosen, 'deep/below.txt'), 'below\n')
+  await page.getByLabel('Folder to upload').setInputFiles(chosen)
+  await expect(dialog.getByRole('textbox')).toHaveValue(new RegExp(`/work/${basename(chosen)}/deep/below.txt$`))
+  await dialog.getByRole('textbox').press('Enter')
+  await expect(link(basename(chosen))).toBeVisible()
+  expect(await run(`cat work/${basename(chosen)}/deep/below.txt; rm -r work/${basename(chosen)}`)).toBe('below\n')
+  rmSync(chosen, { recursive: true })
 
   await link("it's.txt").focus()
   await page.keyboard.press('Enter')

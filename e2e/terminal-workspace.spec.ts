@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { Locator, Page } from '@playwright/test'
 import { expect, isLive, type Product, signIn, test } from './product.ts'
 
@@ -265,6 +265,8 @@ test('dropped files go where the shell stands, and over others only when that is
   await dialog.getByRole('textbox', { name: 'Folder in the devbox' }).fill('~/elsewhere')
   await dialog.getByRole('button', { name: 'Upload 2 files' }).click()
   await expect(page.getByText('2 files uploaded')).toBeVisible()
+  // There is nothing left to cancel.
+  await expect(page.getByRole('button', { name: 'Cancel' })).toHaveCount(0)
   expect(await inDevbox(product, id, 'cat "a b/näme.txt" elsewhere/*')).toBe('firstsecondother')
 
   await drop(page, 'main', { 'näme.txt': 'third' })
@@ -273,7 +275,7 @@ test('dropped files go where the shell stands, and over others only when that is
   await expect.poll(() => inDevbox(product, id, 'cat "a b/näme.txt"')).toBe('third')
 })
 
-test('a folder that is dropped is refused in words, and a file beside a terminal does not replace the page', async ({
+test('a folder that is dropped is uploaded with what is in it, and a file beside a terminal does not replace the page', async ({
   signedIn: page,
   product,
 }) => {
@@ -293,9 +295,18 @@ test('a folder that is dropped is refused in words, and a file beside a terminal
     for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
       await real.send('Input.dispatchDragEvent', { type, ...event })
   }
+  mkdirSync(join(folder, 'deep'))
+  writeFileSync(join(folder, 'deep/below.txt'), 'deep text')
   await dropAt(pane(page, 'main'), folder)
-  await expect(page.getByText('Folders cannot be uploaded')).toBeVisible()
-  await expect(page.getByRole('dialog')).toHaveCount(0)
+  await page.getByRole('dialog').getByRole('button', { name: 'Upload 2 files' }).click()
+  await expect(page.getByText('2 files uploaded')).toBeVisible()
+  // There is nothing left to cancel.
+  await expect(page.getByRole('button', { name: 'Cancel' })).toHaveCount(0)
+  expect(await inDevbox(product, id, `cat ${basename(folder)}/inside.txt ${basename(folder)}/deep/below.txt`)).toBe(
+    'textdeep text',
+  )
+  await inDevbox(product, id, `rm -r ${basename(folder)}`)
+  rmSync(join(folder, 'deep'), { recursive: true })
   await dropAt(page.getByRole('heading', { name: 'desk' }), join(folder, 'inside.txt'))
   await dropAt(pane(page, 'main'), join(folder, 'inside.txt'))
   await page

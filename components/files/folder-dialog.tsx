@@ -1,4 +1,5 @@
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
+import type { NamedFile } from '#lib/console/api/dropped-files.ts'
 import type { FolderEntry } from '#lib/console/api/folder-listing.ts'
 
 const UploadDialog = loadOnUse(async () => (await import('#components/terminal/tools/upload-dialog.tsx')).UploadDialog)
@@ -7,7 +8,7 @@ const DeleteDialog = loadOnUse(async () => (await import('./delete-dialog.tsx'))
 
 /** A change of a folder that a dialog asks about. */
 export type FolderChange =
-  | { what: 'upload'; files: readonly File[] }
+  | { what: 'upload'; files: readonly NamedFile[] }
   | { what: 'folder' }
   | { what: 'rename'; entry: FolderEntry }
   | { what: 'delete'; entries: readonly FolderEntry[] }

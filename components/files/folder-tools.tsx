@@ -1,7 +1,8 @@
-import { Download, FolderPlus, RefreshCw, Trash2, Upload } from 'lucide-react'
-import { useRef } from 'react'
+import { Download, FolderPlus, FolderUp, RefreshCw, Trash2, Upload } from 'lucide-react'
+import { type ChangeEvent, useRef } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
+import { namedFiles } from '#lib/console/api/dropped-files.ts'
 import type { FolderEntry } from '#lib/console/api/folder-listing.ts'
 import { formatCount } from '#lib/console/frame/format.ts'
 import type { FolderChange } from './folder-dialog.tsx'
@@ -28,6 +29,12 @@ interface FolderToolsProps {
 export const FolderTools = ({ selected, downloads, refusals, isReading, onRead, onAsk }: FolderToolsProps) => {
   const { saving, download, downloadFolder } = downloads
   const chooser = useRef<HTMLInputElement>(null)
+  const folderChooser = useRef<HTMLInputElement>(null)
+  const take = ({ target }: ChangeEvent<HTMLInputElement>) => {
+    const files = namedFiles(target.files ?? [])
+    target.value = ''
+    if (files.length > 0) onAsk({ what: 'upload', files })
+  }
   return (
     <div className="ml-auto flex flex-wrap items-center gap-2">
       {selected.length > 0 && (
@@ -52,17 +59,26 @@ export const FolderTools = ({ selected, downloads, refusals, isReading, onRead, 
       <Button icon={Upload} disabledReason={refusals.upload} onClick={() => chooser.current?.click()}>
         Upload files
       </Button>
+      <input ref={chooser} type="file" multiple hidden aria-label="Files to upload" onChange={take} />
+      <IconButton
+        icon={FolderUp}
+        variant="secondary"
+        label="Upload a folder"
+        // Phones choose no folders.
+        className="max-sm:hidden"
+        disabledReason={refusals.upload}
+        onClick={() => folderChooser.current?.click()}
+      />
       <input
-        ref={chooser}
-        type="file"
-        multiple
-        hidden
-        aria-label="Files to upload"
-        onChange={({ target }) => {
-          const files = [...(target.files ?? [])]
-          target.value = ''
-          if (files.length > 0) onAsk({ what: 'upload', files })
+        ref={(input) => {
+          folderChooser.current = input
+          // Its types do not know it as an attribute.
+          if (input) input.webkitdirectory = true
         }}
+        type="file"
+        hidden
+        aria-label="Folder to upload"
+        onChange={take}
       />
       <Button icon={FolderPlus} disabledReason={refusals.change} onClick={() => onAsk({ what: 'folder' })}>
         New folder

@@ -2,13 +2,14 @@ import { Upload } from 'lucide-react'
 import { useState } from 'react'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
+import { droppedFiles, type NamedFile } from '#lib/console/api/dropped-files.ts'
 import { useListener } from './use-pane-events.ts'
 
 interface FileDropZoneProps {
   element: HTMLElement
   /** Where files that are dropped go, as far as that is known. */
   folderNow: () => string | undefined
-  onFiles: (files: readonly File[]) => void
+  onFiles: (files: readonly NamedFile[]) => void
 }
 
 /** Says over an element where files would go that are dropped on it, and takes them. */
@@ -28,12 +29,10 @@ export const FileDropZone = ({ element, folderNow, onFiles }: FileDropZoneProps)
     if (!hasFiles(event) || !event.dataTransfer) return
     event.preventDefault()
     setOver(undefined)
-    const { files, folders } = sorted(event.dataTransfer)
-    if (folders > 0)
-      toast.attention('Folders cannot be uploaded', {
-        description: `Pack ${folders === 1 ? 'it' : 'them'} (tar, zip), drop the archive and unpack it in the terminal.`,
-      })
-    if (files.length > 0) onFiles(files)
+    droppedFiles(event.dataTransfer.items).then(
+      (files) => (files.length > 0 ? onFiles(files) : toast.attention('There is no file in what was dropped')),
+      (error: Error) => toast.danger('What was dropped could not be read', { description: error.message }),
+    )
   })
 
   return (
@@ -54,10 +53,3 @@ export const FileDropZone = ({ element, folderNow, onFiles }: FileDropZoneProps)
 }
 
 const hasFiles = ({ dataTransfer }: DragEvent) => dataTransfer?.types.includes('Files') ?? false
-
-/** The files, and how many folders: a folder comes as a file, too, that cannot be read. */
-const sorted = ({ items }: DataTransfer): { files: File[]; folders: number } => {
-  const dropped = [...items].filter(({ kind }) => kind === 'file')
-  const files = dropped.filter((item) => !item.webkitGetAsEntry()?.isDirectory).map((item) => item.getAsFile())
-  return { files: files.filter((file) => file !== null), folders: dropped.length - files.length }
-}

@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
+import type { NamedFile } from '#lib/console/api/dropped-files.ts'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 import { FileDropZone } from './file-drop-zone.tsx'
 
@@ -8,8 +9,8 @@ const UploadDialog = loadOnUse(async () => (await import('./upload-dialog.tsx'))
 /** Files that are dropped on a terminal are uploaded to where its shell stands, once the person has said so. */
 export const FileDrop = ({ opened }: { opened: OpenedTerminal }) => {
   const { session, element, devboxId, focus } = opened
-  const [dropped, setDropped] = useState<readonly File[]>()
-  const take = (files: readonly File[]) => {
+  const [dropped, setDropped] = useState<readonly NamedFile[]>()
+  const take = (files: readonly NamedFile[]) => {
     // The dialog gives the focus back to where it was.
     focus()
     setDropped(files)

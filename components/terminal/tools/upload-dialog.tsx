@@ -3,14 +3,15 @@ import { Field } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
 import { Input } from '#components/ui/input.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
+import { maxUploadedFiles, type NamedFile } from '#lib/console/api/dropped-files.ts'
 import { fileExists, pathIn } from '#lib/console/api/upload.ts'
-import { formatBytes } from '#lib/console/frame/format.ts'
+import { formatBytes, formatCount } from '#lib/console/frame/format.ts'
 import { maxUploadBytes } from '#lib/contract/files.ts'
 import { runUploads } from './run-uploads.tsx'
 
 interface UploadDialogProps {
   devboxId: string
-  files: readonly File[]
+  files: readonly NamedFile[]
   /** Where the shell stands, when it has told. */
   folder: string | undefined
   /** Why it is this folder. */
@@ -28,7 +29,7 @@ export const UploadDialog = ({ devboxId, files, folder, hint, onSent, onClose }:
   const [isAsking, setIsAsking] = useState(false)
   const [problem, setProblem] = useState<Error>()
   const isKnown = existing?.target === target
-  const uploads = files.map((file) => ({ file, path: only ? target.trim() : pathIn(target, file.name) }))
+  const uploads = files.map(({ name, file }) => ({ file, path: only ? target.trim() : pathIn(target, name) }))
   const isNowhere = only !== undefined && (target.trim() === '' || target.endsWith('/'))
 
   const submit = async () => {
@@ -36,8 +37,10 @@ export const UploadDialog = ({ devboxId, files, folder, hint, onSent, onClose }:
       setIsAsking(true)
       setProblem(undefined)
       try {
-        const areThere = await Promise.all(uploads.map(({ path }) => fileExists(devboxId, path)))
-        const paths = uploads.map(({ path }) => path).filter((_, index) => areThere[index])
+        const paths = await existingOf(
+          devboxId,
+          uploads.map(({ path }) => path),
+        )
         if (paths.length > 0) return setExisting({ target, paths })
       } catch (error) {
         return setProblem(error as Error)
@@ -49,7 +52,8 @@ export const UploadDialog = ({ devboxId, files, folder, hint, onSent, onClose }:
     void runUploads(devboxId, uploads).then(onSent)
   }
 
-  const what = only ? 'file' : `${files.length} files`
+  const isTooMany = files.length > maxUploadedFiles
+  const what = only ? 'file' : `${isTooMany ? `more than ${maxUploadedFiles}` : files.length} files`
   return (
     <FormDialog
       open
@@ -63,11 +67,13 @@ export const UploadDialog = ({ devboxId, files, folder, hint, onSent, onClose }:
       busy={isAsking}
       error={problem}
       refusal={
-        files.some(({ size }) => size > maxUploadBytes)
+        files.some(({ file }) => file.size > maxUploadBytes)
           ? `at most ${formatBytes(maxUploadBytes)} can be uploaded`
-          : isNowhere
-            ? 'name the file in the devbox'
-            : null
+          : isTooMany
+            ? `at most ${formatCount(maxUploadedFiles)} files are sent at once: pack them (tar, zip) and unpack them there`
+            : isNowhere
+              ? 'name the file in the devbox'
+              : null
       }
     >
       <Field
@@ -97,15 +103,28 @@ export const UploadDialog = ({ devboxId, files, folder, hint, onSent, onClose }:
   )
 }
 
-const FileList = ({ files }: { files: readonly File[] }) => (
+/** Asked for a few at a time, as a folder may have hundreds. */
+const existingOf = async (devboxId: string, paths: readonly string[]): Promise<string[]> => {
+  const existing: string[] = []
+  for (let at = 0; at < paths.length; at += askedAtOnce) {
+    const some = paths.slice(at, at + askedAtOnce)
+    const areThere = await Promise.all(some.map((path) => fileExists(devboxId, path)))
+    existing.push(...some.filter((_, index) => areThere[index]))
+  }
+  return existing
+}
+
+const askedAtOnce = 8
+
+const FileList = ({ files }: { files: readonly NamedFile[] }) => (
   <ul aria-label="Files" className="max-h-40 divide-y divide-line overflow-y-auto rounded-md border border-line">
-    {files.map((file, index) => (
+    {files.slice(0, maxUploadedFiles).map(({ name, file }, index) => (
       <li
         // biome-ignore lint/suspicious/noArrayIndexKey: the list does not change, and two folders may hold one name
         key={index}
         className="flex items-center justify-between gap-3 px-2.5 py-1"
       >
-        <VisibleText truncate>{file.name}</VisibleText>
+        <VisibleText truncate>{name}</VisibleText>
         <span className="tabular shrink-0 text-sm text-muted">{formatBytes(file.size)}</span>
       </li>
     ))}
