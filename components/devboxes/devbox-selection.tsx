@@ -49,7 +49,7 @@ export const DevboxSelection = ({ devboxes, onClear }: DevboxSelectionProps) => 
       done: 'Suspending',
       failed: 'Not every devbox was suspended',
       consequence: (count) =>
-        `The processes and terminals of ${count} end now. Their disks stay, and they can be resumed.`,
+        `The processes and terminals of ${count} end now. Disks stay, and what is suspended can be resumed.`,
       isEligible: ({ status }) => devboxRefusal('suspend', status) === null,
       act: ({ id }) => suspend.mutateAsync(id),
     },
@@ -59,7 +59,7 @@ export const DevboxSelection = ({ devboxes, onClear }: DevboxSelectionProps) => 
       done: 'Shutting down',
       failed: 'Not every devbox was shut down',
       consequence: (count) =>
-        `The processes and terminals of ${count} end now and their disks are deleted. They cannot be started again.`,
+        `Processes, terminals and disks of ${count} are lost now. What is shut down cannot be started again.`,
       isFinal: true,
       isEligible: ({ status }) => !hasEnded(status),
       act: ({ id }) => shutdown.mutateAsync(id),
