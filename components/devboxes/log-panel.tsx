@@ -38,10 +38,10 @@ export const LogPanel = ({ devboxId }: { devboxId: string }) => {
   const matching = useMatching(log.records, expression && 'pattern' in expression ? expression.pattern : null)
   // What is wrong with the expression; then it filters nothing.
   const problem = expression && 'problem' in expression ? expression.problem : matching.problem
-  const isFiltering = matching.pattern !== null && problem === null
+  const found = problem === null ? matching.found : null
   const { shown, stats, ofFiles } = useMemo(
-    () => recordsOf(log.records, view, isFiltering ? ({ number }) => matching.found.has(number) : undefined),
-    [log.records, view, isFiltering, matching.found],
+    () => recordsOf(log.records, view, found ? ({ number }) => found.has(number) : undefined),
+    [log.records, view, found],
   )
   const ask = useAskTerminals(devboxId)
   const send = useCallback((text: string) => ask('prompt', text), [ask])

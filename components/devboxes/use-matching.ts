@@ -5,39 +5,47 @@ import { logText, type NumberedRecord } from '#lib/console/live/log-feed.ts'
 import { matchApart, tooSlow } from '#lib/terminal/page/match-apart.ts'
 
 interface Matching {
-  pattern: RegExp | null
-  /** The numbers of the records that match. */
-  found: ReadonlySet<number>
+  /** The numbers of the records that match, or matched the expression before; null where none is in force. */
+  found: ReadonlySet<number> | null
   problem: string | null
 }
 
-const nothing: ReadonlySet<number> = new Set()
+interface Tried extends Matching {
+  pattern: RegExp
+  records: readonly NumberedRecord[]
+}
 
 /** The records that somebody's expression matches; it is tried anew as more come, never twice at once. */
 export const useMatching = (records: readonly NumberedRecord[], pattern: RegExp | null): Matching => {
-  const [last, setLast] = useState<Matching & { of: readonly NumberedRecord[] }>()
+  const [last, setLast] = useState<Tried>()
   const isOfPattern = last?.pattern === pattern
-  const isTried = isOfPattern && (last.of === records || last.problem !== null)
+  const isTried = isOfPattern && (last.records === records || last.problem !== null)
   const running = useRef<AbortController>(undefined)
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: what runs is ended with its expression
   useEffect(() => () => running.current?.abort(), [pattern])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: also after each trial, as more may have come meanwhile
   useEffect(() => {
     const isRunning = running.current && !running.current.signal.aborted
     if (!pattern || isTried || isRunning) return
     const trial = new AbortController()
     running.current = trial
     const texts = records.map((record) => withoutStyles(logText(record)))
-    const done = (found: ReadonlySet<number>, problem: string | null) => {
+    const done = (end: Matching) => {
       if (trial.signal.aborted) return
       running.current = undefined
-      setLast({ pattern, found, problem, of: records })
+      setLast({ pattern, records, ...end })
     }
     matchApart(pattern, texts, trial.signal).then(
-      (places) => done(new Set(places?.flatMap((at) => records[at]?.number ?? [])), places === null ? tooSlow : null),
-      (error: Error) => done(nothing, error.message),
+      (places) =>
+        done(
+          places
+            ? { found: new Set(places.flatMap((at) => records[at]?.number ?? [])), problem: null }
+            : { found: null, problem: tooSlow },
+        ),
+      (error: Error) => done({ found: null, problem: error.message }),
     )
-  }, [records, pattern, isTried])
+  }, [records, pattern, isTried, last])
 
-  return { pattern, found: isOfPattern ? last.found : nothing, problem: isOfPattern ? last.problem : null }
+  return { found: (pattern && last?.found) ?? null, problem: isOfPattern ? last.problem : null }
 }
