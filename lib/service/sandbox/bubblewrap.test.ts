@@ -3,39 +3,16 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makeSite, outputOf } from '#lib/service/testing/boxes.ts'
 import { bubblewrap } from './bubblewrap.ts'
 import { type Box, type Site, spawnIn } from './sandbox.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'devdeck-box-'))
 const serviceId = 'box-test'
 
-const siteOf = (devboxId: string, more: Partial<Site> = {}): Site => {
-  const at = (name: string) => join(folder, devboxId, name)
-  for (const name of ['home', 'tmp', 'run']) mkdirSync(at(name), { recursive: true })
-  const limits = { cpuCores: 1, memoryBytes: 2 ** 30, diskBytes: 2 ** 24 }
-  return {
-    devboxId,
-    serviceId,
-    hostname: devboxId,
-    home: at('home'),
-    tmp: at('tmp'),
-    run: at('run'),
-    limits,
-    network: 'public',
-    ...more,
-  }
-}
-
-/** What a command wrote, its complaints included. */
-const outputOf = async (box: Box, script: string) => {
-  const launch = box.launch({ argv: ['/bin/bash', '-c', `exec 2>&1; ${script}`], env: {} })
-  const child = spawnIn(launch, { stdio: ['ignore', 'pipe', 'ignore'], detached: true })
-  const [words] = await Promise.all([text(child.stdout as Readable), once(child, 'exit')])
-  return words.trim()
-}
+const siteOf = (devboxId: string, more: Partial<Site> = {}) => makeSite(folder, { devboxId, serviceId, ...more })
 
 const problem = await bubblewrap.problem()
 

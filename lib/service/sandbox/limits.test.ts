@@ -5,12 +5,13 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, expect, it } from 'vitest'
 import { readProc } from '#lib/service/kit/proc.ts'
+import { makeSite } from '#lib/service/testing/boxes.ts'
 import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
 import { bubblewrap } from './bubblewrap.ts'
 import { places, removeGroupsOf } from './cgroup.ts'
 import { endProcesses, plainProcess } from './plain-process.ts'
 import { exitStatusOf, findProcesses, isGone, signal, waitUntil } from './processes.ts'
-import { type Box, markers, type Site, spawnIn } from './sandbox.ts'
+import { type Box, markers, spawnIn } from './sandbox.ts'
 
 const limits = { cpuCores: 0.5, memoryBytes: 2 ** 28, diskBytes: 2 ** 30 }
 const limited = places().flatMap(({ controllers }) => controllers)
@@ -29,19 +30,7 @@ describeUnderEachIsolation('the limits of a box, under isolation', (isolation) =
   const boxes: Box[] = []
 
   const startBox = async (devboxId: string, tell?: (sentence: string) => void) => {
-    const at = (name: string) => join(folder, devboxId, name)
-    for (const name of ['home', 'tmp', 'run']) mkdirSync(at(name), { recursive: true })
-    const site: Site = {
-      devboxId,
-      serviceId,
-      hostname: devboxId,
-      home: at('home'),
-      tmp: at('tmp'),
-      run: at('run'),
-      limits,
-      network: 'public',
-    }
-    const box = await sandbox.start(site, tell)
+    const box = await sandbox.start(makeSite(folder, { devboxId, serviceId, limits }), tell)
     boxes.push(box)
     return box
   }

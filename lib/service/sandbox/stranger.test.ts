@@ -6,39 +6,15 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makeSite, outputOf, startScript } from '#lib/service/testing/boxes.ts'
 import { bubblewrap } from './bubblewrap.ts'
 import { hasOwnUsers } from './own-user.ts'
 import { publicEtc } from './public-etc.ts'
-import { type Box, type Site, spawnIn } from './sandbox.ts'
+import { type Box, spawnIn } from './sandbox.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'devdeck-stranger-'))
 
-const siteOf = (devboxId: string): Site => {
-  const at = (name: string) => join(folder, devboxId, name)
-  for (const name of ['home', 'tmp', 'run']) mkdirSync(at(name), { recursive: true })
-  return {
-    devboxId,
-    serviceId: 'stranger-test',
-    hostname: devboxId,
-    home: at('home'),
-    tmp: at('tmp'),
-    run: at('run'),
-    limits: { cpuCores: 1, memoryBytes: 2 ** 30, diskBytes: 2 ** 24 },
-    network: 'none',
-  }
-}
-
-const start = (box: Box, script: string) =>
-  spawnIn(box.launch({ argv: ['/bin/bash', '-c', `exec 2>&1; ${script}`], env: {} }), {
-    stdio: ['ignore', 'pipe', 'ignore'],
-    detached: true,
-  })
-
-const outputOf = async (box: Box, script: string) => {
-  const child = start(box, script)
-  const [words] = await Promise.all([text(child.stdout as Readable), once(child, 'exit')])
-  return words.trim()
-}
+const siteOf = (devboxId: string) => makeSite(folder, { devboxId, serviceId: 'stranger-test', network: 'none' })
 
 /** Asks the kernel by number, and prints what it says. */
 const ask = (...call: (number | string)[]) =>
@@ -62,7 +38,7 @@ describe.skipIf(problem !== undefined)('a devbox is a stranger', () => {
 
   describe.runIf(hasOwnUsers())('of a service that root runs', () => {
     it('is a user outside that nobody else is, with its processes and its disk', async () => {
-      const child = start(one, 'echo started; exec sleep 1000')
+      const child = startScript(one, 'echo started; exec sleep 1000')
       await once(child.stdout as Readable, 'data')
       const sleeping = one.leader(child.pid ?? 0)
       const ids = /^Uid:\t(.*)\nGid:\t(.*)\nFDSize:.*\nGroups:[\t ]*(.*?)[\t ]*$/m.exec(

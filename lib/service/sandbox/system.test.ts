@@ -1,44 +1,24 @@
-import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Readable } from 'node:stream'
-import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makeSite, outputOf } from '#lib/service/testing/boxes.ts'
 import { bubblewrap } from './bubblewrap.ts'
 import { publicEtc } from './public-etc.ts'
-import { type Box, type Layer, type Site, spawnIn } from './sandbox.ts'
+import type { Box, Layer } from './sandbox.ts'
 import { makeSystemBase, systemProblem } from './system.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'devdeck-system-test-'))
 const own = (devboxId: string) => join(folder, devboxId, 'system')
 
 const start = async (devboxId: string, layers: Layer[] = []): Promise<Box> => {
-  const at = (...path: string[]) => join(folder, devboxId, ...path)
-  for (const name of ['home', 'tmp', 'run', 'root/logs']) mkdirSync(at(name), { recursive: true })
+  const root = join(folder, devboxId, 'root')
+  mkdirSync(join(root, 'logs'), { recursive: true })
   const base = await makeSystemBase(join(folder, 'environments'))
-  const site: Site = {
-    devboxId,
-    serviceId: 'system-test',
-    hostname: devboxId,
-    home: at('home'),
-    tmp: at('tmp'),
-    run: at('run'),
-    root: at('root'),
-    system: { base, layers, own: own(devboxId) },
-    limits: { cpuCores: 1, memoryBytes: 2 ** 30, diskBytes: 2 ** 30 },
-    network: 'none',
-  }
+  const system = { base, layers, own: own(devboxId) }
+  const limits = { cpuCores: 1, memoryBytes: 2 ** 30, diskBytes: 2 ** 30 }
+  const site = makeSite(folder, { devboxId, serviceId: 'system-test', root, system, limits, network: 'none' })
   return bubblewrap.start(site)
-}
-
-const outputOf = async (box: Box, script: string) => {
-  const child = spawnIn(box.launch({ argv: ['/bin/bash', '-c', `exec 2>&1; ${script}`], env: {} }), {
-    stdio: ['ignore', 'pipe', 'ignore'],
-    detached: true,
-  })
-  const [words] = await Promise.all([text(child.stdout as Readable), once(child, 'exit')])
-  return words.trim()
 }
 
 const problem = (await bubblewrap.problem()) ?? (await systemProblem())

@@ -1,12 +1,11 @@
-import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readProc } from '#lib/service/kit/proc.ts'
 import { findProcesses } from '#lib/service/sandbox/processes.ts'
+import { makeSite, outputOf } from '#lib/service/testing/boxes.ts'
 import { startNeighbour, startOwnServer } from '#lib/service/testing/neighbour.ts'
 import { bubblewrap } from '../bubblewrap.ts'
 import { type Box, type Site, spawnIn } from '../sandbox.ts'
@@ -15,24 +14,8 @@ import { slirpProblem } from './outbound.ts'
 const folder = mkdtempSync(join(tmpdir(), 'devdeck-outbound-'))
 const serviceId = `outbound-${process.pid}`
 
-const start = (devboxId: string, more: Partial<Site> = {}, tell?: (sentence: string) => void) => {
-  const at = (name: string) => join(folder, devboxId, name)
-  for (const name of ['home', 'tmp', 'run']) mkdirSync(at(name), { recursive: true })
-  const limits = { cpuCores: 1, memoryBytes: 2 ** 30, diskBytes: 2 ** 24 }
-  const folders = { home: at('home'), tmp: at('tmp'), run: at('run') }
-  return bubblewrap.start(
-    { devboxId, serviceId, hostname: devboxId, ...folders, limits, network: 'public', ...more },
-    tell,
-  )
-}
-
-/** What a command wrote, its complaints included. */
-const outputOf = async (box: Box, script: string) => {
-  const launch = box.launch({ argv: ['/bin/bash', '-c', `exec 2>&1; ${script}`], env: {} })
-  const child = spawnIn(launch, { stdio: ['ignore', 'pipe', 'ignore'], detached: true })
-  const [words] = await Promise.all([text(child.stdout as Readable), once(child, 'exit')])
-  return words.trim()
-}
+const start = (devboxId: string, more: Partial<Site> = {}, tell?: (sentence: string) => void) =>
+  bubblewrap.start(makeSite(folder, { devboxId, serviceId, ...more }), tell)
 
 const call = (address: string, port: number) =>
   `exec 3<>/dev/tcp/${address}/${port} && printf 'GET /x HTTP/1.0\\r\\nHost: h\\r\\n\\r\\n' >&3 && timeout 10 tail -n 1 <&3`
