@@ -1,15 +1,15 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { createClient } from '#lib/client/client.ts'
 import { chooseSandbox } from '#lib/service/sandbox/choose.ts'
 import { type Box, type Isolation, spawnIn } from '#lib/service/sandbox/sandbox.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
+import { addressOf, residentMiB } from './service-process.ts'
 
 const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] as number
 
@@ -72,18 +72,6 @@ export const streamOutput = async (megabytes: number): Promise<{ seconds: number
     rmSync(dataDir, { recursive: true, force: true })
   }
 }
-
-const addressOf = async ({ stdout }: ChildProcess): Promise<string> => {
-  if (stdout)
-    for await (const line of createInterface(stdout)) {
-      const url = /http:\/\/[\w.:]+/.exec(line)?.[0]
-      if (url) return url
-    }
-  throw new Error('The service did not start')
-}
-
-const residentMiB = (pid: number | undefined, field: 'VmRSS' | 'VmHWM') =>
-  Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
 
 const benchIsolation = async (isolation: Isolation) => {
   const folder = mkdtempSync(join(tmpdir(), 'devdeck-bench-'))

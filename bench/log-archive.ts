@@ -1,22 +1,12 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import {
-  closeSync,
-  createWriteStream,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, createWriteStream, mkdirSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
 import { type IncomingMessage, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { pipeline } from 'node:stream/promises'
 import { createClient } from '#lib/client/client.ts'
+import { addressOf, residentMiB } from './service-process.ts'
 
 const files = 8
 const fileMiB = 256
@@ -118,15 +108,3 @@ const isThere = (tool: string) => spawnSync(tool, ['-v']).error === undefined
 
 const passes = (tool: string, args: string[]) =>
   spawnSync(tool, args, { stdio: 'ignore' }).status === 0 ? 'passes' : 'FAILS'
-
-const addressOf = async ({ stdout }: ChildProcess): Promise<string> => {
-  if (stdout)
-    for await (const line of createInterface(stdout)) {
-      const url = /http:\/\/[\w.:]+/.exec(line)?.[0]
-      if (url) return url
-    }
-  throw new Error('The service did not start')
-}
-
-const residentMiB = (pid: number | undefined, field: 'VmRSS' | 'VmHWM') =>
-  Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
