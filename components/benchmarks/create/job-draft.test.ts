@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { strongestIsolation } from '#lib/service/testing/isolation.ts'
+import { follow } from '#lib/service/testing/jobs.ts'
 import { startService } from '#lib/service/testing/service.ts'
 import { areShown, callOf, exampleFile, type JobDraft, newAgent, newJob, refusedFields } from './job-draft.ts'
 
@@ -94,7 +95,8 @@ it.runIf(strongestIsolation === 'bubblewrap')('has an example of a job file that
   const service = await startService({ datasets: [join(import.meta.dirname, '../../../samples')] })
   const call = callOf(draft({ yaml: exampleFile }))
   if ('problems' in call) throw new Error('the example is not whole')
-  const job = await service.client.benchmarkJobs.create({ body: call.body })
-  expect(job.job_spec?.scenario_ids.length).toBeGreaterThan(0)
+  const { id } = await service.client.benchmarkJobs.create({ body: call.body })
+  // Its tasks are read after the answer where that takes long.
+  await follow(service.client, id, ({ job_spec }) => (job_spec?.scenario_ids.length ?? 0) > 0)
   await service.close()
 })
