@@ -11,10 +11,10 @@ import { formatCount } from '#lib/console/frame/format.ts'
 import { benchmarkJobMutations } from '#lib/console/queries/benchmark-jobs.ts'
 import type { BenchmarkJob, BenchmarkJobSpec } from '#lib/contract/benchmark-jobs.ts'
 import { agentLabel } from '#lib/wire/report-words.ts'
-import { yamlProblems } from '../job-figures.ts'
+import { progressOf, shortLabels, yamlProblems } from '../job-figures.ts'
 import { YamlField } from '../yaml-field.tsx'
 import { narrowedToTasks } from './harbor-file.ts'
-import { cloneOf, rerunOf, type Unscored } from './run-again.ts'
+import { cloneOf, neverBegunWords, rerunOf, type Unscored } from './run-again.ts'
 
 interface RunAgainDialogProps {
   job: BenchmarkJob
@@ -54,8 +54,8 @@ export const RunAgainDialog = ({ job, of, onClose }: RunAgainDialogProps) => {
     <FormDialog
       open
       onOpenChange={(isOpen) => isOpen || onClose()}
-      title={of === 'all' ? 'Clone job' : 'Rerun what has no score'}
-      description={of === 'all' ? 'A new job made of the same.' : rerunWords(of)}
+      title={of === 'all' ? 'Clone job' : 'Rerun what failed'}
+      description={of === 'all' ? 'A new job made of the same.' : rerunWords(of, job)}
       size={yaml === null ? 'md' : 'lg'}
       busy={create.isPending}
       onSubmit={submit}
@@ -90,8 +90,8 @@ export const RunAgainDialog = ({ job, of, onClose }: RunAgainDialogProps) => {
   )
 }
 
-const rerunWords = ({ scenarios, agents, attempts }: Unscored): string =>
-  `${formatCount(attempts)} ${attempts === 1 ? 'attempt has' : 'attempts have'} failed, timed out or been cancelled, at ${formatCount(scenarios.length)} ${scenarios.length === 1 ? 'scenario' : 'scenarios'}, of ${agents.map(agentLabel).join(', ')}. The new job runs those scenarios; this one keeps what it has.`
+const rerunWords = ({ scenarios, agents, attempts }: Unscored, job: BenchmarkJob): string =>
+  `${formatCount(attempts)} ${attempts === 1 ? 'attempt has' : 'attempts have'} failed, timed out or been cancelled, at ${formatCount(scenarios.length)} ${scenarios.length === 1 ? 'scenario' : 'scenarios'}, of ${shortLabels(agents).join(', ')}. The new job runs those scenarios; this one keeps what it has.${neverBegunWords(progressOf(job))}`
 
 const SpecWords = ({ spec }: { spec: BenchmarkJobSpec }) => {
   if (spec.type === 'harbor') return null

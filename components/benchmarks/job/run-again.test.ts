@@ -3,7 +3,7 @@ import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { scenarioRows } from '../grid/scenario-grid.ts'
 import { agentRows } from '../job-figures.ts'
 import { narrowedToTasks } from './harbor-file.ts'
-import { cloneOf, rerunOf, unscoredOf } from './run-again.ts'
+import { cloneOf, neverBegunWords, rerunOf, unscoredOf } from './run-again.ts'
 import { jobOf } from './testing.ts'
 
 const agent = (name: string) => ({ name, type: 'job_agent', timeout_seconds: 5 })
@@ -94,4 +94,17 @@ describe('a Harbor file narrowed to tasks', () => {
     'agents: [',
     '',
   ])('says that it cannot: %j', (yaml) => expect(narrowedToTasks(yaml, ['two'])).toHaveProperty('refusal'))
+})
+
+it('says that trials which never began are no part of what failed', () => {
+  expect(neverBegunWords({ finished: 29, total: 135 })).toBe(
+    ' 106 trials never began: those of other scenarios are not in it. A clone runs all.',
+  )
+  expect(neverBegunWords({ finished: 1, total: 2 })).toMatch(/^ 1 trial never began/)
+  expect(
+    [
+      { finished: 2, total: 2 },
+      { finished: 2, total: null },
+    ].map(neverBegunWords),
+  ).toEqual(['', ''])
 })

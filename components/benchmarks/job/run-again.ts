@@ -1,6 +1,7 @@
+import { formatCount } from '#lib/console/frame/format.ts'
 import type { BenchmarkJob, BenchmarkJobSpec } from '#lib/contract/benchmark-jobs.ts'
 import type { ScenarioRow } from '../grid/scenario-grid.ts'
-import type { AgentRow } from '../job-figures.ts'
+import type { AgentRow, JobProgress } from '../job-figures.ts'
 
 /** What to ask the service for, or why it cannot be asked. */
 export type RunAgain = { spec: BenchmarkJobSpec } | { refusal: string }
@@ -62,4 +63,12 @@ export const rerunOf = (
       orchestrator_config: job_spec?.orchestrator_config,
     },
   }
+}
+
+/** A job that was cancelled has trials that are no failure. */
+export const neverBegunWords = ({ finished, total }: JobProgress): string => {
+  const left = (total ?? finished) - finished
+  return left > 0
+    ? ` ${formatCount(left)} ${left === 1 ? 'trial' : 'trials'} never began: those of other scenarios are not in it. A clone runs all.`
+    : ''
 }
