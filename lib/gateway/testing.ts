@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { checkSocketPath } from '#lib/wire/connection.ts'
 import { followSignInLink, signIn, signOut, switchAccount, whoIsSignedIn } from './accounts/sign-in.ts'
 import { beginSignOn, finishSignOn } from './accounts/single-sign-on.ts'
@@ -120,6 +121,8 @@ const stop = async (server: Server): Promise<void> => {
   server.close()
   server.closeAllConnections()
   await once(server, 'close')
+  // WebSockets tell of their end in the ticks after the server's; what they followed still needs the registry then.
+  await setImmediate()
 }
 
 const answer = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
