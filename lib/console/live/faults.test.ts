@@ -154,7 +154,7 @@ const openPage = async (url = `${gateway.url.replace('http', 'ws')}/api/live`, t
         onHealth: (now) => health.push(now),
       })
       .catch(() => undefined)
-    const is = (state: LiveHealth['state']) => expect.poll(() => health.at(-1)?.state, { timeout: 30_000 }).toBe(state)
+    const is = (state: LiveHealth['state']) => expect.poll(() => health.at(-1)?.state, { timeout: 60_000 }).toBe(state)
     return { items, health, is }
   }
   const evictions = () => {
@@ -196,7 +196,7 @@ const makeCertificates = (folder: string) => {
 /** How the console hears of evictions, as the page of evictions is told. */
 const streamHealth = async (cookie: string) =>
   ((await (await gateway.fetch('/api/alerts/health', { cookie })).json()) as AlertHealth).stream
-const soon = { timeout: 30_000 }
+const soon = { timeout: 60_000 }
 
 describe('the stream of the service', () => {
   it('1 reset in the middle: opened again within two seconds, and nothing stands there twice', async () => {

@@ -109,6 +109,6 @@ it('shows what a run that goes on has written since, when asked for something ne
   await service.client.executions.executeSync({ params: { id: devbox_id }, body: { command: 'echo more' } })
   expect(outputs(await list(0))).toBe(0)
   const before = first.archive?.read_at_ms ?? 0
-  await expect.poll(async () => outputs(await list(before)), { timeout: 30_000, interval: 200 }).toBe(1)
+  await expect.poll(async () => outputs(await list(before)), { timeout: 60_000, interval: 200 }).toBe(1)
   await service.client.benchmarkRuns.cancel({ params: { id: run.id } })
 }, 60_000)

@@ -151,7 +151,7 @@ print(u.urlopen(u.Request("http://registry.allowed.example:${port}/x?y", b"12345
     expect(await send(line, `allowed.example:${port}`)).toMatch(/^HTTP\/1\.1 403 /)
     const logged = async () => (await client.logs.list({ params: { id } })).logs.map(({ message }) => message)
     await expect
-      .poll(logged, { timeout: 20_000 })
+      .poll(logged, { timeout: 60_000 })
       .toContain(`Refused: ${target} is not among the names its network policy allows`)
   })
 

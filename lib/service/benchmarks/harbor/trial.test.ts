@@ -695,6 +695,6 @@ echo hello >hello.txt\n`,
   /** Resolves when the oracle of the trial in a devbox has written a line. */
   const agentBegun = async (devboxId: string) => {
     const said = join(trials.folder, 'devboxes', devboxId, 'root/logs/agent/oracle.txt')
-    await expect.poll(() => existsSync(said) && readFileSync(said, 'utf8'), { timeout: 20_000 }).toBe('begun\n')
+    await expect.poll(() => existsSync(said) && readFileSync(said, 'utf8'), { timeout: 60_000 }).toBe('begun\n')
   }
 })
