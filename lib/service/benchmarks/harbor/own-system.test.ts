@@ -415,7 +415,7 @@ describe.skipIf(problem !== undefined)('a trial in a system of its own', () => {
       const trial = await trials.run(files, { strictEnvironments: true })
       // What this machine has and a bare image has not.
       expect(trial.warnings[0]).toMatch(
-        /^FROM debian: the task runs on [^,]+(, which has \d+ known programs more; each use of one is told)?$/,
+        /^FROM debian: the task runs on [^,]+(, which has \d+ known programs more; a call of one by its name is told)?$/,
       )
       const told = JSON.stringify([trial.failure_reason, trial.log('trial.log'), trial.log('agent/oracle.txt')])
       expect([trial.score, trial.environment_differs], told).toEqual([1, false])

@@ -54,7 +54,8 @@ export const imageWarnings = async (
   const [found = '', said = ''] = stdout.split('\n\n')
   const [id = '', named = ''] = found.split('\n')
   const extras = extraProgramsIn(found)
-  const more = extras.length > 0 ? `, which has ${extras.length} known programs more; each use of one is told` : ''
+  const more =
+    extras.length > 0 ? `, which has ${extras.length} known programs more; a call of one by its name is told` : ''
   const system = named + more
   const warning = warningOf(image, { name, tag, call, said, id, system })
   return { warnings: [warning], extras }
