@@ -57,16 +57,16 @@ const sharedByResources = ['ui', 'layout', 'list', 'filters']
 
 /** Lines of the product by room. A room that grows changes its number in the same commit, and the commit says why. */
 const mostLines: Record<string, number> = {
-  app: 1_140,
-  components: 33_900,
+  app: 1_150,
+  components: 34_250,
   'lib/client': 380,
-  'lib/console': 8_500,
+  'lib/console': 8_530,
   'lib/contract': 2_880,
-  'lib/gateway': 10_550,
-  'lib/service': 26_460,
-  'lib/statistics': 1_030,
-  'lib/terminal': 3_750,
-  'lib/wire': 1_180,
+  'lib/gateway': 10_990,
+  'lib/service': 26_600,
+  'lib/statistics': 1_040,
+  'lib/terminal': 3_790,
+  'lib/wire': 1_290,
   scripts: 660,
   'server.ts': 190,
 }
