@@ -273,6 +273,12 @@ test('metadata is changed with its consequences shown, and an axon deleted for g
   await dialog.getByRole('button', { name: 'Remove drop' }).click()
   const changes = dialog.getByRole('region', { name: 'What will change' }).getByRole('listitem')
   await expect(changes).toHaveText([/Removed\s*drop=2/, /Changed\s*keep=1\s*changed/])
+  // What was typed is not lost to a stray key or click.
+  await page.keyboard.press('Escape')
+  await expect(dialog.getByText('What was typed here is not saved.')).toBeVisible()
+  await expect(dialog.getByRole('button', { name: 'Discard changes' })).toBeFocused()
+  await page.mouse.click(5, 5)
+  await expect(changes).toHaveText([/Removed\s*drop=2/, /Changed\s*keep=1\s*changed/])
   await dialog.getByRole('button', { name: 'Save metadata' }).click()
   await expect(dialog).toBeHidden()
   expect((await product.service.axons.get({ params: { id } })).metadata).toEqual({ keep: 'changed' })

@@ -25,6 +25,7 @@ export const EditMetadataDialog = ({ axon, onClose }: { axon: Axon; onClose: () 
   return (
     <FormDialog
       open
+      losesInput
       onOpenChange={onClose}
       title="Edit metadata"
       busy={update.isPending}

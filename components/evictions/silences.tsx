@@ -100,6 +100,7 @@ export const SilenceDialog = ({ metadata, onClose }: { metadata: Record<string, 
   return (
     <FormDialog
       open
+      losesInput
       onOpenChange={onClose}
       title="Silence alerts"
       description="Alerts of devboxes that have all of this metadata make no noise, in every browser and for the webhook. They stay listed."

@@ -67,6 +67,7 @@ export const DescribeDialog = ({
     <FormDialog
       {...dialog}
       open
+      losesInput
       onOpenChange={onClose}
       busy={saving.isPending}
       onSubmit={() => save(base)}

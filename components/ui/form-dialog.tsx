@@ -15,6 +15,8 @@ export interface FormDialogProps extends Omit<DialogProps, 'footer'> {
   refusal?: string | null
   /** What the last attempt failed with, where no field shows it. */
   error?: Problem
+  /** What is typed is gone with the dialog, so Escape and clicks outside ask before they close it. */
+  losesInput?: boolean
 }
 
 /** A form in a dialog, with the buttons that submit and leave it. */
@@ -25,12 +27,16 @@ export const FormDialog = ({
   tone = 'primary',
   refusal,
   error,
+  losesInput = false,
   children,
+  onOpenChange,
   ...dialog
 }: FormDialogProps) => {
   const formId = useId()
-  const { busy = false, onOpenChange } = dialog
+  const { busy = false } = dialog
   const isSlow = useSlow(busy)
+  const [isTyped, setIsTyped] = useState(false)
+  const [isAsking, setIsAsking] = useState(false)
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (!busy) onSubmit()
@@ -38,16 +44,27 @@ export const FormDialog = ({
   return (
     <Dialog
       {...dialog}
+      onOpenChange={(next) => (losesInput && isTyped && !next ? setIsAsking(true) : onOpenChange(next))}
       busy={busy && !isSlow}
       footer={
         <>
+          {isAsking && (
+            <p role="status" className="min-w-0 flex-1 basis-52 text-sm text-muted">
+              What was typed here is not saved.
+            </p>
+          )}
           {isSlow && (
             <p role="status" className="min-w-0 flex-1 basis-52 text-sm text-muted">
               The service has not answered yet. To stop waiting does not take back what was sent.
             </p>
           )}
-          <Button onClick={() => onOpenChange(false)} disabledReason={busy && !isSlow ? 'work is under way' : null}>
-            {isSlow ? 'Stop waiting' : cancelLabel}
+          <Button
+            key={isAsking ? 'discard' : 'cancel'}
+            ref={isAsking ? takeFocus : undefined}
+            onClick={() => onOpenChange(false)}
+            disabledReason={busy && !isSlow ? 'work is under way' : null}
+          >
+            {isSlow ? 'Stop waiting' : isAsking ? 'Discard changes' : cancelLabel}
           </Button>
           <Button type="submit" form={formId} variant={tone} busy={busy} disabledReason={refusal}>
             {submitLabel}
@@ -55,13 +72,23 @@ export const FormDialog = ({
         </>
       }
     >
-      <form id={formId} onSubmit={submit} className="space-y-5">
+      <form
+        id={formId}
+        onSubmit={submit}
+        onInput={() => {
+          setIsTyped(true)
+          setIsAsking(false)
+        }}
+        className="space-y-5"
+      >
         {children}
         {error != null && <InlineError error={error} />}
       </form>
     </Dialog>
   )
 }
+
+const takeFocus = (button: HTMLButtonElement | null) => button?.focus()
 
 /** Most answers come sooner; a person who waits longer may leave. */
 const slowMs = 3_000

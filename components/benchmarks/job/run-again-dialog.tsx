@@ -53,6 +53,7 @@ export const RunAgainDialog = ({ job, of, onClose }: RunAgainDialogProps) => {
   return (
     <FormDialog
       open
+      losesInput
       onOpenChange={(isOpen) => isOpen || onClose()}
       title={of === 'all' ? 'Clone job' : 'Rerun what failed'}
       description={of === 'all' ? 'A new job made of the same.' : rerunWords(of, job)}
