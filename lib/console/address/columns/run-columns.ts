@@ -12,7 +12,7 @@ export const runColumns: ListColumns = {
     started: 'Started',
     id: 'Id',
   },
-  usual: ['name', 'agent', 'job', 'state', 'score', 'metadata', 'duration', 'started'],
+  usual: ['name', 'job', 'state', 'score', 'metadata', 'duration', 'started'],
   hasMetadata: true,
   cookie: 'runColumns',
 }
