@@ -121,8 +121,8 @@ const stop = async (server: Server): Promise<void> => {
   server.close()
   server.closeAllConnections()
   await once(server, 'close')
-  // WebSockets tell of their end in the ticks after the server's; what they followed still needs the registry then.
-  await setImmediate()
+  // WebSockets tell of their end some ticks after the server's; what they follow needs the registry until then.
+  while (registry().openStreams.size > 0) await setImmediate()
 }
 
 const answer = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
