@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { signOnAt, startProvider, type TestProvider } from '#lib/gateway/testing-provider.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import { expect, freePort, open, type Product, signIn, startProduct, test } from './product.ts'
+import { expect, freePort, isLive, open, type Product, signIn, startProduct, test } from './product.ts'
 
 const people = {
   ann: { email: 'ann@example.com', email_verified: true, groups: ['on-call'] },
@@ -104,6 +104,7 @@ test('who signs on beside an account stays signed in to that one', async ({ page
   await page.getByRole('link', { name: /^Sign in with/ }).click()
   await page.getByRole('link', { name: 'ann' }).click()
   await expect(page).toHaveURL(`${front.url}/`)
+  await isLive(page)
   await page.getByRole('button', { name: /^Account/ }).click()
   await expect(page.getByText('Signed on as ann@example.com')).toBeVisible()
   await expect(page.getByRole('menuitem', { name: /^Switch to/ })).toHaveCount(1)
