@@ -103,13 +103,19 @@ const useCopyKeys = (opened: OpenedTerminal) => {
 /** What is selected by the mouse, once it is let go; not what a search or a command of the page selects. */
 const useCopyOnSelect = (opened: OpenedTerminal) => {
   const isSelecting = useRef(false)
-  const stop = () => {
-    isSelecting.current = false
-  }
+  const stopping = useRef<ReturnType<typeof setTimeout>>(undefined)
   useListener(opened.element, 'pointerdown', (event) => {
+    // On a busy page the second press of a double click comes before the stop after the first.
+    clearTimeout(stopping.current)
     isSelecting.current = isOfTerminal(event)
+    const stop = () => {
+      isSelecting.current = false
+    }
     // The terminal hears after this that the button was let go.
-    document.addEventListener('pointerup', () => setTimeout(stop), { once: true })
+    const letGo = () => {
+      stopping.current = setTimeout(stop)
+    }
+    document.addEventListener('pointerup', letGo, { once: true })
   })
   useEffect(() => {
     const { terminal } = opened
