@@ -85,7 +85,7 @@ test('copies what is selected, wrapped lines as one, and interrupts with nothing
 }) => {
   await openTerminal(page, product, 'copying')
   await page.keyboard.type("clear; printf 'word  \\n%0.sx' 1; printf '%0.sy' $(seq 1 300); printf ' end   \\n'\n")
-  await untilText(page, /end/)
+  await untilText(page, /^y+ end/m)
   const from = await cell(page, 0, 0)
   const to = await cell(page, 30, 3)
   await page.mouse.move(from.x - 3, from.y)
@@ -97,7 +97,8 @@ test('copies what is selected, wrapped lines as one, and interrupts with nothing
   expect(await page.evaluate(() => window.term?.hasSelection())).toBe(false)
   // Ctrl-C throws away what the shell has not read yet, so each step waits for what the one before it shows.
   await untilPrompt(page)
-  await page.keyboard.type('echo begun; sleep 100\n')
+  // The job itself says that it is in front: until then Ctrl-C goes to the shell, which waits for its job all the same.
+  await page.keyboard.type("bash -c 'echo begun; exec sleep 100'\n")
   await untilText(page, /^begun$/m)
   await page.keyboard.press('Control+C')
   await untilText(page, /\^C\n.*\$\s*$/)
@@ -107,6 +108,7 @@ test('copies what is selected, wrapped lines as one, and interrupts with nothing
   await page.getByRole('button', { name: 'Terminal settings' }).click()
   await page.getByLabel('Copy what is selected').check()
   await page.keyboard.press('Escape')
+  await expect(page.getByRole('dialog')).toBeHidden()
   const word = await cell(page, 1, 0)
   await page.mouse.dblclick(word.x, word.y)
   await expect.poll(() => clipboard(page)).toBe('word')
