@@ -108,9 +108,6 @@ export const maxProcesses = ({ cpuCores }: Limits) => 1024 * Math.max(1, Math.ce
 
 // What was not used of one period may be used in the next, so that a short command after a pause is not held up.
 const periodUs = 100_000
-// While the processor is short, the service goes before its devboxes, which are equal among themselves: where 48 terminals
-// of one account print, the slowest calls of another take half as long.
-const shareWhenShort = 1 / 8
 
 const setLimit = ({ version, folder }: Place, controller: Controller, limits: Limits) => {
   const set = (file: string, value: number | string) => write(join(folder, file), value)
@@ -121,14 +118,12 @@ const setLimit = ({ version, folder }: Place, controller: Controller, limits: Li
     unlessMissing(() => set('cpu.max.burst', 0))
     set('cpu.max', `${quotaUs} ${periodUs}`)
     unlessMissing(() => set('cpu.max.burst', quotaUs))
-    unlessMissing(() => set('cpu.weight', Math.floor(100 * shareWhenShort)))
   } else if (controller === 'cpu') {
     unlessRefused(() => set('cpu.cfs_burst_us', 0))
     set('cpu.cfs_period_us', periodUs)
     // Refused when the service itself may have less.
     unlessRefused(() => set('cpu.cfs_quota_us', quotaUs))
     unlessRefused(() => set('cpu.cfs_burst_us', quotaUs))
-    set('cpu.shares', 1024 * shareWhenShort)
   } else if (version === 2) {
     set('memory.max', limits.memoryBytes)
     unlessMissing(() => set('memory.swap.max', 0))

@@ -42,12 +42,6 @@ describeUnderEachIsolation('the limits of a box, under isolation', (isolation) =
     })
 
   const groupsOf = (box: Box) => (box.launch({ argv: ['/bin/true'], env: {} }).joins ?? []).map((file) => dirname(file))
-  /** The first number of each of these files that a group of the box has. */
-  const numbersIn = (box: Box, names: readonly string[]) =>
-    groupsOf(box)
-      .flatMap((group) => names.map((name) => join(group, name)))
-      .filter(existsSync)
-      .map((file) => Number.parseInt(readFileSync(file, 'utf8'), 10))
 
   afterEach(async () => {
     await Promise.all(boxes.splice(0).map((box) => box.stop()))
@@ -99,19 +93,16 @@ describeUnderEachIsolation('the limits of a box, under isolation', (isolation) =
     30_000,
   )
 
-  it.runIf(hasGroups)('give a devbox an eighth of the weight of the service where the processor is short', async () => {
-    const box = await startBox('light')
-    const [shares] = numbersIn(box, ['cpu.shares'])
-    // Version 2 of cgroups counts the usual weight as 100, version 1 as 1024.
-    expect(shares ?? numbersIn(box, ['cpu.weight'])[0]).toBe(shares === undefined ? 12 : 128)
-  })
-
   it.runIf(hasGroups)(
     'slow down what forks in a loop beyond them, say so, and let go of it once it has stopped',
     async () => {
       const told: string[] = []
       const box = await startBox('forks', (sentence) => told.push(sentence))
-      const quota = () => numbersIn(box, ['cpu.cfs_quota_us', 'cpu.max'])
+      const quota = () =>
+        groupsOf(box)
+          .flatMap((group) => [join(group, 'cpu.cfs_quota_us'), join(group, 'cpu.max')])
+          .filter(existsSync)
+          .map((file) => Number.parseInt(readFileSync(file, 'utf8'), 10))
       expect(quota()).toEqual([50_000])
       spawnScript(box, `exec perl -e 'while (1) { my $pid = fork; sleep 1000 if defined $pid && !$pid }'`)
       await expect.poll(() => told, { timeout: 60_000 }).toHaveLength(1)
