@@ -58,7 +58,7 @@ const sharedByResources = ['ui', 'layout', 'list', 'filters']
 /** Lines of the product by room. A room that grows changes its number in the same commit, and the commit says why. */
 const mostLines: Record<string, number> = {
   app: 1_150,
-  components: 34_250,
+  components: 34_260,
   'lib/client': 380,
   'lib/console': 8_530,
   'lib/contract': 2_880,
