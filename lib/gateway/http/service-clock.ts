@@ -6,7 +6,10 @@ const jitterMs = 2_000
 const maxRoundTripMs = 1_000
 
 /** The time at the service, whose deadlines are by its own clock: this machine's may be wrong. */
-export const serviceNow = (): number => Date.now() + registry().serviceAheadMs
+export const serviceNow = (): number => byServiceClock(Date.now())
+
+/** What the clock of the service shows at a time of this machine's. */
+export const byServiceClock = (ms: number): number => ms + registry().serviceAheadMs
 
 /** Learns from an answer how far the clock of the service is ahead. `askedMs` is of this machine's clock. */
 export const readServiceClock = ({ headers }: Response, askedMs: number): void => {

@@ -1,6 +1,5 @@
 import type { LiveError, LiveNotice, LiveState } from '#lib/wire/live.ts'
-import { serviceNow } from '../http/service-clock.ts'
-import { registry } from '../registry.ts'
+import { byServiceClock, serviceNow } from '../http/service-clock.ts'
 import type { ServicePulse } from './service-pulse.ts'
 import type { Outlet } from './subscription.ts'
 
@@ -86,7 +85,7 @@ export class Followed implements Outlet {
       t: 'state',
       id: this.#id,
       ...this.#own,
-      ...(isLate && { state: 'late', since_ms: lateSinceMs + registry().serviceAheadMs }),
+      ...(isLate && { state: 'late', since_ms: byServiceClock(lateSinceMs) }),
     } satisfies LiveNotice)
     if (text === this.#told) return
     this.#told = text
