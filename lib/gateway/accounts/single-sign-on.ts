@@ -19,7 +19,7 @@ import {
 import * as z from 'zod/mini'
 import type { SignOnRule } from '../config.ts'
 import { Refusal } from '../http/answer.ts'
-import { originOfHost, ownPath, type ReadHeader, requireSameOrigin } from '../http/origin.ts'
+import { isForeign, originOfHost, ownPath, type ReadHeader } from '../http/origin.ts'
 import { registry } from '../registry.ts'
 import { cookieName, namedCookie, openingSecrets, sealingSecret, valuesOfCookie } from './session-cookie.ts'
 import { admitted, headerOf, seeOther, verifyKey, withCookies } from './sign-in.ts'
@@ -57,7 +57,7 @@ export const beginSignOn = async (request: Request): Promise<Response> => {
   const asked = ownPath(searchParams.get('next'))
   const next = asked.length > maxNextLength ? '/' : asked
   // Who is known to the provider is signed in without being asked: that is not for a page of another site to begin.
-  if (isFromElsewhere(header)) return signInPage(next)
+  if (isForeign(header, 'read')) return signInPage(next)
   try {
     const { scope } = settings()
     const begun = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() }
@@ -173,16 +173,6 @@ const personOf = ({ email, email_verified, preferred_username, name, sub }: Reco
 const inOneLine = (text: string): string => text.replace(/[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, ' ')
 
 const isName = (value: unknown): value is string => typeof value === 'string' && value !== ''
-
-const isFromElsewhere = (header: ReadHeader): boolean => {
-  try {
-    requireSameOrigin(header, 'read')
-    return false
-  } catch {
-    // It is led to the page where a person begins it.
-    return true
-  }
-}
 
 const callbackOf = (header: ReadHeader): string => `${originOfHost(header('host'))}/sign-in/sso/callback`
 

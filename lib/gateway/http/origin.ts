@@ -22,30 +22,32 @@ export const ownPath = (address: string | null): string => {
 
 const isOwnOrigin = (origin: string): boolean => [...registry().origins.values()].includes(origin)
 
+type RequestKind = 'read' | 'stream' | 'write' | 'socket'
+
+/** Refuses what another site's page may have sent with our cookie. */
+export const requireSameOrigin = (header: ReadHeader, kind: RequestKind): void => {
+  if (isForeign(header, kind)) throw new Refusal('forbidden', 'Only a page of this console may ask for this')
+}
+
 /**
- * Refuses what another site's page may have sent with our cookie. Ports share a site, so `SameSite` does not keep a
- * page on another local port out; the browser's own account of where a request came from does.
+ * Whether another site's page may have sent it. Ports share a site, so `SameSite` does not keep a page on another local
+ * port out; the browser's own account of where a request came from does.
  */
-export const requireSameOrigin = (header: ReadHeader, kind: 'read' | 'stream' | 'write' | 'socket'): void => {
+export const isForeign = (header: ReadHeader, kind: RequestKind): boolean => {
   const origin = header('origin') ?? undefined
   const site = header('sec-fetch-site') ?? undefined
   // `null` is what sandboxed and opaque documents send: foreign, like any other origin that is not ours.
-  if (origin !== undefined && !isOwnOrigin(origin)) throw foreign()
+  if (origin !== undefined && !isOwnOrigin(origin)) return true
   switch (kind) {
     case 'write':
-      if (site !== undefined ? site !== 'same-origin' || origin === undefined : origin === undefined) throw foreign()
-      return
+      return site !== undefined ? site !== 'same-origin' || origin === undefined : origin === undefined
     case 'socket':
-      if (origin === undefined || (site !== undefined && site !== 'same-origin')) throw foreign()
-      return
+      return origin === undefined || (site !== undefined && site !== 'same-origin')
     case 'stream':
       // A page of another site always sends one of these headers; a tool that sends neither is no such page.
-      if (site !== undefined && site !== 'same-origin') throw foreign()
-      return
+      return site !== undefined && site !== 'same-origin'
     case 'read':
       // `none` is a typed address, `same-site` another port of this host.
-      if (site !== undefined && site !== 'same-origin' && site !== 'none') throw foreign()
+      return site !== undefined && site !== 'same-origin' && site !== 'none'
   }
 }
-
-const foreign = () => new Refusal('forbidden', 'Only a page of this console may ask for this')
