@@ -24,7 +24,7 @@ export const requireSession = async (): Promise<SessionView & { api: Client }> =
   if (!session) return redirect(signInPath((await headers()).get('x-devdeck-path') ?? '/'))
   return {
     ...viewOf(session, await openOthers()),
-    api: clientFor(session.api_key, pageWaitMs, maskingFetch(session.api_key)),
+    api: clientFor(session.api_key, pageWaitMs, maskingFetch(session.account.id)),
   }
 }
 

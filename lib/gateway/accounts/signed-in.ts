@@ -12,6 +12,9 @@ export interface SignedIn {
   renewed_at: number
 }
 
+/** An account, and the key of it that somebody has. */
+export type KeyHolder = Pick<SignedIn, 'account' | 'api_key'>
+
 const longestMs = 7 * 24 * 3600 * 1000
 /** Whom the provider of single sign-on no longer knows is out on the same day. */
 const signedOnMs = 12 * 3600 * 1000

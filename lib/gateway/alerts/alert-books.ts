@@ -1,6 +1,7 @@
 import { ApiError } from '#lib/client/api-error.ts'
 import { backoffMs, pause } from '#lib/client/backoff.ts'
-import { evictionHubFor, type KeyHolder } from '../evictions/hub.ts'
+import type { KeyHolder } from '../accounts/signed-in.ts'
+import { evictionHubFor } from '../evictions/hub.ts'
 import { serviceNow } from '../http/service-clock.ts'
 import { clientFor, serviceIdentity } from '../http/upstream.ts'
 import { registry } from '../registry.ts'

@@ -149,7 +149,7 @@ describe('with a scripted service', () => {
       say(response, ...evictions)
     }
   const hubWith = (times: Partial<typeof relayTimes> = {}) => {
-    const hub = new EvictionHub('ak_scripted', undefined, {
+    const hub = new EvictionHub({ account: { id: 'scripted', name: '' }, api_key: 'ak_scripted' }, undefined, {
       ...relayTimes,
       firstMs: 1,
       maxMs: 20,

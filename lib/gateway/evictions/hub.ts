@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Eviction, evictions } from '#lib/contract/evictions.ts'
 import type { RelayData, RelayEvent, RelayUpstream } from '#lib/wire/evictions.ts'
-import type { SignedIn } from '../accounts/signed-in.ts'
+import type { KeyHolder } from '../accounts/signed-in.ts'
 import { serviceNow } from '../http/service-clock.ts'
 import { subscribe, subscriptionTimes } from '../live/subscription.ts'
 import type { Asked } from '../live/topics.ts'
@@ -31,9 +31,6 @@ type RelayTimes = typeof relayTimes
 /** The service repeats what is pending right after its headers; this gathers it into the first snapshot. */
 const gatherMs = 100
 
-/** An account, and the key of it that somebody has. */
-export type KeyHolder = Pick<SignedIn, 'account' | 'api_key'>
-
 /** Every watch of the account, whatever the keys they are under. */
 export const evictionHubsOf = (accountId: string): EvictionWatch[] =>
   [...registry().evictionHubs].filter(([key]) => key.startsWith(`${accountId} `)).map(([, hub]) => hub)
@@ -49,7 +46,7 @@ export const evictionHubFor = (holder: KeyHolder): EvictionWatch => {
   const key = hubKey(holder)
   const found = evictionHubs.get(key)
   if (found) return found
-  const hub = new EvictionHub(holder.api_key, () => {
+  const hub = new EvictionHub(holder, () => {
     if (evictionHubs.get(key) === hub) evictionHubs.delete(key)
   })
   evictionHubs.set(key, hub)
@@ -58,7 +55,7 @@ export const evictionHubFor = (holder: KeyHolder): EvictionWatch => {
 
 /** One watch of an account's evictions, fanned out to any number of listeners. */
 export class EvictionHub implements EvictionWatch {
-  readonly #apiKey: string
+  readonly #holder: KeyHolder
   readonly #onClose: () => void
   readonly #times: RelayTimes
   readonly #pending = new Map<string, number>()
@@ -79,8 +76,8 @@ export class EvictionHub implements EvictionWatch {
   /** Ends the present connection, so that a new one repeats everything that is pending. */
   #endOld: () => void = () => undefined
 
-  constructor(apiKey: string, onClose: () => void = () => undefined, times: RelayTimes = relayTimes) {
-    this.#apiKey = apiKey
+  constructor(holder: KeyHolder, onClose: () => void = () => undefined, times: RelayTimes = relayTimes) {
+    this.#holder = holder
     this.#onClose = onClose
     this.#times = times
     this.#heartbeat = setInterval(() => this.#beat(), times.heartbeatMs)
@@ -136,7 +133,7 @@ export class EvictionHub implements EvictionWatch {
     this.#answered = answered.promise
     setTimeout(answered.resolve, this.#times.firstAnswerMs)
     void subscribe({
-      apiKey: this.#apiKey,
+      session: this.#holder,
       topic: { endpoint: evictions.watch, read: (asked) => this.#read(asked) },
       asked: {},
       position: undefined,

@@ -36,7 +36,7 @@ const headersOf = (upstream: Answer, names: readonly string[]): Headers => {
 export const passOn = async (
   endpoint: Endpoint,
   upstream: Answer,
-  { requestId, apiKey }: { requestId: string; apiKey: string },
+  { requestId, account }: { requestId: string; account: string },
 ): Promise<Response> => {
   const problem = wrongAnswer(endpoint, upstream)
   if (problem) {
@@ -61,7 +61,7 @@ export const passOn = async (
   }
   if (endpoint.response.kind === 'json' && holdsConfiguration(endpoint.path)) {
     headers.delete('content-length')
-    return new Response(await maskAnswer(await upstream.body.text(), apiKey), { status: upstream.statusCode, headers })
+    return new Response(await maskAnswer(await upstream.body.text(), account), { status: upstream.statusCode, headers })
   }
   // A Response with one of these must not have a body, not even an empty one.
   const body = [204, 205].includes(upstream.statusCode) ? null : (Readable.toWeb(upstream.body) as ReadableStream)

@@ -5,6 +5,7 @@ import { devboxes } from '#lib/contract/devboxes.ts'
 import { bodyLimit, type Endpoint } from '#lib/contract/endpoint.ts'
 import { valuesOfHeader } from '#lib/wire/mask.ts'
 import { requireSignedIn } from '../accounts/session-cookie.ts'
+import type { KeyHolder } from '../accounts/signed-in.ts'
 import { keepActivity } from '../activity/activity.ts'
 import { keptAlive } from '../alerts/alert-books.ts'
 import { evictionHubsOf } from '../evictions/hub.ts'
@@ -47,7 +48,7 @@ export const proxy = (asked: Request): Promise<Response> =>
     if (!countOut) throw tooMany(streams ? 'streams' : 'calls')
     asked.signal.addEventListener('abort', countOut)
     try {
-      const { body, type } = await bodyFor(endpoint, asked, session.api_key)
+      const { body, type } = await bodyFor(endpoint, asked, session)
 
       const leaving = new AbortController()
       const forget = streams ? trackStream(session, { end: () => leaving.abort() }) : () => undefined
@@ -76,7 +77,7 @@ export const proxy = (asked: Request): Promise<Response> =>
       if (isOk(upstream) && endsEvictions.has(endpoint.id))
         for (const hub of evictionHubsOf(session.account.id)) hub.refresh()
       if (isOk(upstream) && endpoint.id === devboxes.keepAlive.id && params.id) keptAlive(session.account.id, params.id)
-      const answer = await passOn(endpoint, upstream, { requestId, apiKey: session.api_key })
+      const answer = await passOn(endpoint, upstream, { requestId, account: session.account.id })
       keepActivity({ endpoint, params, session, header }, answer)
       // An answer without a body has no reader that would end the call.
       if (answer.body === null) countOut()
@@ -88,11 +89,11 @@ export const proxy = (asked: Request): Promise<Response> =>
   })
 
 /** Masks in it are refused, or filled in from the job that the page names. */
-const bodyFor = async (endpoint: Endpoint, asked: Request, apiKey: string) => {
+const bodyFor = async (endpoint: Endpoint, asked: Request, session: KeyHolder) => {
   if (!takesConfiguration(endpoint)) return outgoingBody(endpoint, asked)
   const madeFrom = asked.headers.get(valuesOfHeader)
   if (madeFrom !== null && endpoint.id === benchmarkJobs.create.id) {
-    const filled = await withValuesOf(await readJsonBody(asked, bodyLimit(endpoint)), apiKey, madeFrom)
+    const filled = await withValuesOf(await readJsonBody(asked, bodyLimit(endpoint)), session, madeFrom)
     return { type: 'application/json', body: Buffer.from(JSON.stringify(filled)) }
   }
   const { body, ...rest } = await outgoingBody(endpoint, asked)

@@ -4,6 +4,7 @@ import type { Endpoint } from '#lib/contract/endpoint.ts'
 import { mask } from '#lib/wire/mask.ts'
 import { maskingRecord, maskingYaml } from '#lib/wire/secrets.ts'
 import { callerOf } from '../accounts/session-cookie.ts'
+import type { KeyHolder } from '../accounts/signed-in.ts'
 import { inTurnsOf } from '../turns.ts'
 import { answering, json, Refusal } from './answer.ts'
 import { readJsonBody } from './request-body.ts'
@@ -16,15 +17,15 @@ export const holdsConfiguration = (path: string): boolean => /^\/v1\/(benchmark|
 export const takesConfiguration = ({ method, path, bodyFormat }: Endpoint): boolean =>
   method !== 'GET' && bodyFormat !== 'multipart' && holdsConfiguration(path)
 
-/** The JSON of an answer with what looks secret in the configuration of its records hidden, in turns of who has asked. */
-export const maskAnswer = async (text: string, apiKey: string): Promise<string> =>
+/** The JSON of an answer with what looks secret in the configuration of its records hidden, in turns of the account that has asked. */
+export const maskAnswer = async (text: string, account: string): Promise<string> =>
   /"(kwargs|environment_variables|inline_yaml)"/.test(text)
-    ? JSON.stringify(await inTurnsOf(apiKey, maskingRecord(JSON.parse(text))))
+    ? JSON.stringify(await inTurnsOf(account, maskingRecord(JSON.parse(text))))
     : text
 
 /** For what the console's server reads for its pages. */
 export const maskingFetch =
-  (apiKey: string) =>
+  (account: string) =>
   (fetch: typeof globalThis.fetch): typeof globalThis.fetch =>
   async (input, init) => {
     const response = await fetch(input, init)
@@ -33,7 +34,7 @@ export const maskingFetch =
     const headers = new Headers(response.headers)
     // The text is no longer what these speak of.
     for (const name of ['content-length', 'content-encoding']) headers.delete(name)
-    return new Response(await maskAnswer(await response.text(), apiKey), { status: response.status, headers })
+    return new Response(await maskAnswer(await response.text(), account), { status: response.status, headers })
   }
 
 /** From `/v1` on: the service may stand below a path of its own. */
@@ -109,8 +110,8 @@ interface Config {
 }
 
 /** The body for a new job, the masks in it replaced by the values they hide in the job it was made from. */
-export const withValuesOf = async (body: unknown, apiKey: string, jobId: string): Promise<unknown> => {
-  const job = (await readJob(apiKey, jobId)) as {
+export const withValuesOf = async (body: unknown, { account, api_key }: KeyHolder, jobId: string): Promise<unknown> => {
+  const job = (await readJob(api_key, jobId)) as {
     job_source?: { inline_yaml?: string | null } | null
     job_spec?: { agent_configs?: Config[] } | null
   }
@@ -119,7 +120,7 @@ export const withValuesOf = async (body: unknown, apiKey: string, jobId: string)
   const filled: Record<string, unknown> = { ...spec }
   if (typeof spec.inline_yaml === 'string') {
     const known = job.job_source?.inline_yaml ?? ''
-    filled.inline_yaml = unmaskYaml(spec.inline_yaml, known, await inTurnsOf(apiKey, maskingYaml(known)))
+    filled.inline_yaml = unmaskYaml(spec.inline_yaml, known, await inTurnsOf(account.id, maskingYaml(known)))
   }
   if (Array.isArray(spec.agent_configs))
     filled.agent_configs = (spec.agent_configs as Config[]).map((agent, i) => {

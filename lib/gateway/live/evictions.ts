@@ -1,5 +1,6 @@
 import type { RelayData, RelayEvent, RelayUpstream } from '#lib/wire/evictions.ts'
-import { evictionHubFor, type KeyHolder } from '../evictions/hub.ts'
+import type { KeyHolder } from '../accounts/signed-in.ts'
+import { evictionHubFor } from '../evictions/hub.ts'
 import type { EvictionListener, EvictionWatch } from '../evictions/listener.ts'
 import { Pushed } from './pushed.ts'
 import type { Outlet } from './subscription.ts'

@@ -257,7 +257,7 @@ describe('silence', () => {
     }
     const times = { ...subscriptionTimes, silenceMs: 50 }
     const ended = subscribe({
-      apiKey: '',
+      session: { account: { id: '', name: '' }, api_key: '' },
       topic,
       asked: {},
       position: undefined,

@@ -2,7 +2,7 @@ import { type RawData, WebSocket } from 'ws'
 import * as z from 'zod/mini'
 import type { LiveNotice, LiveTopic } from '#lib/wire/live.ts'
 import { liveClose } from '#lib/wire/live.ts'
-import type { SignedIn } from '../accounts/signed-in.ts'
+import type { KeyHolder } from '../accounts/signed-in.ts'
 import { serviceNow } from '../http/service-clock.ts'
 import { closeSoon, parseJson, watchForDeath } from '../http/sockets.ts'
 import type { EndReason, OpenStream } from '../registry.ts'
@@ -35,14 +35,14 @@ const beatAll = () => {
 /** The one live connection of a page: what it follows, and how much of it the page has taken in. */
 export class LivePage implements OpenStream, PulseListener {
   readonly #socket: WebSocket
-  readonly #session: Pick<SignedIn, 'account' | 'api_key'>
+  readonly #session: KeyHolder
   readonly pulse: ServicePulse
   readonly #followed = new Map<number, Followed>()
   /** Characters of items that the page has not taken in. */
   unread = 0
   #waiting: (() => void)[] = []
 
-  constructor(socket: WebSocket, session: Pick<SignedIn, 'account' | 'api_key'>, pulse: ServicePulse) {
+  constructor(socket: WebSocket, session: KeyHolder, pulse: ServicePulse) {
     this.#socket = socket
     this.#session = session
     this.pulse = pulse
@@ -146,7 +146,7 @@ export class LivePage implements OpenStream, PulseListener {
       },
     }
     void subscribe({
-      apiKey: this.#session.api_key,
+      session: this.#session,
       topic,
       asked,
       position,

@@ -2,6 +2,7 @@ import { ApiError, isFinal } from '#lib/client/api-error.ts'
 import { backoffMs, pause } from '#lib/client/backoff.ts'
 import { type Client, createClient } from '#lib/client/client.ts'
 import type { LiveError, LiveTopic } from '#lib/wire/live.ts'
+import type { KeyHolder } from '../accounts/signed-in.ts'
 import { maskingFetch } from '../http/secrets.ts'
 import { readServiceClock } from '../http/service-clock.ts'
 import { bearer } from '../http/upstream.ts'
@@ -31,7 +32,7 @@ export interface Outlet {
 }
 
 interface Subscription {
-  apiKey: string
+  session: KeyHolder
   topic: Topic
   asked: Pick<LiveTopic, 'params' | 'query'>
   position: string | undefined
@@ -52,7 +53,7 @@ export const subscribe = async (subscription: Subscription): Promise<void> => {
     const ending = new AbortController()
     let isSilent = false
     let openedMs = Number.POSITIVE_INFINITY
-    const client = watchedClient(subscription.apiKey, ending.signal, times.connectMs, {
+    const client = watchedClient(subscription.session, ending.signal, times.connectMs, {
       opened: () => {
         openedMs = Date.now()
         outlet.state('live')
@@ -109,11 +110,16 @@ interface Signs {
 }
 
 /** The contract's client, which reports every sign of life of the service, also comments in its streams. */
-const watchedClient = (apiKey: string, signal: AbortSignal, connectMs: number, { opened, heard }: Signs): Client =>
+const watchedClient = (
+  { account, api_key }: KeyHolder,
+  signal: AbortSignal,
+  connectMs: number,
+  { opened, heard }: Signs,
+): Client =>
   createClient({
     baseUrl: registry().service.url(),
-    headers: bearer(apiKey),
-    fetch: maskingFetch(apiKey)(async (input, init) => {
+    headers: bearer(api_key),
+    fetch: maskingFetch(account.id)(async (input, init) => {
       const late = new AbortController()
       const timer = setTimeout(() => late.abort(), connectMs)
       const askedMs = Date.now()
