@@ -3,7 +3,7 @@ import { expect, isLive, open, type Product, test } from './product.ts'
 
 const terminalText = async (page: Page) => (await page.locator('.xterm-rows').innerText()).replaceAll('\u00a0', ' ')
 
-const createDevbox = async (page: Page, { url }: Product, name: string) => {
+const createDevbox = async (page: Page, { url, service }: Product, name: string) => {
   await open(page, `${url}/devboxes`)
   await page.getByRole('button', { name: 'Create devbox' }).first().click()
   const dialog = page.getByRole('dialog', { name: 'Create devbox' })
@@ -16,7 +16,8 @@ const createDevbox = async (page: Page, { url }: Product, name: string) => {
   await page.waitForURL(/\/devboxes\/dbx_\w+/)
   const id = /dbx_\w+/.exec(page.url())?.[0] ?? ''
   await expect(page.getByRole('heading', { name })).toBeVisible()
-  await expect(page.getByRole('main').getByText('Running').first()).toBeVisible()
+  await service.devboxes.waitForStatus({ params: { id }, body: { statuses: ['running'] } })
+  await expect(page.getByRole('main').getByText('Running', { exact: true }).first()).toBeVisible()
   return id
 }
 

@@ -79,7 +79,7 @@ test('what loads on use opens at the first key or press, and gives the focus bac
   await expect(palette).toBeFocused()
   await page.keyboard.type('on')
   await expect(palette).toHaveValue('axon')
-  await page.unroute('**/_next/static/**')
+  await page.unrouteAll({ behavior: 'wait' })
   await page.keyboard.press('Escape')
   await page.keyboard.press('?')
   await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toBeVisible()

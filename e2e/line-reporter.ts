@@ -1,6 +1,9 @@
 import type { Reporter, TestCase } from '@playwright/test/reporter'
 
-/** Ends the output with the one line `N passed, N failed`. A test that needed a second try has failed. */
+/**
+ * Ends the output with a line for each test that failed and the one line `N passed, N failed`. A test that needed a
+ * second try has failed.
+ */
 export default class LineReporter implements Reporter {
   #tests = new Set<TestCase>()
   #errors = 0
@@ -15,9 +18,16 @@ export default class LineReporter implements Reporter {
 
   onEnd() {
     const count = { expected: 0, unexpected: this.#errors, flaky: 0, skipped: 0 }
-    for (const test of this.#tests) count[test.outcome()]++
+    const failed: string[] = []
+    for (const test of this.#tests) {
+      const outcome = test.outcome()
+      count[outcome]++
+      if (outcome === 'unexpected' || outcome === 'flaky')
+        failed.push(`failed: ${test.titlePath().slice(2).join(' > ')}`)
+    }
     const skipped = count.skipped ? `, ${count.skipped} skipped` : ''
-    console.log(`\n${count.expected} passed, ${count.unexpected + count.flaky} failed${skipped}`)
+    const line = `${count.expected} passed, ${count.unexpected + count.flaky} failed${skipped}`
+    console.log(['', ...failed, line].join('\n'))
   }
 
   printsToStdio() {

@@ -92,7 +92,8 @@ test('a devbox is created from a snapshot of another, which is then deleted', as
   await dialog.getByRole('button', { name: 'Create devbox' }).click()
   await page.waitForURL(/\/devboxes\/dbx_\w+/)
   const copy = /dbx_\w+/.exec(page.url())?.[0] ?? ''
-  await expect(page.getByRole('main').getByText('Running').first()).toBeVisible()
+  await product.service.devboxes.waitForStatus({ params: { id: copy }, body: { statuses: ['running'] } })
+  await expect(page.getByRole('main').getByText('Running', { exact: true }).first()).toBeVisible()
   expect(await run(copy, 'cat note deep/link')).toBe('kept\nkept\n')
 
   await open(page, `${product.url}/snapshots`)

@@ -5,7 +5,8 @@ type Step = readonly [name: string, command: readonly string[]]
 /**
  * The whole proof: types, lint, build, unit tests, journeys in a real browser. What stands in one group runs side by
  * side: the checks keep both cores busy for seconds, and the build fills the waits of the unit tests.
- * Ends with the one line `N passed, N failed` over all test runners; a step that fails without counting is one failure.
+ * Ends with the tests that failed and the one line `N passed, N failed` over all test runners; a step that fails without
+ * counting is one failure.
  */
 const checks: readonly Step[] = [
   ['types', ['tsc', '--noEmit', '-p', 'tsconfig.check.json']],
@@ -42,17 +43,23 @@ const run = ([name, command]: Step, isFirst: boolean) =>
   })
 
 const total = { passed: 0, failed: 0, skipped: 0 }
+const failures: string[] = []
 for (const group of groups) {
   const results = await Promise.all(group.map((step, index) => run(step, index === 0)))
-  for (const { ok, output } of results) {
+  for (const { name, ok, output } of results) {
     const counted = [...output.matchAll(/^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/gm)].at(-1)
     total.passed += Number(counted?.[1] ?? 0)
     total.failed += Number(counted?.[2] ?? 0)
     total.skipped += Number(counted?.[3] ?? 0)
-    if (!ok && Number(counted?.[2] ?? 0) === 0) total.failed++
+    failures.push(...(output.match(/^failed: .*$/gm) ?? []))
+    if (!ok && Number(counted?.[2] ?? 0) === 0) {
+      total.failed++
+      failures.push(`failed: ${name}`)
+    }
   }
   // Journeys against a build that does not exist would only repeat its failure.
   if (results.some(({ name, ok }) => name === 'build' && !ok)) break
 }
+if (failures.length > 0) console.log(`\n${failures.join('\n')}`)
 console.log(`\n${total.passed} passed, ${total.failed} failed${total.skipped ? `, ${total.skipped} skipped` : ''}`)
 process.exitCode = total.failed === 0 && total.passed > 0 ? 0 : 1

@@ -1,15 +1,28 @@
 import type { Reporter, TestModule } from 'vitest/node'
 
-/** Ends the output with the one line `N passed, N failed`, so that nobody has to search for the verdict. */
+/**
+ * Ends the output with a line for each test that failed and the one line `N passed, N failed`, so that nobody has to
+ * search for the verdict.
+ */
 export class LineReporter implements Reporter {
-  onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]) {
+  onTestRunEnd(modules: readonly TestModule[], errors: readonly { message: string }[]) {
     const count = { passed: 0, failed: 0, skipped: 0, pending: 0 }
+    const failed: string[] = []
     for (const module of modules) {
-      for (const test of module.children.allTests()) count[test.result().state]++
-      if (module.errors().length > 0) count.failed++
+      for (const test of module.children.allTests()) {
+        const { state, errors } = test.result()
+        count[state]++
+        const reason = errors?.[0]?.message.split('\n')[0]
+        if (state === 'failed') failed.push(`failed: ${module.relativeModuleId} > ${test.fullName}: ${reason}`)
+      }
+      if (module.errors().length > 0) {
+        count.failed++
+        failed.push(`failed: ${module.relativeModuleId}`)
+      }
     }
+    for (const { message } of errors) failed.push(`failed: outside of tests: ${message.split('\n')[0]}`)
     const skipped = count.skipped + count.pending
     const line = `${count.passed} passed, ${count.failed + errors.length} failed${skipped ? `, ${skipped} skipped` : ''}`
-    process.once('exit', () => console.log(line))
+    process.once('exit', () => console.log([...failed, line].join('\n')))
   }
 }
