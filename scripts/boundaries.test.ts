@@ -67,7 +67,7 @@ const mostLines: Record<string, number> = {
   'lib/statistics': 1_040,
   'lib/terminal': 3_790,
   'lib/wire': 1_290,
-  scripts: 660,
+  scripts: 680,
   'server.ts': 190,
 }
 
