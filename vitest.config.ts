@@ -8,9 +8,9 @@ export default defineConfig({
     // Tests wait more than they compute, for shells, services and browsers: twice the workers of a two-core machine.
     maxWorkers: 4,
     // Only what fails takes this long: a state is waited for, and a machine may be many times slower than this one.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    expect: { poll: { timeout: 60_000 } },
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 120_000 } },
     reporters: ['default', new LineReporter()],
     projects: [
       // A process of its own for each file: to start a program takes a process the longer the more memory it has.

@@ -86,7 +86,26 @@ test('what loads on use opens at the first key or press, and gives the focus bac
   await page.keyboard.press('Escape')
   await expect(page.getByRole('dialog')).toHaveCount(0)
 
+  // A download that fails once is nothing; one that goes on failing is said, and tried again without losing the page.
+  let asked = 0
+  await page.route('**/_next/static/chunks/**', (route) => (++asked === 1 ? route.abort() : route.continue()))
+  await page.getByRole('button', { name: 'Create devbox' }).first().click()
+  await expect(page.getByRole('dialog', { name: 'Create devbox' })).toBeVisible()
+  expect(asked).toBeGreaterThan(1)
+  await page.keyboard.press('Escape')
+  await expect(page.getByRole('dialog')).toHaveCount(0)
+  await page.unrouteAll({ behavior: 'wait' })
+  await page.route('**/_next/static/chunks/**', (route) => route.abort())
   const account = page.getByRole('button', { name: /^Account / })
+  await account.click()
+  await expect(page.getByText('This part of the console could not be loaded')).toBeVisible()
+  await page.unrouteAll({ behavior: 'wait' })
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await expect(page.getByText('This part of the console could not be loaded')).toHaveCount(0)
+  await expect(page.getByRole('menuitem', { name: 'Keyboard shortcuts' })).toBeVisible()
+  await page.keyboard.press('Escape')
+  await expect(page.getByRole('menu')).toHaveCount(0)
+
   await account.focus()
   await page.keyboard.press('Enter')
   await expect(page.getByRole('menuitem', { name: 'Keyboard shortcuts' })).toBeFocused()
