@@ -266,11 +266,9 @@ describeUnderEachIsolation('the life of a devbox under isolation', (isolation) =
     const id = await create({ launch_parameters: idle })
     const began = Date.now()
     await run(id, 'sleep 3.5')
-    const used = Date.now()
     const { shutdown_reason, end_time_ms } = await reach(id, 'shutdown')
     expect(shutdown_reason).toBe('idle')
-    expect(used - began).toBeGreaterThan(3400)
-    expect(end_time_ms ?? 0).toBeGreaterThanOrEqual(used + 2900)
+    expect(end_time_ms ?? 0).toBeGreaterThanOrEqual(began + 6400)
   })
 
   it('has its keep-alive time start anew when asked', async () => {
