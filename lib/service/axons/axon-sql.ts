@@ -13,6 +13,7 @@ import {
   type SqlAnswer,
   type SqlRequest,
   type SqlValue,
+  tookTooMuchMemory,
 } from './axon-sql/protocol.ts'
 
 const maxWaiting = 256
@@ -166,11 +167,11 @@ const stopping = () => new ServiceError('unavailable', 'The service is stopping'
 
 class SqlProcess {
   readonly #child: ChildProcess
-  readonly #exited: Promise<unknown>
+  readonly #exited: Promise<NodeJS.Signals | null>
   readonly #idleMs: number
   #idle: NodeJS.Timeout | undefined
   #answered: (answer: SqlAnswer) => void = () => undefined
-  #failed: () => void = () => undefined
+  #failed: (signal: NodeJS.Signals | null) => void = () => undefined
 
   constructor({ database, serviceId }: Options, idleMs: number, onExit: () => void) {
     this.#idleMs = idleMs
@@ -184,10 +185,12 @@ class SqlProcess {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     })
     this.#child.on('message', (answer) => this.#answered(answer as SqlAnswer))
-    this.#exited = new Promise((resolve) => this.#child.once('exit', resolve).once('error', resolve))
-    void this.#exited.then(() => {
+    this.#exited = new Promise((resolve) =>
+      this.#child.once('exit', (_, signal) => resolve(signal)).once('error', () => resolve(null)),
+    )
+    void this.#exited.then((signal) => {
       onExit()
-      this.#failed()
+      this.#failed(signal)
     })
     this.#endWhenIdle()
   }
@@ -199,7 +202,10 @@ class SqlProcess {
     try {
       return await new Promise((resolve, reject) => {
         this.#answered = resolve
-        this.#failed = () => reject(tookTooLong(request.kind === 'list' ? maxListMs : maxRunMs))
+        this.#failed = (signal) =>
+          reject(
+            signal === tookTooMuchMemory ? needsMemory() : tookTooLong(request.kind === 'list' ? maxListMs : maxRunMs),
+          )
         this.#child.send(request)
       })
     } finally {
@@ -220,11 +226,10 @@ class SqlProcess {
 }
 
 const tookTooLong = (mostMs: number) =>
-  new ServiceError('timeout', `The SQL was ended: it took longer than ${mostMs / 1000} s, or more memory than it may`, {
-    shouldRetry: false,
-  })
+  new ServiceError('timeout', `The SQL was ended: it took longer than ${mostMs / 1000} s`, { shouldRetry: false })
+const needsMemory = () => invalid({ field: 'sql', message: 'needs more memory than it may' })
 
-const sqlite = { full: 13, noMemory: 7, readOnly: 8 }
+const sqlite = { full: 13, readOnly: 8 }
 const unhealthy = [2, 10, 11, 14, 26]
 
 const toError = ({ refusal, errcode }: { refusal: string; errcode: number }, { isReadOnly }: SqlRequest): Error => {
@@ -234,7 +239,6 @@ const toError = ({ refusal, errcode }: { refusal: string; errcode: number }, { i
   if (code === sqlite.readOnly && isReadOnly)
     return new ServiceError('conflict', 'The axon is deleted: its database can only be read', { shouldRetry: false })
   if (unhealthy.includes(code)) return new Error(`SQLite reports ${refusal} (${errcode})`)
-  if (code === sqlite.noMemory) return invalid({ field: 'sql', message: 'needs more memory than it may' })
   return invalid({ field: 'sql', message: refusal })
 }
 

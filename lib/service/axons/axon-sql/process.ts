@@ -2,23 +2,27 @@ import { DatabaseSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
 import { createAxonLists } from '#lib/service/store/axons/lists.ts'
 import { AxonDatabase, type ReadEvents, SqlRefusal } from './database.ts'
-import { maxCopyMs, maxListMs, maxRunMs, type ProcessRequest, type SqlAnswer } from './protocol.ts'
+import { maxCopyMs, maxListMs, maxRunMs, type ProcessRequest, type SqlAnswer, tookTooMuchMemory } from './protocol.ts'
 
 /**
  * A process that runs SQL: that of users, or the lists of axons. Only the end of the process ends an SQLite statement that
- * never returns, so a second thread watches the time and ends the process, even when the service is gone.
+ * never returns, so a second thread watches the time and the memory and ends the process, even when the service is gone.
+ * The SQLite inside Node does not count its memory (SQLITE_DEFAULT_MEMSTATUS=0): its own limits do nothing.
  */
 
 const maxOpen = 16
-const maxMemoryBytes = 256 * 1024 * 1024
+/** Unspecified: how much memory the process may take, of which Node's own part is some 80 MiB. */
+const maxMemoryBytes = 384 * 1024 * 1024
 
 const deadline = new BigInt64Array(new SharedArrayBuffer(8))
 const watch = `
   const { workerData } = require('node:worker_threads')
   setInterval(() => {
     const deadline = Number(Atomics.load(workerData, 0))
-    if (deadline !== 0 && Date.now() > deadline) process.kill(process.pid, 'SIGKILL')
-  }, 50)`
+    if (deadline === 0) return
+    if (Date.now() > deadline) process.kill(process.pid, 'SIGKILL')
+    if (process.memoryUsage.rss() > ${maxMemoryBytes}) process.kill(process.pid, '${tookTooMuchMemory}')
+  }, 20)`
 new Worker(watch, { eval: true, workerData: deadline }).unref()
 
 const within = <T>(ms: number, work: () => T): T => {
@@ -31,7 +35,6 @@ const within = <T>(ms: number, work: () => T): T => {
 }
 
 const service = new DatabaseSync(process.argv[2] ?? '', { readOnly: true, timeout: 5_000 })
-service.exec(`PRAGMA hard_heap_limit = ${maxMemoryBytes}`)
 const selectEvents = service.prepare(
   `SELECT sequence, timestamp_ms, origin, source, event_type, payload FROM axon_events
    WHERE axon = ? AND sequence > ? ORDER BY sequence LIMIT ?`,

@@ -23,6 +23,8 @@ export type SqlAnswer =
   /** What is no fault of the statement. */
   | { failure: string }
 
+/** The signal that a process ends itself with when what it runs took too much memory. */
+export const tookTooMuchMemory = 'SIGUSR2'
 /** Unspecified: how long the statements of one call may run. */
 export const maxRunMs = 5_000
 /** Bringing the events up to date has its own time; what was done when it is over stays. */
