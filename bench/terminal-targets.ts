@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { spawn as spawnInPty } from '@lydell/node-pty'
 import { WebSocket } from 'ws'
 import type { Product } from '#e2e/product.ts'
 import { createClient } from '#lib/client/client.ts'
+import { freePort } from '#lib/service/testing/free-port.ts'
 import type { TerminalNotice } from '#lib/wire/terminals.ts'
 
 const size = { cols: 120, rows: 36 }
@@ -242,15 +243,6 @@ const opened = async (
     leave: () => socket.terminate(),
     end: () => socket.terminate(),
   }
-}
-
-const freePort = async () => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 const end = async (child: ChildProcess) => {

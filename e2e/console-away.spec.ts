@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { WebSocket } from 'ws'
 import { parseEvents } from '#lib/client/events.ts'
+import { freePort } from '#lib/service/testing/free-port.ts'
 import { terminalClose } from '#lib/wire/terminals.ts'
-import { expect, freePort, isLive, type Product, signIn, startProduct, startServiceAlone, test } from './product.ts'
+import { expect, isLive, type Product, signIn, startProduct, startServiceAlone, test } from './product.ts'
 
 /** The console itself: `npm start` is a shell around it. */
 const consolePid = ({ pid }: Product): number => {

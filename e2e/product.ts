@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test as base, expect, type Page } from '@playwright/test'
@@ -24,21 +23,11 @@ export interface Product {
   stop(): Promise<void>
 }
 
-export const freePort = async () => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
 export const startProduct = async (environment: Record<string, string> = {}): Promise<Product> => {
   const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-e2e-'))
-  const port = await freePort()
   const child = spawn('npm', ['start'], {
     cwd: root,
-    env: { ...process.env, PORT: String(port), DEVDECK_DATA_DIR: dataDir, ...environment },
+    env: { ...process.env, PORT: '0', DEVDECK_DATA_DIR: dataDir, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''

@@ -5,8 +5,9 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { signOnAt, startProvider, type TestProvider } from '#lib/gateway/testing-provider.ts'
+import { freePort } from '#lib/service/testing/free-port.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import { expect, freePort, isLive, open, type Product, signIn, startProduct, test } from './product.ts'
+import { expect, isLive, open, type Product, signIn, startProduct, test } from './product.ts'
 
 const people = {
   ann: { email: 'ann@example.com', email_verified: true, groups: ['on-call'] },

@@ -1,6 +1,7 @@
 import type { Browser, Page } from '@playwright/test'
+import { freePort } from '#lib/service/testing/free-port.ts'
 import { TestNetwork } from '#lib/terminal/page/testing.ts'
-import { expect, freePort, type Product, signIn, startProduct, test } from './product.ts'
+import { expect, type Product, signIn, startProduct, test } from './product.ts'
 import { screenText, untilFocused, untilPrompt, untilText } from './terminal-page.ts'
 
 // All of them break the same network.

@@ -524,10 +524,10 @@ it('the logs of a run that was made here have the same numbers again', async () 
   expect(numbers(after)).toEqual(numbers(before))
 })
 
-it('answers others while thousands of trials are imported, and counts each of them', async () => {
-  const results = Array.from({ length: 2000 }, (_, i) => {
-    const name = `t${i % 1000}__${String(i).padStart(7, '0')}`
-    return [`${name}/result.json`, trialResult(name, { task: `t${i % 1000}`, reward: i % 2, at: i })]
+it('answers others while hundreds of trials are imported, and counts each of them', async () => {
+  const results = Array.from({ length: 300 }, (_, i) => {
+    const name = `t${i % 150}__${String(i).padStart(7, '0')}`
+    return [`${name}/result.json`, trialResult(name, { task: `t${i % 150}`, reward: i % 2, at: i })]
   })
   const file = await zipOf({ 'config.json': { job_name: 'large' }, ...Object.fromEntries(results) })
   let isOver = false
@@ -543,5 +543,5 @@ it('answers others while thousands of trials are imported, and counts each of th
   expect(status, JSON.stringify(body)).toBe(200)
   expect(answered).toBeGreaterThan(1)
   const job = await service.client.benchmarkJobs.get({ params: { id: body.job_id } })
-  expect(job.benchmark_outcomes).toMatchObject([{ n_completed: 2000, average_score: 0.5 }])
+  expect(job.benchmark_outcomes).toMatchObject([{ n_completed: 300, average_score: 0.5 }])
 })

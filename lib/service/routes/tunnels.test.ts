@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http'
 import { connect as connectHttp2 } from 'node:http2'
-import { createServer } from 'node:net'
 import Runloop from '@runloop/api-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import WebSocket from 'ws'
 import type { Tunnel } from '#lib/contract/tunnels.ts'
+import { freePort } from '#lib/service/testing/free-port.ts'
 import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 
@@ -54,14 +54,6 @@ server.on('upgrade', (request, socket, head) => {
   socket.on('data', echo)
 })
 server.listen(Number(process.env.PORT), '127.0.0.1')`
-
-const freePort = async () => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  return port
-}
 
 describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
   let service: TestService
