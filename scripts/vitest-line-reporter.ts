@@ -15,9 +15,13 @@ export class LineReporter implements Reporter {
         const reason = errors?.[0]?.message.split('\n')[0]
         if (state === 'failed') failed.push(`failed: ${module.relativeModuleId} > ${test.fullName}: ${reason}`)
       }
-      if (module.errors().length > 0) {
+      // Where a hook fails, its tests are skipped, and only their suite says why.
+      for (const each of [module, ...module.children.allSuites()]) {
+        const [error] = each.errors()
+        if (!error) continue
         count.failed++
-        failed.push(`failed: ${module.relativeModuleId}`)
+        const name = each.type === 'suite' ? ` > ${each.fullName}` : ''
+        failed.push(`failed: ${module.relativeModuleId}${name}: ${error.message.split('\n')[0]}`)
       }
     }
     for (const { message } of errors) failed.push(`failed: outside of tests: ${message.split('\n')[0]}`)
