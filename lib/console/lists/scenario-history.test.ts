@@ -25,7 +25,7 @@ beforeAll(async () => {
   // A script's own run, of no job.
   const { id } = await service.client.scenarioRuns.start({ body: { scenario_id: scenario } })
   await service.client.scenarioRuns.cancel({ params: { id } })
-}, 120_000)
+})
 afterAll(() => service.close())
 
 it('tells every attempt at a scenario once, with its agent, job and failure, by agents with their denominators', async () => {

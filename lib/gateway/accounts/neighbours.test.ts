@@ -81,7 +81,7 @@ beforeAll(async () => {
     if (!alerts[0]) throw new Error('There is no alert yet')
     return alerts[0].id
   })
-}, 120_000)
+})
 afterAll(async () => {
   terminal.ask({ t: 'record', on: false })
   await until(() => expect(terminal.last('recording')?.id).toBeNull())

@@ -33,11 +33,14 @@ const list = async (query = '') =>
   (await (await gateway.fetch(`/api/activity${query}`, { cookie })).json()) as ActivityList
 /** What was made is written down once its answer was read. */
 const until = (count: number, query = '') =>
-  vi.waitFor(async () => {
-    const found = await list(query)
-    expect(found.activities).toHaveLength(count)
-    return found.activities
-  })
+  vi.waitFor(
+    async () => {
+      const found = await list(query)
+      expect(found.activities).toHaveLength(count)
+      return found.activities
+    },
+    { timeout: 60_000 },
+  )
 
 it('writes down what pages make, change and end, what came of it, and nothing that is only read', async () => {
   const made = (await (await post('/axons', { name: 'noted' })).json()) as { id: string }
@@ -76,10 +79,9 @@ it('stands in the way of no write where it cannot be kept', async () => {
   gateway.registry.activityStore?.close()
   const told = vi.spyOn(console, 'error').mockReturnValue()
   expect((await post('/axons/axn_unknown', { metadata: {} })).status).toBe(404)
-  expect(told).toHaveBeenCalledWith(
-    expect.stringContaining('axons.update could not be written down'),
-    expect.anything(),
-  )
+  await expect
+    .poll(() => told.mock.calls)
+    .toEqual([[expect.stringContaining('axons.update could not be written down'), expect.anything()]])
   told.mockRestore()
   gateway.registry.activityStore = undefined
 })

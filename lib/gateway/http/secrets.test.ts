@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { mask, valuesOfHeader } from '#lib/wire/mask.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 import { maskingFetch } from './secrets.ts'
@@ -118,7 +118,7 @@ it('lets the calls of another account through while long job files of one are ma
   }
   const long = Array.from({ length: 8 }, () => ask('one', '/api/v1/benchmark_jobs/bmj_long', cookie))
   // What comes in behind them is read once the first of them is being masked.
-  await vi.waitFor(() => expect(sent).toContain('bmj_long'))
+  await expect.poll(() => sent).toContain('bmj_long')
   await Promise.all([...long, ask('another', '/api/v1/benchmark_runs/bmr_1', other)])
   expect(answered.indexOf('another')).toBeLessThan(4)
 })

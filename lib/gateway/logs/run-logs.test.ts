@@ -27,7 +27,7 @@ beforeAll(async () => {
   const job = await untilEnded(service.client, id)
   runId = job.benchmark_outcomes?.[0]?.benchmark_run_id ?? ''
   scenarioRunId = job.benchmark_outcomes?.[0]?.scenario_outcomes[0]?.scenario_run_id ?? ''
-}, 120_000)
+})
 afterAll(async () => {
   await gateway.close()
   await service.close()
@@ -35,8 +35,14 @@ afterAll(async () => {
 
 const get = (path: string, init: RequestInit & { cookie?: string } = {}) =>
   gateway.fetch(`/api/benchmark-runs/${path}`, { cookie, ...init })
-const files = async (): Promise<RunLogFile[]> =>
-  ((await (await get(`${runId}/logs`)).json()) as RunLogs).archive?.files ?? []
+/** The archive of a run once it is read: a page asks again until then. */
+const archiveOf = async (id: string, newerThanMs = 0): Promise<NonNullable<RunLogs['archive']>> => {
+  for (;;) {
+    const { archive } = (await (await get(`${id}/logs?newer_than=${newerThanMs}`)).json()) as RunLogs
+    if (archive) return archive
+  }
+}
+const files = async (): Promise<RunLogFile[]> => (await archiveOf(runId)).files
 const fileAt = (path: string, init?: RequestInit) => get(`${runId}/logs/file?${new URLSearchParams({ path })}`, init)
 
 describe('GET /api/scenario-runs/{id}/logs/file', () => {
@@ -101,14 +107,12 @@ it('shows what a run that goes on has written since, when asked for something ne
   const run = await service.client.benchmarks.startRun({ body: { benchmark_id: benchmark.id } })
   const { devbox_id } = await service.client.scenarioRuns.start({ body: { scenario_id, benchmark_run_id: run.id } })
   await service.client.devboxes.waitForStatus({ params: { id: devbox_id }, body: { statuses: ['running'] } })
-  const list = async (newerThan: number): Promise<RunLogs> =>
-    (await get(`${run.id}/logs?newer_than=${newerThan}`)).json()
-  const outputs = (logs: RunLogs) => logs.archive?.files.filter(({ path }) => path.endsWith('/stdout')).length
-  const first = await list(0)
-  expect(outputs(first)).toBe(0)
+  const outputs = async (newerThanMs = 0) =>
+    (await archiveOf(run.id, newerThanMs)).files.filter(({ path }) => path.endsWith('/stdout')).length
+  expect(await outputs()).toBe(0)
   await service.client.executions.executeSync({ params: { id: devbox_id }, body: { command: 'echo more' } })
-  expect(outputs(await list(0))).toBe(0)
-  const before = first.archive?.read_at_ms ?? 0
-  await expect.poll(async () => outputs(await list(before)), { timeout: 60_000, interval: 200 }).toBe(1)
+  expect(await outputs()).toBe(0)
+  const { read_at_ms } = await archiveOf(run.id)
+  await expect.poll(() => outputs(read_at_ms), { interval: 200 }).toBe(1)
   await service.client.benchmarkRuns.cancel({ params: { id: run.id } })
-}, 60_000)
+})

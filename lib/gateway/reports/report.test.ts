@@ -42,7 +42,7 @@ beforeAll(async () => {
   })
   job = await untilEnded(service.client, queued.id)
   later = await untilEnded(service.client, other.id)
-}, 120_000)
+})
 afterAll(async () => {
   await gateway.close()
   await service.close()

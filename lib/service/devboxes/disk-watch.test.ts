@@ -72,7 +72,7 @@ describe('the watch over disks', () => {
     expect(exceeded).toHaveLength(1)
     write('large', 'b', 32 * mebibyte)
     await expect.poll(() => exceeded, { timeout: 60_000 }).toHaveLength(2)
-  }, 90_000)
+  })
 
   it('names those that grow, the one that has grown most first, and none that is only large', async () => {
     const before = Date.now() - 24 * 3600 * 1000

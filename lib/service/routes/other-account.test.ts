@@ -91,7 +91,7 @@ beforeAll(async () => {
     scenarioRun: scenarioRun.id,
     job: job.id,
   }
-}, 60_000)
+})
 afterAll(() => service.close())
 
 const call = async ({ method, bodyFormat }: Endpoint, path: string, body: object, key = service.otherKey) => {

@@ -157,9 +157,9 @@ describe.each(ways)('from inside, with $way', ({ way, through, lack }) => {
         dataDir,
       ]),
     )
-    await vi.waitFor(() =>
-      expect(heard).toEqual(expect.arrayContaining(['control 127.0.0.1 ', 'control ::1 ', 'control 127.0.0.1 lo'])),
-    )
+    await expect
+      .poll(() => heard)
+      .toEqual(expect.arrayContaining(['control 127.0.0.1 ', 'control ::1 ', 'control 127.0.0.1 lo']))
   })
 
   it.skipIf(isLeftOut).each([
