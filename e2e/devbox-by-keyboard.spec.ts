@@ -39,7 +39,7 @@ test('a devbox is made, used, copied and shut down by the keyboard alone', async
   await command.press('Control+Enter')
   await expect(page.getByRole('log', { name: 'Output' })).toContainText('started')
   await press(button('Kill command'))
-  await expect(page.getByText(/^Exit (137|143)/)).toBeVisible()
+  await expect(page.getByText('Exit 137 (SIGKILL)', { exact: true })).toBeVisible()
 
   await press(tab('Files'))
   await expect(file('made')).toBeVisible()

@@ -71,12 +71,13 @@ test('a command runs, streams and is killed', async ({ signedIn: page, product }
   await page.keyboard.press('Control+Enter')
   await expect(page.getByLabel('Output').getByText('started')).toBeVisible()
   await page.getByRole('button', { name: /Kill/ }).first().click()
-  await expect(page.getByText(/137|143/).first()).toBeVisible()
+  await expect(page.getByText('Exit 137 (SIGKILL)', { exact: true })).toBeVisible()
 
   await page.getByRole('textbox', { name: 'Command' }).fill('echo out; echo err >&2; exit 3')
   await page.getByRole('button', { name: 'Run command' }).click()
-  await expect(page.getByLabel('Output').getByText('err')).toBeVisible()
-  await expect(page.getByText(/\b3\b/).first()).toBeVisible()
+  const failing = page.getByRole('article', { name: 'Command echo out; echo err >&2; exit 3' })
+  await expect(failing.getByRole('log', { name: 'Output' })).toContainText(/stderr\s*err\b/)
+  await expect(failing.getByText('Exit 3', { exact: true })).toBeVisible()
 
   // The end of the output is asked for, which is not to be called the whole of it.
   await page.getByRole('textbox', { name: 'Command' }).fill('seq 300 302')
@@ -142,7 +143,7 @@ test('suspend, resume and shut down say what they do', async ({ signedIn: page, 
   const dialog = page.getByRole('dialog')
   await expect(dialog).toContainText(/process/)
   await dialog.getByRole('button', { name: 'Suspend devbox' }).click()
-  await expect(page.getByRole('main').getByText('Suspended').first()).toBeVisible()
+  await expect(page.getByRole('main').getByText('Suspended', { exact: true }).first()).toBeVisible()
 
   await open(page, `${product.url}/devboxes/${id}?tab=terminal`)
   await page
@@ -157,7 +158,7 @@ test('suspend, resume and shut down say what they do', async ({ signedIn: page, 
   await open(page, `${product.url}/devboxes/${id}`)
   await page.getByRole('button', { name: 'Shut down devbox' }).click()
   await dialog.getByRole('button', { name: 'Shut down devbox' }).click()
-  await expect(page.getByRole('main').getByText('Shut down').first()).toBeVisible()
+  await expect(page.getByRole('main').getByText('Shut down', { exact: true }).first()).toBeVisible()
 
   await page.getByRole('link', { name: 'Activity' }).click()
   const done = page.getByRole('row').filter({ has: page.getByTitle(id) })
@@ -237,7 +238,8 @@ test('several devboxes are selected and suspended with one answer, and those in 
   await dialog.getByRole('button', { name: 'Suspend 2 devboxes' }).click()
   await expect(page.getByText('Suspending (2 of 2)')).toBeVisible()
   await expect(bar.getByRole('button', { name: 'Resume 2' })).toBeEnabled()
-  for (const name of ['several-1', 'several-2']) await expect(row(name).getByText('Suspended')).toBeVisible()
+  for (const name of ['several-1', 'several-2'])
+    await expect(row(name).getByText('Suspended', { exact: true })).toBeVisible()
   await bar.getByRole('button', { name: 'Clear selection' }).click()
   await expect(bar).toHaveCount(0)
   // The name of a button lies over the button above, and a pointer goes through it.

@@ -7,11 +7,11 @@ test('the log tells what happens in a devbox while it happens', async ({ signedI
   await page.goto(`${product.url}/devboxes/${id}?tab=log`)
   const records = page.getByRole('log', { name: 'Records' })
   await expect(records).toContainText('preparing')
-  await expect(page.getByRole('region', { name: 'Log' }).getByText('Live')).toBeVisible()
+  await expect(page.getByRole('region', { name: 'Log' }).getByText('Live', { exact: true })).toBeVisible()
 
   await product.service.executions.executeSync({ params: { id }, body: { command: 'echo from-outside; exit 3' } })
   await expect(records).toContainText('$ echo from-outside; exit 3')
-  await expect(records).toContainText('exit 3')
+  await expect(records.getByText('exit 3', { exact: true })).toBeVisible()
 
   await page.getByRole('combobox', { name: 'Source' }).selectOption('exec')
   await expect(records).not.toContainText('preparing')
