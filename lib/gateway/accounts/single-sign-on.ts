@@ -170,7 +170,7 @@ const personOf = ({ email, email_verified, preferred_username, name, sub }: Reco
 }
 
 /** Names and what providers say are shown and logged by many: nothing in them moves what is around them. */
-const inOneLine = (text: string): string => text.replace(/[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, ' ')
+const inOneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, ' ')
 
 const isName = (value: unknown): value is string => typeof value === 'string' && value !== ''
 

@@ -69,7 +69,7 @@ export const text = (value: string): string => plain(cutPart(value, mostShown))
 const mostShown = 300
 
 /** Signs that turn the direction of writing would turn what follows them as well. */
-const turning = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+const turning = /\p{Bidi_Control}/gu
 
 const plain = (value: string) =>
   value

@@ -226,8 +226,7 @@ class Names {
   }
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be in a name
-const unsafe = /[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069/\\]/g
+const unsafe = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}/\\]/gu
 
 const safePart = (part: string): string => {
   const safe = part.replace(unsafe, '_')

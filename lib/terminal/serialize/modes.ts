@@ -244,4 +244,4 @@ const isColour = (text: string): boolean =>
 
 /** The text as one line, without control characters and without marks that turn the direction of text beside it. */
 const title = (text: string): string =>
-  [...text.replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '')].slice(0, maxTitle).join('')
+  [...text.replace(/[\p{Cc}\p{Bidi_Control}]/gu, '')].slice(0, maxTitle).join('')
