@@ -1,12 +1,12 @@
 'use client'
 import type { ReactNode } from 'react'
 import { FilterInput } from '#components/filters/filter-input.tsx'
+import { Check } from '#components/ui/choice/check.tsx'
 import { Field } from '#components/ui/field.tsx'
 import { Select } from '#components/ui/select.tsx'
 import { isAge, typedAge } from '#lib/console/address/age.ts'
 import { type DevboxListView, devboxSizes, statusesOf, writeStatuses } from '#lib/console/address/devbox-list-view.ts'
 import type { DevboxStatus } from '#lib/contract/devboxes.ts'
-import { Check } from './check.tsx'
 import { devboxStatusWords } from './devbox-status.tsx'
 
 interface DevboxFiltersProps {

@@ -4,6 +4,7 @@ import { BellRing, Play } from 'lucide-react'
 import { useEffect, useState, useSyncExternalStore } from 'react'
 import { Badge } from '#components/ui/badge.tsx'
 import { Button } from '#components/ui/button.tsx'
+import { Check } from '#components/ui/choice/check.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
 import { Fact, Facts } from '#components/ui/facts.tsx'
 import { LiveState } from '#components/ui/live-badge.tsx'
@@ -127,15 +128,12 @@ export const BrowserAlerts = ({ account }: { account: string }) => {
         </Fact>
         <Fact label="Sound">
           <span className="inline-flex flex-wrap items-center gap-x-3 gap-y-1">
-            <label className="inline-flex min-h-6 items-center gap-2">
-              <input
-                type="checkbox"
-                className="size-4 accent-(--accent-solid)"
-                checked={settings.sound}
-                onChange={({ target }) => alertSettings.change({ sound: target.checked })}
-              />
-              Play a sound
-            </label>
+            <Check
+              small
+              label="Play a sound"
+              checked={settings.sound}
+              onCheck={(sound) => alertSettings.change({ sound })}
+            />
             <Button
               size="sm"
               icon={Play}

@@ -5,6 +5,7 @@ import { type RefObject, useEffect, useRef, useState } from 'react'
 import { onThemeChange, terminalTheme } from '#components/terminal/pane/terminal-theme.ts'
 import { Banner } from '#components/ui/banner.tsx'
 import { Button } from '#components/ui/button.tsx'
+import { Check } from '#components/ui/choice/check.tsx'
 import { Select } from '#components/ui/select.tsx'
 import { formatClock, formatCount } from '#lib/console/frame/format.ts'
 import { type Cast, parseSize } from '#lib/terminal/recording/asciicast.ts'
@@ -166,18 +167,15 @@ const Pace = ({ player }: Pick<PlayerPartProps, 'player'>) => {
           if (player) player.speed = next
         }}
       />
-      <label className="flex items-center gap-1.5 text-sm">
-        <input
-          type="checkbox"
-          checked={skipsPauses}
-          onChange={({ target }) => {
-            setSkipsPauses(target.checked)
-            if (player) player.maxPauseMs = target.checked ? maxPauseMs : Number.POSITIVE_INFINITY
-          }}
-          className="size-4 accent-(--accent)"
-        />
-        Shorten pauses to {maxPauseMs / 1000} s
-      </label>
+      <Check
+        small
+        label={`Shorten pauses to ${maxPauseMs / 1000} s`}
+        checked={skipsPauses}
+        onCheck={(isOn) => {
+          setSkipsPauses(isOn)
+          if (player) player.maxPauseMs = isOn ? maxPauseMs : Number.POSITIVE_INFINITY
+        }}
+      />
     </>
   )
 }

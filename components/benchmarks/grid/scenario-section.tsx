@@ -1,10 +1,11 @@
 'use client'
 import { Grid3x3, Rows3, Search } from 'lucide-react'
-import { useCallback, useId, useMemo } from 'react'
+import { useCallback, useMemo } from 'react'
 import { FilterInput } from '#components/filters/filter-input.tsx'
 import { FilterSelect } from '#components/filters/filter-select.tsx'
 import type { HowToChange } from '#components/list/use-address.ts'
 import { Button } from '#components/ui/button.tsx'
+import { Check } from '#components/ui/choice/check.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { Select } from '#components/ui/select.tsx'
 import type { JobView, Suspicion } from '#lib/console/address/job-view.ts'
@@ -178,8 +179,8 @@ const Controls = ({ view, change, agents, rows, known }: Omit<ScenarioSectionPro
       )}
       <Check
         label="Only disagreeing"
-        isOn={view.only === 'disagreeing'}
-        onChange={(isOn) => change({ only: isOn ? 'disagreeing' : undefined }, 'push')}
+        checked={view.only === 'disagreeing'}
+        onCheck={(isOn) => change({ only: isOn ? 'disagreeing' : undefined }, 'push')}
       />
       <Button
         variant="ghost"
@@ -223,22 +224,6 @@ const GroupSelect = ({ rows, ask, group, onGroup }: GroupSelectProps) => {
 }
 
 const longestKey = 60
-
-const Check = ({ label, isOn, onChange }: { label: string; isOn: boolean; onChange: (isOn: boolean) => void }) => {
-  const id = useId()
-  return (
-    <span className="inline-flex h-8 items-center gap-1.5">
-      <input
-        id={id}
-        type="checkbox"
-        className="size-4 accent-(--accent-solid)"
-        checked={isOn}
-        onChange={({ target }) => onChange(target.checked)}
-      />
-      <label htmlFor={id}>{label}</label>
-    </span>
-  )
-}
 
 const marks: { attempt: Pick<ScenarioOutcome, 'state' | 'score'>; word: string }[] = [
   { attempt: { state: 'COMPLETED', score: 1 }, word: 'score 1' },

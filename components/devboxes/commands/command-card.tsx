@@ -16,6 +16,7 @@ import {
 import { useState, useSyncExternalStore } from 'react'
 import { Badge } from '#components/ui/badge.tsx'
 import { Button } from '#components/ui/button.tsx'
+import { Check } from '#components/ui/choice/check.tsx'
 import { CopyButton } from '#components/ui/copy-button.tsx'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
@@ -30,7 +31,6 @@ import type { CommandRun, CommandSnapshot } from '#lib/console/live/command-run.
 import type { LoggedExecution } from '#lib/console/live/execution-log.ts'
 import { transcriptText } from '#lib/console/live/transcript.ts'
 import { executionMutations } from '#lib/console/queries/executions.ts'
-import { Check } from '../check.tsx'
 import { CommandOutput } from './command-output.tsx'
 import { CommandStdin } from './command-stdin.tsx'
 

@@ -1,11 +1,11 @@
 'use client'
 import { memo, useMemo, useState } from 'react'
 import { FilterInput } from '#components/filters/filter-input.tsx'
+import { Check } from '#components/ui/choice/check.tsx'
 import { FollowedLog } from '#components/ui/followed-log.tsx'
 import { formatCount } from '#lib/console/frame/format.ts'
 import { plainState, type StyledPiece, type StyleState, styledLines, styledPieces } from '#lib/console/live/ansi.ts'
 import type { Segment, Transcript } from '#lib/console/live/transcript.ts'
-import { Check } from '../check.tsx'
 import { StyledText } from '../styled-text.tsx'
 
 interface CommandOutputProps {

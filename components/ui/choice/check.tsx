@@ -1,4 +1,4 @@
-import { classes } from '#components/ui/classes.ts'
+import { classes } from '../classes.ts'
 
 interface CheckProps {
   label: string
