@@ -99,10 +99,12 @@ const pathOf: Record<string, ((id: string) => string) | undefined> = {
   snp: paths.snapshot,
 }
 
+/** Behind the id, what of it was meant: the name of a terminal, the field of a value. */
 const Subject = ({ id }: { id: string }) => {
-  const path = pathOf[id.slice(0, id.indexOf('_'))]
+  const [record = id] = id.split('/')
+  const path = pathOf[record.slice(0, record.indexOf('_'))]
   return path ? (
-    <Link href={path(id)} prefetch={false} title={id} className="font-mono text-sm hover:underline">
+    <Link href={path(record)} prefetch={false} title={id} className="font-mono text-sm hover:underline">
       {shortenMiddle(id, 18)}
     </Link>
   ) : (

@@ -1,13 +1,13 @@
-/** A write that a page of this console made, as the service answered it. */
+/** A write that a page of this console made, as it was answered. */
 export interface Activity {
   /** Grows with time. */
   id: string
   at_ms: number
-  /** As the contract names it: `devboxes.shutdown`. */
+  /** As the contract names it: `devboxes.shutdown`. What only a console does is named likewise: `recordings.delete`. */
   operation: string
-  /** What it was done to, or what came of it; null where neither is known. */
+  /** What it was done to, or what came of it; null where neither is known. Behind an id and `/`, what of it was meant. */
   subject: string | null
-  /** Of the service's answer. */
+  /** Of the answer. */
   status: number
   /** Who signed on at the operator's provider; null with an API key, which does not tell who entered it. */
   person: string | null

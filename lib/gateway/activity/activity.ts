@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import { benchmarkRuns } from '#lib/contract/benchmark-runs.ts'
 import { devboxes } from '#lib/contract/devboxes.ts'
 import type { Endpoint } from '#lib/contract/endpoint.ts'
+import { errorStatus } from '#lib/contract/errors.ts'
 import { files } from '#lib/contract/files.ts'
 import { scenarioRuns } from '#lib/contract/scenario-runs.ts'
 import type { Activity } from '#lib/wire/activity.ts'
@@ -41,26 +42,58 @@ interface Call {
 export const keepActivity = ({ endpoint, params, session, header }: Call, answer: Response): void => {
   if (!isKept(endpoint)) return
   const at_ms = Date.now()
-  const keep = (subject: string | null) => {
-    try {
-      activityStore().put(accountOf(session), {
-        at_ms,
-        operation: endpoint.id,
-        subject,
-        status: answer.status,
-        person: session.person ?? null,
-        browser: browserOf(header('user-agent') ?? ''),
-        address: header('x-devdeck-client') ?? 'unknown',
-      })
-    } catch (error) {
-      // The call itself has succeeded, and a full disk must not make it fail.
-      console.error(`${endpoint.id} could not be written down:`, error)
-    }
-  }
+  const keep = (subject: string | null) =>
+    writeDown(actorOf(session, header), { at_ms, operation: endpoint.id, subject, status: answer.status })
   const [subject] = Object.values(params)
   // Of something that was just made only the answer has the id.
   if (subject === undefined && answer.ok) void idIn(answer.clone()).then(keep)
-  else keep(subject?.slice(0, maxSubjectLength) ?? null)
+  else keep(subject ?? null)
+}
+
+/** Who does something by a page. */
+export interface Actor extends Pick<Activity, 'browser' | 'address'> {
+  session: SignedIn
+}
+
+export const actorOf = (session: SignedIn, header: ReadHeader): Actor => ({
+  session,
+  browser: browserOf(header('user-agent') ?? ''),
+  address: header('x-devdeck-client') ?? 'unknown',
+})
+
+/** What the console does itself, under a name of its own, written down with its answer or its refusal. */
+export const writingDown = async (
+  actor: Actor,
+  what: Pick<Activity, 'operation' | 'subject'>,
+  act: () => Promise<Response>,
+): Promise<Response> => {
+  const at_ms = Date.now()
+  try {
+    const answer = await act()
+    writeDown(actor, { ...what, at_ms, status: answer.status })
+    return answer
+  } catch (error) {
+    if (error instanceof Refusal) writeDown(actor, { ...what, at_ms, status: errorStatus[error.code] })
+    throw error
+  }
+}
+
+const writeDown = (
+  { session, browser, address }: Actor,
+  { subject, ...what }: Pick<Activity, 'at_ms' | 'operation' | 'subject' | 'status'>,
+) => {
+  try {
+    activityStore().put(accountOf(session), {
+      ...what,
+      subject: subject?.slice(0, maxSubjectLength) ?? null,
+      person: session.person ?? null,
+      browser,
+      address,
+    })
+  } catch (error) {
+    // The call itself has succeeded, and a full disk must not make it fail.
+    console.error(`${what.operation} could not be written down:`, error)
+  }
 }
 
 // An axon without a name has null there.

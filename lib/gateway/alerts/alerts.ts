@@ -3,12 +3,11 @@ import { ApiError } from '#lib/client/api-error.ts'
 import { hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import { maxEpochMs } from '#lib/contract/common.ts'
 import type { Endpoint } from '#lib/contract/endpoint.ts'
-import { errorStatus } from '#lib/contract/errors.ts'
 import { evictions } from '#lib/contract/evictions.ts'
 import type { AlertHealth, AlertHistory } from '#lib/wire/alerts.ts'
 import { callerOf } from '../accounts/session-cookie.ts'
 import type { SignedIn } from '../accounts/signed-in.ts'
-import { keepActivity } from '../activity/activity.ts'
+import { actorOf, writingDown } from '../activity/activity.ts'
 import { evictionHubsOf } from '../evictions/hub.ts'
 import { answering, json, Refusal } from '../http/answer.ts'
 import type { ReadHeader } from '../http/origin.ts'
@@ -126,18 +125,8 @@ const drill = async (
   endpoint: Endpoint,
   devbox_id: string,
   call: () => Promise<unknown>,
-): Promise<Response> => {
-  const keep = (status: number) =>
-    keepActivity({ endpoint, params: { devbox_id }, session, header }, new Response(null, { status }))
-  try {
-    const answer = await passOn(call)
-    keep(answer.status)
-    return answer
-  } catch (error) {
-    if (error instanceof Refusal) keep(errorStatus[error.code])
-    throw error
-  }
-}
+): Promise<Response> =>
+  writingDown(actorOf(session, header), { operation: endpoint.id, subject: devbox_id }, () => passOn(call))
 
 /** A drill is the local service's: what another one says of it is told as it is. */
 const passOn = async (call: () => Promise<unknown>): Promise<Response> => {

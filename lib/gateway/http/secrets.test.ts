@@ -133,6 +133,17 @@ describe('POST /api/reveal', () => {
     expect(await file.json()).toEqual({ value: yaml })
   })
 
+  it('stands in the activity with what was asked for, and without the value', async () => {
+    await post('/api/reveal', at('job_spec', 'agent_configs', 0, 'kwargs', 'api_key'))
+    await post('/api/reveal', at('noted'))
+    const answer = await (await gateway.fetch('/api/activity?search=reveal&limit=2', { cookie })).text()
+    expect(JSON.parse(answer).activities).toMatchObject([
+      { operation: 'benchmarkJobs.reveal', subject: 'bmj_1/noted', status: 404 },
+      { operation: 'benchmarkJobs.reveal', subject: 'bmj_1/job_spec/agent_configs/0/kwargs/api_key', status: 200 },
+    ])
+    expect(answer).not.toContain('SENTINEL')
+  })
+
   it('403 to another site, 401 to a stranger, 400 and 404 to what leads nowhere', async () => {
     const foreign = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
     expect((await post('/api/reveal', at('name'), foreign)).status).toBe(403)

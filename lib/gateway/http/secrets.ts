@@ -5,6 +5,7 @@ import { mask } from '#lib/wire/mask.ts'
 import { maskingRecord, maskingYaml } from '#lib/wire/secrets.ts'
 import { callerOf } from '../accounts/session-cookie.ts'
 import type { KeyHolder } from '../accounts/signed-in.ts'
+import { actorOf, writingDown } from '../activity/activity.ts'
 import { inTurnsOf } from '../turns.ts'
 import { answering, json, Refusal } from './answer.ts'
 import { readJsonBody } from './request-body.ts'
@@ -51,18 +52,25 @@ const Reveal = z.object({
 /** `POST /api/reveal {"job_id", "pointer"}`: one value of a job as the service has it, named by the fields that lead to it. */
 export const revealValue = (request: Request): Promise<Response> =>
   answering(request, async (requestId) => {
-    const { account, api_key } = await callerOf(request, 'write')
+    const session = await callerOf(request, 'write')
     const { data: asked, error } = Reveal.safeParse(await readJsonBody(request))
     if (!asked)
       throw new Refusal('invalid_argument', `${error.issues[0]?.path.join('.')} ${error.issues[0]?.message}`, {
         field: String(error.issues[0]?.path[0] ?? 'body'),
       })
-    const value = valueAt(await readJob(api_key, asked.job_id), asked.pointer)
-    if (value === undefined) throw new Refusal('not_found', 'The job has no such value')
-    console.log(
-      `Request ${requestId}: account ${account.id} was shown ${JSON.stringify(asked.pointer)} of job ${asked.job_id}`,
+    const { job_id, pointer } = asked
+    const what = { operation: 'benchmarkJobs.reveal', subject: [job_id, ...pointer].join('/') }
+    return writingDown(
+      actorOf(session, (name) => request.headers.get(name)),
+      what,
+      async () => {
+        const value = valueAt(await readJob(session.api_key, job_id), pointer)
+        if (value === undefined) throw new Refusal('not_found', 'The job has no such value')
+        const { id } = session.account
+        console.log(`Request ${requestId}: account ${id} was shown ${JSON.stringify(pointer)} of job ${job_id}`)
+        return json({ value })
+      },
     )
-    return json({ value })
   })
 
 const readJob = async (apiKey: string, id: string): Promise<unknown> =>

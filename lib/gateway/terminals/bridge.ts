@@ -104,7 +104,7 @@ const OpeningQuery = z.object({
   ack: z.optional(z.literal('1', 'must be 1 or left out')),
 })
 
-const openingOf = ({ search, header }: AskedSocket, signedIn: SignedIn | undefined): ViewerOpening => {
+const openingOf = ({ search, header, address }: AskedSocket, signedIn: SignedIn | undefined): ViewerOpening => {
   const size = parseQuery(SizeQuery, search)
   const rest = parseQuery(OpeningQuery, search)
   if (!size.ok || !rest.ok) {
@@ -116,6 +116,7 @@ const openingOf = ({ search, header }: AskedSocket, signedIn: SignedIn | undefin
   return {
     signedIn,
     browser: browserOf(header('user-agent') ?? ''),
+    address,
     client,
     epoch,
     since,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
+import type { ActivityList } from '#lib/wire/activity.ts'
 import { type HeldTerminal, terminalClose } from '#lib/wire/terminals.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 import { CuttableProxy, TestPage, until } from './testing.ts'
@@ -42,6 +43,10 @@ const list = async (own = cookie) => {
   const response = await gateway.fetch(`/api/terminals/${devboxId}`, { cookie: own })
   expect(response.status).toBe(200)
   return ((await response.json()) as { terminals: HeldTerminal[] }).terminals
+}
+const activityOf = async (name: string) => {
+  const response = await gateway.fetch(`/api/activity?search=/${name}`, { cookie })
+  return ((await response.json()) as ActivityList).activities
 }
 const chrome = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/153.0.0.0 Safari/537.36'
 
@@ -87,6 +92,22 @@ describe('DELETE /api/terminals/{devbox_id}/{name}', () => {
     expect(next.last('ready')?.created).toBe(true)
     expect((await remove('removed')).status).toBe(204)
     expect((await next.closed).code).toBe(terminalClose.shellEnded)
+    expect(await activityOf('removed')).toMatchObject([{ status: 204 }, { status: 204 }])
+  })
+
+  it('stands in the activity, as an end that the writing page asks for does', async () => {
+    const page = await open('asked', { agent: chrome })
+    const watcher = await open('asked')
+    watcher.ask({ t: 'close' })
+    await watcher.told({ t: 'problem', code: 'conflict' })
+    page.ask({ t: 'close' })
+    await page.closed
+    await until(async () =>
+      expect(await activityOf('asked')).toMatchObject([
+        { operation: 'terminals.end', subject: `${devboxId}/asked`, status: 204, browser: 'Chrome on Linux' },
+      ]),
+    )
+    expect((await activityOf('asked'))[0]?.address).toBe('127.0.0.1')
   })
 
   it('404 for one that is not held, or of another account; 403 from elsewhere', async () => {

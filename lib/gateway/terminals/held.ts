@@ -1,5 +1,6 @@
 import type { HeldTerminal } from '#lib/wire/terminals.ts'
 import { callerOf } from '../accounts/session-cookie.ts'
+import { type Actor, actorOf, writingDown } from '../activity/activity.ts'
 import { answering, json, Refusal } from '../http/answer.ts'
 import { type OpenTerminal, registry } from '../registry.ts'
 
@@ -22,9 +23,22 @@ export const listTerminals = (request: Request, devboxId: string): Promise<Respo
 /** `DELETE /api/terminals/{devbox_id}/{name}`: ends the shell. */
 export const closeTerminal = (request: Request, devboxId: string, name: string): Promise<Response> =>
   answering(request, async () => {
-    const { account } = await callerOf(request, 'write')
-    const terminal = registry().terminals.get(keyOf(account.id, devboxId, name))
+    const session = await callerOf(request, 'write')
+    const terminal = registry().terminals.get(keyOf(session.account.id, devboxId, name))
     if (!terminal) throw new Refusal('not_found', `The console holds no terminal ${name} of ${devboxId} open`)
-    if (!(await terminal.close())) throw new Refusal('unavailable', 'The service could not be told to end the shell')
-    return new Response(null, { status: 204, headers: { 'cache-control': 'no-store' } })
+    return endShell(
+      terminal,
+      actorOf(session, (header) => request.headers.get(header)),
+    )
   })
+
+/** Ends the shell for somebody who asked for it, which is written down. */
+export const endShell = (terminal: OpenTerminal, actor: Actor): Promise<Response> =>
+  writingDown(
+    actor,
+    { operation: 'terminals.end', subject: `${terminal.devboxId}/${terminal.held.name}` },
+    async () => {
+      if (!(await terminal.close())) throw new Refusal('unavailable', 'The service could not be told to end the shell')
+      return new Response(null, { status: 204, headers: { 'cache-control': 'no-store' } })
+    },
+  )

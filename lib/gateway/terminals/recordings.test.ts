@@ -167,6 +167,13 @@ describe('DELETE /api/recordings/{id}', () => {
     expect((await console_.fetch(path, { method: 'DELETE', cookie })).status).toBe(200)
     expect(await list()).toEqual([])
     expect((await console_.fetch(path, { method: 'DELETE', cookie })).status).toBe(404)
+    const activity = await console_.fetch(`/api/activity?search=${recording.id}`, { cookie })
+    expect(await activity.json()).toMatchObject({
+      activities: [
+        { operation: 'recordings.delete', status: 404 },
+        { operation: 'recordings.delete', status: 200 },
+      ],
+    })
   })
 
   it('409 while it is being written', async () => {

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import type { RecordingList } from '#lib/wire/recordings.ts'
 import { callerOf } from '../accounts/session-cookie.ts'
+import { actorOf, writingDown } from '../activity/activity.ts'
 import { answering, json, Refusal } from '../http/answer.ts'
 import { registry } from '../registry.ts'
 import { readRecording, recordingFile, recordingsOf } from './recording.ts'
@@ -38,11 +39,14 @@ export const getRecording = (request: Request, id: string): Promise<Response> =>
 /** `DELETE /api/recordings/{id}` */
 export const deleteRecording = (request: Request, id: string): Promise<Response> =>
   answering(request, async () => {
-    const { account } = await callerOf(request, 'write')
-    const file = recordingFile(account.id, id)
-    if (!(await readRecording(file, id))) throw new Refusal('not_found', `There is no recording ${id}`)
-    if (registry().liveRecordings.has(id))
-      throw new Refusal('conflict', 'The recording is being written: stop it in its terminal first')
-    await rm(file, { force: true })
-    return json({})
+    const session = await callerOf(request, 'write')
+    const actor = actorOf(session, (name) => request.headers.get(name))
+    return writingDown(actor, { operation: 'recordings.delete', subject: id }, async () => {
+      const file = recordingFile(session.account.id, id)
+      if (!(await readRecording(file, id))) throw new Refusal('not_found', `There is no recording ${id}`)
+      if (registry().liveRecordings.has(id))
+        throw new Refusal('conflict', 'The recording is being written: stop it in its terminal first')
+      await rm(file, { force: true })
+      return json({})
+    })
   })

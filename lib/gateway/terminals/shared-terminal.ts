@@ -5,6 +5,7 @@ import { type HeldTerminal, type TerminalNotice, terminalClose } from '#lib/wire
 import type { SignedIn } from '../accounts/signed-in.ts'
 import { type OpenTerminal, registry, trackStream } from '../registry.ts'
 import { FollowLink } from './follow.ts'
+import { endShell } from './held.ts'
 import { People } from './people.ts'
 import { RecordingTap } from './recording-tap.ts'
 import { type Exit, ShellLink } from './shell-link.ts'
@@ -217,9 +218,14 @@ export class SharedTerminal implements OpenTerminal {
     } else if (viewer !== this.#people.writer)
       viewer.tell({ t: 'problem', code: 'conflict', message: 'Only the page that writes may do this; take over first' })
     else if (request.t === 'signal') void this.#control({ action: 'signal', signal: request.signal }, 'signalled')
-    else if (request.t === 'close') void this.close()
+    else if (request.t === 'close') this.#closeFor(viewer)
     else if (request.t === 'record') void this.#recording.turn(request.on)
     else this.#turnFollow(viewer, request.on)
+  }
+
+  #closeFor({ opening: { signedIn: session, browser, address } }: Viewer): void {
+    // The page is told by `#control` where it fails.
+    if (session) void endShell(this, { session, browser, address }).catch(() => undefined)
   }
 
   #takeOver(viewer: Viewer): void {

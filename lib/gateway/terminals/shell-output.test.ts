@@ -23,6 +23,7 @@ const pageAt = async (output: ShellOutput, scrollback = 1000) => {
   const [socket] = (await once(server, 'connection')) as [WebSocket]
   const viewer = new Viewer(socket, {
     browser: 'A page',
+    address: '127.0.0.1',
     client: undefined,
     signedIn: undefined,
     wantsToWatch: true,

@@ -53,6 +53,8 @@ export interface ViewerOpening {
   signedIn: SignedIn | undefined
   /** The browser and system of the page, in words. */
   browser: string
+  /** From where the console was called. */
+  address: string
   client: string | undefined
   wantsToWatch: boolean
   size: Size
