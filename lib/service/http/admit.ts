@@ -4,6 +4,7 @@ import { fieldProblems, parseQuery } from '#lib/contract/query-string.ts'
 import { invalid, ServiceError } from '#lib/service/kit/errors.ts'
 import type { Authenticate, Identity } from './auth.ts'
 import { readJsonBody } from './body.ts'
+import { markKnown } from './connection-limit.ts'
 import { type Caller, notImplemented } from './implement.ts'
 import { type Form, readForm } from './multipart.ts'
 import { parseParams, type Router } from './router.ts'
@@ -40,6 +41,7 @@ export const admit = async (
   const { match, allow } = router(method, request.url ?? '')
   // Before the address is judged: without a key, unknown and known addresses are answered alike.
   const identity = match?.route.endpoint.open ? nobody : authenticate(request, match)
+  if (identity !== nobody) markKnown(request)
   if (allow)
     throw new ServiceError('method_not_allowed', `${method} is not allowed here, only ${allow.join(', ')}`, { allow })
   if (!match) throw new ServiceError('not_found', 'There is nothing at this address')

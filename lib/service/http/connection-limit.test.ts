@@ -1,50 +1,94 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 
 const main = join(import.meta.dirname, '../main.ts')
 
-it('refuses new connections with 503 when files run out, says so once, and serves the open ones', async () => {
+/** May open 64 files: 48 of them for connections, 12 for those of an address that nobody has shown a key over. */
+const startSmall = async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-connections-'))
   const command = `ulimit -n 64; exec "$0" "$@"`
   const args = ['-c', command, process.execPath, main, '--port', '0', '--isolation', 'none', '--data-dir', dataDir]
   const child = spawn('/bin/bash', args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  let stderr = ''
+  child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text))
+  const [line] = await once(child.stdout, 'data')
+  const port = Number(/http:\/\/127\.0\.0\.1:(\d+) /.exec(String(line))?.[1])
   const sockets: Socket[] = []
-  try {
-    let stderr = ''
-    child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text))
-    const [line] = await once(child.stdout, 'data')
-    const port = Number(/http:\/\/127\.0\.0\.1:(\d+) /.exec(String(line))?.[1])
-    const open = async () => {
+  return {
+    url: `http://127.0.0.1:${port}`,
+    key: readFileSync(join(dataDir, 'api-key'), 'utf8').trim(),
+    stderr: () => stderr,
+    open: async () => {
       const socket = connect(port, '127.0.0.1').on('error', () => undefined)
       sockets.push(socket)
       await once(socket, 'connect')
       return socket
-    }
-    const ask = async (socket: Socket, path: string, headers = '') => {
+    },
+    ask: async (socket: Socket, path: string, headers = '') => {
       socket.write(`GET ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n${headers}\r\n`)
       return String(await Promise.race([once(socket, 'data'), once(socket, 'close').then(() => 'closed')]))
-    }
-    const first = await open()
-    expect(await ask(first, '/healthz')).toContain('200 OK')
-    for (let i = 0; i < 100; i++) await open()
-    const late = await open()
-    expect(await ask(late, '/healthz')).toContain('503 Service Unavailable')
-
-    const key = readFileSync(join(dataDir, 'api-key'), 'utf8').trim()
-    expect(await ask(first, '/v1/axons', `authorization: Bearer ${key}\r\n`)).toContain('200 OK')
-    expect(stderr.match(/New connections are refused/g)).toHaveLength(1)
-
-    for (const socket of sockets.splice(1)) socket.destroy()
-    await expect.poll(async () => (await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200)
-  } finally {
-    for (const socket of sockets) socket.destroy()
-    child.kill('SIGKILL')
-    await once(child, 'exit')
-    rmSync(dataDir, { recursive: true, force: true })
+    },
+    closeAll: () => {
+      for (const socket of sockets.splice(0)) socket.destroy()
+    },
+    end: async () => {
+      for (const socket of sockets) socket.destroy()
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+      rmSync(dataDir, { recursive: true, force: true })
+    },
   }
+}
+
+let service: Awaited<ReturnType<typeof startSmall>>
+beforeEach(async () => {
+  service = await startSmall()
+})
+afterEach(() => service.end())
+
+it('refuses new connections with 503 when files run out, says so once, and serves the open ones', async () => {
+  const authorization = `authorization: Bearer ${service.key}\r\n`
+  const first = await service.open()
+  expect(await service.ask(first, '/healthz')).toContain('200 OK')
+  // Each is somebody's: those of strangers make room for each other.
+  const answers: string[] = []
+  for (let i = 0; i < 100; i++) answers.push(await service.ask(await service.open(), '/v1/axons', authorization))
+  expect(answers[0]).toContain('200 OK')
+  expect(answers[99]).toContain('503 Service Unavailable')
+  expect(await service.ask(first, '/v1/axons', authorization)).toContain('200 OK')
+  expect(service.stderr().match(/New connections are refused/g)).toHaveLength(1)
+
+  service.closeAll()
+  await expect.poll(async () => (await fetch(`${service.url}/healthz`)).status).toBe(200)
+})
+
+it('closes the oldest of many connections of an address without a key, says so once, and lets everybody in', async () => {
+  const authorization = `authorization: Bearer ${service.key}\r\n`
+  const known = await service.open()
+  expect(await service.ask(known, '/v1/axons', authorization)).toContain('200 OK')
+  const session: ClientHttp2Session = connectHttp2(service.url)
+  const askSession = async () => {
+    const [headers] = await once(
+      session.request({ ':path': '/v1/axons', authorization: `Bearer ${service.key}` }).resume(),
+      'response',
+    )
+    return headers[':status']
+  }
+  expect(await askSession()).toBe(200)
+
+  const strangers = await Promise.all(Array.from({ length: 100 }, service.open))
+  for (const socket of strangers) socket.write('GET / HTTP/1.1\r\n')
+  expect(await service.ask(await service.open(), '/v1/axons', authorization)).toContain('200 OK')
+  await expect.poll(() => strangers.filter(({ closed }) => closed).length).toBe(100 - 11)
+  expect(service.stderr().match(/Connections of an address are closed: 12 of it/g)).toHaveLength(1)
+
+  expect(await service.ask(known, '/v1/axons', authorization)).toContain('200 OK')
+  expect(await askSession()).toBe(200)
+  session.destroy()
 })

@@ -90,14 +90,18 @@ export const listen = async ({
   const takeHttp1 = http1.listeners('connection') as ((socket: Socket) => void)[]
   http1.removeAllListeners('connection')
   const sockets = new Set<Socket>()
-  const isOverLimit = createConnectionLimit()
+  const limit = createConnectionLimit()
   http1.on('connection', (socket: Socket) => {
-    if (isOverLimit(socket)) return refuseConnection(socket)
+    if (limit.isOver(socket)) return refuseConnection(socket)
+    limit.count(socket)
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
     whenProtocolIsKnown(socket, (isHttp2) => {
-      if (isHttp2) http2.emit('connection', socket)
-      else for (const take of takeHttp1) take.call(http1, socket)
+      if (isHttp2) {
+        const carry = (session: Http2Session) => limit.carries(socket, session)
+        http2.once('session', carry).emit('connection', socket)
+        http2.off('session', carry)
+      } else for (const take of takeHttp1) take.call(http1, socket)
     })
   })
 

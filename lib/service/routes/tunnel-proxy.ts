@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream'
 import { errorStatus } from '#lib/contract/errors.ts'
 import type { TunnelOwner, Tunnels } from '#lib/service/devboxes/tunnels.ts'
 import { authorityOf, ownNames } from '#lib/service/http/address-gate.ts'
+import { markKnown } from '#lib/service/http/connection-limit.ts'
 import { type LogError, sendError, toServiceError } from '#lib/service/http/error-response.ts'
 import type { OtherHosts } from '#lib/service/http/listener.ts'
 import { requestIdOf } from '#lib/service/http/request-id.ts'
@@ -71,6 +72,7 @@ export const createTunnelProxy = ({ tunnels, hostOf, isOwnKey, log }: Options): 
     const owner = tunnels.find(key)
     if (!owner) throw new ServiceError('not_found', 'There is no such tunnel; it may have been removed')
     requireToken(request, owner)
+    markKnown(request)
     if (port < 1 || port > 65_535) throw new ServiceError('not_found', `There is no port ${port}`)
     // A devbox that shares the network of its machine would lead back in here.
     if (port === request.socket.localPort)
