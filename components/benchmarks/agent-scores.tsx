@@ -3,7 +3,7 @@ import { useMemo, useState } from 'react'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/console/frame/format.ts'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
-import { agentLabel, byMean, isControl, three } from '#lib/wire/report-words.ts'
+import { agentLabel, byMean, three } from '#lib/wire/report-words.ts'
 import { type AgentScore, agentRows, agentScores, shortLabels } from './job-figures.ts'
 
 /** How many agents of a job a row of a list shows before it is asked for the others. */
@@ -59,7 +59,12 @@ const scoredAgents = (job: BenchmarkJob) => {
       title: agentLabel(agent),
       score: scores[at] ?? null,
     }))
-    .sort((a, b) => Number(isControl(a.name)) - Number(isControl(b.name)) || byMean(a.score, b.score))
+    .sort(
+      byMean(
+        ({ name }) => name,
+        ({ score }) => score,
+      ),
+    )
 }
 
 /** What the mean is over, of how many there are. */

@@ -41,6 +41,9 @@ export interface AgentIdentity {
   job_id: string
 }
 
+/** Agents of Harbor that check the tasks: one does nothing, the other runs the solution that comes with a task. */
+export const isControl = (name: string): boolean => name === 'nop' || name === 'oracle'
+
 export interface JudgedAgent extends AgentIdentity {
   outcomes: readonly AttemptOutcome[]
 }
@@ -84,7 +87,10 @@ export interface AgentFigures extends AgentIdentity, UsageFigures {
   /** Of the attempts that were not cancelled. */
   duration_median_ms: number | null
   duration_p95_ms: number | null
-  /** One more than the agents that are ahead of it and settled, and the number of agents that are not settled behind it. */
+  /**
+   * One more than the agents that are ahead of it and settled, and the number of agents that are not settled behind it.
+   * Agents that check the tasks have no rank and take none from others.
+   */
   rank_low: number | null
   rank_high: number | null
   reasons: Reasons

@@ -98,6 +98,18 @@ it('ranks what is settled, adjusted for the number of pairs', () => {
   expect([worst?.difference, worst?.p_value, worst?.p_adjusted]).toEqual([-1, 2 / 4096, 6 / 4096])
 })
 
+it('leaves those that check the tasks out of the ranks', () => {
+  const all = Array.from({ length: 12 }, () => 1)
+  const none = all.map(() => 0)
+  const { agents } = judged([single('oracle', all), single('A', all), single('nop', none), single('B', none)])
+  expect(agents.map(({ rank_low, rank_high, reasons }) => [rank_low, rank_high, reasons.rank_low])).toEqual([
+    [null, null, 'reference, not ranked'],
+    [1, 1, undefined],
+    [null, null, 'reference, not ranked'],
+    [2, 2, undefined],
+  ])
+})
+
 describe('intervals', () => {
   it('are by Wilson where every score is 0 or 1 and there is one attempt each', () => {
     const [figures] = judged([single('A', [1, 1, 1, 1, 1, 1, 1, 0, 0, 0])]).agents

@@ -6,6 +6,7 @@ import {
   type ExcludedScenario,
   type FailureRule,
   fewestToSettle,
+  isControl,
   type JudgedAgent,
   type JudgedJob,
   type Judgement,
@@ -250,21 +251,23 @@ const settled = (pairs: readonly PairFigures[]): PairFigures[] => {
   })
 }
 
-const noRank = 'it has no mean'
-
 /** Ranks as ranges: places change hands only where the difference is settled. */
 const ranked = (agents: readonly AgentFigures[], pairs: readonly PairFigures[]): AgentFigures[] => {
-  const placed = agents.filter(({ mean }) => mean !== null).length
+  const whyNot = ({ agent_name, mean }: AgentFigures) =>
+    isControl(agent_name) ? 'reference, not ranked' : mean === null ? 'it has no mean' : null
+  const placed = agents.filter((agent) => whyNot(agent) === null).length
+  const decided = pairs.filter(
+    ({ a, b, settled: isSettled }) => isSettled && ![a, b].some((each) => isControl(each.agent_name)),
+  )
   const isAhead = ({ a, difference }: PairFigures, runId: string) =>
     (difference ?? 0) > 0 === (a.benchmark_run_id === runId)
   return agents.map((agent) => {
-    if (agent.mean === null) return { ...agent, reasons: { ...agent.reasons, rank_low: noRank, rank_high: noRank } }
+    const reason = whyNot(agent)
+    if (reason !== null) return { ...agent, reasons: { ...agent.reasons, rank_low: reason, rank_high: reason } }
     const id = agent.benchmark_run_id
-    const decided = pairs.filter(
-      ({ a, b, settled: isSettled }) => isSettled && [a, b].some((each) => each.benchmark_run_id === id),
-    )
-    const behind = decided.filter((pair) => isAhead(pair, id)).length
-    return { ...agent, rank_low: 1 + decided.length - behind, rank_high: placed - behind }
+    const own = decided.filter(({ a, b }) => [a, b].some((each) => each.benchmark_run_id === id))
+    const behind = own.filter((pair) => isAhead(pair, id)).length
+    return { ...agent, rank_low: 1 + own.length - behind, rank_high: placed - behind }
   })
 }
 

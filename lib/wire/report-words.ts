@@ -1,3 +1,4 @@
+import { isControl } from '#lib/statistics/figures.ts'
 import type { AgentIdentity, ComparedPair, CompareReport, PairFigures, TrendPoint } from './reports.ts'
 
 /** Longest name or model in one line of text, in characters. */
@@ -54,9 +55,6 @@ export const sameElsewhere =
 export const lossesFirst = (a: PairFigures, b: PairFigures): number =>
   (a.difference ?? Number.MAX_VALUE) - (b.difference ?? Number.MAX_VALUE)
 
-/** Agents of Harbor that check the tasks: one does nothing, the other runs the solution that comes with a task. */
-export const isControl = (name: string): boolean => name === 'nop' || name === 'oracle'
-
 /** A pair turned so that its first agent is the one with the higher mean. */
 export const turned = (pair: PairFigures): PairFigures => {
   if ((pair.difference ?? 0) >= 0) return pair
@@ -82,9 +80,12 @@ export const pairsInOrder = (pairs: readonly PairFigures[]): PairFigures[] => {
     .sort((a, b) => Number(hasControl(a)) - Number(hasControl(b)) || (b.difference ?? -1) - (a.difference ?? -1))
 }
 
-/** The order of a table of agents: the highest mean first. */
-export const byMean = (a: { mean: number | null } | null, b: { mean: number | null } | null): number =>
-  (b?.mean ?? -1) - (a?.mean ?? -1)
+/** The order of a table of agents: the highest mean first, and after all others those that check the tasks. */
+export const byMean =
+  <T>(nameOf: (row: T) => string, figuresOf: (row: T) => { mean: number | null } | null) =>
+  (a: T, b: T): number =>
+    Number(isControl(nameOf(a))) - Number(isControl(nameOf(b))) ||
+    (figuresOf(b)?.mean ?? -1) - (figuresOf(a)?.mean ?? -1)
 
 /** Scores of a table, differences and the ends of intervals, which are compared by eye. */
 export const three = (value: number): string =>

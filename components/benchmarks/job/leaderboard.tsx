@@ -3,6 +3,7 @@ import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
+import { isControl } from '#lib/statistics/figures.ts'
 import { agentLabel, byMean, repeatMarks, three } from '#lib/wire/report-words.ts'
 import type { AgentFigures, FailureRule } from '#lib/wire/reports.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
@@ -29,7 +30,7 @@ interface LeaderboardProps {
   rule: FailureRule
 }
 
-/** The agents of a job, the highest mean first, with how sure it is. */
+/** The agents of a job, the highest mean first, with how sure it is, and then those that check the tasks. */
 export const Leaderboard = ({ agents, figures, otherFigures, rule }: LeaderboardProps) => {
   const find = (all: readonly AgentFigures[] | undefined, { key }: AgentRow) =>
     all?.find(({ benchmark_run_id }) => benchmark_run_id === key) ?? null
@@ -44,13 +45,18 @@ export const Leaderboard = ({ agents, figures, otherFigures, rule }: Leaderboard
         otherRule: rule === 'zero' ? 'leave_out' : 'zero',
       }),
     )
-    .sort((a, b) => byMean(a.figures, b.figures))
+    .sort(
+      byMean(
+        ({ agent }) => agent.name,
+        ({ figures }) => figures,
+      ),
+    )
   const hasUsage = rows.some(({ figures }) => figures !== null && figures.n_with_tokens + figures.n_with_cost > 0)
   const hasAttempts = rows.some(({ figures }) => largestOf(figures?.pass_at_k) > 1)
   const hidden = [hasAttempts ? 'passes' : 'pass_at_k', ...(hasUsage ? [] : ['usage'])]
   return (
     <DataTable
-      caption="Agents of the job, highest mean first"
+      caption="Agents of the job, highest mean first, references last"
       columns={columns.filter(({ id }) => !hidden.includes(id))}
       rows={rows}
       rowKey={({ agent }) => agent.key}
@@ -77,7 +83,12 @@ const columns: Column<Row>[] = [
     width: '4rem',
     align: 'right',
     cell: ({ figures }) => {
-      if (figures?.rank_low == null || figures.rank_high == null) return <span className="text-muted">–</span>
+      if (figures?.rank_low == null || figures.rank_high == null)
+        return (
+          <span className="text-muted" title={figures?.reasons.rank_low}>
+            –
+          </span>
+        )
       const { rank_low, rank_high } = figures
       return rank_low === rank_high ? rank_low : `${rank_low}–${rank_high}`
     },
@@ -234,6 +245,7 @@ const Agent = ({ agent: { name, model, runId, state, run }, mark }: Pick<Row, 'a
       ) : (
         <span className="min-w-0">{label}</span>
       )}
+      {isControl(name) && <span className="text-xs text-muted">reference, not ranked</span>}
       {state !== 'finished' && (
         <BenchmarkState of={runId ? 'run' : 'job'} state={runId ? (run?.state ?? 'running') : 'queued'} />
       )}

@@ -1,9 +1,8 @@
-import { fewestToSettle } from '#lib/statistics/figures.ts'
+import { fewestToSettle, isControl } from '#lib/statistics/figures.ts'
 import {
   aboutScenarios,
   byAmount,
   countOf,
-  isControl,
   type NameOf,
   namesOf,
   probability,

@@ -30,11 +30,12 @@ const firstCells = (markdown: string): string[] =>
   [...markdown.matchAll(/^\| (.*?) \|/gm)].map(([, cell]) => cell as string).filter((cell) => cell !== '---')
 
 it('tells agents and pairs in the order of the page', () => {
-  const markdown = markdownOf(agent('nop', 0), agent('low', 0.25), agent('high', 0.75))
+  const markdown = markdownOf(agent('oracle', 1), agent('low', 0.25), agent('high', 0.75))
   expect(firstCells(markdown)).toEqual([
-    ...['Agent', 'high', 'low', 'nop'],
-    ...['Pair', 'high over low', 'high over nop', 'low over nop'],
+    ...['Agent', 'high', 'low', 'oracle'],
+    ...['Pair', 'high over low', 'oracle over low', 'oracle over high'],
   ])
+  expect(markdown).toMatch(/^\| oracle \|.*\| reference, not ranked \|$/m)
 })
 
 it('has no column that is empty from top to bottom', () => {

@@ -33,7 +33,15 @@ export const reportMarkdown = (report: Report): string => {
     `${code(job.id)}, ${text(job.state)}, created ${time(job.create_time_ms)}.${
       report.complete ? '' : ' **Not complete.**'
     }`,
-    agentTable(report.agents.toSorted(byMean), name),
+    agentTable(
+      report.agents.toSorted(
+        byMean(
+          ({ agent_name }) => agent_name,
+          (figures) => figures,
+        ),
+      ),
+      name,
+    ),
     ...(report.pairs.length === 0 ? [] : ['## Differences', pairTable(pairsInOrder(report.pairs), name)]),
     ...excluded(report.excluded_scenarios, name),
     ...notes(report.notes),
@@ -157,7 +165,7 @@ const agentTable = (agents: readonly AgentFigures[], name: NameOf) => {
       told(agent.n_output_tokens, agent.n_with_tokens, agent),
       told(agent.cost_usd, agent.n_with_cost, agent, (cost) => `$${cost.toFixed(4)}`),
       agent.rank_low === null
-        ? none
+        ? (agent.reasons.rank_low ?? none)
         : agent.rank_low === agent.rank_high
           ? `${agent.rank_low}`
           : `${agent.rank_low} to ${agent.rank_high}`,
