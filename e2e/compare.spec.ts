@@ -50,7 +50,7 @@ test('two jobs are found, selected and compared, and the address brings the comp
   await expect(differences.getByRole('row', { name: /over the same in after/ })).toContainText('-0.167 (n = 3)')
   await expect(changed.getByRole('row', { name: /scenario 2/ })).toBeVisible()
   const downloading = page.waitForEvent('download')
-  await page.getByRole('link', { name: 'CSV' }).click()
+  await page.getByRole('link', { name: 'Agents CSV' }).click()
   expect(readFileSync(await (await downloading).path(), 'utf8')).toContain('"solver"')
 
   // From the page of a job to the comparison with another, and from a change to its outcome.

@@ -6,36 +6,29 @@ import { problemOf } from '#components/ui/problem.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { useCopy } from '#components/ui/use-copy.ts'
 import { benchmarkJobMutations } from '#lib/console/queries/benchmark-jobs.ts'
-import type { ReportFormat } from '#lib/wire/reports.ts'
+import type { Report, ReportFormat, ReportTable } from '#lib/wire/reports.ts'
 
 interface ReportActionsProps {
   /** What the numbers are, for file names and messages: `comparison`. */
   what: string
-  /** Where the same numbers are, in each format. */
-  address: (format: ReportFormat) => string
+  /** Where the same numbers are, in each format; as CSV each of `tables` is a file. */
+  address: (format: ReportFormat, table?: ReportTable) => string
+  tables?: readonly ReportTable[]
   /** There is nothing to copy before. */
   isThere: boolean
 }
 
 /** The numbers of a page for scripts, papers and chats. */
-export const ReportActions = ({ what, address, isThere }: ReportActionsProps) => {
+export const ReportActions = ({ what, address, tables = [], isThere }: ReportActionsProps) => {
   const { result, copy } = useCopy(`the ${what}`)
   const read = useMutation(benchmarkJobMutations.readReport())
   return (
     <>
-      {(['csv', 'json'] as const).map((format) => (
-        <ButtonLink
-          key={format}
-          href={address(format)}
-          prefetch={false}
-          download={`${what}.${format}`}
-          size="sm"
-          variant="ghost"
-          icon={Download}
-        >
-          {format.toUpperCase()}
-        </ButtonLink>
+      {tables.length === 0 && <Export name="CSV" href={address('csv')} file={`${what}.csv`} />}
+      {tables.map((table) => (
+        <Export key={table} name={csvNames[table]} href={address('csv', table)} file={`${what}-${table}.csv`} />
       ))}
+      <Export name="JSON" href={address('json')} file={`${what}.json`} />
       <Button
         size="sm"
         busy={read.isPending}
@@ -53,3 +46,19 @@ export const ReportActions = ({ what, address, isThere }: ReportActionsProps) =>
     </>
   )
 }
+
+/** The tables of a report that have rows. */
+export const tablesOf = (report: Pick<Report, ReportTable> | undefined): ReportTable[] =>
+  (Object.keys(csvNames) as ReportTable[]).filter((table) => table === 'agents' || (report?.[table].length ?? 0) > 0)
+
+const csvNames: Record<ReportTable, string> = {
+  agents: 'Agents CSV',
+  pairs: 'Pairs CSV',
+  excluded_scenarios: 'Excluded scenarios CSV',
+}
+
+const Export = ({ name, href, file }: { name: string; href: string; file: string }) => (
+  <ButtonLink href={href} prefetch={false} download={file} size="sm" variant="ghost" icon={Download}>
+    {name}
+  </ButtonLink>
+)

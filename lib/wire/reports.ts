@@ -12,6 +12,9 @@ export type { AgentFigures, AgentIdentity, ComparedPair, FailureRule, PairFigure
 
 export type ReportFormat = 'json' | 'csv' | 'md'
 
+/** What a report has rows of: each is a CSV of its own. */
+export type ReportTable = 'agents' | 'pairs' | 'excluded_scenarios'
+
 export interface ReportedJob {
   id: string
   name: string

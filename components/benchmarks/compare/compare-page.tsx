@@ -18,7 +18,7 @@ import { sideNames } from '#lib/wire/report-words.ts'
 import type { CompareReport } from '#lib/wire/reports.ts'
 import { Choice, RuleChoice } from '../choice.tsx'
 import { ReportNotes } from '../figure-text.tsx'
-import { ReportActions } from '../report-actions.tsx'
+import { ReportActions, tablesOf } from '../report-actions.tsx'
 import { ChangeTable } from './change-table.tsx'
 import { DifferenceTable, SideTable } from './side-tables.tsx'
 import { YamlDiffs } from './yaml-diffs.tsx'
@@ -45,7 +45,8 @@ export const ComparePage = () => {
           hasJobs && (
             <ReportActions
               what="comparison"
-              address={(format) => compareAddress(compared, format)}
+              address={(format, table) => compareAddress(compared, format, table)}
+              tables={tablesOf(report)}
               isThere={report !== undefined}
             />
           )

@@ -12,7 +12,7 @@ import { benchmarkJobQueries, reportAddress } from '#lib/console/queries/benchma
 import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import type { FailureRule, Verdict } from '#lib/wire/reports.ts'
 import type { AgentRow } from '../job-figures.ts'
-import { ReportActions } from '../report-actions.tsx'
+import { ReportActions, tablesOf } from '../report-actions.tsx'
 import { Leaderboard } from './leaderboard.tsx'
 import { PairTable } from './pair-table.tsx'
 
@@ -47,7 +47,8 @@ export const JudgementSection = memo(({ job, agents, rule, change }: JudgementSe
           <span className="ml-auto flex flex-wrap items-center gap-1">
             <ReportActions
               what="report"
-              address={(format) => reportAddress(job.id, rule, format)}
+              address={(format, table) => reportAddress(job.id, rule, format, table)}
+              tables={tablesOf(data)}
               isThere={data !== undefined}
             />
           </span>

@@ -9,7 +9,7 @@ import {
 } from '#lib/contract/benchmark-jobs.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
 import { valuesOfHeader } from '#lib/wire/mask.ts'
-import type { CompareReport, FailureRule, Report, ReportFormat, TrendReport } from '#lib/wire/reports.ts'
+import type { CompareReport, FailureRule, Report, ReportFormat, ReportTable, TrendReport } from '#lib/wire/reports.ts'
 import { askConsoleSignedIn, consoleAddress, readConsole, sendToConsole } from '../api/ask-console.ts'
 import { browserApi } from '../api/browser-api.ts'
 import type { UploadOptions } from '../api/upload.ts'
@@ -29,8 +29,12 @@ const jobKeys = {
 }
 
 /** Where the console judges a job; scripts and papers read it as well. */
-export const reportAddress = (id: string, failures: FailureRule, format: ReportFormat = 'json') =>
-  consoleAddress(`/api/benchmark-jobs/${encodeURIComponent(id)}/report`, { format, failures })
+export const reportAddress = (
+  id: string,
+  failures: FailureRule,
+  format: ReportFormat = 'json',
+  table?: ReportTable,
+): string => consoleAddress(`/api/benchmark-jobs/${encodeURIComponent(id)}/report`, { format, failures, table })
 
 /** What is compared: ids of jobs with commas between them, and with which of them or of their runs. */
 interface Compared {
@@ -39,8 +43,13 @@ interface Compared {
   failures: FailureRule
 }
 
-export const compareAddress = (compared: Compared, format: ReportFormat = 'json'): string =>
-  consoleAddress('/api/benchmark-jobs/compare', { ...compared, baseline: compared.baseline || undefined, format })
+export const compareAddress = (compared: Compared, format: ReportFormat = 'json', table?: ReportTable): string =>
+  consoleAddress('/api/benchmark-jobs/compare', {
+    ...compared,
+    baseline: compared.baseline || undefined,
+    format,
+    table,
+  })
 
 /** Of which agent, on the data set of which job, over how many jobs. */
 interface Trend {

@@ -1,7 +1,8 @@
-import type { FailureRule, ReportFormat } from '#lib/wire/reports.ts'
+import type { FailureRule, ReportFormat, ReportTable } from '#lib/wire/reports.ts'
 import { Refusal } from '../http/answer.ts'
 
 const formats: readonly ReportFormat[] = ['json', 'csv', 'md']
+const tables: readonly ReportTable[] = ['agents', 'pairs', 'excluded_scenarios']
 const rules: readonly FailureRule[] = ['zero', 'leave_out']
 
 /** What a request for a report asks for. Throws 400 for a value it may not have and for a parameter nobody knows. */
@@ -16,6 +17,8 @@ export const askedOf = (request: Request, more: readonly string[] = []) => {
   return {
     format: oneOf('format', formats, searchParams.get('format') ?? 'json'),
     rule: oneOf('failures', rules, searchParams.get('failures') ?? 'zero'),
+    /** Which rows, of a CSV. */
+    table: oneOf('table', tables, searchParams.get('table') ?? 'agents'),
     of: (name: string) => searchParams.get(name) ?? undefined,
   }
 }

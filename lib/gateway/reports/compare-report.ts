@@ -16,12 +16,12 @@ import { notesOf } from './notes.ts'
 const mostJobs = 10
 
 /**
- * `GET /api/benchmark-jobs/compare?jobs=a,b&baseline=a&format=json|csv|md&failures=zero|leave_out`. `baseline` is one of
- * the jobs, the first unless given, or one run of them.
+ * `GET /api/benchmark-jobs/compare?jobs=a,b&baseline=a&format=json|csv|md&table=agents|pairs|excluded_scenarios&failures=zero|leave_out`.
+ * `baseline` is one of the jobs, the first unless given, or one run of them.
  */
 export const compareReport = (request: Request): Promise<Response> =>
   answering(request, async () => {
-    const { format, rule, of } = askedOf(request, ['jobs', 'baseline'])
+    const { format, rule, table, of } = askedOf(request, ['jobs', 'baseline', 'table'])
     const ids = [...new Set((of('jobs') ?? '').split(',').filter(Boolean))]
     if (ids.length === 0 || ids.length > mostJobs)
       throw new Refusal('invalid_argument', `jobs must be the ids of 1 to ${mostJobs} jobs with commas between them`, {
@@ -49,5 +49,5 @@ export const compareReport = (request: Request): Promise<Response> =>
       incomparable: incomparabilities(jobs, comparison),
       notes: notesOf(rule, complete, comparison.agents, comparison.pairs),
     }
-    return answerIn(format, report, reportCsv, compareMarkdown)
+    return answerIn(format, report, (each) => reportCsv(each, table), compareMarkdown)
   })

@@ -1,26 +1,35 @@
 import { csvLines } from '#lib/wire/csv.ts'
 import { namesOf } from '#lib/wire/report-words.ts'
-import type { AgentFigures, AgentIdentity, CompareReport, PairFigures, Report } from '#lib/wire/reports.ts'
+import type { AgentFigures, AgentIdentity, CompareReport, PairFigures, Report, ReportTable } from '#lib/wire/reports.ts'
 
 /**
- * One table of everything: `kind` tells an agent, a pair and an excluded scenario apart, and a column that a kind does
- * not have is empty. Numbers are not rounded.
+ * One table of a report, a row for each agent, pair or excluded scenario. Numbers are not rounded. A table without rows
+ * has the columns that name what would be in it.
  */
-export const reportCsv = (report: Report | CompareReport): string => {
+export const reportCsv = (report: Report | CompareReport, of: ReportTable): string => {
   const ks = ksOf(report.agents)
   const name = namesOf(report.agents)
-  const rows = [
-    ...report.agents.map((agent) => agentCells(agent, ks)),
-    ...report.pairs.map(pairCells),
-    ...report.excluded_scenarios.map(({ scenario_id, scenario_name, missing_from }) => ({
-      kind: 'excluded_scenario',
-      scenario_id,
-      scenario_name,
-      missing_from: missing_from.map((agent) => `${name(agent)}: ${agent.why}`).join('; '),
-    })),
-  ].map((row) => new Map<string, unknown>(Object.entries({ ...row, rule: report.rule, complete: report.complete })))
-  const columns = [...new Set(['kind', ...rows.flatMap((row) => [...row.keys()])])]
-  return csvLines([columns, ...rows.map((row) => columns.map((column) => row.get(column)))])
+  const [names, cells] = {
+    agents: [['agent_name', 'model_name'], report.agents.map((agent) => agentCells(agent, ks))] as const,
+    pairs: [['a_agent_name', 'b_agent_name'], report.pairs.map(pairCells)] as const,
+    excluded_scenarios: [
+      ['scenario_id', 'scenario_name', 'missing_from'],
+      report.excluded_scenarios.map(({ missing_from, ...scenario }) => ({
+        ...scenario,
+        missing_from: missing_from.map((agent) => `${name(agent)}: ${agent.why}`).join('; '),
+      })),
+    ] as const,
+  }[of]
+  return csvTable(
+    names,
+    cells.map((row) => ({ ...row, rule: report.rule, complete: report.complete })),
+  )
+}
+
+/** A column for each name that a row has, those of `first` before all others. */
+export const csvTable = (first: readonly string[], rows: readonly object[]): string => {
+  const columns = [...new Set([...first, ...rows.flatMap((row) => Object.keys(row))])]
+  return csvLines([columns, ...rows.map((row) => columns.map((column) => (row as Record<string, unknown>)[column]))])
 }
 
 /** Every k that pass@k is told of. */
@@ -28,7 +37,6 @@ export const ksOf = (agents: readonly AgentFigures[]): string[] =>
   [...new Set(agents.flatMap(({ pass_at_k }) => Object.keys(pass_at_k ?? {})))].sort((a, b) => Number(a) - Number(b))
 
 export const agentCells = ({ reasons, pass_at_k, pass_hat_k, ...figures }: AgentFigures, ks: readonly string[]) => ({
-  kind: 'agent',
   ...figures,
   ...Object.fromEntries(ks.map((k) => [`pass_at_${k}`, pass_at_k?.[k] ?? null])),
   ...Object.fromEntries(ks.map((k) => [`pass_hat_${k}`, pass_hat_k?.[k] ?? null])),
@@ -46,7 +54,6 @@ const pairCells = (pair: PairFigures) => {
     .map(([name, value]) => [name, Array.isArray(value) ? value.length : value] as const)
     .filter(([, value]) => typeof value !== 'object' || value === null)
   return {
-    kind: 'pair',
     ...prefixed('a', pair.a),
     ...prefixed('b', pair.b),
     ...Object.fromEntries(figures),

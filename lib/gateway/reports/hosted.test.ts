@@ -36,7 +36,8 @@ it('reports a job without outcomes as not complete, with nothing in it', () => {
     expect([report.complete, report.agents, report.pairs]).toEqual([false, [], []])
     expect(report.job).toMatchObject({ planned_scenarios: null, planned_attempts: null })
     expect(reportMarkdown(report)).toContain('No agent has an outcome yet.')
-    expect(reportCsv(report)).toBe('"kind"\r\n')
+    expect(reportCsv(report, 'agents')).toBe('"agent_name","model_name"\r\n')
+    expect(reportCsv(report, 'pairs')).toBe('"a_agent_name","b_agent_name"\r\n')
   }
 })
 
@@ -87,7 +88,7 @@ it('tells tokens and cost in every format, with how many attempts told them', ()
     '| 1200 (1 of 2 attempts) | 30 (1 of 2 attempts) | $0.2500 (1 of 2 attempts) |',
   )
   expect(reportMarkdown(report)).toContain('| n/a | n/a | n/a |')
-  const [columns = '', row = ''] = reportCsv(report).split('\r\n')
+  const [columns = '', row = ''] = reportCsv(report, 'agents').split('\r\n')
   const cells = row.split(',')
   const of = (name: string) => cells[columns.split(',').indexOf(`"${name}"`)]
   expect(
@@ -110,7 +111,7 @@ it('lets a name neither leave its cell of a table nor become a formula', () => {
   const markdown = reportMarkdown(report)
   expect(markdown.split('\n')[0]).toBe('# Benchmark job x \\# not a heading \\| \\<img src=x onerror=1\\>')
   expect(markdown).toContain('| =HYPERLINK("http://x")\\|\\`b\\` | 1.000 |')
-  expect(reportCsv(report)).toContain(`"'=HYPERLINK(""http://x"")|\`b\`"`)
+  expect(reportCsv(report, 'agents')).toContain(`"'=HYPERLINK(""http://x"")|\`b\`"`)
 })
 
 it('tells agents and scenarios apart whose ids a service leaves out or gives twice', () => {

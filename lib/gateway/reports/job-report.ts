@@ -9,10 +9,10 @@ import { agentsOf, attemptsOf, isComplete, reportedJob } from './judged-job.ts'
 import { reportMarkdown } from './markdown.ts'
 import { notesOf } from './notes.ts'
 
-/** `GET /api/benchmark-jobs/{id}/report?format=json|csv|md&failures=zero|leave_out` */
+/** `GET /api/benchmark-jobs/{id}/report?format=json|csv|md&table=agents|pairs|excluded_scenarios&failures=zero|leave_out` */
 export const jobReport = (request: Request, id: string): Promise<Response> =>
   answering(request, async () => {
-    const { format, rule } = askedOf(request)
+    const { format, rule, table } = askedOf(request, ['table'])
     const job = await (await jobReader(request)).get(id)
     const judgement = await inTurns(
       judging({ agents: agentsOf(job), complete: isComplete(job), attempts: attemptsOf(job) }, rule),
@@ -24,7 +24,7 @@ export const jobReport = (request: Request, id: string): Promise<Response> =>
       ...judgement,
       notes: notesOf(rule, complete, agents, pairs),
     }
-    return answerIn(format, report, reportCsv, reportMarkdown)
+    return answerIn(format, report, (each) => reportCsv(each, table), reportMarkdown)
   })
 
 export const answerIn = <R>(

@@ -98,29 +98,34 @@ describe('GET /api/benchmark-jobs/{id}/report', () => {
   it('200 with the same numbers as CSV and as Markdown', async () => {
     for (const failures of ['zero', 'leave_out']) {
       const { agents, pairs, verdict } = await report(`?failures=${failures}`)
-      const csv = await asked(`?format=csv&failures=${failures}`)
-      expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8')
-      const [head = [], ...rows] = (await csv.text())
-        .trim()
-        .split('\r\n')
-        .map((line) => line.slice(1, -1).split('","'))
-      const cell = (row: string[] | undefined, column: string) => row?.[head.indexOf(column)]
-      for (const figures of agents) {
-        const row = rows.find(
-          (each) => cell(each, 'kind') === 'agent' && cell(each, 'agent_name') === figures.agent_name,
-        )
+      const rowsOf = async (table: string) => {
+        const csv = await asked(`?format=csv&failures=${failures}&table=${table}`)
+        expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8')
+        const [head = [], ...rows] = (await csv.text())
+          .trim()
+          .split('\r\n')
+          .map((line) => line.slice(1, -1).split('","'))
+        return rows.map((row) => Object.fromEntries(head.map((column, i) => [column, row[i]])))
+      }
+      const ofAgents = await rowsOf('agents')
+      expect(ofAgents.map(({ agent_name }) => agent_name)).toEqual(agents.map(({ agent_name }) => agent_name))
+      for (const [at, figures] of agents.entries()) {
+        const row = ofAgents[at]
         for (const name of ['mean', 'se', 'ci_low', 'n_scenarios', 'n_timeout', 'duration_p95_ms'] as const)
-          expect(cell(row, name), name).toBe(String(figures[name]))
-        expect(cell(row, 'pass_at_1')).toBe(String(figures.pass_at_k?.[1]))
+          expect(row?.[name], name).toBe(String(figures[name]))
+        expect(row?.pass_at_1).toBe(String(figures.pass_at_k?.[1]))
       }
-      for (const pair of pairs) {
-        const row = rows.find(
-          (each) =>
-            cell(each, 'a_agent_name') === pair.a.agent_name && cell(each, 'b_agent_name') === pair.b.agent_name,
-        )
+      const ofPairs = await rowsOf('pairs')
+      expect(ofPairs).toHaveLength(pairs.length)
+      for (const [at, pair] of pairs.entries()) {
+        const row = ofPairs[at]
+        expect([row?.a_agent_name, row?.b_agent_name]).toEqual([pair.a.agent_name, pair.b.agent_name])
         for (const name of ['n', 'difference', 'p_value', 'p_adjusted', 'settled', 'mcnemar_p'] as const)
-          expect(cell(row, name), name).toBe(String(pair[name]))
+          expect(row?.[name], name).toBe(String(pair[name]))
       }
+      expect(await rowsOf('excluded_scenarios')).toMatchObject(
+        failures === 'zero' ? [] : [{ scenario_name: 'scenario 0', missing_from: 'C: failures_left_out' }],
+      )
       const markdown = await (await asked(`?format=md&failures=${failures}`)).text()
       expect(markdown.split('\n\n').slice(1, 3)).toEqual([verdict.lead, verdict.more.join(' ')])
       for (const { agent_name, mean, n_scenarios } of agents)
@@ -146,6 +151,7 @@ describe('GET /api/benchmark-jobs/{id}/report', () => {
     ['?format=', 'format'],
     ['?format=csv&format=md', 'format'],
     ['?failure=zero', 'failure'],
+    ['?format=csv&table=all', 'table'],
   ])('400 for %s', async (search, field) => {
     const answer = await asked(search)
     expect(answer.status).toBe(400)
@@ -205,8 +211,8 @@ describe('GET /api/benchmark-jobs/compare', () => {
 
   it('200 as CSV and as Markdown', async () => {
     const search = `?jobs=${job.id},${later.id}&format=`
-    const [head = '', ...rows] = (await (await compared(`${search}csv`)).text()).split('\r\n')
-    const cells = rows.find((row) => row.startsWith('"pair"'))?.split(',') ?? []
+    const [head = '', ...rows] = (await (await compared(`${search}csv&table=pairs`)).text()).split('\r\n')
+    const cells = rows[0]?.split(',') ?? []
     const counts = ['new_failures', 'worse', 'new_passes', 'better', 'still_failing']
     expect(counts.map((name) => cells[head.split(',').indexOf(`"${name}"`)])).toEqual(
       ['1', '2', '1', '2', '5'].map((count) => `"${count}"`),

@@ -1,15 +1,15 @@
-import { csvLines } from '#lib/wire/csv.ts'
 import { agentLabel } from '#lib/wire/report-words.ts'
 import type { TrendPoint, TrendReport } from '#lib/wire/reports.ts'
-import { agentCells, ksOf, reasonCell } from './csv.ts'
+import { agentCells, csvTable, ksOf, reasonCell } from './csv.ts'
 import { code, list, notes, number, p, page, range, sentences, table, text, time } from './markdown.ts'
 
 /** A row for each job, the oldest first; what begins with `change_` is against the one named by `change_from_job_id`. */
 export const trendCsv = ({ points, rule }: TrendReport): string => {
   const ks = ksOf(points.map(({ figures }) => figures))
-  const rows = points.map((point) => new Map<string, unknown>(Object.entries(pointCells(point, ks, rule))))
-  const columns = [...new Set(['job_id', ...rows.flatMap((row) => [...row.keys()])])]
-  return csvLines([columns, ...rows.map((row) => columns.map((column) => row.get(column)))])
+  return csvTable(
+    ['job_id'],
+    points.map((point) => pointCells(point, ks, rule)),
+  )
 }
 
 const pointCells = (
@@ -17,7 +17,7 @@ const pointCells = (
   ks: readonly string[],
   rule: string,
 ) => {
-  const { kind: _kind, job_id, ...cells } = agentCells(figures, ks)
+  const { job_id, ...cells } = agentCells(figures, ks)
   return {
     job_id,
     job_name: job.name,
