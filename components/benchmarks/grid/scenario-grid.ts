@@ -1,5 +1,6 @@
 import type { KnownScenario } from '#lib/console/lists/scenario-definitions.ts'
 import type { BenchmarkJob, ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
+import type { Repeats } from '#lib/statistics/flaky.ts'
 import { meanOf } from '#lib/statistics/means.ts'
 import { scenarioKey, countedScore as scoreThatCounts } from '#lib/statistics/tallies.ts'
 import type { FailureRule } from '#lib/wire/reports.ts'
@@ -34,11 +35,16 @@ export interface ScenarioRow {
 
 export const isPass = (score: number | null): boolean => score === 1
 
-/** A scenario passes when all of its attempts score 1; two attempts that count disagree when one scores 1 and the other does not. */
-export const attemptsDisagree = ({ attempts }: GridCell): boolean => {
+/** How many of the attempts that count score 1. */
+export const repeatsOf = ({ attempts }: GridCell): Repeats => {
   const scores = countedOf(attempts, 'zero')
-  const passes = scores.filter(isPass).length
-  return passes > 0 && passes < scores.length
+  return { n: scores.length, passed: scores.filter(isPass).length }
+}
+
+/** A scenario passes when all of its attempts score 1; two attempts that count disagree when one scores 1 and the other does not. */
+export const attemptsDisagree = (cell: GridCell): boolean => {
+  const { n, passed } = repeatsOf(cell)
+  return passed > 0 && passed < n
 }
 
 /** Whether the environment of an attempt was not the one its task asks for, so that its score may be no answer. */

@@ -4,7 +4,7 @@ import { agentRows } from '../job-figures.ts'
 import { etaWords } from './eta.ts'
 import { failureGroups, normalised } from './failure-groups.ts'
 import { lossCauses, lostPoints } from './lost-points.ts'
-import { suspiciousScenarios } from './suspicious.ts'
+import { repeatWords, suspiciousScenarios } from './suspicious.ts'
 import { jobOf } from './testing.ts'
 
 describe('where the points went', () => {
@@ -121,12 +121,12 @@ describe('suspicious scenarios', () => {
     return Object.fromEntries(Object.entries(found).map(([kind, rows]) => [kind, rows.map(({ name }) => name)]))
   }
 
-  it('are those all agents fail or pass, those attempts disagree at, and those near the time limit', () => {
+  it('are those all agents fail or pass, and those near the time limit', () => {
     const slow = { score: 1, duration_ms: 9_500 }
     const job = jobOf(
       {
-        a: { hard: [0, 'FAILED'], easy: 1, flaky: [1, 0], slow, part: 0.5 },
-        b: { hard: 0, easy: 1, flaky: 1, slow: 1, part: 0 },
+        a: { hard: [0, 'FAILED'], easy: 1, unsure: [1, 0], slow, part: 0.5 },
+        b: { hard: 0, easy: 1, unsure: 1, slow: 1, part: 0 },
       },
       {
         job_spec: {
@@ -140,7 +140,7 @@ describe('suspicious scenarios', () => {
       nop_passes: [],
       oracle_fails: [],
       all_fail: ['hard'],
-      flaky: ['flaky'],
+      flaky: [],
       at_timeout: ['slow'],
       all_pass: ['easy', 'slow'],
     })
@@ -163,6 +163,19 @@ describe('suspicious scenarios', () => {
   it('take the time another attempt was stopped at as the limit where none is told', () => {
     const stopped = { state: 'TIMEOUT', score: null, duration_ms: 3_000 }
     expect(namesOf(jobOf({ a: { s: stopped, t: { score: 1, duration_ms: 3_000 } } })).at_timeout).toEqual(['s'])
+  })
+
+  it('are those the solution both passes and fails, half and half first, with how often', () => {
+    const job = jobOf({
+      oracle: { one: [1, 1, 'FAILED'], two: [1, 0], three: [1, 1], four: [0, 0] },
+      a: { one: [1, 1, 0], two: [1, 1], three: [1, 0], four: 1 },
+    })
+    const agents = agentRows(job)
+    const { flaky } = suspiciousScenarios(scenarioRows(job, agents), agents, job.job_spec)
+    expect(flaky.map((row) => [row.name, repeatWords(row)])).toEqual([
+      ['two', '1 of 2 pass'],
+      ['one', '4 of 6 pass'],
+    ])
   })
 
   it('are none by what one agent does', () => {

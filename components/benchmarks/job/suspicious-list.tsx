@@ -2,13 +2,14 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { type Suspicion, suspicions } from '#lib/console/address/job-view.ts'
 import { formatCount } from '#lib/console/frame/format.ts'
 import type { ScenarioRow } from '../grid/scenario-grid.ts'
-import { suspicionTitles } from './suspicious.ts'
+import { repeatWords, suspicionTitles } from './suspicious.ts'
 
 const means: Record<Suspicion, string> = {
   nop_passes: 'an agent that does nothing scores 1: the verifier checks too little',
   oracle_fails: 'the solution that comes with it does not score 1',
   all_fail: 'no agent scores anything: too hard, or broken',
-  flaky: 'attempts of one agent disagree',
+  flaky:
+    'the same agent passes and does not: oracle or nop, or more agents than their own rates explain (p below 0.05, by Holm over the scenarios)',
   at_timeout: 'an attempt timed out, or took nine tenths of its limit',
   all_pass: 'tells no agent from another',
 }
@@ -62,6 +63,7 @@ export const SuspiciousList = ({ found, total, onSearch, onShowAll }: Suspicious
                   <VisibleText truncate max={60}>
                     {row.name}
                   </VisibleText>
+                  {kind === 'flaky' && <span className="tabular text-muted"> {repeatWords(row)}</span>}
                 </button>
               ))}
               {found[kind].length > namesShown && (

@@ -1,7 +1,8 @@
 import type { Suspicion } from '#lib/console/address/job-view.ts'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
+import { flakyScenarios } from '#lib/statistics/flaky.ts'
 import { inNameOrder } from '#lib/statistics/tallies.ts'
-import { attemptsDisagree, isPass, type ScenarioRow } from '../grid/scenario-grid.ts'
+import { attemptsDisagree, isPass, repeatsOf, type ScenarioRow } from '../grid/scenario-grid.ts'
 import type { AgentRow } from '../job-figures.ts'
 
 export const suspicionTitles: Record<Suspicion, string> = {
@@ -31,11 +32,37 @@ export const suspiciousScenarios = (
       oracles.some((at) => cells[at] && cells[at].attempts.length > 0 && !isPass(cells[at].score.zero)),
     ),
     all_fail: found((row) => agree(row, judged, (score) => score === 0)),
-    flaky: found(({ cells }) => cells.some(attemptsDisagree)),
+    flaky: flakyOf(rows, agents),
     at_timeout: found((row) => isAtTimeout(row, limits)),
     all_pass: found((row) => agree(row, judged, isPass)),
   }
 }
+
+/** How the attempts of a scenario that agents differ at with themselves ended: `3 of 6 pass`. */
+export const repeatWords = ({ cells }: ScenarioRow): string => {
+  const { n, passed } = sumOf(cells)
+  return `${passed} of ${n} pass`
+}
+
+/** Those whose attempts are most nearly half and half first. */
+const flakyOf = (rows: readonly ScenarioRow[], agents: readonly AgentRow[]): ScenarioRow[] => {
+  const isFlaky = flakyScenarios(
+    agents.map(({ name }) => name),
+    rows.map(({ cells }) => cells.map(repeatsOf)),
+  )
+  const imbalance = ({ cells }: ScenarioRow) => {
+    const { n, passed } = sumOf(cells)
+    return Math.abs(passed / n - 0.5)
+  }
+  return rows.filter((_, at) => isFlaky[at]).sort((a, b) => imbalance(a) - imbalance(b) || inNameOrder(a.name, b.name))
+}
+
+/** The attempts of the agents that both pass and do not. */
+const sumOf = (cells: ScenarioRow['cells']) =>
+  cells
+    .filter(attemptsDisagree)
+    .map(repeatsOf)
+    .reduce((sum, { n, passed }) => ({ n: sum.n + n, passed: sum.passed + passed }), { n: 0, passed: 0 })
 
 /** Whether at least two agents have a score, and each the same way; what one agent does says nothing of a scenario. */
 const agree = (
