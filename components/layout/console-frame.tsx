@@ -28,6 +28,7 @@ import { useShortcuts } from './use-shortcuts.ts'
 const CommandPalette = loadOnUse(async () => (await import('./palette/command-palette.tsx')).CommandPalette)
 const AlertBar = loadOnUse(async () => (await import('#components/evictions/alert-bar.tsx')).AlertBar)
 const AlertBadge = loadOnUse(async () => (await import('#components/evictions/alert-bar.tsx')).AlertBadge)
+const HeldBack = loadOnUse(async () => (await import('#components/evictions/held-back.tsx')).HeldBack)
 const NavigationDrawer = loadOnUse(async () => (await import('./navigation-drawer.tsx')).NavigationDrawer)
 const ShortcutsDialog = loadOnUse(async () => (await import('./shortcuts-dialog.tsx')).ShortcutsDialog)
 
@@ -57,7 +58,7 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
     if (what === 'palette' && opened !== what) typedAhead.current = takeTypedAhead(close)
     setOpened(what)
   }
-  const { hasAlerts, barCollapsed, collapseBar } = useAlertBar()
+  const { hasAlerts, barCollapsed, collapseBar, isPolled } = useAlertBar()
   useShortcuts(open, opened !== null)
   useFrameTop(top)
   useFocusAfterNavigation()
@@ -97,6 +98,7 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
               </div>
             </header>
             {hasAlerts && !barCollapsed && <AlertBar onCollapse={() => collapseBar(true)} />}
+            {isPolled && <HeldBack />}
             <AccountChanged name={session.account.name} />
           </div>
           {session.account.isolation === 'none' && !isolationNoticeSeen && <IsolationNotice />}
@@ -125,7 +127,8 @@ const useAlertBar = () => {
     setBarCollapsed(next)
     writeTab(barKey, next ? 'collapsed' : 'expanded')
   }
-  return { hasAlerts: feed.open.length > 0, barCollapsed, collapseBar }
+  const { open, health } = feed
+  return { hasAlerts: open.length > 0, barCollapsed, collapseBar, isPolled: health.state === 'polled' }
 }
 
 const barKey = 'devdeck.eviction-bar'

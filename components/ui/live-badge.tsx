@@ -1,10 +1,10 @@
 'use client'
 import type { LucideIcon as Icon } from 'lucide-react'
-import { CircleSlash, Hourglass, LoaderCircle, Radio, TriangleAlert } from 'lucide-react'
+import { CircleSlash, Hourglass, LoaderCircle, Radio, RefreshCw, TriangleAlert } from 'lucide-react'
 import { Badge, type Tone } from './badge.tsx'
 import { RelativeTime } from './relative-time.tsx'
 
-type State = 'connecting' | 'live' | 'late' | 'lost' | 'refused'
+type State = 'connecting' | 'live' | 'polled' | 'late' | 'lost' | 'refused'
 
 /** How far what is followed can be trusted. `what` names it in the explanation: "the log". */
 export const LiveBadge = ({ state, what }: { state: State; what: string }) => {
@@ -27,14 +27,16 @@ export const isAway = ({ state }: Pick<Health, 'state'>): boolean => state === '
 export const LiveState = ({ health, what }: { health: Health; what: string }) => (
   <>
     <LiveBadge state={health.state} what={what} />
-    {isAway(health) && (
+    {sinceWords[health.state] && (
       <>
         {' '}
-        {health.state === 'late' ? 'Last heard of' : 'Lost'} <RelativeTime ms={health.sinceMs} />.
+        {sinceWords[health.state]} <RelativeTime ms={health.sinceMs} />.
       </>
     )}
   </>
 )
+
+const sinceWords: Partial<Record<State, string>> = { polled: 'Last asked', late: 'Last heard of', lost: 'Lost' }
 
 interface Look {
   tone: Tone
@@ -47,6 +49,12 @@ interface Look {
 const looks: Record<State, Look> = {
   connecting: { tone: 'neutral', icon: Hourglass, word: 'Connecting', meaning: (what) => `Opening ${what}` },
   live: { tone: 'ok', icon: Radio, word: 'Live', meaning: (what) => `What is new in ${what} is shown as it comes` },
+  polled: {
+    tone: 'attention',
+    icon: RefreshCw,
+    word: 'Polled',
+    meaning: (what) => `No live connection can be had; ${what} is asked for every few seconds`,
+  },
   late: {
     tone: 'attention',
     icon: TriangleAlert,

@@ -20,6 +20,7 @@ import { takesForm } from './http/proxy-target.ts'
 import { revealValue } from './http/secrets.ts'
 import { socketUpgrades } from './http/upgrades.ts'
 import { answerAsWeb } from './http/web-answer.ts'
+import { liveNow } from './live/live-now.ts'
 import { liveSocket } from './live/route.ts'
 import { checkSocket, checkStream, connectionView, plainRequest } from './live/self-check.ts'
 import { type pulseTimes, ServicePulse } from './live/service-pulse.ts'
@@ -135,6 +136,7 @@ const route = async (request: Request): Promise<Response> => {
   if (pathname === '/api/connection') return connectionView(request)
   if (pathname === '/api/connection/stream') return checkStream(request)
   if (pathname === '/api/live' || pathname === checkSocketPath) return plainRequest(request)
+  if (pathname === '/api/live/now') return liveNow(request)
   if (pathname === '/api/reveal') return revealValue(request)
   if (pathname === '/api/evictions') return relayEvictions(request)
   if (/^\/api\/alerts(\/|$)/.test(pathname)) return answerAlerts(request)

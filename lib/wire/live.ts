@@ -71,6 +71,15 @@ export type LiveNotice =
   /** At once and every few seconds: tells a quiet console from a dead one, and the page's clock from the console's. */
   | { t: 'heartbeat'; now_ms: number }
 
+/** What the console itself keeps, and tells of as a whole. */
+type KeptEndpoint = 'evictions.watch' | 'alerts.watch'
+
+/** Answer of `GET /api/live/now`, for pages that no WebSocket reaches: what they would hear first of these topics. */
+export interface LiveNow {
+  now_ms: number
+  topics: { [E in KeptEndpoint]: { state: LiveState; since_ms: number; error?: LiveError; item: LiveItems[E] } }
+}
+
 /** Why the console closed the connection. */
 export const liveClose = {
   /** A frame that is none, or that asks for what nobody can follow; the reason says which. */

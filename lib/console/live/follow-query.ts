@@ -19,6 +19,7 @@ export const followQuery = <E extends LiveEndpoint>(
       if (last) client.setQueryData(queryKey, read(last))
     },
     onHealth: ({ state }) => state === 'lost' && ask(),
+    onPoll: ask,
   }).catch(ask)
   return () => leaving.abort()
 }

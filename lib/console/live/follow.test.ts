@@ -49,6 +49,7 @@ const openPage = async (key = service.key, times = {}) => {
   const onSignedOut = vi.fn()
   const connection = new LiveConnection({
     url: () => pageUrl,
+    ask: () => Promise.reject(new Error('There is nobody to ask')),
     isSignedOut: () =>
       gateway.fetch('/api/session', { cookie }).then(
         ({ status }) => status === 401,

@@ -1,23 +1,27 @@
 import { ApiError } from '#lib/client/api-error.ts'
-import { backoffMs } from '#lib/client/backoff.ts'
+import { backoffMs, pause } from '#lib/client/backoff.ts'
 import { AckCounter } from '#lib/terminal/page/ack-counter.ts'
 import {
   type LiveEndpoint,
   type LiveError,
   type LiveItems,
   type LiveNotice,
+  type LiveNow,
   type LiveRequest,
   type LiveState,
   type LiveTopic,
   liveClose,
 } from '#lib/wire/live.ts'
-import { leaveForSignIn } from '../api/ask-console.ts'
+import { leaveForSignIn, readConsole } from '../api/ask-console.ts'
 import { withAccount } from '../api/page-account.ts'
 import { isSignedOut } from '../api/signed-out.ts'
 
-/** How far what is followed can be trusted right now. */
+/**
+ * How far what is followed can be trusted right now. `polled`: no connection can be had, and what was asked for at
+ * `sinceMs` in its place was answered.
+ */
 export interface LiveHealth {
-  state: 'connecting' | LiveState
+  state: 'connecting' | LiveState | 'polled'
   /** Since when; this browser's clock. */
   sinceMs: number
   /** The console's clock minus this browser's. */
@@ -36,6 +40,8 @@ export interface FollowOptions<E extends LiveEndpoint> {
   /** What is known after `position` is to be dropped; the items that follow take its place. */
   onResync?(position: string): void
   onHealth?(health: LiveHealth): void
+  /** No connection can be had, and the console answers calls all the same: told again and again. */
+  onPoll?(): void
 }
 
 /**
@@ -52,6 +58,7 @@ let connection: LiveConnection | undefined
 const connectPage = (): LiveConnection => {
   const made = new LiveConnection({
     url: () => withAccount(`${location.origin.replace(/^http/, 'ws')}/api/live`),
+    ask: (signal) => readConsole<LiveNow>('/api/live/now', signal),
     isSignedOut,
     onSignedOut: () => void leaveForSignIn(),
   })
@@ -68,6 +75,9 @@ const liveTimes = {
   lookMs: 1_000,
   firstMs: 250,
   maxMs: 10_000,
+  /** A page that has heard nothing for so long asks by plain calls, and again this often: a proxy may hold it back. */
+  pollAfterMs: 8_000,
+  pollMs: 5_000,
   /** The connection stays open this long after the last follower has left: the next page has others. */
   lingerMs: 5_000,
 }
@@ -83,6 +93,8 @@ const offsetJitterMs = 750
 
 interface ConnectionOptions {
   url(): string
+  /** What would be heard first, by a plain call. */
+  ask(signal: AbortSignal): Promise<LiveNow>
   /** Asked when a connection fails before it is open, because no browser tells why it was refused. */
   isSignedOut(): Promise<boolean>
   /** The page is expected to leave; while it stays, the connection goes on trying. */
@@ -90,6 +102,8 @@ interface ConnectionOptions {
   WebSocket?: typeof globalThis.WebSocket
   times?: Partial<typeof liveTimes>
 }
+
+type KeptTopic = LiveNow['topics'][keyof LiveNow['topics']]
 
 interface Follower {
   id: number
@@ -113,6 +127,11 @@ export class LiveConnection {
   #state: LiveHealth['state'] = 'connecting'
   #sinceMs = Date.now()
   #heardMs = 0
+  /** When anything was last heard over a connection, or the first was opened. */
+  #lastWordMs = 0
+  #asking: AbortController | undefined
+  /** When it was last answered in place of a connection, and what; undefined while there is one. */
+  #polled: { atMs: number; topics: Partial<Record<LiveEndpoint, KeptTopic>> } | undefined
   #clockOffsetMs = 0
   #attempt = 0
   #retry: ReturnType<typeof setTimeout> | undefined
@@ -142,7 +161,7 @@ export class LiveConnection {
       settle: (error) => {
         signal.removeEventListener('abort', leave)
         this.#followers.delete(follower.id)
-        if (this.#followers.size === 0) this.#linger = setTimeout(() => this.#hangUp(), this.#times.lingerMs)
+        if (this.#followers.size === 0) this.#linger = setTimeout(() => this.#rest(), this.#times.lingerMs)
         if (error) reject(error)
         else resolve()
       },
@@ -150,15 +169,19 @@ export class LiveConnection {
     signal.addEventListener('abort', leave)
     this.#followers.set(follower.id, follower)
     clearTimeout(this.#linger)
-    if (!this.#looking) this.#open()
-    else this.#subscribe(follower)
+    if (!this.#looking) {
+      this.#lastWordMs = Date.now()
+      this.#open()
+    } else this.#subscribe(follower)
     this.#tell(follower)
     return promise
   }
 
   /** To be called when the page is looked at again, or the network has come back: waits for nothing any more. */
   check() {
-    if (this.#looking && (this.#retry || Date.now() - this.#heardMs > this.#times.lateMs)) this.#open()
+    if (!this.#looking || (!this.#retry && Date.now() - this.#heardMs <= this.#times.lateMs)) return
+    this.#lastWordMs = Date.now()
+    this.#open()
   }
 
   #open() {
@@ -190,10 +213,14 @@ export class LiveConnection {
   #hear(text: string) {
     // The page itself was frozen, otherwise the connection would count as lost. Frames that waited meanwhile carry an old time.
     if (Date.now() - this.#heardMs > this.#times.lostMs) return this.#open()
-    this.#heardMs = Date.now()
+    this.#heardMs = this.#lastWordMs = Date.now()
+    this.#stopPolling()
     const notice = JSON.parse(text) as LiveNotice
     if (this.#state !== 'live') this.#enter('live')
-    if (notice.t === 'heartbeat') return this.#setClock(notice.now_ms)
+    if (notice.t === 'heartbeat') {
+      this.#attempt = 0
+      return this.#setClock(notice.now_ms - this.#heardMs)
+    }
     const follower = this.#followers.get(notice.id)
     switch (notice.t) {
       case 'data':
@@ -220,9 +247,7 @@ export class LiveConnection {
     }
   }
 
-  #setClock(nowMs: number) {
-    this.#attempt = 0
-    const offset = nowMs - this.#heardMs
+  #setClock(offset: number) {
     if (Math.abs(offset - this.#clockOffsetMs) <= offsetJitterMs) return
     this.#clockOffsetMs = offset
     this.#tellAll()
@@ -230,6 +255,7 @@ export class LiveConnection {
 
   #look() {
     const silentMs = Date.now() - this.#heardMs
+    if (Date.now() - this.#lastWordMs > this.#times.pollAfterMs && !this.#asking) void this.#poll()
     if (this.#retry) return
     if (silentMs > this.#times.lostMs) this.#lose()
     else if (silentMs > this.#times.lateMs && this.#state === 'live') this.#enter('late', this.#heardMs)
@@ -243,6 +269,39 @@ export class LiveConnection {
     if (this.#state !== 'lost') this.#enter('lost')
     this.#looking = setInterval(() => this.#look(), this.#times.lookMs)
     this.#retry = setTimeout(() => this.#open(), backoffMs(this.#attempt++, this.#times))
+  }
+
+  /** Asks by a plain call, and again after a while, until something is heard over a connection. */
+  async #poll() {
+    const asking = new AbortController()
+    this.#asking = asking
+    const signal = AbortSignal.any([asking.signal, AbortSignal.timeout(this.#times.lostMs)])
+    const now = await this.#options.ask(signal).catch(() => undefined)
+    if (asking.signal.aborted) return
+    this.#polled = now && { atMs: Date.now(), topics: now.topics }
+    if (now) this.#setClock(now.now_ms - Date.now())
+    for (const follower of now ? [...this.#followers.values()] : []) {
+      const item = this.#polled?.topics[follower.topic.endpoint]?.item
+      if (!item) follower.options.onPoll?.()
+      else {
+        follower.position = ''
+        follower.options.onResync?.('')
+        follower.options.onItems([item], '')
+      }
+    }
+    this.#tellAll()
+    await pause(this.#times.pollMs, asking.signal)
+    if (this.#asking === asking) this.#asking = undefined
+  }
+
+  #stopPolling() {
+    this.#asking?.abort()
+    this.#asking = this.#polled = undefined
+  }
+
+  #rest() {
+    this.#stopPolling()
+    this.#hangUp()
   }
 
   #hangUp() {
@@ -269,7 +328,8 @@ export class LiveConnection {
 
   #tell(follower: Follower) {
     const link = { state: this.#state, sinceMs: this.#sinceMs }
-    const part = this.#state === 'live' ? (follower.own ?? { state: 'connecting', sinceMs: this.#sinceMs }) : link
+    const part =
+      this.#state === 'live' ? (follower.own ?? { ...link, state: 'connecting' }) : this.#inPlace(follower, link)
     const health: LiveHealth = { ...part, clockOffsetMs: this.#clockOffsetMs }
     const { told } = follower
     follower.told = health
@@ -279,6 +339,16 @@ export class LiveConnection {
       told.clockOffsetMs === health.clockOffsetMs &&
       told.error?.code === health.error?.code
     if (!isSame) follower.options.onHealth?.(health)
+  }
+
+  /** What is known of it without a connection. */
+  #inPlace(follower: Follower, link: Pick<LiveHealth, 'state' | 'sinceMs'>): Omit<LiveHealth, 'clockOffsetMs'> {
+    const polled = this.#polled?.topics[follower.topic.endpoint]
+    if (!this.#polled || !polled) return link
+    const { state, since_ms, error } = polled
+    return state === 'live'
+      ? { state: 'polled', sinceMs: this.#polled.atMs }
+      : { state, sinceMs: since_ms - this.#clockOffsetMs, ...(error && { error: apiError(error) }) }
   }
 
   #send(request: LiveRequest) {

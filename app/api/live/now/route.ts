@@ -1,0 +1,5 @@
+import { liveNow } from '#lib/gateway/live/live-now.ts'
+
+export const dynamic = 'force-dynamic'
+
+export const GET = (request: Request) => liveNow(request)
