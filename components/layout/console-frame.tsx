@@ -29,6 +29,7 @@ const CommandPalette = loadOnUse(async () => (await import('./palette/command-pa
 const AlertBar = loadOnUse(async () => (await import('#components/evictions/alert-bar.tsx')).AlertBar)
 const AlertBadge = loadOnUse(async () => (await import('#components/evictions/alert-bar.tsx')).AlertBadge)
 const HeldBack = loadOnUse(async () => (await import('#components/evictions/held-back.tsx')).HeldBack)
+const WebhookBadge = loadOnUse(async () => (await import('#components/evictions/webhook-badge.tsx')).WebhookBadge)
 const NavigationDrawer = loadOnUse(async () => (await import('./navigation-drawer.tsx')).NavigationDrawer)
 const ShortcutsDialog = loadOnUse(async () => (await import('./shortcuts-dialog.tsx')).ShortcutsDialog)
 
@@ -58,7 +59,7 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
     if (what === 'palette' && opened !== what) typedAhead.current = takeTypedAhead(close)
     setOpened(what)
   }
-  const { hasAlerts, barCollapsed, collapseBar, isPolled } = useAlertBar()
+  const { hasAlerts, barCollapsed, collapseBar, isPolled, webhook } = useAlertBar()
   useShortcuts(open, opened !== null)
   useFrameTop(top)
   useFocusAfterNavigation()
@@ -88,6 +89,7 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
               <Breadcrumb />
               <div className="ml-auto flex shrink-0 items-center gap-1">
                 <PaletteButton onClick={() => open('palette')} />
+                {webhook && <WebhookBadge failure={webhook} />}
                 {hasAlerts && barCollapsed && <AlertBadge onExpand={() => collapseBar(false)} />}
                 <span className="mx-1.5">
                   <StreamStatus />
@@ -127,8 +129,8 @@ const useAlertBar = () => {
     setBarCollapsed(next)
     writeTab(barKey, next ? 'collapsed' : 'expanded')
   }
-  const { open, health } = feed
-  return { hasAlerts: open.length > 0, barCollapsed, collapseBar, isPolled: health.state === 'polled' }
+  const { open, health, webhook } = feed
+  return { hasAlerts: open.length > 0, barCollapsed, collapseBar, isPolled: health.state === 'polled', webhook }
 }
 
 const barKey = 'devdeck.eviction-bar'

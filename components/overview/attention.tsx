@@ -44,7 +44,8 @@ export const Attention = () => {
   const own = (devboxes.data?.pages[0]?.devboxes ?? []).filter((devbox) => !isOfTrial(devbox))
   const failed = failedSince(own, visit).filter(isUntold)
   const ended = endedSince(jobs.data?.pages[0]?.jobs ?? [], visit).filter(isUntold)
-  const isQuiet = alerts.length + failed.length + ended.length === 0
+  const { webhook } = feed
+  const isQuiet = alerts.length + failed.length + ended.length === 0 && !webhook
   return (
     <section aria-labelledby="attention" className="mb-8">
       <h2 id="attention" className="border-b border-line pb-2 text-lg font-medium">
@@ -74,6 +75,12 @@ export const Attention = () => {
             <RelativeTime ms={create_time_ms} prefix="began" className="text-right text-muted" />
           </Item>
         ))}
+        {webhook && (
+          <Item href={`${paths.evictions()}#webhook`} name={`Alerts do not reach ${webhook.host}`}>
+            <Badge tone="attention">Webhook fails</Badge>
+            <RelativeTime ms={webhook.since_ms} prefix="first failed" className="text-right text-muted" />
+          </Item>
+        )}
         <More count={ended.length} href={paths.benchmarkJobs()} of="ended jobs" />
       </ul>
     </section>

@@ -95,6 +95,15 @@ export interface LooksHealth {
   problem: string | null
 }
 
+/** The webhook does not take what it is told, after more than one attempt or with an answer that is final. */
+export interface WebhookFailure {
+  host: string
+  /** By the clock of the console. */
+  since_ms: number
+  /** The status of the last answer, or why there was none. */
+  answer: string
+}
+
 export interface WebhookDelivery {
   id: string
   event: AlertEventName
@@ -111,10 +120,15 @@ export type AlertEventName = 'alert.raised' | 'alert.acknowledged' | 'alert.clos
 
 /** What a page is told of its account: everything first, then what changes. */
 export type AlertItem =
-  | { event: 'snapshot'; data: { alerts: Alert[]; silences: Silence[]; followed_jobs: string[] } }
+  | {
+      event: 'snapshot'
+      data: { alerts: Alert[]; silences: Silence[]; followed_jobs: string[]; webhook: WebhookFailure | null }
+    }
   | { event: 'alert'; data: Alert }
   | { event: 'silences'; data: Silence[] }
   | { event: 'followed_jobs'; data: string[] }
+  /** Null once a message is taken again. */
+  | { event: 'webhook'; data: WebhookFailure | null }
 
 /** Of one account: the oldest that are over go first. */
 export const maxKeptAlerts = 10_000

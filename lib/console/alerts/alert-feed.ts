@@ -8,6 +8,7 @@ import {
   lastCallMs,
   reminderMs,
   type Silence,
+  type WebhookFailure,
 } from '#lib/wire/alerts.ts'
 import { paths } from '../address/paths.ts'
 import { remainingMs } from '../live/eviction-feed.ts'
@@ -22,10 +23,19 @@ export interface AlertFeed {
   silences: readonly Silence[]
   /** Benchmark jobs whose end is told of, by their ids. */
   followedJobs: readonly string[]
+  /** Null while it takes what it is told, or none is configured. */
+  webhook: WebhookFailure | null
   health: LiveHealth
 }
 
-export const emptyAlertFeed: AlertFeed = { open: [], over: [], silences: [], followedJobs: [], health: noHealth }
+export const emptyAlertFeed: AlertFeed = {
+  open: [],
+  over: [],
+  silences: [],
+  followedJobs: [],
+  webhook: null,
+  health: noHealth,
+}
 
 const maxOver = 50
 
@@ -37,9 +47,12 @@ export const nextAlertFeed = (feed: AlertFeed, item: AlertItem): AlertFeed => {
         open: item.data.alerts.toSorted(byUrgency),
         silences: item.data.silences,
         followedJobs: item.data.followed_jobs,
+        webhook: item.data.webhook,
       }
     case 'followed_jobs':
       return { ...feed, followedJobs: item.data }
+    case 'webhook':
+      return { ...feed, webhook: item.data }
     case 'silences':
       return { ...feed, silences: item.data }
     case 'alert': {

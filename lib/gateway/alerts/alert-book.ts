@@ -108,6 +108,7 @@ export class AlertBook implements EvictionListener {
     this.#options = options
     for (const alert of options.store.open(options.account.id)) this.#open.set(alert.id, alert)
     const { webhook, urlOf, now } = options
+    if (webhook) webhook.onChange = () => this.#tell({ event: 'webhook', data: webhook.failure })
     this.#webhookAlerts = new WebhookAlerts(
       { webhook, urlOf, now, silences: () => this.silences() },
       this.#open.values(),
@@ -151,7 +152,9 @@ export class AlertBook implements EvictionListener {
   /** What is open, and what people have silenced. */
   everything(): AlertItem {
     const alerts = [...this.#open.values()].sort(byUrgency)
-    return { event: 'snapshot', data: { alerts, silences: this.silences(), followed_jobs: this.#followedJobs } }
+    const webhook = this.webhook?.failure ?? null
+    const data = { alerts, silences: this.silences(), followed_jobs: this.#followedJobs, webhook }
+    return { event: 'snapshot', data }
   }
 
   health(): AlertStreamHealth {

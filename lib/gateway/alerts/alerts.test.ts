@@ -333,6 +333,9 @@ describe('the webhook', () => {
 
   it('is told, signed, once the receiver takes it, though it fails twice', async () => {
     answers = [500, 503]
+    const failures: unknown[] = []
+    const failure = () => alertBookFor(owner()).webhook?.failure
+    onMessage = () => failures.push(failure())
     const alert = (await ask('POST', '/test')).body as Alert
     await vi.waitFor(() => expect(received).toHaveLength(3), soon)
     const [first, , last] = received
@@ -352,6 +355,9 @@ describe('the webhook', () => {
       soon,
     )
     expect(JSON.stringify(await health())).not.toMatch(/\/hook|a shared secret/)
+    // One attempt that fails is not worth a word.
+    expect(failures).toEqual([null, null, expect.objectContaining({ answer: 'HTTP 503' })])
+    expect(failure()).toBeNull()
   })
 
   it('is told once of many at once, the soonest first, though the receiver fails twice', async () => {
@@ -415,6 +421,27 @@ describe('the webhook', () => {
         ]),
       soon,
     )
+  })
+
+  it('is told of to every page while it fails, and once it does not any more', async () => {
+    answers = Array.from({ length: 50 }, () => 403)
+    const told: AlertItem[] = []
+    const join = () => alertBookFor(owner()).join(owner().api_key, (item) => told.push(item))
+    const leave = [join()]
+    await ask('POST', '/test')
+    const failure = {
+      host: `127.0.0.1:${(receiver.address() as AddressInfo).port}`,
+      since_ms: expect.any(Number),
+      answer: 'HTTP 403',
+    }
+    await vi.waitFor(() => expect(told).toContainEqual({ event: 'webhook', data: failure }), soon)
+    // Also to one that is opened later.
+    leave.push(join())
+    expect(told.at(-1)?.data).toMatchObject({ webhook: failure })
+    answers = []
+    await ask('POST', '/test')
+    await vi.waitFor(() => expect(told).toContainEqual({ event: 'webhook', data: null }), soon)
+    for (const each of leave) each()
   })
 
   it('is told of an eviction, and of none that is silenced', async () => {

@@ -1,6 +1,14 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { backoffMs, pause } from '#lib/client/backoff.ts'
-import { type Alert, type AlertEventName, alertsText, type ToldAlert, type WebhookDelivery } from '#lib/wire/alerts.ts'
+import {
+  type Alert,
+  type AlertEventName,
+  alertsText,
+  type ToldAlert,
+  type WebhookDelivery,
+  type WebhookFailure,
+} from '#lib/wire/alerts.ts'
+import { serviceNow } from '../http/service-clock.ts'
 
 export interface WebhookConfig {
   url: string
@@ -57,6 +65,9 @@ export class Webhook {
   #words = 0
   /** Newest first. */
   readonly deliveries: WebhookDelivery[] = []
+  failure: WebhookFailure | null = null
+  /** Called when `failure` has changed. */
+  onChange: () => void = () => undefined
 
   constructor(config: WebhookConfig, account: { id: string; name: string }) {
     this.#config = config
@@ -103,6 +114,9 @@ export class Webhook {
       delivery.attempts += 1
       const { isDelivered, isFinal, answer } = await this.#post(this.#body(delivery, current), delivery)
       delivery.answer = answer
+      if (isDelivered) this.#setFailure(null)
+      // One attempt that fails is made good by the next.
+      else if (isFinal || delivery.attempts > 1) this.#setFailure(answer)
       if (isDelivered || isFinal || delivery.attempts >= maxAttempts) {
         delivery.delivered = isDelivered
         for (const word of current) if (isNews(word)) this.#lastWords.delete(word.alert.id)
@@ -113,6 +127,13 @@ export class Webhook {
     }
     delivery.delivered = false
     delivery.answer = current.length > 0 ? 'given up, as the console stopped' : 'given up, as there is later news'
+  }
+
+  #setFailure(answer: string | null): void {
+    if (answer === (this.failure?.answer ?? null)) return
+    const { since_ms = serviceNow() } = this.failure ?? {}
+    this.failure = answer === null ? null : { host: this.host, since_ms, answer }
+    this.onChange()
   }
 
   #body({ event, at_ms }: WebhookDelivery, told: readonly Word[]): string {
