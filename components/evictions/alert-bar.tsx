@@ -2,6 +2,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Camera, Check, ChevronUp, CircleAlert, RefreshCw, Timer } from 'lucide-react'
 import Link from 'next/link'
+import { usePathname } from 'next/navigation'
 import { toneClasses } from '#components/ui/badge.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { classes } from '#components/ui/classes.ts'
@@ -17,6 +18,7 @@ import {
   alertHref,
   alertLeftMs,
   alertName,
+  clockError,
   loudAlerts,
   nextFirst,
   urgencyOf,
@@ -41,7 +43,10 @@ export const AlertBar = ({ onCollapse }: { onCollapse: () => void }) => {
   return (
     <section
       aria-label={alerts.some(({ kind }) => kind !== 'eviction' && kind !== 'test') ? 'Alerts' : 'Pending evictions'}
-      className={classes('flex h-10 items-center gap-2 border-b px-3 whitespace-nowrap md:px-6', toneClasses[tone])}
+      className={classes(
+        'flex min-h-10 flex-wrap items-center gap-x-2 border-b px-3 whitespace-nowrap md:px-6',
+        toneClasses[tone],
+      )}
     >
       <Icon aria-hidden className="size-4 shrink-0" />
       <p className="flex min-w-0 flex-1 items-center gap-1.5 overflow-hidden text-text">
@@ -60,13 +65,12 @@ export const AlertBar = ({ onCollapse }: { onCollapse: () => void }) => {
           </Link>
         )}
         {taken > 0 && <span className="hidden shrink-0 text-muted sm:inline">{taken} acknowledged</span>}
-        <span className="hidden truncate text-muted lg:inline">
-          <Doubt feed={feed} />
-        </span>
+        <Doubt feed={feed} className="truncate max-lg:hidden" />
       </p>
       {first.kind === 'end' && <Rescue alert={first} />}
       <Acknowledge alerts={waiting} />
       <IconButton size="sm" icon={ChevronUp} label="Collapse the bar of alerts" onClick={onCollapse} />
+      <Doubt feed={feed} className="basis-full pb-1.5 text-sm whitespace-normal lg:hidden" />
       <Milestones feed={feed} alert={first} />
     </section>
   )
@@ -171,13 +175,17 @@ const Acknowledge = ({ alerts }: { alerts: readonly Alert[] }) => {
   )
 }
 
-/** Warns that the messenger is away while its last message matters. */
-const Doubt = ({ feed }: { feed: AlertFeed }) =>
-  useClock((nowMs) =>
+/** Warns that the messenger is away while its last message matters, or that another clock than this one counts. */
+const Doubt = ({ feed, className }: { feed: AlertFeed; className: string }) => {
+  // The page of evictions says the latter itself.
+  const error = usePathname() === paths.evictions() ? null : clockError(feed)
+  const doubt = useClock((nowMs) =>
     isAway(feed.health)
       ? `Nothing was heard for ${formatElapsedMs(nowMs - feed.health.sinceMs)}: this may have changed.`
-      : '',
+      : error && `This computer’s clock is ${error}: time left is by the service’s.`,
   )
+  return doubt && <span className={classes('text-muted', className)}>{doubt}</span>
+}
 
 const milestoneMinutes = [1, 2, 5, 10]
 

@@ -1,7 +1,8 @@
 'use client'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { BellRing, History, Siren, TimerOff } from 'lucide-react'
+import { BellRing, Clock, History, Siren, TimerOff } from 'lucide-react'
 import { useState } from 'react'
+import { Banner } from '#components/ui/banner.tsx'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
@@ -11,7 +12,7 @@ import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
-import { alertName } from '#lib/console/alerts/alert-feed.ts'
+import { alertName, clockError } from '#lib/console/alerts/alert-feed.ts'
 import { alertMutations, alertQueries } from '#lib/console/queries/alerts.ts'
 import type { Alert } from '#lib/wire/alerts.ts'
 import { BrowserAlerts, StreamHealth, WebhookHealth } from './alert-health.tsx'
@@ -69,6 +70,7 @@ export const EvictionsPage = ({ shownId, isLocal, account }: EvictionsPageProps)
           </>
         }
       />
+      <WrongClock error={clockError(feed)} />
       {shownId !== undefined && isKnown && !feed.open.some(({ id }) => id === shownId) && <LinkedAlert id={shownId} />}
       {feed.open.length > 0 ? (
         <PendingAlerts shownId={shownId} isLocal={isLocal} onSilence={setSilencing} />
@@ -93,6 +95,20 @@ export const EvictionsPage = ({ shownId, isLocal, account }: EvictionsPageProps)
     </>
   )
 }
+
+const WrongClock = ({ error }: { error: string | null }) =>
+  error !== null && (
+    <Banner
+      tone="neutral"
+      icon={Clock}
+      role="status"
+      className="mb-4 rounded-md"
+      title={`This computer’s clock is ${error}`}
+    >
+      Alerts come and time left is counted by the clock of the service, and so are right. Ages (“5 min ago”) are counted
+      by this computer’s and are not, until it is set.
+    </Banner>
+  )
 
 /** What was over since the page was opened: nothing leaves the list without a word. */
 const OverLately = ({ alerts }: { alerts: readonly Alert[] }) =>

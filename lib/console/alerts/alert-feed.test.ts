@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import type { Alert, Silence } from '#lib/wire/alerts.ts'
 import {
   alertLeftMs,
+  clockError,
   emptyAlertFeed,
   gatheringMs,
   loudAlerts,
@@ -107,4 +108,15 @@ it('lists a test behind what is ahead, and counts it as no danger', () => {
   expect(told(test, failure, alert()).open.map(({ kind }) => kind)).toEqual(['eviction', 'test', 'failure'])
   const feed = told(test)
   expect(urgencyOf(feed.open, feed, 0)).toBe('attention')
+})
+
+it('says how far the clock of this browser is off, once that is more than five seconds', () => {
+  const off = (clockOffsetMs: number) => clockError({ health: { ...emptyAlertFeed.health, clockOffsetMs } })
+  expect([0, 5_000, -5_000].map(off)).toEqual([null, null, null])
+  expect([-5_001, 6_200, -599_700, 600_400].map(off)).toEqual([
+    '5 s ahead',
+    '6 s behind',
+    '10 min ahead',
+    '10 min behind',
+  ])
 })

@@ -11,6 +11,7 @@ import {
   type WebhookFailure,
 } from '#lib/wire/alerts.ts'
 import { paths } from '../address/paths.ts'
+import { formatElapsedMs } from '../frame/format.ts'
 import { remainingMs } from '../live/eviction-feed.ts'
 import { type LiveHealth, noHealth } from '../live/follow.ts'
 
@@ -70,6 +71,15 @@ export const nextAlertFeed = (feed: AlertFeed, item: AlertItem): AlertFeed => {
 /** The console's clock. */
 export const consoleTime = ({ health }: Pick<AlertFeed, 'health'>, nowMs: number): number =>
   nowMs + health.clockOffsetMs
+
+/** What is less is no reason to speak of it. */
+const soundClockMs = 5_000
+
+/** How far this browser's clock is off that of the service: `10 min ahead`; null while it is right. */
+export const clockError = ({ health: { clockOffsetMs: ms } }: Pick<AlertFeed, 'health'>): string | null =>
+  Math.abs(ms) > soundClockMs
+    ? `${formatElapsedMs(Math.round(Math.abs(ms) / 1000) * 1000)} ${ms > 0 ? 'behind' : 'ahead'}`
+    : null
 
 /** What makes itself heard: open, and not silenced. */
 export const loudAlerts = (feed: AlertFeed, nowMs: number): Alert[] =>
