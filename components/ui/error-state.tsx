@@ -5,6 +5,7 @@ import { Button } from './button.tsx'
 import { classes } from './classes.ts'
 import { CopyableId } from './copyable-id.tsx'
 import { type Problem, problemOf } from './problem.ts'
+import { useWait } from './use-shown-error.ts'
 import { VisibleText } from './visible-text.tsx'
 
 export interface ErrorStateProps {
@@ -23,6 +24,7 @@ export interface ErrorStateProps {
 export const ErrorState = ({ title, error, query, onRetry, recovers, action, compact }: ErrorStateProps) => {
   const retry = onRetry ?? (query && (() => void query.refetch()))
   const { message, code, requestId } = problemOf(error)
+  const wait = useWait(error)
   return (
     <div
       role="alert"
@@ -34,7 +36,13 @@ export const ErrorState = ({ title, error, query, onRetry, recovers, action, com
         <p className="break-words text-muted">
           <VisibleText max={600}>{message}</VisibleText>
         </p>
-        {recovers && <p className="text-muted">This is tried again by itself.</p>}
+        {(recovers || wait) && (
+          <p className="text-muted">
+            {wait && 'The service asks to wait. '}
+            {recovers || query ? 'This is tried again by itself' : 'It can be tried again'}
+            <Left wait={wait} />.
+          </p>
+        )}
         {(code || requestId) && (
           <p className="flex flex-wrap items-center justify-center gap-x-3 text-sm text-muted">
             {code && <span className="font-mono">{code}</span>}
@@ -49,7 +57,12 @@ export const ErrorState = ({ title, error, query, onRetry, recovers, action, com
       {(retry || action) && (
         <div className="flex flex-wrap justify-center gap-2">
           {retry && (
-            <Button icon={RotateCw} busy={query?.isFetching} onClick={retry}>
+            <Button
+              icon={RotateCw}
+              busy={query?.isFetching}
+              disabledReason={wait && 'The service asks to wait'}
+              onClick={retry}
+            >
               Try again
             </Button>
           )}
@@ -63,11 +76,18 @@ export const ErrorState = ({ title, error, query, onRetry, recovers, action, com
 /** One line for a form or a dialog: what failed, beside what failed. */
 export const InlineError = ({ error, className }: { error: Problem; className?: string }) => {
   const { message, code, requestId } = problemOf(error)
+  const wait = useWait(error)
   return (
     <p role="alert" className={classes('flex gap-1.5 text-danger', className)}>
       <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
       <span className="min-w-0 break-words">
         <VisibleText max={600}>{message}</VisibleText>
+        {wait && (
+          <>
+            {' It can be tried again'}
+            <Left wait={wait} />.
+          </>
+        )}
         {(code || requestId) && (
           <span className="ml-2 font-mono text-xs text-muted">{[code, requestId].filter(Boolean).join(' · ')}</span>
         )}
@@ -75,3 +95,14 @@ export const InlineError = ({ error, className }: { error: Problem; className?: 
     </p>
   )
 }
+
+/** Read out once with the rest, and not again each second. */
+const Left = ({ wait }: { wait: string | null }) =>
+  wait && (
+    <>
+      {' in '}
+      <span role="timer" aria-live="off" className="tabular">
+        {wait}
+      </span>
+    </>
+  )

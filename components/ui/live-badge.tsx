@@ -2,7 +2,9 @@
 import type { LucideIcon as Icon } from 'lucide-react'
 import { CircleSlash, Hourglass, LoaderCircle, Radio, RefreshCw, TriangleAlert } from 'lucide-react'
 import { Badge, type Tone } from './badge.tsx'
+import type { Problem } from './problem.ts'
 import { RelativeTime } from './relative-time.tsx'
+import { useWait } from './use-shown-error.ts'
 
 type State = 'connecting' | 'live' | 'polled' | 'late' | 'lost' | 'refused'
 
@@ -19,22 +21,32 @@ export const LiveBadge = ({ state, what }: { state: State; what: string }) => {
 interface Health {
   state: State
   sinceMs: number
+  error?: Problem
 }
 
 export const isAway = ({ state }: Pick<Health, 'state'>): boolean => state === 'late' || state === 'lost'
 
 /** The badge, and since when it says what it says if that is a reason to worry. */
-export const LiveState = ({ health, what }: { health: Health; what: string }) => (
-  <>
-    <LiveBadge state={health.state} what={what} />
-    {sinceWords[health.state] && (
-      <>
-        {' '}
-        {sinceWords[health.state]} <RelativeTime ms={health.sinceMs} />.
-      </>
-    )}
-  </>
-)
+export const LiveState = ({ health, what }: { health: Health; what: string }) => {
+  const wait = useWait(health.error)
+  return (
+    <>
+      <LiveBadge state={health.state} what={what} />
+      {sinceWords[health.state] && (
+        <>
+          {' '}
+          {sinceWords[health.state]} <RelativeTime ms={health.sinceMs} />.
+        </>
+      )}
+      {health.state === 'lost' && wait && (
+        <>
+          {' '}
+          The service asks to wait: tried again in <span className="tabular">{wait}</span>.
+        </>
+      )}
+    </>
+  )
+}
 
 const sinceWords: Partial<Record<State, string>> = { polled: 'Last asked', late: 'Last heard of', lost: 'Lost' }
 

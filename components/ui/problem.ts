@@ -6,16 +6,19 @@ export interface ReadableProblem {
   code?: string
   requestId?: string
   field?: string
+  /** Before that nobody is to try again. */
+  retryAtMs?: number
 }
 
-/** Message, code, request id and field of a thrown value, whatever class it is of. */
+/** Message, code, request id, field and time of the next try of a thrown value, whatever class it is of. */
 export const problemOf = (error: Problem): ReadableProblem => {
-  const { message, code, requestId, field } = Object(error) as Record<string, unknown>
+  const { message, code, requestId, field, retryAtMs } = Object(error) as Record<string, unknown>
   const asText = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
   return {
     message: asText(message) ?? (typeof error === 'string' ? error : 'Something failed without saying why'),
     code: asText(code),
     requestId: asText(requestId),
     field: asText(field),
+    retryAtMs: typeof retryAtMs === 'number' ? retryAtMs : undefined,
   }
 }

@@ -1,5 +1,7 @@
 'use client'
 import { useState } from 'react'
+import { type Problem, problemOf } from './problem.ts'
+import { useClock } from './use-clock.ts'
 
 interface Fetched {
   status: 'pending' | 'error' | 'success'
@@ -15,4 +17,14 @@ export const useShownError = ({ status, error }: Fetched): unknown => {
   if (status === 'error' && last !== error) setLast(error)
   if (status === 'success' && last !== null) setLast(null)
   return status === 'success' ? null : (error ?? last)
+}
+
+/** How long the service still asks to wait, `17 s`; null once it may be asked again. */
+export const useWait = (error: Problem): string | null => {
+  const { retryAtMs = 0 } = problemOf(error)
+  return useClock((nowMs) => {
+    const seconds = Math.ceil((retryAtMs - nowMs) / 1000)
+    if (seconds <= 0) return null
+    return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+  })
 }

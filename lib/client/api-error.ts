@@ -9,6 +9,8 @@ export class ApiError extends Error {
   readonly field: string | undefined
   /** How long the service asks to wait before the next call; undefined when it does not. */
   readonly retryAfterMs: number | undefined
+  /** The same as a time of this program's clock. */
+  readonly retryAtMs: number | undefined
 
   constructor(
     code: ApiError['code'],
@@ -22,6 +24,7 @@ export class ApiError extends Error {
     this.requestId = more.requestId
     this.field = more.field
     this.retryAfterMs = more.retryAfterMs
+    this.retryAtMs = more.retryAfterMs === undefined ? undefined : Date.now() + more.retryAfterMs
   }
 }
 

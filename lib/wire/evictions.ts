@@ -5,6 +5,8 @@ export interface RelayUpstream {
   state: 'live' | 'retrying' | 'refused'
   since_ms: number
   attempt: number
+  /** When it is tried again, where the service has said so. */
+  retry_at_ms?: number
 }
 
 /** The events of `GET /api/evictions` by name. */

@@ -54,6 +54,8 @@ export interface LiveError {
   status: number
   message: string
   request_id?: string
+  /** When it is tried again, where the service has said so. */
+  retry_at_ms?: number
 }
 
 export type LiveNotice =

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { environmentManager, QueryObserver } from '@tanstack/react-query'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { WebSocket as NodeWebSocket, WebSocketServer } from 'ws'
 import { ApiError } from '#lib/client/api-error.ts'
@@ -32,7 +33,10 @@ const elsewhere: Record<string, [file: string, title: string][]> = {
   '3 back for many consoles at once': [
     ['lib/gateway/evictions/hub.test.ts', 'waits so that many consoles come back spread over seconds'],
   ],
-  '4 429 with Retry-After': [['lib/gateway/evictions/hub.test.ts', 'waits as long as the service asks']],
+  '4 429 with Retry-After': [
+    ['lib/gateway/evictions/hub.test.ts', 'waits as long as the service asks'],
+    ['components/ui/error-state.test.tsx', 'counts down to when the service may be asked again'],
+  ],
   '6 401 on the stream': [['lib/gateway/evictions/hub.test.ts', 'stops at a refused key, and asks again only for']],
   '7 half-open': [
     ['lib/console/live/follow.test.ts', 'is late when the service is frozen, and live when it is heard again'],
@@ -234,6 +238,15 @@ describe('the stream of the service', () => {
     await expect.poll(() => watches.length, soon).toBeGreaterThan(2)
     expect(page.feed().pending).toHaveLength(1)
     expect(page.health.at(-1)?.sinceMs).toBe(sinceMs)
+  })
+
+  it('4 429 with Retry-After: the page knows when it is tried again', async () => {
+    onWatch = (response) => response.writeHead(429, { 'retry-after': '30' }).end()
+    const page = (await openPage()).evictions()
+    await page.is('lost')
+    const { error } = page.health.at(-1) as LiveHealth
+    expect(Math.abs((error?.retryAtMs ?? 0) - Date.now() - 30_000)).toBeLessThan(20_000)
+    expect(watches).toHaveLength(1)
   })
 
   it('10 an event lost, found by the next connection: told, and marked as found late', async () => {
@@ -453,6 +466,34 @@ describe('a call', () => {
   const ask = async (path: string, init: Parameters<TestConsole['fetch']>[1] = {}) =>
     gateway.fetch(path, { cookie: await gateway.signIn('ak_scripted'), ...init })
   const headers = { 'content-type': 'application/json' }
+
+  it('4 429 with Retry-After: a read is made once more when its time has come, though the page is left and opened again', async () => {
+    environmentManager.setIsServer(() => false)
+    const times: number[] = []
+    answer = (_, response) => {
+      times.push(Date.now())
+      if (times.length > 1) return json(response, { devboxes: [], has_more: false })
+      response.writeHead(429, { 'content-type': 'application/json', 'retry-after': '2' }).end('{}')
+    }
+    const client = makeQueryClient()
+    client.mount()
+    const api = createClient({ baseUrl: gateway.registry.service.url(), headers: {} })
+    const open = () => {
+      const page = new QueryObserver(client, { queryKey: ['devboxes'], queryFn: () => api.devboxes.list() })
+      return { page, leave: page.subscribe(() => undefined) }
+    }
+    const first = open()
+    await expect.poll(() => first.page.getCurrentResult().status, soon).toBe('error')
+    first.leave()
+    const { page, leave } = open()
+    expect(page.getCurrentResult().fetchStatus).toBe('idle')
+    await expect.poll(() => page.getCurrentResult().status, soon).toBe('success')
+    expect(times).toHaveLength(2)
+    expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(1_990)
+    leave()
+    client.unmount()
+    environmentManager.setIsServer(() => true)
+  })
 
   it('5 503 without a time: a read is passed on once, a write once, and no write is ever repeated', async () => {
     answer = (_, response) => json(response, { code: 'unavailable', message: 'not now' }, 503)

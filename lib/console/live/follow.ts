@@ -237,11 +237,11 @@ export class LiveConnection {
         follower.own = {
           state: notice.state,
           sinceMs: notice.since_ms - this.#clockOffsetMs,
-          ...(notice.error && { error: apiError(notice.error) }),
+          ...(notice.error && { error: apiError(notice.error, this.#clockOffsetMs) }),
         }
         return this.#tell(follower)
       case 'end':
-        follower?.settle(notice.error && apiError(notice.error))
+        follower?.settle(notice.error && apiError(notice.error, this.#clockOffsetMs))
         // The service itself refuses the key, so nothing else on this page will work.
         if (notice.error?.code === 'unauthenticated') this.#options.onSignedOut()
     }
@@ -337,7 +337,8 @@ export class LiveConnection {
       told?.state === health.state &&
       told.sinceMs === health.sinceMs &&
       told.clockOffsetMs === health.clockOffsetMs &&
-      told.error?.code === health.error?.code
+      told.error?.code === health.error?.code &&
+      told.error?.retryAtMs === health.error?.retryAtMs
     if (!isSame) follower.options.onHealth?.(health)
   }
 
@@ -348,7 +349,11 @@ export class LiveConnection {
     const { state, since_ms, error } = polled
     return state === 'live'
       ? { state: 'polled', sinceMs: this.#polled.atMs }
-      : { state, sinceMs: since_ms - this.#clockOffsetMs, ...(error && { error: apiError(error) }) }
+      : {
+          state,
+          sinceMs: since_ms - this.#clockOffsetMs,
+          ...(error && { error: apiError(error, this.#clockOffsetMs) }),
+        }
   }
 
   #send(request: LiveRequest) {
@@ -356,5 +361,8 @@ export class LiveConnection {
   }
 }
 
-const apiError = ({ code, status, message, request_id }: LiveError): ApiError =>
-  new ApiError(code, status, message, request_id === undefined ? {} : { requestId: request_id })
+const apiError = ({ code, status, message, request_id, retry_at_ms }: LiveError, clockOffsetMs: number): ApiError =>
+  new ApiError(code, status, message, {
+    ...(request_id !== undefined && { requestId: request_id }),
+    ...(retry_at_ms !== undefined && { retryAfterMs: Math.max(0, retry_at_ms - clockOffsetMs - Date.now()) }),
+  })

@@ -2,7 +2,7 @@ import { mutationOptions, type QueryClient, queryOptions } from '@tanstack/react
 import type { Alert, AlertHealth, AlertHistory, Silence } from '#lib/wire/alerts.ts'
 import { type AlertFeed, emptyAlertFeed, nextAlertFeed } from '../alerts/alert-feed.ts'
 import { consoleAddress, readConsole, sendToConsole } from '../api/ask-console.ts'
-import { asksAgainInMs } from '../api/failures.ts'
+import { askingEvery } from '../api/failures.ts'
 import { followFeed } from '../live/follow-query.ts'
 import { listPages, pushed } from './list/pages.ts'
 
@@ -48,7 +48,7 @@ export const alertQueries = {
     queryOptions({
       queryKey: alertKeys.health,
       queryFn: ({ signal }) => readConsole<AlertHealth>('/api/alerts/health', signal),
-      refetchInterval: ({ state: { error } }) => asksAgainInMs(error) || healthMs,
+      refetchInterval: askingEvery(healthMs),
     }),
 }
 

@@ -14,7 +14,7 @@ import type { StringMap } from '#lib/contract/common.ts'
 import { maxPageSize } from '#lib/contract/paging.ts'
 import type { AxonFilter } from '../address/axon-view.ts'
 import { browserApi } from '../api/browser-api.ts'
-import { asksAgainInMs } from '../api/failures.ts'
+import { askingEvery } from '../api/failures.ts'
 import { type AxonRows, firstRows, fitsOneCall, moreRows, type PageParam, refreshMs } from './axon/rows.ts'
 import type { ToldRows } from './axon/rows-refresh.ts'
 import { mayChangeTables, tablesKey } from './axon/tables.ts'
@@ -80,7 +80,7 @@ export const axonQueries = {
         await (await loadRefresh()).refreshRows({ queryKey: rowsKey(filter, limit), filter, read }, client, signal)
         return null
       },
-      refetchInterval: ({ state: { error } }) => asksAgainInMs(error) || refreshMs,
+      refetchInterval: askingEvery(refreshMs),
       // The list itself has just read its rows.
       initialData: null,
       staleTime: refreshMs / 2,

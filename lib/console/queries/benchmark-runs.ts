@@ -11,6 +11,7 @@ import { readLeniently } from '#lib/contract/lenient.ts'
 import { maxPageSize } from '#lib/contract/paging.ts'
 import { ScenarioRunList } from '#lib/contract/scenario-runs.ts'
 import { browserApi } from '../api/browser-api.ts'
+import { askingEvery } from '../api/failures.ts'
 import { followQuery } from '../live/follow-query.ts'
 import { listPages, listRefresh, pushed, type Shown } from './list/pages.ts'
 
@@ -144,7 +145,7 @@ export const benchmarkRunQueries = {
       queryKey: ['benchmark-runs', 'running-scenarios', id] as const,
       queryFn: ({ signal }) =>
         pageApi.benchmarkRuns.scenarioRuns({ params: { id }, query: { state: 'running', limit: 50 }, signal }),
-      refetchInterval: 3000,
+      refetchInterval: askingEvery(3000),
     }),
 
   /** How many scenario runs a run has: what its score was divided by, once it has ended. */

@@ -2,6 +2,7 @@ import { queryOptions } from '@tanstack/react-query'
 import { logs } from '#lib/contract/logs.ts'
 import { runningCommands } from '../alerts/running-commands.ts'
 import { browserApi } from '../api/browser-api.ts'
+import { askingEvery } from '../api/failures.ts'
 import { ExecutionLog } from '../live/execution-log.ts'
 import { follow } from '../live/follow.ts'
 import { LogFeed } from '../live/log-feed.ts'
@@ -29,6 +30,6 @@ export const logQueries = {
       queryFn: async ({ signal }) =>
         runningCommands((await pageApi.logs.list({ params: { id: devboxId }, signal })).logs),
       staleTime: 15_000,
-      refetchInterval: 30_000,
+      refetchInterval: askingEvery(30_000),
     }),
 }

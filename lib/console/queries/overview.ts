@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { Client } from '#lib/client/client.ts'
 import type { Axon, AxonEvent } from '#lib/contract/axons.ts'
+import { askingEvery } from '../api/failures.ts'
 import { axonQueries } from './axons.ts'
 import { benchmarkJobQueries } from './benchmark-jobs.ts'
 import { devboxQueries } from './devboxes.ts'
@@ -20,6 +21,6 @@ export const overviewQueries = {
         const found = await Promise.all(axons.map(({ id }) => axonQueries.lastEvent(id, signal, api)))
         return Object.fromEntries(found.flatMap((event) => (event ? [[event.axon_id, event]] : [])))
       },
-      refetchInterval: 30_000,
+      refetchInterval: askingEvery(30_000),
     }),
 }

@@ -1,5 +1,5 @@
 import { isServer, QueryClient } from '@tanstack/react-query'
-import { asksAgainInMs, isOutage, waitsAsTold } from '../api/failures.ts'
+import { asksAgainInMs, isOutage, mayAsk, waitsAsTold } from '../api/failures.ts'
 
 const maxRetries = 2
 
@@ -14,6 +14,10 @@ export const makeQueryClient = (): QueryClient =>
         retry: isServer ? false : (failures, error) => failures < maxRetries && isOutage(error) && !waitsAsTold(error),
         retryDelay: (attempt) => 500 * 2 ** attempt,
         refetchInterval: ({ state }) => asksAgainInMs(state.error),
+        retryOnMount: mayAsk,
+        refetchOnMount: mayAsk,
+        refetchOnWindowFocus: mayAsk,
+        refetchOnReconnect: mayAsk,
       },
       mutations: { retry: false },
     },

@@ -2,7 +2,7 @@ import { mutationOptions, queryOptions } from '@tanstack/react-query'
 import { ApiError } from '#lib/client/api-error.ts'
 import type { HeldTerminal } from '#lib/wire/terminals.ts'
 import { askConsole, askConsoleSignedIn, readConsole } from '../api/ask-console.ts'
-import { asksAgainInMs } from '../api/failures.ts'
+import { askingEvery } from '../api/failures.ts'
 
 const pauseMs = 15_000
 
@@ -15,7 +15,7 @@ export const terminalQueries = {
         const path = `/api/terminals/${encodeURIComponent(devboxId)}`
         return (await readConsole<{ terminals: HeldTerminal[] }>(path, signal)).terminals
       },
-      refetchInterval: ({ state: { error } }) => asksAgainInMs(error) || pauseMs,
+      refetchInterval: askingEvery(pauseMs),
     }),
   /** What a link lets a visitor watch without signing in. Asked once: its terminal tells the rest. */
   followed: (token: string) =>

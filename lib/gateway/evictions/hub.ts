@@ -146,9 +146,9 @@ export class EvictionHub implements EvictionWatch {
         data: () => undefined,
         room: () => undefined,
         resync: () => undefined,
-        state: (state) => {
+        state: (state, error) => {
           if (state === 'live') return this.#begin(answered.resolve)
-          this.#setUpstream('retrying', this.#upstream.attempt + 1)
+          this.#setUpstream('retrying', this.#upstream.attempt + 1, error?.retry_at_ms)
           answered.resolve()
         },
         end: () => {
@@ -220,10 +220,11 @@ export class EvictionHub implements EvictionWatch {
     this.#tell({ event: 'heartbeat', data: { now_ms: serviceNow() } })
   }
 
-  #setUpstream(state: RelayUpstream['state'], attempt: number): void {
+  #setUpstream(state: RelayUpstream['state'], attempt: number, retry_at_ms?: number): void {
     const before = this.#upstream
     if (state === before.state && attempt === before.attempt) return
-    this.#upstream = { state, attempt, since_ms: state === before.state ? before.since_ms : Date.now() }
+    const since_ms = state === before.state ? before.since_ms : Date.now()
+    this.#upstream = { state, attempt, since_ms, ...(retry_at_ms !== undefined && { retry_at_ms }) }
     this.#tell({ event: 'upstream', data: this.#upstream })
   }
 

@@ -36,9 +36,10 @@ export class FollowedEvictions extends Pushed implements EvictionListener {
     return { event: 'snapshot', data: this.#hub.everything() }
   }
 
-  #tellUpstream({ state }: RelayUpstream): void {
+  #tellUpstream({ state, retry_at_ms }: RelayUpstream): void {
     if (state === 'live') this.outlet.state('live')
-    else this.outlet.state('lost', state === 'refused' ? refused : unreachable)
+    else if (state === 'refused') this.outlet.state('lost', refused)
+    else this.outlet.state('lost', { ...unreachable, ...(retry_at_ms !== undefined && { retry_at_ms }) })
   }
 }
 

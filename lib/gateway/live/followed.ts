@@ -70,7 +70,8 @@ export class Followed implements Outlet {
 
   state(state: LiveState, error?: LiveError): void {
     const own = this.#own
-    if (this.#isOver || (state === own?.state && error?.code === own.error?.code)) return
+    const isSame = error?.code === own?.error?.code && error?.retry_at_ms === own?.error?.retry_at_ms
+    if (this.#isOver || (state === own?.state && isSame)) return
     const since_ms = state === own?.state ? own.since_ms : serviceNow()
     this.#own = { state, since_ms, ...(error && { error }) }
     this.tellState()

@@ -4,7 +4,7 @@ import { type Client, createClient } from '#lib/client/client.ts'
 import type { LiveError, LiveTopic } from '#lib/wire/live.ts'
 import type { KeyHolder } from '../accounts/signed-in.ts'
 import { maskingFetch } from '../http/secrets.ts'
-import { readServiceClock } from '../http/service-clock.ts'
+import { readServiceClock, serviceNow } from '../http/service-clock.ts'
 import { bearer } from '../http/upstream.ts'
 import { registry } from '../registry.ts'
 import type { Topic } from './topics.ts'
@@ -91,12 +91,13 @@ export const subscribe = async (subscription: Subscription): Promise<void> => {
         await pause(times.firstMs, signal)
         continue
       }
-      outlet.state('lost', liveError(error))
       // After a connection that held for a while this is a first failure.
       if (Date.now() - openedMs > maxMs) attempt = 0
-      const wantedMs = (error instanceof ApiError && error.retryAfterMs) || 0
-      const waitMs = backoffMs(attempt++, { firstMs: times.firstMs, maxMs })
-      await pause(Math.max(waitMs, Math.min(wantedMs, times.maxRetryAfterMs)), signal)
+      const backMs = backoffMs(attempt++, { firstMs: times.firstMs, maxMs })
+      const wantedMs = Math.min((error instanceof ApiError && error.retryAfterMs) || 0, times.maxRetryAfterMs)
+      const waitMs = Math.max(backMs, wantedMs)
+      outlet.state('lost', { ...liveError(error), ...(wantedMs > 0 && { retry_at_ms: serviceNow() + waitMs }) })
+      await pause(waitMs, signal)
     } finally {
       clearTimeout(silence)
       ending.abort()
