@@ -22,6 +22,7 @@ import { liveSocket } from '#lib/gateway/live/route.ts'
 import { checkSocket } from '#lib/gateway/live/self-check.ts'
 import { createRegistry, endStreams, registry, type ServiceAddress } from '#lib/gateway/registry.ts'
 import { terminalSockets } from '#lib/gateway/terminals/bridge.ts'
+import { inLanguageOf } from '#lib/language/request-language.ts'
 import { isBuilt } from './scripts/source-hash.ts'
 import { takeVariable } from './scripts/take-variable.ts'
 
@@ -72,7 +73,7 @@ const start = async (): Promise<void> => {
     if (!admit(request, response, { dev, takesForm })) return
     if (takesLargeBody(request.method, request.url)) return void answerAsWeb(request, response, proxy)
     if (answerPacked?.(request, response)) return
-    void handle(request, response)
+    inLanguageOf(request.headers.cookie, () => void handle(request, response))
   })
   server.on(
     'upgrade',

@@ -5,8 +5,10 @@ import { PageNameProvider } from '#components/layout/page-name.tsx'
 import { TerminalRequestsProvider } from '#components/terminal/terminal-requests.tsx'
 import { Toaster } from '#components/ui/toast.tsx'
 import { makeQueryClient } from '#lib/console/queries/query-client.ts'
+import { type Spoken, speak } from '#lib/language/translate.ts'
 
-export const Providers = ({ children }: { children: ReactNode }) => {
+export const Providers = ({ speech, children }: { speech: Spoken; children: ReactNode }) => {
+  speak(speech)
   const [queryClient] = useState(makeQueryClient)
   return (
     <QueryClientProvider client={queryClient}>

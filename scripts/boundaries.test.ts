@@ -8,16 +8,17 @@ const layers: Record<string, readonly string[]> = {
   'lib/contract': [],
   'lib/client': ['lib/contract'],
   'lib/statistics': [],
+  'lib/language': [],
   'lib/wire': ['lib/contract', 'lib/statistics'],
   'lib/terminal': ['lib/client', 'lib/contract', 'lib/wire'],
   'lib/gateway': ['lib/client', 'lib/contract', 'lib/wire', 'lib/terminal', 'lib/statistics'],
-  'lib/console': ['lib/client', 'lib/contract', 'lib/wire', 'lib/terminal', 'lib/statistics'],
+  'lib/console': ['lib/client', 'lib/contract', 'lib/language', 'lib/wire', 'lib/terminal', 'lib/statistics'],
   'lib/service': ['lib/contract'],
-  'components/ui': [],
-  components: ['lib/console', 'lib/contract', 'lib/wire', 'lib/terminal', 'lib/statistics'],
+  'components/ui': ['lib/language'],
+  components: ['lib/console', 'lib/contract', 'lib/language', 'lib/wire', 'lib/terminal', 'lib/statistics'],
   'app/api': ['lib/gateway'],
-  app: ['components', 'lib/console', 'lib/gateway', 'lib/contract'],
-  'server.ts': ['lib/gateway', 'scripts'],
+  app: ['components', 'lib/console', 'lib/gateway', 'lib/contract', 'lib/language'],
+  'server.ts': ['lib/gateway', 'lib/language', 'scripts'],
 }
 
 /** Packages a layer may load; layers that are not listed may load any. */

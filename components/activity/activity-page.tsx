@@ -4,20 +4,20 @@ import Link from 'next/link'
 import * as z from 'zod/mini'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
 import { FilterSelect } from '#components/filters/filter-select.tsx'
-import { timeColumn } from '#components/list/columns.tsx'
+import { type ListColumn, timeColumn, translated } from '#components/list/columns.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { Badge } from '#components/ui/badge.tsx'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
-import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { shortenMiddle } from '#components/ui/text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { formatCount } from '#lib/console/frame/format.ts'
 import { type ActivityQuery, activityAddress, activityQueries } from '#lib/console/queries/activity.ts'
+import { t, translatedWords } from '#lib/language/translate.ts'
 import { type Activity, type ActivityList, maxKeptActivities } from '#lib/wire/activity.ts'
 
 const source = {
@@ -32,7 +32,7 @@ const source = {
   filters: { outcome: 'outcome is …', search: 'has “…”' },
   pages: (query: ActivityQuery) => activityQueries.list(query),
   rowsOf: ({ activities }: ActivityList) => activities,
-}
+} as const
 
 /** What was done from this console, by whichever browser, newest first. */
 export const ActivityPage = () => {
@@ -50,44 +50,49 @@ export const ActivityPage = () => {
           prefetch={false}
           download
         >
-          Export {format.toUpperCase()}
+          {t('Export {format}', { format: format.toUpperCase() })}
         </ButtonLink>
       ))}
       filterBar={
         <FilterBar
           page={page}
           search={{
-            label: 'Search the activity',
+            label: t('Search the activity'),
             value: view.search,
             onFilter: (search) => narrow({ search }, 'type'),
           }}
         >
           <FilterSelect
-            label="Outcome"
+            label={t('Outcome')}
+            any={t('Any outcome')}
             value={view.outcome}
-            words={outcomeWords}
+            words={translatedWords(outcomeWords)}
             onFilter={(outcome) => narrow({ outcome }, 'push')}
           />
         </FilterBar>
       }
       columns={7}
       none={
-        <EmptyState icon={ScrollText} title="Nothing was done yet">
-          What pages of this console ask the service to make, change or end is written down here, with the browser that
-          asked: the latest {formatCount(maxKeptActivities)}.
+        <EmptyState icon={ScrollText} title={t('Nothing was done yet')}>
+          {t(
+            'What pages of this console ask the service to make, change or end is written down here, with the browser that asked: the latest {count}.',
+            { count: formatCount(maxKeptActivities) },
+          )}
         </EmptyState>
       }
     >
-      <DataTable {...page.table} caption="What was done, newest first" columns={columns} />
+      <DataTable {...page.table} caption={t('What was done, newest first')} columns={translated(columns)} />
       <p className="mt-3 max-w-prose text-sm text-muted">
-        Calls of scripts do not come by here, and commands are in the log of their devbox. This console keeps the latest{' '}
-        {formatCount(maxKeptActivities)} writes of an account.
+        {t(
+          'Calls of scripts do not come by here, and commands are in the log of their devbox. This console keeps the latest {count} writes of an account.',
+          { count: formatCount(maxKeptActivities) },
+        )}
       </p>
     </ListPage>
   )
 }
 
-const outcomeWords = { done: 'Done', refused: 'Refused' }
+const outcomeWords = { done: 'Done', refused: 'Refused' } as const
 
 /** By the first part of an id; what has no page of its own is a copyable text. */
 const pathOf: Record<string, ((id: string) => string) | undefined> = {
@@ -112,7 +117,7 @@ const Subject = ({ id }: { id: string }) => {
   )
 }
 
-const columns: Column<Activity>[] = [
+const columns: ListColumn<Activity>[] = [
   {
     id: 'operation',
     header: 'Operation',
@@ -126,14 +131,15 @@ const columns: Column<Activity>[] = [
     priority: 2,
     width: '7.5rem',
     cell: ({ status }) =>
-      status < 400 ? <Badge tone="ok">Done</Badge> : <Badge tone="danger">Refused, {status}</Badge>,
+      status < 400 ? <Badge tone="ok">{t('Done')}</Badge> : <Badge tone="danger">{`${t('Refused')}, ${status}`}</Badge>,
   },
   {
     id: 'subject',
     header: 'What it was done to',
     priority: 3,
     width: '13rem',
-    cell: ({ subject }) => (subject === null ? <span className="text-muted">Not told</span> : <Subject id={subject} />),
+    cell: ({ subject }) =>
+      subject === null ? <span className="text-muted">{t('Not told')}</span> : <Subject id={subject} />,
   },
   {
     id: 'person',
@@ -141,7 +147,11 @@ const columns: Column<Activity>[] = [
     priority: 2,
     width: '10.5rem',
     cell: ({ person }) =>
-      person === null ? <span className="text-muted">With the API key</span> : <VisibleText>{person}</VisibleText>,
+      person === null ? (
+        <span className="text-muted">{t('With the API key')}</span>
+      ) : (
+        <VisibleText>{person}</VisibleText>
+      ),
   },
   { id: 'browser', header: 'Browser', priority: 3, width: '10rem', cell: ({ browser }) => browser },
   { id: 'address', header: 'From', priority: 3, mono: true, width: '9rem', cell: ({ address }) => address },

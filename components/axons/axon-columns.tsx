@@ -1,5 +1,5 @@
+import type { ListColumn } from '#components/list/columns.tsx'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
-import type { Column } from '#components/ui/data-table-row.tsx'
 import { MetadataChips } from '#components/ui/metadata-chips.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { NameText } from '#components/ui/visible-text.tsx'
@@ -10,7 +10,7 @@ import type { Axon } from '#lib/contract/axons.ts'
 import { AxonState } from './axon-state.tsx'
 
 /** Every column the list can have; those of metadata keys aside. */
-export const columnsFor = (view: AxonView): Column<Axon>[] => [
+export const columnsFor = (view: AxonView): ListColumn<Axon>[] => [
   {
     ...shared('name'),
     priority: 1,

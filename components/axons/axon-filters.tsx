@@ -8,6 +8,7 @@ import { Input } from '#components/ui/input.tsx'
 import { type AxonView, axonViewPath } from '#lib/console/address/axon-view.ts'
 import { type AxonSearch, readAxonSearch, writeAxonSearch } from '#lib/console/lists/axon-search.ts'
 import { axonQueries } from '#lib/console/queries/axons.ts'
+import { t, translatedWords } from '#lib/language/translate.ts'
 import { CreatedFilter } from './created-filter.tsx'
 
 interface AxonFiltersProps {
@@ -29,9 +30,10 @@ export const AxonFilters = ({ page, seenKeys }: AxonFiltersProps) => {
     >
       <SearchBox view={view} narrow={narrow} />
       <FilterSelect
-        label="State"
+        label={t('State')}
+        any={t('Any state')}
         value={view.state}
-        words={{ active: 'Active', deleted: 'Deleted' }}
+        words={translatedWords({ active: 'Active', deleted: 'Deleted' })}
         onFilter={(state) => narrow({ state }, 'push')}
       />
       <CreatedFilter value={view.created} onChange={(created) => narrow({ created }, 'push')} />
@@ -47,7 +49,7 @@ const SearchBox = ({ view, narrow }: Pick<AxonFiltersProps['page'], 'view' | 'na
   // A filter that was changed by other means has the last word: a link, the back button.
   const isOwn = addressOf(read.filters) === addressOf(view)
   const hint = isOwn
-    ? (read.problem ?? (read.filters.metadata ? 'In quotes, it is searched in names and ids' : ''))
+    ? (read.problem ?? (read.filters.metadata ? t('In quotes, it is searched in names and ids') : ''))
     : ''
   return (
     <span className="w-full sm:w-96">
@@ -55,8 +57,8 @@ const SearchBox = ({ view, narrow }: Pick<AxonFiltersProps['page'], 'view' | 'na
         data-filter-input
         icon={Search}
         type="search"
-        aria-label="Search name, id or key:value"
-        placeholder="Search name, id or key:value"
+        aria-label={t('Search name, id or key:value')}
+        placeholder={t('Search name, id or key:value')}
         aria-describedby={hintId}
         value={isOwn ? typed : writeAxonSearch(view)}
         onChange={({ target }) => {

@@ -29,6 +29,7 @@ import { shownBy, sortAxons, sortOf } from '#lib/console/lists/axon-rows.ts'
 import { type AxonRows, countedIn, fitsOneCall, isRefreshed, readSince } from '#lib/console/queries/axon/rows.ts'
 import { axonQueries } from '#lib/console/queries/axons.ts'
 import type { Axon } from '#lib/contract/axons.ts'
+import { t } from '#lib/language/translate.ts'
 import { columnsFor } from './axon-columns.tsx'
 import { AxonFilters } from './axon-filters.tsx'
 
@@ -60,7 +61,7 @@ const source = {
       return by ? sortAxons(narrowed, by) : narrowed
     },
   },
-}
+} as const
 
 const fields = async () => (await import('#lib/console/lists/axon-fields.ts')).axonFields
 
@@ -99,7 +100,7 @@ export const AxonList = ({ serviceUrl, drawnColumns }: AxonListProps) => {
   const seenKeys = () => [...new Set(rows.slice(0, 500).flatMap(({ metadata }) => Object.keys(metadata)))].sort()
   const create = (
     <Button variant="primary" icon={Plus} onClick={() => setIsCreating(true)}>
-      Create axon
+      {t('Create axon')}
     </Button>
   )
   return (
@@ -114,12 +115,13 @@ export const AxonList = ({ serviceUrl, drawnColumns }: AxonListProps) => {
         none={
           <EmptyState
             icon={Waypoints}
-            title="No axons yet"
+            title={t('No axons yet')}
             action={create}
             command={curlPost(serviceUrl, '/v1/axons', '{"name": "first-axon", "metadata": {"env": "dev"}}')}
           >
-            An axon is a named record with metadata of your own, a log of events and a small database. A deleted axon
-            stays in the list with the time of its deletion.
+            {t(
+              'An axon is a named record with metadata of your own, a log of events and a small database. A deleted axon stays in the list with the time of its deletion.',
+            )}
           </EmptyState>
         }
         tools={
@@ -138,7 +140,7 @@ export const AxonList = ({ serviceUrl, drawnColumns }: AxonListProps) => {
             >
               <IconButton
                 icon={RotateCw}
-                label="Refresh"
+                label={t('Refresh')}
                 busy={list.isRefetching}
                 onClick={() => void list.refetch()}
               />
@@ -148,7 +150,7 @@ export const AxonList = ({ serviceUrl, drawnColumns }: AxonListProps) => {
       >
         <DataTable
           {...page.table}
-          caption={sort ? 'Axons' : 'Axons, newest first'}
+          caption={t(sort ? 'Axons' : 'Axons, newest first')}
           columns={shownColumns}
           rowHref={hrefOf}
           rowClassName={classOf}
@@ -177,11 +179,13 @@ export const AxonList = ({ serviceUrl, drawnColumns }: AxonListProps) => {
   )
 }
 
-const labelOf = ({ id }: Axon) => `Select ${id}`
+const labelOf = ({ id }: Axon) => t('Select {name}', { name: id })
 const hrefOf = ({ id }: Axon) => paths.axon(id)
 const classOf = ({ deleted_at_ms }: Axon) => (deleted_at_ms == null ? undefined : 'text-muted')
 
 const partialNote = ({ sort, state, created }: AxonView, loaded: number): string => {
-  const what = [sort && 'Sorted', (state || created) && 'filtered'].filter(Boolean).join(' and ')
-  return `${what.charAt(0).toUpperCase()}${what.slice(1)} over the ${formatCount(loaded)} loaded`
+  const isFiltered = Boolean(state || created)
+  const values = { count: formatCount(loaded) }
+  if (!sort) return t('Filtered over the {count} loaded', values)
+  return t(isFiltered ? 'Sorted and filtered over the {count} loaded' : 'Sorted over the {count} loaded', values)
 }

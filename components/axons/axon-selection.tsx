@@ -6,8 +6,10 @@ import type { ChosenColumns } from '#components/list/use-columns.ts'
 import { Button } from '#components/ui/button.tsx'
 import { CopyButton } from '#components/ui/copy-button.tsx'
 import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
+import { formatCount } from '#lib/console/frame/format.ts'
 import type { ExportFields } from '#lib/console/lists/export.ts'
 import type { Axon } from '#lib/contract/axons.ts'
+import { t } from '#lib/language/translate.ts'
 
 interface AxonSelectionProps {
   rows: readonly Axon[]
@@ -19,16 +21,23 @@ interface AxonSelectionProps {
 
 /** What can be done with the selected rows that are shown. */
 export const AxonSelection = ({ rows, onClear, ...exported }: AxonSelectionProps) => (
-  <SelectionBar noun="axon" nouns="axons" rows={rows} actions={[]} onClear={onClear}>
-    <CopyButton what="ids" text={() => rows.map(({ id }) => id).join('\n')} />
+  <SelectionBar
+    noun="axon"
+    nouns="axons"
+    counts={['{count} axon', '{count} axons']}
+    rows={rows}
+    actions={[]}
+    onClear={onClear}
+  >
+    <CopyButton what={t('ids')} text={() => rows.map(({ id }) => id).join('\n')} />
     <DropdownMenu
-      label="Export selected"
+      label={t('Export selected')}
       trigger={
         <Button size="sm" variant="ghost" icon={Download}>
-          Export selected
+          {t('Export selected')}
         </Button>
       }
-      items={exportItems('selected', rows, exported)}
+      items={exportItems(t('{count} selected', { count: formatCount(rows.length) }), rows, exported)}
     />
   </SelectionBar>
 )

@@ -5,6 +5,7 @@ import { Button } from '#components/ui/button.tsx'
 import { TextField } from '#components/ui/field.tsx'
 import { Popover } from '#components/ui/popover.tsx'
 import { readRange, type TimeRange, writeRange } from '#lib/console/address/axon-view.ts'
+import { t } from '#lib/language/translate.ts'
 
 const hourMs = 3_600_000
 const spans = [
@@ -12,7 +13,7 @@ const spans = [
   { label: 'Last 24 hours', ms: 24 * hourMs },
   { label: 'Last 7 days', ms: 7 * 24 * hourMs },
   { label: 'Last 30 days', ms: 30 * 24 * hourMs },
-]
+] as const
 
 interface CreatedFilterProps {
   value: string | undefined
@@ -26,8 +27,8 @@ export const CreatedFilter = ({ value, onChange }: CreatedFilterProps) => {
   const set = (part: Partial<TimeRange>) => onChange(writeRange({ ...range, ...part }))
   return (
     <Popover
-      trigger={<Button icon={CalendarRange}>Created</Button>}
-      label="Filter by time of creation"
+      trigger={<Button icon={CalendarRange}>{t('Created')}</Button>}
+      label={t('Filter by time of creation')}
       align="start"
       open={isOpen}
       onOpenChange={setIsOpen}
@@ -42,19 +43,19 @@ export const CreatedFilter = ({ value, onChange }: CreatedFilterProps) => {
               setIsOpen(false)
             }}
           >
-            {label}
+            {t(label)}
           </Button>
         ))}
       </div>
       <TextField
-        label="From"
-        hint="UTC, this minute included"
+        label={t('From')}
+        hint={t('UTC, this minute included')}
         type="datetime-local"
         value={toInput(range.fromMs)}
         onText={(text) => set({ fromMs: fromInput(text) })}
       />
       <TextField
-        label="Before"
+        label={t('Before')}
         hint="UTC"
         type="datetime-local"
         value={toInput(range.beforeMs)}
@@ -62,7 +63,7 @@ export const CreatedFilter = ({ value, onChange }: CreatedFilterProps) => {
       />
       {value && (
         <Button size="sm" variant="ghost" onClick={() => onChange(undefined)}>
-          Any time
+          {t('Any time')}
         </Button>
       )}
     </Popover>

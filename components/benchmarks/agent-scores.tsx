@@ -3,6 +3,7 @@ import { useMemo, useState } from 'react'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/console/frame/format.ts'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
+import { t } from '#lib/language/translate.ts'
 import { agentLabel, byMean, three } from '#lib/wire/report-words.ts'
 import { type AgentScore, agentRows, agentScores, shortLabels } from './job-figures.ts'
 
@@ -14,7 +15,7 @@ export const AgentScores = ({ job }: { job: BenchmarkJob }) => {
   const [isOpen, setIsOpen] = useState(false)
   // A job may have ten thousand outcomes.
   const rows = useMemo(() => scoredAgents(job), [job])
-  if (rows.length === 0) return <span className="text-muted">None yet</span>
+  if (rows.length === 0) return <span className="text-muted">{t('None yet')}</span>
   const more = rows.length - mostAgents
   return (
     <>
@@ -25,7 +26,7 @@ export const AgentScores = ({ job }: { job: BenchmarkJob }) => {
               <VisibleText max={80}>{label}</VisibleText>
             </span>{' '}
             {score?.mean == null ? (
-              <span className="text-right text-muted">{score ? 'no score' : state}</span>
+              <span className="text-right text-muted">{score ? t('no score') : state}</span>
             ) : (
               <b className="tabular text-right font-semibold">{three(score.mean)}</b>
             )}{' '}
@@ -40,7 +41,9 @@ export const AgentScores = ({ job }: { job: BenchmarkJob }) => {
           onClick={() => setIsOpen(!isOpen)}
           className="block text-sm leading-4 text-accent hover:underline"
         >
-          {isOpen ? `Show ${formatCount(mostAgents)} only` : `and ${formatCount(more)} more`}
+          {isOpen
+            ? t('Show {count} only', { count: formatCount(mostAgents) })
+            : t('and {count} more', { count: formatCount(more) })}
         </button>
       )}
     </>
@@ -69,4 +72,6 @@ const scoredAgents = (job: BenchmarkJob) => {
 
 /** What the mean is over, of how many there are. */
 const countWords = ({ n, of }: AgentScore): string =>
-  n === of ? `(n = ${formatCount(of)})` : `(n = ${formatCount(n)} of ${formatCount(of)})`
+  n === of
+    ? `(n = ${formatCount(of)})`
+    : `(n = ${t('{done} of {all}', { done: formatCount(n), all: formatCount(of) })})`

@@ -5,7 +5,7 @@ import { FilterBar } from '#components/filters/filter-bar.tsx'
 import { FilterInput } from '#components/filters/filter-input.tsx'
 import { FilterSelect } from '#components/filters/filter-select.tsx'
 import { chosenColumns } from '#components/list/chosen-columns.tsx'
-import { idColumn, timeColumn } from '#components/list/columns.tsx'
+import { idColumn, type ListColumn, timeColumn } from '#components/list/columns.tsx'
 import { ListMenus } from '#components/list/list-menus.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { type DrawnColumns, useColumns } from '#components/list/use-columns.ts'
@@ -13,7 +13,6 @@ import { useEnoughRows } from '#components/list/use-enough-rows.ts'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
-import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
@@ -32,6 +31,7 @@ import { jobsShownBy } from '#lib/console/lists/job-rows.ts'
 import { benchmarkJobQueries } from '#lib/console/queries/benchmark-jobs.ts'
 import type { Shown } from '#lib/console/queries/list/pages.ts'
 import type { BenchmarkJob, BenchmarkJobList, benchmarkJobStates } from '#lib/contract/benchmark-jobs.ts'
+import { type Text, t, translatedWords } from '#lib/language/translate.ts'
 import { AgentScores, mostAgents } from './agent-scores.tsx'
 import { BenchmarkState } from './benchmark-state.tsx'
 import { ImportDropZone } from './import/import-drop-zone.tsx'
@@ -61,10 +61,10 @@ const source = {
   rowsOf: ({ jobs }: BenchmarkJobList) => jobs,
   // The service finds jobs by their name alone.
   arrange: {
-    by: ['state', 'source', 'agent', 'created'] as const,
+    by: ['state', 'source', 'agent', 'created'],
     rows: (jobs: readonly BenchmarkJob[], view: JobListView) => jobs.filter(jobsShownBy(view, Date.now())),
   },
-}
+} as const
 
 const fields = async () => (await import('./export/job-fields.ts')).jobFields
 
@@ -82,10 +82,10 @@ export const JobList = ({ serviceUrl, drawnColumns }: JobListProps) => {
   const { view, narrow, selectedRows, onNearEnd } = page
   useEnoughRows(page)
   const columns = useColumns(jobColumns, page, drawnColumns)
-  const shownColumns = useMemo(() => chosenColumns(columns.choices, jobColumns, allColumns), [columns.choices])
+  const shownColumns = useMemo(() => chosenColumns(columns.choices, jobColumns, allColumns()), [columns.choices])
   const create = (
     <Button variant="primary" icon={Plus} onClick={() => setIsCreating(true)}>
-      Create job
+      {t('Create job')}
     </Button>
   )
   return (
@@ -96,10 +96,10 @@ export const JobList = ({ serviceUrl, drawnColumns }: JobListProps) => {
         actions={
           <>
             <ButtonLink href={paths.trend()} prefetch={false} icon={ChartLine}>
-              Trend
+              {t('Trend')}
             </ButtonLink>
             <Button icon={Upload} onClick={() => startImport(null)}>
-              Import job
+              {t('Import job')}
             </Button>
             {create}
           </>
@@ -108,33 +108,36 @@ export const JobList = ({ serviceUrl, drawnColumns }: JobListProps) => {
           <FilterBar
             page={page}
             search={{
-              label: 'Filter by name',
+              label: t('Filter by name'),
               value: view.name,
               onFilter: (name) => narrow({ name }, 'type'),
             }}
           >
             <FilterInput
-              label="Agent or model"
+              label={t('Agent or model')}
               className="min-w-0 flex-1 basis-36 sm:max-w-44"
               value={view.agent}
               onFilter={(agent) => narrow({ agent }, 'type')}
             />
             <FilterSelect
-              label="State"
+              label={t('State')}
+              any={t('Any state')}
               value={view.state}
-              words={stateWords}
+              words={translatedWords(stateWords)}
               onFilter={(state) => narrow({ state }, 'push')}
             />
             <FilterSelect
-              label="Source"
+              label={t('Source')}
+              any={t('Any source')}
               value={view.source}
-              words={sourceKinds}
+              words={translatedWords(sourceKinds)}
               onFilter={(kind) => narrow({ source: kind }, 'push')}
             />
             <FilterSelect
-              label="Time"
+              label={t('Time')}
+              any={t('Any time')}
               value={view.created}
-              words={ageWords}
+              words={translatedWords(ageWords)}
               onFilter={(created) => narrow({ created }, 'push')}
             />
           </FilterBar>
@@ -144,7 +147,7 @@ export const JobList = ({ serviceUrl, drawnColumns }: JobListProps) => {
         none={
           <EmptyState
             icon={Trophy}
-            title="No benchmark jobs yet"
+            title={t('No benchmark jobs yet')}
             action={create}
             command={curlPost(
               serviceUrl,
@@ -153,14 +156,15 @@ export const JobList = ({ serviceUrl, drawnColumns }: JobListProps) => {
        "agent_configs": [{"name": "my-agent", "type": "job_agent", "kwargs": {"command": "…"}}]}}`,
             )}
           >
-            A job runs a set of scenarios with one or more agents, each in a devbox of its own, and scores what they
-            did. It is described by a Harbor job file, by a benchmark, or by a list of scenarios.
+            {t(
+              'A job runs a set of scenarios with one or more agents, each in a devbox of its own, and scores what they did. It is described by a Harbor job file, by a benchmark, or by a list of scenarios.',
+            )}
           </EmptyState>
         }
       >
         <DataTable
           {...page.table}
-          caption="Benchmark jobs, newest first"
+          caption={t('Benchmark jobs, newest first')}
           columns={shownColumns}
           onResize={columns.onResize}
           rowHref={({ id }) => paths.benchmarkJob(id)}
@@ -178,9 +182,9 @@ export const JobList = ({ serviceUrl, drawnColumns }: JobListProps) => {
   )
 }
 
-const labelOf = ({ name }: BenchmarkJob) => `Select ${name}`
+const labelOf = ({ name }: BenchmarkJob) => t('Select {name}', { name: name })
 
-const stateWords: Record<(typeof benchmarkJobStates)[number], string> = {
+const stateWords: Record<(typeof benchmarkJobStates)[number], Text> = {
   initializing: 'Initializing',
   queued: 'Queued',
   running: 'Running',
@@ -189,27 +193,27 @@ const stateWords: Record<(typeof benchmarkJobStates)[number], string> = {
   cancelled: 'Cancelled',
   timeout: 'Timed out',
 }
-const sourceKinds: Record<(typeof jobSources)[number], string> = {
+const sourceKinds: Record<(typeof jobSources)[number], Text> = {
   harbor: 'Job file',
   benchmark: 'Benchmark',
   scenarios: 'Scenarios',
   imported: 'Imported',
 }
-const ageWords: Record<(typeof jobAges)[number], string> = {
+const ageWords: Record<(typeof jobAges)[number], Text> = {
   '1h': 'Last hour',
   '24h': 'Last 24 hours',
   '7d': 'Last 7 days',
   '30d': 'Last 30 days',
 }
 
-const allColumns: Column<BenchmarkJob>[] = [
+const allColumns = (): ListColumn<BenchmarkJob>[] => [
   {
     id: 'name',
     header: 'Name',
     priority: 1,
     width: '10.5rem',
     lines: () => 1,
-    cell: ({ name }) => <VisibleText max={120}>{name.trim() || 'Unnamed job'}</VisibleText>,
+    cell: ({ name }) => <VisibleText max={120}>{name.trim() || t('Unnamed job')}</VisibleText>,
   },
   {
     id: 'state',
@@ -221,8 +225,8 @@ const allColumns: Column<BenchmarkJob>[] = [
   {
     id: 'agents',
     header: (
-      <span title="Means over the scenarios, as on the job's page; failures and timeouts count 0">
-        Agents and scores
+      <span title={t("Means over the scenarios, as on the job's page; failures and timeouts count 0")}>
+        {t('Agents and scores')}
       </span>
     ),
     priority: 3,
@@ -236,9 +240,11 @@ const allColumns: Column<BenchmarkJob>[] = [
     width: '6.25rem',
     cell: ({ job_source: from }) =>
       from ? (
-        <VisibleText max={40}>{sourceKinds[from.type as keyof typeof sourceKinds] ?? from.type}</VisibleText>
+        <VisibleText max={40}>
+          {Object.hasOwn(sourceKinds, from.type) ? t(sourceKinds[from.type as keyof typeof sourceKinds]) : from.type}
+        </VisibleText>
       ) : (
-        <span className="text-muted">Not told</span>
+        <span className="text-muted">{t('Not told')}</span>
       ),
   },
   {
@@ -250,13 +256,17 @@ const allColumns: Column<BenchmarkJob>[] = [
     lines: () => 1,
     cell: (job) => {
       const { finished, total } = progressOf(job)
-      if (total !== null) return `${formatCount(finished)} of ${formatCount(total)}`
-      return <span title="The job does not tell how many there will be">{formatCount(finished)} of ?</span>
+      if (total !== null) return t('{done} of {all}', { done: formatCount(finished), all: formatCount(total) })
+      return (
+        <span title={t('The job does not tell how many there will be')}>
+          {t('{done} of {all}', { done: formatCount(finished), all: '?' })}
+        </span>
+      )
     },
   },
   {
     id: 'counts',
-    header: <span title="Completed, failed, timed out, cancelled">Outcomes</span>,
+    header: <span title={t('Completed, failed, timed out, cancelled')}>{t('Outcomes')}</span>,
     priority: 3,
     width: '9rem',
     lines: () => 1,
@@ -264,7 +274,7 @@ const allColumns: Column<BenchmarkJob>[] = [
   },
   {
     id: 'duration',
-    header: <span title="Of its longest run">Duration</span>,
+    header: <span title={t('Of its longest run')}>{t('Duration')}</span>,
     priority: 3,
     width: '6rem',
     align: 'right',
@@ -282,13 +292,13 @@ const Counts = ({ job: { benchmark_outcomes } }: { job: BenchmarkJob }) => {
   const all = (benchmark_outcomes ?? []).map(outcomeCounts)
   const sum = (of: (counts: OutcomeCounts) => number) => all.reduce((total, each) => total + of(each), 0)
   const counts = [
-    { word: 'completed', icon: CircleCheck, tone: 'text-ok', n: sum(({ completed }) => completed) },
-    { word: 'failed', icon: CircleX, tone: 'text-danger', n: sum(({ failed }) => failed) },
-    { word: 'timed out', icon: ClockAlert, tone: 'text-attention', n: sum(({ timedOut }) => timedOut) },
-    { word: 'cancelled', icon: Ban, tone: 'text-neutral', n: sum(({ cancelled }) => cancelled) },
-    { word: 'in another state', icon: CircleHelp, tone: 'text-neutral', n: sum(({ other }) => other) },
+    { word: t('completed'), icon: CircleCheck, tone: 'text-ok', n: sum(({ completed }) => completed) },
+    { word: t('failed'), icon: CircleX, tone: 'text-danger', n: sum(({ failed }) => failed) },
+    { word: t('timed out'), icon: ClockAlert, tone: 'text-attention', n: sum(({ timedOut }) => timedOut) },
+    { word: t('cancelled'), icon: Ban, tone: 'text-neutral', n: sum(({ cancelled }) => cancelled) },
+    { word: t('in another state'), icon: CircleHelp, tone: 'text-neutral', n: sum(({ other }) => other) },
   ].filter(({ n }) => n > 0)
-  if (counts.length === 0) return <span className="text-muted">None yet</span>
+  if (counts.length === 0) return <span className="text-muted">{t('None yet')}</span>
   return (
     <span className="inline-flex flex-wrap gap-x-2.5">
       {counts.map(({ word, icon: Icon, tone, n }) => (

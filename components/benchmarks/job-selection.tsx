@@ -9,6 +9,7 @@ import { paths } from '#lib/console/address/paths.ts'
 import { trendPath } from '#lib/console/address/trend-view.ts'
 import { benchmarkRunMutations } from '#lib/console/queries/benchmark-runs.ts'
 import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
+import { t } from '#lib/language/translate.ts'
 import { goingRuns } from './job-figures.ts'
 
 interface JobSelectionProps {
@@ -27,27 +28,39 @@ export const JobSelection = ({ jobs, onClear }: JobSelectionProps) => {
       done: 'Cancelled',
       failed: 'Not every job was cancelled',
       consequence: (count) =>
-        `What ${count} still run is cancelled and the devboxes of it are shut down; no more trials are started. Trials that have ended keep their outcomes. This cannot be undone.`,
+        t(
+          'What {count} still run is cancelled and the devboxes of it are shut down; no more trials are started. Trials that have ended keep their outcomes. This cannot be undone.',
+          { count },
+        ),
       isFinal: true,
       isEligible: ({ state }) => !hasJobEnded(state),
       act: (job) => cancel.mutateAsync({ id: job.id, runs: goingRuns(job) }),
     },
   ]
   return (
-    <SelectionBar noun="job" nouns="jobs" rows={jobs} actions={actions} onClear={onClear}>
+    <SelectionBar
+      noun="job"
+      nouns="jobs"
+      counts={['{count} job', '{count} jobs']}
+      rows={jobs}
+      actions={actions}
+      onClear={onClear}
+    >
       <Button
         size="sm"
         variant="primary"
         icon={GitCompareArrows}
-        disabledReason={jobs.length > mostCompared ? `At most ${mostCompared} jobs can be compared` : null}
+        disabledReason={
+          jobs.length > mostCompared ? t('At most {count} jobs can be compared', { count: mostCompared }) : null
+        }
         // The oldest is the baseline.
         onClick={() => router.push(paths.compare(jobs.map(({ id }) => id).reverse()))}
       >
-        {jobs.length === 1 ? 'Compare agents' : 'Compare jobs'}
+        {t(jobs.length === 1 ? 'Compare agents' : 'Compare jobs')}
       </Button>
       {jobs.length === 1 && (
         <Button size="sm" icon={ChartLine} onClick={() => router.push(trendPath({ job: jobs[0]?.id }))}>
-          Trend
+          {t('Trend')}
         </Button>
       )}
     </SelectionBar>

@@ -7,14 +7,20 @@ import type * as z from 'zod/mini'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
 import { FilterSelect } from '#components/filters/filter-select.tsx'
 import { chosenColumns } from '#components/list/chosen-columns.tsx'
-import { durationColumn, idColumn, metadataColumn, nameColumn, timeColumn } from '#components/list/columns.tsx'
+import {
+  durationColumn,
+  idColumn,
+  type ListColumn,
+  metadataColumn,
+  nameColumn,
+  timeColumn,
+} from '#components/list/columns.tsx'
 import { ListMenus } from '#components/list/list-menus.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { type DrawnColumns, useColumns } from '#components/list/use-columns.ts'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
-import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
@@ -26,6 +32,7 @@ import { benchmarkQueries } from '#lib/console/queries/benchmarks.ts'
 import type { Shown } from '#lib/console/queries/list/pages.ts'
 import type { benchmarkRunStates } from '#lib/contract/benchmark-run-states.ts'
 import { type BenchmarkRun, type BenchmarkRunList, BenchmarkRunListQuery } from '#lib/contract/benchmark-runs.ts'
+import { type Text, t, translatedWords } from '#lib/language/translate.ts'
 import { BenchmarkState } from './benchmark-state.tsx'
 import { RunScore } from './run-score.tsx'
 import { AgentLines } from './score.tsx'
@@ -50,7 +57,7 @@ const source = {
   refresh: (view: RunListView, shown: () => Shown<BenchmarkRun>) =>
     benchmarkRunQueries.refresh(withoutColumns(view), shown),
   rowsOf: ({ runs }: BenchmarkRunList) => runs,
-}
+} as const
 
 interface RunListProps {
   serviceUrl: string
@@ -84,9 +91,10 @@ export const RunList = ({ serviceUrl, drawnColumns }: RunListProps) => {
             }}
           >
             <FilterSelect
-              label="State"
+              label={t('State')}
+              any={t('Any state')}
               value={view.state}
-              words={stateWords}
+              words={translatedWords(stateWords)}
               onFilter={(state) => narrow({ state }, 'push')}
             />
           </FilterBar>
@@ -105,17 +113,18 @@ export const RunList = ({ serviceUrl, drawnColumns }: RunListProps) => {
         none={
           <EmptyState
             icon={ListChecks}
-            title="No benchmark runs yet"
-            action={<ButtonLink href={paths.benchmarkJobs()}>Benchmark jobs</ButtonLink>}
+            title={t('No benchmark runs yet')}
+            action={<ButtonLink href={paths.benchmarkJobs()}>{t('Benchmark jobs')}</ButtonLink>}
           >
-            A run is one agent at the scenarios of a benchmark or of a job. Jobs make theirs; scripts start their own
-            with POST /v1/benchmarks/start_run.
+            {t(
+              'A run is one agent at the scenarios of a benchmark or of a job. Jobs make theirs; scripts start their own with POST /v1/benchmarks/start_run.',
+            )}
           </EmptyState>
         }
       >
         <DataTable
           {...page.table}
-          caption="Benchmark runs, newest first"
+          caption={t('Benchmark runs, newest first')}
           columns={shownColumns}
           onResize={columns.onResize}
           rowHref={({ id }) => paths.benchmarkRun(id)}
@@ -128,9 +137,9 @@ export const RunList = ({ serviceUrl, drawnColumns }: RunListProps) => {
   )
 }
 
-const labelOf = ({ id, name }: BenchmarkRun) => `Select ${name || id}`
+const labelOf = ({ id, name }: BenchmarkRun) => t('Select {name}', { name: name || id })
 
-const stateWords: Record<(typeof benchmarkRunStates)[number], string> = {
+const stateWords: Record<(typeof benchmarkRunStates)[number], Text> = {
   running: 'Running',
   canceled: 'Cancelled',
   completed: 'Completed',
@@ -142,7 +151,7 @@ const columnsFor = (
   /** What was asked for of where runs come from has come, or is not needed. */
   isKnown: boolean,
   originOf: (run: BenchmarkRun) => RunOrigin | null,
-): Column<BenchmarkRun>[] => [
+): ListColumn<BenchmarkRun>[] => [
   {
     ...nameColumn,
     // The end of a name tells the agent: it takes the lines it needs.

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { formatCount } from '#lib/console/frame/format.ts'
 import { benchmarkRunQueries } from '#lib/console/queries/benchmark-runs.ts'
 import type { BenchmarkRun } from '#lib/contract/benchmark-runs.ts'
+import { t } from '#lib/language/translate.ts'
 import { three } from '#lib/wire/report-words.ts'
 
 interface RunScoreProps {
@@ -23,17 +24,17 @@ export const RunScore = ({ run, outcomes, isShort = false }: RunScoreProps) => {
   if (score == null)
     return (
       <span className="text-muted">
-        {state !== 'running' ? 'None' : isShort ? 'None yet' : 'None before the run has ended'}
+        {state !== 'running' ? t('None') : isShort ? t('None yet') : 'None before the run has ended'}
       </span>
     )
   return (
     <span
       className="tabular whitespace-nowrap"
-      title={isShort ? 'n counts scenario runs, completed or not' : undefined}
+      title={isShort ? t('n counts scenario runs, completed or not') : undefined}
     >
       <span className="font-medium">{three(score)}</span>{' '}
       <span className="text-muted">
-        (n = {count === undefined ? '…' : count === null ? 'not told' : formatCount(count)}
+        (n = {count === undefined ? '…' : count === null ? t('not told') : formatCount(count)}
         {!isShort && count !== null && ' scenario runs'})
       </span>
     </span>

@@ -4,6 +4,7 @@ import { Ban } from 'lucide-react'
 import { type RowAction, SelectionBar } from '#components/list/selection-bar.tsx'
 import { benchmarkRunMutations } from '#lib/console/queries/benchmark-runs.ts'
 import type { BenchmarkRun } from '#lib/contract/benchmark-runs.ts'
+import { t } from '#lib/language/translate.ts'
 
 interface RunSelectionProps {
   runs: readonly BenchmarkRun[]
@@ -20,11 +21,23 @@ export const RunSelection = ({ runs, onClear }: RunSelectionProps) => {
       done: 'Cancelled',
       failed: 'Not every run was cancelled',
       consequence: (count) =>
-        `The scenarios that ${count} still run are cancelled and their devboxes shut down. Scenarios that have ended keep their scores. This cannot be undone.`,
+        t(
+          'The scenarios that {count} still run are cancelled and their devboxes shut down. Scenarios that have ended keep their scores. This cannot be undone.',
+          { count },
+        ),
       isFinal: true,
       isEligible: ({ state }) => state === 'running',
       act: ({ id }) => cancel.mutateAsync(id),
     },
   ]
-  return <SelectionBar noun="run" nouns="runs" rows={runs} actions={actions} onClear={onClear} />
+  return (
+    <SelectionBar
+      noun="run"
+      nouns="runs"
+      counts={['{count} run', '{count} runs']}
+      rows={runs}
+      actions={actions}
+      onClear={onClear}
+    />
+  )
 }

@@ -7,6 +7,7 @@ import { Select } from '#components/ui/select.tsx'
 import { isAge, typedAge } from '#lib/console/address/age.ts'
 import { type DevboxListView, devboxSizes, statusesOf, writeStatuses } from '#lib/console/address/devbox-list-view.ts'
 import type { DevboxStatus } from '#lib/contract/devboxes.ts'
+import { type Text, t } from '#lib/language/translate.ts'
 import { devboxStatusWords } from './devbox-status.tsx'
 
 interface DevboxFiltersProps {
@@ -20,12 +21,12 @@ export const DevboxFilters = ({ view, narrow }: DevboxFiltersProps) => {
   return (
     <>
       <fieldset>
-        <legend className="font-medium">Status</legend>
+        <legend className="font-medium">{t('Status')}</legend>
         <div className="grid grid-cols-2 gap-x-2">
-          {(Object.entries(devboxStatusWords) as [DevboxStatus, string][]).map(([status, word]) => (
+          {(Object.entries(devboxStatusWords) as [DevboxStatus, Text][]).map(([status, word]) => (
             <Check
               key={status}
-              label={word}
+              label={t(word)}
               checked={statuses.includes(status)}
               onCheck={(isOn) => {
                 const others = statuses.filter((each) => each !== status)
@@ -36,29 +37,34 @@ export const DevboxFilters = ({ view, narrow }: DevboxFiltersProps) => {
         </div>
       </fieldset>
       <Choice
-        label="Origin"
+        label={t('Origin')}
         value={view.trials}
         words={originWords}
         onChoose={(trials) => narrow({ trials }, 'push')}
       />
       <Choice
-        label="Made from"
+        label={t('Made from')}
         value={view.source}
         words={sourceWords}
         onChoose={(source) => narrow({ source }, 'push')}
       />
-      <Choice label="Size" value={view.size} words={sizeWords} onChoose={(size) => narrow({ size }, 'push')} />
+      <Choice label={t('Size')} value={view.size} words={sizeWords} onChoose={(size) => narrow({ size }, 'push')} />
       <div className="grid grid-cols-2 gap-2">
-        <Age label="Older than" value={view.older_than} onFilter={(older_than) => narrow({ older_than }, 'type')} />
         <Age
-          label="Younger than"
+          label={t('Older than')}
+          value={view.older_than}
+          onFilter={(older_than) => narrow({ older_than }, 'type')}
+        />
+        <Age
+          label={t('Younger than')}
           value={view.younger_than}
           onFilter={(younger_than) => narrow({ younger_than }, 'type')}
         />
       </div>
       <p className="text-sm text-muted">
-        Ages read like 30min, 24h or 7d. The service answers a search, metadata and one status; all else narrows the
-        devboxes that are loaded.
+        {t(
+          'Ages read like 30min, 24h or 7d. The service answers a search, metadata and one status; all else narrows the devboxes that are loaded.',
+        )}
       </p>
     </>
   )
@@ -68,7 +74,7 @@ interface ChoiceProps<Value extends string> {
   label: string
   value: Value | undefined
   /** The word of each value; that of none is under the empty one. */
-  words: Record<Value | '', string>
+  words: Record<Value | '', Text>
   onChoose: (value: Value | undefined) => void
 }
 
@@ -79,7 +85,7 @@ const Choice = <Value extends string>({ label, value, words, onChoose }: ChoiceP
         {...control}
         value={value ?? ''}
         onChange={({ target }) => onChoose((target.value || undefined) as Value | undefined)}
-        options={Object.entries<string>(words).map(([each, word]) => ({ value: each, label: word }))}
+        options={Object.entries<Text>(words).map(([each, word]) => ({ value: each, label: t(word) }))}
       />
     )}
   </Field>
@@ -98,18 +104,19 @@ const Age = ({ label, value, onFilter }: AgeProps) => (
     </p>
     <FilterInput
       label={label}
-      placeholder="Any age"
+      placeholder={t('Any age')}
       value={value}
       onFilter={(text) => onFilter(text && typedAge(text))}
-      refusal={(text) => (isAge(typedAge(text)) ? null : 'Like 30min, 24h or 7d')}
+      refusal={(text) => (isAge(typedAge(text)) ? null : t('Like 30min, 24h or 7d'))}
     />
   </div>
 )
 
-const originWords = { '': 'Own', shown: 'Own and of benchmark trials', only: 'Of benchmark trials only' }
-const sourceWords = { '': 'Anything', blueprint: 'A blueprint', snapshot: 'A snapshot', none: 'Nothing' }
+const originWords = { '': 'Own', shown: 'Own and of benchmark trials', only: 'Of benchmark trials only' } as const
+const sourceWords = { '': 'Anything', blueprint: 'A blueprint', snapshot: 'A snapshot', none: 'Nothing' } as const
+/** The sizes as the service calls them. */
 const sizeWords = {
   '': 'Any',
   ...Object.fromEntries(devboxSizes.map((size) => [size, size])),
   default: 'Default of the service',
-} as Record<(typeof devboxSizes)[number] | '', string>
+} as Record<(typeof devboxSizes)[number] | '', Text>

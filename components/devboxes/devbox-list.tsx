@@ -6,7 +6,7 @@ import { useMemo, useState } from 'react'
 import { EvictionBadge } from '#components/evictions/eviction-badge.tsx'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
 import { chosenColumns } from '#components/list/chosen-columns.tsx'
-import { idColumn, metadataColumn, nameColumn, timeColumn } from '#components/list/columns.tsx'
+import { idColumn, type ListColumn, metadataColumn, nameColumn, timeColumn } from '#components/list/columns.tsx'
 import { ListMenus } from '#components/list/list-menus.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { type DrawnColumns, useColumns } from '#components/list/use-columns.ts'
@@ -14,7 +14,6 @@ import { useEnoughRows } from '#components/list/use-enough-rows.ts'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
-import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { Popover } from '#components/ui/popover.tsx'
@@ -30,6 +29,7 @@ import { evictionQueries } from '#lib/console/queries/evictions.ts'
 import type { Shown } from '#lib/console/queries/list/pages.ts'
 import { type Devbox, type DevboxList as Devboxes, hasEnded, isOfTrial } from '#lib/contract/devboxes.ts'
 import type { Eviction } from '#lib/contract/evictions.ts'
+import { t } from '#lib/language/translate.ts'
 import { DevboxRowActions } from './devbox-row-actions.tsx'
 import { DevboxStatusBadge } from './devbox-status.tsx'
 import { Lifetime, StatusSince } from './lifetime.tsx'
@@ -43,6 +43,12 @@ const DevboxFilters = loadOnUse(async () => (await import('./devbox-filters.tsx'
 
 const DevboxSelection = loadOnUse(async () => (await import('./devbox-selection.tsx')).DevboxSelection)
 
+const sourceFilters = {
+  none: 'made from nothing',
+  snapshot: 'made from a snapshot',
+  blueprint: 'made from a blueprint',
+} as const
+
 const source = {
   noun: 'devbox',
   nouns: 'devboxes',
@@ -50,10 +56,10 @@ const source = {
   path: devboxListPath,
   filters: {
     search: 'id or name contains …',
-    status: (statuses: string) => `status is ${statuses.replaceAll(',', ' or ')}`,
+    status: (statuses: string) => t('status is {values}', { values: statuses.replaceAll(',', ` ${t('or')} `) }),
     name: 'name contains …',
-    trials: (trials: string) => (trials === 'only' ? 'made by a benchmark trial' : null),
-    source: (from: string) => (from === 'none' ? 'made from nothing' : `made from a ${from}`),
+    trials: (trials: string) => (trials === 'only' ? t('made by a benchmark trial') : null),
+    source: (from: string) => t(sourceFilters[from as keyof typeof sourceFilters]),
     size: 'size is …',
     older_than: 'older than …',
     younger_than: 'younger than …',
@@ -65,7 +71,7 @@ const source = {
     by: devboxFilterNames,
     rows: (devboxes: readonly Devbox[], view: DevboxListView) => devboxes.filter(devboxesShownBy(view, Date.now())),
   },
-}
+} as const
 
 interface DevboxListProps {
   serviceUrl: string
@@ -90,7 +96,7 @@ export const DevboxList = ({ serviceUrl, drawnColumns }: DevboxListProps) => {
   const isOnlyTrials = rows.length === 0 && ofTrials > 0
   const create = (
     <Button variant="primary" icon={Plus} onClick={() => setIsCreating(true)}>
-      Create devbox
+      {t('Create devbox')}
     </Button>
   )
   return (
@@ -107,8 +113,8 @@ export const DevboxList = ({ serviceUrl, drawnColumns }: DevboxListProps) => {
             metadata={{ keys: devboxQueries.metadataKeys() }}
           >
             <Popover
-              trigger={<Button icon={SlidersHorizontal}>Filters</Button>}
-              label="Filter devboxes"
+              trigger={<Button icon={SlidersHorizontal}>{t('Filters')}</Button>}
+              label={t('Filter devboxes')}
               align="start"
               className="w-80"
             >
@@ -136,19 +142,20 @@ export const DevboxList = ({ serviceUrl, drawnColumns }: DevboxListProps) => {
           ) : (
             <EmptyState
               icon={Box}
-              title="No devboxes yet"
+              title={t('No devboxes yet')}
               action={create}
               command={curlPost(serviceUrl, '/v1/devboxes', '{"name": "my-first-devbox"}')}
             >
-              A devbox is an isolated machine with a disk and a shell, for an agent or for you. It runs commands and
-              terminals, can be suspended and resumed, and ends by itself when its keep-alive time is over.
+              {t(
+                'A devbox is an isolated machine with a disk and a shell, for an agent or for you. It runs commands and terminals, can be suspended and resumed, and ends by itself when its keep-alive time is over.',
+              )}
             </EmptyState>
           )
         }
       >
         <DataTable
           {...page.table}
-          caption="Devboxes, newest first"
+          caption={t('Devboxes, newest first')}
           columns={shownColumns}
           onResize={columns.onResize}
           rowHref={({ id }) => paths.devbox(id)}
@@ -165,7 +172,7 @@ export const DevboxList = ({ serviceUrl, drawnColumns }: DevboxListProps) => {
   )
 }
 
-const labelOf = ({ id, name }: Devbox) => `Select ${name || id}`
+const labelOf = ({ id, name }: Devbox) => t('Select {name}', { name: name || id })
 
 const enoughLoaded = 200
 
@@ -175,14 +182,14 @@ const Trials = ({ view, count }: { view: DevboxListView; count: number }) => {
   return (
     <p className="flex flex-wrap items-center gap-x-2">
       <span className="tabular">
-        {formatCount(count)} of trials {isShown ? 'among them' : 'not shown'}
+        {t(isShown ? '{count} of trials among them' : '{count} of trials not shown', { count: formatCount(count) })}
       </span>
       <Link
         href={devboxListPath({ ...view, trials: isShown ? undefined : 'shown' })}
-        aria-label={`${isShown ? 'Hide' : 'Show'} them: devboxes of trials`}
+        aria-label={`${t(isShown ? 'Hide them' : 'Show them')}: ${t('devboxes of trials')}`}
         className="text-accent hover:underline"
       >
-        {isShown ? 'Hide them' : 'Show them'}
+        {t(isShown ? 'Hide them' : 'Show them')}
       </Link>
     </p>
   )
@@ -191,17 +198,19 @@ const Trials = ({ view, count }: { view: DevboxListView; count: number }) => {
 const OnlyTrials = ({ view, count }: { view: DevboxListView; count: number }) => (
   <EmptyState
     icon={FlaskConical}
-    title={`Only devboxes of trials: ${formatCount(count)}`}
-    action={<ButtonLink href={devboxListPath({ ...view, trials: 'shown' })}>Show them</ButtonLink>}
+    title={t('Only devboxes of trials: {count}', { count: formatCount(count) })}
+    action={<ButtonLink href={devboxListPath({ ...view, trials: 'shown' })}>{t('Show them')}</ButtonLink>}
   >
-    Benchmarks make a devbox for each trial. They are left out unless you ask for them, so that your own stay in sight.
+    {t(
+      'Benchmarks make a devbox for each trial. They are left out unless you ask for them, so that your own stay in sight.',
+    )}
   </EmptyState>
 )
 
 const byDevbox = ({ pending }: EvictionFeed): ReadonlyMap<string, Eviction> =>
   new Map(pending.map((eviction) => [eviction.devbox_id, eviction]))
 
-const columnsFor = (query: DevboxListView, evictions: ReadonlyMap<string, Eviction>): Column<Devbox>[] => [
+const columnsFor = (query: DevboxListView, evictions: ReadonlyMap<string, Eviction>): ListColumn<Devbox>[] => [
   nameColumn,
   {
     id: 'status',

@@ -5,6 +5,7 @@ import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { type Devbox, devboxRefusal, hasEnded } from '#lib/contract/devboxes.ts'
+import { t } from '#lib/language/translate.ts'
 import type { DevboxMoves } from './use-devbox-moves.tsx'
 
 export const DevboxRowActions = ({ devbox, moves }: { devbox: Devbox; moves: DevboxMoves }) => {
@@ -15,41 +16,47 @@ export const DevboxRowActions = ({ devbox, moves }: { devbox: Devbox; moves: Dev
   return (
     <>
       {isSuspended ? (
-        <IconButton size="sm" icon={Play} label={`Resume ${name}`} busy={busy} onClick={() => moves.resume(devbox)} />
+        <IconButton
+          size="sm"
+          icon={Play}
+          label={t('Resume {name}', { name })}
+          busy={busy}
+          onClick={() => moves.resume(devbox)}
+        />
       ) : (
         <IconButton
           size="sm"
           icon={SquareTerminal}
-          label={`Open terminal of ${name}`}
+          label={t('Open terminal of {name}', { name })}
           disabledReason={devboxRefusal('open_terminal', devbox.status)}
           onClick={() => router.push(paths.devbox(devbox.id, 'terminal'))}
         />
       )}
       <DropdownMenu
-        label={`Actions for ${name}`}
-        trigger={<IconButton size="sm" icon={Ellipsis} label={`More actions for ${name}`} />}
+        label={t('Actions for {name}', { name })}
+        trigger={<IconButton size="sm" icon={Ellipsis} label={t('More actions for {name}', { name })} />}
         items={[
           {
-            label: 'Open terminal',
+            label: t('Open terminal'),
             icon: SquareTerminal,
             href: paths.devbox(devbox.id, 'terminal'),
             disabledReason: devboxRefusal('open_terminal', devbox.status),
           },
           'separator',
           {
-            label: 'Suspend devbox',
+            label: t('Suspend devbox'),
             icon: Pause,
             disabledReason: devboxRefusal('suspend', devbox.status),
             onSelect: () => moves.suspend(devbox),
           },
           {
-            label: 'Resume devbox',
+            label: t('Resume devbox'),
             icon: Play,
             disabledReason: devboxRefusal('resume', devbox.status),
             onSelect: () => moves.resume(devbox),
           },
           {
-            label: 'Shut down devbox',
+            label: t('Shut down devbox'),
             icon: Power,
             tone: 'danger',
             disabledReason: hasEnded(devbox.status)

@@ -5,6 +5,7 @@ import { type RowAction, SelectionBar } from '#components/list/selection-bar.tsx
 import { devboxMutations } from '#lib/console/queries/devboxes.ts'
 import { snapshotMutations } from '#lib/console/queries/snapshots.ts'
 import { type Devbox, devboxRefusal, hasEnded } from '#lib/contract/devboxes.ts'
+import { t } from '#lib/language/translate.ts'
 
 interface DevboxSelectionProps {
   devboxes: readonly Devbox[]
@@ -49,7 +50,9 @@ export const DevboxSelection = ({ devboxes, onClear }: DevboxSelectionProps) => 
       done: 'Suspending',
       failed: 'Not every devbox was suspended',
       consequence: (count) =>
-        `The processes and terminals of ${count} end now. Disks stay, and what is suspended can be resumed.`,
+        t('The processes and terminals of {count} end now. Disks stay, and what is suspended can be resumed.', {
+          count,
+        }),
       isEligible: ({ status }) => devboxRefusal('suspend', status) === null,
       act: ({ id }) => suspend.mutateAsync(id),
     },
@@ -59,11 +62,22 @@ export const DevboxSelection = ({ devboxes, onClear }: DevboxSelectionProps) => 
       done: 'Shutting down',
       failed: 'Not every devbox was shut down',
       consequence: (count) =>
-        `Processes, terminals and disks of ${count} are lost now. What is shut down cannot be started again.`,
+        t('Processes, terminals and disks of {count} are lost now. What is shut down cannot be started again.', {
+          count,
+        }),
       isFinal: true,
       isEligible: ({ status }) => !hasEnded(status),
       act: ({ id }) => shutdown.mutateAsync(id),
     },
   ]
-  return <SelectionBar noun="devbox" nouns="devboxes" rows={devboxes} actions={actions} onClear={onClear} />
+  return (
+    <SelectionBar
+      noun="devbox"
+      nouns="devboxes"
+      counts={['{count} devbox', '{count} devboxes']}
+      rows={devboxes}
+      actions={actions}
+      onClear={onClear}
+    />
+  )
 }

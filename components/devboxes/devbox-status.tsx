@@ -1,6 +1,7 @@
 import { CircleCheck, CirclePause, CircleX, Hourglass, LoaderCircle, Power } from 'lucide-react'
 import { StateBadge, type StateLook } from '#components/ui/badge.tsx'
 import type { DevboxStatus } from '#lib/contract/devboxes.ts'
+import type { Text } from '#lib/language/translate.ts'
 
 /** `past`: a state the devbox has left, so nothing is under way in it. */
 export const DevboxStatusBadge = ({ status, past }: { status: string; past?: boolean }) => (
@@ -22,4 +23,4 @@ const looks: Record<DevboxStatus, StateLook> = {
 
 export const devboxStatusWords = Object.fromEntries(
   Object.entries(looks).map(([status, { word }]) => [status, word]),
-) as Record<DevboxStatus, string>
+) as Record<DevboxStatus, Text>

@@ -1,8 +1,9 @@
 'use client'
-import { formatExact, formatRelative } from '#components/ui/time-text.ts'
+import { formatExact, formatRelative, formatSpan } from '#components/ui/time-text.ts'
 import { useClock } from '#components/ui/use-clock.ts'
 import { formatDurationMs, isoTime } from '#lib/console/frame/format.ts'
 import { type Devbox, hasEnded } from '#lib/contract/devboxes.ts'
+import { foreignTag, formatUnit, t } from '#lib/language/translate.ts'
 
 /** From creation to the end, or until now. */
 export const Lifetime = ({ devbox: { create_time_ms, end_time_ms } }: { devbox: Devbox }) => {
@@ -10,10 +11,14 @@ export const Lifetime = ({ devbox: { create_time_ms, end_time_ms } }: { devbox: 
     const ms = Math.max(0, (end_time_ms ?? nowMs) - create_time_ms)
     // Seconds that tick in every row would only distract.
     return end_time_ms === null && ms < 60_000
-      ? '< 1 min'
+      ? `< ${formatUnit(1, 'minute')}`
       : formatDurationMs(end_time_ms === null ? wholeMinutes(ms) : ms)
   })
-  return <span suppressHydrationWarning>{text}</span>
+  return (
+    <span suppressHydrationWarning lang={foreignTag()}>
+      {text}
+    </span>
+  )
 }
 
 const wholeMinutes = (ms: number) => Math.floor(ms / 60_000) * 60_000
@@ -21,22 +26,29 @@ const wholeMinutes = (ms: number) => Math.floor(ms / 60_000) * 60_000
 /** For how long a devbox has been in its status, or how long ago it ended. */
 export const StatusSince = ({ devbox }: { devbox: Devbox }) => {
   const since = sinceMs(devbox)
-  const ago = useClock((nowMs) => (since == null ? '' : formatRelative(since, nowMs)))
+  const text = useClock((nowMs) => {
+    if (since == null) return ''
+    const ms = nowMs - since
+    const isBrief = ms < nowishMs || ms >= longMs
+    return hasEnded(devbox.status) || isBrief ? formatRelative(since, nowMs) : t('for {time}', { time: formatSpan(ms) })
+  })
   if (since == null) return null
-  const isPast = hasEnded(devbox.status) || !ago.endsWith(' ago')
   return (
     <time
       suppressHydrationWarning
       dateTime={isoTime(since)}
       onPointerEnter={({ currentTarget }) => {
-        currentTarget.title = `Since ${formatExact(since)}`
+        currentTarget.title = t('Since {time}', { time: formatExact(since) })
       }}
       className="tabular relative z-1 hidden truncate text-sm text-muted @2xl:block"
     >
-      {isPast ? ago : `for ${ago.slice(0, -' ago'.length)}`}
+      {text}
     </time>
   )
 }
+
+/** Where a relative time says `just now`, and where it says the date. */
+const [nowishMs, longMs] = [5_000, 30 * 24 * 3_600_000]
 
 const sinceMs = ({ status, state_transitions, end_time_ms }: Devbox) =>
   state_transitions.findLast((transition) => transition.status === status)?.transition_time_ms ?? end_time_ms

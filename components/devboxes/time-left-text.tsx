@@ -7,6 +7,7 @@ import { type Urgency, urgencyOfTime } from '#lib/console/alerts/alert-feed.ts'
 import { formatDurationMs, isoTime } from '#lib/console/frame/format.ts'
 import { remainingMs } from '#lib/console/live/eviction-feed.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
+import { t } from '#lib/language/translate.ts'
 import type { TimeLeft } from './time-left.ts'
 
 /** Minutes while there are many, a countdown once there are few. `brief`: where the column says what it is. */
@@ -34,7 +35,13 @@ export const TimeLeftText = ({ left, brief }: { left: TimeLeft; brief?: boolean 
       {urgency === 'neutral' ? minutes : <Countdown deadlineMs={at_ms} />}
       {brief && (
         <span className="sr-only">
-          until it is {cause === 'eviction' ? 'evicted' : deletesDisk ? 'shut down' : 'suspended'}
+          {t(
+            cause === 'eviction'
+              ? 'until it is evicted'
+              : deletesDisk
+                ? 'until it is shut down'
+                : 'until it is suspended',
+          )}
         </span>
       )}
     </span>

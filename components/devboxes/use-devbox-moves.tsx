@@ -7,6 +7,7 @@ import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { devboxMutations } from '#lib/console/queries/devboxes.ts'
 import type { Devbox } from '#lib/contract/devboxes.ts'
+import { foreignTag, t } from '#lib/language/translate.ts'
 
 export interface DevboxMoves {
   /** These two ask first. */
@@ -29,7 +30,7 @@ export const useDevboxMoves = (): DevboxMoves => {
     ...devboxMutations.resume(),
     onError: (error, id, result, context) => {
       devboxMutations.resume().onError?.(error, id, result, context)
-      toast.danger('The devbox was not resumed', { description: problemOf(error).message })
+      toast.danger(t('The devbox was not resumed'), { description: problemOf(error).message })
     },
   })
   const keepAlive = useMutation(devboxMutations.keepAlive())
@@ -51,18 +52,20 @@ export const useDevboxMoves = (): DevboxMoves => {
     resume: ({ id }) => resume.mutate(id),
     keepAlive: ({ id }) =>
       keepAlive.mutate(id, {
-        onSuccess: () => toast.ok('Keep-alive time started anew'),
+        onSuccess: () => toast.ok(t('Keep-alive time started anew')),
         onError: (error) =>
-          toast.danger('The keep-alive time was not extended', { description: problemOf(error).message }),
+          toast.danger(t('The keep-alive time was not extended'), { description: problemOf(error).message }),
       }),
     busyId: pending?.variables,
     dialogs: asking && (
       <ConfirmDialog
         open
         onOpenChange={(open) => !open && setAsking(undefined)}
-        title={asking.move === 'suspend' ? 'Suspend devbox?' : 'Shut down devbox?'}
+        lang={foreignTag()}
+        title={t(asking.move === 'suspend' ? 'Suspend devbox?' : 'Shut down devbox?')}
         consequence={<Consequence {...asking} />}
-        confirmLabel={asking.move === 'suspend' ? 'Suspend devbox' : 'Shut down devbox'}
+        cancelLabel={t('Keep it as it is')}
+        confirmLabel={t(asking.move === 'suspend' ? 'Suspend devbox' : 'Shut down devbox')}
         tone={asking.move === 'suspend' ? 'primary' : 'danger'}
         busy={suspend.isPending || shutdown.isPending}
         error={suspend.error ?? shutdown.error}
@@ -78,9 +81,9 @@ const Consequence = ({ move, devbox }: { move: 'suspend' | 'shutdown'; devbox: D
       <VisibleText max={120}>{devbox.name || devbox.id}</VisibleText>
     </p>
     {move === 'suspend' ? (
-      <p>Its processes and terminals end now. Its disk stays, and it can be resumed.</p>
+      <p>{t('Its processes and terminals end now. Its disk stays, and it can be resumed.')}</p>
     ) : (
-      <p>Its processes and terminals end now and its disk is deleted. It cannot be started again.</p>
+      <p>{t('Its processes and terminals end now and its disk is deleted. It cannot be started again.')}</p>
     )}
   </>
 )

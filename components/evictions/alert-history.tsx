@@ -34,7 +34,7 @@ const source = {
   filters: { state: 'state is …', search: 'has “…”' },
   pages: (query: AlertHistoryQuery) => alertQueries.history(query),
   rowsOf: ({ alerts }: Alerts) => alerts,
-}
+} as const
 
 /** What this console has heard of, newest first. */
 export const AlertHistory = () => {
@@ -72,6 +72,7 @@ export const AlertHistory = () => {
         >
           <FilterSelect
             label="State"
+            any="Any state"
             value={view.state}
             words={alertStateWords}
             onFilter={(state) => narrow({ state }, 'push')}

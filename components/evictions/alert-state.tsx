@@ -2,6 +2,7 @@ import { ArrowRightLeft, Ban, Bell, Check, CircleSlash, PauseCircle, Undo2 } fro
 import { Badge, StateBadge, type StateLook } from '#components/ui/badge.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { isoTime } from '#lib/console/frame/format.ts'
+import type { Text } from '#lib/language/translate.ts'
 import type { Alert, AlertKind, AlertState } from '#lib/wire/alerts.ts'
 
 /** The word of each kind. */
@@ -14,7 +15,7 @@ export const alertKindWords: Record<AlertKind, string> = {
 }
 
 /** The word of each state, for filters and badges alike. */
-export const alertStateWords: Record<AlertState, string> = {
+export const alertStateWords: Record<AlertState, Text> = {
   new: 'New',
   acknowledged: 'Acknowledged',
   moved: 'Moved',
@@ -37,7 +38,7 @@ const looks: Record<AlertState, StateLook> = {
 }
 
 /** What an end that deletes a disk came to is no eviction. */
-const endLooks = { ...looks, ended: { ...looks.ended, word: 'Ended' } }
+const endLooks = { ...looks, ended: { ...looks.ended, word: 'Ended' } } as const
 
 const meanings: Record<AlertState, string> = {
   new: 'Nobody has taken it on, or not since it was raised again',

@@ -7,6 +7,7 @@ import { urgencyOfTime } from '#lib/console/alerts/alert-feed.ts'
 import { currentEvictions, remainingMs } from '#lib/console/live/eviction-feed.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
 import type { Eviction } from '#lib/contract/evictions.ts'
+import { foreignTag, t } from '#lib/language/translate.ts'
 import { Countdown } from './countdown.tsx'
 
 /** Nothing once the eviction is over. `brief`: on narrow screens the icon and the time speak for themselves. */
@@ -23,13 +24,14 @@ export const EvictionBadge = ({ eviction, brief }: { eviction: Eviction; brief?:
     <Badge
       tone={isLastCall ? 'danger' : 'attention'}
       icon={Timer}
-      title="At the deadline it is suspended: its disk stays, its processes end"
+      lang={foreignTag()}
+      title={t('At the deadline it is suspended: its disk stays, its processes end')}
     >
       {when === 'now' ? (
-        'Evicting now'
+        t('Evicting now')
       ) : (
         <>
-          <span className={brief ? 'max-lg:sr-only' : undefined}>Evicted in </span>
+          <span className={brief ? 'max-lg:sr-only' : undefined}>{t('Evicted in')} </span>
           <Countdown deadlineMs={eviction.eviction_deadline_ms} />
         </>
       )}

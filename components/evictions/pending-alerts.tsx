@@ -228,7 +228,7 @@ const useAlertActions = (): AlertActions => {
 const words = {
   snapshot: { done: 'Snapshot begun', failed: 'Not every snapshot was begun' },
   suspend: { done: 'Suspending', failed: 'Not every devbox was suspended' },
-}
+} as const
 
 interface RowActionsProps {
   alert: Alert

@@ -5,6 +5,7 @@ import { useClock } from '#components/ui/use-clock.ts'
 import { formatElapsedMs } from '#lib/console/frame/format.ts'
 import type { LiveHealth } from '#lib/console/live/follow.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
+import { t } from '#lib/language/translate.ts'
 
 /** What the service refuses is away for another reason than what is broken. */
 export const streamState = ({ state, error }: LiveHealth) => (error?.code === 'forbidden' ? 'refused' : state)
@@ -17,11 +18,11 @@ export const StreamStatus = () => {
   return (
     <span className="inline-flex items-center gap-1.5">
       {/* What is live, so that it is not taken for the rows below. */}
-      <span className="hidden text-sm text-muted lg:inline">Eviction stream</span>
+      <span className="hidden text-sm text-muted lg:inline">{t('Eviction stream')}</span>
       <span role="status">
         <LiveBadge state={streamState(feed.health)} what="the eviction stream" />
       </span>
-      {away && <span className="tabular hidden text-sm text-muted lg:inline">for {away}</span>}
+      {away && <span className="tabular hidden text-sm text-muted lg:inline">{t('for {time}', { time: away })}</span>}
     </span>
   )
 }

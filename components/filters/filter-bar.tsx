@@ -5,6 +5,7 @@ import { Button } from '#components/ui/button.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import type { ActiveFilter, ListView } from '#lib/console/lists/list-source.ts'
 import { withCondition } from '#lib/console/lists/metadata-condition.ts'
+import { t } from '#lib/language/translate.ts'
 import { ActiveFilters } from './active-filters.tsx'
 import { FilterInput } from './filter-input.tsx'
 import type { MetadataFilterProps } from './metadata-filter.tsx'
@@ -36,7 +37,7 @@ export const FilterBar = ({ page, search, children, metadata }: FilterBarProps) 
             data-filter-input
             icon={Search}
             type="search"
-            label="Search id or name"
+            label={t('Search id or name')}
             className="w-full sm:w-60"
             maxLength={256}
             {...search}
@@ -45,7 +46,7 @@ export const FilterBar = ({ page, search, children, metadata }: FilterBarProps) 
         {children}
         {metadata && (
           <Button icon={ListFilter} aria-expanded={isAdding} onClick={() => setIsAdding(!isAdding)}>
-            Metadata
+            {t('Metadata')}
           </Button>
         )}
       </div>

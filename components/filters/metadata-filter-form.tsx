@@ -7,6 +7,7 @@ import { cutEnd } from '#components/ui/text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { addValue, readCondition, valuesLike } from '#lib/console/lists/metadata-condition.ts'
 import type { MetadataCondition } from '#lib/contract/encode-query.ts'
+import { t } from '#lib/language/translate.ts'
 
 export interface MetadataFilterFormProps {
   keySuggestions?: readonly string[]
@@ -39,7 +40,7 @@ export const MetadataFilterForm = ({
   return (
     <form
       onSubmit={submit}
-      aria-label="Filter by metadata"
+      aria-label={t('Filter by metadata')}
       className="space-y-2 rounded-md border border-line bg-surface-1 p-2"
     >
       <div className="flex flex-wrap items-center gap-2">
@@ -52,8 +53,8 @@ export const MetadataFilterForm = ({
           mono
           // The form was opened by the click before.
           autoFocus
-          aria-label="Metadata key"
-          placeholder="key"
+          aria-label={t('Metadata key')}
+          placeholder={t('key')}
           list={keySuggestions.length > 0 ? listId : undefined}
           className="max-w-44"
           value={key}
@@ -63,25 +64,25 @@ export const MetadataFilterForm = ({
           }}
         />
         <Select
-          aria-label="Comparison"
+          aria-label={t('Comparison')}
           className="w-28"
           value={op}
           onChange={({ target }) => setOp(target.value === 'in' ? 'in' : 'eq')}
           options={[
-            { value: 'eq', label: 'is' },
-            { value: 'in', label: 'is any of' },
+            { value: 'eq', label: t('is') },
+            { value: 'in', label: t('is any of') },
           ]}
         />
         <Input
           mono
-          aria-label={op === 'eq' ? 'Metadata value' : 'Metadata values, parted by commas'}
-          placeholder={op === 'eq' ? 'value' : 'value, value, …'}
+          aria-label={t(op === 'eq' ? 'Metadata value' : 'Metadata values, parted by commas')}
+          placeholder={t(op === 'eq' ? 'value' : 'value, value, …')}
           className="max-w-60"
           value={text}
           onChange={({ target }) => setText(target.value)}
         />
         <Button type="submit" variant="primary">
-          Add filter
+          {t('Add filter')}
         </Button>
         {problem && (
           <p role="alert" className="text-sm text-danger">
@@ -90,7 +91,7 @@ export const MetadataFilterForm = ({
         )}
       </div>
       {fitting.length > 0 && (
-        <ul aria-label={`Values of ${cutEnd(key, 80)}`} className="flex flex-wrap items-center gap-1">
+        <ul aria-label={t('Values of {key}', { key: cutEnd(key, 80) })} className="flex flex-wrap items-center gap-1">
           {fitting.slice(0, maxSuggested).map((value) => (
             <li key={value} className="flex max-w-full min-w-0">
               <button
@@ -105,7 +106,9 @@ export const MetadataFilterForm = ({
             </li>
           ))}
           {fitting.length > maxSuggested && (
-            <li className="tabular px-1 text-xs text-muted">{fitting.length - maxSuggested} more; type to find them</li>
+            <li className="tabular px-1 text-xs text-muted">
+              {t('{count} more; type to find them', { count: fitting.length - maxSuggested })}
+            </li>
           )}
         </ul>
       )}

@@ -10,6 +10,7 @@ import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { sessionMutations } from '#lib/console/queries/session.ts'
+import { t } from '#lib/language/translate.ts'
 import { mostOtherAccounts, type SessionView } from '#lib/wire/session.ts'
 import { accountColours } from './account-colours.ts'
 import { AccountDot } from './account-name.tsx'
@@ -27,11 +28,11 @@ export const AccountMenu = ({
   const router = useRouter()
   return (
     <DropdownMenu
-      label="Account"
+      label={t('Account')}
       trigger={
         <IconButton
           icon={CircleUser}
-          label={`Account ${account.name.slice(0, 60)}`}
+          label={`${t('Account')} ${account.name.slice(0, 60)}`}
           busy={signOut.isPending || switchTo.isPending}
         />
       }
@@ -47,17 +48,17 @@ export const AccountMenu = ({
               </span>
               {person !== undefined && (
                 <span className="text-sm break-all">
-                  Signed on as <VisibleText>{person}</VisibleText>
+                  {t('Signed on as')} <VisibleText>{person}</VisibleText>
                 </span>
               )}
               <span className="font-mono text-xs break-all">{service.url}</span>
               <span className="text-xs">
-                {service.embedded ? 'Local service of this console' : 'Service set by DEVDECK_SERVICE_URL'}
+                {t(service.embedded ? 'Local service of this console' : 'Service set by DEVDECK_SERVICE_URL')}
               </span>
               {account.isolation === 'none' && (
                 <span>
                   <Badge tone="attention" icon={ShieldAlert}>
-                    No isolation
+                    {t('No isolation')}
                   </Badge>
                 </span>
               )}
@@ -66,29 +67,35 @@ export const AccountMenu = ({
         },
         'separator',
         ...others.map(({ id, name }) => ({
-          label: `Switch to ${name.slice(0, 60)}`,
+          label: t('Switch to {name}', { name: name.slice(0, 60) }),
           hint: <AccountDot colour={colours.get(id)} />,
           icon: ArrowLeftRight,
           onSelect: () => switchTo.mutate(id),
         })),
-        { label: 'Keyboard shortcuts', icon: Keyboard, hint: '?', onSelect: onHelp },
-        { label: 'Settings', icon: Settings, onSelect: () => router.push(paths.settings()) },
+        { label: t('Keyboard shortcuts'), icon: Keyboard, hint: '?', onSelect: onHelp },
+        { label: t('Settings'), icon: Settings, onSelect: () => router.push(paths.settings()) },
         {
-          label: 'Add an account',
+          label: t('Add an account'),
           icon: UserPlus,
           disabledReason:
             others.length < mostOtherAccounts
               ? null
-              : `${mostOtherAccounts + 1} accounts are signed in; sign out of one`,
+              : t('{count} accounts are signed in; sign out of one', { count: mostOtherAccounts + 1 }),
           onSelect: () => location.assign(paths.addAccount()),
         },
         {
-          label: others.length > 0 ? `Sign out of ${account.name.slice(0, 60)}` : 'Sign out',
+          label: others.length > 0 ? t('Sign out of {name}', { name: account.name.slice(0, 60) }) : t('Sign out'),
           icon: LogOut,
           onSelect: () => signOut.mutate('own'),
         },
         ...(others.length > 0
-          ? [{ label: `Sign out of all ${others.length + 1}`, icon: LogOut, onSelect: () => signOut.mutate('all') }]
+          ? [
+              {
+                label: t('Sign out of all {count}', { count: others.length + 1 }),
+                icon: LogOut,
+                onSelect: () => signOut.mutate('all'),
+              },
+            ]
           : []),
       ]}
     />
@@ -100,7 +107,7 @@ export const useSignOut = () =>
   useMutation({
     ...sessionMutations.signOut(),
     onSuccess: (isOnAnother) => location.assign(isOnAnother ? paths.overview() : paths.signIn()),
-    onError: (error) => toast.danger('You are still signed in', { description: problemOf(error).message }),
+    onError: (error) => toast.danger(t('You are still signed in'), { description: problemOf(error).message }),
   })
 
 /** By a full load as well: nothing of one account is in memory when the other is shown. */
@@ -108,5 +115,5 @@ const useSwitch = () =>
   useMutation({
     ...sessionMutations.switchTo(),
     onSuccess: () => location.assign(paths.overview()),
-    onError: (error) => toast.danger('The account was not switched', { description: problemOf(error).message }),
+    onError: (error) => toast.danger(t('The account was not switched'), { description: problemOf(error).message }),
   })

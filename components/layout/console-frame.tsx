@@ -12,6 +12,7 @@ import { drawnFor } from '#lib/console/api/page-account.ts'
 import { readTab, writeTab } from '#lib/console/frame/tab-storage.ts'
 import { alertQueries } from '#lib/console/queries/alerts.ts'
 import { sessionQueries } from '#lib/console/queries/session.ts'
+import { t } from '#lib/language/translate.ts'
 import type { SessionView } from '#lib/wire/session.ts'
 import { AccountChanged } from './account-changed.tsx'
 import { AccountMenu } from './account-menu.tsx'
@@ -19,6 +20,7 @@ import { AccountName } from './account-name.tsx'
 import { Breadcrumb } from './breadcrumb.tsx'
 import { IsolationNotice } from './isolation-notice.tsx'
 import { Keys } from './keys.tsx'
+import { destinations } from './navigation.ts'
 import { remember } from './remember.ts'
 import { Sidebar } from './sidebar.tsx'
 import { ThemeMenu } from './theme-menu.tsx'
@@ -60,6 +62,8 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
     setOpened(what)
   }
   const { hasAlerts, barCollapsed, collapseBar, isPolled, webhook } = useAlertBar()
+  const pathname = usePathname()
+  const isTranslated = destinations.some((page) => page.isTranslated && page.href === pathname)
   useShortcuts(open, opened !== null)
   useFrameTop(top)
   useFocusAfterNavigation()
@@ -73,7 +77,7 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
         href="#content"
         className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-md focus:bg-overlay focus:px-3 focus:py-2 focus:shadow-overlay"
       >
-        Skip to the content
+        {t('Skip to the content')}
       </a>
       <div className="flex min-h-dvh">
         <Sidebar collapsed={collapsed} onCollapse={collapse} />
@@ -82,7 +86,7 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
             <header className="flex h-12 items-center gap-1 border-b border-line bg-surface-0 px-3 md:px-6">
               <IconButton
                 icon={Menu}
-                label="Open navigation"
+                label={t('Open navigation')}
                 onClick={() => setOpened('navigation')}
                 className="-ml-1 md:hidden"
               />
@@ -104,7 +108,12 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
             <AccountChanged name={session.account.name} />
           </div>
           {session.account.isolation === 'none' && !isolationNoticeSeen && <IsolationNotice />}
-          <main id="content" tabIndex={-1} className="w-full max-w-[100rem] flex-1 px-4 py-5 outline-none md:px-6">
+          <main
+            id="content"
+            tabIndex={-1}
+            lang={isTranslated ? undefined : 'en'}
+            className="w-full max-w-[100rem] flex-1 px-4 py-5 outline-none md:px-6"
+          >
             {children}
           </main>
         </div>
@@ -138,12 +147,12 @@ const barKey = 'devdeck.eviction-bar'
 const PaletteButton = ({ onClick }: { onClick: () => void }) => (
   <button
     type="button"
-    title="Open the command palette"
+    title={t('Open the command palette')}
     onClick={onClick}
     className="flex h-8 items-center gap-2 rounded-md px-2 text-muted hover:bg-surface-2 hover:text-text lg:w-64 lg:border lg:border-line lg:bg-surface-1"
   >
     <Search aria-hidden className="size-4 lg:size-3.5" />
-    <span className="flex-1 text-left max-lg:sr-only">Search or go to</span>
+    <span className="flex-1 text-left max-lg:sr-only">{t('Search or go to')}</span>
     <span aria-hidden className="hidden lg:block">
       <Keys keys={['Ctrl', 'K']} />
     </span>

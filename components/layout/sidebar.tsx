@@ -7,6 +7,7 @@ import { IconButton } from '#components/ui/icon-button.tsx'
 import { LinkPending } from '#components/ui/link-pending.tsx'
 import { Tooltip } from '#components/ui/tooltip.tsx'
 import { paths } from '#lib/console/address/paths.ts'
+import { t } from '#lib/language/translate.ts'
 import { Mark } from './brand.tsx'
 import { type Destination, destinations, isWithin } from './navigation.ts'
 
@@ -17,7 +18,7 @@ export interface SidebarProps {
 
 export const Sidebar = ({ collapsed, onCollapse }: SidebarProps) => (
   <aside
-    aria-label="Sidebar"
+    aria-label={t('Sidebar')}
     className={classes(
       'sticky top-0 hidden h-dvh shrink-0 flex-col border-r border-line bg-surface-1 md:flex',
       collapsed ? 'w-14' : 'w-56',
@@ -30,7 +31,7 @@ export const Sidebar = ({ collapsed, onCollapse }: SidebarProps) => (
     <div className={classes('mt-auto p-2', collapsed && 'flex justify-center')}>
       <IconButton
         icon={collapsed ? PanelLeftOpen : PanelLeftClose}
-        label={collapsed ? 'Expand the sidebar' : 'Collapse the sidebar'}
+        label={t(collapsed ? 'Expand the sidebar' : 'Collapse the sidebar')}
         onClick={() => onCollapse(!collapsed)}
       />
     </div>
@@ -51,7 +52,7 @@ export const Home = ({ collapsed }: { collapsed?: boolean }) => (
 export const NavigationLinks = ({ collapsed, onFollow }: { collapsed?: boolean; onFollow?: () => void }) => {
   const pathname = usePathname()
   return (
-    <nav aria-label="Main" className="px-2 py-2">
+    <nav aria-label={t('Main')} className="px-2 py-2">
       <ul className="space-y-0.5">
         {destinations.map((destination) => (
           <li key={destination.href} className={destination.startsGroup ? 'pt-3' : undefined}>
@@ -89,12 +90,12 @@ const NavigationLink = ({ label, href, icon: Icon, collapsed, isCurrent, onFollo
       )}
     >
       <Icon aria-hidden className="size-4 shrink-0" strokeWidth={isCurrent ? 2.25 : 2} />
-      <span className={collapsed ? 'sr-only' : undefined}>{label}</span>
+      <span className={collapsed ? 'sr-only' : undefined}>{t(label)}</span>
       {!collapsed && <LinkPending />}
     </Link>
   )
   return collapsed ? (
-    <Tooltip content={label} side="right">
+    <Tooltip content={t(label)} side="right">
       {link}
     </Tooltip>
   ) : (

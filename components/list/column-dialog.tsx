@@ -9,6 +9,7 @@ import { Input } from '#components/ui/input.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { columnLabel, metadataColumnId, usualColumns } from '#lib/console/address/columns/column-text.ts'
 import type { ColumnChoice } from '#lib/console/address/list-columns.ts'
+import { t } from '#lib/language/translate.ts'
 import { choicesOf, keepColumns } from './keep-columns.ts'
 import type { ChosenColumns } from './use-columns.ts'
 
@@ -47,18 +48,18 @@ export const ColumnDialog = ({ columns: chosenBy, onClose, metadataKeys, seenKey
       open
       onOpenChange={onClose}
       size="sm"
-      title="Columns"
-      description="Kept in this browser and in the address of the page."
+      title={t('Columns')}
+      description={t('Kept in this browser and in the address of the page.')}
       footer={
         <>
-          <Button onClick={() => onChange(usualColumns(list))}>Use the default columns</Button>
+          <Button onClick={() => onChange(usualColumns(list))}>{t('Use the default columns')}</Button>
           <Button variant="primary" onClick={onClose}>
-            Done
+            {t('Done')}
           </Button>
         </>
       }
     >
-      <ol aria-label="Columns shown" className="divide-y divide-line">
+      <ol aria-label={t('Columns shown')} className="divide-y divide-line">
         {columns.map(({ id, width }, at) => {
           const label = columnLabel(id, list)
           return (
@@ -71,30 +72,37 @@ export const ColumnDialog = ({ columns: chosenBy, onClose, metadataKeys, seenKey
               <IconButton
                 size="sm"
                 icon={Minus}
-                label={`Make ${label} narrower`}
+                label={t('Make {column} narrower', { column: label })}
                 onClick={() => widen(at, -widthStep)}
               />
               <span className="tabular w-11 text-center text-sm text-muted">{width ? `${width} px` : 'auto'}</span>
-              <IconButton size="sm" icon={Plus} label={`Make ${label} wider`} onClick={() => widen(at, widthStep)} />
+              <IconButton
+                size="sm"
+                icon={Plus}
+                label={t('Make {column} wider', { column: label })}
+                onClick={() => widen(at, widthStep)}
+              />
               <IconButton
                 size="sm"
                 icon={ArrowUp}
-                label={`Move ${label} up`}
-                disabledReason={at === 0 ? 'it names the row' : at === 1 ? 'the name stands first' : null}
+                label={t('Move {column} up', { column: label })}
+                disabledReason={at === 0 ? t('it names the row') : at === 1 ? t('the name stands first') : null}
                 onClick={() => move(at, -1)}
               />
               <IconButton
                 size="sm"
                 icon={ArrowDown}
-                label={`Move ${label} down`}
-                disabledReason={at === 0 ? 'it names the row' : at === columns.length - 1 ? 'it is the last' : null}
+                label={t('Move {column} down', { column: label })}
+                disabledReason={
+                  at === 0 ? t('it names the row') : at === columns.length - 1 ? t('it is the last') : null
+                }
                 onClick={() => move(at, 1)}
               />
               <IconButton
                 size="sm"
                 icon={X}
-                label={`Hide ${label}`}
-                disabledReason={at === 0 ? 'it names the row' : null}
+                label={t('Hide {column}', { column: label })}
+                disabledReason={at === 0 ? t('it names the row') : null}
                 onClick={() => onChange(columns.filter((_, index) => index !== at))}
               />
             </li>
@@ -104,7 +112,7 @@ export const ColumnDialog = ({ columns: chosenBy, onClose, metadataKeys, seenKey
       <div className="mt-4 space-y-3">
         {others.length > 0 && (
           <fieldset className="flex flex-wrap gap-1.5">
-            <legend className="mb-1.5 font-medium">Add a column</legend>
+            <legend className="mb-1.5 font-medium">{t('Add a column')}</legend>
             {others.map((id) => (
               <Button key={id} size="sm" icon={Plus} onClick={() => onChange([...columns, { id }])}>
                 {columnLabel(id, list)}
@@ -149,14 +157,14 @@ const AddMetadataColumn = ({ chosen, metadataKeys, seenKeys, onAdd }: AddMetadat
       </datalist>
       <Input
         mono
-        aria-label="Metadata key"
-        placeholder="metadata key"
+        aria-label={t('Metadata key')}
+        placeholder={t('metadata key')}
         list={listId}
         value={key}
         onChange={({ target }) => setKey(target.value)}
       />
-      <Button type="submit" icon={Plus} disabledReason={key === '' ? 'it needs a key' : null}>
-        Add its values
+      <Button type="submit" icon={Plus} disabledReason={key === '' ? t('it needs a key') : null}>
+        {t('Add its values')}
       </Button>
     </form>
   )

@@ -1,4 +1,5 @@
 import Link from 'next/link'
+import type { ReactElement } from 'react'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { MetadataChips } from '#components/ui/metadata-chips.tsx'
@@ -9,17 +10,29 @@ import { paths } from '#lib/console/address/paths.ts'
 import { formatDurationMs } from '#lib/console/frame/format.ts'
 import { withCondition } from '#lib/console/lists/metadata-condition.ts'
 import type { MetadataCondition } from '#lib/contract/encode-query.ts'
+import { type Text, t } from '#lib/language/translate.ts'
 
 /** The columns that several tables have. */
 
-export const nameColumn: Column<{ name?: string | null | undefined }> = {
+/** A column of a list, which is translated: in a table of English its header stays as it is. */
+export interface ListColumn<Row> extends Column<Row> {
+  header: Text | ReactElement
+}
+
+export const translated = <Row,>(columns: readonly ListColumn<Row>[]): Column<Row>[] =>
+  columns.map((column) => {
+    const { header } = column
+    return { ...column, header: typeof header === 'string' ? t(header) : header }
+  })
+
+export const nameColumn: ListColumn<{ name?: string | null | undefined }> = {
   id: 'name',
   header: 'Name',
   priority: 1,
   cell: ({ name }) => <NameText>{name}</NameText>,
 }
 
-export const idColumn: Column<{ id: string }> = {
+export const idColumn: ListColumn<{ id: string }> = {
   id: 'id',
   header: 'Id',
   priority: 3,
@@ -28,7 +41,7 @@ export const idColumn: Column<{ id: string }> = {
 }
 
 /** A link to the devbox that a row came from, to the tab its likes are on. */
-export const devboxColumn = <Row,>(tab: string, idOf: (row: Row) => string): Column<Row> => ({
+export const devboxColumn = <Row,>(tab: string, idOf: (row: Row) => string): ListColumn<Row> => ({
   id: 'devbox',
   header: 'Devbox',
   priority: 3,
@@ -44,7 +57,7 @@ export const devboxColumn = <Row,>(tab: string, idOf: (row: Row) => string): Col
   },
 })
 
-export const timeColumn = <Row,>(header: string, timeOf: (row: Row) => number | null | undefined): Column<Row> => ({
+export const timeColumn = <Row,>(header: Text, timeOf: (row: Row) => number | null | undefined): ListColumn<Row> => ({
   id: header.toLowerCase(),
   header,
   priority: 3,
@@ -56,7 +69,7 @@ export const timeColumn = <Row,>(header: string, timeOf: (row: Row) => number | 
   },
 })
 
-export const durationColumn: Column<{ duration_ms?: number | null | undefined }> = {
+export const durationColumn: ListColumn<{ duration_ms?: number | null | undefined }> = {
   id: 'duration',
   header: 'Duration',
   priority: 3,
@@ -74,7 +87,7 @@ interface ListQuery {
 export const metadataColumn = <Query extends ListQuery>(
   query: Query,
   hrefOf: (query: Query) => string,
-): Column<{ metadata: Record<string, string> }> => ({
+): ListColumn<{ metadata: Record<string, string> }> => ({
   id: 'metadata',
   header: 'Metadata',
   priority: 3,

@@ -4,6 +4,7 @@ import { Button } from '#components/ui/button.tsx'
 import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import type { ListSource, ListView } from '#lib/console/lists/list-source.ts'
+import { t } from '#lib/language/translate.ts'
 import type { AskedOfList, ListToolsProps } from './list-tools.tsx'
 
 // What only a press asks for comes when the pointer or the focus is near.
@@ -33,15 +34,15 @@ export const ListMenus = <View extends ListView, Page, Param, Row extends { id: 
   return (
     <div {...near} data-page-actions className="ml-auto flex flex-wrap items-center gap-1">
       <Button size="sm" variant="ghost" onClick={() => setAsked({ what: 'columns' })}>
-        Columns
+        {t('Columns')}
       </Button>
       {menus.map((word) => (
         <DropdownMenu
           key={word}
-          label={word}
+          label={t(word)}
           trigger={
             <Button size="sm" variant="ghost">
-              {word}
+              {t(word)}
             </Button>
           }
           items={loaded?.menuItems(word, list, setAsked)}

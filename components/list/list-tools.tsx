@@ -16,6 +16,7 @@ import {
 } from '#lib/console/lists/export.ts'
 import type { ListSource, ListView } from '#lib/console/lists/list-source.ts'
 import { readViews, viewsOfList } from '#lib/console/lists/saved-views.ts'
+import { t } from '#lib/language/translate.ts'
 import { ColumnDialog, type ColumnDialogProps } from './column-dialog.tsx'
 import { choicesOf, keepColumns } from './keep-columns.ts'
 import { SavedViewsDialog } from './saved-views-dialog.tsx'
@@ -55,21 +56,23 @@ export const menuItems = (
   const { view, rows, selectedRows } = page
   if (menu === 'Export')
     return [
-      ...formatItems('all that match', (format) => {
+      ...formatItems(t('all that match'), (format) => {
         exportsAsked += 1
         ask({ what: 'whole', format, number: exportsAsked })
       }),
-      ...exportItems('shown', rows, list),
-      ...(selectedRows.length > 0 ? exportItems('selected', selectedRows, list) : []),
+      ...exportItems(t('{count} shown', { count: formatCount(rows.length) }), rows, list),
+      ...(selectedRows.length > 0
+        ? exportItems(t('{count} selected', { count: formatCount(selectedRows.length) }), selectedRows, list)
+        : []),
     ]
   if (menu === 'Copy as')
     return [
-      { heading: 'This list as a call' },
+      { heading: t('This list as a call') },
       { label: 'curl', onSelect: () => void copy('curl', asCurl({ source, view }, serviceUrl)) },
       { label: 'TypeScript', onSelect: () => void copy('TypeScript', asTypeScript({ source, view }, serviceUrl)) },
     ]
   return [
-    { label: 'Save or manage views …', onSelect: () => ask({ what: 'views' }) },
+    { label: t('Save or manage views …'), onSelect: () => ask({ what: 'views' }) },
     ...viewsOfList(readViews(browserStore()), hrefOf(list)).map(({ name, href }) => ({
       label: cutEnd(name, 60),
       href,
@@ -95,7 +98,7 @@ export const ListDialogs = ({ asked, onClose, ...list }: ListDialogsProps) => {
         />
       )
     case 'views':
-      return <SavedViewsDialog nouns={source.nouns} href={hrefOf(list)} onClose={onClose} />
+      return <SavedViewsDialog nouns={t(source.nouns)} href={hrefOf(list)} onClose={onClose} />
     case 'whole':
       return (
         <WholeExport
@@ -117,8 +120,8 @@ export const ListDialogs = ({ asked, onClose, ...list }: ListDialogsProps) => {
 const hrefOf = ({ source, page }: Tools): string => source.path({ ...page.view, starting_after: undefined })
 
 const copy = async (what: string, text: string) => {
-  if (await writeClipboard(text)) toast.ok(`Copied the list as ${what}`)
-  else toast.danger('The browser refused to copy')
+  if (await writeClipboard(text)) toast.ok(t('Copied the list as {what}', { what }))
+  else toast.danger(t('The browser refused to copy'))
 }
 
 const formatItems = (what: string, onSelect: (format: ExportFormat) => unknown): MenuItem[] => [
@@ -137,7 +140,7 @@ export const exportItems = <Row,>(
   rows: readonly Row[],
   { source, columns, fields }: Exported<Row>,
 ): MenuItem[] =>
-  formatItems(`${formatCount(rows.length)} ${what}`, async (format) =>
+  formatItems(what, async (format) =>
     saveRows(source.nouns, format, rows, exportColumns(choicesOf(columns), await fields())),
   )
 

@@ -16,12 +16,13 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { isPassing } from '#lib/console/api/failures.ts'
 import { formatCount, formatSize } from '#lib/console/frame/format.ts'
 import type { ActiveFilter } from '#lib/console/lists/list-source.ts'
+import { counted, type Text, t } from '#lib/language/translate.ts'
 import { ListAge } from './list-age.tsx'
 
 export interface ListViewProps {
   /** What a row is and what they are, in lower case: `axon`, `axons`. */
-  noun: string
-  nouns: string
+  noun: Text
+  nouns: Text
   list: UseInfiniteQueryResult<InfiniteData<{ total_count?: number | null | undefined }>>
   /** Why the rows could not be read again, where that is not the list's own doing. */
   refreshError?: Error | null
@@ -60,11 +61,16 @@ export const ListView = (props: ListViewProps) => {
   const error = useShownError(list)
   if (!list.data && error)
     return (
-      <ErrorState title={`The ${nouns} could not be loaded`} error={error} recovers={isPassing(error)} query={list} />
+      <ErrorState
+        title={t('The {nouns} could not be loaded', { nouns: t(nouns) })}
+        error={error}
+        recovers={isPassing(error)}
+        query={list}
+      />
     )
   // That an earlier filter found nothing says nothing about this one.
   if (!list.data || (rows.length === 0 && list.isPlaceholderData))
-    return <SkeletonRows columns={columns} label={`Loading ${nouns}`} />
+    return <SkeletonRows columns={columns} label={t('Loading {nouns}', { nouns: t(nouns) })} />
   if (rows.length === 0) return filters.length > 0 || newestHref ? <NoMatch {...props} /> : none
   return <Rows {...props} />
 }
@@ -96,8 +102,8 @@ const Rows = (props: ListViewProps) => {
   return (
     <>
       {stale && (
-        <Banner tone="attention" role="status" title="These rows are old" className="mb-2 rounded-md">
-          Read <RelativeTime ms={list.dataUpdatedAt} />; not since:{' '}
+        <Banner tone="attention" role="status" title={t('These rows are old')} className="mb-2 rounded-md">
+          {t('Read')} <RelativeTime ms={list.dataUpdatedAt} />; {t('not since')}:{' '}
           <VisibleText max={300}>{problemOf(stale).message}</VisibleText>
         </Banner>
       )}
@@ -107,12 +113,12 @@ const Rows = (props: ListViewProps) => {
         </p>
         {newestHref && (
           <Link href={newestHref} className="text-accent hover:underline">
-            Back to the newest
+            {t('Back to the newest')}
           </Link>
         )}
         {waiting > 0 && (
           <Button size="sm" variant="ghost" onClick={release}>
-            Show {waiting} new
+            {t('Show {count} new', { count: waiting })}
           </Button>
         )}
         <Gone {...props} />
@@ -129,8 +135,10 @@ const Rows = (props: ListViewProps) => {
 const mostNamed = 20
 
 const Gone = ({ gone = [], forgetGone, filters }: Pick<ListViewProps, 'gone' | 'forgetGone' | 'filters'>) => {
-  const isOne = gone.length === 1
-  const what = filters.length > 0 ? `no longer ${isOne ? 'matches' : 'match'}` : `${isOne ? 'is' : 'are'} gone`
+  const what =
+    filters.length > 0
+      ? counted(gone.length, '{count} no longer matches', '{count} no longer match')
+      : counted(gone.length, '{count} is gone', '{count} are gone')
   return (
     gone.length > 0 && (
       <p
@@ -138,8 +146,8 @@ const Gone = ({ gone = [], forgetGone, filters }: Pick<ListViewProps, 'gone' | '
         className="tabular flex items-center gap-x-1 text-text"
         title={gone.slice(0, mostNamed).join(', ')}
       >
-        {formatCount(gone.length)} {what}
-        <IconButton size="sm" icon={X} label={`Dismiss: ${formatCount(gone.length)} ${what}`} onClick={forgetGone} />
+        {what}
+        <IconButton size="sm" icon={X} label={`${t('Dismiss')}: ${what}`} onClick={forgetGone} />
       </p>
     )
   )
@@ -148,7 +156,7 @@ const Gone = ({ gone = [], forgetGone, filters }: Pick<ListViewProps, 'gone' | '
 const LoadMore = ({ nouns, list }: Pick<ListViewProps, 'nouns' | 'list'>) => (
   <div className="flex flex-col items-center gap-2 py-4">
     <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-      Load more {nouns}
+      {t('Load more {nouns}', { nouns: t(nouns) })}
     </Button>
     {list.isFetchNextPageError && (
       <p role="alert" className="text-danger">
@@ -162,10 +170,14 @@ const NoMatch = ({ noun, nouns, list, loaded, filters, clearHref, newestHref = c
   filters.length > 0 ? (
     <EmptyState
       icon={SearchX}
-      title={list.hasNextPage ? `No ${noun} of the ${formatCount(loaded.length)} loaded matches` : `No ${noun} matches`}
+      title={
+        list.hasNextPage
+          ? t('No {noun} of the {count} loaded matches', { noun: t(noun), count: formatCount(loaded.length) })
+          : t('No {noun} matches', { noun: t(noun) })
+      }
       action={
         <>
-          <ButtonLink href={clearHref}>Clear filters</ButtonLink>
+          <ButtonLink href={clearHref}>{t('Clear filters')}</ButtonLink>
           {list.hasNextPage && <LoadMore nouns={nouns} list={list} />}
         </>
       }
@@ -181,9 +193,9 @@ const NoMatch = ({ noun, nouns, list, loaded, filters, clearHref, newestHref = c
   ) : (
     <EmptyState
       icon={SearchX}
-      title={`No more ${nouns}`}
-      action={<ButtonLink href={newestHref}>Show the newest</ButtonLink>}
+      title={t('No more {nouns}', { nouns: t(nouns) })}
+      action={<ButtonLink href={newestHref}>{t('Show the newest')}</ButtonLink>}
     >
-      This address starts after the oldest {noun}.
+      {t('This address starts after the oldest {noun}.', { noun: t(noun) })}
     </EmptyState>
   )

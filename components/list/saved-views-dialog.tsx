@@ -18,6 +18,7 @@ import {
   type SavedView,
   viewsOfList,
 } from '#lib/console/lists/saved-views.ts'
+import { t } from '#lib/language/translate.ts'
 
 interface SavedViewsDialogProps {
   nouns: string
@@ -43,33 +44,35 @@ export const SavedViewsDialog = ({ nouns, href, onClose }: SavedViewsDialogProps
       open
       onOpenChange={onClose}
       size="sm"
-      title={`Saved views of ${nouns}`}
-      description="A view is what the address of the list says: its filters, order and columns. Views are kept in this browser."
+      title={t('Saved views of {nouns}', { nouns })}
+      description={t(
+        'A view is what the address of the list says: its filters, order and columns. Views are kept in this browser.',
+      )}
       footer={
         <Button variant="primary" onClick={onClose}>
-          Done
+          {t('Done')}
         </Button>
       }
     >
       <NameForm
-        label="Name this view"
-        button="Save view"
+        label={t('Name this view')}
+        button={t('Save view')}
         views={views}
         onName={(name) => change(keepView(browserStore(), { name, href }))}
       />
       {isRefused && (
         <p role="alert" className="mt-2 text-danger">
-          This browser did not keep it: its storage is full or switched off, or has 100 views.
+          {t('This browser did not keep it: its storage is full or switched off, or has 100 views.')}
         </p>
       )}
       {own.length > 0 && (
-        <ul aria-label="Saved views" className="mt-4 divide-y divide-line">
+        <ul aria-label={t('Saved views')} className="mt-4 divide-y divide-line">
           {own.map((view) =>
             renaming === view.name ? (
               <li key={view.name} className="py-2">
                 <NameForm
-                  label={`New name of ${view.name}`}
-                  button="Rename"
+                  label={t('New name of {name}', { name: view.name })}
+                  button={t('Rename')}
                   views={views}
                   onName={(name) => change(renameView(browserStore(), view.name, name))}
                 />
@@ -134,7 +137,7 @@ const SavedRow = ({ view: { name, href }, onFollow, onRename, onDelete }: SavedR
         {href}
       </span>
     </span>
-    <IconButton size="sm" icon={Pencil} label={`Rename ${name}`} onClick={onRename} />
-    <IconButton size="sm" icon={Trash2} label={`Delete ${name}`} onClick={onDelete} />
+    <IconButton size="sm" icon={Pencil} label={t('Rename {name}', { name })} onClick={onRename} />
+    <IconButton size="sm" icon={Trash2} label={t('Delete {name}', { name })} onClick={onDelete} />
   </li>
 )

@@ -5,13 +5,14 @@ import { Button } from '#components/ui/button.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/console/frame/format.ts'
+import { type CountedText, counted, foreignTag, type Text, t } from '#lib/language/translate.ts'
 import { actOnEach } from './act-on-each.ts'
 
 export interface RowAction<Row> {
   icon: LucideIcon
-  verb: string
-  done: string
-  failed: string
+  verb: Text
+  done: Text
+  failed: Text
   /** What it costs, for actions that ask first. */
   consequence?: (count: string) => string
   /** What it takes away does not come back. */
@@ -27,8 +28,10 @@ interface Named {
 
 interface SelectionBarProps<Row> {
   /** What a row is and what they are, in lower case: `devbox`, `devboxes`. */
-  noun: string
-  nouns: string
+  noun: Text
+  nouns: Text
+  /** As many of them: `{count} devbox`, `{count} devboxes`. */
+  counts: readonly [one: string, many: CountedText]
   rows: readonly Row[]
   actions: readonly RowAction<Row>[]
   onClear: () => void
@@ -46,6 +49,7 @@ const mostNamed = 5
 export const SelectionBar = <Row extends Named>({
   noun,
   nouns,
+  counts,
   rows,
   actions,
   onClear,
@@ -54,11 +58,13 @@ export const SelectionBar = <Row extends Named>({
   const [asking, setAsking] = useState<{ action: RowAction<Row>; rows: readonly Row[] }>()
   const [underWay, setUnderWay] = useState<{ verb: string; behind: number; of: number }>()
   const isStopped = useRef(false)
-  const countOf = ({ length }: readonly Row[]) => `${formatCount(length)} ${length === 1 ? noun : nouns}`
+  const countOf = ({ length }: readonly Row[]) => counted(length, ...counts)
+  const verbOf = (action: RowAction<Row>, on: readonly Row[]) =>
+    t('{verb} {what}', { verb: t(action.verb), what: countOf(on) })
   const start = async (action: RowAction<Row>, on: readonly Row[]) => {
     isStopped.current = false
     const onNext = (behind: number) => {
-      setUnderWay({ verb: action.verb, behind, of: on.length })
+      setUnderWay({ verb: t(action.verb), behind, of: on.length })
       return !isStopped.current
     }
     await actOnEach(action, on, action.act, onNext)
@@ -66,9 +72,11 @@ export const SelectionBar = <Row extends Named>({
   }
   return (
     <BulkBar
-      label={`Selected ${nouns}`}
+      label={t('Selected {nouns}', { nouns: t(nouns) })}
       status={
-        underWay ? `${underWay.verb}: ${underWay.behind} of ${underWay.of}` : `${formatCount(rows.length)} selected`
+        underWay
+          ? `${underWay.verb}: ${t('{done} of {all}', { done: underWay.behind, all: underWay.of })}`
+          : t('{count} selected', { count: formatCount(rows.length) })
       }
       onClear={onClear}
     >
@@ -80,7 +88,7 @@ export const SelectionBar = <Row extends Named>({
             isStopped.current = true
           }}
         >
-          Stop after this one
+          {t('Stop after this one')}
         </Button>
       ) : (
         <>
@@ -93,10 +101,12 @@ export const SelectionBar = <Row extends Named>({
                 key={verb}
                 size="sm"
                 icon={icon}
-                disabledReason={eligible.length === 0 ? `No ${noun} of these is in a state for it` : null}
+                disabledReason={
+                  eligible.length === 0 ? t('No {noun} of these is in a state for it', { noun: t(noun) }) : null
+                }
                 onClick={() => (consequence ? setAsking({ action, rows: eligible }) : void start(action, eligible))}
               >
-                {verb} {formatCount(eligible.length)}
+                {t('{verb} {what}', { verb: t(verb), what: formatCount(eligible.length) })}
               </Button>
             )
           })}
@@ -106,7 +116,7 @@ export const SelectionBar = <Row extends Named>({
         <ConfirmDialog
           open
           onOpenChange={(isOpen) => !isOpen && setAsking(undefined)}
-          title={`${asking.action.verb} ${countOf(asking.rows)}?`}
+          title={`${verbOf(asking.action, asking.rows)}?`}
           consequence={
             <>
               <ul className="font-medium">
@@ -115,18 +125,24 @@ export const SelectionBar = <Row extends Named>({
                     <VisibleText max={120}>{name || id}</VisibleText>
                   </li>
                 ))}
-                {asking.rows.length > mostNamed && <li>and {formatCount(asking.rows.length - mostNamed)} more</li>}
+                {asking.rows.length > mostNamed && (
+                  <li>{t('and {count} more', { count: formatCount(asking.rows.length - mostNamed) })}</li>
+                )}
               </ul>
               <p>{asking.action.consequence?.(countOf(asking.rows))}</p>
               {asking.rows.length < rows.length && (
                 <p>
-                  {formatCount(rows.length - asking.rows.length)} of the {formatCount(rows.length)} selected: in no
-                  state for it, left as they are.
+                  {t('{count} of the {all} selected: in no state for it, left as they are.', {
+                    count: formatCount(rows.length - asking.rows.length),
+                    all: formatCount(rows.length),
+                  })}
                 </p>
               )}
             </>
           }
-          confirmLabel={`${asking.action.verb} ${countOf(asking.rows)}`}
+          lang={foreignTag()}
+          cancelLabel={t('Keep it as it is')}
+          confirmLabel={verbOf(asking.action, asking.rows)}
           tone={asking.action.isFinal ? 'danger' : 'primary'}
           onConfirm={() => {
             setAsking(undefined)
@@ -156,7 +172,7 @@ export const BulkBar = ({ label, status, onClear, children }: BulkBarProps) => (
       {status}
     </p>
     <Button size="sm" variant="ghost" icon={X} onClick={onClear} className="sm:order-last">
-      Clear selection
+      {t('Clear selection')}
     </Button>
     <div className="flex basis-full flex-wrap gap-1 max-sm:*:grow sm:contents">{children}</div>
   </section>

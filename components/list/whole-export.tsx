@@ -17,6 +17,7 @@ import {
 } from '#lib/console/lists/export.ts'
 import type { ListSource, ListView } from '#lib/console/lists/list-source.ts'
 import { wholeList } from '#lib/console/lists/whole-list.ts'
+import { t } from '#lib/language/translate.ts'
 
 interface Row {
   id: string
@@ -44,14 +45,18 @@ export const WholeExport = ({ source, view, format, columns, fields, onClose }: 
   const [read, setRead] = useState({ count: 0, total: null as number | null })
   const reading = useRef<AbortController>(undefined)
   const { nouns } = source
+  const shownNouns = t(nouns)
 
   const save = useCallback(
     async (what: string) => {
       const rows = list.rows()
       const name = saveRows(what, format, rows, exportColumns(columns, await fields()))
       const left = list.count() - rows.length
-      const of = left > 0 ? ` of the ${formatCount(list.count())} read` : ''
-      setProgress({ state: 'saved', text: `${formatCount(rows.length)}${of} saved in ${name}` })
+      const values = { count: formatCount(rows.length), read: formatCount(list.count()), file: name }
+      setProgress({
+        state: 'saved',
+        text: t(left > 0 ? '{count} of the {read} read saved in {file}' : '{count} saved in {file}', values),
+      })
     },
     [list, format, columns, fields],
   )
@@ -74,34 +79,38 @@ export const WholeExport = ({ source, view, format, columns, fields, onClose }: 
 
   const size =
     read.total === null
-      ? `${formatCount(read.count)} ${nouns} so far`
-      : `${formatCount(read.count)} of ${formatCount(read.total)} ${nouns}`
+      ? t('{count} {nouns} so far', { count: formatCount(read.count), nouns: shownNouns })
+      : t('{count} of {total} {nouns}', {
+          count: formatCount(read.count),
+          total: formatCount(read.total),
+          nouns: shownNouns,
+        })
   return (
     <Dialog
       open
       onOpenChange={onClose}
       size="sm"
-      title={`Export ${nouns} as ${exportFormats[format]}`}
-      description="Every row that the address of this list asks for, with the columns it shows."
+      title={t('Export {nouns} as {format}', { nouns: shownNouns, format: exportFormats[format] })}
+      description={t('Every row that the address of this list asks for, with the columns it shows.')}
       footer={
         progress.state === 'reading' ? (
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{t('Cancel')}</Button>
         ) : progress.state === 'failed' ? (
           <>
-            <Button onClick={onClose}>Close without a file</Button>
+            <Button onClick={onClose}>{t('Close without a file')}</Button>
             <Button
-              disabledReason={read.count === 0 ? 'Nothing was read' : null}
+              disabledReason={read.count === 0 ? t('Nothing was read') : null}
               onClick={() => void save(`${nouns}-incomplete`)}
             >
-              Save what was read
+              {t('Save what was read')}
             </Button>
             <Button variant="primary" onClick={() => void start()}>
-              Try again
+              {t('Try again')}
             </Button>
           </>
         ) : (
           <Button variant="primary" onClick={onClose}>
-            Done
+            {t('Done')}
           </Button>
         )
       }
@@ -116,7 +125,7 @@ export const WholeExport = ({ source, view, format, columns, fields, onClose }: 
             {size}
           </p>
           <progress
-            aria-label={`${nouns} read`}
+            aria-label={t('{nouns} read', { nouns: shownNouns })}
             className="h-1.5 w-full accent-(--accent-solid)"
             max={read.total ?? undefined}
             value={read.total === null ? undefined : read.count}
@@ -124,11 +133,20 @@ export const WholeExport = ({ source, view, format, columns, fields, onClose }: 
         </>
       )}
       {progress.state === 'failed' && (
-        <Banner tone="danger" role="alert" title="The list could not be read to its end" className="mt-3 rounded-md">
+        <Banner
+          tone="danger"
+          role="alert"
+          title={t('The list could not be read to its end')}
+          className="mt-3 rounded-md"
+        >
           <p>
             <VisibleText max={300}>{problemOf(progress.error).message}</VisibleText>
           </p>
-          <p>No file is saved yet. Trying again goes on after the {formatCount(read.count)} that were read.</p>
+          <p>
+            {t('No file is saved yet. Trying again goes on after the {count} that were read.', {
+              count: formatCount(read.count),
+            })}
+          </p>
         </Banner>
       )}
     </Dialog>

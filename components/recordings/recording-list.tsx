@@ -2,19 +2,19 @@
 import { Clapperboard, Download, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import * as z from 'zod/mini'
-import { devboxColumn, timeColumn } from '#components/list/columns.tsx'
+import { devboxColumn, type ListColumn, timeColumn, translated } from '#components/list/columns.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { Badge } from '#components/ui/badge.tsx'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
-import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { formatBytes, formatDurationMs } from '#lib/console/frame/format.ts'
 import { recordingAddress, recordingQueries } from '#lib/console/queries/recordings.ts'
+import { foreignTag, t } from '#lib/language/translate.ts'
 import { type Recording, type RecordingList as Recordings, titleOf } from '#lib/wire/recordings.ts'
 import { DeleteRecording } from './delete-recording.tsx'
 
@@ -26,7 +26,7 @@ const source = {
   filters: {},
   pages: () => recordingQueries.list(),
   rowsOf: ({ recordings }: Recordings) => recordings,
-}
+} as const
 
 export const RecordingList = () => {
   const page = useListPage(source)
@@ -40,18 +40,19 @@ export const RecordingList = () => {
         none={
           <EmptyState
             icon={Clapperboard}
-            title="No recordings yet"
-            action={<ButtonLink href={paths.devboxes()}>All devboxes</ButtonLink>}
+            title={t('No recordings yet')}
+            action={<ButtonLink href={paths.devboxes()}>{t('All devboxes')}</ButtonLink>}
           >
-            A recording keeps what a terminal showed, to be played again here or with asciinema. It is started with the
-            record button of a terminal.
+            {t(
+              'A recording keeps what a terminal showed, to be played again here or with asciinema. It is started with the record button of a terminal.',
+            )}
           </EmptyState>
         }
       >
         <DataTable
           {...page.table}
-          caption="Recordings of terminals, newest first"
-          columns={columns}
+          caption={t('Recordings of terminals, newest first')}
+          columns={translated(columns)}
           rowHref={({ id }) => paths.recording(id)}
           rowActions={(recording) => (
             <>
@@ -60,15 +61,15 @@ export const RecordingList = () => {
                 variant="ghost"
                 icon={Download}
                 href={recordingAddress(recording.id)}
-                aria-label={`Download ${titleOf(recording)}`}
+                aria-label={t('Download {name}', { name: titleOf(recording) })}
                 prefetch={false}
                 download
               />
               <IconButton
                 size="sm"
                 icon={Trash2}
-                label={`Delete ${titleOf(recording)}`}
-                disabledReason={recording.live ? 'It is being written: stop it in its terminal first' : null}
+                label={t('Delete {name}', { name: titleOf(recording) })}
+                disabledReason={recording.live ? t('It is being written: stop it in its terminal first') : null}
                 onClick={() => setDeleting(recording)}
               />
             </>
@@ -86,7 +87,7 @@ export const RecordingList = () => {
   )
 }
 
-const columns: Column<Recording>[] = [
+const columns: ListColumn<Recording>[] = [
   {
     id: 'title',
     header: 'Terminal',
@@ -107,7 +108,7 @@ const columns: Column<Recording>[] = [
     width: '8rem',
     cell: ({ duration_ms }) =>
       duration_ms === null ? (
-        <span className="text-muted">unknown</span>
+        <span className="text-muted">{t('unknown')}</span>
       ) : (
         <span className="tabular">{formatDurationMs(duration_ms)}</span>
       ),
@@ -127,7 +128,7 @@ const columns: Column<Recording>[] = [
     align: 'right',
     width: '7rem',
     cell: ({ cols, rows }) => (
-      <span className="tabular" title={`${cols} columns, ${rows} rows when it began`}>
+      <span className="tabular" title={t('{cols} columns, {rows} rows when it began', { cols, rows })}>
         {cols} × {rows}
       </span>
     ),
@@ -135,4 +136,8 @@ const columns: Column<Recording>[] = [
   timeColumn('Started', ({ start_time_ms }) => start_time_ms),
 ]
 
-export const Recorded = () => <Badge tone="danger">Recording</Badge>
+export const Recorded = () => (
+  <Badge tone="danger" lang={foreignTag()}>
+    {t('Recording')}
+  </Badge>
+)

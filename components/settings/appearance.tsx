@@ -1,5 +1,6 @@
 'use client'
-import { useState, useSyncExternalStore } from 'react'
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { remember } from '#components/layout/remember.ts'
 import { choose, setTheme, themeLooks, useTheme } from '#components/layout/theme.ts'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { useChoice } from '#components/ui/choice/browser-choice.ts'
@@ -10,8 +11,9 @@ import { useClock } from '#components/ui/use-clock.ts'
 import { paths } from '#lib/console/address/paths.ts'
 import { alertSettings } from '#lib/console/alerts/alert-settings.ts'
 import { isTimeZone, type Theme, themeOf, themes } from '#lib/console/frame/preferences.ts'
-
-const options = themes.map((value: Theme) => ({ value, label: themeLooks[value].label }))
+import { readTab, writeTab } from '#lib/console/frame/tab-storage.ts'
+import { languages } from '#lib/language/languages.ts'
+import { spoken, t } from '#lib/language/translate.ts'
 
 /** What this browser remembers of how the console looks and makes itself heard. */
 export const Appearance = () => {
@@ -21,40 +23,41 @@ export const Appearance = () => {
   return (
     <section aria-labelledby="browser" className="min-w-0 space-y-4">
       <h2 id="browser" className="text-lg font-medium">
-        This browser
+        {t('This browser')}
       </h2>
-      <Field label="Theme" hint="Kept in this browser, for all accounts.">
+      <Field label={t('Theme')} hint={t('Kept in this browser, for all accounts.')}>
         {(control) => (
           <Select
             {...control}
             value={theme}
-            options={options}
+            options={themes.map((value: Theme) => ({ value, label: t(themeLooks[value].label) }))}
             onChange={({ target }) => setTheme(themeOf(target.value))}
           />
         )}
       </Field>
-      <Field label="Density" hint="How high the rows of lists are.">
+      <Field label={t('Density')} hint={t('How high the rows of lists are.')}>
         {(control) => (
           <Select
             {...control}
             value={density}
             options={[
-              { value: '', label: 'Comfortable' },
-              { value: 'compact', label: 'Compact' },
+              { value: '', label: t('Comfortable') },
+              { value: 'compact', label: t('Compact') },
             ]}
             onChange={({ target }) => choose('density', target.value)}
           />
         )}
       </Field>
+      <LanguageField />
       <TimeZone />
-      <Field label="Single-key shortcuts" hint="Keys without Ctrl, as g d, j, k, x, / and ?. Ctrl+K stays.">
+      <Field label={t('Single-key shortcuts')} hint={t('Keys without Ctrl, as g d, j, k, x, / and ?. Ctrl+K stays.')}>
         {(control) => (
           <Select
             {...control}
             value={letters}
             options={[
-              { value: '', label: 'On' },
-              { value: 'off', label: 'Off' },
+              { value: '', label: t('On') },
+              { value: 'off', label: t('Off') },
             ]}
             onChange={({ target }) => choose('letters', target.value)}
           />
@@ -64,6 +67,35 @@ export const Appearance = () => {
     </section>
   )
 }
+
+/** Chosen for the whole document, so it is loaded again; the focus comes back to where the choice was made. */
+const LanguageField = () => {
+  const field = useRef<HTMLSelectElement>(null)
+  useEffect(() => {
+    if (readTab(chosenKey) === null) return
+    writeTab(chosenKey, null)
+    field.current?.focus()
+  }, [])
+  return (
+    <Field label={t('Language')} hint={t('Menus, lists and states are translated; the rest is in English.')}>
+      {(control) => (
+        <Select
+          {...control}
+          ref={field}
+          value={spoken().language}
+          options={Object.entries(languages).map(([value, label]) => ({ value, label, lang: value }))}
+          onChange={({ target: { value } }) => {
+            remember('language', value === 'en' ? '' : value)
+            writeTab(chosenKey, value)
+            location.reload()
+          }}
+        />
+      )}
+    </Field>
+  )
+}
+
+const chosenKey = 'devdeck.language-chosen'
 
 /** Where times are told. What a page says is of a zone of its own (a filter in UTC) says so there. */
 const TimeZone = () => {
@@ -75,15 +107,15 @@ const TimeZone = () => {
   const text = named ?? zone
   return (
     <>
-      <Field label="Time zone" hint={now && `It is ${now}.`}>
+      <Field label={t('Time zone')} hint={now && t('It is {time}.', { time: now })}>
         {(control) => (
           <Select
             {...control}
             value={kind}
             options={[
-              { value: '', label: own ? `Of this browser: ${own}` : 'Of this browser' },
+              { value: '', label: own ? `${t('Of this browser')}: ${own}` : t('Of this browser') },
               { value: 'UTC', label: 'UTC' },
-              { value: 'named', label: 'Another' },
+              { value: 'named', label: t('Another') },
             ]}
             onChange={({ target: { value } }) => {
               setNamed(value === 'named' ? '' : null)
@@ -95,10 +127,10 @@ const TimeZone = () => {
       {kind === 'named' && (
         <>
           <TextField
-            label="Name of the zone"
-            hint="As Europe/Berlin."
+            label={t('Name of the zone')}
+            hint={t('As Europe/Berlin.')}
             list="time-zones"
-            error={text !== '' && !isTimeZone(text) ? 'This browser knows no zone of this name' : undefined}
+            error={text !== '' && !isTimeZone(text) ? t('This browser knows no zone of this name') : undefined}
             value={text}
             onText={(next) => {
               setNamed(next)

@@ -16,6 +16,7 @@ import { curlPost } from '#lib/console/api/curl-post.ts'
 import type { Shown } from '#lib/console/queries/list/pages.ts'
 import { snapshotQueries } from '#lib/console/queries/snapshots.ts'
 import type { Snapshot, SnapshotList as Snapshots } from '#lib/contract/snapshots.ts'
+import { t } from '#lib/language/translate.ts'
 import { SnapshotTable } from './snapshot-table.tsx'
 
 const SnapshotSelection = loadOnUse(async () => (await import('./snapshot-selection.tsx')).SnapshotSelection)
@@ -38,7 +39,7 @@ const source = {
     by: ['search' as const],
     rows: (snapshots: readonly Snapshot[], view: SnapshotListView) => snapshots.filter(snapshotsFoundBy(view)),
   },
-}
+} as const
 
 const fields = async () => (await import('./snapshot-fields.ts')).snapshotFields
 
@@ -61,7 +62,7 @@ export const SnapshotList = ({ serviceUrl, drawnColumns }: SnapshotListProps) =>
           <FilterBar
             page={page}
             search={{
-              label: 'Search name, message or id',
+              label: t('Search name, message or id'),
               value: view.search,
               onFilter: (search) => narrow({ search }, 'type'),
             }}
@@ -82,11 +83,11 @@ export const SnapshotList = ({ serviceUrl, drawnColumns }: SnapshotListProps) =>
         none={
           <EmptyState
             icon={Camera}
-            title="No snapshots yet"
-            action={<ButtonLink href={paths.devboxes()}>All devboxes</ButtonLink>}
+            title={t('No snapshots yet')}
+            action={<ButtonLink href={paths.devboxes()}>{t('All devboxes')}</ButtonLink>}
             command={curlPost(serviceUrl, '/v1/devboxes/DEVBOX_ID/snapshot_disk', '{"name": "after-setup"}')}
           >
-            A snapshot is a copy of a devbox's disk, taken on its page. New devboxes can be created from it.
+            {t("A snapshot is a copy of a devbox's disk, taken on its page. New devboxes can be created from it.")}
           </EmptyState>
         }
       >
@@ -108,4 +109,4 @@ export const SnapshotList = ({ serviceUrl, drawnColumns }: SnapshotListProps) =>
 
 const mostLoaded = 1000
 
-const labelOf = ({ id, name }: Snapshot) => `Select ${name || id}`
+const labelOf = ({ id, name }: Snapshot) => t('Select {name}', { name: name || id })

@@ -4,6 +4,7 @@ import { Trash2 } from 'lucide-react'
 import { type RowAction, SelectionBar } from '#components/list/selection-bar.tsx'
 import { snapshotMutations } from '#lib/console/queries/snapshots.ts'
 import type { Snapshot } from '#lib/contract/snapshots.ts'
+import { t } from '#lib/language/translate.ts'
 
 interface SnapshotSelectionProps {
   snapshots: readonly Snapshot[]
@@ -21,7 +22,9 @@ export const SnapshotSelection = ({ snapshots, onClear, onDeleted }: SnapshotSel
       done: 'Deleted',
       failed: 'Not every snapshot was deleted',
       consequence: (count) =>
-        `The copies of the disks in ${count} are deleted. Devboxes that were created from them keep theirs.`,
+        t('The copies of the disks in {count} are deleted. Devboxes that were created from them keep theirs.', {
+          count,
+        }),
       isFinal: true,
       // Of one that is still being taken nobody knows the size.
       isEligible: ({ size_bytes }) => size_bytes != null,
@@ -31,5 +34,14 @@ export const SnapshotSelection = ({ snapshots, onClear, onDeleted }: SnapshotSel
       },
     },
   ]
-  return <SelectionBar noun="snapshot" nouns="snapshots" rows={snapshots} actions={actions} onClear={onClear} />
+  return (
+    <SelectionBar
+      noun="snapshot"
+      nouns="snapshots"
+      counts={['{count} snapshot', '{count} snapshots']}
+      rows={snapshots}
+      actions={actions}
+      onClear={onClear}
+    />
+  )
 }

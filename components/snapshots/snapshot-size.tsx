@@ -5,6 +5,7 @@ import { Badge } from '#components/ui/badge.tsx'
 import { formatBytes, formatCount } from '#lib/console/frame/format.ts'
 import { snapshotQueries } from '#lib/console/queries/snapshots.ts'
 import type { Snapshot } from '#lib/contract/snapshots.ts'
+import { foreignTag, t } from '#lib/language/translate.ts'
 
 /** The size of a snapshot, or, until it has one, how far it is. */
 export const SnapshotSize = ({ snapshot: { id, size_bytes } }: { snapshot: Snapshot }) => {
@@ -12,16 +13,16 @@ export const SnapshotSize = ({ snapshot: { id, size_bytes } }: { snapshot: Snaps
   const size = data?.snapshot?.size_bytes ?? size_bytes
   if (data?.status === 'error')
     return (
-      <Badge tone="danger" icon={CircleAlert} title={data.error_message ?? undefined}>
-        Failed
+      <Badge tone="danger" icon={CircleAlert} title={data.error_message ?? undefined} lang={foreignTag()}>
+        {t('Failed')}
       </Badge>
     )
-  if (size != null) return <span title={`${formatCount(size)} bytes`}>{formatBytes(size)}</span>
+  if (size != null) return <span title={t('{count} bytes', { count: formatCount(size) })}>{formatBytes(size)}</span>
   return data?.status === 'in_progress' ? (
-    <Badge tone="progress" icon={Loader} busy>
-      Being taken
+    <Badge tone="progress" icon={Loader} busy lang={foreignTag()}>
+      {t('Being taken')}
     </Badge>
   ) : (
-    <span className="text-muted">Unknown</span>
+    <span className="text-muted">{t('Unknown')}</span>
   )
 }

@@ -3,11 +3,10 @@ import { useMutation } from '@tanstack/react-query'
 import { Box, Pencil, Trash2 } from 'lucide-react'
 import { type ReactNode, useMemo, useState } from 'react'
 import { chosenColumns } from '#components/list/chosen-columns.tsx'
-import { devboxColumn, idColumn, metadataColumn, timeColumn } from '#components/list/columns.tsx'
+import { devboxColumn, idColumn, type ListColumn, metadataColumn, timeColumn } from '#components/list/columns.tsx'
 import type { ChosenColumns } from '#components/list/use-columns.ts'
 import { classes } from '#components/ui/classes.ts'
 import { DataTable, type DataTableProps } from '#components/ui/data-table.tsx'
-import type { Column } from '#components/ui/data-table-row.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { NameText, VisibleText } from '#components/ui/visible-text.tsx'
@@ -15,6 +14,7 @@ import { snapshotColumns } from '#lib/console/address/columns/snapshot-columns.t
 import { paths } from '#lib/console/address/paths.ts'
 import { snapshotMutations } from '#lib/console/queries/snapshots.ts'
 import { deleteRefusal, type Snapshot, type SnapshotListQuery } from '#lib/contract/snapshots.ts'
+import { foreignTag, t } from '#lib/language/translate.ts'
 import { SnapshotSize } from './snapshot-size.tsx'
 import { useShownSnapshot } from './use-shown-snapshot.ts'
 
@@ -49,7 +49,7 @@ export const SnapshotTable = ({ query, chosen, onDeleted, ...table }: SnapshotTa
   return (
     <>
       <DataTable
-        caption="Disk snapshots, newest first"
+        caption={t('Disk snapshots, newest first')}
         columns={columns}
         onResize={chosen?.onResize}
         {...table}
@@ -62,15 +62,20 @@ export const SnapshotTable = ({ query, chosen, onDeleted, ...table }: SnapshotTa
               <IconButton
                 size="sm"
                 icon={Box}
-                label={`Create devbox from ${name}`}
-                disabledReason={isReady ? null : 'The snapshot is not complete'}
+                label={t('Create devbox from {name}', { name })}
+                disabledReason={isReady ? null : t('The snapshot is not complete')}
                 onClick={() => setStarting(snapshot)}
               />
-              <IconButton size="sm" icon={Pencil} label={`Edit ${name}`} onClick={() => setEditing(snapshot)} />
+              <IconButton
+                size="sm"
+                icon={Pencil}
+                label={t('Edit {name}', { name })}
+                onClick={() => setEditing(snapshot)}
+              />
               <IconButton
                 size="sm"
                 icon={Trash2}
-                label={`Delete ${name}`}
+                label={t('Delete {name}', { name })}
                 disabledReason={isReady ? null : deleteRefusal('in_progress')}
                 onClick={() => {
                   remove.reset()
@@ -97,16 +102,18 @@ export const SnapshotTable = ({ query, chosen, onDeleted, ...table }: SnapshotTa
         <ConfirmDialog
           open
           onOpenChange={(open) => !open && setDeleting(undefined)}
-          title="Delete snapshot?"
+          lang={foreignTag()}
+          cancelLabel={t('Keep it as it is')}
+          title={t('Delete snapshot?')}
           consequence={
             <>
               <p className="font-medium">
                 <VisibleText max={120}>{deleting.name || deleting.id}</VisibleText>
               </p>
-              <p>The copy of the disk is deleted. Devboxes that were created from it keep theirs.</p>
+              <p>{t('The copy of the disk is deleted. Devboxes that were created from it keep theirs.')}</p>
             </>
           }
-          confirmLabel="Delete snapshot"
+          confirmLabel={t('Delete snapshot')}
           busy={remove.isPending}
           error={remove.error}
           onConfirm={() =>
@@ -123,7 +130,7 @@ export const SnapshotTable = ({ query, chosen, onDeleted, ...table }: SnapshotTa
   )
 }
 
-const columnsFor = (query: Partial<SnapshotListQuery>, onShow: (id: string) => void): Column<Snapshot>[] => [
+const columnsFor = (query: Partial<SnapshotListQuery>, onShow: (id: string) => void): ListColumn<Snapshot>[] => [
   {
     id: 'name',
     header: 'Name',

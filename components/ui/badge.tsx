@@ -1,6 +1,7 @@
 import type { LucideIcon as Icon } from 'lucide-react'
 import { CircleHelp, LoaderCircle } from 'lucide-react'
 import type { ReactNode } from 'react'
+import { foreignTag, type Text, t } from '#lib/language/translate.ts'
 import { classes } from './classes.ts'
 import { VisibleText } from './visible-text.tsx'
 
@@ -15,11 +16,14 @@ export interface BadgeProps {
   /** Turns the icon while the state is passing. */
   busy?: boolean
   className?: string
+  /** The language of the word, where what is around it is in another. */
+  lang?: string | undefined
 }
 
-export const Badge = ({ tone, icon: Icon, children, title, busy, className }: BadgeProps) => (
+export const Badge = ({ tone, icon: Icon, children, title, busy, className, lang }: BadgeProps) => (
   <span
     title={title}
+    lang={lang}
     className={classes(
       'inline-flex h-5 max-w-full items-center align-middle gap-1 rounded-full border px-1.5 text-xs font-medium whitespace-nowrap',
       toneClasses[tone],
@@ -45,7 +49,7 @@ export const toneClasses: Record<Tone, string> = {
 export interface StateLook {
   tone: Tone
   icon: Icon
-  word: string
+  word: Text
 }
 
 interface StateBadgeProps {
@@ -58,12 +62,12 @@ interface StateBadgeProps {
 
 /** A state by the looks of its resource; one that is not known yet is shown as it is. */
 export const StateBadge = ({ looks, state, past, title }: StateBadgeProps) => {
-  const { tone, icon, word } = (Object.hasOwn(looks, state) && looks[state]) || unknownLook
+  const { tone, icon, word } = (Object.hasOwn(looks, state) && looks[state]) || { ...unknownLook, word: undefined }
   return (
-    <Badge tone={tone} icon={icon} busy={!past && icon === LoaderCircle} title={title}>
-      {word || <VisibleText max={40}>{state || 'Unknown'}</VisibleText>}
+    <Badge tone={tone} icon={icon} busy={!past && icon === LoaderCircle} title={title} lang={foreignTag()}>
+      {word ? t(word) : <VisibleText max={40}>{state || t('Unknown')}</VisibleText>}
     </Badge>
   )
 }
 
-const unknownLook: StateLook = { tone: 'neutral', icon: CircleHelp, word: '' }
+const unknownLook = { tone: 'neutral', icon: CircleHelp } as const

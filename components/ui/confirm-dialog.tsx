@@ -5,7 +5,10 @@ import { FormDialog, type FormDialogProps } from './form-dialog.tsx'
 import { Input } from './input.tsx'
 
 export interface ConfirmDialogProps
-  extends Pick<FormDialogProps, 'open' | 'onOpenChange' | 'title' | 'tone' | 'busy' | 'error'> {
+  extends Pick<
+    FormDialogProps,
+    'open' | 'onOpenChange' | 'title' | 'tone' | 'busy' | 'error' | 'lang' | 'cancelLabel'
+  > {
   /** What will happen, in numbers where there are any. */
   consequence: ReactNode
   /** A verb with its object: "Shut down devbox". */
@@ -25,12 +28,12 @@ export const ConfirmDialog = ({ consequence, confirmLabel, onConfirm, typed, ...
   return (
     <FormDialog
       tone="danger"
+      cancelLabel="Keep it as it is"
       {...dialog}
       onOpenChange={change}
       size="sm"
       onSubmit={() => isConfirmed && onConfirm()}
       submitLabel={confirmLabel}
-      cancelLabel="Keep it as it is"
       refusal={isConfirmed ? null : `type ${typed} first`}
     >
       <div className="text-lg">{consequence}</div>

@@ -1,6 +1,7 @@
 'use client'
 import Link from 'next/link'
 import { Fragment, memo, type ReactNode, useEffect, useRef } from 'react'
+import { t } from '#lib/language/translate.ts'
 import { classes } from './classes.ts'
 
 export interface Column<Row> {
@@ -108,7 +109,7 @@ const TableRowView = <Row,>(props: TableRowProps<Row>) => {
             <button
               type="button"
               aria-expanded={isOpen}
-              aria-label={isOpen ? 'Show less' : 'Show more'}
+              aria-label={t(isOpen ? 'Show less' : 'Show more')}
               onClick={() => props.onToggle(rowId)}
               className="flex size-11 items-center justify-center rounded-md text-2xl text-muted before:transition-transform before:content-['›'] hover:bg-surface-3 aria-expanded:before:rotate-90"
             />

@@ -11,6 +11,7 @@ import {
   useRef,
   useState,
 } from 'react'
+import { t } from '#lib/language/translate.ts'
 import { classes } from './classes.ts'
 import { type Column, nameWidth, narrowOnly, selectClasses, TableRow, valueWidth, wideOnly } from './data-table-row.tsx'
 import { useRowKeys } from './use-row-keys.ts'
@@ -130,12 +131,12 @@ export const DataTable = <Row,>(props: DataTableProps<Row>) => {
               ))}
               {rowActions && (
                 <th scope="col" className={classes(headClasses, wideOnly, 'w-22 px-1!')}>
-                  <span className="sr-only">Actions</span>
+                  <span className="sr-only">{t('Actions')}</span>
                 </th>
               )}
               {hasCards && (
                 <th scope="col" className={classes(headClasses, narrowOnly, 'w-11 px-0!')}>
-                  <span className="sr-only">More</span>
+                  <span className="sr-only">{t('More')}</span>
                 </th>
               )}
             </tr>
@@ -285,7 +286,7 @@ const SelectAll = <Row,>({
     <label className="flex h-11 min-w-(--select-width) @2xl:h-8 cursor-pointer items-center justify-center">
       <input
         type="checkbox"
-        aria-label={isAll ? 'Select none of the rows' : 'Select all rows shown'}
+        aria-label={t(isAll ? 'Select none of the rows' : 'Select all rows shown')}
         className="size-4 accent-(--accent-solid)"
         checked={isAll}
         ref={(box) => {

@@ -1,6 +1,7 @@
 'use client'
 import { CircleAlert, RotateCw } from 'lucide-react'
 import type { ReactNode } from 'react'
+import { t } from '#lib/language/translate.ts'
 import { Button } from './button.tsx'
 import { classes } from './classes.ts'
 import { CopyableId } from './copyable-id.tsx'
@@ -36,12 +37,13 @@ export const ErrorState = ({ title, error, query, onRetry, recovers, action, com
         <p className="break-words text-muted">
           <VisibleText max={600}>{message}</VisibleText>
         </p>
-        {(recovers || wait) && (
+        {wait ? (
           <p className="text-muted">
-            {wait && 'The service asks to wait. '}
-            {recovers || query ? 'This is tried again by itself' : 'It can be tried again'}
+            The service asks to wait. {recovers || query ? 'This is tried again by itself' : 'It can be tried again'}
             <Left wait={wait} />.
           </p>
+        ) : (
+          recovers && <p className="text-muted">{t('This is tried again by itself.')}</p>
         )}
         {(code || requestId) && (
           <p className="flex flex-wrap items-center justify-center gap-x-3 text-sm text-muted">
@@ -63,7 +65,7 @@ export const ErrorState = ({ title, error, query, onRetry, recovers, action, com
               disabledReason={wait && 'The service asks to wait'}
               onClick={retry}
             >
-              Try again
+              {t('Try again')}
             </Button>
           )}
           {action}

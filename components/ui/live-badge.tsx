@@ -1,6 +1,7 @@
 'use client'
 import type { LucideIcon as Icon } from 'lucide-react'
 import { CircleSlash, Hourglass, LoaderCircle, Radio, RefreshCw, TriangleAlert } from 'lucide-react'
+import { foreignTag, type Text, t } from '#lib/language/translate.ts'
 import { Badge, type Tone } from './badge.tsx'
 import type { Problem } from './problem.ts'
 import { RelativeTime } from './relative-time.tsx'
@@ -12,8 +13,8 @@ type State = 'connecting' | 'live' | 'polled' | 'late' | 'lost' | 'refused'
 export const LiveBadge = ({ state, what }: { state: State; what: string }) => {
   const { tone, icon, word, meaning, busy } = looks[state]
   return (
-    <Badge tone={tone} icon={icon} busy={busy} title={meaning(what)}>
-      {word}
+    <Badge tone={tone} icon={icon} busy={busy} title={meaning(what)} lang={foreignTag()}>
+      {t(word)}
     </Badge>
   )
 }
@@ -53,7 +54,7 @@ const sinceWords: Partial<Record<State, string>> = { polled: 'Last asked', late:
 interface Look {
   tone: Tone
   icon: Icon
-  word: string
+  word: Text
   meaning: (what: string) => string
   busy?: boolean
 }

@@ -1,5 +1,6 @@
 import Link from 'next/link'
 import type { ReactNode } from 'react'
+import { t } from '#lib/language/translate.ts'
 import { cutEnd } from './text.ts'
 import { VisibleText } from './visible-text.tsx'
 
@@ -45,7 +46,7 @@ export const MetadataChips = ({
           className="tabular relative shrink-0 px-1 text-xs text-muted"
         >
           +{rest.length}
-          <span className="sr-only"> more</span>
+          <span className="sr-only"> {t('more')}</span>
         </span>
       )}
     </div>
@@ -84,7 +85,7 @@ const Chip = ({ pair: [key, value], href, isFollowed }: ChipProps) => {
     )
   const link = {
     href,
-    title: `Filter by ${title}`,
+    title: t('Filter by {what}', { what: title }),
     className: `${shape} hover:border-line-strong hover:bg-surface-2`,
     children: face,
   }

@@ -1,5 +1,6 @@
 'use client'
 import { useSyncExternalStore } from 'react'
+import { foreignTag } from '#lib/language/translate.ts'
 import { classes } from './classes.ts'
 import { formatExact, formatRelative, shownZone, toDate } from './time-text.ts'
 import { useClock } from './use-clock.ts'
@@ -19,6 +20,7 @@ export const RelativeTime = ({ ms, prefix, className }: RelativeTimeProps) => {
     // The server's clock is a moment behind the browser's.
     <time
       suppressHydrationWarning
+      lang={foreignTag()}
       dateTime={toDate(ms)?.toISOString()}
       // Written when it is looked at: in the reader's zone, which the server does not know.
       onPointerEnter={({ currentTarget }) => {

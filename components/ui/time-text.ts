@@ -1,3 +1,4 @@
+import { formatUnit, spoken, t, type Unit } from '#lib/language/translate.ts'
 import { chosen } from './choice/browser-choice.ts'
 
 const second = 1000
@@ -7,20 +8,33 @@ const day = 24 * hour
 
 /** "12 s ago", "in 3 min", "5 d ago"; from 30 days on the date. Both in epoch milliseconds; NaN is a time nobody told, and so is null, which it becomes as JSON. */
 export const formatRelative = (ms: number, nowMs: number, timeZone = shownZone()): string => {
-  if (!Number.isFinite(ms)) return 'unknown'
+  if (!Number.isFinite(ms)) return t('unknown')
   const distance = Math.abs(nowMs - ms)
-  if (distance < 5 * second) return 'just now'
-  if (distance >= 30 * day) return formatExact(ms, timeZone).split(' ')[0] ?? ''
-  const [size, unit] = units.find(([size]) => distance >= size) ?? [second, 's']
-  const amount = `${Math.floor(distance / size)} ${unit}`
-  return ms > nowMs ? `in ${amount}` : `${amount} ago`
+  if (distance < 5 * second) return t('just now')
+  if (distance >= 30 * day) return formatDate(ms, timeZone)
+  const { language } = spoken()
+  const [amount, unit] = largestUnit(distance)
+  if (language !== 'en')
+    return new Intl.RelativeTimeFormat(language, { style: 'short' }).format(ms > nowMs ? amount : -amount, unit)
+  const words = formatUnit(amount, unit)
+  return ms > nowMs ? `in ${words}` : `${words} ago`
 }
 
-const units: [number, string][] = [
-  [day, 'd'],
-  [hour, 'h'],
-  [minute, 'min'],
-  [second, 's'],
+/** "12 s", "3 min", "5 d": how long something has been, in its largest unit. */
+export const formatSpan = (ms: number): string => formatUnit(...largestUnit(ms))
+
+const largestUnit = (ms: number): [number, SpanUnit] => {
+  const [size, unit] = units.find(([size]) => ms >= size) ?? [second, 'second']
+  return [Math.floor(ms / size), unit]
+}
+
+type SpanUnit = Exclude<Unit, 'millisecond'>
+
+const units: [number, SpanUnit][] = [
+  [day, 'day'],
+  [hour, 'hour'],
+  [minute, 'minute'],
+  [second, 'second'],
 ]
 
 /** Where times are told: the zone that was chosen in the settings, else the browser's own; UTC on the server. */
@@ -46,21 +60,28 @@ const isKnown = (timeZone: string): boolean => {
 export const formatExact = (ms: number, timeZone = shownZone()): string => {
   const date = toDate(ms)
   if (!date) return Number.isFinite(ms) ? String(ms) : 'The service did not tell the time'
-  const { time, zone } = formatsOf(timeZone)
-  const name = zone.formatToParts(date).find(({ type }) => type === 'timeZoneName')?.value
-  return `${time.format(date)} ${name ?? timeZone}`
+  return `${formatsOf(timeZone).time.format(date)} ${formatZone(ms, timeZone)}`
+}
+
+const formatDate = (ms: number, timeZone: string): string => {
+  const date = toDate(ms)
+  return date ? formatsOf(timeZone).date.format(date) : String(ms)
 }
 
 /** The time of day to the millisecond, where times are told: "13:05:09.042". */
 export const formatTimeOfDay = (ms: number): string => {
   const at = toDate(ms)
-  return at ? formatsOf(shownZone()).timeOfDay.format(at) : 'unknown'
+  return at ? formatsOf(shownZone()).timeOfDay.format(at) : t('unknown')
 }
 
 /** What the zone where times are told is called at a time: "GMT+1". */
-export const formatZone = (ms: number): string => formatExact(ms).split(' ').slice(2).join(' ')
+export const formatZone = (ms: number, timeZone = shownZone()): string => {
+  const parts = formatsOf(timeZone).zone.formatToParts(toDate(ms) ?? 0)
+  return parts.find(({ type }) => type === 'timeZoneName')?.value ?? timeZone
+}
 
 interface Formats {
+  date: Intl.DateTimeFormat
   time: Intl.DateTimeFormat
   timeOfDay: Intl.DateTimeFormat
   zone: Intl.DateTimeFormat
@@ -69,10 +90,15 @@ const formats = new Map<string, Formats>()
 
 /** Kept: to make one takes longer than to draw the row it is for. */
 const formatsOf = (timeZone: string): Formats => {
-  let found = formats.get(timeZone)
+  const { language } = spoken()
+  const key = `${language} ${timeZone}`
+  let found = formats.get(key)
   if (!found) {
+    // In English as nobody misreads it: 2026-11-24.
+    const [locale, dateStyle] = language === 'en' ? (['sv-SE', 'short'] as const) : ([language, 'medium'] as const)
     found = {
-      time: new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }),
+      date: new Intl.DateTimeFormat(locale, { timeZone, dateStyle }),
+      time: new Intl.DateTimeFormat(locale, { timeZone, dateStyle, timeStyle: 'medium', hourCycle: 'h23' }),
       timeOfDay: new Intl.DateTimeFormat('en-GB', {
         timeZone,
         hour: '2-digit',
@@ -80,9 +106,9 @@ const formatsOf = (timeZone: string): Formats => {
         second: '2-digit',
         fractionalSecondDigits: 3,
       }),
-      zone: new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'short' }),
+      zone: new Intl.DateTimeFormat(language, { timeZone, timeZoneName: 'short' }),
     }
-    formats.set(timeZone, found)
+    formats.set(key, found)
   }
   return found
 }

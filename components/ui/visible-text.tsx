@@ -1,3 +1,4 @@
+import { t } from '#lib/language/translate.ts'
 import { classes } from './classes.ts'
 import { cutEnd, visiblePieces } from './text.ts'
 
@@ -52,4 +53,8 @@ export const VisibleLines = ({ children, max }: { children: string; max: number 
 
 /** What a row is named, on one line. */
 export const NameText = ({ children }: { children: string | null | undefined }) =>
-  children ? <VisibleText truncate>{children}</VisibleText> : <span className="font-normal text-muted">Unnamed</span>
+  children ? (
+    <VisibleText truncate>{children}</VisibleText>
+  ) : (
+    <span className="font-normal text-muted">{t('Unnamed')}</span>
+  )

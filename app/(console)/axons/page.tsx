@@ -6,10 +6,11 @@ import { pageQuery } from '#lib/console/address/url-query.ts'
 import { isDrawnByServer } from '#lib/console/queries/axon/rows.ts'
 import { axonQueries } from '#lib/console/queries/axons.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
+import { t } from '#lib/language/translate.ts'
 import { drawnColumns } from '../drawn-columns.ts'
 import { type ListPageProps, readPage } from '../read-page.tsx'
 
-export const metadata: Metadata = { title: 'Axons' }
+export const generateMetadata = (): Metadata => ({ title: t('Axons') })
 
 export default async function AxonsPage({ searchParams }: ListPageProps) {
   const { api, service } = await requireSession()

@@ -4,10 +4,11 @@ import { jobColumns } from '#lib/console/address/columns/job-columns.ts'
 import { JobListView, jobQueryOf } from '#lib/console/address/job-list-view.ts'
 import { benchmarkJobQueries } from '#lib/console/queries/benchmark-jobs.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
+import { t } from '#lib/language/translate.ts'
 import { drawnColumns } from '../drawn-columns.ts'
 import { type ListPageProps, readListPage } from '../read-page.tsx'
 
-export const metadata: Metadata = { title: 'Benchmark jobs' }
+export const generateMetadata = (): Metadata => ({ title: t('Benchmark jobs') })
 
 export default async function JobListPage({ searchParams }: ListPageProps) {
   const { api, service } = await requireSession()

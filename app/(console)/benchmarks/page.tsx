@@ -3,9 +3,10 @@ import { BenchmarkListPage } from '#components/benchmarks/scenarios/benchmark-li
 import { benchmarkDefinitionQueries } from '#lib/console/queries/benchmark-definitions.ts'
 import { BenchmarkListQuery } from '#lib/contract/benchmarks.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
+import { t } from '#lib/language/translate.ts'
 import { type ListPageProps, readListPage } from '../read-page.tsx'
 
-export const metadata: Metadata = { title: 'Benchmarks' }
+export const generateMetadata = (): Metadata => ({ title: t('Benchmarks') })
 
 export default async function BenchmarksPage({ searchParams }: ListPageProps) {
   const { api } = await requireSession()

@@ -4,10 +4,11 @@ import { snapshotColumns } from '#lib/console/address/columns/snapshot-columns.t
 import { SnapshotListView, snapshotQueryOf } from '#lib/console/address/snapshot-list-view.ts'
 import { snapshotQueries } from '#lib/console/queries/snapshots.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
+import { t } from '#lib/language/translate.ts'
 import { drawnColumns } from '../drawn-columns.ts'
 import { type ListPageProps, readListPage } from '../read-page.tsx'
 
-export const metadata: Metadata = { title: 'Snapshots' }
+export const generateMetadata = (): Metadata => ({ title: t('Snapshots') })
 
 export default async function SnapshotsPage({ searchParams }: ListPageProps) {
   const { api, service } = await requireSession()

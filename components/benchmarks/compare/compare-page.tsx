@@ -14,6 +14,7 @@ import { CompareView, comparePath, mostCompared } from '#lib/console/address/com
 import { paths } from '#lib/console/address/paths.ts'
 import { isPassing } from '#lib/console/api/failures.ts'
 import { benchmarkJobQueries, compareAddress } from '#lib/console/queries/benchmark-jobs.ts'
+import { t } from '#lib/language/translate.ts'
 import { sideNames } from '#lib/wire/report-words.ts'
 import type { CompareReport } from '#lib/wire/reports.ts'
 import { Choice, RuleChoice } from '../choice.tsx'
@@ -40,7 +41,7 @@ export const ComparePage = () => {
   return (
     <>
       <PageHeader
-        title="Compare"
+        title={t('Compare')}
         actions={
           hasJobs && (
             <ReportActions

@@ -145,6 +145,7 @@ const Controls = ({ view, change, agents, rows, known }: Omit<ScenarioSectionPro
       />
       <FilterSelect
         label="State"
+        any="Any state"
         value={view.state}
         words={{
           COMPLETED: 'Completed',
@@ -157,6 +158,7 @@ const Controls = ({ view, change, agents, rows, known }: Omit<ScenarioSectionPro
       />
       <FilterSelect
         label="Score"
+        any="Any score"
         value={view.score}
         words={{ pass: 'Score 1', partial: 'Between 0 and 1', zero: 'Score 0', none: 'No score' }}
         onFilter={(score) => change({ score }, 'push')}
@@ -172,6 +174,7 @@ const Controls = ({ view, change, agents, rows, known }: Omit<ScenarioSectionPro
       {hasDiffering && (
         <FilterSelect
           label="Environment"
+          any="Any environment"
           value={view.environment}
           words={{ differs: 'Environment differs', same: 'As the tasks ask for' }}
           onFilter={(environment) => change({ environment }, 'push')}

@@ -2,12 +2,11 @@
 import { Layers } from 'lucide-react'
 import Link from 'next/link'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
-import { idColumn, metadataColumn, nameColumn } from '#components/list/columns.tsx'
+import { idColumn, type ListColumn, metadataColumn, nameColumn, translated } from '#components/list/columns.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
-import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
@@ -15,6 +14,7 @@ import { formatCount } from '#lib/console/frame/format.ts'
 import { benchmarkDefinitionQueries } from '#lib/console/queries/benchmark-definitions.ts'
 import { benchmarkQueries } from '#lib/console/queries/benchmarks.ts'
 import { type Benchmark, type BenchmarkList, BenchmarkListQuery } from '#lib/contract/benchmarks.ts'
+import { t } from '#lib/language/translate.ts'
 import { DefinitionState } from './definition-state.tsx'
 
 const source = {
@@ -25,7 +25,7 @@ const source = {
   filters: { search: 'id or name contains …', name: 'name contains …' },
   pages: (query: BenchmarkListQuery) => benchmarkDefinitionQueries.list(query),
   rowsOf: ({ benchmarks }: BenchmarkList) => benchmarks,
-}
+} as const
 
 export const BenchmarkListPage = () => {
   const page = useListPage(source)
@@ -45,25 +45,26 @@ export const BenchmarkListPage = () => {
       none={
         <EmptyState
           icon={Layers}
-          title="No benchmarks yet"
-          action={<ButtonLink href={paths.scenarios()}>Scenarios</ButtonLink>}
+          title={t('No benchmarks yet')}
+          action={<ButtonLink href={paths.scenarios()}>{t('Scenarios')}</ButtonLink>}
         >
-          A benchmark is a set of scenarios with a name, so that jobs and runs can be of the same ones again. Scripts
-          create them with POST /v1/benchmarks.
+          {t(
+            'A benchmark is a set of scenarios with a name, so that jobs and runs can be of the same ones again. Scripts create them with POST /v1/benchmarks.',
+          )}
         </EmptyState>
       }
     >
       <DataTable
         {...page.table}
-        caption="Benchmarks, newest first"
-        columns={columnsFor(view)}
+        caption={t('Benchmarks, newest first')}
+        columns={translated(columnsFor(view))}
         rowHref={({ id }) => paths.scenarios({ benchmark_id: id })}
       />
     </ListPage>
   )
 }
 
-const columnsFor = (query: BenchmarkListQuery): Column<Benchmark>[] => [
+const columnsFor = (query: BenchmarkListQuery): ListColumn<Benchmark>[] => [
   nameColumn,
   {
     id: 'scenarios',
@@ -84,7 +85,7 @@ const columnsFor = (query: BenchmarkListQuery): Column<Benchmark>[] => [
         prefetch={false}
         className="relative z-1 text-accent hover:underline"
       >
-        Its runs
+        {t('Its runs')}
       </Link>
     ),
   },

@@ -5,14 +5,13 @@ import type * as z from 'zod/mini'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
 import { FilterSelect } from '#components/filters/filter-select.tsx'
 import { chosenColumns } from '#components/list/chosen-columns.tsx'
-import { idColumn, metadataColumn, nameColumn } from '#components/list/columns.tsx'
+import { idColumn, type ListColumn, metadataColumn, nameColumn } from '#components/list/columns.tsx'
 import { ListMenus } from '#components/list/list-menus.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { type DrawnColumns, useColumns } from '#components/list/use-columns.ts'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
-import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { scenarioColumns } from '#lib/console/address/columns/scenario-columns.ts'
@@ -20,6 +19,7 @@ import { withColumns, withoutColumns } from '#lib/console/address/list-columns.t
 import { paths } from '#lib/console/address/paths.ts'
 import { scenarioQueries } from '#lib/console/queries/scenarios.ts'
 import { type Scenario, type ScenarioList, ScenarioListQuery, type validationTypes } from '#lib/contract/scenarios.ts'
+import { type Text, t, translatedWords } from '#lib/language/translate.ts'
 import { DefinitionState } from './definition-state.tsx'
 import { verifierKinds } from './scorer-kind.ts'
 
@@ -39,7 +39,7 @@ const source = {
   },
   pages: (view: ScenarioListView) => scenarioQueries.list(withoutColumns(view)),
   rowsOf: ({ scenarios }: ScenarioList) => scenarios,
-}
+} as const
 
 const fields = async () => (await import('./scenario-fields.ts')).scenarioFields
 
@@ -67,9 +67,10 @@ export const ScenarioListPage = ({ serviceUrl, drawnColumns }: ScenarioListPageP
           metadata={{ keys: scenarioQueries.metadataKeys(), values: (key) => scenarioQueries.metadataValues(key) }}
         >
           <FilterSelect
-            label="Validation"
+            label={t('Validation')}
+            any={t('Any validation')}
             value={view.validation_type}
-            words={validationWords}
+            words={translatedWords(validationWords)}
             onFilter={(validation_type) => narrow({ validation_type }, 'push')}
           />
         </FilterBar>
@@ -88,17 +89,18 @@ export const ScenarioListPage = ({ serviceUrl, drawnColumns }: ScenarioListPageP
       none={
         <EmptyState
           icon={FlaskConical}
-          title="No scenarios yet"
-          action={<ButtonLink href={paths.benchmarkJobs()}>Benchmark jobs</ButtonLink>}
+          title={t('No scenarios yet')}
+          action={<ButtonLink href={paths.benchmarkJobs()}>{t('Benchmark jobs')}</ButtonLink>}
         >
-          A scenario is what an agent is asked to do and how that is judged. Scripts create them with POST
-          /v1/scenarios. Tasks of job files are in no list: the page of a job leads to theirs.
+          {t(
+            'A scenario is what an agent is asked to do and how that is judged. Scripts create them with POST /v1/scenarios. Tasks of job files are in no list: the page of a job leads to theirs.',
+          )}
         </EmptyState>
       }
     >
       <DataTable
         {...page.table}
-        caption="Scenarios, newest first"
+        caption={t('Scenarios, newest first')}
         columns={shownColumns}
         onResize={columns.onResize}
         rowHref={({ id }) => paths.scenario(id)}
@@ -107,14 +109,14 @@ export const ScenarioListPage = ({ serviceUrl, drawnColumns }: ScenarioListPageP
   )
 }
 
-const validationWords: Record<(typeof validationTypes)[number], string> = {
+const validationWords: Record<(typeof validationTypes)[number], Text> = {
   UNSPECIFIED: 'Unspecified',
   FORWARD: 'Forward',
   REVERSE: 'Reverse',
   EVALUATION: 'Evaluation',
 }
 
-const columnsFor = (query: ScenarioListQuery): Column<Scenario>[] => [
+const columnsFor = (query: ScenarioListQuery): ListColumn<Scenario>[] => [
   nameColumn,
   {
     id: 'verifier',
@@ -124,7 +126,7 @@ const columnsFor = (query: ScenarioListQuery): Column<Scenario>[] => [
     cell: (scenario) => {
       const kinds = verifierKinds(scenario)
       return kinds.length === 0 ? (
-        <span className="text-muted">None</span>
+        <span className="text-muted">{t('None')}</span>
       ) : (
         <VisibleText truncate>{kinds.join(', ')}</VisibleText>
       )

@@ -28,7 +28,7 @@ export const TrendTable = ({ points }: { points: readonly TrendPoint[] }) => (
   />
 )
 
-const looks: Record<TrendStep, StateLook> = {
+const looks: Record<TrendStep, Pick<StateLook, 'tone' | 'icon'> & { word: string }> = {
   first: { tone: 'neutral', icon: CircleDot, word: 'First' },
   regression: { tone: 'danger', icon: TrendingDown, word: 'Regression' },
   possible: { tone: 'attention', icon: TrendingDown, word: 'Possible regression' },

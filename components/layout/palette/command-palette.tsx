@@ -33,6 +33,7 @@ import { browserStore } from '#lib/console/frame/kept-items.ts'
 import { themes } from '#lib/console/frame/preferences.ts'
 import { readViews } from '#lib/console/lists/saved-views.ts'
 import { type Found, type FoundKind, foundQuery, kindOfId, snapshotsLookedThrough } from '#lib/console/queries/found.ts'
+import { t } from '#lib/language/translate.ts'
 import { useSignOut } from '../account-menu.tsx'
 import { Keys } from '../keys.tsx'
 import { destinations } from '../navigation.ts'
@@ -121,8 +122,14 @@ const Commands = ({ onClose, onHelp, typedAhead }: CommandPaletteProps) => {
         )}
         <Group heading="Go to">
           {destinations.map(({ label, href, icon, keys }) => (
-            <Entry key={href} icon={icon} hint={<Keys keys={keys} />} onSelect={go(href)}>
-              {label}
+            <Entry
+              key={href}
+              value={`${t(label)} ${label}`}
+              icon={icon}
+              hint={<Keys keys={keys} />}
+              onSelect={go(href)}
+            >
+              {t(label)}
             </Entry>
           ))}
           <Entry icon={History} onSelect={go(paths.evictionHistory())}>
@@ -190,7 +197,7 @@ const Commands = ({ onClose, onHelp, typedAhead }: CommandPaletteProps) => {
         <Group heading="Console">
           {themes.map((theme) => (
             <Entry key={theme} icon={themeLooks[theme].icon} onSelect={act(() => setTheme(theme))}>
-              {themeLooks[theme].label}
+              {t(themeLooks[theme].label)}
             </Entry>
           ))}
           <Entry icon={Rows3} onSelect={act(() => choose('density', chosen('density') === '' ? 'compact' : ''))}>

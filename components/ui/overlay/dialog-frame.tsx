@@ -1,6 +1,7 @@
 'use client'
 import { X } from 'lucide-react'
 import { Dialog as Primitive } from 'radix-ui'
+import { t } from '#lib/language/translate.ts'
 import { classes } from '../classes.ts'
 import type { DialogProps } from '../dialog.tsx'
 import { IconButton } from '../icon-button.tsx'
@@ -16,6 +17,7 @@ export const DialogFrame = ({
   footer,
   size = 'md',
   busy,
+  lang,
 }: Omit<DialogProps, 'open'>) => {
   const { rememberFocus, returnFocus } = useReturnFocus()
   return (
@@ -23,6 +25,7 @@ export const DialogFrame = ({
       <Primitive.Portal>
         <Primitive.Overlay className="animate-appear fixed inset-0 z-40 bg-scrim" />
         <Primitive.Content
+          lang={lang}
           {...(description ? {} : { 'aria-describedby': undefined })}
           onOpenAutoFocus={(event) => {
             rememberFocus()
@@ -47,9 +50,9 @@ export const DialogFrame = ({
           {/* Last in the order, so that a dialog opens with the focus on its first field. */}
           <Primitive.Close asChild>
             <IconButton
-              label="Close"
+              label={t('Close')}
               icon={X}
-              disabledReason={busy ? 'work is under way' : null}
+              disabledReason={busy ? t('work is under way') : null}
               className="absolute top-3 right-3"
             />
           </Primitive.Close>

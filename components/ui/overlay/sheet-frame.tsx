@@ -21,6 +21,8 @@ export const SheetFrame = ({ title, actions, onClose, onKeyDown, children }: She
     <Primitive.Root open modal={false} onOpenChange={(next) => next || onClose()}>
       <Primitive.Portal>
         <Primitive.Content
+          // None of what is shown so is translated.
+          lang="en"
           aria-describedby={undefined}
           tabIndex={-1}
           onOpenAutoFocus={(event) => {

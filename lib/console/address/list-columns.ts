@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import type { Text } from '#lib/language/translate.ts'
 import type { preferenceCookies } from '../frame/preferences.ts'
 
 /** Which columns a list shows, in which order and how wide: a part of the address of its page, the same for all. */
@@ -13,7 +14,7 @@ export interface ColumnChoice {
 /** The columns a list can have. */
 export interface ListColumns {
   /** Each with its name. The one called `name` stands first in each row and says which it is. */
-  labels: Readonly<Record<string, string>>
+  labels: Readonly<Record<string, Text>>
   /** Those of a list that nobody chose columns for. */
   usual: readonly string[]
   /** Whether rows have metadata, so that its keys can be columns. */

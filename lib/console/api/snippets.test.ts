@@ -27,7 +27,11 @@ const views: AxonView[] = [
 ]
 
 const axonList = (view: AxonView) => ({
-  source: { noun: 'axon', nouns: 'axons', filters: { search: 'contains …', state: 'is …', created: 'created …' } },
+  source: {
+    noun: 'axon',
+    nouns: 'axons',
+    filters: { search: 'id or name contains …', state: 'is …', created: 'created … UTC' },
+  } as const,
   view,
 })
 
@@ -83,7 +87,7 @@ describe('a list as a call', () => {
   ] as const)('curl and the public client list the %s', async (noun, nouns, schema, search) => {
     const parsed = parseQuery(schema, search)
     if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems))
-    const list = { source: { noun, nouns, filters: { agent: 'an agent contains …' } }, view: parsed.value }
+    const list = { source: { noun, nouns, filters: { agent: 'an agent contains …' } as const }, view: parsed.value }
     const text = asCurl(list, service.url)
     const { stdout } = await run('bash', ['-c', `curl() { command curl -fsS --max-time 10 "$@"; }; ${text}`], { env })
     expect(Object.values(JSON.parse(stdout))).toContainEqual([])
@@ -93,10 +97,14 @@ describe('a list as a call', () => {
   })
 
   it('says what the page alone does: several statuses, and devboxes of trials it leaves out', () => {
-    const source = { noun: 'devbox', nouns: 'devboxes', filters: { status: 'status is …', search: 'contains …' } }
+    const source = {
+      noun: 'devbox',
+      nouns: 'devboxes',
+      filters: { status: 'state is …', search: 'id or name contains …' },
+    } as const
     const view: DevboxListView = { limit: 20, include_total_count: true, status: 'running,suspended', search: 'a' }
     const [first, second] = asCurl({ source, view }, 'http://x').split('\n')
-    expect(first).toMatch(/^# .*: status is running,suspended; without the devboxes of benchmark trials$/)
+    expect(first).toMatch(/^# .*: state is running,suspended; without the devboxes of benchmark trials$/)
     expect(second).toBe("curl --globoff 'http://x/v1/devboxes?search=a' \\")
   })
 })

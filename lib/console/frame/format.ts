@@ -1,3 +1,7 @@
+import { formatCount, formatUnit, spoken, t, type Unit } from '#lib/language/translate.ts'
+
+export { formatCount }
+
 /** `12.3K`: a number of tokens in few digits. */
 export const formatTokens = (tokens: number): string =>
   new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 }).format(tokens)
@@ -8,9 +12,6 @@ export const formatUsd = (usd: number): string =>
 
 const cents = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })
 
-/** 1234567 as "1,234,567". */
-export const formatCount = (count: number): string => new Intl.NumberFormat('en-US').format(count)
-
 /** A time for machines and files; undefined for one that nobody told (NaN, or null, as JSON has it) or no date can hold. */
 export const isoTime = (ms: number): string | undefined =>
   Number.isFinite(ms) && Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : undefined
@@ -19,33 +20,36 @@ export const isoTime = (ms: number): string | undefined =>
 export const formatBytes = (bytes: number): string => {
   const power = bytes < 1 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), byteUnits.length - 1)
   const amount = bytes / 1024 ** power
-  return `${power === 0 ? amount : amount.toPrecision(amount >= 1000 ? 4 : 3)} ${byteUnits[power]}`
+  const digits = amount >= 1000 ? 4 : 3
+  const precision = power > 0 ? { minimumSignificantDigits: digits, maximumSignificantDigits: digits } : {}
+  const number = new Intl.NumberFormat(spoken().language, { ...precision, useGrouping: false })
+  return `${number.format(amount)} ${byteUnits[power]}`
 }
 
 const byteUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
 
 /** The two largest units: "850 ms", "4.2 s", "3 min 5 s", "2 h 10 min", "5 d 3 h". */
 export const formatDurationMs = (ms: number): string => {
-  if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`
-  if (ms < 10_000) return `${(Math.floor(ms / 100) / 10).toFixed(1)} s`
+  if (ms < 1000) return formatUnit(Math.max(0, Math.round(ms)), 'millisecond')
+  if (ms < 10_000) return formatUnit(Math.floor(ms / 100) / 10, 'second', 1)
   const seconds = Math.floor(ms / 1000)
-  const parts: [number, string][] = [
-    [Math.floor(seconds / 86_400), 'd'],
-    [Math.floor(seconds / 3600) % 24, 'h'],
-    [Math.floor(seconds / 60) % 60, 'min'],
-    [seconds % 60, 's'],
+  const parts: [number, Unit][] = [
+    [Math.floor(seconds / 86_400), 'day'],
+    [Math.floor(seconds / 3600) % 24, 'hour'],
+    [Math.floor(seconds / 60) % 60, 'minute'],
+    [seconds % 60, 'second'],
   ]
   const first = parts.findIndex(([amount]) => amount > 0)
   return parts
     .slice(first, first + 2)
     .filter(([amount]) => amount > 0)
-    .map(([amount, unit]) => `${amount} ${unit}`)
+    .map(([amount, unit]) => formatUnit(amount, unit))
     .join(' ')
 }
 
 /** The same for what still runs: whole seconds, so that it ticks evenly. */
 export const formatElapsedMs = (ms: number): string =>
-  ms < 10_000 ? `${Math.max(0, Math.floor(ms / 1000))} s` : formatDurationMs(ms)
+  ms < 10_000 ? formatUnit(Math.max(0, Math.floor(ms / 1000)), 'second') : formatDurationMs(ms)
 
 /** A place in something that is played: "0:07", "12:05", "1:02:09". */
 export const formatClock = (ms: number): string => {
@@ -58,8 +62,9 @@ export const formatClock = (ms: number): string => {
 /** What a list says about its size; `total` is null where nobody counted. */
 export const formatShown = (shown: number, hasMore: boolean, total: number | null | undefined): string => {
   // Rows made since the total was counted must not make it say "21 of 20".
-  if (Number.isFinite(total)) return `Showing ${formatCount(shown)} of ${formatCount(Math.max(shown, total as number))}`
-  return hasMore ? `Showing ${formatCount(shown)}, more exist` : `Showing ${formatCount(shown)}`
+  const values = { shown: formatCount(shown), total: formatCount(Math.max(shown, total ?? 0)) }
+  if (Number.isFinite(total)) return t('Showing {shown} of {total}', values)
+  return t(hasMore ? 'Showing {shown}, more exist' : 'Showing {shown}', values)
 }
 
 export interface ListSize {
@@ -76,6 +81,15 @@ export interface ListSize {
 export const formatSize = ({ shown, loaded, total, hasMore }: ListSize): string => {
   if (shown === loaded) return formatShown(shown, hasMore, total)
   if (!hasMore) return formatShown(shown, hasMore, total ?? loaded)
-  const all = total === null ? 'more exist' : `${formatCount(Math.max(loaded, total))} in all`
-  return `Showing ${formatCount(shown)} of ${formatCount(loaded)} loaded, ${all}`
+  const values = {
+    shown: formatCount(shown),
+    loaded: formatCount(loaded),
+    total: formatCount(Math.max(loaded, total ?? 0)),
+  }
+  return t(
+    total === null
+      ? 'Showing {shown} of {loaded} loaded, more exist'
+      : 'Showing {shown} of {loaded} loaded, {total} in all',
+    values,
+  )
 }

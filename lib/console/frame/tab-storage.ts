@@ -7,9 +7,10 @@ export const readTab = (key: string): string | null => {
   }
 }
 
-export const writeTab = (key: string, text: string): void => {
+export const writeTab = (key: string, text: string | null): void => {
   try {
-    sessionStorage.setItem(key, text)
+    if (text === null) sessionStorage.removeItem(key)
+    else sessionStorage.setItem(key, text)
   } catch {
     // Full or switched off: the next page starts without it.
   }

@@ -1,4 +1,5 @@
 import { axonIdPattern, maxSearchLength } from '#lib/contract/axons.ts'
+import { t } from '#lib/language/translate.ts'
 import type { AxonView } from '../address/axon-view.ts'
 import { withCondition } from './metadata-condition.ts'
 
@@ -31,14 +32,14 @@ export const readAxonSearch = (text: string): ReadSearch => {
     const key = unquote(rawKey)
     const { values, isAnyOf } = readValues(rawValue)
     const value = values[0] ?? ''
-    if (value === '') problem = `${key}: has no value yet`
+    if (value === '') problem = t('{key}: has no value yet', { key })
     else if (rawKey === 'name') filters.name = unquote(rawValue)
     else if (rawKey === 'id') {
       if (axonIdPattern.test(value)) filters.id = value
-      else problem = 'An axon id reads axn_…'
+      else problem = t('An axon id reads axn_…')
     } else {
       const name = rawKey.startsWith(metadataPrefix) ? unquote(rawKey.slice(metadataPrefix.length)) : key
-      if (name === '' || name.includes('][')) problem = 'A key cannot hold "]["'
+      if (name === '' || name.includes('][')) problem = t('A key cannot hold "]["')
       else
         filters.metadata = withCondition(
           filters.metadata,
@@ -47,7 +48,8 @@ export const readAxonSearch = (text: string): ReadSearch => {
     }
   }
   const search = words.join(' ')
-  if (search.length > maxSearchLength) problem = `At most ${maxSearchLength} characters are searched for`
+  if (search.length > maxSearchLength)
+    problem = t('At most {count} characters are searched for', { count: maxSearchLength })
   else if (wholeId.test(search)) filters.id ??= search
   else if (search !== '') filters.search = search
   return { filters, problem }

@@ -4,8 +4,8 @@ import { activeFilters, withoutFilters } from './list-source.ts'
 
 const list = {
   path: paths.devboxes,
-  filters: { search: 'id or name contains …', status: 'status is …', name: 'name contains …' },
-}
+  filters: { search: 'id or name contains …', status: 'state is …', name: 'name contains …' },
+} as const
 const view = {
   limit: 50,
   include_total_count: true,
@@ -26,7 +26,7 @@ it('tells each filter in words, with the list without it from its newest row on'
       hrefWithout: '/devboxes?limit=50&status=running&metadata[env]=dev&metadata[team][in]=a,b',
     },
     {
-      text: 'status is running',
+      text: 'state is running',
       hrefWithout: '/devboxes?limit=50&search=%24%26%E2%80%A6&metadata[env]=dev&metadata[team][in]=a,b',
     },
     {

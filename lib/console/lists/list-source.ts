@@ -7,6 +7,7 @@ import type {
 } from '@tanstack/react-query'
 import type * as z from 'zod/mini'
 import type { MetadataCondition } from '#lib/contract/encode-query.ts'
+import { type Text, t } from '#lib/language/translate.ts'
 import type { Shown } from '../queries/list/pages.ts'
 import { conditionText, withoutCondition } from './metadata-condition.ts'
 
@@ -22,13 +23,13 @@ interface ListRefresh {
 }
 
 /** `…` stands for the value; a function answers null for a value that leaves nothing out. */
-type FilterWords = string | ((value: string) => string | null)
+type FilterWords = Text | ((value: string) => string | null)
 
 /** One list: what its address says, what it asks the service for, and the words for both. */
 export interface ListSource<View extends ListView, Page, Param, Row> {
   /** What a row is and what they are, in lower case: `axon`, `axons`. */
-  noun: string
-  nouns: string
+  noun: Text
+  nouns: Text
   schema: z.ZodMiniType<View>
   path: (view: Partial<View>) => string
   /** The filters beside metadata, each in words. */
@@ -71,7 +72,7 @@ export const activeFilters = <View extends ListView>(
 
 const wordsOf = (words: FilterWords, value: unknown): string | null => {
   if (!value) return null
-  return typeof words === 'function' ? words(String(value)) : words.replace('…', () => String(value))
+  return typeof words === 'function' ? words(String(value)) : t(words).replace('…', () => String(value))
 }
 
 /** The same list of every row, with what else its address says. */

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import type { MetadataCondition } from '#lib/contract/encode-query.ts'
 import { MetadataFilter, parseQuery } from '#lib/contract/query-string.ts'
+import { t } from '#lib/language/translate.ts'
 
 const OneFilter = z.object({ metadata: z.optional(MetadataFilter) })
 
@@ -13,17 +14,19 @@ export const readCondition = (
   op: MetadataCondition['op'],
   text: string,
 ): { ok: true; condition: MetadataCondition } | { ok: false; message: string } => {
-  if (key === '') return { ok: false, message: 'A filter needs a key' }
+  if (key === '') return { ok: false, message: t('A filter needs a key') }
   const spaced = op === 'in' ? text.replace(/\s*,\s*/g, ',').trim() : text
   const name = op === 'in' ? `metadata[${key}][in]` : `metadata[${key}]`
   const parsed = parseQuery(OneFilter, new URLSearchParams([[name, spaced]]))
-  if (!parsed.ok) return { ok: false, message: `A key cannot hold "]["` }
+  if (!parsed.ok) return { ok: false, message: t('A key cannot hold "]["') }
   const [condition] = parsed.value.metadata ?? []
-  return condition ? { ok: true, condition } : { ok: false, message: 'A filter needs a value' }
+  return condition ? { ok: true, condition } : { ok: false, message: t('A filter needs a value') }
 }
 
 export const conditionText = (condition: MetadataCondition): string =>
-  condition.op === 'eq' ? `${condition.key}=${condition.value}` : `${condition.key} is ${condition.values.join(' or ')}`
+  condition.op === 'eq'
+    ? `${condition.key}=${condition.value}`
+    : t('{key} is {values}', { key: condition.key, values: condition.values.join(` ${t('or')} `) })
 
 /** A key has one condition of each kind: a second one of the same kind replaces the first. */
 export const withCondition = (filter: MetadataFilter = [], condition: MetadataCondition): MetadataFilter => [

@@ -1,3 +1,4 @@
+import { t } from '#lib/language/translate.ts'
 import { safeNext } from '../address/paths.ts'
 import { keepItems, readKept } from '../frame/kept-items.ts'
 
@@ -24,8 +25,8 @@ export const viewsOfList = (views: readonly SavedView[], href: string): SavedVie
 
 /** Why a view cannot have this name, or null. */
 export const nameRefusal = (views: readonly SavedView[], name: string): string | null => {
-  if (name.trim() === '') return 'it needs a name'
-  return views.some((view) => view.name === name.trim()) ? 'another view has this name' : null
+  if (name.trim() === '') return t('it needs a name')
+  return views.some((view) => view.name === name.trim()) ? t('another view has this name') : null
 }
 
 /** False when the browser does not keep it; so with the others. */

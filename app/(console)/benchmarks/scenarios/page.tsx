@@ -4,10 +4,11 @@ import { scenarioColumns } from '#lib/console/address/columns/scenario-columns.t
 import { scenarioQueries } from '#lib/console/queries/scenarios.ts'
 import { ScenarioListQuery } from '#lib/contract/scenarios.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
+import { t } from '#lib/language/translate.ts'
 import { drawnColumns } from '../../drawn-columns.ts'
 import { type ListPageProps, readListPage } from '../../read-page.tsx'
 
-export const metadata: Metadata = { title: 'Scenarios' }
+export const generateMetadata = (): Metadata => ({ title: t('Scenarios') })
 
 export default async function ScenariosPage({ searchParams }: ListPageProps) {
   const { api, service } = await requireSession()

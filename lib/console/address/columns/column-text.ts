@@ -1,3 +1,4 @@
+import { t } from '#lib/language/translate.ts'
 import { type ColumnChoice, type ListColumns, metadataKeyOf } from '../list-columns.ts'
 
 /** Columns as the address of a list and the browser keep them. */
@@ -7,7 +8,10 @@ const maxWidth = 2000
 
 export const metadataColumnId = (key: string): `metadata.${string}` => `metadata.${key}`
 
-export const columnLabel = (id: string, { labels }: ListColumns): string => metadataKeyOf(id) ?? labels[id] ?? id
+export const columnLabel = (id: string, { labels }: ListColumns): string => {
+  const label = labels[id]
+  return metadataKeyOf(id) ?? (label ? t(label) : id)
+}
 
 export const usualColumns = ({ usual }: ListColumns): ColumnChoice[] => usual.map((id) => ({ id }))
 

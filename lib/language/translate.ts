@@ -1,0 +1,81 @@
+import type german from './catalogues/de.json'
+import type { Language } from './languages.ts'
+
+/** A text that every catalogue has: its English, which stands in the code. */
+export type Text = {
+  [Key in keyof typeof german]: (typeof german)[Key] extends string ? Key : never
+}[keyof typeof german]
+/** The same for texts that go by a count: its English for many. */
+export type CountedText = Exclude<keyof typeof german, Text>
+
+/** The texts of a language by their English; those that go by a count by the plural categories of the language. */
+export type Catalogue = Readonly<Record<string, string | Readonly<Record<string, string>>>>
+
+export interface Spoken {
+  language: Language
+  /** Absent for English. */
+  words?: Catalogue
+}
+
+type Values = Readonly<Record<string, string | number>>
+
+/** What a server gives for the request it answers; see `request-language.ts`. */
+export const serverSpeech = Symbol.for('devdeck.language')
+const server = globalThis as { [serverSpeech]?: () => Spoken | undefined }
+
+const english: Spoken = { language: 'en' }
+let ofPage = english
+
+/** What this page is drawn in. One document is in one language for good: another choice loads it again. */
+export const spoken = (): Spoken => (typeof document === 'undefined' ? server[serverSpeech]?.() : ofPage) ?? english
+
+/** For the root of a page, before anything in it is drawn. */
+export const speak = (next: Spoken = english): void => {
+  ofPage = next
+}
+
+/** For what is translated inside of what stays English; undefined where both are one. */
+export const foreignTag = (): Language | undefined => {
+  const { language } = spoken()
+  return language === 'en' ? undefined : language
+}
+
+/**
+ * The text in the language of the page, `{name}` being the value of that name. While something is drawn or done only: what
+ * is asked for as a module is loaded would be English for good.
+ */
+export const t = (text: Text, values?: Values): string => fill((spoken().words?.[text] as string) ?? text, values)
+
+/** A table of texts, as a page shows it. */
+export const translatedWords = <Key extends string>(words: Readonly<Record<Key, Text>>): Record<Key, string> =>
+  Object.fromEntries(Object.entries<Text>(words).map(([key, text]) => [key, t(text)])) as Record<Key, string>
+
+/** `1 run`, `12 runs`: the text for a count, which stands in it as `{count}`. */
+export const counted = (count: number, one: string, many: CountedText, values?: Values): string => {
+  const { language, words } = spoken()
+  const forms = words?.[many] as Readonly<Record<string, string>> | undefined
+  const form = forms?.[new Intl.PluralRules(language).select(count)] ?? forms?.other
+  return fill(form ?? (count === 1 ? one : many), { ...values, count: formatCount(count) })
+}
+
+/** 1234567 as "1,234,567". */
+export const formatCount = (count: number): string => new Intl.NumberFormat(spoken().language).format(count)
+
+const fill = (text: string, values?: Values): string =>
+  values ? text.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? '')) : text
+
+const units = { millisecond: 'ms', second: 's', minute: 'min', hour: 'h', day: 'd' } as const
+export type Unit = keyof typeof units
+
+/** "3 min", in the words of the language: "3 Min.", "3 分". */
+export const formatUnit = (amount: number, unit: Unit, digits = 0): string => {
+  const { language } = spoken()
+  if (language === 'en') return `${amount.toFixed(digits)} ${units[unit]}`
+  return new Intl.NumberFormat(language, {
+    style: 'unit',
+    unit,
+    unitDisplay: 'short',
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  }).format(amount)
+}
