@@ -24,7 +24,7 @@ export const alertBookFor = ({ account, api_key }: KeyHolder): AlertBook => {
     describe,
     client: (apiKey) => clientFor(apiKey, callTimeoutMs),
     watchFor: (apiKey) => evictionHubFor({ account, api_key: apiKey }),
-    webhook: config.webhook && new Webhook(config.webhook, { id: account.id, name: account.name }),
+    webhook: config.webhook && new Webhook(config.webhook, { id: account.id, name: account.name }, serviceNow),
     urlOf: (id) => `${config.publicOrigins[0] ?? [...registry().origins.values()][0] ?? ''}${alertPath(id)}`,
   })
   alertBooks.set(account.id, book)

@@ -365,7 +365,7 @@ describe('the webhook', () => {
     await vi.waitFor(() => expect(received).toHaveLength(1), soon)
     answers = [500, 429]
     const { port } = receiver.address() as AddressInfo
-    const webhook = new Webhook({ url: `http://127.0.0.1:${port}/hook`, secret: undefined }, owner().account)
+    const webhook = new Webhook({ url: `http://127.0.0.1:${port}/hook`, secret: undefined }, owner().account, Date.now)
     for (let i = 0; i < 300; i++) {
       const alert: Alert = { ...sample, kind: 'eviction', id: `alr_${i}`, devbox_name: `box-${i}` }
       // Of two words about one alert the later one counts.
@@ -392,7 +392,7 @@ describe('the webhook', () => {
     await vi.waitFor(() => expect(received).toHaveLength(1), soon)
     answers = [503, 503]
     const { port } = receiver.address() as AddressInfo
-    const webhook = new Webhook({ url: `http://127.0.0.1:${port}/hook`, secret: undefined }, owner().account)
+    const webhook = new Webhook({ url: `http://127.0.0.1:${port}/hook`, secret: undefined }, owner().account, Date.now)
     const [moved, stays] = ['moved', 'stays'].map((id) => ({ ...sample, kind: 'eviction', id })) as [Alert, Alert]
     onMessage = () => {
       onMessage = () => undefined

@@ -8,7 +8,6 @@ import {
   type WebhookDelivery,
   type WebhookFailure,
 } from '#lib/wire/alerts.ts'
-import { serviceNow } from '../http/service-clock.ts'
 
 export interface WebhookConfig {
   url: string
@@ -57,6 +56,7 @@ interface Word extends ToldAlert {
 export class Webhook {
   readonly #config: WebhookConfig
   readonly #account: { id: string; name: string }
+  readonly #now: () => number
   readonly #closing = new AbortController()
   /** By event and the id of the alert. */
   readonly #gathered = new Map<AlertEventName, Map<string, Word>>()
@@ -69,9 +69,11 @@ export class Webhook {
   /** Called when `failure` has changed. */
   onChange: () => void = () => undefined
 
-  constructor(config: WebhookConfig, account: { id: string; name: string }) {
+  /** `now` is by the clock of the service, as the times of alerts are. */
+  constructor(config: WebhookConfig, account: { id: string; name: string }, now: () => number) {
     this.#config = config
     this.#account = account
+    this.#now = now
   }
 
   /** The host alone: an address may hold a secret in its path. */
@@ -131,7 +133,7 @@ export class Webhook {
 
   #setFailure(answer: string | null): void {
     if (answer === (this.failure?.answer ?? null)) return
-    const { since_ms = serviceNow() } = this.failure ?? {}
+    const { since_ms = this.#now() } = this.failure ?? {}
     this.failure = answer === null ? null : { host: this.host, since_ms, answer }
     this.onChange()
   }

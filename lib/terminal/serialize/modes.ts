@@ -243,5 +243,4 @@ const isColour = (text: string): boolean =>
   /^(rgb:([\da-f]{1,4})\/[\da-f]{1,4}\/[\da-f]{1,4}|#([\da-f]{3}|[\da-f]{6}|[\da-f]{9}|[\da-f]{12}))$/i.test(text)
 
 /** The text as one line, without control characters and without marks that turn the direction of text beside it. */
-const title = (text: string): string =>
-  [...text.replace(/[\p{Cc}\p{Bidi_Control}]/gu, '')].slice(0, maxTitle).join('')
+const title = (text: string): string => [...text.replace(/[\p{Cc}\p{Bidi_Control}]/gu, '')].slice(0, maxTitle).join('')
