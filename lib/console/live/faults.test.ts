@@ -445,9 +445,8 @@ describe('the page', () => {
     for (const socket of held) socket.destroy()
     await page.is('live')
     await alerts.is('live')
-    const told = page.items.length
     say(watches.at(-1), 'dbx_3', 7e12)
-    await expect.poll(() => page.items.length, soon).toBe(told + 1)
+    await expect.poll(() => page.feed().pending.map(({ devbox_id }) => devbox_id), soon).toContain('dbx_3')
     proxy.closeAllConnections()
     proxy.close()
   })
