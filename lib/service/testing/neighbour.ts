@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readlinkSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { networkInterfaces } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 
 interface Neighbour {
@@ -19,7 +20,7 @@ interface Neighbour {
 const program = `
 const http = require('node:http')
 const fs = require('node:fs')
-const [folder, ...owned] = process.argv.slice(1)
+const [folder, own] = process.argv.slice(1)
 const server = http.createServer((request, answer) => {
   const path = folder + request.url.split('?')[0]
   const file = folder && ['', 'index.html'].map((name) => path + name).find((each) => fs.statSync(each, { throwIfNoEntry: false })?.isFile())
@@ -30,7 +31,7 @@ const server = http.createServer((request, answer) => {
 })
 const datagrams = require('node:dgram').createSocket('udp4')
 datagrams.bind(8080, () => {
-  for (const own of owned) try { datagrams.addMembership('239.9.9.9', own) } catch {}
+  datagrams.addMembership('239.9.9.9', own)
 })
 datagrams.on('message', (bytes) => console.log('datagram ' + bytes))
 server.listen(8080, '0.0.0.0', () => console.log('listening'))
@@ -48,7 +49,7 @@ export const startNeighbour = async (folder = ''): Promise<(Neighbour & { heard(
   const script =
     'until ip link show dev far >/dev/null 2>&1; do sleep 0.02; done; ip link set lo up; ip link set far up;'
   const assign = [addresses, privateAddresses].map(({ address }) => `ip address add ${address}/24 dev far`).join('; ')
-  const node = '"$@" 198.51.100.1'
+  const node = `"$@" ${addresses.address}`
   const child = spawn(
     'unshare',
     ['--net', '/bin/sh', '-c', `${script} ${assign}; ip route add default dev far; exec ${node}`, 'neighbour'].concat([
@@ -109,6 +110,12 @@ const hasOwnNetwork = async (pid: number): Promise<boolean> => {
     return false
   }
 }
+
+/** The addresses of this machine without those that other tests give it for a while, but with those of `near`. */
+export const ownAddresses = (near?: string): string[] =>
+  Object.entries(networkInterfaces()).flatMap(([name, all]) =>
+    name.startsWith('near') && name !== near ? [] : (all ?? []).map(({ address }) => address),
+  )
 
 /** A server of this machine on all of its addresses. */
 export const startOwnServer = async () => {

@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { networkInterfaces, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Client, createClient } from '#lib/client/client.ts'
-import { startOwnServer } from '#lib/service/testing/neighbour.ts'
+import { ownAddresses, startOwnServer } from '#lib/service/testing/neighbour.ts'
 import { runCommand } from '#lib/service/testing/process.ts'
 import { writeTask } from '#lib/service/testing/trials.ts'
 import { bubblewrap } from '../bubblewrap.ts'
@@ -33,15 +33,13 @@ while True:
     c.close()
 ' ${marker}`
 
-const ownAddresses = Object.values(networkInterfaces()).flatMap((all) =>
-  (all ?? []).map(({ address }) => address.replace(/%.*/, '')),
-)
-const ownIpv4 = ownAddresses.filter((address) => !address.includes(':'))
+const ofMachine = ownAddresses().map((address) => address.replace(/%.*/, ''))
+const ownIpv4 = ofMachine.filter((address) => !address.includes(':'))
 const metadata = ['169.254.169.254', '100.100.100.200', '168.63.129.16', '192.0.0.192', 'fd00:ec2::254']
 const hidden = ['::ffff:127.0.0.1', '::127.0.0.1', '64:ff9b::7f00:1', '2002:7f00:1::', '::ffff:169.254.169.254']
 const addresses = [
   ...['127.0.0.1', '127.1', '2130706433', '127.9.9.9', '0.0.0.0', 'localhost', '::1', '::', '10.0.2.2'],
-  ...[...ownAddresses, ...ownIpv4.map((address) => `::ffff:${address}`), ...metadata, ...hidden],
+  ...[...ofMachine, ...ownIpv4.map((address) => `::ffff:${address}`), ...metadata, ...hidden],
 ]
 
 const command = (asked: object) =>
