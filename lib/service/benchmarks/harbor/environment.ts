@@ -128,77 +128,27 @@ interface Building {
 export const buildEnvironment = async (
   workbench: Workbench,
   environment: TaskEnvironment,
-  { account, environments, devboxFolder, settings, reveal, warn, openStage, check, signal }: Building,
+  building: Building,
 ): Promise<Built> => {
-  const { buildTimeoutSeconds, healthcheck, folder } = environment
+  const { environments, devboxFolder, settings, reveal, warn, check, signal } = building
+  const { buildTimeoutSeconds, healthcheck } = environment
   const seconds = buildTimeoutSeconds * (settings.buildTimeoutMultiplier ?? settings.timeoutMultiplier)
   const message = `Environment start timed out after ${pythonSeconds(seconds)} seconds`
   const plan = await planOf(environment)
-  const here = await machine()
-  const { hasSystem } = here
+  const { hasSystem } = await machine()
   const workdir = environment.workdir ?? plan?.workdir ?? '/'
   const user = plan?.user ?? null
   let hasTests = false
   let isNoting = false
-  const makeWorkdir = (limit: AbortSignal) => workbench.must('mkdir -p -- "$WORKDIR"', { WORKDIR: workdir }, limit)
-  const build = async (limit: AbortSignal) => {
-    const key = plan && hasSystem ? await keyOf(account, environment) : undefined
-    const found: Warning[] = []
-    let extras: ExtraProgram[] = []
-    const installs: string[] = []
-    const lookAtImage = async (at: Workbench, image: string, env: Record<string, string>) => {
-      if (hasSystem) await makeLikeImage(at, image, { env, hasUsers: here.hasUsers, signal: limit })
-      const seen = await imageWarnings(at, image, { env, signal: limit })
-      if (at === workbench) extras = seen.extras
-      for (const warning of seen.warnings) {
-        if (found.some(({ sentence }) => sentence === warning.sentence)) continue
-        found.push(warning)
-        warn(warning)
-      }
-    }
-    const ofImage = plan?.env ?? { PATH: await searchPath() }
-    await lookAtImage(workbench, plan?.image ?? environment.image, ofImage)
-    const ofBuild: Warning[] = []
-    const note = (warning: Warning) => {
-      ofBuild.push(warning)
-      warn(warning)
-    }
-    const openAndLook = async ({ image, env }: BuildPlan) => {
-      const stage = await openStage()
-      try {
-        await stage.workbench.started(limit)
-        await stage.workbench.must('mkdir -p -- /root', {}, limit)
-        await lookAtImage(stage.workbench, image, env)
-        return stage
-      } catch (error) {
-        await stage.close()
-        throw error
-      }
-    }
-    const installed = (call: string) => void installs.push(call)
-    const how = { context: folder, machine: here, signal: limit, warn: note, installed, openStage: openAndLook }
-    if (plan) await buildSandbox(workbench, plan, how)
-    if (hasSystem)
-      await noteExtraPrograms(workbench, extras, { installs, path: ofImage.PATH ?? defaultPath, signal: limit })
-    if (hasSystem) await makeWorkdir(limit)
-    if (environment.hasFiles) await workbench.send(folder, workdir, { signal: limit })
-    const isWhole = ofBuild.every(({ differs }) => !differs)
-    if (key !== undefined && isWhole && key === (await keyOf(account, environment)))
-      await environments.keep(key, devboxFolder, {
-        builtFor: dirname(folder),
-        warnings: [...found, ...ofBuild],
-        signal: limit,
-      })
-  }
   for (const warning of plan?.warnings ?? []) warn(warning)
   await workbench.within(seconds, new TrialError('EnvironmentStartTimeoutError', message), async (limit) => {
     await workbench.started(limit)
     await workbench.must(`${makeLogFolders} && mkdir -p -- /root`, {}, limit)
     // In a system of its own the folders at / are made as in an image; otherwise they are there from the start.
-    if (!hasSystem) await makeWorkdir(limit)
+    if (!hasSystem) await makeWorkdir(workbench, workdir, limit)
     const known = plan && (await environments.warningsOf(devboxFolder))
     for (const warning of known ?? []) warn(warning)
-    if (!known) await build(limit)
+    if (!known) await buildAnew(workbench, { environment, plan, workdir, limit }, building)
     check()
     // A container knows its own name.
     const tellName = hasSystem ? 'echo "127.0.1.1 $HOSTNAME" >>/etc/hosts; ' : ''
@@ -225,4 +175,73 @@ export const buildEnvironment = async (
     env: noting({ ...path, ...env, ...environmentOf(settings.environment.env, reveal) }, isNoting),
     isNoting,
   }
+}
+
+const makeWorkdir = (workbench: Workbench, workdir: string, signal: AbortSignal) =>
+  workbench.must('mkdir -p -- "$WORKDIR"', { WORKDIR: workdir }, signal)
+
+interface Wanted {
+  environment: TaskEnvironment
+  plan: BuildPlan | undefined
+  workdir: string
+  limit: AbortSignal
+}
+
+/** Builds what no trial before has left here, and keeps it for the next ones where nothing of it failed. */
+const buildAnew = async (
+  workbench: Workbench,
+  { environment, plan, workdir, limit }: Wanted,
+  { account, environments, devboxFolder, warn, openStage }: Building,
+): Promise<void> => {
+  const { folder } = environment
+  const here = await machine()
+  const { hasSystem, hasUsers } = here
+  const key = plan && hasSystem ? await keyOf(account, environment) : undefined
+  const found: Warning[] = []
+  let extras: ExtraProgram[] = []
+  const installs: string[] = []
+  const lookAtImage = async (at: Workbench, image: string, env: Record<string, string>) => {
+    if (hasSystem) await makeLikeImage(at, image, { env, hasUsers, signal: limit })
+    const seen = await imageWarnings(at, image, { env, signal: limit })
+    if (at === workbench) extras = seen.extras
+    for (const warning of seen.warnings) {
+      if (found.some(({ sentence }) => sentence === warning.sentence)) continue
+      found.push(warning)
+      warn(warning)
+    }
+  }
+  const ofImage = plan?.env ?? { PATH: await searchPath() }
+  await lookAtImage(workbench, plan?.image ?? environment.image, ofImage)
+  const ofBuild: Warning[] = []
+  const note = (warning: Warning) => {
+    ofBuild.push(warning)
+    warn(warning)
+  }
+  const openAndLook = async ({ image, env }: BuildPlan) => {
+    const stage = await openStage()
+    try {
+      await stage.workbench.started(limit)
+      await stage.workbench.must('mkdir -p -- /root', {}, limit)
+      await lookAtImage(stage.workbench, image, env)
+      return stage
+    } catch (error) {
+      await stage.close()
+      throw error
+    }
+  }
+  const installed = (call: string) => void installs.push(call)
+  const how = { context: folder, machine: here, signal: limit, warn: note, installed, openStage: openAndLook }
+  if (plan) await buildSandbox(workbench, plan, how)
+  if (hasSystem) {
+    await noteExtraPrograms(workbench, extras, { installs, path: ofImage.PATH ?? defaultPath, signal: limit })
+    await makeWorkdir(workbench, workdir, limit)
+  }
+  if (environment.hasFiles) await workbench.send(folder, workdir, { signal: limit })
+  const isWhole = ofBuild.every(({ differs }) => !differs)
+  if (key !== undefined && isWhole && key === (await keyOf(account, environment)))
+    await environments.keep(key, devboxFolder, {
+      builtFor: dirname(folder),
+      warnings: [...found, ...ofBuild],
+      signal: limit,
+    })
 }
