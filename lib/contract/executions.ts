@@ -55,10 +55,6 @@ const GetQuery = z.object({ last_n: z.optional(queryInt(0, maxLines)) })
 // The public client documents this default, of this operation alone.
 const ExecuteQuery = z.object({ last_n: z._default(queryInt(0, maxLines), 100) })
 
-/** Why a kill would do nothing, or null while the execution can be killed. */
-export const killRefusal = (status: string): string | null =>
-  status === 'completed' ? 'The command has already ended' : null
-
 export const executions = defineEndpoints('executions', 'stable', {
   executeSync: {
     method: 'POST',

@@ -128,7 +128,3 @@ const usualPower = 0.8
  */
 export const scenariosToSettle = (variance: number, delta: number, power = usualPower): number | null =>
   delta === 0 ? null : ((normalQuantile(0.975) + normalQuantile(power)) ** 2 * variance) / delta ** 2
-
-/** The smallest difference that n scenarios show with a power of 0.8: (z_{alpha/2} + z_power) sd / sqrt(n). */
-export const detectableDifference = (sd: number, n: number): number =>
-  ((normalQuantile(0.975) + normalQuantile(usualPower)) * sd) / Math.sqrt(n)

@@ -2,9 +2,22 @@ import { describe, expect, it } from 'vitest'
 import { comparing } from './comparison.ts'
 import type { AttemptOutcome, FailureRule, JudgedAgent, Judgement } from './figures.ts'
 import { judge, judging } from './judgement.ts'
-import { clusteredSe, standardError } from './means.ts'
+import { meanOf, standardError, sumOf } from './means.ts'
 import { seededBits } from './random.ts'
 import { byName } from './tallies.ts'
+
+/**
+ * Of the grand mean of values that come in clusters, which are not independent within one: with G clusters, N values and
+ * V = sum over clusters of (sum_j (s_cj - m))^2, sqrt(V G / (G - 1)) / N (Miller 2024, appendix A; the correction for
+ * few clusters as in Inspect). Null below two clusters.
+ */
+const clusteredSe = (clusters: readonly (readonly number[])[]): number | null => {
+  const values = clusters.flat()
+  const mean = meanOf(values)
+  if (mean === null || clusters.length < 2) return null
+  const v = sumOf(clusters.map((cluster) => sumOf(cluster.map((each) => each - mean)) ** 2))
+  return Math.sqrt((v * clusters.length) / (clusters.length - 1)) / values.length
+}
 
 const six = (value: number | null | undefined) => (value == null ? value : Math.round(value * 1e6) / 1e6)
 

@@ -26,19 +26,6 @@ export const standardError = (values: readonly number[]): number | null => {
   return sd === null ? null : sd / Math.sqrt(values.length)
 }
 
-/**
- * Of the grand mean of values that come in clusters, which are not independent within one: with G clusters, N values and
- * V = sum over clusters of (sum_j (s_cj - m))^2, sqrt(V G / (G - 1)) / N (Miller 2024, appendix A; the correction for
- * few clusters as in Inspect). Null below two clusters.
- */
-export const clusteredSe = (clusters: readonly (readonly number[])[]): number | null => {
-  const values = clusters.flat()
-  const mean = meanOf(values)
-  if (mean === null || clusters.length < 2) return null
-  const v = sumOf(clusters.map((cluster) => sumOf(cluster.map((each) => each - mean)) ** 2))
-  return Math.sqrt((v * clusters.length) / (clusters.length - 1)) / values.length
-}
-
 export interface Interval {
   low: number
   high: number

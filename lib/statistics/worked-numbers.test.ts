@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { passAtK, passHatK, toldK } from './attempts.ts'
-import { bootstrap } from './bootstrap.ts'
-import { detectableDifference, holm, mcnemar, pairedDifference, scenariosToSettle, signFlipP } from './differences.ts'
+import { holm, mcnemar, pairedDifference, scenariosToSettle, signFlipP } from './differences.ts'
 import { normalCdf, normalQuantile, tCdf, tQuantile } from './distributions.ts'
 import { etaRange } from './durations.ts'
-import { clusteredSe, meanOf, quantile, sampleSd, standardError, tInterval, wilson, zInterval } from './means.ts'
+import { meanOf, quantile, sampleSd, standardError, tInterval, wilson, zInterval } from './means.ts'
 
 // Computed independently of this code, to six digits. The module holds every formula that reviewers of scores ask for, with
 // its numbers here, also those that no page shows yet.
@@ -14,8 +13,6 @@ const d = [0, 0.5, 0, 0.5, 0, -0.25, 0.5, 0, 0.25, 0]
 
 const six = (value: number | null | undefined) => (value == null ? value : Math.round(value * 1e6) / 1e6)
 const ends = (interval: { low: number; high: number } | null) => interval && [six(interval.low), six(interval.high)]
-const naiveSe = (values: readonly number[]) =>
-  (standardError(values) as number) * Math.sqrt((values.length - 1) / values.length)
 
 describe('distributions', () => {
   it('know the normal distribution', () => {
@@ -66,21 +63,6 @@ describe('mean and standard error', () => {
     expect(wilson(0, 0)).toBeNull()
     const { low, high } = wilson(7, 10) ?? { low: 0, high: 0 }
     expect([six((low + high) / 2), six((high - low) / 2)]).toEqual([0.644493, 0.247715])
-  })
-
-  it('of attempts that are clustered in scenarios', () => {
-    const clusters = [
-      [1, 1, 0],
-      [1, 1, 1],
-      [0, 0, 0],
-      [0, 1, 0],
-    ]
-    const corrected = clusteredSe(clusters) as number
-    const naive = standardError(clusters.flat()) as number
-    expect([six(meanOf(clusters.flat())), six(naive), six(corrected)]).toEqual([0.5, 0.150756, 0.215166])
-    expect(six(corrected * Math.sqrt(3 / 4))).toBe(0.186339)
-    expect(six((corrected * Math.sqrt(3 / 4)) / naive)).toBe(1.236033)
-    expect(clusteredSe([[1, 0, 1]])).toBeNull()
   })
 })
 
@@ -148,39 +130,18 @@ it('pass@k and pass^k of a job are means over its scenarios, and none for more a
   expect(toldK(20)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 15, 16, 20])
 })
 
-describe('bootstrap', () => {
-  const four = [0.5, 0, 0.25, -0.25]
-  const all = four.flatMap((w) => four.flatMap((x) => four.flatMap((y) => four.map((z) => (w + x + y + z) / 4))))
-
-  it('of all 256 resamples', () => {
-    expect([six(meanOf(all)), six(naiveSe(all) * Math.sqrt(256))]).toEqual([0.125, 0.139754])
-    expect([six(quantile(all, 0.025)), six(quantile(all, 0.975))]).toEqual([-0.125, 0.375])
-    expect(six(all.filter((mean) => mean <= 0).length / 256)).toBe(0.257813)
-  })
-
-  it('of a seeded sample comes near them, and the same again', () => {
-    const found = bootstrap(four, 20_000, 7)
-    expect(Math.abs((found?.se ?? 0) - 0.139754)).toBeLessThan(0.01)
-    expect(Math.abs((found?.share_at_most_zero ?? 0) - 0.2578)).toBeLessThan(0.02)
-    expect([found?.low, found?.high]).toEqual([-0.125, 0.375])
-    expect(bootstrap(four, 20_000, 7)).toEqual(found)
-    expect(bootstrap([], 10, 7)).toBeNull()
-  })
-})
-
 it('Holm', () => {
   expect(holm([0.01, 0.04, 0.03]).map(six)).toEqual([0.03, 0.06, 0.06])
   expect(holm([0.9, 0.8])).toEqual([1, 1])
   expect(holm([])).toEqual([])
 })
 
-it('sample size and the smallest difference that shows', () => {
+it('sample size', () => {
   const needed = (k: number) => scenariosToSettle(1 / 9 + 2 / (6 * k), 0.03) as number
   expect(six((normalQuantile(0.975) + normalQuantile(0.8)) ** 2)).toBe(7.84888)
   expect([needed(1).toFixed(2), needed(10).toFixed(2)]).toEqual(['3875.99', '1259.70'])
   // 968.998 with the square of the quantiles rounded to six digits.
   expect(needed(Number.POSITIVE_INFINITY)).toBeCloseTo(968.9975, 4)
-  expect(six(detectableDifference(0.45, 89))).toBe(0.133635)
   expect(scenariosToSettle(0.1, 0)).toBeNull()
 })
 

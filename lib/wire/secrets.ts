@@ -130,13 +130,6 @@ function* maskingText(text: string): Generator<void, string> {
   return masked
 }
 
-const done = <T>(steps: Generator<void, T>): T => {
-  for (;;) {
-    const step = steps.next()
-    if (step.done) return step.value
-  }
-}
-
 const maskPairs = (text: string): string => {
   let masked = ''
   let at = 0
@@ -242,8 +235,6 @@ export function* maskingRecord(record: unknown): Generator<void, unknown> {
   return Object.fromEntries(masked)
 }
 
-export const maskRecord = (record: unknown): unknown => done(maskingRecord(record))
-
 const keyLine =
   /^(\s*(?:[-?]\s+)*)(["']?)((?<=["'])[^"'\n]{1,100}|[\w.$@/[\]\uFF00-\uFF5E-]+)\2(\s*:(?:\s+|$)|\s*=\s*)(.*)$/
 const itemLine = /^(\s*-\s+)(.*)$/
@@ -300,8 +291,6 @@ export function* maskingYaml(yaml: string): Generator<void, string> {
   }
   return masked.join('\n')
 }
-
-export const maskYaml = (yaml: string): string => done(maskingYaml(yaml))
 
 /** Of a `value` that stands above its `name`, in the lines of one map. */
 const nameBelow = (lines: readonly string[], at: number, field: string, column: number): string | undefined => {
