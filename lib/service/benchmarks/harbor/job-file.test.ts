@@ -241,4 +241,27 @@ describe('a hostile job file', () => {
       // Without these limits it takes minutes, which are more than a test has.
       expect(message.test((await problemsOf(yaml)).join('\n'))).toBe(true)
     })
+
+  it('of many merges of much is refused', async () => {
+    const base = `base: &b {${many(9000, (i) => `k${i}: 1,`)}}\n`
+    expect((await problemsOf(base + many(90, (i) => `m${i}: {<<: *b}`))).join()).toContain(
+      'too long for so many merges',
+    )
+  })
+
+  it.each<[string, (count: number) => string]>([
+    ['keys that are none', (count) => many(count, (i) => `k${i}: 1`)],
+    ['names that are none', (count) => `agents:\n- env:\n${many(count, (i) => `    ${i}-: v`)}`],
+    ['items of the wrong form', (count) => `agents: [${Array.from({ length: count }, () => 1).join()}]`],
+  ])('of %s is read in proportion to its length', async (_, file) => {
+    const cpuOf = async (count: number) => {
+      const before = process.threadCpuUsage()
+      expect((await problemsOf(file(count))).length).toBeGreaterThan(count)
+      const { user, system } = process.threadCpuUsage(before)
+      return user + system
+    }
+    await cpuOf(2000)
+    const [short, long] = [await cpuOf(2000), await cpuOf(16_000)]
+    expect(long / short).toBeLessThan(20)
+  })
 })

@@ -80,6 +80,8 @@ const without = (value: unknown, issues: readonly Issue[]): JobFile | undefined 
   return JobFile.safeParse(copy).data
 }
 
+const keyOf = (path: Path) => JSON.stringify(path)
+
 const inOrder = (problems: YamlProblem[]) => problems.sort((a, b) => a.line - b.line || a.column - b.column)
 
 class Reading implements TaskReading {
@@ -88,12 +90,14 @@ class Reading implements TaskReading {
   readonly #unknown: Path[] = []
   readonly #source: YamlSource
   readonly #surroundings: Surroundings
-  readonly #issues: readonly Issue[]
+  readonly #misformed: ReadonlySet<string>
 
   constructor(source: YamlSource, surroundings: Surroundings, issues: readonly Issue[]) {
     this.#source = source
     this.#surroundings = surroundings
-    this.#issues = issues
+    this.#misformed = new Set(
+      issues.flatMap(({ path }) => [...path.keys(), path.length].map((end) => keyOf(path.slice(0, end)))),
+    )
     for (const { path, message } of issues)
       this.complain(path, `${path.length === 0 ? 'The job file' : path.at(-1)} ${message}`)
   }
@@ -112,7 +116,7 @@ class Reading implements TaskReading {
 
   /** A mistake of form has been found there or below, so the meaning is not checked. */
   isMisformed(path: Path) {
-    return this.#issues.some((issue) => path.every((key, i) => issue.path[i] === key))
+    return this.#misformed.has(keyOf(path))
   }
 
   async job(file: JobFile): Promise<HarborJob> {

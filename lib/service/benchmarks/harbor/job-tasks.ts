@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { machine } from '#lib/service/sandbox/system.ts'
 import type { ChosenTask, HarborScenario } from '../plan.ts'
 import { unknownImage } from './build/base-image.ts'
@@ -8,7 +9,7 @@ import { SandboxBuildFailedError } from './build/dockerfile.ts'
 import { planBuild } from './build/plan.ts'
 import { checksumOf, findFolder, isTaskFolder, taskFolders } from './datasets.ts'
 import { isGiven, type JobFile } from './job-schema.ts'
-import { matches } from './names.ts'
+import { matcherOf } from './names.ts'
 import { readTask, sentenceOf, type Task } from './task.ts'
 import type { Path } from './yaml-source.ts'
 
@@ -103,8 +104,7 @@ const selectTasks = async (
     return []
   }
   const { task_names: wanted, exclude_task_names: unwanted, n_tasks } = dataset
-  const isLike = (name: string, patterns: readonly string[]) => patterns.some((pattern) => matches(name, pattern))
-  const found = wanted?.length ? all.filter((name) => isLike(name, wanted)) : all
+  const found = wanted?.length ? await namesLike(all, wanted) : all
   if (found.length === 0) {
     reading.complain(
       [...at, 'task_names'],
@@ -112,16 +112,29 @@ const selectTasks = async (
     )
     return []
   }
-  for (const pattern of wanted ?? [])
-    if (!all.some((name) => matches(name, pattern)))
-      reading.warn(`datasets[${at[1]}].task_names: ${pattern} matches no task`)
-  const left = unwanted ? found.filter((name) => !isLike(name, unwanted)) : found
+  for (const pattern of wanted ?? []) {
+    if (!all.some(matcherOf(pattern))) reading.warn(`datasets[${at[1]}].task_names: ${pattern} matches no task`)
+    await nextTurn()
+  }
+  const excluded = new Set(unwanted ? await namesLike(found, unwanted) : [])
+  const left = found.filter((name) => !excluded.has(name))
   if (left.length === 0)
     reading.complain(
       [...at, 'exclude_task_names'],
       `exclude_task_names leave no task of ${dataset.path}: all of ${found.slice(0, 5).join(', ')} match`,
     )
   return left.slice(0, n_tasks ?? undefined)
+}
+
+/** Those that one of the patterns matches. A file may hold thousands of patterns for thousands of names. */
+const namesLike = async (names: readonly string[], patterns: readonly string[]): Promise<string[]> => {
+  const matchers = patterns.map(matcherOf)
+  const found: string[] = []
+  for (const name of names) {
+    if (matchers.some((isLike) => isLike(name))) found.push(name)
+    await nextTurn()
+  }
+  return found
 }
 
 /** How many tasks are read at once; more would only wait for the disk. */

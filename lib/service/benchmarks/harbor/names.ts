@@ -1,6 +1,13 @@
 /** Whether a name matches a pattern of Python's fnmatch: `*`, `?`, `[abc]`, `[!abc]`. Takes at most the product of both lengths. */
-export const matches = (name: string, pattern: string): boolean => {
+export const matches = (name: string, pattern: string): boolean => matcherOf(pattern)(name)
+
+/** The same for many names. */
+export const matcherOf = (pattern: string): ((name: string) => boolean) => {
   const tokens = tokensOf(pattern)
+  return (name) => matchesTokens(name, tokens)
+}
+
+const matchesTokens = (name: string, tokens: readonly Token[]): boolean => {
   let at = 0
   let token = 0
   let star = -1

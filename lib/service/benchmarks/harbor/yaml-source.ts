@@ -2,13 +2,14 @@ import {
   type Document,
   isAlias,
   isMap,
-  isPair,
   isScalar,
   isSeq,
   LineCounter,
   type Node,
+  type Pair,
   parseDocument,
   visit,
+  type YAMLMap,
 } from 'yaml'
 
 export type Path = readonly (string | number)[]
@@ -33,6 +34,8 @@ export interface YamlSource {
 const maxAliases = 100
 const maxAnchors = 1000
 const maxItems = 20_000
+/** Merges times items: each merge copies what it names. */
+const maxMerged = 500_000
 const maxProblems = 100
 /** Deeper than any job file, and less than what overflows the stack of the reader. */
 const maxDepth = 100
@@ -44,7 +47,10 @@ export const readYaml = (
   const whole = (message: string, line = 1, column = 1) => ({ problems: [{ line, column, path: '', message }] })
   const deep = deepestPlace(text)
   if (deep) return whole(`The job file is nested deeper than ${maxDepth} levels`, deep.line, deep.column)
-  if (count(text, /[\n,]/g) > maxItems) return whole(`The job file has more than ${maxItems} lines and items`)
+  const items = count(text, /[\n,]/g)
+  if (items > maxItems) return whole(`The job file has more than ${maxItems} lines and items`)
+  if (items * count(text, /<</g) > maxMerged)
+    return whole(`The job file has ${items} lines and items, which is too long for so many merges (<<)`)
   if (count(text, /(^|[\s,[{:-])\*[^\s*]/g) > maxAliases)
     return whole(`The job file has more than ${maxAliases} aliases`)
   if (count(text, /(^|[\s,[{:-])&[^\s&]/g) > maxAnchors)
@@ -70,7 +76,8 @@ export const readYaml = (
         }),
       }
     const value: unknown = document.toJS({ maxAliasCount: maxAliases })
-    const place = (path: Path) => lines.linePos(offsetOf(document.contents, path))
+    const pairOf = pairFinder()
+    const place = (path: Path) => lines.linePos(offsetOf(document.contents, path, pairOf))
     return {
       source: {
         value,
@@ -107,13 +114,13 @@ const nameOf = (path: Path) =>
   path.reduce<string>((name, key) => (typeof key === 'number' ? `${name}[${key}]` : name ? `${name}.${key}` : key), '')
 
 /** The position of the last key of the path that is written in the file; later keys are missing or merged in. */
-const offsetOf = (contents: Node | null, path: Path): number => {
+const offsetOf = (contents: Node | null, path: Path, pairOf: ReturnType<typeof pairFinder>): number => {
   let node: unknown = contents
   let offset = contents?.range?.[0] ?? 0
   for (const key of path) {
     if (isMap(node)) {
-      const pair = node.items.find((each) => isScalar(each.key) && String(each.key.value) === String(key))
-      if (!isPair(pair)) break
+      const pair = pairOf(node, key)
+      if (!pair) break
       offset = (pair.key as Node).range?.[0] ?? offset
       node = pair.value
     } else if (isSeq(node) && typeof key === 'number') {
@@ -124,6 +131,17 @@ const offsetOf = (contents: Node | null, path: Path): number => {
     if (isAlias(node)) break
   }
   return offset
+}
+
+/** Looks mappings over once each: a file may have as many problems in one of them as it has keys. */
+const pairFinder = () => {
+  const known = new Map<YAMLMap, Map<string, Pair>>()
+  return (map: YAMLMap, key: string | number): Pair | undefined => {
+    const pairs = known.get(map) ?? new Map()
+    if (!known.has(map)) for (const each of map.items) if (isScalar(each.key)) pairs.set(String(each.key.value), each)
+    known.set(map, pairs)
+    return pairs.get(String(key))
+  }
 }
 
 /** Where brackets, dashes or indentation nest too deep. Those inside strings are counted as well; no real file has so many. */
