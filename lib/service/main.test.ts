@@ -3,12 +3,17 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createClient } from '#lib/client/client.ts'
 import { readProc } from './kit/proc.ts'
+import { places } from './sandbox/cgroup.ts'
 import { childrenOf } from './sandbox/processes.ts'
 import { strongestIsolation } from './testing/isolation.ts'
 import { runCommand } from './testing/process.ts'
+
+const cpuPlace = places().find(({ controllers }) => controllers.includes('cpu'))
+const hasCpuGroups = cpuPlace?.version === 1
 
 let dataDir: string
 const started: ChildProcess[] = []
@@ -54,6 +59,24 @@ describe('the command', () => {
     child.kill('SIGTERM')
     expect(await ended).toMatchObject({ code: 0, signal: null })
     expect(output.stdout + output.stderr).not.toContain(key)
+  })
+
+  it.runIf(hasCpuGroups)('has a share of the processor of its own, and leaves devboxes theirs', async () => {
+    const { child, ready } = serve()
+    const baseUrl = await ready
+    const groupIn = (text: string) => /^\d+:[^:]*\bcpu\b[^:]*:(.*)$/m.exec(text)?.[1]
+    const own = () => groupIn(readFileSync(`/proc/${child.pid}/cgroup`, 'utf8'))
+    expect(own()).toMatch(/\/devdeck-service$/)
+    expect(readFileSync(join(cpuPlace?.folder ?? '', 'devdeck-service/cpu.shares'), 'utf8')).toBe('4096\n')
+    const key = readFileSync(join(dataDir, 'api-key'), 'utf8').trim()
+    const client = createClient({ baseUrl, headers: { authorization: `Bearer ${key}` } })
+    const { id } = await client.devboxes.createAndAwaitRunning({ body: {} })
+    const body = { command: 'cat /proc/self/cgroup' }
+    const { stdout } = await client.executions.executeSync({ params: { id }, body })
+    expect(groupIn(stdout)).toMatch(new RegExp(`/devdeck-[\\w-]+-${id}$`))
+    expect(readFileSync(join(cpuPlace?.folder ?? '', basename(groupIn(stdout) ?? ''), 'cpu.shares'), 'utf8')).toBe(
+      '1024\n',
+    )
   })
 
   it('keeps its key over a restart', async () => {

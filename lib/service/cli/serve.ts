@@ -1,6 +1,7 @@
 import { flushCompileCache } from 'node:module'
 import { setTimeout as delay } from 'node:timers/promises'
 import { logError } from '#lib/service/kit/log.ts'
+import { goBeforeDevboxes } from '#lib/service/sandbox/cgroup.ts'
 import { beginChoice } from '#lib/service/sandbox/choose.ts'
 import type { Service } from '#lib/service/service.ts'
 import type { CommandLine } from './command-line.ts'
@@ -13,6 +14,7 @@ export const serve = async (commandLine: CommandLine) => {
   const choice = beginChoice(commandLine.isolation)
   const { createService } = await import('#lib/service/service.ts')
   const service = await createService(commandLine, choice)
+  process.once('exit', goBeforeDevboxes())
   const { stop, fault } = ends(service, commandLine.drainMs)
   process.on('SIGTERM', stop).on('SIGINT', stop)
   process.on('uncaughtException', fault).on('unhandledRejection', fault)

@@ -57,6 +57,35 @@ export const removeGroupsOf = async (serviceId: string): Promise<void> => {
   await removeGroups(all.filter((folder) => basename(folder).startsWith(prefix)))
 }
 
+const ownName = 'devdeck-service'
+/** Of what a program has: the service does little for each call, and many wait for it. Devboxes keep the share of a program. */
+const ownShares = 4
+
+/**
+ * Has the kernel give this process the processor before its devboxes where both want it. What it starts goes along until
+ * it joins the group of its devbox. Returns how to undo that.
+ */
+export const goBeforeDevboxes = (): (() => void) => {
+  const place = places().find(({ version, controllers }) => version === 1 && controllers.includes('cpu'))
+  // In version 2 it is done where this process has a group of its own: to leave one would be to leave its unit.
+  if (!place) return () => undefined
+  const folder = join(place.folder, ownName)
+  const move = (to: string) => write(join(to, 'cgroup.procs'), process.pid)
+  try {
+    mkdirSync(folder, { recursive: true })
+    write(join(folder, 'cpu.shares'), ownShares * 1024)
+    move(folder)
+  } catch {
+    // Another service removes the group that both share; then it waits for the processor like any program.
+    return () => undefined
+  }
+  return () =>
+    unlessMissing(() => {
+      move(place.folder)
+      remove(folder)
+    })
+}
+
 /** Where devboxes of this process get their groups; one entry, or one for each hierarchy of version 1. */
 export const places = (): readonly Place[] => {
   known ??= findPlaces()
@@ -204,7 +233,7 @@ const placesOfVersion2 = (own: string, top: string, missing: readonly Controller
 // handed to it (systemd's Delegate=yes), it moves down by one, as the kernel's documentation asks for.
 const makeRoomForGroups = (own: string, controllers: readonly Controller[]) => {
   if (membersOf(own).join() !== String(process.pid)) return
-  const leaf = join(own, 'devdeck-service')
+  const leaf = join(own, ownName)
   try {
     mkdirSync(leaf, { recursive: true })
     write(join(leaf, 'cgroup.procs'), process.pid)
@@ -218,6 +247,7 @@ const makeRoomForGroups = (own: string, controllers: readonly Controller[]) => {
     } catch {
       // The cgroups above do not hand this one down.
     }
+  unlessRefused(() => write(join(leaf, 'cpu.weight'), ownShares * 100))
 }
 
 /** Tried out by making a group, and in version 2, where joining needs further rights, by having a process join it. */
@@ -292,7 +322,7 @@ const write = (file: string, value: number | string) => writeFileSync(file, Stri
 /** For files that exist in one version only, or with swap accounting only, and for groups that have gone. */
 const unlessMissing = (act: () => void) => unless(['ENOENT', 'ENODEV'], act)
 
-const unlessRefused = (act: () => void) => unless(['ENOENT', 'EINVAL'], act)
+const unlessRefused = (act: () => void) => unless(['ENOENT', 'EINVAL', 'EACCES', 'EPERM'], act)
 
 const unless = (codes: readonly string[], act: () => void) => {
   try {
