@@ -62,8 +62,11 @@ describe('POST /v1/axons/{id}/sql/query', () => {
   })
 
   it('200 answers what JSON has no word for', async () => {
-    const { rows } = await query("SELECT 9007199254740991, 9007199254740993, -9223372036854775808, 9e999, x'00ff'")
-    expect(rows).toEqual([[9007199254740991, '9007199254740993', '-9223372036854775808', null, { base64: 'AP8=' }]])
+    const { rows } = await query("SELECT 9007199254740991, 9007199254740993, -9223372036854775808, x'00ff'")
+    expect(rows).toEqual([[9007199254740991, '9007199254740993', '-9223372036854775808', { base64: 'AP8=' }]])
+    // NULL would say that there is no value.
+    const infinite = await query('SELECT 1e400, -1e400, typeof(1e400), 1e400 - 1e400')
+    expect(infinite.rows).toEqual([['Infinity', '-Infinity', 'real', null]])
   })
 
   it('200 ends at the row limit, and at the size limit, and says so', async () => {

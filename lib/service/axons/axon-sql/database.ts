@@ -200,11 +200,12 @@ const typeName = (declared: string | null): string => {
 
 /**
  * Unspecified: values JSON has no word for. A blob is `{"base64": …}`, as it may be given for a parameter; an integer that
- * a number of JavaScript cannot hold is text, and an infinite number is null.
+ * a number of JavaScript cannot hold is text, and so is an infinite number: `Infinity`, `-Infinity`.
  */
 const toJson = (value: SqlValue): unknown => {
   if (typeof value === 'bigint')
     return BigInt.asIntN(54, value) === value && Number.isSafeInteger(Number(value)) ? Number(value) : value.toString()
+  if (typeof value === 'number' && !Number.isFinite(value)) return String(value)
   return value instanceof Uint8Array ? { base64: Buffer.from(value).toString('base64') } : value
 }
 
