@@ -104,6 +104,8 @@ const columns: Column<Row>[] = [
     id: 'mean',
     header: 'Mean score',
     priority: 2,
+    // On a phone the lines are broken, so that no denominator is cut off.
+    lines: () => 2,
     width: '13rem',
     align: 'right',
     cell: (row) => <Mean {...row} />,
@@ -195,7 +197,7 @@ const columns: Column<Row>[] = [
 const Mean = ({ figures, other, otherRule }: Row) => {
   if (figures === null) return <span className="text-muted">…</span>
   return (
-    <span className="block leading-4 whitespace-nowrap">
+    <span className="block leading-4 @2xl:whitespace-nowrap">
       {figures.mean === null ? (
         <Nothing why={figures.reasons.mean} />
       ) : (
@@ -207,7 +209,9 @@ const Mean = ({ figures, other, otherRule }: Row) => {
       {other && (
         <span className="block text-xs leading-4 text-muted">
           {ruleWords[otherRule]}{' '}
-          {other.mean === null ? 'none' : `${three(other.mean)} (n = ${formatCount(other.n_scenarios)})`}
+          <span className="whitespace-nowrap">
+            {other.mean === null ? 'none' : `${three(other.mean)} (n = ${formatCount(other.n_scenarios)})`}
+          </span>
         </span>
       )}
     </span>
@@ -230,7 +234,12 @@ const methodWords: Record<string, string> = {
 
 /** An agent, which leads to its run; the state of that while it is not simply over. */
 const Agent = ({ agent: { name, model, runId, state, run }, mark }: Pick<Row, 'agent' | 'mark'>) => {
-  const label = <AgentLines name={`${name}${mark}`} model={model} isWhole />
+  const label = (
+    <>
+      <AgentLines name={`${name}${mark}`} model={model} isWhole />
+      {isControl(name) && <span className="block text-xs leading-4 font-normal text-muted">reference, not ranked</span>}
+    </>
+  )
   return (
     <span className="flex min-w-0 items-center gap-2">
       {runId ? (
@@ -245,7 +254,6 @@ const Agent = ({ agent: { name, model, runId, state, run }, mark }: Pick<Row, 'a
       ) : (
         <span className="min-w-0">{label}</span>
       )}
-      {isControl(name) && <span className="text-xs text-muted">reference, not ranked</span>}
       {state !== 'finished' && (
         <BenchmarkState of={runId ? 'run' : 'job'} state={runId ? (run?.state ?? 'running') : 'queued'} />
       )}
