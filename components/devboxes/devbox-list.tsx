@@ -138,7 +138,14 @@ export const DevboxList = ({ serviceUrl, drawnColumns }: DevboxListProps) => {
         }
         none={
           isOnlyTrials ? (
-            <OnlyTrials view={view} count={ofTrials} />
+            <OnlyTrials
+              view={view}
+              count={ofTrials}
+              looked={loaded.length}
+              total={page.list.data?.pages[0]?.total_count}
+              hasMore={page.list.hasNextPage}
+              onMore={onNearEnd}
+            />
           ) : (
             <EmptyState
               icon={Box}
@@ -174,7 +181,8 @@ export const DevboxList = ({ serviceUrl, drawnColumns }: DevboxListProps) => {
 
 const labelOf = ({ id, name }: Devbox) => t('Select {name}', { name: name || id })
 
-const enoughLoaded = 200
+/** Of devboxes of trials before the first of a person; beyond it one asks for more by hand. */
+const enoughLoaded = 2_000
 
 /** How many devboxes of trials the page leaves out, and the way to see them. */
 const Trials = ({ view, count }: { view: DevboxListView; count: number }) => {
@@ -195,11 +203,36 @@ const Trials = ({ view, count }: { view: DevboxListView; count: number }) => {
   )
 }
 
-const OnlyTrials = ({ view, count }: { view: DevboxListView; count: number }) => (
+interface OnlyTrialsProps {
+  view: DevboxListView
+  count: number
+  /** How many of `total` were looked through. */
+  looked: number
+  /** Of all devboxes there are. */
+  total: number | null | undefined
+  hasMore: boolean
+  /** Absent while more are read. */
+  onMore: (() => void) | undefined
+}
+
+const OnlyTrials = ({ view, count, looked, total, hasMore, onMore }: OnlyTrialsProps) => (
   <EmptyState
     icon={FlaskConical}
-    title={t('Only devboxes of trials: {count}', { count: formatCount(count) })}
-    action={<ButtonLink href={devboxListPath({ ...view, trials: 'shown' })}>{t('Show them')}</ButtonLink>}
+    title={
+      hasMore
+        ? `Only devboxes of trials among the newest ${formatCount(looked)}${total == null ? '' : ` of ${formatCount(total)}`}`
+        : t('Only devboxes of trials: {count}', { count: formatCount(count) })
+    }
+    action={
+      <>
+        {hasMore && (
+          <Button busy={onMore === undefined} onClick={onMore}>
+            Look at older ones
+          </Button>
+        )}
+        <ButtonLink href={devboxListPath({ ...view, trials: 'shown' })}>{t('Show them')}</ButtonLink>
+      </>
+    }
   >
     {t(
       'Benchmarks make a devbox for each trial. They are left out unless you ask for them, so that your own stay in sight.',

@@ -46,3 +46,14 @@ it('saves over nothing that somebody else wrote meanwhile unless it is told what
   const known = { ...taken, commit_message: 'theirs' }
   await expect(mutate(update, { ...mine, base: known })).resolves.toMatchObject({ metadata: { a: '2' } })
 })
+
+it('reads on in larger pages, as devboxes of trials are left out of them', async () => {
+  for (const name of ['a', 'b', 'c', 'd'])
+    await service.client.devboxes.create({ body: { name, metadata: { of: 'pages' } } })
+  const query = { limit: 1, include_total_count: false, metadata: [{ key: 'of', op: 'eq' as const, value: 'pages' }] }
+  const { pages } = await new QueryClient().fetchInfiniteQuery({
+    ...devboxQueries.list(query, service.client),
+    pages: 2,
+  })
+  expect(pages.map(({ devboxes }) => devboxes.map(({ name }) => name))).toEqual([['d'], ['c', 'b', 'a']])
+})

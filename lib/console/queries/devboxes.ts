@@ -22,6 +22,7 @@ type Api = typeof pageApi
 const restingMs = 15_000
 const movingMs = 2_000
 const heldSeconds = 20
+const laterPageSize = 200
 /** On its way from one state to another, so that the next look is worth taking soon. */
 export const isMoving = ({ status }: Devbox) => status !== 'running' && status !== 'suspended' && !hasEnded(status)
 
@@ -43,6 +44,12 @@ export const devboxQueries = {
   list: (query: DevboxListQuery, api: Api = pageApi) =>
     listPages({
       ...devboxList(query, api),
+      // Devboxes of trials, which the page leaves out, may be hundreds before the first of a person.
+      read: (each, signal) =>
+        api.devboxes.list({
+          query: each.starting_after === query.starting_after ? each : { ...each, limit: laterPageSize },
+          signal,
+        }),
       refetchInterval: ({ state }) => {
         const isSoon = state.data?.pages.some(({ devboxes }) => devboxes.some(isMoving))
         return pace(state.error, isSoon ? movingMs : restingMs)
