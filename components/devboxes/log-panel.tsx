@@ -1,5 +1,5 @@
 'use client'
-import { Download, Search, SquareTerminal, X } from 'lucide-react'
+import { Download, Search, SlidersHorizontal, SquareTerminal, X } from 'lucide-react'
 import { memo, useCallback, useMemo, useState } from 'react'
 import { type HowToChange, useAddress } from '#components/list/use-address.ts'
 import { useAskTerminals } from '#components/terminal/workspace/use-ask-terminals.ts'
@@ -9,6 +9,7 @@ import { classes } from '#components/ui/classes.ts'
 import { CopyButton } from '#components/ui/copy-button.tsx'
 import { FollowedLog } from '#components/ui/followed-log.tsx'
 import { Input } from '#components/ui/input.tsx'
+import { Popover } from '#components/ui/popover.tsx'
 import { Select } from '#components/ui/select.tsx'
 import { shortenMiddle } from '#components/ui/text.ts'
 import { formatExact, formatTimeOfDay } from '#components/ui/time-text.ts'
@@ -127,6 +128,46 @@ interface LogFiltersProps {
 const LogFilters = ({ records, view, change, problem }: LogFiltersProps) => {
   const sources = useMemo(() => wordsOf(records, 'source', logSources, view.source), [records, view.source])
   const levels = useMemo(() => wordsOf(records, 'level', logLevels, view.level), [records, view.level])
+  const inForce = [view.source, view.level, view.regex, view.stats, view.files].filter(Boolean).length
+  const controls = (
+    <>
+      <Select
+        aria-label="Source"
+        value={view.source ?? ''}
+        onChange={({ target }) => change({ source: target.value || undefined }, 'replace')}
+        options={[
+          { value: '', label: 'All sources' },
+          ...sources.map((value) => ({ value, label: sourceWords[value] ?? value })),
+        ]}
+      />
+      <Select
+        aria-label="Level"
+        value={view.level ?? ''}
+        onChange={({ target }) => change({ level: target.value || undefined }, 'replace')}
+        options={[{ value: '', label: 'All levels' }, ...levels.map((value) => ({ value, label: value }))]}
+      />
+      <Check
+        label="Regular expression"
+        checked={view.regex === 'yes'}
+        onCheck={(isOn) => change({ regex: isOn ? 'yes' : undefined }, 'replace')}
+      />
+      <Check
+        label="Statistics"
+        checked={view.stats === 'shown' || view.source === 'stats'}
+        onCheck={(isOn) =>
+          change(
+            { stats: isOn ? 'shown' : undefined, ...(view.source === 'stats' && { source: undefined }) },
+            'replace',
+          )
+        }
+      />
+      <Check
+        label="Reads of the Files tab"
+        checked={view.files === 'shown'}
+        onCheck={(isOn) => change({ files: isOn ? 'shown' : undefined }, 'replace')}
+      />
+    </>
+  )
   return (
     <div className="flex flex-wrap items-start gap-x-3 gap-y-2 text-sm">
       <span className="w-64 max-sm:w-full">
@@ -144,43 +185,19 @@ const LogFilters = ({ records, view, change, problem }: LogFiltersProps) => {
           </span>
         )}
       </span>
-      {/* On a phone one line, to be scrolled: most of the height is the log's. */}
-      <div className="flex flex-wrap items-center gap-x-3 gap-y-2 max-sm:w-full max-sm:flex-nowrap max-sm:-mx-1 max-sm:*:shrink-0 max-sm:overflow-x-auto max-sm:p-1 max-sm:whitespace-nowrap">
-        <Select
-          aria-label="Source"
-          value={view.source ?? ''}
-          onChange={({ target }) => change({ source: target.value || undefined }, 'replace')}
-          options={[
-            { value: '', label: 'All sources' },
-            ...sources.map((value) => ({ value, label: sourceWords[value] ?? value })),
-          ]}
-        />
-        <Select
-          aria-label="Level"
-          value={view.level ?? ''}
-          onChange={({ target }) => change({ level: target.value || undefined }, 'replace')}
-          options={[{ value: '', label: 'All levels' }, ...levels.map((value) => ({ value, label: value }))]}
-        />
-        <Check
-          label="Regular expression"
-          checked={view.regex === 'yes'}
-          onCheck={(isOn) => change({ regex: isOn ? 'yes' : undefined }, 'replace')}
-        />
-        <Check
-          label="Statistics"
-          checked={view.stats === 'shown' || view.source === 'stats'}
-          onCheck={(isOn) =>
-            change(
-              { stats: isOn ? 'shown' : undefined, ...(view.source === 'stats' && { source: undefined }) },
-              'replace',
-            )
-          }
-        />
-        <Check
-          label="Reads of the Files tab"
-          checked={view.files === 'shown'}
-          onCheck={(isOn) => change({ files: isOn ? 'shown' : undefined }, 'replace')}
-        />
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
+        <span className="contents max-sm:hidden">{controls}</span>
+        {/* On a phone most of the height is the log's. */}
+        <span className="sm:hidden">
+          <Popover
+            trigger={<Button icon={SlidersHorizontal}>{inForce > 0 ? `Filters (${inForce})` : 'Filters'}</Button>}
+            label="Filter the log"
+            align="start"
+            className="w-72"
+          >
+            <div className="flex flex-col items-start gap-3">{controls}</div>
+          </Popover>
+        </span>
         {view.execution !== undefined && (
           <Button size="sm" icon={X} title={view.execution} onClick={() => change({ execution: undefined }, 'push')}>
             Only execution <VisibleText>{shortenMiddle(view.execution, 18)}</VisibleText>
