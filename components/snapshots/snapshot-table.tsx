@@ -5,10 +5,10 @@ import { type ReactNode, useMemo, useState } from 'react'
 import { chosenColumns } from '#components/list/chosen-columns.tsx'
 import { devboxColumn, idColumn, type ListColumn, metadataColumn, timeColumn } from '#components/list/columns.tsx'
 import type { ChosenColumns } from '#components/list/use-columns.ts'
-import { classes } from '#components/ui/classes.ts'
 import { DataTable, type DataTableProps } from '#components/ui/data-table.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
+import { cutEnd } from '#components/ui/text.ts'
 import { NameText, VisibleText } from '#components/ui/visible-text.tsx'
 import { snapshotColumns } from '#lib/console/address/columns/snapshot-columns.ts'
 import { paths } from '#lib/console/address/paths.ts'
@@ -135,6 +135,7 @@ const columnsFor = (query: Partial<SnapshotListQuery>, onShow: (id: string) => v
     id: 'name',
     header: 'Name',
     priority: 1,
+    lines: ({ commit_message }) => (commit_message ? 2 : 1),
     cell: ({ id, name, commit_message }) => <Named name={name} message={commit_message} onShow={() => onShow(id)} />,
   },
   {
@@ -163,13 +164,12 @@ const Named = ({ name, message, onShow }: NamedProps): ReactNode => (
       type="button"
       aria-haspopup="dialog"
       onClick={onShow}
-      // A message beside it has the rest of the line.
-      className={classes('min-h-6 truncate align-middle hover:underline', message ? 'max-w-[70%]' : 'max-w-full')}
+      className="block min-h-6 max-w-full truncate text-left hover:underline"
     >
       <NameText>{name}</NameText>
     </button>
     {message && (
-      <span className="ml-2 font-normal text-muted">
+      <span title={cutEnd(message, 1000)} className="line-clamp-2 pb-0.5 text-xs leading-4 font-normal text-muted">
         <VisibleText max={200}>{message}</VisibleText>
       </span>
     )}

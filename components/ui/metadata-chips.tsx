@@ -1,6 +1,7 @@
 import Link from 'next/link'
 import type { ReactNode } from 'react'
 import { t } from '#lib/language/translate.ts'
+import { classes } from './classes.ts'
 import { cutEnd } from './text.ts'
 import { VisibleText } from './visible-text.tsx'
 
@@ -16,8 +17,8 @@ export interface MetadataChipsProps {
 }
 
 /**
- * Few elements, as a table has several of these in each row. There they stand on one line, whole as far as they fit; an
- * ellipsis says that there are more.
+ * In a row of a table they stand on one line, and what does not fit is counted: `max` where the cell is wide enough for
+ * so many, else one. Few elements, as a table has several of these in each row.
  */
 export const MetadataChips = ({
   metadata,
@@ -28,33 +29,29 @@ export const MetadataChips = ({
 }: MetadataChipsProps) => {
   const pairs = Object.entries(metadata)
   if (pairs.length === 0) return empty
-  const rest = pairs.slice(max)
-  const all = cutEnd(pairs.map(([key, value]) => `${key}=${value}`).join('\n'), 1000)
-  const isLine = Number.isFinite(max)
+  const chip = ([key, value]: [string, string]) => (
+    <Chip key={key} pair={[key, value]} href={hrefFor?.(key, value)} isFollowed={isFollowed} />
+  )
+  if (!Number.isFinite(max)) return <div className="flex min-w-0 flex-wrap items-center gap-1">{pairs.map(chip)}</div>
   return (
-    <div
-      className={isLine ? lineClasses : 'flex min-w-0 flex-wrap items-center gap-1'}
-      title={isLine ? all : undefined}
-    >
-      {pairs.slice(0, max).map(([key, value]) => (
-        <Chip key={key} pair={[key, value]} href={hrefFor?.(key, value)} isFollowed={isFollowed} />
-      ))}
-      {rest.length > 0 && (
-        <span
-          title={cutEnd(rest.map(([key, value]) => `${key}=${value}`).join('\n'), 1000)}
-          // Without a place of its own what is for the ear alone would widen a narrow page, as nothing cuts it off.
-          className="tabular relative shrink-0 px-1 text-xs text-muted"
-        >
-          +{rest.length}
-          <span className="sr-only"> {t('more')}</span>
-        </span>
-      )}
+    <div className="@container" title={cutEnd(pairs.map(([key, value]) => `${key}=${value}`).join('\n'), 1000)}>
+      <div className="flex min-w-0 items-center gap-1 [&>:nth-child(n+2):not([data-rest])]:hidden @3xs:[&>:nth-child(n+2):not([data-rest])]:inline-flex">
+        {pairs.slice(0, max).map(chip)}
+        <Rest count={pairs.length - 1} className="@3xs:hidden" />
+        <Rest count={pairs.length - max} className="hidden @3xs:inline" />
+      </div>
     </div>
   )
 }
 
-// Beside the longest chip there is room for the ellipsis.
-const lineClasses = 'truncate [&>*]:mr-1 [&>*]:align-middle [&>*:not(:only-child)]:max-w-[calc(100%-1.25rem)]'
+const Rest = ({ count, className }: { count: number; className: string }) =>
+  count > 0 && (
+    // Without a place of its own what is for the ear alone would widen a narrow page, as nothing cuts it off.
+    <span data-rest className={classes('tabular relative shrink-0 px-1 text-xs text-muted', className)}>
+      +{count}
+      <span className="sr-only"> {t('more')}</span>
+    </span>
+  )
 
 interface ChipProps {
   pair: [string, string]
