@@ -96,3 +96,57 @@ test('two lists keep their own columns; one is exported whole and saved as a vie
   await bar.getByRole('button', { name: 'Clear selection' }).click()
   await expect(bar).toHaveCount(0)
 })
+
+test('what has no room in a row is counted or below it, and on a phone the filters of a log are behind a button', async ({
+  signedIn: page,
+  product,
+}) => {
+  await page.setViewportSize({ width: 1440, height: 900 })
+  const { service } = product
+  const metadata = { team: 'platform', env: 'staging', demo: '1' }
+  const { id } = await service.devboxes.createAndAwaitRunning({ body: { name: 'tight', metadata } })
+  const message = 'hello.py, as it first ran, with the numbers it counts'
+  await service.snapshots.create({ params: { id }, body: { name: 'tight-sources', commit_message: message } })
+  await open(page, `${product.url}/devboxes?search=tight`)
+  const row = page.getByRole('row', { name: /tight/ })
+  await expect(row.getByRole('link', { name: 'team=platform' })).toBeVisible()
+  await expect(row.getByText('+2 more')).toBeVisible()
+  await open(page, `${product.url}/snapshots?search=tight`)
+  const shown = page.getByText(message)
+  await expect(shown).toBeVisible()
+  expect(
+    await shown.evaluate((text) =>
+      [text, text.closest('th')].every((each) => !each || each.scrollWidth <= each.clientWidth),
+    ),
+  ).toBe(true)
+
+  await page.setViewportSize({ width: 390, height: 844 })
+  await open(page, `${product.url}/devboxes/${id}?tab=log`)
+  await expect(page.getByRole('combobox', { name: 'Level' })).toBeHidden()
+  await page.getByRole('button', { name: 'Filters' }).click()
+  await page
+    .getByRole('dialog', { name: 'Filter the log' })
+    .getByRole('combobox', { name: 'Level' })
+    .selectOption('error')
+  await page.keyboard.press('Escape')
+  await expect(page.getByRole('button', { name: 'Filters (1)' })).toBeVisible()
+  await expect(page).toHaveURL(`${product.url}/devboxes/${id}?tab=log&level=error`)
+})
+
+test('an address without a page leads to the thing whose id is in it', async ({ signedIn: page, product }) => {
+  const { id } = await product.service.devboxes.create({ body: { name: 'strayed' } })
+  await page.goto(`${product.url}/devboxs/${id}`)
+  await expect(page.getByRole('heading', { name: 'There is no page at this address' })).toBeVisible()
+  const found = page.getByRole('list', { name: 'Found' })
+  await expect(found.getByRole('link', { name: 'strayed devbox' })).toBeVisible()
+  const search = page.getByRole('textbox', { name: 'Search by id or name' })
+  await search.fill('bmj_none')
+  await expect(page.getByText('This is the id of a benchmark job, and this account has none with it.')).toBeVisible()
+  await search.fill('straye')
+  await found.getByRole('link', { name: 'strayed devbox' }).click()
+  await expect(page).toHaveURL(`${product.url}/devboxes/${id}`)
+  // An id in the address of another kind of thing.
+  await page.goto(`${product.url}/benchmark-jobs/${id}`)
+  await expect(page.getByRole('heading', { name: 'There is no benchmark job with this id' })).toBeVisible()
+  await expect(found.getByRole('link', { name: 'strayed devbox' })).toBeVisible()
+})

@@ -1,1 +1,10 @@
-export { NoSuchPage as default } from '#components/layout/no-such-page.tsx'
+import { AddressHelp } from '#components/layout/address-help.tsx'
+import { NoSuchPage } from '#components/layout/no-such-page.tsx'
+
+export default function NotFound() {
+  return (
+    <NoSuchPage>
+      <AddressHelp />
+    </NoSuchPage>
+  )
+}

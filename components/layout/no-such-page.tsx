@@ -1,14 +1,30 @@
+import type { ReactNode } from 'react'
 import { paths } from '#lib/console/address/paths.ts'
 
+const lists = [
+  ['Overview', paths.overview()],
+  ['Devboxes', paths.devboxes()],
+  ['Axons', paths.axons()],
+  ['Snapshots', paths.snapshots()],
+  ['Benchmark jobs', paths.benchmarkJobs()],
+  ['Benchmark runs', paths.benchmarkRuns()],
+  ['Scenarios', paths.scenarios()],
+] as const
+
 /** Sent along with every page, so of plain elements: components would be downloaded with each. */
-export const NoSuchPage = () => (
+export const NoSuchPage = ({ children }: { children?: ReactNode }) => (
   <div className="mx-auto flex max-w-2xl flex-col items-center gap-3 px-4 pt-[12dvh] text-center">
     <h1 className="text-lg font-medium">There is no page at this address</h1>
     <p className="max-w-prose text-lg text-balance text-muted">
       The address may be mistyped, or the page may belong to another version of the console.
     </p>
-    <a href={paths.overview()} className="font-medium text-accent hover:underline">
-      Go to the overview
-    </a>
+    {children}
+    <nav aria-label="Lists" className="flex flex-wrap justify-center gap-x-4 gap-y-1">
+      {lists.map(([name, href]) => (
+        <a key={href} href={href} className="inline-flex min-h-6 items-center font-medium text-accent hover:underline">
+          {name}
+        </a>
+      ))}
+    </nav>
   </div>
 )

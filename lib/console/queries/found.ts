@@ -97,6 +97,9 @@ const named = (
 /** The kind of what an id stands for, where the text is or holds one, as an address or a line of a log does. */
 export const kindOfId = (text: string): FoundKind | undefined => kindOf[knownId.exec(text)?.[1] ?? '']
 
+/** The id that a text is or holds. */
+export const idIn = (text: string): string | undefined => knownId.exec(text)?.[0]
+
 /** What is asked for when the text is or holds an id; undefined without. */
 const finderOfId = (text: string, api: Api): Finder[] | undefined => {
   const [id = '', prefix = ''] = knownId.exec(text) ?? []
