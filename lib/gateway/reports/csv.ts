@@ -26,9 +26,9 @@ export const reportCsv = (report: Report | CompareReport, of: ReportTable): stri
   )
 }
 
-/** A column for each name that a row has, those of `first` before all others. */
-export const csvTable = (first: readonly string[], rows: readonly object[]): string => {
-  const columns = [...new Set([...first, ...rows.flatMap((row) => Object.keys(row))])]
+/** A column for each name that a row has; without rows those of `names`. */
+export const csvTable = (names: readonly string[], rows: readonly object[]): string => {
+  const columns = rows.length === 0 ? names : [...new Set(rows.flatMap((row) => Object.keys(row)))]
   return csvLines([columns, ...rows.map((row) => columns.map((column) => (row as Record<string, unknown>)[column]))])
 }
 
