@@ -158,7 +158,7 @@ const Findings = memo(({ found, rows, agents, change }: FindingsProps) => {
       />
       <SuspiciousList
         found={found}
-        total={rows.length}
+        rows={rows}
         onSearch={({ name }) => show({ search: name })}
         onShowAll={(suspicious) => show({ suspicious })}
       />

@@ -1,7 +1,7 @@
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { type Suspicion, suspicions } from '#lib/console/address/job-view.ts'
 import { formatCount } from '#lib/console/frame/format.ts'
-import type { ScenarioRow } from '../grid/scenario-grid.ts'
+import { attemptsDisagree, type ScenarioRow } from '../grid/scenario-grid.ts'
 import { repeatWords, suspicionTitles } from './suspicious.ts'
 
 const means: Record<Suspicion, string> = {
@@ -18,13 +18,15 @@ const namesShown = 12
 
 interface SuspiciousListProps {
   found: Record<Suspicion, readonly ScenarioRow[]>
-  total: number
+  rows: readonly ScenarioRow[]
   onSearch: (row: ScenarioRow) => void
   onShowAll: (suspicion: Suspicion) => void
 }
 
 /** Scenarios of which more may be wrong than the agents; each leads to its line in the grid. */
-export const SuspiciousList = ({ found, total, onSearch, onShowAll }: SuspiciousListProps) => {
+export const SuspiciousList = ({ found, rows, onSearch, onShowAll }: SuspiciousListProps) => {
+  const total = rows.length
+  const mixed = rows.filter(({ cells }) => cells.some(attemptsDisagree)).length
   const kinds = suspicions.filter((kind) => found[kind].length > 0)
   if (total === 0) return null
   return (
@@ -75,6 +77,12 @@ export const SuspiciousList = ({ found, total, onSearch, onShowAll }: Suspicious
           </div>
         ))}
       </dl>
+      {mixed > 0 && (
+        <p className="text-sm text-muted">
+          At {formatCount(mixed)} of {formatCount(total)} scenarios an agent both passes and does not;{' '}
+          {found.flaky.length === 0 ? 'chance explains that' : `${formatCount(found.flaky.length)} of them are flaky`}.
+        </p>
+      )}
     </section>
   )
 }
