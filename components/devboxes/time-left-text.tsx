@@ -21,7 +21,7 @@ export const TimeLeftText = ({ left, brief }: { left: TimeLeft; brief?: boolean 
   return (
     <span
       className={classes(
-        'tabular inline-flex shrink-0 items-baseline justify-end gap-1.5 whitespace-nowrap',
+        'tabular inline-flex shrink-0 items-baseline justify-end gap-1 whitespace-nowrap',
         timeClasses[urgency],
       )}
       title={`${sentenceOf(left)}${is_at_least ? ', at the earliest: the service does not say when' : ''}, at ${isoTime(at_ms) ?? 'a time the service did not tell'}`}

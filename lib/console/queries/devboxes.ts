@@ -22,7 +22,7 @@ type Api = typeof pageApi
 const restingMs = 15_000
 const movingMs = 2_000
 const heldSeconds = 20
-const laterPageSize = 200
+const laterPageSize = 100
 /** On its way from one state to another, so that the next look is worth taking soon. */
 export const isMoving = ({ status }: Devbox) => status !== 'running' && status !== 'suspended' && !hasEnded(status)
 
