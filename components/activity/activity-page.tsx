@@ -92,7 +92,7 @@ export const ActivityPage = () => {
   )
 }
 
-const outcomeWords = { done: 'Done', refused: 'Refused' } as const
+const outcomeWords = { done: 'Done|outcome', refused: 'Refused' } as const
 
 /** By the first part of an id; what has no page of its own is a copyable text. */
 const pathOf: Record<string, ((id: string) => string) | undefined> = {
@@ -131,7 +131,11 @@ const columns: ListColumn<Activity>[] = [
     priority: 2,
     width: '7.5rem',
     cell: ({ status }) =>
-      status < 400 ? <Badge tone="ok">{t('Done')}</Badge> : <Badge tone="danger">{`${t('Refused')}, ${status}`}</Badge>,
+      status < 400 ? (
+        <Badge tone="ok">{t('Done|outcome')}</Badge>
+      ) : (
+        <Badge tone="danger">{`${t('Refused')}, ${status}`}</Badge>
+      ),
   },
   {
     id: 'subject',
@@ -154,6 +158,6 @@ const columns: ListColumn<Activity>[] = [
       ),
   },
   { id: 'browser', header: 'Browser', priority: 3, width: '10rem', cell: ({ browser }) => browser },
-  { id: 'address', header: 'From', priority: 3, mono: true, width: '9rem', cell: ({ address }) => address },
+  { id: 'address', header: 'From|address', priority: 3, mono: true, width: '9rem', cell: ({ address }) => address },
   timeColumn('When', ({ at_ms }: Activity) => at_ms),
 ]

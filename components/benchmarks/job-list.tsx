@@ -219,7 +219,7 @@ const allColumns = (): ListColumn<BenchmarkJob>[] => [
     id: 'state',
     header: 'State',
     priority: 2,
-    width: '7.5rem',
+    width: '9rem',
     cell: ({ state }) => <BenchmarkState of="job" state={state} />,
   },
   {
@@ -276,7 +276,7 @@ const allColumns = (): ListColumn<BenchmarkJob>[] => [
     id: 'duration',
     header: <span title={t('Of its longest run')}>{t('Duration')}</span>,
     priority: 3,
-    width: '6rem',
+    width: '7.5rem',
     align: 'right',
     cell: (job) => {
       const runs = [...(job.benchmark_outcomes ?? []), ...(job.in_progress_runs ?? [])]

@@ -199,7 +199,7 @@ const columnsFor = (
     id: 'state',
     header: 'State',
     priority: 2,
-    width: '7.5rem',
+    width: '9rem',
     cell: ({ state }) => <BenchmarkState of="run" state={state} />,
   },
   {

@@ -18,7 +18,7 @@ const looks: Record<DevboxStatus, StateLook> = {
   suspended: { tone: 'neutral', icon: CirclePause, word: 'Suspended' },
   resuming: { tone: 'progress', icon: LoaderCircle, word: 'Resuming' },
   failure: { tone: 'danger', icon: CircleX, word: 'Failed' },
-  shutdown: { tone: 'neutral', icon: Power, word: 'Shut down' },
+  shutdown: { tone: 'neutral', icon: Power, word: 'Shut down|state' },
 }
 
 export const devboxStatusWords = Object.fromEntries(

@@ -43,6 +43,7 @@ export const AlertBar = ({ onCollapse }: { onCollapse: () => void }) => {
   return (
     <section
       aria-label={alerts.some(({ kind }) => kind !== 'eviction' && kind !== 'test') ? 'Alerts' : 'Pending evictions'}
+      lang="en"
       className={classes(
         'flex min-h-10 flex-wrap items-center gap-x-2 border-b px-3 whitespace-nowrap md:px-6',
         toneClasses[tone],

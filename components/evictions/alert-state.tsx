@@ -38,7 +38,7 @@ const looks: Record<AlertState, StateLook> = {
 }
 
 /** What an end that deletes a disk came to is no eviction. */
-const endLooks = { ...looks, ended: { ...looks.ended, word: 'Ended' } } as const
+const endLooks = { ...looks, ended: { ...looks.ended, word: 'Ended|state' } } as const
 
 const meanings: Record<AlertState, string> = {
   new: 'Nobody has taken it on, or not since it was raised again',

@@ -13,7 +13,7 @@ export const IsolationNotice = () => {
     setIsShown(false)
   }
   return (
-    <section aria-label="Isolation">
+    <section aria-label="Isolation" lang="en">
       <Banner
         tone="attention"
         icon={ShieldAlert}

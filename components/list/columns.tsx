@@ -74,7 +74,7 @@ export const durationColumn: ListColumn<{ duration_ms?: number | null | undefine
   header: 'Duration',
   priority: 3,
   align: 'right',
-  width: '7rem',
+  width: '8rem',
   cell: ({ duration_ms }) => (duration_ms == null ? '' : formatDurationMs(duration_ms)),
 }
 

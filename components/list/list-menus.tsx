@@ -32,7 +32,7 @@ export const ListMenus = <View extends ListView, Page, Param, Row extends { id: 
   const load = () => void tools().then(setLoaded, () => setAsked({ what: 'nothing' }))
   const near = { onPointerEnter: load, onFocus: load }
   return (
-    <div {...near} data-page-actions className="ml-auto flex flex-wrap items-center gap-1">
+    <div {...near} data-page-actions className="ml-auto flex flex-wrap items-center justify-end gap-1">
       <Button size="sm" variant="ghost" onClick={() => setAsked({ what: 'columns' })}>
         {t('Columns')}
       </Button>

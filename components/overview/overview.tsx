@@ -22,7 +22,7 @@ import { evictionQueries } from '#lib/console/queries/evictions.ts'
 import { overviewQueries } from '#lib/console/queries/overview.ts'
 import type { Axon } from '#lib/contract/axons.ts'
 import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
-import { t } from '#lib/language/translate.ts'
+import { foreignTag, t } from '#lib/language/translate.ts'
 import { Attention } from './attention.tsx'
 import { Figures } from './figures.tsx'
 import { FirstRun } from './first-run.tsx'
@@ -32,7 +32,7 @@ const shownRows = 6
 
 export const Overview = ({ serviceUrl }: { serviceUrl: string }) => (
   <>
-    <PageHeader title={t('Overview')} />
+    <PageHeader title={t('Overview')} lang={foreignTag()} />
     <FirstRun />
     <Attention />
     <Figures />

@@ -13,7 +13,7 @@ import { alertSettings } from '#lib/console/alerts/alert-settings.ts'
 import { isTimeZone, type Theme, themeOf, themes } from '#lib/console/frame/preferences.ts'
 import { readTab, writeTab } from '#lib/console/frame/tab-storage.ts'
 import { languages } from '#lib/language/languages.ts'
-import { spoken, t } from '#lib/language/translate.ts'
+import { foreignTag, spoken, t } from '#lib/language/translate.ts'
 
 /** What this browser remembers of how the console looks and makes itself heard. */
 export const Appearance = () => {
@@ -21,7 +21,7 @@ export const Appearance = () => {
   const density = useChoice('density')
   const letters = useChoice('letters')
   return (
-    <section aria-labelledby="browser" className="min-w-0 space-y-4">
+    <section aria-labelledby="browser" lang={foreignTag()} className="min-w-0 space-y-4">
       <h2 id="browser" className="text-lg font-medium">
         {t('This browser')}
       </h2>
@@ -153,7 +153,7 @@ const Notifications = () => {
   const settings = useSyncExternalStore(alertSettings.subscribe, alertSettings.read, alertSettings.onServer)
   const permission = useSyncExternalStore(noChange, readPermission, () => 'unknown' as const)
   return (
-    <div className="space-y-1">
+    <div lang="en" className="space-y-1">
       <h3 className="font-medium">Notifications</h3>
       <p>
         {settings.notifications ? 'On. ' : 'Off. '}

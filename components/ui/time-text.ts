@@ -97,7 +97,8 @@ const formatsOf = (timeZone: string): Formats => {
     // In English as nobody misreads it: 2026-11-24.
     const [locale, dateStyle] = language === 'en' ? (['sv-SE', 'short'] as const) : ([language, 'medium'] as const)
     found = {
-      date: new Intl.DateTimeFormat(locale, { timeZone, dateStyle }),
+      // As narrow in every language, for a column.
+      date: new Intl.DateTimeFormat(locale, { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' }),
       time: new Intl.DateTimeFormat(locale, { timeZone, dateStyle, timeStyle: 'medium', hourCycle: 'h23' }),
       timeOfDay: new Intl.DateTimeFormat('en-GB', {
         timeZone,

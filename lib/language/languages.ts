@@ -2,12 +2,18 @@
 export const languages = {
   en: 'English',
   de: 'Deutsch',
+  es: 'Español',
+  fr: 'Français',
+  it: 'Italiano',
+  'pt-BR': 'Português (Brasil)',
+  hi: 'हिन्दी',
+  ja: '日本語',
+  ko: '한국어',
+  'zh-Hans': '简体中文',
+  'zh-Hant': '繁體中文',
 } as const
 
 export type Language = keyof typeof languages
-
-/** The cookie that keeps what was chosen. */
-export const languageCookie = 'devdeck_language'
 
 /**
  * Unspecified: where a language comes from. Only from a choice in the settings, not from what the browser says it

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Language, languageCookie, languageOf } from './languages.ts'
-import { type Catalogue, type Spoken, serverSpeech } from './translate.ts'
+import { type Language, languageOf } from './languages.ts'
+import { type Catalogue, languageCookie, type Spoken, serverSpeech } from './translate.ts'
 
 /** Of the server alone: several requests in several languages are answered at once, by modules that are bundled twice. */
 const requests = new AsyncLocalStorage<Spoken>()

@@ -11,7 +11,7 @@ const said = <Said>(cookies: string | undefined, ask: () => Said | Promise<Said>
 const german = 'devdeck_theme=dark; devdeck_language=de'
 
 it('knows the languages there are, and takes all else for English', () => {
-  expect([undefined, 'de', 'xx', 'toString'].map(languageOf)).toEqual(['en', 'de', 'en', 'en'])
+  expect([undefined, 'de', 'pt-BR', 'xx', 'toString'].map(languageOf)).toEqual(['en', 'de', 'pt-BR', 'en', 'en'])
 })
 
 it('says a text in the language of the request', async () => {

@@ -1,7 +1,10 @@
 import type german from './catalogues/de.json'
 import type { Language } from './languages.ts'
 
-/** A text that every catalogue has: its English, which stands in the code. */
+/**
+ * A text that every catalogue has: its English, which stands in the code. What follows a bar is not shown: it tells apart
+ * what only English says in the same words, as `Shut down|state`.
+ */
 export type Text = {
   [Key in keyof typeof german]: (typeof german)[Key] extends string ? Key : never
 }[keyof typeof german]
@@ -18,6 +21,9 @@ export interface Spoken {
 }
 
 type Values = Readonly<Record<string, string | number>>
+
+/** The cookie that keeps what was chosen. Not beside the languages: every page needs it, and the settings alone need those. */
+export const languageCookie = 'devdeck_language'
 
 /** What a server gives for the request it answers; see `request-language.ts`. */
 export const serverSpeech = Symbol.for('devdeck.language')
@@ -44,7 +50,8 @@ export const foreignTag = (): Language | undefined => {
  * The text in the language of the page, `{name}` being the value of that name. While something is drawn or done only: what
  * is asked for as a module is loaded would be English for good.
  */
-export const t = (text: Text, values?: Values): string => fill((spoken().words?.[text] as string) ?? text, values)
+export const t = (text: Text, values?: Values): string =>
+  fill((spoken().words?.[text] as string) ?? text.replace(/\|.*/, ''), values)
 
 /** A table of texts, as a page shows it. */
 export const translatedWords = <Key extends string>(words: Readonly<Record<Key, Text>>): Record<Key, string> =>

@@ -15,7 +15,7 @@ import { TrendView, trendPath } from '#lib/console/address/trend-view.ts'
 import { isPassing } from '#lib/console/api/failures.ts'
 import { formatCount } from '#lib/console/frame/format.ts'
 import { benchmarkJobQueries, trendAddress } from '#lib/console/queries/benchmark-jobs.ts'
-import { t } from '#lib/language/translate.ts'
+import { foreignTag, t } from '#lib/language/translate.ts'
 import { agentLabel } from '#lib/wire/report-words.ts'
 import type { FailureRule, TrendReport } from '#lib/wire/reports.ts'
 import { Choice, RuleChoice } from '../choice.tsx'
@@ -47,6 +47,7 @@ export const TrendPage = () => {
     <>
       <PageHeader
         title={t('Trend')}
+        lang={foreignTag()}
         actions={
           isAsked && (
             <ReportActions

@@ -1,4 +1,4 @@
-import { languageCookie } from '#lib/language/languages.ts'
+import { languageCookie } from '#lib/language/translate.ts'
 
 /** What the frame remembers in cookies, so that the server draws it right the first time. */
 export const preferenceCookies = {
