@@ -9,7 +9,7 @@ import type { Column } from '#components/ui/data-table-row.tsx'
 import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
 import { cutEnd } from '#components/ui/text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { formatCount } from '#lib/console/frame/format.ts'
+import { formatCountOf } from '#lib/console/frame/format.ts'
 import { type ExportColumn, saveText, toCsv, toJson } from '#lib/console/lists/export.ts'
 import type { SqlBatchResult, SqlResult } from '#lib/contract/axons.ts'
 import type { SqlPiece } from './sql-statements.ts'
@@ -120,7 +120,7 @@ const numberOf = ({ number }: ResultRow) => String(number)
 
 const formatMs = (ms: number): string => (ms < 10 ? `${Number(ms.toPrecision(2))} ms` : `${Math.round(ms)} ms`)
 
-const rowsText = (count: number) => `${formatCount(count)} ${count === 1 ? 'row' : 'rows'}`
+const rowsText = (count: number) => formatCountOf(count, 'row')
 
 const columnsOf = (columns: SqlResult['columns'], rows: readonly ResultRow[]): Column<ResultRow>[] =>
   columns.map(({ name }, at) => {

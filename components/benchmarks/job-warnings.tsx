@@ -3,7 +3,7 @@ import { toneClasses } from '#components/ui/badge.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { classes } from '#components/ui/classes.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { formatCount } from '#lib/console/frame/format.ts'
+import { formatCount, formatCountOf } from '#lib/console/frame/format.ts'
 import type { AgentRow } from './job-figures.ts'
 
 /** Longer lists are cut, and say so. */
@@ -47,7 +47,7 @@ export const FoldedWarnings = ({ warnings, agents, onShow }: FoldedWarningsProps
         {count > 0 && (
           <details>
             <summary className="w-fit py-1.5 font-medium">
-              {formatCount(count)} {count === 1 ? 'warning' : 'warnings'} of the job and its tasks
+              {formatCountOf(count, 'warning')} of the job and its tasks
             </summary>
             <WarningList warnings={warnings ?? []} />
           </details>

@@ -7,7 +7,7 @@ import { classes } from '#components/ui/classes.ts'
 import { useClock } from '#components/ui/use-clock.ts'
 import { devboxListPath } from '#lib/console/address/devbox-list-view.ts'
 import { paths } from '#lib/console/address/paths.ts'
-import { formatCount } from '#lib/console/frame/format.ts'
+import { formatCount, formatCountOf } from '#lib/console/frame/format.ts'
 import { remainingMs } from '#lib/console/live/eviction-feed.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
 import { overviewQueries } from '#lib/console/queries/overview.ts'
@@ -92,7 +92,7 @@ export const Figures = () => {
           )}
           {ofTrials > 0 && (
             <Link href={devboxListPath({ trials: 'shown' })} prefetch={false} className="text-accent hover:underline">
-              {formatCount(ofTrials)} {ofTrials === 1 ? 'devbox' : 'devboxes'} of trials not counted
+              {formatCountOf(ofTrials, 'devbox', 'devboxes')} of trials not counted
             </Link>
           )}
         </p>

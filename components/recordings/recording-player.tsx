@@ -7,7 +7,7 @@ import { Banner } from '#components/ui/banner.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { Check } from '#components/ui/choice/check.tsx'
 import { Select } from '#components/ui/select.tsx'
-import { formatClock, formatCount } from '#lib/console/frame/format.ts'
+import { formatClock, formatCountOf } from '#lib/console/frame/format.ts'
 import { type Cast, parseSize } from '#lib/terminal/recording/asciicast.ts'
 import { RecordingPlayer as Player, type PlayerState } from '#lib/terminal/recording/player.ts'
 
@@ -40,8 +40,8 @@ export const RecordingPlayer = ({ cast }: { cast: Cast }) => {
       </div>
       {cast.skippedLines > 0 && (
         <p role="status" className="border-t border-line px-3 py-2 text-sm text-muted">
-          {formatCount(cast.skippedLines)} {cast.skippedLines === 1 ? 'line' : 'lines'} of the file could not be read
-          and {cast.skippedLines === 1 ? 'is' : 'are'} left out.
+          {formatCountOf(cast.skippedLines, 'line')} of the file could not be read and{' '}
+          {cast.skippedLines === 1 ? 'is' : 'are'} left out.
         </p>
       )}
     </div>

@@ -5,7 +5,7 @@ import { Fragment, type KeyboardEvent, type MouseEvent, memo, useMemo, useRef, u
 import { flushSync } from 'react-dom'
 import { classes } from '#components/ui/classes.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { formatCount } from '#lib/console/frame/format.ts'
+import { formatCount, formatCountOf } from '#lib/console/frame/format.ts'
 import { meanOf } from '#lib/statistics/means.ts'
 import { agentLabel } from '#lib/wire/report-words.ts'
 import type { FailureRule } from '#lib/wire/reports.ts'
@@ -225,9 +225,7 @@ const GroupLine = ({ line: { name, rows }, index, agents, rule }: GroupLineProps
       className="sticky left-0 z-1 h-9 overflow-hidden border-b border-line bg-surface-2 px-3 font-semibold whitespace-nowrap"
     >
       <VisibleText max={60}>{name}</VisibleText>{' '}
-      <span className="font-normal text-muted">
-        {formatCount(rows.length)} {rows.length === 1 ? 'scenario' : 'scenarios'}
-      </span>
+      <span className="font-normal text-muted">{formatCountOf(rows.length, 'scenario')}</span>
     </th>
     {Array.from({ length: agents }, (_, column) => {
       const scores = rows.flatMap(({ cells }) => cells[column]?.score[rule] ?? [])

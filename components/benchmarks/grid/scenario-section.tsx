@@ -9,7 +9,7 @@ import { Check } from '#components/ui/choice/check.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { Select } from '#components/ui/select.tsx'
 import type { JobView, Suspicion } from '#lib/console/address/job-view.ts'
-import { formatCount } from '#lib/console/frame/format.ts'
+import { formatCount, formatCountOf } from '#lib/console/frame/format.ts'
 import type { ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
 import { agentLabel } from '#lib/wire/report-words.ts'
 import { suspicionTitles } from '../job/suspicious.ts'
@@ -49,8 +49,8 @@ export const ScenarioSection = ({ rows, agents, found, known, view, change }: Sc
       <Controls view={view} change={change} agents={agents} rows={rows} known={known} />
       <div className="flex flex-wrap items-center gap-x-3">
         <p role="status" className="tabular text-sm text-muted">
-          Showing {formatCount(shown)} of {formatCount(rows.length)} {rows.length === 1 ? 'scenario' : 'scenarios'}
-          {agents.length > 0 && `, ${formatCount(agents.length)} ${agents.length === 1 ? 'agent' : 'agents'}`}
+          Showing {formatCount(shown)} of {formatCountOf(rows.length, 'scenario')}
+          {agents.length > 0 && `, ${formatCountOf(agents.length, 'agent')}`}
           {view.suspicious && `; ${suspicionTitles[view.suspicious].toLowerCase()}`}
           {metadataKeyOf(view.group) !== null && <KnownWords rows={rows} known={known} />}
         </p>

@@ -5,7 +5,7 @@ import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleLines, VisibleText } from '#components/ui/visible-text.tsx'
-import { formatCount, formatUsd } from '#lib/console/frame/format.ts'
+import { formatCount, formatCountOf, formatUsd } from '#lib/console/frame/format.ts'
 import type { Trajectory, TrajectoryCall, TrajectoryStep } from '#lib/console/logs/trajectory.ts'
 import { scenarioRunQueries, trajectoryAddress } from '#lib/console/queries/scenario-runs.ts'
 
@@ -54,7 +54,7 @@ export const TrajectorySection = ({ runId, path }: { runId: string; path: string
 
 const Summary = ({ trajectory: { steps, agent, version } }: { trajectory: Trajectory }) => (
   <p className="text-sm text-muted">
-    {formatCount(steps.length)} {steps.length === 1 ? 'step' : 'steps'}
+    {formatCountOf(steps.length, 'step')}
     {agent !== null && (
       <>
         {' '}

@@ -8,7 +8,7 @@ import { Dialog } from '#components/ui/dialog.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
-import { formatBytes, formatCount } from '#lib/console/frame/format.ts'
+import { formatBytes, formatCount, formatCountOf } from '#lib/console/frame/format.ts'
 import { benchmarkJobMutations } from '#lib/console/queries/benchmark-jobs.ts'
 import type { BenchmarkJobImported } from '#lib/contract/benchmark-jobs.ts'
 
@@ -125,11 +125,9 @@ const Summary = ({ imported: { name, already_imported, n_trials, warnings } }: {
         </>
       }
     >
-      {formatCount(n_trials)} {n_trials === 1 ? 'trial' : 'trials'}
+      {formatCountOf(n_trials, 'trial')}
       {already_imported && '; nothing was changed'}
-      {warnings.length > 0
-        ? `, ${formatCount(warnings.length)} ${warnings.length === 1 ? 'warning' : 'warnings'}`
-        : ', no warnings'}
+      {warnings.length > 0 ? `, ${formatCountOf(warnings.length, 'warning')}` : ', no warnings'}
     </Banner>
     {warnings.length > 0 && (
       <section aria-label="Warnings" className="space-y-1">

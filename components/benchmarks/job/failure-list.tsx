@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { VisibleLines, VisibleText } from '#components/ui/visible-text.tsx'
-import { formatCount } from '#lib/console/frame/format.ts'
+import { formatCount, formatCountOf } from '#lib/console/frame/format.ts'
 import { countOf } from '#lib/wire/report-words.ts'
 import { type AgentRow, shortLabels } from '../job-figures.ts'
 import { type FailedAttempt, type FailureGroup, failureGroups } from './failure-groups.ts'
@@ -28,7 +28,7 @@ export const FailureList = ({ agents, onOpen }: FailureListProps) => {
       <p className="tabular text-sm text-muted">
         {total === 0
           ? `None of ${countOf(attempts, 'outcome')} has a failure.`
-          : `${formatCount(total)} of ${countOf(attempts, 'outcome')} ${total === 1 ? 'has' : 'have'} a failure, of ${formatCount(groups.length)} ${groups.length === 1 ? 'kind' : 'kinds'}. Numbers, ids and paths in a message are taken as the same.`}
+          : `${formatCount(total)} of ${countOf(attempts, 'outcome')} ${total === 1 ? 'has' : 'have'} a failure, of ${formatCountOf(groups.length, 'kind')}. Numbers, ids and paths in a message are taken as the same.`}
       </p>
       <ul className="divide-y divide-line border-y border-line empty:hidden">
         {shown.map((group) => (

@@ -7,7 +7,7 @@ import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
-import { formatCount } from '#lib/console/frame/format.ts'
+import { formatCount, formatCountOf } from '#lib/console/frame/format.ts'
 import { benchmarkRunQueries } from '#lib/console/queries/benchmark-runs.ts'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { type AgentRow, progressOf, shortLabels } from '../job-figures.ts'
@@ -32,9 +32,7 @@ export const JobProgress = ({ job, agents }: { job: BenchmarkJob; agents: readon
         <span className="tabular text-muted">{etaWords(job, agents)}</span>
         {atOnce != null && (
           <span className="flex items-center gap-2">
-            <span className="tabular text-muted">
-              {formatCount(atOnce)} {atOnce === 1 ? 'trial' : 'trials'} at once
-            </span>
+            <span className="tabular text-muted">{formatCountOf(atOnce, 'trial')} at once</span>
             <Button size="sm" onClick={() => setIsChanging(true)}>
               Change
             </Button>

@@ -1,5 +1,5 @@
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { formatCount } from '#lib/console/frame/format.ts'
+import { formatCount, formatCountOf } from '#lib/console/frame/format.ts'
 import { agentLabel, three } from '#lib/wire/report-words.ts'
 import type { ScenarioRow } from '../grid/scenario-grid.ts'
 import { type AgentRow, shortLabels } from '../job-figures.ts'
@@ -119,7 +119,7 @@ const Lost = ({ points, attempts }: { points: number; attempts: number }) =>
     </>
   )
 
-const attemptWords = (count: number) => `${formatCount(count)} ${count === 1 ? 'attempt' : 'attempts'}`
+const attemptWords = (count: number) => formatCountOf(count, 'attempt')
 
 const Head = ({ end, children }: { end?: boolean; children: React.ReactNode }) => (
   <th scope="col" className={`h-8 border-b border-line px-3 font-medium whitespace-nowrap ${end ? 'text-right' : ''}`}>

@@ -2,7 +2,7 @@ import { useMemo, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
-import { formatCount } from '#lib/console/frame/format.ts'
+import { formatCount, formatCountOf } from '#lib/console/frame/format.ts'
 import { labelOf, pairsInOrder, three } from '#lib/wire/report-words.ts'
 import type { AgentFigures, AgentIdentity, PairFigures } from '#lib/wire/reports.ts'
 import { shortLabels } from '../job-figures.ts'
@@ -19,9 +19,7 @@ export const PairTable = ({ pairs, agents }: { pairs: readonly PairFigures[]; ag
   if (pairs.length === 0) return null
   return (
     <div className="space-y-2">
-      <h3 className="font-medium">
-        {formatCount(pairs.length)} {pairs.length === 1 ? 'pair' : 'pairs'}, compared scenario by scenario
-      </h3>
+      <h3 className="font-medium">{formatCountOf(pairs.length, 'pair')}, compared scenario by scenario</h3>
       <DataTable
         caption="Pairs of agents, the larger difference first, nop and oracle last"
         columns={columns}

@@ -7,7 +7,7 @@ import { FormDialog } from '#components/ui/form-dialog.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
-import { formatCount } from '#lib/console/frame/format.ts'
+import { formatCount, formatCountOf } from '#lib/console/frame/format.ts'
 import { benchmarkJobMutations } from '#lib/console/queries/benchmark-jobs.ts'
 import type { BenchmarkJob, BenchmarkJobSpec } from '#lib/contract/benchmark-jobs.ts'
 import { agentLabel } from '#lib/wire/report-words.ts'
@@ -92,7 +92,7 @@ export const RunAgainDialog = ({ job, of, onClose }: RunAgainDialogProps) => {
 }
 
 const rerunWords = ({ scenarios, agents, attempts }: Unscored, job: BenchmarkJob): string =>
-  `${formatCount(attempts)} ${attempts === 1 ? 'attempt has' : 'attempts have'} failed, timed out or been cancelled, at ${formatCount(scenarios.length)} ${scenarios.length === 1 ? 'scenario' : 'scenarios'}, of ${shortLabels(agents).join(', ')}. The new job runs those scenarios; this one keeps what it has.${neverBegunWords(progressOf(job))}`
+  `${formatCountOf(attempts, 'attempt has', 'attempts have')} failed, timed out or been cancelled, at ${formatCountOf(scenarios.length, 'scenario')}, of ${shortLabels(agents).join(', ')}. The new job runs those scenarios; this one keeps what it has.${neverBegunWords(progressOf(job))}`
 
 const SpecWords = ({ spec }: { spec: BenchmarkJobSpec }) => {
   if (spec.type === 'harbor') return null
@@ -100,10 +100,8 @@ const SpecWords = ({ spec }: { spec: BenchmarkJobSpec }) => {
   const agents = spec.agent_configs
   return (
     <p>
-      {scenarios === null
-        ? 'The scenarios of the benchmark'
-        : `${formatCount(scenarios)} ${scenarios === 1 ? 'scenario' : 'scenarios'}`}{' '}
-      with {formatCount(agents.length)} {agents.length === 1 ? 'agent' : 'agents'}:{' '}
+      {scenarios === null ? 'The scenarios of the benchmark' : formatCountOf(scenarios, 'scenario')} with{' '}
+      {formatCountOf(agents.length, 'agent')}:{' '}
       <VisibleText max={400}>
         {agents.map(({ name, model_name }) => agentLabel({ name, model: model_name })).join(', ')}
       </VisibleText>

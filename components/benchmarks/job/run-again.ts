@@ -1,4 +1,4 @@
-import { formatCount } from '#lib/console/frame/format.ts'
+import { formatCountOf } from '#lib/console/frame/format.ts'
 import type { BenchmarkJob, BenchmarkJobSpec } from '#lib/contract/benchmark-jobs.ts'
 import type { ScenarioRow } from '../grid/scenario-grid.ts'
 import type { AgentRow, JobProgress } from '../job-figures.ts'
@@ -69,6 +69,6 @@ export const rerunOf = (
 export const neverBegunWords = ({ finished, total }: JobProgress): string => {
   const left = (total ?? finished) - finished
   return left > 0
-    ? ` ${formatCount(left)} ${left === 1 ? 'trial' : 'trials'} never began: those of other scenarios are not in it. A clone runs all.`
+    ? ` ${formatCountOf(left, 'trial')} never began: those of other scenarios are not in it. A clone runs all.`
     : ''
 }

@@ -4,7 +4,7 @@ import { Ban } from 'lucide-react'
 import { useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
-import { formatCount } from '#lib/console/frame/format.ts'
+import { formatCount, formatCountOf } from '#lib/console/frame/format.ts'
 import { benchmarkRunMutations } from '#lib/console/queries/benchmark-runs.ts'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { goingRuns, progressOf } from '../job-figures.ts'
@@ -52,7 +52,7 @@ const Consequence = ({ job, runs }: { job: BenchmarkJob; runs: number }) => {
       <p>
         {runs === 0
           ? 'The job has no run yet; none will be started.'
-          : `${formatCount(runs)} ${runs === 1 ? 'run goes' : 'runs go'} on. Scenarios that run now are cancelled and their devboxes shut down; no more are started.`}
+          : `${formatCountOf(runs, 'run goes', 'runs go')} on. Scenarios that run now are cancelled and their devboxes shut down; no more are started.`}
       </p>
       <p>
         {total === null

@@ -12,7 +12,7 @@ import { isTyping } from '#components/ui/is-typing.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import type { RunView } from '#lib/console/address/run-view.ts'
-import { formatBytes, formatCount } from '#lib/console/frame/format.ts'
+import { formatBytes, formatCount, formatCountOf } from '#lib/console/frame/format.ts'
 import { LogText } from '#lib/console/logs/log-text.ts'
 import { maxShownBytes, runLogAddress, runLogQueries } from '#lib/console/queries/run-logs.ts'
 import type { RunLogFile } from '#lib/wire/run-logs.ts'
@@ -166,7 +166,7 @@ const Content = ({
           onClick={() => find.step(1)}
         />
         <p role="status" className="tabular text-sm text-muted">
-          {view.search ? find.words : `${formatCount(log.lines.length)} ${log.lines.length === 1 ? 'line' : 'lines'}`}
+          {view.search ? find.words : formatCountOf(log.lines.length, 'line')}
           {isCut && ` in the first ${formatBytes(bytes)}`}
         </p>
         <Button

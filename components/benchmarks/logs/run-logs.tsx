@@ -12,7 +12,7 @@ import { problemOf } from '#components/ui/problem.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import type { RunView } from '#lib/console/address/run-view.ts'
-import { formatBytes, formatCount } from '#lib/console/frame/format.ts'
+import { formatBytes, formatCount, formatCountOf } from '#lib/console/frame/format.ts'
 import { logTree } from '#lib/console/logs/log-tree.ts'
 import { runLogQueries } from '#lib/console/queries/run-logs.ts'
 import type { RunLogs as Logs, RunLogArchive } from '#lib/wire/run-logs.ts'
@@ -114,7 +114,7 @@ const readWords = ({ received_bytes, total_bytes }: NonNullable<Logs['reading']>
 
 const sizeWords = ({ files, size_bytes }: RunLogArchive): string => {
   const unpacked = files.reduce((sum, file) => sum + file.size_bytes, 0)
-  return `${formatCount(files.length)} ${files.length === 1 ? 'file' : 'files'}, ${formatBytes(unpacked)}; the archive has ${formatBytes(size_bytes)}`
+  return `${formatCountOf(files.length, 'file')}, ${formatBytes(unpacked)}; the archive has ${formatBytes(size_bytes)}`
 }
 
 const Reading = ({ reading }: { reading: Logs['reading'] }) => (
@@ -128,7 +128,7 @@ const LeftOut = ({ archive: { left_out } }: { archive: RunLogArchive }) => {
   return (
     <details className="rounded-md border border-attention-line bg-attention-bg px-3 py-2 text-sm">
       <summary className="cursor-pointer text-attention">
-        {formatCount(left_out.count)} {left_out.count === 1 ? 'entry' : 'entries'} of the archive cannot be shown
+        {formatCountOf(left_out.count, 'entry', 'entries')} of the archive cannot be shown
       </summary>
       <ul className="mt-2 max-h-48 space-y-0.5 overflow-y-auto">
         {left_out.first.map(({ name, reason }, index) => (

@@ -1,5 +1,5 @@
 import { useDeferredValue, useMemo, useState } from 'react'
-import { formatCount } from '#lib/console/frame/format.ts'
+import { formatCount, formatCountOf } from '#lib/console/frame/format.ts'
 import type { LogText } from '#lib/console/logs/log-text.ts'
 
 export type Find = ReturnType<typeof useFind>
@@ -15,7 +15,7 @@ export const useFind = (log: LogText, text: string) => {
     current: index === null ? undefined : matches[index],
     words:
       index === null
-        ? `${formatCount(matches.length)} ${matches.length === 1 ? 'match' : 'matches'}`
+        ? formatCountOf(matches.length, 'match', 'matches')
         : `${formatCount(index + 1)} of ${formatCount(matches.length)} matches`,
     restart: () => setAt(null),
     step: (by: 1 | -1) => {

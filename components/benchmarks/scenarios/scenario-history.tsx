@@ -10,7 +10,7 @@ import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { agentTrendPath } from '#lib/console/address/trend-view.ts'
-import { formatCount } from '#lib/console/frame/format.ts'
+import { formatCount, formatCountOf } from '#lib/console/frame/format.ts'
 import {
   type AgentHistory,
   agentHistories,
@@ -58,9 +58,7 @@ export const ScenarioHistory = ({ id }: { id: string }) => {
                 rows={histories}
                 rowKey={({ key }) => key || 'none'}
               />
-              <h3 className="pt-3 font-medium">
-                {formatCount(attempts.length)} {attempts.length === 1 ? 'attempt' : 'attempts'}
-              </h3>
+              <h3 className="pt-3 font-medium">{formatCountOf(attempts.length, 'attempt')}</h3>
               <DataTable
                 caption="Attempts at the scenario, newest first"
                 columns={attemptColumns}
@@ -86,7 +84,7 @@ const shownWords = (attempts: number, runs: number, total: number | null | undef
       ? `${formatCount(runs)} of ${formatCount(Math.max(total, runs))} scenario runs`
       : `${formatCount(runs)} scenario runs${hasMore ? ', more exist' : ''}`
   const others = attempts - runs
-  return `Showing ${of}${others > 0 ? ` and ${formatCount(others)} ${others === 1 ? 'outcome' : 'outcomes'} without one` : ''}.`
+  return `Showing ${of}${others > 0 ? ` and ${formatCountOf(others, 'outcome')} without one` : ''}.`
 }
 
 const jobWords = ({ n_jobs, has_older_jobs }: ScenarioOutcomes): string => {

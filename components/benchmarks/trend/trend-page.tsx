@@ -13,7 +13,7 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { TrendView, trendPath } from '#lib/console/address/trend-view.ts'
 import { isPassing } from '#lib/console/api/failures.ts'
-import { formatCount } from '#lib/console/frame/format.ts'
+import { formatCount, formatCountOf } from '#lib/console/frame/format.ts'
 import { benchmarkJobQueries, trendAddress } from '#lib/console/queries/benchmark-jobs.ts'
 import { foreignTag, t } from '#lib/language/translate.ts'
 import { agentLabel } from '#lib/wire/report-words.ts'
@@ -136,7 +136,7 @@ const Choices = ({ report, trend, recent, change }: ChoicesProps) => {
         value={agentKey(report)}
         options={agents.map((each) => ({
           value: agentKey(each),
-          label: `${agentLabel({ name: each.agent_name, model: each.model_name })} (${formatCount(each.n_jobs)} ${each.n_jobs === 1 ? 'job' : 'jobs'})`,
+          label: `${agentLabel({ name: each.agent_name, model: each.model_name })} (${formatCountOf(each.n_jobs, 'job')})`,
         }))}
         onChange={(key) => {
           const [agent, model] = JSON.parse(key) as [string, string]
@@ -155,10 +155,10 @@ const Choices = ({ report, trend, recent, change }: ChoicesProps) => {
 }
 
 const shownWords = ({ points, n_jobs_of_data_set: n, n_jobs_read: read, has_older_jobs }: TrendReport): string => {
-  const jobs = `${formatCount(n)} ${n === 1 ? 'job' : 'jobs'} on this data set`
+  const jobs = `${formatCountOf(n, 'job')} on this data set`
   const newest = read === 1 ? 'the newest job' : `the newest ${formatCount(read)} jobs`
   const rest = has_older_jobs ? 'older jobs were not read' : 'there are no older ones'
-  return `Showing ${formatCount(points.length)} ${points.length === 1 ? 'run' : 'runs'} of the agent, from ${jobs} among ${newest}; ${rest}.`
+  return `Showing ${formatCountOf(points.length, 'run')} of the agent, from ${jobs} among ${newest}; ${rest}.`
 }
 
 const Trend = ({ report }: { report: TrendReport }) => {

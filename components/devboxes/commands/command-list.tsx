@@ -7,7 +7,7 @@ import { FilterInput } from '#components/filters/filter-input.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { Check } from '#components/ui/choice/check.tsx'
 import { paths } from '#lib/console/address/paths.ts'
-import { formatCount } from '#lib/console/frame/format.ts'
+import { formatCount, formatCountOf } from '#lib/console/frame/format.ts'
 import type { CommandRun } from '#lib/console/live/command-run.ts'
 import type { ExecutionLogSnapshot, LoggedExecution } from '#lib/console/live/execution-log.ts'
 import { executionQueries, foundRun } from '#lib/console/queries/executions.ts'
@@ -59,9 +59,7 @@ export const CommandList = ({ devbox, log, actions }: CommandListProps) => {
         />
         <p className="tabular">
           {formatCount(shown.length)} of {formatCount(all.length + log.dropped)} commands
-          {!showsReads &&
-            reads.length > 0 &&
-            `; ${formatCount(reads.length)} ${reads.length === 1 ? 'read' : 'reads'} of the Files tab left out`}
+          {!showsReads && reads.length > 0 && `; ${formatCountOf(reads.length, 'read')} of the Files tab left out`}
           {log.dropped > 0 && `; the oldest ${formatCount(log.dropped)} are not kept here`}
           {log.unnamed > 0 && `; only in the Log: ${formatCount(log.unnamed)} without an id`}
         </p>

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { Dialog } from '#components/ui/dialog.tsx'
 import { VisibleLines } from '#components/ui/visible-text.tsx'
-import { formatBytes, formatCount } from '#lib/console/frame/format.ts'
+import { formatBytes, formatCount, formatCountOf } from '#lib/console/frame/format.ts'
 import { asOneLine, type PasteQuestion, type PasteReason } from '#lib/terminal/page/paste.ts'
 import { maskSecrets } from '#lib/terminal/page/secrets-in-text.ts'
 
@@ -104,7 +104,7 @@ const saying: Record<PasteReason, (about: PasteQuestion & { isBracketed: boolean
   size: ({ text, lines }) => ({
     icon: CircleAlert,
     colour: 'text-attention',
-    words: `${formatBytes(new Blob([text]).size)} in ${formatCount(lines)} ${lines === 1 ? 'line' : 'lines'}: a shell is busy with that for a while.`,
+    words: `${formatBytes(new Blob([text]).size)} in ${formatCountOf(lines, 'line')}: a shell is busy with that for a while.`,
   }),
   hidden: () => ({
     icon: EyeOff,

@@ -3,7 +3,7 @@ import { Button } from '#components/ui/button.tsx'
 import { Dialog } from '#components/ui/dialog.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { useCopy } from '#components/ui/use-copy.ts'
-import { formatCount } from '#lib/console/frame/format.ts'
+import { formatCountOf } from '#lib/console/frame/format.ts'
 import { saveText } from '#lib/console/lists/export.ts'
 import type { ReadText } from './plain-text-view.tsx'
 
@@ -38,8 +38,7 @@ export const PlainTextDialog = ({ open, onOpenChange, read, fileName, onReadAgai
       {read && (
         <div className="space-y-2">
           <p role="status" className="tabular text-sm text-muted">
-            {formatCount(read.lines)} {read.lines === 1 ? 'line' : 'lines'}, read <RelativeTime ms={read.atMs} />; the
-            newest at the end
+            {formatCountOf(read.lines, 'line')}, read <RelativeTime ms={read.atMs} />; the newest at the end
           </p>
           <TextArea text={read.text} />
         </div>

@@ -1,5 +1,5 @@
 import { parentOf, shellPath, shellWord, within } from '../address/file-path.ts'
-import { formatCount } from '../frame/format.ts'
+import { formatCount, formatCountOf } from '../frame/format.ts'
 import { readByFiles } from '../live/files-mark.ts'
 import { type CommandApi, runInDevbox } from './devbox-command.ts'
 import { type FolderListing, listCommand, parseListing } from './folder-listing.ts'
@@ -54,8 +54,8 @@ export const extentOf = async (devboxId: string, files: readonly string[], api?:
 export const extentWords = ({ files, folders, isMore }: Extent): string => {
   if (isMore) return `more than ${formatCount(maxCounted)} files and folders`
   const parts = [
-    files > 0 ? `${formatCount(files)} ${files === 1 ? 'file' : 'files'}` : '',
-    folders > 0 ? `${formatCount(folders)} ${folders === 1 ? 'folder' : 'folders'}` : '',
+    files > 0 ? formatCountOf(files, 'file') : '',
+    folders > 0 ? formatCountOf(folders, 'folder') : '',
   ].filter(Boolean)
   return parts.join(' and ') || 'nothing'
 }

@@ -12,6 +12,10 @@ export const formatUsd = (usd: number): string =>
 
 const cents = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })
 
+/** `1 run`, `12 runs`, in what is in English alone. */
+export const formatCountOf = (count: number, one: string, many = `${one}s`): string =>
+  `${formatCount(count)} ${count === 1 ? one : many}`
+
 /** A time for machines and files; undefined for one that nobody told (NaN, or null, as JSON has it) or no date can hold. */
 export const isoTime = (ms: number): string | undefined =>
   Number.isFinite(ms) && Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : undefined

@@ -5,7 +5,7 @@ import { Dialog } from '#components/ui/dialog.tsx'
 import { Field } from '#components/ui/field.tsx'
 import { Input } from '#components/ui/input.tsx'
 import { Select } from '#components/ui/select.tsx'
-import { formatCount } from '#lib/console/frame/format.ts'
+import { formatCount, formatCountOf } from '#lib/console/frame/format.ts'
 import { clipboardAnswers } from '#lib/terminal/page/clipboard-request.ts'
 import {
   defaultTerminalSettings,
@@ -256,7 +256,7 @@ const ClipboardField = () => {
       />
       {count > 0 && (
         <button type="button" onClick={forget} className="self-start rounded-sm text-sm text-accent underline">
-          Forget the answers for {formatCount(count)} {count === 1 ? 'devbox' : 'devboxes'}
+          Forget the answers for {formatCountOf(count, 'devbox', 'devboxes')}
         </button>
       )}
     </div>
