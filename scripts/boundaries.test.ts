@@ -59,14 +59,14 @@ const sharedByResources = ['ui', 'layout', 'list', 'filters']
 /** Lines of the product by room. A room that grows changes its number in the same commit, and the commit says why. */
 const mostLines: Record<string, number> = {
   app: 1_180,
-  components: 34_900,
+  components: 35_100,
   'lib/client': 380,
   'lib/console': 8_700,
   'lib/contract': 2_880,
   'lib/gateway': 11_150,
-  'lib/language': 140,
-  'lib/service': 26_700,
-  'lib/statistics': 1_100,
+  'lib/language': 150,
+  'lib/service': 26_800,
+  'lib/statistics': 1_060,
   'lib/terminal': 3_790,
   'lib/wire': 1_330,
   scripts: 680,
