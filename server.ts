@@ -13,6 +13,7 @@ import { startEmbeddedService } from '#lib/gateway/embedded-service.ts'
 import { answerUnreadable } from '#lib/gateway/http/cookie-trouble.ts'
 import { admit, serverOptions } from '#lib/gateway/http/front.ts'
 import { listenOnOtherLoopback } from '#lib/gateway/http/loopback.ts'
+import { keepFilesFree } from '#lib/gateway/http/open-files.ts'
 import { packedFiles } from '#lib/gateway/http/packed-files.ts'
 import { proxy } from '#lib/gateway/http/proxy.ts'
 import { takesForm, takesLargeBody } from '#lib/gateway/http/proxy-target.ts'
@@ -28,7 +29,8 @@ import { takeVariable } from './scripts/take-variable.ts'
 
 const root = import.meta.dirname
 const dev = process.argv.includes('--dev')
-const drainMs = 5_000
+/** With what the service takes to end, within ten seconds. */
+const drainMs = 8_000
 // Taken from the environment before anything is started that would inherit them.
 const apiKeys = takeVariable('DEVDECK_API_KEYS')
 const secrets = Object.fromEntries(secretVariables.map((name) => [name, takeVariable(name)]))
@@ -39,6 +41,7 @@ z.config(z.locales.en())
 const start = async (): Promise<void> => {
   const config = readConfig({ ...process.env, ...secrets })
   const server = createServer(serverOptions)
+  keepFilesFree(server)
   server.on('clientError', answerUnreadable)
   server.on('request', stillStarting)
   // First of all, so that a taken port is told before anything is built or started.
@@ -153,7 +156,10 @@ const drain = async (server: Server): Promise<void> => {
   endActivity()
   for (const hub of registry().evictionHubs.values()) hub.close()
   server.closeIdleConnections()
-  const cutting = setTimeout(() => server.closeAllConnections(), drainMs)
+  const cutting = setTimeout(() => {
+    console.log(`What was not done ${drainMs / 1000} s after the end was asked for is broken off`)
+    server.closeAllConnections()
+  }, drainMs)
   await closed
   clearTimeout(cutting)
 }

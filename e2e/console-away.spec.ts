@@ -1,8 +1,10 @@
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { WebSocket } from 'ws'
+import { createClient } from '#lib/client/client.ts'
 import { parseEvents } from '#lib/client/events.ts'
 import { freePort } from '#lib/service/testing/free-port.ts'
 import { terminalClose } from '#lib/wire/terminals.ts'
@@ -22,7 +24,7 @@ const consolePid = ({ pid }: Product): number => {
 test('a console that is killed is said so at once, and its pages come back by themselves', async ({ page }) => {
   const service = await startServiceAlone()
   const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-e2e-'))
-  const started: { stop(): Promise<void> }[] = [service]
+  const started: { stop(): Promise<unknown> }[] = [service]
   const environment = {
     DEVDECK_SERVICE_URL: service.url,
     DEVDECK_DATA_DIR: dataDir,
@@ -51,30 +53,45 @@ test('a console that is killed is said so at once, and its pages come back by th
       await expect(each.getByText('Reconnecting', { exact: true }).first()).toBeVisible()
       await expect(each.getByText('Live', { exact: true })).toHaveCount(0)
     }
-    started.push(await startProduct(environment))
+    const second = await startProduct(environment)
+    started.push(second)
     await isLive(other)
     await expect(page.getByText('Live', { exact: true }).first()).toBeVisible()
     await expect(name).toHaveValue('typed while it was away')
     await page.getByRole('dialog').getByRole('button', { name: 'Create devbox' }).click()
     await expect(page).toHaveURL(/\/devboxes\/dbx_/)
+
+    // One that is ended in good order does so although a download is not read, which is never handed over as if whole.
+    const id = new URL(page.url()).pathname.split('/')[2] ?? ''
+    const { devboxes, executions } = createClient({
+      baseUrl: service.url,
+      headers: { authorization: `Bearer ${service.apiKey}` },
+    })
+    await expect.poll(async () => (await devboxes.get({ params: { id } })).status).toBe('running')
+    await executions.executeSync({ params: { id }, body: { command: 'head -c 64M /dev/zero > big' } })
+    const download = await fetch(`${url}/api/v1/devboxes/${id}/download_file`, {
+      method: 'POST',
+      headers: { ...(await sessionHeaders({ url, apiKey: service.apiKey })), 'content-type': 'application/json' },
+      body: JSON.stringify({ path: 'big' }),
+    })
+    expect(await second.stop()).toBe(0)
+    expect(second.output()).toContain(brokenOff)
+    await expect(download.arrayBuffer()).rejects.toThrow()
   } finally {
     for (const each of started.reverse()) await each.stop()
     for (const folder of [service.dataDir, dataDir]) rmSync(folder, { recursive: true, force: true })
   }
 })
 
-test('a console that is ended tells every stream and terminal, and ends although a download is not read', async () => {
-  const product = await startProduct()
+/** The most files that the console and its service may have open below. */
+const openFiles = 256
+
+test('a console out of files refuses what is new and goes on; one that is ended tells all, finishes what is read, and exits by itself', async () => {
+  const product = await startProduct({}, { openFiles })
   const { url } = product
-  const origin = { origin: url }
-  const answer = await fetch(`${url}/api/session`, {
-    method: 'POST',
-    headers: { ...origin, 'content-type': 'application/json' },
-    body: JSON.stringify({ api_key: product.apiKey }),
-  })
-  const headers = { ...origin, cookie: answer.headers.getSetCookie()[0]?.split(';')[0] ?? '' }
+  const headers = await sessionHeaders(product)
   const { id } = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'left' } })
-  await product.service.executions.executeSync({ params: { id }, body: { command: 'head -c 64M /dev/zero > big' } })
+  await product.service.executions.executeSync({ params: { id }, body: { command: 'head -c 32M /dev/zero > big' } })
 
   const streams = await Promise.all(
     Array.from({ length: 50 }, async () => {
@@ -85,29 +102,67 @@ test('a console that is ended tells every stream and terminal, and ends although
       return events
     }),
   )
+  const open = async (path: string) => {
+    const socket = new WebSocket(url.replace('http', 'ws') + path, { headers })
+    let heard = ''
+    socket.on('message', (data, isBinary) => {
+      if (isBinary) heard += data
+    })
+    await once(socket, 'message')
+    return { socket, heard: () => heard, closed: once(socket, 'close') }
+  }
   const terminals = await Promise.all(
-    Array.from({ length: 5 }, async (_, number) => {
-      const address = `${url.replace('http', 'ws')}/api/terminals/${id}/shell-${number}?cols=80&rows=24`
-      const socket = new WebSocket(address, { headers })
-      await once(socket, 'message')
-      return { closed: once(socket, 'close') }
-    }),
+    Array.from({ length: 5 }, (_, number) => open(`/api/terminals/${id}/shell-${number}?cols=80&rows=24`)),
   )
+  const page = await open('/api/live')
+
+  const { port } = new URL(url)
+  const connections: Socket[] = []
+  const connectAnew = async () => {
+    const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined)
+    connections.push(socket)
+    await once(socket, 'connect')
+    return socket
+  }
+  for (let number = 0; number < openFiles; number++) await connectAnew()
+  const late = await connectAnew()
+  const [refusal] = await once(late, 'data')
+  expect(String(refusal)).toMatch(/^HTTP\/1.1 503 [\s\S]*retry-after: 1/)
+  for (const [number, { socket, heard }] of terminals.entries()) {
+    socket.send(Buffer.from(`echo $((${number} + 700))\r`))
+    await expect.poll(heard).toContain(String(number + 700))
+  }
+  expect(product.output().match(/New connections are refused: \d+ of 256 files are open/g)).toHaveLength(1)
+  for (const socket of connections) socket.destroy()
+  await expect.poll(() => fetch(url, { redirect: 'manual' }).then(({ status }) => status < 500)).toBe(true)
+
   const download = await fetch(`${url}/api/v1/devboxes/${id}/download_file`, {
     method: 'POST',
     headers: { ...headers, 'content-type': 'application/json' },
     body: JSON.stringify({ path: 'big' }),
   })
   expect(download.status).toBe(200)
-
   const ended = product.stop()
+  const whole = download.arrayBuffer()
   for (const events of streams) {
     const names: (string | undefined)[] = []
     for await (const { event, data } of events) names.push(event === 'bye' ? data : event)
     expect(names.at(-1)).toBe('{"reason":"restarting"}')
   }
-  for (const { closed } of terminals) expect((await closed)[0]).toBe(terminalClose.consoleRestarting)
-  await ended
-  // What was not read in time is broken off, never handed over as if it were whole.
-  await expect(download.arrayBuffer()).rejects.toThrow()
+  for (const { closed } of [...terminals, page]) expect((await closed)[0]).toBe(terminalClose.consoleRestarting)
+  // What is being read is finished.
+  expect((await whole).byteLength).toBe(32 * 1024 * 1024)
+  expect(await ended).toBe(0)
+  expect(product.output()).not.toContain(brokenOff)
 })
+
+const brokenOff = 'after the end was asked for is broken off'
+
+const sessionHeaders = async ({ url, apiKey }: Pick<Product, 'url' | 'apiKey'>) => {
+  const answer = await fetch(`${url}/api/session`, {
+    method: 'POST',
+    headers: { origin: url, 'content-type': 'application/json' },
+    body: JSON.stringify({ api_key: apiKey }),
+  })
+  return { origin: url, cookie: answer.headers.getSetCookie()[0]?.split(';')[0] ?? '' }
+}

@@ -42,7 +42,7 @@ test('a service that freezes is late on every page, loses nothing that is typed,
   page,
 }) => {
   const service = await startServiceAlone()
-  const started: { stop(): Promise<void> }[] = [service]
+  const started: { stop(): Promise<unknown> }[] = [service]
   try {
     const product = await startProduct({ DEVDECK_SERVICE_URL: service.url })
     started.unshift(product)

@@ -20,12 +20,18 @@ export interface Product {
   pid: number
   /** Everything the process printed. */
   output(): string
-  stop(): Promise<void>
+  /** Resolves to what it exited with: null after a signal that it did not handle. */
+  stop(): Promise<number | null>
 }
 
-export const startProduct = async (environment: Record<string, string> = {}): Promise<Product> => {
+/** `openFiles`: the most that each of its processes may have open. */
+export const startProduct = async (
+  environment: Record<string, string> = {},
+  { openFiles }: { openFiles?: number } = {},
+): Promise<Product> => {
   const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-e2e-'))
-  const child = spawn('npm', ['start'], {
+  const limited = openFiles === undefined ? '' : `ulimit -n ${openFiles}; `
+  const child = spawn('/bin/bash', ['-c', `${limited}exec npm start`], {
     cwd: root,
     env: { ...process.env, PORT: '0', DEVDECK_DATA_DIR: dataDir, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -62,10 +68,11 @@ export const startProduct = async (environment: Record<string, string> = {}): Pr
     service: createClient({ baseUrl: serviceUrl, headers: { authorization: `Bearer ${apiKey}` } }),
     output: () => output,
     stop: async () => {
-      await end(child)
+      const code = await end(child)
       const answer = await fetch(url).catch(() => undefined)
       if (answer) throw new Error(`the console still answers ${answer.status} after npm start was ended`)
       rmSync(dataDir, { recursive: true, force: true })
+      return code
     },
   }
 }
@@ -87,10 +94,11 @@ export const startServiceAlone = async ({
 }
 
 const end = async (child: ChildProcess) => {
-  if (child.exitCode !== null || child.signalCode !== null) return
   const exited = once(child, 'exit')
+  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
   child.kill('SIGTERM')
   await exited
+  return child.exitCode
 }
 
 /** Gives the page's browser a session of its own, as the form of the sign-in page does. */

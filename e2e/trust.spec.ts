@@ -199,7 +199,7 @@ test('a browser without scripts is shown the rows the server drew', async ({ sig
 
 test('a service that is gone is named, and the console recovers by itself', async ({ page }) => {
   const first = await startServiceAlone()
-  const started: { stop(): Promise<void> }[] = [first]
+  const started: { stop(): Promise<unknown> }[] = [first]
   try {
     const front = await startProduct({ DEVDECK_SERVICE_URL: first.url })
     started.push(front)
