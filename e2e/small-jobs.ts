@@ -2,7 +2,10 @@ import { hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import { expect, type Product } from './product.ts'
 
 /** Scenarios of these names that ask for their number, and take for their score what an agent leaves in `~/answer`. */
-export const makeScenarios = async ({ service }: Product, names: readonly string[]): Promise<string[]> => {
+export const makeScenarios = async (
+  { service }: Pick<Product, 'service'>,
+  names: readonly string[],
+): Promise<string[]> => {
   const ids: string[] = []
   for (const [number, name] of names.entries()) {
     const scorer = { type: 'bash_script_scorer' as const, bash_script: 'echo score=$(cat ~/answer)' }
@@ -19,7 +22,12 @@ export const makeScenarios = async ({ service }: Product, names: readonly string
 }
 
 /** A job of one agent, which runs this command at each scenario. */
-export const startJob = async ({ service }: Product, name: string, scenario_ids: string[], command: string) => {
+export const startJob = async (
+  { service }: Pick<Product, 'service'>,
+  name: string,
+  scenario_ids: string[],
+  command: string,
+) => {
   const { id } = await service.benchmarkJobs.create({
     body: {
       name,

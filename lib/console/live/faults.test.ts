@@ -60,6 +60,7 @@ const elsewhere: Record<string, [file: string, title: string][]> = {
     ['e2e/evictions.spec.ts', 'a wrong clock changes nothing'],
     ['lib/console/alerts/alert-feed.test.ts', 'counts down by the clock of the console'],
   ],
+  '17 a proxy that holds back': [['e2e/faults.spec.ts', 'a proxy that holds WebSockets back is named on the page']],
   '18 slow reader': [
     ['lib/gateway/live/live-page.test.ts', 'is sent no more than half a mebibyte of a flood'],
     ['lib/gateway/evictions/hub.test.ts', 'keeps nothing for a browser that does not read'],
@@ -70,10 +71,14 @@ const elsewhere: Record<string, [file: string, title: string][]> = {
     ['lib/gateway/http/proxy.test.ts', 'are broken off at the service when the browser leaves'],
   ],
   '22 ended with streams, terminals and a download open': [
-    ['e2e/console-away.spec.ts', 'a console that is ended tells every stream and terminal'],
+    ['e2e/console-away.spec.ts', 'one that is ended tells all, finishes what is read, and exits by itself'],
   ],
   '23 killed': [['e2e/console-away.spec.ts', 'a console that is killed is said so at once']],
-  '32 no file descriptors': [['lib/service/http/connection-limit.test.ts', 'refuses new connections with 503']],
+  '32 no file descriptors': [
+    ['lib/service/http/connection-limit.test.ts', 'refuses new connections with 503'],
+    ['e2e/console-away.spec.ts', 'a console out of files refuses what is new and goes on'],
+  ],
+  '35 changed answers': [['e2e/faults.spec.ts', '200 changes anywhere in the answers of the service']],
   '34 slow service': [['lib/gateway/http/proxy.test.ts', 'include no answer in time, with when to come back']],
   '37 a web page': [['lib/gateway/http/proxy.test.ts', 'is a web page with status %i']],
 }

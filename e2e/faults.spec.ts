@@ -1,0 +1,223 @@
+import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+import { createServer, request as forward, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { Page } from '@playwright/test'
+import { type Client, createClient } from '#lib/client/client.ts'
+import { expect, freePort, isLive, type Product, signIn, startProduct, startServiceAlone, test } from './product.ts'
+import { makeScenarios, startJob } from './small-jobs.ts'
+
+/** Between a browser and the console: WebSockets do not come through while `holds` is true. */
+let proxy: Server
+let holds = true
+const held: Duplex[] = []
+/** Between the console and the service: what `change` makes of an answer. */
+let upstream: Server
+let change: (path: string, body: string) => string = (_, body) => body
+let alone: Awaited<ReturnType<typeof startServiceAlone>>
+let service: Client
+let product: Product
+/** Its own address; what it prints is the proxy's. */
+let consoleUrl: string
+
+const addressOf = (server: Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+const listening = async (server: Server) => {
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return server
+}
+const passOn = ({ url = '/', method, headers }: IncomingMessage, target: string) =>
+  forward(new URL(url, target), { method: method ?? 'GET', headers })
+
+/** Passes all on as it comes, but for JSON that is read, which is gathered and changed. */
+const changing = (asked: IncomingMessage, response: ServerResponse) => {
+  asked.headers.host = new URL(alone.url).host
+  const passed = passOn(asked, alone.url).on('response', async (answered) => {
+    const path = asked.url?.split('?')[0] ?? ''
+    const isRead = asked.method === 'GET' && /json/.test(answered.headers['content-type'] ?? '')
+    const { 'content-length': _, ...headers } = answered.headers
+    response.writeHead(answered.statusCode ?? 502, isRead ? headers : answered.headers)
+    if (!isRead) return answered.pipe(response)
+    response.end(change(path, Buffer.concat(await answered.toArray()).toString()))
+  })
+  response.once('close', () => passed.destroy())
+  passed.on('error', () => response.destroy())
+  asked.pipe(passed)
+}
+
+test.beforeAll(async () => {
+  alone = await startServiceAlone()
+  service = createClient({ baseUrl: alone.url, headers: { authorization: `Bearer ${alone.apiKey}` } })
+  upstream = await listening(createServer(changing))
+  proxy = await listening(
+    createServer((asked, response) => {
+      const passed = passOn(asked, consoleUrl).on('response', (answered) => {
+        response.writeHead(answered.statusCode ?? 502, answered.headers)
+        answered.pipe(response)
+      })
+      passed.on('error', () => response.destroy())
+      asked.pipe(passed)
+    }),
+  )
+  proxy.on('upgrade', (asked, socket: Duplex) => {
+    socket.on('error', () => socket.destroy())
+    if (holds) return held.push(socket)
+    const passed = passOn(asked, consoleUrl).on('upgrade', ({ rawHeaders }, other: Duplex) => {
+      const lines = rawHeaders.map((text, i) => (i % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join('')
+      socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines}\r\n`)
+      other.on('error', () => socket.destroy())
+      other.pipe(socket).pipe(other)
+    })
+    passed.on('error', () => socket.destroy()).end()
+  })
+  const port = String(await freePort())
+  consoleUrl = `http://127.0.0.1:${port}`
+  product = await startProduct({
+    PORT: port,
+    DEVDECK_SERVICE_URL: addressOf(upstream),
+    DEVDECK_ORIGIN: addressOf(proxy),
+  })
+})
+
+test.afterAll(async () => {
+  await product.stop()
+  await alone.stop()
+  for (const server of [proxy, upstream]) {
+    server.closeAllConnections()
+    server.close()
+  }
+  rmSync(alone.dataDir, { recursive: true, force: true })
+})
+
+test('a proxy that holds WebSockets back is named on the page, alerts come all the same, and it is live once they pass', async ({
+  page,
+}) => {
+  const evict = async (name: string) => {
+    const { id } = await service.devboxes.createAndAwaitRunning({ body: { name } })
+    await service.evictions.schedule({ body: { devbox_id: id, eviction_deadline_ms: Date.now() + 900_000 } })
+  }
+  await signIn(page, { url: addressOf(proxy), apiKey: alone.apiKey })
+  await page.goto(`${addressOf(proxy)}/axons`)
+  await expect(page.getByText('No live connection can be had')).toBeVisible()
+  await expect(page.getByRole('banner').getByText('Polled', { exact: true })).toBeVisible()
+  await evict('behind-a-proxy')
+  const bar = page.getByRole('region', { name: 'Pending evictions' })
+  await expect(bar).toContainText('behind-a-proxy')
+
+  holds = false
+  for (const socket of held) socket.destroy()
+  await isLive(page)
+  await expect(page.getByText('No live connection can be had')).toBeHidden()
+  await evict('told-at-once')
+  await expect(bar).toContainText('1 more')
+})
+
+const seed = 35
+const wanted = 200
+const tabs = 4
+
+/** The same for the same text, between 0 and 1: a change depends on what is asked for, not on who asks first. */
+const chance = (text: string): number => {
+  let hash = seed
+  for (const character of text) hash = Math.imul(hash ^ character.charCodeAt(0), 0x01000193)
+  hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d)
+  return ((hash ^ (hash >>> 13)) >>> 0) / 2 ** 32
+}
+
+/** Every place in an answer, as what holds it and its key. */
+const placesIn = (value: unknown): [holder: Record<string, unknown>, key: string][] =>
+  typeof value === 'object' && value !== null
+    ? Object.entries(value).flatMap(([key, each]) => [[value as Record<string, unknown>, key], ...placesIn(each)])
+    : []
+
+// No double has it: written into the text, as `JSON.stringify` would write another.
+const hugeInteger = '9007199254740993'
+const wrongValues = [null, 'novel', -1, 0.5, '@huge@', [], {}, true, undefined, '', 'x'.repeat(5_000), [null], { a: 1 }]
+
+/** Wrong values in some places; now and then half of the text, or another value in place of all. */
+const mutated = (name: string, body: string): { text: string; changes: number } => {
+  const pick = <Item>(what: string, items: readonly Item[]) => items[Math.floor(chance(name + what) * items.length)]
+  const kind = chance(`${name} kind`)
+  if (kind < 0.1) return { text: body.slice(0, Math.floor(body.length * chance(`${name} cut`))), changes: 1 }
+  let answer: unknown = JSON.parse(body)
+  const places = kind < 0.2 ? [] : placesIn(answer)
+  if (places.length === 0) answer = pick(' answer', wrongValues)
+  const changes = Math.ceil(places.length / 20) || 1
+  for (let at = 0; at < changes && places.length > 0; at++) {
+    const [holder, key] = pick(` place ${at}`, places) ?? [{}, '']
+    holder[key] = pick(` value ${at}`, wrongValues)
+  }
+  return { text: (JSON.stringify(answer) ?? 'null').replaceAll('"@huge@"', hugeInteger), changes }
+}
+
+test('200 changes anywhere in the answers of the service leave no page white', async ({ context }) => {
+  const first = await context.newPage()
+  await signIn(first, { url: consoleUrl, apiKey: alone.apiKey })
+  const { id } = await service.devboxes.createAndAwaitRunning({ body: { name: 'changed', metadata: { team: 'core' } } })
+  await service.executions.executeSync({ params: { id }, body: { command: 'echo one' } })
+  const axon = await service.axons.create({ body: { name: 'changed', metadata: { env: 'prod' } } })
+  await service.axons.publish({
+    params: { id: axon.id },
+    body: { event_type: 'x', origin: 'USER_EVENT', payload: '{}', source: 's' },
+  })
+  for (let number = 0; number < 20; number++)
+    await service.axons.create({ body: { name: `changed ${number}`, metadata: { env: 'prod' } } })
+  const [scenario = ''] = await makeScenarios(
+    { service },
+    Array.from({ length: 10 }, (_, number) => `changed ${number}`),
+  )
+  const job = await startJob({ service }, 'changed', [scenario], 'echo 1 > ~/answer')
+  const { runs } = await service.benchmarkRuns.list({ query: {} })
+  const paths = [
+    '/',
+    '/devboxes',
+    `/devboxes/${id}?tab=overview`,
+    `/devboxes/${id}?tab=commands`,
+    '/axons',
+    `/axons/${axon.id}`,
+    '/snapshots',
+    '/benchmark-jobs',
+    `/benchmark-jobs/${job.id}`,
+    '/benchmark-runs',
+    `/benchmark-runs/${runs[0]?.id}`,
+    '/benchmarks',
+    '/benchmarks/scenarios',
+    `/benchmarks/scenarios/${scenario}`,
+    '/evictions',
+  ]
+  const asked = new Map<string, number>()
+  const made: string[] = []
+  let count = 0
+  change = (path, body) => {
+    if (path === '/v1/accounts/me') return body
+    const time = (asked.get(path) ?? 0) + 1
+    asked.set(path, time)
+    const { text, changes } = mutated(`${path} ${time}`, body)
+    count += changes
+    made.push(`${path} ${time}: ${text.slice(0, 300)}`)
+    return text
+  }
+  const faults: string[] = []
+  const visit = async (tab: Page, path: string) => {
+    const before = made.length
+    const said = () => `${path}, seed ${seed}, after:\n${made.slice(before).join('\n')}`
+    // What a browser drew otherwise than the server is drawn anew (418), and so is no white page.
+    const onError = ({ message }: Error) => /#418/.test(message) || faults.push(`${message} at ${said()}`)
+    tab.on('pageerror', onError)
+    const answer = await tab.goto(consoleUrl + path)
+    expect(answer?.status(), said()).toBeLessThan(500)
+    await expect(tab.getByRole('banner').getByText('Live', { exact: true }), said()).toBeVisible()
+    await expect(tab.getByRole('main'), said()).toHaveText(/\w/)
+    tab.off('pageerror', onError)
+    if (await tab.getByText('This page could not be shown').count()) faults.push(`not drawn: ${said()}`)
+  }
+  const rest = [...paths, ...paths]
+  const walk = async (tab: Page) => {
+    for (let path = rest.shift(); path !== undefined; path = rest.shift()) await visit(tab, path)
+  }
+  const others = await Promise.all(Array.from({ length: tabs - 1 }, () => context.newPage()))
+  await Promise.all([first, ...others].map(walk))
+  change = (_, body) => body
+  expect(count).toBeGreaterThanOrEqual(wanted)
+  expect(faults).toEqual([])
+})
