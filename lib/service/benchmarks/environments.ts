@@ -1,9 +1,8 @@
-import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { promisify } from 'node:util'
+import { copyFolders } from '#lib/service/devboxes/disk.ts'
 import { removeFolder, systemOf } from '#lib/service/devboxes/mounts.ts'
 import type { System } from '#lib/service/sandbox/sandbox.ts'
 import { keepSystemsBelow, makeSystemBase, systemProblem } from '#lib/service/sandbox/system.ts'
@@ -106,7 +105,8 @@ export class Environments {
     const bytes = await bytesOf(join(system.own, 'upper'))
     await this.#kept.add({ name: basename(folder), bytes, builtFor, signal }, async (unfinished) => {
       const from = ['upper', 'first-uid'].map((name) => join(system.own, name))
-      await promisify(execFile)('/bin/cp', ['-a', '--reflink=auto', '--', ...from, unfinished], { signal })
+      // A command of the build may still be running there.
+      await copyFolders({ from, to: unfinished, isolation: 'bubblewrap', marks: {}, signal })
       await writeFile(join(unfinished, warningsFile), JSON.stringify(warnings))
     })
   }

@@ -2,6 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { strongestIsolation } from '#lib/service/testing/isolation.ts'
+import { canSwap, swapForEver } from '#lib/service/testing/swap.ts'
+import { usageOf } from './disk.ts'
 import { DiskWatch, type WatchedDisk } from './disk-watch.ts'
 
 const mebibyte = 2 ** 20
@@ -49,6 +52,20 @@ describe('the watch over disks', () => {
     await expect.poll(() => exceeded, { timeout: 60_000 }).toHaveLength(1)
     expect(exceeded[0]?.id).toBe('large')
     expect(exceeded[0]?.usedBytes).toBeGreaterThanOrEqual(6 * mebibyte)
+  })
+
+  it.runIf(canSwap)('measures a disk whose folders become links and folders again all the time', async () => {
+    disk('swapping')
+    write('swapping', 'a', mebibyte)
+    write('other', 'a', 8 * mebibyte)
+    const home = join(dataDir, 'swapping', 'home')
+    const stop = await swapForEver(home, join(dataDir, 'other'))
+    try {
+      const how = { isolation: strongestIsolation, marks: {} }
+      for (let i = 0; i < 60; i++) expect(await usageOf([home], how)).toBeGreaterThan(mebibyte)
+    } finally {
+      await stop()
+    }
   })
 
   it('stops the one that holds more files than its size has room for, though all are empty', async () => {

@@ -1,0 +1,41 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { makeSystem, systemOf } from '#lib/service/devboxes/mounts.ts'
+import { bubblewrap } from '#lib/service/sandbox/bubblewrap.ts'
+import { canSwap, swapForEver } from '#lib/service/testing/swap.ts'
+import { Environments } from './environments.ts'
+
+const problem = await bubblewrap.problem()
+
+it.skipIf(problem !== undefined || !canSwap)(
+  'keeps nothing of the machine, wherever a command that a build has left running leads the copy',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'devdeck-environments-'))
+    const [secret, devbox, kept] = ['secret', 'devbox', 'kept'].map((name) => join(folder, name)) as [
+      string,
+      string,
+      string,
+    ]
+    for (const path of [secret, devbox, kept]) mkdirSync(path)
+    writeFileSync(join(secret, 'of-the-machine'), '')
+    await makeSystem(devbox, { base: folder, layers: [] })
+    const own = systemOf(devbox)?.own ?? ''
+    writeFileSync(join(own, 'first-uid'), '0')
+    const stop = await swapForEver(join(own, 'upper'), secret)
+    try {
+      const environments = new Environments({ folder: kept, devboxFolder: folder, maxBytes: 0, log: () => undefined })
+      const how = { builtFor: 'a task', warnings: [], signal: new AbortController().signal }
+      // Without confinement some have it, and most fail.
+      for (let i = 0; i < 60; i++) await environments.keep(`key ${i}`, devbox, how)
+      expect(execFileSync('find', [kept, '-name', 'of-the-machine'], { encoding: 'utf8' })).toBe('')
+      expect(readdirSync(kept).length).toBeGreaterThan(30)
+    } finally {
+      await stop()
+      rmSync(folder, { recursive: true })
+    }
+  },
+  300_000,
+)
