@@ -109,7 +109,7 @@ test('what has no room in a row is counted or below it, and on a phone the filte
   await service.snapshots.create({ params: { id }, body: { name: 'tight-sources', commit_message: message } })
   await open(page, `${product.url}/devboxes?search=tight`)
   const row = page.getByRole('row', { name: /tight/ })
-  await expect(row.getByRole('link', { name: 'team=platform' })).toBeVisible()
+  await expect(row.getByRole('link', { name: 'team = platform' })).toBeVisible()
   await expect(row.getByText('+2 more')).toBeVisible()
   await open(page, `${product.url}/snapshots?search=tight`)
   const shown = page.getByText(message)

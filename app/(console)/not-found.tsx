@@ -1,10 +1,1 @@
-import { AddressHelp } from '#components/layout/address-help.tsx'
-import { NoSuchPage } from '#components/layout/no-such-page.tsx'
-
-export default function NotFound() {
-  return (
-    <NoSuchPage>
-      <AddressHelp />
-    </NoSuchPage>
-  )
-}
+export { NoSuchPage as default } from '#components/layout/no-such-page.tsx'

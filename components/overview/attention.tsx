@@ -71,7 +71,7 @@ export const Attention = () => {
         <More count={failed.length} href={paths.devboxes({ status: 'failure' })} of="failed devboxes" />
         {ended.slice(0, shown).map(({ id, name, state, create_time_ms }) => (
           <Item key={id} href={paths.benchmarkJob(id)} name={name}>
-            <Badge tone={state === 'completed' ? 'ok' : 'danger'}>Job {state}</Badge>
+            <Badge tone={endTones[state] ?? 'neutral'}>Job {state === 'timeout' ? 'timed out' : state}</Badge>
             <RelativeTime ms={create_time_ms} prefix="began" className="text-right text-muted" />
           </Item>
         ))}
@@ -85,6 +85,13 @@ export const Attention = () => {
       </ul>
     </section>
   )
+}
+
+/** Somebody cancelled what was cancelled. */
+const endTones: Record<string, 'ok' | 'danger' | 'attention'> = {
+  completed: 'ok',
+  failed: 'danger',
+  timeout: 'attention',
 }
 
 const AlertItem = ({ alert }: { alert: Alert }) => {

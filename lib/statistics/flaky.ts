@@ -1,5 +1,5 @@
-import { holm } from './differences.ts'
 import { isControl, settledBelow } from './figures.ts'
+import { holm } from './holm.ts'
 
 /** How often an agent's attempts at one scenario scored 1, of those that count. */
 export interface Repeats {

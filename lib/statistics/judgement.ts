@@ -1,5 +1,5 @@
 import { passAtK, passHatK, toldK } from './attempts.ts'
-import { holm, mcnemar, pairedDifference, scenariosToSettle, signFlipP } from './differences.ts'
+import { mcnemar, pairedDifference, scenariosToSettle, signFlipP } from './differences.ts'
 import {
   type AgentFigures,
   type AgentIdentity,
@@ -14,6 +14,7 @@ import {
   type Reasons,
   settledBelow,
 } from './figures.ts'
+import { holm } from './holm.ts'
 import { meanOf, quantile, standardError, tInterval, wilson, zFrom, zInterval } from './means.ts'
 import { byName, durationsOf, scenarioKey, type Tallies, type Tally, talliesOf } from './tallies.ts'
 import { usageOf } from './usage.ts'

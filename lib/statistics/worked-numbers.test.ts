@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { passAtK, passHatK, toldK } from './attempts.ts'
-import { holm, mcnemar, pairedDifference, scenariosToSettle, signFlipP } from './differences.ts'
+import { mcnemar, pairedDifference, scenariosToSettle, signFlipP } from './differences.ts'
 import { normalCdf, normalQuantile, tCdf, tQuantile } from './distributions.ts'
 import { etaRange } from './durations.ts'
+import { holm } from './holm.ts'
 import { meanOf, quantile, sampleSd, standardError, tInterval, wilson, zInterval } from './means.ts'
 
 // Computed independently of this code, to six digits. The module holds every formula that reviewers of scores ask for, with
