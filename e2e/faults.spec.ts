@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Page } from '@playwright/test'
 import { type Client, createClient } from '#lib/client/client.ts'
-import { expect, freePort, isLive, type Product, signIn, startProduct, startServiceAlone, test } from './product.ts'
+import { freePort } from '#lib/service/testing/free-port.ts'
+import { expect, isLive, type Product, signIn, startProduct, startServiceAlone, test } from './product.ts'
 import { makeScenarios, startJob } from './small-jobs.ts'
 
 /** Between a browser and the console: WebSockets do not come through while `holds` is true. */

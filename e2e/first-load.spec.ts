@@ -20,9 +20,9 @@ const budgets = [
   { name: 'trend', path: '/benchmark-jobs/trend', budgetKiB: 200 },
   { name: 'scenarios', path: '/benchmarks/scenarios', budgetKiB: 203 },
   { name: 'settings', path: '/settings', budgetKiB: 162 },
-  { name: 'recordings', path: '/recordings', budgetKiB: 196 },
+  { name: 'recordings', path: '/recordings', budgetKiB: 195 },
   { name: 'axon', path: '/axons/{axon}', budgetKiB: 187 },
-  { name: 'devbox', path: '/devboxes/{devbox}', budgetKiB: 202 },
+  { name: 'devbox', path: '/devboxes/{devbox}', budgetKiB: 201 },
   { name: 'terminal', path: '/devboxes/{devbox}?tab=terminal', budgetKiB: 315 },
 ]
 
