@@ -84,7 +84,7 @@ describe('with the local service', () => {
     await service.restart()
     await service.client.devboxes.waitForStatus({
       params: { id: other },
-      body: { statuses: ['running'], timeout_seconds: 10 },
+      body: { statuses: ['running'] },
     })
     const eviction = { devbox_id: other, eviction_deadline_ms: inOneHour() + 60_000 }
     await service.client.evictions.schedule({ body: eviction })

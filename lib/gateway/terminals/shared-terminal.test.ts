@@ -221,7 +221,7 @@ describe('a lost connection to the service', () => {
     await service.restart()
     await service.client.devboxes.waitForStatus({
       params: { id: devboxId },
-      body: { statuses: ['running'], timeout_seconds: 30 },
+      body: { statuses: ['running'] },
     })
     page.notices.length = 0
     proxy.lead(service.url)
@@ -291,6 +291,7 @@ describe('a terminal in turmoil', () => {
       { timeout: 60_000, interval: 100 },
     )
     const late = await open(name, { role: 'watch' })
+    await late.shows(/quiet/)
     await until(() => {
       for (const page of looking) expect(page.offset).toBe(late.offset)
     })
@@ -363,7 +364,7 @@ describe('a terminal whose devbox is suspended', () => {
     await service.client.devboxes.suspend({ params: { id } })
     expect((await before.closed).code).toBe(terminalClose.devboxNotRunning)
     const become = (status: 'suspended' | 'running') =>
-      service.client.devboxes.waitForStatus({ params: { id }, body: { statuses: [status], timeout_seconds: 10 } })
+      service.client.devboxes.waitForStatus({ params: { id }, body: { statuses: [status] } })
     await become('suspended')
     await service.client.devboxes.resume({ params: { id } })
     await become('running')

@@ -56,7 +56,8 @@ export class TestPage {
   unread = 0
   peakUnread = 0
   #acks: boolean
-  #snapshotIsNext = false
+  /** Where the snapshot ends whose bytes are the next to come. */
+  #snapshotEnd: number | undefined
 
   constructor(gateway: TestConsole, path: string, { cookie, headers, acks = false, origin }: Options = {}) {
     this.#acks = acks
@@ -136,10 +137,7 @@ export class TestPage {
     if (notice.t === 'ready') {
       this.epoch = notice.epoch
       this.offset = notice.offset
-    } else if (notice.t === 'snap') {
-      this.#snapshotIsNext = true
-      this.offset = notice.offset
-    }
+    } else if (notice.t === 'snap') this.#snapshotEnd = notice.offset
   }
 
   #output(data: Buffer) {
@@ -147,8 +145,9 @@ export class TestPage {
     this.bytes += data.length
     this.unread += data.length
     this.peakUnread = Math.max(this.peakUnread, this.unread)
-    this.order.push(this.#snapshotIsNext ? 'snapshot' : 'output')
-    if (this.#snapshotIsNext) {
+    this.order.push(this.#snapshotEnd === undefined ? 'output' : 'snapshot')
+    if (this.#snapshotEnd !== undefined) {
+      this.offset = this.#snapshotEnd
       this.lastSnapshot = data
       this.painted = [data]
     } else {
@@ -156,7 +155,7 @@ export class TestPage {
       this.printed.push(data)
       this.offset += data.length
     }
-    this.#snapshotIsNext = false
+    this.#snapshotEnd = undefined
     if (this.#acks) this.#ack()
   }
 

@@ -120,7 +120,7 @@ describe('drain', () => {
       const seen: string[] = []
       for await (const { devbox_id } of mine.evictions.watch({})) if (seen.push(devbox_id) === 2) break
       expect(seen.sort()).toEqual([a.id, later.id].sort())
-      const suspended = { statuses: ['suspended' as const], timeout_seconds: 10 }
+      const suspended = { statuses: ['suspended' as const] }
       for (const [client, { id }] of [
         [mine, a],
         [mine, later],
@@ -265,7 +265,7 @@ describe('pressure', () => {
       expect(devbox_id).toBe(filling.id)
       break
     }
-    const suspended = { statuses: ['suspended' as const], timeout_seconds: 30 }
+    const suspended = { statuses: ['suspended' as const] }
     await client.devboxes.waitForStatus({ params: { id: filling.id }, body: suspended })
     expect(output.stderr).toMatch(/is filling the disk and is evicted at/)
     expect(await client.devboxes.get({ params: { id: idle.id } })).toMatchObject({ status: 'running' })

@@ -379,7 +379,7 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
     }
     expect(await service.client.devboxes.get({ params: { id: box.id } })).toMatchObject({ status: 'running' })
     outgoing.destroy()
-    expect((await act(box.id, 'wait_for_status', { statuses: ['suspended'], timeout_seconds: 20 })).status).toBe(200)
+    await service.client.devboxes.waitForStatus({ params: { id: box.id }, body: { statuses: ['suspended'] } })
   })
 
   it('is a matter of its own account and of running devboxes', async () => {

@@ -47,6 +47,5 @@ describeUnderEachIsolation('a devbox that takes all it can get, under isolation'
       expect(findProcesses(marked)).toEqual([])
       await service.client.devboxes.shutdown({ params: { id: other } })
     },
-    60_000,
   )
 })

@@ -90,7 +90,6 @@ describeUnderEachIsolation('the limits of a box, under isolation', (isolation) =
       await box.stop()
       expect(count()).toBe(0)
     },
-    30_000,
   )
 
   it.runIf(hasGroups)(
@@ -117,7 +116,6 @@ describeUnderEachIsolation('the limits of a box, under isolation', (isolation) =
       await expect.poll(() => told, { timeout: 60_000 }).toHaveLength(2)
       expect(quota()).toEqual([50_000])
     },
-    120_000,
   )
 
   it.runIf(hasGroups)('find a process that left its environment, session and parent', async () => {
