@@ -12,7 +12,6 @@ import {
 } from '#lib/contract/scenario-runs.ts'
 import { defaultScorerTimeoutSeconds, type Scenario } from '#lib/contract/scenarios.ts'
 import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
-import type { AgentRecord, RunFailure } from '#lib/service/domain/benchmark-jobs.ts'
 import { mergeLaunchParameters, mergeProfiles, requireNeedsMet } from '#lib/service/domain/run-profile.ts'
 import { nextRunState, type ScenarioRunEvent } from '#lib/service/domain/scenario-runs.ts'
 import type { Executions } from '#lib/service/executions/executions.ts'
@@ -20,7 +19,7 @@ import { invalid, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
 import { Slots } from '#lib/service/kit/slots.ts'
 import type { Isolation } from '#lib/service/sandbox/sandbox.ts'
-import type { ScenarioRunRecord } from '#lib/service/store/scenario-runs.ts'
+import type { ScenarioRunMove, ScenarioRunRecord } from '#lib/service/store/scenario-runs.ts'
 import type { Stores } from '#lib/service/store/stores.ts'
 import { judge } from './score.ts'
 import { createScrubber } from './scrub.ts'
@@ -60,14 +59,7 @@ export interface Opening {
   network?: 'none'
 }
 
-interface Ending {
-  result?: ScoringResult | null
-  outcome?: string
-  failure?: RunFailure
-  warnings?: string[]
-  environment_differs?: boolean
-  agent_record?: AgentRecord
-}
+type Ending = Omit<ScenarioRunMove, 'from' | 'to' | 'timeMs'>
 
 export type EndingEvent = Extract<ScenarioRunEvent, 'complete' | 'cancel' | 'fail' | 'time_out'>
 
