@@ -63,7 +63,7 @@ const mostLines: Record<string, number> = {
   'lib/client': 380,
   'lib/console': 8_700,
   'lib/contract': 2_880,
-  'lib/gateway': 11_150,
+  'lib/gateway': 11_200,
   'lib/language': 150,
   'lib/service': 26_800,
   'lib/statistics': 1_060,
