@@ -22,7 +22,7 @@ export const FoundByAddress = () => {
         icon={Search}
         aria-label="Search by id or name"
         placeholder="Search by id or name"
-        mono
+        mono={kind !== undefined}
         value={text}
         onChange={({ target }) => setText(target.value)}
       />

@@ -77,8 +77,11 @@ describe('the verdict', () => {
     const said = verdict([...controls, ...two], [pair(), pair({ a: identity('oracle'), b: identity('A') })])
     expect(said.lead).toMatch(/^A is ahead of B by 0\.150/)
     expect(said.more).toContain('oracle (0.900) and nop (0.000) check the tasks and are not compared here.')
-    expect(verdict([figures('A', 0.2), ...controls], [pair({ a: identity('oracle'), b: identity('A') })]).lead).toMatch(
-      /^oracle is ahead of A/,
+    const alone = verdict([figures('A', 0.2), ...controls], [pair({ a: identity('oracle'), b: identity('A') })])
+    expect(alone.lead).toMatch(/^A scores 0\.200 \(95 % interval/)
+    expect(alone.more).toContain('oracle (0.900) and nop (0.000) check the tasks and are not compared here.')
+    expect(verdict(controls, [pair({ a: identity('oracle'), b: identity('nop') })]).lead).toMatch(
+      /^oracle is ahead of nop/,
     )
   })
 

@@ -32,17 +32,22 @@ export const verdictOf = ({ complete, state = 'completed', agents, pairs, exclud
       tone: 'attention',
     }
   const judged = scored.filter(({ agent_name }) => !isControl(agent_name))
-  // A reader who chooses between two agents does not ask how the solution that comes with the tasks does.
-  const among = judged.length > 1 ? judged : scored
+  // A reader who chooses between agents does not ask how the solution that comes with the tasks does.
+  const among = judged.length > 0 ? judged : scored
   const [best, second] = among
-  const controls = judged.length > 1 ? scored.filter(({ agent_name }) => isControl(agent_name)) : []
+  const controls = scored.filter((agent) => !among.includes(agent))
   if (!best)
     return {
       lead: `${complete ? 'Nothing' : 'So far: nothing'} can be said of the agents.`,
       more: agents.length === 0 ? ['No agent has an outcome.'] : unscored,
       tone: 'neutral',
     }
-  if (!second) return { lead: soFar + aloneSentence(best, name), more: [...cutShort, ...unscored], tone: 'neutral' }
+  if (!second)
+    return {
+      lead: soFar + aloneSentence(best, name),
+      more: [...cutShort, ...controlsSentence(controls), ...unscored],
+      tone: 'neutral',
+    }
   const between = pairs.find(({ a, b }) => (isOf(a, best) && isOf(b, second)) || (isOf(a, second) && isOf(b, best)))
   const pair = between && turned(between)
   const tied = among.filter(({ mean }) => mean !== null && Math.abs(mean - (best.mean ?? 0)) < sameMean)
