@@ -237,7 +237,7 @@ const allColumns = (): ListColumn<BenchmarkJob>[] => [
     id: 'source',
     header: 'Source',
     priority: 3,
-    width: '6.25rem',
+    width: '7.25rem',
     cell: ({ job_source: from }) =>
       from ? (
         <VisibleText max={40}>

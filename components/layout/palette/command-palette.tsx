@@ -33,7 +33,7 @@ import { browserStore } from '#lib/console/frame/kept-items.ts'
 import { themes } from '#lib/console/frame/preferences.ts'
 import { readViews } from '#lib/console/lists/saved-views.ts'
 import { type Found, type FoundKind, foundQuery, kindOfId, snapshotsLookedThrough } from '#lib/console/queries/found.ts'
-import { t } from '#lib/language/translate.ts'
+import { foreignTag, t } from '#lib/language/translate.ts'
 import { useSignOut } from '../account-menu.tsx'
 import { Keys } from '../keys.tsx'
 import { destinations } from '../navigation.ts'
@@ -124,7 +124,7 @@ const Commands = ({ onClose, onHelp, typedAhead }: CommandPaletteProps) => {
           {destinations.map(({ label, href, icon, keys }) => (
             <Entry
               key={href}
-              value={`${t(label)} ${label}`}
+              value={foreignTag() && `${t(label)} ${label}`}
               icon={icon}
               hint={<Keys keys={keys} />}
               onSelect={go(href)}
