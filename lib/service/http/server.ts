@@ -108,6 +108,11 @@ export const listen = async ({
   const other = createTcpServer((socket) => http1.emit('connection', socket))
   const ownPort = await listenOnBoth(http1, other, host, port)
 
+  const cutAfter = (ms: number) =>
+    setTimeout(() => {
+      upgrades.terminate()
+      for (const socket of sockets) socket.destroy()
+    }, ms)
   let cutAtMs = 0
   const drain = async () => {
     cutAtMs = performance.now() + closeGraceMs
@@ -119,10 +124,7 @@ export const listen = async ({
     const closeSessions = setTimeout(() => {
       for (const session of sessions) session.close()
     }, sessionGraceMs)
-    const cut = setTimeout(() => {
-      upgrades.terminate()
-      for (const socket of sockets) socket.destroy()
-    }, closeGraceMs)
+    const cut = cutAfter(closeGraceMs)
     await Promise.allSettled(before)
     clearTimeout(closeSessions)
     clearTimeout(cut)
@@ -138,13 +140,7 @@ export const listen = async ({
     await drainOnce()
     const closed = [http1, other].map((server) => new Promise<void>((resolve) => server.close(() => resolve())))
     for (const session of sessions) session.close()
-    const cut = setTimeout(
-      () => {
-        upgrades.terminate()
-        for (const socket of sockets) socket.destroy()
-      },
-      Math.max(lastGraceMs, cutAtMs - performance.now()),
-    )
+    const cut = cutAfter(Math.max(lastGraceMs, cutAtMs - performance.now()))
     await Promise.all(closed)
     clearTimeout(cut)
   }
