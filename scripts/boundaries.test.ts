@@ -58,7 +58,7 @@ const sharedByResources = ['ui', 'layout', 'list', 'filters']
 
 /** Lines of the product by room. A room that grows changes its number in the same commit, and the commit says why. */
 const mostLines: Record<string, number> = {
-  app: 1_180,
+  app: 1_190,
   components: 35_100,
   'lib/client': 380,
   'lib/console': 8_700,
