@@ -38,7 +38,7 @@ describe('addresses', () => {
   ]
   const hidden = [
     ...['::ffff:127.0.0.1', '::ffff:93.184.216.34', '64:ff9b::7f00:1', '2002:7f00:1::'],
-    ...['::127.0.0.1', '::a9fe:a9fe', '64:ff9b:1::a9fe:a9fe', '2001:0:7f00:1::1'],
+    ...['::127.0.0.1', '::a9fe:a9fe', '64:ff9b:1::a9fe:a9fe', '2001:0:7f00:1::1', '::ffff:0:7f00:1'],
   ]
   it.each([...never, ...hidden])('%j is never reached', (address) => {
     expect(isReachable(address, rules)).toBe(false)

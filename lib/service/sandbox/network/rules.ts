@@ -12,7 +12,16 @@ export interface Rules {
 /** Never reached: this machine under its loopback addresses, groups of machines, and what is no address. */
 const neverIpv4 = ['0.0.0.0/8', '127.0.0.0/8', '224.0.0.0/4', '240.0.0.0/4']
 // All but the second hold IPv4 addresses within, which would have to be judged once more.
-const neverIpv6 = ['::/96', 'ff00::/8', '::ffff:0:0/96', '64:ff9b::/96', '64:ff9b:1::/48', '2001::/32', '2002::/16']
+const neverIpv6 = [
+  '::/96',
+  'ff00::/8',
+  '::ffff:0:0/96',
+  '64:ff9b::/96',
+  '64:ff9b:1::/48',
+  '2001::/32',
+  '2002::/16',
+  '::ffff:0:0:0/96',
+]
 /** The metadata service of most clouds is among the link-local ones. */
 const privateIpv4 = [
   ...['10.0.0.0/8', '100.64.0.0/10', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'],
