@@ -3,7 +3,7 @@ import { loadavg } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { BrowserContext } from '@playwright/test'
 import { type Product, startProduct } from '#e2e/product.ts'
-import { openBrowser, type PageTarget } from './terminal-browser.ts'
+import { openTarget, type PageTarget } from './terminal-browser.ts'
 import { attach, echo, flood, hop, interrupt, stoppedReader } from './terminal-figures.ts'
 import { crowd, reconnects } from './terminal-many.ts'
 import { consoleTarget, newName, ptyTarget, serviceTarget, startTtyd, type Target } from './terminal-targets.ts'
@@ -50,6 +50,8 @@ const quick: typeof full = {
 }
 
 const firstKeys = 1000
+/** The first visits of a page fill the browser's caches: files, and then what was compiled of them. */
+const cacheRounds = 2
 
 /** What ttyd 1.7.7 took where it was measured, for runs without it. */
 const ttydInterruptMs = 8200
@@ -287,8 +289,6 @@ const benchPages = async (
   parts: readonly ('open' | 'flood' | 'interrupt')[] = ['open', 'flood', 'interrupt'],
 ) => {
   const { pages: runs, pageMb, yesSeconds } = amounts
-  const browser = await openBrowser()
-  console.log(`  in Chromium ${browser.version}, drawn by the DOM renderer`)
   const pages: PageTarget[] = [
     // A devbox has room for so many shells; each is a new one.
     {
@@ -298,15 +298,15 @@ const benchPages = async (
     },
     ...(ttydUrl ? [{ name: 'ttyd', address: () => `${ttydUrl}/?rendererType=dom` }] : []),
   ]
+  const targets = await Promise.all(pages.map(openTarget))
+  console.log(`  in Chromium ${targets[0]?.version}, drawn by the DOM renderer`)
   try {
-    const targets = await Promise.all(pages.map(browser.newTarget))
     const measure = async (run: (target: (typeof targets)[0]) => Promise<number>) => {
       const results = new Map<string, number[]>(targets.map(({ target }) => [target.name, []]))
-      for (let round = 0; round <= runs; round++)
+      for (let round = 0; round < runs + cacheRounds; round++)
         for (const each of targets) {
           const took = await run(each)
-          // The first round fills the caches.
-          if (round > 0) results.get(each.target.name)?.push(took)
+          if (round >= cacheRounds) results.get(each.target.name)?.push(took)
         }
       return results
     }
@@ -330,9 +330,8 @@ const benchPages = async (
       report(`${pageMb} MB until the last line`, 'ms', await measure((each) => each.flood(pageMb)), { toTtyd: 0.7 })
     if (parts.includes('interrupt'))
       report('^C in yes', 'ms', await measure((each) => each.interrupt(yesSeconds)), { most: 500, toTtyd: 0.25 })
-    for (const each of targets) await each.close()
   } finally {
-    await browser.close()
+    for (const each of targets) await each.close()
   }
 }
 
