@@ -97,6 +97,8 @@ class TargetPages {
   readonly target: PageTarget
   readonly #context: BrowserContext
   readonly #profile: string
+  /** Of each `open`: the processor time that the page's main thread took until the prompt. */
+  readonly busyMs: number[] = []
 
   constructor(target: PageTarget, context: BrowserContext, profile: string) {
     this.target = target
@@ -110,7 +112,10 @@ class TargetPages {
 
   /** From the beginning of the navigation until a prompt is in the terminal of a frame that was drawn. */
   async open(): Promise<number> {
-    return this.#onPage(async (_page, openMs) => openMs)
+    return this.#onPage(async (_page, openMs, busyMs) => {
+      this.busyMs.push(busyMs)
+      return openMs
+    })
   }
 
   /** From Enter to the last line of so many MB of output. */
@@ -155,19 +160,23 @@ class TargetPages {
     return within(took)
   }
 
-  async #onPage<T>(run: (page: Page, openMs: number) => Promise<T>): Promise<T> {
+  async #onPage<T>(run: (page: Page, openMs: number, busyMs: number) => Promise<T>): Promise<T> {
     const page = await this.#context.newPage()
     try {
       // With each window Chromium starts the page behind its address bar, which takes a processor for a second.
       await delay(windowMs)
+      const devtools = await this.#context.newCDPSession(page)
+      await devtools.send('Performance.enable', { timeDomain: 'threadTicks' })
       await page.goto(this.target.address(), { waitUntil: 'commit' })
       const openMs = await within(
         page.evaluate((wanted) => (window as unknown as ProbedWindow).probe.until(wanted), prompt),
       )
+      const { metrics } = await devtools.send('Performance.getMetrics')
+      const busy = metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN
       await page.evaluate(() => (window as unknown as ProbedWindow).term?.focus())
       // The rest of the page comes to life after the prompt, and would be measured with what is typed.
       await delay(wholeMs)
-      return await run(page, openMs)
+      return await run(page, openMs, busy * 1000)
     } finally {
       await page.close()
     }

@@ -53,9 +53,6 @@ const firstKeys = 1000
 /** The first visits of a page fill the browser's caches: files, and then what was compiled of them. */
 const cacheRounds = 2
 
-/** What ttyd 1.7.7 took where it was measured, for runs without it. */
-const ttydInterruptMs = 8200
-
 /**
  * The terminal of the product as it is started by `npm start`, in turns with what nothing beats: a pseudoterminal in
  * this process, and a byte over a WebSocket; and with ttyd, if TTYD_PATH names one. `--quick` measures less.
@@ -78,7 +75,7 @@ export const benchTerminal = async () => {
       `Terminal, medians of ${amounts.runs} runs in turns [least to most]${ttyd ? '' : '; no TTYD_PATH, so not beside ttyd'}`,
     )
     await benchEcho(figures, targets, amounts)
-    await benchFlood(figures, targets, amounts)
+    await benchFlood(figures, targets, { ...processesOf(product), ...(ttyd && { ttyd: ttyd.pid }) }, amounts)
     await benchInterrupt(figures, targets, amounts)
     await benchAttach(figures, targets, amounts)
     await benchStopped(figures, product, through, amounts)
@@ -173,9 +170,27 @@ const benchEcho = async (figures: Figures, targets: Target[], { runs, keys, gapM
     figures.goal('echo p50 to ttyd', median(ratios(p50, at(of('ttyd'), 0.5))), 2.2, { unit: 'x' })
 }
 
-const benchFlood = async (figures: Figures, targets: Target[], { runs, floodMb }: Amounts) => {
-  const of = await inTurns(targets, runs, (target) => flood(target, floodMb))
+const benchFlood = async (
+  figures: Figures,
+  targets: Target[],
+  pids: Record<string, number>,
+  { runs, floodMb }: Amounts,
+) => {
+  const spent = new Map<string, number[]>()
+  const of = await inTurns(targets, runs, async (target) => {
+    const before = Object.entries(pids).map(([name, pid]) => ({ name, pid, ms: processorMs(pid) }))
+    const rate = await flood(target, floodMb)
+    for (const { name, pid, ms } of before) {
+      if (name !== target.name && target.name !== 'console') continue
+      const what = `${name} for ${target.name}`
+      spent.set(what, [...(spent.get(what) ?? []), (processorMs(pid) - ms) / floodMb])
+    }
+    return rate
+  })
   for (const { name } of targets) figures.say(`flood of ${floodMb} MB, ${name}`, of(name), 'MB/s')
+  // Says the same on a machine that others use as well.
+  for (const name of ['console for console', 'service for console', 'ttyd for ttyd'])
+    if (spent.has(name)) figures.say(`processor for each MB, ${name}`, spent.get(name) ?? [], 'ms')
   const ours = of('console')
   figures.goal('flood to a fast reader, to the pty', median(ratios(ours, of('pty'))), 0.7, {
     atLeast: true,
@@ -204,8 +219,6 @@ const benchInterrupt = async (figures: Figures, targets: Target[], { runs, yesSe
   figures.goal('backlog held by the reader', Math.max(...of('console').map(({ heldMb }) => heldMb)), 1.2, {
     unit: ' MB',
   })
-  const theirs = of('ttyd').length > 0 ? median(of('ttyd').map(({ ms }) => ms)) : ttydInterruptMs
-  figures.goal('^C to the prompt, to ttyd', ours / theirs, 1 / 30, { unit: 'x' })
   const slow = await inTurns([asked.at(-1) as Target], Math.min(runs, 2), (target) =>
     interrupt(target, { rate: 2, seconds: yesSeconds }),
   )
@@ -325,7 +338,11 @@ const benchPages = async (
           unit: 'x',
         })
     }
-    if (parts.includes('open')) report('page open to prompt', 'ms', await measure((each) => each.open()), { toTtyd: 2 })
+    if (parts.includes('open')) {
+      report('page open to prompt', 'ms', await measure((each) => each.open()), { toTtyd: 2 })
+      for (const { target, busyMs } of targets)
+        figures.say(`processor of its main thread, ${target.name}`, busyMs.slice(cacheRounds), 'ms')
+    }
     if (parts.includes('flood'))
       report(`${pageMb} MB until the last line`, 'ms', await measure((each) => each.flood(pageMb)), { toTtyd: 0.7 })
     if (parts.includes('interrupt'))
@@ -380,6 +397,12 @@ const processesOf = ({ pid }: Product) => {
     }
   if (!found.console || !found.service) throw new Error('The console and its service are not to be found')
   return found
+}
+
+const processorMs = (pid: number) => {
+  // User and system time, in hundredths of a second.
+  const [user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ').slice(11, 13) ?? []
+  return (Number(user) + Number(system)) * 10
 }
 
 const residentMb = (pid: number) =>
