@@ -45,7 +45,7 @@ export const AlertBar = ({ onCollapse }: { onCollapse: () => void }) => {
       aria-label={alerts.some(({ kind }) => kind !== 'eviction' && kind !== 'test') ? 'Alerts' : 'Pending evictions'}
       lang="en"
       className={classes(
-        'flex min-h-10 flex-wrap items-center gap-x-2 border-b px-3 whitespace-nowrap md:px-6',
+        'flex flex-wrap items-center gap-x-2 border-b px-3 pt-1.5 pb-[5px] whitespace-nowrap md:px-6',
         toneClasses[tone],
       )}
     >
@@ -71,7 +71,7 @@ export const AlertBar = ({ onCollapse }: { onCollapse: () => void }) => {
       {first.kind === 'end' && <Rescue alert={first} />}
       <Acknowledge alerts={waiting} />
       <IconButton size="sm" icon={ChevronUp} label="Collapse the bar of alerts" onClick={onCollapse} />
-      <Doubt feed={feed} className="basis-full pb-1.5 text-sm whitespace-normal lg:hidden" />
+      <Doubt feed={feed} className="basis-full text-sm whitespace-normal lg:hidden" />
       <Milestones feed={feed} alert={first} />
     </section>
   )

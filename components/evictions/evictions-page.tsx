@@ -107,8 +107,8 @@ const WrongClock = ({ error }: { error: string | null }) =>
       className="mb-4 rounded-md"
       title={`This computer’s clock is ${error}`}
     >
-      Alerts come and time left is counted by the clock of the service, and so are right. Ages (“5 min ago”) are counted
-      by this computer’s and are not, until it is set.
+      Alerts and time left go by the clock of the service, and are right. Ages (“5 min ago”) go by this computer’s, and
+      are wrong until it is set.
     </Banner>
   )
 

@@ -76,9 +76,9 @@ export const Attention = () => {
           </Item>
         ))}
         {webhook && (
-          <Item href={`${paths.evictions()}#webhook`} name={`Alerts do not reach ${webhook.host}`}>
+          <Item href={`${paths.evictions()}#webhook`} name={webhook.host}>
             <Badge tone="attention">Webhook fails</Badge>
-            <RelativeTime ms={webhook.since_ms} prefix="first failed" className="text-right text-muted" />
+            <RelativeTime ms={webhook.since_ms} className="w-20 text-right text-muted" />
           </Item>
         )}
         <More count={ended.length} href={paths.benchmarkJobs()} of="ended jobs" />
