@@ -10,21 +10,21 @@ import { untilPrompt } from './terminal-page.ts'
  * KiB of each is for asking for its texts by language; the texts of another language come with the document of who chose it.
  */
 const budgets = [
-  { name: 'sign-in', path: '/sign-in', budgetKiB: 139 },
-  { name: 'overview', path: '/', budgetKiB: 194 },
-  { name: 'axons', path: '/axons', budgetKiB: 206 },
-  { name: 'devboxes', path: '/devboxes', budgetKiB: 208 },
-  { name: 'snapshots', path: '/snapshots', budgetKiB: 202 },
-  { name: 'benchmark jobs', path: '/benchmark-jobs', budgetKiB: 207 },
-  { name: 'benchmark job', path: '/benchmark-jobs/{job}', budgetKiB: 221 },
-  { name: 'benchmark runs', path: '/benchmark-runs', budgetKiB: 206 },
-  { name: 'trend', path: '/benchmark-jobs/trend', budgetKiB: 201 },
-  { name: 'scenarios', path: '/benchmarks/scenarios', budgetKiB: 204 },
-  { name: 'settings', path: '/settings', budgetKiB: 163 },
-  { name: 'recordings', path: '/recordings', budgetKiB: 196 },
-  { name: 'axon', path: '/axons/{axon}', budgetKiB: 188 },
-  { name: 'devbox', path: '/devboxes/{devbox}', budgetKiB: 202 },
-  { name: 'terminal', path: '/devboxes/{devbox}?tab=terminal', budgetKiB: 316 },
+  { name: 'sign-in', path: '/sign-in', budgetKiB: 140 },
+  { name: 'overview', path: '/', budgetKiB: 195 },
+  { name: 'axons', path: '/axons', budgetKiB: 207 },
+  { name: 'devboxes', path: '/devboxes', budgetKiB: 209 },
+  { name: 'snapshots', path: '/snapshots', budgetKiB: 203 },
+  { name: 'benchmark jobs', path: '/benchmark-jobs', budgetKiB: 208 },
+  { name: 'benchmark job', path: '/benchmark-jobs/{job}', budgetKiB: 223 },
+  { name: 'benchmark runs', path: '/benchmark-runs', budgetKiB: 207 },
+  { name: 'trend', path: '/benchmark-jobs/trend', budgetKiB: 202 },
+  { name: 'scenarios', path: '/benchmarks/scenarios', budgetKiB: 205 },
+  { name: 'settings', path: '/settings', budgetKiB: 164 },
+  { name: 'recordings', path: '/recordings', budgetKiB: 197 },
+  { name: 'axon', path: '/axons/{axon}', budgetKiB: 189 },
+  { name: 'devbox', path: '/devboxes/{devbox}', budgetKiB: 203 },
+  { name: 'terminal', path: '/devboxes/{devbox}?tab=terminal', budgetKiB: 317 },
 ]
 
 // An alert that another journey left would load on every page.
