@@ -204,7 +204,9 @@ class SqlProcess {
         this.#answered = resolve
         this.#failed = (signal) =>
           reject(
-            signal === tookTooMuchMemory ? needsMemory() : tookTooLong(request.kind === 'list' ? maxListMs : maxRunMs),
+            signal === tookTooMuchMemory
+              ? needsMemory(request.kind)
+              : tookTooLong(request.kind === 'list' ? maxListMs : maxRunMs),
           )
         this.#child.send(request)
       })
@@ -227,7 +229,8 @@ class SqlProcess {
 
 const tookTooLong = (mostMs: number) =>
   new ServiceError('timeout', `The SQL was ended: it took longer than ${mostMs / 1000} s`, { shouldRetry: false })
-const needsMemory = () => invalid({ field: 'sql', message: 'needs more memory than it may' })
+const needsMemory = (kind: ProcessRequest['kind']) =>
+  invalid({ field: kind === 'list' ? 'limit' : 'sql', message: 'needs more memory than it may' })
 
 const sqlite = { full: 13, readOnly: 8 }
 const unhealthy = [2, 10, 11, 14, 26]
