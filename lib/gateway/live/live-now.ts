@@ -1,13 +1,11 @@
-import { health } from '#lib/contract/health.ts'
 import type { LiveEndpoint, LiveError, LiveItems, LiveNow, LiveState } from '#lib/wire/live.ts'
 import { callerOf } from '../accounts/session-cookie.ts'
 import { evictionHubFor } from '../evictions/hub.ts'
 import { answering, json } from '../http/answer.ts'
 import { byServiceClock, serviceNow } from '../http/service-clock.ts'
-import { registry } from '../registry.ts'
 import { FollowedAlerts } from './alerts.ts'
 import { FollowedEvictions } from './evictions.ts'
-import { pulseTimes } from './service-pulse.ts'
+import { askForSign, pulseTimes } from './service-pulse.ts'
 import type { Outlet } from './subscription.ts'
 
 /** `GET /api/live/now`: asked again and again by a page that no WebSocket reaches. What it joins lingers until then. */
@@ -15,7 +13,11 @@ export const liveNow = (request: Request): Promise<Response> =>
   answering(request, async () => {
     const session = await callerOf(request, 'read')
     const [isHeard, evictions, alerts] = await Promise.all([
-      answersAtAll(),
+      // A service that is frozen keeps its streams.
+      askForSign(pulseTimes.answerMs).then(
+        () => true,
+        () => false,
+      ),
       firstWord<'evictions.watch'>((outlet) => new FollowedEvictions(session, outlet)),
       firstWord<'alerts.watch'>((outlet) => new FollowedAlerts(session, outlet)),
     ])
@@ -43,17 +45,3 @@ const firstWord = async <E extends LiveEndpoint>(open: (outlet: Outlet) => { lea
   source.leave()
   return { ...told, item }
 }
-
-/** A service that is frozen keeps its streams. */
-const answersAtAll = (): Promise<boolean> =>
-  fetch(registry().service.url() + health.check.path, {
-    signal: AbortSignal.timeout(pulseTimes.answerMs),
-    redirect: 'manual',
-    cache: 'no-store',
-  }).then(
-    async ({ body }) => {
-      await body?.cancel()
-      return true
-    },
-    () => false,
-  )

@@ -9,6 +9,17 @@ export const pulseTimes = {
   answerMs: 4_000,
 }
 
+/** Asks the service for a sign of life. Any answer at all is one; rejects where none comes within `withinMs`. */
+export const askForSign = async (withinMs: number, signal?: AbortSignal): Promise<Response> => {
+  const answer = await fetch(registry().service.url() + health.check.path, {
+    signal: AbortSignal.any([...(signal ? [signal] : []), AbortSignal.timeout(withinMs)]),
+    redirect: 'manual',
+    cache: 'no-store',
+  })
+  await answer.body?.cancel()
+  return answer
+}
+
 export interface PulseListener {
   /** The service has become late, or is heard again. */
   pulseChanged(): void
@@ -69,13 +80,7 @@ export class ServicePulse {
     this.#asking = asking
     const askedMs = Date.now()
     try {
-      const answer = await fetch(registry().service.url() + health.check.path, {
-        signal: AbortSignal.any([asking.signal, AbortSignal.timeout(this.#times.answerMs)]),
-        redirect: 'manual',
-        cache: 'no-store',
-      })
-      await answer.body?.cancel()
-      readServiceClock(answer, askedMs)
+      readServiceClock(await askForSign(this.#times.answerMs, asking.signal), askedMs)
       this.heard()
     } catch {
       // It makes no difference whether it was refused, cut or too late, as long as nothing else was heard meanwhile.
