@@ -226,10 +226,12 @@ test('a line between panes moves by keyboard and by pointer', async ({ signedIn:
   await expect.poll(() => layoutOf(page)).toBe('a*30.b')
   await line.dblclick()
   await expect.poll(() => layoutOf(page)).toBe('a.b')
-  // The shells have the size of their panes.
-  await run(page, 'b', 'tput cols')
-  const cols = await page.evaluate(() => (window as { term?: { cols: number } }).term?.cols)
-  await says(page, 'b', new RegExp(`\\n${cols}\\s`))
+  // The shells get the size of their panes, which may reach them after a line that was typed.
+  await expect(async () => {
+    await run(page, 'b', 'tput cols')
+    const cols = await page.evaluate(() => (window as { term?: { cols: number } }).term?.cols)
+    expect(await textOf(page, 'b')).toMatch(new RegExp(`\\n${cols}\\s`))
+  }).toPass()
 })
 
 /** Drops files made in the page, as a person does from a folder of theirs. */
