@@ -2,8 +2,11 @@
 const waiting = new Map<string, (() => void)[]>()
 let isRoundAhead = false
 let tookMs = 0
-/** While several wait, everything else has the event loop for so many times as long as a turn took. */
-const restFactor = 2
+/**
+ * While several wait, everything else has the event loop for as many times as long as a turn took, up to this: two
+ * terminals that print hardly hold each other up, and fifty leave the calls of others their time.
+ */
+const mostRest = 8
 
 /**
  * Runs `turn` when it is this account's turn. Only one is run in each round of the event loop, and accounts take turns
@@ -43,8 +46,8 @@ export const inTurnsOf = <T>(account: string, steps: Generator<void, T>): Promis
 const nextRound = (): void => {
   if (isRoundAhead) return
   isRoundAhead = true
-  const isCrowded = waiting.size > 1 || [...waiting.values()].some(({ length }) => length > 1)
-  if (isCrowded) setTimeout(runOne, restFactor * tookMs)
+  const crowd = [...waiting.values()].reduce((count, { length }) => count + length, 0)
+  if (crowd > 1) setTimeout(runOne, Math.min(crowd, mostRest) * tookMs)
   else setImmediate(runOne)
 }
 
