@@ -120,6 +120,11 @@ describe('what is no mode of its own', () => {
     ['spaces with a background at the end', '\x1b[44mblue    \x1b[m\r\n\x1b[41m\x1b[K\x1b[m\r\n', 'x'],
     ['empty cells between words', 'a\x1b[10Cb\x1b[5Cc\r\n\x1b[20Cd', 'x'],
     ['the background of lines that scrolled in', '\x1b[45m\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n', 'x'],
+    [
+      'a coloured line that wraps at the end, its rest erased',
+      `${'\n'.repeat(9)}\x1b[41m${'x'.repeat(35)}\x1b[m\x1b[K`,
+      'x',
+    ],
     ['inverse cells erased with a character left', '\x1b[7m  a\x1b[4X\x1b[m', 'x'],
     ['protected cells', '\x1b[1"qkept\x1b[0"qgone', '\x1b[?2J'],
     ['reverse wraparound', `\x1b[?45h${'x'.repeat(31)}`, '\b\b\b\b'],

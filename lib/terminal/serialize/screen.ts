@@ -67,6 +67,7 @@ export class ScreenWriter {
       const line = lines.get(at)
       if (!line) continue
       let hasStray = false
+      let under = 0
       if (previous && !line.isWrapped) {
         // A line that scrolls in takes the background of the pen.
         if (this.#bg & colour) this.#pen(0, 0, 0, this.#link)
@@ -76,9 +77,9 @@ export class ScreenWriter {
         this.blankPen()
         if (isAtEdge) this.add(' \r')
         else this.#forceWrap(previous)
-      }
+      } else if (previous) under = attributesAt(line, 0).bg & colour
       const next = lines.get(at + 1)
-      isAtEdge = this.#line(line, hasStray, next?.isWrapped === true && wrapsWide(line, next, cols))
+      isAtEdge = this.#line(line, hasStray, under, next?.isWrapped === true && wrapsWide(line, next, cols))
       previous = line
     }
   }
@@ -150,8 +151,11 @@ export class ScreenWriter {
     this.add(`\x1b[${y - (hasOrigin ? scrollTop : 0) + 1};${x + 1}H`)
   }
 
-  /** True when the cursor now waits behind the last column, or before it for a wide character that has no room there. */
-  #line(line: Line, hasStray: boolean, leavesLast: boolean): boolean {
+  /**
+   * True when the cursor now waits behind the last column, or before it for a wide character that has no room there.
+   * `under` is the background that the line may have scrolled in with: that of the character that wraps into it.
+   */
+  #line(line: Line, hasStray: boolean, under: number, leavesLast: boolean): boolean {
     const { _data: data } = line
     const { cols } = this.#core
     const end = leavesLast ? cols - 1 : cols
@@ -164,9 +168,9 @@ export class ScreenWriter {
         const fill = (data[at * wordsPerCell + 2] ?? 0) & colour
         do at++
         while (at < end && ((data[at * wordsPerCell + 2] ?? 0) & colour) === fill && isBlank(line, at))
-        if (fill !== 0 || (hasStray && first === 0)) {
+        if (fill !== 0 || under !== 0 || (hasStray && first === 0)) {
           this.#pen(0, fill, 0, 0)
-          this.add(`\x1b[${fill === 0 ? 1 : at - first}X`)
+          this.add(`\x1b[${fill === 0 && under === 0 ? 1 : at - first}X`)
         }
         if (at < end || leavesLast) this.add(`\x1b[${at - first}C`)
         continue
