@@ -50,6 +50,8 @@ const quick: typeof full = {
 }
 
 const firstKeys = 1000
+/** V8 lets the heap of what came and went grow for so long: memory that is flat is flat from then on. */
+const settleSeconds = 30
 /** The first visits of a page fill the browser's caches: files, and then what was compiled of them. */
 const cacheRounds = 2
 
@@ -242,14 +244,22 @@ const benchAttach = async (figures: Figures, targets: Target[], { attaches }: Am
 }
 
 const benchStopped = async (figures: Figures, product: Product, target: Target, { stoppedSeconds }: Amounts) => {
+  const names = ['console', 'service'] as const
   const growth = { console: [] as number[], service: [] as number[] }
-  const ms = await stoppedReader(target, stoppedSeconds, async (forMs) => {
+  const ms = await stoppedReader(target, settleSeconds + stoppedSeconds, async (forMs) => {
     const processes = processesOf(product)
-    const before = { console: residentMb(processes.console), service: residentMb(processes.service) }
-    for (const end = performance.now() + forMs; performance.now() < end; await delay(250))
-      for (const name of ['console', 'service'] as const) growth[name].push(residentMb(processes[name]) - before[name])
+    const resident = () => names.map((name) => residentMb(processes[name]))
+    const first = resident()
+    const end = performance.now() + forMs
+    await delay(settleSeconds * 1000)
+    const before = resident()
+    names.forEach((name, at) => {
+      figures.say(`memory of the ${name} grown until it settled`, [(before[at] ?? 0) - (first[at] ?? 0)], 'MB')
+    })
+    for (; performance.now() < end; await delay(250))
+      for (const [at, now] of resident().entries()) growth[names[at] ?? 'console'].push(now - (before[at] ?? 0))
   })
-  for (const name of ['console', 'service'] as const)
+  for (const name of names)
     figures.goal(
       `memory of the ${name} grown by, ${stoppedSeconds} s of yes to a stopped reader`,
       Math.max(0, ...growth[name]),
