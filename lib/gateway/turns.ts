@@ -3,10 +3,11 @@ const waiting = new Map<string, (() => void)[]>()
 let isRoundAhead = false
 let tookMs = 0
 /**
- * While several wait, everything else has the event loop for as many times as long as a turn took, up to this: two
- * terminals that print hardly hold each other up, and fifty leave the calls of others their time.
+ * While several wait, everything else has the event loop for as many times as long as a turn took, up to `most`: two
+ * terminals that print hardly hold each other up, and fifty leave the calls of others their time. After a long turn, as
+ * of a job that is masked, twice as long is enough.
  */
-const mostRest = 8
+const rest = { least: 2, most: 8, ms: 16 }
 
 /**
  * Runs `turn` when it is this account's turn. Only one is run in each round of the event loop, and accounts take turns
@@ -47,7 +48,8 @@ const nextRound = (): void => {
   if (isRoundAhead) return
   isRoundAhead = true
   const crowd = [...waiting.values()].reduce((count, { length }) => count + length, 0)
-  if (crowd > 1) setTimeout(runOne, Math.min(crowd, mostRest) * tookMs)
+  const restMs = Math.max(rest.least * tookMs, Math.min(rest.ms, Math.min(crowd, rest.most) * tookMs))
+  if (crowd > 1) setTimeout(runOne, restMs)
   else setImmediate(runOne)
 }
 
