@@ -1,9 +1,7 @@
 'use client'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Plus, RotateCw, Waypoints } from 'lucide-react'
-import { useEffect, useMemo, useState } from 'react'
+import { useEffect, useMemo, useState, useTransition } from 'react'
 import { chosenColumns } from '#components/list/chosen-columns.tsx'
-import { ListAge } from '#components/list/list-age.tsx'
 import { ListMenus } from '#components/list/list-menus.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { type DrawnColumns, useColumns } from '#components/list/use-columns.ts'
@@ -26,9 +24,10 @@ import { paths } from '#lib/console/address/paths.ts'
 import { curlPost } from '#lib/console/api/curl-post.ts'
 import { formatCount, formatSize } from '#lib/console/frame/format.ts'
 import { shownBy, sortAxons, sortOf } from '#lib/console/lists/axon-rows.ts'
-import { type AxonRows, countedIn, fitsOneCall, isRefreshed, readSince } from '#lib/console/queries/axon/rows.ts'
+import { countedIn, fitsOneCall } from '#lib/console/queries/axon/rows.ts'
 import { axonQueries } from '#lib/console/queries/axons.ts'
-import type { Axon } from '#lib/contract/axons.ts'
+import type { Shown } from '#lib/console/queries/list/pages.ts'
+import type { Axon, AxonList as Axons } from '#lib/contract/axons.ts'
 import { t } from '#lib/language/translate.ts'
 import { columnsFor } from './axon-columns.tsx'
 import { AxonFilters } from './axon-filters.tsx'
@@ -50,8 +49,8 @@ const source = {
     created: 'created … UTC',
   },
   pages: (view: AxonView) => axonQueries.rows(apiQueryOf(view), view.limit),
-  rowsOf: ({ axons }: AxonRows) => axons,
-  isPolled: true,
+  refresh: (view: AxonView, shown: () => Shown<Axon>) => axonQueries.refresh(apiQueryOf(view), view.limit, shown),
+  rowsOf: ({ axons }: Axons) => axons,
   // The service neither orders axons otherwise nor tells the deleted ones apart.
   arrange: {
     by: ['state', 'created', 'sort'] as const,
@@ -86,14 +85,10 @@ export const AxonList = ({ serviceUrl, drawnColumns }: AxonListProps) => {
   useEffect(() => {
     if (bringsAll) onNearEnd?.()
   }, [bringsAll, onNearEnd])
-  const client = useQueryClient()
-  const asked = apiQueryOf(view)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what is asked for is told by its text
-  useEffect(() => axonQueries.join(asked, view.limit, client), [client, JSON.stringify([asked, view.limit])])
-  const refresh = useQuery({ ...axonQueries.refresh(asked, view.limit), enabled: list.isSuccess })
+  const [isReading, read] = useTransition()
   // Rows that are loaded later take their places at once; only what is new to the service waits for the pointer.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each page
-  useEffect(() => page.release(), [pages.length])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: with each page
+  useEffect(() => page.release(), [list.isFetchingNextPage])
   const isWhole = !list.hasNextPage && !list.isPlaceholderData
   // A list that starts at a cursor does not know how much lies before it.
   const total = view.starting_after ? null : isWhole ? loaded.length : countedIn(pages)
@@ -127,9 +122,6 @@ export const AxonList = ({ serviceUrl, drawnColumns }: AxonListProps) => {
         tools={
           <>
             {(sort || view.state || view.created) && !isWhole && <p>{partialNote(view, loaded.length)}</p>}
-            {pages.length > 0 && (
-              <ListAge ms={readSince(pages)} error={refresh.error} isRefreshed={isRefreshed(pages)} />
-            )}
             <ListMenus
               source={source}
               page={page}
@@ -138,12 +130,7 @@ export const AxonList = ({ serviceUrl, drawnColumns }: AxonListProps) => {
               fields={fields}
               serviceUrl={serviceUrl}
             >
-              <IconButton
-                icon={RotateCw}
-                label={t('Refresh')}
-                busy={list.isRefetching}
-                onClick={() => void list.refetch()}
-              />
+              <IconButton icon={RotateCw} label={t('Refresh')} busy={isReading} onClick={() => read(page.readAgain)} />
             </ListMenus>
           </>
         }

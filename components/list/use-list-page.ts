@@ -49,8 +49,7 @@ export const useListPage = <View extends ListView, Page, Param, Row extends Iden
     () => source.arrange?.rows(loaded, settled) ?? loaded,
     [loaded, source, JSON.stringify(arrangement)],
   )
-  const isPolled = source.isPolled || source.refresh !== undefined
-  const { rows, waiting, release, pointer } = useSteadyRows(address, arranged, idOf, isPolled)
+  const { rows, waiting, release, pointer } = useSteadyRows(address, arranged, idOf, source.refresh !== undefined)
 
   const { gone, forgetGone, expectGone } = useGoneRows({
     address,
@@ -71,7 +70,12 @@ export const useListPage = <View extends ListView, Page, Param, Row extends Iden
     const { first, last } = inView.current
     const seen = new Set(rows.slice(first, last + 1).map(idOf))
     const places = loaded.flatMap(({ id }, place) => (seen.has(id) ? [place] : []))
-    return { from: places[0] ?? 0, to: (places.at(-1) ?? -1) + 1, rows: loaded.filter(({ id }) => seen.has(id)) }
+    return {
+      from: places[0] ?? 0,
+      to: (places.at(-1) ?? -1) + 1,
+      rows: loaded.filter(({ id }) => seen.has(id)),
+      loaded: loaded.length,
+    }
   }
   const refreshing = source.refresh?.(settled, shown)
   const client = useQueryClient()
@@ -133,6 +137,8 @@ export const useListPage = <View extends ListView, Page, Param, Row extends Iden
     filters: activeFilters(source, view),
     clearHref: withoutFilters(source, view),
     refreshError: refresh.error,
+    /** At once, and done when they are read. */
+    readAgain: async () => refreshing && client.invalidateQueries({ queryKey: refreshing.query.queryKey }),
     readMs: source.refresh && (refresh.data ?? list.dataUpdatedAt),
     newestHref: view.starting_after && source.path({ ...view, starting_after: undefined }),
     selectedRows,

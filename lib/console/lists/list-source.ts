@@ -40,8 +40,6 @@ export interface ListSource<View extends ListView, Page, Param, Row> {
   arrange?: { by: readonly (keyof View)[]; rows: (rows: readonly Row[], view: View) => readonly Row[] }
   /** Reads the rows that are shown again, in place of all pages. */
   refresh?: (view: View, shown: () => Shown<Row>) => ListRefresh
-  /** The page reads the list again itself. */
-  isPolled?: boolean
 }
 
 export interface ActiveFilter {

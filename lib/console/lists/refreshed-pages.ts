@@ -4,6 +4,8 @@ import type { InfiniteData } from '@tanstack/react-query'
 export interface PageRows<Page, Row> {
   rowsOf: (page: Page) => readonly Row[]
   withRows: (page: Page, rows: readonly Row[]) => Page
+  /** A list that goes on keeps its length. */
+  isWhole?: boolean
 }
 
 /** Loaded rows, from the first to the one after the last. */
@@ -21,7 +23,7 @@ export const refreshedPages = <Page extends { has_more: boolean }, Row extends {
   { pages, pageParams }: InfiniteData<Page, Param>,
   answer: Page & { total_count?: number | null | undefined },
   from: number,
-  { rowsOf, withRows }: PageRows<Page, Row>,
+  { rowsOf, withRows, isWhole }: PageRows<Page, Row>,
 ): InfiniteData<Page, Param> => {
   const loaded = pages.flatMap(rowsOf)
   const places = new Map(loaded.map(({ id }, place) => [id, place]))
@@ -42,7 +44,10 @@ export const refreshedPages = <Page extends { has_more: boolean }, Row extends {
     start += rows.length
   }
   const before = loaded.slice(start, from)
-  const has_more = goesOn ? (pages.at(-1)?.has_more ?? false) : answer.has_more
-  const last = { ...withRows(answer, [...before, ...fresh, ...rest]), ...counted, has_more }
+  const had_more = pages.at(-1)?.has_more ?? false
+  const rows = [...before, ...fresh, ...rest]
+  const fitting = isWhole && had_more ? rows.slice(0, loaded.length - start) : rows
+  const has_more = fitting.length < rows.length || (goesOn ? had_more : answer.has_more)
+  const last = { ...withRows(answer, fitting), ...counted, has_more }
   return { pages: [...kept, last], pageParams: pageParams.slice(0, kept.length + 1) }
 }

@@ -4,22 +4,18 @@ import {
   keepPreviousData,
   type MutationFunctionContext,
   mutationOptions,
-  type QueryClient,
   type QueryKey,
   queryOptions,
 } from '@tanstack/react-query'
-import type { Axon, AxonCreate, AxonListQuery, AxonPublish, SqlStatement } from '#lib/contract/axons.ts'
+import type { Axon, AxonCreate, AxonList, AxonListQuery, AxonPublish, SqlStatement } from '#lib/contract/axons.ts'
 import { axons } from '#lib/contract/axons.ts'
 import type { StringMap } from '#lib/contract/common.ts'
 import { maxPageSize } from '#lib/contract/paging.ts'
 import type { AxonFilter } from '../address/axon-view.ts'
 import { browserApi } from '../api/browser-api.ts'
-import { askingEvery } from '../api/failures.ts'
-import { type AxonRows, firstRows, fitsOneCall, moreRows, type PageParam, refreshMs } from './axon/rows.ts'
-import type { ToldRows } from './axon/rows-refresh.ts'
+import { firstRows, fitsOneCall, moreRows, type PageParam } from './axon/rows.ts'
 import { mayChangeTables, tablesKey } from './axon/tables.ts'
-import { listPages, metadataWords } from './list/pages.ts'
-import { refreshKey, tabLists } from './list/tab-lists.ts'
+import { listPages, listRefresh, metadataWords, type Shown } from './list/pages.ts'
 
 const pageApi = browserApi({ axons })
 type Api = typeof pageApi
@@ -33,8 +29,9 @@ const axonKeys = {
 const rowsKey = (filter: AxonFilter, limit: number | undefined) =>
   [...axonKeys.lists, 'rows', filter, limit ?? null] as const
 
-/** Behind an import: no page needs it to be drawn. */
-const loadRefresh = () => import('./axon/rows-refresh.ts')
+/** How long the rows of the list stand before they are read again; longer where they are an answer of megabytes. */
+const refreshMs = 10_000
+const longRefreshMs = 60_000
 
 export const axonQueries = {
   /** The pages of a list from `query.starting_after` on. */
@@ -48,13 +45,12 @@ export const axonQueries = {
 
   /** The same for the list page: a small page first, then all that is left where one call can bring it. */
   rows: (filter: AxonFilter, limit: number | undefined, api: Api = pageApi) =>
-    infiniteQueryOptions<AxonRows, Error, InfiniteData<AxonRows, PageParam>, QueryKey, PageParam>({
+    infiniteQueryOptions<AxonList, Error, InfiniteData<AxonList, PageParam>, QueryKey, PageParam>({
       queryKey: rowsKey(filter, limit),
-      queryFn: async ({ pageParam: { after, rows }, signal }) => {
+      queryFn: ({ pageParam: { after, rows }, signal }) => {
         // Counted once: to count all of them again with each page would be the dearest part of it.
         const include_total_count = filter.include_total_count && after === filter.starting_after
-        const query = { ...filter, starting_after: after, limit: rows, include_total_count }
-        return { ...(await api.axons.list({ query, signal })), read_at_ms: Date.now() }
+        return api.axons.list({ query: { ...filter, starting_after: after, limit: rows, include_total_count }, signal })
       },
       initialPageParam: { after: filter.starting_after, rows: limit ?? firstRows },
       getNextPageParam: ({ has_more, axons }, pages) => {
@@ -63,37 +59,25 @@ export const axonQueries = {
         return { after: last.id, rows: limit ?? (fitsOneCall(pages) ? maxPageSize : moreRows) }
       },
       placeholderData: keepPreviousData,
-      // Every loaded page would be asked for again, in turn; `refresh` reads them in one call.
-      refetchOnWindowFocus: false,
-      refetchOnMount: ({ state }) => (state.data?.pages.length ?? 0) <= 2,
     }),
 
   /**
-   * Reads the loaded rows of that list again and again, all of them in one call, whatever was scrolled, and once for all
-   * tabs of the browser.
+   * Reads all loaded rows of that list again, not only those in view: the page itself filters and sorts them. Where one
+   * call cannot bring so many, those in view alone.
    */
-  refresh: (filter: AxonFilter, limit: number | undefined, api: Api = pageApi) =>
-    queryOptions({
-      queryKey: refreshKey(rowsKey(filter, limit)),
-      queryFn: async ({ client, signal }): Promise<null> => {
-        const read = (query: AxonListQuery, signal: AbortSignal) => api.axons.list({ query, signal })
-        await (await loadRefresh()).refreshRows({ queryKey: rowsKey(filter, limit), filter, read }, client, signal)
-        return null
+  refresh: (filter: AxonFilter, limit: number | undefined, shown: () => Shown<Axon>, api: Api = pageApi) =>
+    listRefresh(
+      {
+        queryKey: rowsKey(filter, limit),
+        query: { ...filter, limit: limit ?? firstRows },
+        read: (query: AxonListQuery, signal) => api.axons.list({ query, signal }),
+        rowsOf: ({ axons }: AxonList) => axons,
+        withRows: (page, axons) => ({ ...page, axons: [...axons] }),
+        isWhole: true,
+        restsMs: (loaded) => (loaded > moreRows ? longRefreshMs : refreshMs),
       },
-      refetchInterval: askingEvery(refreshMs),
-      // The list itself has just read its rows.
-      initialData: null,
-      staleTime: refreshMs / 2,
-      retry: false,
-    }),
-
-  /** Takes what other tabs read of that list, until the returned function is called. */
-  join: (filter: AxonFilter, limit: number | undefined, client: QueryClient) => {
-    const queryKey = rowsKey(filter, limit)
-    return tabLists(client).join(queryKey, async ({ answer }) =>
-      (await loadRefresh()).takeRows(queryKey, client, answer as ToldRows),
-    )
-  },
+      shown,
+    ),
 
   get: (id: string) =>
     queryOptions({

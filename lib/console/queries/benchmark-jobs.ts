@@ -75,7 +75,6 @@ const jobList = (query: BenchmarkJobListQuery, api: Api) => ({
   rowsOf: ({ jobs }: BenchmarkJobList) => jobs,
   withRows: (page: BenchmarkJobList, jobs: readonly BenchmarkJob[]) => ({ ...page, jobs: [...jobs] }),
   goesOn,
-  restingMs: 30_000,
 })
 
 export const benchmarkJobQueries = {

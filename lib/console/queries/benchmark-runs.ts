@@ -93,7 +93,6 @@ const runList = (query: BenchmarkRunListQuery, api: Api) => ({
   rowsOf: ({ runs }: BenchmarkRunList) => runs,
   withRows: (page: BenchmarkRunList, runs: readonly BenchmarkRun[]) => ({ ...page, runs: [...runs] }),
   goesOn: ({ state }: BenchmarkRun) => state === 'running',
-  restingMs: 30_000,
 })
 
 export const benchmarkRunQueries = {

@@ -36,7 +36,7 @@ const devboxList = (query: DevboxListQuery, api: Api) => ({
   rowsOf: ({ devboxes }: DevboxListAnswer) => devboxes,
   withRows: (page: DevboxListAnswer, devboxes: readonly Devbox[]) => ({ ...page, devboxes: [...devboxes] }),
   goesOn: isMoving,
-  restingMs,
+  restsMs: () => restingMs,
 })
 
 export const devboxQueries = {

@@ -29,8 +29,6 @@ const snapshotList = (query: SnapshotListQuery, api: Api) => ({
   read: (query: SnapshotListQuery, signal: AbortSignal) => api.snapshots.list({ query, signal }),
   rowsOf: ({ snapshots }: SnapshotList) => snapshots,
   withRows: (page: SnapshotList, snapshots: readonly Snapshot[]) => ({ ...page, snapshots: [...snapshots] }),
-  goesOn: () => false,
-  restingMs: 30_000,
 })
 
 export const snapshotQueries = {

@@ -1,5 +1,4 @@
 import {
-  type DefaultError,
   environmentManager,
   focusManager,
   InfiniteQueryObserver,
@@ -111,7 +110,7 @@ const openDevboxes = async (pages: number): Promise<Tab> => {
     ((list.getCurrentResult().data?.pages ?? []) as DevboxList[]).flatMap(({ devboxes }) => devboxes)
   const refreshing = devboxQueries.refresh(
     query,
-    () => ({ from: pages * 20 - 12, to: pages * 20, rows: rows().slice(pages * 20 - 12) }),
+    () => ({ from: pages * 20 - 12, to: pages * 20, rows: rows().slice(pages * 20 - 12), loaded: rows().length }),
     api,
   )
   const leaveTabs = refreshing.join(client)
@@ -133,15 +132,21 @@ const openAxons = async (): Promise<Tab> => {
   const client = new QueryClient()
   const api = axonApi()
   const filter = apiQueryOf({ include_total_count: true })
-  const list = new InfiniteQueryObserver(client, axonQueries.rows(filter, undefined, api))
+  const list = new InfiniteQueryObserver(client, {
+    ...axonQueries.rows(filter, undefined, api),
+    enabled: ({ state }) => state.data === undefined,
+  })
   const leave = list.subscribe(() => {})
   await expect.poll(() => list.getCurrentResult().isSuccess).toBe(true)
-  const leaveTabs = axonQueries.join(filter, undefined, client)
-  const refresh = new QueryObserver<null, DefaultError>(client, axonQueries.refresh(filter, undefined, api))
+  const rows = () => list.getCurrentResult().data?.pages.flatMap(({ axons }) => axons) ?? []
+  const shown = () => ({ from: 0, to: 12, rows: rows().slice(0, 12), loaded: rows().length })
+  const refreshing = axonQueries.refresh(filter, undefined, shown, api)
+  const leaveTabs = refreshing.join(client)
+  const refresh = new QueryObserver(client, { staleTime: 5_000, ...refreshing.query })
   const leaveRefresh = refresh.subscribe(() => {})
   return opened({
     client,
-    rows: () => list.getCurrentResult().data?.pages.flatMap(({ axons }) => axons) ?? [],
+    rows,
     readMs: () => refresh.getCurrentResult().dataUpdatedAt,
     close: () => {
       leave()

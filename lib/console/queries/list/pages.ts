@@ -46,13 +46,17 @@ export const listPages = <
 export interface Refreshed<ListQuery, Page, Row> extends ListReading<ListQuery, Page, Row> {
   withRows: (page: Page, rows: readonly Row[]) => Page
   /** While one of the rows that are shown does, they are read again soon. */
-  goesOn: (row: Row) => boolean
-  restingMs: number
+  goesOn?: (row: Row) => boolean
+  /** All rows are read that are loaded, not only those that are shown; a list that goes on keeps its length. */
+  isWhole?: boolean
+  /** How long so many loaded rows stand before they are read again, where that is not half a minute. */
+  restsMs?: (loaded: number) => number
 }
 
 /** What a page shows of the rows that are loaded. */
 export interface Shown<Row> extends RowRange {
   rows: readonly Row[]
+  loaded: number
 }
 
 /**
@@ -68,15 +72,17 @@ export const listRefresh = <
   list: Refreshed<ListQuery, Page, Row>,
   shown: () => Shown<Row>,
 ) => {
-  const { queryKey } = list
-  const everyMs = () => (shown().rows.some(list.goesOn) ? movingMs : list.restingMs)
+  const { queryKey, goesOn = () => false, restsMs = () => restingMs } = list
+  const turn = () => {
+    const { rows, loaded, ...range } = shown()
+    return { ...range, everyMs: rows.some(goesOn) ? movingMs : restsMs(loaded) }
+  }
   // Behind an import: no page needs it to be drawn.
   const load = () => import('./refresh.ts')
   const query = queryOptions<number | null, Error, number | null, QueryKey>({
     queryKey: refreshKey(queryKey),
-    queryFn: async ({ client, signal }) =>
-      (await load()).refreshList(list, { ...shown(), everyMs: everyMs(), client, signal }),
-    refetchInterval: ({ state: { error } }) => asksAgainInMs(error) || everyMs(),
+    queryFn: async ({ client, signal }) => (await load()).refreshList(list, { ...turn(), client, signal }),
+    refetchInterval: ({ state: { error } }) => asksAgainInMs(error) || turn().everyMs,
     // The list itself has just read its rows.
     initialData: null,
     retry: false,
@@ -89,7 +95,7 @@ export const listRefresh = <
   }
 }
 
-const movingMs = 2_000
+export const movingMs = 2_000
 
 /** What this page puts into the cache itself, beginning with `first`: never fetched, and kept as long as the page. */
 export const pushed = <Data>(queryKey: QueryKey, first: NonUndefinedGuard<Data>) =>

@@ -30,8 +30,6 @@ const reading = () => ({
   },
   rowsOf: ({ axons }: AxonList) => axons,
   withRows: (page: AxonList, axons: readonly Axon[]) => ({ ...page, axons: [...axons] }),
-  goesOn: () => false,
-  restingMs: 30_000,
 })
 
 /** A tab that has loaded some pages of the list and shows some of their rows. */
@@ -41,7 +39,11 @@ const openTab = async (pages: number) => {
   const rows = () =>
     client.getQueryData<{ pages: AxonList[] }>(reading().queryKey)?.pages.flatMap(reading().rowsOf) ?? []
   const shown = { from: 0, to: 0 }
-  const refreshing = listRefresh(reading(), () => ({ ...shown, rows: rows().slice(shown.from, shown.to) }))
+  const refreshing = listRefresh(reading(), () => ({
+    ...shown,
+    rows: rows().slice(shown.from, shown.to),
+    loaded: rows().length,
+  }))
   refreshing.join(client)
   const refresh = (from: number, to: number) => {
     Object.assign(shown, { from, to })

@@ -3,7 +3,7 @@ import { defaultPageSize, maxPageSize } from '#lib/contract/paging.ts'
 import { isMissing } from '../../api/failures.ts'
 import { type RowRange, refreshedPages } from '../../lists/refreshed-pages.ts'
 import { dueAfter, inTurn } from './in-turn.ts'
-import type { Refreshed, Shown } from './pages.ts'
+import { movingMs, type Refreshed, type Shown } from './pages.ts'
 import { listName, type Reading, type ReadRows, refreshKey, tabLists } from './tab-lists.ts'
 
 /** Rows beside those that are shown, so that a short scroll leads to nothing old. */
@@ -28,8 +28,16 @@ interface ListQueryOf {
 const loadedRows = <ListQuery, Page, Row>({ queryKey, rowsOf }: Refreshed<ListQuery, Page, Row>, client: QueryClient) =>
   client.getQueryData<LoadedList<Page>>(queryKey)?.pages.flatMap(rowsOf)
 
-/** What is read when rows of a range are read again: they, those beside them, and no less than a page. */
-const rowsToRead = ({ limit = defaultPageSize }: ListQueryOf, loaded: number, { from, to }: RowRange): RowRange => {
+/**
+ * What is read when rows of a range are read again: they, those beside them, and no less than a page. Of a list that is
+ * read as a whole all rows, where one call can bring them.
+ */
+const rowsToRead = <ListQuery extends ListQueryOf, Page, Row>(
+  { query: { limit = defaultPageSize }, isWhole }: Refreshed<ListQuery, Page, Row>,
+  loaded: number,
+  range: RowRange,
+): RowRange => {
+  const { from, to } = isWhole && loaded <= maxPageSize ? { from: 0, to: loaded } : range
   const first = Math.max(0, Math.min(from - margin, loaded - 1))
   return { from: first, to: first + Math.min(maxPageSize, Math.max(to + margin - first, limit)) }
 }
@@ -72,14 +80,15 @@ export const refreshList = async <
   if (!loaded) return Date.now()
   const name = listName(queryKey)
   const tab = tabLists(client)
-  const own = rowsToRead(query, loaded.length, { from, to })
+  const own = rowsToRead(list, loaded.length, { from, to })
   const read = async (starting_after: string | undefined, limit: number) => {
     const answer = await list.read({ ...query, starting_after, limit }, signal)
     putRows(list, client, starting_after, answer)
-    tab.tell({ list: name, starting_after, limit, answer })
+    // What reaches the end of the list has all the rows there are.
+    tab.tell({ list: name, starting_after, limit: answer.has_more ? limit : Number.POSITIVE_INFINITY, answer })
   }
   const turn = async () => {
-    const isResting = everyMs >= list.restingMs
+    const isResting = everyMs > movingMs
     const { from, to } = isResting ? withWanted(own, tab.wantedSince(name, Date.now() - 2 * everyMs)) : own
     try {
       await read(from === 0 ? query.starting_after : loaded[from - 1]?.id, to - from)
@@ -110,7 +119,7 @@ export const takeRows = <ListQuery extends ListQueryOf, Page extends { has_more:
   const loaded = loadedRows(list, client)
   putRows(list, client, starting_after, answer as Page)
   if (!loaded) return
-  const own = rowsToRead(list.query, loaded.length, shown)
+  const own = rowsToRead(list, loaded.length, shown)
   const key = refreshKey(list.queryKey)
   const state = client.getQueryState(key)
   if (!hasAll(list.query, loaded, own)({ starting_after, limit })) return
