@@ -15,9 +15,8 @@ import { EmptyState } from '#components/ui/empty-state.tsx'
 import { shortenMiddle } from '#components/ui/text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
-import { formatCount } from '#lib/console/frame/format.ts'
 import { type ActivityQuery, activityAddress, activityQueries } from '#lib/console/queries/activity.ts'
-import { t, translatedWords } from '#lib/language/translate.ts'
+import { formatCount, t, translatedWords } from '#lib/language/translate.ts'
 import { type Activity, type ActivityList, maxKeptActivities } from '#lib/wire/activity.ts'
 
 const source = {

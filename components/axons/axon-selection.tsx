@@ -6,10 +6,9 @@ import type { ChosenColumns } from '#components/list/use-columns.ts'
 import { Button } from '#components/ui/button.tsx'
 import { CopyButton } from '#components/ui/copy-button.tsx'
 import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
-import { formatCount } from '#lib/console/frame/format.ts'
 import type { ExportFields } from '#lib/console/lists/export.ts'
 import type { Axon } from '#lib/contract/axons.ts'
-import { t } from '#lib/language/translate.ts'
+import { formatCount, t } from '#lib/language/translate.ts'
 
 interface AxonSelectionProps {
   rows: readonly Axon[]

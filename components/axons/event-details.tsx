@@ -8,9 +8,10 @@ import { cutEnd, visibleJson } from '#components/ui/text.ts'
 import { formatExact } from '#components/ui/time-text.ts'
 import { VisibleLines, VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
-import { formatBytes, formatCount } from '#lib/console/frame/format.ts'
+import { formatBytes } from '#lib/console/frame/format.ts'
 import { readPayload } from '#lib/console/live/event-log.ts'
 import type { AxonEvent } from '#lib/contract/axons.ts'
+import { formatCount } from '#lib/language/translate.ts'
 import { originWord } from './origin-word.ts'
 
 /** More would make the page slow, and nobody reads it there. */

@@ -13,7 +13,6 @@ import { formatZone } from '#components/ui/time-text.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { AxonEventsView, axonEventsPath } from '#lib/console/address/axon-events-view.ts'
-import { formatCount } from '#lib/console/frame/format.ts'
 import { saveText } from '#lib/console/lists/export.ts'
 import {
   type EventFilter,
@@ -29,6 +28,7 @@ import {
 import type { TailSnapshot } from '#lib/console/live/event-tail.ts'
 import { axonEvents, matchingEvents } from '#lib/console/queries/axon/events.ts'
 import { type Axon, type AxonEvent, changeRefusal, eventOrigins } from '#lib/contract/axons.ts'
+import { formatCount } from '#lib/language/translate.ts'
 import { EventLog } from './event-log.tsx'
 import { LinkedEvent } from './linked-event.tsx'
 import { originWord } from './origin-word.ts'

@@ -2,8 +2,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { formatCount } from '#lib/console/frame/format.ts'
 import { type AxonTable, axonTables } from '#lib/console/queries/axon/tables.ts'
+import { formatCountOf } from '#lib/language/translate.ts'
 
 interface SqlTablesProps {
   axonId: string
@@ -52,8 +52,7 @@ export const SqlTables = ({ axonId, onChoose }: SqlTablesProps) => {
 
 const sizeOf = ({ kind, rows }: AxonTable): string => {
   if (kind === 'view') return 'View'
-  if (rows === undefined) return 'Rows not counted'
-  return rows === 1 ? '1 row' : `${formatCount(rows)} rows`
+  return rows === undefined ? 'Rows not counted' : formatCountOf(rows, 'row')
 }
 
 const columnText = ({ columns }: AxonTable): string =>

@@ -1,9 +1,8 @@
 'use client'
 import { useMemo, useState } from 'react'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { formatCount } from '#lib/console/frame/format.ts'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
-import { t } from '#lib/language/translate.ts'
+import { formatCount, t } from '#lib/language/translate.ts'
 import { agentLabel, byMean, three } from '#lib/wire/report-words.ts'
 import { type AgentScore, agentRows, agentScores, shortLabels } from './job-figures.ts'
 

@@ -1,4 +1,4 @@
-import { formatCount } from '#lib/console/frame/format.ts'
+import { formatCount } from '#lib/language/translate.ts'
 import { three } from '#lib/wire/report-words.ts'
 import type { AgentFigures } from '#lib/wire/reports.ts'
 

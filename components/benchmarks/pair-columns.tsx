@@ -1,7 +1,7 @@
 import { CircleCheck, CircleHelp } from 'lucide-react'
 import { Badge } from '#components/ui/badge.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
-import { formatCount } from '#lib/console/frame/format.ts'
+import { formatCount } from '#lib/language/translate.ts'
 import { fewestToSettle } from '#lib/statistics/figures.ts'
 import { aboutScenarios, countOf, labelOf, probability } from '#lib/wire/report-words.ts'
 import type { PairFigures } from '#lib/wire/reports.ts'

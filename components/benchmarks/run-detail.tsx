@@ -18,7 +18,7 @@ import { Tabs } from '#components/ui/tabs.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { RunView, runViewPath, showsLogs } from '#lib/console/address/run-view.ts'
-import { formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
+import { formatDurationMs } from '#lib/console/frame/format.ts'
 import {
   benchmarkRunMutations,
   benchmarkRunQueries,
@@ -28,6 +28,7 @@ import {
 } from '#lib/console/queries/benchmark-runs.ts'
 import { type BenchmarkRun, benchmarkRunRefusal } from '#lib/contract/benchmark-runs.ts'
 import { hasScenarioRunEnded, type ScenarioRunList } from '#lib/contract/scenario-runs.ts'
+import { formatCount, formatCountOf } from '#lib/language/translate.ts'
 import { BenchmarkState, CancellingBadge } from './benchmark-state.tsx'
 import { formatScore } from './job-figures.ts'
 import { LogDownload } from './log-download.tsx'
@@ -161,8 +162,8 @@ const Consequence = ({ list }: { list: ScenarioRunList | undefined }) => {
           : `${more}${formatCount(going)} running ${going === 1 && !more ? 'scenario' : 'scenarios'} will be cancelled and their devboxes shut down.`}
       </p>
       <p>
-        {formatCount(done)} completed {done === 1 ? 'scenario keeps its' : 'scenarios keep their'} score; the score of
-        the run comes from {done === 1 ? 'it' : 'them'}. This cannot be undone.
+        {formatCountOf(done, 'completed scenario keeps its', 'completed scenarios keep their')} score; the score of the
+        run comes from {done === 1 ? 'it' : 'them'}. This cannot be undone.
       </p>
     </>
   )

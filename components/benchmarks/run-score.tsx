@@ -1,9 +1,8 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
-import { formatCount } from '#lib/console/frame/format.ts'
 import { benchmarkRunQueries } from '#lib/console/queries/benchmark-runs.ts'
 import type { BenchmarkRun } from '#lib/contract/benchmark-runs.ts'
-import { t } from '#lib/language/translate.ts'
+import { formatCount, t } from '#lib/language/translate.ts'
 import { three } from '#lib/wire/report-words.ts'
 
 interface RunScoreProps {

@@ -7,6 +7,7 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { formatShown } from '#lib/console/frame/format.ts'
 import type { ScenarioRun, ScenarioRunList } from '#lib/contract/scenario-runs.ts'
+import { formatCountOf } from '#lib/language/translate.ts'
 import { three } from '#lib/wire/report-words.ts'
 import { BenchmarkState } from './benchmark-state.tsx'
 
@@ -34,7 +35,7 @@ const attemptsOf = (runs: readonly ScenarioRun[]): ReadonlyMap<string, string> =
   return new Map(
     [...byScenario.values()].flatMap((same) =>
       same.flatMap(({ id, n_retries }, at): [string, string][] => {
-        const retries = n_retries ? [`${n_retries} ${n_retries === 1 ? 'retry' : 'retries'}`] : []
+        const retries = n_retries ? [formatCountOf(n_retries, 'retry', 'retries')] : []
         const attempt = same.length > 1 || n_retries ? [`${same.length - at} of ${same.length}`] : []
         const words = [...attempt, ...retries]
         return words.length === 0 ? [] : [[id, words.join(', ')]]

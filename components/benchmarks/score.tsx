@@ -1,8 +1,7 @@
 'use client'
 import { classes } from '#components/ui/classes.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { formatCount } from '#lib/console/frame/format.ts'
-import { t } from '#lib/language/translate.ts'
+import { formatCount, t } from '#lib/language/translate.ts'
 import { cutPart } from '#lib/wire/report-words.ts'
 
 /** An agent and the model it works with. */

@@ -1,6 +1,7 @@
 import { formatExact, formatTimeOfDay } from '#components/ui/time-text.ts'
-import { formatBytes, formatCount } from '#lib/console/frame/format.ts'
+import { formatBytes } from '#lib/console/frame/format.ts'
 import type { UseSample } from '#lib/console/live/resource-use.ts'
+import { formatCount } from '#lib/language/translate.ts'
 
 interface Measure {
   title: string

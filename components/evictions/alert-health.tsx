@@ -14,9 +14,10 @@ import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { alertSettings, playAlertSound } from '#lib/console/alerts/alert-settings.ts'
 import { type NotificationState, notificationState, turnOnNotifications } from '#lib/console/alerts/notifications.ts'
-import { formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
+import { formatDurationMs } from '#lib/console/frame/format.ts'
 import { alertQueries } from '#lib/console/queries/alerts.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
+import { formatCount, formatCountOf } from '#lib/language/translate.ts'
 import type { AlertHealth, AlertStreamHealth, LooksHealth, WebhookDelivery } from '#lib/wire/alerts.ts'
 import { streamState } from './stream-status.tsx'
 
@@ -97,8 +98,8 @@ const Looks = ({ looks }: { looks: LooksHealth }) => (
     {looks.problem !== null && <span className="text-danger">. {looks.problem} since</span>}
     <p className="text-muted">
       The end of {formatCount(looks.watched)} of {formatCount(looks.running)}
-      {looks.has_more && ' and more'} running devboxes is known; {formatCount(looks.followed_jobs)}{' '}
-      {looks.followed_jobs === 1 ? 'job is' : 'jobs are'} followed.
+      {looks.has_more && ' and more'} running devboxes is known;{' '}
+      {formatCountOf(looks.followed_jobs, 'job is', 'jobs are')} followed.
     </p>
   </Fact>
 )
@@ -272,7 +273,7 @@ const Delivery = ({
     <span className="font-mono">{event}</span>
     {n_alerts > 1 && <span className="text-muted">{n_alerts} alerts</span>}
     <span className="text-muted">
-      {answer}, {attempts === 1 ? '1 attempt' : `${attempts} attempts`}
+      {answer}, {formatCountOf(attempts, 'attempt')}
     </span>
     <RelativeTime ms={at_ms} className="ml-auto text-muted" />
   </li>

@@ -7,10 +7,10 @@ import { FormDialog } from '#components/ui/form-dialog.tsx'
 import { Select } from '#components/ui/select.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { paths } from '#lib/console/address/paths.ts'
-import { formatCount } from '#lib/console/frame/format.ts'
 import { alertMutations } from '#lib/console/queries/alerts.ts'
 import { devboxQueries } from '#lib/console/queries/devboxes.ts'
 import { type Devbox, isOfTrial } from '#lib/contract/devboxes.ts'
+import { formatCount } from '#lib/language/translate.ts'
 import { nameInText } from '#lib/wire/alerts.ts'
 
 const delays = [

@@ -7,6 +7,7 @@ import { paths } from '#lib/console/address/paths.ts'
 import { logQueries } from '#lib/console/queries/logs.ts'
 import { scenarioRunQueries } from '#lib/console/queries/scenario-runs.ts'
 import { terminalQueries } from '#lib/console/queries/terminals.ts'
+import { formatCountOf } from '#lib/language/translate.ts'
 import type { Alert } from '#lib/wire/alerts.ts'
 
 /**
@@ -41,7 +42,7 @@ export const RunningThere = ({ alert: { devbox_id, scenario_run_id } }: { alert:
       )}
       {terminals.length > 0 && (
         <span className="shrink-0" title="Open through this console">
-          {terminals.length} {terminals.length === 1 ? 'terminal' : 'terminals'}
+          {formatCountOf(terminals.length, 'terminal')}
           {people > 0 && `, ${people} watching`}
         </span>
       )}

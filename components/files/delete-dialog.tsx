@@ -4,8 +4,9 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { nameWords, within } from '#lib/console/address/file-path.ts'
 import { extentWords } from '#lib/console/api/file-commands.ts'
 import type { FolderEntry } from '#lib/console/api/folder-listing.ts'
-import { formatBytes, formatCount } from '#lib/console/frame/format.ts'
+import { formatBytes } from '#lib/console/frame/format.ts'
 import { fileMutations, fileQueries } from '#lib/console/queries/devbox/files.ts'
+import { formatCount } from '#lib/language/translate.ts'
 
 interface DeleteDialogProps {
   devboxId: string

@@ -15,7 +15,8 @@ import {
   modeWords,
   opensAs,
 } from '#lib/console/api/folder-listing.ts'
-import { formatBytes, formatCount } from '#lib/console/frame/format.ts'
+import { formatBytes } from '#lib/console/frame/format.ts'
+import { formatCount } from '#lib/language/translate.ts'
 import type { FilesPlace } from './files-place.ts'
 
 interface FolderTableProps {

@@ -4,7 +4,7 @@ import { Button } from '#components/ui/button.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { namedFiles } from '#lib/console/api/dropped-files.ts'
 import type { FolderEntry } from '#lib/console/api/folder-listing.ts'
-import { formatCount } from '#lib/console/frame/format.ts'
+import { formatCount } from '#lib/language/translate.ts'
 import type { FolderChange } from './folder-dialog.tsx'
 import type { useFolderDownload } from './use-folder-download.tsx'
 

@@ -19,9 +19,9 @@ import {
   maxListed,
   sortEntries,
 } from '#lib/console/api/folder-listing.ts'
-import { formatCount } from '#lib/console/frame/format.ts'
 import { emptySelection, select } from '#lib/console/lists/selection.ts'
 import { fileQueries } from '#lib/console/queries/devbox/files.ts'
+import { formatCount } from '#lib/language/translate.ts'
 import type { FilesPlace } from './files-place.ts'
 import { type FolderChange, FolderDialog } from './folder-dialog.tsx'
 import { FolderTable } from './folder-table.tsx'

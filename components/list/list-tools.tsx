@@ -5,7 +5,6 @@ import { toast } from '#components/ui/toast.tsx'
 import { writeClipboard } from '#components/ui/use-copy.ts'
 import { readColumns } from '#lib/console/address/columns/column-text.ts'
 import { asCurl, asTypeScript } from '#lib/console/api/snippets.ts'
-import { formatCount } from '#lib/console/frame/format.ts'
 import { browserStore } from '#lib/console/frame/kept-items.ts'
 import {
   type ExportFields,
@@ -16,7 +15,7 @@ import {
 } from '#lib/console/lists/export.ts'
 import type { ListSource, ListView } from '#lib/console/lists/list-source.ts'
 import { readViews, viewsOfList } from '#lib/console/lists/saved-views.ts'
-import { t } from '#lib/language/translate.ts'
+import { formatCount, t } from '#lib/language/translate.ts'
 import { ColumnDialog, type ColumnDialogProps } from './column-dialog.tsx'
 import { choicesOf, keepColumns } from './keep-columns.ts'
 import { SavedViewsDialog } from './saved-views-dialog.tsx'

@@ -14,9 +14,9 @@ import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { useShownError } from '#components/ui/use-shown-error.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { isPassing } from '#lib/console/api/failures.ts'
-import { formatCount, formatSize } from '#lib/console/frame/format.ts'
+import { formatSize } from '#lib/console/frame/format.ts'
 import type { ActiveFilter } from '#lib/console/lists/list-source.ts'
-import { counted, type Text, t } from '#lib/language/translate.ts'
+import { counted, formatCount, type Text, t } from '#lib/language/translate.ts'
 import { ListAge } from './list-age.tsx'
 
 export interface ListViewProps {

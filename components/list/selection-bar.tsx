@@ -4,8 +4,7 @@ import { type ReactNode, useRef, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { formatCount } from '#lib/console/frame/format.ts'
-import { type CountedText, counted, foreignTag, type Text, t } from '#lib/language/translate.ts'
+import { type CountedText, counted, foreignTag, formatCount, type Text, t } from '#lib/language/translate.ts'
 import { actOnEach } from './act-on-each.ts'
 
 export interface RowAction<Row> {

@@ -7,7 +7,6 @@ import { Dialog } from '#components/ui/dialog.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import type { ColumnChoice } from '#lib/console/address/list-columns.ts'
-import { formatCount } from '#lib/console/frame/format.ts'
 import {
   type ExportFields,
   type ExportFormat,
@@ -17,7 +16,7 @@ import {
 } from '#lib/console/lists/export.ts'
 import type { ListSource, ListView } from '#lib/console/lists/list-source.ts'
 import { wholeList } from '#lib/console/lists/whole-list.ts'
-import { t } from '#lib/language/translate.ts'
+import { formatCount, t } from '#lib/language/translate.ts'
 
 interface Row {
   id: string

@@ -7,11 +7,11 @@ import { classes } from '#components/ui/classes.ts'
 import { useClock } from '#components/ui/use-clock.ts'
 import { devboxListPath } from '#lib/console/address/devbox-list-view.ts'
 import { paths } from '#lib/console/address/paths.ts'
-import { formatCount, formatCountOf } from '#lib/console/frame/format.ts'
 import { remainingMs } from '#lib/console/live/eviction-feed.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
 import { overviewQueries } from '#lib/console/queries/overview.ts'
 import { isOfTrial } from '#lib/contract/devboxes.ts'
+import { formatCount, formatCountOf } from '#lib/language/translate.ts'
 import { countDevboxes, type DevboxCounts, devboxesAt } from './devbox-counts.ts'
 
 /** The numbers of the account, devboxes of trials left out. They say what they were counted among. */

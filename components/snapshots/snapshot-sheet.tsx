@@ -13,9 +13,9 @@ import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { isMissing } from '#lib/console/api/failures.ts'
-import { formatCount } from '#lib/console/frame/format.ts'
 import { snapshotQueries } from '#lib/console/queries/snapshots.ts'
 import type { Snapshot } from '#lib/contract/snapshots.ts'
+import { formatCount } from '#lib/language/translate.ts'
 import { SnapshotSize } from './snapshot-size.tsx'
 
 interface SnapshotSheetProps {

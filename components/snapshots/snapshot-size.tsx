@@ -2,10 +2,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { CircleAlert, Loader } from 'lucide-react'
 import { Badge } from '#components/ui/badge.tsx'
-import { formatBytes, formatCount } from '#lib/console/frame/format.ts'
+import { formatBytes } from '#lib/console/frame/format.ts'
 import { snapshotQueries } from '#lib/console/queries/snapshots.ts'
 import type { Snapshot } from '#lib/contract/snapshots.ts'
-import { foreignTag, t } from '#lib/language/translate.ts'
+import { foreignTag, formatCount, t } from '#lib/language/translate.ts'
 
 /** The size of a snapshot, or, until it has one, how far it is. */
 export const SnapshotSize = ({ snapshot: { id, size_bytes } }: { snapshot: Snapshot }) => {

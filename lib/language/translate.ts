@@ -68,6 +68,10 @@ export const counted = (count: number, one: string, many: CountedText, values?: 
 /** 1234567 as "1,234,567". */
 export const formatCount = (count: number): string => new Intl.NumberFormat(spoken().language).format(count)
 
+/** `1 run`, `12 runs`, in what is in English alone. */
+export const formatCountOf = (count: number, one: string, many = `${one}s`): string =>
+  `${formatCount(count)} ${count === 1 ? one : many}`
+
 const fill = (text: string, values?: Values): string =>
   values ? text.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? '')) : text
 

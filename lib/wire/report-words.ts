@@ -99,8 +99,8 @@ export const byAmount = (difference: number): string => {
 
 export const probability = (p: number): string => (p < 0.0001 ? '< 0.0001' : p.toFixed(4))
 
-export const countOf = (count: number, noun: string) =>
-  `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`
+export const countOf = (count: number, one: string, many = `${one}s`) =>
+  `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`
 
 /** Of a number that is an estimate two digits are true at best: `about 450 scenarios`. */
 export const aboutScenarios = (count: number): string => {

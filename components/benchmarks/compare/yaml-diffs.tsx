@@ -1,9 +1,9 @@
 import { useQueries } from '@tanstack/react-query'
 import { classes } from '#components/ui/classes.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { formatCount } from '#lib/console/frame/format.ts'
 import { type DiffLine, lineDiff } from '#lib/console/lists/line-diff.ts'
 import { benchmarkJobQueries } from '#lib/console/queries/benchmark-jobs.ts'
+import { formatCount } from '#lib/language/translate.ts'
 import type { CompareReport } from '#lib/wire/reports.ts'
 
 /** The job files of Harbor jobs against that of the baseline, line by line. The console's server hides what looks secret. */

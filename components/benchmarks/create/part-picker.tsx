@@ -6,7 +6,7 @@ import { classes } from '#components/ui/classes.ts'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { Input } from '#components/ui/input.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { formatCount } from '#lib/console/frame/format.ts'
+import { formatCount } from '#lib/language/translate.ts'
 import type { Chosen } from './job-draft.ts'
 
 interface Offered {

@@ -5,7 +5,7 @@ import { problemOf } from '#components/ui/problem.ts'
 import { Select } from '#components/ui/select.tsx'
 import { VisibleLines, VisibleText } from '#components/ui/visible-text.tsx'
 import { runViewPath } from '#lib/console/address/run-view.ts'
-import { formatBytes, formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
+import { formatBytes, formatDurationMs } from '#lib/console/frame/format.ts'
 import { withoutStyles } from '#lib/console/live/ansi.ts'
 import {
   type AttemptFile,
@@ -16,6 +16,7 @@ import {
   type Phase,
 } from '#lib/console/logs/attempt-files.ts'
 import { runLogQueries } from '#lib/console/queries/run-logs.ts'
+import { formatCount } from '#lib/language/translate.ts'
 import { formatScore } from '../job-figures.ts'
 
 interface OutcomeRecordProps {

@@ -5,7 +5,7 @@ import { Fragment, type KeyboardEvent, type MouseEvent, memo, useMemo, useRef, u
 import { flushSync } from 'react-dom'
 import { classes } from '#components/ui/classes.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { formatCount, formatCountOf } from '#lib/console/frame/format.ts'
+import { formatCount, formatCountOf } from '#lib/language/translate.ts'
 import { meanOf } from '#lib/statistics/means.ts'
 import { agentLabel } from '#lib/wire/report-words.ts'
 import type { FailureRule } from '#lib/wire/reports.ts'

@@ -5,9 +5,10 @@ import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleLines, VisibleText } from '#components/ui/visible-text.tsx'
-import { formatCount, formatCountOf, formatUsd } from '#lib/console/frame/format.ts'
+import { formatUsd } from '#lib/console/frame/format.ts'
 import type { Trajectory, TrajectoryCall, TrajectoryStep } from '#lib/console/logs/trajectory.ts'
 import { scenarioRunQueries, trajectoryAddress } from '#lib/console/queries/scenario-runs.ts'
+import { formatCount, formatCountOf } from '#lib/language/translate.ts'
 
 const stepsAtOnce = 100
 const maxShownLength = 20_000

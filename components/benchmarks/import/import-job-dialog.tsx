@@ -8,9 +8,10 @@ import { Dialog } from '#components/ui/dialog.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
-import { formatBytes, formatCount, formatCountOf } from '#lib/console/frame/format.ts'
+import { formatBytes } from '#lib/console/frame/format.ts'
 import { benchmarkJobMutations } from '#lib/console/queries/benchmark-jobs.ts'
 import type { BenchmarkJobImported } from '#lib/contract/benchmark-jobs.ts'
+import { formatCount, formatCountOf } from '#lib/language/translate.ts'
 
 interface ImportJobDialogProps {
   /** One that was dropped on the list: it is sent at once. */

@@ -1,5 +1,6 @@
-import { formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
+import { formatDurationMs } from '#lib/console/frame/format.ts'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
+import { formatCount } from '#lib/language/translate.ts'
 import { etaRange } from '#lib/statistics/durations.ts'
 import { type AgentRow, progressOf } from '../job-figures.ts'
 

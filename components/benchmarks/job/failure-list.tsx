@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { VisibleLines, VisibleText } from '#components/ui/visible-text.tsx'
-import { formatCount, formatCountOf } from '#lib/console/frame/format.ts'
+import { formatCount, formatCountOf } from '#lib/language/translate.ts'
 import { countOf } from '#lib/wire/report-words.ts'
 import { type AgentRow, shortLabels } from '../job-figures.ts'
 import { type FailedAttempt, type FailureGroup, failureGroups } from './failure-groups.ts'

@@ -1,5 +1,5 @@
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { formatCount, formatCountOf } from '#lib/console/frame/format.ts'
+import { formatCount, formatCountOf } from '#lib/language/translate.ts'
 import { agentLabel, three } from '#lib/wire/report-words.ts'
 import type { ScenarioRow } from '../grid/scenario-grid.ts'
 import { type AgentRow, shortLabels } from '../job-figures.ts'

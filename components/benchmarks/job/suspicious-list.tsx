@@ -1,6 +1,6 @@
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { type Suspicion, suspicions } from '#lib/console/address/job-view.ts'
-import { formatCount } from '#lib/console/frame/format.ts'
+import { formatCount } from '#lib/language/translate.ts'
 import { attemptsDisagree, type ScenarioRow } from '../grid/scenario-grid.ts'
 import { repeatWords, suspicionTitles } from './suspicious.ts'
 

@@ -4,9 +4,9 @@ import { type MouseEvent, useEffect, useMemo, useRef } from 'react'
 import { classes } from '#components/ui/classes.ts'
 import { FollowedLog } from '#components/ui/followed-log.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { formatCount } from '#lib/console/frame/format.ts'
 import { cssOf } from '#lib/console/frame/text-style.ts'
 import { type LogMatch, type LogText, markedSpans, maxLineLength } from '#lib/console/logs/log-text.ts'
+import { formatCount } from '#lib/language/translate.ts'
 import type { Find } from './use-find.ts'
 
 interface LogLinesProps {

@@ -1,6 +1,6 @@
 import { useDeferredValue, useMemo, useState } from 'react'
-import { formatCount, formatCountOf } from '#lib/console/frame/format.ts'
 import type { LogText } from '#lib/console/logs/log-text.ts'
+import { formatCount, formatCountOf } from '#lib/language/translate.ts'
 
 export type Find = ReturnType<typeof useFind>
 

@@ -10,11 +10,10 @@ import { DataTable } from '#components/ui/data-table.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
-import { formatCount } from '#lib/console/frame/format.ts'
 import { benchmarkDefinitionQueries } from '#lib/console/queries/benchmark-definitions.ts'
 import { benchmarkQueries } from '#lib/console/queries/benchmarks.ts'
 import { type Benchmark, type BenchmarkList, BenchmarkListQuery } from '#lib/contract/benchmarks.ts'
-import { t } from '#lib/language/translate.ts'
+import { formatCount, t } from '#lib/language/translate.ts'
 import { DefinitionState } from './definition-state.tsx'
 
 const source = {

@@ -10,7 +10,6 @@ import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { agentTrendPath } from '#lib/console/address/trend-view.ts'
-import { formatCount, formatCountOf } from '#lib/console/frame/format.ts'
 import {
   type AgentHistory,
   agentHistories,
@@ -19,6 +18,7 @@ import {
   scenarioAttempts,
 } from '#lib/console/lists/scenario-history.ts'
 import { scenarioQueries } from '#lib/console/queries/scenarios.ts'
+import { formatCount, formatCountOf } from '#lib/language/translate.ts'
 import { three } from '#lib/wire/report-words.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
 import { AttemptMark } from '../grid/grid-cell.tsx'

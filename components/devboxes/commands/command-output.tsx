@@ -3,9 +3,9 @@ import { memo, useMemo, useState } from 'react'
 import { FilterInput } from '#components/filters/filter-input.tsx'
 import { Check } from '#components/ui/choice/check.tsx'
 import { FollowedLog } from '#components/ui/followed-log.tsx'
-import { formatCount } from '#lib/console/frame/format.ts'
 import { plainState, type StyledPiece, type StyleState, styledLines, styledPieces } from '#lib/console/live/ansi.ts'
 import type { Segment, Transcript } from '#lib/console/live/transcript.ts'
+import { formatCount } from '#lib/language/translate.ts'
 import { StyledText } from '../styled-text.tsx'
 
 interface CommandOutputProps {

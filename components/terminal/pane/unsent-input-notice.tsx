@@ -1,6 +1,7 @@
 'use client'
 import { Keyboard, Send, Trash2 } from 'lucide-react'
 import { Button } from '#components/ui/button.tsx'
+import { formatCountOf } from '#lib/language/translate.ts'
 import { maxUnsentBytes, typedSigns } from '#lib/terminal/page/unsent-input.ts'
 import { NoticeBar } from './notice-bar.tsx'
 import type { OpenedTerminal } from './opened-terminal.ts'
@@ -12,7 +13,7 @@ export const UnsentInputNotice = ({ opened }: { opened: OpenedTerminal }) => {
   const { unsent, role, connection, upstreamLost } = useTerminalState(session)
   if (unsent.text === '' && !unsent.isFull) return null
   const signs = typedSigns(unsent.text)
-  const amount = `${signs.length} character${signs.length === 1 ? '' : 's'}`
+  const amount = formatCountOf(signs.length, 'character')
   const andReturn = (what: () => void) => () => {
     what()
     focus()

@@ -5,7 +5,8 @@ import { IconButton } from '#components/ui/icon-button.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { writeClipboard } from '#components/ui/use-copy.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { formatBytes, formatCount } from '#lib/console/frame/format.ts'
+import { formatBytes } from '#lib/console/frame/format.ts'
+import { formatCountOf } from '#lib/language/translate.ts'
 import {
   clipboardAnswers,
   clipboardPolicy,
@@ -108,7 +109,7 @@ const put = async (text: string) => {
   else toast.danger('The browser did not allow copying', { id })
 }
 
-const lengthOf = (text: string) => (text.length === 1 ? '1 character' : `${formatCount(text.length)} characters`)
+const lengthOf = (text: string) => formatCountOf(text.length, 'character')
 
 const wordsOf = (asked: Asked): string =>
   'text' in asked

@@ -3,8 +3,8 @@ import { Button } from '#components/ui/button.tsx'
 import { Dialog } from '#components/ui/dialog.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { useCopy } from '#components/ui/use-copy.ts'
-import { formatCountOf } from '#lib/console/frame/format.ts'
 import { saveText } from '#lib/console/lists/export.ts'
+import { formatCountOf } from '#lib/language/translate.ts'
 import type { ReadText } from './plain-text-view.tsx'
 
 interface PlainTextDialogProps {

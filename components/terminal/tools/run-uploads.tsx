@@ -4,6 +4,7 @@ import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { uploadFile } from '#lib/console/api/upload.ts'
 import { formatBytes } from '#lib/console/frame/format.ts'
+import { formatCountOf } from '#lib/language/translate.ts'
 
 export interface Upload {
   path: string
@@ -42,15 +43,15 @@ export const runUploads = async (devboxId: string, uploads: readonly Upload[]): 
   if (leaving.signal.aborted)
     // A message of its own, as the click that cancels closes the one that tells how far it is.
     toast.attention('The upload was cancelled', {
-      description: `${done} of ${count(uploads.length)} ${done === 1 ? 'was' : 'were'} written.`,
+      description: `${done} of ${formatCountOf(uploads.length, 'file')} ${done === 1 ? 'was' : 'were'} written.`,
     })
   else if (first)
-    toast.danger(`${count(failures.length)} could not be uploaded`, {
+    toast.danger(`${formatCountOf(failures.length, 'file')} could not be uploaded`, {
       id,
       description: `${cutEnd(first.path, 80)}: ${first.reason}${failures.length > 1 ? ` And ${failures.length - 1} more.` : ''}`,
     })
   else
-    toast.ok(`${count(done)} uploaded`, {
+    toast.ok(`${formatCountOf(done, 'file')} uploaded`, {
       id,
       description: (
         <VisibleText mono max={200}>
@@ -59,8 +60,6 @@ export const runUploads = async (devboxId: string, uploads: readonly Upload[]): 
       ),
     })
 }
-
-const count = (files: number) => (files === 1 ? '1 file' : `${files} files`)
 
 const Uploading = ({ file }: { file: File }) => (
   <>

@@ -5,6 +5,7 @@ import { IconButton } from '#components/ui/icon-button.tsx'
 import { Input } from '#components/ui/input.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { useCopy } from '#components/ui/use-copy.ts'
+import { formatCountOf } from '#lib/language/translate.ts'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 import { useTerminalState } from '../pane/use-terminal-state.ts'
 import { StatusPopover } from './status-popover.tsx'
@@ -30,7 +31,7 @@ export const TerminalShare = ({ opened }: { opened: OpenedTerminal }) => {
       label="Share this terminal"
       className="w-80"
       icon={Share2}
-      name={follow ? `Shared: ${count === 1 ? '1 follower' : `${count} followers`}` : 'Share'}
+      name={follow ? `Shared: ${formatCountOf(count, 'follower')}` : 'Share'}
       colour={follow ? 'text-accent' : undefined}
       figure={follow && count > 0 && count}
     >

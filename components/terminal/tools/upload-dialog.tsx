@@ -5,8 +5,9 @@ import { Input } from '#components/ui/input.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { maxUploadedFiles, type NamedFile } from '#lib/console/api/dropped-files.ts'
 import { fileExists, pathIn } from '#lib/console/api/upload.ts'
-import { formatBytes, formatCount } from '#lib/console/frame/format.ts'
+import { formatBytes } from '#lib/console/frame/format.ts'
 import { maxUploadBytes } from '#lib/contract/files.ts'
+import { formatCount } from '#lib/language/translate.ts'
 import { runUploads } from './run-uploads.tsx'
 
 interface UploadDialogProps {

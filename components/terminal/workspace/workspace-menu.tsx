@@ -25,6 +25,7 @@ import { IconButton } from '#components/ui/icon-button.tsx'
 import { cutEnd, visiblePieces } from '#components/ui/text.ts'
 import { terminalsPath } from '#lib/console/address/terminals-path.ts'
 import { terminalMutations, terminalQueries } from '#lib/console/queries/terminals.ts'
+import { formatCountOf } from '#lib/language/translate.ts'
 import { breakOut, moveTab, terminalsOf } from '#lib/terminal/layout/moves.ts'
 import type { HeldTerminal } from '#lib/wire/terminals.ts'
 import type { FullWindow } from './use-full-window.ts'
@@ -137,7 +138,7 @@ const HiddenShells = ({ workspace }: { workspace: Workspace }) => {
 }
 
 const hintOf = ({ viewers: { length }, ends_at_ms }: HeldTerminal) => {
-  if (length > 0) return length === 1 ? '1 looks at it' : `${length} look at it`
+  if (length > 0) return formatCountOf(length, 'looks at it', 'look at it')
   return ends_at_ms !== null && `ends in ${Math.max(1, Math.round((ends_at_ms - Date.now()) / 60_000))} min`
 }
 

@@ -1,5 +1,5 @@
+import { formatCount, formatCountOf } from '#lib/language/translate.ts'
 import { parentOf, shellPath, shellWord, within } from '../address/file-path.ts'
-import { formatCount, formatCountOf } from '../frame/format.ts'
 import { readByFiles } from '../live/files-mark.ts'
 import { type CommandApi, runInDevbox } from './devbox-command.ts'
 import { type FolderListing, listCommand, parseListing } from './folder-listing.ts'

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { formatBytes, formatClock, formatCount, formatDurationMs, formatShown, formatUsd, isoTime } from './format.ts'
+import { formatCount } from '#lib/language/translate.ts'
+import { formatBytes, formatClock, formatDurationMs, formatShown, formatUsd, isoTime } from './format.ts'
 
 it('groups the digits of a count', () => {
   expect([0, 999, 1000, 1234567].map(formatCount)).toEqual(['0', '999', '1,000', '1,234,567'])

@@ -1,7 +1,5 @@
 import { formatCount, formatUnit, spoken, t, type Unit } from '#lib/language/translate.ts'
 
-export { formatCount }
-
 /** `12.3K`: a number of tokens in few digits. */
 export const formatTokens = (tokens: number): string =>
   new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 }).format(tokens)
@@ -11,10 +9,6 @@ export const formatUsd = (usd: number): string =>
   usd === 0 || usd >= 0.01 ? `$${cents.format(usd)}` : `$${Number(usd.toPrecision(2))}`
 
 const cents = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })
-
-/** `1 run`, `12 runs`, in what is in English alone. */
-export const formatCountOf = (count: number, one: string, many = `${one}s`): string =>
-  `${formatCount(count)} ${count === 1 ? one : many}`
 
 /** A time for machines and files; undefined for one that nobody told (NaN, or null, as JSON has it) or no date can hold. */
 export const isoTime = (ms: number): string | undefined =>

@@ -3,6 +3,7 @@ import { benchmarks } from '#lib/contract/benchmarks.ts'
 import { maxPageSize } from '#lib/contract/paging.ts'
 import { scenarios } from '#lib/contract/scenarios.ts'
 import { secrets } from '#lib/contract/secrets.ts'
+import { formatCountOf } from '#lib/language/translate.ts'
 import { browserApi } from '../api/browser-api.ts'
 
 const pageApi = browserApi({ benchmarks, scenarios, secrets })
@@ -26,7 +27,7 @@ export const jobPartQueries = {
         const rows = benchmarks.map(({ id, name, scenarioIds }) => ({
           id,
           name,
-          words: countWords(scenarioIds.length),
+          words: formatCountOf(scenarioIds.length, 'scenario'),
         }))
         return { rows, total: total_count ?? null }
       },
@@ -54,5 +55,3 @@ export const jobPartQueries = {
       staleTime: 10_000,
     }),
 }
-
-const countWords = (count: number): string => `${count} ${count === 1 ? 'scenario' : 'scenarios'}`

@@ -1,5 +1,5 @@
 import type { AgentConfig, BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
-import { agentLabel } from '#lib/wire/report-words.ts'
+import { agentLabel, countOf } from '#lib/wire/report-words.ts'
 import type { AgentIdentity, CompareReport, Incomparability } from '#lib/wire/reports.ts'
 import { attemptsOf, isComplete } from './judged-job.ts'
 
@@ -46,7 +46,7 @@ const scenarios = (
     {
       kind: 'scenarios',
       text: [
-        `${excluded.length === 1 ? '1 scenario has' : `${excluded.length} scenarios have`} no score of some agents, which are compared without ${excluded.length === 1 ? 'it' : 'them'}`,
+        `${countOf(excluded.length, 'scenario has', 'scenarios have')} no score of some agents, which are compared without ${excluded.length === 1 ? 'it' : 'them'}`,
         ...(lines.length > 0 ? [lines.join(', ')] : []),
         ...(changed > 0 ? [`${changed} of them by name only: their definitions differ`] : []),
       ].join('; '),

@@ -67,7 +67,7 @@ export const verdictOf = ({ complete, state = 'completed', agents, pairs, exclud
       ...controlsSentence(controls),
       ...(excluded > 0
         ? [
-            `${countOf(excluded, 'scenario')} ${excluded === 1 ? 'has' : 'have'} no score of some agents: each pair is compared on those both have.`,
+            `${countOf(excluded, 'scenario has', 'scenarios have')} no score of some agents: each pair is compared on those both have.`,
           ]
         : []),
       ...unscored,

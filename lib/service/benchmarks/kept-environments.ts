@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rename, stat, utimes, writeFile } from 'node:
 import { join } from 'node:path'
 import { usageOf } from '#lib/service/devboxes/disk.ts'
 import { removeFolder, systemsBelow } from '#lib/service/devboxes/mounts.ts'
-import { sizeText } from '#lib/service/kit/size-text.ts'
+import { sizeText } from '#lib/service/kit/amounts.ts'
 
 interface Options {
   folder: string

@@ -6,8 +6,8 @@ import { defaultLimits, defaultMaxEnvironmentBytes, defaultMaxTrials, type Servi
 import { isAgentName, reservedAgentNames } from '#lib/service/domain/agent-names.ts'
 import { defaultPressure } from '#lib/service/evictions/pressure.ts'
 import type { ApiKey } from '#lib/service/http/auth.ts'
+import { sizeText } from '#lib/service/kit/amounts.ts'
 import { StartError } from '#lib/service/kit/errors.ts'
-import { sizeText } from '#lib/service/kit/size-text.ts'
 
 const serveFlags = [
   'port',

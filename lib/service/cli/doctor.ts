@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { floorsOf, freeDisk, freeMemory } from '#lib/service/evictions/pressure.ts'
-import { sizeText } from '#lib/service/kit/size-text.ts'
+import { countOf, sizeText } from '#lib/service/kit/amounts.ts'
 import { describeIsolation } from '#lib/service/sandbox/doctor.ts'
 import { databaseName, runningService } from '#lib/service/store/data-dir.ts'
 import { inspectDatabase } from '#lib/service/store/database.ts'
@@ -27,7 +27,7 @@ export const doctor = async (commandLine: CommandLine) => {
   for (const [verdict, subject, text] of findings)
     console.log(`${verdict === 'ok' ? '     ' : verdict.padEnd(5)} ${subject.padEnd(12)} ${text}`)
   const wrong = findings.filter(([verdict]) => verdict === 'wrong').length
-  console.log(wrong === 0 ? '\nNothing is wrong' : `\n${wrong === 1 ? '1 thing is' : `${wrong} things are`} wrong`)
+  console.log(wrong === 0 ? '\nNothing is wrong' : `\n${countOf(wrong, 'thing is', 'things are')} wrong`)
   process.exitCode = wrong === 0 ? 0 : 1
 }
 

@@ -1,3 +1,4 @@
+import { countOf } from '#lib/service/kit/amounts.ts'
 import { StartError } from '#lib/service/kit/errors.ts'
 import { runningService } from '#lib/service/store/data-dir.ts'
 import type { CommandLine } from './command-line.ts'
@@ -16,11 +17,10 @@ export const drain = async ({ dataDir, deadlineSeconds }: CommandLine) => {
   })
   const body = (await answer.json()) as { message?: string; devboxes: number; eviction_deadline_ms: number }
   if (!answer.ok) throw new StartError(`The service at ${address} refused: ${body.message ?? answer.status}`)
-  const devboxes = body.devboxes === 1 ? '1 devbox is' : `${body.devboxes} devboxes are`
   console.log(
     body.devboxes === 0
       ? 'No devbox is running or starting'
-      : `${devboxes} told to be suspended at ${new Date(body.eviction_deadline_ms).toISOString()}`,
+      : `${countOf(body.devboxes, 'devbox is', 'devboxes are')} told to be suspended at ${new Date(body.eviction_deadline_ms).toISOString()}`,
   )
 }
 

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path'
 import { clearInstalls } from '#lib/service/benchmarks/agents/installs.ts'
 import { clearEnvironments } from '#lib/service/benchmarks/environments.ts'
 import { environmentPrefix, environmentsInUse, keptEnvironments } from '#lib/service/benchmarks/kept-environments.ts'
-import { sizeText } from '#lib/service/kit/size-text.ts'
+import { countOf, sizeText } from '#lib/service/kit/amounts.ts'
 import { runningService } from '#lib/service/store/data-dir.ts'
 import type { CommandLine } from './command-line.ts'
 
@@ -22,11 +22,8 @@ export const listBuilt = async ({ dataDir }: CommandLine) => {
       ].join('  '),
     )
   const bytes = kept.reduce((sum, each) => sum + each.bytes, 0)
-  console.log(`${countOf(kept.length)} take ${sizeText(bytes)}`)
+  console.log(`${countOf(kept.length, 'built environment')} take ${sizeText(bytes)}`)
 }
-
-const countOf = (environments: number) =>
-  environments === 1 ? '1 built environment' : `${environments} built environments`
 
 /** Removes what trials share and can make anew: built environments, but for those in use now, and installs of agents. */
 export const clearBuilt = async ({ dataDir }: CommandLine) => {
@@ -36,9 +33,9 @@ export const clearBuilt = async ({ dataDir }: CommandLine) => {
   const environments = removed.filter((name) => name.startsWith(environmentPrefix)).length
   const installs = await clearInstalls(at('agent-installs'), isRunning)
   const counted = [
-    `${countOf(environments)} (${sizeText(bytes)})`,
-    installs === 1 ? '1 install of an agent' : `${installs} installs of agents`,
+    `${countOf(environments, 'built environment')} (${sizeText(bytes)})`,
+    countOf(installs, 'install of an agent', 'installs of agents'),
   ]
-  const stay = used === 1 ? '1 folder is in use and stays' : `${used} folders are in use and stay`
+  const stay = countOf(used, 'folder is in use and stays', 'folders are in use and stay')
   console.log(`${counted.join(' and ')} removed${used > 0 ? `; ${stay}` : ''}`)
 }

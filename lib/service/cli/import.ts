@@ -8,6 +8,7 @@ import { pipeline } from 'node:stream/promises'
 import { type BenchmarkJobImported, benchmarkJobs } from '#lib/contract/benchmark-jobs.ts'
 import { filesBelow } from '#lib/service/benchmarks/log-files.ts'
 import { type ZipEntry, zip } from '#lib/service/benchmarks/zip.ts'
+import { countOf } from '#lib/service/kit/amounts.ts'
 import { StartError } from '#lib/service/kit/errors.ts'
 import { runningService } from '#lib/service/store/data-dir.ts'
 import type { CommandLine } from './command-line.ts'
@@ -31,7 +32,7 @@ export const importJob = async ({ dataDir, account, words: [given = ''] }: Comma
     for (const each of leftOut) console.error(`Left out: ${each}`)
     for (const each of warnings) console.error(`Warning: ${each}`)
     const what = already_imported ? 'Known already, nothing was changed' : 'Imported'
-    console.log(`${what}: ${name} (${job_id}), ${n_trials} ${n_trials === 1 ? 'trial' : 'trials'}`)
+    console.log(`${what}: ${name} (${job_id}), ${countOf(n_trials, 'trial')}`)
   } finally {
     withKeys(dataDir, (keys) => keys.revoke(id, Date.now()))
   }

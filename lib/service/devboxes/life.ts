@@ -5,6 +5,7 @@ import type { LaunchParameters } from '#lib/contract/launch-parameters.ts'
 import type { LogSource } from '#lib/contract/logs.ts'
 import { type DevboxEvent, idleRule, keepAliveUntil } from '#lib/service/domain/devboxes.ts'
 import { resourcesOf, suspendDeadlineMs } from '#lib/service/domain/launch-parameters.ts'
+import { countOf } from '#lib/service/kit/amounts.ts'
 import { isDiskFull } from '#lib/service/kit/errors.ts'
 import { logFailure } from '#lib/service/kit/log.ts'
 import type { Slots } from '#lib/service/kit/slots.ts'
@@ -186,7 +187,7 @@ export class Life {
     this.#oomKills = kills
     this.#oomKillMs = Date.now()
     const { memoryGb } = resourcesOf(this.#parameters)
-    const message = `Out of memory: the kernel ended ${more} process${more === 1 ? '' : 'es'} at the limit of ${memoryGb} GiB`
+    const message = `Out of memory: the kernel ended ${countOf(more, 'process', 'processes')} at the limit of ${memoryGb} GiB`
     this.#options.logs.append(this.id, { level: 'error', source: 'kmsg', message })
   }
 

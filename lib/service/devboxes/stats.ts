@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { countOf } from '#lib/service/kit/amounts.ts'
 import { processStat, readProc } from '#lib/service/kit/proc.ts'
 import type { DevboxLogs } from '#lib/service/store/logs/logs.ts'
 
@@ -89,7 +90,7 @@ export class DevboxStats {
       const memory = its.reduce((sum, { residentBytes }) => sum + residentBytes, 0)
       const disk = await statfs(join(this.#options.folderOf(id), 'home')).catch(() => undefined)
       const words = [
-        `${its.length} ${its.length === 1 ? 'process' : 'processes'}`,
+        countOf(its.length, 'process', 'processes'),
         `${inMiB(memory)} of memory`,
         `${(used / ticksPerSecond).toFixed(2)} s of CPU${this.#lastTicks.size > 0 ? ` in ${seconds.toFixed(0)} s` : ''}`,
         ...(disk ? [`${inMiB(disk.bavail * disk.bsize)} of disk free`] : []),

@@ -5,7 +5,7 @@ import { Dialog } from '#components/ui/dialog.tsx'
 import { Field } from '#components/ui/field.tsx'
 import { Input } from '#components/ui/input.tsx'
 import { Select } from '#components/ui/select.tsx'
-import { formatCount, formatCountOf } from '#lib/console/frame/format.ts'
+import { formatCount, formatCountOf } from '#lib/language/translate.ts'
 import { clipboardAnswers } from '#lib/terminal/page/clipboard-request.ts'
 import {
   defaultTerminalSettings,

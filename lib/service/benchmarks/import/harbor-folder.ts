@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { basename, join } from 'node:path'
 import * as z from 'zod/mini'
 import type { AgentConfig } from '#lib/contract/benchmark-jobs.ts'
+import { countOf } from '#lib/service/kit/amounts.ts'
 import type { Rewards } from '../outcome.ts'
 import { type ForeignJob, type ForeignTrial, NoJobError } from './foreign-job.ts'
 import { readHarborTrial } from './harbor-trial.ts'
@@ -87,7 +88,7 @@ export const readHarborFolder = async (folder: string, givenName: string): Promi
     const logs = await logsBelow(join(folder, path))
     if (logs.omitted > 0)
       read.trial.warnings.push(
-        `${logs.omitted === 1 ? '1 of its log files is' : `${logs.omitted} of its log files are`} left out: links, or too many`,
+        `${countOf(logs.omitted, 'of its log files is', 'of its log files are')} left out: links, or too many`,
       )
     keep(read, name, logs.files)
   }
@@ -109,7 +110,7 @@ export const readHarborFolder = async (folder: string, givenName: string): Promi
   const hasEnded = !known || finishedAt !== null || known.results !== null
   const retries = known?.stats?.n_retries ?? 0
   if (retries > 0)
-    say(`${retries === 1 ? '1 retry was' : `${retries} retries were`} made; Harbor keeps the last of each trial alone`)
+    say(`${countOf(retries, 'retry was', 'retries were')} made; Harbor keeps the last of each trial alone`)
   const isMean = 'problem' in config || (config.value.metrics ?? []).every(({ type }) => type === 'mean')
   for (const sentence of againstPrinted(known?.stats?.evals ?? {}, rewards, isMean)) say(sentence)
   const accuracy = meanOf([...rewards.values()], 'reward')

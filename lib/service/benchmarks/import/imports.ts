@@ -7,6 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { AgentConfig, BenchmarkJobImported } from '#lib/contract/benchmark-jobs.ts'
 import { jobEnd, runFailure } from '#lib/service/domain/benchmark-jobs.ts'
 import { runScore } from '#lib/service/domain/benchmark-runs.ts'
+import { countOf } from '#lib/service/kit/amounts.ts'
 import { invalid } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
 import type { EndedScenarioRun } from '#lib/service/store/scenario-runs.ts'
@@ -57,7 +58,7 @@ export class Imports {
       const job = await readJob(unpacked, name ?? 'Imported job')
       if (leftOut > 0)
         job.warnings.unshift({
-          sentence: `${leftOut === 1 ? '1 file of the archive is' : `${leftOut} files of the archive are`} left out: ${first.join('; ')}`,
+          sentence: `${countOf(leftOut, 'file of the archive is', 'files of the archive are')} left out: ${first.join('; ')}`,
           tasks: [],
         })
       return await this.#keep(account, job, name)
@@ -145,7 +146,7 @@ export class Imports {
     if (!found) return job
     const trials = benchmarkRuns.ofJob(found.id).reduce((sum, { id }) => sum + benchmarkJobs.endedTrials(id).length, 0)
     if (trials === job.trials.length && found.end_time_ms === (job.endedMs ?? job.startedMs)) return job
-    const sentence = `An earlier state of this job is here already: ${found.name} (${found.id}), with ${trials} ${trials === 1 ? 'trial' : 'trials'}`
+    const sentence = `An earlier state of this job is here already: ${found.name} (${found.id}), with ${countOf(trials, 'trial')}`
     return {
       ...job,
       identity: `${job.identity} with ${job.trials.length} trials until ${job.endedMs ?? 'now'}`,
