@@ -1,8 +1,8 @@
 'use client'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useRouter } from 'next/navigation'
-import { useDeferredValue, useId, useMemo, useState } from 'react'
-import { classes } from '#components/ui/classes.ts'
+import { useDeferredValue, useMemo, useState } from 'react'
+import { Chips } from '#components/ui/choice/chips.tsx'
 import { TextField } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
 import { problemOf } from '#components/ui/problem.ts'
@@ -116,35 +116,19 @@ const SourceChoice = ({
 }: {
   value: JobDraft['source']
   onChange: (source: JobDraft['source']) => void
-}) => {
-  const name = useId()
-  return (
-    <fieldset>
-      <legend className="mb-1 font-medium">Source</legend>
-      <div className="flex flex-wrap gap-1">
-        {sources.map((source) => (
-          <label
-            key={source.value}
-            className={classes(
-              'inline-flex h-8 cursor-pointer items-center rounded-md border border-line px-3',
-              'has-checked:border-accent has-checked:bg-accent-soft has-checked:font-medium has-focus-visible:outline-2 has-focus-visible:outline-focus',
-            )}
-          >
-            <input
-              type="radio"
-              name={name}
-              className="sr-only"
-              checked={source.value === value}
-              onChange={() => onChange(source.value)}
-            />
-            {source.label}
-          </label>
-        ))}
-      </div>
-      <p className="mt-1 text-sm text-muted">{sources.find((source) => source.value === value)?.words}</p>
-    </fieldset>
-  )
-}
+}) => (
+  <div>
+    <Chips
+      large
+      legend="Source"
+      legendClassName="mb-1 font-medium"
+      value={value}
+      options={sources}
+      onChange={onChange}
+    />
+    <p className="mt-1 text-sm text-muted">{sources.find((source) => source.value === value)?.words}</p>
+  </div>
+)
 
 interface PartsProps {
   draft: JobDraft

@@ -1,3 +1,4 @@
+import { Scrolled } from '#components/ui/scrolled.tsx'
 import { formatExact, formatTimeOfDay } from '#components/ui/time-text.ts'
 import { formatBytes } from '#lib/console/frame/format.ts'
 import type { UseSample } from '#lib/console/live/resource-use.ts'
@@ -90,11 +91,7 @@ const SampleTable = ({ samples }: { samples: readonly UseSample[] }) => {
       <summary className="cursor-pointer text-muted">
         The numbers: {formatCount(rows.length)} of {formatCount(samples.length)} samples, the newest first
       </summary>
-      <div
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-        tabIndex={0}
-        className="mt-2 max-h-64 overflow-auto rounded-md border border-line"
-      >
+      <Scrolled className="mt-2 max-h-64 overflow-auto rounded-md border border-line">
         <table className="tabular w-full">
           <caption className="sr-only">CPU, memory and free disk, the newest first</caption>
           <thead className="sticky top-0 bg-surface-1 text-left">
@@ -128,7 +125,7 @@ const SampleTable = ({ samples }: { samples: readonly UseSample[] }) => {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scrolled>
     </details>
   )
 }

@@ -1,4 +1,5 @@
 import Link from 'next/link'
+import { Chips } from '#components/ui/choice/chips.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
@@ -52,25 +53,19 @@ export const ChangeTable = ({ report, chosen, onChoose }: ChangeTableProps) => {
     <section aria-label="Scenarios that changed" className="space-y-2">
       <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
         <h2 className="text-lg font-medium">Scenarios</h2>
-        <fieldset className="flex flex-wrap gap-1">
-          <legend className="sr-only">Change</legend>
-          {changeKinds.map((each) => (
-            <label
-              key={each}
-              className="inline-flex h-7 cursor-pointer items-center rounded-md border border-line px-2 text-sm has-checked:border-accent has-checked:bg-accent-soft has-focus-visible:outline-2 has-focus-visible:outline-focus"
-            >
-              <input
-                type="radio"
-                name="change"
-                className="sr-only"
-                checked={each === kind}
-                onChange={() => onChoose(each)}
-              />
-              {words[each]}
-              <span className="tabular ml-1.5 text-muted">{formatCount(count(each))}</span>
-            </label>
-          ))}
-        </fieldset>
+        <Chips
+          legend="Change"
+          value={kind}
+          options={changeKinds.map((each) => ({
+            value: each,
+            label: (
+              <>
+                {words[each]} <span className="tabular text-muted">{formatCount(count(each))}</span>
+              </>
+            ),
+          }))}
+          onChange={onChoose}
+        />
       </div>
       <p role="status" className="tabular text-sm text-muted">
         {formatCount(rows.length)} of {comparedWords(compared, report.pairs.length)}: {changeRules[kind]}

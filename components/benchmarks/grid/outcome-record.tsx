@@ -2,8 +2,9 @@ import { useQuery } from '@tanstack/react-query'
 import Link from 'next/link'
 import { useId, useState } from 'react'
 import { problemOf } from '#components/ui/problem.ts'
+import { ScrolledText } from '#components/ui/scrolled.tsx'
 import { Select } from '#components/ui/select.tsx'
-import { VisibleLines, VisibleText } from '#components/ui/visible-text.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
 import { runViewPath } from '#lib/console/address/run-view.ts'
 import { formatBytes, formatDurationMs } from '#lib/console/frame/format.ts'
 import { withoutStyles } from '#lib/console/live/ansi.ts'
@@ -127,7 +128,7 @@ const RewardFile = ({ runId, name, file }: AttemptFile & { runId: string }) => {
     <div className="space-y-0.5">
       <FileLink runId={runId} name={name} path={file.path} />
       {error && <p className="text-muted">{problemOf(error).message}</p>}
-      {data && <Text>{data.text.trim() || 'The file is empty.'}</Text>}
+      {data && <ScrolledText max={tailBytes}>{data.text.trim() || 'The file is empty.'}</ScrolledText>}
     </div>
   )
 }
@@ -167,9 +168,9 @@ const LogEnd = ({ runId, logs }: { runId: string; logs: readonly AttemptFile[] }
       </div>
       {error && <p className="text-muted">The log could not be read: {problemOf(error).message}</p>}
       {lines && (
-        <Text key={log.file.path} isEnd>
+        <ScrolledText key={log.file.path} max={tailBytes} ref={scrollToEnd}>
           {lines.slice(-tailLines).join('\n') || 'The file is empty.'}
-        </Text>
+        </ScrolledText>
       )}
     </section>
   )
@@ -187,18 +188,7 @@ const FileLink = ({ runId, name, path }: { runId: string; name: string; path: st
   </Link>
 )
 
-/** `isEnd`: its last line is the one that is looked for. */
-const Text = ({ isEnd, children }: { isEnd?: boolean; children: string }) => (
-  <pre
-    ref={isEnd ? scrollToEnd : undefined}
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    tabIndex={0}
-    className="relative max-h-72 overflow-auto rounded-md border border-line bg-surface-1 px-3 py-2 font-mono text-sm break-words whitespace-pre-wrap"
-  >
-    <VisibleLines max={tailBytes}>{children}</VisibleLines>
-  </pre>
-)
-
+/** The last line is the one that is looked for. */
 const scrollToEnd = (element: HTMLElement | null) => {
   if (element) element.scrollTop = element.scrollHeight
 }

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { ChevronDown, ChevronLeft, ChevronRight, ChevronUp } from 'lucide-react'
 import Link from 'next/link'
 import type { KeyboardEvent, ReactNode } from 'react'
-import { classes } from '#components/ui/classes.ts'
+import { Chips } from '#components/ui/choice/chips.tsx'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
 import { Fact, Facts } from '#components/ui/facts.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
@@ -11,7 +11,8 @@ import { isTyping } from '#components/ui/is-typing.ts'
 import { SheetFrame } from '#components/ui/overlay/sheet-frame.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
-import { VisibleLines, VisibleText } from '#components/ui/visible-text.tsx'
+import { ScrolledText } from '#components/ui/scrolled.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { runViewPath } from '#lib/console/address/run-view.ts'
 import { formatDurationMs } from '#lib/console/frame/format.ts'
@@ -99,31 +100,23 @@ const Attempts = ({
   attempt,
   onAttempt,
 }: Pick<OutcomePlace, 'attempts' | 'attempt'> & Pick<OutcomeSheetProps, 'onAttempt'>) => (
-  <fieldset className="flex flex-wrap gap-1">
-    <legend className="mb-1 text-sm text-muted">{formatCount(attempts.length)} attempts</legend>
-    {attempts.map((each, index) => (
-      <label
-        // biome-ignore lint/suspicious/noArrayIndexKey: an attempt is its number
-        key={index}
-        className={classes(
-          'inline-flex h-7 cursor-pointer items-center gap-1.5 rounded-md border border-line px-2 text-sm',
-          'has-checked:border-accent has-checked:bg-accent-soft has-focus-visible:outline-2 has-focus-visible:outline-focus',
-        )}
-      >
-        <input
-          type="radio"
-          name="attempt"
-          className="sr-only"
-          checked={index + 1 === attempt}
-          onChange={() => onAttempt(index + 1)}
-        />
-        <AttemptMark attempt={each} />
-        <span className="tabular">
-          #{each.attempt ?? index + 1} {each.state === 'COMPLETED' && each.score != null && formatScore(each.score)}
-        </span>
-      </label>
-    ))}
-  </fieldset>
+  <Chips
+    legend={`${formatCount(attempts.length)} attempts`}
+    legendClassName="mb-1 text-sm text-muted"
+    value={attempt}
+    options={attempts.map((each, index) => ({
+      value: index + 1,
+      label: (
+        <>
+          <AttemptMark attempt={each} />
+          <span className="tabular">
+            #{each.attempt ?? index + 1} {each.state === 'COMPLETED' && each.score != null && formatScore(each.score)}
+          </span>
+        </>
+      ),
+    }))}
+    onChange={onAttempt}
+  />
 )
 
 const Outcome = ({
@@ -203,13 +196,7 @@ const Outcome = ({
               <VisibleText max={200}>{outcome.failure_reason.exception_type}</VisibleText>
             </code>
           </h3>
-          <pre
-            // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-            tabIndex={0}
-            className="max-h-72 overflow-auto rounded-md border border-line bg-surface-1 px-3 py-2 font-mono text-sm break-words whitespace-pre-wrap"
-          >
-            <VisibleLines max={20_000}>{outcome.failure_reason.exception_message}</VisibleLines>
-          </pre>
+          <ScrolledText>{outcome.failure_reason.exception_message}</ScrolledText>
         </section>
       )}
       {run.data?.scoring_contract_result && run.data.scoring_contract_result.scoring_function_results.length > 0 && (
@@ -223,15 +210,7 @@ const Outcome = ({
                   {result.state === 'complete' ? formatScore(result.score) : result.state}
                 </span>
               </p>
-              {result.output.trim() !== '' && (
-                <pre
-                  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-                  tabIndex={0}
-                  className="max-h-60 overflow-auto rounded-md border border-line bg-surface-1 px-3 py-2 font-mono text-sm break-words whitespace-pre-wrap"
-                >
-                  <VisibleLines max={20_000}>{result.output}</VisibleLines>
-                </pre>
-              )}
+              {result.output.trim() !== '' && <ScrolledText>{result.output}</ScrolledText>}
             </div>
           ))}
         </section>
@@ -265,11 +244,9 @@ const Instruction = ({ scenarioId }: { scenarioId: string }) => {
     <section aria-label="Instruction" className="space-y-1">
       <h3 className="font-medium">Instruction</h3>
       {scenario.data ? (
-        <div className="max-h-96 overflow-auto rounded-md border border-line bg-surface-1 px-3 py-2 break-words whitespace-pre-wrap">
-          <VisibleLines max={20_000}>
-            {scenario.data.input_context.problem_statement || 'The scenario has none.'}
-          </VisibleLines>
-        </div>
+        <ScrolledText prose className="max-h-96">
+          {scenario.data.input_context.problem_statement || 'The scenario has none.'}
+        </ScrolledText>
       ) : (
         <p className="text-muted">
           {scenario.error

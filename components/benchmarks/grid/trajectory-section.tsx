@@ -4,7 +4,8 @@ import { useState } from 'react'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
-import { VisibleLines, VisibleText } from '#components/ui/visible-text.tsx'
+import { ScrolledText } from '#components/ui/scrolled.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatUsd } from '#lib/console/frame/format.ts'
 import type { Trajectory, TrajectoryCall, TrajectoryStep } from '#lib/console/logs/trajectory.ts'
 import { scenarioRunQueries, trajectoryAddress } from '#lib/console/queries/scenario-runs.ts'
@@ -174,13 +175,7 @@ const Text = ({ title, text }: { title: string; text: string }) => (
     <p className="text-sm text-muted">
       <VisibleText max={120}>{title}</VisibleText>
     </p>
-    <pre
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-      tabIndex={0}
-      className="max-h-72 overflow-auto rounded-md border border-line bg-surface-1 px-3 py-2 font-mono text-sm break-words whitespace-pre-wrap"
-    >
-      <VisibleLines max={maxShownLength}>{text}</VisibleLines>
-    </pre>
+    <ScrolledText max={maxShownLength}>{text}</ScrolledText>
   </div>
 )
 

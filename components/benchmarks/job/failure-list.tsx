@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
-import { VisibleLines, VisibleText } from '#components/ui/visible-text.tsx'
+import { ScrolledText } from '#components/ui/scrolled.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount, formatCountOf } from '#lib/language/translate.ts'
 import { countOf } from '#lib/wire/report-words.ts'
 import { type AgentRow, shortLabels } from '../job-figures.ts'
@@ -70,13 +71,7 @@ const Failure = ({ group, agents, onOpen }: { group: FailureGroup } & FailureLis
         </p>
         <details className="text-sm">
           <summary className="w-fit text-muted hover:text-text">First example in full</summary>
-          <pre
-            // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-            tabIndex={0}
-            className="mt-1 max-h-60 overflow-auto rounded-md border border-line bg-surface-1 px-3 py-2 font-mono break-words whitespace-pre-wrap"
-          >
-            <VisibleLines max={20_000}>{first.outcome.failure_reason?.exception_message ?? ''}</VisibleLines>
-          </pre>
+          <ScrolledText className="mt-1 max-h-72">{first.outcome.failure_reason?.exception_message ?? ''}</ScrolledText>
         </details>
       </div>
       <Button size="sm" onClick={() => onOpen(first)}>

@@ -1,5 +1,6 @@
 'use client'
 import type { ReactNode } from 'react'
+import { Scrolled } from '#components/ui/scrolled.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatDurationMs } from '#lib/console/frame/format.ts'
 import { formatCount } from '#lib/language/translate.ts'
@@ -167,11 +168,7 @@ const PassesByGroup = ({ rows, agents, rule, group }: JobPlotsProps) => {
           0 to 1.
         </span>
       </figcaption>
-      <div
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-        tabIndex={0}
-        className="overflow-x-auto"
-      >
+      <Scrolled className="overflow-x-auto">
         <table className="text-left text-sm">
           <thead>
             <tr>
@@ -214,7 +211,7 @@ const PassesByGroup = ({ rows, agents, rule, group }: JobPlotsProps) => {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scrolled>
     </figure>
   )
 }
@@ -250,11 +247,7 @@ const Panel = ({ agent, n, children }: { agent: AgentRow; n: string; children: R
 )
 
 const Twin = ({ head, children }: { head: readonly string[]; children: readonly (readonly string[])[] }) => (
-  <div
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    tabIndex={0}
-    className="overflow-x-auto"
-  >
+  <Scrolled className="overflow-x-auto">
     <table className="tabular mt-1 text-left">
       <thead>
         <tr>
@@ -286,5 +279,5 @@ const Twin = ({ head, children }: { head: readonly string[]; children: readonly 
         ))}
       </tbody>
     </table>
-  </div>
+  </Scrolled>
 )

@@ -4,6 +4,7 @@ import { CircleCheck, CircleHelp, type LucideIcon as Icon, Scale } from 'lucide-
 import { memo, useEffect, useRef } from 'react'
 import type { HowToChange } from '#components/list/use-address.ts'
 import { toneClasses } from '#components/ui/badge.tsx'
+import { Chips } from '#components/ui/choice/chips.tsx'
 import { classes } from '#components/ui/classes.ts'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
@@ -43,7 +44,12 @@ export const JudgementSection = memo(({ job, agents, rule, change }: JudgementSe
       <section aria-label="Agents" className="space-y-3">
         <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
           <h2 className="text-lg font-medium">Agents</h2>
-          <RuleSwitch rule={rule} onChange={(failures) => change({ failures }, 'replace')} />
+          <Chips
+            legend="What a failure counts"
+            value={rule}
+            options={ruleOptions}
+            onChange={(failures) => change({ failures }, 'replace')}
+          />
           <span className="ml-auto flex flex-wrap items-center gap-1">
             <ReportActions
               what="report"
@@ -114,28 +120,7 @@ const ruleSentences: Record<FailureRule, string> = {
     'Each mean is over the n scenarios beside it; failures and timeouts are left out, as is what was cancelled. Attempts are averaged for each scenario first.',
 }
 
-const ruleWords: [FailureRule, string][] = [
-  ['zero', 'Failures count 0'],
-  ['leave_out', 'Failures left out'],
+const ruleOptions: { value: FailureRule; label: string }[] = [
+  { value: 'zero', label: 'Failures count 0' },
+  { value: 'leave_out', label: 'Failures left out' },
 ]
-
-const RuleSwitch = ({ rule, onChange }: { rule: FailureRule; onChange: (rule: FailureRule) => void }) => (
-  <fieldset className="flex flex-wrap gap-1">
-    <legend className="sr-only">What a failure counts</legend>
-    {ruleWords.map(([value, word]) => (
-      <label
-        key={value}
-        className="inline-flex h-7 cursor-pointer items-center rounded-md border border-line px-2 text-sm has-checked:border-accent has-checked:bg-accent-soft has-focus-visible:outline-2 has-focus-visible:outline-focus"
-      >
-        <input
-          type="radio"
-          name="failures"
-          className="sr-only"
-          checked={rule === value}
-          onChange={() => onChange(value)}
-        />
-        {word}
-      </label>
-    ))}
-  </fieldset>
-)

@@ -1,3 +1,4 @@
+import { Scrolled } from '#components/ui/scrolled.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount, formatCountOf } from '#lib/language/translate.ts'
 import { agentLabel, three } from '#lib/wire/report-words.ts'
@@ -28,11 +29,7 @@ export const LostPointsTable = ({ rows, agents }: { rows: readonly ScenarioRow[]
         What each agent is short of a mean score of 1, in points of that mean. Failures and timeouts count 0 here; what
         was cancelled counts nothing.
       </p>
-      <div
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-        tabIndex={0}
-        className="overflow-x-auto"
-      >
+      <Scrolled className="overflow-x-auto">
         <table className="w-full min-w-2xl text-left">
           <caption className="sr-only">Points lost by agent and cause</caption>
           <thead>
@@ -105,7 +102,7 @@ export const LostPointsTable = ({ rows, agents }: { rows: readonly ScenarioRow[]
             ))}
           </tbody>
         </table>
-      </div>
+      </Scrolled>
     </section>
   )
 }

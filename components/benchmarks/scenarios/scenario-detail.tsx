@@ -4,7 +4,8 @@ import { DetailPage } from '#components/layout/detail-page.tsx'
 import { Fact, Facts } from '#components/ui/facts.tsx'
 import { MetadataChips } from '#components/ui/metadata-chips.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
-import { VisibleLines, VisibleText } from '#components/ui/visible-text.tsx'
+import { ScrolledText } from '#components/ui/scrolled.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { formatDurationMs } from '#lib/console/frame/format.ts'
 import { scenarioRunQueries } from '#lib/console/queries/scenario-runs.ts'
@@ -39,20 +40,22 @@ const Instruction = ({ scenario: { input_context, reference_output } }: { scenar
   <section aria-label="Instruction" className="space-y-2">
     <h2 className="text-lg font-medium">Instruction</h2>
     {input_context.problem_statement ? (
-      <Scrolled>{input_context.problem_statement}</Scrolled>
+      <ScrolledText prose className="max-h-96">
+        {input_context.problem_statement}
+      </ScrolledText>
     ) : (
       <p className="text-muted">The scenario has none.</p>
     )}
     {input_context.additional_context != null && (
       <details>
         <summary className="w-fit text-muted hover:text-text">Additional context</summary>
-        <Scrolled mono>{JSON.stringify(input_context.additional_context, null, 2)}</Scrolled>
+        <ScrolledText className="max-h-96">{JSON.stringify(input_context.additional_context, null, 2)}</ScrolledText>
       </details>
     )}
     {reference_output && (
       <details>
         <summary className="w-fit text-muted hover:text-text">Reference output</summary>
-        <Scrolled mono>{reference_output}</Scrolled>
+        <ScrolledText className="max-h-96">{reference_output}</ScrolledText>
       </details>
     )}
   </section>
@@ -91,7 +94,7 @@ const Verifier = ({ scenario: { scoring_contract, scorer_timeout_sec } }: { scen
                 <figcaption className="text-sm text-muted">
                   <VisibleText max={200}>{label}</VisibleText>
                 </figcaption>
-                <Scrolled mono>{text}</Scrolled>
+                <ScrolledText className="max-h-96">{text}</ScrolledText>
               </figure>
             ))}
           </div>
@@ -141,7 +144,7 @@ const ScenarioFacts = ({ scenario }: { scenario: Scenario }) => {
           <Fact label="Devbox">
             <details>
               <summary className="w-fit text-muted hover:text-text">Launch parameters</summary>
-              <Scrolled mono>{JSON.stringify(launch, null, 2)}</Scrolled>
+              <ScrolledText className="max-h-96">{JSON.stringify(launch, null, 2)}</ScrolledText>
             </details>
           </Fact>
         )}
@@ -156,13 +159,3 @@ const Names = ({ label, names }: { label: string; names: readonly string[] | nul
       <VisibleText max={2_000}>{names.join(', ')}</VisibleText>
     </Fact>
   ) : null
-
-const Scrolled = ({ mono, children }: { mono?: boolean; children: string }) => (
-  <div
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    tabIndex={0}
-    className={`max-h-96 overflow-auto rounded-md border border-line bg-surface-1 px-3 py-2 break-words whitespace-pre-wrap ${mono ? 'font-mono text-sm' : 'max-w-prose'}`}
-  >
-    <VisibleLines max={40_000}>{children}</VisibleLines>
-  </div>
-)

@@ -1,3 +1,4 @@
+import { Scrolled } from '#components/ui/scrolled.tsx'
 import { formatCount } from '#lib/language/translate.ts'
 import { stepOf, three } from '#lib/wire/report-words.ts'
 import type { TrendPoint } from '#lib/wire/reports.ts'
@@ -23,12 +24,7 @@ export const TrendPlot = ({ points, label }: { points: readonly TrendPoint[]; la
           hollow mark is of a job that goes on; a triangle is a regression, hollow where it is a possible one.
         </span>
       </figcaption>
-      <div
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-        tabIndex={0}
-        ref={showNewest}
-        className="flex overflow-x-auto"
-      >
+      <Scrolled ref={showNewest} className="flex overflow-x-auto">
         {/* The scale stays in sight however many jobs there are. */}
         <svg width={left} height={height} aria-hidden className="sticky left-0 shrink-0 bg-surface-0">
           {ticks.map((tick) => (
@@ -63,7 +59,7 @@ export const TrendPlot = ({ points, label }: { points: readonly TrendPoint[]; la
             <Mark key={point.figures.benchmark_run_id} point={point} number={at + 1} x={x(at)} />
           ))}
         </svg>
-      </div>
+      </Scrolled>
     </figure>
   )
 }
