@@ -1,12 +1,12 @@
 import { join, relative } from 'node:path'
 import type { Metadata } from 'next'
-import Link from 'next/link'
 import { Mark } from '#components/layout/brand.tsx'
 import { ThemeMenu } from '#components/layout/theme-menu.tsx'
 import { SignInForm } from '#components/sign-in/sign-in-form.tsx'
 import { SignOnLink } from '#components/sign-in/sign-on-link.tsx'
 import { Banner } from '#components/ui/banner.tsx'
 import { ButtonLink } from '#components/ui/button.tsx'
+import { TextLink } from '#components/ui/text-link.tsx'
 import { safeNext } from '#lib/console/address/paths.ts'
 import { type PageSearchParams, toSearchParams } from '#lib/console/address/url-query.ts'
 import { readSession } from '#lib/gateway/accounts/session.ts'
@@ -49,9 +49,9 @@ export default async function SignInPage({ searchParams }: { searchParams: Promi
           {session && asked.get('problem') === 'key-refused' && (
             <Banner tone="attention" title="The service no longer accepts your key">
               You are signed in as {session.account.name.slice(0, 60)}. Enter another key, or{' '}
-              <Link href={safeNext(next)} prefetch={false} className="text-accent hover:underline">
+              <TextLink href={safeNext(next)} prefetch={false}>
                 try the page again
-              </Link>
+              </TextLink>
               .
             </Banner>
           )}

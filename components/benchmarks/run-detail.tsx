@@ -2,7 +2,6 @@
 import { type UseQueryResult, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Ban } from 'lucide-react'
 import dynamic from 'next/dynamic'
-import Link from 'next/link'
 import { useEffect, useMemo, useState } from 'react'
 import { DetailPage } from '#components/layout/detail-page.tsx'
 import { useAddress } from '#components/list/use-address.ts'
@@ -15,6 +14,7 @@ import { PageHeader } from '#components/ui/page-header.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { Tabs } from '#components/ui/tabs.tsx'
+import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { RunView, runViewPath, showsLogs } from '#lib/console/address/run-view.ts'
@@ -237,9 +237,9 @@ const Origin = ({ run }: { run: BenchmarkRun }) => {
         <AgentName name={origin.agent_name} model={origin.model_name} />
       </Fact>
       <Fact label="Job">
-        <Link href={paths.benchmarkJob(origin.job_id)} prefetch={false} className="text-accent hover:underline">
+        <TextLink href={paths.benchmarkJob(origin.job_id)} prefetch={false}>
           <VisibleText max={200}>{origin.job_name}</VisibleText>
-        </Link>
+        </TextLink>
       </Fact>
     </>
   )

@@ -1,7 +1,6 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
 import { ListChecks } from 'lucide-react'
-import Link from 'next/link'
 import { useCallback, useMemo } from 'react'
 import type * as z from 'zod/mini'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
@@ -23,6 +22,7 @@ import { ButtonLink } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
+import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { runColumns } from '#lib/console/address/columns/run-columns.ts'
 import { withColumns, withoutColumns } from '#lib/console/address/list-columns.ts'
@@ -184,13 +184,9 @@ const columnsFor = (
       const origin = originOf(run)
       return (
         origin && (
-          <Link
-            href={paths.benchmarkJob(origin.job_id)}
-            prefetch={false}
-            className="relative z-1 text-accent hover:underline"
-          >
+          <TextLink href={paths.benchmarkJob(origin.job_id)} inRow>
             <VisibleText truncate>{origin.job_name}</VisibleText>
-          </Link>
+          </TextLink>
         )
       )
     },

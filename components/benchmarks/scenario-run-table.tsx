@@ -3,6 +3,7 @@ import Link from 'next/link'
 import { durationColumn, idColumn, timeColumn } from '#components/list/columns.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
+import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { formatShown } from '#lib/console/frame/format.ts'
@@ -89,9 +90,9 @@ const columns: Column<ScenarioRun>[] = [
     width: '7rem',
     cell: ({ devbox_id }) =>
       devbox_id && (
-        <Link href={paths.devbox(devbox_id)} title={devbox_id} className="relative z-1 text-accent hover:underline">
+        <TextLink href={paths.devbox(devbox_id)} title={devbox_id} inRow>
           Open devbox
-        </Link>
+        </TextLink>
       ),
   },
   durationColumn,

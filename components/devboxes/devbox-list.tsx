@@ -1,7 +1,6 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
 import { Box, FlaskConical, Plus, SlidersHorizontal } from 'lucide-react'
-import Link from 'next/link'
 import { useMemo, useState } from 'react'
 import { EvictionBadge } from '#components/evictions/eviction-badge.tsx'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
@@ -17,6 +16,7 @@ import { DataTable } from '#components/ui/data-table.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { Popover } from '#components/ui/popover.tsx'
+import { TextLink } from '#components/ui/text-link.tsx'
 import { devboxColumns } from '#lib/console/address/columns/devbox-columns.ts'
 import { DevboxListView, devboxListPath, devboxQueryOf } from '#lib/console/address/devbox-list-view.ts'
 import { paths } from '#lib/console/address/paths.ts'
@@ -191,13 +191,12 @@ const Trials = ({ view, count }: { view: DevboxListView; count: number }) => {
       <span className="tabular">
         {t(isShown ? '{count} of trials among them' : '{count} of trials not shown', { count: formatCount(count) })}
       </span>
-      <Link
+      <TextLink
         href={devboxListPath({ ...view, trials: isShown ? undefined : 'shown' })}
         aria-label={`${t(isShown ? 'Hide them' : 'Show them')}: ${t('devboxes of trials')}`}
-        className="text-accent hover:underline"
       >
         {t(isShown ? 'Hide them' : 'Show them')}
-      </Link>
+      </TextLink>
     </p>
   )
 }

@@ -9,6 +9,7 @@ import { classes } from '#components/ui/classes.ts'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { isAway } from '#components/ui/live-badge.tsx'
 import { problemOf } from '#components/ui/problem.ts'
+import { TextLink } from '#components/ui/text-link.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
@@ -58,12 +59,12 @@ export const AlertBar = ({ onCollapse }: { onCollapse: () => void }) => {
           <Left feed={feed} alert={first} />
         </span>
         {others > 0 && (
-          <Link href={paths.evictions()} prefetch={false} className="tabular shrink-0 text-accent hover:underline">
+          <TextLink href={paths.evictions()} prefetch={false} className="tabular shrink-0">
             <span aria-hidden className="sm:hidden">
               +{others}
             </span>
             <span className="max-sm:sr-only">{others} more</span>
-          </Link>
+          </TextLink>
         )}
         {taken > 0 && <span className="hidden shrink-0 text-muted sm:inline">{taken} acknowledged</span>}
         <Doubt feed={feed} className="truncate max-lg:hidden" />

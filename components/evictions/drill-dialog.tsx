@@ -1,10 +1,10 @@
 'use client'
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query'
-import Link from 'next/link'
 import { useState } from 'react'
 import { Field } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
 import { Select } from '#components/ui/select.tsx'
+import { TextLink } from '#components/ui/text-link.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { alertMutations } from '#lib/console/queries/alerts.ts'
@@ -65,10 +65,7 @@ export const DrillDialog = ({ onClose }: { onClose: () => void }) => {
         hint={
           options.length === 0 && list.isSuccess ? (
             <>
-              No devbox of yours runs.{' '}
-              <Link href={paths.devboxes()} className="text-accent hover:underline">
-                Devboxes
-              </Link>
+              No devbox of yours runs. <TextLink href={paths.devboxes()}>Devboxes</TextLink>
             </>
           ) : (
             list.hasNextPage &&

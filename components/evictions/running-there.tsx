@@ -1,7 +1,7 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
-import Link from 'next/link'
 import { problemOf } from '#components/ui/problem.ts'
+import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { logQueries } from '#lib/console/queries/logs.ts'
@@ -54,12 +54,8 @@ const Trial = ({ id }: { id: string }) => {
   const { data } = useQuery(scenarioRunQueries.get(id))
   if (!data?.benchmark_run_id) return <span className="shrink-0">A trial</span>
   return (
-    <Link
-      href={paths.benchmarkRun(data.benchmark_run_id)}
-      prefetch={false}
-      className="relative z-1 shrink-0 text-accent hover:underline"
-    >
+    <TextLink href={paths.benchmarkRun(data.benchmark_run_id)} inRow className="shrink-0">
       Benchmark run
-    </Link>
+    </TextLink>
   )
 }

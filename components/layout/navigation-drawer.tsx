@@ -3,7 +3,7 @@ import { X } from 'lucide-react'
 import { Dialog } from 'radix-ui'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { keepOffTooltips } from '#components/ui/overlay/keep-off-tooltips.ts'
-import { useReturnFocus } from '#components/ui/use-return-focus.ts'
+import { useReturnFocus } from '#components/ui/overlay/use-return-focus.ts'
 import { t } from '#lib/language/translate.ts'
 import { Home, NavigationLinks } from './sidebar.tsx'
 

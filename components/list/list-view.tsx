@@ -1,7 +1,6 @@
 'use client'
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query'
 import { SearchX, X } from 'lucide-react'
-import Link from 'next/link'
 import type { ReactNode } from 'react'
 import { Banner } from '#components/ui/banner.tsx'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
@@ -11,6 +10,7 @@ import { IconButton } from '#components/ui/icon-button.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
+import { TextLink } from '#components/ui/text-link.tsx'
 import { useShownError } from '#components/ui/use-shown-error.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { isPassing } from '#lib/console/api/failures.ts'
@@ -111,11 +111,7 @@ const Rows = (props: ListViewProps) => {
         <p role="status" className="tabular">
           {count ?? formatSize(size)}
         </p>
-        {newestHref && (
-          <Link href={newestHref} className="text-accent hover:underline">
-            {t('Back to the newest')}
-          </Link>
-        )}
+        {newestHref && <TextLink href={newestHref}>{t('Back to the newest')}</TextLink>}
         {waiting > 0 && (
           <Button size="sm" variant="ghost" onClick={release}>
             {t('Show {count} new', { count: waiting })}

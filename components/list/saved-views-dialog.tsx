@@ -1,11 +1,11 @@
 'use client'
 import { Bookmark, Pencil, Trash2 } from 'lucide-react'
-import Link from 'next/link'
 import { type FormEvent, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { Dialog } from '#components/ui/dialog.tsx'
 import { TextField } from '#components/ui/field.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
+import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { browserStore } from '#lib/console/frame/kept-items.ts'
 import {
@@ -130,9 +130,9 @@ interface SavedRowProps {
 const SavedRow = ({ view: { name, href }, onFollow, onRename, onDelete }: SavedRowProps) => (
   <li className="flex min-h-10 items-center gap-1">
     <span className="min-w-0 flex-1">
-      <Link href={href} onClick={onFollow} className="block truncate text-accent hover:underline">
+      <TextLink href={href} onClick={onFollow} className="block truncate">
         <VisibleText max={80}>{name}</VisibleText>
-      </Link>
+      </TextLink>
       <span className="block truncate font-mono text-sm text-muted" title={href}>
         {href}
       </span>

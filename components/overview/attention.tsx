@@ -7,6 +7,7 @@ import { alertKindWords } from '#components/evictions/alert-state.tsx'
 import { Countdown } from '#components/evictions/countdown.tsx'
 import { Badge } from '#components/ui/badge.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { TextLink } from '#components/ui/text-link.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
@@ -130,9 +131,9 @@ const Item = ({ href, name, children }: { href: string; name: string; children: 
 const More = ({ count, href, of }: { count: number; href: string; of: string }) =>
   count > shown && (
     <li className="py-1 text-sm">
-      <Link href={href} prefetch={false} className="text-accent hover:underline">
+      <TextLink href={href} prefetch={false}>
         {shown} of {formatCount(count)} {of} shown
-      </Link>
+      </TextLink>
     </li>
   )
 

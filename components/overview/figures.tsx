@@ -4,6 +4,7 @@ import Link from 'next/link'
 import type { ReactNode } from 'react'
 import { Countdown } from '#components/evictions/countdown.tsx'
 import { classes } from '#components/ui/classes.ts'
+import { TextLink } from '#components/ui/text-link.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { devboxListPath } from '#lib/console/address/devbox-list-view.ts'
 import { paths } from '#lib/console/address/paths.ts'
@@ -91,9 +92,9 @@ export const Figures = () => {
             </>
           )}
           {ofTrials > 0 && (
-            <Link href={devboxListPath({ trials: 'shown' })} prefetch={false} className="text-accent hover:underline">
+            <TextLink href={devboxListPath({ trials: 'shown' })} prefetch={false}>
               {formatCountOf(ofTrials, 'devbox', 'devboxes')} of trials not counted
-            </Link>
+            </TextLink>
           )}
         </p>
       )}

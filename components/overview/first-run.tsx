@@ -1,8 +1,8 @@
 'use client'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { ArrowRight } from 'lucide-react'
-import Link from 'next/link'
 import type { ReactNode } from 'react'
+import { TextLink } from '#components/ui/text-link.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { overviewQueries } from '#lib/console/queries/overview.ts'
 
@@ -45,8 +45,8 @@ const Step = ({
   <li className="space-y-1">
     <h3 className="font-medium">{title}</h3>
     <p className="text-muted">{children}</p>
-    <Link href={href} className="inline-flex items-center gap-1 text-accent hover:underline">
+    <TextLink href={href} className="inline-flex items-center gap-1">
       {action} <ArrowRight aria-hidden className="size-3.5" />
-    </Link>
+    </TextLink>
   </li>
 )

@@ -12,6 +12,7 @@ import { ErrorState } from '#components/ui/error-state.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
+import { TextLink } from '#components/ui/text-link.tsx'
 import { useShownError } from '#components/ui/use-shown-error.ts'
 import { NameText, VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
@@ -223,9 +224,9 @@ const Section = ({
     <div className="flex items-baseline justify-between gap-4 border-b border-line pb-2">
       <h2 className="text-lg font-medium">{title}</h2>
       {href && (
-        <Link href={href} className="rounded-sm text-sm text-accent hover:underline" aria-label={`${title}: show all`}>
+        <TextLink href={href} className="rounded-sm text-sm" aria-label={`${title}: show all`}>
           Show all
-        </Link>
+        </TextLink>
       )}
     </div>
     {children}

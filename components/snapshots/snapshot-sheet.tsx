@@ -1,7 +1,6 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
 import { Box, Link2, Pencil } from 'lucide-react'
-import Link from 'next/link'
 import { Button } from '#components/ui/button.tsx'
 import { CopyButton } from '#components/ui/copy-button.tsx'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
@@ -10,6 +9,7 @@ import { Fact, Facts } from '#components/ui/facts.tsx'
 import { MetadataChips } from '#components/ui/metadata-chips.tsx'
 import { SheetFrame } from '#components/ui/overlay/sheet-frame.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { isMissing } from '#lib/console/api/failures.ts'
@@ -89,12 +89,9 @@ const Details = ({ snapshot, onCreate, onEdit }: DetailsProps) => (
         )}
       </Fact>
       <Fact label="Of devbox">
-        <Link
-          href={paths.devbox(snapshot.source_devbox_id)}
-          className="font-mono text-sm break-all text-accent hover:underline"
-        >
+        <TextLink href={paths.devbox(snapshot.source_devbox_id)} className="font-mono text-sm break-all">
           {snapshot.source_devbox_id}
-        </Link>
+        </TextLink>
       </Fact>
       {snapshot.source_blueprint_id && (
         <Fact label="Of blueprint">

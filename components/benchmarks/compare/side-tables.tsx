@@ -1,7 +1,7 @@
-import Link from 'next/link'
 import { useMemo } from 'react'
 import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
+import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { formatDurationMs } from '#lib/console/frame/format.ts'
@@ -60,9 +60,9 @@ const sideColumns = ({ jobs, agents }: CompareReport): Column<AgentFigures>[] =>
       width: hasUsage ? '13%' : '17%',
       lines: () => 1,
       cell: ({ job_id }) => (
-        <Link href={paths.benchmarkJob(job_id)} className="relative z-1 text-accent hover:underline">
+        <TextLink href={paths.benchmarkJob(job_id)} inRow>
           <VisibleText max={120}>{jobName(job_id)}</VisibleText>
-        </Link>
+        </TextLink>
       ),
     },
     {

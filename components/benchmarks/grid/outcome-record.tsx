@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
-import Link from 'next/link'
 import { useId, useState } from 'react'
 import { problemOf } from '#components/ui/problem.ts'
 import { ScrolledText } from '#components/ui/scrolled.tsx'
 import { Select } from '#components/ui/select.tsx'
+import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { runViewPath } from '#lib/console/address/run-view.ts'
 import { formatBytes, formatDurationMs } from '#lib/console/frame/format.ts'
@@ -179,13 +179,9 @@ const LogEnd = ({ runId, logs }: { runId: string; logs: readonly AttemptFile[] }
 const noFile = { path: '', version: '', size_bytes: 0 }
 
 const FileLink = ({ runId, name, path }: { runId: string; name: string; path: string }) => (
-  <Link
-    href={runViewPath(runId)({ tab: 'logs', file: path })}
-    prefetch={false}
-    className="inline-block min-h-6 text-accent hover:underline"
-  >
+  <TextLink href={runViewPath(runId)({ tab: 'logs', file: path })} prefetch={false} className="inline-block min-h-6">
     <VisibleText max={160}>{name}</VisibleText>
-  </Link>
+  </TextLink>
 )
 
 /** The last line is the one that is looked for. */

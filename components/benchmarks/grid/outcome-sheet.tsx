@@ -1,8 +1,7 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
 import { ChevronDown, ChevronLeft, ChevronRight, ChevronUp } from 'lucide-react'
-import Link from 'next/link'
-import type { KeyboardEvent, ReactNode } from 'react'
+import type { KeyboardEvent } from 'react'
 import { Chips } from '#components/ui/choice/chips.tsx'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
 import { Fact, Facts } from '#components/ui/facts.tsx'
@@ -12,6 +11,7 @@ import { SheetFrame } from '#components/ui/overlay/sheet-frame.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { ScrolledText } from '#components/ui/scrolled.tsx'
+import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { runViewPath } from '#lib/console/address/run-view.ts'
@@ -174,13 +174,21 @@ const Outcome = ({
         </Fact>
         <Fact label="Links">
           <span className="flex flex-wrap gap-x-4 gap-y-1">
-            {runId && <TextLink href={paths.benchmarkRun(runId)}>Run of the agent</TextLink>}
+            {runId && (
+              <TextLink prefetch={false} href={paths.benchmarkRun(runId)}>
+                Run of the agent
+              </TextLink>
+            )}
             {runId && id != null && (
               // Names of log files begin with the id of their scenario run.
-              <TextLink href={runViewPath(runId)({ tab: 'logs', files: id })}>Log files</TextLink>
+              <TextLink prefetch={false} href={runViewPath(runId)({ tab: 'logs', files: id })}>
+                Log files
+              </TextLink>
             )}
             {run.data?.devbox_id && (
-              <TextLink href={paths.devbox(run.data.devbox_id, 'log')}>Devbox and its log</TextLink>
+              <TextLink prefetch={false} href={paths.devbox(run.data.devbox_id, 'log')}>
+                Devbox and its log
+              </TextLink>
             )}
           </span>
           {run.error && (
@@ -256,14 +264,10 @@ const Instruction = ({ scenarioId }: { scenarioId: string }) => {
       )}
       <p className="flex flex-wrap items-center gap-x-4 gap-y-1">
         <CopyableId value={scenarioId} full label="scenario id" className="text-muted" />
-        <TextLink href={paths.scenario(scenarioId)}>Scenario, its verifier and its history</TextLink>
+        <TextLink prefetch={false} href={paths.scenario(scenarioId)}>
+          Scenario, its verifier and its history
+        </TextLink>
       </p>
     </section>
   )
 }
-
-const TextLink = ({ href, children }: { href: string; children: ReactNode }) => (
-  <Link href={href} prefetch={false} className="text-accent hover:underline">
-    {children}
-  </Link>
-)

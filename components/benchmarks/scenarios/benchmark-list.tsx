@@ -1,6 +1,5 @@
 'use client'
 import { Layers } from 'lucide-react'
-import Link from 'next/link'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
 import { idColumn, type ListColumn, metadataColumn, nameColumn, translated } from '#components/list/columns.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
@@ -8,6 +7,7 @@ import { useListPage } from '#components/list/use-list-page.ts'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
+import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { benchmarkDefinitionQueries } from '#lib/console/queries/benchmark-definitions.ts'
@@ -79,13 +79,9 @@ const columnsFor = (query: BenchmarkListQuery): ListColumn<Benchmark>[] => [
     priority: 3,
     width: '7rem',
     cell: ({ id }) => (
-      <Link
-        href={paths.benchmarkRuns({ benchmark_id: id })}
-        prefetch={false}
-        className="relative z-1 text-accent hover:underline"
-      >
+      <TextLink href={paths.benchmarkRuns({ benchmark_id: id })} inRow>
         {t('Its runs')}
-      </Link>
+      </TextLink>
     ),
   },
   {

@@ -1,12 +1,12 @@
 'use client'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import Link from 'next/link'
 import { durationColumn, timeColumn } from '#components/list/columns.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
+import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { agentTrendPath } from '#lib/console/address/trend-view.ts'
@@ -182,14 +182,13 @@ const agentColumns: Column<AgentHistory>[] = [
       return (
         agent &&
         job && (
-          <Link
+          <TextLink
             href={agentTrendPath(job, { name: agent.agent_name, model: agent.model_name })}
-            prefetch={false}
             title="The agent on the whole data set, job by job"
-            className="relative z-1 text-accent hover:underline"
+            inRow
           >
             Trend
-          </Link>
+          </TextLink>
         )
       )
     },
@@ -213,13 +212,9 @@ const attemptColumns: Column<ScenarioAttempt>[] = [
     width: '18%',
     cell: ({ agent }) =>
       agent && (
-        <Link
-          href={paths.benchmarkJob(agent.job_id)}
-          prefetch={false}
-          className="relative z-1 text-accent hover:underline"
-        >
+        <TextLink href={paths.benchmarkJob(agent.job_id)} inRow>
           <VisibleText truncate>{agent.job_name || agent.job_id}</VisibleText>
-        </Link>
+        </TextLink>
       ),
   },
   {
@@ -261,14 +256,9 @@ const attemptColumns: Column<ScenarioAttempt>[] = [
     width: '6.5rem',
     cell: ({ benchmark_run_id }) =>
       benchmark_run_id && (
-        <Link
-          href={paths.benchmarkRun(benchmark_run_id)}
-          prefetch={false}
-          title={benchmark_run_id}
-          className="relative z-1 text-accent hover:underline"
-        >
+        <TextLink href={paths.benchmarkRun(benchmark_run_id)} title={benchmark_run_id} inRow>
           Open run
-        </Link>
+        </TextLink>
       ),
   },
   durationColumn,

@@ -4,6 +4,7 @@ import { timeColumn } from '#components/list/columns.tsx'
 import { Badge, type StateLook } from '#components/ui/badge.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
+import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { comparePath } from '#lib/console/address/compare-view.ts'
 import { paths } from '#lib/console/address/paths.ts'
@@ -52,9 +53,9 @@ const columns: Column<Row>[] = [
     cell: ({ number, job, complete }) => (
       <span className="flex min-w-0 items-center gap-2">
         <span className="tabular shrink-0 text-muted">{number}</span>
-        <Link href={paths.benchmarkJob(job.id)} prefetch={false} className="truncate text-accent hover:underline">
+        <TextLink href={paths.benchmarkJob(job.id)} prefetch={false} className="truncate">
           <VisibleText truncate>{job.name || job.id}</VisibleText>
-        </Link>
+        </TextLink>
         {!complete && <BenchmarkState of="job" state={job.state} />}
       </span>
     ),

@@ -1,8 +1,8 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
-import Link from 'next/link'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
 import { Fact } from '#components/ui/facts.tsx'
+import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { scenarioRunQueries } from '#lib/console/queries/scenario-runs.ts'
@@ -22,16 +22,16 @@ export const Origin = ({ devbox }: { devbox: Devbox }) => {
       </Fact>
       {trial?.benchmark_run_id && (
         <Fact label="Benchmark run">
-          <Link href={paths.benchmarkRun(trial.benchmark_run_id)} className="text-accent hover:underline">
+          <TextLink href={paths.benchmarkRun(trial.benchmark_run_id)}>
             {trial.name ? <VisibleText max={120}>{trial.name}</VisibleText> : trial.benchmark_run_id}
-          </Link>
+          </TextLink>
         </Fact>
       )}
       {trial && (
         <Fact label="Scenario">
-          <Link href={paths.scenario(trial.scenario_id)} className="font-mono text-sm text-accent hover:underline">
+          <TextLink href={paths.scenario(trial.scenario_id)} className="font-mono text-sm">
             {trial.scenario_id}
-          </Link>
+          </TextLink>
         </Fact>
       )}
     </>

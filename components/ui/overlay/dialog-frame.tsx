@@ -5,8 +5,8 @@ import { t } from '#lib/language/translate.ts'
 import { classes } from '../classes.ts'
 import type { DialogProps } from '../dialog.tsx'
 import { IconButton } from '../icon-button.tsx'
-import { useReturnFocus } from '../use-return-focus.ts'
 import { keepOffTooltips } from './keep-off-tooltips.ts'
+import { useReturnFocus } from './use-return-focus.ts'
 
 /** The frame of a `Dialog` that is open. */
 export const DialogFrame = ({

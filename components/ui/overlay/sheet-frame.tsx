@@ -3,7 +3,7 @@ import { X } from 'lucide-react'
 import { Dialog as Primitive } from 'radix-ui'
 import type { KeyboardEvent, ReactNode } from 'react'
 import { IconButton } from '../icon-button.tsx'
-import { useReturnFocus } from '../use-return-focus.ts'
+import { useReturnFocus } from './use-return-focus.ts'
 
 interface SheetFrameProps {
   title: ReactNode

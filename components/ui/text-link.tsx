@@ -1,0 +1,16 @@
+import Link from 'next/link'
+import type { ComponentProps } from 'react'
+import { classes } from './classes.ts'
+
+interface TextLinkProps extends ComponentProps<typeof Link> {
+  /** It stands in a row that is a link itself. */
+  inRow?: boolean
+}
+
+export const TextLink = ({ inRow = false, className, ...link }: TextLinkProps) => (
+  <Link
+    prefetch={inRow ? false : undefined}
+    {...link}
+    className={classes('text-accent hover:underline', inRow && 'relative z-1', className)}
+  />
+)
