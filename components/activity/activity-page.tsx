@@ -53,14 +53,7 @@ export const ActivityPage = () => {
         </ButtonLink>
       ))}
       filterBar={
-        <FilterBar
-          page={page}
-          search={{
-            label: t('Search the activity'),
-            value: view.search,
-            onFilter: (search) => narrow({ search }, 'type'),
-          }}
-        >
+        <FilterBar page={page} search={t('Search the activity')}>
           <FilterSelect
             label={t('Outcome')}
             any={t('Any outcome')}

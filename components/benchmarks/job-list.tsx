@@ -105,14 +105,7 @@ export const JobList = ({ serviceUrl, drawnColumns }: JobListProps) => {
           </>
         }
         filterBar={
-          <FilterBar
-            page={page}
-            search={{
-              label: t('Filter by name'),
-              value: view.name,
-              onFilter: (name) => narrow({ name }, 'type'),
-            }}
-          >
+          <FilterBar page={page} search={t('Filter by name')} searches="name">
             <FilterInput
               label={t('Agent or model')}
               className="min-w-0 flex-1 basis-36 sm:max-w-44"

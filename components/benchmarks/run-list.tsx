@@ -84,7 +84,7 @@ export const RunList = ({ serviceUrl, drawnColumns }: RunListProps) => {
         filterBar={
           <FilterBar
             page={page}
-            search={{ value: view.search, onFilter: (search) => narrow({ search }, 'type') }}
+            search={t('Search id or name')}
             metadata={{
               keys: benchmarkQueries.metadataKeys(),
               values: (key) => benchmarkQueries.metadataValues(key),

@@ -106,11 +106,7 @@ export const DevboxList = ({ serviceUrl, drawnColumns }: DevboxListProps) => {
         page={isOnlyTrials ? { ...page, filters: [], newestHref: undefined } : page}
         actions={create}
         filterBar={
-          <FilterBar
-            page={page}
-            search={{ value: view.search, onFilter: (search) => narrow({ search }, 'type') }}
-            metadata={{ keys: devboxQueries.metadataKeys() }}
-          >
+          <FilterBar page={page} search={t('Search id or name')} metadata={{ keys: devboxQueries.metadataKeys() }}>
             <Popover
               trigger={<Button icon={SlidersHorizontal}>{t('Filters')}</Button>}
               label={t('Filter devboxes')}

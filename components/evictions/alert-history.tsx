@@ -62,14 +62,7 @@ export const AlertHistory = () => {
         </>
       }
       filterBar={
-        <FilterBar
-          page={page}
-          search={{
-            label: 'Name, metadata or person',
-            value: view.search,
-            onFilter: (search) => narrow({ search }, 'type'),
-          }}
-        >
+        <FilterBar page={page} search="Name, metadata or person">
           <FilterSelect
             label="State"
             any="Any state"

@@ -12,22 +12,29 @@ import type { MetadataFilterProps } from './metadata-filter.tsx'
 
 const MetadataFilter = loadOnUse(async () => (await import('./metadata-filter.tsx')).MetadataFilter)
 
+interface SearchedView extends ListView {
+  search?: string | undefined
+  name?: string | undefined
+}
+
 export interface FilterBarProps {
   /** As `useListPage` made it. */
   page: {
-    view: ListView
-    narrow: (part: ListView, how: 'push') => void
+    view: SearchedView
+    narrow: (part: SearchedView, how: 'type' | 'push') => void
     filters: readonly ActiveFilter[]
     clearHref: string
   }
-  search?: { label?: string; value: string | undefined; onFilter: (text: string | undefined) => void }
+  /** What its search is called, and which part of the address it is. */
+  search?: string
+  searches?: 'search' | 'name'
   /** Controls of this list alone, after the search. */
   children?: ReactNode
   metadata?: Omit<MetadataFilterProps, 'onAdd'>
 }
 
 /** What the filters of all lists have in common: a search, conditions on metadata, and what is in force. */
-export const FilterBar = ({ page, search, children, metadata }: FilterBarProps) => {
+export const FilterBar = ({ page, search, searches = 'search', children, metadata }: FilterBarProps) => {
   const [isAdding, setIsAdding] = useState(false)
   return (
     <search className="mb-3 block space-y-2">
@@ -37,10 +44,11 @@ export const FilterBar = ({ page, search, children, metadata }: FilterBarProps) 
             data-filter-input
             icon={Search}
             type="search"
-            label={t('Search id or name')}
+            label={search}
             className="w-full sm:w-60"
             maxLength={256}
-            {...search}
+            value={page.view[searches]}
+            onFilter={(text) => page.narrow({ [searches]: text }, 'type')}
           />
         )}
         {children}

@@ -50,7 +50,7 @@ interface SnapshotListProps {
 
 export const SnapshotList = ({ serviceUrl, drawnColumns }: SnapshotListProps) => {
   const page = useListPage(source)
-  const { view, narrow, selectedRows } = page
+  const { selectedRows } = page
   useEnoughRows(page, mostLoaded)
   const columns = useColumns(snapshotColumns, page, drawnColumns)
   return (
@@ -61,11 +61,7 @@ export const SnapshotList = ({ serviceUrl, drawnColumns }: SnapshotListProps) =>
         filterBar={
           <FilterBar
             page={page}
-            search={{
-              label: t('Search name, message or id'),
-              value: view.search,
-              onFilter: (search) => narrow({ search }, 'type'),
-            }}
+            search={t('Search name, message or id')}
             metadata={{ keys: snapshotQueries.metadataKeys() }}
           />
         }

@@ -28,7 +28,7 @@ const source = {
 
 export const BenchmarkListPage = () => {
   const page = useListPage(source)
-  const { view, narrow } = page
+  const { view } = page
   return (
     <ListPage
       title="Benchmarks"
@@ -36,7 +36,7 @@ export const BenchmarkListPage = () => {
       filterBar={
         <FilterBar
           page={page}
-          search={{ value: view.search, onFilter: (search) => narrow({ search }, 'type') }}
+          search={t('Search id or name')}
           metadata={{ keys: benchmarkQueries.metadataKeys(), values: (key) => benchmarkQueries.metadataValues(key) }}
         />
       }

@@ -63,7 +63,7 @@ export const ScenarioListPage = ({ serviceUrl, drawnColumns }: ScenarioListPageP
       filterBar={
         <FilterBar
           page={page}
-          search={{ value: view.search, onFilter: (search) => narrow({ search }, 'type') }}
+          search={t('Search id or name')}
           metadata={{ keys: scenarioQueries.metadataKeys(), values: (key) => scenarioQueries.metadataValues(key) }}
         >
           <FilterSelect
