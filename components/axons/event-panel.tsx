@@ -55,10 +55,7 @@ export const EventPanel = ({ axon }: { axon: Axon }) => {
 
   const opened = settled.event ?? null
   const open = useCallback((sequence: number | null) => change({ event: sequence ?? undefined }, 'replace'), [change])
-  const orToast = (what: Promise<void>) =>
-    what.catch((error: unknown) =>
-      toast.danger('The events could not be loaded', { description: problemOf(error).message }),
-    )
+  const orToast = (what: Promise<void>) => what.catch(toast.failed('The events could not be loaded'))
   const isElsewhere = opened !== null && !log.isLoading && !shown.some(({ sequence }) => sequence === opened)
   return (
     <section aria-label="Events" className="space-y-2">

@@ -2,7 +2,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { Download } from 'lucide-react'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
-import { problemOf } from '#components/ui/problem.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { useCopy } from '#components/ui/use-copy.ts'
 import { benchmarkJobMutations } from '#lib/console/queries/benchmark-jobs.ts'
@@ -37,7 +36,7 @@ export const ReportActions = ({ what, address, tables = [], isThere }: ReportAct
           read.mutate(address('md'), {
             // With the way back to its page, for whoever reads it in a chat.
             onSuccess: (markdown) => copy(`${markdown}\n<${location.href}>\n`),
-            onError: (error) => toast.danger(`The ${what} was not copied`, { description: problemOf(error).message }),
+            onError: toast.failed(`The ${what} was not copied`),
           })
         }
       >

@@ -2,7 +2,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
-import { problemOf } from '#components/ui/problem.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { devboxMutations } from '#lib/console/queries/devboxes.ts'
@@ -30,7 +29,7 @@ export const useDevboxMoves = (): DevboxMoves => {
     ...devboxMutations.resume(),
     onError: (error, id, result, context) => {
       devboxMutations.resume().onError?.(error, id, result, context)
-      toast.danger(t('The devbox was not resumed'), { description: problemOf(error).message })
+      toast.failed(t('The devbox was not resumed'))(error)
     },
   })
   const keepAlive = useMutation(devboxMutations.keepAlive())
@@ -53,8 +52,7 @@ export const useDevboxMoves = (): DevboxMoves => {
     keepAlive: ({ id }) =>
       keepAlive.mutate(id, {
         onSuccess: () => toast.ok(t('Keep-alive time started anew')),
-        onError: (error) =>
-          toast.danger(t('The keep-alive time was not extended'), { description: problemOf(error).message }),
+        onError: toast.failed(t('The keep-alive time was not extended')),
       }),
     busyId: pending?.variables,
     dialogs: asking && (

@@ -8,7 +8,6 @@ import { Button } from '#components/ui/button.tsx'
 import { classes } from '#components/ui/classes.ts'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { isAway } from '#components/ui/live-badge.tsx'
-import { problemOf } from '#components/ui/problem.ts'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
@@ -168,7 +167,7 @@ const Acknowledge = ({ alerts }: { alerts: readonly Alert[] }) => {
       onClick={() =>
         mutate(
           alerts.map(({ id }) => id),
-          { onError: (error) => toast.danger('Nothing was acknowledged', { description: problemOf(error).message }) },
+          { onError: toast.failed('Nothing was acknowledged') },
         )
       }
     >

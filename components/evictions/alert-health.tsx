@@ -138,11 +138,7 @@ export const BrowserAlerts = ({ account }: { account: string }) => {
             <Button
               size="sm"
               icon={Play}
-              onClick={() =>
-                void playAlertSound().catch((error: unknown) =>
-                  toast.danger('No sound was played', { description: problemOf(error).message }),
-                )
-              }
+              onClick={() => void playAlertSound().catch(toast.failed('No sound was played'))}
             >
               Play it now
             </Button>

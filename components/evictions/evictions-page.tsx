@@ -7,7 +7,6 @@ import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
-import { problemOf } from '#components/ui/problem.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
@@ -56,7 +55,7 @@ export const EvictionsPage = ({ shownId, isLocal, account }: EvictionsPageProps)
               busy={test.isPending}
               onClick={() =>
                 test.mutate(undefined, {
-                  onError: (error) => toast.danger('No test alert was made', { description: problemOf(error).message }),
+                  onError: toast.failed('No test alert was made'),
                 })
               }
             >

@@ -10,7 +10,6 @@ import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
-import { problemOf } from '#components/ui/problem.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
@@ -186,7 +185,7 @@ const useAlertActions = (): AlertActions => {
   return {
     acknowledge: (alerts) =>
       acknowledge.mutate(alerts.map(idOf), {
-        onError: (error) => toast.danger('Nothing was acknowledged', { description: problemOf(error).message }),
+        onError: toast.failed('Nothing was acknowledged'),
       }),
     snapshot: (alerts) =>
       void actOnEach(words.snapshot, devboxesOf(alerts), (devboxId) =>
@@ -195,14 +194,12 @@ const useAlertActions = (): AlertActions => {
     suspend: (alerts) => setSuspending(devboxesOf(alerts)),
     copyOut: (alert) => {
       toast.info(`Packing the home folder of ${alertName(alert)}`)
-      downloadHome(alert.devbox_id).catch((error: unknown) =>
-        toast.danger('The home folder was not copied', { description: problemOf(error).message }),
-      )
+      downloadHome(alert.devbox_id).catch(toast.failed('The home folder was not copied'))
     },
     cancel: (alert) =>
       cancel.mutate(alert.devbox_id, {
         onSuccess: () => toast.ok(`${alertName(alert)} is not evicted`),
-        onError: (error) => toast.danger('The eviction was not cancelled', { description: problemOf(error).message }),
+        onError: toast.failed('The eviction was not cancelled'),
       }),
     dialog: suspending && (
       <ConfirmDialog

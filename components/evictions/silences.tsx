@@ -9,7 +9,6 @@ import { IconButton } from '#components/ui/icon-button.tsx'
 import { KeyValueEditor } from '#components/ui/key-value-editor.tsx'
 import { rowsToMap } from '#components/ui/key-values.ts'
 import { MetadataChips } from '#components/ui/metadata-chips.tsx'
-import { problemOf } from '#components/ui/problem.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { Select } from '#components/ui/select.tsx'
 import { toast } from '#components/ui/toast.tsx'
@@ -24,7 +23,7 @@ export const Silences = ({ onAdd }: { onAdd: () => void }) => {
   const { data: feed } = useQuery(alertQueries.feed())
   const end = useMutation({
     ...alertMutations.endSilence(),
-    onError: (error) => toast.danger('The silence was not ended', { description: problemOf(error).message }),
+    onError: toast.failed('The silence was not ended'),
   })
   const ids = useClock((nowMs) =>
     feed.silences

@@ -1,5 +1,4 @@
 import { useMutation } from '@tanstack/react-query'
-import { problemOf } from '#components/ui/problem.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { devboxMutations } from '#lib/console/queries/devboxes.ts'
 import { snapshotMutations } from '#lib/console/queries/snapshots.ts'
@@ -13,15 +12,14 @@ export const useRescue = () => {
     keepAlive: (devboxId: string) =>
       alive.mutate(devboxId, {
         onSuccess: () => toast.ok('Keep-alive time started anew'),
-        onError: (error) =>
-          toast.danger('The keep-alive time was not extended', { description: problemOf(error).message }),
+        onError: toast.failed('The keep-alive time was not extended'),
       }),
     snapshot: (devboxId: string) =>
       taking.mutate(
         { devboxId, name: 'before-end', metadata: { reason: 'end' } },
         {
           onSuccess: () => toast.ok('Snapshot begun'),
-          onError: (error) => toast.danger('No snapshot was taken', { description: problemOf(error).message }),
+          onError: toast.failed('No snapshot was taken'),
         },
       ),
   }

@@ -8,7 +8,6 @@ import { EmptyState } from '#components/ui/empty-state.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { isTyping } from '#components/ui/is-typing.ts'
-import { problemOf } from '#components/ui/problem.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { toast } from '#components/ui/toast.tsx'
@@ -48,7 +47,7 @@ export const FileView = ({ place, folder, name }: FileViewProps) => {
     try {
       await downloadFile(devboxId, path)
     } catch (error) {
-      toast.danger('The file could not be downloaded', { description: problemOf(error).message })
+      toast.failed('The file could not be downloaded')(error)
     } finally {
       setIsSaving(false)
     }

@@ -5,7 +5,6 @@ import { useRouter } from 'next/navigation'
 import { Badge } from '#components/ui/badge.tsx'
 import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
-import { problemOf } from '#components/ui/problem.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
@@ -107,7 +106,7 @@ export const useSignOut = () =>
   useMutation({
     ...sessionMutations.signOut(),
     onSuccess: (isOnAnother) => location.assign(isOnAnother ? paths.overview() : paths.signIn()),
-    onError: (error) => toast.danger(t('You are still signed in'), { description: problemOf(error).message }),
+    onError: toast.failed(t('You are still signed in')),
   })
 
 /** By a full load as well: nothing of one account is in memory when the other is shown. */
@@ -115,5 +114,5 @@ const useSwitch = () =>
   useMutation({
     ...sessionMutations.switchTo(),
     onSuccess: () => location.assign(paths.overview()),
-    onError: (error) => toast.danger(t('The account was not switched'), { description: problemOf(error).message }),
+    onError: toast.failed(t('The account was not switched')),
   })

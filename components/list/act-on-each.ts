@@ -1,4 +1,3 @@
-import { problemOf } from '#components/ui/problem.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { type Text, t } from '#lib/language/translate.ts'
 
@@ -26,7 +25,7 @@ export const actOnEach = async <Item>(
     }
   }
   const count = items.length === 1 ? '' : ` (${t('{done} of {all}', { done, all: items.length })})`
-  if (problems.length > 0) toast.danger(t(words.failed) + count, { description: problemOf(problems[0]).message })
+  if (problems.length > 0) toast.failed(t(words.failed) + count)(problems[0])
   else if (done < items.length) toast.info(`${t(words.failed)}${count}: ${t('stopped')}`)
   else toast.ok(t(words.done) + count)
 }

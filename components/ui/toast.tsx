@@ -2,6 +2,7 @@
 import { type ReactNode, useSyncExternalStore } from 'react'
 import type { Tone } from './badge.tsx'
 import { loadOnUse } from './overlay/load-on-use.tsx'
+import { type Problem, problemOf } from './problem.ts'
 
 export interface ToastOptions {
   description?: ReactNode
@@ -45,11 +46,15 @@ const show =
     )
   }
 
+const danger = show('danger', 12_000)
+
 /** What a confirmed action came to. */
 export const toast = {
   ok: show('ok', 4000),
   attention: show('attention', 10_000),
-  danger: show('danger', 12_000),
+  danger,
+  /** For what goes wrong with something: says what did not happen, and why. */
+  failed: (title: ReactNode) => (problem: Problem) => danger(title, { description: problemOf(problem).message }),
   info: show('neutral', 4000),
   dismiss: (id: string): void => {
     if (isUsed) void load().then(({ dismissToast }) => dismissToast(id))

@@ -2,7 +2,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Bell, BellOff } from 'lucide-react'
 import { Button } from '#components/ui/button.tsx'
-import { problemOf } from '#components/ui/problem.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { alertMutations, alertQueries } from '#lib/console/queries/alerts.ts'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
@@ -20,10 +19,7 @@ export const FollowButton = ({ job: { id } }: { job: BenchmarkJob }) => {
       busy={change.isPending}
       onClick={() =>
         change.mutate(id, {
-          onError: (error) =>
-            toast.danger(isFollowed ? 'The job is still followed' : 'The job is not followed', {
-              description: problemOf(error).message,
-            }),
+          onError: toast.failed(isFollowed ? 'The job is still followed' : 'The job is not followed'),
         })
       }
     >
