@@ -1,6 +1,7 @@
 'use client'
 import { type FormEvent, useId, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
+import { FieldError } from '#components/ui/field.tsx'
 import { Input } from '#components/ui/input.tsx'
 import { Select } from '#components/ui/select.tsx'
 import { cutEnd } from '#components/ui/text.ts'
@@ -84,11 +85,7 @@ export const MetadataFilterForm = ({
         <Button type="submit" variant="primary">
           {t('Add filter')}
         </Button>
-        {problem && (
-          <p role="alert" className="text-sm text-danger">
-            {problem}
-          </p>
-        )}
+        {problem && <FieldError>{problem}</FieldError>}
       </div>
       {fitting.length > 0 && (
         <ul aria-label={t('Values of {key}', { key: cutEnd(key, 80) })} className="flex flex-wrap items-center gap-1">

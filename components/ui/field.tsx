@@ -30,12 +30,7 @@ export const Field = ({ label, hint, error, optional, className, children }: Fie
         {optional && <span className="font-normal text-muted"> (optional)</span>}
       </label>
       {children({ id, 'aria-describedby': described || undefined, 'aria-invalid': error ? true : undefined })}
-      {error && (
-        <p id={`${id}-error`} role="alert" className="flex gap-1 text-sm text-danger">
-          <CircleAlert aria-hidden className="mt-0.5 size-3.5 shrink-0" />
-          <span className="min-w-0 break-words">{error}</span>
-        </p>
-      )}
+      {error && <FieldError id={`${id}-error`}>{error}</FieldError>}
       {hint && (
         <p id={`${id}-hint`} className="text-sm text-muted">
           {hint}
@@ -44,6 +39,14 @@ export const Field = ({ label, hint, error, optional, className, children }: Fie
     </div>
   )
 }
+
+/** What is wrong with what was entered. */
+export const FieldError = ({ id, children }: { id?: string; children: ReactNode }) => (
+  <p id={id} role="alert" className="flex gap-1 text-sm text-danger">
+    <CircleAlert aria-hidden className="mt-0.5 size-3.5 shrink-0" />
+    <span className="min-w-0 break-words">{children}</span>
+  </p>
+)
 
 interface TextFieldProps
   extends Omit<InputProps, 'onChange'>,

@@ -2,6 +2,7 @@
 import { Plus, X } from 'lucide-react'
 import { type ClipboardEvent, useId, useRef } from 'react'
 import { Button } from './button.tsx'
+import { FieldError } from './field.tsx'
 import { IconButton } from './icon-button.tsx'
 import { Input } from './input.tsx'
 import { type KeyValueRow, parseAssignments } from './key-values.ts'
@@ -88,11 +89,7 @@ export const KeyValueEditor = ({
           />
         </div>
       ))}
-      {error && (
-        <p role="alert" className="text-sm text-danger">
-          {error}
-        </p>
-      )}
+      {error && <FieldError>{error}</FieldError>}
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <Button data-add size="sm" icon={Plus} onClick={add}>
           {addLabel}

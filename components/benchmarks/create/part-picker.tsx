@@ -1,9 +1,10 @@
 'use client'
 import { type UseQueryOptions, useQuery } from '@tanstack/react-query'
-import { CircleAlert, Search, X } from 'lucide-react'
+import { Search, X } from 'lucide-react'
 import { useDeferredValue, useId, useState } from 'react'
 import { classes } from '#components/ui/classes.ts'
 import { InlineError } from '#components/ui/error-state.tsx'
+import { FieldError } from '#components/ui/field.tsx'
 import { Input } from '#components/ui/input.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/language/translate.ts'
@@ -104,12 +105,7 @@ export const PartPicker = <Key extends readonly unknown[]>(props: PartPickerProp
           ))}
         </ul>
       )}
-      {error && (
-        <p id={`${id}-error`} role="alert" className="flex gap-1 text-sm text-danger">
-          <CircleAlert aria-hidden className="mt-0.5 size-3.5 shrink-0" />
-          <span className="min-w-0 break-words">{error}</span>
-        </p>
-      )}
+      {error && <FieldError id={`${id}-error`}>{error}</FieldError>}
     </fieldset>
   )
 }

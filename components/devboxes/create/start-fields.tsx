@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Plus, X } from 'lucide-react'
 import { Button } from '#components/ui/button.tsx'
-import { Field, TextField } from '#components/ui/field.tsx'
+import { Field, FieldError, TextField } from '#components/ui/field.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { Input, Textarea } from '#components/ui/input.tsx'
 import { KeyValueEditor } from '#components/ui/key-value-editor.tsx'
@@ -126,11 +126,7 @@ const FileRows = ({ draft: { files }, edit, errorAt }: DraftFieldsProps) => {
           />
         </div>
       ))}
-      {error && (
-        <p role="alert" className="text-sm text-danger">
-          {error}
-        </p>
-      )}
+      {error && <FieldError>{error}</FieldError>}
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <Button size="sm" icon={Plus} onClick={() => edit({ files: [...files, { path: '', content: '' }] })}>
           Add file
