@@ -26,16 +26,107 @@ const pageApi = browserApi({
 })
 type Api = typeof pageApi
 
-export type FoundKind =
-  | 'devbox'
-  | 'axon'
-  | 'benchmark job'
-  | 'benchmark run'
-  | 'benchmark'
-  | 'scenario'
-  | 'scenario run'
-  | 'snapshot'
-  | 'recording'
+interface Named {
+  id: string
+  name?: string | null | undefined
+}
+
+interface Call {
+  params: { id: string }
+  signal: AbortSignal
+}
+
+/** How what is of one kind is found: by how its ids begin, one by its id, and a few by what is in their names. */
+interface Kind<Thing extends Named> {
+  prefixes: readonly string[]
+  get: (api: Api, call: Call) => Promise<Thing>
+  search?: (api: Api, search: string, signal: AbortSignal, onMore: () => void) => Promise<readonly Named[]>
+  href: (thing: Thing) => string
+}
+
+const kind = <Thing extends Named>(kind: Kind<Thing>) => kind as unknown as Kind<Named>
+
+const ofEach = 5
+const few = { limit: ofEach, include_total_count: false }
+export const snapshotsLookedThrough = 200
+
+const kinds = {
+  devbox: kind({
+    prefixes: ['dbx'],
+    get: (api, call) => api.devboxes.get(call),
+    search: async (api, search, signal) => (await api.devboxes.list({ query: { ...few, search }, signal })).devboxes,
+    href: ({ id }) => paths.devbox(id),
+  }),
+  axon: kind({
+    prefixes: ['axn'],
+    get: (api, call) => api.axons.get(call),
+    search: async (api, search, signal) => (await api.axons.list({ query: { ...few, search }, signal })).axons,
+    href: ({ id }) => paths.axon(id),
+  }),
+  'benchmark job': kind({
+    prefixes: ['bmj'],
+    get: (api, call) => api.benchmarkJobs.get(call),
+    search: async (api, name, signal) => (await api.benchmarkJobs.list({ query: { ...few, name }, signal })).jobs,
+    href: ({ id }) => paths.benchmarkJob(id),
+  }),
+  'benchmark run': kind({
+    prefixes: ['bmr'],
+    get: (api, call) => api.benchmarkRuns.get(call),
+    search: async (api, search, signal) => (await api.benchmarkRuns.list({ query: { ...few, search }, signal })).runs,
+    href: ({ id }) => paths.benchmarkRun(id),
+  }),
+  benchmark: kind({
+    // Unspecified: how the id of a benchmark begins; the local service says bmd, others bmk.
+    prefixes: ['bmd', 'bmk'],
+    get: (api, call) => api.benchmarks.get(call),
+    search: async (api, search, signal) =>
+      (await api.benchmarks.list({ query: { ...few, search }, signal })).benchmarks,
+    href: ({ name }) => paths.benchmarks({ search: name.slice(0, 256) }),
+  }),
+  scenario: kind({
+    prefixes: ['scn'],
+    get: (api, call) => api.scenarios.get(call),
+    search: async (api, search, signal) => (await api.scenarios.list({ query: { ...few, search }, signal })).scenarios,
+    href: ({ id }) => paths.scenario(id),
+  }),
+  'scenario run': kind({
+    prefixes: ['scr'],
+    get: (api, call) => api.scenarioRuns.get(call),
+    href: ({ benchmark_run_id, devbox_id }) =>
+      benchmark_run_id ? paths.benchmarkRun(benchmark_run_id) : paths.devbox(devbox_id),
+  }),
+  snapshot: kind({
+    prefixes: ['snp'],
+    get: async (api, call) => ({
+      id: call.params.id,
+      name: (await api.snapshots.status(call)).snapshot?.name,
+    }),
+    // The service searches no snapshots: the newest are looked through.
+    search: async (api, search, signal, onMore) => {
+      const newest = { limit: snapshotsLookedThrough, include_total_count: false }
+      const { snapshots, has_more } = await api.snapshots.list({ query: newest, signal })
+      if (has_more) onMore()
+      const wanted = search.toLowerCase()
+      return snapshots.filter(({ id, name }) => `${name ?? ''} ${id}`.toLowerCase().includes(wanted)).slice(0, ofEach)
+    },
+    href: ({ id }) => paths.snapshot(id),
+  }),
+}
+
+export type FoundKind = keyof typeof kinds | 'recording'
+
+const entries = Object.entries(kinds) as [keyof typeof kinds, Kind<Named>][]
+const prefixes = entries.flatMap(([, kind]) => kind.prefixes)
+const knownId = new RegExp(`(?<![A-Za-z0-9])(${prefixes.join('|')})_[A-Za-z0-9_-]{1,250}`)
+
+/** The kind of what an id stands for, where the text is or holds one, as an address or a line of a log does. */
+export const kindOfId = (text: string): FoundKind | undefined => {
+  const prefix = knownId.exec(text)?.[1] ?? ''
+  return entries.find(([, kind]) => kind.prefixes.includes(prefix))?.[0]
+}
+
+/** The id that a text is or holds. */
+export const idIn = (text: string): string | undefined => knownId.exec(text)?.[0]
 
 export interface Found {
   kind: FoundKind
@@ -53,9 +144,6 @@ export interface FoundThings {
   snapshotsLeft: boolean
 }
 
-const ofEach = 5
-export const snapshotsLookedThrough = 200
-
 /** What has `text` in its name, a few of each kind, or the one thing whose id it is. */
 export const foundQuery = (text: string, api: Api = pageApi, recordings = readRecordings) =>
   queryOptions({
@@ -65,10 +153,8 @@ export const foundQuery = (text: string, api: Api = pageApi, recordings = readRe
       const onSnapshotsLeft = () => {
         snapshotsLeft = true
       }
-      const finders = finderOfId(text, api) ?? [
-        ...findersOfName(text, api, onSnapshotsLeft),
-        recordingFinder(text, recordings),
-      ]
+      const id = idIn(text)
+      const finders = id === undefined ? findersOfName(text, api, recordings, onSnapshotsLeft) : [finderOfId(id, api)]
       const answers = await Promise.allSettled(finders.map(({ find }) => find(signal)))
       return {
         things: answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : [])),
@@ -88,43 +174,27 @@ interface Finder {
   find: (signal: AbortSignal) => Promise<Found[]>
 }
 
-const named = (
-  kind: FoundKind,
-  rows: readonly { id: string; name?: string | null | undefined }[],
-  href: (id: string) => string,
-): Found[] => rows.map(({ id, name }) => ({ kind, id, name: name || id, href: href(id) }))
+const found = (kind: keyof typeof kinds, thing: Named): Found => ({
+  kind,
+  id: thing.id,
+  name: thing.name || thing.id,
+  href: kinds[kind].href(thing),
+})
 
-/** The kind of what an id stands for, where the text is or holds one, as an address or a line of a log does. */
-export const kindOfId = (text: string): FoundKind | undefined => kindOf[knownId.exec(text)?.[1] ?? '']
-
-/** The id that a text is or holds. */
-export const idIn = (text: string): string | undefined => knownId.exec(text)?.[0]
-
-/** What is asked for when the text is or holds an id; undefined without. */
-const finderOfId = (text: string, api: Api): Finder[] | undefined => {
-  const [id = '', prefix = ''] = knownId.exec(text) ?? []
-  const kind = kindOf[prefix]
-  if (!kind) return undefined
-  const find = async (signal: AbortSignal) => {
-    const { name, href } = await readers[kind](id, api, signal)
-    return [{ kind, id, name: name || id, href }]
-  }
-  return [{ kind, find }]
+const finderOfId = (id: string, api: Api): Finder => {
+  const kind = kindOfId(id) as keyof typeof kinds
+  return { kind, find: async (signal) => [found(kind, await kinds[kind].get(api, { params: { id }, signal }))] }
 }
 
-/** By the first part of an id. Unspecified: that of a benchmark; the local service says bmd, others bmk. */
-const kindOf: Record<string, keyof typeof readers | undefined> = {
-  dbx: 'devbox',
-  axn: 'axon',
-  bmj: 'benchmark job',
-  bmr: 'benchmark run',
-  bmd: 'benchmark',
-  bmk: 'benchmark',
-  scn: 'scenario',
-  scr: 'scenario run',
-  snp: 'snapshot',
-}
-const knownId = new RegExp(`(?<![A-Za-z0-9])(${Object.keys(kindOf).join('|')})_[A-Za-z0-9_-]{1,250}`)
+const findersOfName = (text: string, api: Api, recordings: RecordingReader, onSnapshotsLeft: () => void): Finder[] => [
+  ...entries.flatMap(([kind, { search }]): Finder[] => {
+    if (!search) return []
+    const find = async (signal: AbortSignal) =>
+      (await search(api, text.slice(0, 256), signal, onSnapshotsLeft)).map((thing) => found(kind, thing))
+    return [{ kind, find }]
+  }),
+  recordingFinder(text, recordings),
+]
 
 type RecordingReader = (signal: AbortSignal) => Promise<readonly Recording[]>
 
@@ -143,93 +213,3 @@ const recordingFinder = (text: string, read: RecordingReader): Finder => ({
       .map(({ id, name }) => ({ kind: 'recording', id, name, href: paths.recording(id) }))
   },
 })
-
-type Reader = (id: string, api: Api, signal: AbortSignal) => Promise<{ name?: string | null | undefined; href: string }>
-const readers: Record<Exclude<FoundKind, 'recording'>, Reader> = {
-  devbox: async (id, api, signal) => ({
-    name: (await api.devboxes.get({ params: { id }, signal })).name,
-    href: paths.devbox(id),
-  }),
-  axon: async (id, api, signal) => ({
-    name: (await api.axons.get({ params: { id }, signal })).name,
-    href: paths.axon(id),
-  }),
-  'benchmark job': async (id, api, signal) => ({
-    name: (await api.benchmarkJobs.get({ params: { id }, signal })).name,
-    href: paths.benchmarkJob(id),
-  }),
-  'benchmark run': async (id, api, signal) => ({
-    name: (await api.benchmarkRuns.get({ params: { id }, signal })).name,
-    href: paths.benchmarkRun(id),
-  }),
-  benchmark: async (id, api, signal) => {
-    const { name } = await api.benchmarks.get({ params: { id }, signal })
-    return { name, href: paths.benchmarks({ search: name.slice(0, 256) }) }
-  },
-  scenario: async (id, api, signal) => ({
-    name: (await api.scenarios.get({ params: { id }, signal })).name,
-    href: paths.scenario(id),
-  }),
-  'scenario run': async (id, api, signal) => {
-    const { name, benchmark_run_id, devbox_id } = await api.scenarioRuns.get({ params: { id }, signal })
-    return { name, href: benchmark_run_id ? paths.benchmarkRun(benchmark_run_id) : paths.devbox(devbox_id) }
-  },
-  snapshot: async (id, api, signal) => {
-    const { snapshot } = await api.snapshots.status({ params: { id }, signal })
-    return { name: snapshot?.name, href: paths.snapshot(id) }
-  },
-}
-
-const findersOfName = (text: string, api: Api, onSnapshotsLeft: () => void): Finder[] => {
-  const query = { search: text.slice(0, 256), limit: ofEach, include_total_count: false }
-  const byName = { name: query.search, limit: ofEach, include_total_count: false }
-  return [
-    {
-      kind: 'devbox',
-      find: async (signal) => named('devbox', (await api.devboxes.list({ query, signal })).devboxes, paths.devbox),
-    },
-    {
-      kind: 'axon',
-      find: async (signal) => named('axon', (await api.axons.list({ query, signal })).axons, paths.axon),
-    },
-    {
-      kind: 'benchmark job',
-      find: async (signal) =>
-        named('benchmark job', (await api.benchmarkJobs.list({ query: byName, signal })).jobs, paths.benchmarkJob),
-    },
-    {
-      kind: 'benchmark run',
-      find: async (signal) =>
-        named('benchmark run', (await api.benchmarkRuns.list({ query, signal })).runs, paths.benchmarkRun),
-    },
-    {
-      kind: 'benchmark',
-      find: async (signal) => {
-        const { benchmarks } = await api.benchmarks.list({ query, signal })
-        return benchmarks.map(({ id, name }) => ({
-          kind: 'benchmark' as const,
-          id,
-          name,
-          href: paths.benchmarks({ search: name.slice(0, 256) }),
-        }))
-      },
-    },
-    {
-      kind: 'scenario',
-      find: async (signal) =>
-        named('scenario', (await api.scenarios.list({ query, signal })).scenarios, paths.scenario),
-    },
-    {
-      kind: 'snapshot',
-      // The service searches no snapshots: the newest are looked through.
-      find: async (signal) => {
-        const newest = { limit: snapshotsLookedThrough, include_total_count: false }
-        const { snapshots, has_more } = await api.snapshots.list({ query: newest, signal })
-        if (has_more) onSnapshotsLeft()
-        const wanted = text.toLowerCase()
-        const found = snapshots.filter(({ id, name }) => `${name ?? ''} ${id}`.toLowerCase().includes(wanted))
-        return named('snapshot', found.slice(0, ofEach), paths.snapshot)
-      },
-    },
-  ]
-}
