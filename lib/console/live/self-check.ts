@@ -54,6 +54,13 @@ export const checkConnection = async (means: CheckMeans): Promise<void> => {
   onResult(clockResult(first.view.now_ms - first.halfwayMs))
 }
 
+const failed = (name: CheckName, found: string, advice?: string): CheckResult => ({
+  name,
+  state: 'failed',
+  found,
+  ...(advice && { advice }),
+})
+
 const ask = (means: CheckMeans, path: string, init: RequestInit = {}) =>
   means.fetch(means.origin + path, {
     cache: 'no-store',
@@ -72,7 +79,7 @@ const checkConsole = async (
     const { status } = answer
     if (!answer.ok) {
       const { message } = await readError(answer)
-      return { result: { name, state: 'failed', found: `Refused with ${status}: ${message}` }, halfwayMs: 0 }
+      return { result: failed(name, `Refused with ${status}: ${message}`), halfwayMs: 0 }
     }
     const view: ConnectionView = await answer.json()
     const endedMs = Date.now()
@@ -87,14 +94,13 @@ const checkConsole = async (
   } catch (error) {
     const isLate = error instanceof Error && error.name === 'TimeoutError'
     return {
-      result: {
+      result: failed(
         name,
-        state: 'failed',
-        found: isLate ? `No answer within ${waitMs / 1000} s` : 'The console cannot be reached',
-        advice: isLate
+        isLate ? `No answer within ${waitMs / 1000} s` : 'The console cannot be reached',
+        isLate
           ? 'The console or a proxy before it is frozen: look at its log, or start it again.'
           : 'Look whether the console runs, and whether this machine is on the network.',
-      },
+      ),
       halfwayMs: 0,
     }
   }
@@ -110,7 +116,7 @@ const upstreamAdvice: Record<UpstreamProblem, string> = {
 
 const serviceResult = ({ upstream }: ConnectionView): CheckResult =>
   'problem' in upstream
-    ? { name: 'service', state: 'failed', found: upstream.detail, advice: upstreamAdvice[upstream.problem] }
+    ? failed('service', upstream.detail, upstreamAdvice[upstream.problem])
     : { name: 'service', state: 'ok', found: `Answers in ${Math.round(upstream.took_ms)} ms and takes the key` }
 
 const checkWrite = async (means: CheckMeans): Promise<CheckResult> => {
@@ -120,20 +126,14 @@ const checkWrite = async (means: CheckMeans): Promise<CheckResult> => {
     await answer.body?.cancel()
     if (answer.ok) return { name, state: 'ok', found: 'Taken: the console knows the address of this page as its own' }
     if (answer.status === 403)
-      return {
+      return failed(
         name,
-        state: 'failed',
-        found: `Refused: the console does not know ${means.origin} as its own address`,
-        advice: `Set DEVDECK_ORIGIN to ${means.origin}, and have a proxy pass the Host header on unchanged.`,
-      }
-    return { name, state: 'failed', found: `Refused with ${answer.status}`, advice: 'Look at the log of a proxy.' }
+        `Refused: the console does not know ${means.origin} as its own address`,
+        `Set DEVDECK_ORIGIN to ${means.origin}, and have a proxy pass the Host header on unchanged.`,
+      )
+    return failed(name, `Refused with ${answer.status}`, 'Look at the log of a proxy.')
   } catch {
-    return {
-      name,
-      state: 'failed',
-      found: `No answer within ${waitMs / 1000} s`,
-      advice: 'Look at the log of a proxy.',
-    }
+    return failed(name, `No answer within ${waitMs / 1000} s`, 'Look at the log of a proxy.')
   }
 }
 
@@ -143,7 +143,7 @@ const checkStream = async (means: CheckMeans): Promise<CheckResult> => {
     const answer = await ask(means, '/api/connection/stream')
     if (!answer.ok || !answer.body) {
       await answer.body?.cancel()
-      return { name, state: 'failed', found: `Refused with ${answer.status}`, advice: 'Look at the log of a proxy.' }
+      return failed(name, `Refused with ${answer.status}`, 'Look at the log of a proxy.')
     }
     let firstMs: number | undefined
     const decoder = new TextDecoder()
@@ -155,28 +155,21 @@ const checkStream = async (means: CheckMeans): Promise<CheckResult> => {
       text += decoder.decode(value, { stream: true })
     }
     if (!text.includes('data: last'))
-      return {
-        name,
-        state: 'failed',
-        found: 'Cut off before its end',
-        advice: 'A proxy ends streams: raise its read timeout.',
-      }
+      return failed(name, 'Cut off before its end', 'A proxy ends streams: raise its read timeout.')
     const apartMs = performance.now() - (firstMs ?? 0)
     if (apartMs < checkStreamPauseMs / 2)
-      return {
+      return failed(
         name,
-        state: 'failed',
-        found: 'Comes all at once at its end',
-        advice: 'A proxy collects answers: turn its buffering off (nginx: proxy_buffering off).',
-      }
+        'Comes all at once at its end',
+        'A proxy collects answers: turn its buffering off (nginx: proxy_buffering off).',
+      )
     return { name, state: 'ok', found: 'Comes as it is sent' }
   } catch {
-    return {
+    return failed(
       name,
-      state: 'failed',
-      found: `Not whole within ${waitMs / 1000} s`,
-      advice: 'A proxy holds streams back: turn its buffering off (nginx: proxy_buffering off).',
-    }
+      `Not whole within ${waitMs / 1000} s`,
+      'A proxy holds streams back: turn its buffering off (nginx: proxy_buffering off).',
+    )
   }
 }
 
@@ -195,12 +188,11 @@ const checkSocket = async (
       found: name === 'live' ? `Heard the console in ${tookMs} ms` : `Typed and sent back in ${tookMs} ms`,
     }
   if (outcome === 'silent')
-    return {
+    return failed(
       name,
-      state: 'failed',
-      found: `Opens, and nothing is heard within ${waitMs / 1000} s`,
-      advice: 'A proxy takes the WebSocket and passes nothing on: let it pass what follows an Upgrade.',
-    }
+      `Opens, and nothing is heard within ${waitMs / 1000} s`,
+      'A proxy takes the WebSocket and passes nothing on: let it pass what follows an Upgrade.',
+    )
   return { name, state: 'failed', ...(await whyNotOpened(means, before)) }
 }
 
@@ -278,10 +270,9 @@ const clockResult = (offsetMs: number): CheckResult => {
   const seconds = Math.round(Math.abs(offsetMs) / 1000)
   if (Math.abs(offsetMs) < soundClockMs)
     return { name: 'clock', state: 'ok', found: 'The same as the console’s, within 2 s' }
-  return {
-    name: 'clock',
-    state: 'failed',
-    found: `The console’s clock is ${seconds} s ${offsetMs > 0 ? 'ahead of' : 'behind'} this machine’s`,
-    advice: 'Countdowns are corrected by it; set both machines to network time for exact times in lists.',
-  }
+  return failed(
+    'clock',
+    `The console’s clock is ${seconds} s ${offsetMs > 0 ? 'ahead of' : 'behind'} this machine’s`,
+    'Countdowns are corrected by it; set both machines to network time for exact times in lists.',
+  )
 }
