@@ -25,7 +25,12 @@ import { streamState } from './stream-status.tsx'
 export const StreamHealth = () => {
   const query = useQuery(alertQueries.health())
   const { data: feed } = useQuery(evictionQueries.feed())
-  const { data } = query
+  const { data, refetch } = query
+  const state = streamState(feed.health)
+  // What has changed for this page has changed for the console, too: both are told together.
+  useEffect(() => {
+    if (state !== 'connecting') void refetch()
+  }, [state, refetch])
   return (
     <section aria-labelledby="stream" className="space-y-2">
       <h2 id="stream" className="text-lg font-medium">
@@ -39,7 +44,7 @@ export const StreamHealth = () => {
       )}
       <Facts>
         <Fact label="This page">
-          <LiveState health={{ ...feed.health, state: streamState(feed.health) }} what="the eviction stream" />
+          <LiveState health={{ ...feed.health, state }} what="the eviction stream" />
         </Fact>
         {data && <Stream stream={data.stream} />}
         {data && <Looks looks={data.looks} />}
@@ -58,6 +63,7 @@ export const StreamHealth = () => {
 
 /** Before the time since when it is so. */
 const streamWords: Record<AlertStreamHealth['state'], string> = {
+  connecting: 'Connecting, begun',
   live: 'Connected',
   retrying: 'Away, and being tried again: lost',
   refused: 'Refused by the service',

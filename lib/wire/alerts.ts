@@ -63,7 +63,8 @@ export interface Silence {
 
 /** How the console hears of evictions. Times are of the console's clock. */
 export interface AlertStreamHealth {
-  state: 'live' | 'retrying' | 'refused'
+  /** `connecting`: the service has not been reached yet, nor has an attempt failed. */
+  state: 'connecting' | 'live' | 'retrying' | 'refused'
   since_ms: number
   /** The last event; null while there was none since the console began to listen. */
   last_event_ms: number | null

@@ -64,6 +64,14 @@ const devbox = async (name: string, metadata: Record<string, string> = {}) =>
 const schedule = (devbox_id: string, eviction_deadline_ms: number) =>
   service.client.evictions.schedule({ body: { devbox_id, eviction_deadline_ms } })
 
+it('is on its way to the service, not away from it, before the first answer', async () => {
+  const stream = async () => ((await ask('GET', '/health')).body as AlertHealth).stream
+  expect(await stream()).toMatchObject({ state: 'connecting', reconnects: 0, gaps: [] })
+  const { leave } = listen()
+  await vi.waitFor(async () => expect(await stream()).toMatchObject({ state: 'live', reconnects: 0, gaps: [] }), soon)
+  leave()
+})
+
 describe('an eviction', () => {
   it('is an alert with the name and metadata of its devbox, taken on by one and so for all', async () => {
     const id = await devbox('worker', { team: 'core' })

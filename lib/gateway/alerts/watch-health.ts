@@ -7,7 +7,7 @@ const maxGaps = 20
 export class WatchHealth {
   #hasBeenLive = false
   #health: Omit<AlertStreamHealth, 'last_heard_ms' | 'unreadable'> = {
-    state: 'retrying',
+    state: 'connecting',
     since_ms: Date.now(),
     last_event_ms: null,
     reconnects: 0,
@@ -28,9 +28,10 @@ export class WatchHealth {
   }
 
   /** False when the watch was in this state before. */
-  enter({ state, since_ms }: RelayUpstream): boolean {
+  enter({ state, since_ms, attempt }: RelayUpstream): boolean {
     const { state: before, since_ms: sinceMs, reconnects, gaps } = this.#health
-    if (state === before) return false
+    const isFirstTry = before === 'connecting' && state === 'retrying' && attempt === 0
+    if (state === before || isFirstTry) return false
     const isBack = state === 'live' && this.#hasBeenLive
     this.#health = {
       ...this.#health,
