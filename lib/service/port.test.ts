@@ -48,10 +48,10 @@ describe('the port of the service', () => {
       const { id } = await client.devboxes.createAndAwaitRunning({ body: {} })
       const home = join(dataDir, 'devboxes', id, 'home')
       await client.executions.executeAsync({ params: { id }, body: { command: takePort(port) } })
-      await expect.poll(() => existsSync(join(home, 'trying')), { timeout: 60_000 }).toBe(true)
+      await expect.poll(() => existsSync(join(home, 'trying'))).toBe(true)
       const held = client.executions.executeSync({ params: { id }, body: { command: 'touch held; sleep 1000' } })
       held.catch(() => undefined)
-      await expect.poll(() => existsSync(join(home, 'held')), { timeout: 60_000 }).toBe(true)
+      await expect.poll(() => existsSync(join(home, 'held'))).toBe(true)
       service.child.kill('SIGTERM')
       const answers: { status: number; retryAfter: string | null }[] = []
       for (;;) {

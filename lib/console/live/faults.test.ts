@@ -170,7 +170,7 @@ const openPage = async (url = `${gateway.url.replace('http', 'ws')}/api/live`, t
         onHealth: (now) => health.push(now),
       })
       .catch(() => undefined)
-    const is = (state: LiveHealth['state']) => expect.poll(() => health.at(-1)?.state, { timeout: 60_000 }).toBe(state)
+    const is = (state: LiveHealth['state']) => expect.poll(() => health.at(-1)?.state).toBe(state)
     return { items, health, is }
   }
   const evictions = () => {
@@ -212,7 +212,6 @@ const makeCertificates = (folder: string) => {
 /** How the console hears of evictions, as the page of evictions is told. */
 const streamHealth = async (cookie: string) =>
   ((await (await gateway.fetch('/api/alerts/health', { cookie })).json()) as AlertHealth).stream
-const soon = { timeout: 60_000 }
 /** Clocks here are off by more than this or not at all: a busy machine hears of the time seconds late. */
 const aMinuteMs = 60_000
 
@@ -227,7 +226,7 @@ describe('the stream of the service', () => {
     say(watches[0], 'dbx_1', 9e12)
     await expect.poll(() => page.feed().pending).toHaveLength(1)
     watches[0]?.socket?.resetAndDestroy()
-    await expect.poll(() => page.health.map(({ state }) => state), soon).toContain('lost')
+    await expect.poll(() => page.health.map(({ state }) => state)).toContain('lost')
     await page.is('live')
     expect(watches.length).toBeGreaterThan(1)
     expect(page.feed().pending).toEqual([{ devbox_id: 'dbx_1', eviction_deadline_ms: 9e12 }])
@@ -242,7 +241,7 @@ describe('the stream of the service', () => {
     watches[0]?.destroy()
     await page.is('lost')
     const { sinceMs } = page.health.at(-1) as LiveHealth
-    await expect.poll(() => watches.length, soon).toBeGreaterThan(2)
+    await expect.poll(() => watches.length).toBeGreaterThan(2)
     expect(page.feed().pending).toHaveLength(1)
     expect(page.health.at(-1)?.sinceMs).toBe(sinceMs)
   })
@@ -260,14 +259,14 @@ describe('the stream of the service', () => {
     const opened = await openPage()
     const page = opened.follow({ endpoint: 'alerts.watch' })
     await page.is('live')
-    await expect.poll(async () => (await streamHealth(opened.cookie)).state, soon).toBe('live')
+    await expect.poll(async () => (await streamHealth(opened.cookie)).state).toBe('live')
     onWatch = (response) => {
       stream(response)
       say(response, 'dbx_lost')
     }
     watches[0]?.destroy()
     await expect
-      .poll(() => page.items.map(({ data }) => data), soon)
+      .poll(() => page.items.map(({ data }) => data))
       .toContainEqual(expect.objectContaining({ devbox_id: 'dbx_lost', state: 'new', found_late: true }))
     expect(await streamHealth(opened.cookie)).toMatchObject({ reconnects: 1, gaps: [{ from_ms: expect.any(Number) }] })
   })
@@ -282,7 +281,7 @@ describe('the stream of the service', () => {
       'data: {"devbox_id":7}\n\ndata: {"devbox_id":"dbx_far","eviction_deadline_ms":9000000000000000}\n\n' +
       'data: {"devbox_id":"dbx_2","eviction_deadline_ms":9000000000000,"new":1}\n\n'
     for (const byte of Buffer.from(text)) watches[0]?.write(Buffer.from([byte]))
-    await expect.poll(() => page.feed().pending.map(({ devbox_id }) => devbox_id), soon).toEqual(['dbx_2', 'dbx_é'])
+    await expect.poll(() => page.feed().pending.map(({ devbox_id }) => devbox_id)).toEqual(['dbx_2', 'dbx_é'])
     expect(await streamHealth(opened.cookie)).toMatchObject({ unreadable: 2 })
   })
 })
@@ -297,10 +296,10 @@ describe('the page', () => {
     answer = ({ url }, response) =>
       json(response, url?.includes('dbx_1') ? { id: 'dbx_1', status: 'running' } : { devboxes: [], has_more: false })
     await page.is('live')
-    await expect.poll(async () => (await streamHealth(opened.cookie)).state, soon).toBe('live')
+    await expect.poll(async () => (await streamHealth(opened.cookie)).state).toBe('live')
     say(watches[0], 'dbx_1', Date.now() + 660_000)
     await expect.poll(() => page.feed().pending).toHaveLength(1)
-    await expect.poll(told, soon).toContain('new #1')
+    await expect.poll(told).toContain('new #1')
     const now = Date.now
     vi.spyOn(Date, 'now').mockImplementation(() => now() + 3_600_000)
     opened.connection.check()
@@ -308,7 +307,7 @@ describe('the page', () => {
     const feed = { ...page.feed(), health: page.health.at(-1) as LiveHealth }
     expect(currentEvictions(feed, Date.now())).toEqual([])
     // What it missed is told as what it came to, and no alarm of it is made up afterwards.
-    await expect.poll(() => told().at(-1), soon).toBe('passed #1')
+    await expect.poll(() => told().at(-1)).toBe('passed #1')
     expect(new Set(told())).toEqual(new Set(['new #1', 'passed #1']))
   })
 
@@ -335,13 +334,13 @@ describe('the page', () => {
     const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`
     // No timer of the page runs while it sleeps, nor before it has heard.
     const page = (await openPage(url, { lookMs: 60_000 })).evictions()
-    await expect.poll(() => page.feed().pending, soon).toHaveLength(1)
+    await expect.poll(() => page.feed().pending).toHaveLength(1)
     const [before] = [...sockets.clients]
     const unread = heartbeat(now())
     aheadMs = 3_600_000
     vi.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs)
     before?.send(unread)
-    await expect.poll(() => page.feed().pending, soon).toHaveLength(2)
+    await expect.poll(() => page.feed().pending).toHaveLength(2)
     for (const health of page.health) expect(Math.abs(health.clockOffsetMs)).toBeLessThan(aMinuteMs)
     const feed = { health: page.health.at(-1) as LiveHealth }
     const leftMs = remainingMs(feed, { eviction_deadline_ms: deadlineMs }, Date.now())
@@ -358,10 +357,10 @@ describe('the page', () => {
     const opened = await openPage()
     const [page, alerts] = [opened.evictions(), opened.follow({ endpoint: 'alerts.watch' })]
     await page.is('live')
-    await expect.poll(() => Math.abs((page.health.at(-1)?.clockOffsetMs ?? 0) - ms), soon).toBeLessThan(aMinuteMs)
+    await expect.poll(() => Math.abs((page.health.at(-1)?.clockOffsetMs ?? 0) - ms)).toBeLessThan(aMinuteMs)
     const deadlineMs = Date.now() + ms + 300_000
     say(watches.at(-1), 'dbx_1', deadlineMs)
-    await expect.poll(() => page.feed().pending, soon).toHaveLength(1)
+    await expect.poll(() => page.feed().pending).toHaveLength(1)
     const leftMs = remainingMs(
       { health: page.health.at(-1) as LiveHealth },
       { eviction_deadline_ms: deadlineMs },
@@ -369,7 +368,7 @@ describe('the page', () => {
     )
     expect(Math.abs(leftMs - 300_000)).toBeLessThan(aMinuteMs)
     const told = expect.objectContaining({ devbox_id: 'dbx_1', state: 'new', alarms: 1 })
-    await expect.poll(() => alerts.items, soon).toContainEqual({ event: 'alert', data: told })
+    await expect.poll(() => alerts.items).toContainEqual({ event: 'alert', data: told })
   })
 
   it('16 a clock of the console that jumps: followed with the next heartbeat, and no time left is below zero', async () => {
@@ -385,11 +384,11 @@ describe('the page', () => {
     const offset = () => page.health.at(-1)?.clockOffsetMs ?? 0
     beat(0)
     beat(120_000)
-    await expect.poll(() => Math.abs(offset() - 120_000), soon).toBeLessThan(10_000)
+    await expect.poll(() => Math.abs(offset() - 120_000)).toBeLessThan(10_000)
     const feed = { health: page.health.at(-1) as LiveHealth }
     expect(remainingMs(feed, { eviction_deadline_ms: Date.now() }, Date.now())).toBe(0)
     beat(0)
-    await expect.poll(() => Math.abs(offset()), soon).toBeLessThan(10_000)
+    await expect.poll(() => Math.abs(offset())).toBeLessThan(10_000)
     for (const socket of sockets.clients) socket.terminate()
     server.close()
   })
@@ -438,14 +437,14 @@ describe('the page', () => {
     const log = opened.follow({ endpoint: 'logs.tail', params: { id: 'dbx_1' } })
     await page.is('polled')
     await alerts.is('polled')
-    await expect.poll(() => page.feed().pending, soon).toEqual([{ devbox_id: 'dbx_1', eviction_deadline_ms: 9e12 }])
+    await expect.poll(() => page.feed().pending).toEqual([{ devbox_id: 'dbx_1', eviction_deadline_ms: 9e12 }])
     const open = () => alerts.items.reduce(nextAlertFeed, emptyAlertFeed).open.map(({ devbox_id }) => devbox_id)
-    await expect.poll(open, soon).toEqual(['dbx_1'])
+    await expect.poll(open).toEqual(['dbx_1'])
     // What is told by events alone cannot be had in this way, and is not said to.
     expect(log.health.map(({ state }) => state)).not.toContain('polled')
     // Asked again, it tells what is new.
     say(watches.at(-1), 'dbx_2', 8e12)
-    await expect.poll(() => page.feed().pending.map(({ devbox_id }) => devbox_id), soon).toEqual(['dbx_2', 'dbx_1'])
+    await expect.poll(() => page.feed().pending.map(({ devbox_id }) => devbox_id)).toEqual(['dbx_2', 'dbx_1'])
     expect(page.health.map(({ state }) => state)).not.toContain('live')
 
     holds = false
@@ -453,7 +452,7 @@ describe('the page', () => {
     await page.is('live')
     await alerts.is('live')
     say(watches.at(-1), 'dbx_3', 7e12)
-    await expect.poll(() => page.feed().pending.map(({ devbox_id }) => devbox_id), soon).toContain('dbx_3')
+    await expect.poll(() => page.feed().pending.map(({ devbox_id }) => devbox_id)).toContain('dbx_3')
     proxy.closeAllConnections()
     proxy.close()
   })
@@ -463,7 +462,7 @@ describe('the page', () => {
     await page.is('live')
     for (const { streams } of gateway.registry.openStreams.values())
       for (const stream of [...streams]) stream.end('restarting')
-    await expect.poll(() => page.health.map(({ state }) => state), soon).toContain('lost')
+    await expect.poll(() => page.health.map(({ state }) => state)).toContain('lost')
     await page.is('live')
   })
 })
@@ -489,11 +488,11 @@ describe('a call', () => {
       return { page, leave: page.subscribe(() => undefined) }
     }
     const first = open()
-    await expect.poll(() => first.page.getCurrentResult().status, soon).toBe('error')
+    await expect.poll(() => first.page.getCurrentResult().status).toBe('error')
     first.leave()
     const { page, leave } = open()
     expect(page.getCurrentResult().fetchStatus).toBe('idle')
-    await expect.poll(() => page.getCurrentResult().status, soon).toBe('success')
+    await expect.poll(() => page.getCurrentResult().status).toBe('success')
     expect(times).toHaveLength(2)
     expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(1_990)
     leave()
@@ -609,6 +608,6 @@ describe('a call', () => {
     const page = (await openPage()).follow({ endpoint: 'benchmarkRuns.get', params: { id: 'bmr_1' } })
     const cancelled = await ask('/api/v1/benchmarks/runs/bmr_1/cancel', { method: 'POST', headers, body: '{}' })
     expect((await cancelled.json()).state).toBe('running')
-    await expect.poll(() => page.items.map(({ state }) => state), soon).toEqual(['running', 'canceled'])
+    await expect.poll(() => page.items.map(({ state }) => state)).toEqual(['running', 'canceled'])
   })
 })

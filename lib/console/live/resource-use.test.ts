@@ -38,7 +38,7 @@ it('understands a real service', async () => {
   try {
     const { id } = await service.client.devboxes.createAndAwaitRunning({ body: {} })
     const stats = async () => samplesOf((await service.client.logs.list({ params: { id } })).logs)
-    await expect.poll(async () => (await stats()).length, { timeout: 60_000 }).toBeGreaterThan(0)
+    await expect.poll(async () => (await stats()).length).toBeGreaterThan(0)
     expect((await stats())[0]).toMatchObject({ memoryBytes: expect.any(Number), diskFreeBytes: expect.any(Number) })
   } finally {
     await service.close()

@@ -39,7 +39,7 @@ const until = (count: number, query = '') =>
       expect(found.activities).toHaveLength(count)
       return found.activities
     },
-    { timeout: 60_000 },
+    { timeout: 120_000 },
   )
 
 it('writes down what pages make, change and end, what came of it, and nothing that is only read', async () => {

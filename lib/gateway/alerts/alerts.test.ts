@@ -14,7 +14,7 @@ import { alertBookFor } from './alert-books.ts'
 import { signatureOf, Webhook } from './webhook.ts'
 
 const inOneHour = () => Date.now() + 3_600_000
-const soon = { timeout: 60_000 }
+const soon = { timeout: 120_000 }
 
 let service: TestService
 let gateway: TestConsole

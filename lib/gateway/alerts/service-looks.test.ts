@@ -6,7 +6,7 @@ import type { Alert, AlertHealth, AlertItem } from '#lib/wire/alerts.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 import { alertBookFor, endAlerts } from './alert-books.ts'
 
-const soon = { timeout: 60_000 }
+const soon = { timeout: 120_000 }
 const minute = 60_000
 
 /** A service whose devboxes and jobs the test writes. */

@@ -87,7 +87,7 @@ const endNumbers = (page: TestPage) =>
       page.type('x')
       expect(page.shown.includes('end\r\n')).toBe(true)
     },
-    { timeout: 60_000, interval: 100 },
+    { timeout: 120_000, interval: 100 },
   )
 const expectNumbers = (printed: string) => {
   const lines = printed
@@ -288,7 +288,7 @@ describe('a terminal in turmoil', () => {
         looking[0]?.type('x')
         expect(looking[0]?.shown).toMatch(/quiet\r\n/)
       },
-      { timeout: 60_000, interval: 100 },
+      { timeout: 120_000, interval: 100 },
     )
     const late = await open(name, { role: 'watch' })
     await late.shows(/quiet/)

@@ -19,7 +19,7 @@ export const startTerminals = async () => {
 
 /** Until it passes: longer than a busy machine takes. */
 export const until = <T>(check: () => T | Promise<T>): Promise<T> =>
-  vi.waitFor(check, { timeout: 60_000, interval: 10 })
+  vi.waitFor(check, { timeout: 120_000, interval: 10 })
 
 const maxShown = 32 * 1024
 

@@ -49,7 +49,7 @@ describe('the watch over disks', () => {
     running = [disk('small'), disk('large')]
     write('small', 'a', mebibyte)
     for (const folder of ['home', 'tmp', 'run']) write('large', 'a', 2 * mebibyte, folder)
-    await expect.poll(() => exceeded, { timeout: 60_000 }).toHaveLength(1)
+    await expect.poll(() => exceeded).toHaveLength(1)
     expect(exceeded[0]?.id).toBe('large')
     expect(exceeded[0]?.usedBytes).toBeGreaterThanOrEqual(6 * mebibyte)
   })
@@ -72,7 +72,7 @@ describe('the watch over disks', () => {
     running = [disk('small'), disk('many')]
     write('small', 'a', mebibyte)
     for (let i = 0; i < 1100; i++) write('many', `${i}`, 0)
-    await expect.poll(() => exceeded, { timeout: 60_000 }).toHaveLength(1)
+    await expect.poll(() => exceeded).toHaveLength(1)
     expect(exceeded[0]?.id).toBe('many')
     expect(exceeded[0]?.usedBytes).toBeGreaterThanOrEqual(4 * mebibyte)
   })
@@ -81,14 +81,14 @@ describe('the watch over disks', () => {
     const large = disk('large')
     write('large', 'a', 6 * mebibyte)
     running = [large]
-    await expect.poll(() => exceeded, { timeout: 60_000 }).toHaveLength(1)
+    await expect.poll(() => exceeded).toHaveLength(1)
     running = [large, disk('marker')]
     write('marker', 'a', 2 * mebibyte)
     // The other is measured after it.
-    await expect.poll(() => watch.growing().map(({ id }) => id), { timeout: 60_000 }).toContain('marker')
+    await expect.poll(() => watch.growing().map(({ id }) => id)).toContain('marker')
     expect(exceeded).toHaveLength(1)
     write('large', 'b', 32 * mebibyte)
-    await expect.poll(() => exceeded, { timeout: 60_000 }).toHaveLength(2)
+    await expect.poll(() => exceeded).toHaveLength(2)
   })
 
   it('names those that grow, the one that has grown most first, and none that is only large', async () => {
@@ -98,6 +98,6 @@ describe('the watch over disks', () => {
     running = [old, disk('two'), disk('three')]
     write('two', 'a', 2 * mebibyte)
     write('three', 'a', 3 * mebibyte)
-    await expect.poll(() => watch.growing().map(({ id }) => id), { timeout: 60_000 }).toEqual(['three', 'two'])
+    await expect.poll(() => watch.growing().map(({ id }) => id)).toEqual(['three', 'two'])
   })
 })

@@ -104,7 +104,7 @@ describeUnderEachIsolation('the limits of a box, under isolation', (isolation) =
           .map((file) => Number.parseInt(readFileSync(file, 'utf8'), 10))
       expect(quota()).toEqual([50_000])
       spawnScript(box, `exec perl -e 'while (1) { my $pid = fork; sleep 1000 if defined $pid && !$pid }'`)
-      await expect.poll(() => told, { timeout: 60_000 }).toHaveLength(1)
+      await expect.poll(() => told).toHaveLength(1)
       expect(told[0]).toContain('more than the 1024 processes')
       expect(quota()).toEqual([5_000])
       await waitUntil(() => {
@@ -113,7 +113,7 @@ describeUnderEachIsolation('the limits of a box, under isolation', (isolation) =
         for (const pid of left) signal(pid, 'SIGKILL')
         return left.length === 0
       })
-      await expect.poll(() => told, { timeout: 60_000 }).toHaveLength(2)
+      await expect.poll(() => told).toHaveLength(2)
       expect(quota()).toEqual([50_000])
     },
   )

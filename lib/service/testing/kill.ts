@@ -216,13 +216,14 @@ const lookAgain = async ({ child, ready, ended, output }: Started, dataDir: stri
   const startedAt = performance.now()
   try {
     const client = clientOf(await ready, dataDir)
-    report.slowestStartMs = Math.max(report.slowestStartMs, Math.round(performance.now() - startedAt))
+    const readyAt = performance.now()
+    report.slowestStartMs = Math.max(report.slowestStartMs, Math.round(readyAt - startedAt))
     for (const check of load.checks) {
       const problem = await check(client).catch((error: Error) => error.message)
       if (problem !== undefined) report.lost.push(`${problem}; the service said: ${output.stderr || 'nothing'}`)
     }
     const left = () => load.processes.filter(isAlive)
-    while (left().length > 0 && performance.now() - startedAt < orphanGraceMs) await delay(20)
+    while (left().length > 0 && performance.now() - readyAt < orphanGraceMs) await delay(20)
     report.orphans.push(...left())
     // So that the next round begins with nothing to start again.
     const { devboxes } = await client.devboxes.list({ query: { status: 'running', limit: 100 } })

@@ -7,7 +7,7 @@ import type { TestConsole } from '#lib/gateway/testing.ts'
 import type { TerminalMark, TerminalNotice } from '#lib/wire/terminals.ts'
 import { PageTerminal, type TerminalState } from './page-terminal.ts'
 
-const patienceMs = 60_000
+const patienceMs = 120_000
 
 /** What lies between two ends, and what can happen to it. */
 export class TestNetwork {

@@ -369,7 +369,7 @@ describe.skipIf(problem !== undefined)('built environments', () => {
     expect(await built(a)).not.toBe(ofA)
     expect(await built(b)).not.toBe(ofB)
     expect(await kept()).toBe(2)
-    await expect.poll(() => existsSync(goingIn(devboxId)), { timeout: 60_000 }).toBe(true)
+    await expect.poll(() => existsSync(goingIn(devboxId))).toBe(true)
     writeFileSync(join(goingIn(devboxId), 'go'), '')
     expect((await going).log('artifacts/built')).toBe(ofC)
     expect(await built(c)).toBe(ofC)

@@ -91,8 +91,8 @@ describe.skipIf(problem !== undefined)('a devbox with a network', () => {
       })
     const [first = 0] = stack()
     process.kill(first, 'SIGKILL')
-    await expect.poll(stack, { timeout: 60_000 }).not.toContain(first)
-    await expect.poll(() => outputOf(box, 'ip route'), { timeout: 60_000 }).toMatch(/^default via/m)
+    await expect.poll(stack).not.toContain(first)
+    await expect.poll(() => outputOf(box, 'ip route')).toMatch(/^default via/m)
   })
 
   describe.skipIf(neighbour === undefined)('beside another machine', () => {

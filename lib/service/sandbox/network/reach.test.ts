@@ -120,7 +120,7 @@ describe.each(ways)('from inside, with $way', ({ way, through, lack }) => {
       Object.assign(places, { trial: ids[0], 'other trial': ids[1] })
       return found.filter(Boolean).length === 2
     }
-    await vi.waitUntil(isAtWork, { timeout: 90_000, interval: 500 })
+    await vi.waitUntil(isAtWork, { timeout: 120_000, interval: 500 })
     Object.assign(places, { devbox: own.id, 'other devbox': same.id })
     await serve(others.id, 'other account', otherClient)
     asked = {
