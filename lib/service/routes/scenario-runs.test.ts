@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -54,7 +55,10 @@ describeUnderEachIsolation('scenario runs under isolation', (isolation) => {
             purpose: 'to see',
             envVars: { A: 'x y' },
             secrets: { T: `S_${isolation}` },
-            launchParameters: { keep_alive_time_seconds: 600, launch_commands: ['echo 2 >>order'] },
+            launchParameters: {
+              keep_alive_time_seconds: 600,
+              launch_commands: ['echo 2 >>order', 'until [ -e go ]; do sleep 0.02; done'],
+            },
             mounts: [{ type: 'file_mount', target: 'mounted', content: 'there' }],
           },
         },
@@ -72,10 +76,12 @@ describeUnderEachIsolation('scenario runs under isolation', (isolation) => {
         scoring_contract_result: null,
       })
       expect(run.id).toMatch(/^scr_/)
-      const devbox = await service.client.devboxes.get({ params: { id: run.devbox_id } })
-      expect(['provisioning', 'initializing']).toContain(devbox.status)
+      // It is answered while the devbox is still being prepared, which ends when the test says so.
+      const devbox = await devboxReaches(service, run.devbox_id, 'initializing')
+      expect(devbox.status).toBe('initializing')
       expect(devbox).toMatchObject({ name: 'named', initiator_type: 'scenario', initiator_id: run.id })
       expect(devbox.launch_parameters.keep_alive_time_seconds).toBe(600)
+      writeFileSync(join(service.dataDir, 'devboxes', run.devbox_id, 'home', 'go'), '')
       await devboxReaches(service, run.devbox_id, 'running')
       expect(await execute(run.devbox_id, 'cat order mounted; ls -d work; echo "$A $T"')).toBe(
         '1\n2\nthere' + 'work\nx y hush\n',
