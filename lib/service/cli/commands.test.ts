@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createClient } from '#lib/client/client.ts'
+import { type Client, createClient } from '#lib/client/client.ts'
 import { strongestIsolation } from '#lib/service/testing/isolation.ts'
 import { runCommand } from '#lib/service/testing/process.ts'
 
@@ -171,16 +171,13 @@ describe('drain', () => {
 })
 
 describe('a signal', () => {
-  const watchOf = async (url: string) => {
-    const stream = await fetch(`${url}/v1/devboxes/evictions/watch`, { headers: bearer(ownKey()) })
-    return stream.text()
-  }
+  /** Its head is answered once it watches. */
+  const watch = (url: string) => fetch(`${url}/v1/devboxes/evictions/watch`, { headers: bearer(ownKey()) })
 
   it('announces the end to the watchers, waits for it, and the devboxes run again at the next start', async () => {
     const first = await serve('--drain-seconds', '1')
     const { id } = await clientOf(first.url).devboxes.createAndAwaitRunning({ body: {} })
-    const text = watchOf(first.url)
-    await clientOf(first.url).accounts.me()
+    const text = (await watch(first.url)).text()
     const asked = Date.now()
     first.child.kill('SIGTERM')
     expect(await first.ended).toMatchObject({ code: 0 })
@@ -236,15 +233,25 @@ describe('an error nobody foresaw', () => {
 })
 
 describe('pressure', () => {
+  /** The devboxes whose evictions are announced, the first `count`. */
+  const watchFor = async (client: Client, count: number) => {
+    const ids: string[] = []
+    for await (const { devbox_id } of client.evictions.watch({})) if (ids.push(devbox_id) === count) break
+    return ids
+  }
+
   it('evicts one devbox at a time, the one used longest ago first, and says why', async () => {
     const { url, output } = await serve('--min-free-memory', '1P', '--eviction-notice', '1s')
     const client = clientOf(url)
     const boxes: string[] = []
-    for (let i = 0; i < 2; i++) boxes.push((await client.devboxes.createAndAwaitRunning({ body: {} })).id)
-    const seen: { devbox_id: string; at: number }[] = []
-    for await (const { devbox_id } of client.evictions.watch({}))
-      if (seen.push({ devbox_id, at: Date.now() }) === 2) break
-    expect(seen.map(({ devbox_id }) => devbox_id)).toEqual(boxes)
+    // Watched from before they run: either may be evicted a second after it does.
+    const second = watchFor(client, 2)
+    for (let i = 0; i < 2; i++) {
+      const { id } = await client.devboxes.create({ body: {} })
+      await client.devboxes.waitForStatus({ params: { id }, body: { statuses: ['running', 'suspended'] } })
+      boxes.push(id)
+    }
+    expect(await second).toEqual(boxes)
     expect(await client.devboxes.get({ params: { id: boxes[0] ?? '' } })).toMatchObject({ status: 'suspended' })
     expect(output.stderr).toMatch(/Short of memory: \d+ MiB of memory free, the floor is 1073741824 MiB/)
     expect(output.stderr.match(/was used longest ago and is evicted at/g)).toHaveLength(2)
@@ -257,14 +264,12 @@ describe('pressure', () => {
       await client.devboxes.createAndAwaitRunning({ body: { name: 'idle' } }),
       await client.devboxes.createAndAwaitRunning({ body: { name: 'filling' } }),
     ]
+    const first = watchFor(client, 1)
     await client.executions.executeSync({
       params: { id: filling.id },
       body: { command: 'head -c 3M /dev/urandom > ~/f' },
     })
-    for await (const { devbox_id } of client.evictions.watch({})) {
-      expect(devbox_id).toBe(filling.id)
-      break
-    }
+    expect(await first).toEqual([filling.id])
     const suspended = { statuses: ['suspended' as const] }
     await client.devboxes.waitForStatus({ params: { id: filling.id }, body: suspended })
     expect(output.stderr).toMatch(/is filling the disk and is evicted at/)
