@@ -230,7 +230,7 @@ describe('the cache', () => {
   it('refuses an archive that is too large, and forgets the oldest for a new one', async () => {
     const cache = new ArchiveCache({ ...cacheLimits, archiveBytes: 20_000, cacheBytes: 30_000 })
     const zip = (bytes: number) => rawZip([{ name: 'a', content: noise(bytes) }])
-    await expect(cache.look('large', ask(zip(30_000)), { waitMs: 5_000 })).rejects.toMatchObject({
+    await expect(cache.look('large', ask(zip(30_000)), { waitMs: 60_000 })).rejects.toMatchObject({
       code: 'payload_too_large',
     })
     let reads = 0
@@ -238,12 +238,12 @@ describe('the cache', () => {
       reads++
       return ask(content)()
     }
-    for (const key of ['a', 'b', 'a', 'b']) await cache.look(key, counted(zip(12_000)), { waitMs: 5_000 })
+    for (const key of ['a', 'b', 'a', 'b']) await cache.look(key, counted(zip(12_000)), { waitMs: 60_000 })
     expect(reads).toBe(2)
-    await cache.look('c', counted(zip(12_000)), { waitMs: 5_000 })
-    await cache.look('b', counted(zip(12_000)), { waitMs: 5_000 })
+    await cache.look('c', counted(zip(12_000)), { waitMs: 60_000 })
+    await cache.look('b', counted(zip(12_000)), { waitMs: 60_000 })
     expect(reads).toBe(3)
-    await cache.look('a', counted(zip(12_000)), { waitMs: 5_000 })
+    await cache.look('a', counted(zip(12_000)), { waitMs: 60_000 })
     expect(reads).toBe(4)
     cache.close()
   })
@@ -251,7 +251,7 @@ describe('the cache', () => {
   it('lists no more entries than it may, and says so', async () => {
     const cache = new ArchiveCache({ ...cacheLimits, entries: 3 })
     const zip = rawZip(Array.from({ length: 10 }, (_, i) => ({ name: `file ${i}` })))
-    const { opened } = await cache.look('a', ask(zip), { waitMs: 5_000 })
+    const { opened } = await cache.look('a', ask(zip), { waitMs: 60_000 })
     expect(opened?.files.files).toHaveLength(3)
     expect(opened?.files.leftOut).toEqual({
       count: 7,
@@ -274,18 +274,21 @@ describe('the cache', () => {
         }),
       )
     }
-    const { opened, reading } = await cache.look('a', endless, { waitMs: 100 })
-    expect([opened, reading?.receivedBytes]).toEqual([undefined, 100])
-    await expect.poll(() => given?.aborted, { timeout: 60_000 }).toBe(true)
-    const first = await cache.look('b', ask(rawZip([{ name: 'a' }])), { waitMs: 5_000 })
-    const newer = { newerThanMs: first.opened?.readAtMs ?? 0, waitMs: 5_000 }
+    const look = async () => {
+      const { opened, reading } = await cache.look('a', endless, { waitMs: 100 })
+      return [opened, reading?.receivedBytes]
+    }
+    await expect.poll(look).toEqual([undefined, 100])
+    await expect.poll(() => given?.aborted).toBe(true)
+    const first = await cache.look('b', ask(rawZip([{ name: 'a' }])), { waitMs: 60_000 })
+    const newer = { newerThanMs: first.opened?.readAtMs ?? 0, waitMs: 60_000 }
     await expect
       .poll(async () => (await cache.look('b', ask(rawZip([{ name: 'b' }])), newer)).opened?.files.files[0]?.path)
       .toBe('b')
     // Once more, though it was read a moment ago: what a run wrote last is in no archive from before its end.
     const patient = new ArchiveCache({ ...cacheLimits, anewMs: 60_000 })
     const read = (name: string, hasEnded: boolean) =>
-      patient.look('c', ask(rawZip([{ name }])), { hasEnded, newerThanMs: Number.MAX_SAFE_INTEGER, waitMs: 5_000 })
+      patient.look('c', ask(rawZip([{ name }])), { hasEnded, newerThanMs: Number.MAX_SAFE_INTEGER, waitMs: 60_000 })
     const paths: (string | undefined)[] = []
     for (const [name, hasEnded] of [
       ['1', false],

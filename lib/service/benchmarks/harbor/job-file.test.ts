@@ -260,8 +260,12 @@ describe('a hostile job file', () => {
       const { user, system } = process.threadCpuUsage(before)
       return user + system
     }
-    await cpuOf(2000)
-    const [short, long] = [await cpuOf(2000), await cpuOf(16_000)]
-    expect(long / short).toBeLessThan(20)
+    // The least of some: what else a thread is at, such as its garbage, counts as well.
+    const leastOf = async (count: number) => {
+      const all: number[] = []
+      for (let times = 0; times < 4; times++) all.push(await cpuOf(count))
+      return Math.min(...all)
+    }
+    expect((await leastOf(16_000)) / (await leastOf(2000))).toBeLessThan(20)
   })
 })
