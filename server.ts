@@ -10,10 +10,10 @@ import { endActivity } from '#lib/gateway/activity/activity.ts'
 import { endAlerts, watchForWebhook } from '#lib/gateway/alerts/alert-books.ts'
 import { type Config, ConfigError, ownOrigins, readConfig, secretVariables } from '#lib/gateway/config.ts'
 import { startEmbeddedService } from '#lib/gateway/embedded-service.ts'
+import { keepFilesFree, limitStrangers } from '#lib/gateway/http/connection-limit.ts'
 import { answerUnreadable } from '#lib/gateway/http/cookie-trouble.ts'
 import { admit, serverOptions } from '#lib/gateway/http/front.ts'
 import { listenOnOtherLoopback } from '#lib/gateway/http/loopback.ts'
-import { keepFilesFree } from '#lib/gateway/http/open-files.ts'
 import { packedFiles } from '#lib/gateway/http/packed-files.ts'
 import { proxy } from '#lib/gateway/http/proxy.ts'
 import { takesForm, takesLargeBody } from '#lib/gateway/http/proxy-target.ts'
@@ -58,6 +58,7 @@ const start = async (): Promise<void> => {
     () => embedded?.stop(),
   )
   createRegistry({ config, port, origins, service: embedded ?? externalService(config.serviceUrl ?? '') })
+  limitStrangers(server)
 
   // Next builds as it goes in development.
   if (!dev) await buildIfStale()

@@ -13,6 +13,7 @@ import { endAlerts } from './alerts/alert-books.ts'
 import { answerAlerts } from './alerts/alerts.ts'
 import { type Config, ownOrigins } from './config.ts'
 import { relayEvictions } from './evictions/relay.ts'
+import { keepFilesFree, limitStrangers } from './http/connection-limit.ts'
 import { answerUnreadable } from './http/cookie-trouble.ts'
 import { admit, serverOptions } from './http/front.ts'
 import { proxy } from './http/proxy.ts'
@@ -69,6 +70,7 @@ export const startConsole = async (
     ...overrides,
   }
   const server = createServer(serverOptions, (request, response) => void answer(request, response))
+  keepFilesFree(server)
   server.on('clientError', answerUnreadable)
   server.on('upgrade', socketUpgrades([checkSocket, ...terminalSockets, liveSocket(new ServicePulse(pulse))]))
   server.listen(0, '127.0.0.1')
@@ -81,6 +83,7 @@ export const startConsole = async (
   }
   const before = holder[key]
   createRegistry({ config, port, origins: ownOrigins(config, port), service: address })
+  limitStrangers(server)
   const url = `http://127.0.0.1:${port}`
   const fetchAsPage: TestConsole['fetch'] = (path, { cookie, ...init } = {}) => {
     const headers = new Headers(init.headers)

@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream'
 import { cookieName } from '../accounts/session-cookie.ts'
 import type { ReadHeader } from './origin.ts'
+import { hangUp } from './sockets.ts'
 
 /**
  * Cookies do not differ by port, so any server of this host can plant them: a second one of our name, or so many that
@@ -46,7 +47,8 @@ export const answerUnreadable = (error: NodeJS.ErrnoException & { rawPacket?: Bu
       : '400 Bad Request'
   const clears = isTooLong && isOfCookies(String(error.rawPacket?.toString('latin1') ?? ''))
   const body = clears ? troublePage() : ''
-  socket.end(
+  hangUp(
+    socket,
     `HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: ${Buffer.byteLength(body)}\r\ncache-control: no-store\r\nx-content-type-options: nosniff\r\nx-frame-options: DENY\r\n` +
       `${clears ? `content-type: text/html; charset=utf-8\r\ncontent-security-policy: default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'\r\nclear-site-data: "cookies"\r\n` : ''}\r\n${body}`,
   )

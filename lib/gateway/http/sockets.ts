@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream'
 import { WebSocket } from 'ws'
 import { incompleteTail } from '#lib/terminal/xterm/characters.ts'
 
@@ -5,7 +6,7 @@ import { incompleteTail } from '#lib/terminal/xterm/characters.ts'
 const maxReasonBytes = 123
 const pingMs = 15_000
 const deadMs = 45_000
-/** A socket whose other side does not answer a close is cut after this long. */
+/** A connection whose other side does not answer a close is cut after this long. */
 export const hangUpMs = 1_000
 
 /** When each socket was last heard from. One timer serves all of them, as a thousand pages would hold a thousand timers. */
@@ -56,6 +57,13 @@ export const closeSoon = (socket: WebSocket, code?: number, reason = '', withinM
   const bytes = Buffer.from(reason).subarray(0, maxReasonBytes)
   socket.close(code, bytes.subarray(0, bytes.length - incompleteTail(bytes)))
   const timer = setTimeout(() => socket.terminate(), withinMs)
+  socket.once('close', () => clearTimeout(timer))
+}
+
+/** Says the last words on a connection, and cuts it when the other side keeps its half open. */
+export const hangUp = (socket: Duplex, words: string): void => {
+  socket.end(words)
+  const timer = setTimeout(() => socket.destroy(), hangUpMs)
   socket.once('close', () => clearTimeout(timer))
 }
 

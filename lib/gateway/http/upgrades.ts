@@ -7,6 +7,7 @@ import { errorBody, Refusal, requestIdOf } from './answer.ts'
 import { clientAddress } from './client-address.ts'
 import { requireOwnHost } from './front.ts'
 import { type ReadHeader, requireSameOrigin } from './origin.ts'
+import { hangUp } from './sockets.ts'
 
 type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void
 
@@ -104,7 +105,8 @@ const refuse = (socket: Duplex, error: unknown): void => {
   const body = JSON.stringify(errorBody(refusal, requestId))
   const headers = Object.entries(refusal.headers).map(([name, value]) => `${name}: ${value}`)
   if (refusal.retryAfterSeconds !== undefined) headers.push(`retry-after: ${refusal.retryAfterSeconds}`)
-  socket.end(
+  hangUp(
+    socket,
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
       `cache-control: no-store\r\nconnection: close\r\n${headers.map((each) => `${each}\r\n`).join('')}\r\n${body}`,
   )
