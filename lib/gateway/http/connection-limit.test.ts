@@ -111,3 +111,9 @@ it('lets go of a refused upgrade and a half request whose client keeps its half 
   expect(await answerTo(await open(true), head)).toContain('408 Request Timeout')
   await expect.poll(openFiles).toBe(before)
 })
+
+it('cuts a connection that asks again before it is answered, which would keep files open when it ends', async () => {
+  const { open, ask, answerTo, head } = await startSmall(false)
+  expect(await answerTo(await open(), `${head}\r\n${head}\r\n`)).toBe('closed')
+  expect(await ask(await open())).toContain('401 Unauthorized')
+})

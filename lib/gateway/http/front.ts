@@ -20,6 +20,7 @@ export const admit = (
   { dev, takesForm }: { dev: boolean; takesForm: (method: string | undefined, url: string | undefined) => boolean },
 ): boolean => {
   const path = request.url ?? '/'
+  if (isPipelined(request, response)) return false
   setSecurityHeaders(response)
   try {
     const origin = requireOwnHost(request)
@@ -47,6 +48,19 @@ export const admit = (
   const { bodyStillMs: stillMs } = registry().config
   watchBody(request, response, { stillMs, refuse: (refusal) => refuse(request, response, refusal) })
   return true
+}
+
+const lastAnswers = new WeakMap<object, ServerResponse>()
+
+/**
+ * Unspecified: a connection is cut that asks again before it is answered, which no browser or proxy does. Node does not
+ * tell an answer that waits for another of the end of its connection, so it would hold its files open for ever.
+ */
+const isPipelined = ({ socket }: IncomingMessage, response: ServerResponse): boolean => {
+  const isOver = lastAnswers.get(socket)?.writableEnded ?? true
+  lastAnswers.set(socket, response)
+  if (!isOver) socket.destroy()
+  return !isOver
 }
 
 /** The origin the request was sent to. A page that made our address its own by DNS has another name in Host. */
