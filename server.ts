@@ -12,7 +12,7 @@ import { type Config, ConfigError, ownOrigins, readConfig, secretVariables } fro
 import { startEmbeddedService } from '#lib/gateway/embedded-service.ts'
 import { keepFilesFree, limitStrangers } from '#lib/gateway/http/connection-limit.ts'
 import { answerUnreadable } from '#lib/gateway/http/cookie-trouble.ts'
-import { admit, serverOptions } from '#lib/gateway/http/front.ts'
+import { admit, inOrder, serverOptions } from '#lib/gateway/http/front.ts'
 import { listenOnOtherLoopback } from '#lib/gateway/http/loopback.ts'
 import { packedFiles } from '#lib/gateway/http/packed-files.ts'
 import { proxy } from '#lib/gateway/http/proxy.ts'
@@ -73,12 +73,13 @@ const start = async (): Promise<void> => {
 
   const answerPacked = dev ? undefined : packedFiles(join(root, '.next/packed'))
   server.off('request', stillStarting)
-  server.on('request', (request, response) => {
+  const serve = (request: IncomingMessage, response: ServerResponse) => {
     if (!admit(request, response, { dev, takesForm })) return
     if (takesLargeBody(request.method, request.url)) return void answerAsWeb(request, response, proxy)
     if (answerPacked?.(request, response)) return
     inLanguageOf(request.headers.cookie, () => void handle(request, response))
-  })
+  }
+  server.on('request', (request, response) => inOrder(request, response, () => serve(request, response)))
   server.on(
     'upgrade',
     socketUpgrades(

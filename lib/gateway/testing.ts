@@ -15,7 +15,7 @@ import { type Config, ownOrigins } from './config.ts'
 import { relayEvictions } from './evictions/relay.ts'
 import { keepFilesFree, limitStrangers } from './http/connection-limit.ts'
 import { answerUnreadable } from './http/cookie-trouble.ts'
-import { admit, serverOptions } from './http/front.ts'
+import { admit, inOrder, serverOptions } from './http/front.ts'
 import { proxy } from './http/proxy.ts'
 import { takesForm } from './http/proxy-target.ts'
 import { revealValue } from './http/secrets.ts'
@@ -129,9 +129,10 @@ const stop = async (server: Server): Promise<void> => {
   while (registry().openStreams.size > 0) await setImmediate()
 }
 
-const answer = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
-  if (admit(incoming, outgoing, { dev: false, takesForm })) await answerAsWeb(incoming, outgoing, route)
-}
+const answer = (incoming: IncomingMessage, outgoing: ServerResponse): void =>
+  inOrder(incoming, outgoing, () => {
+    if (admit(incoming, outgoing, { dev: false, takesForm })) void answerAsWeb(incoming, outgoing, route)
+  })
 
 const route = async (request: Request): Promise<Response> => {
   const { pathname } = new URL(request.url)

@@ -112,8 +112,17 @@ it('lets go of a refused upgrade and a half request whose client keeps its half 
   await expect.poll(openFiles).toBe(before)
 })
 
-it('cuts a connection that asks again before it is answered, which would keep files open when it ends', async () => {
+it('answers requests that come before one is answered in their order, and cuts a connection with too many', async () => {
   const { open, ask, answerTo, head } = await startSmall(false)
-  expect(await answerTo(await open(), `${head}\r\n${head}\r\n`)).toBe('closed')
+  const socket = await open()
+  let said = ''
+  socket.on('data', (bytes) => {
+    said += bytes
+  })
+  socket.write(`${head}\r\n${head.replace('/api/session', '/nothing')}\r\n${head}connection: close\r\n\r\n`)
+  await once(socket, 'close')
+  expect(said.match(/(?<=HTTP\/1.1 )\d+/g)).toEqual(['401', '404', '401'])
+
+  expect(await answerTo(await open(), `${head}\r\n`.repeat(40))).toBe('closed')
   expect(await ask(await open())).toContain('401 Unauthorized')
 })

@@ -20,7 +20,6 @@ export const admit = (
   { dev, takesForm }: { dev: boolean; takesForm: (method: string | undefined, url: string | undefined) => boolean },
 ): boolean => {
   const path = request.url ?? '/'
-  if (isPipelined(request, response)) return false
   setSecurityHeaders(response)
   try {
     const origin = requireOwnHost(request)
@@ -50,17 +49,23 @@ export const admit = (
   return true
 }
 
-const lastAnswers = new WeakMap<object, ServerResponse>()
+/** Unspecified: a connection that asks so often before it is answered is cut. No browser or proxy asks ahead at all. */
+const mostAhead = 8
+const unanswered = new WeakMap<object, ServerResponse[]>()
 
 /**
- * Unspecified: a connection is cut that asks again before it is answered, which no browser or proxy does. Node does not
- * tell an answer that waits for another of the end of its connection, so it would hold its files open for ever.
+ * Serves a request once those before it on its connection are answered. Node does not tell an answer that waits for
+ * another of the end of its connection, so it would hold its files open for ever.
  */
-const isPipelined = ({ socket }: IncomingMessage, response: ServerResponse): boolean => {
-  const isOver = lastAnswers.get(socket)?.writableEnded ?? true
-  lastAnswers.set(socket, response)
-  if (!isOver) socket.destroy()
-  return !isOver
+export const inOrder = ({ socket }: IncomingMessage, response: ServerResponse, serve: () => void): void => {
+  const queue = unanswered.get(socket) ?? []
+  unanswered.set(socket, queue)
+  const before = queue.at(-1)
+  queue.push(response)
+  response.once('close', () => queue.shift())
+  if (!before) serve()
+  else if (queue.length > mostAhead) socket.destroy()
+  else before.once('close', () => socket.destroyed || serve())
 }
 
 /** The origin the request was sent to. A page that made our address its own by DNS has another name in Host. */
