@@ -15,19 +15,17 @@ export interface BadgeProps {
   title?: string
   /** Turns the icon while the state is passing. */
   busy?: boolean
-  className?: string
   /** The language of the word, where what is around it is in another. */
   lang?: string | undefined
 }
 
-export const Badge = ({ tone, icon: Icon, children, title, busy, className, lang }: BadgeProps) => (
+export const Badge = ({ tone, icon: Icon, children, title, busy, lang }: BadgeProps) => (
   <span
     title={title}
     lang={lang}
     className={classes(
       'inline-flex h-5 max-w-full items-center align-middle gap-1 rounded-full border px-1.5 text-xs font-medium whitespace-nowrap',
       toneClasses[tone],
-      className,
     )}
   >
     {Icon && (

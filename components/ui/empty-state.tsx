@@ -4,7 +4,7 @@ import { t } from '#lib/language/translate.ts'
 import { CommandBlock } from './command-block.tsx'
 
 export interface EmptyStateProps {
-  icon?: Icon
+  icon: Icon
   title: string
   /** `h1` when the state is the whole page. */
   titleAs?: 'h1' | 'h2'
@@ -24,11 +24,9 @@ export const EmptyState = ({
   command,
 }: EmptyStateProps) => (
   <section className="flex flex-col items-center gap-3 px-4 py-14 text-center">
-    {Icon && (
-      <span className="flex size-10 items-center justify-center rounded-lg border border-line bg-surface-1 text-muted">
-        <Icon aria-hidden className="size-5" strokeWidth={1.75} />
-      </span>
-    )}
+    <span className="flex size-10 items-center justify-center rounded-lg border border-line bg-surface-1 text-muted">
+      <Icon aria-hidden className="size-5" strokeWidth={1.75} />
+    </span>
     <Title className="text-lg font-medium">{title}</Title>
     {children && <div className="max-w-prose text-lg text-balance text-muted">{children}</div>}
     {action && <div className="mt-1 flex flex-wrap justify-center gap-2">{action}</div>}

@@ -29,8 +29,8 @@ export const conditionText = (condition: MetadataCondition): string =>
     : t('{key} is {values}', { key: condition.key, values: condition.values.join(` ${t('or')} `) })
 
 /** A key has one condition of each kind: a second one of the same kind replaces the first. */
-export const withCondition = (filter: MetadataFilter = [], condition: MetadataCondition): MetadataFilter => [
-  ...(withoutCondition(filter, condition) ?? []),
+export const withCondition = (filter: MetadataFilter | undefined, condition: MetadataCondition): MetadataFilter => [
+  ...(withoutCondition(filter ?? [], condition) ?? []),
   condition,
 ]
 

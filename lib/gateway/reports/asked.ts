@@ -6,7 +6,7 @@ const tables: readonly ReportTable[] = ['agents', 'pairs', 'excluded_scenarios']
 const rules: readonly FailureRule[] = ['zero', 'leave_out']
 
 /** What a request for a report asks for. Throws 400 for a value it may not have and for a parameter nobody knows. */
-export const askedOf = (request: Request, more: readonly string[] = []) => {
+export const askedOf = (request: Request, more: readonly string[]) => {
   const { searchParams } = new URL(request.url)
   for (const name of searchParams.keys()) {
     if (!['format', 'failures', ...more].includes(name))
