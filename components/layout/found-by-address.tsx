@@ -10,8 +10,8 @@ import { foundQuery, idIn, kindOfId } from '#lib/console/queries/found.ts'
 
 /** What the address of a missing page may have meant: the thing whose id is in it, and a search for any other. */
 export const FoundByAddress = () => {
-  const address = decoded(location.pathname + location.search)
-  const [text, setText] = useState(() => idIn(address) ?? '')
+  // No letter of an id is ever escaped.
+  const [text, setText] = useState(() => idIn((location.pathname + location.search).replace(/%\w\w/g, ' ')) ?? '')
   const wanted = useDeferredValue(text.trim())
   const kind = kindOfId(wanted)
   const { data, error } = useQuery({ ...foundQuery(wanted), enabled: wanted !== '' })
@@ -55,13 +55,4 @@ export const FoundByAddress = () => {
       </p>
     </search>
   )
-}
-
-const decoded = (address: string): string => {
-  try {
-    return decodeURIComponent(address)
-  } catch {
-    // Not encoded as addresses are: it is searched as it stands.
-    return address
-  }
 }
