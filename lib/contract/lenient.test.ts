@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Axon, AxonList } from './axons.ts'
 import { Devbox, DevboxList } from './devboxes.ts'
 import { readLeniently } from './lenient.ts'
+import { ScoringFunction } from './scenarios.ts'
 
 describe('reading an answer leniently', () => {
   it('leaves a valid answer as it is, with what the schema does not know', () => {
@@ -46,6 +47,21 @@ describe('reading an answer leniently', () => {
       failure_reason: null,
       state_transitions: [{}],
     })
+  })
+
+  it('reads what is of one of several kinds as that kind', () => {
+    const read = (scorer: unknown) =>
+      readLeniently(ScoringFunction, { name: 'answer', weight: 1, scorer }).scorer as unknown
+    expect(read({ type: 'bash_script_scorer', bash_script: 12 })).toEqual({
+      type: 'bash_script_scorer',
+      bash_script: '12',
+    })
+    expect(read({ type: 'test_based_scorer', test_files: ['novel'] })).toEqual({
+      type: 'test_based_scorer',
+      test_files: [],
+    })
+    for (const passed of [{ type: 'novel', bash_script: 12 }, { bash_script: 12 }, null, 'novel'])
+      expect(read(passed)).toBe(passed)
   })
 
   it('reads a time nobody told as no number, and an item that is no object as none', () => {

@@ -34,6 +34,7 @@ const read = (schema: z.core.$ZodType, value: unknown): unknown => {
     case 'string':
       return text(value)
     case 'union':
+      if ('discriminator' in def) return variant(def as z.core.$ZodDiscriminatedUnionDef, value)
       return def.options.every((option) => textual.includes(kindOf(option))) ? text(value) : value
     default:
       return value
@@ -42,6 +43,14 @@ const read = (schema: z.core.$ZodType, value: unknown): unknown => {
 
 const kindOf = (schema: z.core.$ZodType): string => (schema as z.core.$ZodTypes)._zod.def.type
 const textual = ['string', 'enum', 'literal']
+
+/** One of a kind that is known is read as it; another passes through. */
+const variant = ({ discriminator, options }: z.core.$ZodDiscriminatedUnionDef, value: unknown): unknown => {
+  if (!isObject(value)) return value
+  const kind = value[discriminator] as z.core.util.Primitive
+  const known = options.find((option) => option._zod.propValues?.[discriminator]?.has(kind))
+  return known ? read(known, value) : value
+}
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
