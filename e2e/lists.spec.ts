@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, isLive, open, test } from './product.ts'
-import { makeScenarios } from './small-jobs.ts'
+import { makeScenarios, startJob } from './small-jobs.ts'
 
 test.use({ journeys: 'lists' })
 
@@ -119,6 +119,11 @@ test('what has no room in a row is counted or below it, and on a phone the filte
       [text, text.closest('th')].every((each) => !each || each.scrollWidth <= each.clientWidth),
     ),
   ).toBe(true)
+  await startJob(product, 'n'.repeat(180), await makeScenarios(product, ['tight']), 'true')
+  await open(page, `${product.url}/benchmark-jobs`)
+  const named = page.getByRole('row').filter({ hasText: 'n'.repeat(100) })
+  await expect(named.getByText('n'.repeat(100))).toHaveAttribute('title', 'n'.repeat(180))
+  expect((await named.boundingBox())?.height, 'three lines').toBeLessThan(80)
 
   await page.setViewportSize({ width: 390, height: 844 })
   await open(page, `${product.url}/devboxes/${id}?tab=log`)

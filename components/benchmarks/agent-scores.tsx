@@ -22,7 +22,7 @@ export const AgentScores = ({ job }: { job: BenchmarkJob }) => {
         {rows.slice(0, isOpen ? rows.length : mostAgents).map(({ key, label, title, state, score }) => (
           <li key={key} className="gap-x-1.5 max-sm:flex max-sm:flex-wrap sm:col-span-3 sm:grid sm:grid-cols-subgrid">
             <span className="min-w-0 max-sm:basis-full" title={title}>
-              <VisibleText max={80}>{label}</VisibleText>
+              <VisibleText truncate={3}>{label}</VisibleText>
             </span>{' '}
             {score?.mean == null ? (
               <span className="text-right text-muted">{score ? t('no score') : state}</span>

@@ -206,7 +206,7 @@ const allColumns = (): ListColumn<BenchmarkJob>[] => [
     priority: 1,
     width: '10.5rem',
     lines: () => 1,
-    cell: ({ name }) => <VisibleText max={120}>{name.trim() || t('Unnamed job')}</VisibleText>,
+    cell: ({ name }) => <VisibleText truncate={3}>{name.trim() || t('Unnamed job')}</VisibleText>,
   },
   {
     id: 'state',
@@ -244,12 +244,17 @@ const allColumns = (): ListColumn<BenchmarkJob>[] => [
     id: 'progress',
     header: 'Trials',
     priority: 3,
-    width: '6rem',
+    width: '7.5rem',
     align: 'right',
     lines: () => 1,
     cell: (job) => {
       const { finished, total } = progressOf(job)
-      if (total !== null) return t('{done} of {all}', { done: formatCount(finished), all: formatCount(total) })
+      if (total !== null)
+        return (
+          <span className="whitespace-nowrap">
+            {t('{done} of {all}', { done: formatCount(finished), all: formatCount(total) })}
+          </span>
+        )
       return (
         <span title={t('The job does not tell how many there will be')}>
           {t('{done} of {all}', { done: formatCount(finished), all: '?' })}

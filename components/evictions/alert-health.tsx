@@ -122,12 +122,11 @@ export const BrowserAlerts = ({ account }: { account: string }) => {
         In this browser
       </h2>
       <p className="text-muted">
-        Each alarm once, in whichever tab is open; again ten and two minutes before the deadline. With no tab of the
-        console open nothing is shown here, as there is no push server: the{' '}
+        Each alarm once over all tabs, and again ten and two minutes before the deadline. With no tab open, only a{' '}
         <a href="#webhook" className="text-accent underline">
           webhook
         </a>{' '}
-        reaches people then.
+        reaches people.
       </p>
       <Facts>
         <Fact label="Notifications">

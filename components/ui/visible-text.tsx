@@ -4,8 +4,8 @@ import { cutEnd, visiblePieces } from './text.ts'
 
 export interface VisibleTextProps {
   children: string
-  /** On one line, cut where the room ends; the start of the text is in the tooltip. */
-  truncate?: boolean
+  /** On one line, or on three, cut where the room ends; the start of the text is in the tooltip. */
+  truncate?: boolean | 3
   /** Longest text that is put in the page, in characters. */
   max?: number
   mono?: boolean
@@ -23,7 +23,11 @@ export const VisibleText = ({
   <bdi
     title={truncate ? cutEnd(children, 1000) : undefined}
     className={classes(
-      truncate ? 'inline-block max-w-full truncate align-bottom' : 'break-words',
+      truncate === 3
+        ? 'line-clamp-3 wrap-anywhere'
+        : truncate
+          ? 'inline-block max-w-full truncate align-bottom'
+          : 'break-words',
       mono && 'font-mono',
       className,
     )}
