@@ -3,13 +3,17 @@ import { cookieName } from '../accounts/session-cookie.ts'
 import type { ReadHeader } from './origin.ts'
 import { hangUp } from './sockets.ts'
 
+/** More than a browser keeps for one host. Next takes seconds for thousands, as it copies all of them for each. */
+const mostCookies = 200
+
 /**
  * Cookies do not differ by port, so any server of this host can plant them: a second one of our name, or so many that
  * no request fits. A browser that has them is told so on a page, which also clears them.
  */
-export const hasTwoSessions = (header: ReadHeader): boolean => {
+export const areCookiesInTheWay = (header: ReadHeader): boolean => {
   const name = `${cookieName(header)}=`
-  return (header('cookie') ?? '').split(/; */).filter((each) => each.startsWith(name)).length > 1
+  const cookies = (header('cookie') ?? '').split(';')
+  return cookies.length > mostCookies || cookies.filter((each) => each.trimStart().startsWith(name)).length > 1
 }
 
 /** Clears the cookies of this host; those of our name also where a browser does not know how to clear all. */

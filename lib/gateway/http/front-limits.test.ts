@@ -82,6 +82,12 @@ describe('a page', () => {
   })
 })
 
+// Twenty thousand held the whole console up for 40 s.
+it.each(['/sign-in', '/api/v1/axons'])('answers 400 to more parameters than any page has, at %s', async (path) => {
+  expect((await gateway.fetch(`${path}?${'a&'.repeat(500)}`)).status).toBe(400)
+  expect((await gateway.fetch(`${path}?${'a&'.repeat(499)}`)).status).not.toBe(400)
+})
+
 it('says with 405 what an operation takes', async () => {
   const answer = await gateway.fetch('/api/v1/axons', { method: 'DELETE' })
   expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, POST'])
@@ -107,11 +113,23 @@ describe('cookies of another server of this host', () => {
   })
 
   it('that are many still let the console answer', async () => {
-    const cookie = Array.from({ length: 10 }, (_, i) => `bomb${i}=${'x'.repeat(4000)}`).join('; ')
-    expect((await gateway.fetch('/api/session', { headers: { cookie } })).status).toBe(401)
+    for (const cookies of [
+      Array.from({ length: 10 }, (_, i) => `bomb${i}=${'x'.repeat(4000)}`),
+      Array.from({ length: 180 }, (_, i) => `bomb${i}=x`),
+    ])
+      expect((await gateway.fetch('/api/session', { headers: { cookie: cookies.join('; ') } })).status).toBe(401)
   })
 
-  it('that are too many end in a page that clears them', async () => {
+  // Three thousand held the whole console up for eight seconds.
+  it('that are more than a browser keeps end in a page that clears them', async () => {
+    for (const between of ['; ', ';']) {
+      const cookie = Array.from({ length: 201 }, (_, i) => `a${i}=b`).join(between)
+      const page = await gateway.fetch('/devboxes', { headers: { cookie } })
+      expect([page.status, page.headers.get('clear-site-data')]).toEqual([400, '"cookies"'])
+    }
+  })
+
+  it('that are too long end in a page that clears them', async () => {
     const cookie = Array.from({ length: 180 }, (_, i) => `bomb${i}=${'x'.repeat(4000)}`).join('; ')
     const answer = await raw(`GET / HTTP/1.1\r\n${host()}Cookie: ${cookie}\r\n\r\n`)
     expect(answer).toMatch(/^HTTP\/1\.1 431 /)

@@ -6,7 +6,7 @@ import { registry } from '../registry.ts'
 import { errorBody, hasControlCharacters, Refusal, requestIdOf } from './answer.ts'
 import { watchBody } from './body-watch.ts'
 import { clientAddress } from './client-address.ts'
-import { clearingHeaders, hasTwoSessions, troublePage, troubleText, troubleTitle } from './cookie-trouble.ts'
+import { areCookiesInTheWay, clearingHeaders, troublePage, troubleText, troubleTitle } from './cookie-trouble.ts'
 import { originOfHost, ownPath } from './origin.ts'
 
 /**
@@ -34,7 +34,7 @@ export const admit = (
       throw new Refusal('unsupported_media_type', 'No form is taken here')
     const header = (name: string) => String(request.headers[name] ?? '')
     if (isLedHere(request)) return askAgain(response, path)
-    if (hasTwoSessions(header)) return showTrouble(request, response, clearingHeaders(header, path))
+    if (areCookiesInTheWay(header)) return showTrouble(request, response, clearingHeaders(header, path))
     // Next fails on an address that cannot be decoded; the not-found page is shown instead.
     if (!isDecodable(path)) request.url = nowhere
   } catch (error) {
@@ -78,10 +78,15 @@ export const requireOwnHost = (request: IncomingMessage): string => {
   return origin
 }
 
+/** Unspecified: how many parameters an address may have. Next takes 40 s for 20,000 of one name, which fit in a header. */
+const mostParameters = 500
+
 /** Path segments are decoded after routing and dot segments are folded before it: neither may change what is meant. */
 const requirePlainPath = (url: string): void => {
   const [path = ''] = url.split('?', 1)
   if (!path.startsWith('/')) throw new Refusal('invalid_argument', 'The request target must be a path')
+  if (url.split('&').length > mostParameters)
+    throw new Refusal('invalid_argument', `The query must not have more than ${mostParameters} parameters`)
   // An address within the path names no operation, which the proxy says.
   if (/(?<!:)\/\//.test(path)) throw new Refusal('invalid_argument', 'The path must not hold empty segments')
   if (path !== '/api' && !path.toLowerCase().startsWith('/api/')) return
