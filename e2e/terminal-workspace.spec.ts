@@ -206,6 +206,18 @@ test('keys go to panes and tabs and never to the shell', async ({ signedIn: page
   await expect(tab(page, /four/)).toBeVisible()
 })
 
+test('a tab comes to where it is dropped, however fast', async ({ signedIn: page, product }) => {
+  await openTerminals(page, product, 'one,two,three')
+  const dataTransfer = await page.evaluateHandle(() => new DataTransfer())
+  await tab(page, /one/).dispatchEvent('dragstart', { dataTransfer })
+  // On a busy machine the move and the drop come in one go.
+  await tab(page, /three/).evaluate((element, dataTransfer) => {
+    for (const type of ['dragover', 'drop'])
+      element.dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer }))
+  }, dataTransfer)
+  await expect.poll(() => layoutOf(page)).toBe('two,three,@one')
+})
+
 test('a line between panes moves by keyboard and by pointer', async ({ signedIn: page, product }) => {
   await openTerminals(page, product, 'a.b')
   await says(page, 'b', prompt)

@@ -18,7 +18,8 @@ export const useTabDrag = (move: (from: number, to: number) => void) => {
     onDrop: (event: DragEvent) => {
       if (!dragged) return
       event.preventDefault()
-      if (dragged.from !== dragged.to) move(dragged.from, dragged.to)
+      // Where it is dropped, which may not have been drawn as the place yet.
+      if (dragged.from !== index) move(dragged.from, index)
       setDragged(undefined)
     },
     onDragEnd: () => setDragged(undefined),
