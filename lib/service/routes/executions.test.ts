@@ -114,8 +114,10 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
     expect((await service.client.executions.execute({ params: { id }, body })).status).toBe('running')
     const again = await service.client.executions.execute({ params: { id }, body: { ...body, optimistic_timeout: 0 } })
     expect(again.execution_id).toBe(body.command_id)
-    expect((await run('cat ~/once')).stdout).toBe('x\n')
+    const written = async () => (await run('cat ~/once; true')).stdout
+    await expect.poll(written).toBe('x\n')
     await service.client.executions.kill({ params: paramsOf(again) })
+    expect(await written()).toBe('x\n')
     expect((await service.client.executions.execute({ params: { id }, body: { command: 'echo quick' } })).stdout).toBe(
       'quick\n',
     )
