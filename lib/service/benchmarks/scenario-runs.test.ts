@@ -42,7 +42,7 @@ describe.each([
       },
     })
     expect(await run.complete()).toMatchObject({ state: 'completed', name: 'first', metadata: { env: 'test' } })
-    expect(await run.devbox.getInfo()).toMatchObject({
+    await expect.poll(() => run.devbox.getInfo()).toMatchObject({
       status: 'shutdown',
       initiator_type: 'scenario',
       initiator_id: run.id,

@@ -204,7 +204,7 @@ describeUnderEachIsolation('scenario runs under isolation', (isolation) => {
         const { id, devboxId } = await startRun(service, scenario)
         const both = await Promise.all([runs()[action]({ params: { id } }), runs()[action]({ params: { id } })])
         expect(both.map(({ state }) => state)).toEqual([end, end])
-        expect((await service.client.devboxes.get({ params: { id: devboxId } })).status).toBe('shutdown')
+        expect((await devboxReaches(service, devboxId)).status).toBe('shutdown')
         const [first] = both
         expect(first.duration_ms).toBeGreaterThan(0)
         expect(await runs()[action]({ params: { id } })).toEqual(first)
@@ -232,7 +232,7 @@ describeUnderEachIsolation('scenario runs under isolation', (isolation) => {
       })
       const { id, devbox_id } = await runs().start({ body: { scenario_id: scenario } })
       expect((await runs().cancel({ params: { id } })).state).toBe('canceled')
-      expect((await service.client.devboxes.get({ params: { id: devbox_id } })).status).toBe('shutdown')
+      expect((await devboxReaches(service, devbox_id)).status).toBe('shutdown')
     })
   })
 
