@@ -258,7 +258,8 @@ describe('with a scripted service', () => {
     const told: (string | undefined)[] = []
     for (let event = await stream.next(); event?.event !== 'removed'; event = await stream.next())
       told.push(event?.event)
-    expect(told).toEqual(['heartbeat'])
+    // A heartbeat comes as long as it takes.
+    expect(told.filter((event) => event !== 'heartbeat')).toEqual([])
     expect(connections.length).toBeGreaterThan(1)
   })
 
@@ -318,8 +319,9 @@ describe('with a scripted service', () => {
     const stream = reading(openEventStream(hubWith({ silenceMs: 500 })).readable)
     await stream.until('snapshot')
     onWatch = openWith(eviction('dbx_1'))
-    const told = [await stream.next(), await stream.next()]
-    expect(told).toMatchObject([{ event: 'heartbeat' }, { event: 'eviction', data: { devbox_id: 'dbx_1' } }])
+    let told = await stream.next()
+    while (told?.event === 'heartbeat') told = await stream.next()
+    expect(told).toMatchObject({ event: 'eviction', data: { devbox_id: 'dbx_1' } })
     expect(connections.length).toBeGreaterThan(1)
   })
 
