@@ -129,7 +129,6 @@ test('pages of benchmarks have no accessibility violation, in both themes, wide 
   signedIn: page,
   product,
 }) => {
-  test.setTimeout(300_000)
   const names = ['axe__<img onerror>', 'axe__second', 'axe__third']
   const scenarioIds = await makeScenarios(product, names)
   await product.service.benchmarks.create({ body: { name: 'axe benchmark', scenario_ids: scenarioIds } })

@@ -10,7 +10,6 @@ test('two jobs are found, selected and compared, and the address brings the comp
   signedIn: page,
   product,
 }) => {
-  test.setTimeout(240_000)
   const scenarioIds = await makeScenarios(product, ['scenario 0', 'scenario 1', 'scenario 2'])
   const before = await finishedJob(product, 'before the change', scenarioIds, [1, 0.5, 0])
   const after = await finishedJob(product, 'after the change', scenarioIds, [1, 1, 0])
@@ -78,7 +77,7 @@ const showsEveryAgent = async (page: Page, { service }: Product, [scenario = '']
     body: { name: 'ten agents', spec: { ...spec, orchestrator_config: { n_concurrent_trials: 4 } } },
   })
   const isOver = async () => hasJobEnded((await service.benchmarkJobs.get({ params: { id } })).state)
-  await expect.poll(isOver, { timeout: 100_000 }).toBe(true)
+  await expect.poll(isOver).toBe(true)
   await page.reload()
   const row = page.getByRole('row', { name: /ten agents/ })
   await expect(row).toContainText(

@@ -42,9 +42,7 @@ test('a job of chosen scenarios is created, and a log file of it is found, searc
   await dialog.getByRole('combobox', { name: 'Agent name' }).fill('solver')
   await dialog.getByRole('button', { name: 'Create job' }).click()
   await page.waitForURL(/\/benchmark-jobs\/bmj_\w+/)
-  await expect(page.getByRole('main').getByRole('status').getByText('Completed').first()).toBeVisible({
-    timeout: 100_000,
-  })
+  await expect(page.getByRole('main').getByRole('status').getByText('Completed').first()).toBeVisible()
 
   await page.getByRole('grid').locator('td[tabindex="0"]').focus()
   await page.keyboard.press('Enter')
@@ -86,7 +84,7 @@ test('a job is cancelled, what has no score is run again, and the job is cloned'
   const command = '[ "$(<"$HARBOR_INSTRUCTION_FILE")" = 1 ] && sleep infinity; echo 1 > ~/answer'
   const job = await startJob(product, 'half done', scenarios, command)
   const ended = async () => (await job.read()).benchmark_outcomes?.[0]?.scenario_outcomes.length ?? 0
-  await expect.poll(ended, { timeout: 100_000 }).toBe(1)
+  await expect.poll(ended).toBe(1)
 
   await open(page, `${product.url}/benchmark-jobs/${job.id}`)
   await expect(page.getByText('4 trials at once')).toBeVisible()
@@ -102,7 +100,7 @@ test('a job is cancelled, what has no score is run again, and the job is cloned'
   await expect(dialog).toContainText('1 of 2 trials have ended and keep their outcomes; the other 1 get no score')
   await dialog.getByRole('button', { name: 'Cancel job' }).click()
   await expect(dialog).toBeHidden()
-  await expect.poll(async () => hasJobEnded((await job.read()).state), { timeout: 60_000 }).toBe(true)
+  await expect.poll(async () => hasJobEnded((await job.read()).state)).toBe(true)
   await expect(page.getByRole('button', { name: 'Cancel job' })).toHaveCount(0)
 
   await page.getByRole('button', { name: 'Rerun failed' }).click()

@@ -56,6 +56,6 @@ export const finishedJob = async (
     scenarioIds,
     `case $(<"$HARBOR_INSTRUCTION_FILE") in ${cases} esac`,
   )
-  await expect.poll(async () => hasJobEnded((await read()).state), { timeout: 100_000 }).toBe(true)
+  await expect.poll(async () => hasJobEnded((await read()).state)).toBe(true)
   return id
 }
