@@ -43,8 +43,8 @@ export const Attention = () => {
   )
   const isUntold = ({ id }: { id: string }) => !told.has(id)
   const own = (devboxes.data?.pages[0]?.devboxes ?? []).filter((devbox) => !isOfTrial(devbox))
-  const failed = failedSince(own, visit).filter(isUntold)
-  const ended = endedSince(jobs.data?.pages[0]?.jobs ?? [], visit).filter(isUntold)
+  const failed = failedSince(own, visit, devboxes.dataUpdatedAt).filter(isUntold)
+  const ended = endedSince(jobs.data?.pages[0]?.jobs ?? [], visit, jobs.dataUpdatedAt).filter(isUntold)
   const { webhook } = feed
   const isQuiet = alerts.length + failed.length + ended.length === 0 && !webhook
   return (

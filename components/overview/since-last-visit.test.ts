@@ -29,16 +29,16 @@ const job = (state: string, create_time_ms: number, duration_ms: number) => ({
 
 it('tells of devboxes that failed since, and of none that only ended', () => {
   const devboxes = [devbox('failure', 100), devbox('shutdown', 200), devbox('failure', 10)]
-  expect(failedSince(devboxes, { ms: 50 })).toEqual([devboxes[0]])
+  expect(failedSince(devboxes, { ms: 50 }, 0)).toEqual([devboxes[0]])
   expect(failedSince(devboxes, null, dayMs + 50)).toEqual([devboxes[0]])
 })
 
 it('tells of jobs that went on until after the last visit, and not of those that still do', () => {
   const jobs = [job('completed', 0, 100), job('failed', 0, 10), job('running', 0, 100)]
-  expect(endedSince(jobs, { ms: 50 })).toEqual([jobs[0]])
+  expect(endedSince(jobs, { ms: 50 }, 0)).toEqual([jobs[0]])
 })
 
 it('puts jobs that failed before those that completed, each newest first', () => {
   const jobs = [job('completed', 90, 0), job('failed', 80, 0), job('completed', 70, 0), job('timeout', 60, 0)]
-  expect(endedSince(jobs, { ms: 50 })).toEqual([jobs[1], jobs[3], jobs[0], jobs[2]])
+  expect(endedSince(jobs, { ms: 50 }, 0)).toEqual([jobs[1], jobs[3], jobs[0], jobs[2]])
 })

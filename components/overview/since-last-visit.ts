@@ -8,19 +8,18 @@ export interface Visit {
 
 const dayMs = 24 * 3_600_000
 
-/** On a first visit, of the last day: what is older is history. */
-const sinceOf = (visit: Visit | null, nowMs: number) => visit?.ms ?? nowMs - dayMs
+/**
+ * On a first visit, of the day before it was read: what is older is history. Not of the day before now: the browser takes
+ * over what the server drew a little earlier, by another clock.
+ */
+const sinceOf = (visit: Visit | null, readMs: number) => visit?.ms ?? readMs - dayMs
 
 type Ended = Pick<Devbox, 'id' | 'name' | 'status' | 'create_time_ms' | 'end_time_ms'>
 
-export const failedSince = <Row extends Ended>(
-  devboxes: readonly Row[],
-  visit: Visit | null,
-  nowMs = Date.now(),
-): Row[] =>
+export const failedSince = <Row extends Ended>(devboxes: readonly Row[], visit: Visit | null, readMs: number): Row[] =>
   devboxes.filter(
     ({ status, end_time_ms, create_time_ms }) =>
-      status === 'failure' && (end_time_ms ?? create_time_ms) >= sinceOf(visit, nowMs),
+      status === 'failure' && (end_time_ms ?? create_time_ms) >= sinceOf(visit, readMs),
   )
 
 type Job = Pick<BenchmarkJob, 'id' | 'name' | 'state' | 'create_time_ms' | 'benchmark_outcomes'>
@@ -29,11 +28,11 @@ type Job = Pick<BenchmarkJob, 'id' | 'name' | 'state' | 'create_time_ms' | 'benc
  * Those that did not complete first, as they need somebody. The record of a job does not say when it ended: it cannot
  * have been before its last run's time had passed.
  */
-export const endedSince = <Row extends Job>(jobs: readonly Row[], visit: Visit | null, nowMs = Date.now()): Row[] =>
+export const endedSince = <Row extends Job>(jobs: readonly Row[], visit: Visit | null, readMs: number): Row[] =>
   jobs
     .filter((job) => {
       if (!['completed', 'failed', 'timeout'].includes(job.state)) return false
       const longestMs = Math.max(0, ...(job.benchmark_outcomes ?? []).map(({ duration_ms }) => duration_ms ?? 0))
-      return job.create_time_ms + longestMs >= sinceOf(visit, nowMs)
+      return job.create_time_ms + longestMs >= sinceOf(visit, readMs)
     })
     .sort((one, other) => Number(one.state === 'completed') - Number(other.state === 'completed'))
