@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { expect, isLive, test } from './product.ts'
+import { expect, isLive, open, test } from './product.ts'
 
 test.use({ journeys: 'settings' })
 
@@ -56,12 +56,16 @@ test('a language is chosen in the settings, and the frame and the lists are in i
   const problems: string[] = []
   page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
   await product.service.devboxes.createAndAwaitRunning({ body: { name: 'translated' } })
+  const other = await page.context().newPage()
+  await open(other, `${product.url}/axons`)
   await page.goto(`${product.url}/settings`)
   await isLive(page)
   await page.getByRole('combobox', { name: 'Language' }).selectOption('Deutsch')
   const german = page.getByRole('combobox', { name: 'Sprache' })
   await expect(german).toBeFocused()
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Einstellungen')
+  // A sentence is in one language.
+  await expect(page.getByRole('main')).toContainText(/Live ?opened (just now|\d+ s ago)/)
 
   await page.getByRole('navigation', { name: 'Hauptnavigation' }).getByRole('link', { name: 'Devboxen' }).click()
   const isGerman = async (shown: Page) => {
@@ -74,6 +78,12 @@ test('a language is chosen in the settings, and the frame and the lists are in i
     await expect(shown.getByRole('columnheader', { name: 'Restzeit' })).toBeVisible()
   }
   await isGerman(page)
+  await expect(page.getByRole('row', { name: /translated/ })).toContainText(/gerade eben|vor \d+ Sek/)
+  // A tab that was open goes on in its own language until its next page.
+  await expect(other.getByRole('heading', { level: 1 })).toHaveText('Axons')
+  await other.getByRole('link', { name: 'Devboxes', exact: true }).click()
+  await isGerman(other)
+  await other.close()
   await page.reload()
   await isLive(page)
   await isGerman(page)

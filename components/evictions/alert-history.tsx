@@ -15,7 +15,7 @@ import { EmptyState } from '#components/ui/empty-state.tsx'
 import { shortenMiddle } from '#components/ui/text.ts'
 import { paths } from '#lib/console/address/paths.ts'
 import { type AlertHistoryQuery, alertHistoryAddress, alertQueries } from '#lib/console/queries/alerts.ts'
-import { formatCount } from '#lib/language/translate.ts'
+import { formatCountOf } from '#lib/language/translate.ts'
 import { type Alert, type AlertHistory as Alerts, maxKeptAlerts } from '#lib/wire/alerts.ts'
 import { kindColumn, metadataColumn, nameColumn, stateColumn } from './alert-columns.tsx'
 import { alertStateWords } from './alert-state.tsx'
@@ -76,14 +76,14 @@ export const AlertHistory = () => {
       none={
         <EmptyState icon={History} title="No evictions yet">
           What this console hears of evictions is kept here, with who took each on and what became of it: the latest{' '}
-          {formatCount(maxKeptAlerts)}.
+          {formatCountOf(maxKeptAlerts, 'alert')}.
         </EmptyState>
       }
     >
       <DataTable {...page.table} caption="Alerts, newest first" columns={columns} />
       <p className="mt-3 text-sm text-muted">
         An export has every alert that the filters leave, not this page alone. This console keeps the latest{' '}
-        {formatCount(maxKeptAlerts)} alerts of an account.
+        {formatCountOf(maxKeptAlerts, 'alert')} of an account.
       </p>
     </ListPage>
   )

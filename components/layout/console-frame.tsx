@@ -8,11 +8,12 @@ import { EvictionStream } from '#components/evictions/eviction-stream.tsx'
 import { StreamStatus } from '#components/evictions/stream-status.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
+import { paths } from '#lib/console/address/paths.ts'
 import { drawnFor } from '#lib/console/api/page-account.ts'
 import { readTab, writeTab } from '#lib/console/frame/tab-storage.ts'
 import { alertQueries } from '#lib/console/queries/alerts.ts'
 import { sessionQueries } from '#lib/console/queries/session.ts'
-import { t } from '#lib/language/translate.ts'
+import { drawEnglishPage, t } from '#lib/language/translate.ts'
 import type { SessionView } from '#lib/wire/session.ts'
 import { AccountChanged } from './account-changed.tsx'
 import { AccountMenu } from './account-menu.tsx'
@@ -21,7 +22,7 @@ import { Breadcrumb } from './breadcrumb.tsx'
 import { IsolationNotice } from './isolation-notice.tsx'
 import { Keys } from './keys.tsx'
 import { destinations } from './navigation.ts'
-import { remember } from './remember.ts'
+import { remember, remembered } from './remember.ts'
 import { Sidebar } from './sidebar.tsx'
 import { ThemeMenu } from './theme-menu.tsx'
 import { type TypedAhead, takeTypedAhead } from './typed-ahead.ts'
@@ -64,8 +65,11 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
   const { hasAlerts, barCollapsed, collapseBar, isPolled, webhook } = useAlertBar()
   const pathname = usePathname()
   const isTranslated = destinations.some((page) => page.isTranslated && page.href === pathname)
+  // Of the history of evictions the list is, and what is told of it is not.
+  drawEnglishPage(!isTranslated && pathname !== paths.evictionHistory())
   useShortcuts(open, opened !== null)
   useFrameTop(top)
+  useLanguageOfOtherTabs(pathname)
   useFocusAfterNavigation()
   const collapse = (next: boolean) => {
     setCollapsed(next)
@@ -158,6 +162,16 @@ const PaletteButton = ({ onClick }: { onClick: () => void }) => (
     </span>
   </button>
 )
+
+/** A language chosen in another tab is that of the next page of this one; until then all of it stays in one language. */
+const useLanguageOfOtherTabs = (pathname: string) => {
+  const drawnIn = useRef<string>(undefined)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: looked at on each page
+  useEffect(() => {
+    drawnIn.current ??= remembered('language')
+    if (drawnIn.current !== remembered('language')) location.reload()
+  }, [pathname])
+}
 
 /** A followed link goes with its page, and the focus with it; the new page takes it up. */
 const useFocusAfterNavigation = () => {

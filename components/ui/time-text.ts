@@ -1,4 +1,4 @@
-import { formatUnit, spoken, t, type Unit } from '#lib/language/translate.ts'
+import { formatUnit, numberLanguage, t, type Unit } from '#lib/language/translate.ts'
 import { chosen } from './choice/browser-choice.ts'
 
 const second = 1000
@@ -8,11 +8,12 @@ const day = 24 * hour
 
 /** "12 s ago", "in 3 min", "5 d ago"; from 30 days on the date. Both in epoch milliseconds; NaN is a time nobody told, and so is null, which it becomes as JSON. */
 export const formatRelative = (ms: number, nowMs: number, timeZone = shownZone()): string => {
-  if (!Number.isFinite(ms)) return t('unknown')
+  const language = numberLanguage()
+  const say = (text: 'unknown' | 'just now') => (language === 'en' ? text : t(text))
+  if (!Number.isFinite(ms)) return say('unknown')
   const distance = Math.abs(nowMs - ms)
-  if (distance < 5 * second) return t('just now')
+  if (distance < 5 * second) return say('just now')
   if (distance >= 30 * day) return formatDate(ms, timeZone)
-  const { language } = spoken()
   const [amount, unit] = largestUnit(distance)
   if (language !== 'en')
     return new Intl.RelativeTimeFormat(language, { style: 'short' }).format(ms > nowMs ? amount : -amount, unit)
@@ -90,7 +91,7 @@ const formats = new Map<string, Formats>()
 
 /** Kept: to make one takes longer than to draw the row it is for. */
 const formatsOf = (timeZone: string): Formats => {
-  const { language } = spoken()
+  const language = numberLanguage()
   const key = `${language} ${timeZone}`
   let found = formats.get(key)
   if (!found) {

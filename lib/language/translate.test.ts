@@ -2,7 +2,16 @@ import { setImmediate } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { languageOf } from './languages.ts'
 import { inLanguageOf } from './request-language.ts'
-import { counted, foreignTag, formatCount, formatUnit, spoken, t } from './translate.ts'
+import {
+  counted,
+  drawEnglishPage,
+  foreignTag,
+  formatCount,
+  formatUnit,
+  numberLanguage,
+  spoken,
+  t,
+} from './translate.ts'
 
 /** What `ask` says to a browser with these cookies. */
 const said = <Said>(cookies: string | undefined, ask: () => Said | Promise<Said>): Promise<Said> =>
@@ -31,6 +40,23 @@ it('tells amounts in its own words in English, and in those of Intl elsewhere', 
   const ask = () => [formatUnit(3, 'minute'), formatUnit(4, 'second', 1)]
   expect(await said(undefined, ask)).toEqual(['3 min', '4.0 s'])
   expect(await said(german, ask)).toEqual(['3 Min.', '4,0 Sek.'])
+})
+
+it('tells numbers and times of a page in English in English, whatever its frame is in', async () => {
+  const ask = () => {
+    drawEnglishPage(true)
+    const english = [formatCount(12_345), formatUnit(3, 'minute'), foreignTag(numberLanguage())]
+    const ofFrame = [t('just now'), counted(1200, '{count} devbox', '{count} devboxes')]
+    drawEnglishPage(false)
+    return { english, ofFrame, translated: [formatCount(12_345), foreignTag(numberLanguage())] }
+  }
+  expect(await said(german, ask)).toEqual({
+    english: ['12,345', '3 min', undefined],
+    ofFrame: ['gerade eben', '1.200 Devboxen'],
+    translated: ['12.345', 'de'],
+  })
+  await said(undefined, ask)
+  expect(await said(german, () => formatCount(12_345))).toBe('12.345')
 })
 
 it('keeps requests that are answered at the same time apart', async () => {

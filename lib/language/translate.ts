@@ -18,6 +18,8 @@ export interface Spoken {
   language: Language
   /** Absent for English. */
   words?: Catalogue
+  /** What the frame holds is a page in English. */
+  isPageEnglish?: boolean
 }
 
 type Values = Readonly<Record<string, string | number>>
@@ -40,11 +42,17 @@ export const speak = (next: Spoken = english): void => {
   ofPage = next
 }
 
-/** For what is translated inside of what stays English; undefined where both are one. */
-export const foreignTag = (): Language | undefined => {
-  const { language } = spoken()
-  return language === 'en' ? undefined : language
+/** For the frame, as it is drawn around a page: not every page is translated as the frame is. */
+export const drawEnglishPage = (isPageEnglish: boolean): void => {
+  if (spoken() !== english) spoken().isPageEnglish = isPageEnglish
 }
+
+/** Of numbers and times. They stand in the sentences of the page, and a sentence is in one language. */
+export const numberLanguage = (): Language => (spoken().isPageEnglish ? 'en' : spoken().language)
+
+/** For what is translated inside of what stays English; undefined where both are one. */
+export const foreignTag = (language = spoken().language): Language | undefined =>
+  language === 'en' ? undefined : language
 
 /**
  * The text in the language of the page, `{name}` being the value of that name. While something is drawn or done only: what
@@ -62,15 +70,17 @@ export const counted = (count: number, one: string, many: CountedText, values?: 
   const { language, words } = spoken()
   const forms = words?.[many] as Readonly<Record<string, string>> | undefined
   const form = forms?.[new Intl.PluralRules(language).select(count)] ?? forms?.other
-  return fill(form ?? (count === 1 ? one : many), { ...values, count: formatCount(count) })
+  return fill(form ?? (count === 1 ? one : many), { ...values, count: countIn(language, count) })
 }
 
 /** 1234567 as "1,234,567". */
-export const formatCount = (count: number): string => new Intl.NumberFormat(spoken().language).format(count)
+export const formatCount = (count: number): string => countIn(numberLanguage(), count)
+
+export const countIn = (language: Language, count: number): string => new Intl.NumberFormat(language).format(count)
 
 /** `1 run`, `12 runs`, in what is in English alone. */
 export const formatCountOf = (count: number, one: string, many = `${one}s`): string =>
-  `${formatCount(count)} ${count === 1 ? one : many}`
+  `${countIn('en', count)} ${count === 1 ? one : many}`
 
 const fill = (text: string, values?: Values): string =>
   values ? text.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? '')) : text
@@ -80,7 +90,7 @@ export type Unit = keyof typeof units
 
 /** "3 min", in the words of the language: "3 Min.", "3 分". */
 export const formatUnit = (amount: number, unit: Unit, digits = 0): string => {
-  const { language } = spoken()
+  const language = numberLanguage()
   if (language === 'en') return `${amount.toFixed(digits)} ${units[unit]}`
   return new Intl.NumberFormat(language, {
     style: 'unit',

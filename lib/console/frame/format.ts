@@ -1,4 +1,4 @@
-import { formatCount, formatUnit, spoken, t, type Unit } from '#lib/language/translate.ts'
+import { formatCount, formatUnit, numberLanguage, t, type Unit } from '#lib/language/translate.ts'
 
 /** `12.3K`: a number of tokens in few digits. */
 export const formatTokens = (tokens: number): string =>
@@ -20,7 +20,7 @@ export const formatBytes = (bytes: number): string => {
   const amount = bytes / 1024 ** power
   const digits = amount >= 1000 ? 4 : 3
   const precision = power > 0 ? { minimumSignificantDigits: digits, maximumSignificantDigits: digits } : {}
-  const number = new Intl.NumberFormat(spoken().language, { ...precision, useGrouping: false })
+  const number = new Intl.NumberFormat(numberLanguage(), { ...precision, useGrouping: false })
   return `${number.format(amount)} ${byteUnits[power]}`
 }
 

@@ -42,11 +42,13 @@ describe.each([
       },
     })
     expect(await run.complete()).toMatchObject({ state: 'completed', name: 'first', metadata: { env: 'test' } })
-    await expect.poll(() => run.devbox.getInfo()).toMatchObject({
-      status: 'shutdown',
-      initiator_type: 'scenario',
-      initiator_id: run.id,
-    })
+    await expect
+      .poll(() => run.devbox.getInfo())
+      .toMatchObject({
+        status: 'shutdown',
+        initiator_type: 'scenario',
+        initiator_id: run.id,
+      })
     expect(await run.getScore()).toMatchObject({ score: 0.625 })
   })
 
