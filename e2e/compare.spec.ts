@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Locator, Page } from '@playwright/test'
 import { hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
-import { expect, type Product, test } from './product.ts'
+import { expect, isLive, open, type Product, test } from './product.ts'
 import { finishedJob, makeScenarios } from './small-jobs.ts'
 
 test.use({ journeys: 'compare' })
@@ -14,7 +14,7 @@ test('two jobs are found, selected and compared, and the address brings the comp
   const before = await finishedJob(product, 'before the change', scenarioIds, [1, 0.5, 0])
   const after = await finishedJob(product, 'after the change', scenarioIds, [1, 1, 0])
 
-  await page.goto(`${product.url}/benchmark-jobs`)
+  await open(page, `${product.url}/benchmark-jobs`)
   const row = page.getByRole('row', { name: /after the change/ })
   await expect(row).toContainText('solver 0.667 (n = 3)')
   await showsEveryAgent(page, product, scenarioIds)
@@ -46,6 +46,7 @@ test('two jobs are found, selected and compared, and the address brings the comp
   await expect(changed.getByRole('row', { name: /scenario 2/ })).toBeVisible()
 
   await page.reload()
+  await isLive(page)
   await expect(differences.getByRole('row', { name: /over the same in after/ })).toContainText('-0.167 (n = 3)')
   await expect(changed.getByRole('row', { name: /scenario 2/ })).toBeVisible()
   const downloading = page.waitForEvent('download')
@@ -53,7 +54,7 @@ test('two jobs are found, selected and compared, and the address brings the comp
   expect(readFileSync(await (await downloading).path(), 'utf8')).toContain('"solver"')
 
   // From the page of a job to the comparison with another, and from a change to its outcome.
-  await page.goto(`${product.url}/benchmark-jobs/${after}`)
+  await open(page, `${product.url}/benchmark-jobs/${after}`)
   await page.getByRole('main').getByRole('link', { name: 'Compare' }).click()
   await page.getByRole('combobox', { name: 'Compare with' }).selectOption(before)
   await expect(differences.getByRole('row', { name: /over the same in before/ })).toContainText('+0.167 (n = 3)')
@@ -79,12 +80,13 @@ const showsEveryAgent = async (page: Page, { service }: Product, [scenario = '']
   const isOver = async () => hasJobEnded((await service.benchmarkJobs.get({ params: { id } })).state)
   await expect.poll(isOver).toBe(true)
   await page.reload()
+  await isLive(page)
   const row = page.getByRole('row', { name: /ten agents/ })
   await expect(row).toContainText(
     /agent-9-with-a-long-name.*0.900 \(n = 1\).*agent-4-with-a-long-name.*0.400 \(n = 1\)/,
   )
   await expect(row.getByText('agent-3-with')).toHaveCount(0)
-  expect(await cutOff(row)).toEqual([])
+  await expect.poll(() => cutOff(row)).toEqual([])
   await row.getByRole('button', { name: 'and 4 more' }).click()
   await expect(row).toContainText(/agent-0-with-a-long-name.*0.000 \(n = 1\)/)
   await page.setViewportSize({ width: 390, height: 844 })
@@ -94,7 +96,7 @@ const showsEveryAgent = async (page: Page, { service }: Product, [scenario = '']
     .click()
   const card = page.getByRole('row').filter({ hasText: 'Agents and scores' }).filter({ hasText: 'agent-9' })
   await expect(card.getByRole('button', { name: 'and 4 more' })).toBeVisible()
-  expect(await cutOff(card)).toEqual([])
+  await expect.poll(() => cutOff(card)).toEqual([])
   await page.setViewportSize({ width: 1440, height: 900 })
 }
 

@@ -25,7 +25,7 @@ test('a drill: announced in one tab, taken on in all, saved, evicted, resumed an
   await other.goto(`${product.url}/axons`)
   await expect(other.getByText('Live', { exact: true })).toBeVisible()
   await page.bringToFront()
-  await page.goto(`${product.url}/evictions`)
+  await open(page, `${product.url}/evictions`)
   await expect(page.getByRole('heading', { name: 'No evictions pending' })).toBeVisible()
 
   await startDrill(page, id)

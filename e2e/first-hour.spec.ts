@@ -127,7 +127,7 @@ test('an eviction scheduled elsewhere is on every page, as it comes', async ({ s
 
   await page.goto(`${product.url}/devboxes`)
   await expect(banner).toContainText(/doomed-box/)
-  expect(await banner.evaluate((bar) => bar.getBoundingClientRect().height)).toBeLessThanOrEqual(40)
+  await expect.poll(() => banner.evaluate((bar) => bar.getBoundingClientRect().height)).toBeLessThanOrEqual(40)
 
   await product.service.evictions.schedule({ body: { devbox_id: devbox.id, eviction_deadline_ms: Date.now() + 500 } })
   await expect(page.getByRole('row', { name: /doomed-box/ })).toContainText('Suspended')
@@ -176,6 +176,7 @@ test('filters are in the address and survive a reload', async ({ signedIn: page,
   expect(await seen()).not.toContain('filter-dev')
   await expect(page.getByText(/2 of 2/)).toBeVisible()
   await page.reload()
+  await isLive(page)
   await expect.poll(seen).toContain('filter-prod')
   expect(await seen()).not.toContain('filter-dev')
 

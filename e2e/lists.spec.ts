@@ -86,10 +86,12 @@ test('two lists keep their own columns; one is exported whole and saved as a vie
   await expect(suspend).toBeVisible()
   for (const target of [box.locator('label'), suspend, bar.getByRole('button', { name: 'Clear selection' })])
     await expect.poll(async () => (await target.boundingBox())?.height).toBeGreaterThanOrEqual(44)
-  const { x = 0, y = 0, width = 0, height = 0 } = (await bar.boundingBox()) ?? {}
-  expect(x + width).toBeLessThanOrEqual(390)
-  expect(y + height).toBeGreaterThan(800)
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+  await expect(async () => {
+    const { x = 0, y = 0, width = 0, height = 0 } = (await bar.boundingBox()) ?? {}
+    expect(x + width).toBeLessThanOrEqual(390)
+    expect(y + height).toBeGreaterThan(800)
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+  }).toPass()
   await suspend.click()
   await page.getByRole('dialog').getByRole('button', { name: 'Suspend 1 devbox' }).click()
   await expect(box.getByText('Suspended', { exact: true })).toBeVisible()
@@ -114,16 +116,18 @@ test('what has no room in a row is counted or below it, and on a phone the filte
   await open(page, `${product.url}/snapshots?search=tight`)
   const shown = page.getByText(message)
   await expect(shown).toBeVisible()
-  expect(
-    await shown.evaluate((text) =>
-      [text, text.closest('th')].every((each) => !each || each.scrollWidth <= each.clientWidth),
-    ),
-  ).toBe(true)
+  await expect
+    .poll(() =>
+      shown.evaluate((text) =>
+        [text, text.closest('th')].every((each) => !each || each.scrollWidth <= each.clientWidth),
+      ),
+    )
+    .toBe(true)
   await startJob(product, 'n'.repeat(180), await makeScenarios(product, ['tight']), 'true')
   await open(page, `${product.url}/benchmark-jobs`)
   const named = page.getByRole('row').filter({ hasText: 'n'.repeat(100) })
   await expect(named.getByText('n'.repeat(100))).toHaveAttribute('title', 'n'.repeat(180))
-  expect((await named.boundingBox())?.height, 'three lines').toBeLessThan(80)
+  await expect.poll(async () => (await named.boundingBox())?.height, 'three lines').toBeLessThan(80)
 
   await page.setViewportSize({ width: 390, height: 844 })
   await open(page, `${product.url}/devboxes/${id}?tab=log`)

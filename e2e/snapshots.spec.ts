@@ -107,7 +107,7 @@ test('a devbox is created from a snapshot of another, which is then deleted', as
   for (const name of ['several-1', 'several-2'])
     await product.service.snapshots.create({ params: { id: copy }, body: { name } })
   const elsewhere = await product.service.snapshots.create({ params: { id: copy }, body: { name: 'several-3' } })
-  await page.goto(`${product.url}/snapshots`)
+  await open(page, `${product.url}/snapshots`)
   for (const name of ['several-1', 'several-2']) await page.getByRole('checkbox', { name: `Select ${name}` }).check()
   // One that is deleted elsewhere is said to be gone; those that are deleted here are not.
   await product.service.snapshots.delete({ params: { id: elsewhere.id } })

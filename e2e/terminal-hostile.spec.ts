@@ -64,7 +64,7 @@ test('what a devbox prints reaches no clipboard, title, address or shell', async
   })
   const id = await openTerminal(page, product, 'hostile')
   await page.evaluate(() => navigator.clipboard.writeText('untouched'))
-  const title = await page.title()
+  await expect(page).toHaveTitle('hostile · Devdeck')
   const address = page.url()
   // Reads raw what the terminal types in return. Answers come in order, so all are there once the place of the cursor is;
   // who has asked for too much is not answered for a while, and asks again.
@@ -90,7 +90,7 @@ stty sane; printf %s "$typed" >"$1.answers"; printf '\\033c'; echo "played $1"\n
     await untilText(page, new RegExp(`^played ${file}`, 'm'))
     expect(await read(service, id, `${file}.answers`), what).toMatch(answers)
     expect(await clipboard(page), what).toBe('untouched')
-    expect(await page.title(), what).toBe(title)
+    expect(await page.title(), what).toBe('hostile · Devdeck')
   }
   expect(seen).toEqual([])
   expect(page.url()).toBe(address)
@@ -173,8 +173,10 @@ test('a program writes to the clipboard after a yes, and a link says where it le
   await request.getByRole('button', { name: 'Copy once' }).click()
   await expect.poll(() => clipboard(page)).toBe('yanked')
 
+  await untilFocused(page)
   await ask('again')
   await request.getByRole('button', { name: 'Never' }).click()
+  await untilFocused(page)
   await ask('third')
   await page.keyboard.type('echo asked\n')
   await untilText(page, /^asked$/m)

@@ -80,7 +80,7 @@ test('a second window watches and takes over, and both are told', async ({ page,
   await expect(page.getByText(/^Taken over by/)).toBeVisible()
   // Both at the size of who types.
   const sizeOf = (at: Page) => at.evaluate(() => `${window.term?.cols}x${window.term?.rows}`)
-  await expect.poll(() => sizeOf(page)).toBe(await sizeOf(other))
+  await expect(async () => expect(await sizeOf(page)).toBe(await sizeOf(other))).toPass()
   await page.getByRole('button', { name: 'Take back' }).click()
   await expect(other.getByText(/^Taken over by/)).toBeVisible()
   expect(await screenText(page)).not.toMatch(/\$ x/)

@@ -21,6 +21,10 @@ const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 /** Of a shell that waits for a command, at the end of what is shown. */
 const prompt = /\$\s*$/
 
+/** What is typed now reaches this pane, which may show a prompt before it has the keyboard. */
+const hasKeyboard = (page: Page, name: string) =>
+  expect(pane(page, name).locator('.xterm-helper-textarea')).toBeFocused()
+
 /** Runs a line in a pane that is shown, once its shell asks for one. */
 const run = async (page: Page, name: string, line: string) => {
   await says(page, name, prompt)
@@ -53,7 +57,7 @@ test('tabs, splits, names and their order are in the address, and a reload bring
   await page.keyboard.press('Control+Shift+E')
   await expect.poll(() => layoutOf(page)).toBe('main,@shell-2.@shell-3')
   await says(page, 'shell-3', prompt)
-  // The new pane has the keyboard.
+  await hasKeyboard(page, 'shell-3')
   await page.keyboard.type('kept=in-third\n')
   await page.keyboard.press('Control+Shift+O')
   await expect.poll(() => layoutOf(page)).toBe('main,@shell-2.(shell-3/@shell-4)')
@@ -77,7 +81,7 @@ test('tabs, splits, names and their order are in the address, and a reload bring
   await page.keyboard.press('Control+Shift+Digit2')
   await run(page, 'main', 'echo "[$kept]"')
   await says(page, 'main', '[in-main]')
-  expect(layoutOf(page)).toBe('shell-2.(@shell-3/shell-4):Web~, server,@main')
+  await expect.poll(() => layoutOf(page)).toBe('shell-2.(@shell-3/shell-4):Web~, server,@main')
 })
 
 test('back and forward go through what was shown', async ({ signedIn: page, product }) => {
@@ -192,6 +196,7 @@ test('keys go to panes and tabs and never to the shell', async ({ signedIn: page
   await expect.poll(() => layoutOf(page)).toBe('one.(two/@three),@four')
   await page.keyboard.press('Control+Shift+ArrowLeft')
   await says(page, 'three', prompt)
+  await hasKeyboard(page, 'three')
   await page.keyboard.type('echo typed\n')
   await says(page, 'three', /\$ echo typed\s+typed/)
 
@@ -347,10 +352,10 @@ test('what a shell calls itself is shown as text, until somebody names the tab',
   product,
 }) => {
   await openTerminals(page, product)
-  const title = await page.title()
+  await expect(page).toHaveTitle('desk · Devdeck')
   await run(page, 'main', `printf '\\e]0;<img src=x onerror=alert(1)> \\xe2\\x80\\xaegnp.exe %0300d\\a' 0`)
   await expect(tab(page, /<img src=x onerror=alert\(1\)> U\+202Egnp\.exe/)).toBeVisible()
-  expect(await page.title()).toBe(title)
+  await expect(page).toHaveTitle('desk · Devdeck')
   await tab(page, /img/).focus()
   await page.keyboard.press('F2')
   await page.getByRole('textbox', { name: 'Name of the tab' }).fill('Mine')
@@ -377,7 +382,7 @@ test('a command is put on the prompt and not run', async ({ signedIn: page, prod
   await expect(page.getByText('Exit 0')).toBeVisible()
   await page.getByRole('button', { name: /Put on the terminal/ }).click()
   await says(page, 'main', /\$ echo once >> ran$/m)
-  await expect(pane(page, 'main').locator('.xterm-helper-textarea')).toBeFocused()
+  await hasKeyboard(page, 'main')
   expect(await inDevbox(product, id, 'cat ran')).toBe('once\n')
   await page.keyboard.press('Enter')
   await expect.poll(() => inDevbox(product, id, 'cat ran')).toBe('once\nonce\n')
@@ -426,7 +431,8 @@ test('a port is opened through a tunnel, once somebody has agreed to it', async 
   await page.getByRole('textbox', { name: 'Port' }).fill('3000')
   const next = page.context().waitForEvent('page')
   await page.getByRole('button', { name: 'Open port' }).click()
-  expect((await next).url()).toContain(`3000-${key}`)
+  const second = await next
+  await expect.poll(() => second.url()).toContain(`3000-${key}`)
   await page.getByRole('button', { name: 'Terminal actions' }).click()
   await page.getByRole('menuitem', { name: 'Ports' }).click()
   await page.getByRole('button', { name: 'Remove tunnel' }).click()
@@ -495,9 +501,11 @@ test('a window of its own has nothing but the terminals', async ({ signedIn: pag
   await says(page, 'a', prompt)
   await page.goto(`${page.url()}&full=1`)
   await says(page, 'b', prompt)
-  const box = await page.getByRole('tabpanel').boundingBox()
-  expect(box?.width).toBeGreaterThan(1420)
-  expect(box?.height).toBeGreaterThan(840)
+  await expect(async () => {
+    const box = await page.getByRole('tabpanel').boundingBox()
+    expect(box?.width).toBeGreaterThan(1420)
+    expect(box?.height).toBeGreaterThan(840)
+  }).toPass()
   // The frame beneath cannot be reached.
   const covered = page.getByRole('navigation', { name: 'Devbox' })
   expect(await covered.evaluate((element) => element.closest('[inert]') !== null)).toBe(true)

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { expect, test } from './product.ts'
+import { expect, open, test } from './product.ts'
 import { finishedJob, makeScenarios } from './small-jobs.ts'
 
 test.use({ journeys: 'trend' })
@@ -12,7 +12,7 @@ test('the trend of an agent shows what became worse, and a scenario what every a
   const first = await finishedJob(product, 'monday', scenarioIds, [1, 1, 1, 0])
   await finishedJob(product, 'tuesday', scenarioIds, [1, 1, 0, 0])
 
-  await page.goto(`${product.url}/benchmark-jobs/${first}`)
+  await open(page, `${product.url}/benchmark-jobs/${first}`)
   await page.getByRole('link', { name: 'Trend' }).last().click()
   await page.waitForURL(`**/benchmark-jobs/trend?job=${first}`)
   const status = page.getByRole('status').filter({ hasText: 'solver scores' })
