@@ -59,18 +59,18 @@ const sharedByResources = ['ui', 'layout', 'list', 'filters']
 /** Lines of the product by room. A room that grows changes its number in the same commit, and the commit says why. */
 const mostLines: Record<string, number> = {
   app: 1_190,
-  components: 35_100,
+  components: 35_000,
   'lib/client': 380,
-  'lib/console': 8_700,
+  'lib/console': 8_570,
   'lib/contract': 2_880,
-  'lib/gateway': 11_230,
-  'lib/language': 150,
-  'lib/service': 26_800,
-  'lib/statistics': 1_060,
-  'lib/terminal': 3_800,
-  'lib/wire': 1_330,
+  'lib/gateway': 11_320,
+  'lib/language': 160,
+  'lib/service': 26_770,
+  'lib/statistics': 1_050,
+  'lib/terminal': 3_810,
+  'lib/wire': 1_310,
   scripts: 680,
-  'server.ts': 190,
+  'server.ts': 200,
 }
 
 const mostFiles = (folder: string) => (['components/ui', 'lib/contract'].includes(folder) ? 45 : 25)

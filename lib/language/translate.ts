@@ -76,7 +76,7 @@ export const counted = (count: number, one: string, many: CountedText, values?: 
 /** 1234567 as "1,234,567". */
 export const formatCount = (count: number): string => countIn(numberLanguage(), count)
 
-export const countIn = (language: Language, count: number): string => new Intl.NumberFormat(language).format(count)
+const countIn = (language: Language, count: number): string => new Intl.NumberFormat(language).format(count)
 
 /** `1 run`, `12 runs`, in what is in English alone. */
 export const formatCountOf = (count: number, one: string, many = `${one}s`): string =>
