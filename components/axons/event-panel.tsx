@@ -3,11 +3,11 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { Download, Send } from 'lucide-react'
 import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react'
 import { FilterInput } from '#components/filters/filter-input.tsx'
+import { FilterSelect } from '#components/filters/filter-select.tsx'
 import { useAddress } from '#components/list/use-address.ts'
 import { Button } from '#components/ui/button.tsx'
 import { LiveState } from '#components/ui/live-badge.tsx'
 import { problemOf } from '#components/ui/problem.ts'
-import { Select } from '#components/ui/select.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { formatZone } from '#components/ui/time-text.ts'
 import { toast } from '#components/ui/toast.tsx'
@@ -27,11 +27,11 @@ import {
 } from '#lib/console/live/event-log.ts'
 import type { TailSnapshot } from '#lib/console/live/event-tail.ts'
 import { axonEvents, matchingEvents } from '#lib/console/queries/axon/events.ts'
-import { type Axon, type AxonEvent, changeRefusal, eventOrigins } from '#lib/contract/axons.ts'
+import { type Axon, type AxonEvent, changeRefusal } from '#lib/contract/axons.ts'
 import { formatCount } from '#lib/language/translate.ts'
 import { EventLog } from './event-log.tsx'
 import { LinkedEvent } from './linked-event.tsx'
-import { originWord } from './origin-word.ts'
+import { originWords } from './origin-word.ts'
 import { PublishForm } from './publish-form.tsx'
 
 /** The log of an axon as it grows. One event can be opened; the address names it. */
@@ -60,15 +60,12 @@ export const EventPanel = ({ axon }: { axon: Axon }) => {
   return (
     <section aria-label="Events" className="space-y-2">
       <div data-page-actions className="flex flex-wrap items-center gap-2">
-        <Select
-          aria-label="Origin"
-          className="w-40 max-sm:flex-1 max-sm:basis-32"
-          value={view.origin ?? ''}
-          onChange={({ target }) => change({ origin: target.value || undefined }, 'push')}
-          options={[
-            { value: '', label: 'Any origin' },
-            ...eventOrigins.map((value) => ({ value, label: originWord(value) })),
-          ]}
+        <FilterSelect
+          label="Origin"
+          any="Any origin"
+          value={view.origin}
+          words={originWords}
+          onFilter={(origin) => change({ origin }, 'push')}
         />
         <FilterInput
           data-filter-input

@@ -1,6 +1,6 @@
 import type { AxonEvent } from '#lib/contract/axons.ts'
 
-const words: Record<string, string> = {
+export const originWords: Record<string, string> = {
   EXTERNAL_EVENT: 'External',
   AGENT_EVENT: 'Agent',
   USER_EVENT: 'User',
@@ -9,4 +9,4 @@ const words: Record<string, string> = {
 
 /** One that is not known yet is shown as it is. */
 export const originWord = (origin: AxonEvent['origin']): string =>
-  Object.hasOwn(words, origin) ? (words[origin] as string) : origin
+  Object.hasOwn(originWords, origin) ? (originWords[origin] as string) : origin
