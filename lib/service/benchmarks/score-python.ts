@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import type { Scorer } from '#lib/contract/scenarios.ts'
 import { meetsConstraint } from '#lib/service/domain/version-constraint.ts'
+import { jsonOf } from '#lib/service/kit/json.ts'
 import { quote } from '#lib/service/kit/quoting.ts'
 import { fromZeroToOne, numberInLastLine } from './score-text.ts'
 import { runScorer, type ScorerBench, ScorerError } from './scorer.ts'
@@ -74,7 +75,8 @@ const requirePython = async (bench: ScorerBench, constraint: string, requirement
     `command -v python3 >/dev/null || exit 127\nexec python3 -c ${quote(workingDirectoryLast + lookScript)} ${names}`,
   )
   if (exitStatus === 127) throw new ScorerError('There is no python3 in the devbox, which this scorer needs', output)
-  const found = exitStatus === 0 ? Found.safeParse(parsed(stdout)).data : undefined
+  // No JSON where a sitecustomize of the devbox has written something before.
+  const found = exitStatus === 0 ? Found.safeParse(jsonOf(stdout)).data : undefined
   if (!found) throw new ScorerError(`The python3 of the devbox does not work: it ended with ${exitStatus}`, output)
   const meets = meetsConstraint(found.version, constraint)
   if (meets === undefined) throw new ScorerError(`The Python version constraint ${constraint} cannot be read`)
@@ -87,13 +89,4 @@ const requirePython = async (bench: ScorerBench, constraint: string, requirement
     throw new ScorerError(
       `Packages cannot be installed here, and the devbox lacks ${missing.map(({ name, constraint }) => name + constraint).join(', ')}`,
     )
-}
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // A sitecustomize of the devbox has written something before.
-    return undefined
-  }
 }

@@ -1,5 +1,6 @@
 import { createContext, Script } from 'node:vm'
 import type { AgentUsage } from '#lib/contract/agent-usage.ts'
+import { jsonOf } from '#lib/service/kit/json.ts'
 import type { UsageRule, UsageSource } from './definition.ts'
 
 /** How long all expressions of a rule may work on an output; one may take for ever on a line made for it. */
@@ -42,7 +43,7 @@ export const usageByRule = (rule: UsageRule, text: string | undefined): AgentUsa
 
 /** What a trajectory in the form ATIF says at its end; undefined for what is no JSON object with steps. */
 export const usageOfTrajectory = (text: string): AgentUsage | undefined => {
-  const trajectory = parsed(text)
+  const trajectory = jsonOf(text)
   if (typeof trajectory !== 'object' || trajectory === null) return undefined
   if (!Array.isArray((trajectory as { steps?: unknown }).steps)) return undefined
   const at = (key: string) => atPath(trajectory, `final_metrics.${key}`)[0] ?? null
@@ -72,29 +73,12 @@ const checked = (figures: Record<Figure, number | null>, reason: string): AgentU
   return { ...usage, unknown_because: isUnknown ? reason : null }
 }
 
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-/** The whole text as one value, else each line that is one. */
+/** The whole text as one value, else each line that is one: other lines are what the agent says besides. */
 const jsonValuesOf = (text: string): unknown[] => {
-  try {
-    return [JSON.parse(text)]
-  } catch {
-    // Other lines are what the agent says besides.
-    return text.split('\n').flatMap((line) => {
-      if (!/^\s*[[{]/.test(line)) return []
-      try {
-        return [JSON.parse(line)]
-      } catch {
-        return []
-      }
-    })
-  }
+  const whole = jsonOf(text)
+  if (whole !== undefined) return [whole]
+  const lines = text.split('\n').filter((line) => /^\s*[[{]/.test(line))
+  return lines.map(jsonOf).filter((value) => value !== undefined)
 }
 
 const atPath = (value: unknown, path: string): number[] => {
