@@ -191,6 +191,22 @@ it('asks once for all pages, and says when it could not', async () => {
   )
 })
 
+it('asks at once when the service is back, and not with the next turn', async () => {
+  const { setTimeout: waits } = globalThis
+  const resting = vi.spyOn(globalThis, 'setTimeout')
+  // What is asked for again and again rests as long as this test.
+  const rest = (run: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) =>
+    waits(run, ms < 15_000 ? ms : 2 ** 30, ...args)
+  resting.mockImplementation(rest as typeof setTimeout)
+  const page = await listen()
+  await vi.waitFor(() => expect(alertBookFor(owner).health().state).toBe('live'), soon)
+  devboxes = [devbox('dbx_1', { status: 'failure', end_time_ms: Date.now() })]
+  watches[0]?.response.destroy()
+  await page.has({ kind: 'failure', devbox_id: 'dbx_1', state: 'new' })
+  expect(alertBookFor(owner).health()).toMatchObject({ state: 'live', reconnects: 1 })
+  resting.mockRestore()
+})
+
 it('asks with the key of another page where that of the first is refused, and tells both', async () => {
   isRefused = (key) => key === 'ak_revoked'
   const book = alertBookFor({ ...owner, api_key: 'ak_revoked' })
