@@ -47,7 +47,7 @@ const Header = ({ recording }: { recording: Recording }) => {
         badge={live && <Recorded />}
         actions={
           <>
-            <ButtonLink href={paths.devbox(devbox_id, 'terminal')}>Devbox</ButtonLink>
+            <ButtonLink href={paths.devbox(devbox_id, 'terminal')}>Open devbox</ButtonLink>
             <ButtonLink icon={Download} href={recordingAddress(id)} prefetch={false} download>
               Download
             </ButtonLink>
@@ -56,7 +56,7 @@ const Header = ({ recording }: { recording: Recording }) => {
               disabledReason={live ? 'It is being written: stop it in its terminal first' : null}
               onClick={() => setIsDeleting(true)}
             >
-              Delete
+              Delete recording
             </Button>
           </>
         }
