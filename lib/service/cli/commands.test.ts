@@ -253,8 +253,10 @@ describe('pressure', () => {
     }
     expect(await second).toEqual(boxes)
     expect(await client.devboxes.get({ params: { id: boxes[0] ?? '' } })).toMatchObject({ status: 'suspended' })
-    expect(output.stderr).toMatch(/Short of memory: \d+ MiB of memory free, the floor is 1073741824 MiB/)
-    expect(output.stderr.match(/was used longest ago and is evicted at/g)).toHaveLength(2)
+    await expect
+      .poll(() => output.stderr)
+      .toMatch(/Short of memory: \d+ MiB of memory free, the floor is 1073741824 MiB/)
+    await expect.poll(() => output.stderr.match(/was used longest ago and is evicted at/g)).toHaveLength(2)
   })
 
   it('evicts who fills the disk, and nobody who does not', async () => {
@@ -272,7 +274,7 @@ describe('pressure', () => {
     expect(await first).toEqual([filling.id])
     const suspended = { statuses: ['suspended' as const] }
     await client.devboxes.waitForStatus({ params: { id: filling.id }, body: suspended })
-    expect(output.stderr).toMatch(/is filling the disk and is evicted at/)
+    await expect.poll(() => output.stderr).toMatch(/is filling the disk and is evicted at/)
     expect(await client.devboxes.get({ params: { id: idle.id } })).toMatchObject({ status: 'running' })
   })
 })

@@ -62,7 +62,7 @@ it('refuses new connections with 503 when files run out, says so once, and serve
   expect(answers[0]).toContain('200 OK')
   expect(answers[99]).toContain('503 Service Unavailable')
   expect(await service.ask(first, '/v1/axons', authorization)).toContain('200 OK')
-  expect(service.stderr().match(/New connections are refused/g)).toHaveLength(1)
+  await expect.poll(() => service.stderr().match(/New connections are refused/g)).toHaveLength(1)
 
   service.closeAll()
   await expect.poll(async () => (await fetch(`${service.url}/healthz`)).status).toBe(200)
@@ -86,7 +86,7 @@ it('closes the oldest of many connections of an address without a key, says so o
   for (const socket of strangers) socket.write('GET / HTTP/1.1\r\n')
   expect(await service.ask(await service.open(), '/v1/axons', authorization)).toContain('200 OK')
   await expect.poll(() => strangers.filter(({ closed }) => closed).length).toBe(100 - 11)
-  expect(service.stderr().match(/Connections of an address are closed: 12 of it/g)).toHaveLength(1)
+  await expect.poll(() => service.stderr().match(/Connections of an address are closed: 12 of it/g)).toHaveLength(1)
 
   expect(await service.ask(known, '/v1/axons', authorization)).toContain('200 OK')
   expect(await askSession()).toBe(200)
