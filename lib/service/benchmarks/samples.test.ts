@@ -64,7 +64,7 @@ describe('the sample job files', () => {
   })
 })
 
-describe.runIf(strongestIsolation === 'bubblewrap')('the sample tasks', { timeout: 240_000 }, () => {
+describe.runIf(strongestIsolation === 'bubblewrap')('the sample tasks', () => {
   let service: TestService
   beforeAll(async () => {
     service = await startService({ isolation: 'bubblewrap', datasets: [samples] })
