@@ -132,7 +132,9 @@ test('a console out of files refuses what is new and goes on; one that is ended 
     socket.send(Buffer.from(`echo $((${number} + 700))\r`))
     await expect.poll(heard).toContain(String(number + 700))
   }
-  expect(product.output().match(/New connections are refused: \d+ of 256 files are open/g)).toHaveLength(1)
+  await expect
+    .poll(() => product.output().match(/New connections are refused: \d+ of 256 files are open/g))
+    .toHaveLength(1)
   for (const socket of connections) socket.destroy()
   await expect.poll(() => fetch(url, { redirect: 'manual' }).then(({ status }) => status < 500)).toBe(true)
 

@@ -94,10 +94,11 @@ export const startServiceAlone = async ({
 }
 
 const end = async (child: ChildProcess) => {
-  const exited = once(child, 'exit')
+  // Not its exit: what it printed last may come after that.
+  const closed = once(child, 'close')
   if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
   child.kill('SIGTERM')
-  await exited
+  await closed
   return child.exitCode
 }
 
@@ -137,7 +138,7 @@ export const test = base.extend<{ signedIn: Page }, { journeys: string; product:
       await use(product)
       await product.stop()
     },
-    { scope: 'worker', timeout: 180_000 },
+    { scope: 'worker', timeout: 480_000 },
   ],
   signedIn: async ({ page, product }, use) => {
     await signIn(page, product)
