@@ -58,24 +58,6 @@ describe('what is written', () => {
     expect(mirror.pendingBytes).toBe(0)
   })
 
-  it('is not parsed where it is plain text that scrolls away before its turn comes', async () => {
-    const { mirror, marks, shown } = open({ cols: 80, rows: 8, scrollback: 100 })
-    const flood = (last: string) => {
-      const told = Promise.withResolvers<void>()
-      const piece = Buffer.from('plain text\r\n'.repeat(5000))
-      mirror.write(Buffer.from('\x1b]133;A\x07$ \x1b]133;C\x07'))
-      for (let count = 0; count < 400; count++) mirror.write(piece, count === 300 ? told.resolve : undefined)
-      mirror.write(Buffer.from(last))
-      return told.promise
-    }
-    await flood('one')
-    // 24 MB are more than can be parsed in a turn.
-    expect(mirror.pendingBytes).toBeLessThan(200_000)
-    await flood('two')
-    expect((await shown()).join('\n')).toContain('two')
-    expect(await marks()).toEqual([])
-  })
-
   it('is shown at once when nothing of it waits', async () => {
     const { mirror, write, snapshot } = open()
     write('here')

@@ -1,7 +1,7 @@
 import { TerminalModes } from '#lib/terminal/serialize/modes.ts'
 import { OpenSequence } from '#lib/terminal/serialize/open-sequence.ts'
 import { ScreenWriter } from '#lib/terminal/serialize/screen.ts'
-import { incompleteTail, plainLines, WholeCharacters } from '#lib/terminal/xterm/characters.ts'
+import { incompleteTail, WholeCharacters } from '#lib/terminal/xterm/characters.ts'
 import { openXterm } from '#lib/terminal/xterm/headless.ts'
 import type { Core } from '#lib/terminal/xterm/internals.ts'
 import type { TerminalMark } from '#lib/wire/terminals.ts'
@@ -18,8 +18,6 @@ const sharedTurnMs = 2
  * gets fewer: at under a microsecond for a cell that makes 0.1 s at worst.
  */
 const slice = { least: 64, most: 64 * 1024, cells: 2 ** 28, ms: 3 }
-/** Lines of plain text wait so long, or until there are so many bytes: nobody can tell, and of a flood most is skipped. */
-const gather = { ms: 100, bytes: 512 * 1024 }
 /** A cell takes 12 bytes. */
 const maxCells = 2 * 1024 * 1024
 /** A program that asks the terminal more often does not wait for the answers. */
@@ -49,8 +47,6 @@ interface Piece {
   bytes: Uint8Array
   at: number
   parsed: (() => void) | undefined
-  /** As `plainLines` counts them. */
-  lines: number
 }
 
 type Step = Piece | { run: () => void }
@@ -71,7 +67,6 @@ export class TerminalMirror {
   #pendingBytes = 0
   #sliceBytes = slice.most
   #isWaiting = false
-  #gathering: NodeJS.Timeout | undefined
   #isDisposed = false
   readonly #answers = new Allowance(answers)
 
@@ -100,7 +95,7 @@ export class TerminalMirror {
     if (this.#isDisposed) return
     const whole = this.#characters.take(bytes)
     this.#pendingBytes += whole.length
-    this.#take({ bytes: whole, at: 0, parsed, lines: plainLines(whole) })
+    this.#take({ bytes: whole, at: 0, parsed })
   }
 
   /** Takes effect after the bytes that were written before. */
@@ -125,7 +120,6 @@ export class TerminalMirror {
   /** No callback runs after this. */
   dispose(): void {
     this.#isDisposed = true
-    clearTimeout(this.#gathering)
     this.#steps = []
     this.#pendingBytes = 0
     this.#core.dispose()
@@ -145,14 +139,10 @@ export class TerminalMirror {
   #take(step: Step): void {
     if (this.#isDisposed) return
     this.#steps.push(step)
-    const canWait = 'lines' in step && step.lines > 0 && this.#pendingBytes < gather.bytes
-    if (canWait) this.#gathering ??= setTimeout(() => this.#goOn(), gather.ms)
-    else this.#goOn()
+    this.#goOn()
   }
 
   #goOn(): void {
-    clearTimeout(this.#gathering)
-    this.#gathering = undefined
     // xterm's own queue is not used: its timer waits a millisecond at least, and nothing could catch what it throws.
     if (this.#steps.length === 0 || this.#isWaiting) return
     this.#isWaiting = true
@@ -164,8 +154,6 @@ export class TerminalMirror {
     const end = performance.now() + (othersWait() ? sharedTurnMs : turnMs)
     let taken = 0
     try {
-      // Among others it parses all, so that each account prints what its turns allow and no more.
-      if (!othersWait()) this.#skipScrolledAway()
       for (let now = 0; now < end && taken < this.#steps.length; now = performance.now()) {
         const step = this.#steps[taken]
         if (!step) break
@@ -180,29 +168,6 @@ export class TerminalMirror {
     } finally {
       this.#steps.splice(0, taken)
       this.#goOn()
-    }
-  }
-
-  /** Of plain text that waits, only the end is parsed: what will have scrolled away by then leaves nothing behind. */
-  #skipScrolledAway(): void {
-    const { rows, buffers, options, _inputHandler: handler } = this.#core
-    const { scrollTop, scrollBottom } = buffers.active
-    // The first line end moves the cursor to a known column, a screen of them to the last row, and others push it all up.
-    const enough = options.scrollback + 2 * rows
-    if (this.#pendingBytes < enough || handler._parser.currentState !== 0) return
-    if (scrollTop !== 0 || scrollBottom !== rows - 1) return
-    const pieces: Piece[] = []
-    let lines = 0
-    for (const step of this.#steps) {
-      if ('run' in step || step.lines < 0) break
-      pieces.push(step)
-      lines += step.lines
-    }
-    for (const piece of pieces) {
-      lines -= piece.lines
-      if (lines < enough) break
-      this.#pendingBytes -= piece.bytes.length - piece.at
-      piece.at = piece.bytes.length
     }
   }
 

@@ -37,35 +37,3 @@ it.each(Array.from({ length: 6 }, (_, block) => block * 10))(
 it.each([5001, 5002])('restores longer random output, seed %i', async (seed) => {
   await compare(seed, 40)
 })
-
-const snapshotOf = (mirror: TerminalMirror) =>
-  new Promise<TerminalSnapshot>((done) => mirror.snapshot(10_000, done)).finally(() => mirror.dispose())
-
-it.each(Array.from({ length: 6 }, (_, block) => block * 50))(
-  'restores floods of which most is skipped, seeds from %i on',
-  async (first) => {
-    for (let seed = first; seed < first + 50; seed++) {
-      const random = randomNumbers(seed)
-      const size = { cols: 2 + Math.floor(random() * 20), rows: 2 + Math.floor(random() * 4) }
-      const options = { ...size, scrollback: Math.floor(random() * 6), answer: () => undefined }
-      const one = (list: string[]) => Buffer.from(list[Math.floor(random() * list.length)] ?? '')
-      const full = '\x1b#8\x1b[H'
-      const ends = ['', full, `\x1b[?1049h${full}`, '\x1b[?1049h\x1b[1;2r\x1b[9H', '\x1b[1;2r', '\x1b]2;open', '\x1b[3']
-      const before = Buffer.concat([randomOutput(random, { ...size, pieces: 12 }), one(ends)])
-      const plain = ['a', '\r\n', ...(random() < 0.5 ? [] : ['a longer one ', '\n', '\n', '\r', '\t'])]
-      const flood = Array.from({ length: 20 + Math.floor(random() * 120) }, () => one(plain))
-      const parsed = new TerminalMirror(options)
-      const skipped = new TerminalMirror(options)
-      // Asked for its screen after each, it parses them one by one.
-      for (const piece of [before, ...flood]) {
-        parsed.write(piece)
-        await new Promise((done) => parsed.snapshot(0, done))
-      }
-      skipped.write(before)
-      await new Promise((done) => skipped.snapshot(0, done))
-      for (const piece of flood) skipped.write(piece)
-      const where = `seed ${seed}, ${JSON.stringify([options, Buffer.concat([before, ...flood]).toString()])}`
-      expect([where, await snapshotOf(skipped)]).toEqual([where, await snapshotOf(parsed)])
-    }
-  },
-)

@@ -29,25 +29,6 @@ export const incompleteTail = (bytes: Uint8Array): number => {
   return 0
 }
 
-/**
- * How many lines end (CR LF) in plain text. Less than none for bytes that do more than fill lines, or may: all control
- * characters but tabs and line ends, and all that is not ASCII.
- */
-export const plainLines = (bytes: Uint8Array): number => {
-  let lines = 0
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at] ?? 0
-    if (byte === lf) {
-      if (bytes[at - 1] === cr) lines++
-    } else if ((byte < 0x20 && byte !== cr && byte !== tab) || byte > 0x7e) return -1
-  }
-  return lines
-}
-
-const tab = 0x09
-const lf = 0x0a
-const cr = 0x0d
-
 /** Stands in a dimmed rule over the width of the screen, where the old shell ended. */
 const newShellRule = ' new shell '
 
