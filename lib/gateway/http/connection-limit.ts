@@ -68,7 +68,9 @@ export const limitStrangers = (server: Server): void => {
     count(request.socket, clientAddress(request))
     if (await sessionOf((name) => String(request.headers[name] ?? ''))) forgets.get(request.socket)?.()
   }
-  server.on('request', judge).on('upgrade', judge)
+  // What cannot be told to be somebody's stays nobody's.
+  const judgeLater = (request: IncomingMessage) => void judge(request).catch(() => undefined)
+  server.on('request', judgeLater).on('upgrade', judgeLater)
 }
 
 const seldom = (message: string) => {
