@@ -334,9 +334,9 @@ export class AlertBook implements EvictionListener {
   #enter(upstream: RelayUpstream): void {
     const isFirst = this.#watchHealth.health.state === 'connecting'
     if (!this.#watchHealth.enter(upstream)) return
-    // What ended or failed while the service was away is not left to the next turn, which may be half a minute off.
-    if (upstream.state === 'live' && !isFirst) void this.#looks.look()
     if (upstream.state === 'live') {
+      // What ended or failed while the service was away is not left to the next turn, which may be half a minute off.
+      if (!isFirst) void this.#looks.look()
       this.#refusedKeys.delete(this.#apiKey)
       this.#caughtUpSoon()
     } else this.#isCatchingUp = true

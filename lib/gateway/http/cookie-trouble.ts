@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream'
-import { cookieName } from '../accounts/session-cookie.ts'
+import { cookieName, valuesOfCookie } from '../accounts/session-cookie.ts'
 import type { ReadHeader } from './origin.ts'
 import { hangUp } from './sockets.ts'
 
@@ -11,9 +11,8 @@ const mostCookies = 200
  * no request fits. A browser that has them is told so on a page, which also clears them.
  */
 export const areCookiesInTheWay = (header: ReadHeader): boolean => {
-  const name = `${cookieName(header)}=`
-  const cookies = (header('cookie') ?? '').split(';')
-  return cookies.length > mostCookies || cookies.filter((each) => each.trimStart().startsWith(name)).length > 1
+  const count = (header('cookie') ?? '').split(';').length
+  return count > mostCookies || valuesOfCookie(header, cookieName(header)).length > 1
 }
 
 /** Clears the cookies of this host; those of our name also where a browser does not know how to clear all. */
