@@ -1,8 +1,8 @@
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { formatTokens, formatUsd } from '#lib/console/frame/format.ts'
 import type { AgentUsage, RunUsage } from '#lib/contract/agent-usage.ts'
 import { formatCount } from '#lib/language/translate.ts'
 import type { AgentFigures } from '#lib/wire/reports.ts'
+import { formatTokens, formatUsd } from './usage-figures.ts'
 
 /** Tokens and cost of an agent in a table, with how many of its attempts told them. */
 export const UsageText = ({ figures }: { figures: AgentFigures }) => {

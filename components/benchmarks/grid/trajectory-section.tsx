@@ -6,10 +6,10 @@ import { problemOf } from '#components/ui/problem.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { ScrolledText } from '#components/ui/scrolled.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { formatUsd } from '#lib/console/frame/format.ts'
 import type { Trajectory, TrajectoryCall, TrajectoryStep } from '#lib/console/logs/trajectory.ts'
 import { scenarioRunQueries, trajectoryAddress } from '#lib/console/queries/scenario-runs.ts'
 import { formatCount, formatCountOf } from '#lib/language/translate.ts'
+import { formatUsd } from '../usage-figures.ts'
 
 const stepsAtOnce = 100
 const maxShownLength = 20_000

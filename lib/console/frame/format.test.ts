@@ -1,19 +1,9 @@
 import { expect, it } from 'vitest'
 import { formatCount } from '#lib/language/translate.ts'
-import { formatBytes, formatClock, formatDurationMs, formatShown, formatUsd, isoTime } from './format.ts'
+import { formatBytes, formatClock, formatDurationMs, formatShown, isoTime } from './format.ts'
 
 it('groups the digits of a count', () => {
   expect([0, 999, 1000, 1234567].map(formatCount)).toEqual(['0', '999', '1,000', '1,234,567'])
-})
-
-it('tells money in cents, and what is less in the digits that tell it', () => {
-  expect([0, 0.5, 1084.387, 0.01, 0.0012345].map(formatUsd)).toEqual([
-    '$0.00',
-    '$0.50',
-    '$1,084.39',
-    '$0.01',
-    '$0.0012',
-  ])
 })
 
 it('tells a time that a date can hold, and none for another', () => {

@@ -1,15 +1,5 @@
 import { formatCount, formatUnit, numberLanguage, t, type Unit } from '#lib/language/translate.ts'
 
-/** `12.3K`: a number of tokens in few digits. */
-export const formatTokens = (tokens: number): string =>
-  new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 }).format(tokens)
-
-/** `$1.23`; what is less than a cent has as many digits as tell it. */
-export const formatUsd = (usd: number): string =>
-  usd === 0 || usd >= 0.01 ? `$${cents.format(usd)}` : `$${Number(usd.toPrecision(2))}`
-
-const cents = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })
-
 /** A time for machines and files; undefined for one that nobody told (NaN, or null, as JSON has it) or no date can hold. */
 export const isoTime = (ms: number): string | undefined =>
   Number.isFinite(ms) && Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : undefined
