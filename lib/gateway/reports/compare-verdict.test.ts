@@ -70,7 +70,7 @@ it('counts the sides that are better and worse, and tells the largest that is se
 it('makes no loss of what may be chance', () => {
   const [down, up] = [pair('A', { difference: -0.006 }), pair('B', { difference: 0.07 })]
   expect(summaryOf([down, up])).toMatchObject({
-    lead: 'Of 2 sides none is better or worse than the baseline: no difference is settled.',
+    lead: 'Of 2 sides none is settled to be better or worse than the baseline.',
     more: [expect.stringMatching(/^The largest difference: B in the new job is better/), expect.anything()],
     tone: 'neutral',
   })
@@ -88,4 +88,17 @@ it('says why two cannot be compared, and nothing where no side has a baseline', 
     'A in the new job and A in the old job cannot be compared: no scenario in common.',
   )
   expect(summaryOf([])).toBeNull()
+})
+
+it('makes no gain of a baseline whose attempts all broke off', () => {
+  const counts = { mean: 0, n_completed: 0, n_failed: 15, n_timeout: 0, n_cancelled: 0, n_other: 0 }
+  const agents = [
+    { ...side('A', 'old'), ...counts },
+    { ...side('A', 'new'), ...counts, mean: 0.9, n_completed: 15, n_failed: 0 },
+  ]
+  const gain = pair('A', { difference: 0.9, p_value: 0.001, settled: true })
+  expect(compareVerdict({ jobs, agents, pairs: [gain], complete: true } as unknown as CompareReport)).toMatchObject({
+    more: [expect.stringMatching(/^No attempt completed: A in the old job \(15 failed\)\./), expect.anything()],
+    tone: 'attention',
+  })
 })

@@ -8,13 +8,13 @@ import {
   three,
 } from '#lib/wire/report-words.ts'
 import type { ComparedPair, CompareReport, Verdict } from '#lib/wire/reports.ts'
-import { allOf, probabilityWords, settledWords, testedOf } from './job-verdict.ts'
+import { allOf, probabilityWords, settledWords, testedOf, unansweredSentence } from './job-verdict.ts'
 
 type Figures = Pick<CompareReport, 'jobs' | 'agents' | 'complete' | 'pairs'>
 
 /** What a comparison comes to in words; null where no side has a baseline. */
 export const compareVerdict = (report: Figures): Verdict | null => {
-  const { pairs, complete } = report
+  const { pairs, complete, agents } = report
   const [first] = pairs
   if (!first) return null
   const name = sideNames(report)
@@ -25,17 +25,18 @@ export const compareVerdict = (report: Figures): Verdict | null => {
   const worse = pairs.filter(({ settled, difference }) => settled && (difference ?? 0) < 0).length
   const open = pairs.length - better - worse
   const of = `${complete ? 'Of' : 'So far: of'} ${pairs.length} sides`
+  const unanswered = unansweredSentence(agents, name)
   const counts =
     better + worse === 0
-      ? `${of} none is better or worse than the baseline: no difference is settled.`
+      ? `${of} none is settled to be better or worse than the baseline.`
       : `${of} ${better} ${isOrAre(better)} better than the baseline and ${worse} ${isOrAre(worse)} worse; ${open} ${isOrAre(open)} not settled.`
   const foremost = pairs.reduce((a, b) => (isBefore(b, a) ? b : a))
   const words = [counts, `The largest ${sizeWord(foremost)}: ${sentence(foremost)}`]
   const [lead = '', ...more] = pairs.length === 1 ? [`${complete ? '' : 'So far: '}${sentence(first)}`] : words
   return {
     lead,
-    more: [...more, ...changesSentence(pairs)],
-    tone: worse > 0 ? 'danger' : better > 0 ? 'ok' : 'neutral',
+    more: [...more, ...unanswered, ...changesSentence(pairs)],
+    tone: worse > 0 ? 'danger' : unanswered.length > 0 ? 'attention' : better > 0 ? 'ok' : 'neutral',
   }
 }
 

@@ -168,6 +168,9 @@ describe('the verdict', () => {
     const agents = [figures('A', 0.6, ten), figures('B', 0.45, ten)]
     const cancelled = { agents, pairs: [pair()], excluded_scenarios: [], state: 'cancelled' }
     expect(verdictOf({ ...cancelled, complete: true }).more).toEqual(['The job was cancelled: there are 20 attempts.'])
+    expect(verdictOf({ ...cancelled, state: 'failed', complete: true }).more).toEqual([
+      'The job failed: there are 20 attempts.',
+    ])
     // Outcomes may still come of what runs.
     expect(verdictOf({ ...cancelled, complete: false }).more).toEqual([])
   })
@@ -176,6 +179,18 @@ describe('the verdict', () => {
     const twice = [figures('A', 0.6), figures('A', 0.45, { benchmark_run_id: 'bmr_again' })]
     const between = pair({ b: { ...identity('A'), benchmark_run_id: 'bmr_again' } })
     expect(verdict(twice, [between]).lead).toMatch(/^A \(1 of 2\) is ahead of A \(2 of 2\) by 0\.150/)
+  })
+
+  it('makes no answer of an agent whose attempts all broke off', () => {
+    const counts = { n_completed: 0, n_failed: 9, n_timeout: 1, n_cancelled: 0, n_other: 0 }
+    const broken = figures('B', 0, counts)
+    const words =
+      'No attempt completed: B (9 failed, 1 timed out). Each 0 there stands for a failure or a timeout, not for a wrong answer.'
+    const sound = figures('A', 0.6, { ...counts, n_completed: 10, n_failed: 0, n_timeout: 0 })
+    expect(verdict([broken, sound], [pair({ settled: true })])).toMatchObject({ more: [words], tone: 'attention' })
+    const alone = verdict([broken, figures('oracle', 1, { ...counts, n_completed: 10 })])
+    expect(alone).toMatchObject({ lead: expect.stringMatching(/^B scores 0\.000/), tone: 'attention' })
+    expect(alone.more[0]).toBe(words)
   })
 
   it('calls a tie a tie, which there is nothing to settle of', () => {

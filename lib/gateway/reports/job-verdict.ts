@@ -42,11 +42,12 @@ export const verdictOf = ({ complete, state = 'completed', agents, pairs, exclud
       more: agents.length === 0 ? ['No agent has an outcome.'] : unscored,
       tone: 'neutral',
     }
+  const unanswered = unansweredSentence(agents, name)
   if (!second)
     return {
       lead: soFar + aloneSentence(best, name),
-      more: [...cutShort, ...controlsSentence(controls), ...unscored],
-      tone: 'neutral',
+      more: [...cutShort, ...unanswered, ...controlsSentence(controls), ...unscored],
+      tone: unanswered.length > 0 ? 'attention' : 'neutral',
     }
   const between = pairs.find(({ a, b }) => (isOf(a, best) && isOf(b, second)) || (isOf(a, second) && isOf(b, best)))
   const pair = between && turned(between)
@@ -62,6 +63,7 @@ export const verdictOf = ({ complete, state = 'completed', agents, pairs, exclud
           : pairSentence(pair, name)),
     more: [
       ...cutShort,
+      ...unanswered,
       ...(pair?.difference ? othersSentence(pair.a, pairs, among) : []),
       ...doubtOf(pair, testedOf(pairs)),
       ...controlsSentence(controls),
@@ -72,12 +74,16 @@ export const verdictOf = ({ complete, state = 'completed', agents, pairs, exclud
         : []),
       ...unscored,
     ],
-    tone: pair?.settled ? 'ok' : pair?.difference === 0 ? 'neutral' : 'attention',
+    tone: unanswered.length > 0 ? 'attention' : pair?.settled ? 'ok' : pair?.difference === 0 ? 'neutral' : 'attention',
   }
 }
 
 /** What ends a job before all of its attempts were made. */
-const endings: Readonly<Record<string, string>> = { cancelled: 'was cancelled', timeout: 'ran out of time' }
+const endings: Readonly<Record<string, string>> = {
+  cancelled: 'was cancelled',
+  failed: 'failed',
+  timeout: 'ran out of time',
+}
 
 /** Means over the same scores differ in their last digits, where these were added in another order. */
 const sameMean = 1e-9
@@ -96,13 +102,24 @@ const endedCounts = (agents: readonly AgentFigures[]): string[] => {
   })
 }
 
-const mostTied = 3
+/** Whose mean of 0 says nothing of its answers: there are none, as with a key that was refused. */
+export const unansweredSentence = (agents: readonly AgentFigures[], name: NameOf): string[] => {
+  const unanswered = agents.filter(({ mean, n_completed, n_other }) => mean !== null && n_completed + n_other === 0)
+  if (unanswered.length === 0) return []
+  const named = unanswered.slice(0, mostNamed).map((agent) => `${name(agent)} (${endedCounts([agent]).join(', ')})`)
+  const more = unanswered.length > mostNamed ? ` and ${unanswered.length - mostNamed} more` : ''
+  return [
+    `No attempt completed: ${named.join(', ')}${more}. Each 0 there stands for a failure or a timeout, not for a wrong answer.`,
+  ]
+}
+
+const mostNamed = 3
 
 const tieSentence = (tied: readonly AgentFigures[], all: number, name: NameOf): string => {
   const mean = three(tied[0]?.mean ?? 0)
   if (tied.length === all) return `All ${all} agents score the same: ${mean}.`
-  const named = tied.slice(0, mostTied).map(name).join(', ')
-  const more = tied.length > mostTied ? ` and ${tied.length - mostTied} more` : ''
+  const named = tied.slice(0, mostNamed).map(name).join(', ')
+  const more = tied.length > mostNamed ? ` and ${tied.length - mostNamed} more` : ''
   return `${tied.length} of ${all} agents share the highest score, ${mean}: ${named}${more}.`
 }
 

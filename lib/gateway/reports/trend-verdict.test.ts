@@ -103,3 +103,19 @@ it('says that nothing can be said', () => {
   expect(trendVerdict(reportOf()).lead).toBe('solver · m1 has no score on this data set yet.')
   expect(reportOf([1], [null]).points.map(stepOf)).toEqual(['first', 'none'])
 })
+
+it('says of runs after the newest score that they have none, and of which jobs nothing completed', () => {
+  const report = reportOf([0, 0, 0, 0, 0, 0, 0], [1, 1, 1, 1, 1, 1, 1], [null, null])
+  expect(trendVerdict(report)).toMatchObject({
+    more: [
+      '1 run after it has no score, the last in job 2: no scenario has an attempt that counts.',
+      'No regression in 1 change.',
+    ],
+    tone: 'neutral',
+  })
+  const [first, ...rest] = report.points as [TrendPoint, ...TrendPoint[]]
+  const broken = { ...first, figures: { ...first.figures, n_completed: 0, n_failed: 7 } }
+  expect(trendVerdict({ ...report, points: [broken, ...rest] }).more.at(-1)).toMatch(
+    /^No attempt completed: job 0 \(7 failed\)\./,
+  )
+})

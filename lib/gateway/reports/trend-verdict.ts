@@ -1,6 +1,6 @@
 import { agentLabel, byAmount, countOf, stepOf, type TrendStep, three } from '#lib/wire/report-words.ts'
 import type { ComparedPair, TrendPoint, TrendReport, Verdict } from '#lib/wire/reports.ts'
-import { allOf, probabilityWords, testedOf } from './job-verdict.ts'
+import { allOf, probabilityWords, testedOf, unansweredSentence } from './job-verdict.ts'
 
 const tones: Record<TrendStep, Verdict['tone']> = {
   first: 'neutral',
@@ -22,14 +22,29 @@ export const trendVerdict = (report: Figures): Verdict => {
   if (!newest) return { lead: `${name} has no score on this data set yet.`, more: [], tone: 'neutral' }
   const { figures, job, complete } = newest
   const soFar = complete ? '' : ' so far'
+  const later = report.points.slice(report.points.indexOf(newest) + 1)
+  const jobNames = new Map(report.points.map((point) => [point.job.id, point.job.name]))
+  const unanswered = unansweredSentence(
+    report.points.map((point) => point.figures),
+    ({ job_id }) => jobNames.get(job_id) ?? job_id,
+  )
   const stands = `${name} scores ${three(figures.mean ?? 0)} (n = ${figures.n_scenarios.toLocaleString('en-US')}) in ${job.name}${soFar}`
   return {
     lead: newest.change
       ? `${stands}, ${changeWords(newest.change, testedOf(report.points.flatMap(({ change }) => change ?? [])))}.`
       : `${stands}; there is no job before it to compare with.`,
-    more: regressionWords(report.points),
-    tone: tones[stepOf(newest)],
+    more: [...unscoredWords(later), ...regressionWords(report.points), ...unanswered],
+    tone: later.length > 0 && stepOf(newest) === 'better' ? 'neutral' : tones[stepOf(newest)],
   }
+}
+
+/** Jobs that came after the newest one with a score. */
+const unscoredWords = (later: readonly TrendPoint[]): string[] => {
+  const [last] = later.slice(-1)
+  if (!last) return []
+  return [
+    `${countOf(later.length, 'run')} after it ${later.length === 1 ? 'has' : 'have'} no score, the last in ${last.job.name}: ${last.figures.reasons.mean ?? 'none of its outcomes counts'}.`,
+  ]
 }
 
 const changeWords = (change: ComparedPair, changes: number): string => {
