@@ -7,7 +7,7 @@ import { baselineChoice } from './baseline.ts'
 import { inTurns, jobReader } from './caller.ts'
 import { compareVerdict } from './compare-verdict.ts'
 import { reportCsv } from './csv.ts'
-import { incomparabilities } from './incomparable.ts'
+import { incomparabilities, untold } from './incomparable.ts'
 import { answerIn } from './job-report.ts'
 import { agentsOf, attemptsOf, isComplete, reportedJob } from './judged-job.ts'
 import { compareMarkdown } from './markdown.ts'
@@ -46,7 +46,7 @@ export const compareReport = (request: Request): Promise<Response> =>
       complete,
       verdict: compareVerdict({ jobs: reported, complete, ...comparison }),
       ...comparison,
-      incomparable: incomparabilities(jobs, comparison),
+      incomparable: [...incomparabilities(jobs, comparison), ...untold(jobs)],
       notes: notesOf(rule, complete, comparison.agents, comparison.pairs),
     }
     return answerIn(format, report, (each) => reportCsv(each, table), compareMarkdown)

@@ -4,7 +4,7 @@ import { readLeniently } from '#lib/contract/lenient.ts'
 import { judge } from '#lib/statistics/judgement.ts'
 import type { CompareReport, Report } from '#lib/wire/reports.ts'
 import { reportCsv } from './csv.ts'
-import { incomparabilities } from './incomparable.ts'
+import { incomparabilities, untold } from './incomparable.ts'
 import { verdictOf } from './job-verdict.ts'
 import { agentsOf, attemptsOf, isComplete, reportedJob } from './judged-job.ts'
 import { reportMarkdown } from './markdown.ts'
@@ -164,6 +164,17 @@ it('says what differs between jobs, without the values of variables', () => {
     { kind: 'environment', text: 'a is given other secrets' },
   ])
   expect(incomparabilities([jobs[0] as BenchmarkJob, jobs[0] as BenchmarkJob], nothing)).toEqual([])
+})
+
+it('says what jobs do not tell, which may differ', () => {
+  const told = { state: 'completed', job_source: { type: 'harbor' }, job_spec: { scenario_ids: [], agent_configs: [] } }
+  const [whole, silent] = [jobOf({ ...told, name: 'whole' }), jobOf({ name: 'silent' })]
+  expect(untold([whole, silent])).toEqual([
+    { kind: 'source', text: 'Attempts, timeouts and the configuration of agents may differ: not told of silent' },
+    { kind: 'source', text: 'The source may differ: not told of silent' },
+  ])
+  // A job is like itself.
+  expect([untold([whole, whole]), untold([silent])]).toEqual([[], []])
 })
 
 it('names the scenarios whose environment differs in some of the jobs only', () => {

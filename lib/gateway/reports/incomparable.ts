@@ -26,6 +26,20 @@ export const incomparabilities = (
   ...differing('source', 'Source', jobs, sourceOf),
 ]
 
+/** What jobs that are compared do not tell, so that it may differ. */
+export const untold = (jobs: readonly BenchmarkJob[]): Incomparability[] => {
+  const line = (what: string, isTold: (job: BenchmarkJob) => unknown): Incomparability[] => {
+    const silent = jobs.filter((job) => !isTold(job)).map(({ name }) => name)
+    return silent.length === 0 || jobs.length < 2
+      ? []
+      : [{ kind: 'source', text: `${what} may differ: not told of ${silent.join(', ')}` }]
+  }
+  return [
+    ...line('Attempts, timeouts and the configuration of agents', ({ job_spec }) => job_spec),
+    ...line('The source', ({ job_source }) => job_source),
+  ]
+}
+
 const scenarios = (
   jobs: readonly BenchmarkJob[],
   agents: readonly AgentIdentity[],
