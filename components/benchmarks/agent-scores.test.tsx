@@ -4,8 +4,8 @@ import { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
 import { AgentScores } from './agent-scores.tsx'
 
-const wordsOf = (benchmark_outcomes: object[]): string =>
-  renderToStaticMarkup(<AgentScores job={readLeniently(BenchmarkJob, { id: 'bmj_1', benchmark_outcomes })} />)
+const wordsOf = (benchmark_outcomes: object[], more: object = {}): string =>
+  renderToStaticMarkup(<AgentScores job={readLeniently(BenchmarkJob, { id: 'bmj_1', benchmark_outcomes, ...more })} />)
     .replace(/<[^>]*>/g, ' ')
     .replace(/\s+/g, ' ')
     .trim()
@@ -66,4 +66,11 @@ it('says of how many the mean leaves some out, and where there is none', () => {
 it('shows what a service tells that tells no attempts', () => {
   const told = { average_score: 0.75, n_completed: 2, n_failed: 1, scenario_outcomes: [] }
   expect(wordsOf([outcome(1, told)])).toBe('agent 1 0.750 (n = 2 of 3)')
+})
+
+it('leaves nothing open of a job that has ended', () => {
+  const job_spec = { agent_configs: [{ name: 'agent 1' }, { name: 'late' }] }
+  expect(wordsOf([outcome(1)], { job_spec, state: 'running' })).toMatch(/ late pending$/)
+  expect(wordsOf([outcome(1)], { job_spec, state: 'cancelled' })).toMatch(/ late no score$/)
+  expect([wordsOf([], { state: 'queued' }), wordsOf([], { state: 'failed' })]).toEqual(['None yet', 'None'])
 })

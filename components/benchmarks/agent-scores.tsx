@@ -1,7 +1,7 @@
 'use client'
 import { useMemo, useState } from 'react'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
+import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import { formatCount, t } from '#lib/language/translate.ts'
 import { agentLabel, byMean, three } from '#lib/wire/report-words.ts'
 import { type AgentScore, agentRows, agentScores, shortLabels } from './job-figures.ts'
@@ -14,7 +14,7 @@ export const AgentScores = ({ job }: { job: BenchmarkJob }) => {
   const [isOpen, setIsOpen] = useState(false)
   // A job may have ten thousand outcomes.
   const rows = useMemo(() => scoredAgents(job), [job])
-  if (rows.length === 0) return <span className="text-muted">{t('None yet')}</span>
+  if (rows.length === 0) return <span className="text-muted">{hasJobEnded(job.state) ? t('None') : t('None yet')}</span>
   const more = rows.length - mostAgents
   return (
     <>
@@ -25,7 +25,7 @@ export const AgentScores = ({ job }: { job: BenchmarkJob }) => {
               <VisibleText truncate={3}>{label}</VisibleText>
             </span>{' '}
             {score?.mean == null ? (
-              <span className="text-right text-muted">{score ? t('no score') : state}</span>
+              <span className="text-right text-muted">{score || state === 'finished' ? t('no score') : state}</span>
             ) : (
               <b className="tabular text-right font-semibold">{three(score.mean)}</b>
             )}{' '}

@@ -1,4 +1,10 @@
-import type { AgentConfig, BenchmarkJob, BenchmarkOutcome, InProgressRun } from '#lib/contract/benchmark-jobs.ts'
+import {
+  type AgentConfig,
+  type BenchmarkJob,
+  type BenchmarkOutcome,
+  hasJobEnded,
+  type InProgressRun,
+} from '#lib/contract/benchmark-jobs.ts'
 import { benchmarkRunStates } from '#lib/contract/benchmark-run-states.ts'
 import { meanOf } from '#lib/statistics/means.ts'
 import { scenarioKey, talliesOf } from '#lib/statistics/tallies.ts'
@@ -37,8 +43,9 @@ export const agentRows = (job: BenchmarkJob): AgentRow[] => {
     rows.push({ key: runId, name, model: agent?.model_name ?? null, runId, state: stateOf(run), outcome: null, run })
   }
   const specified = job.job_spec?.agent_configs ?? []
+  const state = hasJobEnded(job.state) ? 'finished' : 'pending'
   for (const [index, { name, model_name: model = null }] of missingAgents(specified, rows).entries())
-    rows.push({ key: `pending ${index} ${name}`, name, model, runId: null, state: 'pending', outcome: null, run: null })
+    rows.push({ key: `pending ${index} ${name}`, name, model, runId: null, state, outcome: null, run: null })
   const place = (row: AgentRow) => {
     const index = specified.findIndex((agent) => isSame(agent, row))
     return index === -1 ? specified.length : index

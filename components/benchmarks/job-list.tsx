@@ -30,7 +30,12 @@ import { formatDurationMs } from '#lib/console/frame/format.ts'
 import { jobsShownBy } from '#lib/console/lists/job-rows.ts'
 import { benchmarkJobQueries } from '#lib/console/queries/benchmark-jobs.ts'
 import type { Shown } from '#lib/console/queries/list/pages.ts'
-import type { BenchmarkJob, BenchmarkJobList, benchmarkJobStates } from '#lib/contract/benchmark-jobs.ts'
+import {
+  type BenchmarkJob,
+  type BenchmarkJobList,
+  type benchmarkJobStates,
+  hasJobEnded,
+} from '#lib/contract/benchmark-jobs.ts'
 import { formatCount, type Text, t, translatedWords } from '#lib/language/translate.ts'
 import { AgentScores, mostAgents } from './agent-scores.tsx'
 import { BenchmarkState } from './benchmark-state.tsx'
@@ -286,7 +291,7 @@ const allColumns = (): ListColumn<BenchmarkJob>[] => [
   idColumn,
 ]
 
-const Counts = ({ job: { benchmark_outcomes } }: { job: BenchmarkJob }) => {
+const Counts = ({ job: { state, benchmark_outcomes } }: { job: BenchmarkJob }) => {
   const all = (benchmark_outcomes ?? []).map(outcomeCounts)
   const sum = (of: (counts: OutcomeCounts) => number) => all.reduce((total, each) => total + of(each), 0)
   const counts = [
@@ -296,7 +301,7 @@ const Counts = ({ job: { benchmark_outcomes } }: { job: BenchmarkJob }) => {
     { word: t('cancelled'), icon: Ban, tone: 'text-neutral', n: sum(({ cancelled }) => cancelled) },
     { word: t('in another state'), icon: CircleHelp, tone: 'text-neutral', n: sum(({ other }) => other) },
   ].filter(({ n }) => n > 0)
-  if (counts.length === 0) return <span className="text-muted">{t('None yet')}</span>
+  if (counts.length === 0) return <span className="text-muted">{hasJobEnded(state) ? t('None') : t('None yet')}</span>
   return (
     <span className="inline-flex flex-wrap gap-x-2.5">
       {counts.map(({ word, icon: Icon, tone, n }) => (
