@@ -2,10 +2,11 @@ import { formatDurationMs } from '#lib/console/frame/format.ts'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { formatCount } from '#lib/language/translate.ts'
 import { etaRange } from '#lib/statistics/durations.ts'
-import { type AgentRow, progressOf } from '../job-figures.ts'
+import { durationsOf } from '#lib/statistics/tallies.ts'
+import { type AgentRow, attemptsOf, progressOf } from '../job-figures.ts'
 
-/** Trials of a job of the local service that run at a time, where it does not say. */
-const usualConcurrency = 4
+/** Trials that run at a time, where a job does not say. */
+const usualConcurrency = ({ job_source }: BenchmarkJob) => (job_source?.type === 'harbor' ? 4 : 1)
 
 /** The same in a few words, for a line among others. */
 export const etaBrief = (job: BenchmarkJob, agents: readonly AgentRow[]): string => {
@@ -19,20 +20,29 @@ export const etaBrief = (job: BenchmarkJob, agents: readonly AgentRow[]): string
 export const etaWords = (job: BenchmarkJob, agents: readonly AgentRow[]): string => {
   const eta = etaOf(job, agents)
   if (typeof eta === 'string') return eta
-  const { ended, left, slots } = eta
-  return `${etaBrief(job, agents)}, if the other ${formatCount(left)} take as long as the ${formatCount(ended)} that have ended, ${formatCount(slots)} at a time`
+  const { ended, left, slots, dropped } = eta
+  const without = dropped > 0 ? `; ${formatCount(dropped)} of a run that has ended never begin` : ''
+  return `${etaBrief(job, agents)}, if the other ${formatCount(left)} take as long as the ${formatCount(ended)} that have ended, ${formatCount(slots)} at a time${without}`
 }
 
 /** A sentence where there is no estimate. */
 const etaOf = (job: BenchmarkJob, agents: readonly AgentRow[]) => {
   const { finished, total } = progressOf(job)
   if (total === null) return 'The job does not tell how many trials there will be.'
-  if (finished >= total) return 'The last trials are being closed.'
-  const durations = agents.flatMap(({ outcome }) =>
-    (outcome?.scenario_outcomes ?? []).flatMap(({ duration_ms }) => duration_ms ?? []),
-  )
-  const slots = job.job_spec?.orchestrator_config?.n_concurrent_trials ?? usualConcurrency
-  const eta = etaRange(total - finished, slots, durations)
+  const dropped = droppedOf(job, agents)
+  const left = total - finished - dropped
+  if (left <= 0) return 'The last trials are being closed.'
+  const durations = durationsOf(agents.flatMap(({ outcome }) => outcome?.scenario_outcomes ?? []))
+  const slots = job.job_spec?.orchestrator_config?.n_concurrent_trials ?? usualConcurrency(job)
+  const eta = etaRange(left, slots, durations)
   if (!eta) return 'No estimate before the first trial has ended.'
-  return { ...eta, slots, left: total - finished, ended: durations.length }
+  return { ...eta, slots, left, dropped, ended: durations.length }
+}
+
+/** Trials that never begin: of runs that were cancelled, or failed, where the service tells which go on. */
+const droppedOf = (job: BenchmarkJob, agents: readonly AgentRow[]): number => {
+  if (!job.in_progress_runs?.length) return 0
+  const each = (job.job_spec?.scenario_ids.length ?? 0) * attemptsOf(job)
+  const ended = agents.filter(({ state }) => state === 'finished')
+  return ended.reduce((sum, { outcome }) => sum + Math.max(0, each - (outcome?.scenario_outcomes.length ?? 0)), 0)
 }

@@ -208,6 +208,27 @@ describe('when a job may end', () => {
     )
   })
 
+  it('is without what was cancelled, and without trials of runs that have ended before them', () => {
+    const job = running(4, 11)
+    const [outcome] = job.benchmark_outcomes ?? []
+    const cancelled = jobOf({
+      a: {},
+      b: { s0: { state: 'CANCELED', duration_ms: 1 }, s1: { duration_ms: Number.NaN } },
+    })
+    const both = {
+      ...job,
+      job_spec: job.job_spec && {
+        ...job.job_spec,
+        agent_configs: ['a', 'b'].map((name) => ({ name, type: 'job_agent' })),
+      },
+      benchmark_outcomes: [...(outcome ? [outcome] : []), ...(cancelled.benchmark_outcomes ?? []).slice(1)],
+      in_progress_runs: [{ benchmark_run_id: 'bmr_1', state: 'running', start_time_ms: 0 }],
+    }
+    expect(wordsOf(both)).toBe(
+      '2 min 8 s to 2 min 45 s left, if the other 7 take as long as the 4 that have ended, 3 at a time; 9 of a run that has ended never begin',
+    )
+  })
+
   it('is not told before a trial has ended, nor where the job does not say how many there are', () => {
     expect(wordsOf(running(0, 11))).toBe('No estimate before the first trial has ended.')
     expect(wordsOf(running(4, 4))).toBe('The last trials are being closed.')
