@@ -170,8 +170,7 @@ export const agentScores = (job: BenchmarkJob, agents: readonly AgentRow[]): (Ag
       return { mean: meanOf(means), n: means.length, of: tallies.length }
     }
     const { completed, total } = outcomeCounts(outcome)
-    const { average_score: average } = outcome
-    return { mean: average == null || Number.isNaN(average) ? null : average, n: completed, of: total }
+    return { mean: outcome.average_score ?? null, n: completed, of: total }
   })
 }
 

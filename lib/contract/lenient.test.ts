@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Axon, AxonList } from './axons.ts'
+import { BenchmarkOutcome } from './benchmark-jobs.ts'
 import { Devbox, DevboxList } from './devboxes.ts'
 import { readLeniently } from './lenient.ts'
 import { ScoringFunction } from './scenarios.ts'
@@ -62,6 +63,21 @@ describe('reading an answer leniently', () => {
     })
     for (const passed of [{ type: 'novel', bash_script: 12 }, { bash_script: 12 }, null, 'novel'])
       expect(read(passed)).toBe(passed)
+  })
+
+  it('leaves out a score or a duration that is no number, and takes an infinite one for none', () => {
+    const told = {
+      benchmark_run_id: 'bmr_1',
+      average_score: 'good',
+      duration_ms: '5 s',
+      n_failed: Number.POSITIVE_INFINITY,
+    }
+    expect(readLeniently(BenchmarkOutcome, told)).toMatchObject({
+      average_score: null,
+      duration_ms: null,
+      n_failed: Number.NaN,
+    })
+    expect(readLeniently(BenchmarkOutcome, { average_score: 0.5 })).toMatchObject({ average_score: 0.5 })
   })
 
   it('reads a time nobody told as no number, and an item that is no object as none', () => {

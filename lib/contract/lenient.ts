@@ -3,7 +3,8 @@ import { StringMap } from './common.ts'
 
 /**
  * An answer as far as it is what the schema says, and nothing in it that would break a reader who trusts the schema:
- * a list that is missing or null is empty, a missing text is '', a missing time NaN. Known values of another kind are
+ * a list that is missing or null is empty, a missing text is '', a missing time NaN, and a number that may be left out and
+ * is none is left out. Known values of another kind are
  * turned into text where text belongs; fields and values the schema does not know pass through. A valid answer stays
  * as it is.
  */
@@ -15,10 +16,10 @@ const read = (schema: z.core.$ZodType, value: unknown): unknown => {
   const { def } = (schema as z.core.$ZodTypes)._zod
   switch (def.type) {
     case 'optional':
-      if (value === undefined || (value === null && kindOf(def.innerType) !== 'nullable')) return undefined
+      if (isNothing(def.innerType, value) && (value !== null || kindOf(def.innerType) !== 'nullable')) return undefined
       return read(def.innerType, value)
     case 'nullable':
-      return value === null || value === undefined ? null : read(def.innerType, value)
+      return isNothing(def.innerType, value) ? null : read(def.innerType, value)
     case 'object':
       return object(def.shape, value)
     case 'array': {
@@ -30,7 +31,7 @@ const read = (schema: z.core.$ZodType, value: unknown): unknown => {
     case 'boolean':
       return value === true
     case 'number':
-      return typeof value === 'number' ? value : Number.NaN
+      return isNumber(value) ? value : Number.NaN
     case 'string':
       return text(value)
     case 'union':
@@ -40,6 +41,13 @@ const read = (schema: z.core.$ZodType, value: unknown): unknown => {
       return value
   }
 }
+
+/** JSON has no infinite number, but one of too many digits reads as infinite. */
+const isNumber = Number.isFinite
+
+/** What may be left out is, where it is no number that should be one. */
+const isNothing = (schema: z.core.$ZodType, value: unknown): boolean =>
+  value === undefined || value === null || (kindOf(schema) === 'number' && !isNumber(value))
 
 const kindOf = (schema: z.core.$ZodType): string => (schema as z.core.$ZodTypes)._zod.def.type
 const textual = ['string', 'enum', 'literal']
