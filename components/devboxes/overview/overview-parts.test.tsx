@@ -5,6 +5,7 @@ import { readLeniently } from '#lib/contract/lenient.ts'
 import { UseCharts } from '../use-charts.tsx'
 import { Ending } from './ending.tsx'
 import { RawDevbox } from './raw-devbox.tsx'
+import { activeFor } from './usage.tsx'
 
 const devboxOf = (part: object): Devbox => readLeniently(Devbox, { id: 'dbx_1', status: 'running', ...part })
 const wordsOf = (markup: string) => markup.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
@@ -21,6 +22,15 @@ it('says why a devbox ended and what to do next, also for a reason it does not k
     /constructor .*snapshots and its log/,
   )
   expect(endingOf({ status: 'failure' })).toContain('The service gave no reason.')
+})
+
+it('tells no time to the millisecond of what is counted in whole seconds', () => {
+  const usage = { id: 'dbx_1', start_time_ms: 1, vcpu_seconds: 0, memory_gb_seconds: 0, disk_gb_seconds: 0 }
+  const told = (total_active_seconds: number, total_elapsed_seconds: number) =>
+    activeFor({ ...usage, status: 'failure', total_active_seconds, total_elapsed_seconds })
+  expect(told(0, 0)).toBe('less than 1 s since it was created')
+  expect(told(0, 7)).toBe('less than 1 s of 7 s since it was created')
+  expect(told(61, 62)).toBe('1 min 1 s of 1 min 2 s since it was created')
 })
 
 it('shows the answer of the service without the token that opens its tunnel', () => {

@@ -5,11 +5,11 @@ import { InlineError } from '#components/ui/error-state.tsx'
 import { Fact, Facts } from '#components/ui/facts.tsx'
 import { Field } from '#components/ui/field.tsx'
 import { Select } from '#components/ui/select.tsx'
-import { formatDurationMs } from '#lib/console/frame/format.ts'
+import { formatElapsedMs } from '#lib/console/frame/format.ts'
 import type { UseSample } from '#lib/console/live/resource-use.ts'
 import { devboxQueries } from '#lib/console/queries/devboxes.ts'
 import { devboxUse } from '#lib/console/queries/logs.ts'
-import { type Devbox, hasEnded } from '#lib/contract/devboxes.ts'
+import { type Devbox, type DevboxUsage, hasEnded } from '#lib/contract/devboxes.ts'
 import { formatCount } from '#lib/language/translate.ts'
 import { UseCharts } from '../use-charts.tsx'
 import { useFollowed } from '../use-followed.ts'
@@ -41,10 +41,7 @@ export const Usage = ({ devbox: { id, status } }: { devbox: Devbox }) => {
       {error && !usage && <InlineError error={error} />}
       {usage && (
         <Facts>
-          <Fact label="Active for">
-            {formatDurationMs(usage.total_active_seconds * 1000)} of{' '}
-            {formatDurationMs(usage.total_elapsed_seconds * 1000)} since it was created
-          </Fact>
+          <Fact label="Active for">{activeFor(usage)}</Fact>
           <Fact label="CPU given">{formatCount(usage.vcpu_seconds)} vCPU seconds</Fact>
           <Fact label="Memory given">{formatCount(usage.memory_gb_seconds)} GB seconds</Fact>
           <Fact label="Disk given">{formatCount(usage.disk_gb_seconds)} GB seconds</Fact>
@@ -53,6 +50,12 @@ export const Usage = ({ devbox: { id, status } }: { devbox: Devbox }) => {
     </div>
   )
 }
+
+/** The service tells whole seconds, so that none is less than one. */
+export const activeFor = ({ total_active_seconds: active, total_elapsed_seconds: elapsed }: DevboxUsage): string =>
+  `${elapsed === 0 ? '' : `${wholeSeconds(active)} of `}${wholeSeconds(elapsed)} since it was created`
+
+const wholeSeconds = (seconds: number) => (seconds === 0 ? 'less than 1 s' : formatElapsedMs(seconds * 1000))
 
 /** Milliseconds before the latest sample. */
 const ranges = [
