@@ -7,6 +7,7 @@ import { readConfig } from '../config.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 import { clientAddress } from './client-address.ts'
 import { listenOnOtherLoopback } from './loopback.ts'
+import { readJsonBody } from './request-body.ts'
 
 let gateway: TestConsole
 let port: number
@@ -49,6 +50,12 @@ describe('a body', () => {
     })
     for (const [at, answer] of (await Promise.all(answers)).entries())
       expect(answer, paths[at]).toMatch(/^HTTP\/1\.1 408 [\s\S]*"code":"timeout"/)
+  })
+
+  it('that breaks off is refused as the sender’s doing', async () => {
+    const broken = new ReadableStream({ pull: (body) => body.error(new Error('aborted')) })
+    const request = new Request(gateway.url, { method: 'POST', body: broken, duplex: 'half' } as RequestInit)
+    await expect(readJsonBody(request)).rejects.toMatchObject({ code: 'invalid_argument' })
   })
 
   it('that goes on is waited for', async () => {

@@ -46,10 +46,14 @@ const readBody = async (request: Request, maxBytes = defaultMaxBodyBytes): Promi
   if (announced > maxBytes) throw tooLarge(maxBytes)
   const chunks: Uint8Array[] = []
   let length = 0
-  for await (const chunk of request.body ?? []) {
-    length += chunk.byteLength
-    if (length > maxBytes) throw tooLarge(maxBytes)
-    chunks.push(chunk)
+  try {
+    for await (const chunk of request.body ?? []) {
+      length += chunk.byteLength
+      if (length > maxBytes) throw tooLarge(maxBytes)
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    throw error instanceof Refusal ? error : new Refusal('invalid_argument', 'The body broke off')
   }
   if (length === 0) return new Uint8Array()
   const type = request.headers.get('content-type') ?? ''
