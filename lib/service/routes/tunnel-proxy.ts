@@ -169,11 +169,13 @@ export const createTunnelProxy = ({ tunnels, hostOf, isOwnKey, log }: Options): 
         socket.write(headOf(incoming))
         socket.write(innerHead)
         inner.write(head)
-        for (const [from, to] of [
-          [socket, inner],
-          [inner, socket],
-        ] as const)
-          pipeline(from, to, () => to.destroy())
+        socket.pipe(inner).pipe(socket)
+        // What one side says last ends both.
+        const end = () => {
+          socket.destroy()
+          inner.destroy()
+        }
+        for (const side of [socket, inner]) side.once('finish', end).once('close', end).on('error', end)
       })
       outgoing.end()
     } catch (error) {

@@ -237,7 +237,10 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
       outgoing.destroy()
     })
 
-    it('passes WebSockets both ways', async () => {
+    it('passes WebSockets both ways, with few listeners on each connection', async () => {
+      const warnings: string[] = []
+      const onWarning = ({ name }: Error) => warnings.push(name)
+      process.on('warning', onWarning)
       const socket = new WebSocket(`ws://127.0.0.1:${servicePort}/ws`, {
         headers: { host: box.host() },
         origin: 'https://page.example',
@@ -248,6 +251,8 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
         expect(String((await once(socket, 'message'))[0])).toBe(word)
       }
       socket.terminate()
+      process.off('warning', onWarning)
+      expect(warnings).not.toContain('MaxListenersExceededWarning')
     })
 
     it('is reachable under every name of the service', async () => {
