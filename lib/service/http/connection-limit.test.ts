@@ -86,7 +86,7 @@ it('closes the oldest of many connections of an address without a key, says so o
   for (const socket of strangers) socket.write('GET / HTTP/1.1\r\n')
   expect(await service.ask(await service.open(), '/v1/axons', authorization)).toContain('200 OK')
   await expect.poll(() => strangers.filter(({ closed }) => closed).length).toBe(100 - 11)
-  await expect.poll(() => service.stderr().match(/Connections of an address are closed: 12 of it/g)).toHaveLength(1)
+  await expect.poll(() => service.stderr().match(/Connections of a client are closed: 12 of it/g)).toHaveLength(1)
 
   expect(await service.ask(known, '/v1/axons', authorization)).toContain('200 OK')
   expect(await askSession()).toBe(200)

@@ -3,7 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createHttp2Server, type Http2Session } from 'node:http2'
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { createConnectionLimit, refuseConnection } from './connection-limit.ts'
+import { carries } from '#lib/connections/connection-limit.ts'
+import { createConnectionLimit } from './connection-limit.ts'
 import type { Upgrades } from './upgrade.ts'
 
 const headersTimeoutMs = 10_000
@@ -92,13 +93,13 @@ export const listen = async ({
   const sockets = new Set<Socket>()
   const limit = createConnectionLimit()
   http1.on('connection', (socket: Socket) => {
-    if (limit.isOver(socket)) return refuseConnection(socket)
-    limit.count(socket)
+    if (limit.refuses(socket)) return
+    limit.count(socket, socket.remoteAddress ?? '')
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
     whenProtocolIsKnown(socket, (isHttp2) => {
       if (isHttp2) {
-        const carry = (session: Http2Session) => limit.carries(socket, session)
+        const carry = (session: Http2Session) => carries(socket, session)
         http2.once('session', carry).emit('connection', socket)
         http2.off('session', carry)
       } else for (const take of takeHttp1) take.call(http1, socket)
