@@ -1,9 +1,9 @@
 import * as z from 'zod/mini'
 import { RunUsage } from './agent-usage.ts'
 import { benchmarkRunStates } from './benchmark-run-states.ts'
-import { ById, EpochMs, Id, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
+import { ById, EpochMs, Id, openEnum, pageEnvelope, StringMap } from './common.ts'
 import { bytes, defineEndpoints, json } from './endpoint.ts'
-import { MetadataFilter } from './query-string.ts'
+import { listQuery } from './query-string.ts'
 import { ScenarioRunFilters, ScenarioRunList } from './scenario-runs.ts'
 
 export const BenchmarkRun = z.object({
@@ -34,11 +34,8 @@ export const BenchmarkRunList = z.object({ runs: z.array(BenchmarkRun), ...pageE
 export type BenchmarkRunList = z.infer<typeof BenchmarkRunList>
 
 const filters = {
-  name: z.optional(z.string()),
-  search: z.optional(z.string().check(z.maxLength(256))),
   state: z.optional(z.enum(benchmarkRunStates, `must be one of ${benchmarkRunStates.join(', ')}`)),
-  metadata: z.optional(MetadataFilter),
-  ...pageQuery,
+  ...listQuery,
 }
 export const BenchmarkRunFilters = z.object(filters)
 export const BenchmarkRunListQuery = z.object({ benchmark_id: z.optional(Id), ...filters })

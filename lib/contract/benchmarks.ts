@@ -3,7 +3,7 @@ import { benchmarkMetadata } from './benchmark-metadata.ts'
 import { BenchmarkRun, BenchmarkRunFilters, BenchmarkRunList } from './benchmark-runs.ts'
 import { ById, Id, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
 import { defineEndpoints, json } from './endpoint.ts'
-import { MetadataFilter } from './query-string.ts'
+import { listQuery } from './query-string.ts'
 import { RunProfile } from './scenario-runs.ts'
 import { definitionStatuses, ScenarioList } from './scenarios.ts'
 
@@ -39,12 +39,7 @@ export type BenchmarkUpdate = z.infer<typeof BenchmarkUpdate>
 
 export const BenchmarkList = z.object({ benchmarks: z.array(Benchmark), ...pageEnvelope })
 export type BenchmarkList = z.infer<typeof BenchmarkList>
-export const BenchmarkListQuery = z.object({
-  name: z.optional(z.string()),
-  search: z.optional(z.string().check(z.maxLength(256))),
-  metadata: z.optional(MetadataFilter),
-  ...pageQuery,
-})
+export const BenchmarkListQuery = z.object(listQuery)
 export type BenchmarkListQuery = z.output<typeof BenchmarkListQuery>
 
 export const BenchmarkRunStart = z.object({

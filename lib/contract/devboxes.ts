@@ -1,8 +1,8 @@
 import * as z from 'zod/mini'
-import { ById, Empty, EpochMs, metadataOperations, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
+import { ById, Empty, EpochMs, metadataOperations, openEnum, pageEnvelope, StringMap } from './common.ts'
 import { defineEndpoints, json, maxScriptBodyBytes } from './endpoint.ts'
 import { LaunchParameters } from './launch-parameters.ts'
-import { MetadataFilter } from './query-string.ts'
+import { listQuery } from './query-string.ts'
 import { Tunnel, TunnelOptions } from './tunnels.ts'
 
 /** In the order a devbox lives through them; `scheduled` is the old word for `queued`. */
@@ -67,12 +67,7 @@ export type DevboxList = z.infer<typeof DevboxList>
 /** Unspecified: the filters of the devbox list beyond `status`; they read as those of the axon list do. */
 export const DevboxListQuery = z.object({
   status: z.optional(z.enum(devboxStatuses, `must be one of ${devboxStatuses.join(', ')}`)),
-  /** Part of the name, as the public command line sends it. */
-  name: z.optional(z.string()),
-  /** Part of the id or of the name. */
-  search: z.optional(z.string().check(z.maxLength(256))),
-  metadata: z.optional(MetadataFilter),
-  ...pageQuery,
+  ...listQuery,
 })
 export type DevboxListQuery = z.output<typeof DevboxListQuery>
 

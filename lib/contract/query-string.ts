@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { pageQuery } from './common.ts'
 import { byKey, type MetadataCondition } from './encode-query.ts'
 
 /**
@@ -23,6 +24,16 @@ export const MetadataFilter = z
   )
   .check(z.maxLength(maxMetadataConditions, `takes at most ${maxMetadataConditions} conditions`))
 export type MetadataFilter = z.infer<typeof MetadataFilter>
+
+/** What most lists are narrowed down by, and their pages. */
+export const listQuery = {
+  /** Part of the name. */
+  name: z.optional(z.string()),
+  /** Part of the id or of the name. */
+  search: z.optional(z.string().check(z.maxLength(256))),
+  metadata: z.optional(MetadataFilter),
+  ...pageQuery,
+}
 
 export interface FieldProblem {
   field: string

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini'
-import { ById, EpochMs, Id, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
+import { ById, EpochMs, Id, openEnum, pageEnvelope, StringMap } from './common.ts'
 import { bytes, defineEndpoints, json } from './endpoint.ts'
 import { LaunchParameters } from './launch-parameters.ts'
-import { MetadataFilter } from './query-string.ts'
+import { listQuery } from './query-string.ts'
 
 export const scenarioRunStates = ['running', 'scoring', 'scored', 'completed', 'canceled', 'timeout', 'failed'] as const
 export type ScenarioRunState = (typeof scenarioRunStates)[number]
@@ -61,11 +61,8 @@ export const ScenarioRunList = z.object({ runs: z.array(ScenarioRun), ...pageEnv
 export type ScenarioRunList = z.infer<typeof ScenarioRunList>
 
 const filters = {
-  name: z.optional(z.string()),
-  search: z.optional(z.string().check(z.maxLength(256))),
   state: z.optional(z.enum(scenarioRunStates, `must be one of ${scenarioRunStates.join(', ')}`)),
-  metadata: z.optional(MetadataFilter),
-  ...pageQuery,
+  ...listQuery,
 }
 export const ScenarioRunListQuery = z.object({
   benchmark_run_id: z.optional(Id),

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { ById, Id, metadataOperations, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
 import { defineEndpoints, json } from './endpoint.ts'
 import { LaunchParameters } from './launch-parameters.ts'
-import { MetadataFilter } from './query-string.ts'
+import { listQuery } from './query-string.ts'
 
 export const definitionStatuses = ['active', 'archived'] as const
 export const validationTypes = ['UNSPECIFIED', 'FORWARD', 'REVERSE', 'EVALUATION'] as const
@@ -129,11 +129,8 @@ export const ScenarioListQuery = z.object({
   benchmark_id: z.optional(Id),
   /** Beside the interface: those of a job, also the ones made for the tasks of its file, which no other list shows. */
   benchmark_job_id: z.optional(Id),
-  name: z.optional(z.string()),
-  search: z.optional(z.string().check(z.maxLength(256))),
   validation_type: z.optional(z.enum(validationTypes)),
-  metadata: z.optional(MetadataFilter),
-  ...pageQuery,
+  ...listQuery,
 })
 export type ScenarioListQuery = z.output<typeof ScenarioListQuery>
 
