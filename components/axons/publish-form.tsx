@@ -2,11 +2,11 @@
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
+import { SelectField } from '#components/ui/choice/select-field.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { Field, TextField } from '#components/ui/field.tsx'
 import { submitOnCtrlEnter, Textarea } from '#components/ui/input.tsx'
 import { problemOf } from '#components/ui/problem.ts'
-import { Select } from '#components/ui/select.tsx'
 import { formatBytes } from '#lib/console/frame/format.ts'
 import { readPayload } from '#lib/console/live/event-log.ts'
 import { axonMutations } from '#lib/console/queries/axons.ts'
@@ -47,16 +47,12 @@ export const PublishForm = ({ axonId }: { axonId: string }) => {
           value={event.event_type}
           onText={(text) => set({ event_type: text })}
         />
-        <Field label="Origin">
-          {(control) => (
-            <Select
-              {...control}
-              value={event.origin}
-              onChange={({ target }) => set({ origin: target.value as AxonPublish['origin'] })}
-              options={publishedOrigins.map((value) => ({ value, label: originWord(value) }))}
-            />
-          )}
-        </Field>
+        <SelectField
+          label="Origin"
+          value={event.origin}
+          onPick={(picked) => set({ origin: picked })}
+          options={publishedOrigins.map((value) => ({ value, label: originWord(value) }))}
+        />
         <TextField
           label="Source"
           error={problems.source}

@@ -2,8 +2,7 @@
 import type { ReactNode } from 'react'
 import { FilterInput } from '#components/filters/filter-input.tsx'
 import { Check } from '#components/ui/choice/check.tsx'
-import { Field } from '#components/ui/field.tsx'
-import { Select } from '#components/ui/select.tsx'
+import { SelectField } from '#components/ui/choice/select-field.tsx'
 import { isAge, typedAge } from '#lib/console/address/age.ts'
 import { type DevboxListView, devboxSizes, statusesOf, writeStatuses } from '#lib/console/address/devbox-list-view.ts'
 import type { DevboxStatus } from '#lib/contract/devboxes.ts'
@@ -79,16 +78,12 @@ interface ChoiceProps<Value extends string> {
 }
 
 const Choice = <Value extends string>({ label, value, words, onChoose }: ChoiceProps<Value>): ReactNode => (
-  <Field label={label}>
-    {(control) => (
-      <Select
-        {...control}
-        value={value ?? ''}
-        onChange={({ target }) => onChoose((target.value || undefined) as Value | undefined)}
-        options={Object.entries<Text>(words).map(([each, word]) => ({ value: each, label: t(word) }))}
-      />
-    )}
-  </Field>
+  <SelectField
+    label={label}
+    value={value ?? ''}
+    onPick={(picked) => onChoose((picked || undefined) as Value | undefined)}
+    options={Object.entries<Text>(words).map(([each, word]) => ({ value: each, label: t(word) }))}
+  />
 )
 
 interface AgeProps {

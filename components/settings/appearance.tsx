@@ -4,13 +4,13 @@ import { remember } from '#components/layout/remember.ts'
 import { choose, setTheme, themeLooks, useTheme } from '#components/layout/theme.ts'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { useChoice } from '#components/ui/choice/browser-choice.ts'
-import { Field, TextField } from '#components/ui/field.tsx'
-import { Select } from '#components/ui/select.tsx'
+import { SelectField } from '#components/ui/choice/select-field.tsx'
+import { TextField } from '#components/ui/field.tsx'
 import { formatExact } from '#components/ui/time-text.ts'
 import { useClock } from '#components/ui/use-clock.ts'
 import { paths } from '#lib/console/address/paths.ts'
 import { alertSettings } from '#lib/console/alerts/alert-settings.ts'
-import { isTimeZone, type Theme, themeOf, themes } from '#lib/console/frame/preferences.ts'
+import { isTimeZone, themes } from '#lib/console/frame/preferences.ts'
 import { readTab, writeTab } from '#lib/console/frame/tab-storage.ts'
 import { languages } from '#lib/language/languages.ts'
 import { foreignTag, spoken, t } from '#lib/language/translate.ts'
@@ -25,44 +25,35 @@ export const Appearance = () => {
       <h2 id="browser" className="text-lg font-medium">
         {t('This browser')}
       </h2>
-      <Field label={t('Theme')} hint={t('Kept in this browser, for all accounts.')}>
-        {(control) => (
-          <Select
-            {...control}
-            value={theme}
-            options={themes.map((value: Theme) => ({ value, label: t(themeLooks[value].label) }))}
-            onChange={({ target }) => setTheme(themeOf(target.value))}
-          />
-        )}
-      </Field>
-      <Field label={t('Density')} hint={t('How high the rows of lists are.')}>
-        {(control) => (
-          <Select
-            {...control}
-            value={density}
-            options={[
-              { value: '', label: t('Comfortable') },
-              { value: 'compact', label: t('Compact') },
-            ]}
-            onChange={({ target }) => choose('density', target.value)}
-          />
-        )}
-      </Field>
+      <SelectField
+        label={t('Theme')}
+        hint={t('Kept in this browser, for all accounts.')}
+        value={theme}
+        options={themes.map((value) => ({ value, label: t(themeLooks[value].label) }))}
+        onPick={setTheme}
+      />
+      <SelectField
+        label={t('Density')}
+        hint={t('How high the rows of lists are.')}
+        value={density}
+        options={[
+          { value: '', label: t('Comfortable') },
+          { value: 'compact', label: t('Compact') },
+        ]}
+        onPick={(picked) => choose('density', picked)}
+      />
       <LanguageField />
       <TimeZone />
-      <Field label={t('Single-key shortcuts')} hint={t('Keys without Ctrl, as g d, j, k, x, / and ?. Ctrl+K stays.')}>
-        {(control) => (
-          <Select
-            {...control}
-            value={letters}
-            options={[
-              { value: '', label: t('On') },
-              { value: 'off', label: t('Off') },
-            ]}
-            onChange={({ target }) => choose('letters', target.value)}
-          />
-        )}
-      </Field>
+      <SelectField
+        label={t('Single-key shortcuts')}
+        hint={t('Keys without Ctrl, as g d, j, k, x, / and ?. Ctrl+K stays.')}
+        value={letters}
+        options={[
+          { value: '', label: t('On') },
+          { value: 'off', label: t('Off') },
+        ]}
+        onPick={(picked) => choose('letters', picked)}
+      />
       <Notifications />
     </section>
   )
@@ -77,21 +68,18 @@ const LanguageField = () => {
     field.current?.focus()
   }, [])
   return (
-    <Field label={t('Language')} hint={t('Menus, lists and states are translated; the rest is in English.')}>
-      {(control) => (
-        <Select
-          {...control}
-          ref={field}
-          value={spoken().language}
-          options={Object.entries(languages).map(([value, label]) => ({ value, label, lang: value }))}
-          onChange={({ target: { value } }) => {
-            remember('language', value === 'en' ? '' : value)
-            writeTab(chosenKey, value)
-            location.reload()
-          }}
-        />
-      )}
-    </Field>
+    <SelectField
+      label={t('Language')}
+      hint={t('Menus, lists and states are translated; the rest is in English.')}
+      ref={field}
+      value={spoken().language}
+      options={Object.entries(languages).map(([value, label]) => ({ value, label, lang: value }))}
+      onPick={(value) => {
+        remember('language', value === 'en' ? '' : value)
+        writeTab(chosenKey, value)
+        location.reload()
+      }}
+    />
   )
 }
 
@@ -107,23 +95,20 @@ const TimeZone = () => {
   const text = named ?? zone
   return (
     <>
-      <Field label={t('Time zone')} hint={now && t('It is {time}.', { time: now })}>
-        {(control) => (
-          <Select
-            {...control}
-            value={kind}
-            options={[
-              { value: '', label: own ? `${t('Of this browser')}: ${own}` : t('Of this browser') },
-              { value: 'UTC', label: 'UTC' },
-              { value: 'named', label: t('Another') },
-            ]}
-            onChange={({ target: { value } }) => {
-              setNamed(value === 'named' ? '' : null)
-              if (value !== 'named') choose('timeZone', value)
-            }}
-          />
-        )}
-      </Field>
+      <SelectField
+        label={t('Time zone')}
+        hint={now && t('It is {time}.', { time: now })}
+        value={kind}
+        options={[
+          { value: '', label: own ? `${t('Of this browser')}: ${own}` : t('Of this browser') },
+          { value: 'UTC', label: 'UTC' },
+          { value: 'named', label: t('Another') },
+        ]}
+        onPick={(value) => {
+          setNamed(value === 'named' ? '' : null)
+          if (value !== 'named') choose('timeZone', value)
+        }}
+      />
       {kind === 'named' && (
         <>
           <TextField

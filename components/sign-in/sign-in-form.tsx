@@ -5,8 +5,7 @@ import { type FormEvent, useEffect, useState } from 'react'
 import { Banner } from '#components/ui/banner.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
-import { Field } from '#components/ui/field.tsx'
-import { Input } from '#components/ui/input.tsx'
+import { TextField } from '#components/ui/field.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { safeNext } from '#lib/console/address/paths.ts'
 import { isOutage } from '#lib/console/api/failures.ts'
@@ -42,7 +41,7 @@ export const SignInForm = ({ keyFile, next, isAdding = false, isSecond = false }
   }
   return (
     <form onSubmit={submit} className="space-y-4">
-      <Field
+      <TextField
         label="API key"
         error={isKeyAtFault && (code === 'unauthenticated' ? 'Key refused: the service does not know it.' : message)}
         hint={
@@ -54,21 +53,15 @@ export const SignInForm = ({ keyFile, next, isAdding = false, isSecond = false }
             </>
           )
         }
-      >
-        {(control) => (
-          <Input
-            {...control}
-            autoFocus={!isSecond}
-            required
-            mono
-            type="password"
-            name="api_key"
-            icon={KeyRound}
-            value={apiKey}
-            onChange={(event) => setApiKey(event.target.value)}
-          />
-        )}
-      </Field>
+        autoFocus={!isSecond}
+        required
+        mono
+        type="password"
+        name="api_key"
+        icon={KeyRound}
+        value={apiKey}
+        onText={setApiKey}
+      />
       {error !== null && !isKeyAtFault && !outage && <InlineError error={error} />}
       {outage && (
         <Banner tone="attention" icon={PlugZap} role="status" title={outage.message}>

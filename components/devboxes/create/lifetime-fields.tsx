@@ -1,8 +1,8 @@
 'use client'
-import { Field, TextField } from '#components/ui/field.tsx'
-import { Select } from '#components/ui/select.tsx'
+import { SelectField } from '#components/ui/choice/select-field.tsx'
+import { TextField } from '#components/ui/field.tsx'
 import { defaultKeepAliveSeconds } from '#lib/contract/launch-parameters.ts'
-import type { DevboxDraft, DraftFieldsProps } from './devbox-draft.ts'
+import type { DraftFieldsProps } from './devbox-draft.ts'
 import { FieldGroup } from './field-group.tsx'
 
 export const LifetimeFields = ({ draft, edit, errorAt }: DraftFieldsProps) => (
@@ -22,16 +22,12 @@ export const LifetimeFields = ({ draft, edit, errorAt }: DraftFieldsProps) => (
       onText={(keepAlive) => edit({ keepAlive })}
     />
     <div className="grid gap-4 sm:grid-cols-2">
-      <Field label="When idle">
-        {(control) => (
-          <Select
-            {...control}
-            value={draft.idle}
-            onChange={({ target }) => edit({ idle: target.value as DevboxDraft['idle'] })}
-            options={idleOptions}
-          />
-        )}
-      </Field>
+      <SelectField
+        label="When idle"
+        value={draft.idle}
+        onPick={(picked) => edit({ idle: picked })}
+        options={idleOptions}
+      />
       {draft.idle !== '' && (
         <TextField
           label="Idle for seconds"
@@ -50,4 +46,4 @@ const idleOptions = [
   { value: '', label: 'Nothing happens' },
   { value: 'suspend', label: 'Suspend it: the disk stays' },
   { value: 'shutdown', label: 'Shut it down: the disk goes' },
-]
+] as const

@@ -1,11 +1,11 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
-import { Field, TextField } from '#components/ui/field.tsx'
-import { Select } from '#components/ui/select.tsx'
+import { SelectField } from '#components/ui/choice/select-field.tsx'
+import { TextField } from '#components/ui/field.tsx'
 import { networkPolicyQueries } from '#lib/console/queries/devbox/network-policies.ts'
 import { tunnelModes } from '#lib/contract/tunnels.ts'
 import { tunnelModeWords } from '../tunnel-words.ts'
-import type { DevboxDraft, DraftFieldsProps } from './devbox-draft.ts'
+import type { DraftFieldsProps } from './devbox-draft.ts'
 import { FieldGroup } from './field-group.tsx'
 
 export const NetworkFields = ({ draft, edit, errorAt }: DraftFieldsProps) => {
@@ -18,19 +18,17 @@ export const NetworkFields = ({ draft, edit, errorAt }: DraftFieldsProps) => {
       filled={draft.tunnel !== '' || draft.networkPolicy !== ''}
       hasError={Boolean(errorAt('tunnel') || errorAt('networkPolicy'))}
     >
-      <Field label="Tunnel" hint="Opens ports of the devbox to the network of the service" error={errorAt('tunnel')}>
-        {(control) => (
-          <Select
-            {...control}
-            value={draft.tunnel}
-            onChange={({ target }) => edit({ tunnel: target.value as DevboxDraft['tunnel'] })}
-            options={[
-              { value: '', label: 'None' },
-              ...tunnelModes.map((value) => ({ value, label: tunnelModeWords[value] })),
-            ]}
-          />
-        )}
-      </Field>
+      <SelectField
+        label="Tunnel"
+        hint="Opens ports of the devbox to the network of the service"
+        error={errorAt('tunnel')}
+        value={draft.tunnel}
+        onPick={(picked) => edit({ tunnel: picked })}
+        options={[
+          { value: '', label: 'None' },
+          ...tunnelModes.map((value) => ({ value, label: tunnelModeWords[value] })),
+        ]}
+      />
       {policies.isError ? (
         <TextField
           label="Network policy"
@@ -42,20 +40,18 @@ export const NetworkFields = ({ draft, edit, errorAt }: DraftFieldsProps) => {
           onText={(networkPolicy) => edit({ networkPolicy })}
         />
       ) : (
-        <Field label="Network policy" hint="What the devbox may reach" error={errorAt('networkPolicy')}>
-          {(control) => (
-            <Select
-              {...control}
-              value={draft.networkPolicy}
-              onChange={({ target }) => edit({ networkPolicy: target.value })}
-              options={[
-                { value: '', label: offered.length > 0 ? 'None' : 'None: the account has no policy' },
-                ...(isListed ? [] : [{ value: draft.networkPolicy, label: draft.networkPolicy }]),
-                ...offered.map(({ id, name }) => ({ value: id, label: name })),
-              ]}
-            />
-          )}
-        </Field>
+        <SelectField
+          label="Network policy"
+          hint="What the devbox may reach"
+          error={errorAt('networkPolicy')}
+          value={draft.networkPolicy}
+          onPick={(picked) => edit({ networkPolicy: picked })}
+          options={[
+            { value: '', label: offered.length > 0 ? 'None' : 'None: the account has no policy' },
+            ...(isListed ? [] : [{ value: draft.networkPolicy, label: draft.networkPolicy }]),
+            ...offered.map(({ id, name }) => ({ value: id, label: name })),
+          ]}
+        />
       )}
     </FieldGroup>
   )

@@ -1,12 +1,12 @@
 'use client'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { Field, TextField } from '#components/ui/field.tsx'
+import { SelectField } from '#components/ui/choice/select-field.tsx'
+import { TextField } from '#components/ui/field.tsx'
 import { KeyValueEditor } from '#components/ui/key-value-editor.tsx'
-import { Select } from '#components/ui/select.tsx'
 import { devboxQueries } from '#lib/console/queries/devboxes.ts'
 import { snapshotQueries } from '#lib/console/queries/snapshots.ts'
 import { resourceSizes } from '#lib/contract/launch-parameters.ts'
-import type { DevboxDraft, DraftFieldsProps } from './devbox-draft.ts'
+import type { DraftFieldsProps } from './devbox-draft.ts'
 
 /** What the devbox begins with, and how large it is. */
 export const SourceFields = ({ draft, edit, errorAt }: DraftFieldsProps) => {
@@ -14,26 +14,19 @@ export const SourceFields = ({ draft, edit, errorAt }: DraftFieldsProps) => {
   return (
     <>
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field label="Begins with">
-          {(control) => (
-            <Select
-              {...control}
-              value={draft.source}
-              onChange={({ target }) => edit({ source: target.value as DevboxDraft['source'] })}
-              options={sourceOptions}
-            />
-          )}
-        </Field>
-        <Field label="Size" error={errorAt('size')}>
-          {(control) => (
-            <Select
-              {...control}
-              value={draft.size}
-              onChange={({ target }) => edit({ size: target.value as DevboxDraft['size'] })}
-              options={sizeOptions}
-            />
-          )}
-        </Field>
+        <SelectField
+          label="Begins with"
+          value={draft.source}
+          onPick={(picked) => edit({ source: picked })}
+          options={sourceOptions}
+        />
+        <SelectField
+          label="Size"
+          error={errorAt('size')}
+          value={draft.size}
+          onPick={(picked) => edit({ size: picked })}
+          options={sizeOptions}
+        />
       </div>
       {draft.source === 'snapshot' && <SnapshotField draft={draft} edit={edit} errorAt={errorAt} />}
       {draft.source === 'blueprint' && (
@@ -92,7 +85,7 @@ const sourceOptions = [
   { value: 'empty', label: 'An empty disk' },
   { value: 'snapshot', label: 'A snapshot' },
   { value: 'blueprint', label: 'A blueprint (image)' },
-]
+] as const
 
 const sizeWords = (size: string) =>
   size
@@ -103,7 +96,7 @@ const sizeWords = (size: string) =>
 const sizeOptions = [
   { value: '', label: 'Default of the service' },
   ...resourceSizes.map((value) => ({ value, label: value === 'CUSTOM_SIZE' ? 'Custom' : sizeWords(value) })),
-]
+] as const
 
 const offeredSnapshots = { limit: 100, include_total_count: false }
 
@@ -115,24 +108,18 @@ const SnapshotField = ({ draft, edit, errorAt }: DraftFieldsProps) => {
   const isListed = draft.snapshot === '' || ready.some(({ id }) => id === draft.snapshot)
   return (
     <>
-      <Field
+      <SelectField
         label="Snapshot"
         error={errorAt('snapshot')}
         hint={page?.has_more ? `The latest ${ready.length} are offered; there are more` : undefined}
-      >
-        {(control) => (
-          <Select
-            {...control}
-            value={draft.snapshot}
-            onChange={({ target }) => edit({ snapshot: target.value })}
-            options={[
-              { value: '', label: list.isPending ? 'Loading' : ready.length > 0 ? 'Choose one' : 'There are none' },
-              ...(isListed ? [] : [{ value: draft.snapshot, label: draft.snapshot }]),
-              ...ready.map(({ id, name }) => ({ value: id, label: name ? `${name} (${id})` : id })),
-            ]}
-          />
-        )}
-      </Field>
+        value={draft.snapshot}
+        onPick={(picked) => edit({ snapshot: picked })}
+        options={[
+          { value: '', label: list.isPending ? 'Loading' : ready.length > 0 ? 'Choose one' : 'There are none' },
+          ...(isListed ? [] : [{ value: draft.snapshot, label: draft.snapshot }]),
+          ...ready.map(({ id, name }) => ({ value: id, label: name ? `${name} (${id})` : id })),
+        ]}
+      />
       {page?.has_more && (
         <TextField
           label="Or the id of another"

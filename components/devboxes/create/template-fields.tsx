@@ -2,9 +2,9 @@
 import { Save, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
-import { Field, TextField } from '#components/ui/field.tsx'
+import { SelectField } from '#components/ui/choice/select-field.tsx'
+import { TextField } from '#components/ui/field.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
-import { Select } from '#components/ui/select.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { forgetTemplate, keepTemplate, readTemplates } from '#lib/console/frame/devbox-templates.ts'
 import { browserStore } from '#lib/console/frame/kept-items.ts'
@@ -45,19 +45,15 @@ export const TemplateFields = ({ body, onChoose }: TemplateFieldsProps) => {
       <div className="space-y-4 px-3 pt-1 pb-4">
         {templates.length > 0 && (
           <div className="flex flex-wrap items-end gap-2">
-            <Field label="Fill in from">
-              {(control) => (
-                <Select
-                  {...control}
-                  value={chosen}
-                  onChange={({ target }) => choose(target.value)}
-                  options={[
-                    { value: '', label: 'Choose a template' },
-                    ...templates.map((each) => ({ value: each.name, label: each.name })),
-                  ]}
-                />
-              )}
-            </Field>
+            <SelectField
+              label="Fill in from"
+              value={chosen}
+              onPick={choose}
+              options={[
+                { value: '', label: 'Choose a template' },
+                ...templates.map((each) => ({ value: each.name, label: each.name })),
+              ]}
+            />
             {chosen !== '' && <IconButton icon={Trash2} label={`Delete template ${chosen}`} onClick={forget} />}
           </div>
         )}

@@ -3,11 +3,11 @@ import { useMutation } from '@tanstack/react-query'
 import { ExternalLink, Plug, Unplug } from 'lucide-react'
 import { useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
+import { SelectField } from '#components/ui/choice/select-field.tsx'
 import { CommandBlock } from '#components/ui/command-block.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
-import { Field, TextField } from '#components/ui/field.tsx'
+import { TextField } from '#components/ui/field.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
-import { Select } from '#components/ui/select.tsx'
 import { isPort, tunnelAddress } from '#lib/console/address/tunnel-address.ts'
 import { tunnelMutations } from '#lib/console/queries/tunnels.ts'
 import { type Devbox, devboxRefusal, hasEnded } from '#lib/contract/devboxes.ts'
@@ -30,16 +30,12 @@ const NoTunnel = ({ devbox: { id, status } }: { devbox: Devbox }) => {
     <div className="space-y-2">
       <p className="text-muted">None, so no port of it can be reached from outside.</p>
       <div className="flex flex-wrap items-end gap-2">
-        <Field label="Who may use it">
-          {(control) => (
-            <Select
-              {...control}
-              value={mode}
-              onChange={({ target }) => setMode(target.value as TunnelMode)}
-              options={tunnelModes.map((value) => ({ value, label: tunnelModeWords[value] }))}
-            />
-          )}
-        </Field>
+        <SelectField
+          label="Who may use it"
+          value={mode}
+          onPick={setMode}
+          options={tunnelModes.map((value) => ({ value, label: tunnelModeWords[value] }))}
+        />
         <Button
           icon={Plug}
           busy={enable.isPending}

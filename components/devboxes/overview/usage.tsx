@@ -1,10 +1,9 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { SelectField } from '#components/ui/choice/select-field.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { Fact, Facts } from '#components/ui/facts.tsx'
-import { Field } from '#components/ui/field.tsx'
-import { Select } from '#components/ui/select.tsx'
 import { formatElapsedMs } from '#lib/console/frame/format.ts'
 import type { UseSample } from '#lib/console/live/resource-use.ts'
 import { devboxQueries } from '#lib/console/queries/devboxes.ts'
@@ -23,11 +22,7 @@ export const Usage = ({ devbox: { id, status } }: { devbox: Devbox }) => {
     <div className="space-y-4">
       {samples.length > 0 ? (
         <>
-          <Field label="Show" className="w-56">
-            {(control) => (
-              <Select {...control} value={range} onChange={({ target }) => setRange(target.value)} options={ranges} />
-            )}
-          </Field>
+          <SelectField label="Show" className="w-56" value={range} onPick={setRange} options={ranges} />
           <UseCharts samples={within(samples, Number(range))} />
         </>
       ) : (

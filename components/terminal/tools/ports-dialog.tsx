@@ -2,9 +2,8 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { Unplug } from 'lucide-react'
 import { useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
-import { Field } from '#components/ui/field.tsx'
+import { TextField } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
-import { Input } from '#components/ui/input.tsx'
 import { isPort } from '#lib/console/address/tunnel-address.ts'
 import { devboxQueries } from '#lib/console/queries/devboxes.ts'
 import { tunnelMutations } from '#lib/console/queries/tunnels.ts'
@@ -37,26 +36,19 @@ export const PortsDialog = ({ devboxId, onOpenPort, onClose }: PortsDialogProps)
       submitLabel="Open port"
       error={remove.error}
     >
-      <Field
+      <TextField
         label="Port"
         hint="What a server in the devbox listens on"
         error={isWrong && 'A port is a whole number from 1 to 65535'}
-      >
-        {(control) => (
-          <Input
-            {...control}
-            mono
-            inputMode="numeric"
-            autoComplete="off"
-            placeholder="8080"
-            value={text}
-            onChange={({ target }) => {
-              setText(target.value.trim())
-              setIsWrong(false)
-            }}
-          />
-        )}
-      </Field>
+        mono
+        inputMode="numeric"
+        placeholder="8080"
+        value={text}
+        onText={(typed) => {
+          setText(typed.trim())
+          setIsWrong(false)
+        }}
+      />
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2 border-t border-line pt-4">
         <p className="min-w-0 flex-1 basis-52 text-muted">
           {!tunnel && 'The devbox has no tunnel, so no port of it can be reached from outside.'}

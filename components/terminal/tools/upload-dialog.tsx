@@ -1,7 +1,6 @@
 import { useState } from 'react'
-import { Field } from '#components/ui/field.tsx'
+import { TextField } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
-import { Input } from '#components/ui/input.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { maxUploadedFiles, type NamedFile } from '#lib/console/api/dropped-files.ts'
 import { fileExists, pathIn } from '#lib/console/api/upload.ts'
@@ -77,7 +76,7 @@ export const UploadDialog = ({ devboxId, files, folder, hint, onSent, onClose }:
               : null
       }
     >
-      <Field
+      <TextField
         label={only ? 'Path in the devbox' : 'Folder in the devbox'}
         hint={
           hint ??
@@ -85,19 +84,11 @@ export const UploadDialog = ({ devboxId, files, folder, hint, onSent, onClose }:
             ? 'In the folder the shell stands in, unless you change it'
             : 'In the home directory, unless you change it: the shell has not told where it stands')
         }
-      >
-        {(control) => (
-          <Input
-            {...control}
-            mono
-            value={target}
-            placeholder={only ? undefined : '~'}
-            autoComplete="off"
-            spellCheck={false}
-            onChange={(event) => setTarget(event.target.value)}
-          />
-        )}
-      </Field>
+        mono
+        value={target}
+        placeholder={only ? undefined : '~'}
+        onText={setTarget}
+      />
       <FileList files={files} />
       {isKnown && <Existing paths={existing.paths} />}
     </FormDialog>

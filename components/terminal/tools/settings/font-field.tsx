@@ -1,7 +1,6 @@
 import { useMemo, useState } from 'react'
-import { Field } from '#components/ui/field.tsx'
-import { Input } from '#components/ui/input.tsx'
-import { Select } from '#components/ui/select.tsx'
+import { SelectField } from '#components/ui/choice/select-field.tsx'
+import { TextField } from '#components/ui/field.tsx'
 import { readTerminalSettings, type TerminalSettings, terminalSettings } from '#lib/terminal/page/settings.ts'
 
 const wellKnown = [
@@ -40,33 +39,24 @@ export const FontField = ({ settings: { fontFamily } }: { settings: TerminalSett
   }
   return (
     <>
-      <Field label="Font">
-        {(control) => (
-          <Select
-            {...control}
-            value={isOwn ? another : fontFamily}
-            options={[
-              { value: '', label: 'Geist Mono (comes with the console)' },
-              ...found.map((name) => ({ value: name, label: name })),
-              { value: another, label: 'Another font' },
-            ]}
-            onChange={({ target }) => pick(target.value)}
-            className="w-full"
-          />
-        )}
-      </Field>
+      <SelectField
+        label="Font"
+        value={isOwn ? another : fontFamily}
+        options={[
+          { value: '', label: 'Geist Mono (comes with the console)' },
+          ...found.map((name) => ({ value: name, label: name })),
+          { value: another, label: 'Another font' },
+        ]}
+        onPick={pick}
+      />
       {isOwn && (
-        <Field label="Name of the font" error={problemOf(own)} hint="As the system lists it">
-          {(control) => (
-            <Input
-              {...control}
-              value={own}
-              autoComplete="off"
-              spellCheck={false}
-              onChange={({ target }) => type(target.value)}
-            />
-          )}
-        </Field>
+        <TextField
+          label="Name of the font"
+          error={problemOf(own)}
+          hint="As the system lists it"
+          value={own}
+          onText={type}
+        />
       )}
     </>
   )

@@ -1,10 +1,9 @@
 import { RotateCcw } from 'lucide-react'
 import { type ReactNode, useEffect, useId, useState, useSyncExternalStore } from 'react'
 import { Button } from '#components/ui/button.tsx'
+import { SelectField } from '#components/ui/choice/select-field.tsx'
 import { Dialog } from '#components/ui/dialog.tsx'
-import { Field } from '#components/ui/field.tsx'
-import { Input } from '#components/ui/input.tsx'
-import { Select } from '#components/ui/select.tsx'
+import { TextField } from '#components/ui/field.tsx'
 import { formatCount, formatCountOf } from '#lib/language/translate.ts'
 import { clipboardAnswers } from '#lib/terminal/page/clipboard-request.ts'
 import {
@@ -52,7 +51,7 @@ export const TerminalSettingsDialog = ({ onClose }: { onClose: () => void }) => 
         <SettingsPreview settings={settings} />
         <TextSettings settings={settings} />
         <ScreenSettings />
-        <MouseSettings />
+        <MouseSettings settings={settings} />
       </div>
     </Dialog>
   )
@@ -95,7 +94,7 @@ const ScreenSettings = () => (
   </Section>
 )
 
-const MouseSettings = () => (
+const MouseSettings = ({ settings }: { settings: TerminalSettings }) => (
   <Section title="Mouse and clipboard">
     <ChoiceField
       name="rightClick"
@@ -117,7 +116,14 @@ const MouseSettings = () => (
       }}
     />
     <ClipboardField />
-    <TextField name="wordSeparators" label="Ends of words" hint="Where a double click stops selecting" />
+    <TextField
+      label="Ends of words"
+      hint="Where a double click stops selecting"
+      mono
+      maxLength={80}
+      value={settings.wordSeparators}
+      onText={(wordSeparators) => terminalSettings.change({ wordSeparators })}
+    />
     <CheckField name="copyOnSelect" label="Copy what is selected" />
     {isMac && <CheckField name="optionIsMeta" label="Option is the Meta key" />}
   </Section>
@@ -155,18 +161,15 @@ const NumberField = ({ name, label, hint, whole }: NumberFieldProps) => {
     if (!numberProblem(text, terminalLimits[name], whole)) terminalSettings.change({ [name]: numberOf(text) })
   }
   return (
-    <Field label={label} hint={hint} error={problem}>
-      {(control) => (
-        <Input
-          {...control}
-          inputMode="decimal"
-          autoComplete="off"
-          value={typed}
-          onChange={({ target }) => type(target.value)}
-          className="tabular"
-        />
-      )}
-    </Field>
+    <TextField
+      label={label}
+      hint={hint}
+      error={problem}
+      inputMode="decimal"
+      value={typed}
+      onText={type}
+      className="tabular"
+    />
   )
 }
 
@@ -181,38 +184,15 @@ const ChoiceField = <Name extends NameOf<string | number>>({ name, label, hint, 
   const pick = (text: string) =>
     terminalSettings.change({ [name]: typeof value === 'number' ? Number(text) : text } as Partial<TerminalSettings>)
   return (
-    <Field label={label} hint={hint}>
-      {(control) => (
-        <Select
-          {...control}
-          value={String(value)}
-          options={Object.entries<string>(options)
-            .map(([each, words]) => ({ value: each, label: words }))
-            .sort((a, b) => (typeof value === 'number' ? Number(a.value) - Number(b.value) : 0))}
-          onChange={({ target }) => pick(target.value)}
-          className="w-full"
-        />
-      )}
-    </Field>
-  )
-}
-
-const TextField = ({ name, label, hint }: FieldProps<'wordSeparators'>) => {
-  const value = useTerminalSettings()[name]
-  return (
-    <Field label={label} hint={hint}>
-      {(control) => (
-        <Input
-          {...control}
-          mono
-          maxLength={80}
-          autoComplete="off"
-          spellCheck={false}
-          value={value}
-          onChange={({ target }) => terminalSettings.change({ [name]: target.value })}
-        />
-      )}
-    </Field>
+    <SelectField
+      label={label}
+      hint={hint}
+      value={String(value)}
+      options={Object.entries<string>(options)
+        .map(([each, words]) => ({ value: each, label: words }))
+        .sort((a, b) => (typeof value === 'number' ? Number(a.value) - Number(b.value) : 0))}
+      onPick={pick}
+    />
   )
 }
 
