@@ -1,14 +1,6 @@
-import {
-  byAmount,
-  comparedWords,
-  countOf,
-  type NameOf,
-  sameElsewhere,
-  sideNames,
-  three,
-} from '#lib/wire/report-words.ts'
+import { byAmount, comparedWords, countOf, type NameOf, sameElsewhere, sideNames } from '#lib/wire/report-words.ts'
 import type { ComparedPair, CompareReport, Verdict } from '#lib/wire/reports.ts'
-import { allOf, probabilityWords, settledWords, testedOf, unansweredSentence } from './job-verdict.ts'
+import { allOf, intervalWords, probabilityWords, settledWords, testedOf, unansweredSentence } from './job-verdict.ts'
 
 type Figures = Pick<CompareReport, 'jobs' | 'agents' | 'complete' | 'pairs'>
 
@@ -53,7 +45,7 @@ const sizeWord = ({ settled, difference }: ComparedPair): string =>
   settled ? ((difference ?? 0) < 0 ? 'loss' : 'gain') : 'difference'
 
 const sideSentence = (pair: ComparedPair, name: NameOf, elsewhere: string | undefined, tested: number): string => {
-  const { a, b, difference, n, ci_low, ci_high, reasons } = pair
+  const { a, b, difference, n, reasons } = pair
   const baseline = elsewhere === undefined ? name(b) : `in ${elsewhere}`
   if (difference === null)
     return `${name(a)} and ${name(b)} cannot be compared: ${reasons.difference ?? 'they share no scenario'}.`
@@ -61,12 +53,8 @@ const sideSentence = (pair: ComparedPair, name: NameOf, elsewhere: string | unde
     difference === 0
       ? `${name(a)} scores the same as ${baseline}`
       : `${name(a)} is ${difference > 0 ? 'better' : 'worse'} than ${baseline} by ${byAmount(difference)}`
-  const interval =
-    ci_low === null || ci_high === null
-      ? `no interval: ${reasons.ci_low ?? 'it cannot be computed'}`
-      : `95 % interval of the difference ${three(ci_low)} to ${three(ci_high)}`
   const p = probabilityWords(pair, tested > 1 ? allOf(tested, 'sides') : null)
-  return `${stand} (${interval}, paired over ${countOf(n, 'scenario')}${p}): ${settledWords(pair)}.`
+  return `${stand} (${intervalWords(pair, ' of the difference')}, paired over ${countOf(n, 'scenario')}${p}): ${settledWords(pair)}.`
 }
 
 /** Each scenario once for each side: as worse, as better or as neither. */

@@ -169,19 +169,23 @@ const doubtOf = (pair: PairFigures | undefined, tested: number): string[] => {
 const isOf = (one: AgentIdentity, other: AgentIdentity): boolean => one.benchmark_run_id === other.benchmark_run_id
 
 const aloneSentence = (agent: AgentFigures, name: NameOf): string => {
-  const { mean, ci_low, ci_high, n_scenarios, reasons } = agent
-  const interval =
-    ci_low === null || ci_high === null
-      ? `no interval: ${reasons.ci_low ?? 'it cannot be computed'}`
-      : `95 % interval ${three(ci_low)} to ${three(ci_high)}`
-  return `${name(agent)} scores ${three(mean ?? 0)} (${interval}; over ${countOf(n_scenarios, 'scenario')}).`
+  const { mean, n_scenarios } = agent
+  return `${name(agent)} scores ${three(mean ?? 0)} (${intervalWords(agent)}; over ${countOf(n_scenarios, 'scenario')}).`
 }
+
+export const intervalWords = (
+  { ci_low, ci_high, reasons }: Pick<AgentFigures | PairFigures, 'ci_low' | 'ci_high' | 'reasons'>,
+  of = '',
+): string =>
+  ci_low === null || ci_high === null
+    ? `no interval: ${reasons.ci_low ?? 'it cannot be computed'}`
+    : `95 % interval${of} ${three(ci_low)} to ${three(ci_high)}`
 
 const unscoredSentence = (agent: AgentFigures, name: NameOf): string =>
   `${name(agent)} has no score: ${agent.reasons.mean ?? 'none of its outcomes counts'}.`
 
 const pairSentence = (pair: PairFigures, name: NameOf): string => {
-  const { a, b, difference, mean_a, se, ci_low, ci_high, n, reasons } = pair
+  const { a, b, difference, mean_a, se, n, reasons } = pair
   const [first, second] = [name(a), name(b)]
   if (difference === null)
     return `${first} and ${second} cannot be compared: ${reasons.difference ?? 'they share no scenario'}.`
@@ -191,11 +195,7 @@ const pairSentence = (pair: PairFigures, name: NameOf): string => {
     difference === 0
       ? `${first} and ${second} score the same`
       : `${first} is ahead of ${second} by ${byAmount(difference)}`
-  const interval =
-    ci_low === null || ci_high === null
-      ? `no interval: ${reasons.ci_low ?? 'it cannot be computed'}`
-      : `95 % interval ${three(ci_low)} to ${three(ci_high)}`
-  return `${stand} (${interval}, paired over ${countOf(n, 'scenario')})${difference === 0 ? '' : `: ${settledWords(pair)}`}.`
+  return `${stand} (${intervalWords(pair)}, paired over ${countOf(n, 'scenario')})${difference === 0 ? '' : `: ${settledWords(pair)}`}.`
 }
 
 export const settledWords = ({ settled, scenarios_to_settle, n, difference }: PairFigures): string => {
