@@ -79,7 +79,10 @@ const OpenFindBar = ({ opened, asked, query, onQuery, onClose }: OpenFindBarProp
     <search
       aria-label="Find in terminal"
       onKeyDown={takeKey}
-      className="absolute top-2 right-4 z-20 max-w-[calc(100%-1.5rem)] rounded-md bg-overlay p-1 shadow-overlay"
+      className={classes(
+        'absolute right-4 z-20 max-w-[calc(100%-1.5rem)] rounded-md bg-overlay p-1 shadow-overlay',
+        state.isInCorner ? 'bottom-2' : 'top-2',
+      )}
     >
       <div className="flex flex-wrap items-center gap-0.5">
         <div className="w-52 grow">

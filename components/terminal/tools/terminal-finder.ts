@@ -19,13 +19,17 @@ export interface FindState {
   current: number
   /** What is wrong with the regular expression; null when nothing is. */
   problem: string | null
+  /** The current match is in the upper right corner, and nothing can be scrolled in above it. */
+  isInCorner: boolean
 }
 
-export const nothingFound: FindState = { count: 0, hasMore: false, current: -1, problem: null }
+export const nothingFound: FindState = { count: 0, hasMore: false, current: -1, problem: null, isInCorner: false }
 
 /** The most matches that are counted: nobody steps through more. */
 const maxMatches = 20_000
+/** What the find bar covers in the upper right corner, at the usual size of cells or a smaller one. */
 const rowsUnderBar = 3
+const columnsUnderBar = 70
 /** The search follows new output this often at most. */
 const followMs = 250
 
@@ -141,7 +145,9 @@ export class TerminalFinder {
   }
 
   #goTo(current: number, more: Partial<FindState> = {}) {
-    this.state = { ...this.state, ...more, current }
+    const { row, column, cells } = this.#matches[current] ?? { row: Number.POSITIVE_INFINITY, column: 0, cells: 0 }
+    const isInCorner = row < rowsUnderBar && column + cells > this.#terminal.cols - columnsUnderBar
+    this.state = { ...this.state, ...more, current, isInCorner }
     this.#marker?.dispose()
     this.#marker = this.#match && this.#markerAt(this.#match.row)
     this.#decorate()
