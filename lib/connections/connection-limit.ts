@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
+import { clientOf } from './client-of.ts'
 
 /** Files kept free for all that is no connection, where the limit allows. */
 const usualSpare = 64
@@ -58,7 +59,8 @@ export const createStrangerCount = (warn: Warn) => {
     `Connections of a client are closed: ${mostStrangers} of it are open over which nobody has shown who they are`,
   )
   const strangers = new Map<string, Set<Socket>>()
-  return (socket: Socket, client: string): void => {
+  return (socket: Socket, address: string): void => {
+    const client = clientOf(address)
     if (!forgets.has(socket)) socket.once('close', () => forgetStranger(socket))
     forgetStranger(socket)
     const all = strangers.get(client) ?? new Set()

@@ -1,3 +1,4 @@
+import { clientOf } from '#lib/connections/client-of.ts'
 import { Refusal } from './answer.ts'
 
 const windowMs = 60_000
@@ -5,9 +6,10 @@ const windowMs = 60_000
 /** The times at which a client failed within the last minute, oldest first. Throws a Refusal when there are too many. */
 export const recentFailures = (
   failures: Map<string, number[]>,
-  client: string,
+  address: string,
   { most, message }: { most: number; message: string },
 ): number[] => {
+  const client = clientOf(address)
   const now = Date.now()
   for (const [each, times] of failures) {
     while ((times[0] ?? now) <= now - windowMs) times.shift()

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import { clientOf } from '#lib/connections/client-of.ts'
 import type { Endpoint } from '#lib/contract/endpoint.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import { digestOf } from '#lib/service/store/keys.ts'
@@ -82,13 +83,13 @@ const maxAddresses = 1000
 const createRefusal = () => {
   const windows = new Map<string, { endMs: number; refusals: number }>()
   return (request: IncomingMessage): never => {
-    const address = request.socket.remoteAddress ?? ''
+    const client = clientOf(request.socket.remoteAddress ?? '')
     const nowMs = Date.now()
-    let window = windows.get(address)
+    let window = windows.get(client)
     if (!window || window.endMs <= nowMs) {
       if (windows.size >= maxAddresses) windows.clear()
       window = { endMs: nowMs + refusalWindowMs, refusals: 0 }
-      windows.set(address, window)
+      windows.set(client, window)
     }
     if (++window.refusals > maxRefusalsPerWindow)
       throw new ServiceError('rate_limited', 'Too many keys were refused; try again later', {
