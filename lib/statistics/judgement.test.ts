@@ -131,12 +131,29 @@ describe('intervals', () => {
     expect(judged([agent('A', twice)]).agents[0]?.method).toBe('t')
   })
 
+  it('are no point where all attempts at all scenarios pass, or none does', () => {
+    const always = (score: number) =>
+      [1, 2, 3].flatMap(() => Array.from({ length: 10 }, (_, i) => outcome(`s${i}`, score)))
+    const ends = judged([agent('A', always(1)), agent('B', always(0))]).agents
+    // Wilson over the ten scenarios, not over the thirty attempts.
+    expect(ends.map(({ n_attempts, ci_low, ci_high }) => [n_attempts, six(ci_low), six(ci_high)])).toEqual([
+      [30, 0.722467, 1],
+      [30, 0, 0.277533],
+    ])
+  })
+
   it('are by the normal distribution from 30 scenarios on, and stay between 0 and 1', () => {
     const half = Array.from({ length: 30 }, (_, i) => (i % 2 === 0 ? 0.5 : 1))
     expect(judged([single('A', half)]).agents[0]?.method).toBe('z')
     expect(judged([single('A', half.slice(1))]).agents[0]?.method).toBe('t')
     const [high] = judged([single('A', [1, 0.9, 0.5])]).agents
     expect(high?.ci_high).toBe(1)
+  })
+
+  it('are not cut where a score is beyond 0 and 1', () => {
+    const [found] = judged([single('A', [1, 2, 9])]).agents
+    // mean 4, sd sqrt(19), SE sqrt(19 / 3), t of 2 degrees of freedom 4.302653
+    expect([found?.mean, six(found?.ci_low), six(found?.ci_high)]).toEqual([4, -6.828105, 14.828105])
   })
 
   it('are null with the reason for one scenario and for none', () => {

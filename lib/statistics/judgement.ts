@@ -127,10 +127,12 @@ const figuresOf = (agent: JudgedAgent, tallies: Tallies): AgentFigures => {
 
 const passes = ({ mean }: { mean: number | null }) => mean === 1
 
+const isWhole = (score: number) => score === 0 || score === 1
+
 type IntervalFigures = Pick<AgentFigures, 'ci_low' | 'ci_high' | 'method'>
 
 const intervalOf = (
-  tallies: readonly Tally[],
+  tallies: readonly CountedTally[],
   mean: number | null,
   se: number | null,
   reasons: Record<string, string>,
@@ -140,7 +142,8 @@ const intervalOf = (
     reasons.ci_low = reasons.ci_high = reasons.se ?? ''
     return { ci_low: null, ci_high: null, method: null }
   }
-  const isBinary = tallies.every(({ scores: [score], scores }) => scores.length === 1 && (score === 0 || score === 1))
+  // Unspecified: the interval of several attempts each where these spread nowhere, which would be a point.
+  const isBinary = tallies.every((tally) => isWhole(tally.mean) && (tally.scores.length === 1 || se === 0))
   const method = isBinary ? 'wilson' : n >= zFrom ? 'z' : 't'
   const interval = isBinary
     ? wilson(tallies.filter(passes).length, n)
@@ -148,9 +151,10 @@ const intervalOf = (
       ? zInterval(mean, se)
       : tInterval(mean, se, n)
   if (!interval) return { ci_low: null, ci_high: null, method: null }
-  // A service may know scores beyond 0 and 1: an interval contains its mean all the same.
-  const low = Math.max(Math.min(0, mean), interval.low)
-  return { ci_low: low, ci_high: Math.min(Math.max(1, mean), interval.high), method }
+  // A service may know scores beyond 0 and 1, which bound nothing then.
+  const isBounded = tallies.every((tally) => tally.mean >= 0 && tally.mean <= 1)
+  const { low, high } = interval
+  return { ci_low: isBounded ? Math.max(0, low) : low, ci_high: isBounded ? Math.min(1, high) : high, method }
 }
 
 /** Over the scenarios: k goes up to the fewest attempts any of them has. */

@@ -231,7 +231,7 @@ const scenarioWords = ({ n_scenarios, n_attempts }: AgentFigures): string =>
   `${formatCount(n_scenarios)} scenarios with ${formatCount(n_attempts)} attempts that count`
 
 const methodWords: Record<string, string> = {
-  wilson: "Wilson's interval: every score is 0 or 1, one attempt each",
+  wilson: "Wilson's interval: every scenario scores 0 or 1",
   t: "Student's t on the means of the scenarios",
   z: 'Normal interval on the means of the scenarios',
 }
