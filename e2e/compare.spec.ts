@@ -53,8 +53,8 @@ test('two jobs are found, selected and compared, and the address brings the comp
   await page.getByRole('link', { name: 'Agents CSV' }).click()
   expect(readFileSync(await (await downloading).path(), 'utf8')).toContain('"solver"')
 
-  // From the page of a job to the comparison with another, and from a change to its outcome.
-  await open(page, `${product.url}/benchmark-jobs/${after}`)
+  // From the page of a job to the comparison with another, and from a change to its outcome, by the same rule.
+  await open(page, `${product.url}/benchmark-jobs/${after}?failures=leave_out`)
   await page.getByRole('main').getByRole('link', { name: 'Compare' }).click()
   await page.getByRole('combobox', { name: 'Compare with' }).selectOption(before)
   await expect(differences.getByRole('row', { name: /over the same in before/ })).toContainText('+0.167 (n = 3)')
@@ -63,6 +63,7 @@ test('two jobs are found, selected and compared, and the address brings the comp
     .getByRole('link', { name: '1.000' })
     .click()
   await expect(page.getByRole('dialog')).toContainText('scenario 1')
+  await expect(page).toHaveURL(/failures=leave_out/)
 })
 
 /** A job of ten agents: a row has six with their scores, nothing of them cut off, and opens to show the others. */

@@ -58,7 +58,7 @@ const Job = ({ job }: { job: BenchmarkJob }) => {
   const unscored = useMemo(() => unscoredOf(rows, agents), [rows, agents])
   return (
     <>
-      <Header job={job} unscored={unscored} />
+      <Header job={job} unscored={unscored} failures={view.failures} />
       <div className="space-y-8">
         {goesOn && <JobProgress job={job} agents={agents} />}
         <FoldedWarnings
@@ -78,7 +78,12 @@ const Job = ({ job }: { job: BenchmarkJob }) => {
   )
 }
 
-const Header = memo(({ job, unscored }: { job: BenchmarkJob; unscored: Unscored }) => (
+interface HeaderProps extends Pick<JobView, 'failures'> {
+  job: BenchmarkJob
+  unscored: Unscored
+}
+
+const Header = memo(({ job, unscored, failures }: HeaderProps) => (
   <>
     <PageHeader
       title={job.name.trim() || 'Unnamed job'}
@@ -107,10 +112,10 @@ const Header = memo(({ job, unscored }: { job: BenchmarkJob; unscored: Unscored 
       }
       actions={
         <>
-          <ButtonLink href={trendPath({ job: job.id })} prefetch={false} icon={ChartLine}>
+          <ButtonLink href={trendPath({ job: job.id, failures })} prefetch={false} icon={ChartLine}>
             Trend
           </ButtonLink>
-          <ButtonLink href={paths.compare([job.id])} prefetch={false} icon={GitCompareArrows}>
+          <ButtonLink href={paths.compare([job.id], failures)} prefetch={false} icon={GitCompareArrows}>
             Compare
           </ButtonLink>
           <JobActions job={job} unscored={unscored} />

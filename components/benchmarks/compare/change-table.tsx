@@ -44,7 +44,7 @@ export const ChangeTable = ({ report, chosen, onChoose }: ChangeTableProps) => {
         ...change,
         side: name(pair.a),
         key: `${pair.a.benchmark_run_id} ${change.scenario_id}`,
-        places: [outcomePlace(pair.b, change), outcomePlace(pair.a, change)],
+        places: [outcomePlace(pair.b, change, report), outcomePlace(pair.a, change, report)],
       })),
     )
     .sort(orders[kind])
@@ -82,8 +82,11 @@ export const ChangeTable = ({ report, chosen, onChoose }: ChangeTableProps) => {
   )
 }
 
-const outcomePlace = ({ job_id, benchmark_run_id }: AgentIdentity, { scenario_id }: ScenarioChange): string =>
-  jobViewPath(job_id)({ scenario: scenario_id, run: benchmark_run_id })
+const outcomePlace = (
+  { job_id, benchmark_run_id }: AgentIdentity,
+  { scenario_id }: ScenarioChange,
+  { rule }: CompareReport,
+): string => jobViewPath(job_id)({ failures: rule, scenario: scenario_id, run: benchmark_run_id })
 
 const gain = ({ before, after }: ScenarioChange) => after - before
 const delay = ({ duration_before_ms, duration_after_ms }: ScenarioChange) =>

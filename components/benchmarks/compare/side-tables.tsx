@@ -3,7 +3,7 @@ import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { paths } from '#lib/console/address/paths.ts'
+import { jobViewPath } from '#lib/console/address/job-view.ts'
 import { formatDurationMs } from '#lib/console/frame/format.ts'
 import { formatCount } from '#lib/language/translate.ts'
 import { labelOf, lossesFirst, type NameOf, repeatMarks, sameElsewhere, sideNames } from '#lib/wire/report-words.ts'
@@ -30,7 +30,7 @@ export const SideTable = ({ report }: { report: CompareReport }) => (
   </section>
 )
 
-const sideColumns = ({ jobs, agents }: CompareReport): Column<AgentFigures>[] => {
+const sideColumns = ({ jobs, agents, rule }: CompareReport): Column<AgentFigures>[] => {
   const marks = repeatMarks(agents.map((agent) => JSON.stringify([agent.job_id, labelOf(agent)])))
   const markOf = (id: string) => marks[agents.findIndex(({ benchmark_run_id }) => benchmark_run_id === id)] ?? ''
   const jobName = (job_id: string) => jobs.find(({ id }) => id === job_id)?.name ?? job_id
@@ -60,7 +60,7 @@ const sideColumns = ({ jobs, agents }: CompareReport): Column<AgentFigures>[] =>
       width: hasUsage ? '13%' : '17%',
       lines: () => 1,
       cell: ({ job_id }) => (
-        <TextLink href={paths.benchmarkJob(job_id)} inRow>
+        <TextLink href={jobViewPath(job_id)({ failures: rule })} inRow>
           <VisibleText max={120}>{jobName(job_id)}</VisibleText>
         </TextLink>
       ),

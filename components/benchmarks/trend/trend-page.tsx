@@ -173,7 +173,7 @@ const Trend = ({ report }: { report: TrendReport }) => {
       {points.length > 0 && (
         <>
           <TrendPlot points={points} label={lead} />
-          <TrendTable points={points} />
+          <TrendTable points={points} rule={report.rule} />
         </>
       )}
       {changed.length > 0 && (

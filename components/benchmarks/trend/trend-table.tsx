@@ -7,24 +7,25 @@ import type { Column } from '#components/ui/data-table-row.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { comparePath } from '#lib/console/address/compare-view.ts'
-import { paths } from '#lib/console/address/paths.ts'
+import { jobViewPath } from '#lib/console/address/job-view.ts'
 import { formatCount } from '#lib/language/translate.ts'
 import { stepOf, type TrendStep } from '#lib/wire/report-words.ts'
-import type { ComparedPair, TrendPoint } from '#lib/wire/reports.ts'
+import type { ComparedPair, FailureRule, TrendPoint, TrendReport } from '#lib/wire/reports.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
 import { IntervalText, MeanText, Missing, signed } from '../figure-text.tsx'
 import { doubtColumns } from '../pair-columns.tsx'
 
 interface Row extends TrendPoint {
   number: number
+  failures: FailureRule
 }
 
 /** The jobs of a trend, the newest first, with all that its plot shows. */
-export const TrendTable = ({ points }: { points: readonly TrendPoint[] }) => (
+export const TrendTable = ({ points, rule }: Pick<TrendReport, 'points' | 'rule'>) => (
   <DataTable
     caption="The jobs of the trend, newest first"
     columns={columns}
-    rows={points.map((point, at): Row => ({ ...point, number: at + 1 })).reverse()}
+    rows={points.map((point, at): Row => ({ ...point, number: at + 1, failures: rule })).reverse()}
     rowKey={({ figures }) => figures.benchmark_run_id}
   />
 )
@@ -37,7 +38,7 @@ const looks: Record<TrendStep, Pick<StateLook, 'tone' | 'icon'> & { word: string
   higher: { tone: 'neutral', icon: TrendingUp, word: 'Higher, not settled' },
   lower: { tone: 'neutral', icon: TrendingDown, word: 'Lower, not settled' },
   same: { tone: 'neutral', icon: Equal, word: 'Same mean' },
-  none: { tone: 'neutral', icon: CircleHelp, word: 'Cannot be compared' },
+  none: { tone: 'neutral', icon: CircleHelp, word: 'Not comparable' },
 }
 
 const ofChange = ({ cell, ...column }: Omit<Column<ComparedPair>, 'lines'>): Column<Row> => ({
@@ -50,10 +51,10 @@ const columns: Column<Row>[] = [
     id: 'job',
     header: 'Job',
     priority: 1,
-    cell: ({ number, job, complete }) => (
+    cell: ({ number, job, complete, failures }) => (
       <span className="flex min-w-0 items-center gap-2">
         <span className="tabular shrink-0 text-muted">{number}</span>
-        <TextLink href={paths.benchmarkJob(job.id)} prefetch={false} className="truncate">
+        <TextLink href={jobViewPath(job.id)({ failures })} prefetch={false} className="truncate">
           <VisibleText truncate>{job.name || job.id}</VisibleText>
         </TextLink>
         {!complete && <BenchmarkState of="job" state={job.state} />}
@@ -82,13 +83,17 @@ const columns: Column<Row>[] = [
     priority: 3,
     width: '9.5rem',
     align: 'right',
-    cell: ({ change }) =>
+    cell: ({ change, failures }) =>
       change &&
       (change.difference === null ? (
         <Missing why={change.reasons.difference} />
       ) : (
         <Link
-          href={comparePath({ jobs: `${change.b.job_id},${change.a.job_id}`, baseline: change.b.benchmark_run_id })}
+          href={comparePath({
+            jobs: `${change.b.job_id},${change.a.job_id}`,
+            baseline: change.b.benchmark_run_id,
+            failures,
+          })}
           prefetch={false}
           title="Compare the two jobs"
           className="whitespace-nowrap hover:underline"

@@ -5,6 +5,10 @@ describe('paths', () => {
   it('leave out what is the default', () => {
     expect(paths.axons({ limit: 20, include_total_count: true })).toBe('/axons')
     expect(paths.devbox('dbx_1')).toBe('/devboxes/dbx_1')
+    expect(['zero' as const, 'leave_out' as const].map((rule) => paths.compare(['a'], rule))).toEqual([
+      '/benchmark-jobs/compare?jobs=a',
+      '/benchmark-jobs/compare?jobs=a&failures=leave_out',
+    ])
   })
 
   it('spell a query as the service reads it', () => {
