@@ -31,7 +31,8 @@ const read = (schema: z.core.$ZodType, value: unknown): unknown => {
     case 'boolean':
       return value === true
     case 'number':
-      return isNumber(value) ? value : Number.NaN
+      // One of too many digits reads as infinite.
+      return Number.isFinite(value) ? value : Number.NaN
     case 'string':
       return text(value)
     case 'union':
@@ -42,12 +43,9 @@ const read = (schema: z.core.$ZodType, value: unknown): unknown => {
   }
 }
 
-/** JSON has no infinite number, but one of too many digits reads as infinite. */
-const isNumber = Number.isFinite
-
 /** What may be left out is, where it is no number that should be one. */
 const isNothing = (schema: z.core.$ZodType, value: unknown): boolean =>
-  value === undefined || value === null || (kindOf(schema) === 'number' && !isNumber(value))
+  value === undefined || value === null || (kindOf(schema) === 'number' && !Number.isFinite(value))
 
 const kindOf = (schema: z.core.$ZodType): string => (schema as z.core.$ZodTypes)._zod.def.type
 const textual = ['string', 'enum', 'literal']

@@ -213,7 +213,7 @@ describe('when a job may end', () => {
     const [outcome] = job.benchmark_outcomes ?? []
     const cancelled = jobOf({
       a: {},
-      b: { s0: { state: 'CANCELED', duration_ms: 1 }, s1: { duration_ms: Number.NaN } },
+      b: { s0: { state: 'CANCELED', duration_ms: 1 }, s1: { duration_ms: null } },
     })
     const both = {
       ...job,

@@ -196,7 +196,7 @@ const columns: Column<Row>[] = [
 
 /** The mean by the rule that was chosen, and below it by the other. */
 const Mean = ({ agent, figures, other, otherRule }: Row) => {
-  if (isWithoutOutcome(agent)) return <Nothing why="The job ended without an outcome of it" />
+  if (agent.state === 'finished' && !agent.outcome) return <Nothing why="The job has no outcome of it" />
   if (figures === null) return <span className="text-muted">…</span>
   return (
     <span className="block leading-4 @2xl:whitespace-nowrap">
@@ -219,8 +219,6 @@ const Mean = ({ agent, figures, other, otherRule }: Row) => {
     </span>
   )
 }
-
-const isWithoutOutcome = ({ state, outcome }: AgentRow) => state === 'finished' && outcome === null
 
 const allK = (byK: Readonly<Record<string, number>> | null | undefined): string =>
   Object.entries(byK ?? {})
@@ -266,8 +264,8 @@ const Agent = ({ agent: { name, model, runId, state, run }, mark }: Pick<Row, 'a
 }
 
 /** How the attempts of an agent ended; what there is none of is left out. */
-const Counts = ({ agent, figures }: { agent: AgentRow; figures: AgentFigures | null }) => {
-  const of = figures ?? { ...agent.outcome, n_cancelled: 0, n_other: 0 }
+const Counts = ({ agent: { outcome }, figures }: { agent: AgentRow; figures: AgentFigures | null }) => {
+  const of = figures ?? { ...outcome, n_cancelled: 0, n_other: 0 }
   const counts: [count: number | undefined, word: string][] = [
     [of.n_completed, 'completed'],
     [of.n_failed, 'failed'],
@@ -276,7 +274,7 @@ const Counts = ({ agent, figures }: { agent: AgentRow; figures: AgentFigures | n
     [of.n_other, 'other'],
   ]
   const [first, ...rest] = counts.flatMap(([count, word]) => (count ? [`${formatCount(count)}\u00a0${word}`] : []))
-  if (first === undefined) return <span className="text-muted">{isWithoutOutcome(agent) ? 'none' : 'none yet'}</span>
+  if (first === undefined) return <span className="text-muted">none</span>
   return (
     <span className="tabular block leading-4">
       {first} {rest.length > 0 && <span className="block text-xs leading-4 text-muted">{rest.join(', ')}</span>}
