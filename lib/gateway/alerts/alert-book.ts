@@ -268,9 +268,9 @@ export class AlertBook implements EvictionListener {
   tell({ event, data }: RelayEvent): void {
     if (event === 'upstream') this.#enter(data)
     if (event === 'upstream' || event === 'heartbeat' || event === 'snapshot') return
+    if (event === 'eviction') return void this.#report(data)
     this.#watchHealth.heardEvent()
-    if (event === 'eviction') void this.#report(data)
-    else for (const alert of this.#ofKind('eviction')) if (alert.devbox_id === data.devbox_id) void this.#settle(alert)
+    for (const alert of this.#ofKind('eviction')) if (alert.devbox_id === data.devbox_id) void this.#settle(alert)
   }
 
   end(): void {
@@ -310,6 +310,7 @@ export class AlertBook implements EvictionListener {
     clearTimeout(this.#catchingUp)
     this.#looks.stop()
     this.#leaveWatch()
+    this.#watchHealth.leave()
     this.#isCatchingUp = true
   }
 
@@ -430,6 +431,7 @@ export class AlertBook implements EvictionListener {
     const { id } = subject
     this.#reported?.add(id)
     if (this.#open.has(id)) return
+    this.#watchHealth.heardEvent()
     const told = { devbox_name: null, metadata: {}, found_late: this.#isCatchingUp }
     const isDrill = this.#drills.delete(id)
     this.#open.set(id, this.#raise(isDrill ? { ...subject, is_drill: true } : subject, told))

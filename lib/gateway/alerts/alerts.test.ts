@@ -8,6 +8,7 @@ import { createClient } from '#lib/client/client.ts'
 import type { Account } from '#lib/contract/accounts.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import type { Alert, AlertHealth, AlertHistory, AlertItem } from '#lib/wire/alerts.ts'
+import { evictionHubFor } from '../evictions/hub.ts'
 import { serviceIdentity } from '../http/upstream.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 import { alertBookFor } from './alert-books.ts'
@@ -116,7 +117,12 @@ describe('an eviction', () => {
   it('that was told while nobody listened is found, and says so', async () => {
     const id = await devbox('overlooked')
     await schedule(id, inOneHour())
+    // The watch may have heard of it for somebody else.
+    const hub = evictionHubFor(owner())
+    hub.join({ start: () => undefined, tell: () => undefined, end: () => undefined })
+    await vi.waitFor(() => expect(hub.everything().evictions.map(({ devbox_id }) => devbox_id)).toContain(id), soon)
     expect(await listen().until(id, 'new')).toMatchObject({ found_late: true })
+    expect((await ask('GET', '/health')).body.stream.last_event_ms).toBeGreaterThan(0)
   })
 
   it('that is taken back is not dropped in silence', async () => {

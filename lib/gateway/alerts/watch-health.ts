@@ -27,9 +27,17 @@ export class WatchHealth {
     this.#health = { ...this.#health, last_event_ms: Date.now() }
   }
 
+  /** Nobody listens from now on: what is told meanwhile is missed, as in a time in which the service is away. */
+  leave(): void {
+    if (this.isLive) this.#health = { ...this.#health, since_ms: Date.now() }
+    this.#health = { ...this.#health, state: 'connecting' }
+  }
+
   /** False when the watch was in this state before. */
-  enter({ state, since_ms, attempt }: RelayUpstream): boolean {
+  enter({ state, since_ms: upstreamMs, attempt }: RelayUpstream): boolean {
     const { state: before, since_ms: sinceMs, reconnects, gaps } = this.#health
+    // The stream may be older than those who listen to it.
+    const since_ms = before === 'connecting' && state === 'live' ? Date.now() : upstreamMs
     const isFirstTry = before === 'connecting' && state === 'retrying' && attempt === 0
     if (state === before || isFirstTry) return false
     const isBack = state === 'live' && this.#hasBeenLive

@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest'
+import { WatchHealth } from './watch-health.ts'
+
+it('is away while nobody listens, however long the stream itself has been open', () => {
+  const watch = new WatchHealth()
+  const upstream = { state: 'live', since_ms: 1_000, attempt: 0 } as const
+  expect(watch.enter(upstream)).toBe(true)
+  watch.leave()
+  const { state, since_ms: leftMs } = watch.health
+  expect(state).toBe('connecting')
+  expect(watch.enter(upstream)).toBe(true)
+  const { since_ms: backMs, reconnects, gaps } = watch.health
+  expect(backMs).toBeGreaterThanOrEqual(leftMs)
+  expect({ reconnects, gaps }).toEqual({ reconnects: 1, gaps: [{ from_ms: leftMs, to_ms: backMs }] })
+})
+
+it('has been away since the service was lost, where nobody listened after that', () => {
+  const watch = new WatchHealth()
+  watch.enter({ state: 'live', since_ms: 1_000, attempt: 0 })
+  watch.enter({ state: 'retrying', since_ms: 2_000, attempt: 1 })
+  watch.leave()
+  watch.enter({ state: 'live', since_ms: 3_000, attempt: 0 })
+  expect(watch.health.gaps).toMatchObject([{ from_ms: 2_000 }])
+})
