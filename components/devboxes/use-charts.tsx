@@ -60,7 +60,7 @@ const Chart = ({ measure: { title, of, words }, samples }: { measure: Measure; s
     <figure className="min-w-0">
       <figcaption className="flex flex-wrap items-baseline justify-between gap-x-2">
         <span className="font-medium">{title}</span>
-        <span className="tabular text-sm">{words(last.value)} now</span>
+        <span className="tabular text-sm">last {words(last.value)}</span>
       </figcaption>
       <svg
         viewBox={`0 0 ${width} ${bottom + 4}`}

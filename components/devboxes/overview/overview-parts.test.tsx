@@ -53,5 +53,8 @@ it('draws samples as pictures and says the same numbers in a table', () => {
   expect(markup.match(/ d="[^"]*"/g)?.map((path) => path.match(/[ML]/g)?.join(''))).toEqual(['MM', 'MLM'])
   const words = wordsOf(markup)
   expect(words).toContain('3 of 3 samples')
+  // The devbox may have ended since.
+  expect(words).toContain('last 0.50 cores')
+  expect(words).not.toContain(' now')
   expect(words).toMatch(/not told 1\.00 MiB not told 2/)
 })
