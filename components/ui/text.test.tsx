@@ -1,3 +1,4 @@
+import type { ReactElement } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
 import { describe, expect, it } from 'vitest'
 import { cutEnd, shortenMiddle, visibleJson, visiblePieces } from './text.ts'
@@ -33,6 +34,13 @@ describe('visiblePieces', () => {
 })
 
 describe('VisibleText', () => {
+  it('shows a name that is nothing but spaces, and leaves the spaces of other text', () => {
+    const words = (element: ReactElement) => renderToStaticMarkup(element).replace(/<[^>]*>/g, '')
+    expect(words(<VisibleText truncate>{'   '}</VisibleText>)).toBe('␣␣␣')
+    expect(words(<VisibleText max={60}>{' a b '}</VisibleText>)).toBe(' a b ')
+    expect(words(<VisibleText max={8_192}>{'   '}</VisibleText>)).toBe('   ')
+  })
+
   it('escapes markup and keeps direction inside', () => {
     const html = renderToStaticMarkup(<VisibleText>{'<img onerror=alert(1)>\u202E'}</VisibleText>)
     expect(html).toContain('&lt;img onerror=alert(1)&gt;')

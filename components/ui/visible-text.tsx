@@ -16,33 +16,44 @@ export interface VisibleTextProps {
 export const VisibleText = ({
   children,
   truncate,
-  max = truncate ? 300 : undefined,
+  max = truncate ? longestName : Number.POSITIVE_INFINITY,
   mono,
   className,
-}: VisibleTextProps) => (
-  <bdi
-    title={truncate ? cutEnd(children, 1000) : undefined}
-    className={classes(
-      truncate === 3
-        ? 'line-clamp-3 wrap-anywhere'
-        : truncate
-          ? 'inline-block max-w-full truncate align-bottom'
-          : 'break-words',
-      mono && 'font-mono',
-      className,
-    )}
-  >
-    {visiblePieces(max === undefined ? children : cutEnd(children, max)).map(({ at, text, codePoint }) =>
-      codePoint ? (
-        <span key={at} title={codePoint} className="mx-px rounded-sm bg-surface-2 px-0.5 font-mono text-xs text-muted">
-          {text}
-        </span>
-      ) : (
-        text
-      ),
-    )}
-  </bdi>
-)
+}: VisibleTextProps) => {
+  // A name of spaces alone would leave nothing to see or to press.
+  const shown = max <= longestName && children.trim() === '' ? children.replaceAll(' ', '␣') : children
+  return (
+    <bdi
+      title={truncate ? cutEnd(children, 1000) : undefined}
+      className={classes(
+        truncate === 3
+          ? 'line-clamp-3 wrap-anywhere'
+          : truncate
+            ? 'inline-block max-w-full truncate align-bottom'
+            : 'break-words',
+        mono && 'font-mono',
+        className,
+      )}
+    >
+      {visiblePieces(cutEnd(shown, max)).map(({ at, text, codePoint }) =>
+        codePoint ? (
+          <span
+            key={at}
+            title={codePoint}
+            className="mx-px rounded-sm bg-surface-2 px-0.5 font-mono text-xs text-muted"
+          >
+            {text}
+          </span>
+        ) : (
+          text
+        ),
+      )}
+    </bdi>
+  )
+}
+
+/** What is longer is no name but lines, where spaces are only spaces. */
+const longestName = 300
 
 /** Text of several lines from outside, as `VisibleText` is of one; place it where white space is kept. */
 export const VisibleLines = ({ children, max }: { children: string; max: number }) =>
