@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { createServer } from 'node:http'
+import type { Page } from '@playwright/test'
 import { expect, open, signIn, signInByForm, startProduct, startServiceAlone, test } from './product.ts'
 
 test('nothing the browser receives holds the key', async ({ page, product }) => {
@@ -194,6 +195,13 @@ test('a browser without scripts is shown the rows the server drew', async ({ sig
     await plain.goto(product.url + path)
     await expect(plain.getByRole('table').getByText(name), path).toBeVisible()
   }
+  // Scripts write a time in the zone of the reader over it, and nothing beside it moves.
+  const far = await browser.newPage({ timezoneId: 'Asia/Kolkata', storageState: await page.context().storageState() })
+  await open(far, `${product.url}/devboxes`)
+  await expect(far.getByText(/^As of \d\d:\d\d:\d\d GMT\+5:30, /)).toBeVisible()
+  const widthOf = async (shown: Page) => (await shown.getByText(/^As of .*, \S/).boundingBox())?.width
+  expect(await widthOf(far)).toBe(await widthOf(plain))
+  await far.close()
   await plain.close()
 })
 

@@ -13,8 +13,7 @@ export interface RelativeTimeProps {
 }
 
 export const RelativeTime = ({ ms, prefix, className }: RelativeTimeProps) => {
-  // As the server draws it at first, which does not know the zone.
-  const zone = useSyncExternalStore(never, shownZone, () => 'UTC')
+  const zone = useShownZone()
   const relative = useClock((nowMs) => formatRelative(ms, nowMs, zone))
   return (
     // The server's clock is a moment behind the browser's.
@@ -32,5 +31,8 @@ export const RelativeTime = ({ ms, prefix, className }: RelativeTimeProps) => {
     </time>
   )
 }
+
+/** Where times are told; UTC as the server draws it at first, which does not know the zone. */
+export const useShownZone = (): string => useSyncExternalStore(never, shownZone, () => 'UTC')
 
 const never = () => () => undefined

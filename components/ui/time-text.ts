@@ -70,9 +70,9 @@ const formatDate = (ms: number, timeZone: string): string => {
 }
 
 /** The time of day to the millisecond, where times are told: "13:05:09.042". */
-export const formatTimeOfDay = (ms: number): string => {
+export const formatTimeOfDay = (ms: number, timeZone = shownZone()): string => {
   const at = toDate(ms)
-  return at ? formatsOf(shownZone()).timeOfDay.format(at) : t('unknown')
+  return at ? formatsOf(timeZone).timeOfDay.format(at) : t('unknown')
 }
 
 /** What the zone where times are told is called at a time: "GMT+1". */
