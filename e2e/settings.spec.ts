@@ -8,6 +8,8 @@ test('time zone, density and single keys are chosen in the settings, and every p
   product,
 }) => {
   await product.service.axons.create({ body: { name: 'settled' } })
+  const other = await page.context().newPage()
+  await open(other, `${product.url}/devboxes`)
   await page.goto(`${product.url}/settings`)
   await isLive(page)
   await page.getByRole('combobox', { name: 'Time zone' }).selectOption('Another')
@@ -18,6 +20,18 @@ test('time zone, density and single keys are chosen in the settings, and every p
   await expect(page.getByText(/^It is .* GMT\+9\.$/)).toBeVisible()
   await page.getByRole('combobox', { name: 'Density' }).selectOption('Compact')
   await page.getByRole('combobox', { name: 'Single-key shortcuts' }).selectOption('Off')
+  await page.getByRole('combobox', { name: 'Theme' }).selectOption('Light theme')
+
+  // A tab that was open takes all of it over with its next page.
+  await other.getByRole('link', { name: 'Axons', exact: true }).click()
+  for (const [name, value] of [
+    ['theme', 'light'],
+    ['time-zone', 'Asia/Tokyo'],
+    ['density', 'compact'],
+    ['letters', 'off'],
+  ])
+    await expect(other.locator('html')).toHaveAttribute(`data-${name}`, value ?? '')
+  await other.close()
 
   await page.goto(`${product.url}/axons`)
   await isLive(page)

@@ -22,7 +22,7 @@ import { Breadcrumb } from './breadcrumb.tsx'
 import { IsolationNotice } from './isolation-notice.tsx'
 import { Keys } from './keys.tsx'
 import { destinations } from './navigation.ts'
-import { remember, remembered } from './remember.ts'
+import { isChosenElsewhere, remember } from './remember.ts'
 import { Sidebar } from './sidebar.tsx'
 import { ThemeMenu } from './theme-menu.tsx'
 import { type TypedAhead, takeTypedAhead } from './typed-ahead.ts'
@@ -69,7 +69,7 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
   drawEnglishPage(!isTranslated && pathname !== paths.evictionHistory())
   useShortcuts(open, opened !== null)
   useFrameTop(top)
-  useLanguageOfOtherTabs(pathname)
+  useChoicesOfOtherTabs(pathname)
   useFocusAfterNavigation()
   const collapse = (next: boolean) => {
     setCollapsed(next)
@@ -163,15 +163,12 @@ const PaletteButton = ({ onClick }: { onClick: () => void }) => (
   </button>
 )
 
-/** A language chosen in another tab is that of the next page of this one; until then all of it stays in one language. */
-const useLanguageOfOtherTabs = (pathname: string) => {
-  const drawnIn = useRef<string>(undefined)
+/** What another tab chose is that of the next page of this one; until then all of it stays in one language and one zone. */
+const useChoicesOfOtherTabs = (pathname: string) =>
   // biome-ignore lint/correctness/useExhaustiveDependencies: looked at on each page
   useEffect(() => {
-    drawnIn.current ??= remembered('language')
-    if (drawnIn.current !== remembered('language')) location.reload()
+    if (isChosenElsewhere()) location.reload()
   }, [pathname])
-}
 
 /** A followed link goes with its page, and the focus with it; the new page takes it up. */
 const useFocusAfterNavigation = () => {

@@ -1,15 +1,27 @@
 'use client'
 import { preferenceCookie, preferenceCookies } from '#lib/console/frame/preferences.ts'
 
+type Preference = keyof typeof preferenceCookies
+
+/** What the whole of a page is drawn by. */
+const choices = ['language', 'theme', 'timeZone', 'density', 'letters'] as const
+
+/** What this tab knows of them: as they were on its first page, or as it chose them itself since. */
+const known: Partial<Record<Preference, string>> = {}
+
 /** Keeps a choice of the frame for the next page the server draws. */
-export const remember = (name: keyof typeof preferenceCookies, value: string): void => {
+export const remember = (name: Preference, value: string): void => {
   // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API needs a secure context, which plain http on another host is not
   document.cookie = preferenceCookie(name, value)
+  known[name] = kept(name)
 }
 
-/** What is kept of it now, by whichever tab. */
-export const remembered = (name: keyof typeof preferenceCookies): string =>
-  document.cookie
-    .split('; ')
-    .find((each) => each.startsWith(`${preferenceCookies[name]}=`))
-    ?.slice(preferenceCookies[name].length + 1) ?? ''
+/** Whether another tab chose one of them anew. */
+export const isChosenElsewhere = (): boolean =>
+  choices.some((name) => {
+    known[name] ??= kept(name)
+    return known[name] !== kept(name)
+  })
+
+const kept = (name: Preference): string =>
+  document.cookie.split('; ').find((each) => each.startsWith(`${preferenceCookies[name]}=`)) ?? ''
