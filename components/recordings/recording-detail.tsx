@@ -10,6 +10,7 @@ import { ErrorState } from '#components/ui/error-state.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { formatBytes } from '#lib/console/frame/format.ts'
 import { maxPlayedBytes, recordingAddress, recordingQueries } from '#lib/console/queries/recordings.ts'
@@ -38,7 +39,7 @@ export const RecordingDetail = ({ id }: { id: string }) => (
 const Header = ({ recording }: { recording: Recording }) => {
   const router = useRouter()
   const [isDeleting, setIsDeleting] = useState(false)
-  const { id, devbox_id, live, size_bytes, start_time_ms } = recording
+  const { id, devbox_id, devbox_name, live, size_bytes, start_time_ms } = recording
   return (
     <>
       <PageHeader
@@ -62,7 +63,14 @@ const Header = ({ recording }: { recording: Recording }) => {
         }
       >
         <p className="text-muted">
-          <RelativeTime ms={start_time_ms} prefix="Recorded" />, {formatBytes(size_bytes)}
+          <RelativeTime ms={start_time_ms} prefix="Recorded" />
+          {devbox_name && (
+            <>
+              {' '}
+              in <VisibleText max={200}>{devbox_name}</VisibleText>
+            </>
+          )}
+          , {formatBytes(size_bytes)}
           {live && '. It is still being written: what is played ends where it was when this page was opened'}
         </p>
       </PageHeader>

@@ -87,6 +87,8 @@ export const RecordingList = () => {
   )
 }
 
+const devboxOf = devboxColumn<Recording>('terminal', ({ devbox_id }) => devbox_id)
+
 const columns: ListColumn<Recording>[] = [
   {
     id: 'title',
@@ -99,11 +101,25 @@ const columns: ListColumn<Recording>[] = [
       </span>
     ),
   },
-  devboxColumn('terminal', ({ devbox_id }) => devbox_id),
+  {
+    ...devboxOf,
+    priority: 2,
+    width: '20rem',
+    cell: (recording) => (
+      <span className="flex min-w-0 items-baseline gap-2">
+        {recording.devbox_name && (
+          <VisibleText truncate className="font-sans text-base">
+            {recording.devbox_name}
+          </VisibleText>
+        )}
+        <span className="shrink-0">{devboxOf.cell(recording)}</span>
+      </span>
+    ),
+  },
   {
     id: 'length',
     header: 'Length',
-    priority: 2,
+    priority: 3,
     align: 'right',
     width: '8rem',
     cell: ({ duration_ms }) =>

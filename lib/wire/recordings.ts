@@ -6,6 +6,8 @@
 export interface Recording {
   id: string
   devbox_id: string
+  /** As it was when the recording began; absent where the service did not tell it. */
+  devbox_name?: string | undefined
   /** The terminal's name in the console's addresses. */
   terminal: string
   title: string

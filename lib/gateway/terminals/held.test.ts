@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import type { ActivityList } from '#lib/wire/activity.ts'
+import type { RecordingList } from '#lib/wire/recordings.ts'
 import { type HeldTerminal, terminalClose } from '#lib/wire/terminals.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 import { CuttableProxy, TestPage, until } from './testing.ts'
@@ -141,6 +142,8 @@ describe('a terminal', () => {
     const text = await response.text()
     expect(text).toMatch(/before-2.*during-2/s)
     expect(text).not.toContain('after-2')
+    const recordings = (await (await gateway.fetch('/api/recordings', { cookie })).json()) as RecordingList
+    expect(recordings.recordings).toMatchObject([{ id, devbox_id: devboxId, devbox_name: 'held' }])
     await page.leave()
     await watcher.leave()
   })

@@ -8,6 +8,8 @@ interface Tapped {
   account_id: string
   devbox_id: string
   name: string
+  /** Undefined where it has none, or the service does not tell it. */
+  devboxName(): Promise<string | undefined>
   /** Called when a recording has begun, ended or failed. */
   changed(notice: RecordingNotice): void
 }
@@ -71,8 +73,9 @@ export class RecordingTap {
     const { account_id, devbox_id, name, changed } = this.#tapped
     this.#isStarting = true
     try {
+      const devbox_name = await this.#tapped.devboxName()
       const { size, title } = this.#output
-      const recording = await TerminalRecording.start({ account_id, devbox_id, name, ...size, title })
+      const recording = await TerminalRecording.start({ account_id, devbox_id, devbox_name, name, ...size, title })
       if (!this.#isWanted) return void (await recording.end())
       this.#recording = recording
       recording.onFailure((message) => {

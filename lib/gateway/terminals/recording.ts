@@ -16,6 +16,7 @@ const suffix = '.cast'
 interface Start {
   account_id: string
   devbox_id: string
+  devbox_name?: string | undefined
   name: string
   cols: number
   rows: number
@@ -38,7 +39,15 @@ export class TerminalRecording {
   #failed: (message: string) => void = () => undefined
 
   /** Refused when the account has too many recordings, or the data folder cannot be written. */
-  static async start({ account_id, devbox_id, name, cols, rows, title }: Start): Promise<TerminalRecording> {
+  static async start({
+    account_id,
+    devbox_id,
+    devbox_name,
+    name,
+    cols,
+    rows,
+    title,
+  }: Start): Promise<TerminalRecording> {
     const folder = folderOf(account_id)
     // Ids sorted by name are sorted by time, also those of one millisecond.
     latestIdMs = Math.max(Date.now(), latestIdMs + 1)
@@ -55,7 +64,7 @@ export class TerminalRecording {
         timestamp: Math.floor(Date.now() / 1000),
         title,
         env: { TERM: 'xterm-256color' },
-        devdeck: { devbox_id, terminal: name, start_time_ms: Date.now() },
+        devdeck: { devbox_id, devbox_name, terminal: name, start_time_ms: Date.now() },
       })
     } catch (error) {
       if (error instanceof Refusal) throw error
@@ -131,7 +140,12 @@ const Header = z.object({
   timestamp: z.number(),
   title: z.string(),
   env: z.optional(z.record(z.string(), z.string())),
-  devdeck: z.object({ devbox_id: z.string(), terminal: z.string(), start_time_ms: z.number() }),
+  devdeck: z.object({
+    devbox_id: z.string(),
+    devbox_name: z.optional(z.string()),
+    terminal: z.string(),
+    start_time_ms: z.number(),
+  }),
 })
 type Header = z.infer<typeof Header>
 
@@ -183,10 +197,8 @@ export const readRecording = async (file: string, id: string): Promise<Recording
       const header = Header.parse(JSON.parse(head.toString().split('\n', 1)[0] ?? ''))
       return {
         id,
-        devbox_id: header.devdeck.devbox_id,
-        terminal: header.devdeck.terminal,
+        ...header.devdeck,
         title: header.title,
-        start_time_ms: header.devdeck.start_time_ms,
         duration_ms: lastTimeMs(tail.toString(), size <= tailBytes),
         size_bytes: size,
         cols: header.width,

@@ -3,6 +3,7 @@ import { ApiError } from '#lib/client/api-error.ts'
 import type { PtyControl } from '#lib/contract/terminals.ts'
 import { type HeldTerminal, type TerminalNotice, terminalClose } from '#lib/wire/terminals.ts'
 import type { SignedIn } from '../accounts/signed-in.ts'
+import { clientFor } from '../http/upstream.ts'
 import { type OpenTerminal, registry, trackStream } from '../registry.ts'
 import { FollowLink } from './follow.ts'
 import { endShell } from './held.ts'
@@ -24,6 +25,8 @@ const sizeWaitMs = 1_000
 const closeWaitMs = 10_000
 /** After an absence longer than this, a program that asked the terminal something may no longer wait for the answer. */
 const staleMs = 5_000
+/** A recording begins without the name of its devbox when the service takes longer to tell it. */
+const nameTimeoutMs = 2_000
 
 interface Opening {
   signedIn: SignedIn
@@ -83,6 +86,10 @@ export class SharedTerminal implements OpenTerminal {
       account_id: signedIn.account.id,
       devbox_id: devboxId,
       name,
+      devboxName: async () => {
+        const { devboxes } = clientFor(this.#signedIn.api_key, nameTimeoutMs)
+        return (await devboxes.get({ params: { id: devboxId } }).catch(() => undefined))?.name ?? undefined
+      },
       changed: (notice) => this.#tellAll(notice),
     })
     this.#link = new ShellLink(
