@@ -105,30 +105,32 @@ fi`
 
 const unpackNamed = 'mkdir -p -- "$1" && exec tar -x -p --no-same-owner -f - -C "$1" -- "$2"'
 
-/** Runs a program in the devbox and hands on what it writes; ends it when that has been read. */
-const reading = async <T>(
-  { devbox, signal }: Sending,
+/** Runs a program in the devbox as long as `use` takes. */
+const running = async <T>(
+  { devbox: { box, busy }, signal }: Sending,
   argv: readonly string[],
-  read: (output: Readable) => Promise<T>,
+  stdio: ('ignore' | 'pipe')[],
+  use: (child: ChildProcess) => Promise<T>,
 ): Promise<T> => {
-  const child = spawnIn(devbox.box.launch({ argv, env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' } }), {
-    detached: true,
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
+  const env = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' }
+  const child = spawnIn(box.launch({ argv, env }), { detached: true, stdio })
   const end = () => {
-    const leader = child.pid === undefined ? undefined : devbox.box.leader(child.pid)
+    const leader = child.pid === undefined ? undefined : box.leader(child.pid)
     if (leader !== undefined) kill(-leader, 'SIGKILL')
   }
-  const release = devbox.busy()
+  const release = busy()
   signal.addEventListener('abort', end, { once: true })
   try {
-    return await read(child.stdout as Readable)
+    return await use(child)
   } finally {
     end()
     signal.removeEventListener('abort', end)
     release()
   }
 }
+
+const reading = <T>(sending: Sending, argv: readonly string[], read: (output: Readable) => Promise<T>): Promise<T> =>
+  running(sending, argv, ['ignore', 'pipe', 'ignore'], ({ stdout }) => read(stdout as Readable))
 
 /** Keeps a folder of the devbox in an archive on this machine, which is never unpacked but in a devbox. */
 export const packFolder = async (
@@ -183,35 +185,20 @@ mkdir -p -- "$(dirname -- "$to")" && cat >"$to" && chmod -- "$4" "$to"`
   return into(sending, createReadStream(from), script, [to, name, isFolder ? 'folder' : 'file', kept])
 }
 
-const into = async ({ devbox, signal }: Sending, content: Readable, script: string, args: string[]): Promise<void> => {
-  const { box } = devbox
-  const release = devbox.busy()
-  const env = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' }
-  const child: ChildProcess = spawnIn(box.launch({ argv: ['/bin/bash', '-c', script, 'devdeck', ...args], env }), {
-    detached: true,
-    stdio: ['pipe', 'ignore', 'pipe'],
-  })
-  const end = () => {
-    const leader = child.pid === undefined ? undefined : box.leader(child.pid)
-    if (leader !== undefined) kill(-leader, 'SIGKILL')
-  }
-  signal.addEventListener('abort', end, { once: true })
-  let words = ''
-  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
-    words = (words + chunk).slice(-4096)
-  })
-  try {
+const into = (sending: Sending, content: Readable, script: string, args: readonly string[]): Promise<void> =>
+  running(sending, ['/bin/bash', '-c', script, 'devdeck', ...args], ['pipe', 'ignore', 'pipe'], async (child) => {
+    const { signal } = sending
+    let words = ''
+    child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+      words = (words + chunk).slice(-4096)
+    })
     // A script that stopped reading has written its reason to stderr and exits with a status.
     const sent = pipeline(content, child.stdin as Writable, { signal }).catch(() => undefined)
     const [code] = (await once(child, 'close')) as [number | null]
     await sent
     signal.throwIfAborted()
     if (code !== 0) throw new Error(words.trim() || `it ended with ${code}`)
-  } finally {
-    signal.removeEventListener('abort', end)
-    release()
-  }
-}
+  })
 
 /** The text of a small file of the devbox; undefined when there is none. */
 export const readSmall = async (
