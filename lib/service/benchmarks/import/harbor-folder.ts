@@ -7,12 +7,9 @@ import type { Rewards } from '../outcome.ts'
 import { type ForeignJob, type ForeignTrial, NoJobError } from './foreign-job.ts'
 import { readHarborTrial } from './harbor-trial.ts'
 import { trialFolders } from './job-folders.ts'
-import { optional, readJson, timeOf } from './json-file.ts'
+import { Count, optional, readJson, timeOf, Words } from './json-file.ts'
 import { logsBelow } from './log-list.ts'
 import { inWordsOfHarbor, terminalBenchRun } from './terminal-bench.ts'
-
-const Words = optional(z.string())
-const Count = optional(z.int().check(z.minimum(0)))
 
 const JobConfig = z.object({
   job_name: Words,

@@ -7,11 +7,9 @@ import { unknownUsage } from '../agents/usage.ts'
 import { combine } from '../harbor/rewards.ts'
 import { type Outcome, outcomeOf, type Rewards } from '../outcome.ts'
 import type { ForeignTrial } from './foreign-job.ts'
-import { optional, readJson, readText, timeOf } from './json-file.ts'
+import { Count, optional, readJson, readText, timeOf, Words } from './json-file.ts'
 import { inWordsOfHarbor } from './terminal-bench.ts'
 
-const Words = optional(z.string())
-const Count = optional(z.int().check(z.minimum(0)))
 /** `{rewards: {reward: 1}}`, in older versions `{reward: 1}` or `{rewards: 1}`. */
 const Verified = optional(
   z.object({

@@ -42,6 +42,8 @@ export const readText = async (path: string): Promise<string | null | undefined>
 
 /** A field that other versions write differently or not at all: then it is null, and nothing else is lost. */
 export const optional = <S extends z.ZodMiniType>(schema: S) => z.catch(z._default(z.nullable(schema), null), null)
+export const Words = optional(z.string())
+export const Count = optional(z.int().check(z.minimum(0)))
 
 /** Milliseconds since 1970. Unspecified: a time without a zone, as older versions write it. It is read as UTC. */
 export const timeOf = (text: string | null): number | null => {

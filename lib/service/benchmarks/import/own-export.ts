@@ -3,10 +3,8 @@ import { join } from 'node:path'
 import * as z from 'zod/mini'
 import { type ForeignJob, type ForeignTrial, NoJobError } from './foreign-job.ts'
 import { readHarborTrial } from './harbor-trial.ts'
-import { optional, readJson } from './json-file.ts'
+import { optional, readJson, Words } from './json-file.ts'
 import { logsBelow } from './log-list.ts'
-
-const Words = optional(z.string())
 
 /** As `LogArchives` writes it for a benchmark run. */
 const Results = z.object({

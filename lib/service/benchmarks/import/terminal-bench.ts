@@ -1,8 +1,6 @@
 import { join } from 'node:path'
 import * as z from 'zod/mini'
-import { optional, readJson } from './json-file.ts'
-
-const Words = optional(z.string())
+import { readJson, Words } from './json-file.ts'
 
 /** The words of Terminal-Bench 1 for what Harbor has an exception for. */
 const exceptions: Record<string, string> = {
