@@ -47,7 +47,6 @@ export type AxonCreate = z.infer<typeof AxonCreate>
 
 /** Absent or null keeps; `{}` clears. Metadata that is given replaces the old one whole. */
 export const AxonUpdate = z.object({ metadata: z.nullish(StringMap) })
-export type AxonUpdate = z.infer<typeof AxonUpdate>
 
 /** Who may be named by a publisher; SYSTEM_EVENT is the service's own. */
 export const publishedOrigins = ['EXTERNAL_EVENT', 'AGENT_EVENT', 'USER_EVENT'] as const

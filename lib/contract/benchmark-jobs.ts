@@ -121,7 +121,6 @@ export const BenchmarkJob = z.object({
 export type BenchmarkJob = z.infer<typeof BenchmarkJob>
 
 export type AgentConfig = z.infer<typeof AgentConfig>
-export type OrchestratorConfig = z.infer<typeof OrchestratorConfig>
 export type BenchmarkOutcome = z.infer<typeof BenchmarkOutcome>
 export type ScenarioOutcome = z.infer<typeof ScenarioOutcome>
 export type InProgressRun = z.infer<typeof InProgressRun>

@@ -32,10 +32,8 @@ const optionalFields = {
   required_secret_names: z.nullish(z.array(z.string())),
 }
 export const BenchmarkCreate = z.object({ name, ...optionalFields })
-export type BenchmarkCreate = z.infer<typeof BenchmarkCreate>
 /** Null keeps, empty clears. */
 export const BenchmarkUpdate = z.object({ name: z.nullish(name), ...optionalFields })
-export type BenchmarkUpdate = z.infer<typeof BenchmarkUpdate>
 
 export const BenchmarkList = z.object({ benchmarks: z.array(Benchmark), ...pageEnvelope })
 export type BenchmarkList = z.infer<typeof BenchmarkList>

@@ -75,7 +75,6 @@ export const ScenarioEnvironment = z.object({
   launch_parameters: z.nullish(LaunchParameters),
   working_directory: z.nullish(z.string()),
 })
-export type ScenarioEnvironment = z.infer<typeof ScenarioEnvironment>
 
 export const Scenario = z.object({
   id: z.string(),
