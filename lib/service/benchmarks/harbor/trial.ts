@@ -366,12 +366,8 @@ class HarborTrial {
       for (const { source, exclude } of separateVerifier.artifacts) await this.#handOver(workbench, source, exclude)
       return await this.#judge(workbench, task, step, { ...own, network: environment.network }, getsTests)
     } finally {
-      await workbench.stop()
-      const from = join(this.#logsFolder(devboxId), 'verifier')
       const to = step.name === null ? 'verifier' : join('steps', step.name, 'verifier')
-      await this.#log.save(from, to, signal.aborted ? AbortSignal.timeout(cancelledSaveMs) : undefined)
-      this.#deps.environments.built(devboxId, signal.aborted)
-      await this.#deps.devboxes.shutdown(account, devboxId, { force: true })
+      await this.#end(workbench, devboxId, { of: 'verifier', to })
     }
   }
 
@@ -492,17 +488,18 @@ class HarborTrial {
   }
 
   /** Saves the logs and ends the devbox. */
-  async end(): Promise<void> {
-    const { account, devboxId, signal } = this.#options
+  end(): Promise<void> {
+    return this.#end(this.#workbench, this.#options.devboxId, { of: '', to: '' })
+  }
+
+  async #end(workbench: Workbench, devboxId: string, { of, to }: { of: string; to: string }): Promise<void> {
+    const { account, signal } = this.#options
     this.#deps.environments.built(devboxId, signal.aborted)
     try {
       // The command of a cancelled trial would go on writing logs.
-      await this.#workbench.stop()
-      await this.#log.save(
-        this.#logsFolder(this.#options.devboxId),
-        '',
-        signal.aborted ? AbortSignal.timeout(cancelledSaveMs) : undefined,
-      )
+      await workbench.stop()
+      const within = signal.aborted ? AbortSignal.timeout(cancelledSaveMs) : undefined
+      await this.#log.save(join(this.#logsFolder(devboxId), of), to, within)
     } finally {
       await this.#deps.devboxes.shutdown(account, devboxId, { force: true })
     }
