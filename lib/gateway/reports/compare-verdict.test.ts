@@ -102,3 +102,8 @@ it('makes no gain of a baseline whose attempts all broke off', () => {
     tone: 'attention',
   })
 })
+
+it('has nothing to settle where nothing differs', () => {
+  const same = pair('A', { difference: 0, scenarios_to_settle: null })
+  expect(summaryOf([same])?.lead).toMatch(/^A in the new job scores the same as in the old job \(.*\)\.$/)
+})

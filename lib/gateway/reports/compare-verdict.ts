@@ -54,7 +54,7 @@ const sideSentence = (pair: ComparedPair, name: NameOf, elsewhere: string | unde
       ? `${name(a)} scores the same as ${baseline}`
       : `${name(a)} is ${difference > 0 ? 'better' : 'worse'} than ${baseline} by ${byAmount(difference)}`
   const p = probabilityWords(pair, tested > 1 ? allOf(tested, 'sides') : null)
-  return `${stand} (${intervalWords(pair, ' of the difference')}, paired over ${countOf(n, 'scenario')}${p}): ${settledWords(pair)}.`
+  return `${stand} (${intervalWords(pair, ' of the difference')}, paired over ${countOf(n, 'scenario')}${p})${difference === 0 ? '' : `: ${settledWords(pair)}`}.`
 }
 
 /** Each scenario once for each side: as worse, as better or as neither. */

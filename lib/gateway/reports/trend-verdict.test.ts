@@ -119,3 +119,7 @@ it('says of runs after the newest score that they have none, and of which jobs n
     /^No attempt completed: job 0 \(7 failed\)\./,
   )
 })
+
+it('has nothing to settle where nothing changed', () => {
+  expect(trendVerdict(reportOf([1, 0, 1], [1, 0, 1])).lead).toMatch(/, as in the job before \(.*\)\.$/)
+})

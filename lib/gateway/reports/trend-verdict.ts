@@ -48,7 +48,7 @@ const unscoredWords = (later: readonly TrendPoint[]): string[] => {
 }
 
 const changeWords = (change: ComparedPair, changes: number): string => {
-  const { difference, n, ci_low, ci_high, settled, reasons } = change
+  const { difference, n, ci_low, ci_high, reasons } = change
   if (difference === null)
     return `which cannot be compared with the job before: ${reasons.difference ?? 'they share no scenario'}`
   const over = `paired over ${countOf(n, 'scenario')}`
@@ -59,7 +59,7 @@ const changeWords = (change: ComparedPair, changes: number): string => {
       ? 'as in the job before'
       : `${byAmount(difference)} ${difference < 0 ? 'below' : 'above'} the job before`
   const p = probabilityWords(change, changes > 1 ? allOf(changes, 'changes') : null)
-  return `${stand} (${interval}, ${over}${p}): ${settled ? 'settled' : 'not settled'}`
+  return `${stand} (${interval}, ${over}${p})${difference === 0 ? '' : change.settled ? ': settled' : ': not settled'}`
 }
 
 const regressionWords = (points: readonly TrendPoint[]): string[] => {
