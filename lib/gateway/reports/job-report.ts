@@ -5,7 +5,7 @@ import { askedOf } from './asked.ts'
 import { inTurns, jobReader } from './caller.ts'
 import { reportCsv } from './csv.ts'
 import { verdictOf } from './job-verdict.ts'
-import { agentsOf, attemptsOf, isComplete, reportedJob } from './judged-job.ts'
+import { agentsOf, attemptsOf, isComplete, plannedAttempts, reportedJob } from './judged-job.ts'
 import { reportMarkdown } from './markdown.ts'
 import { notesOf } from './notes.ts'
 
@@ -20,7 +20,7 @@ export const jobReport = (request: Request, id: string): Promise<Response> =>
     const { complete, agents, pairs } = judgement
     const report: Report = {
       job: reportedJob(job),
-      verdict: verdictOf({ ...judgement, state: job.state }),
+      verdict: verdictOf({ ...judgement, state: job.state, planned: plannedAttempts(job) }),
       ...judgement,
       notes: notesOf(rule, complete, agents, pairs),
     }

@@ -168,8 +168,8 @@ describe('the verdict', () => {
     const agents = [figures('A', 0.6, ten), figures('B', 0.45, ten)]
     const cancelled = { agents, pairs: [pair()], excluded_scenarios: [], state: 'cancelled' }
     expect(verdictOf({ ...cancelled, complete: true }).more).toEqual(['The job was cancelled: there are 20 attempts.'])
-    expect(verdictOf({ ...cancelled, state: 'failed', complete: true }).more).toEqual([
-      'The job failed: there are 20 attempts.',
+    expect(verdictOf({ ...cancelled, state: 'failed', planned: 1200, complete: true }).more).toEqual([
+      'The job failed: there are 20 of 1,200 attempts.',
     ])
     // Outcomes may still come of what runs.
     expect(verdictOf({ ...cancelled, complete: false }).more).toEqual([])

@@ -11,17 +11,24 @@ import {
 } from '#lib/wire/report-words.ts'
 import type { AgentFigures, AgentIdentity, PairFigures, Report, Verdict } from '#lib/wire/reports.ts'
 
-type Figures = Pick<Report, 'complete' | 'agents' | 'pairs' | 'excluded_scenarios'> & { state?: string }
+type Figures = Pick<Report, 'complete' | 'agents' | 'pairs' | 'excluded_scenarios'> & {
+  state?: string
+  /** Attempts of all agents, where the job tells. */
+  planned?: number | undefined
+}
 
 /** What a report comes to in words. While the job runs every sentence is about what is known so far. */
-export const verdictOf = ({ complete, state = 'completed', agents, pairs, excluded_scenarios }: Figures): Verdict => {
+export const verdictOf = (figures: Figures): Verdict => {
+  const { complete, state = 'completed', planned = 0, agents, pairs, excluded_scenarios } = figures
   const soFar = complete ? '' : 'So far: '
   const scored = agents.filter(({ mean }) => mean !== null).sort((a, b) => (b.mean ?? 0) - (a.mean ?? 0))
   const name = namesOf(agents)
   const unscored = agents.filter(({ mean }) => mean === null).map((agent) => unscoredSentence(agent, name))
   const ended = endedCounts(agents)
-  const attempts = countOf(attemptsOf(agents), 'attempt')
-  const cutShort = complete && state in endings ? [`The job ${endings[state]}: there are ${attempts}.`] : []
+  const made = attemptsOf(agents)
+  const attempts = countOf(made, 'attempt')
+  const there = planned > made ? `${made.toLocaleString('en-US')} of ${countOf(planned, 'attempt')}` : attempts
+  const cutShort = complete && state in endings ? [`The job ${endings[state]}: there are ${there}.`] : []
   if (ended.length > 0 && agents.every(({ n_completed, n_other }) => n_completed + n_other === 0))
     return {
       lead: `${complete ? 'No' : 'So far: no'} attempt of any agent completed: nothing can be said of the agents.`,

@@ -22,6 +22,12 @@ export const attemptsOf = ({ job_source, job_spec }: BenchmarkJob): number | und
   return job_spec ? 1 : undefined
 }
 
+/** Of all agents; undefined where the job does not tell. */
+export const plannedAttempts = (job: BenchmarkJob): number | undefined =>
+  job.job_spec
+    ? job.job_spec.scenario_ids.length * job.job_spec.agent_configs.length * (attemptsOf(job) ?? 1)
+    : undefined
+
 /** Whether no outcome of it will come any more. */
 export const isComplete = ({ state, in_progress_runs }: BenchmarkJob): boolean =>
   hasJobEnded(state) && !(in_progress_runs ?? []).some((run) => run.state === 'running')

@@ -48,3 +48,7 @@ it('has no column that is empty from top to bottom', () => {
 it('lets no name turn what stands after it', () => {
   expect(markdownOf(agent('a\u202eb', 1))).toContain('| ab |')
 })
+
+it('writes numbers as the page does', () => {
+  expect(markdownOf(agent('a', -0.0002))).toContain('| a | 0.000 |')
+})

@@ -10,6 +10,7 @@ import {
   probability,
   sameElsewhere,
   sideNames,
+  three,
 } from '#lib/wire/report-words.ts'
 import type {
   AgentFigures,
@@ -112,7 +113,7 @@ const tellingTable = (heads: readonly string[], rows: readonly (readonly string[
 
 const none = 'n/a'
 
-export const number = (value: number | null, digits = 3) => (value === null ? none : value.toFixed(digits))
+export const number = (value: number | null) => (value === null ? none : three(value))
 export const range = (low: number | null, high: number | null) =>
   low === null || high === null ? none : `${number(low)} to ${number(high)}`
 export const p = (value: number | null) => (value === null ? none : probability(value))
