@@ -31,7 +31,6 @@ const read = (schema: z.core.$ZodType, value: unknown): unknown => {
     case 'boolean':
       return value === true
     case 'number':
-      // One of too many digits reads as infinite.
       return Number.isFinite(value) ? value : Number.NaN
     case 'string':
       return text(value)

@@ -127,8 +127,6 @@ const figuresOf = (agent: JudgedAgent, tallies: Tallies): AgentFigures => {
 
 const passes = ({ mean }: { mean: number | null }) => mean === 1
 
-const isWhole = (score: number) => score === 0 || score === 1
-
 type IntervalFigures = Pick<AgentFigures, 'ci_low' | 'ci_high' | 'method'>
 
 const intervalOf = (
@@ -143,7 +141,7 @@ const intervalOf = (
     return { ci_low: null, ci_high: null, method: null }
   }
   // Unspecified: the interval of several attempts each where these spread nowhere, which would be a point.
-  const isBinary = tallies.every((tally) => isWhole(tally.mean) && (tally.scores.length === 1 || se === 0))
+  const isBinary = tallies.every(({ mean: m, scores }) => (m === 0 || m === 1) && (scores.length === 1 || se === 0))
   const method = isBinary ? 'wilson' : n >= zFrom ? 'z' : 't'
   const interval = isBinary
     ? wilson(tallies.filter(passes).length, n)
