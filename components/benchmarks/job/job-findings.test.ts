@@ -178,8 +178,11 @@ describe('suspicious scenarios', () => {
     ])
   })
 
-  it('are none by what one agent does', () => {
+  it('are none by what one agent does, also beside one of which nothing completed', () => {
     expect(namesOf(jobOf({ a: { s: 0, t: 1 } }))).toMatchObject({ all_fail: [], all_pass: [] })
+    const refused = { s: 'FAILED', t: 'FAILED' } as const
+    expect(namesOf(jobOf({ a: { s: 0, t: 1 }, refused }))).toMatchObject({ all_fail: [], all_pass: [] })
+    expect(namesOf(jobOf({ a: { s: 0, t: 1 }, b: { s: 'FAILED', t: 0 } }))).toMatchObject({ all_fail: ['s'] })
   })
 })
 

@@ -8,7 +8,7 @@ import { isControl } from '#lib/statistics/figures.ts'
 import { agentLabel, byMean, repeatMarks, three } from '#lib/wire/report-words.ts'
 import type { AgentFigures, FailureRule } from '#lib/wire/reports.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
-import type { AgentRow } from '../job-figures.ts'
+import { type AgentRow, outcomeCounts } from '../job-figures.ts'
 import { AgentLines } from '../score.tsx'
 import { UsageText } from '../usage-text.tsx'
 import { IntervalBar } from './interval-bar.tsx'
@@ -201,7 +201,7 @@ const Mean = ({ agent, figures, other, otherRule }: Row) => {
   return (
     <span className="block leading-4 @2xl:whitespace-nowrap">
       {figures.mean === null ? (
-        <Nothing why={figures.reasons.mean} />
+        <ToldMean agent={agent} why={figures.reasons.mean} />
       ) : (
         <span title={`Mean of ${scenarioWords(figures)}`}>
           <b className="font-semibold">{three(figures.mean)}</b>{' '}
@@ -216,6 +216,26 @@ const Mean = ({ agent, figures, other, otherRule }: Row) => {
           </span>
         </span>
       )}
+    </span>
+  )
+}
+
+/** What a service tells that tells no attempts to count: the mean over those that completed. Else why there is no mean. */
+export const ToldMean = ({
+  agent: { outcome },
+  why,
+}: {
+  agent: Pick<AgentRow, 'outcome'>
+  why: string | undefined
+}) => {
+  if (outcome?.average_score == null || outcome.scenario_outcomes.length > 0) return <Nothing why={why} />
+  const { completed, total } = outcomeCounts(outcome)
+  return (
+    <span title="Over those that completed, as the service tells it, which tells no attempts">
+      <b className="font-semibold">{three(outcome.average_score)}</b>{' '}
+      <span className="text-muted">
+        (n = {formatCount(completed)} of {formatCount(total)}, told)
+      </span>
     </span>
   )
 }

@@ -23,7 +23,9 @@ export const suspiciousScenarios = (
   const limits = agents.map((agent) => limitOf(agent, spec))
   const named = (name: string) => agents.flatMap((agent, at) => (agent.name === name ? [at] : []))
   const [nops, oracles] = [named('nop'), named('oracle')]
-  const judged = (at: number) => at !== -1 && !nops.includes(at) && !oracles.includes(at)
+  // One of which nothing completed, as with a key that was refused, tells nothing of the scenarios.
+  const answers = agents.map((_, at) => rows.some(({ cells }) => cells[at]?.attempts.some(isCompleted)))
+  const judged = (at: number) => answers[at] === true && !nops.includes(at) && !oracles.includes(at)
   const inOrder = rows.toSorted((a, b) => inNameOrder(a.name, b.name))
   const found = (test: (row: ScenarioRow) => boolean) => inOrder.filter(test)
   return {
@@ -37,6 +39,8 @@ export const suspiciousScenarios = (
     all_pass: found((row) => agree(row, judged, isPass)),
   }
 }
+
+const isCompleted = ({ state }: { state: string }) => state === 'COMPLETED'
 
 /** How the attempts of a scenario that agents differ at with themselves ended: `3 of 6 pass`. */
 export const repeatWords = ({ cells }: ScenarioRow): string => {

@@ -1,0 +1,18 @@
+import { renderToStaticMarkup } from 'react-dom/server'
+import { expect, it } from 'vitest'
+import { BenchmarkOutcome } from '#lib/contract/benchmark-jobs.ts'
+import { readLeniently } from '#lib/contract/lenient.ts'
+import { ToldMean } from './leaderboard.tsx'
+
+const wordsOf = (told: object): string => {
+  const outcome = readLeniently(BenchmarkOutcome, told)
+  return renderToStaticMarkup(<ToldMean agent={{ outcome }} why="no attempt counts" />).replace(/<[^>]*>/g, '')
+}
+
+it('shows the mean that a service tells which tells no attempts, as the list of jobs does', () => {
+  const counts = { n_completed: 7, n_failed: 3 }
+  expect(wordsOf({ average_score: 0.6, ...counts })).toBe('0.600 (n = 7 of 10, told)')
+  expect(wordsOf(counts)).toBe('None')
+  // Where attempts are told, they are counted.
+  expect(wordsOf({ average_score: 0.6, ...counts, scenario_outcomes: [{ state: 'FAILED' }] })).toBe('None')
+})
