@@ -106,7 +106,7 @@ const columns: ListColumn<Recording>[] = [
     priority: 2,
     width: '20rem',
     cell: (recording) => (
-      <span className="flex min-w-0 items-baseline gap-2">
+      <span className="flex min-w-0 items-baseline gap-x-2 max-sm:flex-wrap">
         {recording.devbox_name && (
           <VisibleText truncate className="font-sans text-base">
             {recording.devbox_name}
