@@ -1,11 +1,9 @@
 'use client'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { Banner } from '#components/ui/banner.tsx'
+import { OldNotice } from '#components/ui/banner.tsx'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
-import { problemOf } from '#components/ui/problem.ts'
-import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { useShownError } from '#components/ui/use-shown-error.ts'
 import { isMissing, isPassing } from '#lib/console/api/failures.ts'
@@ -30,12 +28,7 @@ export const DetailPage = <Data extends Named>({ query, children, ...detailed }:
   if (query.data !== undefined)
     return (
       <>
-        {query.isRefetchError && (
-          <Banner tone="attention" role="status" className="mb-4 rounded-md" title="What is shown is old">
-            It was read <RelativeTime ms={query.dataUpdatedAt} /> and could not be read since:{' '}
-            {problemOf(query.error).message}
-          </Banner>
-        )}
+        <OldNotice query={query} />
         {children(query.data)}
       </>
     )

@@ -7,6 +7,7 @@ import { agentRows, progressOf } from '#components/benchmarks/job-figures.ts'
 import { Progress } from '#components/benchmarks/score.tsx'
 import { DevboxStatusBadge } from '#components/devboxes/devbox-status.tsx'
 import { TimeLeftText } from '#components/devboxes/time-left-text.tsx'
+import { OldNotice } from '#components/ui/banner.tsx'
 import { CommandBlock } from '#components/ui/command-block.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
@@ -30,28 +31,32 @@ import { type OwnDevbox, ownDevboxes } from './own-devboxes.ts'
 
 const shownRows = 6
 
-export const Overview = ({ serviceUrl }: { serviceUrl: string }) => (
-  <>
-    <PageHeader title={t('Overview')} lang={foreignTag()} />
-    <FirstRun />
-    <Attention />
-    <Figures />
-    <RunningJobs />
-    <div className="mt-8 grid grid-cols-1 gap-x-10 gap-y-8 lg:grid-cols-2">
-      <OwnDevboxes />
-      <AxonActivity />
-    </div>
-    <Section title="From a shell" className="mt-8 max-w-3xl">
-      <p className="pt-2 pb-3 text-muted">
-        Everything here is one call away. The service listens at{' '}
-        <code className="font-mono text-text">{serviceUrl}</code>.
-      </p>
-      <CommandBlock
-        command={curlPost(serviceUrl, '/v1/devboxes', '{"name": "from-a-shell", "metadata": {"env": "dev"}}')}
-      />
-    </Section>
-  </>
-)
+export const Overview = ({ serviceUrl }: { serviceUrl: string }) => {
+  const devboxes = useInfiniteQuery(overviewQueries.devboxes())
+  return (
+    <>
+      <PageHeader title={t('Overview')} lang={foreignTag()} />
+      <OldNotice query={devboxes} />
+      <FirstRun />
+      <Attention />
+      <Figures />
+      <RunningJobs />
+      <div className="mt-8 grid grid-cols-1 gap-x-10 gap-y-8 lg:grid-cols-2">
+        <OwnDevboxes />
+        <AxonActivity />
+      </div>
+      <Section title="From a shell" className="mt-8 max-w-3xl">
+        <p className="pt-2 pb-3 text-muted">
+          Everything here is one call away. The service listens at{' '}
+          <code className="font-mono text-text">{serviceUrl}</code>.
+        </p>
+        <CommandBlock
+          command={curlPost(serviceUrl, '/v1/devboxes', '{"name": "from-a-shell", "metadata": {"env": "dev"}}')}
+        />
+      </Section>
+    </>
+  )
+}
 
 /** Jobs that go on, and when each may be done. */
 const RunningJobs = () => {
