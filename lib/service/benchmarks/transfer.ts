@@ -6,9 +6,7 @@ import { dirname, join, posix } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { readFile } from '#lib/service/devboxes/files.ts'
-import { signal as kill } from '#lib/service/sandbox/processes.ts'
-import type { RunningDevbox } from '#lib/service/sandbox/sandbox.ts'
-import { spawnIn } from '#lib/service/sandbox/sandbox.ts'
+import { endLaunched, type RunningDevbox, spawnIn } from '#lib/service/sandbox/sandbox.ts'
 import { filesBelow } from './log-files.ts'
 import type { Scrubber } from './scrub.ts'
 
@@ -114,10 +112,7 @@ const running = async <T>(
 ): Promise<T> => {
   const env = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' }
   const child = spawnIn(box.launch({ argv, env }), { detached: true, stdio })
-  const end = () => {
-    const leader = child.pid === undefined ? undefined : box.leader(child.pid)
-    if (leader !== undefined) kill(-leader, 'SIGKILL')
-  }
+  const end = () => endLaunched(box, child)
   const release = busy()
   signal.addEventListener('abort', end, { once: true })
   try {

@@ -1,13 +1,10 @@
-import type { ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ErrorCode } from '#lib/contract/errors.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
-import { signal as kill } from '#lib/service/sandbox/processes.ts'
-import type { RunningDevbox } from '#lib/service/sandbox/sandbox.ts'
-import { type Box, spawnIn } from '#lib/service/sandbox/sandbox.ts'
+import { type Box, endLaunched, type RunningDevbox, spawnIn } from '#lib/service/sandbox/sandbox.ts'
 
 /** Unspecified: how many files of one devbox may be open at once for callers outside. */
 const maxOpen = 64
@@ -155,8 +152,7 @@ const start = (devbox: RunningDevbox, script: string, args: string[], signal?: A
   let failed: string | undefined
   const end = () => {
     for (const stream of [stdin, stdout, verdict]) stream.destroy()
-    const leader = isRunning(child) ? box.leader(child.pid ?? 0) : undefined
-    if (leader !== undefined && isRunning(child)) kill(-leader, 'SIGKILL')
+    endLaunched(box, child)
   }
   const done = once(child, 'close').then(
     ([code]) => {
@@ -188,9 +184,6 @@ const start = (devbox: RunningDevbox, script: string, args: string[], signal?: A
     },
   }
 }
-
-const isRunning = (child: ChildProcess) =>
-  child.pid !== undefined && child.exitCode === null && child.signalCode === null
 
 /** The line of the size and the first bytes of the file, up to `headBytes`. */
 const readHead = async (chunks: AsyncIterator<Buffer>): Promise<{ head: Buffer; ended: boolean }> => {

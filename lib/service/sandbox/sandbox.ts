@@ -1,6 +1,7 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import type { Duplex } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { signal } from './processes.ts'
 
 export type Isolation = 'bubblewrap' | 'none'
 
@@ -130,6 +131,13 @@ export const spawnIn = (
 ): ChildProcess => {
   const { file, args, cwd, env } = wrapped(launch, options.stdio.length)
   return spawn(file, args, { ...options, cwd, env: env as NodeJS.ProcessEnv & typeof env })
+}
+
+/** Ends what was launched, wherever it is. The pid of one that has ended may be another's. */
+export const endLaunched = ({ leader }: Box, { pid, exitCode, signalCode }: ChildProcess): void => {
+  if (pid === undefined || exitCode !== null || signalCode !== null) return
+  const found = leader(pid)
+  if (found !== undefined) signal(-found, 'SIGKILL')
 }
 
 /** On the host. */
