@@ -1,7 +1,7 @@
 'use client'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { OldNotice } from '#components/ui/banner.tsx'
+import { OldNotice } from '#components/list/old-notice.tsx'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'

@@ -5,8 +5,6 @@ import { t } from '#lib/language/translate.ts'
 import { type Tone, toneClasses } from './badge.tsx'
 import { classes } from './classes.ts'
 import { IconButton } from './icon-button.tsx'
-import { problemOf } from './problem.ts'
-import { RelativeTime } from './relative-time.tsx'
 
 export interface BannerProps {
   tone: Tone
@@ -50,15 +48,3 @@ const toneIcons: Record<Tone, Icon> = {
   danger: CircleAlert,
   neutral: Info,
 }
-
-interface OldNoticeProps {
-  query: { isRefetchError: boolean; dataUpdatedAt: number; error: unknown }
-}
-
-/** Above what was read once and cannot be read again: how old it is, and why. */
-export const OldNotice = ({ query: { isRefetchError, dataUpdatedAt, error } }: OldNoticeProps) =>
-  isRefetchError && (
-    <Banner tone="attention" role="status" className="mb-4 rounded-md" title="What is shown is old">
-      It was read <RelativeTime ms={dataUpdatedAt} /> and could not be read since: {problemOf(error).message}
-    </Banner>
-  )
