@@ -3,10 +3,9 @@ import { StringMap } from './common.ts'
 
 /**
  * An answer as far as it is what the schema says, and nothing in it that would break a reader who trusts the schema:
- * a list that is missing or null is empty, a missing text is '', a missing time NaN, and a number that may be left out and
- * is none is left out. Known values of another kind are
- * turned into text where text belongs; fields and values the schema does not know pass through. A valid answer stays
- * as it is.
+ * a list that is missing or null is empty, a missing text is '', a missing time NaN, and what should be a number and is
+ * none is left out where it may be. Known values of another kind are turned into text where text belongs; fields and
+ * values the schema does not know pass through. A valid answer stays as it is.
  */
 export const readLeniently = <S extends z.ZodMiniType>(schema: S, value: unknown): z.output<S> =>
   read(schema, value) as z.output<S>

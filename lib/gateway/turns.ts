@@ -11,8 +11,8 @@ const rest = { least: 2, most: 8, ms: 16 }
 
 /**
  * Runs `turn` when it is this account's turn. Only one is run in each round of the event loop, and accounts take turns
- * with each other: however many terminals of one print, and whatever it has masked, the calls of all others go on between two. A page that is drawn
- * takes dozens of rounds, so one round between two turns is not enough.
+ * with each other: however many terminals of one print, and whatever it has masked, the calls of all others go on
+ * between two. A page that is drawn takes dozens of rounds, so one round between two turns is not enough.
  */
 export const awaitTurn = (account: string, turn: () => void): void => {
   const queue = waiting.get(account)

@@ -110,7 +110,7 @@ const running = async <T>(
   stdio: ('ignore' | 'pipe')[],
   use: (child: ChildProcess) => Promise<T>,
 ): Promise<T> => {
-  const env = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' }
+  const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C' }
   const child = spawnIn(box.launch({ argv, env }), { detached: true, stdio })
   const end = () => endLaunched(box, child)
   const release = busy()
