@@ -43,7 +43,7 @@ const addresses = [
 ]
 
 const command = (asked: object) =>
-  `echo ${Buffer.from(JSON.stringify(asked)).toString('base64')} | base64 -d >/tmp/asked; echo ${probe} | base64 -d >/tmp/reach.py; /usr/bin/env python3 /tmp/reach.py </tmp/asked`
+  `echo ${Buffer.from(JSON.stringify(asked)).toString('base64')} | base64 -d >/tmp/asked; echo ${probe} | base64 -d >/tmp/reach.py; /usr/bin/env python3 -I /tmp/reach.py </tmp/asked`
 
 const machine = await startOwnServer()
 /** What came over UDP to any address of the machine. */
