@@ -92,7 +92,7 @@ const whyMissing = (attempts: readonly AttemptOutcome[]): NonNullable<Tally['why
 }
 
 /** Of the attempts that were not cancelled and tell one. */
-export const durationsOf = (outcomes: readonly AttemptOutcome[]): number[] =>
+export const durationsOf = (outcomes: readonly Pick<AttemptOutcome, 'state' | 'duration_ms'>[]): number[] =>
   outcomes.flatMap(({ state, duration_ms }) =>
     state !== 'CANCELED' && typeof duration_ms === 'number' && Number.isFinite(duration_ms) ? [duration_ms] : [],
   )

@@ -2,6 +2,7 @@ import { formatDurationMs } from '#lib/console/frame/format.ts'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { formatCount } from '#lib/language/translate.ts'
 import { etaRange } from '#lib/statistics/durations.ts'
+import { durationsOf } from '#lib/statistics/tallies.ts'
 import { type AgentRow, attemptsOf, progressOf } from '../job-figures.ts'
 
 /** Trials that run at a time, where a job does not say. */
@@ -31,11 +32,7 @@ const etaOf = (job: BenchmarkJob, agents: readonly AgentRow[]) => {
   const dropped = droppedOf(job, agents)
   const left = total - finished - dropped
   if (left <= 0) return 'The last trials are being closed.'
-  const durations = agents.flatMap(({ outcome }) =>
-    (outcome?.scenario_outcomes ?? []).flatMap(({ state, duration_ms }) =>
-      state === 'CANCELED' || duration_ms == null ? [] : duration_ms,
-    ),
-  )
+  const durations = durationsOf(agents.flatMap(({ outcome }) => outcome?.scenario_outcomes ?? []))
   const slots = job.job_spec?.orchestrator_config?.n_concurrent_trials ?? usualConcurrency(job)
   const eta = etaRange(left, slots, durations)
   if (!eta) return 'No estimate before the first trial has ended.'

@@ -113,21 +113,19 @@ const endedCounts = (agents: readonly AgentFigures[]): string[] => {
 export const unansweredSentence = (agents: readonly AgentFigures[], name: NameOf): string[] => {
   const unanswered = agents.filter(({ mean, n_completed, n_other }) => mean !== null && n_completed + n_other === 0)
   if (unanswered.length === 0) return []
-  const named = unanswered.slice(0, mostNamed).map((agent) => `${name(agent)} (${endedCounts([agent]).join(', ')})`)
-  const more = unanswered.length > mostNamed ? ` and ${unanswered.length - mostNamed} more` : ''
-  return [
-    `No attempt completed: ${named.join(', ')}${more}. Each 0 there stands for a failure or a timeout, not for a wrong answer.`,
-  ]
+  const named = firstOf(unanswered.map((agent) => `${name(agent)} (${endedCounts([agent]).join(', ')})`))
+  return [`No attempt completed: ${named}. Each 0 there stands for a failure or a timeout, not for a wrong answer.`]
 }
 
 const mostNamed = 3
 
+const firstOf = (names: readonly string[]): string =>
+  `${names.slice(0, mostNamed).join(', ')}${names.length > mostNamed ? ` and ${names.length - mostNamed} more` : ''}`
+
 const tieSentence = (tied: readonly AgentFigures[], all: number, name: NameOf): string => {
   const mean = three(tied[0]?.mean ?? 0)
   if (tied.length === all) return `All ${all} agents score the same: ${mean}.`
-  const named = tied.slice(0, mostNamed).map(name).join(', ')
-  const more = tied.length > mostNamed ? ` and ${tied.length - mostNamed} more` : ''
-  return `${tied.length} of ${all} agents share the highest score, ${mean}: ${named}${more}.`
+  return `${tied.length} of ${all} agents share the highest score, ${mean}: ${firstOf(tied.map(name))}.`
 }
 
 /** How the one that is ahead stands to all others one could choose. */
