@@ -175,6 +175,7 @@ export class Shell {
   /** Forgets the session, closes its client with `code` and leaves no shell behind. */
   end(code: number, reason: string): void {
     if (this.#ended) return
+    this.#batches.flush()
     this.#ended = true
     clearTimeout(this.#idleTimer)
     clearTimeout(this.#lostClientTimer)
@@ -190,7 +191,6 @@ export class Shell {
   }
 
   #shellEnded(exitCode: number, signalName: NodeJS.Signals | undefined) {
-    this.#batches.flush()
     this.#exit =
       signalName === undefined
         ? { code: shellEndedCode, reason: `The shell ended with ${exitCode}` }
