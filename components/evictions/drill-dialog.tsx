@@ -1,9 +1,8 @@
 'use client'
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Field } from '#components/ui/field.tsx'
+import { SelectField } from '#components/ui/choice/select-field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
-import { Select } from '#components/ui/select.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { paths } from '#lib/console/address/paths.ts'
@@ -60,8 +59,11 @@ export const DrillDialog = ({ onClose }: { onClose: () => void }) => {
       submitLabel="Start drill"
       error={drill.error}
     >
-      <Field
+      <SelectField
         label="Devbox"
+        value={devboxId ?? ''}
+        onPick={setChosen}
+        options={options}
         hint={
           options.length === 0 && list.isSuccess ? (
             <>
@@ -72,22 +74,8 @@ export const DrillDialog = ({ onClose }: { onClose: () => void }) => {
             `The newest ${formatCount(running.length)}${total ? ` of ${formatCount(total)}` : ''} running devboxes, those of trials left out.`
           )
         }
-      >
-        {(control) => (
-          <Select
-            {...control}
-            className="w-full"
-            value={devboxId ?? ''}
-            onChange={({ target }) => setChosen(target.value)}
-            options={options}
-          />
-        )}
-      </Field>
-      <Field label="Deadline">
-        {(control) => (
-          <Select {...control} options={delays} value={seconds} onChange={({ target }) => setSeconds(target.value)} />
-        )}
-      </Field>
+      />
+      <SelectField label="Deadline" options={delays} value={seconds} onPick={setSeconds} />
     </FormDialog>
   )
 }

@@ -3,14 +3,14 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { BellOff, X } from 'lucide-react'
 import { useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
-import { Field, TextField } from '#components/ui/field.tsx'
+import { SelectField } from '#components/ui/choice/select-field.tsx'
+import { TextField } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { KeyValueEditor } from '#components/ui/key-value-editor.tsx'
 import { rowsToMap } from '#components/ui/key-values.ts'
 import { MetadataChips } from '#components/ui/metadata-chips.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
-import { Select } from '#components/ui/select.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
@@ -112,16 +112,7 @@ export const SilenceDialog = ({ metadata, onClose }: { metadata: Record<string, 
       <p role="status" className="text-sm text-muted">
         {covered} of {feed.open.length} pending alerts {covered === 1 ? 'has' : 'have'} all of it.
       </p>
-      <Field label="For how long">
-        {(control) => (
-          <Select
-            {...control}
-            options={durations}
-            value={minutes}
-            onChange={({ target }) => setMinutes(target.value)}
-          />
-        )}
-      </Field>
+      <SelectField label="For how long" options={durations} value={minutes} onPick={setMinutes} />
       <TextField label="Comment" optional maxLength={500} value={comment} onText={setComment} />
     </FormDialog>
   )
