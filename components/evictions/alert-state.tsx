@@ -46,7 +46,7 @@ const meanings: Record<AlertState, string> = {
   moved: 'The devbox has another deadline now, which is an alert of its own',
   ended: 'The devbox no longer runs',
   passed: 'The deadline went by and the devbox still ran',
-  withdrawn: 'The service stopped reporting it before its deadline',
+  withdrawn: 'The service stopped reporting it before its deadline, or does not tell what became of it',
   cancelled: 'Somebody took it back through this console before its deadline',
   seen: 'Somebody took note of what had happened',
 }

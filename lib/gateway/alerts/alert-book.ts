@@ -270,7 +270,7 @@ export class AlertBook implements EvictionListener {
     if (event === 'upstream' || event === 'heartbeat' || event === 'snapshot') return
     if (event === 'eviction') return void this.#report(data)
     this.#watchHealth.heardEvent()
-    for (const alert of this.#ofKind('eviction')) if (alert.devbox_id === data.devbox_id) void this.#settle(alert)
+    for (const alert of this.#ofKind('eviction')) if (alert.devbox_id === data.devbox_id) void this.#settle(alert, true)
   }
 
   end(): void {
@@ -328,7 +328,8 @@ export class AlertBook implements EvictionListener {
       const reported = this.#reported
       this.#reported = undefined
       // What was open when nobody listened any more, and is no longer reported.
-      for (const alert of this.#ofKind('eviction')) if (reported && !reported.has(alert.id)) void this.#settle(alert)
+      for (const alert of this.#ofKind('eviction'))
+        if (reported && !reported.has(alert.id)) void this.#settle(alert, true)
     }, repeatedMs)
   }
 
@@ -339,6 +340,7 @@ export class AlertBook implements EvictionListener {
       // What ended or failed while the service was away is not left to the next turn, which may be half a minute off.
       if (!isFirst) void this.#looks.look()
       this.#refusedKeys.delete(this.#apiKey)
+      this.#doWhatIsDue()
       this.#caughtUpSoon()
     } else this.#isCatchingUp = true
     if (upstream.state !== 'refused') return
@@ -399,7 +401,7 @@ export class AlertBook implements EvictionListener {
     for (const alert of this.#ofKind('end')) {
       const end = ends.get(alert.devbox_id)
       if (end && end.at_ms !== alert.deadline_ms) this.#close(alert, 'moved')
-      else if (!end && (isWhole || nowMs > alert.deadline_ms)) void this.#settle(alert)
+      else if (!end && (isWhole || nowMs > alert.deadline_ms)) void this.#settle(alert, true)
       else if (end && nowMs > alert.deadline_ms + stillRunsMs) this.#close(alert, 'passed')
     }
   }
@@ -451,11 +453,18 @@ export class AlertBook implements EvictionListener {
     if (current && current.state === 'new') this.#send('alert.raised', current)
   }
 
-  /** Closes an alert that is no longer reported, or whose time is over, by what has become of its devbox. */
-  async #settle(alert: Alert): Promise<void> {
+  /**
+   * Closes an alert once its devbox has ended, or where it `isOver` and is not told of again meanwhile. After the deadline
+   * nobody can tell what has become of it while the service does not answer: it is asked again until it does.
+   */
+  async #settle(alert: Alert, isOver: boolean): Promise<void> {
     const facts = await this.#options.describe(this.#apiKey, alert.devbox_id)
     const current = this.#open.get(alert.id)
-    if (current) this.#close(current, closingState(current, facts?.status, this.#options.now()))
+    const nowMs = this.#options.now()
+    if (!current || (!facts && nowMs >= current.deadline_ms && nowMs < current.deadline_ms + unseenMs)) return
+    const state = closingState(current, facts?.status, nowMs)
+    const isTold = this.#watch?.everything().evictions.some((eviction) => evictionSubject(eviction).id === alert.id)
+    if (state === 'ended' || (isOver && !isTold)) this.#close(current, state)
   }
 
   #close(alert: Alert, state: Parameters<typeof closed>[1]): void {
@@ -501,18 +510,12 @@ export class AlertBook implements EvictionListener {
       } else if (hasHappened(alert)) {
         if (nowMs >= alert.first_heard_ms + unseenMs) this.#close(alert, 'passed')
       } else if (alert.kind === 'test' && nowMs >= alert.deadline_ms) this.#close(alert, 'passed')
-      else if (nowMs >= alert.deadline_ms + settledMs) void this.#settleIfOver(alert)
+      // A devbox that still runs right after its deadline is being suspended while its eviction is reported.
+      else if (nowMs >= alert.deadline_ms + settledMs)
+        void this.#settle(alert, alert.kind === 'eviction' && !this.#isCatchingUp)
     }
     this.#webhookAlerts.sendWithheld(this.#open)
     this.#waitUntilDue()
-  }
-
-  /** Right after the deadline: a devbox that still runs then is being suspended, or stays; the watch will tell. */
-  async #settleIfOver(alert: Alert): Promise<void> {
-    const facts = await this.#options.describe(this.#apiKey, alert.devbox_id)
-    const current = this.#open.get(alert.id)
-    if (current && facts && closingState(current, facts.status, this.#options.now()) === 'ended')
-      this.#close(current, 'ended')
   }
 }
 

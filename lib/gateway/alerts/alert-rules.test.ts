@@ -66,7 +66,7 @@ it.each([
   ['running', minute - 1, 'withdrawn'],
   ['running', minute + 1, 'passed'],
   [undefined, minute - 1, 'withdrawn'],
-  [undefined, minute + 1, 'passed'],
+  [undefined, minute + 1, 'withdrawn'],
 ])('tells of a devbox that is %s at %i ms that it is %s', (status, nowMs, state) => {
   expect(closingState(raise(minute), status, nowMs)).toBe(state)
 })

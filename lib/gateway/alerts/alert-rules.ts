@@ -83,7 +83,7 @@ export const closingState = (
 ): 'ended' | 'passed' | 'withdrawn' => {
   const isOver = (known: string) => (kind === 'end' ? endedStatuses.includes(known) : !activeStatuses.includes(known))
   if (status !== undefined && isOver(status)) return 'ended'
-  return nowMs < deadline_ms ? 'withdrawn' : 'passed'
+  return status === undefined || nowMs < deadline_ms ? 'withdrawn' : 'passed'
 }
 
 const activeStatuses = ['running', 'provisioning', 'initializing', 'resuming']

@@ -17,6 +17,7 @@ let asked: string[]
 /** Streams of evictions, by the key they were asked for with. */
 let watches: { key: string; response: ServerResponse }[]
 let isRefused: (key: string) => boolean
+let isBroken: (path: string) => boolean
 /** Resolves when a devbox may be told of. */
 let held: Promise<void> | undefined
 let gateway: TestConsole
@@ -41,6 +42,7 @@ beforeEach(async () => {
   asked = []
   watches = []
   isRefused = () => false
+  isBroken = () => false
   held = undefined
   service = createServer(async (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://service')
@@ -50,6 +52,7 @@ beforeEach(async () => {
     const [, , area, id] = pathname.split('/')
     const key = request.headers.authorization?.replace('Bearer ', '') ?? ''
     if (isRefused(key)) return answer({ code: 'unauthenticated', message: 'not this key' }, 401)
+    if (isBroken(pathname)) return answer({ code: 'unavailable', message: 'not now' }, 503)
     if (pathname.endsWith('/watch')) {
       watches.push({ key, response })
       return response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': connected\n\n')
@@ -234,4 +237,48 @@ it('leaves an alert as it is where the console ends while its devbox is still as
   expect(await (await gateway.fetch('/api/alerts', { cookie })).json()).toMatchObject({
     alerts: [{ devbox_id: 'dbx_1', devbox_name: null }],
   })
+})
+
+it('says of no devbox that it still runs while the service does not tell, and then what has become of it', async () => {
+  const page = await listen()
+  await vi.waitFor(() => expect(alertBookFor(owner).health().state).toBe('live'), soon)
+  const deadline_ms = Date.now() - 1
+  watches[0]?.response.write(`data: ${JSON.stringify({ devbox_id: 'dbx_1', eviction_deadline_ms: deadline_ms })}\n\n`)
+  isBroken = (path) => path === '/v1/devboxes/dbx_1'
+  await page.has({ kind: 'eviction', devbox_id: 'dbx_1', state: 'new' })
+  const asks = () => asked.filter((call) => call === 'GET /v1/devboxes/dbx_1').length
+  const before = asks()
+  // The next connection reports it no more.
+  for (const hub of gateway.registry.evictionHubs.values()) hub.refresh()
+  await vi.waitFor(() => expect(asks()).toBeGreaterThan(before + 1), soon)
+  expect(page.all()).toMatchObject([{ state: 'new' }])
+  isBroken = () => false
+  devboxes = [devbox('dbx_1', { status: 'suspended' })]
+  watches.at(-1)?.response.destroy()
+  await page.has({ kind: 'eviction', devbox_id: 'dbx_1', state: 'ended' })
+})
+
+it('keeps an alert that is told of again while the service is asked what has become of its devbox', async () => {
+  devboxes = [devbox('dbx_1')]
+  const page = await listen()
+  await vi.waitFor(() => expect(alertBookFor(owner).health().state).toBe('live'), soon)
+  const told = `data: ${JSON.stringify({ devbox_id: 'dbx_1', eviction_deadline_ms: Date.now() + 60 * minute })}\n\n`
+  watches[0]?.response.write(told)
+  await page.has({ kind: 'eviction', state: 'new', devbox_name: 'name of dbx_1' })
+  const answering = Promise.withResolvers<void>()
+  held = answering.promise
+  const asks = () => asked.filter((call) => call === 'GET /v1/devboxes/dbx_1').length
+  const before = asks()
+  // Of a service that is slow the next connection repeats it only after it was taken for withdrawn.
+  const [hub] = gateway.registry.evictionHubs.values()
+  hub?.refresh()
+  await vi.waitFor(() => expect(asks()).toBeGreaterThan(before), soon)
+  watches.at(-1)?.response.write(told)
+  await vi.waitFor(() => expect(hub?.everything().evictions).toHaveLength(1), soon)
+  answering.resolve()
+  held = undefined
+  // The next that is told of comes after what became of the first.
+  watches.at(-1)?.response.write('data: {"devbox_id":"dbx_2","eviction_deadline_ms":9000000000000}\n\n')
+  await page.has({ kind: 'eviction', devbox_id: 'dbx_2', state: 'new' })
+  expect(page.all()).toContainEqual(expect.objectContaining({ kind: 'eviction', devbox_id: 'dbx_1', state: 'new' }))
 })
