@@ -8,6 +8,7 @@ import { Button } from '#components/ui/button.tsx'
 import { classes } from '#components/ui/classes.ts'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { isAway } from '#components/ui/live-badge.tsx'
+import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
@@ -19,6 +20,7 @@ import {
   alertLeftMs,
   alertName,
   clockError,
+  isPast,
   loudAlerts,
   nextFirst,
   urgencyOf,
@@ -115,8 +117,15 @@ const useLoudAlerts = (feed: AlertFeed) => {
 
 const Left = ({ feed, alert }: { feed: AlertFeed; alert: Alert }) => {
   const isNow = useClock((nowMs) => alertLeftMs(feed, alert, nowMs) === 0)
+  const isOver = useClock((nowMs) => isPast(alert, feed, nowMs))
   if (hasHappened(alert)) return alertEvent(alert)
   const ends = barWords[alert.kind] ?? 'ends'
+  if (isOver)
+    return (
+      <>
+        {ends.replace('is', 'was to be')} <RelativeTime ms={alert.deadline_ms} />
+      </>
+    )
   return isNow ? (
     `${ends} now`
   ) : (

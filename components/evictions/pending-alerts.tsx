@@ -20,6 +20,7 @@ import {
   alertLeftMs,
   alertName,
   consoleTime,
+  isPast,
   type Urgency,
   urgencyOfTime,
 } from '#lib/console/alerts/alert-feed.ts'
@@ -149,9 +150,10 @@ const PendingState = ({ alert }: { alert: Alert }) => {
 const TimeLeft = ({ alert }: { alert: Alert }) => {
   const { data: feed } = useQuery(alertQueries.feed())
   const urgency = useClock((nowMs) => urgencyOfTime(alertLeftMs(feed, alert, nowMs), alert.kind === 'end'))
+  const isOver = useClock((nowMs) => isPast(alert, feed, nowMs))
   // Nothing is lost when the minute of a test is over.
   const tone = alert.kind === 'test' ? 'neutral' : urgency
-  if (hasHappened(alert)) return <RelativeTime ms={alert.deadline_ms} />
+  if (isOver || hasHappened(alert)) return <RelativeTime ms={alert.deadline_ms} />
   return (
     <span className={timeClasses[tone]}>
       <Countdown deadlineMs={alert.deadline_ms} />

@@ -92,14 +92,18 @@ export const alertLeftMs = (feed: AlertFeed, alert: Pick<Alert, 'deadline_ms'>, 
 /** How long past its deadline it still comes first, as "now". */
 const lingerMs = 3_000
 
+/** Its deadline went by, and what became of its devbox is not known yet. */
+export const isPast = (alert: Alert, feed: AlertFeed, nowMs: number): boolean =>
+  !hasHappened(alert) && consoleTime(feed, nowMs) >= alert.deadline_ms + lingerMs
+
 /**
  * The same, with those whose deadline has passed behind those that are ahead: what became of one is not always known at
  * once, and must not hide the next.
  */
-export const nextFirst = (alerts: readonly Alert[], feed: AlertFeed, nowMs: number): Alert[] => {
-  const isPast = (alert: Alert) => !hasHappened(alert) && consoleTime(feed, nowMs) >= alert.deadline_ms + lingerMs
-  return [...alerts.filter((alert) => !isPast(alert)), ...alerts.filter(isPast)]
-}
+export const nextFirst = (alerts: readonly Alert[], feed: AlertFeed, nowMs: number): Alert[] => [
+  ...alerts.filter((alert) => !isPast(alert, feed, nowMs)),
+  ...alerts.filter((alert) => isPast(alert, feed, nowMs)),
+]
 
 export type Urgency = 'danger' | 'attention' | 'neutral'
 

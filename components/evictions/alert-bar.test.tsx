@@ -1,0 +1,46 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { renderToStaticMarkup } from 'react-dom/server'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { emptyAlertFeed } from '#lib/console/alerts/alert-feed.ts'
+import { alertQueries } from '#lib/console/queries/alerts.ts'
+import type { Alert } from '#lib/wire/alerts.ts'
+import { AlertBar } from './alert-bar.tsx'
+
+const alert: Alert = {
+  id: 'dbx_1@1',
+  kind: 'eviction',
+  devbox_id: 'dbx_1',
+  devbox_name: 'worker',
+  metadata: {},
+  deadline_ms: 1_700_000_000_000,
+  state: 'new',
+  first_heard_ms: 0,
+  raised_ms: 0,
+  alarms: 1,
+  found_late: false,
+  acknowledged_by: null,
+  acknowledged_ms: null,
+  closed_ms: null,
+}
+
+beforeEach(() => void vi.useFakeTimers({ now: alert.deadline_ms, toFake: ['Date'] }))
+afterEach(() => void vi.useRealTimers())
+
+const textOf = (inMs: number, change: Partial<Alert> = {}) => {
+  const client = new QueryClient()
+  const open = [{ ...alert, ...change, deadline_ms: alert.deadline_ms + inMs }]
+  client.setQueryData(alertQueries.feed().queryKey, { ...emptyAlertFeed, open })
+  const bar = renderToStaticMarkup(
+    <QueryClientProvider client={client}>
+      <AlertBar onCollapse={() => undefined} />
+    </QueryClientProvider>,
+  )
+  return bar.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
+}
+
+it('says of no deadline that it is now while the service does not tell what came of it', () => {
+  expect(textOf(91_000)).toContain('worker is evicted in 01:31')
+  expect(textOf(-500)).toContain('worker is evicted now')
+  expect(textOf(-3_600_000)).toContain('worker was to be evicted 1 h ago')
+  expect(textOf(-3_600_000, { kind: 'end' })).toContain('worker was to be deleted 1 h ago')
+})
