@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest'
-import { pathIn } from './upload.ts'
+import { describe, expect, it, vi } from 'vitest'
+import { fileExists, pathIn } from './upload.ts'
 
 describe('pathIn', () => {
   it('puts a name in a folder, as the service reads paths', () => {
@@ -12,4 +12,17 @@ describe('pathIn', () => {
     expect(pathIn('.', 'a')).toBe('a')
     expect(pathIn('', '~root')).toBe('./~root')
   })
+})
+
+it('takes no file for absent that the service did not tell of', async () => {
+  const answer = vi.spyOn(globalThis, 'fetch')
+  const exists = (status: number, code: string) => {
+    answer.mockImplementation(async () => Response.json({ code, message: 'so' }, { status }))
+    return fileExists('dbx_1', 'notes.txt')
+  }
+  expect(await exists(200, '')).toBe(true)
+  expect(await exists(404, 'not_found')).toBe(false)
+  await expect(exists(429, 'rate_limited')).rejects.toMatchObject({ status: 429 })
+  await expect(exists(503, 'unavailable')).rejects.toMatchObject({ status: 503 })
+  answer.mockRestore()
 })

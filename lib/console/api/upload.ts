@@ -60,8 +60,8 @@ export const fileExists = async (devboxId: string, path: string): Promise<boolea
     await browserApi({ files }).files.download({ params: { id: devboxId }, body: { path }, signal: enough.signal })
     return true
   } catch (error) {
-    // Whatever else is wrong with it the upload itself tells.
-    if (error instanceof ApiError) return false
+    // What cannot be asked about is not written over.
+    if (error instanceof ApiError && error.status === 404) return false
     throw error
   } finally {
     enough.abort()
