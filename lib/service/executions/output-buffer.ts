@@ -143,7 +143,7 @@ const makeFile = (file: string): number => {
 
 const readPiece = async (handle: FileHandle, position: number, atMost = maxReadBytes): Promise<Buffer> => {
   const length = Math.min(maxReadBytes, atMost)
-  const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(maxReadBytes), 0, length, position)
+  const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(length), 0, length, position)
   return buffer.subarray(0, bytesRead)
 }
 
