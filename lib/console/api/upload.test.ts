@@ -22,6 +22,8 @@ it('takes no file for absent that the service did not tell of', async () => {
   }
   expect(await exists(200, '')).toBe(true)
   expect(await exists(404, 'not_found')).toBe(false)
+  // Of a service that has another answer for what is not there.
+  expect(await exists(400, 'failed_precondition')).toBe(false)
   await expect(exists(429, 'rate_limited')).rejects.toMatchObject({ status: 429 })
   await expect(exists(503, 'unavailable')).rejects.toMatchObject({ status: 503 })
   answer.mockRestore()

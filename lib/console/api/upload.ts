@@ -4,6 +4,7 @@ import { files } from '#lib/contract/files.ts'
 import { accountHeader } from '#lib/wire/session.ts'
 import { leaveForSignIn } from './ask-console.ts'
 import { browserApi } from './browser-api.ts'
+import { isPassing } from './failures.ts'
 import { namedAccount, setOther } from './page-account.ts'
 
 export interface UploadOptions {
@@ -60,8 +61,8 @@ export const fileExists = async (devboxId: string, path: string): Promise<boolea
     await browserApi({ files }).files.download({ params: { id: devboxId }, body: { path }, signal: enough.signal })
     return true
   } catch (error) {
-    // What cannot be asked about is not written over.
-    if (error instanceof ApiError && error.status === 404) return false
+    // What cannot be asked about now is not written over. Whatever else is wrong with it the upload itself tells.
+    if (error instanceof ApiError && !isPassing(error)) return false
     throw error
   } finally {
     enough.abort()
