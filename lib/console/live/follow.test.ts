@@ -62,13 +62,17 @@ const openPage = async (key = service.key, times = {}) => {
   const followed = <E extends LiveEndpoint>(topic: LiveTopic<E>, position?: string) => {
     const items: LiveItems[E][] = []
     const states: LiveHealth['state'][] = []
+    const healths: LiveHealth[] = []
     const controller = new AbortController()
     leaving.push(controller)
     const ended = connection.follow(topic, {
       position,
       signal: controller.signal,
       onItems: (some) => items.push(...some),
-      onHealth: ({ state }) => state !== states.at(-1) && states.push(state),
+      onHealth: (health) => {
+        healths.push(health)
+        if (health.state !== states.at(-1)) states.push(health.state)
+      },
     })
     // Some tests do not wait for the end.
     ended.catch(() => undefined)
@@ -78,7 +82,7 @@ const openPage = async (key = service.key, times = {}) => {
       await expect.poll(() => states.slice(seen)).toContain(state)
       seen = states.indexOf(state, seen)
     }
-    return { items, states, ended, is, leave: () => controller.abort() }
+    return { items, states, healths, ended, is, leave: () => controller.abort() }
   }
   return { connection, cookie, onSignedOut, followed }
 }
@@ -216,16 +220,33 @@ describe('how far it can be trusted', () => {
     // A heartbeat comes every three seconds.
     const page = await openPage(service.key, { lateMs: 4_000, lostMs: 6_000 })
     const { topic, publish } = await newAxon()
-    const { items, states, is } = page.followed(topic)
+    const { items, states, healths, is } = page.followed(topic)
     await is('live')
     before.stall()
     await is('late')
+    const { sinceMs } = healths.at(-1) as LiveHealth
     await is('lost')
+    // As old as it was: nothing was heard meanwhile.
+    expect(healths.at(-1)).toMatchObject({ state: 'lost', sinceMs })
     await publish()
     before.mend()
     await is('live')
     await expect.poll(() => items).toHaveLength(1)
     expect(states).toEqual(['connecting', 'live', 'late', 'lost', 'live'])
+  })
+
+  it('is late at once when a page is looked at that was frozen, as old as what it shows', async () => {
+    // It looks after itself no more than a frozen page does.
+    const page = await openPage(service.key, { lookMs: 2 ** 30, lateMs: 20 })
+    const { healths, states, is } = page.followed({ endpoint: 'evictions.watch' })
+    await is('live')
+    const heardMs = Date.now()
+    await expect.poll(() => Date.now() - heardMs).toBeGreaterThan(20)
+    page.connection.check()
+    await is('late')
+    expect(healths.find(({ state }) => state === 'late')?.sinceMs).toBeLessThanOrEqual(heardMs)
+    await is('live')
+    expect(states).toEqual(['connecting', 'live', 'late', 'live'])
   })
 
   it('is asked for at once when the page is looked at again', async () => {

@@ -179,13 +179,13 @@ export class LiveConnection {
 
   /** To be called when the page is looked at again, or the network has come back: waits for nothing any more. */
   check() {
-    if (!this.#looking || (!this.#retry && Date.now() - this.#heardMs <= this.#times.lateMs)) return
-    this.#lastWordMs = Date.now()
-    this.#open()
+    if (this.#looking && (this.#retry || Date.now() - this.#heardMs > this.#times.lateMs)) this.#open()
   }
 
   #open() {
     this.#hangUp()
+    // The page itself was frozen: what it shows is as old as that until it is told anew.
+    if (this.#state === 'live' && Date.now() - this.#lastWordMs > this.#times.lateMs) this.#enter('late')
     // A connection that died silently never closes by itself.
     this.#looking = setInterval(() => this.#look(), this.#times.lookMs)
     this.#heardMs = Date.now()
@@ -258,14 +258,13 @@ export class LiveConnection {
     if (Date.now() - this.#lastWordMs > this.#times.pollAfterMs && !this.#asking) void this.#poll()
     if (this.#retry) return
     if (silentMs > this.#times.lostMs) this.#lose()
-    else if (silentMs > this.#times.lateMs && this.#state === 'live') this.#enter('late', this.#heardMs)
+    else if (silentMs > this.#times.lateMs && this.#state === 'live') this.#enter('late')
   }
 
   #lose() {
     this.#hangUp()
     // The console's word on each follower ended with the connection, and comes again only with the next one.
-    for (const follower of this.#followers.values())
-      follower.own &&= { state: 'lost', sinceMs: this.#state === 'lost' ? this.#sinceMs : Date.now() }
+    for (const follower of this.#followers.values()) follower.own &&= { state: 'lost', sinceMs: this.#lastWordMs }
     if (this.#state !== 'lost') this.#enter('lost')
     this.#looking = setInterval(() => this.#look(), this.#times.lookMs)
     this.#retry = setTimeout(() => this.#open(), backoffMs(this.#attempt++, this.#times))
@@ -316,9 +315,10 @@ export class LiveConnection {
     socket.close()
   }
 
-  #enter(state: LiveHealth['state'], sinceMs = Date.now()) {
+  /** What is late or lost is as old as the last word, however often a connection was tried since. */
+  #enter(state: LiveHealth['state']) {
     this.#state = state
-    this.#sinceMs = sinceMs
+    this.#sinceMs = this.#lastWordMs
     this.#tellAll()
   }
 
