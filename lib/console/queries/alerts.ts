@@ -60,7 +60,9 @@ export const followAlerts = (client: QueryClient): (() => void) =>
     topic: { endpoint: 'alerts.watch' },
     next: nextAlertFeed,
     onItems: (items) => {
-      if (items.some(({ event }) => event === 'alert')) void client.invalidateQueries({ queryKey: alertKeys.history })
+      // A snapshot may follow a break in which alerts were raised and closed.
+      if (items.some(({ event }) => event === 'alert' || event === 'snapshot'))
+        void client.invalidateQueries({ queryKey: alertKeys.history })
     },
   })
 
