@@ -9,6 +9,7 @@ import { paths } from '#lib/console/address/paths.ts'
 import { formatShown } from '#lib/console/frame/format.ts'
 import type { ScenarioRun, ScenarioRunList } from '#lib/contract/scenario-runs.ts'
 import { formatCountOf } from '#lib/language/translate.ts'
+import { unnamedScenario } from '#lib/wire/outcome-ids.ts'
 import { three } from '#lib/wire/report-words.ts'
 import { BenchmarkState } from './benchmark-state.tsx'
 
@@ -62,7 +63,7 @@ const columns: Column<ScenarioRun>[] = [
     priority: 1,
     cell: ({ name, scenario_id }) => (
       <Link href={paths.scenario(scenario_id)} prefetch={false} className="hover:underline">
-        <VisibleText truncate>{name || scenario_id}</VisibleText>
+        <VisibleText truncate>{name?.trim() || scenario_id.trim() || unnamedScenario}</VisibleText>
       </Link>
     ),
   },

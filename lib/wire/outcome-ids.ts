@@ -1,8 +1,8 @@
 import type { BenchmarkJob, BenchmarkOutcome, ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
 
 /**
- * The outcomes of a job with ids that tell them apart. A service may leave an id out: a scenario then goes by its name, a
- * run by its place, as does one whose id another has already.
+ * The outcomes of a job with ids that tell them apart. A service may leave an id out: a scenario then goes by its name, all
+ * of a run that have neither as one, and a run by its place, as does one whose id another has already.
  */
 export const identifiedOutcomes = ({ id, benchmark_outcomes }: BenchmarkJob) => {
   const taken = new Set<string>()
@@ -10,13 +10,16 @@ export const identifiedOutcomes = ({ id, benchmark_outcomes }: BenchmarkJob) => 
     const { benchmark_run_id: told, scenario_outcomes: scenarios } = outcome
     const benchmark_run_id = told && !taken.has(told) ? told : `${id} run ${at + 1}`
     taken.add(benchmark_run_id)
-    const lacksId = scenarios.some(({ scenario_definition_id }) => !scenario_definition_id)
+    const lacksId = scenarios.some(({ scenario_definition_id: id }) => !id.trim())
     if (benchmark_run_id === told && !lacksId) return outcome
     return { ...outcome, benchmark_run_id, scenario_outcomes: lacksId ? scenarios.map(byName) : scenarios }
   })
 }
 
-const byName = (outcome: ScenarioOutcome): ScenarioOutcome => ({
-  ...outcome,
-  scenario_definition_id: outcome.scenario_definition_id || outcome.scenario_name,
-})
+/** What has neither an id nor a name goes by this. */
+export const unnamedScenario = 'Unnamed scenario'
+
+const byName = (outcome: ScenarioOutcome): ScenarioOutcome => {
+  const { scenario_definition_id: id, scenario_name: name } = outcome
+  return id.trim() ? outcome : { ...outcome, scenario_definition_id: name.trim() ? name : unnamedScenario }
+}

@@ -63,6 +63,20 @@ describe('rows of the grid', () => {
     expect(rowsOf(jobOf({ a: { '  ': 1 } })).map(({ name }) => name)).toEqual(['scn_  '])
   })
 
+  // They were a row without a name, whose outcomes could not be opened.
+  it('are one that says so where a service tells neither ids nor names', () => {
+    const untold = { scenario_definition_id: '', scenario_name: ' ', score: 1 }
+    const job = jobOf(
+      { a: { x: untold, y: { ...untold, score: 0 } } },
+      { job_spec: { scenario_ids: [''], agent_configs: [] } },
+    )
+    const rows = rowsOf(job)
+    expect(rows.map(({ id, name, cells }) => [id, name, cells[0]?.attempts.length])).toEqual([
+      ['Unnamed scenario', 'Unnamed scenario', 2],
+    ])
+    expect(outcomePlace({ scenario: 'Unnamed scenario', run: 'bmr_1' }, rows, agentRows(job))?.attempt).toBe(1)
+  })
+
   it('disagree in their attempts only where two that count differ', () => {
     const [same, differ] = rowsOf(jobOf({ a: { same: [1, 'CANCELED'], differ: [1, 'FAILED'] } }))
     expect([same, differ].map((row) => row?.cells.map(attemptsDisagree))).toEqual([[false], [true]])

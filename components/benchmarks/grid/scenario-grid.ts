@@ -3,6 +3,7 @@ import type { BenchmarkJob, ScenarioOutcome } from '#lib/contract/benchmark-jobs
 import type { Repeats } from '#lib/statistics/flaky.ts'
 import { meanOf } from '#lib/statistics/means.ts'
 import { scenarioKey, countedScore as scoreThatCounts } from '#lib/statistics/tallies.ts'
+import { unnamedScenario } from '#lib/wire/outcome-ids.ts'
 import type { FailureRule } from '#lib/wire/reports.ts'
 import { type AgentRow, attemptsOf } from '../job-figures.ts'
 
@@ -67,7 +68,7 @@ export const scenarioRows = (
   const found = new Map<string, { name: string; attempts: ScenarioOutcome[][] }>()
   const firstIdOf = idsOfAttempts(job, agents)
   const rowOf = (id: string) => {
-    const first = firstIdOf(id)
+    const first = firstIdOf(id.trim() ? id : unnamedScenario)
     const known = found.get(first)
     if (known) return known
     const row = { name: '', attempts: agents.map(() => []) }

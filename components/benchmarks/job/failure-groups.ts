@@ -51,7 +51,7 @@ export const failureGroups = (agents: readonly AgentRow[]): FailureGroup[] => {
       count: failures.length,
       agents: [...new Set(failures.map(({ agent }) => agent))],
       scenarios: [
-        ...new Set(failures.map(({ outcome }) => outcome.scenario_name || outcome.scenario_definition_id)),
+        ...new Set(failures.map(({ outcome }) => outcome.scenario_name.trim() || outcome.scenario_definition_id)),
       ].sort(inNameOrder),
       first: failures[0] as FailedAttempt,
     }))

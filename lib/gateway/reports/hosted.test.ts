@@ -132,6 +132,13 @@ it('tells agents and scenarios apart whose ids a service leaves out or gives twi
   expect(verdict.lead).toMatch(/^c is ahead of b by 0\.500 /)
 })
 
+it('calls a scenario without a name by its id, and one without either unnamed', () => {
+  const completed = { state: 'COMPLETED', score: 1, scenario_name: ' ' }
+  const outcomes = [outcome('a', [{ ...completed, scenario_definition_id: 'scn_1' }, completed]), outcome('b', [])]
+  const { excluded_scenarios } = reportOf(jobOf({ state: 'completed', benchmark_outcomes: outcomes }))
+  expect(excluded_scenarios.map(({ scenario_name }) => scenario_name)).toEqual(['scn_1', 'Unnamed scenario'])
+})
+
 it('calls agents in Markdown as the page does, whatever their names are', () => {
   const scored = [{ scenario_definition_id: 's1', scenario_name: 'one', state: 'COMPLETED', score: 1 }]
   const named = [outcome(' ', scored), { ...outcome('b', scored), model_name: '*'.repeat(301) }]

@@ -87,7 +87,7 @@ const environments = (jobs: readonly BenchmarkJob[]): Incomparability[] => {
   for (const { id, benchmark_outcomes } of jobs)
     for (const { scenario_outcomes } of benchmark_outcomes ?? [])
       for (const { scenario_name, scenario_definition_id, environment_differs } of scenario_outcomes) {
-        const name = scenario_name || scenario_definition_id
+        const name = scenario_name.trim() || scenario_definition_id
         const differs = found.get(name) ?? new Map<string, boolean>()
         differs.set(id, (differs.get(id) ?? false) || environment_differs === true)
         found.set(name, differs)

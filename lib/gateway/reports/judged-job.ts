@@ -12,6 +12,7 @@ export const agentsOf = (job: BenchmarkJob): JudgedAgent[] =>
     outcomes: scenario_outcomes.map(({ scenario_definition_id: scenario_id, ...outcome }) => ({
       ...outcome,
       scenario_id,
+      scenario_name: outcome.scenario_name.trim() ? outcome.scenario_name : scenario_id,
     })),
   }))
 
