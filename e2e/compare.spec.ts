@@ -64,6 +64,12 @@ test('two jobs are found, selected and compared, and the address brings the comp
     .click()
   await expect(page.getByRole('dialog')).toContainText('scenario 1')
   await expect(page).toHaveURL(/failures=leave_out/)
+
+  // Of jobs of which one is gone the others are compared, from another baseline than that.
+  await open(page, `${product.url}/benchmark-jobs/compare?jobs=bmj_gone,${before},${after}&baseline=bmj_gone`)
+  await expect(page.getByText(/There is no benchmark job with the id bmj_gone/)).toBeVisible()
+  await page.getByRole('link', { name: 'Compare the other 2 jobs' }).click()
+  await expect(differences.getByRole('row', { name: /over the same in before/ })).toContainText('+0.167 (n = 3)')
 })
 
 /** A job of ten agents: a row has six with their scores, nothing of them cut off, and opens to show the others. */

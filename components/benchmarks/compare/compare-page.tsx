@@ -7,6 +7,7 @@ import { ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
+import { problemOf } from '#components/ui/problem.ts'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { useShownError } from '#components/ui/use-shown-error.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
@@ -38,6 +39,9 @@ export const ComparePage = () => {
   const query = useQuery({ ...benchmarkJobQueries.compare(compared), enabled: hasJobs })
   const error = useShownError(query)
   const report = query.data
+  const ids = [...new Set(compared.jobs.split(',').filter(Boolean))]
+  // The one that is not there is named by the field of the refusal.
+  const others = ids.filter((id) => problemOf(error).field !== `jobs.${id}`)
   return (
     <>
       <PageHeader
@@ -72,7 +76,18 @@ export const ComparePage = () => {
           error={error}
           recovers={isPassing(error)}
           query={query}
-          action={<ButtonLink href={paths.benchmarkJobs()}>All jobs</ButtonLink>}
+          action={
+            <>
+              {others.length > 0 && others.length < ids.length && (
+                <ButtonLink href={comparePath({ ...settled, jobs: others.join(','), ...noBaseline })} variant="primary">
+                  {others.length === 1
+                    ? 'Compare the agents of the other job'
+                    : `Compare the other ${others.length} jobs`}
+                </ButtonLink>
+              )}
+              <ButtonLink href={paths.benchmarkJobs()}>All jobs</ButtonLink>
+            </>
+          }
         />
       ) : !report ? (
         <SkeletonRows columns={6} label="Comparing the jobs" />

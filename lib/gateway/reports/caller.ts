@@ -11,7 +11,8 @@ import { asRefusal, clientFor } from '../http/upstream.ts'
 const readTimeoutMs = 30_000
 
 export interface JobReader {
-  get: (id: string) => Promise<BenchmarkJob>
+  /** `field`: what of the request names the job, where it is not there. */
+  get: (id: string, field?: string) => Promise<BenchmarkJob>
   /** The newest first, from after `startingAfter` on. */
   list: (limit: number, startingAfter?: string) => Promise<BenchmarkJobList>
 }
@@ -35,11 +36,15 @@ const readerOf = (apiKey: string, limited: <T>(read: () => Promise<T>) => Promis
   const read = <T>(ask: () => Promise<T>) =>
     limited(() => ask().catch((error: unknown) => Promise.reject(asRefusal(error))))
   return {
-    get: async (id) => {
+    get: async (id, field = 'id') => {
       // An id becomes part of a path, where dots would lead elsewhere.
       if (!Id.safeParse(id).success)
-        throw new Refusal('invalid_argument', 'The id of a job has other characters', { field: 'id' })
-      return named(await read(() => benchmarkJobs.get({ params: { id } })))
+        throw new Refusal('invalid_argument', `The id of a job has other characters than ${id}`, { field })
+      return named(
+        await read(() => benchmarkJobs.get({ params: { id } })).catch((error: Refusal) => {
+          throw error.code === 'not_found' ? new Refusal('not_found', missingJob(id), { field }) : error
+        }),
+      )
     },
     list: async (limit, starting_after) => {
       const page = await read(() =>
@@ -49,6 +54,9 @@ const readerOf = (apiKey: string, limited: <T>(read: () => Promise<T>) => Promis
     },
   }
 }
+
+const missingJob = (id: string) =>
+  `There is no benchmark job with the id ${id}: it was deleted, belongs to another account, or its id is mistyped`
 
 /** A job without a name is called by its id in sentences. */
 const named = (job: BenchmarkJob): BenchmarkJob => (job.name.trim() ? job : { ...job, name: job.id })

@@ -30,7 +30,7 @@ export const compareReport = (request: Request): Promise<Response> =>
     const read = await jobReader(request)
     const jobs: BenchmarkJob[] = []
     // One at a time: each may be megabytes, and the failures of a wrong key are counted.
-    for (const id of ids) jobs.push(await read.get(id))
+    for (const id of ids) jobs.push(await read.get(id, `jobs.${id}`))
     const baseline = of('baseline') ?? (ids[0] as string)
     const agents = jobs.flatMap(agentsOf)
     const complete = jobs.every(isComplete)

@@ -241,7 +241,13 @@ describe('GET /api/benchmark-jobs/compare', () => {
 
   it('400 for a baseline that is none of the jobs, 404 for a job that is not there', async () => {
     expect((await compared(`?jobs=${job.id}&baseline=${later.id}`)).status).toBe(400)
-    expect((await compared(`?jobs=${job.id},bmj_none`)).status).toBe(404)
+    const missing = await compared(`?jobs=${job.id},bmj_none`)
+    expect(missing.status).toBe(404)
+    expect(await missing.json()).toMatchObject({
+      code: 'not_found',
+      field: 'jobs.bmj_none',
+      message: expect.stringContaining('no benchmark job with the id bmj_none'),
+    })
   })
 })
 
