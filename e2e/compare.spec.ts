@@ -1,7 +1,9 @@
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import type { Locator, Page } from '@playwright/test'
 import { hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
-import { expect, isLive, open, type Product, test } from './product.ts'
+import { expect, isLive, open, type Product, signIn, startProduct, test } from './product.ts'
 import { finishedJob, makeScenarios } from './small-jobs.ts'
 
 test.use({ journeys: 'compare' })
@@ -50,7 +52,7 @@ test('two jobs are found, selected and compared, and the address brings the comp
   await expect(differences.getByRole('row', { name: /over the same in after/ })).toContainText('-0.167 (n = 3)')
   await expect(changed.getByRole('row', { name: /scenario 2/ })).toBeVisible()
   const downloading = page.waitForEvent('download')
-  await page.getByRole('link', { name: 'Agents CSV' }).click()
+  await page.getByRole('button', { name: 'Agents CSV' }).click()
   expect(readFileSync(await (await downloading).path(), 'utf8')).toContain('"solver"')
 
   // From the page of a job to the comparison with another, and from a change to its outcome, by the same rule.
@@ -70,6 +72,33 @@ test('two jobs are found, selected and compared, and the address brings the comp
   await expect(page.getByText(/There is no benchmark job with the id bmj_gone/)).toBeVisible()
   await page.getByRole('link', { name: 'Compare the other 2 jobs' }).click()
   await expect(differences.getByRole('row', { name: /over the same in before/ })).toContainText('+0.167 (n = 3)')
+})
+
+test('a comparison whose service has gone says how old it is, and why a report was not saved', async ({ page }) => {
+  const outcome = { scenario_definition_id: 'scn_1', scenario_name: 'one', state: 'COMPLETED', score: 1 }
+  const benchmark_outcomes = [{ benchmark_run_id: 'bmr_1', agent_name: 'solver', scenario_outcomes: [outcome] }]
+  const answers: Record<string, object> = {
+    '/v1/accounts/me': { id: 'acc', name: 'Lead' },
+    '/v1/benchmark_jobs/bmj_1': { id: 'bmj_1', name: 'goes on', state: 'running', benchmark_outcomes },
+  }
+  const service = createServer(({ url = '' }, response) => {
+    const answer = answers[url]
+    response.writeHead(answer ? 200 : 404, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(answer ?? { code: 'not_found', message: 'no' }))
+  }).listen(0, '127.0.0.1')
+  await once(service, 'listening')
+  const { port } = service.address() as { port: number }
+  const front = await startProduct({ DEVDECK_SERVICE_URL: `http://127.0.0.1:${port}` })
+  await signIn(page, { url: front.url, apiKey: 'ak_lead' })
+  await page.goto(`${front.url}/benchmark-jobs/compare?jobs=bmj_1`)
+  await expect(page.getByRole('row', { name: /solver/ })).toContainText('1.000 (n = 1)')
+  service.close()
+  service.closeAllConnections()
+  await expect(page.getByText('What is shown is old')).toBeVisible()
+  await page.getByRole('button', { name: 'JSON' }).click()
+  await expect(page.getByText('comparison.json was not saved')).toBeVisible()
+  await expect(page.getByRole('row', { name: /solver/ })).toContainText('1.000 (n = 1)')
+  await front.stop()
 })
 
 /** A job of ten agents: a row has six with their scores, nothing of them cut off, and opens to show the others. */

@@ -25,7 +25,7 @@ test('the trend of an agent shows what became worse, and a scenario what every a
   await page.reload()
   await expect(row).toContainText('Lower, not settled')
   const downloading = page.waitForEvent('download')
-  await page.getByRole('link', { name: 'CSV' }).click()
+  await page.getByRole('button', { name: 'CSV' }).click()
   expect(readFileSync(await (await downloading).path(), 'utf8')).toContain('"tuesday"')
 
   await page.goto(`${product.url}/benchmarks/scenarios?search=trend`)

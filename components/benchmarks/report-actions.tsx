@@ -1,7 +1,7 @@
 'use client'
 import { useMutation } from '@tanstack/react-query'
 import { Download } from 'lucide-react'
-import { Button, ButtonLink } from '#components/ui/button.tsx'
+import { Button } from '#components/ui/button.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { useCopy } from '#components/ui/use-copy.ts'
 import { benchmarkJobMutations } from '#lib/console/queries/benchmark-jobs.ts'
@@ -20,24 +20,38 @@ interface ReportActionsProps {
 /** The numbers of a page for scripts, papers and chats. */
 export const ReportActions = ({ what, address, tables = [], isThere }: ReportActionsProps) => {
   const { result, copy } = useCopy(`the ${what}`)
-  const read = useMutation(benchmarkJobMutations.readReport())
+  const { mutateAsync: read, isPending, variables } = useMutation(benchmarkJobMutations.readReport())
+  // Read whole before it is saved: of a link that fails the browser alone would tell, and not why.
+  const save = (from: string, file: string) =>
+    read(from)
+      .then(async (report) => (await import('#lib/console/lists/export.ts')).saveFile(report, file))
+      .catch(toast.failed(`${file} was not saved`))
+  const csvs = tables.map((table) => [csvNames[table], `${what}-${table}.csv`, address('csv', table)] as const)
+  const csv = ['CSV', `${what}.csv`, address('csv')] as const
+  const files = [...(csvs.length > 0 ? csvs : [csv]), ['JSON', `${what}.json`, address('json')] as const]
   return (
     <>
-      {tables.length === 0 && <Export name="CSV" href={address('csv')} file={`${what}.csv`} />}
-      {tables.map((table) => (
-        <Export key={table} name={csvNames[table]} href={address('csv', table)} file={`${what}-${table}.csv`} />
+      {files.map(([name, file, from]) => (
+        <Button
+          key={file}
+          size="sm"
+          variant="ghost"
+          icon={Download}
+          busy={isPending && variables === from}
+          onClick={() => void save(from, file)}
+        >
+          {name}
+        </Button>
       ))}
-      <Export name="JSON" href={address('json')} file={`${what}.json`} />
       <Button
         size="sm"
-        busy={read.isPending}
+        busy={isPending && variables === address('md')}
         disabledReason={isThere ? null : `The ${what} is not there yet`}
         onClick={() =>
-          read.mutate(address('md'), {
+          void read(address('md'))
             // With the way back to its page, for whoever reads it in a chat.
-            onSuccess: (markdown) => copy(`${markdown}\n<${location.href}>\n`),
-            onError: toast.failed(`The ${what} was not copied`),
-          })
+            .then(async (markdown) => copy(`${await markdown.text()}\n<${location.href}>\n`))
+            .catch(toast.failed(`The ${what} was not copied`))
         }
       >
         {result === 'copied' ? 'Copied' : 'Copy as Markdown'}
@@ -55,9 +69,3 @@ const csvNames: Record<ReportTable, string> = {
   pairs: 'Pairs CSV',
   excluded_scenarios: 'Excluded scenarios CSV',
 }
-
-const Export = ({ name, href, file }: { name: string; href: string; file: string }) => (
-  <ButtonLink href={href} prefetch={false} download={file} size="sm" variant="ghost" icon={Download}>
-    {name}
-  </ButtonLink>
-)

@@ -180,11 +180,11 @@ export const benchmarkJobMutations = {
       onSuccess: (_imported, _given, _result, { client }) => client.invalidateQueries({ queryKey: jobKeys.lists }),
     }),
 
-  /** A report as text, once: for a chat. */
+  /** A report as a file, once. */
   readReport: () =>
     mutationOptions({
       mutationKey: [...jobKeys.all, 'read-report'],
-      mutationFn: async (address: string) => (await askConsoleSignedIn(address)).text(),
+      mutationFn: async (address: string) => (await askConsoleSignedIn(address)).blob(),
     }),
 
   /** The value behind a mask, named by the fields of the job that lead to it. */
