@@ -55,6 +55,15 @@ test('two lists keep their own columns; one is exported whole and saved as a vie
   await views.getByRole('button', { name: 'Done' }).click()
   await expect(views).toHaveCount(0)
 
+  // From what is in a list the way back is to the list as it was filtered, after a reload as well.
+  await page.getByRole('link', { name: 'listed 229', exact: true }).click()
+  await expect(page.getByRole('heading', { level: 1, name: 'listed 229' })).toBeVisible()
+  await page.reload()
+  await isLive(page)
+  const way = page.getByRole('navigation', { name: 'Breadcrumb' })
+  await way.getByRole('link', { name: 'Scenarios' }).click()
+  await expect(page).toHaveURL(`${product.url}/benchmarks/scenarios?search=listed&columns=name,id,status`)
+
   // Each list remembers its own.
   await page.goto(`${product.url}/devboxes`)
   await expect(page).toHaveURL(`${product.url}/devboxes?${columns}`)

@@ -1,11 +1,12 @@
 'use client'
 import { ChevronRight } from 'lucide-react'
 import Link from 'next/link'
-import { usePathname } from 'next/navigation'
-import { Fragment } from 'react'
+import { usePathname, useSearchParams } from 'next/navigation'
+import { Fragment, useEffect, useState } from 'react'
 import { shortenMiddle } from '#components/ui/text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
+import { readTab, writeTab } from '#lib/console/frame/tab-storage.ts'
 import { type Text, t } from '#lib/language/translate.ts'
 import { destinations } from './navigation.ts'
 import { usePageName } from './page-name.tsx'
@@ -13,6 +14,14 @@ import { usePageName } from './page-name.tsx'
 export const Breadcrumb = () => {
   const pathname = usePathname()
   const { above, id } = placeOf(pathname)
+  const search = useSearchParams()
+  const [asLeft, setAsLeft] = useState<Record<string, string>>({})
+  // The way back is to a list as this tab showed it last: as it was filtered.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the address tells where one is
+  useEffect(() => {
+    if (!id) writeTab(tabKey + pathname, pathname + location.search)
+    setAsLeft(Object.fromEntries(above.map(({ href }) => [href, readTab(tabKey + href) ?? href])))
+  }, [pathname, search])
   const name = usePageName(id)
   const crumbs = id ? [...above, { label: name ?? shortenMiddle(id, 18), href: pathname }] : above
   return (
@@ -37,7 +46,7 @@ export const Breadcrumb = () => {
                     </VisibleText>
                   </span>
                 ) : (
-                  <Link href={href} prefetch={false} className="rounded-sm text-muted hover:text-text">
+                  <Link href={asLeft[href] ?? href} prefetch={false} className="rounded-sm text-muted hover:text-text">
                     {label}
                   </Link>
                 )}
@@ -49,6 +58,8 @@ export const Breadcrumb = () => {
     </nav>
   )
 }
+
+const tabKey = 'devdeck.shown:'
 
 /** Those of the navigation, and what is below one without being a thing that has an id. */
 const places: { label: Text; href: string }[] = [...destinations, { label: 'History', href: paths.evictionHistory() }]
