@@ -29,6 +29,7 @@ import {
 import { type BenchmarkRun, benchmarkRunRefusal } from '#lib/contract/benchmark-runs.ts'
 import { hasScenarioRunEnded, type ScenarioRunList } from '#lib/contract/scenario-runs.ts'
 import { formatCount, formatCountOf } from '#lib/language/translate.ts'
+import { sumOf } from '#lib/statistics/means.ts'
 import { BenchmarkState, CancellingBadge } from './benchmark-state.tsx'
 import { formatScore } from './job-figures.ts'
 import { LogDownload } from './log-download.tsx'
@@ -246,14 +247,17 @@ const Origin = ({ run }: { run: BenchmarkRun }) => {
 }
 
 /** The sum behind the score of a run that has ended: what has none counts 0. */
-const scoreWords = (score: number, { runs, has_more, total_count }: ScenarioRunList): string => {
-  const scored = runs.filter(({ state, scoring_contract_result }) => state === 'completed' && scoring_contract_result)
-  const sum = scored.reduce((total, { scoring_contract_result }) => total + (scoring_contract_result?.score ?? 0), 0)
+export const scoreWords = (score: number, { runs, has_more, total_count }: ScenarioRunList): string => {
+  // A score that a service tells as no number is none.
+  const scores = runs.flatMap(({ state, scoring_contract_result: result }) =>
+    state === 'completed' && result && Number.isFinite(result.score) ? [result.score] : [],
+  )
+  const sum = sumOf(scores)
   if (has_more)
-    return `The sum of the scores, divided by all ${total_count == null ? '' : formatCount(total_count)} scenario runs; those without a score count 0.`
-  const parts = `${formatScore(sum)} points of ${formatCount(scored.length)} completed`
+    return `Not checked here, where only ${formatCount(runs.length)}${total_count == null ? '' : ` of ${formatCount(total_count)}`} scenario runs are listed: usually the sum of the scores, divided by all scenario runs, those without a score among them.`
+  const parts = `${formatScore(sum)} points of ${formatCount(scores.length)} completed`
   // A service may take its score over something else, and does not say over what.
   if (runs.length === 0 || Math.abs(sum / runs.length - score) > 0.0005)
     return `The service does not tell how it was computed: its ${formatCount(runs.length)} scenario runs have ${parts}${runs.length === 0 ? '' : `, which is ${formatScore(sum / runs.length)} over all of them`}.`
-  return `${parts}, divided by all ${formatCount(runs.length)} scenario runs: the other ${formatCount(runs.length - scored.length)} count 0.`
+  return `${parts}, divided by all ${formatCount(runs.length)} scenario runs: the other ${formatCount(runs.length - scores.length)} count 0.`
 }
