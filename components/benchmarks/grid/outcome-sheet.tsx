@@ -28,6 +28,7 @@ import { AttemptUsage } from '../usage-text.tsx'
 import { AttemptMark } from './grid-cell.tsx'
 import type { Neighbour, OutcomePlace } from './outcome-place.ts'
 import { OutcomeRecord } from './outcome-record.tsx'
+import { countWords } from './scenario-grid.ts'
 import { TrajectorySection } from './trajectory-section.tsx'
 
 interface OutcomeSheetProps {
@@ -140,14 +141,11 @@ const Outcome = ({
           )}
         </Fact>
         <Fact label="Score">
-          {outcome.score == null ? (
-            <NoScore outcome={outcome} />
-          ) : (
-            <b className="tabular">{formatScore(outcome.score)}</b>
-          )}
+          {outcome.score == null ? 'None' : <b className="tabular">{formatScore(outcome.score)}</b>}
           {outcome.score != null && attempts.length > 1 && (
             <span className="text-muted"> of this attempt, 1 of {formatCount(attempts.length)}</span>
           )}
+          <span className="text-muted">{countWords(outcome)}</span>
         </Fact>
         {outcome.duration_ms != null && <Fact label="Duration">{formatDurationMs(outcome.duration_ms)}</Fact>}
         {run.data?.start_time_ms != null && (
@@ -234,17 +232,6 @@ const Outcome = ({
     </>
   )
 }
-
-const NoScore = ({ outcome: { state } }: { outcome: ScenarioOutcome }) => (
-  <span className="text-muted">
-    None
-    {state === 'FAILED' || state === 'TIMEOUT'
-      ? '; the mean counts it 0 or leaves it out, as is chosen above'
-      : state === 'CANCELED'
-        ? '; what was cancelled counts nothing'
-        : ''}
-  </span>
-)
 
 const Instruction = ({ scenarioId }: { scenarioId: string }) => {
   const scenario = useQuery({ ...scenarioRunQueries.scenario(scenarioId), retry: false })

@@ -5,7 +5,7 @@ import { agentRows } from '../job-figures.ts'
 import { gridLines } from './grid-view.ts'
 import { groupingKeys } from './grouping.ts'
 import { outcomePlace } from './outcome-place.ts'
-import { attemptsDisagree, scenarioRows } from './scenario-grid.ts'
+import { attemptsDisagree, countWords, scenarioRows } from './scenario-grid.ts'
 
 const rowsOf = (job: ReturnType<typeof jobOf>) => scenarioRows(job, agentRows(job))
 
@@ -88,6 +88,16 @@ describe('rows of the grid', () => {
       [0, null, 'TIMEOUT'],
       [null, null, 'PAUSED'],
     ])
+  })
+
+  // Beside a score that the mean did not have, nothing said so.
+  it('say what an attempt counts where that is not its score', () => {
+    const words = (state: string, score: number | null) => countWords({ state, score })
+    expect(words('COMPLETED', 0)).toBe('')
+    for (const state of ['COMPLETED', 'FAILED', 'TIMEOUT']) expect(words(state, null), state).toMatch(/counts it 0 or/)
+    expect(words('FAILED', 0.5)).toMatch(/counts it 0 or/)
+    expect(words('CANCELED', 1)).toBe('; what was cancelled counts nothing')
+    expect(words('SKIPPED', 0.7)).toBe('; an unknown state counts nothing')
   })
 
   it('come without outcomes, without a specification and without agents', () => {

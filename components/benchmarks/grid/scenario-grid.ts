@@ -56,6 +56,13 @@ export const environmentDiffers = ({ attempts }: GridCell): boolean =>
 export const countedScore = (outcome: ScenarioOutcome, rule: FailureRule): number | null =>
   scoreThatCounts(outcome, rule) ?? null
 
+/** What an attempt counts in the mean, where that is not its score. */
+export const countWords = (outcome: Pick<ScenarioOutcome, 'state' | 'score'>): string => {
+  if (scoreThatCounts(outcome, 'leave_out') !== undefined) return ''
+  if (scoreThatCounts(outcome, 'zero') === 0) return '; the mean counts it 0 or leaves it out, as is chosen above'
+  return outcome.state === 'CANCELED' ? '; what was cancelled counts nothing' : '; an unknown state counts nothing'
+}
+
 /** What the definitions of scenarios say of them, by their ids. */
 export type KnownScenarios = Readonly<Record<string, KnownScenario>>
 
