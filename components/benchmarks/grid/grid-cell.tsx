@@ -38,7 +38,7 @@ export const CellView = memo(({ cell, rule, column, isFocused, isOpen }: CellVie
     >
       <span className="sr-only">{cellWords(cell, rule)}</span>
       <span aria-hidden className="flex items-center gap-1.5">
-        <span className={classes('tabular shrink-0', !isWord && 'w-8.5', score === null && 'text-muted')}>
+        <span className={classes('tabular shrink-0', !isWord && 'min-w-8.5', score === null && 'text-muted')}>
           {score === null ? '–' : formatScore(score)}
         </span>
         {attempts.length > maxMarks ? (

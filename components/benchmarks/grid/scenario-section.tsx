@@ -235,6 +235,7 @@ const marks: { attempt: Pick<ScenarioOutcome, 'state' | 'score'>; word: string }
   { attempt: { state: 'FAILED' }, word: 'exception' },
   { attempt: { state: 'TIMEOUT' }, word: 'timed out' },
   { attempt: { state: 'CANCELED' }, word: 'cancelled' },
+  { attempt: { state: 'COMPLETED' }, word: 'no score known' },
 ]
 
 const Legend = ({ hasDiffering }: { hasDiffering: boolean }) => (
