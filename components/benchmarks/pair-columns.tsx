@@ -73,9 +73,10 @@ export const doubtColumns = <Pair extends PairFigures>(onlyOnePasses: string): C
 ]
 
 /** What a difference lacks to be settled. */
-const lackWords = ({ difference, n, p_value, scenarios_to_settle }: PairFigures): string => {
+const lackWords = ({ difference, n, p_value, scenarios_to_settle, reasons }: PairFigures): string => {
   if (scenarios_to_settle !== null) return `needs ${aboutScenarios(scenarios_to_settle)}`
   if (difference === 0) return 'no difference to settle'
-  if (difference !== null && n < fewestToSettle) return `takes ${fewestToSettle} scenarios at least`
+  if (difference === null) return reasons.difference ?? ''
+  if (n < fewestToSettle) return `takes ${fewestToSettle} scenarios at least`
   return p_value !== null && p_value < 0.05 ? 'only p alone is below 0.05' : ''
 }
