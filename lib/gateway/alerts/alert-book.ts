@@ -109,12 +109,14 @@ export class AlertBook implements EvictionListener {
     for (const alert of options.store.open(options.account.id)) this.#open.set(alert.id, alert)
     const { webhook, urlOf, now } = options
     if (webhook) webhook.onChange = () => this.#tell({ event: 'webhook', data: webhook.failure })
+    this.#followedJobs = options.store.followedJobs(options.account.id)
+    this.#lookedMs = options.store.lookedMs(options.account.id)
     this.#webhookAlerts = new WebhookAlerts(
       { webhook, urlOf, now, silences: () => this.silences() },
       this.#open.values(),
+      // One that was over since then has told nobody of what it withheld.
+      options.store.silences(options.account.id, this.#lookedMs ?? now()),
     )
-    this.#followedJobs = options.store.followedJobs(options.account.id)
-    this.#lookedMs = options.store.lookedMs(options.account.id)
     this.#looks = new ServiceLooks({
       now,
       client: () => options.client(this.#apiKey),

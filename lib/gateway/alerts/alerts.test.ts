@@ -1,6 +1,8 @@
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -491,5 +493,30 @@ describe('the webhook', () => {
     expect(Date.now()).toBeGreaterThanOrEqual(untilMs)
     await ask('DELETE', `/silences/${first}`)
     await vi.waitFor(() => expect(raised()).toEqual([byTime, byHand]), soon)
+  })
+
+  it('is told of what waits for somebody where its silence was over while the console was stopped', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-console-'))
+    const { webhook } = gateway.registry.config
+    const start = async () => {
+      gateway = await startConsole({ url: service.url }, { dataDir, webhook })
+      cookie = await gateway.signIn(service.key)
+      return listen()
+    }
+    await gateway.close()
+    const page = await start()
+    const id = await devbox('silenced', { team: 'three' })
+    await ask('POST', '/silences', { metadata: { team: 'three' }, until_ms: inOneHour(), comment: '' })
+    await schedule(id, inOneHour())
+    await page.until(id, 'new')
+    await gateway.close()
+    // The hour of the silence is over by now.
+    const disk = new DatabaseSync(join(dataDir, 'alerts.sqlite'))
+    disk.prepare("UPDATE silences SET until_ms = ?1, silence = json_set(silence, '$.until_ms', ?1)").run(Date.now())
+    disk.close()
+    await start()
+    const told = () => received.map(({ body }) => JSON.parse(body).alert.devbox_id)
+    await vi.waitFor(() => expect(told()).toContain(id), soon)
+    rmSync(dataDir, { recursive: true })
   })
 })

@@ -16,13 +16,12 @@ export class WebhookAlerts {
   /** The ids of alerts that were silenced as they were raised. */
   readonly #withheld = new Set<string>()
 
-  /** `open`: alerts that were raised before, by this console or by one that ran before it. */
-  constructor(options: Options, open: Iterable<Alert>) {
+  /** `open`: alerts that were raised before, by this console or by one that ran before it, and the silences it knew last. */
+  constructor(options: Options, open: Iterable<Alert>, silences: readonly Silence[]) {
     this.#options = options
-    const silences = options.silences()
     for (const alert of open) {
       const before = silences.filter(({ created_ms }) => created_ms <= alert.raised_ms)
-      if (isSilenced(alert, before, options.now())) this.#withheld.add(alert.id)
+      if (isSilenced(alert, before, alert.raised_ms)) this.#withheld.add(alert.id)
     }
   }
 
