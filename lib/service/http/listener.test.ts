@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { connect as connectHttp2 } from 'node:http2'
 import { createConnection } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -208,6 +209,31 @@ describe('an event stream', () => {
     const { body } = await get('/watch', { accept: 'application/json' })
     const lines = body.split('\n').filter((line) => line !== '' && !line.startsWith(':'))
     expect(lines.map((line) => JSON.parse(line.replace(/^data: /, '')))).toEqual([{ ...thing(), id: tricky }, thing(2)])
+  })
+
+  it('has what its source has at once in few pieces, in order, and what comes alone without waiting for more', async () => {
+    const more = Promise.withResolvers<void>()
+    const { url } = await serveThings({
+      watch: async function* () {
+        yield thing(0)
+        await more.promise
+        for (let size = 1; size <= 5_000; size++) yield thing(size)
+      },
+    })
+    // Node's own client tells each chunk that was written by itself.
+    const request = httpRequest(`${url}/watch`, { headers: { authorization } }).end()
+    const [response] = (await once(request, 'response')) as [IncomingMessage]
+    let body = ''
+    let pieces = 0
+    response.on('data', (piece) => {
+      body += piece
+      pieces++
+      if (body.includes('"size":0')) more.resolve()
+    })
+    await once(response, 'end')
+    const sizes = [...body.matchAll(/"size":(\d+)/g)].map(([, size]) => Number(size))
+    expect(sizes).toEqual(Array.from({ length: 5_001 }, (_, size) => size))
+    expect(pieces).toBeLessThan(50)
   })
 
   it('is refused like any call when its source is', async () => {

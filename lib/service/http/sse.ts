@@ -54,13 +54,23 @@ export const sendEvents = async <T>(stream: EventStream<T>) => {
 const ask = async <T>({ response, source, signal, encode }: EventStream<T>) => {
   const iterator = source[Symbol.asyncIterator]()
   const orAborted = abortable(signal)
+  let gathered = ''
+  const write = () => {
+    if (gathered !== '' && !response.destroyed) response.write(gathered)
+    gathered = ''
+  }
   try {
     while (!signal.aborted) {
       const next = await orAborted(iterator.next())
       if (next === undefined || next.done) break
-      if (!response.write(encode(next.value))) await orAborted(once(response, 'drain'))
+      // What the source has at once is written at once: whoever passes the stream on takes each write by itself.
+      if (gathered === '') process.nextTick(write)
+      gathered += encode(next.value)
+      if (gathered.length >= response.writableHighWaterMark) write()
+      if (response.writableNeedDrain) await orAborted(once(response, 'drain'))
     }
   } finally {
+    write()
     // Not awaited: a generator that waits for its next event returns only after that event.
     iterator.return?.().catch(() => undefined)
   }
