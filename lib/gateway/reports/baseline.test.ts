@@ -20,5 +20,8 @@ it('compares with the only agent of the baseline, with the run that is given, an
   expect(now.map(baselineChoice([agent('old', 'X'), ...now], ['old', 'new'], 'old'))).toEqual(now.map(() => 'old X 1'))
   expect(now.map(baselineChoice([...old, ...now], ['old', 'new'], 'new C 1'))).toEqual(now.map(() => 'new C 1'))
   expect(now.map(baselineChoice(now, ['new'], 'new'))).toEqual(now.map(() => 'new A 1'))
+  // One that checks the tasks is no measure of the others.
+  const checked = [agent('new', 'nop'), ...now]
+  expect(checked.map(baselineChoice(checked, ['new'], 'new'))).toEqual(checked.map(() => 'new A 1'))
   expect(() => baselineChoice(now, ['new'], 'other')).toThrow('baseline must be one of the jobs')
 })

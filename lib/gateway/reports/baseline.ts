@@ -1,10 +1,11 @@
+import { isControl } from '#lib/statistics/figures.ts'
 import type { AgentIdentity } from '#lib/wire/reports.ts'
 import { Refusal } from '../http/answer.ts'
 
 /**
  * The run each agent is compared with. Of a job that is the baseline it is the run of the same agent and model, the second
  * of them with the second, or the only one it has; the runs of that job itself are compared with nothing, unless it stands
- * alone: then with its first.
+ * alone: then with its first that does more than check the tasks.
  */
 export const baselineChoice = (agents: readonly AgentIdentity[], jobs: readonly string[], baseline: string) => {
   const ofBaseline = agents.filter(({ job_id }) => job_id === baseline)
@@ -14,7 +15,7 @@ export const baselineChoice = (agents: readonly AgentIdentity[], jobs: readonly 
       field: 'baseline',
     })
   if (isRun) return () => baseline
-  const [first] = ofBaseline
+  const first = ofBaseline.find(({ agent_name }) => !isControl(agent_name)) ?? ofBaseline[0]
   if (jobs.length === 1) return () => first?.benchmark_run_id ?? null
   return (agent: AgentIdentity): string | null => {
     if (agent.job_id === baseline) return null

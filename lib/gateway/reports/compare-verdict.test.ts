@@ -103,6 +103,21 @@ it('makes no gain of a baseline whose attempts all broke off', () => {
   })
 })
 
+// The solution that comes with the tasks was the gain of a comparison, and nop its loss.
+it('counts what checks the tasks only where nothing else is compared', () => {
+  const oracle = pair('oracle', { b: side('A', 'new'), difference: 0.6, p_value: 0.001, settled: true })
+  const nop = pair('nop', { b: side('A', 'new'), difference: -0.4, p_value: 0.001, settled: true })
+  const unsure = pair('B', { b: side('A', 'new') })
+  expect(summaryOf([oracle, unsure, nop])).toEqual({
+    lead: expect.stringMatching(
+      /^B in the new job is better than A in the new job by .* with all 3 sides regarded .*: not settled/,
+    ),
+    more: ['oracle and nop check the tasks and are not counted here.', expect.stringMatching(/^Of 15 scenarios, /)],
+    tone: 'neutral',
+  })
+  expect(summaryOf([oracle])?.lead).toMatch(/^oracle in the new job is better than A/)
+})
+
 it('has nothing to settle where nothing differs', () => {
   const same = pair('A', { difference: 0, scenarios_to_settle: null })
   expect(summaryOf([same])?.lead).toMatch(/^A in the new job scores the same as in the old job \(.*\)\.$/)

@@ -1,3 +1,4 @@
+import { isControl } from '#lib/statistics/figures.ts'
 import { byAmount, comparedWords, countOf, type NameOf, sameElsewhere, sideNames } from '#lib/wire/report-words.ts'
 import type { ComparedPair, CompareReport, Verdict } from '#lib/wire/reports.ts'
 import { allOf, intervalWords, probabilityWords, settledWords, testedOf, unansweredSentence } from './job-verdict.ts'
@@ -6,12 +7,16 @@ type Figures = Pick<CompareReport, 'jobs' | 'agents' | 'complete' | 'pairs'>
 
 /** What a comparison comes to in words; null where no side has a baseline. */
 export const compareVerdict = (report: Figures): Verdict | null => {
-  const { pairs, complete, agents } = report
+  const { complete, agents } = report
+  // How the solution that comes with the tasks does is not asked, unless nothing else is compared.
+  const judged = report.pairs.filter(({ a, b }) => !isControl(a.agent_name) && !isControl(b.agent_name))
+  const pairs = judged.length > 0 ? judged : report.pairs
   const [first] = pairs
   if (!first) return null
   const name = sideNames(report)
   const isElsewhere = sameElsewhere(report)
-  const tested = testedOf(pairs)
+  // That of the others is adjusted for being beside them all the same.
+  const tested = testedOf(report.pairs)
   const sentence = (pair: ComparedPair) => sideSentence(pair, name, isElsewhere(pair), tested)
   const better = pairs.filter(({ settled, difference }) => settled && (difference ?? 0) > 0).length
   const worse = pairs.filter(({ settled, difference }) => settled && (difference ?? 0) < 0).length
@@ -27,7 +32,7 @@ export const compareVerdict = (report: Figures): Verdict | null => {
   const [lead = '', ...more] = pairs.length === 1 ? [`${complete ? '' : 'So far: '}${sentence(first)}`] : words
   return {
     lead,
-    more: [...more, ...unanswered, ...changesSentence(pairs)],
+    more: [...more, ...unanswered, ...uncountedSentence(report.pairs, pairs), ...changesSentence(pairs)],
     tone: worse > 0 ? 'danger' : unanswered.length > 0 ? 'attention' : better > 0 ? 'ok' : 'neutral',
   }
 }
@@ -55,6 +60,15 @@ const sideSentence = (pair: ComparedPair, name: NameOf, elsewhere: string | unde
       : `${name(a)} is ${difference > 0 ? 'better' : 'worse'} than ${baseline} by ${byAmount(difference)}`
   const p = probabilityWords(pair, tested > 1 ? allOf(tested, 'sides') : null)
   return `${stand} (${intervalWords(pair, ' of the difference')}, paired over ${countOf(n, 'scenario')}${p})${difference === 0 ? '' : `: ${settledWords(pair)}`}.`
+}
+
+const uncountedSentence = (all: readonly ComparedPair[], counted: readonly ComparedPair[]): string[] => {
+  const left = all.filter((pair) => !counted.includes(pair)).flatMap(({ a, b }) => [a.agent_name, b.agent_name])
+  const names = [...new Set(left.filter(isControl))]
+  if (names.length === 0) return []
+  return [
+    `${names.join(' and ')} ${names.length === 1 ? 'checks the tasks and is' : 'check the tasks and are'} not counted here.`,
+  ]
 }
 
 /** Each scenario once for each side: as worse, as better or as neither. */
