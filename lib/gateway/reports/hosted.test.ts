@@ -173,6 +173,21 @@ it('says what differs between jobs, without the values of variables', () => {
   expect(incomparabilities([jobs[0] as BenchmarkJob, jobs[0] as BenchmarkJob], nothing)).toEqual([])
 })
 
+it('says of a job that was cut short how much of it there is, and names each job however long its name is', () => {
+  const cut = (name: string, state: string) =>
+    jobOf({
+      name,
+      state,
+      job_source: { type: 'harbor' },
+      job_spec: { scenario_ids: ['s1', 's2'], agent_configs: [{ name: 'a' }], orchestrator_config: { n_attempts: 3 } },
+      benchmark_outcomes: [outcome('a', [{ scenario_definition_id: 's1', state: 'COMPLETED', score: 1 }])],
+    })
+  const nothing: Pick<CompareReport, 'agents' | 'excluded_scenarios'> = { agents: [], excluded_scenarios: [] }
+  expect(incomparabilities([cut('x'.repeat(9000), 'cancelled'), cut('whole', 'completed')], nothing)).toEqual([
+    { kind: 'incomplete', text: `${'x'.repeat(120)}… was cancelled: there are 1 of 6 attempts` },
+  ])
+})
+
 it('says what jobs do not tell, which may differ', () => {
   const told = { state: 'completed', job_source: { type: 'harbor' }, job_spec: { scenario_ids: [], agent_configs: [] } }
   const [whole, silent] = [jobOf({ ...told, name: 'whole' }), jobOf({ name: 'silent' })]

@@ -1,21 +1,22 @@
 import type { AgentConfig, BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
-import { agentLabel, countOf } from '#lib/wire/report-words.ts'
+import { agentLabel, countOf, cutPart } from '#lib/wire/report-words.ts'
 import type { AgentIdentity, CompareReport, Incomparability } from '#lib/wire/reports.ts'
-import { attemptsOf, isComplete } from './judged-job.ts'
+import { endings } from './job-verdict.ts'
+import { attemptsOf, isComplete, plannedAttempts } from './judged-job.ts'
 
 /** What makes a comparison of these jobs less than fair, the gravest first. */
 export const incomparabilities = (
-  jobs: readonly BenchmarkJob[],
-  { agents, excluded_scenarios }: Pick<CompareReport, 'excluded_scenarios'> & { agents: readonly AgentIdentity[] },
-): Incomparability[] => [
-  ...jobs
-    .filter((job) => !isComplete(job))
-    .map(
-      ({ name, state }): Incomparability => ({
-        kind: 'incomplete',
-        text: `${name} is ${state}: outcomes of it may still come`,
-      }),
-    ),
+  compared: readonly BenchmarkJob[],
+  judged: Pick<CompareReport, 'excluded_scenarios'> & { agents: readonly AgentIdentity[] },
+): Incomparability[] =>
+  // A long name would leave no room for what is said of the next job.
+  differences(
+    compared.map((job) => ({ ...job, name: cutPart(job.name) })),
+    judged,
+  )
+
+const differences: typeof incomparabilities = (jobs, { agents, excluded_scenarios }) => [
+  ...jobs.flatMap(incomplete),
   ...scenarios(jobs, agents, excluded_scenarios),
   ...differing('attempts', 'Attempts at a scenario', jobs, (job) => attemptsOf(job)),
   ...differing('timeouts', 'Timeout multiplier', jobs, (job) =>
@@ -26,10 +27,21 @@ export const incomparabilities = (
   ...differing('source', 'Source', jobs, sourceOf),
 ]
 
+/** Of a job that goes on, or that ended before all of its attempts were made. */
+const incomplete = (job: BenchmarkJob): Incomparability[] => {
+  const { name, state, benchmark_outcomes } = job
+  const line = (text: string): Incomparability[] => [{ kind: 'incomplete', text: `${name} ${text}` }]
+  if (!isComplete(job)) return line(`is ${state}: outcomes of it may still come`)
+  const made = (benchmark_outcomes ?? []).reduce((sum, { scenario_outcomes }) => sum + scenario_outcomes.length, 0)
+  const planned = plannedAttempts(job) ?? 0
+  if (!endings[state] || planned <= made) return []
+  return line(`${endings[state]}: there are ${made.toLocaleString('en-US')} of ${countOf(planned, 'attempt')}`)
+}
+
 /** What jobs that are compared do not tell, so that it may differ. */
 export const untold = (jobs: readonly BenchmarkJob[]): Incomparability[] => {
   const line = (what: string, isTold: (job: BenchmarkJob) => unknown): Incomparability[] => {
-    const silent = jobs.filter((job) => !isTold(job)).map(({ name }) => name)
+    const silent = jobs.filter((job) => !isTold(job)).map(({ name }) => cutPart(name))
     return silent.length === 0 || jobs.length < 2
       ? []
       : [{ kind: 'source', text: `${what} may differ: not told of ${silent.join(', ')}` }]

@@ -86,7 +86,7 @@ export const verdictOf = (figures: Figures): Verdict => {
 }
 
 /** What ends a job before all of its attempts were made. */
-const endings: Readonly<Record<string, string>> = {
+export const endings: Readonly<Record<string, string>> = {
   cancelled: 'was cancelled',
   failed: 'failed',
   timeout: 'ran out of time',

@@ -158,6 +158,9 @@ const changedSince = (
   const jobs = [before, after].map(
     (job): BenchmarkJob => ({
       ...job,
+      benchmark_outcomes: job.benchmark_outcomes?.filter(({ agent_name, model_name = null }) =>
+        isOfAgent({ agent_name, model_name }),
+      ),
       job_spec: job.job_spec && {
         ...job.job_spec,
         agent_configs: job.job_spec.agent_configs.filter(({ name, model_name }) =>
@@ -166,7 +169,7 @@ const changedSince = (
       },
     }),
   )
-  const agents = jobs.flatMap((job) => agentsOf(job).filter(isOfAgent))
+  const agents = [before, after].flatMap((job) => agentsOf(job).filter(isOfAgent))
   const ofBoth = excluded.flatMap((each) => {
     const missing_from = each.missing_from.filter(({ benchmark_run_id }) =>
       agents.some((agent) => agent.benchmark_run_id === benchmark_run_id),
