@@ -33,7 +33,7 @@ export const ScenarioRunTable = ({ list: { runs, has_more, total_count } }: { li
 
 /** "2 of 3, 1 retry" for each run that is not the only try at its scenario, by its id; the newest comes first in `runs`. */
 const attemptsOf = (runs: readonly ScenarioRun[]): ReadonlyMap<string, string> => {
-  const byScenario = Map.groupBy(runs, ({ scenario_id }) => scenario_id)
+  const byScenario = Map.groupBy(runs, ({ scenario_id, name }) => scenario_id.trim() || name?.trim())
   return new Map(
     [...byScenario.values()].flatMap((same) =>
       same.flatMap(({ id, n_retries }, at): [string, string][] => {
