@@ -57,7 +57,7 @@ const columns: Column<Row>[] = [
         <TextLink href={jobViewPath(job.id)({ failures })} prefetch={false} className="truncate">
           <VisibleText truncate>{job.name || job.id}</VisibleText>
         </TextLink>
-        {!complete && <BenchmarkState of="job" state={job.state} />}
+        {(!complete || job.state !== 'completed') && <BenchmarkState of="job" state={job.state} />}
       </span>
     ),
   },

@@ -1,0 +1,18 @@
+import { renderToStaticMarkup } from 'react-dom/server'
+import { expect, it } from 'vitest'
+import type { TrendPoint } from '#lib/wire/reports.ts'
+import { TrendTable } from './trend-table.tsx'
+
+const pageOf = (state: string, complete: boolean): string => {
+  const job = { id: 'bmj_1', name: 'nightly', state, create_time_ms: 0 }
+  const figures = { benchmark_run_id: 'bmr_1', mean: null, ci_low: null, ci_high: null, reasons: {} }
+  const point = { job, complete, figures, change: null, regression: null, incomparable: [] } as unknown as TrendPoint
+  return renderToStaticMarkup(<TrendTable points={[point]} rule="zero" />).replace(/<[^>]*>/g, '|')
+}
+
+// A job that was cancelled after a part of its scenarios looked like any other.
+it('marks the jobs that are not whole', () => {
+  expect(pageOf('running', false)).toMatch(/nightly\|+Running/)
+  expect(pageOf('cancelled', true)).toMatch(/nightly\|+Cancelled/)
+  expect(pageOf('completed', true)).not.toContain('Completed')
+})
