@@ -129,6 +129,8 @@ export class LiveConnection {
   #heardMs = 0
   /** When anything was last heard over a connection, or the first was opened. */
   #lastWordMs = 0
+  /** From when on a word is waited for before it is asked by plain calls. */
+  #waitingMs = 0
   #asking: AbortController | undefined
   /** When it was last answered in place of a connection, and what; undefined while there is one. */
   #polled: { atMs: number; topics: Partial<Record<LiveEndpoint, KeptTopic>> } | undefined
@@ -170,7 +172,7 @@ export class LiveConnection {
     this.#followers.set(follower.id, follower)
     clearTimeout(this.#linger)
     if (!this.#looking) {
-      this.#lastWordMs = Date.now()
+      this.#lastWordMs = this.#waitingMs = Date.now()
       this.#open()
     } else this.#subscribe(follower)
     this.#tell(follower)
@@ -179,7 +181,9 @@ export class LiveConnection {
 
   /** To be called when the page is looked at again, or the network has come back: waits for nothing any more. */
   check() {
-    if (this.#looking && (this.#retry || Date.now() - this.#heardMs > this.#times.lateMs)) this.#open()
+    if (!this.#looking || (!this.#retry && Date.now() - this.#heardMs <= this.#times.lateMs)) return
+    this.#waitingMs = Date.now()
+    this.#open()
   }
 
   #open() {
@@ -213,7 +217,7 @@ export class LiveConnection {
   #hear(text: string) {
     // The page itself was frozen, otherwise the connection would count as lost. Frames that waited meanwhile carry an old time.
     if (Date.now() - this.#heardMs > this.#times.lostMs) return this.#open()
-    this.#heardMs = this.#lastWordMs = Date.now()
+    this.#heardMs = this.#lastWordMs = this.#waitingMs = Date.now()
     this.#stopPolling()
     const notice = JSON.parse(text) as LiveNotice
     if (this.#state !== 'live') this.#enter('live')
@@ -255,7 +259,7 @@ export class LiveConnection {
 
   #look() {
     const silentMs = Date.now() - this.#heardMs
-    if (Date.now() - this.#lastWordMs > this.#times.pollAfterMs && !this.#asking) void this.#poll()
+    if (Date.now() - this.#waitingMs > this.#times.pollAfterMs && !this.#asking) void this.#poll()
     if (this.#retry) return
     if (silentMs > this.#times.lostMs) this.#lose()
     else if (silentMs > this.#times.lateMs && this.#state === 'live') this.#enter('late')
