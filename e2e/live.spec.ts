@@ -38,6 +38,22 @@ test('ten commands run in one page beside ten tabs, and all of them stay live', 
     if (at % 2 === 0) await expect(tab.getByRole('log', { name: 'Records' }).getByText('exit 137')).toHaveCount(10)
 })
 
+test('a log opens at its end, however tall its lines are', async ({ signedIn: page, product }) => {
+  const { devboxes, executions } = product.service
+  const { id } = await devboxes.createAndAwaitRunning({ body: { name: 'talker' } })
+  for (const command of ['for i in $(seq 300); do printf "%02000d\\n" $i; done', 'echo the-$((1 + 1))-last'])
+    await executions.executeSync({ params: { id }, body: { command } })
+  await page.goto(`${product.url}/devboxes/${id}?tab=log`)
+  const log = page.getByRole('log')
+  await expect(log).toContainText('the-2-last')
+  // Lines are measured as they come into view, within a frame or two.
+  const left = await log.evaluate(async (box) => {
+    for (let frame = 0; frame < 30; frame++) await new Promise(requestAnimationFrame)
+    return box.scrollHeight - box.scrollTop - box.clientHeight
+  })
+  expect(left).toBeLessThan(8)
+})
+
 test('a service that freezes is late on every page, loses nothing that is typed, and is live again afterwards', async ({
   page,
 }) => {

@@ -1,6 +1,6 @@
 'use client'
 import { ArrowDown } from 'lucide-react'
-import { type ReactNode, type RefObject, useLayoutEffect, useRef, useState } from 'react'
+import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { Button } from './button.tsx'
 import { classes } from './classes.ts'
 
@@ -31,6 +31,7 @@ export const FollowedLog = ({
 }: FollowedLogProps) => {
   const own = useRef<HTMLDivElement>(null)
   const region = given ?? own
+  const content = useRef<HTMLDivElement>(null)
   const [isFollowing, setIsFollowing] = useState(startsAtEnd)
   const follow = (next: boolean) => {
     if (next === isFollowing) return
@@ -44,6 +45,13 @@ export const FollowedLog = ({
     // What fits whole is at its end.
     if (!isFollowing && box && box.scrollHeight <= box.clientHeight) follow(true)
   }, [end, isFollowing])
+  useEffect(() => {
+    if (!isFollowing || !content.current) return
+    // Lines are as tall as they are only once they are in view.
+    const observer = new ResizeObserver(() => region.current?.scrollTo({ top: region.current.scrollHeight }))
+    observer.observe(content.current)
+    return () => observer.disconnect()
+  }, [isFollowing, region])
   return (
     <div className="relative">
       <div
@@ -58,7 +66,7 @@ export const FollowedLog = ({
         }
         className={classes('overflow-auto -outline-offset-2', className)}
       >
-        {children}
+        <div ref={content}>{children}</div>
       </div>
       {!isFollowing && (
         <Button
