@@ -155,10 +155,10 @@ test('suspend, resume and shut down say what they do', async ({ signedIn: page, 
   expect(stdout).toBe('kept\n')
   await expect.poll(() => terminalText(page)).toContain('$ ')
 
-  await open(page, `${product.url}/devboxes/${id}`)
   await page.getByRole('button', { name: 'Shut down devbox' }).click()
   await dialog.getByRole('button', { name: 'Shut down devbox' }).click()
   await expect(page.getByRole('main').getByText('Shut down', { exact: true }).first()).toBeVisible()
+  await expect(page.getByText(/\(shutdown\).* This is the last it showed\.$/).first()).toBeVisible()
 
   await page.getByRole('link', { name: 'Activity' }).click()
   const done = page.getByRole('row').filter({ has: page.getByTitle(id) })

@@ -9,7 +9,7 @@ import { Button } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { devboxKeys } from '#lib/console/queries/devbox-keys.ts'
 import { isMoving } from '#lib/console/queries/devboxes.ts'
-import { type Devbox, devboxRefusal } from '#lib/contract/devboxes.ts'
+import { type Devbox, devboxRefusal, hasEnded } from '#lib/contract/devboxes.ts'
 import type { DevboxMoves } from './use-devbox-moves.tsx'
 
 const LogTail = dynamic(() => import('./log-panel.tsx').then((tab) => tab.LogTail))
@@ -47,10 +47,11 @@ export const DevboxTerminal = ({ devbox, moves }: { devbox: Devbox; moves: Devbo
         {(hasFailed || isMoving(devbox)) && <LogTail devboxId={devbox.id} />}
       </div>
     )
+  const next = hasEnded(devbox.status) ? 'This is the last it showed' : 'The terminal connects again when it runs'
   return (
     <TerminalWorkspace
       devboxId={devbox.id}
-      refusal={refusal}
+      refusal={refusal && `${refusal}. ${next}.`}
       revive={resume || undefined}
       onNotRunning={() => void queryClient.invalidateQueries({ queryKey: devboxKeys.one(devbox.id) })}
     />

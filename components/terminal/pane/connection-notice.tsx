@@ -43,7 +43,7 @@ export const ConnectionNotice = ({ state, refusal, revive, onConnect, onClose }:
   if (refusal !== null)
     return (
       <NoticeBar tone="neutral" icon={CirclePause} actions={revive}>
-        {refusal}. The terminal connects again when it runs.
+        {refusal}
       </NoticeBar>
     )
   switch (connection.phase) {
