@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo, Server as NetServer } from 'node:net'
+import type { AddressInfo, Server as NetServer, Socket } from 'node:net'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
 import { newSignInPath } from '#lib/gateway/accounts/sign-in.ts'
@@ -42,6 +42,7 @@ const start = async (): Promise<void> => {
   const config = readConfig({ ...process.env, ...secrets })
   const server = createServer(serverOptions)
   keepFilesFree(server)
+  server.on('connection', (socket: Socket) => connections.add(socket.once('close', () => connections.delete(socket))))
   server.on('clientError', answerUnreadable)
   server.on('request', stillStarting)
   // First of all, so that a taken port is told before anything is built or started.
@@ -103,6 +104,8 @@ const start = async (): Promise<void> => {
 
 const externalService = (url: string): ServiceAddress => ({ embedded: false, url: () => url, ownKey: () => undefined })
 
+/** All that are open. */
+const connections = new Set<Socket>()
 /** Listens on the other loopback address. */
 let otherLoopback: NetServer | undefined
 
@@ -158,11 +161,16 @@ const drain = async (server: Server): Promise<void> => {
   endActivity()
   for (const hub of registry().evictionHubs.values()) hub.close()
   server.closeIdleConnections()
+  // Browsers open some ahead of their next request, which Node waits for as if it had begun.
+  for (const socket of connections) if (socket.bytesRead === 0) socket.destroy()
+  // Else one whose last answer ends by now is kept for the next request.
+  const closing = setInterval(() => server.closeIdleConnections(), 100)
   const cutting = setTimeout(() => {
     console.log(`What was not done ${drainMs / 1000} s after the end was asked for is broken off`)
     server.closeAllConnections()
   }, drainMs)
   await closed
+  clearInterval(closing)
   clearTimeout(cutting)
 }
 

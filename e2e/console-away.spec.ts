@@ -142,6 +142,27 @@ test('a console out of files refuses what is new and goes on; one that is ended 
     body: JSON.stringify({ path: 'big' }),
   })
   expect(download.status).toBe(200)
+  // A browser opens some connections ahead of what may be asked next, and keeps those that were answered.
+  const spare = connect(Number(port), '127.0.0.1')
+  await once(spare, 'connect')
+  const { execution_id } = await product.service.executions.executeAsync({
+    params: { id },
+    body: { command: 'sleep 1e5' },
+  })
+  const wait = JSON.stringify({ statuses: ['completed'], timeout_seconds: 4 })
+  const held = connect(Number(port), '127.0.0.1').setEncoding('utf8')
+  let answer = ''
+  held.on('data', (text) => {
+    answer += text
+  })
+  const call = [
+    `POST /api/v1/devboxes/${id}/executions/${execution_id}/wait_for_status HTTP/1.1`,
+    ...[`host: ${host}`, `origin: ${url}`, `cookie: ${headers.cookie}`],
+    ...['content-type: application/json', `content-length: ${wait.length}`, 'expect: 100-continue'],
+  ]
+  held.write(`${call.join('\r\n')}\r\n\r\n`)
+  await expect.poll(() => answer).toContain('100 Continue')
+  held.write(wait)
   const ended = product.stop()
   const whole = download.arrayBuffer()
   for (const events of streams) {
@@ -150,9 +171,10 @@ test('a console out of files refuses what is new and goes on; one that is ended 
     expect(names.at(-1)).toBe('{"reason":"restarting"}')
   }
   for (const { closed } of [...terminals, page]) expect((await closed)[0]).toBe(terminalClose.consoleRestarting)
-  // What is being read is finished.
+  // What is being read is finished, and nobody waits for a connection that is not used.
   expect((await whole).byteLength).toBe(32 * 1024 * 1024)
   expect(await ended).toBe(0)
+  expect(answer).toContain('is running, not completed')
   expect(product.output()).not.toContain(brokenOff)
 })
 
