@@ -52,6 +52,13 @@ test('a log opens at its end, however tall its lines are', async ({ signedIn: pa
     return box.scrollHeight - box.scrollTop - box.clientHeight
   })
   expect(left).toBeLessThan(8)
+  await log.hover()
+  await page.mouse.wheel(0, -3_000)
+  await expect(page.getByRole('button', { name: 'Follow the end' })).toBeVisible()
+  await log.evaluate(async () => {
+    for (let frame = 0; frame < 30; frame++) await new Promise(requestAnimationFrame)
+  })
+  await expect(page.getByRole('button', { name: 'Follow the end' })).toBeVisible()
 })
 
 test('a service that freezes is late on every page, loses nothing that is typed, and is live again afterwards', async ({

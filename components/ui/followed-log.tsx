@@ -33,7 +33,10 @@ export const FollowedLog = ({
   const region = given ?? own
   const content = useRef<HTMLDivElement>(null)
   const [isFollowing, setIsFollowing] = useState(startsAtEnd)
+  // Known at once: what comes into view as a reader scrolls away is measured before React draws that.
+  const following = useRef(startsAtEnd)
   const follow = (next: boolean) => {
+    following.current = next
     if (next === isFollowing) return
     setIsFollowing(next)
     onFollowing?.(next)
@@ -46,12 +49,14 @@ export const FollowedLog = ({
     if (!isFollowing && box && box.scrollHeight <= box.clientHeight) follow(true)
   }, [end, isFollowing])
   useEffect(() => {
-    if (!isFollowing || !content.current) return
+    if (!content.current) return
     // Lines are as tall as they are only once they are in view.
-    const observer = new ResizeObserver(() => region.current?.scrollTo({ top: region.current.scrollHeight }))
+    const observer = new ResizeObserver(() => {
+      if (following.current) region.current?.scrollTo({ top: region.current.scrollHeight })
+    })
     observer.observe(content.current)
     return () => observer.disconnect()
-  }, [isFollowing, region])
+  }, [region])
   return (
     <div className="relative">
       <div
