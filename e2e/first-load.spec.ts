@@ -16,14 +16,14 @@ const budgets = [
   { name: 'devboxes', path: '/devboxes', budgetKiB: 210 },
   { name: 'snapshots', path: '/snapshots', budgetKiB: 204 },
   { name: 'benchmark jobs', path: '/benchmark-jobs', budgetKiB: 209 },
-  { name: 'benchmark job', path: '/benchmark-jobs/{job}', budgetKiB: 225 },
+  { name: 'benchmark job', path: '/benchmark-jobs/{job}', budgetKiB: 226 },
   { name: 'benchmark runs', path: '/benchmark-runs', budgetKiB: 208 },
   { name: 'trend', path: '/benchmark-jobs/trend', budgetKiB: 203 },
   { name: 'scenarios', path: '/benchmarks/scenarios', budgetKiB: 206 },
   { name: 'settings', path: '/settings', budgetKiB: 165 },
   { name: 'recordings', path: '/recordings', budgetKiB: 199 },
   { name: 'axon', path: '/axons/{axon}', budgetKiB: 190 },
-  { name: 'devbox', path: '/devboxes/{devbox}', budgetKiB: 204 },
+  { name: 'devbox', path: '/devboxes/{devbox}', budgetKiB: 205 },
   { name: 'terminal', path: '/devboxes/{devbox}?tab=terminal', budgetKiB: 318 },
 ]
 

@@ -61,12 +61,12 @@ const sharedByResources = ['ui', 'layout', 'list', 'filters']
 /** Lines of the product by room. A room that grows changes its number in the same commit, and the commit says why. */
 const mostLines: Record<string, number> = {
   app: 1_190,
-  components: 35_020,
+  components: 35_070,
   'lib/client': 380,
   'lib/connections': 120,
-  'lib/console': 8_560,
+  'lib/console': 8_565,
   'lib/contract': 2_870,
-  'lib/gateway': 11_300,
+  'lib/gateway': 11_340,
   'lib/language': 160,
   'lib/service': 26_650,
   'lib/statistics': 1_050,
