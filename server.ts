@@ -59,7 +59,6 @@ const start = async (): Promise<void> => {
     () => embedded?.stop(),
   )
   createRegistry({ config, port, origins, service: embedded ?? externalService(config.serviceUrl ?? '') })
-  limitStrangers(server)
 
   // Next builds as it goes in development.
   if (!dev) await buildIfStale()
@@ -74,6 +73,8 @@ const start = async (): Promise<void> => {
 
   const answerPacked = dev ? undefined : packedFiles(join(root, '.next/packed'))
   server.off('request', stillStarting)
+  // Not before: once anything listens for upgrades Node leaves all of them to it, and those of this moment to nobody.
+  limitStrangers(server)
   const serve = (request: IncomingMessage, response: ServerResponse) => {
     if (!admit(request, response, { dev, takesForm })) return
     if (takesLargeBody(request.method, request.url)) return void answerAsWeb(request, response, proxy)
@@ -167,7 +168,7 @@ const drain = async (server: Server): Promise<void> => {
   const closing = setInterval(() => server.closeIdleConnections(), 100)
   const cutting = setTimeout(() => {
     console.log(`What was not done ${drainMs / 1000} s after the end was asked for is broken off`)
-    server.closeAllConnections()
+    for (const socket of connections) socket.destroy()
   }, drainMs)
   await closed
   clearInterval(closing)

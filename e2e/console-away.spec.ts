@@ -53,7 +53,10 @@ test('a console that is killed is said so at once, and its pages come back by th
       await expect(each.getByText('Reconnecting', { exact: true }).first()).toBeVisible()
       await expect(each.getByText('Live', { exact: true })).toHaveCount(0)
     }
-    const second = await startProduct(environment)
+    const starting = startProduct(environment)
+    // Pages ask for their connection as soon as the port is there, and are told to come again.
+    await knockUntil(starting, Number(environment.PORT))
+    const second = await starting
     started.push(second)
     await isLive(other)
     await expect(page.getByText('Live', { exact: true }).first()).toBeVisible()
@@ -82,6 +85,25 @@ test('a console that is killed is said so at once, and its pages come back by th
     for (const folder of [service.dataDir, dataDir]) rmSync(folder, { recursive: true, force: true })
   }
 })
+
+/** Asks for a WebSocket again and again until it is started, and waits for each answer. */
+const knockUntil = async (started: Promise<unknown>, port: number) => {
+  let isStarted = false
+  void started.finally(() => {
+    isStarted = true
+  })
+  while (!isStarted) {
+    const socket = connect(port, '127.0.0.1')
+    socket.on('error', () => undefined)
+    socket.write(
+      `GET /api/live HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: upgrade\r\nupgrade: websocket\r\n` +
+        'sec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n',
+    )
+    await new Promise((answered) => socket.once('data', answered).once('close', answered))
+    socket.destroy()
+    await new Promise((next) => setTimeout(next, 10))
+  }
+}
 
 /** The most files that the console and its service may have open below. */
 const openFiles = 256

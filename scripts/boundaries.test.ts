@@ -73,7 +73,7 @@ const mostLines: Record<string, number> = {
   'lib/terminal': 3_800,
   'lib/wire': 1_310,
   scripts: 680,
-  'server.ts': 200,
+  'server.ts': 205,
 }
 
 const mostFiles = (folder: string) => (['components/ui', 'lib/contract'].includes(folder) ? 45 : 25)
