@@ -4,24 +4,10 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { emptyAlertFeed } from '#lib/console/alerts/alert-feed.ts'
 import { alertQueries } from '#lib/console/queries/alerts.ts'
 import type { Alert } from '#lib/wire/alerts.ts'
+import { alertOf } from '#lib/wire/testing.ts'
 import { AlertBar } from './alert-bar.tsx'
 
-const alert: Alert = {
-  id: 'dbx_1@1',
-  kind: 'eviction',
-  devbox_id: 'dbx_1',
-  devbox_name: 'worker',
-  metadata: {},
-  deadline_ms: 1_700_000_000_000,
-  state: 'new',
-  first_heard_ms: 0,
-  raised_ms: 0,
-  alarms: 1,
-  found_late: false,
-  acknowledged_by: null,
-  acknowledged_ms: null,
-  closed_ms: null,
-}
+const alert = alertOf({ devbox_name: 'worker', deadline_ms: 1_700_000_000_000 })
 
 beforeEach(() => void vi.useFakeTimers({ now: alert.deadline_ms, toFake: ['Date'] }))
 afterEach(() => void vi.useRealTimers())

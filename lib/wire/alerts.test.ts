@@ -1,22 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { type Alert, alertText, nameInText } from './alerts.ts'
+import { alertText, nameInText } from './alerts.ts'
+import { alertOf } from './testing.ts'
 
-const alert: Alert = {
-  id: 'dbx_1@1700000000000',
-  kind: 'eviction',
-  devbox_id: 'dbx_1',
-  devbox_name: 'worker',
-  metadata: {},
-  deadline_ms: 1_700_000_000_000,
-  state: 'new',
-  first_heard_ms: 1,
-  raised_ms: 1,
-  alarms: 1,
-  found_late: false,
-  acknowledged_by: null,
-  acknowledged_ms: null,
-  closed_ms: null,
-}
+const alert = alertOf({ devbox_name: 'worker', deadline_ms: 1_700_000_000_000, first_heard_ms: 1, raised_ms: 1 })
 
 describe('the text of an alert for a chat', () => {
   const textOf = (devbox_name: string | null) => alertText({ ...alert, devbox_name }, 'https://deck.example/a')

@@ -8,8 +8,8 @@
 /**
  * `moved`: the service gave the devbox another deadline, which is an alert of its own. `ended`: the devbox was
  * suspended or ended. `passed`: the deadline went by and the devbox still runs. `withdrawn`: the service no longer
- * reports it, and its deadline had not come, or nobody can tell what became of the devbox. `cancelled`: somebody took it back through this console. `seen`: it told
- * of what had happened, and somebody took note of it.
+ * reports it, and its deadline had not come, or nobody can tell what became of the devbox. `cancelled`: somebody took
+ * it back through this console. `seen`: it told of what had happened, and somebody took note of it.
  */
 export type AlertState = 'new' | 'acknowledged' | 'moved' | 'ended' | 'passed' | 'withdrawn' | 'cancelled' | 'seen'
 

@@ -41,8 +41,9 @@ export const ComparePage = () => {
   const error = useShownError(query)
   const report = query.data
   const ids = [...new Set(compared.jobs.split(',').filter(Boolean))]
+  const { field } = problemOf(error)
   // The one that is not there is named by the field of the refusal.
-  const others = ids.filter((id) => problemOf(error).field !== `jobs.${id}`)
+  const others = ids.filter((id) => field !== `jobs.${id}`)
   return (
     <>
       <PageHeader

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Alert, Silence } from '#lib/wire/alerts.ts'
+import { alertOf } from '#lib/wire/testing.ts'
 import {
   alertLeftMs,
   clockError,
@@ -12,28 +13,11 @@ import {
   urgencyOfTime,
 } from './alert-feed.ts'
 
-const alert = (change: Partial<Alert> = {}): Alert => ({
-  id: `dbx_1@${change.deadline_ms ?? 600_000}`,
-  kind: 'eviction',
-  devbox_id: 'dbx_1',
-  devbox_name: 'api',
-  metadata: {},
-  deadline_ms: 600_000,
-  state: 'new',
-  first_heard_ms: 0,
-  raised_ms: 0,
-  alarms: 1,
-  found_late: false,
-  acknowledged_by: null,
-  acknowledged_ms: null,
-  closed_ms: null,
-  ...change,
-})
 const told = (...alerts: Alert[]) =>
   alerts.reduce((feed, data) => nextAlertFeed(feed, { event: 'alert', data }), emptyAlertFeed)
 
 it('keeps one entry for an alert, the earliest deadline first, and what is over apart', () => {
-  const [late, soon] = [alert(), alert({ id: 'b', deadline_ms: 5_000 })]
+  const [late, soon] = [alertOf(), alertOf({ id: 'b', deadline_ms: 5_000 })]
   const feed = told(late, soon, { ...late, state: 'acknowledged' })
   expect(feed.open.map(({ id, state }) => [id, state])).toEqual([
     ['b', 'new'],
@@ -53,7 +37,10 @@ it('leaves silenced alerts out of what is heard, until the silence is over by th
     by: 'me',
     created_ms: 0,
   }
-  const feed = nextAlertFeed(told(alert({ metadata: { team: 'qa', x: 'y' } })), { event: 'silences', data: [silence] })
+  const feed = nextAlertFeed(told(alertOf({ metadata: { team: 'qa', x: 'y' } })), {
+    event: 'silences',
+    data: [silence],
+  })
   expect(loudAlerts(feed, 99_999)).toEqual([])
   expect(loudAlerts(feed, 100_000)).toHaveLength(1)
   const ahead = { ...feed, health: { ...feed.health, clockOffsetMs: 60_000 } }
@@ -61,16 +48,16 @@ it('leaves silenced alerts out of what is heard, until the silence is over by th
 })
 
 it('is urgent by time left and by whether somebody has taken it on', () => {
-  const feed = told(alert())
+  const feed = told(alertOf())
   expect(urgencyOf(feed.open, feed, 0)).toBe('attention')
   expect(urgencyOf(feed.open, feed, 480_000)).toBe('danger')
-  const taken = told(alert({ state: 'acknowledged' }))
+  const taken = told(alertOf({ state: 'acknowledged' }))
   expect(urgencyOf(taken.open, taken, 480_000)).toBe('neutral')
 })
 
 it('puts what is ahead before a deadline that has passed, once that was shown as now', () => {
-  const [past, next] = [alert({ id: 'a', deadline_ms: 10_000 }), alert({ id: 'b', deadline_ms: 20_000 })]
-  const failure = alert({ id: 'c', kind: 'failure', deadline_ms: 1 })
+  const [past, next] = [alertOf({ id: 'a', deadline_ms: 10_000 }), alertOf({ id: 'b', deadline_ms: 20_000 })]
+  const failure = alertOf({ id: 'c', kind: 'failure', deadline_ms: 1 })
   const feed = told(past, next, failure)
   const order = (nowMs: number) => nextFirst(feed.open, feed, nowMs).map(({ id }) => id)
   expect(order(12_999)).toEqual(['a', 'b', 'c'])
@@ -80,18 +67,18 @@ it('puts what is ahead before a deadline that has passed, once that was shown as
 })
 
 it('gathers reminders for longer than what is new', () => {
-  const reminded = alert({ alarms: 2, raised_ms: 5_000 })
+  const reminded = alertOf({ alarms: 2, raised_ms: 5_000 })
   expect(gatheringMs(told(reminded), 4_000)).toBe(15_000)
-  expect(gatheringMs(told(reminded, alert({ id: 'b', alarms: 1, raised_ms: 5_000 })), 4_000)).toBe(2_000)
-  expect(gatheringMs(told(reminded, alert({ id: 'b', alarms: 1, raised_ms: 3_000 })), 4_000)).toBe(15_000)
-  const taken = alert({ id: 'b', alarms: 1, raised_ms: 5_000, state: 'acknowledged' })
+  expect(gatheringMs(told(reminded, alertOf({ id: 'b', alarms: 1, raised_ms: 5_000 })), 4_000)).toBe(2_000)
+  expect(gatheringMs(told(reminded, alertOf({ id: 'b', alarms: 1, raised_ms: 3_000 })), 4_000)).toBe(15_000)
+  const taken = alertOf({ id: 'b', alarms: 1, raised_ms: 5_000, state: 'acknowledged' })
   expect(gatheringMs(told(reminded, taken), 4_000)).toBe(15_000)
 })
 
 it('counts down by the clock of the console, whatever this one says', () => {
-  const feed = { ...told(alert()), health: { state: 'live', sinceMs: 0, clockOffsetMs: -600_000 } as const }
-  expect(alertLeftMs(feed, alert(), 600_000)).toBe(600_000)
-  expect(alertLeftMs(feed, alert(), 2_000_000)).toBe(0)
+  const feed = { ...told(alertOf()), health: { state: 'live', sinceMs: 0, clockOffsetMs: -600_000 } as const }
+  expect(alertLeftMs(feed, alertOf(), 600_000)).toBe(600_000)
+  expect(alertLeftMs(feed, alertOf(), 2_000_000)).toBe(0)
 })
 
 it('tells how urgent a deadline is by what it costs and by the time that is left', () => {
@@ -103,9 +90,9 @@ it('tells how urgent a deadline is by what it costs and by the time that is left
 })
 
 it('lists a test behind what is ahead, and counts it as no danger', () => {
-  const test = alert({ id: 'test@1000', kind: 'test', devbox_id: 'test', deadline_ms: 1_000 })
-  const failure = alert({ id: 'dbx_1:failure', kind: 'failure', deadline_ms: 1 })
-  expect(told(test, failure, alert()).open.map(({ kind }) => kind)).toEqual(['eviction', 'test', 'failure'])
+  const test = alertOf({ id: 'test@1000', kind: 'test', devbox_id: 'test', deadline_ms: 1_000 })
+  const failure = alertOf({ id: 'dbx_1:failure', kind: 'failure', deadline_ms: 1 })
+  expect(told(test, failure, alertOf()).open.map(({ kind }) => kind)).toEqual(['eviction', 'test', 'failure'])
   const feed = told(test)
   expect(urgencyOf(feed.open, feed, 0)).toBe('attention')
 })

@@ -10,6 +10,7 @@ import { createClient } from '#lib/client/client.ts'
 import type { Account } from '#lib/contract/accounts.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import type { Alert, AlertHealth, AlertHistory, AlertItem } from '#lib/wire/alerts.ts'
+import { alertOf } from '#lib/wire/testing.ts'
 import { evictionHubFor } from '../evictions/hub.ts'
 import { serviceIdentity } from '../http/upstream.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
@@ -290,22 +291,7 @@ it('exports the whole history, of which a list is a page', async () => {
   expect(await (await gateway.fetch('/api/alerts?format=json&search=nothing', { cookie })).json()).toEqual([])
 })
 
-const past: Alert = {
-  id: '',
-  kind: 'eviction',
-  devbox_id: 'dbx_past',
-  devbox_name: null,
-  metadata: {},
-  deadline_ms: 1,
-  state: 'ended',
-  first_heard_ms: 0,
-  raised_ms: 0,
-  alarms: 1,
-  found_late: false,
-  acknowledged_by: null,
-  acknowledged_ms: null,
-  closed_ms: 2,
-}
+const past = alertOf({ devbox_id: 'dbx_past', devbox_name: null, deadline_ms: 1, state: 'ended', closed_ms: 2 })
 
 it('asks for a session, and takes writes from its own pages alone', async () => {
   expect((await gateway.fetch('/api/alerts')).status).toBe(401)

@@ -1,7 +1,15 @@
 import { isControl } from '#lib/statistics/figures.ts'
 import { byAmount, comparedWords, countOf, type NameOf, sameElsewhere, sideNames } from '#lib/wire/report-words.ts'
 import type { ComparedPair, CompareReport, Verdict } from '#lib/wire/reports.ts'
-import { allOf, intervalWords, probabilityWords, settledWords, testedOf, unansweredSentence } from './job-verdict.ts'
+import {
+  allOf,
+  controlsSentence,
+  intervalWords,
+  probabilityWords,
+  settledWords,
+  testedOf,
+  unansweredSentence,
+} from './job-verdict.ts'
 
 type Figures = Pick<CompareReport, 'jobs' | 'agents' | 'complete' | 'pairs'>
 
@@ -13,6 +21,8 @@ export const compareVerdict = (report: Figures): Verdict | null => {
   const pairs = judged.length > 0 ? judged : report.pairs
   const [first] = pairs
   if (!first) return null
+  const left = report.pairs.filter((pair) => !pairs.includes(pair)).flatMap(({ a, b }) => [a.agent_name, b.agent_name])
+  const controls = [...new Set(left.filter(isControl))]
   const name = sideNames(report)
   const isElsewhere = sameElsewhere(report)
   // That of the others is adjusted for being beside them all the same.
@@ -32,7 +42,7 @@ export const compareVerdict = (report: Figures): Verdict | null => {
   const [lead = '', ...more] = pairs.length === 1 ? [`${complete ? '' : 'So far: '}${sentence(first)}`] : words
   return {
     lead,
-    more: [...more, ...unanswered, ...uncountedSentence(report.pairs, pairs), ...changesSentence(pairs)],
+    more: [...more, ...unanswered, ...controlsSentence(controls, 'not counted'), ...changesSentence(pairs)],
     tone: worse > 0 ? 'danger' : unanswered.length > 0 ? 'attention' : better > 0 ? 'ok' : 'neutral',
   }
 }
@@ -60,15 +70,6 @@ const sideSentence = (pair: ComparedPair, name: NameOf, elsewhere: string | unde
       : `${name(a)} is ${difference > 0 ? 'better' : 'worse'} than ${baseline} by ${byAmount(difference)}`
   const p = probabilityWords(pair, tested > 1 ? allOf(tested, 'sides') : null)
   return `${stand} (${intervalWords(pair, ' of the difference')}, paired over ${countOf(n, 'scenario')}${p})${difference === 0 ? '' : `: ${settledWords(pair)}`}.`
-}
-
-const uncountedSentence = (all: readonly ComparedPair[], counted: readonly ComparedPair[]): string[] => {
-  const left = all.filter((pair) => !counted.includes(pair)).flatMap(({ a, b }) => [a.agent_name, b.agent_name])
-  const names = [...new Set(left.filter(isControl))]
-  if (names.length === 0) return []
-  return [
-    `${names.join(' and ')} ${names.length === 1 ? 'checks the tasks and is' : 'check the tasks and are'} not counted here.`,
-  ]
 }
 
 /** Each scenario once for each side: as worse, as better or as neither. */

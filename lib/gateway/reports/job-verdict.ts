@@ -43,6 +43,10 @@ export const verdictOf = (figures: Figures): Verdict => {
   const among = judged.length > 0 ? judged : scored
   const [best, second] = among
   const controls = scored.filter((agent) => !among.includes(agent))
+  const checks = controlsSentence(
+    controls.map(({ agent_name, mean }) => `${agent_name} (${three(mean ?? 0)})`),
+    'not compared',
+  )
   if (!best)
     return {
       lead: `${complete ? 'Nothing' : 'So far: nothing'} can be said of the agents.`,
@@ -53,7 +57,7 @@ export const verdictOf = (figures: Figures): Verdict => {
   if (!second)
     return {
       lead: soFar + aloneSentence(best, name),
-      more: [...cutShort, ...unanswered, ...controlsSentence(controls), ...unscored],
+      more: [...cutShort, ...unanswered, ...checks, ...unscored],
       tone: unanswered.length > 0 ? 'attention' : 'neutral',
     }
   const between = pairs.find(({ a, b }) => (isOf(a, best) && isOf(b, second)) || (isOf(a, second) && isOf(b, best)))
@@ -73,7 +77,7 @@ export const verdictOf = (figures: Figures): Verdict => {
       ...unanswered,
       ...(pair?.difference ? othersSentence(pair.a, pairs, among) : []),
       ...doubtOf(pair, testedOf(pairs)),
-      ...controlsSentence(controls),
+      ...checks,
       ...(excluded > 0
         ? [
             `${countOf(excluded, 'scenario has', 'scenarios have')} no score of some agents: each pair is compared on those both have.`,
@@ -149,11 +153,12 @@ const othersSentence = (
   return [`Its lead is settled over ${over}.`]
 }
 
-const controlsSentence = (controls: readonly AgentFigures[]): string[] =>
+/** Of agents that check the tasks, as each is called, beside those that a verdict is of; none where there are none. */
+export const controlsSentence = (controls: readonly string[], left: 'not compared' | 'not counted'): string[] =>
   controls.length === 0
     ? []
     : [
-        `${controls.map(({ agent_name, mean }) => `${agent_name} (${three(mean ?? 0)})`).join(' and ')} ${controls.length === 1 ? 'checks the tasks and is' : 'check the tasks and are'} not compared here.`,
+        `${controls.join(' and ')} ${controls.length === 1 ? 'checks the tasks and is' : 'check the tasks and are'} ${left} here.`,
       ]
 
 /** The pairs that p is adjusted for: those that have one. */
