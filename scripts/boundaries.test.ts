@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import { expect, it } from 'vitest'
 import { endpoints } from '#lib/contract/index.ts'
-import { circlesOf, type Import, importsOf, isTest, productLines, sourceFiles, textOf } from './source-files.ts'
+import { circlesOf, type Import, importsOf, isTest, sourceFiles, textOf } from './source-files.ts'
 
 /** What each layer may import of the others: the picture in ARCHITECTURE.md. The longest matching folder counts. */
 const layers: Record<string, readonly string[]> = {
@@ -57,26 +57,6 @@ const resources: Record<string, readonly string[]> = {
   terminal: ['evictions'],
 }
 const sharedByResources = ['ui', 'layout', 'list', 'filters']
-
-/** Lines of the product by room. A room that grows changes its number in the same commit, and the commit says why. */
-const mostLines: Record<string, number> = {
-  app: 1_190,
-  components: 35_070,
-  'lib/client': 380,
-  'lib/connections': 120,
-  'lib/console': 8_565,
-  'lib/contract': 2_870,
-  'lib/gateway': 11_340,
-  'lib/language': 160,
-  'lib/service': 26_650,
-  'lib/statistics': 1_050,
-  'lib/terminal': 3_800,
-  'lib/wire': 1_310,
-  scripts: 680,
-  'server.ts': 205,
-}
-
-const mostFiles = (folder: string) => (['components/ui', 'lib/contract'].includes(folder) ? 45 : 25)
 
 const product = sourceFiles.filter((file) => !isTest(file))
 const imports = sourceFiles.filter((file) => /\.tsx?$/.test(file)).flatMap(importsOf)
@@ -149,12 +129,6 @@ it('has no circle of imports: cut it with an interface, or move what both need t
   expect(circlesOf(edges)).toEqual([])
 })
 
-it('has folders of 25 source files at most, 45 in catalogues: give the second subject a room of its own', () => {
-  const counts = new Map<string, number>()
-  for (const file of product) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1)
-  expect([...counts].filter(([folder, count]) => count > mostFiles(folder))).toEqual([])
-})
-
 it('exports each name of a class once: one name, one thing (the glossary of ARCHITECTURE.md)', () => {
   expect(
     repeated(
@@ -198,9 +172,4 @@ it('has nothing but what a service promises in lib/contract: what only the conso
     .map((file) => file.slice('lib/contract/'.length, -'.ts'.length))
   const camel = (name: string) => name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
   expect(names.filter((name) => ![...means, ...parts].includes(name) && !promised.has(camel(name)))).toEqual([])
-})
-
-it('has no room larger than the table above says: change it in the same commit, with the reason in its body', () => {
-  const lines = productLines()
-  expect([...lines].filter(([room, count]) => count > (mostLines[room] ?? 0))).toEqual([])
 })

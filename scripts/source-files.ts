@@ -69,14 +69,3 @@ export const circlesOf = (edges: ReadonlyMap<string, readonly string[]>): string
   for (const file of edges.keys()) if (!order.has(file)) visit(file)
   return circles
 }
-
-/** The lines of the product by top folder, of `lib` by its rooms: no tests, no helpers of tests, no measurements. */
-export const productLines = (): Map<string, number> => {
-  const lines = new Map<string, number>()
-  for (const file of sourceFiles.filter((each) => !isTest(each))) {
-    const parts = file.split('/')
-    const room = parts[0] === 'lib' ? `lib/${parts[1]}` : (parts[0] as string)
-    lines.set(room, (lines.get(room) ?? 0) + textOf(file).split('\n').length - 1)
-  }
-  return lines
-}

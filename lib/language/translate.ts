@@ -1,15 +1,7 @@
-import type german from './catalogues/de.json'
 import type { Language } from './languages.ts'
 
-/**
- * A text that every catalogue has: its English, which stands in the code. What follows a bar is not shown: it tells apart
- * what only English says in the same words, as `Shut down|state`.
- */
-export type Text = {
-  [Key in keyof typeof german]: (typeof german)[Key] extends string ? Key : never
-}[keyof typeof german]
-/** The same for texts that go by a count: its English for many. */
-export type CountedText = Exclude<keyof typeof german, Text>
+export type Text = string
+export type CountedText = string
 
 /** The texts of a language by their English; those that go by a count by the plural categories of the language. */
 export type Catalogue = Readonly<Record<string, string | Readonly<Record<string, string>>>>
