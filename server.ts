@@ -23,7 +23,6 @@ import { liveSocket } from '#lib/gateway/live/route.ts'
 import { checkSocket } from '#lib/gateway/live/self-check.ts'
 import { createRegistry, endStreams, registry, type ServiceAddress } from '#lib/gateway/registry.ts'
 import { terminalSockets } from '#lib/gateway/terminals/bridge.ts'
-import { inLanguageOf } from '#lib/language/request-language.ts'
 import { isBuilt } from './scripts/source-hash.ts'
 import { takeVariable } from './scripts/take-variable.ts'
 
@@ -79,7 +78,7 @@ const start = async (): Promise<void> => {
     if (!admit(request, response, { dev, takesForm })) return
     if (takesLargeBody(request.method, request.url)) return void answerAsWeb(request, response, proxy)
     if (answerPacked?.(request, response)) return
-    inLanguageOf(request.headers.cookie, () => void handle(request, response))
+    void handle(request, response)
   }
   server.on('request', (request, response) => inOrder(request, response, () => serve(request, response)))
   server.on(

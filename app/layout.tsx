@@ -3,7 +3,6 @@ import localFont from 'next/font/local'
 import { cookies } from 'next/headers'
 import type { ReactNode } from 'react'
 import { rootChoices } from '#lib/console/frame/preferences.ts'
-import { spoken } from '#lib/language/translate.ts'
 import './globals.css'
 import { Providers } from './providers.tsx'
 
@@ -32,17 +31,14 @@ export const viewport: Viewport = { width: 'device-width', initialScale: 1 }
 // Reading the cookie also keeps every page dynamic, which the per-request nonce of the content policy needs.
 export default async function RootLayout({ children }: { children: ReactNode }) {
   const remembered = await cookies()
-  const speech = spoken()
   return (
     <html
-      // The frame and the lists. What is English in a page of another language says so itself, and what is translated
-      // inside of that: a screen reader changes its voice with it.
-      lang={speech.language}
+      lang="en"
       {...rootChoices((name) => remembered.get(name)?.value)}
       className={`${geist.variable} ${geistMono.variable}`}
     >
       <body>
-        <Providers speech={speech}>{children}</Providers>
+        <Providers>{children}</Providers>
       </body>
     </html>
   )

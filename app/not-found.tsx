@@ -5,7 +5,7 @@ export const metadata: Metadata = { title: 'Not found' }
 
 export default function NotFound() {
   return (
-    <main lang="en">
+    <main>
       <NoSuchPage />
     </main>
   )

@@ -5,10 +5,8 @@ import { PageNameProvider } from '#components/layout/page-name.tsx'
 import { TerminalRequestsProvider } from '#components/terminal/terminal-requests.tsx'
 import { Toaster } from '#components/ui/toast.tsx'
 import { makeQueryClient } from '#lib/console/queries/query-client.ts'
-import { type Spoken, speak } from '#lib/language/translate.ts'
 
-export const Providers = ({ speech, children }: { speech: Spoken; children: ReactNode }) => {
-  speak(speech)
+export const Providers = ({ children }: { children: ReactNode }) => {
   const [queryClient] = useState(makeQueryClient)
   return (
     <QueryClientProvider client={queryClient}>

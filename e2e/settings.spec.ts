@@ -1,4 +1,3 @@
-import type { Page } from '@playwright/test'
 import { expect, isLive, open, test } from './product.ts'
 
 test.use({ journeys: 'settings' })
@@ -60,73 +59,6 @@ test('time zone, density and single keys are chosen in the settings, and every p
   await page.getByRole('heading', { level: 1 }).click()
   await page.keyboard.press('?')
   await expect(help.getByText('Keys without Ctrl can be turned off in the settings')).toBeVisible()
-})
-
-test('a language is chosen in the settings, and the frame and the lists are in it from the first document on', async ({
-  signedIn: page,
-  product,
-  browser,
-}) => {
-  const problems: string[] = []
-  page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
-  await product.service.devboxes.createAndAwaitRunning({ body: { name: 'translated' } })
-  const other = await page.context().newPage()
-  await open(other, `${product.url}/axons`)
-  await page.goto(`${product.url}/settings`)
-  await isLive(page)
-  await page.getByRole('combobox', { name: 'Language' }).selectOption('Deutsch')
-  const german = page.getByRole('combobox', { name: 'Sprache' })
-  await expect(german).toBeFocused()
-  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Einstellungen')
-  // A sentence is in one language.
-  await expect(page.getByRole('main')).toContainText(/Live ?opened (just now|\d+ s ago)/)
-
-  await page.getByRole('navigation', { name: 'Hauptnavigation' }).getByRole('link', { name: 'Devboxen' }).click()
-  const isGerman = async (shown: Page) => {
-    await expect(shown.locator('html')).toHaveAttribute('lang', 'de')
-    await expect(shown).toHaveTitle('Devboxen · Devdeck')
-    await expect(shown.getByRole('heading', { level: 1 })).toHaveText('Devboxen')
-    await expect(shown.getByRole('searchbox', { name: 'ID oder Name suchen' })).toBeVisible()
-    await expect(shown.getByText('1 von 1 angezeigt')).toBeVisible()
-    await expect(shown.getByRole('row', { name: /translated/ })).toContainText('Läuft')
-    await expect(shown.getByRole('columnheader', { name: 'Restzeit' })).toBeVisible()
-  }
-  await isGerman(page)
-  await expect(page.getByRole('row', { name: /translated/ })).toContainText(/gerade eben|vor \d+ Sek/)
-  // A tab that was open goes on in its own language until its next page.
-  await expect(other.getByRole('heading', { level: 1 })).toHaveText('Axons')
-  await other.getByRole('link', { name: 'Devboxes', exact: true }).click()
-  await isGerman(other)
-  await other.close()
-  await page.reload()
-  await isLive(page)
-  await isGerman(page)
-  await page.getByRole('checkbox', { name: 'translated auswählen' }).check()
-  await page.getByRole('button', { name: 'Anhalten: 1' }).click()
-  const question = page.getByRole('dialog', { name: 'Anhalten: 1 Devbox?' })
-  await expect(question).toContainText('Die Prozesse und Terminals von 1 Devbox enden jetzt.')
-  await question.getByRole('button', { name: 'So lassen' }).click()
-  await page.getByRole('searchbox').fill('nothing has this name')
-  await expect(page.getByRole('heading', { name: 'Keine Treffer: Devbox' })).toBeVisible()
-  // What a page takes over is what the server drew.
-  expect(problems).toEqual([])
-
-  const context = await browser.newContext({
-    javaScriptEnabled: false,
-    storageState: await page.context().storageState(),
-  })
-  const drawn = await context.newPage()
-  await drawn.goto(`${product.url}/devboxes`)
-  await isGerman(drawn)
-  await context.close()
-
-  await page.goto(`${product.url}/settings`)
-  await isLive(page)
-  await german.selectOption('English')
-  await expect(page.getByRole('combobox', { name: 'Language' })).toBeFocused()
-  await page.goto(`${product.url}/devboxes`)
-  await expect(page.locator('html')).toHaveAttribute('lang', 'en')
-  await expect(page.getByText('Showing 1 of 1')).toBeVisible()
 })
 
 test('the palette does what the page offers, and what it opens gives the focus back', async ({

@@ -19,7 +19,7 @@ const layers: Record<string, readonly string[]> = {
   components: ['lib/console', 'lib/contract', 'lib/language', 'lib/wire', 'lib/terminal', 'lib/statistics'],
   'app/api': ['lib/gateway'],
   app: ['components', 'lib/console', 'lib/gateway', 'lib/contract', 'lib/language'],
-  'server.ts': ['lib/gateway', 'lib/language', 'scripts'],
+  'server.ts': ['lib/gateway', 'scripts'],
 }
 
 /** Packages a layer may load; layers that are not listed may load any. */

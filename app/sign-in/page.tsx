@@ -27,7 +27,7 @@ export default async function SignInPage({ searchParams }: { searchParams: Promi
       <div className="flex justify-end p-3">
         <ThemeMenu />
       </div>
-      <main lang="en" className="mx-auto w-full max-w-96 flex-1 px-4 pt-[10dvh] pb-16">
+      <main className="mx-auto w-full max-w-96 flex-1 px-4 pt-[10dvh] pb-16">
         <Mark className="size-9" />
         <h1 className="mt-5 text-2xl font-semibold tracking-tight">
           {isAdding ? 'Add an account' : 'Sign in to Devdeck'}

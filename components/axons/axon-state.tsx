@@ -2,18 +2,18 @@ import { CircleCheck, Trash2 } from 'lucide-react'
 import { Badge } from '#components/ui/badge.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import type { Axon } from '#lib/contract/axons.ts'
-import { foreignTag, t } from '#lib/language/translate.ts'
+import { t } from '#lib/language/translate.ts'
 
 /** An axon is active until it carries a deletion time. */
 export const AxonState = ({ axon: { deleted_at_ms } }: { axon: Axon }) =>
   deleted_at_ms == null ? (
     // The rule rather than the exception, so it is told quietly.
-    <span lang={foreignTag()} className="inline-flex items-center gap-1.5 align-middle text-muted">
+    <span className="inline-flex items-center gap-1.5 align-middle text-muted">
       <CircleCheck aria-hidden className="size-3.5 text-ok" />
       {t('Active')}
     </span>
   ) : (
-    <Badge tone="neutral" icon={Trash2} lang={foreignTag()}>
+    <Badge tone="neutral" icon={Trash2}>
       {t('Deleted')} <RelativeTime ms={deleted_at_ms} />
     </Badge>
   )

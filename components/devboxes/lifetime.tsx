@@ -3,7 +3,7 @@ import { formatExact, formatRelative, formatSpan } from '#components/ui/time-tex
 import { useClock } from '#components/ui/use-clock.ts'
 import { formatDurationMs, isoTime } from '#lib/console/frame/format.ts'
 import { type Devbox, hasEnded } from '#lib/contract/devboxes.ts'
-import { foreignTag, formatUnit, numberLanguage, t } from '#lib/language/translate.ts'
+import { formatUnit, t } from '#lib/language/translate.ts'
 
 /** From creation to the end, or until now. */
 export const Lifetime = ({ devbox: { create_time_ms, end_time_ms } }: { devbox: Devbox }) => {
@@ -14,11 +14,7 @@ export const Lifetime = ({ devbox: { create_time_ms, end_time_ms } }: { devbox: 
       ? `< ${formatUnit(1, 'minute')}`
       : formatDurationMs(end_time_ms === null ? wholeMinutes(ms) : ms)
   })
-  return (
-    <span suppressHydrationWarning lang={foreignTag(numberLanguage())}>
-      {text}
-    </span>
-  )
+  return <span suppressHydrationWarning>{text}</span>
 }
 
 const wholeMinutes = (ms: number) => Math.floor(ms / 60_000) * 60_000

@@ -6,7 +6,7 @@ import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { devboxMutations } from '#lib/console/queries/devboxes.ts'
 import type { Devbox } from '#lib/contract/devboxes.ts'
-import { foreignTag, t } from '#lib/language/translate.ts'
+import { t } from '#lib/language/translate.ts'
 
 export interface DevboxMoves {
   /** These two ask first. */
@@ -59,7 +59,6 @@ export const useDevboxMoves = (): DevboxMoves => {
       <ConfirmDialog
         open
         onOpenChange={(open) => !open && setAsking(undefined)}
-        lang={foreignTag()}
         title={t(asking.move === 'suspend' ? 'Suspend devbox?' : 'Shut down devbox?')}
         consequence={<Consequence {...asking} />}
         cancelLabel={t('Keep it as it is')}

@@ -45,7 +45,6 @@ export const AlertBar = ({ onCollapse }: { onCollapse: () => void }) => {
   return (
     <section
       aria-label={alerts.some(({ kind }) => kind !== 'eviction' && kind !== 'test') ? 'Alerts' : 'Pending evictions'}
-      lang="en"
       className={classes(
         'flex flex-wrap items-center gap-x-2 border-b px-3 pt-1.5 pb-[5px] whitespace-nowrap md:px-6',
         toneClasses[tone],

@@ -7,7 +7,7 @@ import { urgencyOfTime } from '#lib/console/alerts/alert-feed.ts'
 import { currentEvictions, remainingMs } from '#lib/console/live/eviction-feed.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
 import type { Eviction } from '#lib/contract/evictions.ts'
-import { foreignTag, t } from '#lib/language/translate.ts'
+import { t } from '#lib/language/translate.ts'
 import { Countdown } from './countdown.tsx'
 
 /** Nothing once the eviction is over. `brief`: on narrow screens the icon and the time speak for themselves. */
@@ -24,7 +24,6 @@ export const EvictionBadge = ({ eviction, brief }: { eviction: Eviction; brief?:
     <Badge
       tone={isLastCall ? 'danger' : 'attention'}
       icon={Timer}
-      lang={foreignTag()}
       title={t('At the deadline it is suspended: its disk stays, its processes end')}
     >
       {when === 'now' ? (

@@ -13,7 +13,7 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { alertName, clockError } from '#lib/console/alerts/alert-feed.ts'
 import { alertMutations, alertQueries } from '#lib/console/queries/alerts.ts'
-import { foreignTag, t } from '#lib/language/translate.ts'
+import { t } from '#lib/language/translate.ts'
 import type { Alert } from '#lib/wire/alerts.ts'
 import { BrowserAlerts, StreamHealth, WebhookHealth } from './alert-health.tsx'
 import { AlertStateBadge } from './alert-state.tsx'
@@ -44,7 +44,6 @@ export const EvictionsPage = ({ shownId, isLocal, account }: EvictionsPageProps)
     <>
       <PageHeader
         title={t('Evictions')}
-        lang={foreignTag()}
         actions={
           <>
             <ButtonLink href={paths.evictionHistory()} icon={History}>

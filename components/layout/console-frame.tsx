@@ -8,12 +8,11 @@ import { EvictionStream } from '#components/evictions/eviction-stream.tsx'
 import { StreamStatus } from '#components/evictions/stream-status.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
-import { paths } from '#lib/console/address/paths.ts'
 import { drawnFor } from '#lib/console/api/page-account.ts'
 import { readTab, writeTab } from '#lib/console/frame/tab-storage.ts'
 import { alertQueries } from '#lib/console/queries/alerts.ts'
 import { sessionQueries } from '#lib/console/queries/session.ts'
-import { drawEnglishPage, t } from '#lib/language/translate.ts'
+import { t } from '#lib/language/translate.ts'
 import type { SessionView } from '#lib/wire/session.ts'
 import { AccountChanged } from './account-changed.tsx'
 import { AccountMenu } from './account-menu.tsx'
@@ -21,7 +20,6 @@ import { AccountName } from './account-name.tsx'
 import { Breadcrumb } from './breadcrumb.tsx'
 import { IsolationNotice } from './isolation-notice.tsx'
 import { Keys } from './keys.tsx'
-import { destinations } from './navigation.ts'
 import { isChosenElsewhere, remember } from './remember.ts'
 import { Sidebar } from './sidebar.tsx'
 import { ThemeMenu } from './theme-menu.tsx'
@@ -64,9 +62,6 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
   }
   const { hasAlerts, barCollapsed, collapseBar, isPolled, webhook } = useAlertBar()
   const pathname = usePathname()
-  const isTranslated = destinations.some((page) => page.isTranslated && page.href === pathname)
-  // Of the history of evictions the list is, and what is told of it is not.
-  drawEnglishPage(!isTranslated && pathname !== paths.evictionHistory())
   useShortcuts(open, opened !== null)
   useFrameTop(top)
   useChoicesOfOtherTabs(pathname)
@@ -112,12 +107,7 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
             <AccountChanged name={session.account.name} />
           </div>
           {session.account.isolation === 'none' && !isolationNoticeSeen && <IsolationNotice />}
-          <main
-            id="content"
-            tabIndex={-1}
-            lang={isTranslated ? undefined : 'en'}
-            className="w-full max-w-[100rem] flex-1 px-4 py-5 outline-none md:px-6"
-          >
+          <main id="content" tabIndex={-1} className="w-full max-w-[100rem] flex-1 px-4 py-5 outline-none md:px-6">
             {children}
           </main>
         </div>
@@ -163,7 +153,7 @@ const PaletteButton = ({ onClick }: { onClick: () => void }) => (
   </button>
 )
 
-/** What another tab chose is that of the next page of this one; until then all of it stays in one language and one zone. */
+/** What another tab chose is that of the next page of this one; until then all of it stays in one time zone. */
 const useChoicesOfOtherTabs = (pathname: string) =>
   // biome-ignore lint/correctness/useExhaustiveDependencies: looked at on each page
   useEffect(() => {

@@ -13,7 +13,7 @@ export const IsolationNotice = () => {
     setIsShown(false)
   }
   return (
-    <section aria-label="Isolation" lang="en">
+    <section aria-label="Isolation">
       <Banner
         tone="attention"
         icon={ShieldAlert}

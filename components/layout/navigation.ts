@@ -25,29 +25,26 @@ export interface Destination {
   keys: readonly [string, string]
   /** Stands a little apart from what is above it. */
   startsGroup?: boolean
-  /** The whole page is translated, and not only what is around it. */
-  isTranslated?: boolean
 }
 
 /** The pages of the sidebar and the palette. Only what works is listed. */
 export const destinations: readonly Destination[] = [
   { label: 'Overview', href: paths.overview(), icon: Gauge, keys: ['g', 'o'] },
-  { label: 'Devboxes', href: paths.devboxes(), icon: Box, keys: ['g', 'd'], isTranslated: true },
+  { label: 'Devboxes', href: paths.devboxes(), icon: Box, keys: ['g', 'd'] },
   { label: 'Evictions', href: paths.evictions(), icon: Timer, keys: ['g', 'e'] },
-  { label: 'Axons', href: paths.axons(), icon: Waypoints, keys: ['g', 'a'], isTranslated: true },
-  { label: 'Snapshots', href: paths.snapshots(), icon: Camera, keys: ['g', 's'], isTranslated: true },
-  { label: 'Recordings', href: paths.recordings(), icon: Clapperboard, keys: ['g', 'c'], isTranslated: true },
+  { label: 'Axons', href: paths.axons(), icon: Waypoints, keys: ['g', 'a'] },
+  { label: 'Snapshots', href: paths.snapshots(), icon: Camera, keys: ['g', 's'] },
+  { label: 'Recordings', href: paths.recordings(), icon: Clapperboard, keys: ['g', 'c'] },
   {
     label: 'Benchmark jobs',
     href: paths.benchmarkJobs(),
     icon: Trophy,
     keys: ['g', 'j'],
     startsGroup: true,
-    isTranslated: true,
   },
-  { label: 'Benchmark runs', href: paths.benchmarkRuns(), icon: ListChecks, keys: ['g', 'r'], isTranslated: true },
-  { label: 'Benchmarks', href: paths.benchmarks(), icon: Layers, keys: ['g', 'b'], isTranslated: true },
-  { label: 'Scenarios', href: paths.scenarios(), icon: FlaskConical, keys: ['g', 'n'], isTranslated: true },
+  { label: 'Benchmark runs', href: paths.benchmarkRuns(), icon: ListChecks, keys: ['g', 'r'] },
+  { label: 'Benchmarks', href: paths.benchmarks(), icon: Layers, keys: ['g', 'b'] },
+  { label: 'Scenarios', href: paths.scenarios(), icon: FlaskConical, keys: ['g', 'n'] },
   { label: 'Compare', href: paths.compare(), icon: GitCompareArrows, keys: ['g', 'p'] },
   { label: 'Trend', href: paths.trend(), icon: ChartLine, keys: ['g', 't'] },
   {
@@ -56,7 +53,6 @@ export const destinations: readonly Destination[] = [
     icon: ScrollText,
     keys: ['g', 'v'],
     startsGroup: true,
-    isTranslated: true,
   },
   { label: 'Settings', href: paths.settings(), icon: Settings, keys: ['g', ','] },
 ]

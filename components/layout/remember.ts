@@ -4,7 +4,7 @@ import { preferenceCookie, preferenceCookies } from '#lib/console/frame/preferen
 type Preference = keyof typeof preferenceCookies
 
 /** What the whole of a page is drawn by. */
-const choices = ['language', 'theme', 'timeZone', 'density', 'letters'] as const
+const choices = ['theme', 'timeZone', 'density', 'letters'] as const
 
 /** What this tab knows of them: as they were on its first page, or as it chose them itself since. */
 const known: Partial<Record<Preference, string>> = {}

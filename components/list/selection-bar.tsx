@@ -4,7 +4,7 @@ import { type ReactNode, useRef, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { type CountedText, counted, foreignTag, formatCount, type Text, t } from '#lib/language/translate.ts'
+import { counted, formatCount, type Text, t } from '#lib/language/translate.ts'
 import { actOnEach } from './act-on-each.ts'
 
 export interface RowAction<Row> {
@@ -30,7 +30,7 @@ interface SelectionBarProps<Row> {
   noun: Text
   nouns: Text
   /** As many of them: `{count} devbox`, `{count} devboxes`. */
-  counts: readonly [one: string, many: CountedText]
+  counts: readonly [one: string, many: Text]
   rows: readonly Row[]
   actions: readonly RowAction<Row>[]
   onClear: () => void
@@ -139,7 +139,6 @@ export const SelectionBar = <Row extends Named>({
               )}
             </>
           }
-          lang={foreignTag()}
           cancelLabel={t('Keep it as it is')}
           confirmLabel={verbOf(asking.action, asking.rows)}
           tone={asking.action.isFinal ? 'danger' : 'primary'}

@@ -23,7 +23,7 @@ import { evictionQueries } from '#lib/console/queries/evictions.ts'
 import { overviewQueries } from '#lib/console/queries/overview.ts'
 import type { Axon } from '#lib/contract/axons.ts'
 import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
-import { foreignTag, formatCount, t } from '#lib/language/translate.ts'
+import { formatCount, t } from '#lib/language/translate.ts'
 import { Attention } from './attention.tsx'
 import { Figures } from './figures.tsx'
 import { FirstRun } from './first-run.tsx'
@@ -35,7 +35,7 @@ export const Overview = ({ serviceUrl }: { serviceUrl: string }) => {
   const devboxes = useInfiniteQuery(overviewQueries.devboxes())
   return (
     <>
-      <PageHeader title={t('Overview')} lang={foreignTag()} />
+      <PageHeader title={t('Overview')} />
       <OldNotice query={devboxes} />
       <FirstRun />
       <Attention />

@@ -14,7 +14,7 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { formatBytes, formatDurationMs } from '#lib/console/frame/format.ts'
 import { recordingAddress, recordingQueries } from '#lib/console/queries/recordings.ts'
-import { foreignTag, t } from '#lib/language/translate.ts'
+import { t } from '#lib/language/translate.ts'
 import { type Recording, type RecordingList as Recordings, titleOf } from '#lib/wire/recordings.ts'
 import { DeleteRecording } from './delete-recording.tsx'
 
@@ -152,8 +152,4 @@ const columns: ListColumn<Recording>[] = [
   timeColumn('Started', ({ start_time_ms }) => start_time_ms),
 ]
 
-export const Recorded = () => (
-  <Badge tone="danger" lang={foreignTag()}>
-    {t('Recording')}
-  </Badge>
-)
+export const Recorded = () => <Badge tone="danger">{t('Recording')}</Badge>

@@ -1,6 +1,5 @@
 'use client'
-import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
-import { remember } from '#components/layout/remember.ts'
+import { useState, useSyncExternalStore } from 'react'
 import { choose, setTheme, themeLooks, useTheme } from '#components/layout/theme.ts'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { useChoice } from '#components/ui/choice/browser-choice.ts'
@@ -11,9 +10,7 @@ import { useClock } from '#components/ui/use-clock.ts'
 import { paths } from '#lib/console/address/paths.ts'
 import { alertSettings } from '#lib/console/alerts/alert-settings.ts'
 import { isTimeZone, themes } from '#lib/console/frame/preferences.ts'
-import { readTab, writeTab } from '#lib/console/frame/tab-storage.ts'
-import { languages } from '#lib/language/languages.ts'
-import { foreignTag, spoken, t } from '#lib/language/translate.ts'
+import { t } from '#lib/language/translate.ts'
 
 /** What this browser remembers of how the console looks and makes itself heard. */
 export const Appearance = () => {
@@ -21,7 +18,7 @@ export const Appearance = () => {
   const density = useChoice('density')
   const letters = useChoice('letters')
   return (
-    <section aria-labelledby="browser" lang={foreignTag()} className="min-w-0 space-y-4">
+    <section aria-labelledby="browser" className="min-w-0 space-y-4">
       <h2 id="browser" className="text-lg font-medium">
         {t('This browser')}
       </h2>
@@ -42,7 +39,6 @@ export const Appearance = () => {
         ]}
         onPick={(picked) => choose('density', picked)}
       />
-      <LanguageField />
       <TimeZone />
       <SelectField
         label={t('Single-key shortcuts')}
@@ -58,32 +54,6 @@ export const Appearance = () => {
     </section>
   )
 }
-
-/** Chosen for the whole document, so it is loaded again; the focus comes back to where the choice was made. */
-const LanguageField = () => {
-  const field = useRef<HTMLSelectElement>(null)
-  useEffect(() => {
-    if (readTab(chosenKey) === null) return
-    writeTab(chosenKey, null)
-    field.current?.focus()
-  }, [])
-  return (
-    <SelectField
-      label={t('Language')}
-      hint={t('Menus, lists and states are translated; the rest is in English.')}
-      ref={field}
-      value={spoken().language}
-      options={Object.entries(languages).map(([value, label]) => ({ value, label, lang: value }))}
-      onPick={(value) => {
-        remember('language', value === 'en' ? '' : value)
-        writeTab(chosenKey, value)
-        location.reload()
-      }}
-    />
-  )
-}
-
-const chosenKey = 'devdeck.language-chosen'
 
 /** Where times are told. What a page says is of a zone of its own (a filter in UTC) says so there. */
 const TimeZone = () => {
@@ -138,7 +108,7 @@ const Notifications = () => {
   const settings = useSyncExternalStore(alertSettings.subscribe, alertSettings.read, alertSettings.onServer)
   const permission = useSyncExternalStore(noChange, readPermission, () => 'unknown' as const)
   return (
-    <div lang="en" className="space-y-1">
+    <div className="space-y-1">
       <h3 className="font-medium">Notifications</h3>
       <p>
         {settings.notifications ? 'On. ' : 'Off. '}

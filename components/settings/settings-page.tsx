@@ -1,6 +1,6 @@
 'use client'
 import { PageHeader } from '#components/ui/page-header.tsx'
-import { foreignTag, t } from '#lib/language/translate.ts'
+import { t } from '#lib/language/translate.ts'
 import type { SessionView } from '#lib/wire/session.ts'
 import { Appearance } from './appearance.tsx'
 import { Connection } from './connection.tsx'
@@ -8,11 +8,7 @@ import { SelfCheck } from './self-check.tsx'
 
 export const SettingsPage = ({ session }: { session: SessionView }) => (
   <>
-    <PageHeader
-      title={t('Settings')}
-      lang={foreignTag()}
-      description="How this browser is connected, and what it remembers."
-    />
+    <PageHeader title={t('Settings')} description="How this browser is connected, and what it remembers." />
     <div className="grid max-w-5xl gap-x-12 gap-y-10 lg:grid-cols-2 lg:grid-rows-[auto_1fr]">
       <Connection session={session} />
       <SelfCheck />

@@ -5,7 +5,7 @@ import { Badge } from '#components/ui/badge.tsx'
 import { formatBytes } from '#lib/console/frame/format.ts'
 import { snapshotQueries } from '#lib/console/queries/snapshots.ts'
 import type { Snapshot } from '#lib/contract/snapshots.ts'
-import { foreignTag, formatCount, t } from '#lib/language/translate.ts'
+import { formatCount, t } from '#lib/language/translate.ts'
 
 /** The size of a snapshot, or, until it has one, how far it is. */
 export const SnapshotSize = ({ snapshot: { id, size_bytes } }: { snapshot: Snapshot }) => {
@@ -13,13 +13,13 @@ export const SnapshotSize = ({ snapshot: { id, size_bytes } }: { snapshot: Snaps
   const size = data?.snapshot?.size_bytes ?? size_bytes
   if (data?.status === 'error')
     return (
-      <Badge tone="danger" icon={CircleAlert} title={data.error_message ?? undefined} lang={foreignTag()}>
+      <Badge tone="danger" icon={CircleAlert} title={data.error_message ?? undefined}>
         {t('Failed')}
       </Badge>
     )
   if (size != null) return <span title={t('{count} bytes', { count: formatCount(size) })}>{formatBytes(size)}</span>
   return data?.status === 'in_progress' ? (
-    <Badge tone="progress" icon={Loader} busy lang={foreignTag()}>
+    <Badge tone="progress" icon={Loader} busy>
       {t('Being taken')}
     </Badge>
   ) : (

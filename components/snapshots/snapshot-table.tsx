@@ -14,7 +14,7 @@ import { snapshotColumns } from '#lib/console/address/columns/snapshot-columns.t
 import { paths } from '#lib/console/address/paths.ts'
 import { snapshotMutations } from '#lib/console/queries/snapshots.ts'
 import { deleteRefusal, type Snapshot, type SnapshotListQuery } from '#lib/contract/snapshots.ts'
-import { foreignTag, t } from '#lib/language/translate.ts'
+import { t } from '#lib/language/translate.ts'
 import { SnapshotSize } from './snapshot-size.tsx'
 import { useShownSnapshot } from './use-shown-snapshot.ts'
 
@@ -102,7 +102,6 @@ export const SnapshotTable = ({ query, chosen, onDeleted, ...table }: SnapshotTa
         <ConfirmDialog
           open
           onOpenChange={(open) => !open && setDeleting(undefined)}
-          lang={foreignTag()}
           cancelLabel={t('Keep it as it is')}
           title={t('Delete snapshot?')}
           consequence={

@@ -1,7 +1,7 @@
 import type { LucideIcon as Icon } from 'lucide-react'
 import { CircleHelp, LoaderCircle } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { foreignTag, type Text, t } from '#lib/language/translate.ts'
+import { type Text, t } from '#lib/language/translate.ts'
 import { classes } from './classes.ts'
 import { VisibleText } from './visible-text.tsx'
 
@@ -15,14 +15,11 @@ export interface BadgeProps {
   title?: string
   /** Turns the icon while the state is passing. */
   busy?: boolean
-  /** The language of the word, where what is around it is in another. */
-  lang?: string | undefined
 }
 
-export const Badge = ({ tone, icon: Icon, children, title, busy, lang }: BadgeProps) => (
+export const Badge = ({ tone, icon: Icon, children, title, busy }: BadgeProps) => (
   <span
     title={title}
-    lang={lang}
     className={classes(
       'inline-flex h-5 max-w-full items-center align-middle gap-1 rounded-full border px-1.5 text-xs font-medium whitespace-nowrap',
       toneClasses[tone],
@@ -62,7 +59,7 @@ interface StateBadgeProps {
 export const StateBadge = ({ looks, state, past, title }: StateBadgeProps) => {
   const { tone, icon, word } = (Object.hasOwn(looks, state) && looks[state]) || { ...unknownLook, word: undefined }
   return (
-    <Badge tone={tone} icon={icon} busy={!past && icon === LoaderCircle} title={title} lang={foreignTag()}>
+    <Badge tone={tone} icon={icon} busy={!past && icon === LoaderCircle} title={title}>
       {word ? t(word) : <VisibleText max={40}>{state || t('Unknown')}</VisibleText>}
     </Badge>
   )

@@ -5,10 +5,7 @@ import { FormDialog, type FormDialogProps } from './form-dialog.tsx'
 import { Input } from './input.tsx'
 
 export interface ConfirmDialogProps
-  extends Pick<
-    FormDialogProps,
-    'open' | 'onOpenChange' | 'title' | 'tone' | 'busy' | 'error' | 'lang' | 'cancelLabel'
-  > {
+  extends Pick<FormDialogProps, 'open' | 'onOpenChange' | 'title' | 'tone' | 'busy' | 'error' | 'cancelLabel'> {
   /** What will happen, in numbers where there are any. */
   consequence: ReactNode
   /** A verb with its object: "Shut down devbox". */

@@ -12,8 +12,6 @@ export interface DialogProps {
   size?: 'sm' | 'md' | 'lg'
   /** While busy the dialog cannot be left by Escape or by a click outside. */
   busy?: boolean
-  /** Of what is in it, where that is not the language of the page. */
-  lang?: string | undefined
 }
 
 const DialogFrame = loadOnUse(async () => (await import('./overlay/dialog-frame.tsx')).DialogFrame)

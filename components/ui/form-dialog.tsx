@@ -5,7 +5,6 @@ import { Dialog, type DialogProps } from './dialog.tsx'
 import { InlineError } from './error-state.tsx'
 import type { Problem } from './problem.ts'
 
-/** Forms are in English alone; one that is translated says so by `lang`. */
 export interface FormDialogProps extends Omit<DialogProps, 'footer'> {
   onSubmit: () => void
   /** A verb with its object: "Create axon". */
@@ -44,7 +43,6 @@ export const FormDialog = ({
   }
   return (
     <Dialog
-      lang="en"
       {...dialog}
       onOpenChange={(next) => (losesInput && isTyped && !next ? setIsAsking(true) : onOpenChange(next))}
       busy={busy && !isSlow}

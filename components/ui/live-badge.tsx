@@ -1,7 +1,7 @@
 'use client'
 import type { LucideIcon as Icon } from 'lucide-react'
 import { CircleSlash, Hourglass, LoaderCircle, Radio, RefreshCw, TriangleAlert } from 'lucide-react'
-import { foreignTag, type Text, t } from '#lib/language/translate.ts'
+import { type Text, t } from '#lib/language/translate.ts'
 import { Badge, type Tone } from './badge.tsx'
 import type { Problem } from './problem.ts'
 import { RelativeTime } from './relative-time.tsx'
@@ -13,7 +13,7 @@ type State = 'connecting' | 'live' | 'polled' | 'late' | 'lost' | 'refused'
 export const LiveBadge = ({ state, what }: { state: State; what: string }) => {
   const { tone, icon, word, meaning, busy } = looks[state]
   return (
-    <Badge tone={tone} icon={icon} busy={busy} title={meaning(what)} lang={foreignTag()}>
+    <Badge tone={tone} icon={icon} busy={busy} title={meaning(what)}>
       {t(word)}
     </Badge>
   )

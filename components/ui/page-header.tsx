@@ -5,7 +5,6 @@ import { VisibleText } from './visible-text.tsx'
 export interface PageHeaderProps {
   title: string
   /** Of the title, where it is translated and the page is not. */
-  lang?: string | undefined
   /** Shown whole beside a copy button. */
   id?: string
   badge?: ReactNode
@@ -14,12 +13,12 @@ export interface PageHeaderProps {
   children?: ReactNode
 }
 
-export const PageHeader = ({ title, lang, id, badge, description, actions, children }: PageHeaderProps) => (
+export const PageHeader = ({ title, id, badge, description, actions, children }: PageHeaderProps) => (
   <header className="mb-4 space-y-3">
     <div className="flex flex-wrap items-start gap-x-4 gap-y-3">
       <div className="min-w-0 flex-1 basis-40">
         <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
-          <h1 lang={lang} className="line-clamp-3 min-w-0 text-2xl font-semibold tracking-tight break-words">
+          <h1 className="line-clamp-3 min-w-0 text-2xl font-semibold tracking-tight break-words">
             <VisibleText max={200}>{title}</VisibleText>
           </h1>
           {badge}

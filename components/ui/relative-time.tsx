@@ -1,6 +1,5 @@
 'use client'
 import { useSyncExternalStore } from 'react'
-import { foreignTag, numberLanguage } from '#lib/language/translate.ts'
 import { classes } from './classes.ts'
 import { formatExact, formatRelative, shownZone, toDate } from './time-text.ts'
 import { useClock } from './use-clock.ts'
@@ -19,7 +18,6 @@ export const RelativeTime = ({ ms, prefix, className }: RelativeTimeProps) => {
     // The server's clock is a moment behind the browser's.
     <time
       suppressHydrationWarning
-      lang={foreignTag(numberLanguage())}
       dateTime={toDate(ms)?.toISOString()}
       // Written when it is looked at: in the reader's zone, which the server does not know.
       onPointerEnter={({ currentTarget }) => {

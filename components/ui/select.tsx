@@ -4,15 +4,14 @@ import { classes } from './classes.ts'
 import { controlClasses } from './input.tsx'
 
 export interface SelectProps extends Omit<ComponentProps<'select'>, 'children'> {
-  /** `lang`: of a label that is in a language of its own. */
-  options: readonly { value: string; label: string; lang?: string }[]
+  options: readonly { value: string; label: string }[]
 }
 
 export const Select = ({ options, className, ...rest }: SelectProps) => (
   <span className={classes('relative inline-flex', className)}>
     <select {...rest} className={classes(controlClasses, 'h-8 appearance-none pr-8 pl-2.5')}>
-      {options.map(({ value, label, lang }) => (
-        <option key={value} value={value} lang={lang}>
+      {options.map(({ value, label }) => (
+        <option key={value} value={value}>
           {label}
         </option>
       ))}

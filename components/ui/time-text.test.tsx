@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest'
-import { inLanguageOf } from '#lib/language/request-language.ts'
 import { formatExact, formatRelative } from './time-text.ts'
 
 const now = Date.UTC(2026, 10, 20, 12)
@@ -36,18 +35,4 @@ it('tells the exact time with its zone', () => {
 it('shows a number that is no date as it is', () => {
   expect(formatExact(9e18)).toBe(String(9e18))
   expect(formatRelative(9e18, now)).toBe(String(9e18))
-})
-
-it('tells times in the language of the page', () => {
-  const now = Date.UTC(2026, 10, 24, 13, 5, 9)
-  const said: string[] = []
-  inLanguageOf('devdeck_language=de', () =>
-    said.push(
-      formatRelative(now - 180_000, now, 'UTC'),
-      formatRelative(now + 12_000, now, 'UTC'),
-      formatRelative(now - 40 * 86_400_000, now, 'UTC'),
-      formatExact(now, 'Europe/Berlin'),
-    ),
-  )
-  expect(said).toEqual(['vor 3 Min.', 'in 12 Sek.', '15.10.2026', '24.11.2026, 14:05:09 MEZ'])
 })

@@ -1,4 +1,4 @@
-import { formatUnit, numberLanguage, t, type Unit } from '#lib/language/translate.ts'
+import { formatUnit, type Unit } from '#lib/language/translate.ts'
 import { chosen } from './choice/browser-choice.ts'
 
 const second = 1000
@@ -8,15 +8,11 @@ const day = 24 * hour
 
 /** "12 s ago", "in 3 min", "5 d ago"; from 30 days on the date. Both in epoch milliseconds; NaN is a time nobody told, and so is null, which it becomes as JSON. */
 export const formatRelative = (ms: number, nowMs: number, timeZone = shownZone()): string => {
-  const language = numberLanguage()
-  const say = (text: 'unknown' | 'just now') => (language === 'en' ? text : t(text))
-  if (!Number.isFinite(ms)) return say('unknown')
+  if (!Number.isFinite(ms)) return 'unknown'
   const distance = Math.abs(nowMs - ms)
-  if (distance < 5 * second) return say('just now')
+  if (distance < 5 * second) return 'just now'
   if (distance >= 30 * day) return formatDate(ms, timeZone)
   const [amount, unit] = largestUnit(distance)
-  if (language !== 'en')
-    return new Intl.RelativeTimeFormat(language, { style: 'short' }).format(ms > nowMs ? amount : -amount, unit)
   const words = formatUnit(amount, unit)
   return ms > nowMs ? `in ${words}` : `${words} ago`
 }
@@ -72,7 +68,7 @@ const formatDate = (ms: number, timeZone: string): string => {
 /** The time of day to the millisecond, where times are told: "13:05:09.042". */
 export const formatTimeOfDay = (ms: number, timeZone = shownZone()): string => {
   const at = toDate(ms)
-  return at ? formatsOf(timeZone).timeOfDay.format(at) : t('unknown')
+  return at ? formatsOf(timeZone).timeOfDay.format(at) : 'unknown'
 }
 
 /** What the zone where times are told is called at a time: "GMT+1". */
@@ -91,16 +87,11 @@ const formats = new Map<string, Formats>()
 
 /** Kept: to make one takes longer than to draw the row it is for. */
 const formatsOf = (timeZone: string): Formats => {
-  const language = numberLanguage()
-  const key = `${language} ${timeZone}`
-  let found = formats.get(key)
+  let found = formats.get(timeZone)
   if (!found) {
-    // In English as nobody misreads it: 2026-11-24.
-    const [locale, dateStyle] = language === 'en' ? (['sv-SE', 'short'] as const) : ([language, 'medium'] as const)
     found = {
-      // As narrow in every language, for a column.
-      date: new Intl.DateTimeFormat(locale, { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' }),
-      time: new Intl.DateTimeFormat(locale, { timeZone, dateStyle, timeStyle: 'medium', hourCycle: 'h23' }),
+      date: new Intl.DateTimeFormat('sv-SE', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' }),
+      time: new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium', hourCycle: 'h23' }),
       timeOfDay: new Intl.DateTimeFormat('en-GB', {
         timeZone,
         hour: '2-digit',
@@ -108,9 +99,9 @@ const formatsOf = (timeZone: string): Formats => {
         second: '2-digit',
         fractionalSecondDigits: 3,
       }),
-      zone: new Intl.DateTimeFormat(language, { timeZone, timeZoneName: 'short' }),
+      zone: new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'short' }),
     }
-    formats.set(key, found)
+    formats.set(timeZone, found)
   }
   return found
 }

@@ -16,7 +16,7 @@ import { CompareView, comparePath, mostCompared } from '#lib/console/address/com
 import { paths } from '#lib/console/address/paths.ts'
 import { isPassing } from '#lib/console/api/failures.ts'
 import { benchmarkJobQueries, compareAddress } from '#lib/console/queries/benchmark-jobs.ts'
-import { foreignTag, t } from '#lib/language/translate.ts'
+import { t } from '#lib/language/translate.ts'
 import { sideNames } from '#lib/wire/report-words.ts'
 import type { CompareReport } from '#lib/wire/reports.ts'
 import { Choice, RuleChoice } from '../choice.tsx'
@@ -48,7 +48,6 @@ export const ComparePage = () => {
     <>
       <PageHeader
         title={t('Compare')}
-        lang={foreignTag()}
         actions={
           hasJobs && (
             <ReportActions

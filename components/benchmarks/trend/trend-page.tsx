@@ -15,7 +15,7 @@ import { paths } from '#lib/console/address/paths.ts'
 import { TrendView, trendPath } from '#lib/console/address/trend-view.ts'
 import { isPassing } from '#lib/console/api/failures.ts'
 import { benchmarkJobQueries, trendAddress } from '#lib/console/queries/benchmark-jobs.ts'
-import { foreignTag, formatCount, formatCountOf, t } from '#lib/language/translate.ts'
+import { formatCount, formatCountOf, t } from '#lib/language/translate.ts'
 import { agentLabel } from '#lib/wire/report-words.ts'
 import type { FailureRule, TrendReport } from '#lib/wire/reports.ts'
 import { Choice, RuleChoice } from '../choice.tsx'
@@ -47,7 +47,6 @@ export const TrendPage = () => {
     <>
       <PageHeader
         title={t('Trend')}
-        lang={foreignTag()}
         actions={
           isAsked && (
             <ReportActions

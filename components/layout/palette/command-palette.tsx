@@ -33,7 +33,7 @@ import { browserStore } from '#lib/console/frame/kept-items.ts'
 import { themes } from '#lib/console/frame/preferences.ts'
 import { readViews } from '#lib/console/lists/saved-views.ts'
 import { type Found, type FoundKind, foundQuery, kindOfId, snapshotsLookedThrough } from '#lib/console/queries/found.ts'
-import { foreignTag, t } from '#lib/language/translate.ts'
+import { t } from '#lib/language/translate.ts'
 import { useSignOut } from '../account-menu.tsx'
 import { Keys } from '../keys.tsx'
 import { destinations } from '../navigation.ts'
@@ -122,13 +122,7 @@ const Commands = ({ onClose, onHelp, typedAhead }: CommandPaletteProps) => {
         )}
         <Group heading="Go to">
           {destinations.map(({ label, href, icon, keys }) => (
-            <Entry
-              key={href}
-              value={foreignTag() && `${t(label)} ${label}`}
-              icon={icon}
-              hint={<Keys keys={keys} />}
-              onSelect={go(href)}
-            >
+            <Entry key={href} icon={icon} hint={<Keys keys={keys} />} onSelect={go(href)}>
               {t(label)}
             </Entry>
           ))}

@@ -5,7 +5,7 @@ interface SelectFieldProps<Value extends string>
   extends Omit<SelectProps, 'value' | 'options' | 'onChange' | 'className'>,
     Pick<FieldProps, 'label' | 'hint' | 'error' | 'className'> {
   value: Value
-  options: readonly { value: Value; label: string; lang?: string }[]
+  options: readonly { value: Value; label: string }[]
   onPick: (value: Value) => void
 }
 

@@ -17,7 +17,6 @@ export const DialogFrame = ({
   footer,
   size = 'md',
   busy,
-  lang,
 }: Omit<DialogProps, 'open'>) => {
   const { rememberFocus, returnFocus } = useReturnFocus()
   return (
@@ -25,7 +24,6 @@ export const DialogFrame = ({
       <Primitive.Portal>
         <Primitive.Overlay className="animate-appear fixed inset-0 z-40 bg-scrim" />
         <Primitive.Content
-          lang={lang}
           {...(description ? {} : { 'aria-describedby': undefined })}
           onOpenAutoFocus={(event) => {
             rememberFocus()

@@ -22,7 +22,6 @@ export const SheetFrame = ({ title, actions, onClose, onKeyDown, children }: She
       <Primitive.Portal>
         <Primitive.Content
           // None of what is shown so is translated.
-          lang="en"
           aria-describedby={undefined}
           tabIndex={-1}
           onOpenAutoFocus={(event) => {

@@ -1,4 +1,4 @@
-import { formatCount, formatUnit, numberLanguage, t, type Unit } from '#lib/language/translate.ts'
+import { formatCount, formatUnit, t, type Unit } from '#lib/language/translate.ts'
 
 /** A time for machines and files; undefined for one that nobody told (NaN, or null, as JSON has it) or no date can hold. */
 export const isoTime = (ms: number): string | undefined =>
@@ -10,7 +10,7 @@ export const formatBytes = (bytes: number): string => {
   const amount = bytes / 1024 ** power
   const digits = amount >= 1000 ? 4 : 3
   const precision = power > 0 ? { minimumSignificantDigits: digits, maximumSignificantDigits: digits } : {}
-  const number = new Intl.NumberFormat(numberLanguage(), { ...precision, useGrouping: false })
+  const number = new Intl.NumberFormat('en', { ...precision, useGrouping: false })
   return `${number.format(amount)} ${byteUnits[power]}`
 }
 

@@ -1,5 +1,3 @@
-import { languageCookie } from '#lib/language/translate.ts'
-
 /** What the frame remembers in cookies, so that the server draws it right the first time. */
 export const preferenceCookies = {
   theme: 'devdeck_theme',
@@ -15,7 +13,6 @@ export const preferenceCookies = {
   timeZone: 'devdeck_time_zone',
   density: 'devdeck_density',
   letters: 'devdeck_letters',
-  language: languageCookie,
 } as const
 
 export const themes = ['system', 'light', 'dark'] as const
