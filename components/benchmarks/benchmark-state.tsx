@@ -1,4 +1,4 @@
-import { Ban, CircleCheck, CircleX, ClockAlert, Hourglass, LoaderCircle } from 'lucide-react'
+import { Ban, CircleCheck, CircleDashed, CircleX, ClockAlert, Hourglass, LoaderCircle } from 'lucide-react'
 import { Badge, StateBadge, type StateLook } from '#components/ui/badge.tsx'
 import type { benchmarkJobStates, scenarioOutcomeStates } from '#lib/contract/benchmark-jobs.ts'
 import type { BenchmarkRunState } from '#lib/contract/benchmark-run-states.ts'
@@ -20,6 +20,7 @@ const jobLooks: Record<(typeof benchmarkJobStates)[number], StateLook> = {
   failed,
   cancelled,
   timeout,
+  incomplete: { tone: 'attention', icon: CircleDashed, word: 'Incomplete' },
 }
 const runLooks: Record<BenchmarkRunState, StateLook> = { running, completed, failed, canceled: cancelled }
 const outcomeLooks: Record<(typeof scenarioOutcomeStates)[number], StateLook> = {

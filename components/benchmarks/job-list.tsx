@@ -190,6 +190,7 @@ const stateWords: Record<(typeof benchmarkJobStates)[number], Text> = {
   failed: 'Failed',
   cancelled: 'Cancelled',
   timeout: 'Timed out',
+  incomplete: 'Incomplete',
 }
 const sourceKinds: Record<(typeof jobSources)[number], Text> = {
   harbor: 'Job file',

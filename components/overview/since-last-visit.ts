@@ -33,6 +33,6 @@ export const endedSince = <Row extends Job>(jobs: readonly Row[], visit: Visit |
     .filter((job) => {
       if (!['completed', 'failed', 'timeout'].includes(job.state)) return false
       const longestMs = Math.max(0, ...(job.benchmark_outcomes ?? []).map(({ duration_ms }) => duration_ms ?? 0))
-      return job.create_time_ms + longestMs >= sinceOf(visit, readMs)
+      return (job.create_time_ms ?? 0) + longestMs >= sinceOf(visit, readMs)
     })
     .sort((one, other) => Number(one.state === 'completed') - Number(other.state === 'completed'))

@@ -5,15 +5,16 @@ import { formatExact, formatRelative, shownZone, toDate } from './time-text.ts'
 import { useClock } from './use-clock.ts'
 
 export interface RelativeTimeProps {
-  /** Epoch milliseconds. */
-  ms: number
+  /** Epoch milliseconds; null where the time is unknown. */
+  ms: number | null
   prefix?: string
   className?: string
 }
 
 export const RelativeTime = ({ ms, prefix, className }: RelativeTimeProps) => {
   const zone = useShownZone()
-  const relative = useClock((nowMs) => formatRelative(ms, nowMs, zone))
+  const relative = useClock((nowMs) => (ms === null ? '' : formatRelative(ms, nowMs, zone)))
+  if (ms === null) return <span className={classes('text-muted', className)}>Unknown</span>
   return (
     // The server's clock is a moment behind the browser's.
     <time

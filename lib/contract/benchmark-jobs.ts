@@ -12,6 +12,8 @@ export const benchmarkJobStates = [
   'failed',
   'cancelled',
   'timeout',
+  // Beside the interface: an imported job whose files were copied while it was running.
+  'incomplete',
 ] as const
 export type BenchmarkJobState = (typeof benchmarkJobStates)[number]
 export const scenarioOutcomeStates = ['COMPLETED', 'FAILED', 'TIMEOUT', 'CANCELED'] as const
@@ -54,7 +56,10 @@ export const ScenarioOutcome = z.object({
   scenario_name: z.string(),
   state: openEnum(scenarioOutcomeStates),
   scenario_run_id: z.nullish(z.string()),
+  /** Value of the judged metric, unclipped. Unspecified: scores outside 0..1, which Harbor's rewards may have. */
   score: z.nullish(z.number()),
+  /** Beside the interface: every reward of the verifier by key, in file order. */
+  rewards: z.nullish(z.record(z.string(), z.number())),
   duration_ms: z.nullish(z.int()),
   failure_reason: z.nullish(z.object({ exception_type: z.string(), exception_message: z.string() })),
   /** Which of the attempts at its scenario, from 1. */
@@ -77,6 +82,8 @@ export const BenchmarkOutcome = z.object({
   n_failed: z.int(),
   n_timeout: z.int(),
   n_canceled: z.nullish(z.int()),
+  /** Beside the interface: planned trials of this agent, including those without an outcome. */
+  n_total_trials: z.nullish(z.int()),
   n_environment_differs: z.nullish(z.int()),
   average_score: z.nullish(z.number()),
   duration_ms: z.nullish(z.int()),
@@ -103,7 +110,8 @@ export const BenchmarkJob = z.object({
   id: z.string(),
   name: z.string(),
   state: openEnum(benchmarkJobStates),
-  create_time_ms: EpochMs,
+  /** Unspecified: null where it is unknown, as in an imported job whose files have no times. */
+  create_time_ms: z.nullable(EpochMs),
   job_source: z.nullish(JobSource),
   job_spec: z.nullish(
     z.object({
@@ -117,6 +125,12 @@ export const BenchmarkJob = z.object({
   warnings: z.nullish(z.array(z.string())),
   benchmark_outcomes: z.nullish(z.array(BenchmarkOutcome)),
   in_progress_runs: z.nullish(z.array(InProgressRun)),
+  /** Beside the interface: all reward keys of its trials, in order of first appearance. */
+  metrics: z.nullish(z.array(z.string())),
+  /** Beside the interface: the reward key that `score` holds. Null where the service's own scorers judged. */
+  judged_metric: z.nullish(z.string()),
+  /** Beside the interface: how the job was run, by dotted key (`environment.type`). A missing key is not reported. */
+  settings: z.nullish(z.record(z.string(), z.unknown())),
 })
 export type BenchmarkJob = z.infer<typeof BenchmarkJob>
 
@@ -156,7 +170,7 @@ export const BenchmarkJobCreate = z.object({
 })
 export type BenchmarkJobCreate = z.infer<typeof BenchmarkJobCreate>
 
-const endedStates: readonly string[] = ['completed', 'failed', 'cancelled', 'timeout']
+const endedStates: readonly string[] = ['completed', 'failed', 'cancelled', 'timeout', 'incomplete']
 /** The states a job does not leave. */
 export const hasJobEnded = (state: string): boolean => endedStates.includes(state)
 
@@ -169,8 +183,12 @@ export const ConcurrencyChange = z.object({
 export const maxImportBytes = 8 * 1024 ** 3
 
 export const BenchmarkJobImport = z.object({
-  /** Absent: that of the job. */
+  /** Default: the name in the job's files. */
   name: z.optional(z.string().check(z.maxLength(256))),
+  /** Name of the agent of trials whose files name none. */
+  agent_name: z.optional(z.string().check(z.maxLength(256))),
+  /** Reward key to judge by. Default: `reward`, else the first key. */
+  judged_metric: z.optional(z.string().check(z.maxLength(256))),
 })
 
 export const BenchmarkJobImported = z.object({

@@ -8,7 +8,8 @@ import { ScenarioRunFilters, ScenarioRunList } from './scenario-runs.ts'
 
 export const BenchmarkRun = z.object({
   id: z.string(),
-  start_time_ms: EpochMs,
+  /** Unspecified: null where it is unknown, as in an imported run whose trials have no times. */
+  start_time_ms: z.nullable(EpochMs),
   state: openEnum(benchmarkRunStates),
   metadata: StringMap,
   benchmark_id: z.nullish(z.string()),

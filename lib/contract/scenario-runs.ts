@@ -24,8 +24,9 @@ export const scenarioRunRefusal = (action: ScenarioRunAction, state: string): st
     : `The scenario run is ${state}; it needs to be ${allowedIn[action].join(' or ')}`
 
 export const ScoringResult = z.object({
-  /** From 0 to 1: the weighted sum. */
+  /** The weighted sum, from 0 to 1; of a Harbor trial the raw value of the judged reward, which may be any number. */
   score: z.number(),
+  /** One per scorer; of a Harbor trial one per reward key, in file order. */
   scoring_function_results: z.array(
     z.object({
       scoring_function_name: z.string(),

@@ -19,7 +19,7 @@ export interface ReportedJob {
   id: string
   name: string
   state: string
-  create_time_ms: number
+  create_time_ms: number | null
   /** What each agent was to do; null where the job does not tell. */
   planned_scenarios: number | null
   planned_attempts: number | null

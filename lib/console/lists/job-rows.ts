@@ -19,7 +19,7 @@ export const jobsShownBy = (
     (state === undefined || job.state === state) &&
     (source === undefined || job.job_source?.type === source) &&
     (part === undefined || agentsOf(job).some((name) => name.toLowerCase().includes(part))) &&
-    (created === undefined || job.create_time_ms >= nowMs - ageMs[created])
+    (created === undefined || (job.create_time_ms !== null && job.create_time_ms >= nowMs - ageMs[created]))
 }
 
 /** Names and models. */

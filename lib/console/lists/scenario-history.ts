@@ -8,7 +8,7 @@ export interface AgentRun {
   job_name: string
   agent_name: string
   model_name: string | null
-  time_ms: number
+  time_ms: number | null
 }
 
 /** What jobs know of a scenario. */

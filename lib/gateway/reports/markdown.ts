@@ -31,7 +31,7 @@ export const reportMarkdown = (report: Report): string => {
   const name = namesOf(report.agents)
   return page(`Benchmark job ${text(job.name)}`, [
     ...sentences(report.verdict),
-    `${code(job.id)}, ${text(job.state)}, created ${time(job.create_time_ms)}.${
+    `${code(job.id)}, ${text(job.state)}, created ${job.create_time_ms === null ? 'at an unknown time' : time(job.create_time_ms)}.${
       report.complete ? '' : ' **Not complete.**'
     }`,
     agentTable(
@@ -92,8 +92,8 @@ export const sentences = (verdict: Verdict | null) =>
 
 export const code = (value: string) => `\`${value.replace(/[`\s|]/g, '')}\``
 
-export const time = (ms: number) =>
-  Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : 'at a time it does not tell'
+export const time = (ms: number | null) =>
+  ms !== null && Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : 'unknown'
 
 export const list = (lines: readonly string[]) => lines.map((line) => `- ${line}`).join('\n')
 

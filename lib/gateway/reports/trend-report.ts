@@ -132,7 +132,7 @@ const readJobs = async (
     hasOlder = page.has_more && startingAfter !== undefined
   }
   if (!jobs.some(({ id }) => id === anchor.id) && ofAgent < enough) jobs.push(anchor)
-  return { jobs: jobs.reverse().sort((a, b) => a.create_time_ms - b.create_time_ms), read, hasOlder }
+  return { jobs: jobs.reverse().sort((a, b) => (a.create_time_ms ?? 0) - (b.create_time_ms ?? 0)), read, hasOlder }
 }
 
 /**

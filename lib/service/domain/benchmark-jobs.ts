@@ -20,6 +20,7 @@ const moves: Record<BenchmarkJobState, Partial<Record<JobEvent, BenchmarkJobStat
   failed: {},
   cancelled: {},
   timeout: {},
+  incomplete: {},
 }
 
 /** The state after `event`, or undefined when the event means nothing in this state. */
