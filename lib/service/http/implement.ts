@@ -9,7 +9,10 @@ export interface Caller {
   /** Aborted when the key that was used is revoked; absent for keys that cannot be. */
   revoked?: AbortSignal
   requestId: string
-  /** Aborted when the client goes away before the answer is complete. */
+  /**
+   * Aborted when the client disconnects before the answer is complete. A handler whose wait it cuts short throws its
+   * reason: what it would return is no answer to the call.
+   */
   signal: AbortSignal
   /** Adds a header to a successful answer, that of an upgrade too. */
   setHeader(name: string, value: string): void

@@ -93,8 +93,8 @@ export const createListener = (context: ListenerContext) => {
         await pipeline(answer as AsyncIterable<Uint8Array>, response)
       }
     } catch (error) {
-      // A client that has left needs no answer, and its leaving is not an error.
-      if (gone.signal.aborted && (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE') return
+      // The client disconnected: it gets no answer, and that is not an error to log.
+      if (gone.signal.aborted && isDisconnect(error, gone.signal)) return
       const failure = asServiceError(error)
       // Once a part of the answer was sent, only a cut connection can show that it is incomplete.
       if (response.headersSent) response.destroy()
@@ -107,6 +107,9 @@ export const createListener = (context: ListenerContext) => {
     }
   }
 }
+
+const isDisconnect = (error: unknown, { reason }: AbortSignal) =>
+  error === reason || (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE'
 
 /** For how long the rest of a request is read and dropped. */
 const maxUnreadMs = 30_000

@@ -55,6 +55,32 @@ it('gives nothing to another account or address, and tries a call that failed ag
   expect((await post('/v1/secrets/LATE', secret, 'late')).status).toBe(200)
 })
 
+it.each(['execute_sync', 'execute?last_n=5'])(
+  'answers a retry of %s with the result of the command after the first client disconnected',
+  async (operation) => {
+    const { id } = await service.client.devboxes.createAndAwaitRunning({ body: {} })
+    const execute = (command: string) => service.client.executions.executeSync({ params: { id }, body: { command } })
+    const slow = { command: 'touch started; until [ -e go ]; do sleep 0.05; done; echo done; exit 3' }
+    const call = (signal: AbortSignal | null = null) =>
+      service.fetch(`/v1/devboxes/${id}/${operation}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-request-id': `slow-${id}` },
+        body: JSON.stringify(slow),
+        signal,
+      })
+    // Two clients time out, one of them while it shares the wait of the other.
+    const leaving = [new AbortController(), new AbortController()]
+    const left = Promise.allSettled(leaving.map(({ signal }) => call(signal)))
+    await execute('until [ -e started ]; do sleep 0.05; done')
+    for (const each of leaving) each.abort()
+    await left
+    const retry = call()
+    await execute('touch go')
+    expect(await (await retry).json()).toMatchObject({ stdout: 'done\n', exit_status: 3 })
+    expect(await (await call()).json()).toMatchObject({ stdout: 'done\n', exit_status: 3 })
+  },
+)
+
 it('forgets the oldest answers when they are long', async () => {
   const calls = new RepeatedCalls()
   let made = 0

@@ -21,7 +21,8 @@ const maxBytes = 64 * 1024 * 1024
 
 /**
  * Remembers for a while what calls were answered that change something. A caller who lost the answer repeats the call
- * under the same `x-request-id`: it gets the first answer, and nothing is done twice. A call that failed is forgotten.
+ * under the same `x-request-id`: it gets the first answer, and nothing is done twice. A call that failed is forgotten,
+ * and so is one whose client disconnected while it waited: its handler throws the reason of `signal`.
  */
 export class RepeatedCalls {
   readonly #kept = new Map<string, Kept>()

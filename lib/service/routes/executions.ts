@@ -46,8 +46,9 @@ export const executionRoutes = ({ devboxes, executions: runtime }: Deps) => {
         })
       setHeader('deprecation', deprecatedSince)
       const id = launch(caller, params.id, body)
-      // Unspecified: a caller that leaves. The command goes on, as it would had it been started asynchronously.
+      // Unspecified: what a client that disconnects leaves. The command keeps running, as if started asynchronously.
       await runtime.reaches(params.id, id, ['completed'], forEver, signal)
+      signal.throwIfAborted()
       const { stdout, stderr, exit_status, shell_name } = await runtime.get(params.id, id)
       return {
         devbox_id: params.id,
@@ -61,6 +62,7 @@ export const executionRoutes = ({ devboxes, executions: runtime }: Deps) => {
     execute: async ({ params, query, body, signal, ...caller }) => {
       const id = launch(caller, params.id, body)
       await runtime.reaches(params.id, id, ['completed'], (body.optimistic_timeout ?? maxHoldSeconds) * 1000, signal)
+      signal.throwIfAborted()
       return runtime.get(params.id, id, query.last_n)
     },
     get: ({ params, query, account }) => {
