@@ -64,9 +64,15 @@ export type Devbox = z.infer<typeof Devbox>
 export const DevboxList = z.object({ devboxes: z.array(Devbox), ...pageEnvelope })
 export type DevboxList = z.infer<typeof DevboxList>
 
-/** Unspecified: the filters of the devbox list beyond `status`; they read as those of the axon list do. */
+export const devboxOrigins = ['own', 'trial'] as const
+
+/**
+ * Unspecified: the filters of the devbox list beyond `status`; they read as those of the axon list do. `origin` separates
+ * devboxes that benchmark trials created from all others. A service may ignore any of them.
+ */
 export const DevboxListQuery = z.object({
   status: z.optional(z.enum(devboxStatuses, `must be one of ${devboxStatuses.join(', ')}`)),
+  origin: z.optional(z.enum(devboxOrigins, `must be one of ${devboxOrigins.join(', ')}`)),
   ...listQuery,
 })
 export type DevboxListQuery = z.output<typeof DevboxListQuery>
@@ -154,9 +160,12 @@ export const devboxRefusal = (action: DevboxAction, status: string): string | nu
 /** The states a devbox does not leave. */
 export const hasEnded = (status: string) => ended.includes(status)
 
-/** Made by a benchmark for a trial, by its scenario or to check how it is scored. */
+/** Initiators of devboxes that a benchmark creates for a trial. */
+export const trialInitiators: readonly string[] = ['scenario', 'scoring_validation']
+
+/** Created by a benchmark for a trial. */
 export const isOfTrial = ({ initiator_type }: Pick<Devbox, 'initiator_type'>): boolean =>
-  initiator_type === 'scenario' || initiator_type === 'scoring_validation'
+  trialInitiators.includes(initiator_type ?? '')
 
 export const devboxes = defineEndpoints('devboxes', 'stable', {
   list: { method: 'GET', path: '/v1/devboxes', query: DevboxListQuery, response: json(DevboxList) },

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { DevboxCreate } from '#lib/contract/devboxes.ts'
 import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
+import { command, makeScenario } from '#lib/service/testing/scenarios.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 
 describeUnderEachIsolation('devboxes under isolation', (isolation) => {
@@ -283,6 +284,22 @@ describeUnderEachIsolation('devboxes under isolation', (isolation) => {
     expect(await valuesOf('team')).toEqual(['x', 'y'])
     expect(await valuesOf('no such key')).toEqual([])
     expect(await valuesOf('team', service.otherClient)).toEqual([])
+  })
+
+  it('lists own devboxes and those of trials apart, and counts them apart', async () => {
+    const own = await create({ name: 'origin own' })
+    const scenario_id = await makeScenario(service, command('true'))
+    const run = await service.client.scenarioRuns.start({ body: { scenario_id, run_name: 'origin trial' } })
+    const list = async (query: object) => {
+      const { devboxes, total_count } = await service.client.devboxes.list({ query: { name: 'origin ', ...query } })
+      return [devboxes.map(({ id }) => id), total_count]
+    }
+    expect(await list({})).toEqual([[run.devbox_id, own], 2])
+    expect(await list({ origin: 'own', limit: 1 })).toEqual([[own], 1])
+    expect(await list({ origin: 'trial', limit: 1 })).toEqual([[run.devbox_id], 1])
+    expect(await list({ origin: 'own', starting_after: run.devbox_id })).toEqual([[own], 1])
+    await expect(list({ origin: 'other' })).rejects.toMatchObject({ status: 400 })
+    await service.client.scenarioRuns.cancel({ params: { id: run.id } })
   })
 
   it('changes name and metadata, clears them when empty, keeps them when absent', async () => {

@@ -5,9 +5,10 @@ import {
   type DevboxStatus,
   type DevboxUpdate,
   hasEnded,
+  trialInitiators,
 } from '#lib/contract/devboxes.ts'
 import type { Tunnel } from '#lib/contract/tunnels.ts'
-import { equals } from './clauses.ts'
+import { type Clause, equals } from './clauses.ts'
 import { type Database, inTransaction } from './database.ts'
 import { createTable, type Page } from './table.ts'
 
@@ -89,7 +90,7 @@ export const createDevboxStore = (database: Database) => {
 
     /** Ended ones included. */
     list: (account: string, query: DevboxListQuery, before?: number): Page<Devbox> =>
-      table.list(account, query, before, equals('devboxes.status', query.status)),
+      table.list(account, query, before, [...equals('devboxes.status', query.status), ...originClause(query.origin)]),
 
     update: (id: string, { name, metadata }: DevboxUpdate): void =>
       table.update(table.known(id), {
@@ -142,6 +143,16 @@ export const createDevboxStore = (database: Database) => {
     unended: (): string[] => unended.all().map(({ id }) => id as string),
   }
 }
+
+const originClause = (origin: DevboxListQuery['origin']): Clause[] =>
+  origin === undefined
+    ? []
+    : [
+        {
+          sql: `devboxes.initiator_type ${origin === 'own' ? 'NOT IN' : 'IN'} (${trialInitiators.map(() => '?').join(', ')})`,
+          values: [...trialInitiators],
+        },
+      ]
 
 const toDevbox = (row: DevboxRecord): Devbox => ({
   id: row.id,
