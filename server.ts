@@ -51,7 +51,7 @@ const start = async (): Promise<void> => {
 
   const embedded =
     config.serviceUrl === undefined
-      ? await startEmbeddedService(join(config.dataDir, 'service'), { apiKeys })
+      ? await startEmbeddedService(join(config.dataDir, 'service'), { apiKeys, port: config.servicePort })
       : undefined
   stopping.push(
     () => drain(server),

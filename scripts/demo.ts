@@ -18,7 +18,7 @@ minutes. What an earlier demo made stays.
 
   --url URL        the service; default: DEVDECK_SERVICE_URL, else the one that runs on the data folder
   --key KEY        its API key; default: DEVDECK_API_KEY, else the one in the data folder
-  --data-dir DIR   the data folder; default: the one of npm start and npm run dev
+  --data-dir DIR   the data folder of the console or of the service; default: the console's (DEVDECK_DATA_DIR)
   --console URL    where the links lead to; default: DEVDECK_ORIGIN, else this machine's port PORT or 3000`
 
 /** What a person has to mend; its message is all there is to say. */
@@ -86,16 +86,19 @@ const findService = () => {
     process.exit(0)
   }
   const { DEVDECK_SERVICE_URL, DEVDECK_API_KEY, DEVDECK_DATA_DIR, DEVDECK_ORIGIN, PORT } = process.env
-  const dataDir = values['data-dir'] ?? join(DEVDECK_DATA_DIR || '.devdeck', 'service')
+  const given = values['data-dir'] ?? (DEVDECK_DATA_DIR || '.devdeck')
+  // The console keeps its service's folder inside its own.
+  const inside = join(given, 'service')
+  const dataDir = existsSync(inside) && !runningService(given) ? inside : given
   const url = values.url ?? (DEVDECK_SERVICE_URL || runningService(dataDir)?.address)
   if (!url)
     throw new DemoError(
-      `No service runs on the data folder ${dataDir}. Start one with npm run dev, or name another with --url and --key`,
+      `No service runs on the data folder ${given}. Start one with npm run dev, or name another with --url and --key`,
     )
   const keyFile = join(dataDir, 'api-key')
   const key =
     values.key ?? (DEVDECK_API_KEY || (existsSync(keyFile) ? readFileSync(keyFile, 'utf8').trim() : undefined))
-  if (!key) throw new DemoError(`There is no API key in ${dataDir}. Give one with --key`)
+  if (!key) throw new DemoError(`There is no API key in ${dataDir}; give one with --key`)
   const origin = values.console ?? (DEVDECK_ORIGIN?.split(',')[0] || `http://localhost:${PORT || 3000}`)
   return { url, key, console: origin }
 }

@@ -11,6 +11,8 @@ export interface Config {
   host: string
   /** Undefined: the console runs the local service itself. */
   serviceUrl: string | undefined
+  /** Of the local service the console runs; undefined keeps the last one, 0 takes any free port. */
+  servicePort: number | undefined
   dataDir: string
   /** The first one seals new sessions, all of them open old ones. */
   sessionSecrets: [string, ...string[]]
@@ -78,13 +80,15 @@ const list = z.pipe(
 )
 
 const portMessage = 'must be a port number from 0 to 65535'
+const isPort = (value: string) => /^\d{1,5}$/.test(value) && Number(value) <= 65_535
 const Environment = z.object({
-  PORT: z.pipe(
-    text('3000').check(z.regex(/^\d{1,5}$/, portMessage)),
-    z.pipe(z.transform(Number), z.number().check(z.maximum(65_535, portMessage))),
-  ),
+  PORT: z.pipe(text('3000').check(z.refine(isPort, portMessage)), z.transform(Number)),
   HOST: text('127.0.0.1').check(z.regex(/^[A-Za-z0-9.:-]+$/, 'must be a host name or an IP address, without a port')),
   DEVDECK_SERVICE_URL: optionalUrl((url) => isServiceUrl(url), serviceUrlMessage),
+  DEVDECK_SERVICE_PORT: z.pipe(
+    text('').check(z.refine((value) => value === '' || isPort(value), portMessage)),
+    z.transform((value) => (value === '' ? undefined : Number(value))),
+  ),
   DEVDECK_DATA_DIR: text('.devdeck'),
   DEVDECK_SESSION_SECRET: list.check(
     z.refine(
@@ -149,6 +153,7 @@ export const readConfig = (environment: Record<string, string | undefined> = pro
     port: PORT,
     host: HOST,
     serviceUrl: DEVDECK_SERVICE_URL === '' ? undefined : DEVDECK_SERVICE_URL.replace(/\/+$/, ''),
+    servicePort: parsed.data.DEVDECK_SERVICE_PORT,
     dataDir,
     sessionSecrets: first === undefined ? [ownSecret(dataDir)] : [first, ...more],
     publicOrigins: DEVDECK_ORIGIN.map((origin) => new URL(origin).origin),

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import { startEmbeddedService } from './embedded-service.ts'
 
 const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-embedded-'))
@@ -31,6 +32,50 @@ describe('the embedded service', () => {
 
     await service.stop()
     expect(await isUp(url)).toBe(false)
+  })
+
+  it('keeps its port over restarts, and moves on when another program has it', async () => {
+    const first = await startEmbeddedService(dataDir)
+    await first.stop()
+    const second = await startEmbeddedService(dataDir)
+    await second.stop()
+    expect(second.url()).toBe(first.url())
+
+    const said = vi.spyOn(console, 'log').mockImplementation(() => undefined)
+    const { port } = new URL(first.url())
+    for (const host of ['127.0.0.1', '::1']) {
+      const other = createServer().listen(Number(port), host)
+      await once(other, 'listening')
+      writeFileSync(join(dataDir, 'port'), port)
+      const moved = await startEmbeddedService(dataDir)
+      await moved.stop()
+      other.close()
+      expect(moved.url()).not.toBe(first.url())
+      const back = await startEmbeddedService(dataDir)
+      await back.stop()
+      expect(back.url()).toBe(moved.url())
+    }
+    expect(said.mock.calls.flat().filter((line) => String(line).startsWith('Port '))).toEqual(
+      Array(2).fill(`Port ${port} of the local service is taken; using another one`),
+    )
+    said.mockRestore()
+  })
+
+  it('takes the port it is given, whatever it had before', async () => {
+    const free = createServer().listen(0, '127.0.0.1')
+    await once(free, 'listening')
+    const { port } = free.address() as AddressInfo
+    await new Promise((resolve) => free.close(resolve))
+    const service = await startEmbeddedService(dataDir, { port })
+    await service.stop()
+    expect(service.url()).toBe(`http://127.0.0.1:${port}`)
+  })
+
+  it.each(['', '70000'])('starts on any port when the remembered one is %j', async (text) => {
+    writeFileSync(join(dataDir, 'port'), text)
+    const service = await startEmbeddedService(dataDir)
+    await service.stop()
+    expect(service.url()).toMatch(/:\d+$/)
   })
 
   it('gets the keys given to it by no way that /proc shows', async () => {
@@ -67,11 +112,14 @@ describe('server.ts', () => {
   }
 
   it('tells all that is wrong with its environment in one line each and exits with 1', async () => {
-    expect(await start({ PORT: 'x', HOST: '0.0.0.0', DEVDECK_SERVICE_URL: 'file:///etc' })).toEqual({
+    expect(
+      await start({ PORT: 'x', DEVDECK_SERVICE_PORT: '65536', HOST: '0.0.0.0', DEVDECK_SERVICE_URL: 'file:///etc' }),
+    ).toEqual({
       code: 1,
       printed: [
         'PORT must be a port number from 0 to 65535',
         'DEVDECK_SERVICE_URL must be an http:// or https:// address without credentials, query or fragment',
+        'DEVDECK_SERVICE_PORT must be a port number from 0 to 65535',
         'HOST is 0.0.0.0, which other machines can reach: set DEVDECK_ORIGIN to the origin people open (https://…), so that no other name is answered\n',
       ].join('\n'),
     })

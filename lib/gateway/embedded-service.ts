@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Writable } from 'node:stream'
@@ -8,6 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { backoffMs } from '#lib/client/backoff.ts'
 import { ConfigError } from './config.ts'
+import { listenOnOtherLoopback } from './http/loopback.ts'
 import type { ServiceAddress } from './registry.ts'
 
 interface EmbeddedService extends ServiceAddress {
@@ -22,13 +24,13 @@ const stableMs = 30_000
 const defaultEntry = fileURLToPath(new URL('../service/main.ts', import.meta.url))
 
 /**
- * Runs the local service as a child process on a free loopback port, and starts it again on the same port whenever it
- * dies. Resolves once it listens; rejects with a ConfigError when the first start fails. `apiKeys` are those of
- * DEVDECK_API_KEYS, if any.
+ * Runs the local service as a child process on a loopback port, and restarts it on the same port whenever it dies.
+ * Resolves once it listens; rejects with a ConfigError when the first start fails. `apiKeys` is DEVDECK_API_KEYS and
+ * `port` DEVDECK_SERVICE_PORT, if set.
  */
 export const startEmbeddedService = async (
   dataDir: string,
-  { apiKeys = '', entry = defaultEntry }: { apiKeys?: string; entry?: string } = {},
+  { apiKeys = '', port, entry = defaultEntry }: { apiKeys?: string; port?: number | undefined; entry?: string } = {},
 ): Promise<EmbeddedService> => {
   let stopping = false
   let url = ''
@@ -76,7 +78,8 @@ export const startEmbeddedService = async (
   }
 
   try {
-    await start('0')
+    await start(String(port ?? (await lastPort(dataDir))))
+    if (port === undefined) rememberPort(dataDir, new URL(url).port)
   } catch (error) {
     throw new ConfigError([`The embedded service did not start: ${(error as Error).message}`])
   }
@@ -93,6 +96,42 @@ export const startEmbeddedService = async (
       await gone
       clearTimeout(killing)
     },
+  }
+}
+
+const portFile = (dataDir: string) => join(dataDir, 'port')
+
+/**
+ * Unspecified: which port the embedded service takes. It keeps the one it had, so that copied commands work after a
+ * restart; 0, for any free port, at the first start and when another program has taken it.
+ */
+const lastPort = async (dataDir: string): Promise<number> => {
+  const file = portFile(dataDir)
+  const port = existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0
+  if (!(Number.isInteger(port) && port > 0 && port < 65_536)) return 0
+  if (await isFree(port)) return port
+  console.log(`Port ${port} of the local service is taken; using another one`)
+  return 0
+}
+
+const rememberPort = (dataDir: string, port: string): void => {
+  try {
+    writeFileSync(portFile(dataDir), `${port}\n`, { mode: 0o600 })
+  } catch (error) {
+    console.error(`The port of the local service may change at the next start: ${(error as Error).message}`)
+  }
+}
+
+const isFree = async (port: number): Promise<boolean> => {
+  const probe = createServer().listen(port, '127.0.0.1')
+  try {
+    await once(probe, 'listening')
+    ;(await listenOnOtherLoopback(probe, '127.0.0.1', port))?.close()
+    return true
+  } catch {
+    return false
+  } finally {
+    if (probe.listening) await new Promise((resolve) => probe.close(resolve))
   }
 }
 

@@ -59,6 +59,7 @@ export const startConsole = async (
     port: 0,
     host: '127.0.0.1',
     serviceUrl: service.url,
+    servicePort: undefined,
     dataDir: mkdtempSync(join(tmpdir(), 'devdeck-console-')),
     sessionSecrets: ['a secret of at least thirty-two characters'],
     publicOrigins: [],
