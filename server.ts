@@ -5,7 +5,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
-import { newSignInPath } from '#lib/gateway/accounts/sign-in.ts'
+import { closeRevokedSessions } from '#lib/gateway/accounts/session-cookie.ts'
+import { newSignInPath, signInLinkMinutes } from '#lib/gateway/accounts/sign-in.ts'
 import { endActivity } from '#lib/gateway/activity/activity.ts'
 import { endAlerts, watchForWebhook } from '#lib/gateway/alerts/alert-books.ts'
 import { type Config, ConfigError, ownOrigins, readConfig, secretVariables } from '#lib/gateway/config.ts'
@@ -97,7 +98,7 @@ const start = async (): Promise<void> => {
   if (embedded) console.log(`Local service on ${embedded.url()} (data in ${join(config.dataDir, 'service')})`)
   console.log(
     embedded
-      ? `Sign in: ${address}${newSignInPath()}`
+      ? `Sign in within ${signInLinkMinutes} minutes: ${address}${newSignInPath()}`
       : `Sign in with an API key of ${config.serviceUrl} at ${address}/sign-in`,
   )
 }
@@ -159,6 +160,7 @@ const drain = async (server: Server): Promise<void> => {
   endStreams('restarting')
   endAlerts()
   endActivity()
+  closeRevokedSessions()
   for (const hub of registry().evictionHubs.values()) hub.close()
   server.closeIdleConnections()
   // Browsers open some ahead of their next request, which Node waits for as if it had begun.

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -14,7 +15,7 @@ const people = {
   bob: { name: 'Bob', groups: ['elsewhere'] },
 }
 const secrets = {
-  DEVDECK_SESSION_SECRET: 'the-session-secret-of-this-console',
+  DEVDECK_SESSION_SECRET: randomBytes(32).toString('base64'),
   DEVDECK_WEBHOOK_URL: 'http://127.0.0.1:9/the-path-of-a-webhook',
   DEVDECK_WEBHOOK_SECRET: 'the-secret-of-the-webhook',
   DEVDECK_WEBHOOK_API_KEY: 'ak_of_the_webhook',

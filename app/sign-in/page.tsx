@@ -42,8 +42,8 @@ export default async function SignInPage({ searchParams }: { searchParams: Promi
         </p>
         <div className="space-y-4">
           {asked.get('problem') === 'link-used' && (
-            <Banner tone="attention" title="This sign-in link has been used">
-              A link signs in once. Restart the console to get a new one, or enter the key.
+            <Banner tone="attention" title="This sign-in link has expired or was used">
+              A link works once, within 10 minutes. Enter the key, or restart the console to get a new link.
             </Banner>
           )}
           {session && asked.get('problem') === 'key-refused' && (

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { accessSync, chmodSync, constants, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { accessSync, chmodSync, constants, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { BlockList, isIP, isIPv6 } from 'node:net'
-import { dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
+import { deflateRawSync } from 'node:zlib'
 import * as z from 'zod/mini'
+import { makeDataFolder } from './data-folder.ts'
 
 /** What the console process was told by its environment, checked. */
 export interface Config {
@@ -57,6 +59,8 @@ export class ConfigError extends Error {
 }
 
 const minSecretLength = 32
+/** 32 random hexadecimal digits deflate to 30 bytes or more. */
+const minDeflatedSecretLength = 26
 const loopbackHosts = ['127.0.0.1', 'localhost', '::1']
 
 const text = (fallback: string) =>
@@ -94,6 +98,10 @@ const Environment = z.object({
     z.refine(
       (secrets: string[]) => secrets.every((each) => each.length >= minSecretLength),
       `must have at least ${minSecretLength} characters (each, when several are given)`,
+    ),
+    z.refine(
+      (secrets: string[]) => secrets.every((each) => each.length < minSecretLength || isRandom(each)),
+      'must be random, not words, repeats or sequences: openssl rand -base64 32 makes one',
     ),
   ),
   DEVDECK_WEBHOOK_URL: optionalUrl((url) => httpUrl(url) !== null, webhookMessage),
@@ -241,18 +249,11 @@ const pick = (environment: Record<string, string | undefined>) =>
 
 const claimDataDir = (dataDir: string): void => {
   try {
-    makeDir(dataDir)
+    makeDataFolder(dataDir)
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (error) {
     throw new ConfigError([`DEVDECK_DATA_DIR ${dataDir} cannot be used: ${(error as Error).message}`])
   }
-}
-
-/** Step by step: Node's own recursive way never returns where the system refuses with ENOENT, as it does below /proc. */
-const makeDir = (path: string): void => {
-  if (existsSync(path)) return
-  makeDir(dirname(path))
-  mkdirSync(path, { mode: 0o700 })
 }
 
 /** Generated once and kept, so that a restart signs nobody out. */
@@ -270,7 +271,16 @@ const ownSecret = (dataDir: string): string => {
     throw new ConfigError([
       `${file} holds fewer than ${minSecretLength} characters: delete it, and a new secret is made`,
     ])
+  if (!isRandom(secret)) throw new ConfigError([`${file} is not random: delete it, and a new secret is made`])
   return secret
+}
+
+/** Refuses secrets a person would type: letters of one case alone, repeats and sequences. */
+const isRandom = (secret: string): boolean => {
+  const kinds = [/[a-z]/, /[A-Z]/, /\d/].filter((kind) => kind.test(secret))
+  const bytes = Buffer.from(secret)
+  const steps = bytes.map((byte, i) => byte - (bytes[i - 1] ?? 0))
+  return kinds.length > 1 && [bytes, steps].every((each) => deflateRawSync(each).length >= minDeflatedSecretLength)
 }
 
 /** Null for what is no http:// or https:// address, or has credentials in it. */

@@ -1,8 +1,9 @@
-import { mkdirSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { makeDataFolder } from './data-folder.ts'
 
-/** A database of the console in its data folder. Where that cannot be used, it is in memory and ends with the console. */
+/** Opens a database in the console's data folder, or in memory where that cannot be used. */
 export const openConsoleDatabase = (dataDir: string | undefined, name: string, tables: string): DatabaseSync => {
   const open = (file: string) => {
     const database = new DatabaseSync(file, { timeout: 5000 })
@@ -12,8 +13,11 @@ export const openConsoleDatabase = (dataDir: string | undefined, name: string, t
   }
   try {
     if (dataDir !== undefined) {
-      mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-      return open(join(dataDir, `${name}.sqlite`))
+      makeDataFolder(dataDir)
+      const file = join(dataDir, `${name}.sqlite`)
+      // SQLite would create it readable for everyone.
+      closeSync(openSync(file, 'a', 0o600))
+      return open(file)
     }
   } catch (error) {
     console.error(`The console keeps its ${name} in memory, as ${dataDir} cannot be used:`, error)

@@ -1,6 +1,7 @@
 import { Agent, type Dispatcher } from 'undici'
 import type { PtyTunnel } from '#lib/contract/devboxes.ts'
 import type { HeldTerminal } from '#lib/wire/terminals.ts'
+import type { RevokedSessions } from './accounts/revoked-sessions.ts'
 import { endOfSession, type SignedIn } from './accounts/signed-in.ts'
 import type { ActivityStore } from './activity/activity-store.ts'
 import type { AlertBook } from './alerts/alert-book.ts'
@@ -26,10 +27,10 @@ export interface Registry {
   serviceAheadMs: number
   /** The connections to the service, kept for the next call. */
   upstream: Dispatcher
-  /** One-use sign-in links that nobody has followed yet. */
-  signInLinks: Set<string>
-  /** Sessions that were signed out, with the time from which their cookies are worthless anyway. */
-  revokedSessions: Map<string, { untilMs: number; isReplaced: boolean }>
+  /** When each unused sign-in link expires. */
+  signInLinks: Map<string, number>
+  /** Opened with the first session. */
+  revokedSessions: RevokedSessions | undefined
   /** What cookies hold that were unsealed within the last minute, by their value. */
   unsealedSessions: Map<string, { session: SignedIn; untilMs: number }>
   /** Times of failed sign-ins by client address. */
@@ -112,8 +113,8 @@ export const createRegistry = (
     serviceAheadMs: 0,
     upstream: new Agent(),
     origins: new Map(parts.origins.map((origin) => [new URL(origin).host, origin])),
-    signInLinks: new Set(),
-    revokedSessions: new Map(),
+    signInLinks: new Map(),
+    revokedSessions: undefined,
     unsealedSessions: new Map(),
     failedSignIns: new Map(),
     strippedUpgrades: new Map(),
@@ -158,7 +159,10 @@ export const trackStream = (session: TrackedSession, stream: OpenStream): (() =>
 
 const endOverMs = 1_000
 const endOver = () => {
-  for (const [sid, { endsMs }] of registry().openStreams) if (endsMs <= Date.now()) endStreams('signed out', sid)
+  const { openStreams, revokedSessions } = registry()
+  // Another console on the same data folder may have signed it out.
+  for (const [sid, { endsMs }] of openStreams)
+    if (endsMs <= Date.now() || revokedSessions?.find(sid)) endStreams('signed out', sid)
 }
 
 export const endStreams = (reason: EndReason, sid?: string): void => {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { checkSocketPath } from '#lib/wire/connection.ts'
+import { closeRevokedSessions } from './accounts/session-cookie.ts'
 import { followSignInLink, signIn, signOut, switchAccount, whoIsSignedIn } from './accounts/sign-in.ts'
 import { beginSignOn, finishSignOn } from './accounts/single-sign-on.ts'
 import { answerActivity, endActivity } from './activity/activity.ts'
@@ -111,6 +112,7 @@ export const startConsole = async (
     close: async () => {
       await stop(server)
       registry().logArchives?.close()
+      closeRevokedSessions()
       if (overrides.dataDir === undefined) rmSync(config.dataDir, { recursive: true, force: true })
       // A test may run a second console for a moment.
       holder[key] = before

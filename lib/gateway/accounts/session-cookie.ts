@@ -6,6 +6,7 @@ import { Refusal } from '../http/answer.ts'
 import { isSecure, originOfHost, type ReadHeader, requireSameOrigin } from '../http/origin.ts'
 import { serviceIdentity } from '../http/upstream.ts'
 import { endStreams, registry } from '../registry.ts'
+import { RevokedSessions } from './revoked-sessions.ts'
 import { endOfSession, type SignedIn } from './signed-in.ts'
 
 const idleSeconds = 12 * 3600
@@ -147,20 +148,29 @@ export const callerOf = (request: Request, kind: 'read' | 'write'): Promise<Sign
 
 /** Makes every cookie of the session worthless and ends what it holds open; replaced where another account took its place. */
 export const revoke = (sid: string, isReplaced = false): void => {
-  const now = Date.now()
-  const { revokedSessions, unsealedSessions } = registry()
-  for (const [each, { untilMs }] of revokedSessions) if (untilMs < now) revokedSessions.delete(each)
+  const { unsealedSessions } = registry()
   // No cookie of it can have been sealed later than now, so none outlives this.
-  revokedSessions.set(sid, { untilMs: now + (idleSeconds + 60) * 1000, isReplaced })
+  revokedSessions().add(sid, Date.now() + (idleSeconds + 60) * 1000, isReplaced)
   for (const [seal, { session }] of unsealedSessions) if (session.sid === sid) unsealedSessions.delete(seal)
   endStreams('signed out', sid)
 }
 
-const isRevoked = (sid: string): boolean => registry().revokedSessions.has(sid)
+const revokedSessions = (): RevokedSessions => {
+  const shared = registry()
+  shared.revokedSessions ??= new RevokedSessions(shared.config.dataDir)
+  return shared.revokedSessions
+}
+
+export const closeRevokedSessions = (): void => {
+  registry().revokedSessions?.close()
+  registry().revokedSessions = undefined
+}
+
+const isRevoked = (sid: string): boolean => revokedSessions().find(sid) !== undefined
 
 const isReplaced = async (header: ReadHeader): Promise<boolean> => {
   const session = await sealedIn(header, cookieName(header), Date.now())
-  return session !== undefined && registry().revokedSessions.get(session.sid)?.isReplaced === true
+  return session !== undefined && revokedSessions().find(session.sid)?.isReplaced === true
 }
 
 export const needsRenewal = ({ renewed_at }: SignedIn, now = Date.now()): boolean =>

@@ -1,7 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { readConfig } from '../config.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
+import { RevokedSessions } from './revoked-sessions.ts'
 import { newSession, sessionCookie, sessionOf } from './session-cookie.ts'
 import { newSignInPath, signIn } from './sign-in.ts'
 
@@ -255,6 +260,33 @@ describe('DELETE /api/session', () => {
     expect((await who(other)).status).toBe(200)
   })
 
+  it('holds after a restart of the console', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-console-'))
+    const before = await startConsole({ url: service.url }, { dataDir })
+    const [left, kept] = [await before.signIn(service.key), await before.signIn(service.otherKey)]
+    const { host } = new URL(before.url)
+    expect((await before.fetch('/api/session', { method: 'DELETE', cookie: left })).status).toBe(204)
+    await before.close()
+    const after = await startConsole({ url: service.url }, { dataDir })
+    const sessionBy = (cookie: string) => sessionOf((name) => ({ host, cookie })[name])
+    after.registry.origins.set(host, before.url)
+    expect(await sessionBy(kept)).toBeDefined()
+    expect(await sessionBy(left)).toBeUndefined()
+    await after.close()
+    rmSync(dataDir, { recursive: true })
+  })
+
+  it('holds in, and ends what is open in, another console on the same data folder', async () => {
+    const cookie = await gateway.signIn(service.key)
+    const session = await sessionOf((name) => ({ host: new URL(gateway.url).host, cookie })[name])
+    const page = await gateway.fetch('/api/evictions', { cookie })
+    const other = new RevokedSessions(gateway.registry.config.dataDir)
+    other.add(session?.sid ?? '', Date.now() + 60_000, false)
+    other.close()
+    expect((await who(cookie)).status).toBe(401)
+    await page.text()
+  })
+
   it('is refused without a word on where it comes from', async () => {
     const cookie = await gateway.signIn(service.key)
     const response = await fetch(`${gateway.url}/api/session`, { method: 'DELETE', headers: { cookie } })
@@ -284,12 +316,45 @@ describe('GET /sign-in/{token}', () => {
     expect((await follow(path)).headers.get('location')).toBe('/')
   })
 
+  it('expires after ten minutes', async () => {
+    const [early, late] = [newSignInPath(), newSignInPath()]
+    vi.useFakeTimers({ now: Date.now() + 600_000 - 1, toFake: ['Date'] })
+    expect((await follow(early)).headers.get('location')).toBe('/')
+    vi.setSystemTime(Date.now() + 1)
+    expect((await follow(late)).headers.get('location')).toBe('/sign-in?problem=link-used')
+    vi.useRealTimers()
+  })
+
   it('does not know tokens it has not made', async () => {
     expect((await follow('/sign-in/nothing')).headers.get('location')).toBe('/sign-in?problem=link-used')
   })
 })
 
 describe('the environment', () => {
+  it.each([
+    'a'.repeat(64),
+    `${'0'.repeat(40)}1a`,
+    'Password1'.repeat(4),
+    '0123456789abcdef0123456789abcdef',
+    'abcdefghijklmnopqrstuvwxyz0123456789',
+    'a1b2c3d4e5f6g7h8i9j0k1l2m3n4o5p6',
+    'your-super-secret-session-secret-here',
+    '12345678901234567890123456789012345',
+  ])('refuses the session secret %s, which could be guessed', (secret) => {
+    const DEVDECK_SESSION_SECRET = `${randomBytes(32).toString('base64')},${secret}`
+    expect(() => readConfig({ DEVDECK_SESSION_SECRET, DEVDECK_SERVICE_URL: 'http://127.0.0.1:9' })).toThrow(
+      /^DEVDECK_SESSION_SECRET must be random, not words, repeats or sequences: openssl rand -base64 32 makes one$/,
+    )
+  })
+
+  it.each(['hex', 'base64', 'base64url'] as const)('takes random session secrets in %s', (encoding) => {
+    for (let i = 0; i < 200; i++) {
+      const secret = randomBytes(encoding === 'hex' ? 16 : 24).toString(encoding)
+      const environment = { DEVDECK_SESSION_SECRET: secret, DEVDECK_SERVICE_URL: 'http://127.0.0.1:9' }
+      expect(readConfig(environment).sessionSecrets).toEqual([secret])
+    }
+  })
+
   it('has all its problems told at once', () => {
     const environment = {
       PORT: '70000',

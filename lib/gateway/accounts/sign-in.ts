@@ -164,10 +164,13 @@ export const followSignInLink = (request: Request, token: string): Promise<Respo
     return seeOther('/', { 'set-cookie': await sessionCookie(header, session) })
   })
 
-/** A path that signs its first follower in. */
+/** Unspecified: how long a sign-in link works. It stands in logs and terminals long after it was needed. */
+export const signInLinkMinutes = 10
+
+/** Returns a path that signs in whoever follows it first. */
 export const newSignInPath = (): string => {
   const token = randomBytes(24).toString('base64url')
-  registry().signInLinks.add(token)
+  registry().signInLinks.set(token, Date.now() + signInLinkMinutes * 60_000)
   return `/sign-in/${token}`
 }
 
@@ -194,8 +197,10 @@ export const seeOther = (location: string, headers: Record<string, string> = {})
 const takeLink = (token: string): boolean => {
   const { signInLinks } = registry()
   const given = digest(token)
-  const found = [...signInLinks].find((each) => timingSafeEqual(digest(each), given))
-  return found !== undefined && signInLinks.delete(found)
+  const found = [...signInLinks].find(([each]) => timingSafeEqual(digest(each), given))
+  if (!found) return false
+  signInLinks.delete(found[0])
+  return Date.now() < found[1]
 }
 
 const digest = (text: string) => createHash('sha256').update(text).digest()

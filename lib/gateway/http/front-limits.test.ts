@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer as createService } from 'node:http'
 import { type AddressInfo, connect, createServer, type Server } from 'node:net'
@@ -165,7 +166,7 @@ describe('cookies of another server of this host', () => {
 
 describe('the address of a client', () => {
   const addressBy = (trust: string, remoteAddress: string, forwarded?: string) => {
-    const secret = 'x'.repeat(32)
+    const secret = randomBytes(24).toString('base64')
     const environment = { TRUST_PROXY: trust, DEVDECK_SESSION_SECRET: secret, DEVDECK_SERVICE_URL: 'http://service' }
     gateway.registry.config.isTrustedProxy = readConfig(environment).isTrustedProxy
     return clientAddress({ socket: { remoteAddress }, headers: { 'x-forwarded-for': forwarded } } as never)

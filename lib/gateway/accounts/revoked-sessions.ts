@@ -1,0 +1,51 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { openConsoleDatabase } from '../console-database.ts'
+
+export interface RevokedSession {
+  /** Another account took its place in the browser. */
+  isReplaced: boolean
+}
+
+/**
+ * Sessions that were signed out, until their cookies expire anyway. In the data folder, so that a restart, or another
+ * console on the same folder, refuses them as well.
+ */
+export class RevokedSessions {
+  readonly #database: DatabaseSync
+  readonly #find: StatementSync
+  /** Those that a full disk did not take. */
+  readonly #unwritten = new Map<string, RevokedSession>()
+
+  constructor(dataDir: string) {
+    this.#database = openConsoleDatabase(
+      dataDir,
+      'sessions',
+      // A sign-out must survive a power cut.
+      `PRAGMA synchronous = FULL;
+      CREATE TABLE IF NOT EXISTS revoked_sessions (
+        sid TEXT PRIMARY KEY, until_ms INTEGER NOT NULL, is_replaced INTEGER NOT NULL) WITHOUT ROWID;`,
+    )
+    this.#find = this.#database.prepare('SELECT is_replaced FROM revoked_sessions WHERE sid = ?')
+  }
+
+  close(): void {
+    this.#database.close()
+  }
+
+  add(sid: string, untilMs: number, isReplaced: boolean): void {
+    try {
+      this.#database.prepare('DELETE FROM revoked_sessions WHERE until_ms < ?').run(Date.now())
+      this.#database
+        .prepare('INSERT OR REPLACE INTO revoked_sessions VALUES (?, ?, ?)')
+        .run(sid, untilMs, Number(isReplaced))
+    } catch (error) {
+      console.error('A sign-out could not be stored, and is forgotten when the console restarts:', error)
+      this.#unwritten.set(sid, { isReplaced })
+    }
+  }
+
+  find(sid: string): RevokedSession | undefined {
+    const row = this.#find.get(sid)
+    return row ? { isReplaced: row.is_replaced === 1 } : this.#unwritten.get(sid)
+  }
+}

@@ -1,0 +1,32 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+/** Everything the console itself writes there; `service` is the local service's own. */
+const consoleFiles = /^(session-secret|\w+\.sqlite(-wal|-shm|-journal)?)$/
+
+/** Makes the console's data folder if need be and closes it, and the console's files in it, to other users. */
+export const makeDataFolder = (path: string): void => {
+  makeDir(path)
+  // /tmp and its like belong to everyone on the machine.
+  if (statSync(path).mode & 0o1000) throw new Error('other users share it; name a folder of its own')
+  chmodSync(path, 0o700)
+  for (const name of readdirSync(path)) {
+    if (consoleFiles.test(name)) chmodSync(join(path, name), 0o600)
+    if (name === 'recordings') closeToOthers(join(path, name))
+  }
+}
+
+const closeToOthers = (folder: string): void => {
+  chmodSync(folder, 0o700)
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    if (entry.isDirectory()) closeToOthers(join(folder, entry.name))
+    if (entry.isFile()) chmodSync(join(folder, entry.name), 0o600)
+  }
+}
+
+/** Step by step: Node's recursive mkdir never returns where the system refuses with ENOENT, as below /proc. */
+const makeDir = (path: string): void => {
+  if (existsSync(path)) return
+  makeDir(dirname(path))
+  mkdirSync(path, { mode: 0o700 })
+}
