@@ -13,9 +13,6 @@ export default {
   // node-pty and ws are only ever loaded by server.ts; keep them out of the route bundles.
   serverExternalPackages: ['undici', 'ws'],
   devIndicators: false,
-  // The widths of characters (@xterm/addon-unicode-graphemes) are decoded by Buffer where there is one. Next would give
-  // the page 22 KiB that stand in for it.
-  turbopack: { resolveAlias: { 'next/dist/compiled/buffer': { browser: './lib/terminal/xterm/no-buffer.ts' } } },
   // server.ts builds again when the sources no longer have the hash their build is named by.
   generateBuildId: () => sourceHash(import.meta.dirname),
 }

@@ -1,5 +1,4 @@
 import { FitAddon } from '@xterm/addon-fit'
-import { UnicodeGraphemesAddon } from '@xterm/addon-unicode-graphemes'
 import { type ITerminalOptions, Terminal } from '@xterm/xterm'
 import { onMediaChange } from '#lib/console/frame/use-media.ts'
 import { fontFamilyCss, type TerminalSettings, terminalSettings } from '#lib/terminal/page/settings.ts'
@@ -40,8 +39,6 @@ export const drawTerminal = async (element: HTMLElement): Promise<DrawnTerminal>
   })
   const fitAddon = new FitAddon()
   terminal.loadAddon(fitAddon)
-  // The console's own terminal counts the cells of a character like this, too, or their screens would differ.
-  terminal.loadAddon(new UnicodeGraphemesAddon())
   boundXterm(terminal)
   terminal.open(element)
 

@@ -1,4 +1,5 @@
-import { type Core, internalsOf, type Screen } from './internals.ts'
+import { type Core, internalsOf, type Line, type Screen } from './internals.ts'
+import { countAsLibc } from './widths.ts'
 
 interface Terminal {
   readonly unicode: { register(provider: Core['unicodeService']['_activeProvider']): void; activeVersion: string }
@@ -7,13 +8,14 @@ interface Terminal {
 
 /**
  * Keeps what a devbox prints from keeping xterm busy for hours, from filling the memory with one letter, and from having
- * it throw. For a terminal whose addon for graphemes is loaded. The console's server and its pages both do this, or
- * their screens would differ.
+ * it throw, and counts cells as the devbox does. The console's server and its pages both do this, or their screens would
+ * differ.
  */
 export const boundXterm = (terminal: Terminal): void => {
   const core = internalsOf(terminal)
   boundCounts(core)
-  boundClusters(terminal, core)
+  countAsLibc(terminal, core)
+  boundAccents(core)
   mendErase(core)
   mendSizes(terminal, core)
 }
@@ -43,35 +45,21 @@ const boundCounts = (core: Core): void => {
     })
 }
 
-/** Real text joins fewer characters to one; the longest emoji has ten parts. */
-const maxJoined = 50
+/** In UTF-16 units. Real text stacks fewer; the flag of a region has 14. */
+const maxJoined = 100
+const hasSeveral = 1 << 21
+const bounded = new WeakSet<object>()
 
-/** The lowest bit of what xterm knows of a character: it joins the one before. */
-const joins = 1
-
-/**
- * Has a character that joins too many others stand in a cell of its own: a devbox could otherwise print accents without
- * end onto one letter, and xterm would keep them all.
- */
-const boundClusters = (terminal: Terminal, core: Core): void => {
-  const provider = core.unicodeService._activeProvider
-  const version = `${provider.version}-bounded`
-  let joined = 0
-  terminal.unicode.register({
-    version,
-    wcwidth: (code) => provider.wcwidth(code),
-    charProperties(code, preceding) {
-      const properties = provider.charProperties(code, preceding)
-      if ((properties & joins) === 0) {
-        joined = 0
-        return properties
-      }
-      if (++joined <= maxJoined) return properties
-      joined = 0
-      return provider.charProperties(code, 0)
-    },
-  })
-  terminal.unicode.activeVersion = version
+/** Drops accents beyond a number that no text needs: a devbox could otherwise print them without end onto one letter. */
+const boundAccents = (core: Core): void => {
+  const lines = Object.getPrototypeOf(core.buffers.normal.lines.get(0)) as Line
+  if (bounded.has(lines)) return
+  bounded.add(lines)
+  const add = lines.addCodepointToCell
+  lines.addCodepointToCell = function (this: Line, at, code, width) {
+    const several = (this._data[at * 3] ?? 0) & hasSeveral ? this._combined[at] : undefined
+    if ((several?.length ?? 0) < maxJoined) add.call(this, at, code, width)
+  }
 }
 
 /** When all is erased up to the last cell and nothing has scrolled away yet, xterm goes on in the line after the last. */

@@ -1,4 +1,3 @@
-import graphemes from '@xterm/addon-unicode-graphemes'
 import headless from '@xterm/headless'
 import { boundXterm } from './bounds.ts'
 import { type Charset, type Core, internalsOf } from './internals.ts'
@@ -12,7 +11,6 @@ export const openXterm = (size: { cols: number; rows: number; scrollback: number
     logLevel: 'off',
     windowOptions: { pushTitle: true, popTitle: true },
   })
-  terminal.loadAddon(new graphemes.UnicodeGraphemesAddon() as never)
   boundXterm(terminal)
   return internalsOf(terminal)
 }

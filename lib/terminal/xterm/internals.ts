@@ -26,6 +26,9 @@ export interface Line {
   _extendedAttrs: Record<number, ExtendedAttributes | undefined>
   isWrapped: boolean
   length: number
+  getWidth(at: number): number
+  hasContent(at: number): number
+  addCodepointToCell(at: number, code: number, width: number): void
 }
 
 type Listen<T> = (listener: (event: T) => void) => { dispose(): void }
@@ -58,7 +61,7 @@ export interface Screen {
   getBlankLine(attributes: { fg: number; bg: number }): Line
 }
 
-/** Tells of each character how wide it is and whether it joins the one before. */
+/** How many cells a character has, and whether it joins the one before. */
 export interface CharacterProvider {
   readonly version: string
   wcwidth(code: number): 0 | 1 | 2
@@ -117,6 +120,7 @@ export interface Core {
     _iconName: string
     _windowTitleStack: string[]
     _iconNameStack: string[]
+    print(data: Uint32Array, start: number, end: number): void
     setTitle(text: string): void
     setIconName(text: string): void
     /** Parses at once and to the end; `Terminal.write` would do so some time later. */
@@ -148,12 +152,14 @@ const partsOf = (core: Core | undefined): Record<string, unknown> => ({
   'buffers.normal.lines': core?.buffers?.normal?.lines?.maxLength,
   'buffers.alt.getBlankLine': core?.buffers?.alt?.getBlankLine,
   'line._data': core?.buffers?.normal?.lines?.get(0)?._data,
+  'line.addCodepointToCell': core?.buffers?.normal?.lines?.get(0)?.addCodepointToCell,
   'coreService.decPrivateModes': core?.coreService?.decPrivateModes,
   'coreMouseService.activeEncoding': core?.coreMouseService?.activeEncoding,
   'unicodeService.charProperties': core?.unicodeService?.charProperties,
   'unicodeService._activeProvider': core?.unicodeService?._activeProvider,
   '_charsetService._charsets': core?._charsetService?._charsets,
   '_inputHandler.parse': core?._inputHandler?.parse,
+  '_inputHandler.print': core?._inputHandler?.print,
   '_inputHandler.registerCsiHandler': core?._inputHandler?.registerCsiHandler,
   '_inputHandler._windowTitleStack': core?._inputHandler?._windowTitleStack,
   '_inputHandler._curAttrData': core?._inputHandler?._curAttrData?.extended?._ext,

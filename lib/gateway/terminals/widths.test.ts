@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { openXterm } from '#lib/terminal/xterm/headless.ts'
+import { startTerminals, TestPage, until } from './testing.ts'
+
+let started: Awaited<ReturnType<typeof startTerminals>>
+beforeAll(async () => {
+  started = await startTerminals()
+})
+afterAll(async () => {
+  await started.gateway.close()
+  await started.service.close()
+})
+
+const screenOf = (page: TestPage): string => {
+  const core = openXterm({ cols: 80, rows: 24, scrollback: 0 })
+  core._inputHandler.parse(Buffer.concat(page.painted))
+  const text = Array.from({ length: 24 }, (_, row) =>
+    (core.buffers.normal.lines.get(row) as unknown as { translateToString(trim: boolean): string }).translateToString(
+      true,
+    ),
+  ).join('\n')
+  core.dispose()
+  return text.trimEnd()
+}
+
+it('a line edited at the prompt shows what would run, whatever the width of its characters', async () => {
+  const { gateway, cookie, devboxId } = started
+  const page = new TestPage(gateway, `/api/terminals/${devboxId}/widths?cols=80&rows=24`, { cookie })
+  await page.told({ t: 'people' })
+  await page.shows(/[$#] $/)
+  for (const line of [
+    'echo 🎉🎉 abcdefgh',
+    'echo 🫠 🥹🫡🫶 abcdefgh',
+    'echo a\u200eb\u200ec\u200ed abcdefgh',
+    'echo a\u200bb\u2060c\u200bd abcdefgh',
+    'echo ｶﾞｷﾞ abcdefgh',
+    'echo 👩\u200d👩\u200d👧 👍🏽 ❤\ufe0f 🇩🇪 ๆก็ e\u0301 abcdefgh',
+  ]) {
+    // Ctrl-A, X, Ctrl-E and four times Backspace; Ctrl-C leaves the line on the screen.
+    page.type(line)
+    await until(() => expect(screenOf(page)).toContain(line.slice(-8)))
+    page.type(`\x01X\x05${'\x7f'.repeat(4)}`)
+    await until(() => expect(screenOf(page)).toMatch(/[$#] Xecho .*abcd$/))
+    expect(
+      screenOf(page)
+        .split('\n')
+        .at(-1)
+        ?.replace(/^.*?[$#] /, ''),
+    ).toBe(`X${line.slice(0, -4)}`)
+    page.type('\x03')
+    await until(() => expect(screenOf(page)).toMatch(/\^C\n.*[$#]$/))
+  }
+  await page.leave()
+})

@@ -1,2 +1,0 @@
-/** Stands for Node's `Buffer`, which a page does not have. */
-export const Buffer = undefined
