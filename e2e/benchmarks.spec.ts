@@ -96,11 +96,11 @@ test('a run is cancelled, and its logs are downloaded and opened', async ({ sign
     .getByRole('main')
     .getByRole('row')
     .filter({ hasText: solved.devbox_id.slice(-4) })
-  await expect(page.getByText(/of trials/).first()).toBeVisible()
+  await expect(page.getByText(/trial devbox/).first()).toBeVisible()
   await expect(ofTrials).toHaveCount(0)
-  await page.getByRole('link', { name: 'Show them' }).click()
+  await page.getByRole('link', { name: 'Show trial devboxes' }).click()
   await expect(ofTrials).toBeVisible()
-  await expect(page.getByText(/of trials among them/)).toBeVisible()
+  await expect(page.getByText(/trial devboxes? included/)).toBeVisible()
 })
 
 test('a job is refused at its lines, created, and watched to its end', async ({ signedIn: page, product }) => {

@@ -24,6 +24,7 @@ import { paths } from '#lib/console/address/paths.ts'
 import { curlPost } from '#lib/console/api/curl-post.ts'
 import { formatSize } from '#lib/console/frame/format.ts'
 import { shownBy, sortAxons, sortOf } from '#lib/console/lists/axon-rows.ts'
+import { axonMatches } from '#lib/console/lists/row-filters.ts'
 import { countedIn, fitsOneCall } from '#lib/console/queries/axon/rows.ts'
 import { axonQueries } from '#lib/console/queries/axons.ts'
 import type { Shown } from '#lib/console/queries/list/pages.ts'
@@ -51,6 +52,7 @@ const source = {
   pages: (view: AxonView) => axonQueries.rows(apiQueryOf(view), view.limit),
   refresh: (view: AxonView, shown: () => Shown<Axon>) => axonQueries.refresh(apiQueryOf(view), view.limit, shown),
   rowsOf: ({ axons }: Axons) => axons,
+  matches: (view: AxonView) => axonMatches(apiQueryOf(view)),
   // The service neither orders axons otherwise nor tells the deleted ones apart.
   arrange: {
     by: ['state', 'created', 'sort'] as const,
@@ -91,7 +93,7 @@ export const AxonList = ({ serviceUrl, drawnColumns }: AxonListProps) => {
   useEffect(() => page.release(), [list.isFetchingNextPage])
   const isWhole = !list.hasNextPage && !list.isPlaceholderData
   // A list that starts at a cursor does not know how much lies before it.
-  const total = view.starting_after ? null : isWhole ? loaded.length : countedIn(pages)
+  const total = view.starting_after ? null : isWhole ? loaded.length : page.unmatched > 0 ? null : countedIn(pages)
   const seenKeys = () => [...new Set(rows.slice(0, 500).flatMap(({ metadata }) => Object.keys(metadata)))].sort()
   const create = (
     <Button variant="primary" icon={Plus} onClick={() => setIsCreating(true)}>

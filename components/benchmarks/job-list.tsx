@@ -9,7 +9,6 @@ import { idColumn, type ListColumn, timeColumn } from '#components/list/columns.
 import { ListMenus } from '#components/list/list-menus.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { type DrawnColumns, useColumns } from '#components/list/use-columns.ts'
-import { useEnoughRows } from '#components/list/use-enough-rows.ts'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
@@ -28,6 +27,7 @@ import { paths } from '#lib/console/address/paths.ts'
 import { curlPost } from '#lib/console/api/curl-post.ts'
 import { formatDurationMs } from '#lib/console/frame/format.ts'
 import { jobsShownBy } from '#lib/console/lists/job-rows.ts'
+import { jobMatches } from '#lib/console/lists/row-filters.ts'
 import { benchmarkJobQueries } from '#lib/console/queries/benchmark-jobs.ts'
 import type { Shown } from '#lib/console/queries/list/pages.ts'
 import {
@@ -64,6 +64,7 @@ const source = {
   refresh: (view: JobListView, shown: () => Shown<BenchmarkJob>) =>
     benchmarkJobQueries.refresh(jobQueryOf(view), shown),
   rowsOf: ({ jobs }: BenchmarkJobList) => jobs,
+  matches: (view: JobListView) => jobMatches(jobQueryOf(view)),
   // The service finds jobs by their name alone.
   arrange: {
     by: ['state', 'source', 'agent', 'created'],
@@ -85,7 +86,6 @@ export const JobList = ({ serviceUrl, drawnColumns }: JobListProps) => {
   const [importing, setImporting] = useState<{ file: File | null; number: number } | null>(null)
   const startImport = (file: File | null) => setImporting((last) => ({ file, number: (last?.number ?? 0) + 1 }))
   const { view, narrow, selectedRows, onNearEnd } = page
-  useEnoughRows(page)
   const columns = useColumns(jobColumns, page, drawnColumns)
   const shownColumns = useMemo(() => chosenColumns(columns.choices, jobColumns, allColumns()), [columns.choices])
   const create = (

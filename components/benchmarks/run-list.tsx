@@ -27,6 +27,7 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { runColumns } from '#lib/console/address/columns/run-columns.ts'
 import { withColumns, withoutColumns } from '#lib/console/address/list-columns.ts'
 import { paths } from '#lib/console/address/paths.ts'
+import { runMatches } from '#lib/console/lists/row-filters.ts'
 import { benchmarkRunQueries, ownOrigin, type RunOrigin } from '#lib/console/queries/benchmark-runs.ts'
 import { benchmarkQueries } from '#lib/console/queries/benchmarks.ts'
 import type { Shown } from '#lib/console/queries/list/pages.ts'
@@ -57,6 +58,7 @@ const source = {
   refresh: (view: RunListView, shown: () => Shown<BenchmarkRun>) =>
     benchmarkRunQueries.refresh(withoutColumns(view), shown),
   rowsOf: ({ runs }: BenchmarkRunList) => runs,
+  matches: (view: RunListView) => runMatches(withoutColumns(view)),
 } as const
 
 interface RunListProps {

@@ -9,7 +9,6 @@ import { idColumn, type ListColumn, metadataColumn, nameColumn, timeColumn } fro
 import { ListMenus } from '#components/list/list-menus.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { type DrawnColumns, useColumns } from '#components/list/use-columns.ts'
-import { useEnoughRows } from '#components/list/use-enough-rows.ts'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
@@ -22,13 +21,14 @@ import { DevboxListView, devboxListPath, devboxQueryOf } from '#lib/console/addr
 import { paths } from '#lib/console/address/paths.ts'
 import { curlPost } from '#lib/console/api/curl-post.ts'
 import { devboxesShownBy, devboxFilterNames } from '#lib/console/lists/devbox-rows.ts'
+import { devboxMatches } from '#lib/console/lists/row-filters.ts'
 import type { EvictionFeed } from '#lib/console/live/eviction-feed.ts'
 import { devboxQueries } from '#lib/console/queries/devboxes.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
 import type { Shown } from '#lib/console/queries/list/pages.ts'
 import { type Devbox, type DevboxList as Devboxes, hasEnded, isOfTrial } from '#lib/contract/devboxes.ts'
 import type { Eviction } from '#lib/contract/evictions.ts'
-import { formatCount, t } from '#lib/language/translate.ts'
+import { formatCount, formatCountOf, t } from '#lib/language/translate.ts'
 import { DevboxRowActions } from './devbox-row-actions.tsx'
 import { DevboxStatusBadge } from './devbox-status.tsx'
 import { Lifetime, StatusSince } from './lifetime.tsx'
@@ -66,6 +66,7 @@ const source = {
   pages: (view: DevboxListView) => devboxQueries.list(devboxQueryOf(view)),
   refresh: (view: DevboxListView, shown: () => Shown<Devbox>) => devboxQueries.refresh(devboxQueryOf(view), shown),
   rowsOf: ({ devboxes }: Devboxes) => devboxes,
+  matches: (view: DevboxListView) => devboxMatches(devboxQueryOf(view)),
   arrange: {
     by: devboxFilterNames,
     rows: (devboxes: readonly Devbox[], view: DevboxListView) => devboxes.filter(devboxesShownBy(view, Date.now())),
@@ -80,7 +81,6 @@ interface DevboxListProps {
 export const DevboxList = ({ serviceUrl, drawnColumns }: DevboxListProps) => {
   const page = useListPage(source)
   const { view, narrow, rows, loaded, selectedRows, onNearEnd } = page
-  useEnoughRows(page, enoughLoaded)
   const [isCreating, setIsCreating] = useState(false)
   const { data: evictions } = useQuery({ ...evictionQueries.feed(), select: byDevbox })
   const moves = useDevboxMoves()
@@ -90,9 +90,8 @@ export const DevboxList = ({ serviceUrl, drawnColumns }: DevboxListProps) => {
     [columns.choices, view, evictions],
   )
   const fields = async () => (await import('./export/devbox-fields.ts')).devboxFields(evictions)
-  const matches = devboxesShownBy({ ...view, trials: 'shown' }, Date.now())
-  const ofTrials = view.trials === 'only' ? 0 : loaded.filter((devbox) => isOfTrial(devbox) && matches(devbox)).length
-  const isOnlyTrials = rows.length === 0 && ofTrials > 0
+  const trials = useTrials(page)
+  const isOnlyTrials = rows.length === 0 && !page.isSearching && trials.isHidden && (trials.count ?? 0) > 0
   const create = (
     <Button variant="primary" icon={Plus} onClick={() => setIsCreating(true)}>
       {t('Create devbox')}
@@ -102,8 +101,12 @@ export const DevboxList = ({ serviceUrl, drawnColumns }: DevboxListProps) => {
     <>
       <ListPage
         title="Devboxes"
-        // That they are of trials is why none is shown, whatever else is asked for.
-        page={isOnlyTrials ? { ...page, filters: [], newestHref: undefined } : page}
+        page={
+          isOnlyTrials
+            ? // Other filters are not why the list is empty.
+              { ...page, filters: [], newestHref: undefined }
+            : { ...page, isSearching: page.isSearching || (rows.length === 0 && trials.isPending) }
+        }
         actions={create}
         filterBar={
           <FilterBar page={page} search={t('Search id or name')} metadata={{ keys: devboxQueries.metadataKeys() }}>
@@ -120,7 +123,7 @@ export const DevboxList = ({ serviceUrl, drawnColumns }: DevboxListProps) => {
         columns={6}
         tools={
           <>
-            {ofTrials > 0 && <Trials view={view} count={ofTrials} />}
+            <Trials view={view} {...trials} />
             <ListMenus
               source={source}
               page={page}
@@ -133,14 +136,26 @@ export const DevboxList = ({ serviceUrl, drawnColumns }: DevboxListProps) => {
         }
         none={
           isOnlyTrials ? (
-            <OnlyTrials
-              view={view}
-              count={ofTrials}
-              looked={loaded.length}
-              total={page.list.data?.pages[0]?.total_count}
-              hasMore={page.list.hasNextPage}
-              onMore={onNearEnd}
-            />
+            <EmptyState
+              icon={FlaskConical}
+              title={
+                page.list.hasNextPage
+                  ? `Only trial devboxes among the newest ${formatCount(loaded.length)}`
+                  : 'Only trial devboxes'
+              }
+              action={
+                <>
+                  {page.list.hasNextPage && (
+                    <Button busy={onNearEnd === undefined} onClick={onNearEnd}>
+                      Load more devboxes
+                    </Button>
+                  )}
+                  <ButtonLink href={devboxListPath({ ...view, trials: 'shown' })}>Show trial devboxes</ButtonLink>
+                </>
+              }
+            >
+              Benchmarks create a devbox for each trial. This list hides them.
+            </EmptyState>
           ) : (
             <EmptyState
               icon={Box}
@@ -176,63 +191,51 @@ export const DevboxList = ({ serviceUrl, drawnColumns }: DevboxListProps) => {
 
 const labelOf = ({ id, name }: Devbox) => t('Select {name}', { name: name || id })
 
-/** Of devboxes of trials before the first of a person; beyond it one asks for more by hand. */
-const enoughLoaded = 2_000
+/** How many trial devboxes the list hides or shows; null where that is not known. */
+const useTrials = (page: {
+  view: DevboxListView
+  list: { data: unknown; isPlaceholderData: boolean; hasNextPage: boolean }
+  loaded: readonly Devbox[]
+}) => {
+  const { view, list, loaded } = page
+  const isHidden = view.trials === undefined
+  const query = devboxQueryOf(view)
+  const counted = useQuery({ ...devboxQueries.trialCount(query), enabled: isHidden && list.data !== undefined })
+  const matches = devboxMatches({ ...query, origin: 'trial' })
+  const shownBy = devboxesShownBy({ ...view, trials: 'only' }, Date.now())
+  const among = loaded.filter((devbox) => matches(devbox) && shownBy(devbox)).length
+  // A service that returns trial devboxes in a list of own ones counts both together.
+  const isIgnored = isHidden && loaded.some(isOfTrial)
+  const isPending = isHidden && !isIgnored && counted.isPending
+  if (!isHidden || isIgnored || counted.data == null)
+    return { isHidden, isPending, count: among, isAtLeast: list.hasNextPage }
+  // The service doesn't count by filters that only the page has.
+  const isNarrowed = devboxFilterNames.some((name) => name !== 'trials' && view[name] !== query[name as 'status'])
+  return { isHidden, isPending, count: isNarrowed && counted.data > 0 ? null : counted.data, isAtLeast: false }
+}
 
-/** How many devboxes of trials the page leaves out, and the way to see them. */
-const Trials = ({ view, count }: { view: DevboxListView; count: number }) => {
-  const isShown = view.trials === 'shown'
+interface TrialsProps extends Omit<ReturnType<typeof useTrials>, 'isPending'> {
+  view: DevboxListView
+}
+
+const Trials = ({ view, isHidden, count, isAtLeast }: TrialsProps) => {
+  if (count === 0 || view.trials === 'only') return null
+  const what = count === null ? 'Trial devboxes' : formatCountOf(count, 'trial devbox', 'trial devboxes')
   return (
     <p className="flex flex-wrap items-center gap-x-2">
       <span className="tabular">
-        {t(isShown ? '{count} of trials among them' : '{count} of trials not shown', { count: formatCount(count) })}
+        {isAtLeast && 'At least '}
+        {what} {isHidden ? 'hidden' : 'included'}
       </span>
       <TextLink
-        href={devboxListPath({ ...view, trials: isShown ? undefined : 'shown' })}
-        aria-label={`${t(isShown ? 'Hide them' : 'Show them')}: ${t('devboxes of trials')}`}
+        href={devboxListPath({ ...view, trials: isHidden ? 'shown' : undefined })}
+        aria-label={`${isHidden ? 'Show' : 'Hide'} trial devboxes`}
       >
-        {t(isShown ? 'Hide them' : 'Show them')}
+        {isHidden ? 'Show' : 'Hide'}
       </TextLink>
     </p>
   )
 }
-
-interface OnlyTrialsProps {
-  view: DevboxListView
-  count: number
-  /** How many of `total` were looked through. */
-  looked: number
-  /** Of all devboxes there are. */
-  total: number | null | undefined
-  hasMore: boolean
-  /** Absent while more are read. */
-  onMore: (() => void) | undefined
-}
-
-const OnlyTrials = ({ view, count, looked, total, hasMore, onMore }: OnlyTrialsProps) => (
-  <EmptyState
-    icon={FlaskConical}
-    title={
-      hasMore
-        ? `Only devboxes of trials among the newest ${formatCount(looked)}${total == null ? '' : ` of ${formatCount(total)}`}`
-        : t('Only devboxes of trials: {count}', { count: formatCount(count) })
-    }
-    action={
-      <>
-        {hasMore && (
-          <Button busy={onMore === undefined} onClick={onMore}>
-            Look at older ones
-          </Button>
-        )}
-        <ButtonLink href={devboxListPath({ ...view, trials: 'shown' })}>{t('Show them')}</ButtonLink>
-      </>
-    }
-  >
-    {t(
-      'Benchmarks make a devbox for each trial. They are left out unless you ask for them, so that your own stay in sight.',
-    )}
-  </EmptyState>
-)
 
 const byDevbox = ({ pending }: EvictionFeed): ReadonlyMap<string, Eviction> =>
   new Map(pending.map((eviction) => [eviction.devbox_id, eviction]))

@@ -47,8 +47,8 @@ export const FoundByAddress = () => {
               ? 'Searching …'
               : things.length > 0
                 ? kind && `The id of a ${kind}.`
-                : data.unasked.length > 0
-                  ? `Could not be searched: ${data.unasked.join(', ')}.`
+                : data.failed.length > 0
+                  ? `Could not be searched: ${data.failed.join(', ')}.`
                   : kind
                     ? `This is the id of a ${kind}, and this account has none with it.`
                     : 'Nothing of this account has it in its name or as its id.'}

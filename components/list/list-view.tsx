@@ -33,6 +33,10 @@ export interface ListViewProps {
   loaded: readonly unknown[]
   /** How many of the loaded rows the page's own filters leave. */
   matching?: number
+  /** Loaded rows that the service returned although they don't match its filters. */
+  unmatched?: number
+  /** More pages are being read because too few of the loaded rows match. */
+  isSearching?: boolean
   /** Rows that wait for the pointer to leave the table. */
   waiting?: number
   release?: () => void
@@ -57,7 +61,7 @@ export interface ListViewProps {
 
 /** The five states of a list that loads page after page: pending, failed, empty, empty because of its filters, rows. */
 export const ListView = (props: ListViewProps) => {
-  const { nouns, list, rows, columns, filters, newestHref, none } = props
+  const { nouns, list, rows, columns, filters, newestHref, none, isSearching } = props
   const error = useShownError(list)
   if (!list.data && error)
     return (
@@ -68,8 +72,8 @@ export const ListView = (props: ListViewProps) => {
         query={list}
       />
     )
-  // That an earlier filter found nothing says nothing about this one.
-  if (!list.data || (rows.length === 0 && list.isPlaceholderData))
+  // No match in the pages so far, or for an earlier filter, says nothing about the rest.
+  if (!list.data || (rows.length === 0 && (list.isPlaceholderData || isSearching)))
     return <SkeletonRows columns={columns} label={t('Loading {nouns}', { nouns: t(nouns) })} />
   if (rows.length === 0) return filters.length > 0 || newestHref ? <NoMatch {...props} /> : none
   return <Rows {...props} />
@@ -82,6 +86,7 @@ const Rows = (props: ListViewProps) => {
     rows,
     loaded,
     matching = loaded.length,
+    unmatched = 0,
     waiting = 0,
     release,
     count,
@@ -90,8 +95,9 @@ const Rows = (props: ListViewProps) => {
     children,
   } = props
   const stale = props.refreshError ?? (list.isRefetchError ? list.error : null)
-  // A list that starts at a cursor does not know how much lies before it.
-  const total = newestHref ? null : (list.data?.pages.at(-1)?.total_count ?? null)
+  // A list that starts at a cursor does not know how much lies before it, and a service that ignores a filter counts
+  // rows that don't match.
+  const total = newestHref || unmatched > 0 ? null : (list.data?.pages.at(-1)?.total_count ?? null)
   const size = {
     shown: rows.length,
     // Rows that wait for the pointer are not left out by a filter.
@@ -111,6 +117,7 @@ const Rows = (props: ListViewProps) => {
         <p role="status" className="tabular">
           {count ?? formatSize(size)}
         </p>
+        {unmatched > 0 && <p>{filteredHere}</p>}
         {newestHref && <TextLink href={newestHref}>{t('Back to the newest')}</TextLink>}
         {waiting > 0 && (
           <Button size="sm" variant="ghost" onClick={release}>
@@ -126,6 +133,8 @@ const Rows = (props: ListViewProps) => {
     </>
   )
 }
+
+const filteredHere = "Filtered in the browser, because the service returned rows that don't match."
 
 /** Names that are told on hover. */
 const mostNamed = 20
@@ -162,7 +171,16 @@ const LoadMore = ({ nouns, list }: Pick<ListViewProps, 'nouns' | 'list'>) => (
   </div>
 )
 
-const NoMatch = ({ noun, nouns, list, loaded, filters, clearHref, newestHref = clearHref }: ListViewProps) =>
+const NoMatch = ({
+  noun,
+  nouns,
+  list,
+  loaded,
+  unmatched = 0,
+  filters,
+  clearHref,
+  newestHref = clearHref,
+}: ListViewProps) =>
   filters.length > 0 ? (
     <EmptyState
       icon={SearchX}
@@ -185,6 +203,7 @@ const NoMatch = ({ noun, nouns, list, loaded, filters, clearHref, newestHref = c
           </li>
         ))}
       </ul>
+      {unmatched > 0 && <p>{filteredHere}</p>}
     </EmptyState>
   ) : (
     <EmptyState

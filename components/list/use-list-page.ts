@@ -21,6 +21,11 @@ interface Identified {
 }
 const idOf = ({ id }: Identified) => id
 
+/** Fewer rows than this may not fill the screen. */
+const fewRows = 20
+/** Rows read in search of matching ones before somebody has to ask for more. */
+const mostSearched = 2_000
+
 const neverRefreshed = queryOptions<number | null, Error, number | null, QueryKey>({
   queryKey: ['list-not-refreshed'],
   queryFn: skipToken,
@@ -43,11 +48,16 @@ export const useListPage = <View extends ListView, Page, Param, Row extends Iden
   })
   const { data, isPlaceholderData, hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = list
   const loaded = useMemo(() => data?.pages.flatMap(source.rowsOf) ?? [], [data, source])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the address names the view
+  const matching = useMemo(
+    () => (source.matches ? loaded.filter(source.matches(settled)) : loaded),
+    [loaded, source, address],
+  )
   const arrangement = source.arrange?.by.map((part) => settled[part])
   // biome-ignore lint/correctness/useExhaustiveDependencies: other parts of the view leave the rows as they are
   const arranged = useMemo(
-    () => source.arrange?.rows(loaded, settled) ?? loaded,
-    [loaded, source, JSON.stringify(arrangement)],
+    () => source.arrange?.rows(matching, settled) ?? matching,
+    [matching, source, JSON.stringify(arrangement)],
   )
   const { rows, waiting, release, pointer } = useSteadyRows(address, arranged, idOf, source.refresh !== undefined)
 
@@ -101,6 +111,16 @@ export const useListPage = <View extends ListView, Page, Param, Row extends Iden
   )
 
   const loadMore = hasNextPage && !isFetchingNextPage ? () => void fetchNextPage() : undefined
+  // Filters of the page may leave too few rows to scroll to their end.
+  const isSearching =
+    arranged.length < Math.min(fewRows, loaded.length) &&
+    loaded.length < mostSearched &&
+    hasNextPage &&
+    !isFetchNextPageError &&
+    !isPlaceholderData
+  useEffect(() => {
+    if (isSearching) loadMore?.()
+  }, [isSearching, loadMore])
   useListMemory({
     address,
     loaded: isPlaceholderData ? 0 : loaded.length,
@@ -124,6 +144,10 @@ export const useListPage = <View extends ListView, Page, Param, Row extends Iden
     loaded,
     rows,
     matching: arranged.length,
+    /** Loaded rows that the service returned although they don't match. */
+    unmatched: isPlaceholderData ? 0 : loaded.length - matching.length,
+    /** More pages are being read because too few of the loaded rows match. */
+    isSearching,
     waiting,
     release,
     gone: gone.map(({ id, name }) => name || id),

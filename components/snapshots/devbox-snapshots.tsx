@@ -8,6 +8,7 @@ import { EmptyState } from '#components/ui/empty-state.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { pageDefaults } from '#lib/console/address/search.ts'
+import { snapshotMatches } from '#lib/console/lists/row-filters.ts'
 import { snapshotQueries } from '#lib/console/queries/snapshots.ts'
 import { type Devbox, devboxRefusal } from '#lib/contract/devboxes.ts'
 import { SnapshotTable } from './snapshot-table.tsx'
@@ -19,7 +20,8 @@ export const DevboxSnapshots = ({ devbox: { id, status } }: { devbox: Devbox }) 
   const [isTaking, setIsTaking] = useState(false)
   const query = { ...pageDefaults, devbox_id: id }
   const list = useInfiniteQuery(snapshotQueries.list(query))
-  const snapshots = list.data?.pages.flatMap((page) => page.snapshots) ?? []
+  const loaded = list.data?.pages.flatMap((page) => page.snapshots) ?? []
+  const snapshots = loaded.filter(snapshotMatches(query))
   const take = (
     <Button icon={Camera} disabledReason={devboxRefusal('snapshot', status)} onClick={() => setIsTaking(true)}>
       Take snapshot
@@ -32,7 +34,8 @@ export const DevboxSnapshots = ({ devbox: { id, status } }: { devbox: Devbox }) 
         nouns="snapshots"
         list={list}
         rows={snapshots}
-        loaded={snapshots}
+        loaded={loaded}
+        unmatched={loaded.length - snapshots.length}
         columns={4}
         filters={[]}
         clearHref={paths.devbox(id, 'snapshots')}

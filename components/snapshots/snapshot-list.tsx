@@ -4,7 +4,6 @@ import { FilterBar } from '#components/filters/filter-bar.tsx'
 import { ListMenus } from '#components/list/list-menus.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { type DrawnColumns, useColumns } from '#components/list/use-columns.ts'
-import { useEnoughRows } from '#components/list/use-enough-rows.ts'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
@@ -13,6 +12,7 @@ import { snapshotColumns } from '#lib/console/address/columns/snapshot-columns.t
 import { paths } from '#lib/console/address/paths.ts'
 import { SnapshotListView, snapshotQueryOf, snapshotsFoundBy } from '#lib/console/address/snapshot-list-view.ts'
 import { curlPost } from '#lib/console/api/curl-post.ts'
+import { snapshotMatches } from '#lib/console/lists/row-filters.ts'
 import type { Shown } from '#lib/console/queries/list/pages.ts'
 import { snapshotQueries } from '#lib/console/queries/snapshots.ts'
 import type { Snapshot, SnapshotList as Snapshots } from '#lib/contract/snapshots.ts'
@@ -35,6 +35,7 @@ const source = {
   refresh: (view: SnapshotListView, shown: () => Shown<Snapshot>) =>
     snapshotQueries.refresh(snapshotQueryOf(view), shown),
   rowsOf: ({ snapshots }: Snapshots) => snapshots,
+  matches: (view: SnapshotListView) => snapshotMatches(snapshotQueryOf(view)),
   arrange: {
     by: ['search' as const],
     rows: (snapshots: readonly Snapshot[], view: SnapshotListView) => snapshots.filter(snapshotsFoundBy(view)),
@@ -51,7 +52,6 @@ interface SnapshotListProps {
 export const SnapshotList = ({ serviceUrl, drawnColumns }: SnapshotListProps) => {
   const page = useListPage(source)
   const { selectedRows } = page
-  useEnoughRows(page, mostLoaded)
   const columns = useColumns(snapshotColumns, page, drawnColumns)
   return (
     <>
@@ -102,7 +102,5 @@ export const SnapshotList = ({ serviceUrl, drawnColumns }: SnapshotListProps) =>
     </>
   )
 }
-
-const mostLoaded = 1000
 
 const labelOf = ({ id, name }: Snapshot) => t('Select {name}', { name: name || id })

@@ -10,6 +10,7 @@ import { EmptyState } from '#components/ui/empty-state.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
+import { benchmarkMatches } from '#lib/console/lists/row-filters.ts'
 import { benchmarkDefinitionQueries } from '#lib/console/queries/benchmark-definitions.ts'
 import { benchmarkQueries } from '#lib/console/queries/benchmarks.ts'
 import { type Benchmark, type BenchmarkList, BenchmarkListQuery } from '#lib/contract/benchmarks.ts'
@@ -24,6 +25,7 @@ const source = {
   filters: { search: 'id or name contains …', name: 'name contains …' },
   pages: (query: BenchmarkListQuery) => benchmarkDefinitionQueries.list(query),
   rowsOf: ({ benchmarks }: BenchmarkList) => benchmarks,
+  matches: benchmarkMatches,
 } as const
 
 export const BenchmarkListPage = () => {

@@ -17,6 +17,7 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { scenarioColumns } from '#lib/console/address/columns/scenario-columns.ts'
 import { withColumns, withoutColumns } from '#lib/console/address/list-columns.ts'
 import { paths } from '#lib/console/address/paths.ts'
+import { scenarioMatches } from '#lib/console/lists/row-filters.ts'
 import { scenarioQueries } from '#lib/console/queries/scenarios.ts'
 import { type Scenario, type ScenarioList, ScenarioListQuery, type validationTypes } from '#lib/contract/scenarios.ts'
 import { type Text, t, translatedWords } from '#lib/language/translate.ts'
@@ -39,6 +40,7 @@ const source = {
   },
   pages: (view: ScenarioListView) => scenarioQueries.list(withoutColumns(view)),
   rowsOf: ({ scenarios }: ScenarioList) => scenarios,
+  matches: (view: ScenarioListView) => scenarioMatches(withoutColumns(view)),
 } as const
 
 const fields = async () => (await import('./scenario-fields.ts')).scenarioFields

@@ -32,7 +32,7 @@ import { paths } from '#lib/console/address/paths.ts'
 import { browserStore } from '#lib/console/frame/kept-items.ts'
 import { themes } from '#lib/console/frame/preferences.ts'
 import { readViews } from '#lib/console/lists/saved-views.ts'
-import { type Found, type FoundKind, foundQuery, kindOfId, snapshotsLookedThrough } from '#lib/console/queries/found.ts'
+import { type Found, type FoundKind, foundQuery, kindOfId, newestSearched } from '#lib/console/queries/found.ts'
 import { t } from '#lib/language/translate.ts'
 import { useSignOut } from '../account-menu.tsx'
 import { Keys } from '../keys.tsx'
@@ -117,9 +117,6 @@ const Commands = ({ onClose, onHelp, typedAhead }: CommandPaletteProps) => {
         />
       </div>
       <Command.List className="max-h-[min(24rem,60dvh)] overflow-y-auto p-2">
-        {kindOfId(asked) === undefined && (
-          <Command.Empty className="px-3 py-6 text-center text-muted">Nothing fits</Command.Empty>
-        )}
         <Group heading="Go to">
           {destinations.map(({ label, href, icon, keys }) => (
             <Entry key={href} icon={icon} hint={<Keys keys={keys} />} onSelect={go(href)}>
@@ -237,12 +234,18 @@ const FoundEntries = ({ asked, onGo, onFirst }: FoundEntriesProps) => {
     if (first) onFirst(first)
   }, [first])
   const kindAsked = kindOfId(asked)
-  if (!found) return kindAsked ? <p className="px-2 py-1 text-sm text-muted">Looking for the {kindAsked}</p> : null
+  if (asked.length < fewestLetters) return null
+  if (!found)
+    return (
+      <p role="status" className={noteClasses}>
+        {kindAsked ? `Looking for the ${kindAsked}` : 'Searching'}
+      </p>
+    )
   return (
     <>
-      {kindAsked && found.things.length === 0 && found.unasked.length === 0 && (
-        <p role="status" className="px-2 py-1 text-sm text-muted">
-          This account has no {kindAsked} with this id
+      {found.things.length === 0 && found.failed.length === 0 && (
+        <p role="status" className={noteClasses}>
+          {kindAsked ? `This account has no ${kindAsked} with this id` : 'No records match'}
         </p>
       )}
       {found.things.map((thing) => (
@@ -256,19 +259,22 @@ const FoundEntries = ({ asked, onGo, onFirst }: FoundEntriesProps) => {
           <VisibleText max={80}>{thing.name}</VisibleText>
         </Entry>
       ))}
-      {found.snapshotsLeft && (
-        <p className="px-2 py-1 text-sm text-muted">
-          Of the snapshots the newest {snapshotsLookedThrough} were looked through
+      {found.partial.length > 0 && (
+        <p className={noteClasses}>
+          Only the newest {newestSearched} were searched: {found.partial.map(pluralOf).join(', ')}
         </p>
       )}
-      {found.unasked.length > 0 && (
-        <p className="px-2 py-1 text-sm text-muted">
-          Not looked for, as the service gave no answer: {found.unasked.join(', ')}
+      {found.failed.length > 0 && (
+        <p className={noteClasses}>
+          Search failed, the service did not respond: {found.failed.map(pluralOf).join(', ')}
         </p>
       )}
     </>
   )
 }
+
+const pluralOf = (kind: FoundKind) => (kind.endsWith('x') ? `${kind}es` : `${kind}s`)
+const noteClasses = 'px-2 py-1 text-sm text-muted'
 
 /** After the palette has given the focus back, so that what the action opens takes it from the action's own button. */
 const onceClosed = (run: () => void) => setTimeout(() => setTimeout(run))

@@ -11,6 +11,9 @@ it('keeps in the address that trials are shown, and asks the service for nothing
   const asked = devboxQueryOf(DevboxListView.parse(view))
   expect(asked).toMatchObject({ status: 'running' })
   expect(asked).not.toHaveProperty('trials')
+  expect(asked).not.toHaveProperty('origin')
+  expect(devboxQueryOf(DevboxListView.parse({}))).toMatchObject({ origin: 'own' })
+  expect(devboxQueryOf(DevboxListView.parse({ trials: 'only' }))).toMatchObject({ origin: 'trial' })
   expect(parseQuery(DevboxListView, 'trials=hidden')).toMatchObject({ ok: false })
 })
 
@@ -29,7 +32,7 @@ it('keeps in the address what only the page filters by, and refuses what it cann
   const read = parseQuery(DevboxListView, search)
   if (!read.ok) throw new Error(JSON.stringify(read.problems))
   expect(devboxListPath(read.value)).toBe(`/devboxes?${search}`)
-  expect(Object.keys(devboxQueryOf(read.value)).sort()).toEqual(['include_total_count', 'limit'])
+  expect(Object.keys(devboxQueryOf(read.value)).sort()).toEqual(['include_total_count', 'limit', 'origin'])
   for (const wrong of ['source=image', 'size=HUGE', 'older_than=soon', 'younger_than=7'])
     expect(parseQuery(DevboxListView, wrong)).toMatchObject({ ok: false })
 })

@@ -18,7 +18,7 @@ const Age = z.string().check(z.refine(isAge, 'must read like 30min, 24h or 7d'))
  * are loaded, as the API has no such filters. Devboxes of benchmark trials would outnumber all others and are left out,
  * unless they are `shown` too, or asked for as the `only` ones.
  */
-export const DevboxListView = z.extend(DevboxListQuery, {
+export const DevboxListView = z.extend(z.omit(DevboxListQuery, { origin: true }), {
   /** One status, which the service answers, or several parted by commas. */
   status: z.optional(
     z
@@ -46,7 +46,7 @@ export const writeStatuses = (chosen: readonly DevboxStatus[]): string | undefin
 /** The part of a view that the service answers. */
 export const devboxQueryOf = ({
   status: _status,
-  trials: _trials,
+  trials,
   source: _source,
   size: _size,
   older_than: _older,
@@ -55,7 +55,11 @@ export const devboxQueryOf = ({
   ...query
 }: DevboxListView): DevboxListQuery => {
   const [status, ...more] = statusesOf({ status: _status })
-  return status && more.length === 0 ? { ...query, status } : query
+  return {
+    ...query,
+    ...(status && more.length === 0 && { status }),
+    ...(trials !== 'shown' && { origin: trials === 'only' ? 'trial' : 'own' }),
+  }
 }
 
 export const devboxListPath = (view: Partial<DevboxListView>): string =>

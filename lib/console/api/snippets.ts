@@ -33,7 +33,8 @@ const calls: Readonly<Record<string, ListCall>> = {
   devboxes: {
     path: '/v1/devboxes',
     method: 'devboxes.list',
-    queryOf: devboxQueryOf,
+    // The public client has no `origin`.
+    queryOf: (view: DevboxListView) => ({ ...devboxQueryOf(view), origin: undefined }),
     alsoOnPage: ({ trials }: DevboxListView) => (trials ? [] : ['without the devboxes of benchmark trials']),
   },
   snapshots: { path: '/v1/devboxes/disk_snapshots', method: 'devboxes.diskSnapshots.list', queryOf: snapshotQueryOf },

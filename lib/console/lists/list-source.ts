@@ -36,6 +36,8 @@ export interface ListSource<View extends ListView, Page, Param, Row> {
   filters: { [Name in keyof View]?: FilterWords }
   pages: (view: View) => UseInfiniteQueryOptions<Page, Error, InfiniteData<Page, Param>, QueryKey, Param>
   rowsOf: (page: Page) => readonly Row[]
+  /** Whether a row matches what the view asks the service for: a service that ignores a filter returns other rows too. */
+  matches?: (view: View) => (row: Row) => boolean
   /** What the page itself does to the rows that are loaded, by these parts of the view. */
   arrange?: { by: readonly (keyof View)[]; rows: (rows: readonly Row[], view: View) => readonly Row[] }
   /** Reads the rows that are shown again, in place of all pages. */

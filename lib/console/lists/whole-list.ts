@@ -17,7 +17,7 @@ export interface WholeList<Row> {
 
 /** A list from where its address starts to its end, as its page would show it, read page after page. */
 export const wholeList = <View extends ListView, Page, Param, Row extends { id: string }>(
-  source: Pick<ListSource<View, Page, Param, Row>, 'pages' | 'rowsOf' | 'arrange'>,
+  source: Pick<ListSource<View, Page, Param, Row>, 'pages' | 'rowsOf' | 'matches' | 'arrange'>,
   view: View,
   client: QueryClient,
 ): WholeList<Row> => {
@@ -48,6 +48,9 @@ export const wholeList = <View extends ListView, Page, Param, Row extends { id: 
       const { total_count } = (pages[0] ?? {}) as { total_count?: number | null }
       return view.starting_after || !Number.isFinite(total_count) ? null : Math.max(total_count as number, rows.size)
     },
-    rows: () => source.arrange?.rows([...rows.values()], view) ?? [...rows.values()],
+    rows: () => {
+      const matching = [...rows.values()].filter(source.matches?.(view) ?? (() => true))
+      return source.arrange?.rows(matching, view) ?? matching
+    },
   }
 }

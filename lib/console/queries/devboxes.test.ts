@@ -1,5 +1,7 @@
 import { QueryClient } from '@tanstack/react-query'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createClient } from '#lib/client/client.ts'
+import { ignoreFilters } from '#lib/service/testing/ignore-filters.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { ChangedMeanwhile } from '../api/changed-meanwhile.ts'
 import { devboxKeys } from './devbox-keys.ts'
@@ -47,7 +49,7 @@ it('saves over nothing that somebody else wrote meanwhile unless it is told what
   await expect(mutate(update, { ...mine, base: known })).resolves.toMatchObject({ metadata: { a: '2' } })
 })
 
-it('reads on in larger pages, as devboxes of trials are left out of them', async () => {
+it('reads on in larger pages, as a service that ignores filters returns many rows that do not match', async () => {
   for (const name of ['a', 'b', 'c', 'd'])
     await service.client.devboxes.create({ body: { name, metadata: { of: 'pages' } } })
   const query = { limit: 1, include_total_count: false, metadata: [{ key: 'of', op: 'eq' as const, value: 'pages' }] }
@@ -56,4 +58,36 @@ it('reads on in larger pages, as devboxes of trials are left out of them', async
     pages: 2,
   })
   expect(pages.map(({ devboxes }) => devboxes.map(({ name }) => name))).toEqual([['d'], ['c', 'b', 'a']])
+})
+
+it('counts trial devboxes apart from own ones, and not at all where the service cannot', async () => {
+  const { client } = service
+  const { id: scenario_id } = await client.scenarios.create({
+    body: {
+      name: 'counted',
+      input_context: { problem_statement: 'Wait' },
+      scoring_contract: {
+        scoring_function_parameters: [{ name: 'true', scorer: { type: 'command_scorer', command: 'true' }, weight: 1 }],
+      },
+    },
+  })
+  await client.scenarioRuns.start({ body: { scenario_id, run_name: 'counted trial' } })
+  await client.devboxes.create({ body: { name: 'counted own' } })
+  const query = { search: 'counted', origin: 'own', limit: 20, include_total_count: true } as const
+  const count = (api: typeof client) => new QueryClient().fetchQuery(devboxQueries.trialCount(query, api))
+  expect(await count(client)).toBe(1)
+  const foreign = await ignoreFilters(service.url)
+  const api = createClient({ baseUrl: foreign.url, headers: { authorization: `Bearer ${service.key}` } })
+  expect(await count(api)).toBeNull()
+  await foreign.close()
+})
+
+it('lists devboxes of a service that refuses the origin filter', async () => {
+  const { client } = service
+  const list: typeof client.devboxes.list = (input) =>
+    client.devboxes.list({ ...input, query: { ...input?.query, ...(input?.query?.origin && { limit: -1 }) } })
+  const strict = { ...client, devboxes: { ...client.devboxes, list } }
+  const query = { origin: 'own', limit: 1, include_total_count: false } as const
+  const { pages } = await new QueryClient().fetchInfiniteQuery(devboxQueries.list(query, strict))
+  expect(pages[0]?.devboxes).toHaveLength(1)
 })

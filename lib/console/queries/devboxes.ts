@@ -13,11 +13,13 @@ import {
 import { browserApi } from '../api/browser-api.ts'
 import { type Described, refuseIfChanged } from '../api/changed-meanwhile.ts'
 import { asksAgainInMs, isMissing } from '../api/failures.ts'
+import { devboxMatches } from '../lists/row-filters.ts'
 import { devboxKeys } from './devbox-keys.ts'
 import { listPages, listRefresh, metadataWords, type Shown } from './list/pages.ts'
 
 const pageApi = browserApi({ devboxes })
 type Api = typeof pageApi
+type DevboxListRequest = NonNullable<Parameters<Api['devboxes']['list']>[0]>['query'] & object
 
 const restingMs = 15_000
 const movingMs = 2_000
@@ -29,10 +31,24 @@ export const isMoving = ({ status }: Devbox) => status !== 'running' && status !
 /** How long until the next look: soon while the service is away, never once asking again cannot help. */
 const pace = (error: unknown, ms: number | false) => (isMissing(error) ? false : asksAgainInMs(error) || ms)
 
+/** A service that refuses the `origin` filter returns devboxes of both origins; pages filter them. */
+export const listDevboxes = async (
+  api: Pick<Api, 'devboxes'>,
+  query: DevboxListRequest,
+  signal: AbortSignal,
+): Promise<DevboxListAnswer> => {
+  try {
+    return await api.devboxes.list({ query, signal })
+  } catch (error) {
+    if (query.origin === undefined || !(error instanceof ApiError) || error.status !== 400) throw error
+    return api.devboxes.list({ query: { ...query, origin: undefined }, signal })
+  }
+}
+
 const devboxList = (query: DevboxListQuery, api: Api) => ({
   queryKey: [...devboxKeys.lists, query],
   query,
-  read: (query: DevboxListQuery, signal: AbortSignal) => api.devboxes.list({ query, signal }),
+  read: (query: DevboxListQuery, signal: AbortSignal) => listDevboxes(api, query, signal),
   rowsOf: ({ devboxes }: DevboxListAnswer) => devboxes,
   withRows: (page: DevboxListAnswer, devboxes: readonly Devbox[]) => ({ ...page, devboxes: [...devboxes] }),
   goesOn: isMoving,
@@ -44,16 +60,29 @@ export const devboxQueries = {
   list: (query: DevboxListQuery, api: Api = pageApi) =>
     listPages({
       ...devboxList(query, api),
-      // Devboxes of trials, which the page leaves out, may be hundreds before the first of a person.
+      // Where the service ignores a filter, hundreds of rows may come before the first that matches.
       read: (each, signal) =>
-        api.devboxes.list({
-          query: each.starting_after === query.starting_after ? each : { ...each, limit: laterPageSize },
+        listDevboxes(
+          api,
+          each.starting_after === query.starting_after ? each : { ...each, limit: laterPageSize },
           signal,
-        }),
+        ),
       refetchInterval: ({ state }) => {
         const isSoon = state.data?.pages.some(({ devboxes }) => devboxes.some(isMoving))
         return pace(state.error, isSoon ? movingMs : restingMs)
       },
+    }),
+
+  /** How many trial devboxes match the filters of a list of own ones; null where the service doesn't count them apart. */
+  trialCount: ({ starting_after: _after, ...query }: DevboxListQuery, api: Api = pageApi) =>
+    queryOptions({
+      queryKey: [...devboxKeys.lists, 'trial-count', query],
+      queryFn: async ({ signal }): Promise<number | null> => {
+        const trials = { ...query, origin: 'trial', limit: 1, include_total_count: true } as const
+        const { devboxes, total_count } = await listDevboxes(api, trials, signal)
+        return devboxes.every(devboxMatches(trials)) ? (total_count ?? null) : null
+      },
+      refetchInterval: ({ state }) => pace(state.error, 2 * restingMs),
     }),
 
   refresh: (query: DevboxListQuery, shown: () => Shown<Devbox>, api: Api = pageApi) =>

@@ -1,6 +1,7 @@
 import { QueryClient } from '@tanstack/react-query'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createClient } from '#lib/client/client.ts'
+import { ignoreFilters } from '#lib/service/testing/ignore-filters.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { foundQuery } from './found.ts'
 
@@ -36,8 +37,8 @@ it('finds things by a part of their name, each kind with its page', async () => 
   const devbox = await client.devboxes.createAndAwaitRunning({ body: { name: 'Checkout box' } })
   const axon = await client.axons.create({ body: { name: 'the checkout' } })
   await client.axons.create({ body: { name: 'another' } })
-  const { things, unasked } = await find('checkout')
-  expect(unasked).toEqual([])
+  const { things, failed } = await find('checkout')
+  expect(failed).toEqual([])
   expect(things).toEqual([
     { kind: 'devbox', id: devbox.id, name: 'Checkout box', href: `/devboxes/${devbox.id}` },
     { kind: 'axon', id: axon.id, name: 'the checkout', href: `/axons/${axon.id}` },
@@ -81,13 +82,34 @@ it('finds recordings of the console by their title', async () => {
   expect((await find(recording.id)).things).toEqual(found)
 })
 
-it('finds nothing by an id that is nobody’s, and says what it could not ask for', async () => {
-  expect(await find('dbx_nobody')).toEqual({ things: [], unasked: [], snapshotsLeft: false })
-  expect(await find('bmj_nobody')).toEqual({ things: [], unasked: [], snapshotsLeft: false })
+it('finds own devboxes before those of trials that share their name', async () => {
+  const { client } = service
+  const own = await client.devboxes.create({ body: { name: 'crowded own' } })
+  const { id: scenario_id } = await client.scenarios.create({
+    body: { name: 'crowd', input_context: { problem_statement: 'Wait' }, scoring_contract: scoring },
+  })
+  for (let n = 0; n < 6; n++) await client.scenarioRuns.start({ body: { scenario_id, run_name: `crowded trial ${n}` } })
+  const { things } = await find('crowded')
+  expect(things.map(({ name }) => name)).toEqual(['crowded own', ...[5, 4, 3, 2].map((n) => `crowded trial ${n}`)])
+  // A service that ignores the search and the origin.
+  const foreign = await ignoreFilters(service.url)
+  const api = createClient({ baseUrl: foreign.url, headers: { authorization: `Bearer ${service.key}` } })
+  const found = await find('crowded', api)
+  expect(found.things[0]).toEqual({ kind: 'devbox', id: own.id, name: 'crowded own', href: `/devboxes/${own.id}` })
+  expect(found.things.every(({ name }) => name.startsWith('crowded'))).toBe(true)
+  expect(found.failed).toEqual([])
+  const unknown = await find('no such name', api)
+  expect(unknown.things).toEqual([])
+  await foreign.close()
+})
+
+it('finds nothing by an unknown id, and names the kinds whose search failed', async () => {
+  expect(await find('dbx_nobody')).toEqual({ things: [], failed: [], partial: [] })
+  expect(await find('bmj_nobody')).toEqual({ things: [], failed: [], partial: [] })
   const refused = createClient({ baseUrl: service.url, headers: { authorization: 'Bearer wrong' } })
   expect(await find('anything', refused)).toEqual({
     things: [],
-    unasked: ['devbox', 'axon', 'benchmark job', 'benchmark run', 'benchmark', 'scenario', 'snapshot'],
-    snapshotsLeft: false,
+    failed: ['devbox', 'axon', 'benchmark job', 'benchmark run', 'benchmark', 'scenario', 'snapshot'],
+    partial: [],
   })
 })
