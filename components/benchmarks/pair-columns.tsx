@@ -2,9 +2,9 @@ import { CircleCheck, CircleHelp } from 'lucide-react'
 import { Badge } from '#components/ui/badge.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { formatCount } from '#lib/language/translate.ts'
-import { fewestToSettle } from '#lib/statistics/figures.ts'
 import { aboutScenarios, countOf, labelOf, probability } from '#lib/wire/report-words.ts'
 import type { PairFigures } from '#lib/wire/reports.ts'
+import { Missing } from './figure-text.tsx'
 
 /** How sure a difference between two agents is: the columns that every table of pairs has. */
 export const doubtColumns = <Pair extends PairFigures>(onlyOnePasses: string): Column<Pair>[] => [
@@ -14,20 +14,15 @@ export const doubtColumns = <Pair extends PairFigures>(onlyOnePasses: string): C
     priority: 3,
     width: '9.5rem',
     align: 'right',
-    cell: ({ p_value, p_adjusted, method, permutations, seed, reasons }) =>
+    cell: ({ p_value, p_adjusted, method, reasons }) =>
       p_value === null ? (
         <span className="text-muted" title={reasons.p_value}>
           None
         </span>
       ) : (
-        <span
-          title={
-            method === 'sign_flips_sampled'
-              ? `${formatCount(permutations ?? 0)} sampled sign flips, seed ${seed}`
-              : `All ${formatCount(permutations ?? 0)} sign flips`
-          }
-        >
-          {probability(p_value)} · {p_adjusted === null ? '–' : probability(p_adjusted)}
+        <span title={method === null ? undefined : methodWords[method]}>
+          {probability(p_value)} ·{' '}
+          {p_adjusted === null ? <span title={reasons.p_adjusted}>–</span> : probability(p_adjusted)}
         </span>
       ),
   },
@@ -37,19 +32,22 @@ export const doubtColumns = <Pair extends PairFigures>(onlyOnePasses: string): C
     priority: 3,
     width: '9.75rem',
     align: 'right',
-    cell: ({ a, b, only_a_passes, only_b_passes, mcnemar_p }) => (
-      <span
-        className="whitespace-nowrap"
-        title={`${countOf(only_a_passes, 'scenario')} that only ${labelOf(a)} passes, ${formatCount(only_b_passes)} that only ${labelOf(b)} passes`}
-      >
-        {formatCount(only_a_passes)}
-        <span className="sr-only"> only the first,</span>
-        <span aria-hidden> · </span>
-        {formatCount(only_b_passes)}
-        <span className="sr-only"> only the second</span>
-        <span className="text-muted">{mcnemar_p === null ? '' : ` (p ${probability(mcnemar_p)})`}</span>
-      </span>
-    ),
+    cell: ({ a, b, only_a_passes, only_b_passes, mcnemar_p, reasons }) =>
+      only_a_passes === null || only_b_passes === null ? (
+        <Missing why={reasons.only_a_passes} />
+      ) : (
+        <span
+          className="whitespace-nowrap"
+          title={`${countOf(only_a_passes, 'scenario')} that only ${labelOf(a)} passes, ${formatCount(only_b_passes)} that only ${labelOf(b)} passes`}
+        >
+          {formatCount(only_a_passes)}
+          <span className="sr-only"> only the first,</span>
+          <span aria-hidden> · </span>
+          {formatCount(only_b_passes)}
+          <span className="sr-only"> only the second</span>
+          <span className="text-muted">{mcnemar_p === null ? '' : ` (p ${probability(mcnemar_p)})`}</span>
+        </span>
+      ),
   },
   {
     id: 'settled',
@@ -72,11 +70,17 @@ export const doubtColumns = <Pair extends PairFigures>(onlyOnePasses: string): C
   },
 ]
 
+const methodWords: Record<NonNullable<PairFigures['method']>, string> = {
+  sign_flips_exact: 'Exact: every sign pattern of the differences',
+  sign_flips_rounded: 'Every sign pattern of the differences, rounded to a fine grid',
+  sign_flips_normal: 'Sign patterns of the differences, by the normal distribution',
+}
+
 /** What a difference lacks to be settled. */
-const lackWords = ({ difference, n, p_value, scenarios_to_settle, reasons }: PairFigures): string => {
+const lackWords = ({ difference, n, p_value, scenarios_to_settle, fewest_to_settle, reasons }: PairFigures): string => {
   if (scenarios_to_settle !== null) return `needs ${aboutScenarios(scenarios_to_settle)}`
   if (difference === 0) return 'no difference to settle'
   if (difference === null) return reasons.difference ?? ''
-  if (n < fewestToSettle) return `takes ${fewestToSettle} scenarios at least`
+  if (n < fewest_to_settle) return `takes ${fewest_to_settle} scenarios at least`
   return p_value !== null && p_value < 0.05 ? 'only p alone is below 0.05' : ''
 }

@@ -1,8 +1,16 @@
-import type { AgentFigures, ComparedPair, ExcludedScenario, FailureRule, JudgedJob, ScenarioChange } from './figures.ts'
+import type {
+  AgentFigures,
+  ComparedPair,
+  ExcludedScenario,
+  FailureRule,
+  JudgedJob,
+  ScenarioChange,
+  ScoreScale,
+} from './figures.ts'
 import { commonOf, judgingPairs, type Side } from './judgement.ts'
-import { byName } from './tallies.ts'
+import { byName, passes } from './tallies.ts'
 
-export interface Comparison {
+export interface Comparison extends ScoreScale {
   agents: AgentFigures[]
   pairs: ComparedPair[]
   excluded_scenarios: ExcludedScenario[]
@@ -23,19 +31,19 @@ export function* comparing(
       const baseline = sides.find(({ agent }) => agent.benchmark_run_id === id)
       return baseline === undefined || baseline === side ? [] : [[side, baseline] as const]
     })
-  const { sides, agents, pairs, excluded_scenarios } = yield* judgingPairs(job, rule, paired)
+  const { sides, scale, agents, pairs, excluded_scenarios } = yield* judgingPairs(job, rule, paired)
   const compared: ComparedPair[] = []
   for (const [i, [a, b]] of paired(sides).entries()) {
     const pair = pairs[i]
-    if (pair) compared.push({ ...pair, ...changesOf(a, b) })
+    if (pair) compared.push({ ...pair, ...changesOf(a, b, scale) })
     yield
   }
-  return { agents, pairs: compared, excluded_scenarios }
+  return { ...scale, agents, pairs: compared, excluded_scenarios }
 }
 
 type Changes = Pick<ComparedPair, 'new_passes' | 'new_failures' | 'worse' | 'better' | 'still_failing' | 'slower'>
 
-const changesOf = (after: Side, before: Side): Changes => {
+const changesOf = (after: Side, before: Side, { threshold }: ScoreScale): Changes => {
   const all = commonOf(after.tallies, before.tallies).map(
     ({ a, b }): ScenarioChange => ({
       scenario_id: a.scenario_id,
@@ -47,18 +55,22 @@ const changesOf = (after: Side, before: Side): Changes => {
     }),
   )
   all.sort(byName)
+  const byPass = (isBefore: boolean, isAfter: boolean) =>
+    threshold === null
+      ? null
+      : all.filter((each) => passes(each.before, threshold) === isBefore && passes(each.after, threshold) === isAfter)
   return {
-    new_passes: all.filter((each) => each.after === 1 && each.before !== 1),
-    new_failures: all.filter((each) => each.after !== 1 && each.before === 1),
+    new_passes: byPass(false, true),
+    new_failures: byPass(true, false),
     worse: all.filter((each) => isLess(each.after, each.before)),
     better: all.filter((each) => isLess(each.before, each.after)),
-    still_failing: all.filter((each) => each.after !== 1 && each.before !== 1),
+    still_failing: byPass(false, false),
     slower: all.filter(isSlower),
   }
 }
 
 /** By more than the last digits of a mean. */
-const isLess = (a: number, b: number): boolean => b - a > 1e-12 * Math.max(1, Math.abs(a), Math.abs(b))
+const isLess = (a: number, b: number): boolean => b - a > 1e-12 * Math.max(Math.abs(a), Math.abs(b))
 
 /** Short scenarios differ by half for no reason. */
 const isSlower = ({ duration_before_ms: before, duration_after_ms: after }: ScenarioChange): boolean =>

@@ -1,97 +1,147 @@
-import { lnGamma, normalQuantile } from './distributions.ts'
-import { type Interval, meanOf, sampleSd, standardError, sumOf, tInterval } from './means.ts'
-import { seededBits } from './random.ts'
+import { lnGamma, normalCdf, normalQuantile } from './distributions.ts'
+import { type Interval, meanOf, sampleSd, sumOf, tInterval } from './means.ts'
 
-/** Of paired values a_i - b_i: their mean, its SE and Student's interval (Miller 2024). Null below two pairs, but the mean. */
+/**
+ * The mean of paired differences a_i - b_i, its standard error and Student's interval (Miller 2024). `scale` is the largest
+ * |a_i| or |b_i|: what is left below its last digits is rounding. No interval below two pairs, nor where all differences
+ * are equal: their spread is unknown then, and the interval would be a point.
+ */
 export const pairedDifference = (
   differences: readonly number[],
+  scale = largestOf(differences),
 ): { mean: number | null; sd: number | null; se: number | null; interval: Interval | null } => {
-  const mean = withoutRounding(meanOf(differences), differences)
-  const se = standardError(differences)
-  return {
-    mean,
-    sd: sampleSd(differences),
-    se,
-    interval: mean === null || se === null ? null : tInterval(mean, se, differences.length),
-  }
+  const isRounding = (value: number) => Math.abs(value) <= 1e-12 * scale
+  const exact = (value: number | null) => (value !== null && isRounding(value) ? 0 : value)
+  const mean = exact(meanOf(differences))
+  const sd = exact(sampleSd(differences))
+  const se = sd === null ? null : sd / Math.sqrt(differences.length)
+  return { mean, sd, se, interval: mean === null || !se ? null : tInterval(mean, se, differences.length) }
 }
 
-/** 0.1 + 0.2 and 0.3 differ in their last digit: what is left of them is no difference. */
-const withoutRounding = (mean: number | null, differences: readonly number[]): number | null =>
-  mean !== null && Math.abs(mean) <= 1e-12 * Math.max(1, ...differences.map(Math.abs)) ? 0 : mean
+const largestOf = (values: readonly number[]): number =>
+  values.reduce((most, each) => Math.max(most, Math.abs(each)), 0)
 
 export interface SignFlips {
   p: number
-  exact: boolean
-  /** The patterns of signs that were looked at. */
-  permutations: number
-  seed: number | null
+  method: 'exact' | 'rounded' | 'normal'
 }
 
-/** Up to so many differences all patterns of signs are looked at. */
-const mostExact = 20
-const sampled = 10_000
-const seed = 1
+/** Most differences whose sign patterns are counted one by one, as two halves of 2^15. */
+const mostCounted = 30
+/** Most additions for one p: about 20 ms. */
+const mostAdditions = 2e7
+/** A size of average magnitude keeps one part in 32 on the rounded grid, the largest ones far more. */
+const [fewestSteps, stepsPerSize] = [16_384, 16]
 
 /**
- * Two-sided p that the mean difference is zero: the share of the 2^n patterns of signs whose |sum| reaches the one that
- * was seen (Fisher 1935). All of them up to n = 20; else a seeded sample, the one that was seen counted in, which keeps p
- * above 0 (Phipson and Smyth 2010). The signs and the order of the differences do not matter. Null of none.
+ * Two-sided p that the mean difference is zero: the share of the 2^n sign patterns whose |sum| reaches the observed one
+ * (Fisher 1935). The sum is distributed as 2T - total, where T adds each size with chance 1/2.
+ *
+ * Exact where the sizes are multiples of one unit, as those of binary scores and of means over attempts are, by adding one
+ * size after the other to the distribution of T (Pagano and Tritchler 1983); and up to 30 sizes by counting all patterns in
+ * two halves (Horowitz and Sahni 1974). Otherwise the sizes are rounded to a fine grid first, and from about 1,600 on the
+ * sum is taken as normal. None of these has a smallest p, so that many comparisons can be adjusted. Null without values.
  */
-export const signFlipP = (differences: readonly number[]): SignFlips | null => {
-  const n = differences.length
-  if (n === 0) return null
-  const seen = Math.abs(sumOf(differences))
-  // A difference of zero is the same under both signs.
-  const sizes = differences.map(Math.abs).filter((each) => each > 0)
-  sizes.sort((a, b) => a - b)
-  const atLeast = seen - 1e-9 * Math.max(1, seen)
-  if (n <= mostExact) return { p: shareOfAll(sizes, atLeast), exact: true, permutations: 2 ** n, seed: null }
-  const p = (1 + countOfSample(sizes, atLeast)) / (1 + sampled)
-  return { p, exact: false, permutations: sampled, seed }
+export const signFlipP = (differences: readonly number[], scale = largestOf(differences)): SignFlips | null => {
+  if (differences.length === 0) return null
+  const tested = differences.filter((each) => Math.abs(each) > 1e-12 * scale)
+  const seen = Math.abs(sumOf(tested))
+  if (tested.length === 0 || seen <= 1e-12 * scale) return { p: 1, method: 'exact' }
+  tested.sort((a, b) => Math.abs(a) - Math.abs(b))
+  const sizes = tested.map(Math.abs)
+  const total = sumOf(sizes)
+  const unit = commonUnit(sizes)
+  if (unit !== null && isAffordable(sizes, total / unit)) return { p: chanceOnGrid(tested, unit), method: 'exact' }
+  if (sizes.length <= mostCounted) return { p: chanceByCounting(sizes, seen - 1e-10 * total), method: 'exact' }
+  const steps = Math.max(fewestSteps, stepsPerSize * sizes.length)
+  if (isAffordable(sizes, steps)) return { p: chanceOnGrid(tested, total / steps), method: 'rounded' }
+  return { p: positive(2 * normalCdf(-seen / Math.sqrt(sumOf(sizes.map((each) => each * each))))), method: 'normal' }
 }
 
-/** Each pattern differs from the one before in one sign (a Gray code); the others are those with all signs turned. */
-const shareOfAll = (sizes: readonly number[], atLeast: number): number => {
-  let sum = sizes.reduce((total, each) => total + each, 0)
-  const signs = new Float64Array(sizes.length).fill(1)
-  const patterns = 2 ** Math.max(0, sizes.length - 1)
-  let reached = 0
-  for (let i = 1; ; i++) {
-    if (Math.abs(sum) >= atLeast) reached++
-    if (i === patterns) return reached / patterns
-    const turned = 31 - Math.clz32(i & -i)
-    sum -= 2 * (signs[turned] as number) * (sizes[turned] as number)
-    signs[turned] = -(signs[turned] as number)
+const positive = (p: number) => Math.min(1, Math.max(p, Number.MIN_VALUE))
+
+/** Equal sizes, of which all may be one, are added at once. */
+const isAffordable = (sizes: readonly number[], steps: number): boolean =>
+  steps <= mostAdditions / 10 && (sizes[0] === sizes.at(-1) || (sizes.length * steps) / 2 <= mostAdditions)
+
+/** The largest number that all sizes are multiples of, by Euclid's algorithm; null where rounding hides it. */
+const commonUnit = (sizes: readonly number[]): number | null => {
+  const largest = sizes.at(-1) ?? 0
+  const least = 1e-6 * largest
+  let unit = 0
+  for (const size of sizes) {
+    let [a, b] = [size, unit]
+    while (b > least) [a, b] = [b, Math.abs(a - b * Math.round(a / b))]
+    unit = a
+    if (unit <= least) return null
   }
+  const isMultiple = (size: number) => Math.abs(size / unit - Math.round(size / unit)) < 1e-6
+  return sizes.every(isMultiple) ? unit : null
 }
 
-/** Eight signs are drawn at a time; their sum stands in a table of the 256 there can be. */
-const countOfSample = (sizes: readonly number[], atLeast: number): number => {
-  const sums = signedSums(sizes)
-  const bits = seededBits(seed)
-  let reached = 0
-  for (let round = 0; round < sampled; round++) {
-    let sum = 0
-    let word = 0
-    for (let at = 0; at < sums.length; at += 256) {
-      word = at % 1024 === 0 ? bits() : word >>> 8
-      sum += sums[at + (word & 255)] as number
+/** P(|sum| >= the observed one), all rounded to multiples of the unit. Only positive terms are added: a small p is exact too. */
+const chanceOnGrid = (differences: readonly number[], unit: number): number => {
+  const steps = differences.map((each) => Math.round(each / unit)).filter((each) => each !== 0)
+  const counts = new Map<number, number>()
+  for (const each of steps) counts.set(Math.abs(each), (counts.get(Math.abs(each)) ?? 0) + 1)
+  const total = steps.reduce((sum, each) => sum + Math.abs(each), 0)
+  const seen = Math.abs(steps.reduce((sum, each) => sum + each, 0))
+  if (seen === 0) return 1
+  const least = (total + seen) / 2
+  let [chances, end] = [new Float64Array(total + 1), 0]
+  chances[0] = 1
+  for (const [size, count] of counts) {
+    if (end === 0) {
+      for (let i = 0; i <= count; i++) chances[i * size] = binomialChance(count, i)
+      end = count * size
+      continue
     }
-    if (Math.abs(sum) >= atLeast) reached++
+    for (let i = 0; i < count; i++) {
+      for (let at = end + size; at >= 0; at--)
+        chances[at] =
+          (at > end ? 0 : (chances[at] as number) / 2) + (at < size ? 0 : (chances[at - size] as number) / 2)
+      end += size
+    }
   }
-  return reached
+  let tail = 0
+  for (let at = total; at >= least; at--) tail += chances[at] as number
+  return positive(2 * tail)
 }
 
-/** For each eight sizes the 256 sums of them under all signs, one table after the other. */
-const signedSums = (sizes: readonly number[]): Float64Array => {
-  const sums = new Float64Array(256 * Math.ceil(sizes.length / 8))
-  for (const [i, size] of sizes.entries()) {
-    const table = 256 * Math.floor(i / 8)
-    for (let signs = 0; signs < 256; signs++)
-      sums[table + signs] = (sums[table + signs] as number) + ((signs >> (i % 8)) & 1 ? size : -size)
+/** P(|sum| >= least) over all sign patterns: each sum of one half with those of the other that reach far enough. */
+const chanceByCounting = (sizes: readonly number[], least: number): number => {
+  const middle = Math.ceil(sizes.length / 2)
+  const [some, others] = [signedSums(sizes.slice(0, middle)), signedSums(sizes.slice(middle))]
+  let reached = 0
+  let at = others.length
+  for (const sum of some) {
+    while (at > 0 && sum + (others[at - 1] as number) >= least) at--
+    reached += others.length - at
   }
-  return sums
+  return (2 * reached) / 2 ** sizes.length
+}
+
+const signedSums = (sizes: readonly number[]): Float64Array => {
+  let sums = Float64Array.of(0)
+  for (const size of sizes) {
+    const both = new Float64Array(2 * sums.length)
+    both.set(sums.map((sum) => sum - size))
+    both.set(
+      sums.map((sum) => sum + size),
+      sums.length,
+    )
+    sums = both
+  }
+  return sums.sort()
+}
+
+/** C(n, i) / 2^n, without rounding while C(n, i) is below 2^53. */
+const binomialChance = (n: number, i: number): number => {
+  if (n > 1000) return Math.exp(lnGamma(n + 1) - lnGamma(i + 1) - lnGamma(n - i + 1) - n * Math.LN2)
+  const few = Math.min(i, n - i)
+  let combinations = 1
+  for (let j = 1; j <= few; j++) combinations = (combinations * (n - few + j)) / j
+  return combinations * 2 ** -n
 }
 
 /**
@@ -102,7 +152,7 @@ const signedSums = (sizes: readonly number[]): Float64Array => {
 export const mcnemar = (b: number, c: number): { exact: number; mid: number } => {
   const n = b + c
   if (n === 0) return { exact: 1, mid: 1 }
-  const chance = (i: number) => Math.exp(lnGamma(n + 1) - lnGamma(i + 1) - lnGamma(n - i + 1) - n * Math.LN2)
+  const chance = (i: number) => binomialChance(n, i)
   let tail = 0
   for (let i = 0; i <= Math.min(b, c); i++) tail += chance(i)
   const exact = Math.min(1, 2 * tail)

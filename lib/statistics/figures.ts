@@ -1,4 +1,4 @@
-/** What a failure or a timeout counts: nothing won, or nothing at all. What was cancelled counts nothing either way. */
+/** Whether a failure or a timeout scores 0 or is left out. Cancelled attempts are left out either way. */
 export type FailureRule = 'zero' | 'leave_out'
 
 /** One attempt of one agent at one scenario. */
@@ -8,6 +8,7 @@ export interface AttemptOutcome {
   /** COMPLETED, FAILED, TIMEOUT, CANCELED, or what a service says that knows more of them. */
   state: string
   score?: number | null | undefined
+  failure_reason?: { exception_type: string } | null | undefined
   duration_ms?: number | null | undefined
   /** Which of the attempts at its scenario, where that is known. */
   attempt?: number | null | undefined
@@ -54,6 +55,16 @@ export interface JudgedJob {
   complete: boolean
   /** How many attempts an agent was to have at a scenario, where that is known. */
   attempts?: number | undefined
+  /** Score from which an attempt passes. Default: 1 where all scores lie within 0 and 1, none otherwise. */
+  threshold?: number | undefined
+}
+
+/** What a score can be, and from which score on an attempt passes. */
+export interface ScoreScale {
+  /** Every score lies within 0 and 1. */
+  is_unit_range: boolean
+  /** An attempt passes at this score, a scenario at this mean. Null where scores leave 0..1 and nobody chose a threshold. */
+  threshold: number | null
 }
 
 /** Why a figure is null, by its name. */
@@ -71,12 +82,12 @@ export interface AgentFigures extends AgentIdentity, UsageFigures {
   ci_high: number | null
   /** Of the interval, which covers 95 %. */
   method: 'wilson' | 't' | 'z' | null
-  /** The chance that one of k attempts at a scenario has the score 1, by k. */
+  /** Chance that one of k attempts at a scenario passes, by k. */
   pass_at_k: Readonly<Record<string, number>> | null
-  /** The chance that all of k attempts have it. */
+  /** Chance that all of k attempts pass. */
   pass_hat_k: Readonly<Record<string, number>> | null
-  /** Scenarios whose attempts have the mean 1. */
-  n_passed: number
+  /** Scenarios that pass. Null without a threshold. */
+  n_passed: number | null
   /** Attempts by how they ended, whether they count or not. */
   n_completed: number
   n_failed: number
@@ -99,8 +110,8 @@ export interface AgentFigures extends AgentIdentity, UsageFigures {
 /** Below this a difference counts as settled. */
 export const settledBelow = 0.05
 
-/** Over fewer scenarios it never is: all n differences of one sign have p = 2 / 2^n. */
-export const fewestToSettle = 1 + Math.ceil(Math.log2(1 / settledBelow))
+/** Fewest scenarios over which one of so many pairs can be settled: n differences of one sign have p = 2 / 2^n. */
+export const fewestToSettle = (pairs = 1): number => 2 + Math.floor(Math.log2(Math.max(1, pairs) / settledBelow))
 
 export interface PairFigures {
   a: AgentIdentity
@@ -112,25 +123,25 @@ export interface PairFigures {
   /** Of a over b. */
   difference: number | null
   se: number | null
-  /** Student's t, 95 %, not clipped. */
+  /** Student's t, 95 %, within -1 and 1 where all scores lie within 0 and 1. */
   ci_low: number | null
   ci_high: number | null
   p_value: number | null
-  /** By Holm over the pairs of the report. */
+  /** By Holm over the pairs of the report. Null where one of the two is a control: those pairs are not part of it. */
   p_adjusted: number | null
   /** Of `p_value`. */
-  method: 'sign_flips_exact' | 'sign_flips_sampled' | null
-  /** How many patterns of signs were looked at; of sampled ones, from which seed. */
-  permutations: number | null
-  seed: number | null
-  only_a_passes: number
-  only_b_passes: number
-  both_pass: number
-  neither_passes: number
+  method: 'sign_flips_exact' | 'sign_flips_rounded' | 'sign_flips_normal' | null
+  /** Scenarios by who passes. Null without a threshold. */
+  only_a_passes: number | null
+  only_b_passes: number | null
+  both_pass: number | null
+  neither_passes: number | null
   mcnemar_p: number | null
   mcnemar_mid_p: number | null
-  /** `p_adjusted` is below 0.05. */
+  /** `p_adjusted` is below 0.05, or `p_value` where one of the two is a control. */
   settled: boolean
+  /** Fewest scenarios over which it can be settled, for as many pairs. */
+  fewest_to_settle: number
   /** About how many scenarios would show a difference of this size with a power of 0.95. */
   scenarios_to_settle: number | null
   reasons: Reasons
@@ -144,7 +155,7 @@ export interface ExcludedScenario {
 }
 
 /** What the outcomes of a job tell of its agents. */
-export interface Judgement {
+export interface Judgement extends ScoreScale {
   rule: FailureRule
   complete: boolean
   agents: readonly AgentFigures[]
@@ -165,14 +176,15 @@ export interface ScenarioChange {
 
 /** A pair whose `a` is the one that is compared and whose `b` is its baseline. */
 export interface ComparedPair extends PairFigures {
-  new_passes: readonly ScenarioChange[]
-  new_failures: readonly ScenarioChange[]
+  /** Null without a threshold, as are the new failures and what fails still. */
+  new_passes: readonly ScenarioChange[] | null
+  new_failures: readonly ScenarioChange[] | null
   /** Scored below the baseline, the new failures among them. */
   worse: readonly ScenarioChange[]
   /** Scored above the baseline, the new passes among them. */
   better: readonly ScenarioChange[]
   /** Passed by neither, whatever the scores. */
-  still_failing: readonly ScenarioChange[]
+  still_failing: readonly ScenarioChange[] | null
   /** By half and by a second at least. */
   slower: readonly ScenarioChange[]
 }

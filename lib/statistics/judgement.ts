@@ -12,11 +12,12 @@ import {
   type Judgement,
   type PairFigures,
   type Reasons,
+  type ScoreScale,
   settledBelow,
 } from './figures.ts'
 import { holm } from './holm.ts'
-import { meanOf, quantile, standardError, tInterval, wilson, zFrom, zInterval } from './means.ts'
-import { byName, durationsOf, scenarioKey, type Tallies, type Tally, talliesOf } from './tallies.ts'
+import { type Interval, meanOf, quantile, standardError, tInterval, wilson, zFrom, zInterval } from './means.ts'
+import { byName, durationsOf, passes, scaleOf, scenarioKey, type Tallies, type Tally, talliesOf } from './tallies.ts'
 import { usageOf } from './usage.ts'
 
 /** Unspecified: how sure a job of that many scenarios is to settle a difference that stays as it is. */
@@ -32,8 +33,8 @@ export const judge = (job: JudgedJob, rule: FailureRule): Judgement => {
 
 /** The same in steps of a few milliseconds, one for each agent and each pair. */
 export function* judging(job: JudgedJob, rule: FailureRule): Generator<void, Judgement> {
-  const { agents, pairs, excluded_scenarios } = yield* judgingPairs(job, rule, everyPair)
-  return { rule, complete: job.complete, agents: ranked(agents, pairs), pairs, excluded_scenarios }
+  const { scale, agents, pairs, excluded_scenarios } = yield* judgingPairs(job, rule, everyPair)
+  return { rule, complete: job.complete, ...scale, agents: ranked(agents, pairs), pairs, excluded_scenarios }
 }
 
 /** An agent with what it has made of each scenario. */
@@ -54,23 +55,31 @@ export function* judgingPairs(
   paired: Paired,
 ): Generator<
   void,
-  { sides: Side[]; agents: AgentFigures[]; pairs: PairFigures[]; excluded_scenarios: ExcludedScenario[] }
+  {
+    sides: Side[]
+    scale: ScoreScale
+    agents: AgentFigures[]
+    pairs: PairFigures[]
+    excluded_scenarios: ExcludedScenario[]
+  }
 > {
   const keyOf = scenarioKey(job)
+  const scale = scaleOf(job.agents, job.threshold)
   const sides: Side[] = []
   for (const agent of job.agents) {
     const tallies = talliesOf(agent.outcomes, rule, keyOf)
-    sides.push({ agent, tallies, figures: figuresOf(agent, tallies) })
+    sides.push({ agent, tallies, figures: figuresOf(agent, tallies, scale) })
     yield
   }
   const pairs: PairFigures[] = []
   for (const [a, b] of paired(sides)) {
-    pairs.push(pairOf(a, b))
+    pairs.push(pairOf(a, b, scale))
     yield
   }
   yield
   return {
     sides,
+    scale,
     agents: sides.map(({ figures }) => figures),
     pairs: settled(pairs),
     excluded_scenarios: excludedOf(sides),
@@ -90,7 +99,7 @@ const isCounted = (tally: Tally | undefined): tally is CountedTally => tally !==
 const counted = (tallies: Tallies): [string, CountedTally][] =>
   [...tallies].filter((entry): entry is [string, CountedTally] => isCounted(entry[1]))
 
-const figuresOf = (agent: JudgedAgent, tallies: Tallies): AgentFigures => {
+const figuresOf = (agent: JudgedAgent, tallies: Tallies, scale: ScoreScale): AgentFigures => {
   const reasons: Record<string, string> = {}
   const of = counted(tallies).map(([, tally]) => tally)
   const means = of.map(({ mean }) => mean)
@@ -108,9 +117,8 @@ const figuresOf = (agent: JudgedAgent, tallies: Tallies): AgentFigures => {
     n_attempts: of.reduce((sum, { scores }) => sum + scores.length, 0),
     mean,
     se,
-    ...intervalOf(of, mean, se, reasons),
-    ...passesOf(of, reasons),
-    n_passed: of.filter(passes).length,
+    ...intervalOf(of, mean, se, scale, reasons),
+    ...passesOf(of, scale, reasons),
     n_completed: inStates('COMPLETED'),
     n_failed: inStates('FAILED'),
     n_timeout: inStates('TIMEOUT'),
@@ -125,50 +133,68 @@ const figuresOf = (agent: JudgedAgent, tallies: Tallies): AgentFigures => {
   }
 }
 
-const passes = ({ mean }: { mean: number | null }) => mean === 1
-
 type IntervalFigures = Pick<AgentFigures, 'ci_low' | 'ci_high' | 'method'>
 
 const intervalOf = (
   tallies: readonly CountedTally[],
   mean: number | null,
   se: number | null,
+  { is_unit_range }: ScoreScale,
   reasons: Record<string, string>,
 ): IntervalFigures => {
   const n = tallies.length
-  if (mean === null || se === null) {
-    reasons.ci_low = reasons.ci_high = reasons.se ?? ''
+  const none = (reason: string): IntervalFigures => {
+    reasons.ci_low = reasons.ci_high = reason
     return { ci_low: null, ci_high: null, method: null }
   }
-  // Unspecified: the interval of several attempts each where these spread nowhere, which would be a point.
-  const isBinary = tallies.every(({ mean: m, scores }) => (m === 0 || m === 1) && (scores.length === 1 || se === 0))
+  if (mean === null || se === null) return none(reasons.se ?? '')
+  // Unspecified: Wilson over scenarios where several attempts each spread nowhere, as Student's interval would be a point.
+  const isSame = se <= 1e-12 * Math.abs(mean)
+  const isBinary =
+    is_unit_range && tallies.every(({ mean: m, scores }) => (m === 0 || m === 1) && (scores.length === 1 || isSame))
+  if (!isBinary && isSame) return none('all scenarios have the same score, so that its spread is unknown')
   const method = isBinary ? 'wilson' : n >= zFrom ? 'z' : 't'
   const interval = isBinary
-    ? wilson(tallies.filter(passes).length, n)
+    ? wilson(tallies.filter((tally) => tally.mean === 1).length, n)
     : method === 'z'
       ? zInterval(mean, se)
       : tInterval(mean, se, n)
-  if (!interval) return { ci_low: null, ci_high: null, method: null }
-  // A service may know scores beyond 0 and 1, which bound nothing then.
-  const isBounded = tallies.every((tally) => tally.mean >= 0 && tally.mean <= 1)
-  const { low, high } = interval
-  return { ci_low: isBounded ? Math.max(0, low) : low, ci_high: isBounded ? Math.min(1, high) : high, method }
+  if (!interval) return none('no scenario has an attempt that counts')
+  return { ...within(interval, is_unit_range ? 0 : null), method }
 }
+
+/** Means of scores within 0 and 1 lie there too, and their differences within -1 and 1. */
+const within = ({ low, high }: Interval, lowest: 0 | -1 | null): Pick<IntervalFigures, 'ci_low' | 'ci_high'> =>
+  lowest === null ? { ci_low: low, ci_high: high } : { ci_low: Math.max(lowest, low), ci_high: Math.min(1, high) }
+
+const withoutThreshold = 'scores leave the range 0 to 1: choose a threshold to count passes'
 
 /** Over the scenarios: k goes up to the fewest attempts any of them has. */
 const passesOf = (
   tallies: readonly Tally[],
+  { threshold }: ScoreScale,
   reasons: Record<string, string>,
-): Pick<AgentFigures, 'pass_at_k' | 'pass_hat_k'> => {
+): Pick<AgentFigures, 'n_passed' | 'pass_at_k' | 'pass_hat_k'> => {
+  if (threshold === null) {
+    reasons.n_passed = reasons.pass_at_k = reasons.pass_hat_k = withoutThreshold
+    return { n_passed: null, pass_at_k: null, pass_hat_k: null }
+  }
   if (tallies.length === 0) {
     reasons.pass_at_k = reasons.pass_hat_k = 'no scenario has an attempt that counts'
-    return { pass_at_k: null, pass_hat_k: null }
+    return { n_passed: 0, pass_at_k: null, pass_hat_k: null }
   }
-  const counts = tallies.map(({ scores }) => ({ n: scores.length, c: scores.filter((score) => score === 1).length }))
+  const counts = tallies.map(({ scores }) => ({
+    n: scores.length,
+    c: scores.filter((score) => passes(score, threshold)).length,
+  }))
   const ks = toldK(counts.reduce((fewest, { n }) => Math.min(fewest, n), Number.POSITIVE_INFINITY))
   const over = (chance: typeof passAtK) =>
     Object.fromEntries(ks.map((k) => [`${k}`, meanOf(counts.map(({ n, c }) => chance(n, c, k) as number)) as number]))
-  return { pass_at_k: over(passAtK), pass_hat_k: over(passHatK) }
+  return {
+    n_passed: tallies.filter(({ mean }) => passes(mean, threshold)).length,
+    pass_at_k: over(passAtK),
+    pass_hat_k: over(passHatK),
+  }
 }
 
 /** The scenarios both have a mean for. */
@@ -178,16 +204,18 @@ export const commonOf = (a: Tallies, b: Tallies): { a: CountedTally; b: CountedT
     return isCounted(ofB) ? [{ a: ofA, b: ofB }] : []
   })
 
-const pairOf = (a: Side, b: Side): PairFigures => {
+const pairOf = (a: Side, b: Side, { is_unit_range, threshold }: ScoreScale): PairFigures => {
   const common = commonOf(a.tallies, b.tallies).map((pair) => ({ a: pair.a.mean, b: pair.b.mean }))
   const n = common.length
   const differences = common.map((pair) => pair.a - pair.b)
-  const { mean, sd, se, interval } = pairedDifference(differences)
-  const flips = signFlipP(differences)
+  const largest = common.reduce((most, pair) => Math.max(most, Math.abs(pair.a), Math.abs(pair.b)), 0)
+  const { mean, sd, se, interval } = pairedDifference(differences, largest)
+  const flips = signFlipP(differences, largest)
   const count = (passesA: boolean, passesB: boolean) =>
-    common.filter((pair) => (pair.a === 1) === passesA && (pair.b === 1) === passesB).length
+    common.filter((pair) => passes(pair.a, threshold) === passesA && passes(pair.b, threshold) === passesB).length
   const [onlyA, onlyB] = [count(true, false), count(false, true)]
-  const agreement = mcnemar(onlyA, onlyB)
+  const agreement = n === 0 || threshold === null ? null : mcnemar(onlyA, onlyB)
+  const counted = (scenarios: number) => (threshold === null ? null : scenarios)
   const needed = mean === null || sd === null ? null : scenariosToSettle(sd * sd, mean, settlingPower)
   return {
     a: identityOf(a.agent),
@@ -197,60 +225,79 @@ const pairOf = (a: Side, b: Side): PairFigures => {
     mean_b: meanOf(common.map((pair) => pair.b)),
     difference: mean,
     se,
-    ci_low: interval?.low ?? null,
-    ci_high: interval?.high ?? null,
+    ...(interval ? within(interval, is_unit_range ? -1 : null) : { ci_low: null, ci_high: null }),
     p_value: flips?.p ?? null,
     p_adjusted: null,
-    method: flips && (flips.exact ? 'sign_flips_exact' : 'sign_flips_sampled'),
-    permutations: flips?.permutations ?? null,
-    seed: flips?.seed ?? null,
-    only_a_passes: onlyA,
-    only_b_passes: onlyB,
-    both_pass: count(true, true),
-    neither_passes: count(false, false),
-    mcnemar_p: n === 0 ? null : agreement.exact,
-    mcnemar_mid_p: n === 0 ? null : agreement.mid,
+    method: flips && `sign_flips_${flips.method}`,
+    only_a_passes: counted(onlyA),
+    only_b_passes: counted(onlyB),
+    both_pass: counted(count(true, true)),
+    neither_passes: counted(count(false, false)),
+    mcnemar_p: agreement?.exact ?? null,
+    mcnemar_mid_p: agreement?.mid ?? null,
     settled: false,
+    fewest_to_settle: fewestToSettle(),
     // A spread of zero is settled by what there is.
     scenarios_to_settle: needed === null ? null : Math.max(1, Math.ceil(needed)),
-    reasons: pairReasons(n, mean),
+    reasons: { ...(threshold === null && passReasons), ...pairReasons(n, mean, interval) },
   }
 }
 
-const pairReasons = (n: number, difference: number | null): Reasons => {
-  if (n === 0) {
-    const figures = ['mean_a', 'mean_b', 'difference', 'se', 'ci_low', 'ci_high', 'p_value', 'p_adjusted', 'mcnemar_p']
-    const all = [...figures, 'mcnemar_mid_p', 'scenarios_to_settle']
-    return Object.fromEntries(all.map((figure) => [figure, 'no scenario that both have a score for']))
+const reasonFor = (reason: string, ...figures: (keyof PairFigures)[]): Reasons =>
+  Object.fromEntries(figures.map((figure) => [figure, reason]))
+
+const passReasons = reasonFor(
+  withoutThreshold,
+  ...(['only_a_passes', 'only_b_passes', 'both_pass', 'neither_passes', 'mcnemar_p', 'mcnemar_mid_p'] as const),
+)
+
+const pairReasons = (n: number, difference: number | null, interval: Interval | null): Reasons => {
+  if (n === 0)
+    return reasonFor(
+      'no scenario that both have a score for',
+      ...(['mean_a', 'mean_b', 'difference', 'se', 'ci_low', 'ci_high', 'p_value', 'p_adjusted'] as const),
+      ...(['method', 'mcnemar_p', 'mcnemar_mid_p', 'scenarios_to_settle'] as const),
+    )
+  if (n === 1)
+    return reasonFor(
+      'one common scenario tells nothing of how differences spread',
+      ...(['se', 'ci_low', 'ci_high', 'scenarios_to_settle'] as const),
+    )
+  return {
+    ...(interval === null &&
+      reasonFor('all differences are equal, so that their spread is unknown', 'ci_low', 'ci_high')),
+    ...(difference === 0 && reasonFor('there is no difference to settle', 'scenarios_to_settle')),
   }
-  const one = 'one common scenario tells nothing of how differences spread'
-  if (n === 1) return { se: one, ci_low: one, ci_high: one, scenarios_to_settle: one }
-  return difference === 0 ? { scenarios_to_settle: 'there is no difference to settle' } : {}
 }
 
+const hasControl = ({ a, b }: PairFigures): boolean => isControl(a.agent_name) || isControl(b.agent_name)
+
+/** Controls are references, not candidates: their pairs take part in no adjustment and weaken no other pair. */
 const settled = (pairs: readonly PairFigures[]): PairFigures[] => {
-  const tested = pairs.filter(({ p_value }) => p_value !== null)
+  const tested = pairs.filter((pair) => pair.p_value !== null && !hasControl(pair))
   const adjusted = new Map(holm(tested.map(({ p_value }) => p_value as number)).map((p, i) => [tested[i], p]))
-  return pairs.map((pair) => {
+  return pairs.map((pair): PairFigures => {
     const p = adjusted.get(pair) ?? null
-    const isSettled = p !== null && p < settledBelow
-    const { n, scenarios_to_settle: needed, reasons } = pair
-    const isOpenStill = !isSettled && needed !== null && needed <= n
-    return {
-      ...pair,
-      p_adjusted: p,
-      settled: isSettled,
-      ...(isOpenStill && {
-        scenarios_to_settle: null,
-        reasons: {
-          ...reasons,
-          scenarios_to_settle:
-            n < fewestToSettle
-              ? `p cannot be below ${2 ** (1 - n)} over ${n} scenarios; ${fewestToSettle} are needed at least`
-              : `a difference like this shows with ${needed} mostly; with these ${n} it did not`,
-        },
-      }),
+    const decisive = hasControl(pair) ? pair.p_value : p
+    const isSettled = decisive !== null && decisive < settledBelow
+    const { n, scenarios_to_settle: needed } = pair
+    const compared = hasControl(pair) ? 1 : tested.length
+    const fewest = fewestToSettle(compared)
+    const reasons = {
+      ...pair.reasons,
+      ...(hasControl(pair) &&
+        pair.p_value !== null &&
+        reasonFor('pairs with a control are not adjusted', 'p_adjusted')),
     }
+    const isOpenStill = !isSettled && needed !== null && needed <= n
+    const of = { ...pair, p_adjusted: p, settled: isSettled, fewest_to_settle: fewest, reasons }
+    if (!isOpenStill) return of
+    const least = Math.min(1, compared * 2 ** (1 - n))
+    const reason =
+      n < fewest
+        ? `p cannot be below ${least} over ${n} scenarios${compared > 1 ? ` and ${compared} pairs` : ''}; ${fewest} are needed at least`
+        : `a difference like this shows with ${needed} mostly; with these ${n} it did not`
+    return { ...of, scenarios_to_settle: null, reasons: { ...reasons, scenarios_to_settle: reason } }
   })
 }
 
@@ -259,9 +306,7 @@ const ranked = (agents: readonly AgentFigures[], pairs: readonly PairFigures[]):
   const whyNot = ({ agent_name, mean }: AgentFigures) =>
     isControl(agent_name) ? 'reference, not ranked' : mean === null ? 'it has no mean' : null
   const placed = agents.filter((agent) => whyNot(agent) === null).length
-  const decided = pairs.filter(
-    ({ a, b, settled: isSettled }) => isSettled && ![a, b].some((each) => isControl(each.agent_name)),
-  )
+  const decided = pairs.filter((pair) => pair.settled && !hasControl(pair))
   const isAhead = ({ a, difference }: PairFigures, runId: string) =>
     (difference ?? 0) > 0 === (a.benchmark_run_id === runId)
   return agents.map((agent) => {
@@ -274,7 +319,13 @@ const ranked = (agents: readonly AgentFigures[], pairs: readonly PairFigures[]):
   })
 }
 
-const excludedOf = (sides: readonly Side[]): ExcludedScenario[] => {
+/** A control that was not run on a scenario leaves the comparison of the others as it is. */
+const excludedOf = (all: readonly Side[]): ExcludedScenario[] => {
+  const judged = all.filter(({ agent }) => !isControl(agent.agent_name))
+  return excludedAmong(judged.length > 0 ? judged : all)
+}
+
+const excludedAmong = (sides: readonly Side[]): ExcludedScenario[] => {
   const all = new Map<string, Tally>()
   for (const { tallies } of sides) for (const [key, tally] of tallies) if (!all.has(key)) all.set(key, tally)
   return [...all]

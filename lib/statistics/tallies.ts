@@ -1,4 +1,4 @@
-import type { AttemptOutcome, ExcludedScenario, FailureRule, JudgedAgent, JudgedJob } from './figures.ts'
+import type { AttemptOutcome, ExcludedScenario, FailureRule, JudgedAgent, JudgedJob, ScoreScale } from './figures.ts'
 import { meanOf } from './means.ts'
 
 /** What an agent has made of one scenario. */
@@ -19,14 +19,46 @@ export type KeyOf = (outcome: AttemptOutcome) => string
 /** A failure, a timeout, or a scenario that was completed and never scored. Unspecified: the last; nothing was won by it. */
 const failures: readonly string[] = ['FAILED', 'TIMEOUT', 'COMPLETED']
 
-/** Undefined where the attempt does not count. */
-export const countedScore = (
-  { state, score }: Pick<AttemptOutcome, 'state' | 'score'>,
-  rule: FailureRule,
-): number | undefined => {
-  if (state === 'COMPLETED' && typeof score === 'number' && Number.isFinite(score)) return score
-  return rule === 'zero' && failures.includes(state) ? 0 : undefined
+type Scored = Pick<AttemptOutcome, 'state' | 'score' | 'failure_reason'>
+
+/**
+ * Undefined where the attempt does not count. Harbor verifies what a timeout leaves behind, and a service reports a scored
+ * timeout as completed: without failures it is left out like every other, or only the lucky timeouts would count.
+ */
+export const countedScore = (outcome: Scored, rule: FailureRule): number | undefined => {
+  const { state } = outcome
+  const isEligible = state === 'COMPLETED' || (state === 'TIMEOUT' && rule === 'zero')
+  const score = isEligible ? finiteScore(outcome) : undefined
+  if (rule === 'leave_out') return hasTimedOut(outcome) ? undefined : score
+  return score ?? (failures.includes(state) ? 0 : undefined)
 }
+
+const finiteScore = ({ score }: Scored): number | undefined =>
+  typeof score === 'number' && Number.isFinite(score) ? score : undefined
+
+const hasTimedOut = ({ state, failure_reason }: Scored): boolean =>
+  state === 'TIMEOUT' || /time_?d?_?out/i.test(failure_reason?.exception_type ?? '')
+
+/** Whether all scores that may count lie within 0 and 1, and from which score on an attempt passes. */
+export const scaleOf = (
+  agents: readonly { outcomes: readonly Scored[] }[],
+  threshold: number | undefined,
+): ScoreScale => {
+  const is_unit_range = agents.every(({ outcomes }) =>
+    outcomes.every((outcome) => {
+      const score = countedScore(outcome, 'zero') ?? 0
+      return score >= 0 && score <= 1
+    }),
+  )
+  return { is_unit_range, threshold: threshold ?? (is_unit_range ? 1 : null) }
+}
+
+/** Means over equal scores differ in their last digits. */
+const rounding = 1e-9
+
+/** Null without a score or a threshold. */
+export const passes = (score: number | null, threshold: number | null): boolean | null =>
+  score === null || threshold === null ? null : score >= threshold - rounding * Math.abs(threshold)
 
 /**
  * What tells scenarios apart: their id. A service may give each attempt an id of its own; where a job has attempts, no id

@@ -86,8 +86,30 @@ describe('paired difference', () => {
   })
 
   it('by all 1024 patterns of signs', () => {
-    expect(signFlipP(d)).toEqual({ p: 0.1875, exact: true, permutations: 1024, seed: null })
-    expect(0.1875 * 1024).toBe(192)
+    expect(signFlipP(d)).toEqual({ p: 192 / 1024, method: 'exact' })
+    expect(signFlipP([])).toBeNull()
+    expect(signFlipP([0, 0])).toEqual({ p: 1, method: 'exact' })
+  })
+
+  // Counted over all 2^n patterns with numpy.
+  it.each([
+    ['binary, as McNemar', 100, (i: number) => [1, 1, 0, -1, 0][i % 5] as number, 'exact', mcnemar(40, 20).exact],
+    ['thirds', 24, (i: number) => ((i * 7) % 5) / 3 - 0.5, 'exact', 0.15566885471343994],
+    ['real numbers', 22, (i: number) => Math.sin(i + 1) + 0.4, 'exact', 0.005866050720214844],
+    ['more real numbers', 34, (i: number) => Math.sin(i + 1) + 0.5, 'rounded', 0.0001255798852071166],
+    ['one far larger', 34, (i: number) => (i === 3 ? 30 : 1) * (Math.cos(i) + 0.6), 'rounded', 0.5844292192487046],
+  ] as const)('by sign flips: %s', (_, n, differenceAt, method, p) => {
+    const found = signFlipP(Array.from({ length: n }, (_, i) => differenceAt(i)))
+    expect(found?.method).toBe(method)
+    expect((found?.p ?? 0) / p - 1).toBeLessThan(method === 'exact' ? 1e-9 : 0.01)
+    expect((found?.p ?? 0) / p - 1).toBeGreaterThan(method === 'exact' ? -1e-9 : -0.01)
+  })
+
+  it('of thousands of real numbers by the normal distribution', () => {
+    const many = Array.from({ length: 2000 }, (_, i) => Math.sin(i) + 0.03)
+    const z = ((meanOf(many) as number) * many.length) / Math.sqrt(many.reduce((sum, each) => sum + each * each, 0))
+    expect(signFlipP(many)?.method).toBe('normal')
+    expect(signFlipP(many)?.p).toBeCloseTo(2 * normalCdf(-z), 12)
   })
 })
 

@@ -1,5 +1,5 @@
 import { isControl } from '#lib/statistics/figures.ts'
-import type { AgentIdentity, ComparedPair, CompareReport, PairFigures, TrendPoint } from './reports.ts'
+import type { AgentIdentity, ComparedPair, CompareReport, PairFigures, ScoreScale, TrendPoint } from './reports.ts'
 
 /** Longest name or model in one line of text, in characters. */
 const longestPart = 120
@@ -84,8 +84,11 @@ export const pairsInOrder = (pairs: readonly PairFigures[]): PairFigures[] => {
 export const byMean =
   <T>(nameOf: (row: T) => string, figuresOf: (row: T) => { mean: number | null } | null) =>
   (a: T, b: T): number =>
-    Number(isControl(nameOf(a))) - Number(isControl(nameOf(b))) ||
-    (figuresOf(b)?.mean ?? -1) - (figuresOf(a)?.mean ?? -1)
+    Number(isControl(nameOf(a))) - Number(isControl(nameOf(b))) || higherFirst(figuresOf(a)?.mean, figuresOf(b)?.mean)
+
+/** What has no mean comes last. A mean may be negative. */
+const higherFirst = (a: number | null | undefined, b: number | null | undefined): number =>
+  a == null || b == null ? Number(a == null) - Number(b == null) : b - a
 
 /** Scores of a table, differences and the ends of intervals, which are compared by eye. */
 export const three = (value: number): string =>
@@ -118,12 +121,19 @@ export const comparedWords = (compared: number, sides: number): string =>
 
 /** What puts a scenario on each list of changes. */
 export const changeRules: Record<Exclude<keyof ComparedPair, keyof PairFigures>, string> = {
-  new_failures: 'the baseline passes (mean 1) and the side does not',
+  new_failures: 'the baseline passes and the side does not',
   worse: 'the side scores below the baseline, new failures among them',
-  new_passes: 'the side passes (mean 1) and the baseline does not',
+  new_passes: 'the side passes and the baseline does not',
   better: 'the side scores above the baseline, new passes among them',
   still_failing: 'neither passes, whatever the scores',
   slower: 'the side takes longer by half and by a second at least',
+}
+
+/** What makes a scenario pass. */
+export const passRule = ({ is_unit_range, threshold }: ScoreScale): string => {
+  if (threshold === null) return 'Scores leave the range 0 to 1: no passes are counted unless a threshold is chosen.'
+  const score = is_unit_range && threshold === 1 ? '1' : `at least ${threshold}`
+  return `A scenario passes where the mean of its attempts is ${score}; in pass@k an attempt passes with a score of ${score}.`
 }
 
 export type TrendStep = 'first' | 'regression' | 'possible' | 'better' | 'higher' | 'lower' | 'same' | 'none'

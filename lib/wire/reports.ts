@@ -6,9 +6,10 @@ import type {
   Judgement,
   PairFigures,
   ScenarioChange,
+  ScoreScale,
 } from '#lib/statistics/figures.ts'
 
-export type { AgentFigures, AgentIdentity, ComparedPair, FailureRule, PairFigures, ScenarioChange }
+export type { AgentFigures, AgentIdentity, ComparedPair, FailureRule, PairFigures, ScenarioChange, ScoreScale }
 
 export type ReportFormat = 'json' | 'csv' | 'md'
 
@@ -49,7 +50,7 @@ export interface Incomparability {
 }
 
 /** Answer of `GET /api/benchmark-jobs/compare`. */
-export interface CompareReport {
+export interface CompareReport extends ScoreScale {
   jobs: readonly ReportedJob[]
   /** The id of a job, or of one run of it. */
   baseline: string
@@ -79,7 +80,7 @@ export interface TrendPoint {
 }
 
 /** Answer of `GET /api/benchmark-jobs/trend`. */
-export interface TrendReport {
+export interface TrendReport extends ScoreScale {
   agent_name: string
   model_name: string | null
   /** The scenarios of a job: those of its benchmark, where it is of one. */

@@ -36,11 +36,14 @@ interface Row extends ScenarioChange {
 /** The scenarios that are not as they were, one kind of change at a time. */
 export const ChangeTable = ({ report, chosen, onChoose }: ChangeTableProps) => {
   const name = sideNames(report)
-  const count = (kind: ChangeKind) => report.pairs.reduce((sum, pair) => sum + pair[kind].length, 0)
-  const kind = chosen ?? changeKinds.find((each) => count(each) > 0) ?? 'new_failures'
+  const count = (kind: ChangeKind) => report.pairs.reduce((sum, pair) => sum + (pair[kind] ?? []).length, 0)
+  // Without a threshold nothing passes or fails.
+  const kinds = changeKinds.filter((each) => report.pairs.some((pair) => pair[each] !== null))
+  const first = kinds.find((each) => count(each) > 0) ?? kinds[0] ?? 'worse'
+  const kind = chosen && kinds.includes(chosen) ? chosen : first
   const rows = report.pairs
     .flatMap((pair): Row[] =>
-      pair[kind].map((change) => ({
+      (pair[kind] ?? []).map((change) => ({
         ...change,
         side: name(pair.a),
         key: `${pair.a.benchmark_run_id} ${change.scenario_id}`,
@@ -56,7 +59,7 @@ export const ChangeTable = ({ report, chosen, onChoose }: ChangeTableProps) => {
         <Chips
           legend="Change"
           value={kind}
-          options={changeKinds.map((each) => ({
+          options={kinds.map((each) => ({
             value: each,
             label: (
               <>

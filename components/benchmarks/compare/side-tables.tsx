@@ -87,7 +87,12 @@ const sideColumns = ({ jobs, agents, rule }: CompareReport): Column<AgentFigures
       priority: 3,
       width: '7rem',
       align: 'right',
-      cell: ({ n_passed, n_scenarios }) => `${formatCount(n_passed)} of ${formatCount(n_scenarios)}`,
+      cell: ({ n_passed, n_scenarios, reasons }) =>
+        n_passed === null ? (
+          <Missing why={reasons.n_passed} />
+        ) : (
+          `${formatCount(n_passed)} of ${formatCount(n_scenarios)}`
+        ),
     },
     {
       id: 'counts',

@@ -140,7 +140,13 @@ const columns: Column<Row>[] = [
     priority: 3,
     width: '6.5rem',
     align: 'right',
-    cell: ({ figures }) => figures && `${formatCount(figures.n_passed)} of ${formatCount(figures.n_scenarios)}`,
+    cell: ({ figures }) =>
+      figures &&
+      (figures.n_passed === null ? (
+        <Nothing why={figures.reasons.n_passed} />
+      ) : (
+        `${formatCount(figures.n_passed)} of ${formatCount(figures.n_scenarios)}`
+      )),
   },
   {
     id: 'pass_at_k',

@@ -47,7 +47,7 @@ export const compareReport = (request: Request): Promise<Response> =>
       verdict: compareVerdict({ jobs: reported, complete, ...comparison }),
       ...comparison,
       incomparable: [...incomparabilities(jobs, comparison), ...untold(jobs)],
-      notes: notesOf(rule, complete, comparison.agents, comparison.pairs),
+      notes: notesOf({ rule, complete, ...comparison }),
     }
     return answerIn(format, report, (each) => reportCsv(each, table), compareMarkdown)
   })

@@ -55,7 +55,7 @@ it('counts the sides that are better and worse, and tells the largest that is se
     settled: true,
   })
   const unsure = pair('C', { difference: -0.5 })
-  const none = pair('D', { difference: null, p_value: null })
+  const none = pair('D', { difference: null, p_value: null, p_adjusted: null })
   expect(summaryOf([unsure, gain, none, loss])).toEqual({
     lead: 'Of 4 sides 1 is better than the baseline and 1 is worse; 2 are not settled.',
     more: [

@@ -78,9 +78,11 @@ const changesSentence = (pairs: readonly ComparedPair[]): string[] => {
   const compared = sum(({ n }) => n)
   if (compared === 0) return []
   const [worse, better] = [sum((pair) => pair.worse.length), sum((pair) => pair.better.length)]
-  const [failing, passing] = [sum((pair) => pair.new_failures.length), sum((pair) => pair.new_passes.length)]
+  const hasPasses = pairs.every(({ new_passes }) => new_passes !== null)
+  const newly = (kind: 'new_failures' | 'new_passes', word: string) =>
+    hasPasses ? ` (${shown(sum((pair) => (pair[kind] ?? []).length))} newly ${word})` : ''
   const shown = (count: number) => count.toLocaleString('en-US')
   return [
-    `Of ${comparedWords(compared, pairs.length)}, ${shown(worse)} scored worse (${shown(failing)} newly failing), ${shown(better)} better (${shown(passing)} newly passing) and ${shown(compared - worse - better)} the same.`,
+    `Of ${comparedWords(compared, pairs.length)}, ${shown(worse)} scored worse${newly('new_failures', 'failing')}, ${shown(better)} better${newly('new_passes', 'passing')} and ${shown(compared - worse - better)} the same.`,
   ]
 }

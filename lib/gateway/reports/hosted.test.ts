@@ -15,13 +15,7 @@ const jobOf = (value: object): BenchmarkJob => readLeniently(BenchmarkJob, { id:
 
 const reportOf = (job: BenchmarkJob): Report => {
   const judgement = judge({ agents: agentsOf(job), complete: isComplete(job), attempts: attemptsOf(job) }, 'zero')
-  const { agents, pairs, complete } = judgement
-  return {
-    job: reportedJob(job),
-    verdict: verdictOf(judgement),
-    ...judgement,
-    notes: notesOf('zero', complete, agents, pairs),
-  }
+  return { job: reportedJob(job), verdict: verdictOf(judgement), ...judgement, notes: notesOf(judgement) }
 }
 
 const outcome = (agent_name: string, scenario_outcomes: object[]) => ({

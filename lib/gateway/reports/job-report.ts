@@ -17,12 +17,11 @@ export const jobReport = (request: Request, id: string): Promise<Response> =>
     const judgement = await inTurns(
       judging({ agents: agentsOf(job), complete: isComplete(job), attempts: attemptsOf(job) }, rule),
     )
-    const { complete, agents, pairs } = judgement
     const report: Report = {
       job: reportedJob(job),
       verdict: verdictOf({ ...judgement, state: job.state, planned: plannedAttempts(job) }),
       ...judgement,
-      notes: notesOf(rule, complete, agents, pairs),
+      notes: notesOf(judgement),
     }
     return answerIn(format, report, (each) => reportCsv(each, table), reportMarkdown)
   })

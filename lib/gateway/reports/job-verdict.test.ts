@@ -28,6 +28,7 @@ const pair = (part: Partial<PairFigures> = {}) =>
     ci_low: -0.016565,
     ci_high: 0.316565,
     settled: false,
+    fewest_to_settle: 6,
     scenarios_to_settle: 42,
     only_a_passes: 1,
     only_b_passes: 0,

@@ -1,4 +1,4 @@
-import { fewestToSettle, isControl } from '#lib/statistics/figures.ts'
+import { isControl } from '#lib/statistics/figures.ts'
 import {
   aboutScenarios,
   byAmount,
@@ -161,18 +161,22 @@ export const controlsSentence = (controls: readonly string[], left: 'not compare
         `${controls.join(' and ')} ${controls.length === 1 ? 'checks the tasks and is' : 'check the tasks and are'} ${left} here.`,
       ]
 
-/** The pairs that p is adjusted for: those that have one. */
-export const testedOf = (pairs: readonly PairFigures[]): number => pairs.filter(({ p_value }) => p_value != null).length
+/** Number of pairs that p is adjusted for. */
+export const testedOf = (pairs: readonly PairFigures[]): number =>
+  pairs.filter(({ p_adjusted }) => p_adjusted != null).length
 
 /** By what a difference counts as settled; its own interval may leave out 0 all the same. */
 const doubtOf = (pair: PairFigures | undefined, tested: number): string[] => {
-  if (pair?.p_value == null || pair.p_adjusted == null || pair.difference === 0) return []
+  if (pair?.p_value == null || pair.difference === 0) return []
   const { p_value, p_adjusted, settled, ci_low, ci_high } = pair
   const isBeside = ci_low !== null && ci_high !== null && (ci_low > 0 || ci_high < 0)
   const although =
     ci_low === null || isBeside === settled ? '' : `The interval ${isBeside ? 'leaves out' : 'holds'} 0, but `
   const p = `${although}p is ${probabilityIn(p_value)}`
-  const adjusted = tested > 1 ? `, and ${probabilityIn(p_adjusted)} with ${allOf(tested, 'pairs')} regarded` : ''
+  const adjusted =
+    tested > 1 && p_adjusted !== null
+      ? `, and ${probabilityIn(p_adjusted)} with ${allOf(tested, 'pairs')} regarded`
+      : ''
   return [`${p}${adjusted}; settled is below 0.05.`]
 }
 
@@ -208,10 +212,11 @@ const pairSentence = (pair: PairFigures, name: NameOf): string => {
   return `${stand} (${intervalWords(pair)}, paired over ${countOf(n, 'scenario')})${difference === 0 ? '' : `: ${settledWords(pair)}`}.`
 }
 
-export const settledWords = ({ settled, scenarios_to_settle, n, difference }: PairFigures): string => {
+export const settledWords = (pair: PairFigures): string => {
+  const { settled, scenarios_to_settle, fewest_to_settle, n, difference } = pair
   if (settled) return 'settled'
-  if (scenarios_to_settle === null && difference !== 0 && n < fewestToSettle)
-    return `not settled, which takes ${fewestToSettle} scenarios at least`
+  if (scenarios_to_settle === null && difference !== 0 && n < fewest_to_settle)
+    return `not settled, which takes ${fewest_to_settle} scenarios at least`
   return scenarios_to_settle === null
     ? 'not settled'
     : `not settled; ${aboutScenarios(scenarios_to_settle)} would settle it`

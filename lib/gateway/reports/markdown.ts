@@ -113,6 +113,7 @@ const tellingTable = (heads: readonly string[], rows: readonly (readonly string[
 
 const none = 'n/a'
 
+export const count = (value: number | null) => (value === null ? none : `${value}`)
 export const number = (value: number | null) => (value === null ? none : three(value))
 export const range = (low: number | null, high: number | null) =>
   low === null || high === null ? none : `${number(low)} to ${number(high)}`
@@ -206,8 +207,8 @@ const pairTable = (
       `${pair.n}`,
       p(pair.p_value),
       p(pair.p_adjusted),
-      `${pair.only_a_passes}`,
-      `${pair.only_b_passes}`,
+      count(pair.only_a_passes),
+      count(pair.only_b_passes),
       p(pair.mcnemar_p),
       pair.settled
         ? 'yes'
@@ -232,10 +233,12 @@ const excluded = (scenarios: Report['excluded_scenarios'], name: NameOf) =>
       ]
 
 const changes = (pair: ComparedPair, name: NameOf): string[] => {
-  const part = (title: string, kind: keyof typeof changeRules, shown: (change: ScenarioChange) => string) =>
-    pair[kind].length === 0
+  const part = (title: string, kind: keyof typeof changeRules, shown: (change: ScenarioChange) => string) => {
+    const changed = pair[kind] ?? []
+    return changed.length === 0
       ? []
-      : [`### ${title}: ${pair[kind].length} of ${pair.n}`, `Rule: ${changeRules[kind]}.`, cut(pair[kind], shown)]
+      : [`### ${title}: ${changed.length} of ${pair.n}`, `Rule: ${changeRules[kind]}.`, cut(changed, shown)]
+  }
   const scores = ({ scenario_name, before, after }: ScenarioChange) =>
     `${text(scenario_name)}: ${number(before)} to ${number(after)}`
   return [

@@ -1,28 +1,25 @@
-import { countOf } from '#lib/wire/report-words.ts'
-import type { AgentFigures, FailureRule, PairFigures } from '#lib/wire/reports.ts'
+import { isControl } from '#lib/statistics/figures.ts'
+import { countOf, passRule } from '#lib/wire/report-words.ts'
+import type { FailureRule, Report } from '#lib/wire/reports.ts'
 import { testedOf } from './job-verdict.ts'
 
 const rules: Record<FailureRule, string> = {
   zero: 'Failures and timeouts count 0.',
-  leave_out: 'Failures and timeouts are left out: means are over the completed attempts.',
+  leave_out: 'Failures and timeouts are left out, scored timeouts too: means are over the other completed attempts.',
 }
 
+type Figures = Pick<Report, 'rule' | 'complete' | 'is_unit_range' | 'threshold' | 'agents' | 'pairs'>
+
 /** What numbers mean that their names do not say. */
-export const notesOf = (
-  rule: FailureRule,
-  complete: boolean,
-  agents: readonly AgentFigures[],
-  pairs: readonly PairFigures[],
-): string[] => {
+export const notesOf = ({ rule, complete, agents, pairs, ...scale }: Figures): string[] => {
   const cancelled = agents.reduce((sum, { n_cancelled }) => sum + n_cancelled, 0)
   const unknown = agents.reduce((sum, { n_other }) => sum + n_other, 0)
-  const sampled = pairs.find(({ method }) => method === 'sign_flips_sampled')
   const notes = [
     ...(complete ? [] : ['Not complete: outcomes may still come, and all numbers are of what there is so far.']),
     rules[rule],
     `Cancelled attempts do not count under either rule${cancelled > 0 ? ` (${countOf(cancelled, 'attempt')} here)` : ''}.`,
     'Attempts are averaged per scenario first; means, errors and 95 % intervals are of the means of the scenarios.',
-    'A scenario passes where the mean of its attempts is 1; in pass@k an attempt passes with the score 1.',
+    passRule(scale),
   ]
   if (agents.some(({ n_with_tokens, n_with_cost }) => n_with_tokens + n_with_cost > 0))
     notes.push(
@@ -31,13 +28,17 @@ export const notesOf = (
   if (unknown > 0) notes.push(`${countOf(unknown, 'attempt')} in a state that is not known do not count.`)
   if (pairs.length > 0)
     notes.push(
-      'Pairs are compared over the scenarios both have a score for: t interval of the mean difference, p by flipping its signs.',
-      `Adjusted p are by Holm over the ${countOf(testedOf(pairs), 'pair')} with a p here; settled means below 0.05.`,
+      'Pairs are compared over the scenarios both have a score for: t interval of the mean difference, exact p by flipping its signs.',
+      `Adjusted p are by Holm over ${countOf(testedOf(pairs), 'pair')}; settled means below 0.05.`,
       'The scenarios that would settle a difference are for alpha 0.05 and power 0.95, if it stays as large and as spread.',
     )
-  if (sampled)
+  if (pairs.some(({ a, b }) => isControl(a.agent_name) || isControl(b.agent_name)))
+    notes.push('Pairs with oracle or nop are not among these: their p is not adjusted.')
+  if (pairs.some(({ method }) => method === 'sign_flips_rounded'))
     notes.push(
-      `Over more than 20 scenarios p is from ${sampled.permutations?.toLocaleString('en-US')} random patterns of signs, drawn from the seed ${sampled.seed}.`,
+      'Some p are of differences rounded to a grid of at least 16,384 steps, because their sign patterns are too many to count.',
     )
+  if (pairs.some(({ method }) => method === 'sign_flips_normal'))
+    notes.push('Some p are by the normal distribution, because their sign patterns are too many to count.')
   return notes
 }

@@ -176,14 +176,15 @@ describe('GET /api/benchmark-jobs/compare', () => {
     const [pair] = report.pairs
     expect([pair?.a.job_id, pair?.b.job_id, pair?.b.agent_name, pair?.n]).toEqual([later.id, job.id, 'A', 9])
     expect(six(pair?.difference)).toBe(0)
-    const names = (changes: readonly { scenario_name: string }[] = []) => changes.map((each) => each.scenario_name)
+    const names = (changes: readonly { scenario_name: string }[] | null = []) =>
+      changes?.map((each) => each.scenario_name)
     expect([names(pair?.new_passes), names(pair?.new_failures)]).toEqual([['scenario 1'], ['scenario 3']])
     expect([names(pair?.better), names(pair?.worse)]).toEqual([
       ['scenario 1', 'scenario 5'],
       ['scenario 3', 'scenario 4'],
     ])
     expect(names(pair?.still_failing)).toEqual(['scenario 2', 'scenario 4', 'scenario 5', 'scenario 7', 'scenario 8'])
-    expect(pair?.new_passes[0]).toMatchObject({ before: 0.5, after: 1 })
+    expect(pair?.new_passes?.[0]).toMatchObject({ before: 0.5, after: 1 })
     expect(report.excluded_scenarios.map(({ scenario_name }) => scenario_name)).toEqual(['scenario 9'])
   })
 

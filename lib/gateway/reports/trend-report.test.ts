@@ -97,7 +97,7 @@ describe('GET /api/benchmark-jobs/trend', () => {
     // By Holm over the four changes: 4 times 2 in 128 is above 0.05.
     expect(points[2]?.change?.p_adjusted).toBe(8 / 128)
     expect(points.map(({ regression }) => regression)).toEqual([null, null, 'possible', null, null])
-    expect(points[2]?.change?.new_failures.map(({ scenario_name }) => scenario_name).sort()).toEqual(
+    expect(points[2]?.change?.new_failures?.map(({ scenario_name }) => scenario_name).sort()).toEqual(
       [0, 1, 2, 3, 4, 5, 6].map((i) => `scenario ${i}`),
     )
   })

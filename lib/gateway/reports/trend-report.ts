@@ -63,6 +63,8 @@ export const trendReport = (request: Request): Promise<Response> =>
       },
       rule,
       complete,
+      is_unit_range: comparison.is_unit_range,
+      threshold: comparison.threshold,
       verdict: trendVerdict({ ...agent, points }),
       points,
       agents: agentsSeen(found.jobs),
@@ -72,7 +74,7 @@ export const trendReport = (request: Request): Promise<Response> =>
       notes: [
         'A data set is that of a benchmark, or of jobs with at least half of their scenarios in common.',
         'A regression is a mean below that of the job before, over the scenarios both have a score for; it is possible, and not more, where the difference is not settled and larger than its standard error.',
-        ...notesOf(rule, complete, comparison.agents, comparison.pairs),
+        ...notesOf({ rule, complete, ...comparison }),
       ],
     }
     return answerIn(format, report, trendCsv, trendMarkdown)

@@ -1,7 +1,7 @@
 import { agentLabel } from '#lib/wire/report-words.ts'
 import type { TrendPoint, TrendReport } from '#lib/wire/reports.ts'
 import { agentCells, csvTable, ksOf, reasonCell } from './csv.ts'
-import { code, list, notes, number, p, page, range, sentences, table, text, time } from './markdown.ts'
+import { code, count, list, notes, number, p, page, range, sentences, table, text, time } from './markdown.ts'
 
 /** A row for each job, the oldest first; what begins with `change_` is against the one named by `change_from_job_id`. */
 export const trendCsv = ({ points, rule }: TrendReport): string => {
@@ -35,8 +35,8 @@ const pointCells = (
     change_p_value: change?.p_value ?? null,
     change_p_adjusted: change?.p_adjusted ?? null,
     change_settled: change?.settled ?? null,
-    change_new_failures: change?.new_failures.length ?? null,
-    change_new_passes: change?.new_passes.length ?? null,
+    change_new_failures: change?.new_failures?.length ?? null,
+    change_new_passes: change?.new_passes?.length ?? null,
     change_worse: change?.worse.length ?? null,
     change_better: change?.better.length ?? null,
     change_reasons: change ? reasonCell(change.reasons) : null,
@@ -91,8 +91,8 @@ const pointTable = (points: readonly TrendPoint[]) =>
             range(change.ci_low, change.ci_high),
             `${change.n}`,
             p(change.p_adjusted),
-            `${change.new_failures.length}`,
-            `${change.new_passes.length}`,
+            count(change.new_failures?.length ?? null),
+            count(change.new_passes?.length ?? null),
             `${change.worse.length}`,
             `${change.better.length}`,
           ]

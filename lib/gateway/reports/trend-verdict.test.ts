@@ -53,6 +53,8 @@ const reportOf = (...runs: (number | null)[][]): Omit<TrendReport, 'verdict'> =>
     model_name: 'm1',
     data_set: { job_id: 'bmj_0', job_name: 'job 0', benchmark_name: null, n_scenarios: null },
     rule: 'zero',
+    is_unit_range: true,
+    threshold: 1,
     complete: true,
     points,
     agents: [],
