@@ -12,8 +12,10 @@ export default async function OverviewPage() {
   return readPage(
     (client) =>
       Promise.all([
+        client.prefetchQuery(overviewQueries.totals(api, false)),
         client.prefetchInfiniteQuery(overviewQueries.devboxes(api)),
         client.prefetchInfiniteQuery(overviewQueries.running(api)),
+        client.prefetchInfiniteQuery(overviewQueries.failed(api)),
         client.prefetchInfiniteQuery(overviewQueries.axons(api)),
         client.prefetchInfiniteQuery(overviewQueries.jobs(api)),
       ]),

@@ -25,7 +25,7 @@ const shown = 3
 /** What needs somebody now: alerts, and what failed or ended since this browser last looked. */
 export const Attention = () => {
   const { data: feed } = useQuery(alertQueries.feed())
-  const devboxes = useInfiniteQuery(overviewQueries.devboxes())
+  const devboxes = useInfiniteQuery(overviewQueries.failed())
   const jobs = useInfiniteQuery(overviewQueries.jobs())
   const visit = useLastVisit()
   const ids = useClock(
@@ -69,7 +69,12 @@ export const Attention = () => {
             <RelativeTime ms={end_time_ms ?? create_time_ms} className="w-20 text-right text-muted" />
           </Item>
         ))}
-        <More count={failed.length} href={paths.devboxes({ status: 'failure' })} of="failed devboxes" />
+        <More
+          count={failed.length}
+          isAtLeast={devboxes.hasNextPage}
+          href={paths.devboxes({ status: 'failure' })}
+          of="failed devboxes"
+        />
         {ended.slice(0, shown).map(({ id, name, state, create_time_ms }) => (
           <Item key={id} href={paths.benchmarkJob(id)} name={name}>
             <Badge tone={endTones[state] ?? 'neutral'}>Job {state === 'timeout' ? 'timed out' : state}</Badge>
@@ -128,11 +133,19 @@ const Item = ({ href, name, children }: { href: string; name: string; children: 
   </li>
 )
 
-const More = ({ count, href, of }: { count: number; href: string; of: string }) =>
+interface MoreProps {
+  count: number
+  isAtLeast?: boolean
+  href: string
+  of: string
+}
+
+const More = ({ count, isAtLeast = false, href, of }: MoreProps) =>
   count > shown && (
     <li className="py-1 text-sm">
       <TextLink href={href} prefetch={false}>
-        {shown} of {formatCount(count)} {of} shown
+        {shown} of {isAtLeast && 'at least '}
+        {formatCount(count)} {of} shown
       </TextLink>
     </li>
   )

@@ -8,24 +8,26 @@ import { TextLink } from '#components/ui/text-link.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { devboxListPath } from '#lib/console/address/devbox-list-view.ts'
 import { paths } from '#lib/console/address/paths.ts'
+import { countDevboxes, type DevboxCounts, devboxesAt } from '#lib/console/lists/devbox-counts.ts'
 import { remainingMs } from '#lib/console/live/eviction-feed.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
 import { overviewQueries } from '#lib/console/queries/overview.ts'
 import { isOfTrial } from '#lib/contract/devboxes.ts'
 import { formatCount, formatCountOf } from '#lib/language/translate.ts'
-import { countDevboxes, type DevboxCounts, devboxesAt } from './devbox-counts.ts'
 
-/** The numbers of the account, devboxes of trials left out. They say what they were counted among. */
+/** The numbers of the account, without trial devboxes. */
 export const Figures = () => {
+  const { data: totals } = useQuery(overviewQueries.totals())
   const devboxes = useInfiniteQuery(overviewQueries.devboxes())
   const axons = useInfiniteQuery(overviewQueries.axons())
   const { data: evictions } = useQuery(evictionQueries.feed())
-  const page = devboxes.data?.pages[0]
-  const own = page?.devboxes.filter((devbox) => !isOfTrial(devbox))
-  const counts = own && countDevboxes(own)
+  const counts = totals?.counts
+  const isAtLeast = totals?.countedNewest != null
+  // Only the records of all of them say what the numbers were.
+  const all = devboxes.hasNextPage || isAtLeast ? undefined : devboxes.data?.pages.flatMap((page) => page.devboxes)
   const hourAgo = useClock((nowMs) => Math.floor(nowMs / 60_000) * 60_000 - hourMs, 0)
+  const own = all?.filter((devbox) => !isOfTrial(devbox))
   const before = own && hourAgo > 0 ? countDevboxes(devboxesAt(own, hourAgo)) : undefined
-  const ofTrials = page && own ? page.devboxes.length - own.length : 0
   const pending = evictions.pending.length
   // One whose deadline has passed is listed until it is known what became of it.
   const nextMs = useClock(
@@ -39,24 +41,28 @@ export const Figures = () => {
         <Figure
           label="Devboxes running"
           value={counts?.running}
+          isAtLeast={isAtLeast}
           trend={trend('running')}
           href={paths.devboxes({ status: 'running' })}
         />
         <Figure
-          label="Devboxes between states"
+          label="Devboxes in transition"
           value={counts?.moving}
+          isAtLeast={isAtLeast}
           trend={trend('moving')}
           href={paths.devboxes()}
         />
         <Figure
           label="Devboxes suspended"
           value={counts?.suspended}
+          isAtLeast={isAtLeast}
           trend={trend('suspended')}
           href={paths.devboxes({ status: 'suspended' })}
         />
         <Figure
           label="Devboxes failed"
           value={counts?.failed}
+          isAtLeast={isAtLeast}
           trend={trend('failed')}
           href={paths.devboxes({ status: 'failure' })}
           tone="danger"
@@ -76,24 +82,18 @@ export const Figures = () => {
           tone="attention"
         />
         <Figure
-          label="Axons, deleted too"
+          label="Axons (including deleted)"
           value={axons.data?.pages[0]?.total_count ?? undefined}
           href={paths.axons()}
         />
       </dl>
-      {page && counts && (page.has_more || ofTrials > 0) && (
+      {totals && (isAtLeast || totals.trials > 0) && (
         <p className="mt-2 text-sm text-muted">
-          {page.has_more && (
-            <>
-              States are counted among the newest {formatCount(page.devboxes.length)}
-              {page.total_count == null
-                ? ' devboxes; there are more.'
-                : ` of ${formatCount(page.total_count)} devboxes.`}{' '}
-            </>
-          )}
-          {ofTrials > 0 && (
+          {isAtLeast && <>Only the newest {formatCount(totals.countedNewest ?? 0)} devboxes are counted. </>}
+          {totals.trials > 0 && (
             <TextLink href={devboxListPath({ trials: 'shown' })} prefetch={false}>
-              {formatCountOf(ofTrials, 'devbox', 'devboxes')} of trials not counted
+              {isAtLeast && 'At least '}
+              {formatCountOf(totals.trials, 'trial devbox', 'trial devboxes')} not counted
             </TextLink>
           )}
         </p>
@@ -108,6 +108,8 @@ interface FigureProps {
   label: ReactNode
   /** Undefined while it is not known. */
   value: number | undefined
+  /** There may be more. */
+  isAtLeast?: boolean
   /** How many more than an hour ago. */
   trend?: number | undefined
   href: string
@@ -115,7 +117,7 @@ interface FigureProps {
   tone?: 'danger' | 'attention'
 }
 
-const Figure = ({ label, value, trend, href, tone }: FigureProps) => (
+const Figure = ({ label, value, isAtLeast = false, trend, href, tone }: FigureProps) => (
   <div className="relative flex flex-col-reverse justify-end border-r border-b border-line px-4 py-3 has-[a:hover]:bg-surface-1">
     <dt className="text-sm text-muted">
       <Link
@@ -132,6 +134,12 @@ const Figure = ({ label, value, trend, href, tone }: FigureProps) => (
         tone && value ? toneClasses[tone] : '',
       )}
     >
+      {isAtLeast && value !== undefined && (
+        <>
+          <span aria-hidden>≥ </span>
+          <span className="sr-only">At least </span>
+        </>
+      )}
       {value === undefined ? '–' : formatCount(value)}
       {!!trend && (
         <span className="ml-2 text-sm font-normal tracking-normal text-muted" title="Against an hour ago">

@@ -1,5 +1,5 @@
 'use client'
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { ArrowRight } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { TextLink } from '#components/ui/text-link.tsx'
@@ -8,8 +8,8 @@ import { overviewQueries } from '#lib/console/queries/overview.ts'
 
 /** What to begin with, while the account has no devbox at all. */
 export const FirstRun = () => {
-  const { data } = useInfiniteQuery(overviewQueries.devboxes())
-  if (data?.pages[0]?.devboxes.length !== 0) return null
+  const { data } = useQuery(overviewQueries.totals())
+  if (!data || data.trials > 0 || Object.values(data.counts).some((count) => count > 0)) return null
   return (
     <section aria-labelledby="first-run" className="mb-8 rounded-md border border-line bg-surface-1 p-4">
       <h2 id="first-run" className="text-lg font-medium">

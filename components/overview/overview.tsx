@@ -60,7 +60,7 @@ export const Overview = ({ serviceUrl }: { serviceUrl: string }) => {
 
 /** Jobs that go on, and when each may be done. */
 const RunningJobs = () => {
-  const { data } = useInfiniteQuery(overviewQueries.jobs())
+  const { data, hasNextPage } = useInfiniteQuery(overviewQueries.jobs())
   const running = data?.pages[0]?.jobs.filter(({ state }) => !hasJobEnded(state)) ?? []
   if (running.length === 0) return null
   return (
@@ -70,7 +70,7 @@ const RunningJobs = () => {
           <RunningJob key={job.id} job={job} />
         ))}
       </ul>
-      <Shown shown={shownRows} count={running.length} of="running jobs" />
+      <Shown count={running.length} isAtLeast={hasNextPage} of="running jobs" />
     </Section>
   )
 }
@@ -89,25 +89,28 @@ const RunningJob = ({ job }: { job: BenchmarkJob }) => (
   />
 )
 
-/** Devboxes that somebody made, those with the least time left first. */
+/** Own devboxes, those with the least time left first. */
 const OwnDevboxes = () => {
   const all = useInfiniteQuery(overviewQueries.devboxes())
   const running = useInfiniteQuery(overviewQueries.running())
+  const { data: totals } = useQuery(overviewQueries.totals())
   const { data: evictions } = useQuery(evictionQueries.feed())
   const lists = [running, all].map(({ data }) => data?.pages[0]?.devboxes)
-  const { rows, ofTrials } = ownDevboxes(
+  const rows = ownDevboxes(
     lists.flatMap((list) => list ?? []),
     evictions.pending,
   )
+  const total = totals && totals.countedNewest === null ? Object.values(totals.counts).reduce((a, b) => a + b, 0) : null
   return (
     <Section title="Devboxes" href={paths.devboxes()}>
       <Rows
         query={all}
         rows={lists[1] && rows}
+        total={total}
         what="Devboxes"
         none={
-          ofTrials > 0
-            ? `None of your own; ${formatCount(ofTrials)} of trials not shown.`
+          totals && totals.trials > 0
+            ? 'Only trial devboxes.'
             : 'No devboxes yet. Create one on the devboxes page, or from a shell.'
         }
       >
@@ -137,7 +140,7 @@ const AxonActivity = () => {
       <Rows
         query={query}
         rows={page && axons.toSorted((a, b) => activeMs(b) - activeMs(a))}
-        total={page?.has_more ? page.total_count : undefined}
+        total={page?.total_count ?? null}
         what="Axons"
         none="No axons yet. An axon is a named record with metadata of your own."
       >
@@ -163,8 +166,8 @@ const AxonActivity = () => {
 interface RowsProps<Item> {
   query: { status: 'pending' | 'error' | 'success'; error: unknown; isFetching: boolean; refetch: () => unknown }
   rows: readonly Item[] | undefined
-  /** How many there are, where these are the newest of more. */
-  total?: number | null | undefined
+  /** Null where it isn't known. */
+  total: number | null
   what: string
   none: string
   children: (item: Item) => ReactNode
@@ -177,11 +180,7 @@ const Rows = <Item,>({ query, rows, total, what, none, children }: RowsProps<Ite
     return (
       <>
         <ul>{rows.slice(0, shownRows).map(children)}</ul>
-        <Shown
-          shown={shownRows}
-          count={rows.length}
-          of={total == null ? what.toLowerCase() : `newest of ${formatCount(total)} ${what.toLowerCase()}`}
-        />
+        <Shown count={total ?? rows.length} isAtLeast={total === null} of={what.toLowerCase()} />
       </>
     )
   if (!error) return <SkeletonRows rows={shownRows} columns={2} label={`Loading ${what.toLowerCase()}`} />
@@ -192,11 +191,11 @@ const Rows = <Item,>({ query, rows, total, what, none, children }: RowsProps<Ite
 
 const RowTime = ({ ms }: { ms: number }) => <RelativeTime ms={ms} className="w-20 shrink-0 text-right text-muted" />
 
-/** That a list goes on elsewhere. */
-const Shown = ({ shown, count, of }: { shown: number; count: number; of: string }) =>
-  count > shown && (
+const Shown = ({ count, isAtLeast, of }: { count: number; isAtLeast: boolean; of: string }) =>
+  count > shownRows && (
     <p className="pt-1 text-sm text-muted">
-      {shown} of {formatCount(count)} {of} shown
+      {shownRows} of {isAtLeast && 'at least '}
+      {formatCount(count)} {of} shown
     </p>
   )
 

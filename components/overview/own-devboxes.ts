@@ -8,14 +8,12 @@ export interface OwnDevbox {
 }
 
 /**
- * Devboxes that somebody made, from several lists that may overlap: those with the least time left first, then the
- * others that have not ended, then what has, each the newest first. Devboxes of trials are counted, not shown.
+ * Own devboxes from lists that may overlap: those with the least time left first, then others that have not ended, then
+ * ended ones, each the newest first.
  */
-export const ownDevboxes = (
-  devboxes: readonly Devbox[],
-  evictions: readonly Eviction[],
-): { rows: OwnDevbox[]; ofTrials: number } => {
+export const ownDevboxes = (devboxes: readonly Devbox[], evictions: readonly Eviction[]): OwnDevbox[] => {
   const all = [...new Map(devboxes.map((devbox) => [devbox.id, devbox])).values()]
+  // A service may ignore the origin that the lists ask for.
   const own = all.filter((devbox) => !isOfTrial(devbox))
   const pending = new Map(evictions.map((eviction) => [eviction.devbox_id, eviction]))
   const rows = own.map((devbox) => ({ devbox, left: timeLeftOf(devbox, pending.get(devbox.id)) }))
@@ -26,5 +24,5 @@ export const ownDevboxes = (
       (a.left?.at_ms ?? 0) - (b.left?.at_ms ?? 0) ||
       b.devbox.create_time_ms - a.devbox.create_time_ms,
   )
-  return { rows, ofTrials: all.length - own.length }
+  return rows
 }
