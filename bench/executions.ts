@@ -40,11 +40,14 @@ export const streamOutput = async (megabytes: number): Promise<{ seconds: number
   const main = fileURLToPath(new URL('../lib/service/main.ts', import.meta.url))
   const flags = ['--port', '0', '--data-dir', dataDir, '--isolation', 'none', '--stop-with-parent']
   const service = spawn(process.execPath, [main, ...flags], {
-    env: { ...process.env, DEVDECK_API_KEYS: 'bench:ak_bench' },
+    env: { ...process.env, DEVDECK_API_KEYS: 'bench:ak_bench_0123456789' },
     stdio: ['pipe', 'pipe', 'ignore'],
   })
   try {
-    const client = createClient({ baseUrl: await addressOf(service), headers: { authorization: 'Bearer ak_bench' } })
+    const client = createClient({
+      baseUrl: await addressOf(service),
+      headers: { authorization: 'Bearer ak_bench_0123456789' },
+    })
     const { id } = await client.devboxes.createAndAwaitRunning({ body: {} })
     const stream = async (count: number) => {
       const { execution_id } = await client.executions.executeAsync({

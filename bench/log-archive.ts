@@ -19,7 +19,7 @@ export const benchLogArchive = async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-bench-'))
   const main = join(import.meta.dirname, '../lib/service/main.ts')
   const service = spawn(process.execPath, [main, '--port', '0', '--data-dir', dataDir, '--isolation', 'none'], {
-    env: { ...process.env, DEVDECK_API_KEYS: 'bench:ak_bench' },
+    env: { ...process.env, DEVDECK_API_KEYS: 'bench:ak_bench_0123456789' },
     stdio: ['ignore', 'pipe', 'ignore'],
   })
   try {
@@ -59,7 +59,7 @@ export const benchLogArchive = async () => {
 
 /** A run that is going on, so that there is something to put logs under. */
 const startRun = async (url: string): Promise<string> => {
-  const client = createClient({ baseUrl: url, headers: { authorization: 'Bearer ak_bench' } })
+  const client = createClient({ baseUrl: url, headers: { authorization: 'Bearer ak_bench_0123456789' } })
   const scenario = await client.scenarios.create({
     body: {
       name: 'bench',
@@ -76,7 +76,7 @@ const download = async (url: string, runId: string, to: string) => {
   const start = performance.now()
   const outgoing = request(`${url}/v1/scenarios/runs/${runId}/download_logs`, {
     method: 'POST',
-    headers: { authorization: 'Bearer ak_bench' },
+    headers: { authorization: 'Bearer ak_bench_0123456789' },
   }).end()
   const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
   if (response.statusCode !== 200) throw new Error(`The download answered ${response.statusCode}`)

@@ -27,7 +27,7 @@ const packages: Record<string, RegExp> = {
   'lib/contract': /^zod(\/|$)/,
   'lib/client': /^$/,
   'lib/statistics': /^$/,
-  'lib/connections': /^node:/,
+  'lib/connections': /^(node:|rate-limiter-flexible$)/,
   'lib/wire': /^$/,
   'lib/terminal': /^@xterm\//,
   'lib/service':

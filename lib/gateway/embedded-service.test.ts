@@ -79,12 +79,14 @@ describe('the embedded service', () => {
   })
 
   it('gets the keys given to it by no way that /proc shows', async () => {
-    const service = await startEmbeddedService(dataDir, { apiKeys: 'one:swordfish' })
-    expect(service.ownKey()).toBe('swordfish')
-    const asked = await fetch(`${service.url()}/v1/accounts/me`, { headers: { authorization: 'Bearer swordfish' } })
+    const service = await startEmbeddedService(dataDir, { apiKeys: 'one:swordfish-0123456789' })
+    expect(service.ownKey()).toBe('swordfish-0123456789')
+    const asked = await fetch(`${service.url()}/v1/accounts/me`, {
+      headers: { authorization: 'Bearer swordfish-0123456789' },
+    })
     expect(await asked.json()).toMatchObject({ id: 'one' })
     for (const file of ['environ', 'cmdline'])
-      expect(readFileSync(`/proc/${servicePid()}/${file}`, 'latin1')).not.toContain('swordfish')
+      expect(readFileSync(`/proc/${servicePid()}/${file}`, 'latin1')).not.toContain('swordfish-0123456789')
     await service.stop()
   })
 

@@ -1,4 +1,5 @@
 import { Agent, type Dispatcher } from 'undici'
+import { createWrongKeyLimit, type WrongKeyLimit } from '#lib/connections/wrong-key-limit.ts'
 import type { PtyTunnel } from '#lib/contract/devboxes.ts'
 import type { HeldTerminal } from '#lib/wire/terminals.ts'
 import type { RevokedSessions } from './accounts/revoked-sessions.ts'
@@ -33,8 +34,8 @@ export interface Registry {
   revokedSessions: RevokedSessions | undefined
   /** What cookies hold that were unsealed within the last minute, by their value. */
   unsealedSessions: Map<string, { session: SignedIn; untilMs: number }>
-  /** Times of failed sign-ins by client address. */
-  failedSignIns: Map<string, number[]>
+  /** Counts wrong keys, and links that lead nowhere, by client. */
+  wrongKeys: WrongKeyLimit
   /** WebSockets of each session that arrived without their Upgrade. */
   strippedUpgrades: Map<string, number>
   /** The streams and terminals that each session holds open, so that they end with it, and when that is. */
@@ -61,8 +62,6 @@ export interface Registry {
   ptyTunnels: Map<string, { tunnel: PtyTunnel; untilMs: number }>
   /** The terminals that can be watched without signing in, by the hash of the link's token. */
   followLinks: Map<string, OpenTerminal>
-  /** Times of links that led nowhere by client address. */
-  wrongFollows: Map<string, number[]>
   /** Recordings of terminals that are being written, by id. */
   liveRecordings: Set<string>
 }
@@ -116,7 +115,7 @@ export const createRegistry = (
     signInLinks: new Map(),
     revokedSessions: undefined,
     unsealedSessions: new Map(),
-    failedSignIns: new Map(),
+    wrongKeys: createWrongKeyLimit(),
     strippedUpgrades: new Map(),
     openStreams: new Map(),
     lookingForEnds: undefined,
@@ -130,7 +129,6 @@ export const createRegistry = (
     terminals: new Map(),
     ptyTunnels: new Map(),
     followLinks: new Map(),
-    wrongFollows: new Map(),
     liveRecordings: new Set(),
   }
   holder[key] = created

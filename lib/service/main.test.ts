@@ -90,50 +90,55 @@ describe('the command', () => {
   })
 
   it.runIf(strongestIsolation === 'bubblewrap')('takes its keys from the environment', async () => {
-    const url = await serve({ DEVDECK_API_KEYS: 'one:ak_1,two:ak:2' }, '--isolation', 'bubblewrap').ready
+    const url = await serve(
+      { DEVDECK_API_KEYS: 'one:ak_0123456789abc_1,two:ak:0123456789abc:2' },
+      '--isolation',
+      'bubblewrap',
+    ).ready
     const accountOf = async (key: string) =>
       (await (await fetch(`${url}/v1/accounts/me`, { headers: { authorization: `Bearer ${key}` } })).json()).id
-    expect([await accountOf('ak_1'), await accountOf('ak:2'), await accountOf('ak_3')]).toEqual([
-      'one',
-      'two',
-      undefined,
-    ])
+    expect([
+      await accountOf('ak_0123456789abc_1'),
+      await accountOf('ak:0123456789abc:2'),
+      await accountOf('ak_0123456789abc_3'),
+    ]).toEqual(['one', 'two', undefined])
     expect(() => statSync(join(dataDir, 'api-key'))).toThrow(/ENOENT/)
   })
 
   it('keeps its keys out of the environment that /proc shows, its own and that of what it starts', async () => {
-    const { child, ready } = serve({ DEVDECK_API_KEYS: 'one:swordfish', NEAR: 'kept' })
+    const { child, ready } = serve({ DEVDECK_API_KEYS: 'one:swordfish-0123456789', NEAR: 'kept' })
     const url = await ready
-    const headers = { authorization: 'Bearer swordfish', 'content-type': 'application/json' }
+    const headers = { authorization: 'Bearer swordfish-0123456789', 'content-type': 'application/json' }
     expect((await fetch(`${url}/v1/axons`, { headers })).status).toBe(200)
     const environment = readFileSync(`/proc/${child.pid}/environ`, 'latin1')
     expect(environment).toContain('NEAR=kept')
-    expect(environment).not.toContain('swordfish')
-    for (const pid of childrenOf(child.pid ?? 0)) expect(readProc(pid, 'environ') ?? '').not.toContain('swordfish')
+    expect(environment).not.toContain('swordfish-0123456789')
+    for (const pid of childrenOf(child.pid ?? 0))
+      expect(readProc(pid, 'environ') ?? '').not.toContain('swordfish-0123456789')
   })
 
   it('takes its keys from an open file', async () => {
     const { child, ready } = serve({}, '--keys-fd', '0')
-    child.stdin?.end('one:ak_1\n')
-    const headers = { authorization: 'Bearer ak_1' }
+    child.stdin?.end('one:ak_0123456789abc_1\n')
+    const headers = { authorization: 'Bearer ak_0123456789abc_1' }
     expect((await fetch(`${await ready}/v1/axons`, { headers })).status).toBe(200)
   })
 
   it('has one account only where devboxes are plain processes', async () => {
-    const { code, stderr } = await serve({ DEVDECK_API_KEYS: 'one:swordfish,two:ak_2' }).ended
+    const { code, stderr } = await serve({ DEVDECK_API_KEYS: 'one:swordfish-0123456789,two:ak_0123456789abc_2' }).ended
     expect({ code, lines: stderr.trimEnd().split('\n').length }).toEqual({ code: 1, lines: 1 })
     expect(stderr).toContain('keys of 2 accounts (one, two): install bubblewrap')
-    expect(stderr).not.toContain('swordfish')
-    const url = await serve({ DEVDECK_API_KEYS: 'one:ak_1,one:ak_2' }).ready
+    expect(stderr).not.toContain('swordfish-0123456789')
+    const url = await serve({ DEVDECK_API_KEYS: 'one:ak_0123456789abc_1,one:ak_0123456789abc_2' }).ready
     const added = await runCommand(['keys', 'add', '--account', 'two', '--data-dir', dataDir]).ended
     const answer = await fetch(`${url}/v1/axons`, { headers: { authorization: `Bearer ${added.stdout.trim()}` } })
     expect([answer.status, (await answer.json()).message]).toEqual([403, expect.stringContaining('only keys of one')])
   })
 
   it('ends although an event stream is open', async () => {
-    const { child, ready, ended } = serve({ DEVDECK_API_KEYS: 'one:ak_1' })
+    const { child, ready, ended } = serve({ DEVDECK_API_KEYS: 'one:ak_0123456789abc_1' })
     const response = await fetch(`${await ready}/v1/devboxes/evictions/watch`, {
-      headers: { authorization: 'Bearer ak_1' },
+      headers: { authorization: 'Bearer ak_0123456789abc_1' },
     })
     const text = response.text()
     child.kill('SIGTERM')
@@ -224,14 +229,16 @@ describe('what keeps it from starting is one line and exit code 1:', () => {
   })
 
   it.each([
-    ['swordfish', 'entry 1 is not account:key'],
-    ['a:swordfish,b/:swordfish2', 'entry 2 needs an account'],
-    ['a:swordfish,b:', 'entry 2 needs a key'],
-    ['a:swordfish,b:swordfish', 'entry 2 repeats a key'],
-    ['a:sword fish', 'entry 1 needs a key'],
+    ['swordfish-0123456789', 'entry 1 is not account:key'],
+    ['a:swordfish-0123456789,b/:swordfish-01234567892', 'entry 2 needs an account'],
+    ['a:swordfish-0123456789,b:', 'entry 2 needs a key of 16 to 256'],
+    ['a:swordfish', 'entry 1 needs a key of 16 to 256'],
+    [`a:${'k'.repeat(257)}`, 'entry 1 needs a key of 16 to 256'],
+    ['a:swordfish-0123456789,b:swordfish-0123456789', 'entry 2 repeats a key'],
+    ['a:swordfish swordfish', 'entry 1 needs a key'],
   ])('DEVDECK_API_KEYS=%s, without telling a key', async (keys, message) => {
     const line = await refusal(serve({ DEVDECK_API_KEYS: keys }).ended)
     expect(line).toContain(`DEVDECK_API_KEYS ${message}`)
-    expect(line).not.toContain('swordfish')
+    expect(line).not.toContain('swordfish-0123456789')
   })
 })

@@ -1,8 +1,12 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createWrongKeyLimit, wrongKeysPerMinute } from '#lib/connections/wrong-key-limit.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { readConfig } from '../config.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
@@ -20,7 +24,9 @@ afterAll(async () => {
   await gateway.close()
   await service.close()
 })
-beforeEach(() => gateway.registry.failedSignIns.clear())
+beforeEach(() => {
+  gateway.registry.wrongKeys = createWrongKeyLimit()
+})
 
 const post = (body: string, headers: Record<string, string> = {}) =>
   gateway.fetch('/api/session', { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } })
@@ -108,22 +114,34 @@ describe('POST /api/session', () => {
     })
   })
 
-  it('asks to wait after five refused keys, and counts those tried at once', async () => {
-    const tries = await Promise.all(Array.from({ length: 8 }, (_, i) => withKey(`ak_wrong${i}`)))
-    expect(tries.map(({ status }) => status).sort()).toEqual([401, 401, 401, 401, 401, 429, 429, 429])
-    const next = await withKey('ak_wrong')
+  it('asks to wait after as many wrong keys as the service allows, and counts those tried at once', async () => {
+    // The service counts as well, and every client of the console as one.
+    const patient = createServer((_, response) => response.writeHead(401).end('{}')).listen(0, '127.0.0.1')
+    await once(patient, 'listening')
+    const own = await startConsole({ url: `http://127.0.0.1:${(patient.address() as AddressInfo).port}` })
+    const withWrong = (i: number) =>
+      own.fetch('/api/session', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ api_key: `ak_wrong${i}` }),
+      })
+    const tries = await Promise.all(Array.from({ length: wrongKeysPerMinute + 2 }, (_, i) => withWrong(i)))
+    expect(tries.map(({ status }) => status).sort()).toEqual([...Array(wrongKeysPerMinute).fill(401), 429, 429])
+    const next = await withWrong(0)
     expect(next.status).toBe(429)
     expect(Number(next.headers.get('retry-after'))).toBeGreaterThan(0)
+    await own.close()
+    patient.close()
   })
 
   it('locks nobody out who has the right key, whoever else guesses from the same address', async () => {
-    for (let i = 0; i < 10; i++) await withKey(`ak_wrong${i}`)
+    for (let i = 0; i <= wrongKeysPerMinute; i++) await withKey(`ak_wrong${i}`)
     expect((await withKey('ak_wrong')).status).toBe(429)
     expect((await withKey(service.key)).status).toBe(200)
   })
 
   it('does not count keys that were right', async () => {
-    for (let i = 0; i < 6; i++) expect((await withKey(service.key)).status).toBe(200)
+    for (let i = 0; i <= wrongKeysPerMinute; i++) expect((await withKey(service.key)).status).toBe(200)
   })
 
   it.each([

@@ -3,11 +3,11 @@ import * as z from 'zod/mini'
 import { ApiError } from '#lib/client/api-error.ts'
 import { mostOtherAccounts, type SessionView } from '#lib/wire/session.ts'
 import { answering, json, Refusal } from '../http/answer.ts'
-import { recentFailures } from '../http/failure-limit.ts'
 import { type ReadHeader, requireSameOrigin } from '../http/origin.ts'
 import { readJsonBody } from '../http/request-body.ts'
 import { unreachable } from '../http/unreachable.ts'
 import { clientFor } from '../http/upstream.ts'
+import { countWrongKey } from '../http/wrong-keys.ts'
 import { registry } from '../registry.ts'
 import {
   clearedCookie,
@@ -30,7 +30,6 @@ const SignIn = z.object({
 })
 const Switch = z.object({ account: z.string().check(z.maxLength(512)) })
 
-const failureLimit = { most: 5, message: 'Too many keys were refused' }
 const verifyTimeoutMs = 10_000
 
 /** `POST /api/session {"api_key", "add"}` */
@@ -235,16 +234,13 @@ const keyRefusal = (error: unknown): Refusal => {
   return new Refusal('bad_upstream', `What answers at ${service.url()} is not the service: ${(error as Error).message}`)
 }
 
-/**
- * Asks a client to wait that has failed too often. The right key passes all the same: whole households of programs share
- * an address, and none of them must lock out the others. What a service makes as keys is too long to guess.
- */
+/** Counts an attempt that the service answers with 401. Throws 429 when the client had too many. */
 export const withinLimit = async <T>(client: string, attempt: () => Promise<T>): Promise<T> => {
   try {
     return await attempt()
   } catch (error) {
     if (error instanceof Refusal && error.code === 'unauthenticated')
-      recentFailures(registry().failedSignIns, client, failureLimit).push(Date.now())
+      await countWrongKey(client, 'Too many wrong API keys')
     throw error
   }
 }

@@ -26,7 +26,7 @@ const verifyTimeoutMs = 10_000
 /** `/api/terminals/{devbox_id}/{name}`, and `/api/follow/{token}` for visitors who came by a link. */
 export const terminalSockets: readonly SocketRoute[] = [
   { path: /^\/api\/terminals\/([^/]*)\/([^/]*)$/, admit: async (asked) => entering(await admitSignedIn(asked)) },
-  { path: /^\/api\/follow\/([\w-]{1,64})$/, admit: async (asked) => entering(admitFollower(asked)) },
+  { path: /^\/api\/follow\/([\w-]{1,64})$/, admit: async (asked) => entering(await admitFollower(asked)) },
 ]
 
 /** What to do with the page once its socket is open. */
@@ -34,8 +34,8 @@ type Enter = (viewerOf: (opening: ViewerOpening) => Viewer) => void
 
 const entering = (enter: Enter) => (page: WebSocket) => enter((opening) => new Viewer(page, opening))
 
-const admitFollower = (asked: AskedSocket): Enter => {
-  const terminal = followed(asked.match[1] ?? '', asked.address)
+const admitFollower = async (asked: AskedSocket): Promise<Enter> => {
+  const terminal = await followed(asked.match[1] ?? '', asked.address)
   const opening = openingOf(asked, undefined)
   if (terminal.viewersOf('followers') >= maxFollowers)
     return tooMany(`${maxFollowers} follow this terminal already`, opening)

@@ -1,12 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { answering, json, Refusal } from '../http/answer.ts'
-import { recentFailures } from '../http/failure-limit.ts'
 import { requireSameOrigin } from '../http/origin.ts'
+import { countWrongKey } from '../http/wrong-keys.ts'
 import { type OpenTerminal, registry, type TrackedSession, trackStream } from '../registry.ts'
 
 // Unspecified: how long a link lasts. Half a day, unless the terminal ends or its maker signs out before.
 const lifeMs = 12 * 60 * 60_000
-const failureLimit = { most: 20, message: 'Too many links that lead nowhere' }
 
 /** A link by which anyone may watch one terminal without signing in, until it is ended or half a day has passed. */
 export class FollowLink {
@@ -36,12 +35,12 @@ export class FollowLink {
   }
 }
 
-/** The terminal that a link shows. Refused when there is none, with how long to wait for a client that guesses. */
-export const followed = (token: string, client: string): OpenTerminal => {
+/** Resolves to the terminal that a link shows. Throws 404 when there is none, and 429 to a client that guesses. */
+export const followed = async (token: string, client: string): Promise<OpenTerminal> => {
   // The lookup is by a hash, so the time it takes tells nothing about the tokens there are.
   const terminal = registry().followLinks.get(digest(token))
   if (terminal) return terminal
-  recentFailures(registry().wrongFollows, client, failureLimit).push(Date.now())
+  await countWrongKey(client, 'Too many wrong links')
   throw new Refusal('not_found', 'This link has ended, or never was one')
 }
 
@@ -50,7 +49,8 @@ export const followView = (request: Request, token: string): Promise<Response> =
   answering(request, async () => {
     const header = (name: string) => request.headers.get(name)
     requireSameOrigin(header, 'read')
-    const { name, title } = followed(token, header('x-devdeck-client') ?? 'unknown').held
+    const { held } = await followed(token, header('x-devdeck-client') ?? 'unknown')
+    const { name, title } = held
     return json({ name, title })
   })
 

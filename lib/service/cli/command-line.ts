@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import * as z from 'zod/mini'
+import { minKeyLength } from '#lib/connections/wrong-key-limit.ts'
 import { defaultLimits, defaultMaxEnvironmentBytes, defaultMaxTrials, type ServiceConfig } from '#lib/service/config.ts'
 import { isAgentName, reservedAgentNames } from '#lib/service/domain/agent-names.ts'
 import { defaultPressure } from '#lib/service/evictions/pressure.ts'
@@ -264,8 +265,8 @@ drain
 Sizes are bytes or end in K, M, G, T or P; times end in s, m, h or d.
 
 Environment
-  DEVDECK_API_KEYS    account:key,account:key; unset: one key, made once and kept in DIR/api-key.
-                      Keys made by keys add are good besides.`
+  DEVDECK_API_KEYS    account:key,account:key with keys of ${minKeyLength} characters or more; unset: one key, made
+                      once and kept in DIR/api-key. Keys made by keys add work as well.`
 
 const parseFlags = (args: readonly string[]) => {
   try {
@@ -333,8 +334,8 @@ const readKeys = (text: string | undefined): { keys: ApiKey[]; problems: string[
     const key = entry.slice(cut + 1).trim()
     if (cut === -1) problems.push(`entry ${i + 1} is not account:key`)
     else if (!accountPattern.test(account)) problems.push(`entry ${i + 1} needs an account ${accountRule}`)
-    else if (!/^[\x21-\x7e]{1,256}$/.test(key))
-      problems.push(`entry ${i + 1} needs a key of 1 to 256 visible ASCII characters`)
+    else if (!/^[\x21-\x7e]*$/.test(key) || key.length < minKeyLength || key.length > 256)
+      problems.push(`entry ${i + 1} needs a key of ${minKeyLength} to 256 visible ASCII characters`)
     else if (keys.some((each) => each.key === key)) problems.push(`entry ${i + 1} repeats a key`)
     else keys.push({ account, key })
   }

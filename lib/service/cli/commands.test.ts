@@ -74,10 +74,11 @@ describe('keys', () => {
     child.kill()
     await ended
     expect((await command('keys', 'list')).stdout).toContain(join(dataDir, 'api-key'))
-    const withKeys = await runCommand(['keys', 'list', '--data-dir', dataDir], { DEVDECK_API_KEYS: 'one:swordfish' })
-      .ended
+    const withKeys = await runCommand(['keys', 'list', '--data-dir', dataDir], {
+      DEVDECK_API_KEYS: 'one:swordfish-0123456789',
+    }).ended
     expect(withKeys.stdout).toMatch(/one .*DEVDECK_API_KEYS/)
-    expect(withKeys.stdout).not.toMatch(/swordfish|api-key/)
+    expect(withKeys.stdout).not.toMatch(/swordfish-0123456789|api-key/)
   })
 
   it.each([

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { clientOf } from '#lib/connections/client-of.ts'
+import { createWrongKeyLimit } from '#lib/connections/wrong-key-limit.ts'
 import type { Endpoint } from '#lib/contract/endpoint.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import { digestOf } from '#lib/service/store/keys.ts'
@@ -21,8 +21,8 @@ export interface Identity {
   protocol?: string
 }
 
-/** Throws 401 unless the request carries a credential that is good for what it asks. */
-export type Authenticate = (request: IncomingMessage, match: Match | undefined) => Identity
+/** Throws 401 unless the request carries a credential for what it asks, or 429 after too many wrong ones. */
+export type Authenticate = (request: IncomingMessage, match: Match | undefined) => Promise<Identity>
 
 type ByKey = (token: string | undefined) => Identity | undefined
 
@@ -59,41 +59,20 @@ export const createAuthenticate = (
     throw new ServiceError('forbidden', "This takes the operator's token, not an account's key: use the command line")
   }
 
-  const refuse = createRefusal()
+  const wrongKeys = createWrongKeyLimit()
 
-  return (request, match) => {
+  return async (request, match) => {
     const endpoint = match?.route.endpoint
     const scheme = endpoint && schemes.get(endpoint)
     const token = bearer(request.headers.authorization)
     const identity =
       match && scheme ? scheme(request, match, byKey) : endpoint?.operator ? byOperatorToken(token) : byKey(token)
-    return identity ?? refuse(request)
-  }
-}
-
-const refusalWindowMs = 10_000
-const maxRefusalsPerWindow = 100
-const maxAddresses = 1000
-
-/**
- * Throws 401, or 429 to an address that was refused a hundred times within ten seconds.
- * Unspecified: what guessing costs. The right key always passes: all of a machine share its address, and one of them
- * must not shut out the others. Keys the service makes are too long to guess.
- */
-const createRefusal = () => {
-  const windows = new Map<string, { endMs: number; refusals: number }>()
-  return (request: IncomingMessage): never => {
-    const client = clientOf(request.socket.remoteAddress ?? '')
-    const nowMs = Date.now()
-    let window = windows.get(client)
-    if (!window || window.endMs <= nowMs) {
-      if (windows.size >= maxAddresses) windows.clear()
-      window = { endMs: nowMs + refusalWindowMs, refusals: 0 }
-      windows.set(client, window)
-    }
-    if (++window.refusals > maxRefusalsPerWindow)
-      throw new ServiceError('rate_limited', 'Too many keys were refused; try again later', {
-        retryAfterSeconds: (window.endMs - nowMs) / 1000,
+    if (identity) return identity
+    // A request without a credential is not a wrong guess.
+    const waitSeconds = token || scheme ? await wrongKeys.count(request.socket.remoteAddress ?? '') : undefined
+    if (waitSeconds !== undefined)
+      throw new ServiceError('rate_limited', `Too many wrong API keys; try again in ${waitSeconds} s`, {
+        retryAfterSeconds: waitSeconds,
       })
     throw new ServiceError('unauthenticated', 'A valid API key is needed: Authorization: Bearer <key>')
   }

@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { minKeyLength } from '#lib/connections/wrong-key-limit.ts'
 import { StartError } from '#lib/service/kit/errors.ts'
 import { processStat } from '#lib/service/kit/proc.ts'
 import { newApiKey } from './keys.ts'
@@ -55,7 +56,13 @@ const makeDir = (path: string): void => {
 }
 
 /** The key of the account `local`, made at the first start. */
-export const readOrMakeApiKey = ({ path }: DataDir): string => readOrMake(join(path, 'api-key'), newApiKey)
+export const readOrMakeApiKey = ({ path }: DataDir): string => {
+  const file = join(path, 'api-key')
+  const key = readOrMake(file, newApiKey)
+  if (key.length < minKeyLength)
+    throw new StartError(`The key in ${file} has fewer than ${minKeyLength} characters: delete the file for a new one`)
+  return key
+}
 
 const files = { address: 'address', operatorToken: 'operator-token' } as const
 
