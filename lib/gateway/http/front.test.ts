@@ -76,7 +76,62 @@ describe('the path gate', () => {
   })
 })
 
+describe('an address within the path', () => {
+  it.each([
+    '/api/v1/http://169.254.169.254/latest',
+    '/api/v1/https://evil.example/',
+    '/api/v1/axons/http://evil.example//a',
+    '/api/http://evil.example',
+    '/http://evil.example/devboxes',
+    '/devboxes/ftp://evil.example',
+  ])('is not found: %s', async (path) => {
+    expect(await statusOf([`GET ${path} HTTP/1.1`, `Host: 127.0.0.1:${port}`])).toBe(404)
+  })
+})
+
+describe('the state of the router', () => {
+  const statusWith = (...values: string[]) =>
+    statusOf([
+      'GET /anything HTTP/1.1',
+      `Host: 127.0.0.1:${port}`,
+      'RSC: 1',
+      ...values.map((value) => `Next-Router-State-Tree: ${value}`),
+    ])
+  const good = encodeURIComponent(JSON.stringify(['', { children: ['devboxes', { children: ['__PAGE__', {}] }] }]))
+
+  it('passes as Next sends it', async () => {
+    expect(await statusWith(good)).toBe(404)
+  })
+
+  it.each([
+    ['cut short', good.slice(0, -3)],
+    ['not percent-encoding', '%'],
+    ['no JSON', 'x'],
+    ['nothing', ''],
+    ['null', 'null'],
+    ['an empty list', '[]'],
+    ['another shape', encodeURIComponent('{"children":[]}')],
+    ['nested too deep', encodeURIComponent(`${'["",{"c":'.repeat(900)}["",{}]${'}]'.repeat(900)}`)],
+    ['too long', encodeURIComponent(JSON.stringify(['x'.repeat(40_001), {}]))],
+  ])('is answered 400 when it is %s', async (_, value) => {
+    expect(await statusWith(value)).toBe(400)
+  })
+
+  it('is answered 400 when there are two', async () => {
+    expect(await statusWith(good, good)).toBe(400)
+  })
+})
+
 describe('every answer', () => {
+  it('allows no sensors or devices, and asks for https where the console is published under it', async () => {
+    const answerTo = (host: string) => raw(['GET /anything HTTP/1.1', `Host: ${host}`, 'Connection: close'])
+    const [plain, secure] = [await answerTo(`127.0.0.1:${port}`), await answerTo('console.example.com')]
+    for (const answer of [plain, secure])
+      expect(answer).toMatch(/^permissions-policy: .*camera=\(\).*microphone=\(\).*usb=\(\)/m)
+    expect(plain).not.toContain('strict-transport-security')
+    expect(secure).toMatch(/^strict-transport-security: max-age=31536000\r$/m)
+  })
+
   it('forbids framing, sniffing and foreign scripts, with another nonce each time', async () => {
     const policies = await Promise.all(
       [1, 2].map(async () => {

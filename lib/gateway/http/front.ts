@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http'
+import { parseAndValidateFlightRouterState } from 'next/dist/server/app-render/parse-and-validate-flight-router-state.js'
 import { errorStatus } from '#lib/contract/errors.ts'
 import { cookieName, valuesOfCookie } from '../accounts/session-cookie.ts'
 import { registry } from '../registry.ts'
@@ -23,12 +24,14 @@ export const admit = (
   setSecurityHeaders(response)
   try {
     const origin = requireOwnHost(request)
+    if (isPublicHttps(origin)) response.setHeader('strict-transport-security', 'max-age=31536000')
     requirePlainPath(path)
     // The console has no server actions, so a request for one is an attack.
     if (request.method === 'POST' && request.headers['next-action'] !== undefined)
       throw new Refusal('not_found', 'There is nothing here')
     setContentPolicy(request, response, { origin, path, dev })
     requireMethod(request, path, dev)
+    requireRouterState(request)
     // Before any of it is read: a form may be large, and Next would take it for a server action.
     if (/^multipart\//i.test(request.headers['content-type'] ?? '') && !takesForm(request.method, path))
       throw new Refusal('unsupported_media_type', 'No form is taken here')
@@ -87,8 +90,9 @@ const requirePlainPath = (url: string): void => {
   if (!path.startsWith('/')) throw new Refusal('invalid_argument', 'The request target must be a path')
   if (url.split('&').length > mostParameters)
     throw new Refusal('invalid_argument', `The query must not have more than ${mostParameters} parameters`)
-  // An address within the path names no operation, which the proxy says.
-  if (/(?<!:)\/\//.test(path)) throw new Refusal('invalid_argument', 'The path must not hold empty segments')
+  // Next would redirect to the address with a single slash.
+  if (path.includes('://')) throw new Refusal('not_found', 'There is nothing at this address')
+  if (path.includes('//')) throw new Refusal('invalid_argument', 'The path must not hold empty segments')
   if (path !== '/api' && !path.toLowerCase().startsWith('/api/')) return
   for (const segment of path.split('/')) {
     const decoded = decodeSegment(segment)
@@ -96,6 +100,17 @@ const requirePlainPath = (url: string): void => {
       throw new Refusal('invalid_argument', 'The path must not hold dot segments')
     if (hasControlCharacters(decoded))
       throw new Refusal('invalid_argument', 'The path must not hold control characters')
+  }
+}
+
+/** Next answers 500 to a page whose state it cannot read. */
+const requireRouterState = ({ headers }: IncomingMessage): void => {
+  try {
+    parseAndValidateFlightRouterState(headers['next-router-state-tree'])
+  } catch {
+    throw new Refusal('invalid_argument', 'The header next-router-state-tree cannot be read', {
+      field: 'next-router-state-tree',
+    })
   }
 }
 
@@ -188,6 +203,21 @@ const setSecurityHeaders = (response: ServerResponse): void => {
   response.setHeader('referrer-policy', 'same-origin')
   response.setHeader('cross-origin-opener-policy', 'same-origin')
   response.setHeader('cross-origin-resource-policy', 'same-origin')
+  response.setHeader('permissions-policy', deniedFeatures)
+}
+
+/** What a page could ask the browser for and the console never does. It does use the clipboard and the full screen. */
+const deniedFeatures = [
+  ...['accelerometer', 'camera', 'display-capture', 'geolocation', 'gyroscope', 'hid', 'magnetometer', 'microphone'],
+  ...['midi', 'payment', 'publickey-credentials-get', 'serial', 'usb', 'xr-spatial-tracking'],
+]
+  .map((feature) => `${feature}=()`)
+  .join(', ')
+
+/** Not localhost: browsers would demand https of every other server there. */
+const isPublicHttps = (origin: string): boolean => {
+  const { protocol, hostname } = new URL(origin)
+  return protocol === 'https:' && !/(^|\.)localhost$/.test(hostname)
 }
 
 const setContentPolicy = (
