@@ -545,3 +545,46 @@ it('answers others while hundreds of trials are imported, and counts each of the
   const job = await service.client.benchmarkJobs.get({ params: { id: body.job_id } })
   expect(job.benchmark_outcomes).toMatchObject([{ n_completed: 300, average_score: 0.5 }])
 })
+
+describe('an archive that is laid out as no job is', () => {
+  const ownExport = (files: Files): Files => ({
+    'results.json': {
+      benchmark_run_id: `bmr_${Object.keys(files).join()}`,
+      name: 'export',
+      agent_name: 'a',
+      scenario_runs: [
+        { scenario_run_id: 'scr_1', scenario_id: 'scn_1', scenario_name: 's', state: 'completed', score: 1 },
+      ],
+    },
+    ...files,
+  })
+
+  it.each([
+    ['a file where a folder belongs', { 'logs/scr_1_a': 'x', 'logs/zzzzz_a/b': 'y' }],
+    ['a folder where a file belongs', { 'logs/scr_1_a/c': 'x', 'logs/zzzzz_a': 'y' }],
+  ])('is refused with 400: %s', async (_, files) => {
+    expect(await send(await zipOf(ownExport(files)))).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_argument', field: 'file', message: expect.stringContaining('where a folder belongs') },
+    })
+  })
+
+  it.each(['x'.repeat(300), 'a\0b', '../outside', '/etc', '..', '.'])(
+    'has no trial read from a folder named %j',
+    async (name) => {
+      const job = {
+        id: name,
+        n_total_trials: 2,
+        finished_at: '2026-11-01T12:00:00Z',
+        trial_results: [{ ...trialResult('told', { task: 'told', reward: 1 }), trial_name: name }],
+      }
+      const { n_trials, warnings } = await imported({
+        'result.json': job,
+        'config.json': { job_name: 'named' },
+        'pay__a/result.json': trialResult('pay__a', { task: 'pay', reward: 1 }),
+      })
+      expect(n_trials).toBe(1)
+      expect(warnings).toContain('a trial of the job is left out: its name is no name of a folder')
+    },
+  )
+})

@@ -90,6 +90,10 @@ export const readHarborFolder = async (folder: string, givenName: string): Promi
     keep(read, name, logs.files)
   }
   for (const [name, record] of told) {
+    if (!isFolderName(name)) {
+      say('a trial of the job is left out: its name is no name of a folder')
+      continue
+    }
     const read = await readHarborTrial(join(folder, name), name, { jobAgents, told: record })
     if ('problem' in read) say(`trial ${name} is left out: ${read.problem}`)
     else keep(read, name, [])
@@ -135,6 +139,9 @@ const recordsOf = (known: z.output<typeof JobResult> | undefined): Map<string, u
       return typeof name === 'string' ? [[name, inWordsOfHarbor(record)] as const] : []
     }),
   )
+
+/** A record comes from the archive: its name must not lead to other files of this machine. */
+const isFolderName = (name: string): boolean => /^[^/\0]{1,255}$/.test(name) && name !== '.' && name !== '..'
 
 /** Whether a folder may be that of a job of Harbor. */
 export const isHarborFolder = async (folder: string): Promise<boolean> => (await trialFolders(folder)).length > 0

@@ -27,6 +27,9 @@ interface Options {
   logFolderOf: (scenarioRunId: string) => string
 }
 
+/** How the file system refuses what an archive lays out in a way that no job has. */
+const oddLayout = ['EEXIST', 'EISDIR', 'ELOOP', 'ENAMETOOLONG', 'ENOTDIR', 'ENOTEMPTY', 'ERR_INVALID_ARG_VALUE']
+
 /** So many trials are written at once: the service answers others in between. */
 const atOnce = 100
 
@@ -64,6 +67,11 @@ export class Imports {
       return await this.#keep(account, job, name)
     } catch (error) {
       if (error instanceof NoJobError) throw invalid({ field: 'file', message: error.message })
+      if (oddLayout.includes((error as NodeJS.ErrnoException).code ?? ''))
+        throw invalid({
+          field: 'file',
+          message: 'A file is where a folder belongs, or the other way round, or a name is no file name',
+        })
       throw error
     } finally {
       await rm(folder, { recursive: true, force: true })
