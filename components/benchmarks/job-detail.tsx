@@ -16,7 +16,7 @@ import { JobView, jobViewPath, type Suspicion } from '#lib/console/address/job-v
 import { paths } from '#lib/console/address/paths.ts'
 import { trendPath } from '#lib/console/address/trend-view.ts'
 import { benchmarkJobQueries, followJob } from '#lib/console/queries/benchmark-jobs.ts'
-import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
+import { type BenchmarkJob, hasJobEnded, isJobActive } from '#lib/contract/benchmark-jobs.ts'
 import { BenchmarkState } from './benchmark-state.tsx'
 import { type ScenarioRow, scenarioRows } from './grid/scenario-grid.ts'
 import { noFilter, ScenarioSection, scenarioSectionId } from './grid/scenario-section.tsx'
@@ -60,7 +60,7 @@ const Job = ({ job }: { job: BenchmarkJob }) => {
     <>
       <Header job={job} unscored={unscored} failures={view.failures} />
       <div className="space-y-8">
-        {goesOn && <JobProgress job={job} agents={agents} />}
+        {isJobActive(job.state) && <JobProgress job={job} agents={agents} />}
         <FoldedWarnings
           warnings={job.warnings}
           agents={agents}
@@ -103,7 +103,7 @@ const Header = memo(({ job, unscored, failures }: HeaderProps) => (
           <span>
             Created <RelativeTime ms={job.create_time_ms} />
           </span>
-          {hasJobEnded(job.state) && (
+          {!isJobActive(job.state) && (
             <span className="inline-flex items-center gap-2">
               Trials <Progress {...progressOf(job)} label="Progress of the job" />
             </span>

@@ -72,7 +72,37 @@ describe('agents of a job', () => {
   })
 })
 
+describe('a job in a state that is not known', () => {
+  // It was followed as a running one, whose agents were queued.
+  it('has no pending agents', () => {
+    expect(agentRows(job({ state: 'archived' })).map(({ state }) => state)).toEqual([
+      'finished',
+      'finished',
+      'finished',
+    ])
+    expect(agentRows(job({ state: 'queued' })).map(({ state }) => state)).toEqual(['pending', 'pending', 'pending'])
+  })
+})
+
 describe('progress', () => {
+  // "40 of 40" where 64 were planned: an imported job names only the scenarios that have files.
+  it('counts the trials that were planned, where the outcomes report it', () => {
+    const planned = [64, 64].map((n_total_trials, at) => ({
+      ...outcome(`bmr_${at}`, ['careful', 'hasty'][at] ?? '', 40),
+      n_total_trials,
+    }))
+    const spec = {
+      scenario_ids: ['scn_0'],
+      agent_configs: ['careful', 'hasty'].map((name) => ({ name, type: 'job_agent' })),
+    }
+    expect(progressOf(job({ benchmark_outcomes: planned, job_spec: spec }))).toEqual({ finished: 80, total: 128 })
+    expect(progressOf(job({ benchmark_outcomes: planned, job_spec: null }))).toEqual({ finished: 80, total: 128 })
+    expect(progressOf(job({ benchmark_outcomes: [outcome('bmr_1', 'a', 2)], job_spec: null }))).toEqual({
+      finished: 2,
+      total: null,
+    })
+  })
+
   it('counts outcomes of scenarios times agents; repetitions after a failure add none', () => {
     expect(progressOf(job({ benchmark_outcomes: [outcome('bmr_1', 'careful', 2)] }))).toEqual({ finished: 2, total: 9 })
   })

@@ -1,14 +1,14 @@
 import {
-  type AgentConfig,
   type BenchmarkJob,
   type BenchmarkOutcome,
-  hasJobEnded,
   type InProgressRun,
+  isJobActive,
 } from '#lib/contract/benchmark-jobs.ts'
 import { benchmarkRunStates } from '#lib/contract/benchmark-run-states.ts'
 import { meanOf } from '#lib/statistics/means.ts'
 import { scenarioKey, talliesOf } from '#lib/statistics/tallies.ts'
-import { identifiedOutcomes } from '#lib/wire/outcome-ids.ts'
+import { agentsWithRuns } from '#lib/wire/job-agents.ts'
+import { attemptsOf, plannedTrials } from '#lib/wire/job-plan.ts'
 import { agentLabel, cutPart, repeatMarks } from '#lib/wire/report-words.ts'
 
 /** One agent of a job: its run, as far as that has come. */
@@ -24,33 +24,21 @@ export interface AgentRow {
   run: InProgressRun | null
 }
 
-/**
- * The agents of a job, in the order of its specification. A run may stand both among the outcomes and among the runs in
- * progress; what has come of it is then in the outcome, and that it still goes on in the other.
- */
+/** The agents of a job in the order of its specification, then those that only its runs name. */
 export const agentRows = (job: BenchmarkJob): AgentRow[] => {
-  const running = new Map((job.in_progress_runs ?? []).map((run) => [run.benchmark_run_id, run]))
-  const rows = identifiedOutcomes(job).map((outcome, at): AgentRow => {
-    const { agent_name: name, model_name: model = null, benchmark_run_id: key } = outcome
-    const run = running.get(key) ?? null
-    running.delete(key)
-    const runId = job.benchmark_outcomes?.[at]?.benchmark_run_id || null
-    return { key, name, model, runId, state: stateOf(run), outcome, run }
-  })
-  for (const run of running.values()) {
-    const { agent_config: agent, benchmark_run_id: runId } = run
-    const name = agent?.name ?? agent?.info ?? 'Unnamed agent'
-    rows.push({ key: runId, name, model: agent?.model_name ?? null, runId, state: stateOf(run), outcome: null, run })
-  }
+  const agents = agentsWithRuns(job)
   const specified = job.job_spec?.agent_configs ?? []
-  const state = hasJobEnded(job.state) ? 'finished' : 'pending'
-  for (const [index, { name, model_name: model = null }] of missingAgents(specified, rows).entries())
-    rows.push({ key: `pending ${index} ${name}`, name, model, runId: null, state, outcome: null, run: null })
-  const place = (row: AgentRow) => {
-    const index = specified.findIndex((agent) => isSame(agent, row))
-    return index === -1 ? specified.length : index
-  }
-  return rows.toSorted((a, b) => place(a) - place(b))
+  const rows = agents.map(({ place, name, ...agent }): AgentRow & { place: number } => ({
+    ...agent,
+    name: name || 'Unnamed agent',
+    state: stateOf(agent.run),
+    place: place ?? specified.length,
+  }))
+  const state = isJobActive(job.state) ? 'pending' : 'finished'
+  for (const [place, { name, model_name: model = null }] of specified.entries())
+    if (!agents.some((agent) => agent.place === place))
+      rows.push({ key: `pending ${place} ${name}`, name, model, runId: null, state, outcome: null, run: null, place })
+  return rows.toSorted((a, b) => a.place - b.place).map(({ place: _, ...row }) => row)
 }
 
 /**
@@ -76,20 +64,6 @@ const stateOf = (run: InProgressRun | null) => (run && !endedStates.includes(run
 
 const endedStates: readonly string[] = benchmarkRunStates.filter((state) => state !== 'running')
 
-const isSame = (agent: AgentConfig, row: Pick<AgentRow, 'name' | 'model'>) =>
-  agent.name === row.name && (agent.model_name ?? null) === row.model
-
-/** Agents of the specification that no row stands for; an agent may be named several times. */
-const missingAgents = (agents: readonly AgentConfig[], rows: readonly AgentRow[]): AgentConfig[] => {
-  const left = [...rows]
-  return agents.filter((agent) => {
-    const index = left.findIndex((row) => isSame(agent, row))
-    if (index === -1) return true
-    left.splice(index, 1)
-    return false
-  })
-}
-
 export interface JobProgress {
   /** Scenario outcomes there are. */
   finished: number
@@ -97,26 +71,14 @@ export interface JobProgress {
   total: number | null
 }
 
-/** How many attempts an agent has at a scenario, where the job does not end before. */
-export const attemptsOf = ({ job_source, job_spec }: BenchmarkJob): number => {
-  const isOfHarbor = job_source?.type === 'harbor' || job_source?.type === 'imported'
-  return isOfHarbor ? Math.max(1, job_spec?.orchestrator_config?.n_attempts ?? 1) : 1
-}
-
-/**
- * How far a job is. Attempts multiply the trials of a Harbor job; of the other kinds `n_attempts` counts repetitions
- * after a failure, which leave one outcome.
- */
+/** How far a job is. */
 export const progressOf = (job: BenchmarkJob): JobProgress => {
   const finished = (job.benchmark_outcomes ?? []).reduce(
     (sum, { scenario_outcomes }) => sum + scenario_outcomes.length,
     0,
   )
-  const spec = job.job_spec
-  // A specification without scenarios tells as little as none.
-  if (!spec || spec.scenario_ids.length === 0) return { finished, total: null }
-  const planned = spec.scenario_ids.length * attemptsOf(job) * Math.max(spec.agent_configs.length, 1)
-  return { finished, total: Math.max(planned, finished) }
+  const planned = plannedTrials(job)
+  return { finished, total: planned === undefined ? null : Math.max(planned, finished) }
 }
 
 export interface OutcomeCounts {

@@ -17,12 +17,12 @@ import { overviewQueries } from '#lib/console/queries/overview.ts'
 import { isOfTrial } from '#lib/contract/devboxes.ts'
 import { formatCount } from '#lib/language/translate.ts'
 import { type Alert, hasHappened } from '#lib/wire/alerts.ts'
-import { endedSince, failedSince, type Visit } from './since-last-visit.ts'
+import { brokenSince, failedSince, type Visit } from './since-last-visit.ts'
 
 /** Of each kind; the list it leads to has all. */
 const shown = 3
 
-/** What needs somebody now: alerts, and what failed or ended since this browser last looked. */
+/** What needs somebody now: alerts, and what failed since this browser's last visit. */
 export const Attention = () => {
   const { data: feed } = useQuery(alertQueries.feed())
   const devboxes = useInfiniteQuery(overviewQueries.failed())
@@ -44,9 +44,9 @@ export const Attention = () => {
   const isUntold = ({ id }: { id: string }) => !told.has(id)
   const own = (devboxes.data?.pages[0]?.devboxes ?? []).filter((devbox) => !isOfTrial(devbox))
   const failed = failedSince(own, visit, devboxes.dataUpdatedAt).filter(isUntold)
-  const ended = endedSince(jobs.data?.pages[0]?.jobs ?? [], visit, jobs.dataUpdatedAt).filter(isUntold)
+  const broken = brokenSince(jobs.data?.pages[0]?.jobs ?? [], visit, jobs.dataUpdatedAt).filter(isUntold)
   const { webhook } = feed
-  const isQuiet = alerts.length + failed.length + ended.length === 0 && !webhook
+  const isQuiet = alerts.length + failed.length + broken.length === 0 && !webhook
   return (
     <section aria-labelledby="attention" className="mb-8">
       <h2 id="attention" className="border-b border-line pb-2 text-lg font-medium">
@@ -75,9 +75,11 @@ export const Attention = () => {
           href={paths.devboxes({ status: 'failure' })}
           of="failed devboxes"
         />
-        {ended.slice(0, shown).map(({ id, name, state, create_time_ms }) => (
+        {broken.slice(0, shown).map(({ id, name, state, create_time_ms }) => (
           <Item key={id} href={paths.benchmarkJob(id)} name={name}>
-            <Badge tone={endTones[state] ?? 'neutral'}>Job {state === 'timeout' ? 'timed out' : state}</Badge>
+            <Badge tone={state === 'failed' ? 'danger' : 'attention'}>
+              Job {state === 'timeout' ? 'timed out' : state}
+            </Badge>
             <RelativeTime ms={create_time_ms} prefix="began" className="text-right text-muted" />
           </Item>
         ))}
@@ -87,17 +89,10 @@ export const Attention = () => {
             <RelativeTime ms={webhook.since_ms} className="w-20 text-right text-muted" />
           </Item>
         )}
-        <More count={ended.length} href={paths.benchmarkJobs()} of="ended jobs" />
+        <More count={broken.length} href={paths.benchmarkJobs()} of="failed jobs" />
       </ul>
     </section>
   )
-}
-
-/** Somebody cancelled what was cancelled. */
-const endTones: Record<string, 'ok' | 'danger' | 'attention'> = {
-  completed: 'ok',
-  failed: 'danger',
-  timeout: 'attention',
 }
 
 const AlertItem = ({ alert }: { alert: Alert }) => {

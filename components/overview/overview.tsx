@@ -22,7 +22,7 @@ import { isPassing } from '#lib/console/api/failures.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
 import { overviewQueries } from '#lib/console/queries/overview.ts'
 import type { Axon } from '#lib/contract/axons.ts'
-import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
+import { type BenchmarkJob, isJobActive } from '#lib/contract/benchmark-jobs.ts'
 import { formatCount, t } from '#lib/language/translate.ts'
 import { Attention } from './attention.tsx'
 import { Figures } from './figures.tsx'
@@ -61,7 +61,7 @@ export const Overview = ({ serviceUrl }: { serviceUrl: string }) => {
 /** Jobs that go on, and when each may be done. */
 const RunningJobs = () => {
   const { data, hasNextPage } = useInfiniteQuery(overviewQueries.jobs())
-  const running = data?.pages[0]?.jobs.filter(({ state }) => !hasJobEnded(state)) ?? []
+  const running = data?.pages[0]?.jobs.filter(({ state }) => isJobActive(state)) ?? []
   if (running.length === 0) return null
   return (
     <Section title="Running jobs" href={paths.benchmarkJobs()} className="mt-8">

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { endedSince, failedSince } from './since-last-visit.ts'
+import { brokenSince, failedSince } from './since-last-visit.ts'
 
 const dayMs = 24 * 3_600_000
 const devbox = (status: string, end_time_ms: number) => ({
@@ -33,12 +33,10 @@ it('tells of devboxes that failed since, and of none that only ended', () => {
   expect(failedSince(devboxes, null, dayMs + 50)).toEqual([devboxes[0]])
 })
 
-it('tells of jobs that went on until after the last visit, and not of those that still do', () => {
-  const jobs = [job('completed', 0, 100), job('failed', 0, 10), job('running', 0, 100)]
-  expect(endedSince(jobs, { ms: 50 }, 0)).toEqual([jobs[0]])
-})
-
-it('puts jobs that failed before those that completed, each newest first', () => {
-  const jobs = [job('completed', 90, 0), job('failed', 80, 0), job('completed', 70, 0), job('timeout', 60, 0)]
-  expect(endedSince(jobs, { ms: 50 }, 0)).toEqual([jobs[1], jobs[3], jobs[0], jobs[2]])
+// A job that completed does not need anybody.
+it('lists jobs that failed or timed out since the last visit, and no others', () => {
+  const states = ['completed', 'failed', 'timeout', 'cancelled', 'incomplete', 'running', 'paused']
+  const jobs = states.map((state) => job(state, 0, 100))
+  expect(brokenSince(jobs, { ms: 50 }, 0)).toEqual([jobs[1], jobs[2]])
+  expect(brokenSince([job('failed', 0, 10)], { ms: 50 }, 0)).toEqual([])
 })

@@ -25,14 +25,12 @@ export const failedSince = <Row extends Ended>(devboxes: readonly Row[], visit: 
 type Job = Pick<BenchmarkJob, 'id' | 'name' | 'state' | 'create_time_ms' | 'benchmark_outcomes'>
 
 /**
- * Those that did not complete first, as they need somebody. The record of a job does not say when it ended: it cannot
- * have been before its last run's time had passed.
+ * Jobs that failed or timed out. The record of a job does not say when it ended: it cannot have been before its longest
+ * run was over.
  */
-export const endedSince = <Row extends Job>(jobs: readonly Row[], visit: Visit | null, readMs: number): Row[] =>
-  jobs
-    .filter((job) => {
-      if (!['completed', 'failed', 'timeout'].includes(job.state)) return false
-      const longestMs = Math.max(0, ...(job.benchmark_outcomes ?? []).map(({ duration_ms }) => duration_ms ?? 0))
-      return (job.create_time_ms ?? 0) + longestMs >= sinceOf(visit, readMs)
-    })
-    .sort((one, other) => Number(one.state === 'completed') - Number(other.state === 'completed'))
+export const brokenSince = <Row extends Job>(jobs: readonly Row[], visit: Visit | null, readMs: number): Row[] =>
+  jobs.filter((job) => {
+    if (!['failed', 'timeout'].includes(job.state)) return false
+    const longestMs = Math.max(0, ...(job.benchmark_outcomes ?? []).map(({ duration_ms }) => duration_ms ?? 0))
+    return (job.create_time_ms ?? 0) + longestMs >= sinceOf(visit, readMs)
+  })

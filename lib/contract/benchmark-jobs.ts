@@ -174,6 +174,10 @@ const endedStates: readonly string[] = ['completed', 'failed', 'cancelled', 'tim
 /** The states a job does not leave. */
 export const hasJobEnded = (state: string): boolean => endedStates.includes(state)
 
+const activeStates: readonly string[] = ['initializing', 'queued', 'running']
+/** False for a state that is not known: nobody can say that such a job runs. */
+export const isJobActive = (state: string): boolean => activeStates.includes(state)
+
 export const maxConcurrentTrials = 1000
 export const ConcurrencyChange = z.object({
   n_concurrent_trials: z.int().check(z.minimum(1), z.maximum(maxConcurrentTrials)),

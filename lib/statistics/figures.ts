@@ -46,6 +46,8 @@ export interface AgentIdentity {
 export const isControl = (name: string): boolean => name === 'nop' || name === 'oracle'
 
 export interface JudgedAgent extends AgentIdentity {
+  /** Attempts it was to have at all scenarios, where that is known. */
+  n_planned?: number | null | undefined
   outcomes: readonly AttemptOutcome[]
 }
 
@@ -88,6 +90,8 @@ export interface AgentFigures extends AgentIdentity, UsageFigures {
   pass_hat_k: Readonly<Record<string, number>> | null
   /** Scenarios that pass. Null without a threshold. */
   n_passed: number | null
+  /** Attempts that were planned, including those that never ran; null where that is not reported. */
+  n_planned: number | null
   /** Attempts by how they ended, whether they count or not. */
   n_completed: number
   n_failed: number

@@ -119,6 +119,7 @@ const figuresOf = (agent: JudgedAgent, tallies: Tallies, scale: ScoreScale): Age
     se,
     ...intervalOf(of, mean, se, scale, reasons),
     ...passesOf(of, scale, reasons),
+    n_planned: plannedOf(agent, reasons),
     n_completed: inStates('COMPLETED'),
     n_failed: inStates('FAILED'),
     n_timeout: inStates('TIMEOUT'),
@@ -131,6 +132,11 @@ const figuresOf = (agent: JudgedAgent, tallies: Tallies, scale: ScoreScale): Age
     rank_high: null,
     reasons,
   }
+}
+
+const plannedOf = ({ n_planned }: JudgedAgent, reasons: Record<string, string>): number | null => {
+  if (n_planned == null || !Number.isFinite(n_planned)) reasons.n_planned = 'not reported'
+  return n_planned ?? null
 }
 
 type IntervalFigures = Pick<AgentFigures, 'ci_low' | 'ci_high' | 'method'>

@@ -3,9 +3,10 @@ import type { BenchmarkJob, ScenarioOutcome } from '#lib/contract/benchmark-jobs
 import type { Repeats } from '#lib/statistics/flaky.ts'
 import { meanOf } from '#lib/statistics/means.ts'
 import { scenarioKey, countedScore as scoreThatCounts } from '#lib/statistics/tallies.ts'
+import { attemptsOf } from '#lib/wire/job-plan.ts'
 import { unnamedScenario } from '#lib/wire/outcome-ids.ts'
 import type { FailureRule } from '#lib/wire/reports.ts'
-import { type AgentRow, attemptsOf } from '../job-figures.ts'
+import type { AgentRow } from '../job-figures.ts'
 
 /** The attempts of one agent at one scenario. */
 export interface GridCell {
@@ -108,7 +109,7 @@ export const scenarioRows = (
 
 /** A service may give each attempt at a scenario an id of its own: they are one row, as they are one scenario to the report. */
 const idsOfAttempts = (job: BenchmarkJob, agents: readonly AgentRow[]): ((id: string) => string) => {
-  const attempts = attemptsOf(job)
+  const attempts = attemptsOf(job) ?? 1
   if (attempts === 1) return (id) => id
   const all = agents.map(({ outcome }) => ({
     outcomes: (outcome?.scenario_outcomes ?? []).map((each) => ({ ...each, scenario_id: each.scenario_definition_id })),

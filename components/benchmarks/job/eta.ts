@@ -3,7 +3,8 @@ import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { formatCount } from '#lib/language/translate.ts'
 import { etaRange } from '#lib/statistics/durations.ts'
 import { durationsOf } from '#lib/statistics/tallies.ts'
-import { type AgentRow, attemptsOf, progressOf } from '../job-figures.ts'
+import { attemptsOf } from '#lib/wire/job-plan.ts'
+import { type AgentRow, progressOf } from '../job-figures.ts'
 
 /** Trials that run at a time, where a job does not say. */
 const usualConcurrency = ({ job_source }: BenchmarkJob) => (job_source?.type === 'harbor' ? 4 : 1)
@@ -42,7 +43,7 @@ const etaOf = (job: BenchmarkJob, agents: readonly AgentRow[]) => {
 /** Trials that never begin: of runs that were cancelled, or failed, where the service tells which go on. */
 const droppedOf = (job: BenchmarkJob, agents: readonly AgentRow[]): number => {
   if (!job.in_progress_runs?.length) return 0
-  const each = (job.job_spec?.scenario_ids.length ?? 0) * attemptsOf(job)
+  const each = (job.job_spec?.scenario_ids.length ?? 0) * (attemptsOf(job) ?? 1)
   const ended = agents.filter(({ state }) => state === 'finished')
   return ended.reduce((sum, { outcome }) => sum + Math.max(0, each - (outcome?.scenario_outcomes.length ?? 0)), 0)
 }

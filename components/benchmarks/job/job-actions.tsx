@@ -40,6 +40,6 @@ const isImported = ({ job_source }: BenchmarkJob) => job_source?.type === 'impor
 
 const rerunRefusal = (job: BenchmarkJob, { attempts }: Unscored): string | null => {
   if (isImported(job)) return `${ranElsewhere}: run it again there`
-  if (!hasJobEnded(job.state)) return 'The job goes on'
+  if (!hasJobEnded(job.state)) return `The job is ${job.state}`
   return attempts === 0 ? 'Every attempt that has ended has a score' : null
 }

@@ -1,6 +1,7 @@
 import type { BenchmarkJobList, ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
 import type { ScenarioRun } from '#lib/contract/scenario-runs.ts'
 import { countedScore } from '#lib/statistics/tallies.ts'
+import { agentsWithRuns } from '#lib/wire/job-agents.ts'
 
 /** The run of an agent in a job. */
 export interface AgentRun {
@@ -23,31 +24,18 @@ export interface ScenarioOutcomes {
 
 export const scenarioOutcomesOf = (id: string, { jobs, has_more }: BenchmarkJobList): ScenarioOutcomes => ({
   agents: Object.fromEntries(
-    jobs.flatMap((job) => {
-      const of = (agent_name: string, model_name: string | null | undefined): AgentRun => ({
-        job_id: job.id,
-        job_name: job.name,
-        agent_name,
-        model_name: model_name ?? null,
-        time_ms: job.create_time_ms,
-      })
-      return [
-        ...(job.in_progress_runs ?? []).map(({ benchmark_run_id, agent_config }): [string, AgentRun] => [
-          benchmark_run_id,
-          of(agent_config?.name ?? agent_config?.info ?? '', agent_config?.model_name),
-        ]),
-        ...(job.benchmark_outcomes ?? []).map(({ benchmark_run_id, agent_name, model_name }): [string, AgentRun] => [
-          benchmark_run_id,
-          of(agent_name, model_name),
-        ]),
-      ]
-    }),
+    jobs.flatMap((job) =>
+      agentsWithRuns(job).map(({ key, name, model }): [string, AgentRun] => [
+        key,
+        { job_id: job.id, job_name: job.name, agent_name: name, model_name: model, time_ms: job.create_time_ms },
+      ]),
+    ),
   ),
-  outcomes: jobs.flatMap(({ benchmark_outcomes }) =>
-    (benchmark_outcomes ?? []).flatMap(({ benchmark_run_id, scenario_outcomes }) =>
-      scenario_outcomes
+  outcomes: jobs.flatMap((job) =>
+    agentsWithRuns(job).flatMap(({ key: benchmark_run_id, outcome }) =>
+      (outcome?.scenario_outcomes ?? [])
         .filter(({ scenario_definition_id }) => scenario_definition_id === id)
-        .map((outcome) => ({ ...outcome, benchmark_run_id })),
+        .map((each) => ({ ...each, benchmark_run_id })),
     ),
   ),
   n_jobs: jobs.length,

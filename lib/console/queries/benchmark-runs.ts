@@ -10,6 +10,7 @@ import {
 import { readLeniently } from '#lib/contract/lenient.ts'
 import { maxPageSize } from '#lib/contract/paging.ts'
 import { ScenarioRunList } from '#lib/contract/scenario-runs.ts'
+import { agentsWithRuns } from '#lib/wire/job-agents.ts'
 import { browserApi } from '../api/browser-api.ts'
 import { askingEvery } from '../api/failures.ts'
 import { followQuery } from '../live/follow-query.ts'
@@ -59,28 +60,18 @@ export type RunOrigins = Readonly<Record<string, RunOrigin>>
 
 const originsOf = (jobs: readonly BenchmarkJob[]): RunOrigins =>
   Object.fromEntries(
-    jobs.flatMap(({ id: job_id, name: job_name, benchmark_outcomes, in_progress_runs }) => [
-      ...(in_progress_runs ?? []).map(({ benchmark_run_id, agent_config: agent }): [string, RunOrigin] => [
-        benchmark_run_id,
+    jobs.flatMap((job) =>
+      agentsWithRuns(job).map(({ key, name, model, outcome }): [string, RunOrigin] => [
+        key,
         {
-          job_id,
-          job_name,
-          agent_name: agent?.name ?? agent?.info ?? '',
-          model_name: agent?.model_name ?? null,
-          outcomes: 0,
+          job_id: job.id,
+          job_name: job.name,
+          agent_name: name,
+          model_name: model,
+          outcomes: outcome?.scenario_outcomes.length ?? 0,
         },
       ]),
-      ...(benchmark_outcomes ?? []).map((outcome): [string, RunOrigin] => [
-        outcome.benchmark_run_id,
-        {
-          job_id,
-          job_name,
-          agent_name: outcome.agent_name,
-          model_name: outcome.model_name ?? null,
-          outcomes: outcome.scenario_outcomes.length,
-        },
-      ]),
-    ]),
+    ),
   )
 
 /** Jobs that are looked through for the runs of a page of them. */

@@ -1,8 +1,9 @@
 import type { AgentConfig, BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
+import { attemptsOf, plannedTrials } from '#lib/wire/job-plan.ts'
 import { agentLabel, countOf, cutPart } from '#lib/wire/report-words.ts'
 import type { AgentIdentity, CompareReport, Incomparability } from '#lib/wire/reports.ts'
 import { endings } from './job-verdict.ts'
-import { attemptsOf, isComplete, plannedAttempts } from './judged-job.ts'
+import { isComplete } from './judged-job.ts'
 
 /** What makes a comparison of these jobs less than fair, the gravest first. */
 export const incomparabilities = (
@@ -33,7 +34,7 @@ const incomplete = (job: BenchmarkJob): Incomparability[] => {
   const line = (text: string): Incomparability[] => [{ kind: 'incomplete', text: `${name} ${text}` }]
   if (!isComplete(job)) return line(`is ${state}: outcomes of it may still come`)
   const made = (benchmark_outcomes ?? []).reduce((sum, { scenario_outcomes }) => sum + scenario_outcomes.length, 0)
-  const planned = plannedAttempts(job) ?? 0
+  const planned = plannedTrials(job) ?? 0
   if (!endings[state] || planned <= made) return []
   return line(`${endings[state]}: there are ${made.toLocaleString('en-US')} of ${countOf(planned, 'attempt')}`)
 }

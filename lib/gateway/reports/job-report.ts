@@ -1,11 +1,12 @@
 import { judging } from '#lib/statistics/judgement.ts'
+import { attemptsOf, plannedTrials } from '#lib/wire/job-plan.ts'
 import type { Report, ReportFormat } from '#lib/wire/reports.ts'
 import { answering, json } from '../http/answer.ts'
 import { askedOf } from './asked.ts'
 import { inTurns, jobReader } from './caller.ts'
 import { reportCsv } from './csv.ts'
 import { verdictOf } from './job-verdict.ts'
-import { agentsOf, attemptsOf, isComplete, plannedAttempts, reportedJob } from './judged-job.ts'
+import { agentsOf, isComplete, reportedJob } from './judged-job.ts'
 import { reportMarkdown } from './markdown.ts'
 import { notesOf } from './notes.ts'
 
@@ -19,7 +20,7 @@ export const jobReport = (request: Request, id: string): Promise<Response> =>
     )
     const report: Report = {
       job: reportedJob(job),
-      verdict: verdictOf({ ...judgement, state: job.state, planned: plannedAttempts(job) }),
+      verdict: verdictOf({ ...judgement, state: job.state, planned: plannedTrials(job) }),
       ...judgement,
       notes: notesOf(judgement),
     }

@@ -1,33 +1,28 @@
 import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import type { JudgedAgent } from '#lib/statistics/figures.ts'
-import { identifiedOutcomes } from '#lib/wire/outcome-ids.ts'
+import { agentsWithRuns } from '#lib/wire/job-agents.ts'
+import { attemptsOf } from '#lib/wire/job-plan.ts'
 import type { ReportedJob } from '#lib/wire/reports.ts'
 
 export const agentsOf = (job: BenchmarkJob): JudgedAgent[] =>
-  identifiedOutcomes(job).map(({ agent_name, model_name, benchmark_run_id, scenario_outcomes }) => ({
-    agent_name,
-    model_name: model_name ?? null,
-    benchmark_run_id,
-    job_id: job.id,
-    outcomes: scenario_outcomes.map(({ scenario_definition_id: scenario_id, ...outcome }) => ({
-      ...outcome,
-      scenario_id,
-      scenario_name: outcome.scenario_name.trim() ? outcome.scenario_name : scenario_id,
-    })),
-  }))
-
-/** Attempts multiply the trials of a Harbor job, wherever it ran; of the other kinds they count repetitions after a failure. */
-export const attemptsOf = ({ job_source, job_spec }: BenchmarkJob): number | undefined => {
-  if (job_source?.type === 'harbor' || job_source?.type === 'imported')
-    return Math.max(1, job_spec?.orchestrator_config?.n_attempts ?? 1)
-  return job_spec ? 1 : undefined
-}
-
-/** Of all agents; undefined where the job does not tell. */
-export const plannedAttempts = (job: BenchmarkJob): number | undefined =>
-  job.job_spec
-    ? job.job_spec.scenario_ids.length * job.job_spec.agent_configs.length * (attemptsOf(job) ?? 1)
-    : undefined
+  agentsWithRuns(job).flatMap(({ key: benchmark_run_id, name: agent_name, model: model_name, outcome }) =>
+    outcome === null
+      ? []
+      : [
+          {
+            agent_name,
+            model_name,
+            benchmark_run_id,
+            job_id: job.id,
+            n_planned: outcome.n_total_trials,
+            outcomes: outcome.scenario_outcomes.map(({ scenario_definition_id: scenario_id, ...each }) => ({
+              ...each,
+              scenario_id,
+              scenario_name: each.scenario_name.trim() ? each.scenario_name : scenario_id,
+            })),
+          },
+        ],
+  )
 
 /** Whether no outcome of it will come any more. */
 export const isComplete = ({ state, in_progress_runs }: BenchmarkJob): boolean =>

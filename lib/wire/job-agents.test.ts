@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest'
+import { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
+import { readLeniently } from '#lib/contract/lenient.ts'
+import { agentsWithRuns } from './job-agents.ts'
+
+const agents = [
+  { name: 'solver', model_name: 'acme/small' },
+  { name: 'solver', model_name: 'acme/large' },
+  { name: 'writer', model_name: null },
+]
+/** A job of these three agents as a foreign service may answer it. */
+const agentsOf = (outcomes: object[], runs: object[] = [], specified: object[] | null = agents) =>
+  agentsWithRuns(
+    readLeniently(BenchmarkJob, {
+      id: 'bmj_1',
+      name: 'job',
+      state: 'running',
+      job_spec: specified && { scenario_ids: [], agent_configs: specified },
+      benchmark_outcomes: outcomes,
+      in_progress_runs: runs,
+    }),
+  )
+const outcome = (benchmark_run_id: string | null, agent_name: string | null, model_name?: string | null) => ({
+  benchmark_run_id,
+  agent_name,
+  model_name,
+})
+const run = (benchmark_run_id: string, agent_config: object | null) => ({
+  benchmark_run_id,
+  state: 'running',
+  agent_config,
+})
+const shown = (found: ReturnType<typeof agentsOf>) =>
+  found.map(({ place, runId, name, model }) => [place, runId, name, model])
+
+describe('agents of a job', () => {
+  // The page showed "4 agents of 3".
+  it('are those of the specification where an outcome leaves out its model', () => {
+    for (const model of [null, undefined, '', 'small'])
+      expect(shown(agentsOf([outcome('bmr_1', 'solver', model)]))).toEqual([
+        [0, 'bmr_1', 'solver', model === 'small' ? 'small' : 'acme/small'],
+      ])
+    // One that names its model goes first, wherever it stands.
+    const both = agentsOf([outcome('bmr_1', 'solver'), outcome('bmr_2', 'solver', 'acme/small')])
+    expect(shown(both)).toEqual([
+      [1, 'bmr_1', 'solver', 'acme/large'],
+      [0, 'bmr_2', 'solver', 'acme/small'],
+    ])
+  })
+
+  it('are those that an external run mentions, or the ones that are left', () => {
+    const api = (info?: string | null) => ({ type: 'external_api', info })
+    expect(shown(agentsOf([], [run('bmr_1', api('writer via webhook')), run('bmr_2', api(null))]))).toEqual([
+      [2, 'bmr_1', 'writer', null],
+      [0, 'bmr_2', 'solver', 'acme/small'],
+    ])
+    expect(shown(agentsOf([], [run('bmr_1', api('Solver (acme/large)'))]))).toEqual([
+      [1, 'bmr_1', 'solver', 'acme/large'],
+    ])
+    const found = agentsOf(
+      [outcome('bmr_1', 'solver'), outcome('bmr_2', 'writer')],
+      [run('bmr_3', api()), run('bmr_4', null)],
+    )
+    expect(found.map(({ place }) => place)).toEqual([0, 2, 1, null])
+  })
+
+  it('are one for an outcome without a run id and the run that goes on', () => {
+    const found = agentsOf([outcome(null, 'writer')], [run('bmr_1', { type: 'external_api' })], agents.slice(2))
+    expect(found).toMatchObject([{ place: 0, runId: 'bmr_1', name: 'writer', run: { state: 'running' } }])
+  })
+
+  it('are named by their runs where the job has no specification or another one', () => {
+    expect(
+      shown(agentsOf([outcome('bmr_1', 'solver')], [run('bmr_2', { type: 'external_api', info: 'bot' })], null)),
+    ).toEqual([
+      [null, 'bmr_1', 'solver', null],
+      [null, 'bmr_2', 'bot', null],
+    ])
+    expect(shown(agentsOf([outcome('bmr_1', 'other')]))).toEqual([[null, 'bmr_1', 'other', null]])
+  })
+})

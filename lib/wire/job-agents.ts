@@ -1,0 +1,98 @@
+import type { AgentConfig, BenchmarkJob, BenchmarkOutcome, InProgressRun } from '#lib/contract/benchmark-jobs.ts'
+import { identifiedOutcomes } from './outcome-ids.ts'
+
+/** An agent of a job with what its run has come to. */
+export interface JobAgent {
+  /** Id of its run, or its place in the job where a service gives none. */
+  key: string
+  runId: string | null
+  /** Place in the specification; null where the specification does not name it. */
+  place: number | null
+  name: string
+  model: string | null
+  outcome: BenchmarkOutcome | null
+  run: InProgressRun | null
+}
+
+/** The agents that have a run, outcomes first, each with the name and model that the specification gives it. */
+export const agentsWithRuns = (job: BenchmarkJob): JobAgent[] => {
+  const specified = job.job_spec?.agent_configs ?? []
+  const running = new Map((job.in_progress_runs ?? []).map((run) => [run.benchmark_run_id, run]))
+  const finished = identifiedOutcomes(job).map((outcome, at) => {
+    const run = running.get(outcome.benchmark_run_id) ?? null
+    running.delete(outcome.benchmark_run_id)
+    const runId = job.benchmark_outcomes?.[at]?.benchmark_run_id || null
+    return { ...named(outcome.agent_name, outcome.model_name), key: outcome.benchmark_run_id, runId, outcome, run }
+  })
+  const going = [...running.values()].map((run) => {
+    const { name, model_name, info } = run.agent_config ?? {}
+    return {
+      ...named(name, model_name, info),
+      key: run.benchmark_run_id,
+      runId: run.benchmark_run_id,
+      outcome: null,
+      run,
+    }
+  })
+  const rows: (Named & Pick<JobAgent, 'key' | 'runId' | 'outcome' | 'run'>)[] = [...finished, ...going]
+  const places = placesOf(rows, specified)
+  const agents = rows.map(({ name, model, info, ...row }, at): JobAgent => {
+    const place = places[at] ?? null
+    const agent = place === null ? undefined : specified[place]
+    return { ...row, place, name: name ?? agent?.name ?? info ?? '', model: model ?? agent?.model_name ?? null }
+  })
+  return agents.filter((agent) => agent.outcome !== null || agent.place !== null || !isTaken(agent, agents))
+}
+
+/** Gives a run that no agent is left for to the outcome of its agent, if the service left out the run id of that. */
+const isTaken = ({ name, run, runId }: JobAgent, agents: readonly JobAgent[]): boolean => {
+  const own = agents.find((each) => each.outcome && !each.runId && !each.run && (!name || name === each.name))
+  if (own) Object.assign(own, { run, runId })
+  return own !== undefined
+}
+
+interface Named {
+  name: string | null
+  model: string | null
+  /** What an `external_api` run says of its agent. */
+  info: string | null
+}
+
+const named = (...values: (string | null | undefined)[]): Named => {
+  const [name = null, model = null, info = null] = values.map((value) => (value?.trim() ? value : null))
+  return { name, model, info }
+}
+
+/**
+ * Place in the specification of each run's agent; an agent may be specified several times.
+ *
+ * Unspecified: runs that leave out their model, or their agent as `external_api` runs may. Each takes the closest agent that
+ * is left: the same name and model, the same name, an agent that its info mentions, then the next one in order.
+ */
+const placesOf = (rows: readonly Named[], specified: readonly AgentConfig[]): (number | null)[] => {
+  const places = rows.map((): number | null => null)
+  const left = new Set(specified.keys())
+  const take = (isMatch: (agent: AgentConfig, row: Named) => boolean) => {
+    for (const [at, row] of rows.entries()) {
+      if (places[at] !== null) continue
+      const place = [...left].find((each) => isMatch(specified[each] as AgentConfig, row))
+      if (place === undefined) continue
+      places[at] = place
+      left.delete(place)
+    }
+  }
+  const isSameName = (agent: AgentConfig, row: Named) => agent.name === row.name
+  take((agent, row) => isSameName(agent, row) && (agent.model_name ?? null) === row.model)
+  take((agent, row) => isSameName(agent, row) && isModelLike(agent.model_name, row.model))
+  take((agent, { name, info }) => name === null && mentions(info, agent.name) && mentions(info, agent.model_name))
+  take((agent, { name, info }) => name === null && mentions(info, agent.name))
+  take((_, { name }) => name === null)
+  return places
+}
+
+/** One may be missing, or lack its provider. */
+const isModelLike = (a: string | null | undefined, b: string | null): boolean =>
+  !a || !b || a.split('/').at(-1) === b.split('/').at(-1)
+
+const mentions = (info: string | null, name: string | null | undefined): boolean =>
+  Boolean(name && info?.toLowerCase().includes(name.toLowerCase()))
