@@ -2,7 +2,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '#lib/client/client.ts'
+import { readProc } from '#lib/service/kit/proc.ts'
 import { findProcesses } from '#lib/service/sandbox/processes.ts'
+import { serviceIdOf } from '#lib/service/store/data-dir.ts'
 import { runCommand } from '#lib/service/testing/process.ts'
 
 const atOnce = 10
@@ -44,8 +46,10 @@ export const manyDevboxes = async (count: number): Promise<DevboxesReport> => {
     const before = look()
     await many()
     const after = look()
-    const serviceId = readFileSync(join(dataDir, 'service-id'), 'utf8').trim()
-    const left = findProcesses({ DEVDECK_SERVICE_ID: serviceId })
+    // The service's own processes, such as the one that lists axons, belong to no devbox.
+    const left = findProcesses({ DEVDECK_SERVICE_ID: serviceIdOf(dataDir) }).filter((pid) =>
+      readProc(pid, 'environ')?.includes('DEVDECK_DEVBOX_ID='),
+    )
     if (left.length > 0) problems.push(`processes ${left.join(', ')} were left`)
     if (readFileSync('/proc/self/mounts', 'utf8').includes(dataDir)) problems.push('mounts were left')
     if (after.files > before.files + atOnce) problems.push(`${before.files} files were open, then ${after.files}`)

@@ -48,23 +48,22 @@ export const findProcessesSoon = async (marked: Record<string, string>, look = r
   return findProcesses(marked, await nextTable)
 }
 
-/** Processes whose environment holds all of `marked`, those of their sessions, and all descendants; never this one. */
+/**
+ * Processes whose environment holds all of `marked`, all descendants, and the sessions that such processes lead; never this
+ * one. A session with another leader, such as the login session a service was started from, is not the service's own.
+ */
 export const findProcesses = (marked: Record<string, string>, alive: ProcessTable = readTable()): number[] => {
   const wanted = Object.entries(marked).map(([name, value]) => `${name}=${value}`)
-  const own = processStat(process.pid)?.session
   const found = new Set<number>()
-  const sessions = new Set<number>()
-  for (const [pid, stat] of alive) {
-    // Splitting is the slow part, and most have none of it.
-    if (!stat.environment || !wanted.every((one) => stat.environment?.includes(one))) continue
-    const variables = stat.environment.split('\0')
-    if (!wanted.every((one) => variables.includes(one))) continue
-    found.add(pid)
-    if (stat.session !== own && stat.session > 0) sessions.add(stat.session)
+  for (const [pid, { environment }] of alive) {
+    // Splitting is slow, and most processes have none of the marks.
+    if (!environment || !wanted.every((one) => environment.includes(one))) continue
+    const variables = environment.split('\0')
+    if (wanted.every((one) => variables.includes(one))) found.add(pid)
   }
   for (let size = -1; size !== found.size; ) {
     size = found.size
-    for (const [pid, stat] of alive) if (sessions.has(stat.session) || found.has(stat.parent)) found.add(pid)
+    for (const [pid, { session, parent }] of alive) if (found.has(session) || found.has(parent)) found.add(pid)
   }
   found.delete(process.pid)
   return [...found]

@@ -1,14 +1,15 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import {
   chmodSync,
   closeSync,
   existsSync,
+  fstatSync,
   mkdirSync,
   openSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
-  writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -25,21 +26,51 @@ export const reserveNames = { ends: 'reserve', commands: 'reserve-commands' }
 
 export interface DataDir {
   path: string
-  /** Stays the same over restarts; marks every process started on behalf of this folder. */
+  /** Marks every process started for this folder. Stays the same across restarts, until the machine reboots. */
   serviceId: string
+  /** False once the folder was removed or replaced. */
+  isInPlace: () => boolean
   release: () => void
 }
 
-/** Makes the folder if need be and takes it for this process. Throws a StartError when that cannot be. */
+/** Creates the folder if needed and takes it for this process. Throws a StartError when it cannot. */
 export const openDataDir = (path: string): DataDir => {
   try {
     makeDataDir(path)
-    const release = oneAtATime(path, () => lock(path))
-    return { path, serviceId: readOrMake(join(path, 'service-id'), randomUUID), release }
+    const unlock = lock(path)
+    const folder = openSync(path, 'r')
+    const { dev, ino } = fstatSync(folder)
+    return {
+      path,
+      serviceId: serviceIdOf(path),
+      isInPlace: () => {
+        const found = statSync(path, { throwIfNoEntry: false })
+        return found?.dev === dev && found.ino === ino && existsSync(join(path, databaseName))
+      },
+      release: () => {
+        closeSync(folder)
+        unlock()
+      },
+    }
   } catch (error) {
     if (error instanceof StartError) throw error
     throw new StartError(`The data folder ${path} cannot be used: ${(error as Error).message}`)
   }
+}
+
+/**
+ * A file can be copied with its folder, and the copy must not take the original's processes for its own: so the mark
+ * also depends on the folder's inode, and on the boot because inodes are reused.
+ */
+export const serviceIdOf = (path: string): string => {
+  const { dev, ino } = statSync(path)
+  const parts = [readOrMake(join(path, 'service-id'), randomUUID), dev, ino, bootId()]
+  return createHash('sha256').update(parts.join(' ')).digest('hex').slice(0, 32)
+}
+
+const bootId = (): string => {
+  const file = '/proc/sys/kernel/random/boot_id'
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
 }
 
 /** Makes the folder if need be, for this user alone. */
@@ -89,7 +120,7 @@ export interface RunningService {
 
 /** The service that holds the data folder, if one does. */
 export const runningService = (path: string): RunningService | undefined => {
-  const pid = readHolder(join(path, 'lock'))
+  const pid = holderOf(path)
   if (pid === undefined) return undefined
   const read = (file: string) => {
     const whole = join(path, file)
@@ -111,47 +142,75 @@ const readOrMake = (file: string, make: () => string): string => {
   return text
 }
 
-/** Of two that find the lock of a dead process at the same moment, the second must not remove what the first made. */
-const oneAtATime = <T>(path: string, work: () => T): T => {
+/** Long enough for a command that only checks whether a service is running. */
+const lockTimeoutMs = 500
+
+/**
+ * Holds the folder until the returned function is called or this process dies: the kernel releases the lock, and it does
+ * not travel with a copy. The file `lock` only names the holder.
+ */
+const lock = (path: string) => {
+  const held = openLock(path, lockTimeoutMs)
+  const file = join(path, 'lock')
+  try {
+    // A journal file would need room on a full disk before the reserves are given up.
+    held.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
+    const older = holderWithoutLock(file)
+    if (older !== undefined) throw inUse(path, older)
+    // On a full disk, starting needs the room that the last process set aside.
+    for (const name of Object.values(reserveNames)) rmSync(join(path, name), { force: true })
+    writeFileSync(file, `${process.pid} ${processStat(process.pid)?.startTime ?? ''} held\n`, { mode: 0o600 })
+  } catch (error) {
+    held.close()
+    throw isBusy(error) ? inUse(path, holderNamedIn(file)) : error
+  }
+  return () => {
+    rmSync(file, { force: true })
+    held.close()
+  }
+}
+
+const inUse = (path: string, pid: number | undefined) =>
+  new StartError(`The data folder ${path} is in use by another Devdeck service (pid ${pid ?? 'unknown'})`)
+
+const openLock = (path: string, timeout: number): DatabaseSync => {
   const file = join(path, 'lock.db')
   closeSync(openSync(file, 'a', 0o600))
-  // The kernel takes this lock back when its process dies.
-  const guard = new DatabaseSync(file, { timeout: 5000 })
-  try {
-    guard.exec('BEGIN EXCLUSIVE')
-    return work()
-  } finally {
-    guard.close()
-  }
+  return new DatabaseSync(file, { timeout })
 }
 
-const lock = (path: string) => {
+/** The pid of the service that holds the folder. */
+const holderOf = (path: string): number | undefined => {
   const file = join(path, 'lock')
-  const holder = readHolder(file)
-  if (holder !== undefined)
-    throw new StartError(`The data folder ${path} is in use by another Devdeck service (pid ${holder})`)
-  rmSync(file, { force: true })
-  // On a full disk a start needs the room of the reserves that the last process kept.
-  for (const name of Object.values(reserveNames)) rmSync(join(path, name), { force: true })
-  // wx: of two that start at the same moment, one is refused.
-  const handle = openSync(file, 'wx', 0o600)
-  writeSync(handle, `${process.pid} ${processStat(process.pid)?.startTime ?? ''}\n`)
-  closeSync(handle)
-  return () => rmSync(file, { force: true })
+  if (!existsSync(file)) return undefined
+  const older = holderWithoutLock(file)
+  if (older !== undefined) return older
+  const database = openLock(path, 0)
+  try {
+    database.exec('SELECT 1 FROM sqlite_schema')
+    return undefined
+  } catch (error) {
+    if (!isBusy(error)) throw error
+    return holderNamedIn(file)
+  } finally {
+    database.close()
+  }
 }
 
-/** The pid of the process that holds the lock, unless it has ended. */
-const readHolder = (file: string): number | undefined => {
-  let text: string
-  try {
-    text = readFileSync(file, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
-  }
-  const [pid = '', since = ''] = text.trim().split(' ')
-  if (!/^\d+$/.test(pid) || !isAlive(Number(pid))) return undefined
-  // A pid is given away again, in containers at every start: the same process began at the same time.
+const sqliteBusy = 5
+const isBusy = (error: unknown) => (error as { errcode?: number }).errcode === sqliteBusy
+
+const readLock = (file: string): string[] => (existsSync(file) ? readFileSync(file, 'utf8').trim().split(' ') : [])
+
+const holderNamedIn = (file: string): number | undefined => {
+  const [pid = ''] = readLock(file)
+  return /^\d+$/.test(pid) ? Number(pid) : undefined
+}
+
+/** A service of an older release holds no kernel lock: its process still runs and started when the file says. */
+const holderWithoutLock = (file: string): number | undefined => {
+  const [pid = '', since = '', held] = readLock(file)
+  if (held !== undefined || !/^\d+$/.test(pid) || !isAlive(Number(pid))) return undefined
   const actual = processStat(Number(pid))?.startTime
   return actual === undefined || since === '' || actual === since ? Number(pid) : undefined
 }

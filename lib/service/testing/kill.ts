@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Client, createClient } from '#lib/client/client.ts'
 import { processStat } from '#lib/service/kit/proc.ts'
 import { findProcesses, isGone } from '#lib/service/sandbox/processes.ts'
+import { serviceIdOf } from '#lib/service/store/data-dir.ts'
 import { runCommand } from './process.ts'
 import { seededRandom } from './random.ts'
 
@@ -256,9 +257,7 @@ const integrityOf = (file: string): string => {
 
 /** pid and start time, together never used twice, of the processes of the folder's service. */
 const processesOf = (dataDir: string): string[] =>
-  findProcesses({ DEVDECK_SERVICE_ID: readFileSync(join(dataDir, 'service-id'), 'utf8').trim() }).map(
-    (pid) => `${pid} ${processStat(pid)?.startTime}`,
-  )
+  findProcesses({ DEVDECK_SERVICE_ID: serviceIdOf(dataDir) }).map((pid) => `${pid} ${processStat(pid)?.startTime}`)
 
 const isAlive = (process: string): boolean => {
   const [pid, startTime] = process.split(' ')
