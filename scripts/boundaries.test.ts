@@ -38,7 +38,7 @@ const packages: Record<string, RegExp> = {
 /** What the subjects of the service may import of each other, beside domain, store and kit. */
 const subjects: Record<string, readonly string[]> = {
   benchmarks: ['devboxes', 'executions', 'sandbox'],
-  cli: ['benchmarks', 'evictions', 'http', 'sandbox'],
+  cli: ['benchmarks', 'devboxes', 'evictions', 'http', 'sandbox'],
   devboxes: ['sandbox'],
   executions: ['sandbox'],
   routes: ['http', 'benchmarks', 'devboxes', 'sandbox', 'terminals'],

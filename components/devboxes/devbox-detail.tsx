@@ -17,7 +17,7 @@ import { paths } from '#lib/console/address/paths.ts'
 import { evictionOf } from '#lib/console/live/eviction-feed.ts'
 import { devboxQueries, isMoving } from '#lib/console/queries/devboxes.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
-import { type Devbox, devboxRefusal, hasEnded } from '#lib/contract/devboxes.ts'
+import { type Devbox, devboxRefusal, resumeRefusal, shutdownRefusal } from '#lib/contract/devboxes.ts'
 import { devboxPage } from './devbox-missing.tsx'
 import { DevboxStatusBadge } from './devbox-status.tsx'
 import type { DevboxTab } from './devbox-tab.ts'
@@ -109,12 +109,12 @@ const Header = ({ devbox, tab, moves, onOpen }: HeaderProps) => {
       }
       actions={
         <>
-          {status === 'suspended' || status === 'resuming' ? (
+          {!resumeRefusal(devbox) || status === 'resuming' ? (
             <Button
               icon={Play}
               variant="primary"
               busy={busy}
-              disabledReason={devboxRefusal('resume', status)}
+              disabledReason={resumeRefusal(devbox)}
               onClick={() => moves.resume(devbox)}
             >
               Resume devbox
@@ -129,11 +129,7 @@ const Header = ({ devbox, tab, moves, onOpen }: HeaderProps) => {
               Suspend devbox
             </Button>
           )}
-          <Button
-            icon={Power}
-            disabledReason={hasEnded(status) ? 'The devbox has ended already' : devboxRefusal('shutdown', status)}
-            onClick={() => moves.shutdown(devbox)}
-          >
+          <Button icon={Power} disabledReason={shutdownRefusal(devbox)} onClick={() => moves.shutdown(devbox)}>
             Shut down devbox
           </Button>
           <DropdownMenu

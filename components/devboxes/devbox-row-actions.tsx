@@ -4,18 +4,18 @@ import { useRouter } from 'next/navigation'
 import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { paths } from '#lib/console/address/paths.ts'
-import { type Devbox, devboxRefusal, hasEnded } from '#lib/contract/devboxes.ts'
+import { type Devbox, devboxRefusal, resumeRefusal, shutdownRefusal } from '#lib/contract/devboxes.ts'
 import { t } from '#lib/language/translate.ts'
 import type { DevboxMoves } from './use-devbox-moves.tsx'
 
 export const DevboxRowActions = ({ devbox, moves }: { devbox: Devbox; moves: DevboxMoves }) => {
   const router = useRouter()
   const name = devbox.name || devbox.id
-  const isSuspended = devbox.status === 'suspended'
+  const canResume = resumeRefusal(devbox) === null
   const busy = moves.busyId === devbox.id
   return (
     <>
-      {isSuspended ? (
+      {canResume ? (
         <IconButton
           size="sm"
           icon={Play}
@@ -52,16 +52,14 @@ export const DevboxRowActions = ({ devbox, moves }: { devbox: Devbox; moves: Dev
           {
             label: t('Resume devbox'),
             icon: Play,
-            disabledReason: devboxRefusal('resume', devbox.status),
+            disabledReason: resumeRefusal(devbox),
             onSelect: () => moves.resume(devbox),
           },
           {
             label: t('Shut down devbox'),
             icon: Power,
             tone: 'danger',
-            disabledReason: hasEnded(devbox.status)
-              ? 'The devbox has ended already'
-              : devboxRefusal('shutdown', devbox.status),
+            disabledReason: shutdownRefusal(devbox),
             onSelect: () => moves.shutdown(devbox),
           },
         ]}

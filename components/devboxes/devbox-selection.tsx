@@ -4,7 +4,7 @@ import { Camera, Clock, Pause, Play, Power } from 'lucide-react'
 import { type RowAction, SelectionBar } from '#components/list/selection-bar.tsx'
 import { devboxMutations } from '#lib/console/queries/devboxes.ts'
 import { snapshotMutations } from '#lib/console/queries/snapshots.ts'
-import { type Devbox, devboxRefusal, hasEnded } from '#lib/contract/devboxes.ts'
+import { type Devbox, devboxRefusal, resumeRefusal, shutdownRefusal } from '#lib/contract/devboxes.ts'
 import { t } from '#lib/language/translate.ts'
 
 interface DevboxSelectionProps {
@@ -25,7 +25,7 @@ export const DevboxSelection = ({ devboxes, onClear }: DevboxSelectionProps) => 
       verb: 'Resume',
       done: 'Resuming',
       failed: 'Not every devbox was resumed',
-      isEligible: ({ status }) => devboxRefusal('resume', status) === null,
+      isEligible: (devbox) => resumeRefusal(devbox) === null,
       act: ({ id }) => resume.mutateAsync(id),
     },
     {
@@ -66,7 +66,7 @@ export const DevboxSelection = ({ devboxes, onClear }: DevboxSelectionProps) => 
           count,
         }),
       isFinal: true,
-      isEligible: ({ status }) => !hasEnded(status),
+      isEligible: (devbox) => shutdownRefusal(devbox) === null,
       act: ({ id }) => shutdown.mutateAsync(id),
     },
   ]

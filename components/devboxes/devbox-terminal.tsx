@@ -9,7 +9,7 @@ import { Button } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { devboxKeys } from '#lib/console/queries/devbox-keys.ts'
 import { isMoving } from '#lib/console/queries/devboxes.ts'
-import { type Devbox, devboxRefusal, hasEnded } from '#lib/contract/devboxes.ts'
+import { type Devbox, devboxRefusal, keepsDisk, resumeRefusal } from '#lib/contract/devboxes.ts'
 import type { DevboxMoves } from './use-devbox-moves.tsx'
 
 const LogTail = dynamic(() => import('./log-panel.tsx').then((tab) => tab.LogTail))
@@ -22,7 +22,7 @@ export const DevboxTerminal = ({ devbox, moves }: { devbox: Devbox; moves: Devbo
   if (refusal === null && !hasRun) setHasRun(true)
 
   const hasFailed = devbox.status === 'failure'
-  const resume = devbox.status === 'suspended' && (
+  const resume = resumeRefusal(devbox) === null && (
     <Button icon={Play} busy={moves.busyId === devbox.id} onClick={() => moves.resume(devbox)}>
       Resume devbox
     </Button>
@@ -37,7 +37,8 @@ export const DevboxTerminal = ({ devbox, moves }: { devbox: Devbox; moves: Devbo
           </p>
         ) : hasFailed ? (
           <Banner tone="danger" title="There is no shell to open">
-            {refusal}. Below is what its commands wrote.
+            <p>{refusal}. Its log is below.</p>
+            {resume}
           </Banner>
         ) : (
           <EmptyState icon={SquareTerminal} title="There is no shell to open" action={resume || undefined}>
@@ -47,7 +48,7 @@ export const DevboxTerminal = ({ devbox, moves }: { devbox: Devbox; moves: Devbo
         {(hasFailed || isMoving(devbox)) && <LogTail devboxId={devbox.id} />}
       </div>
     )
-  const next = hasEnded(devbox.status) ? 'This is the last it showed' : 'The terminal connects again when it runs'
+  const next = !keepsDisk(devbox) ? 'This is the last it showed' : 'The terminal connects again when it runs'
   return (
     <TerminalWorkspace
       devboxId={devbox.id}

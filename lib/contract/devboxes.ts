@@ -133,7 +133,7 @@ export type DevboxAction =
 const ended: readonly string[] = ['failure', 'shutdown']
 const allowedIn: Record<DevboxAction, readonly string[] | null> = {
   suspend: ['running'],
-  resume: ['suspended'],
+  resume: ['suspended', 'failure'],
   // Shutting down twice is no error, so every state allows it.
   shutdown: null,
   execute: ['running'],
@@ -144,21 +144,44 @@ const allowedIn: Record<DevboxAction, readonly string[] | null> = {
   snapshot: ['running', 'suspended'],
 }
 
+const words: Record<string, string> = { failure: 'failed' }
+
 /**
  * Why `status` forbids `action`, or null when it allows it. The service's refusal and the disabled button's reason
- * are this one sentence.
+ * are this one sentence. For `resume` and `shutdown` of a devbox that has ended, the functions below say more.
  */
 export const devboxRefusal = (action: DevboxAction, status: string): string | null => {
   const allowed = allowedIn[action]
   if (allowed === null || allowed.includes(status)) return null
-  const needs = allowed.join(' or ')
+  const needs = allowed.map((each) => words[each] ?? each).join(' or ')
   return ended.includes(status)
     ? `The devbox has ended (${status}); it needs to be ${needs}`
     : `The devbox is ${status}; it needs to be ${needs}`
 }
 
-/** The states a devbox does not leave. */
+/** Nothing runs in it and nothing will, unless it failed, kept its disk and is resumed. */
 export const hasEnded = (status: string) => ended.includes(status)
+
+type Lived = Pick<Devbox, 'status' | 'state_transitions'>
+
+/**
+ * Unspecified: what a failure leaves. A devbox that has run keeps its disk and can be resumed, however it failed; one that
+ * never ran has nothing to keep.
+ */
+export const keepsDisk = ({ status, state_transitions }: Lived): boolean =>
+  !hasEnded(status) || (status === 'failure' && hasRun({ state_transitions }))
+
+export const hasRun = ({ state_transitions }: Pick<Devbox, 'state_transitions'>): boolean =>
+  state_transitions.some(({ status }) => status === 'running')
+
+/** Why the devbox cannot be resumed, or null when it can. */
+export const resumeRefusal = (devbox: Lived): string | null =>
+  devboxRefusal('resume', devbox.status) ??
+  (keepsDisk(devbox) ? null : 'The devbox failed before it ran, so there is no disk to resume from')
+
+/** Why shutting it down would change nothing, or null when it would. */
+export const shutdownRefusal = (devbox: Lived): string | null =>
+  keepsDisk(devbox) ? devboxRefusal('shutdown', devbox.status) : 'The devbox has ended already'
 
 /** Initiators of devboxes that a benchmark creates for a trial. */
 export const trialInitiators: readonly string[] = ['scenario', 'scoring_validation']

@@ -31,6 +31,8 @@ const main = async () => {
       return (await import('./cli/environments.ts')).listBuilt(commandLine)
     case 'environments clear':
       return (await import('./cli/environments.ts')).clearBuilt(commandLine)
+    case 'recover':
+      return (await import('./cli/recover.ts')).recover(commandLine)
     case 'doctor':
       return (await import('./cli/doctor.ts')).doctor(commandLine)
     case 'help':

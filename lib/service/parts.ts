@@ -29,6 +29,7 @@ import type { Database } from './store/database.ts'
 import { createEvictionStore } from './store/evictions.ts'
 import { createExecutionStore } from './store/executions.ts'
 import { DevboxLogs } from './store/logs/logs.ts'
+import type { LostAndFound } from './store/lost-and-found.ts'
 import type { Stores } from './store/stores.ts'
 import { Terminals } from './terminals/terminals.ts'
 import { TerminalTokens } from './terminals/tokens.ts'
@@ -46,6 +47,8 @@ export interface ServiceBase {
   stopping: AbortSignal
   /** Takes a step of closing. The steps are taken in reverse order, also when the service fails to start. */
   onClose: (step: () => void | Promise<void>) => void
+  /** Takes what the database does not know. */
+  lostAndFound: LostAndFound
 }
 
 /** Starts the parts one after the other, each with what it left unfinished when the service last stopped. */
@@ -105,11 +108,13 @@ const startDevboxes = async (base: ServiceBase) => {
   })
   await snapshots.recover()
   await devboxes.recover()
+  if (base.lostAndFound.summary) logError({ message: base.lostAndFound.summary })
   evictions.recover()
   return { ...parts, terminals, ptyTokens, tunnels, evictions }
 }
 
-const createDevboxes = ({ config, dataDir, database, store, sandbox, folderOf, onClose }: ServiceBase) => {
+const createDevboxes = (base: ServiceBase) => {
+  const { config, dataDir, database, store, sandbox, folderOf, onClose, lostAndFound } = base
   const { serviceId } = dataDir
   const logs = new DevboxLogs(folderOf)
   const pipes = new Pipes(join(dataDir.path, 'pipes'))
@@ -127,6 +132,7 @@ const createDevboxes = ({ config, dataDir, database, store, sandbox, folderOf, o
     folderOf,
     isolation: sandbox.isolation,
     serviceId,
+    lostAndFound,
   })
   const devboxes = new Devboxes({
     store: store.devboxes,
@@ -134,6 +140,7 @@ const createDevboxes = ({ config, dataDir, database, store, sandbox, folderOf, o
     secrets: store.secrets,
     networkPolicies: store.networkPolicies,
     snapshots,
+    lostAndFound,
     logs,
     pipes,
     executions,

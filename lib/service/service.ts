@@ -14,6 +14,7 @@ import { contractRoutes } from './routes/contract-routes.ts'
 import { beginChoice, type SandboxChoice } from './sandbox/choose.ts'
 import { databaseName, openDataDir, publishAddress, reserveNames } from './store/data-dir.ts'
 import { openDatabase } from './store/database.ts'
+import { LostAndFound } from './store/lost-and-found.ts'
 import { createStores } from './store/stores.ts'
 
 export interface Service {
@@ -59,6 +60,7 @@ export const createService = async (
       folderOf: (devboxId) => join(dataDir.path, 'devboxes', devboxId),
       stopping: stopping.signal,
       onClose: (step) => undo.push(step),
+      lostAndFound: new LostAndFound(dataDir.path),
     }
     const access = readAccess(base)
     const sealed = [base.store.secrets.problem() ?? []].flat()

@@ -4,7 +4,7 @@ import { Banner } from '#components/ui/banner.tsx'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
-import type { Devbox } from '#lib/contract/devboxes.ts'
+import { type Devbox, keepsDisk } from '#lib/contract/devboxes.ts'
 
 interface EndingProps {
   devbox: Devbox
@@ -26,7 +26,11 @@ export const Ending = ({ devbox, onCopy }: EndingProps) => {
       title={hasFailed ? 'This devbox failed' : 'This devbox was shut down'}
     >
       <p>{why}</p>
-      <p>{next}</p>
+      {keepsDisk(devbox) ? (
+        <p>Its disk is kept until you shut it down. Resume the devbox to continue.</p>
+      ) : (
+        <p>{next}</p>
+      )}
       <div className="mt-2 flex flex-wrap gap-2">
         <ButtonLink size="sm" icon={ScrollText} href={paths.devbox(id, 'log')}>
           Read its log
@@ -62,7 +66,10 @@ const failures: Record<string, Reason> = {
     why: 'A launch command or its entrypoint failed.',
     next: 'The log has what the command wrote; mend it in one like it.',
   },
-  health_check_failed: { why: 'It stopped answering health checks.', next: 'The log has what it did last.' },
+  health_check_failed: {
+    why: 'Its processes were killed, or it stopped responding.',
+    next: 'Its log shows what happened last.',
+  },
 }
 const kept = 'Its disk is deleted; its snapshots and its log stay.'
 const shutdowns: Record<string, Reason> = {

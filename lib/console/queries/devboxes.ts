@@ -9,6 +9,7 @@ import {
   devboxes,
   devboxStatuses,
   hasEnded,
+  keepsDisk,
 } from '#lib/contract/devboxes.ts'
 import { browserApi } from '../api/browser-api.ts'
 import { type Described, refuseIfChanged } from '../api/changed-meanwhile.ts'
@@ -93,7 +94,7 @@ export const devboxQueries = {
       queryKey: devboxKeys.one(id),
       queryFn: ({ signal }) => pageApi.devboxes.get({ params: { id }, signal }),
       refetchInterval: ({ state: { data, error } }) =>
-        pace(error, !data ? restingMs : hasEnded(data.status) ? false : restingMs / 3),
+        pace(error, !data ? restingMs : keepsDisk(data) ? restingMs / 3 : false),
     }),
 
   /**

@@ -45,6 +45,7 @@ const commands = {
   import: { flags: ['data-dir', 'account'], words: ['DIR or ZIP'] },
   'environments list': { flags: ['data-dir'], words: [] },
   'environments clear': { flags: ['data-dir'], words: [] },
+  recover: { flags: ['data-dir', 'account'], words: [] },
   doctor: { flags: ['data-dir', 'isolation', 'min-free-memory', 'min-free-disk'], words: [] },
   help: { flags: serveFlags, words: [] },
 } as const satisfies Record<string, { flags: readonly (keyof z.output<typeof Flags>)[]; words: readonly string[] }>
@@ -217,6 +218,8 @@ Commands
   environments list   list what was built of tasks' environments, how much it takes and when it was last used
   environments clear  remove what was built of tasks' environments, but for what trials run in now, and what
                       installs of agents left; both are made anew when a trial needs them
+  recover             list devboxes and snapshots again whose records are lost, after the database was lost
+                      or an older backup of it was restored; the service must be stopped
   doctor              tell what this machine allows and how the service is; exit 1 when something is wrong
   help                print this
 
@@ -258,6 +261,9 @@ keys add
 
 import
   --account NAME      whose job it becomes (local)
+
+recover
+  --account NAME      the account of what has no record of its own (local)
 
 drain
   --deadline TIME     when the devboxes are suspended, from now (10m)

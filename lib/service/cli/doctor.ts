@@ -6,7 +6,8 @@ import { floorsOf, freeDisk, freeMemory } from '#lib/service/evictions/pressure.
 import { countOf, sizeText } from '#lib/service/kit/amounts.ts'
 import { describeIsolation } from '#lib/service/sandbox/doctor.ts'
 import { databaseName, runningService } from '#lib/service/store/data-dir.ts'
-import { inspectDatabase } from '#lib/service/store/database.ts'
+import { inspectDatabase, lostDatabase } from '#lib/service/store/database.ts'
+import { countRecorded, inWords, lostAndFoundName, lostFolders } from '#lib/service/store/lost-and-found.ts'
 import { migrations } from '#lib/service/store/migrations.ts'
 import packageJson from '../../../package.json' with { type: 'json' }
 import type { CommandLine } from './command-line.ts'
@@ -78,14 +79,28 @@ const data = async ({ dataDir, keys }: CommandLine): Promise<Finding[]> => {
   ]
   for (const [kind, bytes] of Object.entries(await sizes(dataDir)))
     findings.push(['ok', '', `${sizeText(bytes)} ${kind}`])
-  const file = join(dataDir, databaseName)
-  if (!existsSync(file)) return [...findings, ['ok', 'database', 'none yet']]
-  try {
-    const { schema, problem, validKeys, revokedKeys } = inspectDatabase(file)
+  const lost = lostFolders(dataDir)
+    .map(countRecorded)
+    .reduce((sum, each) => ({ devboxes: sum.devboxes + each.devboxes, snapshots: sum.snapshots + each.snapshots }), {
+      devboxes: 0,
+      snapshots: 0,
+    })
+  if (lost.devboxes + lost.snapshots > 0)
     findings.push([
-      problem === undefined ? 'ok' : 'wrong',
+      'note',
+      'lost+found',
+      `${inWords(lost)} that the database did not know, in ${join(dataDir, lostAndFoundName)}; the command recover lists them again`,
+    ])
+  const file = join(dataDir, databaseName)
+  try {
+    const problem = lostDatabase(file)
+    if (problem !== undefined) return [...findings, ['wrong', 'database', problem]]
+    if (!existsSync(file)) return [...findings, ['ok', 'database', 'none yet']]
+    const { schema, problem: damage, validKeys, revokedKeys } = inspectDatabase(file)
+    findings.push([
+      damage === undefined ? 'ok' : 'wrong',
       'database',
-      problem ?? `whole, schema ${schema}${schema < migrations.length ? '; the next start brings it up to date' : ''}`,
+      damage ?? `whole, schema ${schema}${schema < migrations.length ? '; the next start brings it up to date' : ''}`,
     ])
     const ofOthers = keys
       ? `${keys.length} of DEVDECK_API_KEYS`
@@ -104,6 +119,7 @@ const kinds: Record<string, string> = {
   snapshots: 'snapshots',
   environments: 'environments of tasks',
   'agent-installs': 'installs of agents',
+  [lostAndFoundName]: 'lost and found',
 }
 
 /** Bytes on the disk by kind, the greatest first. */

@@ -58,7 +58,7 @@ describeUnderEachIsolation('many devboxes, one after another, under isolation', 
     expect(mounts().filter((line) => line.includes(temp))).toEqual([])
     for (const id of ids)
       for (const left of readdirSync(join(service.dataDir, 'devboxes', id)))
-        expect(['executions', 'log']).toContain(left)
+        expect(['executions', 'log', 'record.json']).toContain(left)
     const { port } = new URL(service.url)
     await service.close()
     expect(readdirSync(temp)).toEqual([])

@@ -1,12 +1,13 @@
 import { EventEmitter } from 'node:events'
-import { mkdir, readdir } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import {
   type Devbox,
   type DevboxAction,
   type DevboxCreate,
   type DevboxUpdate,
   devboxRefusal,
-  hasEnded,
+  keepsDisk,
+  resumeRefusal,
 } from '#lib/contract/devboxes.ts'
 import { type DevboxEvent, idleRule, keepAliveUntil, nextStatus } from '#lib/service/domain/devboxes.ts'
 import { resourcesOf } from '#lib/service/domain/launch-parameters.ts'
@@ -20,11 +21,13 @@ import { untilStored } from '#lib/service/kit/until-stored.ts'
 import { endProcesses } from '#lib/service/sandbox/plain-process.ts'
 import type { RunningDevbox, System } from '#lib/service/sandbox/sandbox.ts'
 import type { DevboxRecord } from '#lib/service/store/devboxes.ts'
+import { type LostAndFound, namesIn } from '#lib/service/store/lost-and-found.ts'
 import type { WatchedDisk } from './disk-watch.ts'
 import { Life, type LifeOptions, type Reasons } from './life.ts'
-import { makeRoot, makeSystem, removeDisk, removeFolder, stageMounts } from './mounts.ts'
+import { isUnfinished, makeRoot, makeSystem, removeDisk, removeFolder, stageMounts } from './mounts.ts'
 import { type NewDevboxPlan, planDevbox } from './new-devbox.ts'
 import { newTunnel } from './new-tunnel.ts'
+import { hasRecordFile, writeDevboxFile } from './record-file.ts'
 import { networkOf } from './site.ts'
 
 // A devbox whose launch commands take longer is not evicted.
@@ -36,6 +39,7 @@ const watchMs = 2000
 interface Options extends LifeOptions {
   /** Devboxes that have not ended. */
   maxPerAccount: number
+  lostAndFound: LostAndFound
   executions: {
     /** Completes the executions that a restart of the service interrupted. */
     recover(): Promise<void>
@@ -81,16 +85,14 @@ export class Devboxes {
    * in between, and starts what was running. The devboxes are starting, not running, when this resolves.
    */
   async recover(): Promise<void> {
-    const { store, executions, serviceId, folderOf } = this.#options
+    const { store, executions, serviceId, folderOf, lostAndFound } = this.#options
     await endProcesses({ DEVDECK_SERVICE_ID: serviceId })
     await executions.recover()
-    // A crash may have come between the end of a devbox and that of its disk, or before a new one was stored.
-    const folders = await readdir(folderOf('')).catch(() => [])
-    const ids = store.unended()
-    for (const id of ids) this.#takeUp(id)
-    const unended = new Set(ids)
-    this.#sweep = this.#removeLeftovers(folders.filter((id) => !unended.has(id))).catch(
-      logFailure('Disks of ended devboxes could not be removed'),
+    const isKnown = (id: string) => store.find(id) !== undefined || isUnfinished(folderOf(id))
+    for (const id of namesIn(folderOf(''))) if (!isKnown(id)) lostAndFound.take('devboxes', id)
+    for (const id of store.unended()) this.#takeUp(id)
+    this.#sweep = this.#tidy(namesIn(folderOf(''))).catch(
+      logFailure('Disks of devboxes that were shut down could not be removed'),
     )
     this.#watch = setInterval(() => {
       for (const life of this.#lives.values()) life.countKills()
@@ -151,6 +153,7 @@ export class Devboxes {
       throw error
     }
     this.#start(id)
+    await this.#writeRecord(id)
     return id
   }
 
@@ -160,10 +163,12 @@ export class Devboxes {
     const missing = secrets.missing(account, [...new Set(Object.values(plan.secrets))])
     if (missing.length > 0) throw invalid({ field: 'secrets', message: `there is no secret ${missing.join(', ')}` })
     networkOf(account, plan.launch_parameters, this.#options)
-    if (store.countUnended(account) >= maxPerAccount)
-      throw new ServiceError('rate_limited', `The account has ${maxPerAccount} devboxes that have not ended already`, {
-        retryAfterSeconds: 5,
-      })
+    if (store.countWithDisk(account) >= maxPerAccount)
+      throw new ServiceError(
+        'rate_limited',
+        `The account has ${maxPerAccount} devboxes already, counting failed ones that keep their disk; shut some down`,
+        { retryAfterSeconds: 5 },
+      )
   }
 
   /** Throws 404. */
@@ -172,10 +177,17 @@ export class Devboxes {
   }
 
   /** Throws 404. */
-  update(account: string, id: string, change: DevboxUpdate): Devbox {
+  async update(account: string, id: string, change: DevboxUpdate): Promise<Devbox> {
     this.get(account, id)
     this.#options.store.update(id, change)
+    await this.#writeRecord(id)
     return this.get(account, id)
+  }
+
+  #writeRecord(id: string): Promise<void> {
+    return writeDevboxFile(this.#options.folderOf(id), this.#spec(id)).catch(
+      logFailure(`The record beside the disk of devbox ${id} could not be written`),
+    )
   }
 
   /** The devbox once it is in one of `statuses`; undefined when the time was over or the client left. Throws 404. */
@@ -238,7 +250,8 @@ export class Devboxes {
   }
 
   resume(account: string, id: string): Devbox {
-    this.#require(account, id, 'resume')
+    const refusal = resumeRefusal(this.get(account, id))
+    if (refusal) throw stateRefusal(refusal)
     // Before anything changes: the policy may be another by now.
     networkOf(account, this.#spec(id).launch_parameters, this.#options)
     this.#options.store.forgetUse(id)
@@ -248,19 +261,19 @@ export class Devboxes {
   }
 
   /**
-   * Resolves when no process is left and the disk is gone. A devbox that has ended stays as it is. Throws 409 while a
+   * Resolves when no process is left and the disk is removed. A devbox without a disk stays as it is. Throws 409 while a
    * snapshot of the devbox is being taken, which `force` gives up.
    */
   async shutdown(account: string, id: string, { force }: { force: boolean }): Promise<Devbox> {
     const { snapshots } = this.#options
-    const { status } = this.get(account, id)
-    if (!force && !hasEnded(status) && snapshots.isBeingTaken(id))
+    const hasDisk = keepsDisk(this.get(account, id))
+    if (!force && hasDisk && snapshots.isBeingTaken(id))
       throw new ServiceError(
         'conflict',
         `A snapshot of devbox ${id} is being taken; shut down with force to give it up`,
         { shouldRetry: false },
       )
-    this.#move(id, 'shutdown', { shutdownReason: 'api_shutdown' })
+    if (hasDisk) this.#move(id, 'shutdown', { shutdownReason: 'api_shutdown' })
     await Promise.all([force && snapshots.settled(id, { abort: true }), this.#end(id)])
     return this.get(account, id)
   }
@@ -286,8 +299,7 @@ export class Devboxes {
 
   #require(account: string, id: string, action: DevboxAction) {
     const refusal = devboxRefusal(action, this.get(account, id).status)
-    // Unspecified: 400 is what the public clients know for a state that forbids the call.
-    if (refusal) throw new ServiceError('invalid_argument', refusal, { shouldRetry: false })
+    if (refusal) throw stateRefusal(refusal)
   }
 
   #spec(id: string): DevboxRecord {
@@ -345,12 +357,16 @@ export class Devboxes {
     }
   }
 
-  async #removeLeftovers(ids: readonly string[]) {
+  /** Finishes what a crash interrupted: removing the disk of a devbox that was shut down, or making a new devbox. */
+  async #tidy(ids: readonly string[]) {
     const { store, folderOf } = this.#options
     for (const id of ids) {
       if (this.#closing.signal.aborted) return
-      if (store.has(id)) await removeDisk(folderOf(id))
-      else await removeFolder(folderOf(id))
+      const devbox = store.find(id)
+      if (!devbox && isUnfinished(folderOf(id))) await removeFolder(folderOf(id))
+      if (!devbox) continue
+      if (!keepsDisk(devbox)) await removeDisk(folderOf(id))
+      else if (!hasRecordFile(folderOf(id))) await this.#writeRecord(id)
     }
   }
 
@@ -390,7 +406,7 @@ export class Devboxes {
     const ending = (async () => {
       await known
       if (life) await executions.end(id, () => life.stopProcesses())
-      if (this.#closing.signal.aborted || !hasEnded(this.#spec(id).status)) return
+      if (this.#closing.signal.aborted || keepsDisk(this.#spec(id))) return
       await snapshots.settled(id, { abort: false })
       await removeDisk(folderOf(id))
     })().catch(logFailure(`Devbox ${id} could not be ended cleanly`))
@@ -414,6 +430,9 @@ export class Devboxes {
     }
   }
 }
+
+/** Unspecified: 400 is what the public clients know for a state that forbids the call. */
+const stateRefusal = (reason: string) => new ServiceError('invalid_argument', reason, { shouldRetry: false })
 
 /** Its time was over while the service was down. */
 const isOverdue = ({ keep_alive_until_ms, last_used_ms, launch_parameters }: DevboxRecord): boolean => {

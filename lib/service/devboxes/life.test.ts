@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -175,12 +175,41 @@ describeUnderEachIsolation('the life of a devbox under isolation', (isolation) =
     expect((await reach(blocked.id, 'failure')).failure_reason).toBe('health_check_failed')
   })
 
-  it('fails when its sandbox dies', async () => {
+  it('fails when its processes are killed from outside, keeps its disk, and can be resumed or shut down', async () => {
     if (isolation === 'none') return
     const id = await create()
-    for (const pid of findProcesses({ DEVDECK_SERVICE_ID: service.serviceId, DEVDECK_DEVBOX_ID: id }))
-      process.kill(pid, 'SIGKILL')
-    expect((await reach(id, 'failure')).failure_reason).toBe('health_check_failed')
+    await run(id, 'echo kept > ~/kept')
+    const killAll = async () => {
+      for (const pid of findProcesses({ DEVDECK_SERVICE_ID: service.serviceId, DEVDECK_DEVBOX_ID: id }))
+        process.kill(pid, 'SIGKILL')
+      expect(await reach(id, 'failure')).toMatchObject({
+        failure_reason: 'health_check_failed',
+        end_time_ms: expect.any(Number),
+      })
+    }
+    await killAll()
+    expect((await logOf(id)).map(({ message }) => message).join('\n')).toMatch(/killed from outside\n.*keeps its disk/)
+    await service.restart()
+    expect(await reach(id, 'failure')).toMatchObject({ failure_reason: 'health_check_failed' })
+    await resume(id)
+    expect(await reach(id, 'running')).toMatchObject({ failure_reason: null, end_time_ms: null })
+    expect((await run(id, 'cat ~/kept')).stdout).toBe('kept\n')
+    await killAll()
+    expect(await shutdown(id)).toMatchObject({ status: 'shutdown', failure_reason: 'health_check_failed' })
+    expect(existsSync(join(service.dataDir, 'devboxes', id, 'home'))).toBe(false)
+    await expect(resume(id)).rejects.toMatchObject({ status: 400 })
+  })
+
+  it('keeps its disk when it cannot be started again after a restart of the service', async () => {
+    const id = await create({ launch_parameters: { launch_commands: ['[ ! -e ~/broken ]'] } })
+    await run(id, 'echo kept > ~/kept; touch ~/broken')
+    await service.restart()
+    expect((await reach(id, 'failure')).failure_reason).toBe('execution_failed')
+    expect(existsSync(join(service.dataDir, 'devboxes', id, 'home', 'kept'))).toBe(true)
+    rmSync(join(service.dataDir, 'devboxes', id, 'home', 'broken'))
+    await resume(id)
+    await reach(id, 'running')
+    expect((await run(id, 'cat ~/kept')).stdout).toBe('kept\n')
   })
 
   it('fails for want of memory or disk when that is what ended a launch command', async () => {
@@ -256,7 +285,7 @@ describeUnderEachIsolation('the life of a devbox under isolation', (isolation) =
     await Promise.all(created.map(({ id }) => shutdown(id)))
     for (const { id } of created) {
       const left = readdirSync(join(service.dataDir, 'devboxes', id)).filter((name) => name !== 'log')
-      expect(left).toEqual([])
+      expect(left).toEqual(['record.json'])
     }
   })
 

@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs'
 import { mkdir, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { hasRun, keepsDisk } from '#lib/contract/devboxes.ts'
 import type { LaunchParameters } from '#lib/contract/launch-parameters.ts'
 import type { LogSource } from '#lib/contract/logs.ts'
 import { type DevboxEvent, idleRule, keepAliveUntil } from '#lib/service/domain/devboxes.ts'
@@ -197,6 +199,8 @@ export class Life {
     const spec = store.spec(this.id)
     const { snapshot_id } = spec
     const restore = snapshot_id ? (home: string) => snapshots.restore(snapshot_id, home, { signal: over }) : undefined
+    // An empty disk in place of a lost one would look like a devbox that is well.
+    if (hasRun(spec) && !existsSync(join(this.#folder, 'home'))) throw new Error('its disk is not in the data folder')
     await makeDisk(this.#folder, restore)
     const site = siteOf(spec, this.#options)
     const box = await starts.run(over, async () => {
@@ -207,7 +211,11 @@ export class Life {
       this.#box = await sandbox.start(site, (sentence) => this.#tell('warn', sentence))
       return this.#box
     })
-    void box.ended.then(() => this.#fail('health_check_failed'))
+    void box.ended.then(() => {
+      if (over.aborted) return
+      this.#tell('error', 'The processes of the devbox were killed from outside')
+      return this.#fail('health_check_failed')
+    })
     if (over.aborted) return
     const revealed = secrets.reveal(spec.account, spec.secrets)
     for (const [name, secret] of Object.entries(spec.secrets))
@@ -271,7 +279,10 @@ export class Life {
       else if (await isFull(this.#folder)) failureReason = 'out_of_disk'
     }
     // Not awaited: the end waits for the start, which may be what failed and waits for this.
-    if (await this.#course.move('fail', { failureReason })) this.#course.end()
+    if (!(await this.#course.move('fail', { failureReason }))) return
+    if (keepsDisk(this.#options.store.spec(this.id)))
+      this.#tell('info', 'The devbox failed and keeps its disk until it is shut down: resume it to continue')
+    this.#course.end()
   }
 
   #busy(): () => void {

@@ -1,8 +1,9 @@
-import { type Dirent, existsSync, readFileSync } from 'node:fs'
+import { type Dirent, existsSync, lstatSync, readFileSync } from 'node:fs'
 import { copyFile, lstat, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import { isRootFolder, type System } from '#lib/service/sandbox/sandbox.ts'
+import { namesIn } from '#lib/service/store/lost-and-found.ts'
 import { removeTree } from './disk.ts'
 
 /** A file a devbox begins with. */
@@ -127,12 +128,19 @@ export const removeDisk = async (folder: string): Promise<void> => {
   for (const name of names) if (diskNames.includes(name)) await removeFolder(join(folder, name))
 }
 
+/** Whether the folder is that of a devbox whose creation was interrupted before its record was stored and it could run. */
+export const isUnfinished = (folder: string): boolean => {
+  const names = namesIn(folder)
+  return lstatSync(folder).isDirectory() && names.every((name) => beforeStart.includes(name))
+}
+
 /** Removes a folder that devboxes wrote to, if there is one. Deep paths and folders without permissions stop Node. */
 export const removeFolder = (path: string): Promise<void> =>
   rm(path, { recursive: true, force: true, maxRetries: 3 }).catch(() => removeTree(path))
 
 const systemFolder = 'system'
 const systemNote = 'made-of.json'
+const beforeStart = ['mounts', 'root', systemFolder]
 const diskNames = ['home', 'tmp', 'run', 'root', systemFolder, 'new', 'mounts']
 // No name of a folder at `/`.
 const noNetwork = '.no-network'

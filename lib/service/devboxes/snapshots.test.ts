@@ -17,6 +17,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { newId } from '#lib/service/kit/ids.ts'
 import { findProcesses, waitUntil } from '#lib/service/sandbox/processes.ts'
 import { type Database, openDatabase } from '#lib/service/store/database.ts'
+import { LostAndFound } from '#lib/service/store/lost-and-found.ts'
 import { createSnapshotStore, type SnapshotStore } from '#lib/service/store/snapshots.ts'
 import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
 import { Snapshots } from './snapshots.ts'
@@ -47,6 +48,7 @@ describeUnderEachIsolation('snapshots of disks under isolation', (isolation) => 
       folderOf: (id) => join(root, 'devboxes', id),
       isolation,
       serviceId,
+      lostAndFound: new LostAndFound(root),
     })
   beforeEach(() => {
     root = mkdtempSync(join(scratch, 'devdeck-snapshots-'))

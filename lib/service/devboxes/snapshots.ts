@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, rename } from 'node:fs/promises'
+import { mkdir, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { deleteRefusal, type Snapshot, type SnapshotCreate } from '#lib/contract/snapshots.ts'
 import { diskFull, isDiskFull, notFound, ServiceError } from '#lib/service/kit/errors.ts'
@@ -10,9 +10,11 @@ import { Slots } from '#lib/service/kit/slots.ts'
 import { untilStored } from '#lib/service/kit/until-stored.ts'
 import { endProcesses } from '#lib/service/sandbox/plain-process.ts'
 import type { Isolation } from '#lib/service/sandbox/sandbox.ts'
+import { type LostAndFound, namesIn } from '#lib/service/store/lost-and-found.ts'
 import type { SnapshotStore } from '#lib/service/store/snapshots.ts'
 import { copyFolders, removeTree, sizeOf } from './disk.ts'
 import { diskFolders } from './mounts.ts'
+import { hasRecordFile, readSnapshotFile, writeSnapshotFile } from './record-file.ts'
 
 // Unspecified: how many are copied at once. More than two make each other slow, and the commands that run meanwhile.
 const copiesAtOnce = 2
@@ -28,6 +30,7 @@ interface Options {
   folderOf: (devboxId: string) => string
   isolation: Isolation
   serviceId: string
+  lostAndFound: LostAndFound
 }
 
 /** A snapshot that waits for its copy or is being copied. */
@@ -55,19 +58,40 @@ export class Snapshots {
   }
 
   /**
-   * After a restart: snapshots that were being taken have failed, and copies without a snapshot are removed. To be
-   * called before devboxes start from snapshots; the removal goes on after it resolves.
+   * After a restart: snapshots that were being taken have failed unless their copy is complete, and what is left of
+   * failed and deleted ones is removed. To be called before devboxes start from snapshots; the removal continues after
+   * it resolves.
    */
   async recover(): Promise<void> {
-    const { store, folder } = this.#options
+    const { store, folder, lostAndFound } = this.#options
     await endProcesses(this.#marks)
-    for (const id of store.withStatus('in_progress'))
-      store.fail(id, 'The service was stopped while the snapshot was being taken')
-    const kept = new Set(store.withStatus('complete'))
-    const left = (await readdir(folder).catch(() => [])).filter((name) => !kept.has(name))
-    void (async () => {
-      for (const name of left) await removeTree(join(folder, name))
-    })().catch(logFailure('Left-over snapshot copies stay'))
+    for (const id of store.withStatus('in_progress')) {
+      const copy = readSnapshotFile(join(folder, id))
+      if (copy) store.complete(id, copy.size_bytes ?? 0)
+      else store.fail(id, 'The service was stopped while the snapshot was being taken')
+    }
+    const names = namesIn(folder)
+    for (const name of names) if (!isRestoring(name) && !store.find(name)) lostAndFound.take('snapshots', name)
+    void this.#tidy(names).catch(logFailure('What is left of deleted snapshots could not be removed'))
+  }
+
+  async #tidy(names: readonly string[]): Promise<void> {
+    const { store, folder } = this.#options
+    for (const name of names) {
+      if (this.#closing.signal.aborted) return
+      const snapshot = store.find(name)
+      if (isRestoring(name) || (snapshot && snapshot.status !== 'complete')) await removeTree(join(folder, name))
+      else if (snapshot && !hasRecordFile(join(folder, name))) await this.writeRecord(name)
+    }
+  }
+
+  /** To be called when the record changes. */
+  async writeRecord(id: string): Promise<void> {
+    const record = this.#options.store.known(id)
+    if (record.status !== 'complete') return
+    await writeSnapshotFile(join(this.#options.folder, id), record).catch(
+      logFailure(`The record beside snapshot ${id} could not be written`),
+    )
   }
 
   /** Gives up what is being copied. What is left of it is removed at the next start. */
@@ -148,7 +172,7 @@ export class Snapshots {
   async restore(id: string, home: string, { signal }: { signal?: AbortSignal } = {}): Promise<void> {
     const { folder } = this.#options
     const from = join(folder, id)
-    const to = join(folder, newId('restoring'))
+    const to = join(folder, newId(restoringPrefix))
     const abort = signal ? AbortSignal.any([this.#closing.signal, signal]) : this.#closing.signal
     this.#restoring.set(id, (this.#restoring.get(id) ?? 0) + 1)
     try {
@@ -207,6 +231,8 @@ export class Snapshots {
       await this.#takeSlots.run(signal, async () => {
         await this.#copy(folderOf(devboxId), to, signal)
         const size = await sizeOf(to, { isolation, marks: this.#marks, signal })
+        // First: a copy that has its record beside it is complete, whatever an older database says.
+        await writeSnapshotFile(to, { ...store.known(id), size_bytes: size })
         store.complete(id, size)
       })
       return undefined
@@ -245,6 +271,9 @@ export class Snapshots {
     await removeTree(path).catch(logFailure(`${path} stays until the next start`))
   }
 }
+
+const restoringPrefix = 'restoring'
+const isRestoring = (name: string) => name.startsWith(`${restoringPrefix}_`)
 
 const failed = (message: string) => new ServiceError('internal', message, { shouldRetry: false })
 

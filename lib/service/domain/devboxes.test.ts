@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { devboxRefusal, devboxStatuses, hasEnded } from '#lib/contract/devboxes.ts'
+import { devboxRefusal, devboxStatuses, keepsDisk, resumeRefusal, shutdownRefusal } from '#lib/contract/devboxes.ts'
 import { type DevboxEvent, endInWords, hostnameFor, keepAliveUntil, nextStatus, usageOf } from './devboxes.ts'
 
 const events: DevboxEvent[] = [
@@ -37,7 +37,7 @@ describe('the states of a devbox', () => {
       suspending: ['suspended -> suspended', 'shutdown -> shutdown', 'recover -> suspended'],
       suspended: ['resume -> resuming', 'shutdown -> shutdown'],
       resuming: ['resumed -> initializing', 'fail -> failure', 'shutdown -> shutdown', 'recover -> resuming'],
-      failure: [],
+      failure: ['resume -> resuming', 'shutdown -> shutdown'],
       shutdown: [],
     })
   })
@@ -52,9 +52,20 @@ describe('the states of a devbox', () => {
         ])
   })
 
-  it('are left by nothing once it has ended', () => {
+  it('are left by nothing once it was shut down', () => {
     for (const status of devboxStatuses)
-      expect(hasEnded(status)).toBe(events.every((event) => nextStatus(status, event) === undefined))
+      expect(status === 'shutdown').toBe(events.every((event) => nextStatus(status, event) === undefined))
+  })
+
+  it('allow a failed devbox to be resumed or shut down as long as it has a disk', () => {
+    const neverRan = { status: 'failure', state_transitions: [{ status: 'provisioning' }, { status: 'failure' }] }
+    const hasRun = { status: 'failure', state_transitions: [{ status: 'running' }, { status: 'failure' }] }
+    const allowed = (devbox: Parameters<typeof keepsDisk>[0]) =>
+      [keepsDisk(devbox), resumeRefusal(devbox) === null, shutdownRefusal(devbox) === null].join()
+    expect(allowed(hasRun)).toBe('true,true,true')
+    expect(allowed(neverRan)).toBe('false,false,false')
+    expect(allowed({ status: 'running', state_transitions: [] })).toBe('true,false,true')
+    expect(allowed({ status: 'shutdown', state_transitions: [{ status: 'running' }] })).toBe('false,false,false')
   })
 })
 

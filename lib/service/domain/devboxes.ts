@@ -31,7 +31,7 @@ const moves: Record<DevboxStatus, Partial<Record<DevboxEvent, DevboxStatus>>> = 
   suspending: { ...anyTime, suspended: 'suspended', recover: 'suspended' },
   suspended: { ...anyTime, resume: 'resuming' },
   resuming: { ...started, resumed: 'initializing', recover: 'resuming' },
-  failure: {},
+  failure: { ...anyTime, resume: 'resuming' },
   shutdown: {},
 }
 

@@ -1,4 +1,4 @@
-import { hasEnded } from '#lib/contract/devboxes.ts'
+import { keepsDisk } from '#lib/contract/devboxes.ts'
 import { logs } from '#lib/contract/logs.ts'
 import type { Deps } from '#lib/service/deps.ts'
 import { implement } from '#lib/service/http/implement.ts'
@@ -11,7 +11,7 @@ export const logRoutes = ({ devboxes, logs: runtime }: Deps) =>
     },
     tail: ({ params, query, account, signal }) => {
       devboxes.get(account, params.id)
-      const isOver = () => hasEnded(devboxes.get(account, params.id).status)
+      const isOver = () => !keepsDisk(devboxes.get(account, params.id))
       return runtime.follow(params.id, query, signal, isOver)
     },
   })

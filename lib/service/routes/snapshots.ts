@@ -24,9 +24,10 @@ export const snapshotRoutes = ({ store, devboxes, snapshots: runtime }: Deps) =>
     listPublic: ({ query }) => noPublic('snapshots', query),
     ...metadataHandlers(store.snapshots),
     status: ({ params, account }) => store.snapshots.state(account, params.id) ?? notFound('snapshot', params.id),
-    update: ({ params, body, account }) => {
+    update: async ({ params, body, account }) => {
       notDeleted(account, params.id)
       store.snapshots.update(params.id, body)
+      await runtime.writeRecord(params.id)
       return notDeleted(account, params.id)
     },
     delete: async ({ params, account }) => {

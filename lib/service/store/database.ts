@@ -1,7 +1,10 @@
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { sizeText } from '#lib/service/kit/amounts.ts'
 import { StartError } from '#lib/service/kit/errors.ts'
 import { addSearchFunctions } from './axons/search-text.ts'
+import { countRecorded, inWords, namesIn } from './lost-and-found.ts'
 import { migrations } from './migrations.ts'
 import { Reserve } from './reserve.ts'
 
@@ -33,10 +36,12 @@ export class Database extends DatabaseSync {
 }
 
 /**
- * Opens the database file, or makes it, and brings its schema up to date in one transaction; of an older one a copy is
- * kept beside it. Throws a StartError when the file was written by a newer version.
+ * Opens the database file, or creates it, and brings its schema up to date in one transaction; of an older one a copy is
+ * kept beside it. Throws a StartError when the file was written by a newer version, or is new beside devboxes or
+ * snapshots that it would not know; `recover` creates it all the same.
  */
-export const openDatabase = (file: string): Database => {
+export const openDatabase = (file: string, { recover = false } = {}): Database => {
+  if (!recover && isEmpty(file)) refuseBesideData(file)
   const database = new Database(privateFile(file))
   try {
     // First of all: two processes may open a new file at the same moment.
@@ -44,12 +49,36 @@ export const openDatabase = (file: string): Database => {
     // WAL keeps readers and the writer apart. FULL: an acknowledged write survives a power cut on an honest disk.
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
     addSearchFunctions(database)
+    if (!recover && schemaVersion(database) === 0) refuseBesideData(file)
     migrate(database, file)
     return database
   } catch (error) {
     database.close()
     throw error
   }
+}
+
+const isEmpty = (file: string) => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0
+
+/** Why the file may not become a new database: what is beside it belongs to one that is lost. */
+export const lostDatabase = (file: string): string | undefined => {
+  if (existsSync(file) && !isEmpty(file) && schemaOfFile(file) > 0) return undefined
+  const folder = dirname(file)
+  const count = countRecorded(folder)
+  const log = `${file}-wal`
+  const beside = [
+    ...(count.devboxes + count.snapshots > 0 ? [inWords(count)] : []),
+    ...(!isEmpty(file) || isEmpty(log) ? [] : [`a write-ahead log of ${sizeText(statSync(log).size)}`]),
+  ].join(' and ')
+  if (beside === '') return undefined
+  const backups = namesIn(folder).filter((name) => name.startsWith(basename(file)) && name.endsWith('.bak'))
+  const from = backups.length > 0 ? ` (here are ${backups.join(', ')})` : ''
+  return `The database ${file} is ${existsSync(file) ? 'empty' : 'missing'}, but ${folder} holds ${beside}. Nothing was changed. Either restore ${basename(file)} from a backup${from}, or run "npm run service -- recover --data-dir ${folder}" to create a new one that lists what is found`
+}
+
+const refuseBesideData = (file: string) => {
+  const problem = lostDatabase(file)
+  if (problem !== undefined) throw new StartError(problem)
 }
 
 /** Read without a change to the file; 0 when there is none. */

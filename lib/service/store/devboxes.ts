@@ -56,9 +56,11 @@ export const createDevboxStore = (database: Database) => {
     metadata: 'devbox_metadata',
     view: toDevbox,
   })
-  const countUnended = database.prepare(
-    "SELECT count(*) AS total FROM devboxes WHERE account = ? AND status NOT IN ('failure', 'shutdown')",
-  )
+  // A failed devbox that has run keeps its disk, so it counts until it is shut down.
+  const countWithDisk = database.prepare(`
+    SELECT count(*) AS total FROM devboxes
+    WHERE account = ? AND status <> 'shutdown'
+      AND (status <> 'failure' OR state_transitions LIKE '%"status":"running"%')`)
   const unended = database.prepare("SELECT id FROM devboxes WHERE status NOT IN ('failure', 'shutdown') ORDER BY seq")
 
   return {
@@ -67,9 +69,18 @@ export const createDevboxStore = (database: Database) => {
       table.insert({ ...devbox, state_transitions: [{ status, transition_time_ms: create_time_ms }] })
     },
 
+    /** Lists a devbox again whose record was lost, suspended or shut down. */
+    adopt: (devbox: Omit<NewDevbox, 'status'>, status: 'suspended' | 'shutdown', nowMs: number): void => {
+      const state_transitions = [
+        { status: 'running', transition_time_ms: devbox.create_time_ms },
+        { status, transition_time_ms: nowMs },
+      ]
+      table.insert({ ...devbox, status, state_transitions, ...(status === 'shutdown' && { end_time_ms: nowMs }) })
+    },
+
     get: table.get,
 
-    has: (id: string): boolean => table.find(id) !== undefined,
+    find: table.find,
 
     spec: table.known,
 
@@ -99,14 +110,15 @@ export const createDevboxStore = (database: Database) => {
       }),
 
     move: (id: string, { status, timeMs, failureReason, shutdownReason }: Move): void => {
-      const { state_transitions } = table.known(id)
+      const { state_transitions, failure_reason } = table.known(id)
       const reason = failureReason === undefined ? {} : { failure_reason: failureReason }
       database.essential(() =>
         table.set(id, {
           status,
           state_transitions: [...state_transitions, { status, transition_time_ms: timeMs, ...reason }],
           end_time_ms: hasEnded(status) ? timeMs : null,
-          failure_reason: failureReason ?? null,
+          // Why it had failed stays known after it is shut down.
+          failure_reason: failureReason ?? (status === 'shutdown' ? failure_reason : null),
           shutdown_reason: shutdownReason ?? null,
         }),
       )
@@ -136,10 +148,10 @@ export const createDevboxStore = (database: Database) => {
     metadataKeys: table.metadataKeys,
     metadataValues: table.metadataValues,
 
-    /** How many of the account's devboxes have not ended. */
-    countUnended: (account: string): number => (countUnended.get(account) as { total: number }).total,
+    /** How many of the account's devboxes have a disk. */
+    countWithDisk: (account: string): number => (countWithDisk.get(account) as { total: number }).total,
 
-    /** Ids of all accounts' devboxes that can still run, oldest first. */
+    /** Ids of all accounts' devboxes that have not ended, oldest first. */
     unended: (): string[] => unended.all().map(({ id }) => id as string),
   }
 }

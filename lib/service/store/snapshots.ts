@@ -9,6 +9,8 @@ import { equals } from './clauses.ts'
 import type { Database } from './database.ts'
 import { createTable } from './table.ts'
 
+export type SnapshotRecord = SnapshotRow
+
 interface SnapshotRow extends Omit<Snapshot, 'source_blueprint_id'> {
   seq: number
   account: string
@@ -41,6 +43,14 @@ export const createSnapshotStore = (database: Database) => {
     insert: (snapshot: NewSnapshot): void => {
       table.insert({ ...snapshot, status: 'in_progress' })
     },
+
+    /** Lists a complete snapshot again whose record was lost. */
+    adopt: (snapshot: NewSnapshot & { size_bytes: number | null }): void => {
+      table.insert({ ...snapshot, status: 'complete' })
+    },
+
+    find: table.find,
+    known: table.known,
 
     /** Whatever became of it, deleted ones included. */
     state: (

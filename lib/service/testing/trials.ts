@@ -26,6 +26,7 @@ import { openDatabase } from '#lib/service/store/database.ts'
 import { createDevboxStore } from '#lib/service/store/devboxes.ts'
 import { createExecutionStore } from '#lib/service/store/executions.ts'
 import { DevboxLogs } from '#lib/service/store/logs/logs.ts'
+import { LostAndFound } from '#lib/service/store/lost-and-found.ts'
 import { createNetworkPolicyStore } from '#lib/service/store/network-policies.ts'
 import { createSecretStore } from '#lib/service/store/secrets.ts'
 import { createSnapshotStore } from '#lib/service/store/snapshots.ts'
@@ -78,7 +79,9 @@ export const startTrials = ({ maxEnvironmentBytes = defaultMaxEnvironmentBytes }
       folderOf,
       isolation: 'bubblewrap',
       serviceId,
+      lostAndFound: new LostAndFound(folder),
     }),
+    lostAndFound: new LostAndFound(folder),
     logs,
     pipes,
     executions,

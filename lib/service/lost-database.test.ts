@@ -1,0 +1,186 @@
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { StartError } from './kit/errors.ts'
+import { runCommand } from './testing/process.ts'
+import { startService, type TestService } from './testing/service.ts'
+
+let dataDir: string
+let service: TestService | undefined
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'devdeck-lost-'))
+})
+afterEach(async () => {
+  await service?.close()
+  service = undefined
+  rmSync(dataDir, { recursive: true, force: true })
+})
+
+const at = (...path: string[]) => join(dataDir, ...path)
+const start = async () => {
+  service = await startService({ isolation: 'none', dataDir })
+  return service.client
+}
+const stop = async () => {
+  await service?.close()
+  service = undefined
+}
+const command = (...args: string[]) => runCommand([...args, '--data-dir', dataDir]).ended
+
+/** A suspended devbox with a file, and a snapshot of it. */
+const fill = async (name: string) => {
+  const client = await start()
+  const { id } = await client.devboxes.createAndAwaitRunning({ body: { name, metadata: { of: name } } })
+  await client.executions.executeSync({ params: { id }, body: { command: `echo ${name} > ~/file` } })
+  const snapshot = await client.snapshots.create({ params: { id }, body: { name: `snapshot of ${name}` } })
+  await client.devboxes.suspend({ params: { id } })
+  await client.devboxes.waitForStatus({ params: { id }, body: { statuses: ['suspended'] } })
+  return { devbox: id, snapshot: snapshot.id }
+}
+
+/** Resumes the devbox and starts another from the snapshot: both must have the file. */
+const expectWhole = async ({ devbox, snapshot }: { devbox: string; snapshot: string }, name: string) => {
+  const client = service?.client as TestService['client']
+  const read = async (id: string) =>
+    (await client.executions.executeSync({ params: { id }, body: { command: 'cat ~/file' } })).stdout
+  expect(await client.devboxes.get({ params: { id: devbox } })).toMatchObject({ name, metadata: { of: name } })
+  await client.devboxes.resume({ params: { id: devbox } })
+  await client.devboxes.waitForStatus({ params: { id: devbox }, body: { statuses: ['running'] } })
+  expect(await read(devbox)).toBe(`${name}\n`)
+  const { snapshots } = await client.snapshots.list({ query: { devbox_id: devbox } })
+  expect(snapshots).toMatchObject([{ id: snapshot, name: `snapshot of ${name}` }])
+  const copy = await client.devboxes.createAndAwaitRunning({ body: { snapshot_id: snapshot } })
+  expect(await read(copy.id)).toBe(`${name}\n`)
+}
+
+const removeDatabase = () => {
+  for (const end of ['', '-wal', '-shm']) rmSync(at(`devdeck.db${end}`), { force: true })
+}
+
+describe('a database that is lost', () => {
+  it.each([
+    ['deleted', removeDatabase],
+    ['emptied', () => writeFileSync(at('devdeck.db'), '')],
+  ])(
+    'and was %s keeps the service from starting, with the two ways on, and recover lists everything again',
+    async (how, lose) => {
+      const made = await fill('kept')
+      await stop()
+      lose()
+      const refused = start()
+      await expect(refused).rejects.toThrow(StartError)
+      await expect(refused).rejects.toThrow(/1 devbox and 1 snapshot.*restore devdeck\.db.*service -- recover/)
+      for (const folder of [
+        at('devboxes', made.devbox, 'home', 'file'),
+        at('snapshots', made.snapshot, 'home', 'file'),
+      ])
+        expect(existsSync(folder)).toBe(true)
+      // No other command may put a new database in the way.
+      expect(await command('keys', 'add')).toMatchObject({ code: 1, stderr: expect.stringContaining('recover') })
+      expect(existsSync(at('devdeck.db'))).toBe(how === 'emptied')
+      expect((await command('doctor')).stdout).toMatch(/^wrong database .*recover/m)
+      expect(await command('recover')).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining('1 devbox and 1 snapshot'),
+      })
+      await start()
+      await expectWhole(made, 'kept')
+    },
+  )
+
+  it('is not made anew over a write-ahead log that holds its records', async () => {
+    await start()
+    await stop()
+    writeFileSync(at('devdeck.db'), '')
+    writeFileSync(at('devdeck.db-wal'), 'x'.repeat(5000))
+    await expect(start()).rejects.toThrow(/write-ahead log/)
+    expect(existsSync(at('devdeck.db-wal'))).toBe(true)
+  })
+
+  it('gives what has no record beside it to the account that recovers', async () => {
+    const made = await fill('kept')
+    await stop()
+    removeDatabase()
+    for (const folder of [at('devboxes', made.devbox), at('snapshots', made.snapshot)])
+      rmSync(join(folder, 'record.json'))
+    expect(await command('recover', '--account', 'test')).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('account test'),
+    })
+    const client = await start()
+    expect((await client.devboxes.list()).devboxes).toContainEqual(
+      expect.objectContaining({ id: made.devbox, status: 'suspended' }),
+    )
+    const { snapshots } = await client.snapshots.list()
+    expect(snapshots).toMatchObject([{ id: made.snapshot }])
+    await client.devboxes.createAndAwaitRunning({ body: { snapshot_id: made.snapshot } })
+  })
+})
+
+describe('an older database', () => {
+  it('restored over a newer folder: what it does not know is moved to lost+found, and recover takes it back', async () => {
+    const older = await fill('older')
+    await stop()
+    copyFileSync(at('devdeck.db'), at('backup'))
+    const newer = await fill('newer')
+    await service?.client.snapshots.delete({ params: { id: older.snapshot } })
+    await stop()
+    removeDatabase()
+    copyFileSync(at('backup'), at('devdeck.db'))
+
+    const client = await start()
+    expect((await client.devboxes.list()).devboxes.map(({ id }) => id)).toEqual([older.devbox])
+    const [when = ''] = readdirSync(at('lost+found'))
+    expect(existsSync(at('lost+found', when, 'devboxes', newer.devbox, 'home', 'file'))).toBe(true)
+    expect(existsSync(at('lost+found', when, 'snapshots', newer.snapshot, 'home', 'file'))).toBe(true)
+    expect((await command('doctor')).stdout).toMatch(/^note {2}lost\+found +1 devbox and 1 snapshot/m)
+    // Not while the service runs.
+    expect(await command('recover')).toMatchObject({ code: 1, stderr: expect.stringContaining('in use') })
+    await stop()
+    expect(await command('recover')).toMatchObject({ code: 0 })
+    expect(readdirSync(at('lost+found'))).toEqual([])
+    await start()
+    await expectWhole(newer, 'newer')
+  })
+
+  it('that has a snapshot as being taken lists it when its copy is complete', async () => {
+    const made = await fill('taken')
+    await stop()
+    const { DatabaseSync } = await import('node:sqlite')
+    const database = new DatabaseSync(at('devdeck.db'))
+    database.exec("UPDATE snapshots SET status = 'in_progress', size_bytes = NULL")
+    database.close()
+    await start()
+    await expectWhole(made, 'taken')
+  })
+
+  it('whose running devbox has no disk any more fails it instead of giving it an empty one', async () => {
+    const client = await start()
+    const { id } = await client.devboxes.createAndAwaitRunning({ body: {} })
+    await stop()
+    rmSync(at('devboxes', id, 'home'), { recursive: true })
+    const again = await start()
+    expect(
+      await again.devboxes.waitForStatus({ params: { id }, body: { statuses: ['failure', 'running'] } }),
+    ).toMatchObject({
+      status: 'failure',
+    })
+    expect(existsSync(at('devboxes', id, 'home'))).toBe(false)
+  })
+})
+
+it('a crash between the end of a devbox and that of its disk is made good at the next start', async () => {
+  const client = await start()
+  const { id } = await client.devboxes.createAndAwaitRunning({ body: {} })
+  await client.devboxes.shutdown({ params: { id } })
+  await stop()
+  const { mkdirSync } = await import('node:fs')
+  mkdirSync(at('devboxes', id, 'home'))
+  mkdirSync(at('devboxes', 'dbx_never_stored', 'mounts'), { recursive: true })
+  await start()
+  await expect
+    .poll(() => [existsSync(at('devboxes', id, 'home')), existsSync(at('devboxes', 'dbx_never_stored'))])
+    .toEqual([false, false])
+  expect(existsSync(at('lost+found'))).toBe(false)
+})

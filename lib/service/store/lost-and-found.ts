@@ -1,0 +1,62 @@
+import { mkdirSync, readdirSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { countOf } from '#lib/service/kit/amounts.ts'
+
+export const lostAndFoundName = 'lost+found'
+/** The folders of the data folder in which every entry has a record in the database. */
+export const recordedFolders = ['devboxes', 'snapshots'] as const
+export type RecordedFolder = (typeof recordedFolders)[number]
+
+/** Moves what the database does not know out of the way of a start, and deletes none of it. */
+export class LostAndFound {
+  readonly folder: string
+  readonly #dataDir: string
+  readonly #moved: Record<RecordedFolder, number> = { devboxes: 0, snapshots: 0 }
+
+  constructor(dataDir: string, now = new Date()) {
+    this.#dataDir = dataDir
+    this.folder = join(dataDir, lostAndFoundName, now.toISOString().replaceAll(/[:.]/g, '-'))
+  }
+
+  take(kind: RecordedFolder, name: string): void {
+    mkdirSync(join(this.folder, kind), { recursive: true, mode: 0o700 })
+    renameSync(join(this.#dataDir, kind, name), join(this.folder, kind, name))
+    this.#moved[kind]++
+  }
+
+  /** What was moved, for the log; undefined when nothing was. */
+  get summary(): string | undefined {
+    const { devboxes, snapshots } = this.#moved
+    if (devboxes + snapshots === 0) return undefined
+    return `The database has no record of ${inWords({ devboxes, snapshots })}. Was an older backup restored? Nothing was deleted: they were moved to ${this.folder}. To list them again, stop the service and run "npm run service -- recover --data-dir ${this.#dataDir}"`
+  }
+}
+
+/** What is in the folders of devboxes and snapshots below `folder`. */
+export const countRecorded = (folder: string): Record<RecordedFolder, number> => ({
+  devboxes: namesIn(join(folder, 'devboxes')).length,
+  snapshots: namesIn(join(folder, 'snapshots')).length,
+})
+
+/** The folders of `lost+found`, each of one start, oldest first. */
+export const lostFolders = (dataDir: string): string[] => {
+  const folder = join(dataDir, lostAndFoundName)
+  return namesIn(folder)
+    .sort()
+    .map((name) => join(folder, name))
+}
+
+export const inWords = ({ devboxes, snapshots }: Record<RecordedFolder, number>): string =>
+  [
+    ...(devboxes > 0 ? [countOf(devboxes, 'devbox', 'devboxes')] : []),
+    ...(snapshots > 0 ? [countOf(snapshots, 'snapshot')] : []),
+  ].join(' and ')
+
+export const namesIn = (folder: string): string[] => {
+  try {
+    return readdirSync(folder)
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return []
+    throw error
+  }
+}
