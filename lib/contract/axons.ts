@@ -3,6 +3,7 @@ import {
   ById,
   Empty,
   EpochMs,
+  Metadata,
   metadataOperations,
   openEnum,
   pageEnvelope,
@@ -42,11 +43,11 @@ export const AxonListQuery = z.object({
 })
 export type AxonListQuery = z.output<typeof AxonListQuery>
 
-export const AxonCreate = z.object({ name: z.nullish(z.string()), metadata: z.nullish(StringMap) })
+export const AxonCreate = z.object({ name: z.nullish(z.string()), metadata: z.nullish(Metadata) })
 export type AxonCreate = z.infer<typeof AxonCreate>
 
 /** Absent or null keeps; `{}` clears. Metadata that is given replaces the old one whole. */
-export const AxonUpdate = z.object({ metadata: z.nullish(StringMap) })
+export const AxonUpdate = z.object({ metadata: z.nullish(Metadata) })
 
 /** Who may be named by a publisher; SYSTEM_EVENT is the service's own. */
 export const publishedOrigins = ['EXTERNAL_EVENT', 'AGENT_EVENT', 'USER_EVENT'] as const

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { AgentUsage } from './agent-usage.ts'
 import { benchmarkRunStates } from './benchmark-run-states.ts'
-import { ById, EpochMs, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
+import { ById, EpochMs, Metadata, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
 import { defineEndpoints, json } from './endpoint.ts'
 
 export const benchmarkJobStates = [
@@ -165,7 +165,7 @@ export type BenchmarkJobSpec = z.infer<typeof BenchmarkJobSpec>
 export const BenchmarkJobCreate = z.object({
   /** Made up when it is absent. */
   name: z.nullish(z.string().check(z.maxLength(256))),
-  metadata: z.nullish(StringMap),
+  metadata: z.nullish(Metadata),
   spec: z.nullish(BenchmarkJobSpec),
 })
 export type BenchmarkJobCreate = z.infer<typeof BenchmarkJobCreate>

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { benchmarkMetadata } from './benchmark-metadata.ts'
 import { BenchmarkRun, BenchmarkRunFilters, BenchmarkRunList } from './benchmark-runs.ts'
-import { ById, Id, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
+import { ById, Id, Metadata, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
 import { defineEndpoints, json } from './endpoint.ts'
 import { listQuery } from './query-string.ts'
 import { RunProfile } from './scenario-runs.ts'
@@ -26,7 +26,7 @@ const name = z.string().check(z.regex(/\S/, 'must not be blank'), z.maxLength(25
 const optionalFields = {
   attribution: z.nullish(z.string()),
   description: z.nullish(z.string()),
-  metadata: z.nullish(StringMap),
+  metadata: z.nullish(Metadata),
   scenario_ids: z.nullish(z.array(Id)),
   required_environment_variables: z.nullish(z.array(z.string())),
   required_secret_names: z.nullish(z.array(z.string())),
@@ -43,7 +43,7 @@ export type BenchmarkListQuery = z.output<typeof BenchmarkListQuery>
 export const BenchmarkRunStart = z.object({
   benchmark_id: Id,
   run_name: z.nullish(z.string()),
-  metadata: z.nullish(StringMap),
+  metadata: z.nullish(Metadata),
   runProfile: z.nullish(RunProfile),
 })
 export type BenchmarkRunStart = z.infer<typeof BenchmarkRunStart>

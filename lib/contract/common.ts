@@ -24,6 +24,37 @@ z.globalRegistry.add(StringMap, {
   additionalProperties: { type: 'string' },
 })
 
+/** Unspecified: how much metadata a record may have. A page of a list stays small enough to read at once. */
+export const metadataLimits = { pairs: 128, keyCharacters: 256, valueCharacters: 4096, bytes: 64 * 1024 }
+
+const isLonger = (text: string, limit: number) => text.length > limit && [...text].length > limit
+
+const metadataProblem = (value: unknown): string | undefined => {
+  if (!isStringMap(value)) return 'must be an object whose values are all strings'
+  const { pairs, keyCharacters, valueCharacters, bytes } = metadataLimits
+  const entries = Object.entries(value)
+  if (entries.length > pairs) return `must have at most ${pairs} pairs, not ${entries.length}`
+  if (entries.some(([key]) => isLonger(key, keyCharacters)))
+    return `must have keys of at most ${keyCharacters} characters`
+  const long = entries.find(([, text]) => isLonger(text, valueCharacters))
+  if (long)
+    return `must have values of at most ${valueCharacters} characters; that of ${JSON.stringify(long[0])} is longer`
+  if (new TextEncoder().encode(entries.flat().join('')).length > bytes)
+    return `must have at most ${bytes} bytes in all keys and values together`
+  return undefined
+}
+
+/** Metadata of a new record or of a change. What is read may be larger: older records have no limit. */
+export const Metadata = z.custom<StringMap>((value) => metadataProblem(value) === undefined, {
+  error: ({ input }) => metadataProblem(input),
+})
+z.globalRegistry.add(Metadata, {
+  type: 'object',
+  maxProperties: metadataLimits.pairs,
+  propertyNames: { type: 'string', maxLength: metadataLimits.keyCharacters },
+  additionalProperties: { type: 'string', maxLength: metadataLimits.valueCharacters },
+})
+
 /** Unspecified: the characters of an id. These are all a path segment can carry without being read as anything else. */
 export const idPattern = /^[A-Za-z0-9_-]{1,256}$/
 const idMessage = 'must be 1 to 256 ASCII letters, digits, - or _'

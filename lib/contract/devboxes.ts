@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { ById, Empty, EpochMs, metadataOperations, openEnum, pageEnvelope, StringMap } from './common.ts'
+import { ById, Empty, EpochMs, Metadata, metadataOperations, openEnum, pageEnvelope, StringMap } from './common.ts'
 import { defineEndpoints, json, maxScriptBodyBytes } from './endpoint.ts'
 import { LaunchParameters } from './launch-parameters.ts'
 import { listQuery } from './query-string.ts'
@@ -79,7 +79,7 @@ export type DevboxListQuery = z.output<typeof DevboxListQuery>
 
 export const DevboxCreate = z.object({
   name: z.nullish(z.string()),
-  metadata: z.nullish(StringMap),
+  metadata: z.nullish(Metadata),
   launch_parameters: z.nullish(LaunchParameters),
   environment_variables: z.nullish(StringMap),
   tunnel: z.nullish(TunnelOptions),
@@ -97,7 +97,7 @@ export const DevboxCreate = z.object({
 export type DevboxCreate = z.infer<typeof DevboxCreate>
 
 /** Absent or null keeps; an empty name or `{}` clears. */
-export const DevboxUpdate = z.object({ name: z.nullish(z.string()), metadata: z.nullish(StringMap) })
+export const DevboxUpdate = z.object({ name: z.nullish(z.string()), metadata: z.nullish(Metadata) })
 export type DevboxUpdate = z.infer<typeof DevboxUpdate>
 
 /** `tunnel_key` names the devbox on a hosted service; `auth_token` opens its terminals and nothing else. */

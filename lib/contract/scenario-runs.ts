@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { ById, EpochMs, Id, openEnum, pageEnvelope, StringMap } from './common.ts'
+import { ById, EpochMs, Id, Metadata, openEnum, pageEnvelope, StringMap } from './common.ts'
 import { bytes, defineEndpoints, json } from './endpoint.ts'
 import { LaunchParameters } from './launch-parameters.ts'
 import { listQuery } from './query-string.ts'
@@ -87,7 +87,7 @@ export const ScenarioRunStart = z.object({
   scenario_id: Id,
   benchmark_run_id: z.nullish(Id),
   run_name: z.nullish(z.string()),
-  metadata: z.nullish(StringMap),
+  metadata: z.nullish(Metadata),
   runProfile: z.nullish(RunProfile),
 })
 export type ScenarioRunStart = z.infer<typeof ScenarioRunStart>

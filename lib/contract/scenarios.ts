@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { ById, Id, metadataOperations, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
+import { ById, Id, Metadata, metadataOperations, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
 import { defineEndpoints, json } from './endpoint.ts'
 import { LaunchParameters } from './launch-parameters.ts'
 import { listQuery } from './query-string.ts'
@@ -96,7 +96,7 @@ export type Scenario = z.infer<typeof Scenario>
 const name = z.string().check(z.minLength(1, 'must not be empty'), z.maxLength(256, 'must be at most 256 characters'))
 const optionalFields = {
   environment_parameters: z.nullish(ScenarioEnvironment),
-  metadata: z.nullish(StringMap),
+  metadata: z.nullish(Metadata),
   reference_output: z.nullish(z.string()),
   required_environment_variables: z.nullish(z.array(z.string())),
   required_secret_names: z.nullish(z.array(z.string())),

@@ -1,5 +1,16 @@
 import * as z from 'zod/mini'
-import { ById, Empty, EpochMs, Id, metadataOperations, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
+import {
+  ById,
+  Empty,
+  EpochMs,
+  Id,
+  Metadata,
+  metadataOperations,
+  openEnum,
+  pageEnvelope,
+  pageQuery,
+  StringMap,
+} from './common.ts'
 import { defineEndpoints, json } from './endpoint.ts'
 import { MetadataFilter } from './query-string.ts'
 
@@ -30,7 +41,7 @@ export type SnapshotState = z.infer<typeof SnapshotState>
 
 const fields = {
   name: z.nullish(z.string()),
-  metadata: z.nullish(StringMap),
+  metadata: z.nullish(Metadata),
   commit_message: z.nullish(
     z.string().check(z.maxLength(maxCommitMessageLength, `must be at most ${maxCommitMessageLength} characters`)),
   ),

@@ -218,10 +218,11 @@ describe('POST /v1/axons', () => {
       status: 400,
       field: 'name',
     })
-    await expect(service.client.axons.create({ body: { metadata: { a: 1 as never } } })).rejects.toMatchObject({
-      status: 400,
-      field: 'metadata',
-    })
+    for (const metadata of [{ note: 1 as never }, { note: 'x'.repeat(4097) }])
+      await expect(service.client.axons.create({ body: { metadata } })).rejects.toMatchObject({
+        status: 400,
+        field: 'metadata',
+      })
   })
 })
 

@@ -2,6 +2,9 @@ import type { MetadataCondition } from '#lib/contract/encode-query.ts'
 
 export type Value = string | number
 
+/** Unspecified: a page of large records. It ends early at this size, and says that there are more. */
+export const maxPageBytes = 8 * 1024 * 1024
+
 /** One condition in SQL and what it binds. */
 export interface Clause {
   sql: string

@@ -1,6 +1,6 @@
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite'
 import type { StringMap } from '#lib/contract/common.ts'
-import { type Clause, type CommonFilter, commonClauses, sqlOf, type Value, valuesOf } from './clauses.ts'
+import { type Clause, type CommonFilter, commonClauses, maxPageBytes, sqlOf, type Value, valuesOf } from './clauses.ts'
 import { type Database, inTransaction } from './database.ts'
 import { createMetadataIndex } from './metadata.ts'
 
@@ -73,6 +73,21 @@ export const createTable = <R extends Row, T>(
       .all(...valuesOf(clauses))
       .map(toRow)
 
+  /** The newest rows: so many, or fewer when they are large. */
+  const page = (clauses: readonly Clause[], limit: number) => {
+    const rows: R[] = []
+    let bytes = 0
+    const found = database.prepare(
+      `SELECT * FROM ${table} WHERE ${sqlOf(clauses)} ORDER BY seq DESC LIMIT ${limit + 1}`,
+    )
+    for (const columns of found.iterate(...valuesOf(clauses))) {
+      for (const column of Object.values(columns)) if (typeof column === 'string') bytes += column.length
+      if (rows.length === limit || (rows.length > 0 && bytes > maxPageBytes)) return { rows, hasMore: true }
+      rows.push(toRow(columns))
+    }
+    return { rows, hasMore: false }
+  }
+
   const find = (id: string): R | undefined => {
     const found = byId.get(id)
     return found && toRow(found)
@@ -140,11 +155,11 @@ export const createTable = <R extends Row, T>(
       const { limit, include_total_count } = query
       const where = [...commonClauses(table, account, query, metadata), ...more]
       const rest = before === undefined ? [] : [{ sql: `${table}.seq < ?`, values: [before] }]
-      const rows = all([...where, ...rest], `ORDER BY seq DESC LIMIT ${limit + 1}`)
+      const { rows, hasMore } = page([...where, ...rest], limit)
       const count = database.prepare(`SELECT count(*) AS total FROM ${table} WHERE ${sqlOf(where)}`)
       return {
-        items: rows.slice(0, limit).map(view),
-        has_more: rows.length > limit,
+        items: rows.map(view),
+        has_more: hasMore,
         total_count: include_total_count ? (count.get(...valuesOf(where)) as { total: number }).total : null,
       }
     },

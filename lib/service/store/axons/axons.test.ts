@@ -246,13 +246,13 @@ describe('hostile names', () => {
 
 it('ends a page of very large axons early and says that there are more', () => {
   const metadata = { large: 'x'.repeat(1024 * 1024) }
-  const ids = Array.from({ length: 90 }, () => store.create('large', { metadata }, 1).id).reverse()
+  const ids = Array.from({ length: 12 }, () => store.create('large', { metadata }, 1).id).reverse()
   const first = list('limit=5000', undefined, 'large')
-  expect(first).toMatchObject({ has_more: true, total_count: 90 })
+  expect(first).toMatchObject({ has_more: true, total_count: 12 })
   const seen = first.axons.map(({ id }) => id)
   const rest = list('limit=5000', store.position('large', seen.at(-1) ?? ''), 'large')
   expect([...seen, ...rest.axons.map(({ id }) => id)]).toEqual(ids.slice(0, seen.length + rest.axons.length))
-  expect(seen.length).toBeGreaterThan(20)
+  expect(seen).toHaveLength(7)
 })
 
 it('gives the axons of an older database their place in the new indexes', () => {

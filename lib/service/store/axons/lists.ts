@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { AxonListQuery } from '#lib/contract/axons.ts'
-import type { Clause } from '../clauses.ts'
+import { type Clause, maxPageBytes } from '../clauses.ts'
 import {
   type AxonFilter,
   conditionsOf,
@@ -31,8 +31,6 @@ interface Known {
 const probeLimit = 10_000
 /** Filters come in any shape a caller likes; this bounds what is remembered of them. */
 const maxKnown = 1_000
-/** Unspecified: a page larger than 64 MiB. It ends early, and says that there are more. */
-const maxPageBytes = 64 * 1024 * 1024
 
 /**
  * Lists and counts over the tables of axons. A count reads a whole range of an index, up to a second for a million axons:
