@@ -24,6 +24,22 @@ export interface ReportedJob {
   /** What each agent was to do; null where the job does not tell. */
   planned_scenarios: number | null
   planned_attempts: number | null
+  /** Reward key that its scores are of; null where the service's own scorers judged. */
+  metric: string | null
+}
+
+/** The reward key that all scores of a report are of, and the keys that can be chosen. */
+interface JudgedMetric {
+  /** Null where the service's own scorers judged, or jobs by several keys. */
+  metric: string | null
+  metrics: readonly string[]
+}
+
+/** How a report is computed; `metric` and `threshold` are those of the job unless chosen. */
+export interface ReportChoice {
+  failures: FailureRule
+  metric?: string | undefined
+  threshold?: number | undefined
 }
 
 /** What a report comes to in words. */
@@ -36,7 +52,7 @@ export interface Verdict {
 }
 
 /** Answer of `GET /api/benchmark-jobs/{id}/report`: the numbers of the job's page. */
-export interface Report extends Judgement {
+export interface Report extends Judgement, JudgedMetric {
   job: ReportedJob
   verdict: Verdict
   /** What the numbers mean that their names do not say, in sentences. */
@@ -45,12 +61,12 @@ export interface Report extends Judgement {
 
 /** Something that makes a comparison less than fair. */
 export interface Incomparability {
-  kind: 'scenarios' | 'attempts' | 'timeouts' | 'environment' | 'agents' | 'source' | 'incomplete'
+  kind: 'scenarios' | 'metric' | 'attempts' | 'timeouts' | 'environment' | 'agents' | 'source' | 'incomplete'
   text: string
 }
 
 /** Answer of `GET /api/benchmark-jobs/compare`. */
-export interface CompareReport extends ScoreScale {
+export interface CompareReport extends ScoreScale, JudgedMetric {
   jobs: readonly ReportedJob[]
   /** The id of a job, or of one run of it. */
   baseline: string
@@ -80,7 +96,7 @@ export interface TrendPoint {
 }
 
 /** Answer of `GET /api/benchmark-jobs/trend`. */
-export interface TrendReport extends ScoreScale {
+export interface TrendReport extends ScoreScale, JudgedMetric {
   agent_name: string
   model_name: string | null
   /** The scenarios of a job: those of its benchmark, where it is of one. */

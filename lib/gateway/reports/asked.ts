@@ -9,7 +9,7 @@ const rules: readonly FailureRule[] = ['zero', 'leave_out']
 export const askedOf = (request: Request, more: readonly string[]) => {
   const { searchParams } = new URL(request.url)
   for (const name of searchParams.keys()) {
-    if (!['format', 'failures', ...more].includes(name))
+    if (!['format', 'failures', 'metric', 'threshold', ...more].includes(name))
       throw new Refusal('invalid_argument', `${name} is no parameter of a report`, { field: name })
     if (searchParams.getAll(name).length > 1)
       throw new Refusal('invalid_argument', `${name} may be given once`, { field: name })
@@ -17,10 +17,21 @@ export const askedOf = (request: Request, more: readonly string[]) => {
   return {
     format: oneOf('format', formats, searchParams.get('format') ?? 'json'),
     rule: oneOf('failures', rules, searchParams.get('failures') ?? 'zero'),
+    /** The reward key to judge by, unless it is the one the job chose. */
+    metric: searchParams.get('metric') || undefined,
+    /** The score from which an attempt passes. */
+    threshold: numberOf('threshold', searchParams.get('threshold') || undefined),
     /** Which rows, of a CSV. */
     table: oneOf('table', tables, searchParams.get('table') ?? 'agents'),
     of: (name: string) => searchParams.get(name) ?? undefined,
   }
+}
+
+const numberOf = (field: string, given: string | undefined): number | undefined => {
+  if (given === undefined) return undefined
+  if (!/^-?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i.test(given) || !Number.isFinite(Number(given)))
+    throw new Refusal('invalid_argument', `${field} must be a number`, { field })
+  return Number(given)
 }
 
 const oneOf = <T extends string>(field: string, values: readonly T[], given: string): T => {

@@ -5,13 +5,14 @@ import {
   allOf,
   controlsSentence,
   intervalWords,
+  metricSentence,
   probabilityWords,
   settledWords,
   testedOf,
   unansweredSentence,
 } from './job-verdict.ts'
 
-type Figures = Pick<CompareReport, 'jobs' | 'agents' | 'complete' | 'pairs'>
+type Figures = Pick<CompareReport, 'jobs' | 'agents' | 'complete' | 'pairs'> & { metric?: string | null }
 
 /** What a comparison comes to in words; null where no side has a baseline. */
 export const compareVerdict = (report: Figures): Verdict | null => {
@@ -42,7 +43,13 @@ export const compareVerdict = (report: Figures): Verdict | null => {
   const [lead = '', ...more] = pairs.length === 1 ? [`${complete ? '' : 'So far: '}${sentence(first)}`] : words
   return {
     lead,
-    more: [...more, ...unanswered, ...controlsSentence(controls, 'not counted'), ...changesSentence(pairs)],
+    more: [
+      ...more,
+      ...unanswered,
+      ...controlsSentence(controls, 'not counted'),
+      ...changesSentence(pairs),
+      ...metricSentence(report.metric ?? null),
+    ],
     tone: worse > 0 ? 'danger' : unanswered.length > 0 ? 'attention' : better > 0 ? 'ok' : 'neutral',
   }
 }

@@ -22,7 +22,13 @@ export const reportCsv = (report: Report | CompareReport, of: ReportTable): stri
   }[of]
   return csvTable(
     names,
-    cells.map((row) => ({ ...row, rule: report.rule, complete: report.complete })),
+    cells.map((row) => ({
+      ...row,
+      metric: report.metric,
+      threshold: report.threshold,
+      rule: report.rule,
+      complete: report.complete,
+    })),
   )
 }
 

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
 import { judge } from '#lib/statistics/judgement.ts'
@@ -7,7 +7,7 @@ import type { CompareReport, Report } from '#lib/wire/reports.ts'
 import { reportCsv } from './csv.ts'
 import { incomparabilities, untold } from './incomparable.ts'
 import { verdictOf } from './job-verdict.ts'
-import { agentsOf, isComplete, reportedJob } from './judged-job.ts'
+import { agentsOf, isComplete, judgedTogether, reportedJob, requireMetric } from './judged-job.ts'
 import { reportMarkdown } from './markdown.ts'
 import { notesOf } from './notes.ts'
 
@@ -16,7 +16,14 @@ const jobOf = (value: object): BenchmarkJob => readLeniently(BenchmarkJob, { id:
 
 const reportOf = (job: BenchmarkJob): Report => {
   const judgement = judge({ agents: agentsOf(job), complete: isComplete(job), attempts: attemptsOf(job) }, 'zero')
-  return { job: reportedJob(job), verdict: verdictOf(judgement), ...judgement, notes: notesOf(judgement) }
+  const judged = judgedTogether([job])
+  return {
+    job: reportedJob(job),
+    verdict: verdictOf({ ...judgement, ...judged }),
+    ...judgement,
+    ...judged,
+    notes: notesOf({ ...judgement, ...judged }),
+  }
 }
 
 const outcome = (agent_name: string, scenario_outcomes: object[]) => ({
@@ -225,4 +232,63 @@ it('names the scenarios whose environment differs in some of the jobs only', () 
     },
   ])
   expect(incomparabilities([ran('one', ['s1']), ran('two', ['s1'])], nothing)).toEqual([])
+})
+
+describe('a job with several reward keys', () => {
+  const rewarded = (name: string, rewards: object, state = 'COMPLETED', score: number | null = null) => ({
+    scenario_definition_id: name,
+    scenario_name: name,
+    state,
+    score,
+    rewards,
+  })
+  const job = jobOf({
+    state: 'completed',
+    job_source: { type: 'imported' },
+    metrics: ['accuracy', 'latency_sec'],
+    judged_metric: 'accuracy',
+    benchmark_outcomes: [
+      outcome('quick', [
+        rewarded('s1', { accuracy: 0.25, latency_sec: 12 }, 'COMPLETED', 0.25),
+        rewarded('s2', { accuracy: 0.75, latency_sec: 8 }, 'COMPLETED', 0.75),
+        rewarded('s3', { latency_sec: 20 }, 'TIMEOUT'),
+      ]),
+      outcome('slow', [
+        rewarded('s1', { accuracy: 1, latency_sec: 40 }, 'COMPLETED', 1),
+        rewarded('s2', { accuracy: 1, latency_sec: 60.5 }, 'COMPLETED', 1),
+        rewarded('s3', { accuracy: 'none', latency_sec: null }, 'COMPLETED'),
+      ]),
+    ],
+  })
+
+  it('is judged by the one it names, which every format says', () => {
+    const report = reportOf(job)
+    expect([report.metric, report.metrics, report.job.metric]).toEqual([
+      'accuracy',
+      ['accuracy', 'latency_sec'],
+      'accuracy',
+    ])
+    expect(report.agents.map(({ mean }) => mean)).toEqual([1 / 3, 2 / 3])
+    expect(report.verdict.more).toContain('Judged by accuracy.')
+    expect(report.notes[0]).toBe('Scores are rewards of the metric accuracy.')
+    expect(reportMarkdown(report)).toContain('\n\nMetric: accuracy.\n\n')
+    expect(reportCsv(report, 'agents')).toMatch(/,"metric","threshold",.*,"accuracy","1",/s)
+  })
+
+  it('is judged by another one on request', () => {
+    const report = reportOf(requireMetric(job, 'latency_sec'))
+    expect([report.metric, report.threshold, report.is_unit_range]).toEqual(['latency_sec', null, false])
+    // A timeout that was verified keeps its reward; a reward that is no number counts 0, as a missing one.
+    expect(report.agents.map(({ mean, n_scenarios }) => [mean, n_scenarios])).toEqual([
+      [40 / 3, 3],
+      [100.5 / 3, 3],
+    ])
+    expect(report.agents.map(({ n_passed }) => n_passed)).toEqual([null, null])
+    expect(() => requireMetric(job, 'tokens')).toThrow('job has no metric tokens: it reports accuracy, latency_sec')
+    expect(() => requireMetric(jobOf({}), 'tokens')).toThrow('it reports none')
+  })
+
+  it('has the metrics of its outcomes where the service does not list them', () => {
+    expect(reportOf({ ...job, metrics: null }).metrics).toEqual(['accuracy', 'latency_sec'])
+  })
 })

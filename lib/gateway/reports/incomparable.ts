@@ -19,6 +19,12 @@ export const incomparabilities = (
 const differences: typeof incomparabilities = (jobs, { agents, excluded_scenarios }) => [
   ...jobs.flatMap(incomplete),
   ...scenarios(jobs, agents, excluded_scenarios),
+  ...differing(
+    'metric',
+    'Scores are of different metrics',
+    jobs,
+    ({ judged_metric }) => judged_metric ?? 'scorers of the service',
+  ),
   ...differing('attempts', 'Attempts at a scenario', jobs, (job) => attemptsOf(job)),
   ...differing('timeouts', 'Timeout multiplier', jobs, (job) =>
     job.job_spec ? (job.job_spec.orchestrator_config?.timeout_multiplier ?? 1) : undefined,

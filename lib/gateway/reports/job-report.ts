@@ -6,23 +6,28 @@ import { askedOf } from './asked.ts'
 import { inTurns, jobReader } from './caller.ts'
 import { reportCsv } from './csv.ts'
 import { verdictOf } from './job-verdict.ts'
-import { agentsOf, isComplete, reportedJob } from './judged-job.ts'
+import { agentsOf, isComplete, judgedTogether, reportedJob, requireMetric } from './judged-job.ts'
 import { reportMarkdown } from './markdown.ts'
 import { notesOf } from './notes.ts'
 
-/** `GET /api/benchmark-jobs/{id}/report?format=json|csv|md&table=agents|pairs|excluded_scenarios&failures=zero|leave_out` */
+/**
+ * `GET /api/benchmark-jobs/{id}/report?format=json|csv|md&table=agents|pairs|excluded_scenarios&failures=zero|leave_out`,
+ * also with `metric`, a reward key to judge by, and `threshold`, the score from which an attempt passes.
+ */
 export const jobReport = (request: Request, id: string): Promise<Response> =>
   answering(request, async () => {
-    const { format, rule, table } = askedOf(request, ['table'])
-    const job = await (await jobReader(request)).get(id)
+    const { format, rule, metric, threshold, table } = askedOf(request, ['table'])
+    const job = requireMetric(await (await jobReader(request)).get(id), metric)
     const judgement = await inTurns(
-      judging({ agents: agentsOf(job), complete: isComplete(job), attempts: attemptsOf(job) }, rule),
+      judging({ agents: agentsOf(job), complete: isComplete(job), attempts: attemptsOf(job), threshold }, rule),
     )
+    const judged = judgedTogether([job])
     const report: Report = {
       job: reportedJob(job),
-      verdict: verdictOf({ ...judgement, state: job.state, planned: plannedTrials(job) }),
+      verdict: verdictOf({ ...judgement, state: job.state, planned: plannedTrials(job), ...judged }),
       ...judgement,
-      notes: notesOf(judgement),
+      ...judged,
+      notes: notesOf({ ...judgement, ...judged }),
     }
     return answerIn(format, report, (each) => reportCsv(each, table), reportMarkdown)
   })

@@ -3,6 +3,7 @@ import {
   aboutScenarios,
   byAmount,
   countOf,
+  cutPart,
   type NameOf,
   namesOf,
   probability,
@@ -13,13 +14,14 @@ import type { AgentFigures, AgentIdentity, PairFigures, Report, Verdict } from '
 
 type Figures = Pick<Report, 'complete' | 'agents' | 'pairs' | 'excluded_scenarios'> & {
   state?: string
-  /** Attempts of all agents, where the job tells. */
+  /** Attempts of all agents, where the job reports them. */
   planned?: number | undefined
+  metric?: string | null
 }
 
 /** What a report comes to in words. While the job runs every sentence is about what is known so far. */
 export const verdictOf = (figures: Figures): Verdict => {
-  const { complete, state = 'completed', planned = 0, agents, pairs, excluded_scenarios } = figures
+  const { complete, state = 'completed', planned = 0, metric = null, agents, pairs, excluded_scenarios } = figures
   const soFar = complete ? '' : 'So far: '
   const scored = agents.filter(({ mean }) => mean !== null).sort((a, b) => (b.mean ?? 0) - (a.mean ?? 0))
   const name = namesOf(agents)
@@ -57,7 +59,7 @@ export const verdictOf = (figures: Figures): Verdict => {
   if (!second)
     return {
       lead: soFar + aloneSentence(best, name),
-      more: [...cutShort, ...unanswered, ...checks, ...unscored],
+      more: [...cutShort, ...unanswered, ...checks, ...unscored, ...metricSentence(metric)],
       tone: unanswered.length > 0 ? 'attention' : 'neutral',
     }
   const between = pairs.find(({ a, b }) => (isOf(a, best) && isOf(b, second)) || (isOf(a, second) && isOf(b, best)))
@@ -84,6 +86,7 @@ export const verdictOf = (figures: Figures): Verdict => {
           ]
         : []),
       ...unscored,
+      ...metricSentence(metric),
     ],
     tone: unanswered.length > 0 ? 'attention' : pair?.settled ? 'ok' : pair?.difference === 0 ? 'neutral' : 'attention',
   }
@@ -94,7 +97,12 @@ export const endings: Readonly<Record<string, string>> = {
   cancelled: 'was cancelled',
   failed: 'failed',
   timeout: 'ran out of time',
+  incomplete: 'was copied while it was running',
 }
+
+/** Names the metric of the scores, unless it goes by the usual name. */
+export const metricSentence = (metric: string | null): string[] =>
+  metric === null || metric === 'reward' ? [] : [`Judged by ${cutPart(metric)}.`]
 
 /** Means over the same scores differ in their last digits, where these were added in another order. */
 const sameMean = 1e-9

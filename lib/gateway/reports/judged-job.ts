@@ -2,7 +2,27 @@ import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import type { JudgedAgent } from '#lib/statistics/figures.ts'
 import { agentsWithRuns } from '#lib/wire/job-agents.ts'
 import { attemptsOf } from '#lib/wire/job-plan.ts'
-import type { ReportedJob } from '#lib/wire/reports.ts'
+import { judgedBy, metricsOf } from '#lib/wire/metrics.ts'
+import type { CompareReport, ReportedJob } from '#lib/wire/reports.ts'
+import { Refusal } from '../http/answer.ts'
+
+/** The job with the scores of a metric. Throws 400 where it has none of that name. */
+export const requireMetric = (job: BenchmarkJob, metric: string | undefined): BenchmarkJob => {
+  const metrics = metricsOf(job)
+  if (metric === undefined || metrics.includes(metric)) return judgedBy(job, metric)
+  const known = metrics.length === 0 ? 'it reports none' : `it reports ${metrics.slice(0, 20).join(', ')}`
+  throw new Refusal('invalid_argument', `${job.name} has no metric ${metric}: ${known}`, { field: 'metric' })
+}
+
+/** The metric that all of these jobs are judged by, and those that all of them have. */
+export const judgedTogether = (jobs: readonly BenchmarkJob[]): Pick<CompareReport, 'metric' | 'metrics'> => {
+  const [first, ...others] = jobs
+  const isShared = others.every(({ judged_metric }) => judged_metric === first?.judged_metric)
+  return {
+    metric: isShared ? (first?.judged_metric ?? null) : null,
+    metrics: first ? metricsOf(first).filter((metric) => others.every((job) => metricsOf(job).includes(metric))) : [],
+  }
+}
 
 export const agentsOf = (job: BenchmarkJob): JudgedAgent[] =>
   agentsWithRuns(job).flatMap(({ key: benchmark_run_id, name: agent_name, model: model_name, outcome }) =>
@@ -35,4 +55,5 @@ export const reportedJob = (job: BenchmarkJob): ReportedJob => ({
   create_time_ms: job.create_time_ms,
   planned_scenarios: job.job_spec?.scenario_ids.length ?? null,
   planned_attempts: attemptsOf(job) ?? null,
+  metric: job.judged_metric ?? null,
 })

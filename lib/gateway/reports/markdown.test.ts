@@ -20,8 +20,11 @@ const markdownOf = (...agents: JudgedAgent[]): string =>
       create_time_ms: 0,
       planned_scenarios: 3,
       planned_attempts: 1,
+      metric: null,
     },
     verdict: { lead: 'The verdict.', more: [], tone: 'neutral' },
+    metric: null,
+    metrics: [],
     ...judge({ agents, complete: true }, 'zero'),
     notes: [],
   })

@@ -34,6 +34,7 @@ export const reportMarkdown = (report: Report): string => {
     `${code(job.id)}, ${text(job.state)}, created ${job.create_time_ms === null ? 'at an unknown time' : time(job.create_time_ms)}.${
       report.complete ? '' : ' **Not complete.**'
     }`,
+    ...metricLine(report),
     agentTable(
       report.agents.toSorted(
         byMean(
@@ -54,6 +55,7 @@ export const compareMarkdown = (report: CompareReport): string => {
   return page('Comparison of benchmark jobs', [
     ...sentences(report.verdict),
     list(report.jobs.map((job) => `${text(job.name)} (${code(job.id)}, ${text(job.state)})`)),
+    ...metricLine(report),
     ...(report.incomparable.length === 0
       ? []
       : ['## Not the same in all', list(report.incomparable.map((each) => text(each.text)))]),
@@ -89,6 +91,20 @@ const plain = (value: string) =>
 /** What the page says first. */
 export const sentences = (verdict: Verdict | null) =>
   verdict ? [plain(verdict.lead), plain(verdict.more.join(' '))] : []
+
+/** The metric beside the scores, and from which score on an attempt passes if that is not 1. */
+export const metricLine = ({
+  metric,
+  threshold,
+  is_unit_range,
+}: Pick<Report, 'metric' | 'threshold' | 'is_unit_range'>) => {
+  const isUsual = threshold === null || (is_unit_range && threshold === 1)
+  const parts = [
+    ...(metric === null ? [] : [`Metric: ${text(metric)}.`]),
+    ...(isUsual ? [] : [`Passes at ${threshold}.`]),
+  ]
+  return parts.length === 0 ? [] : [parts.join(' ')]
+}
 
 export const code = (value: string) => `\`${value.replace(/[`\s|]/g, '')}\``
 

@@ -8,14 +8,15 @@ const rules: Record<FailureRule, string> = {
   leave_out: 'Failures and timeouts are left out, scored timeouts too: means are over the other completed attempts.',
 }
 
-type Figures = Pick<Report, 'rule' | 'complete' | 'is_unit_range' | 'threshold' | 'agents' | 'pairs'>
+type Figures = Pick<Report, 'rule' | 'complete' | 'metric' | 'is_unit_range' | 'threshold' | 'agents' | 'pairs'>
 
 /** What numbers mean that their names do not say. */
-export const notesOf = ({ rule, complete, agents, pairs, ...scale }: Figures): string[] => {
+export const notesOf = ({ rule, complete, metric, agents, pairs, ...scale }: Figures): string[] => {
   const cancelled = agents.reduce((sum, { n_cancelled }) => sum + n_cancelled, 0)
   const unknown = agents.reduce((sum, { n_other }) => sum + n_other, 0)
   const notes = [
     ...(complete ? [] : ['Not complete: outcomes may still come, and all numbers are of what there is so far.']),
+    ...(metric === null ? [] : [`Scores are rewards of the metric ${metric}.`]),
     rules[rule],
     `Cancelled attempts do not count under either rule${cancelled > 0 ? ` (${countOf(cancelled, 'attempt')} here)` : ''}.`,
     'Attempts are averaged per scenario first; means, errors and 95 % intervals are of the means of the scenarios.',

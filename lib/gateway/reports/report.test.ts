@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { wrongKeysPerMinute } from '#lib/connections/wrong-key-limit.ts'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { agent, createJob, makeScenarios, untilEnded } from '#lib/service/testing/jobs.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
@@ -166,6 +167,24 @@ describe('GET /api/benchmark-jobs/{id}/report', () => {
   })
 })
 
+describe('a chosen threshold and metric', () => {
+  it('200 with the passes from a score on', async () => {
+    const { threshold, agents, notes } = await report('?threshold=0.5')
+    expect([threshold, agents[0]?.n_passed]).toEqual([0.5, 7])
+    expect(notes.join(' ')).toContain('A scenario passes where the mean of its attempts is at least 0.5')
+    expect(await (await asked('?threshold=0.5&format=md')).text()).toContain('Passes at 0.5.')
+  })
+
+  it.each(['threshold=half', 'threshold=1e999', 'metric=accuracy', 'metric=__proto__', 'threshold=1&threshold=2'])(
+    '400 for %s',
+    async (search) => {
+      const answer = await asked(`?${search}`)
+      expect(answer.status).toBe(400)
+      expect(await answer.json()).toMatchObject({ field: search.split('=')[0] })
+    },
+  )
+})
+
 describe('GET /api/benchmark-jobs/compare', () => {
   const compared = (search: string) =>
     gateway.fetch(`/api/benchmark-jobs/compare${search}`, { headers: { authorization: `Bearer ${service.key}` } })
@@ -257,7 +276,7 @@ describe('who may ask', () => {
     expect((await gateway.fetch(`/api/benchmark-jobs/${job.id}/report`)).status).toBe(401)
     const guess = () => asked('', { headers: { authorization: 'Bearer ak_wrong' } })
     expect((await guess()).status).toBe(401)
-    for (let i = 0; i < 4; i++) await guess()
+    for (let i = 0; i < wrongKeysPerMinute - 1; i++) await guess()
     expect((await guess()).status).toBe(429)
   })
 })

@@ -3,6 +3,7 @@ import { comparing } from '#lib/statistics/comparison.ts'
 import type { AgentIdentity, ExcludedScenario } from '#lib/statistics/figures.ts'
 import { countedScore } from '#lib/statistics/tallies.ts'
 import { attemptsOf } from '#lib/wire/job-plan.ts'
+import { judgedBy, metricsOf } from '#lib/wire/metrics.ts'
 import type { TrendPoint, TrendReport } from '#lib/wire/reports.ts'
 import { answering, Refusal } from '../http/answer.ts'
 import { askedOf } from './asked.ts'
@@ -10,7 +11,7 @@ import { inTurns, type JobReader, jobReader } from './caller.ts'
 import { isOnDataSetOf } from './data-set.ts'
 import { incomparabilities } from './incomparable.ts'
 import { answerIn } from './job-report.ts'
-import { agentsOf, isComplete, reportedJob } from './judged-job.ts'
+import { agentsOf, isComplete, judgedTogether, reportedJob, requireMetric } from './judged-job.ts'
 import { notesOf } from './notes.ts'
 import { trendCsv, trendMarkdown } from './trend-text.ts'
 import { regressionOf, trendVerdict } from './trend-verdict.ts'
@@ -22,25 +23,28 @@ const [usualPoints, mostPoints] = [10, 50]
 
 /**
  * `GET /api/benchmark-jobs/trend?job=…&agent=…&model=…&last=10&format=json|csv|md&failures=zero|leave_out`: what an agent
- * made of the data set of a job in its last jobs. `agent` and `model` are those of the first agent of the job unless given.
+ * made of the data set of a job in its last jobs. `agent` and `model` are those of the first agent of the job unless given;
+ * `metric` and `threshold` as for one job. Jobs without that metric are left out.
  */
 export const trendReport = (request: Request): Promise<Response> =>
   answering(request, async () => {
-    const { format, rule, of } = askedOf(request, ['job', 'agent', 'model', 'last'])
+    const { format, rule, metric, threshold, of } = askedOf(request, ['job', 'agent', 'model', 'last'])
     const last = askedPoints(of('last'))
     const given = of('job')
     if (!given) throw new Refusal('invalid_argument', 'job must be the id of a job on the data set', { field: 'job' })
     const reader = await jobReader(request)
-    const anchor = await reader.get(given)
+    const anchor = requireMetric(await reader.get(given), metric)
     const agent = chosenAgent(anchor, of('agent'), of('model'))
     const isOfAgent = (each: NamedAgent) => each.agent_name === agent.agent_name && each.model_name === agent.model_name
-    const found = await readJobs(reader, anchor, isOfAgent, last)
+    const found = await readJobs(reader, anchor, metric, isOfAgent, last)
     const jobs = found.jobs.filter((job) => agentsOf(job).some(isOfAgent)).slice(-last)
     const agents = jobs.flatMap((job) => agentsOf(job).filter(isOfAgent))
     const scored = agents.filter(({ outcomes }) => outcomes.some((each) => countedScore(each, rule) !== undefined))
     const complete = found.jobs.every(isComplete)
     const attempts = Math.max(1, ...jobs.map((job) => attemptsOf(job) ?? 1))
-    const comparison = await inTurns(comparing({ agents, complete, attempts }, rule, (run) => runBefore(scored, run)))
+    const comparison = await inTurns(
+      comparing({ agents, complete, attempts, threshold }, rule, (run) => runBefore(scored, run)),
+    )
     const points = comparison.agents.map((figures): TrendPoint => {
       const job = jobs.find(({ id }) => id === figures.job_id) as BenchmarkJob
       const change = comparison.pairs.find(({ a }) => a.benchmark_run_id === figures.benchmark_run_id) ?? null
@@ -54,6 +58,7 @@ export const trendReport = (request: Request): Promise<Response> =>
         incomparable: before ? changedSince(before, job, isOfAgent, comparison.excluded_scenarios) : [],
       }
     })
+    const judged = judgedTogether(jobs.length > 0 ? jobs : [anchor])
     const report: TrendReport = {
       ...agent,
       data_set: {
@@ -66,7 +71,10 @@ export const trendReport = (request: Request): Promise<Response> =>
       complete,
       is_unit_range: comparison.is_unit_range,
       threshold: comparison.threshold,
-      verdict: trendVerdict({ ...agent, points }),
+      metric: judged.metric,
+      // Any metric of the anchor: jobs without it are left out.
+      metrics: metricsOf(anchor),
+      verdict: trendVerdict({ ...agent, ...judged, points }),
       points,
       agents: agentsSeen(found.jobs),
       n_jobs_read: found.read,
@@ -75,7 +83,7 @@ export const trendReport = (request: Request): Promise<Response> =>
       notes: [
         'A data set is that of a benchmark, or of jobs with at least half of their scenarios in common.',
         'A regression is a mean below that of the job before, over the scenarios both have a score for; it is possible, and not more, where the difference is not settled and larger than its standard error.',
-        ...notesOf({ rule, complete, ...comparison }),
+        ...notesOf({ rule, complete, ...judged, ...comparison }),
       ],
     }
     return answerIn(format, report, trendCsv, trendMarkdown)
@@ -116,6 +124,7 @@ const namedAgents = (job: BenchmarkJob): NamedAgent[] => [
 const readJobs = async (
   reader: JobReader,
   anchor: BenchmarkJob,
+  metric: string | undefined,
   isOfAgent: (agent: NamedAgent) => boolean,
   enough: number,
 ): Promise<{ jobs: BenchmarkJob[]; read: number; hasOlder: boolean }> => {
@@ -126,8 +135,8 @@ const readJobs = async (
   while (hasOlder && read < mostRead && ofAgent < enough) {
     const page = await reader.list(pageSize, startingAfter)
     for (const job of page.jobs) {
-      if (!isOnDataSet(job)) continue
-      jobs.push(job)
+      if (!isOnDataSet(job) || (metric !== undefined && !metricsOf(job).includes(metric))) continue
+      jobs.push(judgedBy(job, metric))
       if (agentsOf(job).some(isOfAgent)) ofAgent++
     }
     read += page.jobs.length

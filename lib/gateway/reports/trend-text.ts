@@ -1,14 +1,28 @@
 import { agentLabel } from '#lib/wire/report-words.ts'
 import type { TrendPoint, TrendReport } from '#lib/wire/reports.ts'
 import { agentCells, csvTable, ksOf, reasonCell } from './csv.ts'
-import { code, count, list, notes, number, p, page, range, sentences, table, text, time } from './markdown.ts'
+import {
+  code,
+  count,
+  list,
+  metricLine,
+  notes,
+  number,
+  p,
+  page,
+  range,
+  sentences,
+  table,
+  text,
+  time,
+} from './markdown.ts'
 
 /** A row for each job, the oldest first; what begins with `change_` is against the one named by `change_from_job_id`. */
-export const trendCsv = ({ points, rule }: TrendReport): string => {
+export const trendCsv = ({ points, rule, threshold }: TrendReport): string => {
   const ks = ksOf(points.map(({ figures }) => figures))
   return csvTable(
     ['job_id'],
-    points.map((point) => pointCells(point, ks, rule)),
+    points.map((point) => ({ ...pointCells(point, ks, rule), metric: point.job.metric, threshold })),
   )
 }
 
@@ -50,6 +64,7 @@ export const trendMarkdown = (report: TrendReport): string => {
   return page(`Trend of ${text(agentLabel({ name: report.agent_name, model: report.model_name }))}`, [
     ...sentences(report.verdict),
     `On the data set of ${text(set.benchmark_name ?? set.job_name)} (${code(set.job_id)}).${report.complete ? '' : ' **Not complete.**'}`,
+    ...metricLine(report),
     points.length === 0 ? 'The agent has no outcome on it in the jobs that were read.' : pointTable(points),
     ...points
       .filter(({ incomparable }) => incomparable.length > 0)

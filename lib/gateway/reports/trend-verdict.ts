@@ -1,6 +1,6 @@
 import { agentLabel, byAmount, countOf, stepOf, type TrendStep, three } from '#lib/wire/report-words.ts'
 import type { ComparedPair, TrendPoint, TrendReport, Verdict } from '#lib/wire/reports.ts'
-import { allOf, probabilityWords, testedOf, unansweredSentence } from './job-verdict.ts'
+import { allOf, metricSentence, probabilityWords, testedOf, unansweredSentence } from './job-verdict.ts'
 
 const tones: Record<TrendStep, Verdict['tone']> = {
   first: 'neutral',
@@ -13,7 +13,7 @@ const tones: Record<TrendStep, Verdict['tone']> = {
   none: 'neutral',
 }
 
-type Figures = Pick<TrendReport, 'agent_name' | 'model_name' | 'points'>
+type Figures = Pick<TrendReport, 'agent_name' | 'model_name' | 'points'> & { metric?: string | null }
 
 /** Where an agent stands now and how it came there, in words. */
 export const trendVerdict = (report: Figures): Verdict => {
@@ -33,7 +33,12 @@ export const trendVerdict = (report: Figures): Verdict => {
     lead: newest.change
       ? `${stands}, ${changeWords(newest.change, testedOf(report.points.flatMap(({ change }) => change ?? [])))}.`
       : `${stands}; there is no job before it to compare with.`,
-    more: [...unscoredWords(later), ...regressionWords(report.points), ...unanswered],
+    more: [
+      ...unscoredWords(later),
+      ...regressionWords(report.points),
+      ...unanswered,
+      ...metricSentence(report.metric ?? null),
+    ],
     tone: later.length > 0 && stepOf(newest) === 'better' ? 'neutral' : tones[stepOf(newest)],
   }
 }
