@@ -195,6 +195,8 @@ export const BenchmarkJobImport = z.object({
   judged_metric: z.optional(z.string().check(z.maxLength(256))),
 })
 
+export type BenchmarkJobImport = z.output<typeof BenchmarkJobImport>
+
 export const BenchmarkJobImported = z.object({
   job_id: z.string(),
   name: z.string(),

@@ -7,16 +7,18 @@ import {
   nextJobState,
   type RunFailure,
   runFailure,
+  scenarioRunStateOf,
   type TrialPlace,
   trialPlaces,
 } from '#lib/service/domain/benchmark-jobs.ts'
+import { runScore } from '#lib/service/domain/benchmark-runs.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
 import type { JobRecord } from '#lib/service/store/benchmark-jobs.ts'
 import type { BenchmarkRunRecord } from '#lib/service/store/benchmark-runs.ts'
 import type { Stores } from '#lib/service/store/stores.ts'
 import type { BenchmarkRuns } from './benchmark-runs.ts'
-import { asException } from './outcome.ts'
+import { asException, defaultMetric, missingMetric, outcomeOf, type Rewards, rewardResult } from './outcome.ts'
 import { type JobPlan, profileOf } from './plan.ts'
 import { isRetried, retryDelaySeconds } from './retry.ts'
 import type { EndingEvent, ScenarioRuns } from './scenario-runs.ts'
@@ -68,6 +70,8 @@ export class RunningJob {
   #pending: PendingTrial[] = []
   #running = 0
   #concurrentTrials: number
+  /** Reward keys of its trials so far, in order of first appearance. */
+  #metrics: string[]
   /** False until the pending trials are known: before, having none does not mean the end. */
   #isTakenUp = false
 
@@ -75,6 +79,7 @@ export class RunningJob {
     this.#deps = deps
     this.#job = job
     this.#concurrentTrials = job.plan.concurrentTrials
+    this.#metrics = job.metrics
     this.#stop = stop
   }
 
@@ -190,6 +195,7 @@ export class RunningJob {
       job_id,
       agent_index: index,
       agent,
+      planned_trials: plan.scenarios.length * plan.attempts,
     })
   }
 
@@ -286,24 +292,62 @@ export class RunningJob {
     const isRetry = end.failure_reason !== null && isRetried(retry, end.failure_reason.exception_type, trial.retry)
     // Before it ends, so that a scenario run that a retry follows is never an outcome.
     if (isRetry) store.scenarioRuns.replace(id)
-    await this.#settle(id, end)
+    await this.#settle(id, isRetry || !end.rewards ? end : this.#judged(end, end.rewards))
     return isRetry
   }
 
   /** Resolves when the devbox is gone, or after five seconds; the trial keeps its slot until then. */
   async #settle(
     id: string,
-    { state, failure_reason, result, warnings, environment_differs, agent_record }: TrialEnd,
+    { state, failure_reason, result, rewards, warnings, environment_differs, agent_record }: TrialEnd,
   ): Promise<void> {
     const ending = {
       outcome: state,
       ...(result && { result }),
+      ...(rewards && { rewards }),
       ...(failure_reason && { failure: failure_reason }),
       ...(warnings && { warnings }),
       ...(environment_differs && { environment_differs }),
       ...(agent_record && { agent_record }),
     }
     await this.#deps.scenarioRuns.end(id, eventOf[state] ?? 'fail', ending)
+  }
+
+  /** Judges a trial by the metric of the job, which may be another than that of its own rewards. */
+  #judged(end: TrialEnd, rewards: Rewards): TrialEnd {
+    const metrics = [...new Set([...this.#metrics, ...Object.keys(rewards)])]
+    const metric = defaultMetric(metrics)
+    if (metrics.length > this.#metrics.length) {
+      const isOther = this.#metrics.length > 0 && defaultMetric(this.#metrics) !== metric
+      this.#deps.store.scenarioRuns.together(() => {
+        this.#deps.store.benchmarkJobs.setMetrics(this.#job.id, metrics, metric)
+        if (isOther) this.#rejudge(metric)
+      })
+      this.#metrics = metrics
+    }
+    const outcome = outcomeOf(rewards, end.failure_reason, metric)
+    const warnings = [...(end.warnings ?? []), ...missingMetric(rewards, metric)]
+    return { ...end, ...outcome, result: rewardResult(rewards, outcome), warnings }
+  }
+
+  /** Judges the trials so far again: `reward` came late, and they were judged by another key. */
+  #rejudge(metric: string | null) {
+    const { benchmarkRuns, scenarioRuns } = this.#deps.store
+    for (const run of benchmarkRuns.ofJob(this.#job.id)) {
+      for (const { id, rewards, failure, warnings, replaced } of scenarioRuns.ofBenchmarkRun(run.id)) {
+        if (rewards === null || replaced) continue
+        const outcome = outcomeOf(rewards, failure, metric)
+        scenarioRuns.rejudge(id, {
+          state: scenarioRunStateOf[outcome.state],
+          score: outcome.score,
+          outcome: outcome.state,
+          scoring_contract_result: rewardResult(rewards, outcome),
+          warnings: [...(warnings ?? []), ...missingMetric(rewards, metric)],
+        })
+      }
+      if (run.end_time_ms !== null)
+        benchmarkRuns.end(run.id, { ...run, score: runScore(scenarioRuns.ofBenchmarkRun(run.id)) })
+    }
   }
 
   /** Ends a scenario run that counts nothing because its trial is run again; resolves when its devbox is gone. */

@@ -170,7 +170,7 @@ export class Jobs {
     // Another call may have taken the name while the files were read.
     this.#requireFree(account, name)
     const id = newId('bmj')
-    const { source, spec: resolved, plan, warnings } = planned
+    const { source, spec: resolved, plan, settings, warnings } = planned
     const isNew = store.benchmarkJobs.insert({
       id,
       account,
@@ -180,6 +180,7 @@ export class Jobs {
       source,
       spec: resolved,
       plan,
+      settings,
       warnings: [...warnings, ...this.#boundWarning(plan.concurrentTrials)],
     })
     if (!isNew) throw nameTaken(name ?? '')

@@ -63,6 +63,7 @@ const run = (id: string, more: Partial<ScenarioRunRecord> = {}): ScenarioRunReco
   profile: {},
   score: 1,
   scoring_contract_result: null,
+  rewards: null,
   outcome: null,
   failure: null,
   warnings: null,
@@ -89,6 +90,7 @@ const benchmarkRun: BenchmarkRunRecord = {
   job_id: 'bmj_1',
   agent_index: 0,
   agent: null,
+  planned_trials: null,
 }
 
 /** Content by name. */

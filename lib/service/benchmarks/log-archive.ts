@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import type { StringMap } from '#lib/contract/common.ts'
 import { hasScenarioRunEnded } from '#lib/contract/scenario-runs.ts'
+import { durationOf, knownTime } from '#lib/service/domain/benchmark-runs.ts'
 import { notFound } from '#lib/service/kit/errors.ts'
 import { firstCharacter } from '#lib/service/kit/utf8.ts'
 import type { BenchmarkJobStore, JobRecord } from '#lib/service/store/benchmark-jobs.ts'
@@ -74,7 +75,7 @@ export class LogArchives {
     job: Job | undefined,
     scrubber: Scrubber,
   ): AsyncGenerator<ZipEntry> {
-    yield toEntry(jsonFile('results.json', resultsOf(run, runs), timeOf(run)), 'results.json', scrubber)
+    yield toEntry(jsonFile('results.json', resultsOf(run, runs, job), timeOf(run)), 'results.json', scrubber)
     if (job) {
       const file = jobFile(job)
       yield toEntry(file, file.path.join('/'), scrubber)
@@ -172,7 +173,9 @@ const resultOf = (run: ScenarioRunRecord) => ({
   ...(run.replaced && { replaced: true }),
   state: run.outcome ?? run.state,
   score: run.scoring_contract_result?.score ?? run.score,
-  duration_ms: run.end_time_ms === null ? null : run.end_time_ms - run.start_time_ms,
+  ...(run.rewards && { rewards: run.rewards }),
+  start_time_ms: knownTime(run.start_time_ms),
+  duration_ms: durationOf(run),
   ...(run.failure && { failure_reason: run.failure }),
   ...(run.scoring_contract_result && {
     scoring_functions: run.scoring_contract_result.scoring_function_results.map(
@@ -181,20 +184,26 @@ const resultOf = (run: ScenarioRunRecord) => ({
   }),
 })
 
-const resultsOf = (run: BenchmarkRunRecord, runs: ScenarioRunRecord[]) => ({
+const resultsOf = (run: BenchmarkRunRecord, runs: ScenarioRunRecord[], job: Job | undefined) => ({
   benchmark_run_id: run.id,
   name: run.name,
   ...(run.benchmark_id !== null && { benchmark_id: run.benchmark_id }),
   ...(run.job_id !== null && { job_id: run.job_id }),
   ...(run.agent && { agent_name: run.agent.name, model_name: run.agent.model_name ?? null }),
+  ...(job?.judged_metric && { judged_metric: job.judged_metric }),
+  ...(run.planned_trials !== null && { n_total_trials: run.planned_trials }),
+  ...(job?.settings && { settings: job.settings }),
   state: run.state,
   score: run.score,
-  duration_ms: run.end_time_ms === null ? null : run.end_time_ms - run.start_time_ms,
+  start_time_ms: knownTime(run.start_time_ms),
+  duration_ms: durationOf(run),
   scenario_runs: runs.map(resultOf),
 })
 
 /** A fixed time as long as the run does not change, so that its archive is the same bytes each time. */
-const timeOf = (run: ScenarioRunRecord | BenchmarkRunRecord) => run.end_time_ms ?? run.start_time_ms
+const timeOf = (run: ScenarioRunRecord | BenchmarkRunRecord) =>
+  Math.max(run.end_time_ms ?? run.start_time_ms, firstZipTime)
+const firstZipTime = Date.UTC(1980, 0, 1)
 
 const toEntry = ({ modifiedMs, content }: LogFile, name: string, scrubber: Scrubber): ZipEntry => ({
   name,

@@ -1,13 +1,18 @@
 import type { scenarioOutcomeStates } from '#lib/contract/benchmark-jobs.ts'
+import type { ScoringResult } from '#lib/contract/scenario-runs.ts'
 import type { RunFailure } from '#lib/service/domain/benchmark-jobs.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 
-/** Values by name, as the verifier wrote them. */
+/** Values by key, in file order, as the verifier wrote them. */
 export type Rewards = Record<string, number>
+
+/** Reward key that a job is judged by unless its importer chose another. */
+export const defaultMetric = (metrics: readonly string[]): string | null =>
+  metrics.includes('reward') ? 'reward' : (metrics[0] ?? null)
 
 export interface Outcome {
   state: (typeof scenarioOutcomeStates)[number]
-  /** From 0 to 1; null unless the state is COMPLETED. */
+  /** Null unless the state is COMPLETED. */
   score: number | null
   failure_reason: RunFailure | null
 }
@@ -43,26 +48,47 @@ const timeouts = ['AgentTimeoutError', 'AgentSetupTimeoutError', 'VerifierTimeou
 export const judgedAllTheSame = ['AgentTimeoutError', 'NonZeroAgentExitCodeError']
 
 /**
- * What a trial counts as, from what its verifier wrote and what went wrong.
+ * What a trial counts as, from what its verifier wrote and what went wrong. `metric` is the reward key it is judged by.
  *
- * Unspecified: trials with both. When the agent failed or ran out of time and the verifier judged what it left behind,
- * the trial has that score, as under Harbor's own rules, and keeps the failure as its reason. An agent that ran out of
- * time and has earned nothing is a TIMEOUT, which the score of the run counts 0 as Harbor does.
+ * Unspecified: trials with both rewards and a failure. When the agent failed or ran out of time and the verifier judged
+ * what it left behind, the trial has that score, as under Harbor's own rules, and keeps the failure as its reason. An
+ * agent that ran out of time with a score of 0 is a TIMEOUT, which the score of the run counts 0 as Harbor does.
  */
-export const outcomeOf = (rewards: Rewards | null, exception: RunFailure | null): Outcome => {
+export const outcomeOf = (
+  rewards: Rewards | null,
+  exception: RunFailure | null,
+  metric = rewards && defaultMetric(Object.keys(rewards)),
+): Outcome => {
   const type = exception?.exception_type
   const ended = (state: Outcome['state']): Outcome => ({ state, score: null, failure_reason: exception })
   if (type === 'CancelledError') return ended('CANCELED')
-  const score = rewards && scoreOf(rewards)
+  const score = rewards && scoreOf(rewards, metric)
   const isCounted = type === undefined || judgedAllTheSame.includes(type)
-  const isEarned = score !== null && isCounted && (score > 0 || type !== 'AgentTimeoutError')
+  const isEarned = score !== null && isCounted && (score !== 0 || type !== 'AgentTimeoutError')
   if (isEarned) return { state: 'COMPLETED', score, failure_reason: exception }
   return ended(type !== undefined && timeouts.includes(type) ? 'TIMEOUT' : 'FAILED')
 }
 
-/** Unspecified: the score of several rewards none of which is called `reward`. It is their mean; of none at all, 0. */
-const scoreOf = (rewards: Rewards): number => {
-  const values = Object.values(rewards)
-  const raw = rewards.reward ?? (values.length === 0 ? 0 : values.reduce((sum, each) => sum + each, 0) / values.length)
-  return Math.min(1, Math.max(0, raw))
-}
+/** A missing reward counts 0, as in every metric of Harbor. */
+const scoreOf = (rewards: Rewards, metric: string | null): number =>
+  metric !== null && Object.hasOwn(rewards, metric) ? (rewards[metric] ?? 0) : 0
+
+/** The result of a trial's scenario run: one entry per reward; null unless the trial is COMPLETED. */
+export const rewardResult = (rewards: Rewards | null, { score }: Outcome): ScoringResult | null =>
+  rewards === null || score === null
+    ? null
+    : {
+        score,
+        scoring_function_results: Object.entries(rewards).map(([scoring_function_name, value]) => ({
+          scoring_function_name,
+          score: value,
+          output: '',
+          state: 'complete',
+        })),
+      }
+
+/** Warns of a trial that has rewards, but not the one its job is judged by. */
+export const missingMetric = (rewards: Rewards | null, metric: string | null): string[] =>
+  rewards === null || metric === null || Object.hasOwn(rewards, metric)
+    ? []
+    : [`The reward ${metric}, which the job is judged by, is missing; it counts 0, as in Harbor`]

@@ -7,6 +7,7 @@ import { agentProblems } from './agents/agents.ts'
 import type { AgentDefinition } from './agents/definition.ts'
 import { type NamedAgents, secretsFor } from './agents/named-agents.ts'
 import { maxTrialsPerJob, type PlannedJob, planRefusal, profileOf, type RetryPolicy } from './plan.ts'
+import { ourEnvironment, settingsOf } from './settings.ts'
 
 type Spec = Exclude<BenchmarkJobSpec, { type: 'harbor' }>
 type Wrong = (field: string, message: string) => void
@@ -34,6 +35,7 @@ export const planScenarios = (store: PlanStore, account: string, spec: Spec, nam
         ? { type: 'benchmark', benchmark_id: spec.benchmark_id, benchmark_name: benchmark?.name ?? null }
         : { type: 'scenarios', scenario_ids: spec.scenario_ids },
     spec: { scenario_ids: [...ids], agent_configs: agents, orchestrator_config: orchestrator },
+    settings: settingsOf({ environment: ourEnvironment }),
     plan: {
       scenarios: scenarios.map(({ id, name }) => ({ id, name })),
       attempts: 1,

@@ -115,6 +115,7 @@ export interface PlannedJob {
   source: NonNullable<BenchmarkJob['job_source']>
   spec: NonNullable<BenchmarkJob['job_spec']>
   plan: JobPlan
+  settings: Record<string, unknown>
   /** What is known before any trial has begun. */
   warnings: JobWarning[]
 }

@@ -18,7 +18,15 @@ import { type NetworkBound, prepareAgent, scriptOf, traceOf, trajectoryFile, var
 import { unknownUsage } from './agents/usage.ts'
 import type { Environments } from './environments.ts'
 import { runHarborTrial } from './harbor/trial.ts'
-import { asException, type Outcome, outcomeOf, pythonSeconds, type Rewards, TrialError } from './outcome.ts'
+import {
+  asException,
+  type Outcome,
+  outcomeOf,
+  pythonSeconds,
+  type Rewards,
+  rewardResult,
+  TrialError,
+} from './outcome.ts'
 import type { HarborPart, JobPlan } from './plan.ts'
 import type { ScenarioRuns } from './scenario-runs.ts'
 import { createScrubber } from './scrub.ts'
@@ -40,6 +48,8 @@ export interface Trial {
 
 export interface TrialEnd extends Outcome {
   result: ScoringResult | null
+  /** Of a Harbor trial. */
+  rewards?: Rewards | null
   warnings?: string[]
   environment_differs?: boolean
   agent_record?: AgentRecord
@@ -217,11 +227,7 @@ const harborTrial = async (deps: TrialDeps, trial: Trial, plan: HarborPart, id: 
   const scenario = plan.scenarios[place.scenario]
   const agent = plan.agents[place.agent]
   if (!scenario || !agent) throw new Error(`Scenario run ${id} has no place in its job`)
-  const {
-    rewards,
-    agent: agent_record,
-    ...end
-  } = await runHarborTrial(
+  const { agent: agent_record, ...end } = await runHarborTrial(
     { devboxes, executions, secrets: store.secrets, folderOf, installs, environments },
     {
       account,
@@ -248,7 +254,7 @@ const harborTrial = async (deps: TrialDeps, trial: Trial, plan: HarborPart, id: 
     agent_record: { ...agent_record, version: agent_record.version && text(agent_record.version) },
     warnings: end.warnings.map(text),
     failure_reason: failure && { ...failure, exception_message: text(failure.exception_message) },
-    result: end.score === null ? null : verifierResult(end.score, rewards),
+    result: rewardResult(end.rewards, end),
   }
 }
 
@@ -276,13 +282,6 @@ export const insertScenarioRun = (
 
 const scrubberOf = ({ store }: TrialDeps, { account, run }: Pick<Trial, 'account' | 'run'>) =>
   createScrubber(Object.values(store.secrets.reveal(account, run.profile.secrets ?? {})))
-
-const verifierResult = (score: number, rewards: Rewards | null): ScoringResult => ({
-  score,
-  scoring_function_results: [
-    { scoring_function_name: 'verifier', score, output: JSON.stringify(rewards), state: 'complete' },
-  ],
-})
 
 const maxStartSeconds = 3600
 const startTimeout = new TrialError(

@@ -17,6 +17,7 @@ const trial = (over: Partial<EndedTrial>): EndedTrial => ({
   state: 'completed',
   outcome: 'COMPLETED',
   score: 1,
+  rewards: null,
   failure: null,
   start_time_ms: 1000,
   end_time_ms: 1250,

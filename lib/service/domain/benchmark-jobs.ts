@@ -6,6 +6,8 @@ import type {
   scenarioOutcomeStates,
 } from '#lib/contract/benchmark-jobs.ts'
 import type { BenchmarkRunState } from '#lib/contract/benchmark-run-states.ts'
+import type { ScenarioRunState } from '#lib/contract/scenario-runs.ts'
+import { durationOf, scoreOver } from './benchmark-runs.ts'
 
 /** What happens to a job; `initialize` is its turn in the queue. */
 export type JobEvent = 'initialize' | 'run' | 'complete' | 'fail' | 'cancel' | 'time_out'
@@ -43,6 +45,14 @@ export function* trialPlaces(attempts: number, scenarios: number, agents: number
 
 type OutcomeState = (typeof scenarioOutcomeStates)[number]
 
+/** The last state of a trial's scenario run. */
+export const scenarioRunStateOf: Record<OutcomeState, ScenarioRunState> = {
+  COMPLETED: 'completed',
+  FAILED: 'failed',
+  TIMEOUT: 'timeout',
+  CANCELED: 'canceled',
+}
+
 /** What a scenario run counts as that a caller ended, so that its trial has no outcome. */
 const outcomeByState: Record<string, OutcomeState> = {
   canceled: 'CANCELED',
@@ -65,6 +75,8 @@ export interface EndedTrial {
   state: string
   outcome: string | null
   score: number | null
+  /** Of a Harbor trial. */
+  rewards: Record<string, number> | null
   failure: RunFailure | null
   start_time_ms: number
   end_time_ms: number
@@ -92,7 +104,8 @@ const scenarioOutcome = (trial: EndedTrial): ScenarioOutcome => {
     scenario_run_id: trial.id,
     // Unspecified: the score of a scenario run that its caller completed without scoring it. It counts as nothing won.
     score: state === 'COMPLETED' ? (trial.score ?? 0) : null,
-    duration_ms: trial.end_time_ms - trial.start_time_ms,
+    rewards: trial.rewards,
+    duration_ms: durationOf(trial),
     failure_reason: trial.failure,
     attempt: trial.attempt === null ? null : trial.attempt + 1,
     warnings: trial.warnings,
@@ -105,6 +118,8 @@ const scenarioOutcome = (trial: EndedTrial): ScenarioOutcome => {
 
 interface RunOfJob {
   id: string
+  /** How many trials it is to have, where that is known. */
+  planned_trials?: number | null
   start_time_ms: number
   end_time_ms: number | null
   agent: { name: string; model_name?: string | null | undefined } | null
@@ -124,9 +139,10 @@ export const benchmarkOutcome = (run: RunOfJob, trials: readonly EndedTrial[]): 
     n_failed: count('FAILED'),
     n_timeout: count('TIMEOUT'),
     n_canceled: count('CANCELED'),
+    n_total_trials: run.planned_trials ?? null,
     n_environment_differs: outcomes.filter((each) => each.environment_differs).length,
-    average_score: scores.length === 0 ? null : scores.reduce((sum, score) => sum + score, 0) / scores.length,
-    duration_ms: run.end_time_ms === null ? null : run.end_time_ms - run.start_time_ms,
+    average_score: scores.length === 0 ? null : scoreOver(scores, scores.length),
+    duration_ms: durationOf(run),
     scenario_outcomes: outcomes,
   }
 }

@@ -7,7 +7,7 @@ export const benchmarkJobRoutes = ({ store, jobs, imports }: Deps) =>
   implement(benchmarkJobs, {
     list: ({ query, account }) => listPage('jobs', 'benchmark job', store.benchmarkJobs, account, query),
     create: ({ body, account }) => jobs.create(account, body),
-    import: ({ body, file, account }) => imports.add(account, file, body.name),
+    import: ({ body, file, account }) => imports.add(account, file, body),
     get: ({ params, account }) => jobs.get(account, params.id),
     setConcurrency: ({ params, body, account }) => jobs.setConcurrency(account, params.id, body.n_concurrent_trials),
     cancel: ({ params, account }) => jobs.cancel(account, params.id),

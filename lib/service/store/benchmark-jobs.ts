@@ -7,6 +7,7 @@ import {
 } from '#lib/contract/benchmark-jobs.ts'
 import type { StringMap } from '#lib/contract/common.ts'
 import { benchmarkOutcome, type EndedTrial } from '#lib/service/domain/benchmark-jobs.ts'
+import { knownTime } from '#lib/service/domain/benchmark-runs.ts'
 import type { BenchmarkRunRecord, BenchmarkRunStore } from './benchmark-runs.ts'
 import type { Database } from './database.ts'
 import { createTable, type Page } from './table.ts'
@@ -29,6 +30,10 @@ interface JobRow {
   plan: string
   failure_reason: string | null
   warnings: JobWarning[]
+  /** Reward keys of its trials, in order of first appearance, and the one it is judged by. */
+  metrics: string[]
+  judged_metric: string | null
+  settings: Record<string, unknown> | null
 }
 
 /** Something said of some tasks; of none, it is said of the job itself. */
@@ -37,9 +42,11 @@ export interface JobWarning {
   tasks: string[]
 }
 
-interface TrialRow extends Omit<EndedTrial, 'failure' | 'warnings' | 'environment_differs' | 'agent_record'> {
+interface TrialRow
+  extends Omit<EndedTrial, 'failure' | 'rewards' | 'warnings' | 'environment_differs' | 'agent_record'> {
   benchmark_run_id: string
   failure: string | null
+  rewards: string | null
   warnings: string | null
   environment_differs: number
   agent_record: string | null
@@ -49,6 +56,10 @@ interface TrialRow extends Omit<EndedTrial, 'failure' | 'warnings' | 'environmen
 export interface JobRecord<Plan> extends Omit<JobRow, 'seq' | 'end_time_ms' | 'plan' | 'failure_reason'> {
   plan: Plan
 }
+
+export interface NewJob<Plan>
+  extends Omit<JobRecord<Plan>, 'state' | 'metrics' | 'judged_metric' | 'settings'>,
+    Partial<Pick<JobRow, 'metrics' | 'judged_metric' | 'settings'>> {}
 
 /** A page of large jobs has tens of thousands of outcomes; those of runs that have ended do not change any more. */
 const maxRemembered = 100_000
@@ -61,7 +72,7 @@ export const createBenchmarkJobStore = (database: Database, benchmarkRuns: Bench
     'SELECT count(*) AS n FROM benchmark_jobs WHERE end_time_ms IS NULL AND account = ?',
   )
   const trialsOf = database.prepare(`
-    SELECT id, benchmark_run_id, scenario_id, scenario_name, state, outcome, score, failure, start_time_ms, end_time_ms,
+    SELECT id, benchmark_run_id, scenario_id, scenario_name, state, outcome, score, rewards, failure, start_time_ms, end_time_ms,
       attempt, warnings, environment_differs, agent_record
     FROM scenario_runs WHERE benchmark_run_id = ? AND replaced = 0 AND end_time_ms IS NOT NULL ORDER BY seq`)
 
@@ -69,6 +80,7 @@ export const createBenchmarkJobStore = (database: Database, benchmarkRuns: Bench
     (trialsOf.all(runId) as unknown as TrialRow[]).map((row) => ({
       ...row,
       failure: row.failure && JSON.parse(row.failure),
+      rewards: row.rewards && JSON.parse(row.rewards),
       warnings: row.warnings && JSON.parse(row.warnings),
       environment_differs: row.environment_differs === 1,
       agent_record: row.agent_record && JSON.parse(row.agent_record),
@@ -105,11 +117,14 @@ export const createBenchmarkJobStore = (database: Database, benchmarkRuns: Bench
       id: row.id,
       name: row.name,
       state: row.state,
-      create_time_ms: row.create_time_ms,
+      create_time_ms: knownTime(row.create_time_ms),
       job_source: row.source,
       job_spec: row.spec,
       failure_reason: row.failure_reason,
       warnings: warningsOf(row.warnings, outcomes),
+      metrics: row.metrics,
+      judged_metric: row.judged_metric,
+      settings: row.settings,
       benchmark_outcomes: outcomes,
       in_progress_runs: runs
         .filter(({ end_time_ms }) => end_time_ms === null)
@@ -129,14 +144,14 @@ export const createBenchmarkJobStore = (database: Database, benchmarkRuns: Bench
   }
 
   const table = createTable(database, 'benchmark_jobs', {
-    json: ['metadata', 'source', 'spec', 'warnings'],
+    json: ['metadata', 'source', 'spec', 'warnings', 'metrics', 'settings'],
     view: toJob,
   })
   const isNameTaken = (account: string, name: string): boolean => byName.get(account, name) !== undefined
 
   return {
     /** False when the account has a job of that name already. */
-    insert: ({ plan, ...job }: Omit<JobRecord<unknown>, 'state'>): boolean => {
+    insert: ({ plan, ...job }: NewJob<unknown>): boolean => {
       if (isNameTaken(job.account, job.name)) return false
       table.insert({ ...job, plan: JSON.stringify(plan), state: 'queued' })
       return true
@@ -154,6 +169,13 @@ export const createBenchmarkJobStore = (database: Database, benchmarkRuns: Bench
     },
 
     isNameTaken,
+
+    /** Drops the outcomes that were remembered: the new metric may change them. */
+    setMetrics: (id: string, metrics: string[], judged_metric: string | null): void => {
+      table.set(id, { metrics, judged_metric })
+      ended.clear()
+      remembered = 0
+    },
 
     /** The job of the account that was imported under this identity. */
     imported: (account: string, importId: string): Pick<JobRow, 'id' | 'name' | 'end_time_ms'> | undefined =>

@@ -36,6 +36,8 @@ it('tells of tokens and cost that nobody told the reason that most scenario runs
       end_time_ms: 1,
       state: 'completed',
       score: 1,
+      scoring_contract_result: null,
+      rewards: null,
       outcome: 'COMPLETED',
       failure: null,
       warnings: null,

@@ -4,11 +4,12 @@ import type { BenchmarkRunState } from '#lib/contract/benchmark-run-states.ts'
 import type { BenchmarkRun, BenchmarkRunListQuery } from '#lib/contract/benchmark-runs.ts'
 import type { StringMap } from '#lib/contract/common.ts'
 import type { RunProfile } from '#lib/contract/scenario-runs.ts'
+import { durationOf, knownTime } from '#lib/service/domain/benchmark-runs.ts'
 import { equals } from './clauses.ts'
 import type { Database } from './database.ts'
 import { createTable, type Page } from './table.ts'
 
-/** A run as the service itself sees it, of whichever account. */
+/** A run as the service itself sees it, of whichever account. Times are 0 where they are unknown. */
 export interface BenchmarkRunRecord {
   seq: number
   id: string
@@ -22,13 +23,18 @@ export interface BenchmarkRunRecord {
   metadata: StringMap
   /** What each of its scenario runs is started with. */
   profile: RunProfile
-  /** These three are of a run that belongs to a job. */
+  /** These four are of a run that belongs to a job. */
   job_id: string | null
   agent_index: number | null
   agent: AgentConfig | null
+  /** Null where it is unknown. */
+  planned_trials: number | null
 }
 
-export type NewBenchmarkRun = Omit<BenchmarkRunRecord, 'seq' | 'state' | 'end_time_ms' | 'score'>
+export interface NewBenchmarkRun
+  extends Omit<BenchmarkRunRecord, 'seq' | 'state' | 'end_time_ms' | 'score' | 'planned_trials'> {
+  planned_trials?: number | null
+}
 
 export type BenchmarkRunStore = ReturnType<typeof createBenchmarkRunStore>
 
@@ -91,12 +97,12 @@ const mostOftenUnknownBecause = `
 
 const toBenchmarkRun = (run: BenchmarkRunRecord, { n: n_scenario_runs, ...usage }: Counts): BenchmarkRun => ({
   id: run.id,
-  start_time_ms: run.start_time_ms,
+  start_time_ms: knownTime(run.start_time_ms),
   state: run.state,
   metadata: run.metadata,
   benchmark_id: run.benchmark_id,
   name: run.name,
-  duration_ms: run.end_time_ms === null ? null : run.end_time_ms - run.start_time_ms,
+  duration_ms: durationOf(run),
   score: run.score,
   purpose: run.profile.purpose ?? null,
   environment_variables: run.profile.envVars ?? null,

@@ -316,4 +316,15 @@ export const migrations: readonly string[] = [
   `
   ALTER TABLE scenario_runs ADD COLUMN agent_record TEXT;
   `,
+  // Imported trials had neither a name nor a result.
+  `
+  ALTER TABLE scenario_runs ADD COLUMN rewards TEXT;
+  ALTER TABLE benchmark_runs ADD COLUMN planned_trials INTEGER;
+  ALTER TABLE benchmark_jobs ADD COLUMN metrics TEXT NOT NULL DEFAULT '[]';
+  ALTER TABLE benchmark_jobs ADD COLUMN judged_metric TEXT;
+  ALTER TABLE benchmark_jobs ADD COLUMN settings TEXT;
+  UPDATE scenario_runs SET name = scenario_name WHERE attempt IS NOT NULL AND name IS NULL;
+  UPDATE scenario_runs SET scoring_contract_result = json_object('score', score, 'scoring_function_results', json_array())
+    WHERE attempt IS NOT NULL AND scoring_contract_result IS NULL AND score IS NOT NULL;
+  `,
 ]

@@ -8,11 +8,12 @@ import type {
 } from '#lib/contract/scenario-runs.ts'
 import { hasScenarioRunEnded } from '#lib/contract/scenario-runs.ts'
 import type { AgentRecord, RunFailure } from '#lib/service/domain/benchmark-jobs.ts'
+import { durationOf, knownTime } from '#lib/service/domain/benchmark-runs.ts'
 import { equals } from './clauses.ts'
 import { type Database, inTransaction } from './database.ts'
 import { createTable, type Page } from './table.ts'
 
-/** A run as the service itself sees it, of whichever account. */
+/** A run as the service itself sees it, of whichever account. Times are 0 where they are unknown. */
 export interface ScenarioRunRecord {
   seq: number
   id: string
@@ -30,6 +31,8 @@ export interface ScenarioRunRecord {
   profile: RunProfile
   score: number | null
   scoring_contract_result: ScoringResult | null
+  /** Of a Harbor trial: what its verifier wrote. */
+  rewards: Record<string, number> | null
   /** Of a job's run: COMPLETED, FAILED, TIMEOUT or CANCELED. */
   outcome: string | null
   failure: RunFailure | null
@@ -46,7 +49,7 @@ export interface ScenarioRunRecord {
 }
 
 type Ended =
-  | ('state' | 'end_time_ms' | 'score' | 'scoring_contract_result' | 'outcome' | 'failure' | 'replaced')
+  | ('state' | 'end_time_ms' | 'score' | 'scoring_contract_result' | 'rewards' | 'outcome' | 'failure' | 'replaced')
   | ('warnings' | 'environment_differs' | 'agent_record')
 
 export interface NewScenarioRun extends Omit<ScenarioRunRecord, 'seq' | 'attempt' | 'retry' | Ended> {
@@ -55,7 +58,7 @@ export interface NewScenarioRun extends Omit<ScenarioRunRecord, 'seq' | 'attempt
 }
 
 /** One that ended elsewhere. Until its benchmark run adopts it, it counts nothing. */
-export type EndedScenarioRun = Omit<ScenarioRunRecord, 'seq' | 'scoring_contract_result'> & { replaced: true }
+export type EndedScenarioRun = Omit<ScenarioRunRecord, 'seq'> & { replaced: true }
 
 /** What changes; what is absent stays as it is. */
 export interface ScenarioRunMove {
@@ -63,6 +66,7 @@ export interface ScenarioRunMove {
   to: ScenarioRunState
   timeMs: number
   result?: ScoringResult | null
+  rewards?: Record<string, number>
   outcome?: string
   failure?: RunFailure
   warnings?: string[]
@@ -74,7 +78,7 @@ export type ScenarioRunStore = ReturnType<typeof createScenarioRunStore>
 
 export const createScenarioRunStore = (database: Database) => {
   const table = createTable(database, 'scenario_runs', {
-    json: ['metadata', 'profile', 'scoring_contract_result', 'failure', 'warnings', 'agent_record'],
+    json: ['metadata', 'profile', 'scoring_contract_result', 'rewards', 'failure', 'warnings', 'agent_record'],
     flags: ['replaced', 'environment_differs'],
     metadata: 'scenario_run_metadata',
     view: toScenarioRun,
@@ -140,6 +144,12 @@ export const createScenarioRunStore = (database: Database) => {
       return true
     },
 
+    /** Of a trial that has ended. */
+    rejudge: (
+      id: string,
+      judged: Pick<ScenarioRunRecord, 'state' | 'score' | 'outcome' | 'scoring_contract_result' | 'warnings'>,
+    ): void => table.set(id, judged),
+
     /** A later scenario run of its trial takes the place of this one. */
     replace: (id: string): void => table.set(id, { replaced: true }),
 
@@ -170,8 +180,8 @@ const toScenarioRun = (run: ScenarioRunRecord): ScenarioRun => ({
   benchmark_run_id: run.benchmark_run_id,
   name: run.name,
   purpose: run.profile.purpose ?? null,
-  start_time_ms: run.start_time_ms,
-  duration_ms: run.end_time_ms === null ? null : run.end_time_ms - run.start_time_ms,
+  start_time_ms: knownTime(run.start_time_ms),
+  duration_ms: durationOf(run),
   environment_variables: run.profile.envVars ?? null,
   secrets_provided: run.profile.secrets ?? null,
   scoring_contract_result: run.scoring_contract_result,

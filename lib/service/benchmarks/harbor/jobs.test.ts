@@ -90,6 +90,63 @@ datasets:
     expect((await harbor(yaml)).name).toMatch(/^small-/)
   })
 
+  const rewardJson = (rewards: object) => `echo '${JSON.stringify(rewards)}' | tee /logs/verifier/reward.json`
+
+  it('keeps every reward as it is, and is judged by the first key', async () => {
+    const reward = rewardJson({ accuracy: 43.5, latency_sec: -12 })
+    makeTask('metrics/task', { solution: 'true', test: 'true', reward })
+    const queued = await harbor(
+      'timeout_multiplier: 2\nenvironment: {override_cpus: 1}\nn_attempts: 2\ntasks:\n  - path: metrics/task\n',
+    )
+    const job = await untilEnded(service.client, queued.id)
+    expect(job).toMatchObject({
+      metrics: ['accuracy', 'latency_sec'],
+      judged_metric: 'accuracy',
+      settings: {
+        timeout_multiplier: 2,
+        agent_timeout_multiplier: null,
+        'environment.type': 'devbox',
+        'environment.override_cpus': 1,
+      },
+    })
+    const [outcome] = job.benchmark_outcomes ?? []
+    expect(outcome).toMatchObject({ average_score: 43.5, n_total_trials: 2 })
+    expect(outcome?.scenario_outcomes[0]).toMatchObject({ score: 43.5, rewards: { accuracy: 43.5, latency_sec: -12 } })
+    const params = { id: outcome?.benchmark_run_id ?? '' }
+    expect(await service.client.benchmarkRuns.get({ params })).toMatchObject({ score: 43.5 })
+    const { runs } = await service.client.benchmarkRuns.scenarioRuns({ params })
+    expect(runs[0]?.scoring_contract_result).toEqual({
+      score: 43.5,
+      scoring_function_results: [
+        { scoring_function_name: 'accuracy', score: 43.5, output: '', state: 'complete' },
+        { scoring_function_name: 'latency_sec', score: -12, output: '', state: 'complete' },
+      ],
+    })
+  })
+
+  it('is judged by `reward` as soon as one trial has it, those that ended before included', async () => {
+    const reward = rewardJson({ accuracy: 0.9 })
+    makeTask('mixed-keys/task', { solution: 'touch /app/out', test: '[[ -e /app/out ]]', reward })
+    const queued = await harbor(
+      'n_concurrent_trials: 1\nagents: [{name: oracle}, {name: nop}]\ntasks:\n  - path: mixed-keys/task\n',
+    )
+    const job = await untilEnded(service.client, queued.id)
+    expect(job).toMatchObject({ metrics: ['accuracy', 'reward'], judged_metric: 'reward' })
+    const [oracle, nop] = job.benchmark_outcomes ?? []
+    expect(nop?.scenario_outcomes).toMatchObject([{ score: 0, rewards: { reward: 0 } }])
+    expect(oracle?.scenario_outcomes).toMatchObject([
+      {
+        score: 0,
+        rewards: { accuracy: 0.9 },
+        warnings: expect.arrayContaining([
+          'The reward reward, which the job is judged by, is missing; it counts 0, as in Harbor',
+        ]),
+      },
+    ])
+    const params = { id: oracle?.benchmark_run_id ?? '' }
+    expect(await service.client.benchmarkRuns.get({ params })).toMatchObject({ state: 'completed', score: 0 })
+  })
+
   it('says what differs in the job, before and after it has run, and in the outcome', async () => {
     const queued = await harbor('job_nmae: x\ntasks:\n  - path: odd/entry\n')
     expect(queued.warnings).toEqual([
@@ -166,7 +223,7 @@ echo $r >/logs/verifier/reward.txt; kill $server`
 
   it('answers before it has read thousands of tasks, and ends at once when it is cancelled', async () => {
     const { client } = service
-    for (let i = 0; i < 1000; i++) makeTask(`many/task-${i}`, { solution: 'true', test: 'true' })
+    for (let i = 0; i < 1000; i++) makeTask(`metrics/task-${i}`, { solution: 'true', test: 'true' })
     const { id, state } = await harbor('datasets:\n  - path: many\n')
     expect(state).toBe('queued')
     const job = await follow(client, id, ({ in_progress_runs }) => in_progress_runs?.length === 1)

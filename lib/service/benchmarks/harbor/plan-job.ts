@@ -12,6 +12,7 @@ import {
   type PlannedJob,
   planRefusal,
 } from '../plan.ts'
+import { ourEnvironment, type RunConfig, settingsOf } from '../settings.ts'
 import { readJobFile } from './job-file.ts'
 import { readTasks } from './job-tasks.ts'
 import type { YamlProblem } from './yaml-source.ts'
@@ -56,8 +57,33 @@ export const planHarborJob = async (
       },
     },
     plan: { ...plan, harbor },
+    settings: settingsOf(runConfigOf(harbor)),
   }
 }
+
+/** As a job file says it; unset where the job does not set it. */
+const runConfigOf = ({ settings, agents }: HarborPart): RunConfig => ({
+  timeout_multiplier: settings.timeoutMultiplier,
+  agent_timeout_multiplier: settings.agentTimeoutMultiplier,
+  verifier_timeout_multiplier: settings.verifierTimeoutMultiplier,
+  environment_build_timeout_multiplier: settings.buildTimeoutMultiplier,
+  environment: {
+    ...ourEnvironment,
+    override_cpus: settings.environment.overrideCpus,
+    override_memory_mb: settings.environment.overrideMemoryMb,
+    override_storage_mb: settings.environment.overrideStorageMb,
+    force_build: settings.environment.forceBuild,
+  },
+  verifier: {
+    override_timeout_sec: settings.verifier.overrideTimeoutSeconds,
+    max_timeout_sec: settings.verifier.maxTimeoutSeconds,
+  },
+  agents: agents.map(({ overrideTimeoutSeconds, maxTimeoutSeconds, kwargs }) => ({
+    override_timeout_sec: overrideTimeoutSeconds,
+    max_timeout_sec: maxTimeoutSeconds,
+    kwargs,
+  })),
+})
 
 /**
  * Reads the tasks of a planned job, and makes a scenario of each that has none yet, so that the ids in the job's spec can

@@ -17,11 +17,19 @@ export const readRewards = async (
 }
 
 const parseReward = (content: string, path: string): number => {
-  const value = pythonFloat(content)
-  // Unspecified: what an infinite reward or NaN means. It cannot be averaged, so it is refused.
-  if (value === undefined || !Number.isFinite(value))
+  const value = rewardOf(content)
+  if (value === undefined)
     throw new TrialError('VerifierOutputParseError', `Failed to parse rewards from text file ${path}`)
   return value
+}
+
+/**
+ * A reward as Harbor reads it: a number, a boolean, or text that Python's float() takes. Unspecified: an infinite reward
+ * or NaN, which cannot be averaged. It is not a reward.
+ */
+export const rewardOf = (value: unknown): number | undefined => {
+  const number = typeof value === 'string' ? pythonFloat(value) : typeof value === 'boolean' ? Number(value) : value
+  return typeof number === 'number' && Number.isFinite(number) ? number : undefined
 }
 
 /** What Python's float() takes, white space around it and underscores between digits included. */
@@ -43,8 +51,8 @@ const parseRewards = (content: string, path: string): Rewards => {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new TrialError('ValidationError', `The rewards in ${path} are no mapping of numbers by name`)
   const rewards = Object.entries(value).map(([name, each]): [string, number] => {
-    const number = typeof each === 'string' ? pythonFloat(each) : typeof each === 'boolean' ? Number(each) : each
-    if (typeof number !== 'number' || !Number.isFinite(number))
+    const number = rewardOf(each)
+    if (number === undefined)
       throw new TrialError('ValidationError', `The reward ${JSON.stringify(name)} in ${path} is no number`)
     return [name, number]
   })

@@ -105,7 +105,7 @@ const rows: Record<string, Row> = {
   'a reward above 1': {
     files: { ...hello, 'tests/test.sh': reward('" 2.5e0 "') },
     state: 'COMPLETED',
-    score: 1,
+    score: 2.5,
     rewards: { reward: 2.5 },
   },
   'reward.json with several keys': {
@@ -115,9 +115,10 @@ const rows: Record<string, Row> = {
     rewards: { reward: 0.5, speed: 3 },
   },
   'reward.json without the key reward': {
-    files: { ...hello, 'tests/test.sh': `echo '{"a": 1, "b": 0}' >/logs/verifier/reward.json` },
+    files: { ...hello, 'tests/test.sh': `echo '{"a": -3, "b": true, "c": "0.5"}' >/logs/verifier/reward.json` },
     state: 'COMPLETED',
-    score: 0.5,
+    score: -3,
+    rewards: { a: -3, b: 1, c: 0.5 },
   },
   'both reward files': {
     files: { ...hello, 'tests/test.sh': `${reward('0')}echo '{"only": 1}' >/logs/verifier/reward.json` },

@@ -66,7 +66,7 @@ export interface TrialOptions extends LoggedTrial {
   onDevbox?: (devboxId: string) => void
 }
 
-/** Raw rewards are as the verifier wrote them; only `score` is cut to 0..1. No secret a trial was given is in any of it. */
+/** No secret a trial was given is in any of it. */
 export interface TrialResult extends Outcome {
   rewards: Rewards | null
   agent: AgentRecord

@@ -1,15 +1,17 @@
 import { createHash } from 'node:crypto'
 import { basename, join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod/mini'
 import type { AgentConfig } from '#lib/contract/benchmark-jobs.ts'
 import { countOf } from '#lib/service/kit/amounts.ts'
 import type { Rewards } from '../outcome.ts'
-import { type ForeignJob, type ForeignTrial, NoJobError } from './foreign-job.ts'
+import { type RunConfig, settingsOf } from '../settings.ts'
+import { earliest, type ForeignAgent, type ForeignJob, type ForeignTrial, latest, NoJobError } from './foreign-job.ts'
 import { readHarborTrial } from './harbor-trial.ts'
 import { trialFolders } from './job-folders.ts'
 import { Count, optional, readJson, timeOf, Words } from './json-file.ts'
 import { logsBelow } from './log-list.ts'
-import { inWordsOfHarbor, terminalBenchRun } from './terminal-bench.ts'
+import { inWordsOfHarbor, plannedTrials, terminalBenchRun } from './terminal-bench.ts'
 
 const JobConfig = z.object({
   job_name: Words,
@@ -52,7 +54,8 @@ export const readHarborFolder = async (folder: string, givenName: string): Promi
   const say = (sentence: string, tasks: string[] = []) => void warnings.push({ sentence, tasks })
   if (!known)
     say(`result.json of the job ${'problem' in result ? result.problem : ''}: its trials alone tell its numbers`)
-  if ('problem' in config && !run) say(`config.json of the job ${config.problem}`)
+  const isOfTerminalBench = known != null && (known.results !== null || known.accuracy !== null)
+  if ('problem' in config && !run && !isOfTerminalBench) say(`config.json of the job ${config.problem}`)
 
   const configured = [
     ...('value' in config ? (config.value.agents ?? []) : []),
@@ -61,17 +64,16 @@ export const readHarborFolder = async (folder: string, givenName: string): Promi
   const jobAgents = configured.length > 0 ? configured : Object.keys(known?.stats?.evals ?? {}).flatMap(agentOfEval)
   const told = recordsOf(known)
   const trials: ForeignTrial[] = []
-  const rewards = new Map<ForeignTrial, Rewards | null>()
+  const settings: Record<string, unknown>[] = []
   const ids = new Map<string, string>()
-  const keep = ({ trial, rewards: own, id }: TrialRead, name: string, logs: ForeignTrial['logs']) => {
+  const keep = ({ trial, settings: own, id }: TrialRead, name: string, logs: ForeignTrial['logs']) => {
     const key = JSON.stringify([id, trial.name, trial.startedMs])
     const first = id === null ? undefined : ids.get(key)
     if (first !== undefined) return say(`trial ${name} is left out: it is a copy of ${first}`)
     ids.set(key, name)
     const task = { ...trial.task, source: trial.task.source ?? run?.dataset_name ?? null }
-    const kept = { ...trial, task, logs, record: withTrajectories(trial.record, logs) }
-    trials.push(kept)
-    rewards.set(kept, own)
+    trials.push({ ...trial, task, logs, record: withTrajectories(trial.record, logs) })
+    if (own) settings.push(own)
   }
   for (const path of await trialFolders(folder)) {
     const name = basename(path)
@@ -105,24 +107,29 @@ export const readHarborFolder = async (folder: string, givenName: string): Promi
 
   const startedAt = known?.started_at ?? run?.start_time ?? null
   const finishedAt = known?.finished_at ?? run?.end_time ?? null
-  const startedMs = timeOf(startedAt) ?? Math.min(...spread(trials.map((trial) => trial.startedMs)))
-  const lastMs = trials.reduce((last, trial) => Math.max(last, trial.endedMs), startedMs)
-  // Terminal-Bench 1 says nothing of the end, and writes its results when there is one.
-  const hasEnded = !known || finishedAt !== null || known.results !== null
+  const expectedTrials = known?.n_total_trials ?? plannedTrials(run)
+  // Terminal-Bench 1 writes its results after each trial, and its end into its metadata.
+  const isTerminalBenchEnded = isOfTerminalBench && (!run || trials.length >= (expectedTrials ?? 0))
+  const hasEnded = !known || finishedAt !== null || isTerminalBenchEnded
   const retries = known?.stats?.n_retries ?? 0
   if (retries > 0)
     say(`${countOf(retries, 'retry was', 'retries were')} made; Harbor keeps the last of each trial alone`)
   const isMean = 'problem' in config || (config.value.metrics ?? []).every(({ type }) => type === 'mean')
-  for (const sentence of againstPrinted(known?.stats?.evals ?? {}, rewards, isMean)) say(sentence)
-  const accuracy = meanOf([...rewards.values()], 'reward')
+  for (const sentence of againstPrinted(known?.stats?.evals ?? {}, trials, isMean)) say(sentence)
+  const accuracy = meanOf(
+    trials.map(({ rewards }) => rewards),
+    'reward',
+  )
   if (known?.accuracy != null && Math.abs(known.accuracy - accuracy) > tolerance)
     say(`Terminal-Bench printed an accuracy of ${known.accuracy}; the ${trials.length} trials here have ${accuracy}`)
   return {
-    identity: known?.id ?? run?.uuid ?? digest(trials.map(({ name, startedMs }) => [name, startedMs])),
+    identity: known?.id ?? run?.uuid ?? digest(trials),
     name: ('value' in config ? config.value.job_name : null) ?? run?.run_id ?? givenName,
-    startedMs,
-    endedMs: hasEnded ? (timeOf(finishedAt) ?? lastMs) : null,
-    expectedTrials: known?.n_total_trials ?? null,
+    startedMs: timeOf(startedAt) ?? earliest(trials.map((trial) => trial.startedMs)),
+    endedMs: hasEnded ? (timeOf(finishedAt) ?? latest(trials.map((trial) => trial.endedMs))) : null,
+    hasEnded,
+    expectedTrials,
+    settings: { ...sharedOf(settings), ...('raw' in config && settingsOf(config.raw as RunConfig)) },
     trials,
     agents: jobAgents,
     warnings,
@@ -150,7 +157,7 @@ const documentOf = async <S extends z.ZodMiniType>(path: string, schema: S) => {
   const read = await readJson(path)
   if ('problem' in read) return read
   const parsed = schema.safeParse(read.value)
-  return parsed.success ? { value: parsed.data } : { problem: 'is not what Harbor writes' }
+  return parsed.success ? { value: parsed.data, raw: read.value } : { problem: 'is not what Harbor writes' }
 }
 
 /** Where an agent leaves what it did step by step; a trial of several steps has one for each. */
@@ -164,19 +171,19 @@ const withTrajectories = (record: ForeignTrial['record'], files: ForeignTrial['l
 /** What the means that Harbor printed and those of the trials here do not agree on. */
 const againstPrinted = (
   evals: Record<string, { n_trials: number | null; metrics: z.output<typeof Metrics> }>,
-  rewards: ReadonlyMap<ForeignTrial, Rewards | null>,
+  trials: readonly ForeignTrial[],
   isMean: boolean,
 ): string[] => {
   const byName = new Map<string, (Rewards | null)[]>()
-  for (const [{ agent, task }, own] of rewards)
+  for (const { agent, task, rewards } of trials)
     for (const name of evalNames(agent, task.source)) {
       const those = byName.get(name)
-      if (those) those.push(own)
-      else byName.set(name, [own])
+      if (those) those.push(rewards)
+      else byName.set(name, [rewards])
     }
   return Object.entries(evals).flatMap(([name, { metrics }]) => {
-    const isOnly = byName.size > 0 && Object.keys(evals).length === 1 && agentsOf(rewards) === 1
-    const own = byName.get(name) ?? (isOnly ? [...rewards.values()] : undefined)
+    const isOnly = byName.size > 0 && Object.keys(evals).length === 1 && agentsOf(trials) === 1
+    const own = byName.get(name) ?? (isOnly ? trials.map(({ rewards }) => rewards) : undefined)
     if (own === undefined) return []
     return printedMeans([metrics ?? []].flat(), own, isMean).flatMap(([reward, printed]) => {
       const mean = meanOf(own, reward)
@@ -210,12 +217,11 @@ const meanOf = (all: readonly (Rewards | null)[], reward: string | null): number
   return all.reduce((sum, own) => sum + (own ? counted(own) : 0), 0) / all.length
 }
 
-const agentsOf = (rewards: ReadonlyMap<ForeignTrial, unknown>): number =>
-  new Set([...rewards.keys()].map(({ agent, task }) => JSON.stringify([agent.name, agent.model_name, task.source])))
-    .size
+const agentsOf = (trials: readonly ForeignTrial[]): number =>
+  new Set(trials.map(({ agent, task }) => JSON.stringify([agent.name, agent.model_name, task.source]))).size
 
 /** A model's name begins after its provider, which may be a gateway to another one. */
-const evalNames = ({ name, model_name }: AgentConfig, source: string | null): Set<string> => {
+const evalNames = ({ name, model_name }: ForeignAgent, source: string | null): Set<string> => {
   const parts = model_name?.split('/') ?? []
   const models = [parts.join('/'), parts.slice(1).join('/'), parts.at(-1)]
   return new Set(models.map((model) => [name, model, source ?? 'adhoc'].filter(Boolean).join('__')))
@@ -227,10 +233,16 @@ const agentOfEval = (name: string): AgentConfig[] => {
   return agent ? [{ name: agent, type: 'job_agent', model_name: source.length > 0 ? (model ?? null) : null }] : []
 }
 
-/** Without the zeros that stand for times nobody knows; never empty. */
-const spread = (times: readonly number[]): number[] => {
-  const known = times.filter((ms) => ms > 0)
-  return known.length > 0 ? known : [0]
-}
+/** Settings that all trials have in common. */
+const sharedOf = ([first = {}, ...others]: readonly Record<string, unknown>[]): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(first).filter(([key, value]) =>
+      others.every((other) => Object.hasOwn(other, key) && isDeepStrictEqual(other[key], value)),
+    ),
+  )
 
-const digest = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 32)
+/** Identifies a job that has no id. Trials without times are told apart by what they earned. */
+const digest = (trials: readonly ForeignTrial[]): string => {
+  const parts = trials.map(({ name, startedMs, rewards }) => (startedMs === null ? [name, rewards] : [name, startedMs]))
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)
+}

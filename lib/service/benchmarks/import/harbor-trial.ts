@@ -4,19 +4,15 @@ import * as z from 'zod/mini'
 import type { AgentConfig } from '#lib/contract/benchmark-jobs.ts'
 import type { AgentRecord, RunFailure } from '#lib/service/domain/benchmark-jobs.ts'
 import { unknownUsage } from '../agents/usage.ts'
-import { combine } from '../harbor/rewards.ts'
+import { combine, rewardOf } from '../harbor/rewards.ts'
 import { type Outcome, outcomeOf, type Rewards } from '../outcome.ts'
-import type { ForeignTrial } from './foreign-job.ts'
+import { settingsOf } from '../settings.ts'
+import type { ForeignAgent, ForeignTrial } from './foreign-job.ts'
 import { Count, optional, readJson, readText, timeOf, Words } from './json-file.ts'
 import { inWordsOfHarbor } from './terminal-bench.ts'
 
 /** `{rewards: {reward: 1}}`, in older versions `{reward: 1}` or `{rewards: 1}`. */
-const Verified = optional(
-  z.object({
-    rewards: optional(z.union([z.record(z.string(), z.unknown()), z.number()])),
-    reward: optional(z.unknown()),
-  }),
-)
+const Verified = optional(z.object({ rewards: optional(z.unknown()), reward: optional(z.unknown()) }))
 const Failure = optional(
   z.union([
     z.object({ exception_type: z.string(), exception_message: z.catch(z._default(z.string(), ''), '') }),
@@ -39,7 +35,13 @@ type Used = z.output<typeof Used>
 const Phase = optional(z.object({ started_at: Words, finished_at: Words }))
 
 const Agent = optional(
-  z.object({ name: Words, import_path: Words, model_name: Words, kwargs: optional(z.record(z.string(), z.unknown())) }),
+  z.object({
+    name: Words,
+    import_path: Words,
+    model_name: Words,
+    override_timeout_sec: optional(z.number()),
+    kwargs: optional(z.record(z.string(), z.unknown())),
+  }),
 )
 /** A task is named by its folder, its name, or both, by version. */
 const Task = optional(z.object({ path: Words, name: Words, source: Words, git_url: Words }))
@@ -84,7 +86,9 @@ interface Options {
   told?: unknown
 }
 
-type Read = { trial: Omit<ForeignTrial, 'logs'>; rewards: Rewards | null; id: string | null } | { problem: string }
+type Read =
+  | { trial: Omit<ForeignTrial, 'logs'>; id: string | null; settings: Record<string, unknown> | null }
+  | { problem: string }
 
 /**
  * What a trial's folder tells. Where its result.json cannot be read, its reward or its exception is taken from the files
@@ -98,7 +102,9 @@ export const readHarborTrial = async (
   const read = await resultOf(folder, prefix, told)
   const parsed = 'value' in read ? Result.safeParse(read.value) : undefined
   const result = parsed?.success ? parsed.data : Result.parse({})
-  const config = result.config ?? (await configOf(join(folder, `${prefix}config.json`)))
+  const given =
+    result.config === null ? await readJson(join(folder, `${prefix}config.json`)) : { value: configIn(read) }
+  const config = ('value' in given && Config.safeParse(given.value).data) || null
   const problem = 'problem' in read ? read.problem : parsed?.success ? undefined : 'is not the record of a trial'
   const warnings = [...(result.warnings ?? [])]
   let { rewards, dropped } = rewardsOf(result)
@@ -117,22 +123,23 @@ export const readHarborTrial = async (
   if (dropped.length > 0) warnings.push(`rewards that are no numbers are left out: ${dropped.join(', ')}`)
   const task = taskOf(result, config, name)
   const agent = agentOf(result, config, jobAgents.length === 1 ? jobAgents[0] : undefined)
-  if (!task || !agent) return { problem: `neither result.json nor config.json names its ${task ? 'agent' : 'task'}` }
-  const { outcome, notes } = importedOutcome(rewards, failure)
+  if (!task) return { problem: 'neither result.json nor config.json names its task' }
+  if (rewards === null && failure === null) warnings.push('its files tell neither a reward nor an exception')
   const startedMs = timeOf(result.started_at) ?? timeOf(result.environment_setup?.started_at ?? null)
   const endedMs = timeOf(result.finished_at) ?? timeOf(result.verifier?.finished_at ?? null)
   return {
-    rewards,
     id: result.id,
+    settings: config && 'value' in given ? settingsOfTrial(given.value as { agent?: unknown }) : null,
     trial: {
       name: result.trial_name ?? config?.trial_name ?? name,
       agent,
       task,
       ...(result.attempt !== null && { attempt: result.attempt }),
-      startedMs: startedMs ?? endedMs ?? 0,
-      endedMs: Math.max(startedMs ?? 0, endedMs ?? 0),
-      outcome,
-      warnings: [...warnings, ...notes],
+      startedMs,
+      endedMs: startedMs !== null && endedMs !== null ? Math.max(startedMs, endedMs) : endedMs,
+      rewards,
+      judge: (metric) => importedOutcome(rewards, failure, metric),
+      warnings,
       environmentDiffers: result.environment_differs ?? false,
       record: recordOf(result),
     },
@@ -148,11 +155,10 @@ const resultOf = async (folder: string, prefix: string, told: unknown): ReturnTy
   return told === undefined ? read : { value: told }
 }
 
-const configOf = async (path: string): Promise<Config | null> => {
-  const read = await readJson(path)
-  const parsed = 'value' in read ? Config.safeParse(read.value) : undefined
-  return parsed?.success ? parsed.data : null
-}
+const configIn = (read: Awaited<ReturnType<typeof readJson>>): unknown =>
+  'value' in read ? (read.value as { config?: unknown }).config : null
+
+const settingsOfTrial = (config: { agent?: unknown }) => settingsOf({ ...config, agents: [config.agent] })
 
 interface FoundRewards {
   rewards: Rewards | null
@@ -175,14 +181,15 @@ const rewardsOf = ({ verifier_result, step_results }: Result): FoundRewards => {
 const verified = (result: Result['verifier_result']): FoundRewards => {
   if (!result) return noRewards
   const { rewards, reward } = result
-  if (typeof rewards === 'number') return numbersOf({ reward: rewards })
-  return numbersOf(rewards ?? (reward === null ? {} : { reward }))
+  if (typeof rewards === 'object' && rewards !== null) return numbersOf(rewards)
+  const only = rewards ?? reward
+  return numbersOf(only === null ? {} : { reward: only })
 }
 
-const numbersOf = (given: Record<string, unknown>): FoundRewards => {
-  const entries = Object.entries(given)
-  const numbers = entries.filter((entry): entry is [string, number] => Number.isFinite(entry[1]))
-  const dropped = entries.filter(([, value]) => !Number.isFinite(value)).map(([name]) => name)
+const numbersOf = (given: object): FoundRewards => {
+  const read = Object.entries(given).map(([name, value]) => [name, rewardOf(value)] as const)
+  const numbers = read.filter((each): each is [string, number] => each[1] !== undefined)
+  const dropped = read.filter(([, value]) => value === undefined).map(([name]) => name)
   return { rewards: numbers.length > 0 ? Object.fromEntries(numbers) : null, dropped }
 }
 
@@ -203,9 +210,9 @@ const rewardsOfFiles = async (folder: string): Promise<FoundRewards> => {
 const rewardsIn = async (folder: string): Promise<FoundRewards> => {
   const read = await readJson(join(folder, 'verifier', 'reward.json'))
   if ('value' in read && typeof read.value === 'object' && read.value !== null && !Array.isArray(read.value))
-    return numbersOf(read.value as Record<string, unknown>)
+    return numbersOf(read.value)
   const text = (await readText(join(folder, 'verifier', 'reward.txt')))?.trim()
-  return text ? numbersOf({ reward: Number(text) }) : noRewards
+  return text ? numbersOf({ reward: text }) : noRewards
 }
 
 /** The last line of exception.txt begins with the type, as Python prints it. */
@@ -238,21 +245,18 @@ const taskOf = (result: Result, config: Config | null, trialName: string) => {
 const folderName = (path: string | null | undefined) => path?.split(/[\\/]/).findLast(Boolean)
 
 /** An agent of a team's own has its name in the result alone: `only` is that of the job, where it has one. */
-const agentOf = (
-  { agent_info }: Result,
-  config: Config | null,
-  only: AgentConfig | undefined,
-): AgentConfig | undefined => {
+const agentOf = ({ agent_info }: Result, config: Config | null, only: AgentConfig | undefined): ForeignAgent => {
   const given = config?.agent
   const name = given?.name ?? agent_info?.name ?? (given && (only?.name ?? given.import_path))
-  if (!name) return only
+  if (!name && only) return only
   const model = agent_info?.model_info
   const named = model?.name && model.provider ? `${model.provider}/${model.name}` : (model?.name ?? null)
   const kwargs = given?.kwargs ?? {}
   return {
-    name,
+    name: name || null,
     type: 'job_agent',
     model_name: given?.model_name ?? named,
+    ...(given?.override_timeout_sec && { timeout_seconds: given.override_timeout_sec }),
     ...(Object.keys(kwargs).length > 0 && { kwargs }),
   }
 }
@@ -261,18 +265,11 @@ const agentOf = (
  * As Harbor counts it: what was verified has its reward, whatever went wrong besides. So it may differ from a trial that
  * ran here only where Harbor gives a reward in spite of an exception.
  */
-const importedOutcome = (
-  rewards: Rewards | null,
-  failure: RunFailure | null,
-): { outcome: Outcome; notes: string[] } => {
-  const notes = Object.entries(rewards ?? {})
-    .filter(([, value]) => value < 0 || value > 1)
-    .map(([name, value]) => `${name} is ${value}; scores go from 0 to 1`)
-  if (rewards === null && failure === null) notes.push('its files tell neither a reward nor an exception')
-  const outcome = outcomeOf(rewards, failure)
+const importedOutcome = (rewards: Rewards | null, failure: RunFailure | null, metric: string | null): Outcome => {
+  const outcome = outcomeOf(rewards, failure, metric)
   if (rewards === null || outcome.state === 'COMPLETED' || failure?.exception_type === 'AgentTimeoutError')
-    return { outcome, notes }
-  return { outcome: { ...outcomeOf(rewards, null), failure_reason: failure }, notes }
+    return outcome
+  return { ...outcomeOf(rewards, null, metric), failure_reason: failure }
 }
 
 /** Of a trial of several steps each has what its agent used. */

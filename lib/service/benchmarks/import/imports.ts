@@ -4,16 +4,18 @@ import { mkdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { AgentConfig, BenchmarkJobImported } from '#lib/contract/benchmark-jobs.ts'
-import { jobEnd, runFailure } from '#lib/service/domain/benchmark-jobs.ts'
+import type { AgentConfig, BenchmarkJobImport, BenchmarkJobImported } from '#lib/contract/benchmark-jobs.ts'
+import type { ScoringResult } from '#lib/contract/scenario-runs.ts'
+import { jobEnd, runFailure, scenarioRunStateOf } from '#lib/service/domain/benchmark-jobs.ts'
 import { runScore } from '#lib/service/domain/benchmark-runs.ts'
 import { countOf } from '#lib/service/kit/amounts.ts'
 import { invalid } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
 import type { EndedScenarioRun } from '#lib/service/store/scenario-runs.ts'
 import type { Stores } from '#lib/service/store/stores.ts'
+import { defaultMetric, missingMetric, type Outcome, rewardResult } from '../outcome.ts'
 import type { JobPlan } from '../plan.ts'
-import { type ForeignJob, type ForeignTask, type ForeignTrial, NoJobError } from './foreign-job.ts'
+import { earliest, type ForeignJob, type ForeignTask, type ForeignTrial, latest, NoJobError } from './foreign-job.ts'
 import { isHarborFolder, readHarborFolder } from './harbor-folder.ts'
 import { jobFolders, visibleEntries } from './job-folders.ts'
 import { readOwnExport } from './own-export.ts'
@@ -50,7 +52,11 @@ export class Imports {
   }
 
   /** Throws 400 for what cannot be read as a job. */
-  async add(account: string, archive: AsyncIterable<Uint8Array>, name?: string): Promise<BenchmarkJobImported> {
+  async add(
+    account: string,
+    archive: AsyncIterable<Uint8Array>,
+    choices: BenchmarkJobImport,
+  ): Promise<BenchmarkJobImported> {
     const folder = join(this.#options.workFolder, randomBytes(8).toString('hex'))
     const file = join(folder, 'archive.zip')
     const unpacked = join(folder, 'files')
@@ -58,13 +64,13 @@ export class Imports {
       await mkdir(unpacked, { recursive: true, mode: 0o700 })
       await save(archive, file)
       const { leftOut, first } = await unpack(file, unpacked)
-      const job = await readJob(unpacked, name ?? 'Imported job')
+      const job = await readJob(unpacked, choices.name ?? 'Imported job')
       if (leftOut > 0)
         job.warnings.unshift({
           sentence: `${countOf(leftOut, 'file of the archive is', 'files of the archive are')} left out: ${first.join('; ')}`,
           tasks: [],
         })
-      return await this.#keep(account, job, name)
+      return await this.#keep(account, chosen(job, choices), choices.name)
     } catch (error) {
       if (error instanceof NoJobError) throw invalid({ field: 'file', message: error.message })
       if (oddLayout.includes((error as NodeJS.ErrnoException).code ?? ''))
@@ -78,7 +84,7 @@ export class Imports {
     }
   }
 
-  async #keep(account: string, given: ForeignJob, name: string | undefined): Promise<BenchmarkJobImported> {
+  async #keep(account: string, given: ChosenJob, name: string | undefined): Promise<BenchmarkJobImported> {
     const { store } = this.#options
     const job = this.#apart(account, given)
     const warnings = warningsOf(job).map(
@@ -88,16 +94,20 @@ export class Imports {
     if (known) return { ...known, already_imported: true, n_trials: job.trials.length, warnings }
     const tasks = new Map(job.trials.map(({ task }) => [scenarioIdOf(account, task, store), task]))
     for (const part of partsOf([...tasks]))
-      store.scenarios.insertMissing(part.map(([id, task]) => scenarioOf(account, id, task, job.startedMs)))
+      store.scenarios.insertMissing(
+        part.map(([id, task]) => scenarioOf(account, id, task, job.startedMs ?? Date.now())),
+      )
     const agents = [
-      ...Map.groupBy(job.trials, ({ agent }) => JSON.stringify([agent.name, agent.model_name, agent.kwargs])).values(),
+      ...Map.groupBy(job.trials, ({ agent: { name, model_name, kwargs, timeout_seconds } }) =>
+        JSON.stringify([name, model_name, kwargs, timeout_seconds]),
+      ).values(),
     ]
     const runs = agents
-      .map((trials) => ({ agent: (trials[0] as ForeignTrial).agent, trials: numbered(trials) }))
+      .map((trials) => ({ agent: (trials[0] as ChosenTrial).agent, trials: numbered(trials) }))
       .sort((a, b) => placeOf(a.agent, job) - placeOf(b.agent, job))
       .map((run) => ({ id: newId('bmr'), ...run }))
     const ids = new Map<string, string[]>()
-    for (const { id, trials } of runs) ids.set(id, await this.#keepTrials(account, trials))
+    for (const { id, trials } of runs) ids.set(id, await this.#keepTrials(account, trials, job.metric))
     // Twice the same at the same time: the other one was first.
     const first = this.#known(account, job)
     if (first) return { ...first, already_imported: true, n_trials: job.trials.length, warnings }
@@ -107,53 +117,54 @@ export class Imports {
       runs,
     )
     const jobId = newId('bmj')
-    const chosen = this.#freeName(account, name?.trim() || job.name)
+    const freeName = this.#freeName(account, name?.trim() || job.name)
     // Nothing of it is counted anywhere before all of it is.
     store.scenarioRuns.together(() => {
       store.benchmarkJobs.insert({
         id: jobId,
         account,
-        name: chosen,
-        create_time_ms: job.startedMs,
+        name: freeName,
+        create_time_ms: job.startedMs ?? 0,
         metadata: {},
+        metrics: job.metrics,
+        judged_metric: job.metric,
+        settings: job.settings,
         ...planned,
       })
       for (const [index, { id, agent, trials }] of runs.entries()) {
-        const times = trials.flatMap(({ startedMs, endedMs }) => (startedMs > 0 ? [[startedMs, endedMs] as const] : []))
         store.benchmarkRuns.insert({
           id,
           account,
           benchmark_id: null,
-          name: `${chosen}: ${agent.name}${agent.model_name ? ` (${agent.model_name})` : ''}`,
-          start_time_ms: times.reduce((least, [start]) => Math.min(least, start), times[0]?.[0] ?? job.startedMs),
+          name: `${freeName}: ${agent.name}${agent.model_name ? ` (${agent.model_name})` : ''}`,
+          start_time_ms: earliest(trials.map(({ startedMs }) => startedMs)) ?? 0,
           metadata: {},
           profile: {},
           job_id: jobId,
           agent_index: index,
           agent,
+          planned_trials: plannedTrials(job, runs, trials.length),
         })
         store.scenarioRuns.adopt(id, ids.get(id) ?? [])
         store.benchmarkRuns.end(id, {
           state: runFailure(store.benchmarkJobs.endedTrials(id)) === null ? 'completed' : 'failed',
-          end_time_ms: times.reduce((last, [, end]) => Math.max(last, end), job.startedMs),
+          end_time_ms: latest(trials.map(({ endedMs }) => endedMs)) ?? 0,
           score: runScore(store.scenarioRuns.ofBenchmarkRun(id)),
         })
       }
-      const isWhole = job.endedMs !== null
-      const end = jobEnd(store.benchmarkRuns.ofJob(jobId))
-      const state = !isWhole ? 'cancelled' : end === 'complete' ? 'completed' : end === 'fail' ? 'failed' : 'cancelled'
-      store.benchmarkJobs.move(jobId, state, job.endedMs ?? job.startedMs, null)
+      const end = ends[jobEnd(store.benchmarkRuns.ofJob(jobId))]
+      store.benchmarkJobs.move(jobId, job.hasEnded ? end : 'incomplete', endOf(job), null)
     })
-    return { job_id: jobId, name: chosen, already_imported: false, n_trials: job.trials.length, warnings }
+    return { job_id: jobId, name: freeName, already_imported: false, n_trials: job.trials.length, warnings }
   }
 
   /** A job that has gone on since its files were imported is another one: its numbers are not those that are here. */
-  #apart(account: string, job: ForeignJob): ForeignJob {
+  #apart(account: string, job: ChosenJob): ChosenJob {
     const { benchmarkJobs, benchmarkRuns } = this.#options.store
     const found = benchmarkJobs.imported(account, job.identity)
     if (!found) return job
     const trials = benchmarkRuns.ofJob(found.id).reduce((sum, { id }) => sum + benchmarkJobs.endedTrials(id).length, 0)
-    if (trials === job.trials.length && found.end_time_ms === (job.endedMs ?? job.startedMs)) return job
+    if (trials === job.trials.length && found.end_time_ms === endOf(job)) return job
     const sentence = `An earlier state of this job is here already: ${found.name} (${found.id}), with ${countOf(trials, 'trial')}`
     return {
       ...job,
@@ -168,11 +179,11 @@ export class Imports {
   }
 
   /** Their ids, in their order. */
-  async #keepTrials(account: string, trials: readonly NumberedTrial[]): Promise<string[]> {
+  async #keepTrials(account: string, trials: readonly NumberedTrial[], metric: string | null): Promise<string[]> {
     const { store, logFolderOf } = this.#options
     const ids: string[] = []
     for (const part of partsOf(trials)) {
-      const rows = part.map((trial) => rowOf(account, scenarioIdOf(account, trial.task, store), trial))
+      const rows = part.map((trial) => rowOf(account, scenarioIdOf(account, trial.task, store), trial, metric))
       store.scenarioRuns.together(() => {
         for (const row of rows) store.scenarioRuns.insertEnded(row)
       })
@@ -233,6 +244,63 @@ const readJob = async (folder: string, name: string): Promise<ForeignJob> => {
   )
 }
 
+type ChosenTrial = ForeignTrial & { agent: AgentConfig }
+
+/** A job with what its importer chose. */
+interface ChosenJob extends ForeignJob {
+  trials: ChosenTrial[]
+  /** Reward keys, in order of first appearance, and the one it is judged by. */
+  metrics: string[]
+  metric: string | null
+}
+
+const unknownAgent = 'unknown agent'
+
+/** Throws 400 for a metric that no trial has. Other choices make another job of the same files. */
+const chosen = (job: ForeignJob, { agent_name, judged_metric }: BenchmarkJobImport): ChosenJob => {
+  const metrics = [...new Set(job.trials.flatMap(({ rewards }) => Object.keys(rewards ?? {})))]
+  const wanted = judged_metric?.trim() || null
+  if (wanted !== null && !metrics.includes(wanted)) {
+    const message = `No trial has a reward ${JSON.stringify(wanted)}; there are ${metrics.join(', ') || 'none'}`
+    throw invalid({ field: 'judged_metric', message })
+  }
+  const ownMetric = job.judgedMetric ?? defaultMetric(metrics)
+  const metric = wanted ?? ownMetric
+  const unnamed = job.trials.filter(({ agent }) => agent.name === null).length
+  const agentName = agent_name?.trim() || unknownAgent
+  const warnings = [...job.warnings]
+  if (unnamed > 0 && agentName === unknownAgent)
+    warnings.push({ sentence: `No file names the agent of ${countOf(unnamed, 'trial')}`, tasks: [] })
+  return {
+    ...job,
+    identity: [
+      job.identity,
+      ...(unnamed > 0 && agentName !== unknownAgent ? [`of ${agentName}`] : []),
+      ...(metric !== ownMetric ? [`by ${metric}`] : []),
+    ].join(' '),
+    trials: job.trials.map((trial) => ({ ...trial, agent: { ...trial.agent, name: trial.agent.name ?? agentName } })),
+    metrics,
+    metric,
+    warnings,
+  }
+}
+
+const ends = { complete: 'completed', fail: 'failed', cancel: 'cancelled' } as const
+
+const endOf = ({ endedMs, startedMs }: ForeignJob): number => endedMs ?? startedMs ?? 0
+
+/** How many trials an agent was to have. The files have the number of all; its agents have the same tasks. */
+const plannedTrials = (
+  { expectedTrials, hasEnded, trials, agents = [] }: ForeignJob,
+  runs: readonly { trials: readonly unknown[] }[],
+  own: number,
+): number | null => {
+  if (expectedTrials === null) return hasEnded ? own : null
+  if (expectedTrials <= trials.length) return own
+  const share = expectedTrials / Math.max(agents.length, runs.length)
+  return Number.isInteger(share) && runs.every((run) => run.trials.length <= share) ? share : null
+}
+
 /** Where its file names an agent, with its model or without one: the order of trials is chance. */
 const placeOf = ({ name, model_name }: AgentConfig, { agents = [] }: ForeignJob): number => {
   const place = agents.findIndex(
@@ -241,11 +309,11 @@ const placeOf = ({ name, model_name }: AgentConfig, { agents = [] }: ForeignJob)
   return place === -1 ? agents.length : place
 }
 
-type NumberedTrial = ForeignTrial & { attempt: number }
+type NumberedTrial = ChosenTrial & { attempt: number }
 
 /** Attempts carry no number with Harbor: the first to begin is the first. */
-const numbered = (trials: readonly ForeignTrial[]): NumberedTrial[] => {
-  const inTime = trials.toSorted((a, b) => a.startedMs - b.startedMs || (a.name < b.name ? -1 : 1))
+const numbered = (trials: readonly ChosenTrial[]): NumberedTrial[] => {
+  const inTime = trials.toSorted((a, b) => (a.startedMs ?? 0) - (b.startedMs ?? 0) || (a.name < b.name ? -1 : 1))
   const counts = new Map<string, number>()
   return inTime.map((trial) => {
     const key = JSON.stringify([trial.task.source, trial.task.name, trial.task.checksum])
@@ -281,39 +349,48 @@ const scenarioOf = (account: string, id: string, { name, source, checksum }: For
   },
 })
 
-const stateOf = { COMPLETED: 'completed', FAILED: 'failed', TIMEOUT: 'timeout', CANCELED: 'canceled' } as const
+const rowOf = (account: string, scenario_id: string, trial: NumberedTrial, metric: string | null): EndedScenarioRun => {
+  const outcome = trial.judge(metric)
+  const warnings = [...trial.warnings, ...missingMetric(trial.rewards, metric)]
+  return {
+    id: newId('scr'),
+    account,
+    scenario_id,
+    scenario_name: trial.task.name,
+    // Its run is made when all its trials are there.
+    benchmark_run_id: null,
+    devbox_id: null,
+    name: trial.task.name,
+    start_time_ms: trial.startedMs ?? 0,
+    end_time_ms: trial.endedMs ?? 0,
+    metadata: {},
+    profile: {},
+    state: scenarioRunStateOf[outcome.state],
+    score: outcome.score,
+    scoring_contract_result: resultOf(trial, outcome),
+    rewards: trial.rewards,
+    outcome: outcome.state,
+    failure: outcome.failure_reason,
+    warnings: warnings.length > 0 ? warnings : null,
+    environment_differs: trial.environmentDiffers,
+    agent_record: trial.record,
+    attempt: trial.attempt,
+    retry: 0,
+    replaced: true,
+  }
+}
 
-const rowOf = (account: string, scenario_id: string, trial: NumberedTrial): EndedScenarioRun => ({
-  id: newId('scr'),
-  account,
-  scenario_id,
-  scenario_name: trial.task.name,
-  // Its run is made when all its trials are there.
-  benchmark_run_id: null,
-  devbox_id: null,
-  name: null,
-  start_time_ms: trial.startedMs,
-  end_time_ms: trial.endedMs,
-  metadata: {},
-  profile: {},
-  state: stateOf[trial.outcome.state],
-  score: trial.outcome.score,
-  outcome: trial.outcome.state,
-  failure: trial.outcome.failure_reason,
-  warnings: trial.warnings.length > 0 ? trial.warnings : null,
-  environment_differs: trial.environmentDiffers,
-  agent_record: trial.record,
-  attempt: trial.attempt,
-  retry: 0,
-  replaced: true,
-})
+const resultOf = ({ rewards, scorers }: ForeignTrial, outcome: Outcome): ScoringResult | null =>
+  scorers && outcome.score !== null
+    ? { score: outcome.score, scoring_function_results: scorers }
+    : rewardResult(rewards, outcome)
 
 /** What could not be read and what is not there. */
-const warningsOf = ({ expectedTrials, endedMs, trials, warnings }: ForeignJob): ForeignJob['warnings'] => {
+const warningsOf = ({ expectedTrials, hasEnded, trials, warnings }: ForeignJob): ForeignJob['warnings'] => {
   const missing = expectedTrials === null ? 0 : expectedTrials - trials.length
-  const unfinished = endedMs === null ? 'The job had not ended when its files were copied' : 'Trials are missing'
+  const unfinished = !hasEnded ? 'The job had not ended when its files were copied' : 'Trials are missing'
   return [
-    ...(missing > 0 || endedMs === null
+    ...(missing > 0 || !hasEnded
       ? [
           {
             sentence: `${unfinished}: ${trials.length} of ${expectedTrials ?? 'an unknown number of'} trials are here`,
@@ -326,13 +403,14 @@ const warningsOf = ({ expectedTrials, endedMs, trials, warnings }: ForeignJob): 
 }
 
 const planOf = (
-  job: ForeignJob,
+  job: ChosenJob,
   scenarios: JobPlan['scenarios'],
   runs: readonly { agent: AgentConfig; trials: readonly NumberedTrial[] }[],
 ) => {
   const attempts = Math.max(
     ...runs.map((run) => run.trials.reduce((most, { attempt }) => Math.max(most, attempt + 1), 1)),
   )
+  const multiplier = job.settings?.timeout_multiplier
   const plan: JobPlan = {
     scenarios,
     attempts,
@@ -348,7 +426,10 @@ const planOf = (
       scenario_ids: scenarios.map(({ id }) => id),
       agent_configs: runs.map(({ agent }) => agent),
       // As many as there are of some task: that is what intervals and pass@k are reckoned from.
-      orchestrator_config: { n_attempts: attempts },
+      orchestrator_config: {
+        n_attempts: attempts,
+        ...(typeof multiplier === 'number' && { timeout_multiplier: multiplier }),
+      },
     },
     plan,
     warnings: warningsOf(job),

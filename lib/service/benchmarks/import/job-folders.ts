@@ -7,7 +7,17 @@ import { readJson } from './json-file.ts'
 const trialEntries = ['result.json', 'results.json', 'config.json', 'trial.log', 'exception.txt', 'agent', 'verifier']
 /** Folders of a trial, whose own files may have the names of a trial's. */
 const partsOfTrial = ['agent', 'verifier', 'artifacts', 'steps']
-const jobKeys = ['n_total_trials', 'stats', 'trial_results', 'job_name', 'agents', 'datasets', 'run_id', 'n_resolved']
+const jobKeys = [
+  'n_total_trials',
+  'stats',
+  'trial_results',
+  'job_name',
+  'agents',
+  'datasets',
+  'run_id',
+  'n_resolved',
+  'results',
+]
 /** Folders in which a job lies: of its data set, of a day, of a home. */
 const maxDepth = 8
 

@@ -1,9 +1,10 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
-import { type ForeignJob, type ForeignTrial, NoJobError } from './foreign-job.ts'
+import { outcomeOf as judgedOutcome, type Outcome } from '../outcome.ts'
+import { earliest, type ForeignJob, type ForeignTrial, NoJobError } from './foreign-job.ts'
 import { readHarborTrial } from './harbor-trial.ts'
-import { optional, readJson, Words } from './json-file.ts'
+import { Count, optional, readJson, Words } from './json-file.ts'
 import { logsBelow } from './log-list.ts'
 
 /** As `LogArchives` writes it for a benchmark run. */
@@ -12,6 +13,10 @@ const Results = z.object({
   name: Words,
   agent_name: Words,
   model_name: Words,
+  judged_metric: Words,
+  n_total_trials: Count,
+  settings: optional(z.record(z.string(), z.unknown())),
+  start_time_ms: optional(z.int()),
   scenario_runs: z.array(
     z.object({
       scenario_run_id: z.string(),
@@ -21,6 +26,11 @@ const Results = z.object({
       replaced: optional(z.boolean()),
       state: z.string(),
       score: optional(z.number()),
+      rewards: optional(z.record(z.string(), z.number())),
+      scoring_functions: optional(
+        z.array(z.object({ name: z.string(), score: z.number(), state: z.string(), output: z.string() })),
+      ),
+      start_time_ms: optional(z.int()),
       duration_ms: optional(z.number().check(z.minimum(0))),
       failure_reason: optional(z.object({ exception_type: z.string(), exception_message: z.string() })),
     }),
@@ -34,12 +44,12 @@ export const readOwnExport = async (folder: string): Promise<ForeignJob | undefi
   const read = await readJson(path)
   const parsed = 'value' in read ? Results.safeParse(read.value) : undefined
   if (!parsed?.success) return undefined
-  const { benchmark_run_id, name, agent_name, model_name, scenario_runs } = parsed.data
+  const { benchmark_run_id, name, agent_name, model_name, scenario_runs, start_time_ms } = parsed.data
   const counted = scenario_runs.filter(({ replaced }) => !replaced)
   if (counted.length === 0) throw new NoJobError('The archive is of a run without scenario runs')
-  // The archive has the time of its end, which is all that is known of scenario runs without a record of their own.
+  // Archives of earlier versions have no other time than that of their end.
   const endedMs = Math.round((await stat(path)).mtimeMs)
-  const agent = { name: agent_name ?? name ?? 'unknown', type: 'job_agent' as const, model_name }
+  const agent = { name: agent_name ?? name, type: 'job_agent' as const, model_name }
   const folders = await foldersOf(folder, counted)
   const trials: ForeignTrial[] = []
   const warnings: ForeignJob['warnings'] = []
@@ -48,35 +58,46 @@ export const readOwnExport = async (folder: string): Promise<ForeignJob | undefi
     if (!own) warnings.push({ sentence: 'its log files are not in the archive', tasks: [run.scenario_name] })
     const logs = own ? (await logsBelow(own)).files.map((file) => withoutId(file, run.scenario_run_id)) : []
     const told = own === undefined ? undefined : await recordOf(own, run.scenario_run_id)
-    const durationMs = run.duration_ms ?? 0
-    const { record, startedMs } = told ?? { record: null, startedMs: endedMs - durationMs }
+    const { duration_ms } = run
+    const earlierMs = start_time_ms === null && duration_ms !== null ? endedMs - duration_ms : null
+    const startedMs = run.start_time_ms ?? told?.startedMs ?? earlierMs
+    const rewards = run.rewards ?? told?.rewards ?? null
+    const outcome = outcomeOf(run)
     trials.push({
       name: run.scenario_run_id,
       agent,
       task: { name: run.scenario_name, source: null, checksum: null, scenarioId: run.scenario_id },
       ...(run.attempt !== null && { attempt: run.attempt - 1 }),
       startedMs,
-      endedMs: startedMs + durationMs,
-      outcome: outcomeOf(run),
+      endedMs: startedMs !== null && duration_ms !== null ? startedMs + duration_ms : null,
+      rewards,
+      scorers: rewards === null ? scorersOf(run) : null,
+      judge: (metric) => (rewards ? judgedOutcome(rewards, run.failure_reason, metric) : outcome),
       warnings: told?.warnings ?? [],
       environmentDiffers: told?.environmentDiffers ?? false,
-      record,
+      record: told?.record ?? null,
       logs,
     })
   }
   return {
     identity: benchmark_run_id,
     name: name ?? benchmark_run_id,
-    startedMs: trials.reduce((first, each) => Math.min(first, each.startedMs), endedMs),
+    startedMs: earliest(trials.map((trial) => trial.startedMs)),
     endedMs,
-    expectedTrials: null,
+    hasEnded: true,
+    expectedTrials: parsed.data.n_total_trials,
+    judgedMetric: parsed.data.judged_metric,
+    settings: parsed.data.settings,
     trials,
     warnings,
   }
 }
 
+const scorersOf = ({ scoring_functions }: ScenarioRun): ForeignTrial['scorers'] =>
+  scoring_functions?.map(({ name, ...result }) => ({ scoring_function_name: name, ...result })) ?? []
+
 /** In the words of a job's outcomes, which those of a run that no job made are put into. */
-const outcomeOf = ({ state, score, failure_reason }: ScenarioRun): ForeignTrial['outcome'] => {
+const outcomeOf = ({ state, score, failure_reason }: ScenarioRun): Outcome => {
   const told = state.toUpperCase()
   if (told === 'COMPLETED') return { state: 'COMPLETED', score: score ?? 0, failure_reason }
   const ended = told === 'TIMEOUT' || told === 'CANCELED' ? told : 'FAILED'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import * as z from 'zod/mini'
-import { readJson, Words } from './json-file.ts'
+import { Count, optional, readJson, Words } from './json-file.ts'
 
 /** The words of Terminal-Bench 1 for what Harbor has an exception for. */
 const exceptions: Record<string, string> = {
@@ -32,7 +32,10 @@ const Run = z.object({
   dataset_name: Words,
   start_time: Words,
   end_time: Words,
+  task_ids: optional(z.array(z.unknown())),
+  n_attempts: Count,
 })
+type Run = z.output<typeof Run>
 
 /** The result of a trial of Terminal-Bench 1 in the words of Harbor, which came after it; any other as it is. */
 export const inWordsOfHarbor = (record: unknown): unknown => {
@@ -55,8 +58,12 @@ export const inWordsOfHarbor = (record: unknown): unknown => {
 }
 
 /** What run_metadata.json tells, where there is one. */
-export const terminalBenchRun = async (folder: string): Promise<z.output<typeof Run> | undefined> => {
+export const terminalBenchRun = async (folder: string): Promise<Run | undefined> => {
   const read = await readJson(join(folder, 'run_metadata.json'))
   const parsed = 'value' in read ? Run.safeParse(read.value) : undefined
   return parsed?.success ? parsed.data : undefined
 }
+
+/** How many trials a run was to have; null where it does not say. */
+export const plannedTrials = (run: Run | undefined): number | null =>
+  run?.task_ids ? run.task_ids.length * (run.n_attempts ?? 1) : null

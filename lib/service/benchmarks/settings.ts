@@ -1,0 +1,51 @@
+import { isDeepStrictEqual } from 'node:util'
+
+/** The part of a Harbor configuration that says how trials run. */
+export interface RunConfig {
+  [key: string]: unknown
+  environment?: unknown
+  verifier?: unknown
+  agents?: readonly unknown[] | null
+}
+
+/** The type of an environment that Harbor does not have: a devbox of this service. */
+export const ourEnvironment = { type: 'devbox' }
+
+const maxTextLength = 256
+const looksSecret = /key|token|secret|password|credential/i
+
+/**
+ * How a job was run, by dotted key. Null is a setting that is known to be unset; what is not reported has no key. Values
+ * that differ between its agents are left out, and so are variables, which may hold secrets.
+ */
+export const settingsOf = ({ environment, verifier, agents, ...job }: RunConfig): Record<string, unknown> => {
+  const multipliers = scalarsOf(job).filter(([key]) => key.endsWith('timeout_multiplier'))
+  const [first = [], ...others] = (agents ?? []).map(agentSettings)
+  const shared = first.filter(([key, value]) =>
+    others.every((other) => other.some((each) => each[0] === key && isDeepStrictEqual(each[1], value))),
+  )
+  return Object.fromEntries([
+    ...multipliers,
+    ...scalarsOf(environment, 'environment.'),
+    ...scalarsOf(verifier, 'verifier.'),
+    ...shared,
+  ])
+}
+
+const agentSettings = (agent: unknown): [string, unknown][] => [
+  ...scalarsOf(agent, 'agent.').filter(([key]) => key.endsWith('_sec')),
+  ...scalarsOf((agent as { kwargs?: unknown } | null)?.kwargs, 'agent.kwargs.').filter(
+    ([key]) => !looksSecret.test(key),
+  ),
+]
+
+const scalarsOf = (value: unknown, prefix = ''): [string, unknown][] =>
+  typeof value !== 'object' || value === null || Array.isArray(value)
+    ? []
+    : Object.entries(value).flatMap(([key, each]) => (isScalar(each) ? [[`${prefix}${key}`, each]] : []))
+
+const isScalar = (value: unknown) =>
+  value === null ||
+  typeof value === 'boolean' ||
+  (typeof value === 'number' && Number.isFinite(value)) ||
+  (typeof value === 'string' && value.length <= maxTextLength)

@@ -1,0 +1,448 @@
+import { buffer } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { BenchmarkJob, BenchmarkJobImport, BenchmarkJobImported } from '#lib/contract/benchmark-jobs.ts'
+import { type Files, harborJob, zipOf } from '#lib/service/testing/harbor-job.ts'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService({ isolation: 'none' })
+})
+afterAll(() => service.close())
+
+const send = async (file: Blob, choices: BenchmarkJobImport = {}) => {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(choices)) form.append(name, value)
+  form.append('file', file, 'job.zip')
+  const response = await service.fetch('/v1/benchmark_jobs/import', { method: 'POST', body: form })
+  return { status: response.status, body: await response.json() }
+}
+const importJob = async (
+  files: Files | Blob,
+  choices?: BenchmarkJobImport,
+): Promise<BenchmarkJobImported & { job: BenchmarkJob }> => {
+  const { status, body } = await send(files instanceof Blob ? files : await zipOf(files), choices)
+  expect(status, JSON.stringify(body)).toBe(200)
+  return { ...body, job: await service.client.benchmarkJobs.get({ params: { id: body.job_id } }) }
+}
+
+const noTimes = { started_at: null, finished_at: null }
+const withRewards = (task: string, rewards: unknown, more: object = {}) => ({
+  task,
+  more: { verifier_result: { rewards }, ...more },
+})
+const outcomesOf = (job: BenchmarkJob) => (job.benchmark_outcomes ?? []).flatMap((each) => each.scenario_outcomes)
+const scoresOf = (job: BenchmarkJob) =>
+  Object.fromEntries(outcomesOf(job).map(({ scenario_name, score }) => [scenario_name, score]))
+const runOf = (job: BenchmarkJob) => ({ params: { id: job.benchmark_outcomes?.[0]?.benchmark_run_id ?? '' } })
+
+let jobs = 0
+/** A job of its own, of trials named by their tasks. */
+const jobOf = (trials: object[], more: object = {}): Files =>
+  harborJob(Object.fromEntries(trials.map((trial, at) => [`trial-${at}__aaaaaaa`, trial as { task: string }])), {
+    id: `job-${++jobs}`,
+    ...more,
+  })
+
+describe('an imported run that names no agent', () => {
+  const record = (task: string, is_resolved: boolean) => ({
+    id: `${task}-1`,
+    trial_name: `${task}.1-of-1.r1`,
+    task_id: task,
+    is_resolved,
+    failure_mode: 'unset',
+    total_input_tokens: 10,
+    total_output_tokens: 5,
+    trial_started_at: '2026-01-02T03:04:05+00:00',
+    trial_ended_at: '2026-01-02T03:05:05+00:00',
+  })
+  const records = [record('sort-lines', true), record('add-numbers', false)]
+  const results = { results: records, n_resolved: 1, n_unresolved: 1, pass_at_k: {}, accuracy: 0.5 }
+  const run: Files = {
+    'run/results.json': results,
+    ...Object.fromEntries(records.map((each) => [`run/${each.task_id}/${each.trial_name}/results.json`, each])),
+  }
+
+  it('belongs to an unknown agent, or to the one its importer names', async () => {
+    const { job, warnings } = await importJob(run)
+    expect(warnings).toEqual(['No file names the agent of 2 trials'])
+    expect(job.benchmark_outcomes).toMatchObject([
+      { agent_name: 'unknown agent', model_name: null, n_completed: 2, average_score: 0.5, n_total_trials: 2 },
+    ])
+    const named = await importJob(run, { agent_name: ' solver ' })
+    expect(named).toMatchObject({ already_imported: false, warnings: [], n_trials: 2 })
+    expect(named.job.benchmark_outcomes).toMatchObject([{ agent_name: 'solver', average_score: 0.5 }])
+    expect(await importJob(run, { agent_name: 'solver' })).toMatchObject({ already_imported: true })
+  })
+
+  it.each<[string, Files]>([
+    ['a folder with results.json alone', { 'only/results.json': { ...results, id: 'only' } }],
+    ['results.json alone', { 'results.json': { ...results, id: 'bare' } }],
+    ['a results.json with nothing but its trials', { 'run/results.json': { id: 'plain', results: records } }],
+    [
+      'trials of Harbor without a configuration',
+      Object.fromEntries(
+        records.map(({ task_id, is_resolved }) => [
+          `${task_id}__aaaaaaa/result.json`,
+          { task_name: task_id, verifier_result: { rewards: { reward: Number(is_resolved) } } },
+        ]),
+      ),
+    ],
+  ])('is read from %s', async (_, files) => {
+    const { job } = await importJob(files)
+    expect(scoresOf(job)).toEqual({ 'sort-lines': 1, 'add-numbers': 0 })
+    expect(job.benchmark_outcomes).toMatchObject([{ agent_name: 'unknown agent', average_score: 0.5 }])
+  })
+
+  it('keeps the names that its files have', async () => {
+    const { job } = await importJob(jobOf([{ task: 'a', reward: 1 }]), { agent_name: 'solver' })
+    expect(job.benchmark_outcomes).toMatchObject([{ agent_name: 'codex' }])
+  })
+})
+
+it('an imported run lists its scenario runs with name and score', async () => {
+  const { job } = await importJob(
+    jobOf([
+      { task: 'sort-lines', reward: 1 },
+      { task: 'add-numbers', reward: 0.25 },
+      { task: 'broken', exception: 'RuntimeError' },
+    ]),
+  )
+  const { runs } = await service.client.benchmarkRuns.scenarioRuns(runOf(job))
+  const result = (score: number) => ({
+    score,
+    scoring_function_results: [{ scoring_function_name: 'reward', score, output: '', state: 'complete' }],
+  })
+  expect(runs.map(({ name, scoring_contract_result }) => [name, scoring_contract_result]).toSorted()).toEqual([
+    ['add-numbers', result(0.25)],
+    ['broken', null],
+    ['sort-lines', result(1)],
+  ])
+  const { runs: found } = await service.client.benchmarkRuns.scenarioRuns({ ...runOf(job), query: { search: 'sort' } })
+  expect(found.map(({ name }) => name)).toEqual(['sort-lines'])
+})
+
+describe('unknown times', () => {
+  it('are null in trials, runs and outcomes', async () => {
+    const { job } = await importJob(jobOf([{ task: 'a', reward: 1, more: noTimes }]))
+    expect(job.create_time_ms).toBe(Date.UTC(2026, 10, 1, 12))
+    expect(job.benchmark_outcomes?.[0]).toMatchObject({ duration_ms: null, scenario_outcomes: [{ duration_ms: null }] })
+    expect(await service.client.benchmarkRuns.get(runOf(job))).toMatchObject({ start_time_ms: null, duration_ms: null })
+    const { runs } = await service.client.benchmarkRuns.scenarioRuns(runOf(job))
+    expect(runs).toMatchObject([{ start_time_ms: null, duration_ms: null }])
+  })
+
+  it('are null in a job of which nothing is known', async () => {
+    const { job } = await importJob(jobOf([{ task: 'a', reward: 1, more: noTimes }], noTimes))
+    // Without an end it may have been copied while it was running.
+    expect(job).toMatchObject({ state: 'incomplete', create_time_ms: null })
+    expect(
+      (await importJob({ 'a__aaaaaaa/result.json': { task_name: 'a', verifier_result: { reward: 1 } } })).job,
+    ).toMatchObject({ state: 'completed', create_time_ms: null })
+  })
+
+  it('leave out the duration alone where one of the two is known', async () => {
+    const { job } = await importJob(
+      jobOf([
+        { task: 'no end', reward: 1, more: { finished_at: null } },
+        { task: 'no start', reward: 1, more: { started_at: null } },
+      ]),
+    )
+    const { runs } = await service.client.benchmarkRuns.scenarioRuns(runOf(job))
+    expect(Object.fromEntries(runs.map(({ name, ...run }) => [name, [run.start_time_ms, run.duration_ms]]))).toEqual({
+      'no end': [Date.UTC(2026, 10, 1, 12), null],
+      'no start': [null, null],
+    })
+  })
+
+  it('do not make two runs one', async () => {
+    const trial = (reward: number) => ({ task_name: 'a', verifier_result: { rewards: { reward } } })
+    const first = await importJob({ 'x__aaaaaaa/result.json': trial(1) })
+    const second = await importJob({ 'x__aaaaaaa/result.json': trial(0.5) })
+    expect([first.already_imported, second.already_imported]).toEqual([false, false])
+  })
+
+  it('do not keep the logs of a run from being downloaded', async () => {
+    const { job } = await importJob(jobOf([{ task: 'a', reward: 1, more: noTimes }]))
+    const { id } = runOf(job).params
+    const response = await service.fetch(`/v1/benchmark_runs/${id}/download_logs`, { method: 'POST' })
+    expect((await buffer(response.body as never)).subarray(0, 2).toString()).toBe('PK')
+  })
+})
+
+describe('imported rewards', () => {
+  it.each<[unknown, number]>([
+    [true, 1],
+    [false, 0],
+    ['1.0', 1],
+    [' 0.25 ', 0.25],
+    ['1_000', 1000],
+    ['1e-3', 0.001],
+    [40, 40],
+    [-1, -1],
+    ['-.5', -0.5],
+  ])('%j counts %d, as in Harbor', async (reward, score) => {
+    const { job } = await importJob(jobOf([withRewards('a', { reward })]))
+    expect(outcomesOf(job)).toMatchObject([{ state: 'COMPLETED', score, rewards: { reward: score } }])
+    expect(job.benchmark_outcomes).toMatchObject([{ average_score: score }])
+    expect(await service.client.benchmarkRuns.get(runOf(job))).toMatchObject({ score })
+  })
+
+  it.each([null, 'true', 'nan', 'Infinity', '', '1,5', [1], { value: 1 }])('%j is no reward', async (reward) => {
+    const { job } = await importJob(jobOf([withRewards('a', { reward })]))
+    expect(outcomesOf(job)).toMatchObject([
+      {
+        state: 'FAILED',
+        score: null,
+        rewards: null,
+        warnings: ['rewards that are no numbers are left out: reward', expect.anything()],
+      },
+    ])
+  })
+
+  it.each([true, '1.0', 1])('may stand without a key, as older versions have them: %j', async (rewards) => {
+    const { job } = await importJob(jobOf([withRewards('a', rewards)]))
+    expect(outcomesOf(job)).toMatchObject([{ score: 1, rewards: { reward: 1 } }])
+  })
+
+  it('of a reward.txt are read as Python reads a float', async () => {
+    const files = jobOf([{ task: 'a' }])
+    const { job } = await importJob({
+      ...files,
+      'nightly/trial-0__aaaaaaa/result.json': '{"cut',
+      'nightly/trial-0__aaaaaaa/verifier/reward.txt': '1_0.5\n',
+    })
+    expect(scoresOf(job)).toEqual({ 'trial-0': 10.5 })
+  })
+
+  it('are kept outside 0 to 1, and compared by their raw means', async () => {
+    const of = (agent: string, least: number) =>
+      Array.from({ length: 8 }, (_, at) => ({ task: `t${at}`, agent, reward: least + at }))
+    const { job } = await importJob(jobOf([...of('low', 40), ...of('high', 70)]))
+    const means = job.benchmark_outcomes?.map(({ agent_name, average_score }) => [agent_name, average_score])
+    expect(Object.fromEntries(means ?? [])).toEqual({ low: 43.5, high: 73.5 })
+    const { job: mixed, warnings } = await importJob(
+      jobOf([-1, 2, 0.5, 1.5, 0.25].map((reward, at) => ({ task: `t${at}`, reward }))),
+    )
+    expect([mixed.benchmark_outcomes?.[0]?.average_score, warnings]).toEqual([0.65, []])
+    expect((await service.client.benchmarkRuns.get(runOf(mixed))).score).toBe(0.65)
+  })
+
+  it('below 0 count also where the agent ran out of time', async () => {
+    const exception = 'AgentTimeoutError'
+    const { job } = await importJob(
+      jobOf([
+        { task: 'lost', reward: -1, exception },
+        { task: 'nothing', reward: 0, exception },
+      ]),
+    )
+    expect(
+      outcomesOf(job).map(({ scenario_name, state, score, rewards }) => [scenario_name, state, score, rewards]),
+    ).toEqual([
+      ['lost', 'COMPLETED', -1, { reward: -1 }],
+      ['nothing', 'TIMEOUT', null, { reward: 0 }],
+    ])
+    expect((await service.client.benchmarkRuns.get(runOf(job))).score).toBe(-0.5)
+  })
+})
+
+describe('several reward keys', () => {
+  const trials = [
+    withRewards('one', { accuracy: 0.25, latency_sec: 12 }),
+    withRewards('two', { accuracy: 0.75, latency_sec: 8 }),
+  ]
+
+  it('are metrics of their own, of which the first is judged', async () => {
+    const { job } = await importJob(jobOf(trials))
+    expect(job).toMatchObject({ metrics: ['accuracy', 'latency_sec'], judged_metric: 'accuracy' })
+    expect(scoresOf(job)).toEqual({ one: 0.25, two: 0.75 })
+    expect(outcomesOf(job).map(({ rewards }) => rewards)).toEqual([
+      { accuracy: 0.25, latency_sec: 12 },
+      { accuracy: 0.75, latency_sec: 8 },
+    ])
+    const { runs } = await service.client.benchmarkRuns.scenarioRuns(runOf(job))
+    const result = runs.find(({ name }) => name === 'one')?.scoring_contract_result
+    expect(result?.score).toBe(0.25)
+    expect(
+      result?.scoring_function_results.map(({ scoring_function_name, score }) => [scoring_function_name, score]),
+    ).toEqual([
+      ['accuracy', 0.25],
+      ['latency_sec', 12],
+    ])
+  })
+
+  it('are judged by `reward` where it is among them', async () => {
+    const { job } = await importJob(jobOf([withRewards('a', { tests_passed: 3, reward: 0.5 })]))
+    expect(job).toMatchObject({ metrics: ['tests_passed', 'reward'], judged_metric: 'reward' })
+    expect(scoresOf(job)).toEqual({ a: 0.5 })
+  })
+
+  it('are judged by the one that the importer chose', async () => {
+    const files = jobOf(trials)
+    const first = await importJob(files)
+    const { job, already_imported } = await importJob(files, { judged_metric: 'latency_sec' })
+    expect(already_imported).toBe(false)
+    expect(job).toMatchObject({ judged_metric: 'latency_sec', benchmark_outcomes: [{ average_score: 10 }] })
+    expect(await importJob(files, { judged_metric: 'accuracy' })).toMatchObject({
+      already_imported: true,
+      job_id: first.job_id,
+    })
+  })
+
+  it('that no trial has cannot be chosen', async () => {
+    const { status, body } = await send(await zipOf(jobOf(trials)), { judged_metric: 'speed' })
+    expect({ status, field: body.field, message: body.message }).toEqual({
+      status: 400,
+      field: 'judged_metric',
+      message: expect.stringContaining('there are accuracy, latency_sec'),
+    })
+  })
+
+  it('that a trial lacks count 0, as in Harbor, and the trial says so', async () => {
+    const { job } = await importJob(jobOf([...trials, withRewards('three', { tests_passed: 3, tests_total: 20 })]))
+    expect(job).toMatchObject({ metrics: ['accuracy', 'latency_sec', 'tests_passed', 'tests_total'] })
+    expect(scoresOf(job)).toEqual({ one: 0.25, two: 0.75, three: 0 })
+    expect(outcomesOf(job).find(({ scenario_name }) => scenario_name === 'three')?.warnings).toEqual([
+      'The reward accuracy, which the job is judged by, is missing; it counts 0, as in Harbor',
+    ])
+  })
+
+  it('of steps are averaged one by one', async () => {
+    const step = (rewards: object | null) => ({ verifier_result: rewards && { rewards } })
+    const { job } = await importJob(
+      jobOf([
+        {
+          task: 'a',
+          more: { step_results: [step({ style: '0.5', speed: 2 }), step({ style: true, speed: 4 }), step(null)] },
+        },
+      ]),
+    )
+    expect(outcomesOf(job)).toMatchObject([{ score: 0.75, rewards: { style: 0.75, speed: 3 } }])
+  })
+
+  it('may have the names of properties that every object has', async () => {
+    const { job } = await importJob(
+      jobOf([withRewards('a', { constructor: 2, toString: 3 }), withRewards('b', { other: 1 })]),
+    )
+    expect(job.metrics).toEqual(['constructor', 'toString', 'other'])
+    expect(scoresOf(job)).toEqual({ a: 2, b: 0 })
+  })
+})
+
+describe('planned trials', () => {
+  const one = { task: 'a', reward: 1 }
+  const other = { task: 'a', reward: 1, agent: 'other' }
+  const planned = (job: BenchmarkJob) => job.benchmark_outcomes?.map(({ n_total_trials }) => n_total_trials)
+  const withAgents = (files: Files, ...names: string[]): Files => ({
+    ...files,
+    'nightly/config.json': { job_name: 'nightly', agents: names.map((name) => ({ name })) },
+  })
+
+  it('are those of the job, not its tasks times its attempts', async () => {
+    const { job } = await importJob(jobOf([one, one, { task: 'b', reward: 1 }]))
+    expect(planned(job)).toEqual([3])
+  })
+
+  it('of a job that was copied while it was running are more than are here', async () => {
+    const { job, warnings } = await importJob(jobOf([one], { n_total_trials: 64, finished_at: null }))
+    expect([job.state, planned(job)]).toEqual(['incomplete', [64]])
+    expect(warnings).toEqual(['The job had not ended when its files were copied: 1 of 64 trials are here'])
+  })
+
+  it('are shared by the agents of a job, including those without a trial so far', async () => {
+    const files = jobOf([one, other], { n_total_trials: 12, finished_at: null })
+    expect(planned((await importJob(withAgents(files, 'codex', 'other', 'late'))).job)).toEqual([4, 4])
+  })
+
+  it('are unknown where the files do not say them', async () => {
+    const { job } = await importJob(jobOf([one], { n_total_trials: null, finished_at: null }))
+    expect(planned(job)).toEqual([null])
+    const uneven = jobOf([one, one, other], { n_total_trials: 5 })
+    expect(planned((await importJob(withAgents(uneven, 'codex', 'other'))).job)).toEqual([null, null])
+  })
+
+  it('of Terminal-Bench 1 are its tasks times its attempts, and it may be incomplete', async () => {
+    const record = (attempt: number) => ({
+      trial_name: `a.${attempt}-of-3.run`,
+      task_id: 'a',
+      is_resolved: true,
+      failure_mode: 'unset',
+      trial_started_at: null,
+      trial_ended_at: null,
+    })
+    const run = (results: object[], end_time: string | null): Files => ({
+      'run/run_metadata.json': {
+        run_id: 'run',
+        uuid: `${++jobs}`,
+        agent_name: 'x',
+        task_ids: ['a'],
+        n_attempts: 3,
+        end_time,
+      },
+      'run/results.json': { results },
+    })
+    const { job } = await importJob(run([record(1), record(2)], null))
+    expect([job.state, planned(job)]).toEqual(['incomplete', [3]])
+    const { job: ended } = await importJob(run([record(1), record(2), record(3)], '2026-01-01T00:00:00'))
+    expect([ended.state, planned(ended)]).toEqual(['completed', [3]])
+  })
+})
+
+describe('settings', () => {
+  it('are those of the configuration, without what is not reported and without secrets', async () => {
+    const { job } = await importJob({
+      ...jobOf([{ task: 'a', reward: 1 }]),
+      'nightly/config.json': {
+        job_name: 'nightly',
+        timeout_multiplier: 2,
+        agent_timeout_multiplier: null,
+        environment: {
+          type: 'daytona',
+          override_cpus: 4,
+          override_memory_mb: 8192,
+          env: { TOKEN: 'hidden' },
+          kwargs: { api_key: 'hidden' },
+        },
+        verifier: { override_timeout_sec: 30, env: ['TOKEN=hidden'] },
+        agents: [
+          {
+            name: 'codex',
+            model_name: 'acme/large',
+            max_timeout_sec: 60,
+            kwargs: { effort: 'high', api_key: 'hidden' },
+          },
+        ],
+      },
+    })
+    expect(job.settings).toEqual({
+      timeout_multiplier: 2,
+      agent_timeout_multiplier: null,
+      'environment.type': 'daytona',
+      'environment.override_cpus': 4,
+      'environment.override_memory_mb': 8192,
+      'verifier.override_timeout_sec': 30,
+      'agent.max_timeout_sec': 60,
+      'agent.kwargs.effort': 'high',
+    })
+    expect(job.job_spec?.orchestrator_config?.timeout_multiplier).toBe(2)
+  })
+
+  it('are those that all trials share where the job has no configuration', async () => {
+    const config = (agent_timeout_multiplier: number) => ({
+      task: { path: 'a' },
+      agent: { name: 'codex', override_timeout_sec: 60 },
+      environment: { type: 'docker' },
+      timeout_multiplier: 1.5,
+      agent_timeout_multiplier,
+    })
+    const trial = (multiplier: number) => ({ task: 'a', reward: 1, more: { config: config(multiplier) } })
+    const { 'nightly/config.json': _, ...files } = jobOf([trial(1), trial(2)])
+    const { job } = await importJob(files)
+    expect(job.settings).toEqual({
+      timeout_multiplier: 1.5,
+      'environment.type': 'docker',
+      'agent.override_timeout_sec': 60,
+    })
+    expect(job.job_spec?.agent_configs).toMatchObject([{ name: 'codex', timeout_seconds: 60 }])
+  })
+})
