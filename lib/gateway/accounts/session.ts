@@ -4,7 +4,7 @@ import { cache } from 'react'
 import type { Client } from '#lib/client/client.ts'
 import type { SessionView } from '#lib/wire/session.ts'
 import { maskingFetch } from '../http/secrets.ts'
-import { clientFor } from '../http/upstream.ts'
+import { clientFor, smallLists } from '../http/upstream.ts'
 import { keptSessions, sessionOf } from './session-cookie.ts'
 import { viewOf } from './sign-in.ts'
 import type { SignedIn } from './signed-in.ts'
@@ -24,7 +24,7 @@ export const requireSession = async (): Promise<SessionView & { api: Client }> =
   if (!session) return redirect(signInPath((await headers()).get('x-devdeck-path') ?? '/'))
   return {
     ...viewOf(session, await openOthers()),
-    api: clientFor(session.api_key, pageWaitMs, maskingFetch(session.account.id)),
+    api: clientFor(session.api_key, pageWaitMs, (fetch) => maskingFetch(session.account.id)(smallLists(fetch))),
   }
 }
 

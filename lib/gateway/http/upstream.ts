@@ -22,6 +22,37 @@ const fetchWithin =
       signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(init?.signal ? [init.signal] : [])]),
     })
 
+/**
+ * Unspecified: the largest page of a list that the server draws a page with. Reading and drawing a larger one would hold
+ * up everybody else; the browser fetches it, through the proxy, which reads nothing.
+ */
+const maxDrawnListBytes = 1024 * 1024
+
+/** Fails for a page of a list that is too large to draw. Such a call has a limit; one for a single record has none. */
+export const smallLists =
+  (fetch: Fetch): Fetch =>
+  async (input, init) => {
+    const response = await fetch(input, init)
+    if (!new URL(String(input)).searchParams.has('limit') || !response.body) return response
+    const chunks: Uint8Array[] = []
+    let bytes = 0
+    // Leaving the loop cancels the rest of the answer.
+    for await (const chunk of response.body) {
+      bytes += chunk.length
+      if (bytes > maxDrawnListBytes) throw new Error(`The page is larger than ${maxDrawnListBytes} bytes`)
+      chunks.push(chunk)
+    }
+    const { status, headers } = response
+    return new Response(new Blob(chunks as Uint8Array<ArrayBuffer>[]), { status, headers: withoutLength(headers) })
+  }
+
+/** The body was unpacked and put together again. */
+const withoutLength = (headers: Headers): Headers => {
+  const kept = new Headers(headers)
+  for (const name of ['content-length', 'content-encoding']) kept.delete(name)
+  return kept
+}
+
 /** The refusal with which the console answers when its own call of the service has failed. */
 export const asRefusal = (error: unknown): Refusal => {
   if (!(error instanceof ApiError)) return new Refusal('unavailable', 'The service did not answer in time')
