@@ -98,6 +98,35 @@ describe('a job file', () => {
     expect(plan.agents[0]?.env).toEqual({ variables: { B: 'b', C: `x\${KEY}` }, secrets: { A: 'KEY' } })
   })
 
+  it('takes variables as a list of KEY=VALUE, which is deprecated', async () => {
+    const { settings, agents, warnings } = await planOf(`environment:
+  env:
+    - GREETING=hello
+    - MODE=slow
+    - MODE=fast
+    - "URL=http://x/?a=b&c="
+    - EMPTY=
+    - "LINES=one\\ntwo"
+verifier: {env: ["A=\${KEY}"]}
+agents: [{name: nop, env: ["B=\${NO:-b=c}"]}, {name: oracle, env: []}]
+tasks: [{path: single}]
+`)
+    expect(settings.environment.env.variables).toEqual({
+      GREETING: 'hello',
+      MODE: 'fast',
+      URL: 'http://x/?a=b&c=',
+      EMPTY: '',
+      LINES: 'one\ntwo',
+    })
+    expect(settings.verifier.env.secrets).toEqual({ A: 'KEY' })
+    expect(agents.map(({ env }) => env.variables)).toEqual([{ B: 'b=c' }, {}])
+    expect(warnings).toEqual(
+      ['agents[0].env', 'agents[1].env', 'verifier.env', 'environment.env'].map(
+        (path) => `${path}: a list of KEY=VALUE is deprecated; write a mapping`,
+      ),
+    )
+  })
+
   it('says what it does not know and what does nothing', async () => {
     const { warnings } = await planOf(
       'n_atempts: 3\nplugins: [x]\nenvironment: {type: daytona, override_memory: 1}\nverifier: {timeout_sec: 9}\ntasks:\n- path: single\n- path: ./single\n  tag: x\n',
@@ -165,6 +194,20 @@ verifier: {disable: true}
       '16:5 datasets[2].task_names task_names match no task of set; it has, among others, alpha, beta, gamma',
       '18:5 datasets[4].repo repo: datasets cannot be fetched from a git repository here; name a folder with path',
       '20:12 verifier.disable Without a verifier (disable) nothing tells the score',
+    ])
+  })
+
+  it('name the entries of a list of variables that are not KEY=VALUE', async () => {
+    const yaml =
+      'environment:\n  env:\n  - A=1\n  - B\n  - =x\n  - C: 1\n  - 1\nverifier:\n  env: [2D=x]\ntasks:\n- path: single\n'
+    expect(await problemsOf(yaml)).toEqual([
+      '4:5 environment.env[1] 1 must be text like KEY=VALUE',
+      '5:5 environment.env[2] 2 must be text like KEY=VALUE',
+      '6:5 environment.env[3] 3 must be text like KEY=VALUE',
+      '7:5 environment.env[4] 4 must be text like KEY=VALUE',
+    ])
+    expect(await problemsOf('verifier:\n  env: [2D=x]\ntasks:\n- path: single\n')).toEqual([
+      '2:3 verifier.env.2D "2D" is not the name of a variable',
     ])
   })
 

@@ -72,13 +72,16 @@ const without = (value: unknown, issues: readonly Issue[]): JobFile | undefined 
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
   const copy = structuredClone(value) as Record<string, unknown>
   for (const { path } of issues) {
-    const parent = path.slice(0, -1).reduce<unknown>((each, key) => (each as Record<string, unknown>)?.[key], copy)
+    const parent = valueAt(copy, path.slice(0, -1))
     const last = path.at(-1)
     if (Array.isArray(parent)) parent[last as number] = {}
     else if (last !== undefined && typeof parent === 'object' && parent !== null) Reflect.deleteProperty(parent, last)
   }
   return JobFile.safeParse(copy).data
 }
+
+const valueAt = (value: unknown, path: Path): unknown =>
+  path.reduce<unknown>((each, key) => (each as Record<string | number, unknown> | null | undefined)?.[key], value)
 
 const keyOf = (path: Path) => JSON.stringify(path)
 
@@ -278,6 +281,8 @@ class Reading implements TaskReading {
   #environment(path: Path, env: Record<string, string> | null | undefined): Environment {
     const variables: Record<string, string> = {}
     const secrets: Record<string, string> = {}
+    if (Array.isArray(valueAt(this.#source.value, path)))
+      this.warn(`${this.#source.problem(path, '').path}: a list of KEY=VALUE is deprecated; write a mapping`)
     for (const [name, value] of Object.entries(env ?? {})) {
       if (!isVariableName(name)) this.complain([...path, name], `${JSON.stringify(name)} is not the name of a variable`)
       const secret = secretOf(value)

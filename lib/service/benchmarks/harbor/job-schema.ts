@@ -18,7 +18,21 @@ const atLeast0 = () =>
 const text = () => z.string('must be text')
 const texts = () => z.array(text(), 'must be a list of texts')
 const bool = () => z.boolean('must be true or false')
-const env = () => z.record(z.string(), text(), 'must be a mapping of texts; numbers need quotes')
+/** A list of KEY=VALUE is the deprecated form of a mapping. */
+const env = () =>
+  z.pipe(
+    z.transform((value: unknown, { issues }) => {
+      if (!Array.isArray(value)) return value
+      const pairs = value.map((each: unknown, i) => {
+        const [, name, text] = (typeof each === 'string' && /^([^=]+)=([\s\S]*)$/.exec(each)) || []
+        if (name === undefined)
+          issues.push({ code: 'custom', input: each, path: [i], message: 'must be text like KEY=VALUE' })
+        return [name, text]
+      })
+      return Object.fromEntries(pairs)
+    }),
+    z.record(z.string(), text(), 'must be a mapping of texts; numbers need quotes'),
+  )
 const mapping = <S extends z.core.$ZodLooseShape>(shape: S) => z.object(shape, 'must be a mapping')
 const options = () => z.record(z.string(), z.unknown(), 'must be a mapping')
 /** Keys that a job file may have and whose values are not checked; most of them do nothing here. */
