@@ -1,6 +1,7 @@
-import { useId } from 'react'
+import { useId, useState } from 'react'
+import { Input } from '#components/ui/input.tsx'
 import { Select } from '#components/ui/select.tsx'
-import type { FailureRule } from '#lib/wire/reports.ts'
+import type { FailureRule, Report, ReportChoice } from '#lib/wire/reports.ts'
 
 interface ChoiceProps {
   label: string
@@ -25,6 +26,68 @@ export const Choice = ({ label, value, options, onChange }: ChoiceProps) => {
         options={options.map((each) => ({ ...each, label: each.label.slice(0, longestLabel) }))}
         onChange={({ target }) => onChange(target.value)}
         className="max-w-96"
+      />
+    </div>
+  )
+}
+
+interface ScoreChoiceProps {
+  report: Pick<Report, 'metric' | 'metrics' | 'threshold' | 'is_unit_range'>
+  /** The threshold in the address. */
+  threshold: number | undefined
+  onChange: (part: Pick<ReportChoice, 'metric'> | Pick<ReportChoice, 'threshold'>) => void
+}
+
+/** The metric that is judged, where there are several, and the passing score, where it is not simply 1. */
+export const ScoreChoice = ({ report, threshold, onChange }: ScoreChoiceProps) => {
+  const { metric, metrics, is_unit_range } = report
+  const options = metrics.map((each) => ({ value: each, label: each }))
+  return (
+    <>
+      {(options.length > 1 || (metric === null && options.length > 0)) && (
+        <Choice
+          label="Metric"
+          value={metric ?? ''}
+          options={metric === null ? [{ value: '', label: 'As each job' }, ...options] : options}
+          onChange={(chosen) => onChange({ metric: chosen || undefined })}
+        />
+      )}
+      {(!is_unit_range || threshold !== undefined) && (
+        <ThresholdField value={threshold} onChange={(chosen) => onChange({ threshold: chosen })} />
+      )}
+    </>
+  )
+}
+
+interface ThresholdFieldProps {
+  value: number | undefined
+  onChange: (value: number | undefined) => void
+}
+
+/** Takes effect on Enter and when it loses the focus: each half of a number would be another threshold. */
+const ThresholdField = ({ value, onChange }: ThresholdFieldProps) => {
+  const id = useId()
+  const [draft, setDraft] = useState<string | null>(null)
+  const take = () => {
+    if (draft === null) return
+    setDraft(null)
+    onChange(draft.trim() === '' || !Number.isFinite(Number(draft)) ? undefined : Number(draft))
+  }
+  return (
+    <div className="flex flex-col gap-1">
+      <label htmlFor={id} className="font-medium">
+        Passing score
+      </label>
+      <Input
+        id={id}
+        type="number"
+        step="any"
+        placeholder="None"
+        className="w-28"
+        value={draft ?? `${value ?? ''}`}
+        onChange={({ target }) => setDraft(target.value)}
+        onKeyDown={({ key }) => key === 'Enter' && take()}
+        onBlur={take}
       />
     </div>
   )

@@ -1,3 +1,4 @@
+import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/language/translate.ts'
 import { three } from '#lib/wire/report-words.ts'
 import type { AgentFigures } from '#lib/wire/reports.ts'
@@ -8,6 +9,16 @@ export const Missing = ({ why = 'it cannot be computed' }: { why?: string | unde
     None
   </span>
 )
+
+/** Names the metric that scores are of; the service's own scorers have none. */
+export const MeanHeader = ({ metric }: { metric: string | null | undefined }) =>
+  metric ? (
+    <span title={`Mean of the metric ${metric}`}>
+      Mean <VisibleText max={24}>{metric}</VisibleText>
+    </span>
+  ) : (
+    'Mean score'
+  )
 
 /** A difference, with its sign. */
 export const signed = (value: number): string => (value > 0 ? `+${three(value)}` : three(value))

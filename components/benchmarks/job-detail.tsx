@@ -12,13 +12,16 @@ import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleLines } from '#components/ui/visible-text.tsx'
+import { comparePath } from '#lib/console/address/compare-view.ts'
 import { JobView, jobViewPath, type Suspicion } from '#lib/console/address/job-view.ts'
-import { paths } from '#lib/console/address/paths.ts'
+import { choiceOf } from '#lib/console/address/report-choice.ts'
 import { trendPath } from '#lib/console/address/trend-view.ts'
 import { benchmarkJobQueries, followJob } from '#lib/console/queries/benchmark-jobs.ts'
 import { type BenchmarkJob, hasJobEnded, isJobActive } from '#lib/contract/benchmark-jobs.ts'
+import { judgedBy } from '#lib/wire/metrics.ts'
+import type { ReportChoice } from '#lib/wire/reports.ts'
 import { BenchmarkState } from './benchmark-state.tsx'
-import { type ScenarioRow, scenarioRows } from './grid/scenario-grid.ts'
+import { type GridScale, gridScale, type ScenarioRow, scenarioRows } from './grid/scenario-grid.ts'
 import { noFilter, ScenarioSection, scenarioSectionId } from './grid/scenario-section.tsx'
 import { useKnownScenarios } from './grid/use-known-scenarios.ts'
 import { FailureList } from './job/failure-list.tsx'
@@ -51,14 +54,21 @@ const Job = ({ job }: { job: BenchmarkJob }) => {
   useEffect(() => (goesOn ? followJob(client, job.id) : undefined), [client, job.id, goesOn])
   const path = useMemo(() => jobViewPath(job.id), [job.id])
   const { view, change } = useAddress({ schema: JobView, path })
-  const agents = useMemo(() => agentRows(job), [job])
+  const { failures, metric, threshold } = choiceOf(view)
+  const choice = useMemo(() => ({ failures, metric, threshold }), [failures, metric, threshold])
+  const judged = useMemo(() => judgedBy(job, metric), [job, metric])
+  const agents = useMemo(() => agentRows(judged), [judged])
   const known = useKnownScenarios(job, view.group)
-  const rows = useMemo(() => scenarioRows(job, agents, known.query.data), [job, agents, known.query.data])
+  const rows = useMemo(
+    () => scenarioRows(judged, agents, known.query.data, threshold),
+    [judged, agents, known.query.data, threshold],
+  )
+  const scale = useMemo(() => gridScale(agents, threshold), [agents, threshold])
   const found = useMemo(() => suspiciousScenarios(rows, agents, job.job_spec), [rows, agents, job.job_spec])
   const unscored = useMemo(() => unscoredOf(rows, agents), [rows, agents])
   return (
     <>
-      <Header job={job} unscored={unscored} failures={view.failures} />
+      <Header job={job} unscored={unscored} choice={choice} />
       <div className="space-y-8">
         {isJobActive(job.state) && <JobProgress job={job} agents={agents} />}
         <FoldedWarnings
@@ -66,24 +76,27 @@ const Job = ({ job }: { job: BenchmarkJob }) => {
           agents={agents}
           onShow={() => change({ environment: 'differs' }, 'push')}
         />
-        <JudgementSection job={job} agents={agents} rule={view.failures ?? 'zero'} change={change} />
+        <JudgementSection job={job} agents={agents} choice={choice} change={change} />
         <ScenarioSection rows={rows} agents={agents} found={found} known={known} view={view} change={change} />
-        <Findings found={found} rows={rows} agents={agents} change={change} />
-        <WhenNear minHeight="20rem">
-          <JobPlots rows={rows} agents={agents} rule={view.failures ?? 'zero'} group={view.group} />
-        </WhenNear>
+        <Findings found={found} rows={rows} agents={agents} scale={scale} change={change} />
+        {scale.is_unit_range && (
+          <WhenNear minHeight="20rem">
+            <JobPlots rows={rows} agents={agents} rule={failures} group={view.group} />
+          </WhenNear>
+        )}
         <JobSource job={job} />
       </div>
     </>
   )
 }
 
-interface HeaderProps extends Pick<JobView, 'failures'> {
+interface HeaderProps {
   job: BenchmarkJob
   unscored: Unscored
+  choice: ReportChoice
 }
 
-const Header = memo(({ job, unscored, failures }: HeaderProps) => (
+const Header = memo(({ job, unscored, choice }: HeaderProps) => (
   <>
     <PageHeader
       title={job.name.trim() || 'Unnamed job'}
@@ -112,10 +125,10 @@ const Header = memo(({ job, unscored, failures }: HeaderProps) => (
       }
       actions={
         <>
-          <ButtonLink href={trendPath({ job: job.id, failures })} prefetch={false} icon={ChartLine}>
+          <ButtonLink href={trendPath({ job: job.id, ...choice })} prefetch={false} icon={ChartLine}>
             Trend
           </ButtonLink>
-          <ButtonLink href={paths.compare([job.id], failures)} prefetch={false} icon={GitCompareArrows}>
+          <ButtonLink href={comparePath({ jobs: job.id, ...choice })} prefetch={false} icon={GitCompareArrows}>
             Compare
           </ButtonLink>
           <JobActions job={job} unscored={unscored} />
@@ -136,18 +149,20 @@ interface FindingsProps {
   found: Record<Suspicion, readonly ScenarioRow[]>
   rows: readonly ScenarioRow[]
   agents: readonly AgentRow[]
+  scale: GridScale
   change: (part: Partial<JobView>, how: HowToChange) => void
 }
 
 /** What is known of the outcomes as a whole; nothing of it changes with the filters of the grid. */
-const Findings = memo(({ found, rows, agents, change }: FindingsProps) => {
+const Findings = memo(({ found, rows, agents, scale, change }: FindingsProps) => {
   const show = (part: Partial<JobView>) => {
     change({ ...noFilter, ...part }, 'push')
     document.getElementById(scenarioSectionId)?.scrollIntoView()
   }
   return (
     <>
-      <LostPointsTable rows={rows} agents={agents} />
+      {/* Scores of another range have no maximum to fall short of. */}
+      {scale.is_unit_range && <LostPointsTable rows={rows} agents={agents} />}
       <FailureList
         agents={agents}
         onOpen={({ agent, attempt, outcome }) =>
@@ -164,6 +179,7 @@ const Findings = memo(({ found, rows, agents, change }: FindingsProps) => {
       <SuspiciousList
         found={found}
         rows={rows}
+        hasThreshold={scale.threshold !== null}
         onSearch={({ name }) => show({ search: name })}
         onShowAll={(suspicious) => show({ suspicious })}
       />

@@ -9,10 +9,11 @@ import { paths } from '#lib/console/address/paths.ts'
 import { formatDurationMs } from '#lib/console/frame/format.ts'
 import { formatCount } from '#lib/language/translate.ts'
 import { changeRules, comparedWords, sideNames, three } from '#lib/wire/report-words.ts'
-import type { AgentIdentity, CompareReport, ScenarioChange } from '#lib/wire/reports.ts'
+import type { AgentIdentity, CompareReport, ReportChoice, ScenarioChange } from '#lib/wire/reports.ts'
 
 interface ChangeTableProps {
   report: CompareReport
+  choice: ReportChoice
   chosen: ChangeKind | undefined
   onChoose: (kind: ChangeKind) => void
 }
@@ -34,7 +35,7 @@ interface Row extends ScenarioChange {
 }
 
 /** The scenarios that are not as they were, one kind of change at a time. */
-export const ChangeTable = ({ report, chosen, onChoose }: ChangeTableProps) => {
+export const ChangeTable = ({ report, choice, chosen, onChoose }: ChangeTableProps) => {
   const name = sideNames(report)
   const count = (kind: ChangeKind) => report.pairs.reduce((sum, pair) => sum + (pair[kind] ?? []).length, 0)
   // Without a threshold nothing passes or fails.
@@ -47,7 +48,7 @@ export const ChangeTable = ({ report, chosen, onChoose }: ChangeTableProps) => {
         ...change,
         side: name(pair.a),
         key: `${pair.a.benchmark_run_id} ${change.scenario_id}`,
-        places: [outcomePlace(pair.b, change, report), outcomePlace(pair.a, change, report)],
+        places: [outcomePlace(pair.b, change, choice), outcomePlace(pair.a, change, choice)],
       })),
     )
     .sort(orders[kind])
@@ -88,8 +89,8 @@ export const ChangeTable = ({ report, chosen, onChoose }: ChangeTableProps) => {
 const outcomePlace = (
   { job_id, benchmark_run_id }: AgentIdentity,
   { scenario_id }: ScenarioChange,
-  { rule }: CompareReport,
-): string => jobViewPath(job_id)({ failures: rule, scenario: scenario_id, run: benchmark_run_id })
+  choice: ReportChoice,
+): string => jobViewPath(job_id)({ ...choice, scenario: scenario_id, run: benchmark_run_id })
 
 const gain = ({ before, after }: ScenarioChange) => after - before
 const delay = ({ duration_before_ms, duration_after_ms }: ScenarioChange) =>

@@ -14,12 +14,13 @@ import { useShownError } from '#components/ui/use-shown-error.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { CompareView, comparePath, mostCompared } from '#lib/console/address/compare-view.ts'
 import { paths } from '#lib/console/address/paths.ts'
+import { choiceOf } from '#lib/console/address/report-choice.ts'
 import { isPassing } from '#lib/console/api/failures.ts'
 import { benchmarkJobQueries, compareAddress } from '#lib/console/queries/benchmark-jobs.ts'
 import { t } from '#lib/language/translate.ts'
 import { sideNames } from '#lib/wire/report-words.ts'
 import type { CompareReport } from '#lib/wire/reports.ts'
-import { Choice, RuleChoice } from '../choice.tsx'
+import { Choice, RuleChoice, ScoreChoice } from '../choice.tsx'
 import { ReportNotes } from '../figure-text.tsx'
 import { ReportActions, tablesOf } from '../report-actions.tsx'
 import { ChangeTable } from './change-table.tsx'
@@ -34,7 +35,7 @@ export const ComparePage = () => {
   const compared = {
     jobs: settled.jobs ?? '',
     baseline: settled.baseline,
-    failures: settled.failures ?? ('zero' as const),
+    ...choiceOf(settled),
   }
   const hasJobs = compared.jobs !== '' && problems.length === 0
   const query = useQuery({ ...benchmarkJobQueries.compare(compared), enabled: hasJobs })
@@ -103,6 +104,7 @@ export const ComparePage = () => {
               onChange={(baseline) => change({ baseline }, 'push')}
             />
             <RuleChoice rule={report.rule} onChange={(failures) => change({ failures }, 'push')} />
+            <ScoreChoice report={report} threshold={settled.threshold} onChange={(part) => change(part, 'push')} />
             <JobChoice
               compared={report.jobs.map(({ id }) => id)}
               onChoose={(ids) => change({ jobs: ids.join(','), ...(report.jobs.length === 1 && noBaseline) }, 'push')}
@@ -114,11 +116,12 @@ export const ComparePage = () => {
           {report.pairs.length > 0 && (
             <ChangeTable
               report={report}
+              choice={choiceOf(settled)}
               chosen={view.change}
               onChoose={(kind) => change({ change: kind }, 'replace')}
             />
           )}
-          <SideTable report={report} />
+          <SideTable report={report} choice={choiceOf(settled)} />
           <YamlDiffs report={report} />
           <ReportNotes notes={report.notes} />
         </div>

@@ -7,14 +7,14 @@ import { jobViewPath } from '#lib/console/address/job-view.ts'
 import { formatDurationMs } from '#lib/console/frame/format.ts'
 import { formatCount } from '#lib/language/translate.ts'
 import { labelOf, lossesFirst, type NameOf, repeatMarks, sameElsewhere, sideNames } from '#lib/wire/report-words.ts'
-import type { AgentFigures, ComparedPair, CompareReport } from '#lib/wire/reports.ts'
-import { IntervalText, MeanText, Missing, signed } from '../figure-text.tsx'
+import type { AgentFigures, ComparedPair, CompareReport, ReportChoice } from '#lib/wire/reports.ts'
+import { IntervalText, MeanHeader, MeanText, Missing, signed } from '../figure-text.tsx'
 import { doubtColumns } from '../pair-columns.tsx'
 import { AgentLines, PairLines } from '../score.tsx'
 import { UsageText } from '../usage-text.tsx'
 
 /** Every agent of every job, as it stands by itself. */
-export const SideTable = ({ report }: { report: CompareReport }) => (
+export const SideTable = ({ report, choice }: { report: CompareReport; choice: ReportChoice }) => (
   <section aria-label="Sides" className="space-y-2">
     <h2 className="text-lg font-medium">Side by side</h2>
     {report.agents.length === 0 ? (
@@ -22,7 +22,7 @@ export const SideTable = ({ report }: { report: CompareReport }) => (
     ) : (
       <DataTable
         caption="The agents that are compared"
-        columns={sideColumns(report)}
+        columns={sideColumns(report, choice)}
         rows={report.agents}
         rowKey={({ benchmark_run_id }) => benchmark_run_id}
       />
@@ -30,7 +30,7 @@ export const SideTable = ({ report }: { report: CompareReport }) => (
   </section>
 )
 
-const sideColumns = ({ jobs, agents, rule }: CompareReport): Column<AgentFigures>[] => {
+const sideColumns = ({ jobs, agents, metric }: CompareReport, choice: ReportChoice): Column<AgentFigures>[] => {
   const marks = repeatMarks(agents.map((agent) => JSON.stringify([agent.job_id, labelOf(agent)])))
   const markOf = (id: string) => marks[agents.findIndex(({ benchmark_run_id }) => benchmark_run_id === id)] ?? ''
   const jobName = (job_id: string) => jobs.find(({ id }) => id === job_id)?.name ?? job_id
@@ -60,14 +60,14 @@ const sideColumns = ({ jobs, agents, rule }: CompareReport): Column<AgentFigures
       width: hasUsage ? '13%' : '17%',
       lines: () => 1,
       cell: ({ job_id }) => (
-        <TextLink href={jobViewPath(job_id)({ failures: rule })} inRow>
+        <TextLink href={jobViewPath(job_id)(choice)} inRow>
           <VisibleText max={120}>{jobName(job_id)}</VisibleText>
         </TextLink>
       ),
     },
     {
       id: 'mean',
-      header: 'Mean score',
+      header: <MeanHeader metric={metric} />,
       priority: 2,
       width: '9rem',
       align: 'right',

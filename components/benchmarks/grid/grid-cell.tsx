@@ -2,16 +2,18 @@ import { memo } from 'react'
 import { classes } from '#components/ui/classes.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import type { ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
+import { passes } from '#lib/statistics/tallies.ts'
 import type { FailureRule } from '#lib/wire/reports.ts'
 import { outcomeLook } from '../benchmark-state.tsx'
 import { formatScore } from '../job-figures.ts'
-import { environmentDiffers, type GridCell } from './scenario-grid.ts'
+import { environmentDiffers, type GridCell, type GridScale } from './scenario-grid.ts'
 
 /** More attempts than that are counted instead of drawn one by one. */
 const maxMarks = 6
 
 interface CellViewProps {
   cell: GridCell
+  scale: GridScale
   rule: FailureRule
   column: number
   isFocused: boolean
@@ -19,8 +21,8 @@ interface CellViewProps {
 }
 
 /** The score of one agent at one scenario and what its attempts came to, readable without their colours. */
-export const CellView = memo(({ cell, rule, column, isFocused, isOpen }: CellViewProps) => {
-  const { attempts } = cell
+export const CellView = memo(({ cell, scale, rule, column, isFocused, isOpen }: CellViewProps) => {
+  const { attempts, repeats } = cell
   const score = cell.score[rule]
   const [only] = attempts
   const isWord = attempts.length === 1 && only?.state !== 'COMPLETED'
@@ -29,28 +31,28 @@ export const CellView = memo(({ cell, rule, column, isFocused, isOpen }: CellVie
       aria-colindex={column + 2}
       data-column={column}
       tabIndex={isFocused ? 0 : -1}
-      style={score === null ? undefined : ({ '--score': percentOf(score) } as React.CSSProperties)}
+      style={score === null ? undefined : ({ '--score': percentOf(score, scale) } as React.CSSProperties)}
       className={classes(
         'relative h-9 cursor-pointer overflow-hidden border-b border-l border-line px-2 whitespace-nowrap -outline-offset-2',
         score !== null && 'bg-[color-mix(in_oklch,var(--score-high)_var(--score),var(--score-low))]',
         isOpen && 'shadow-[inset_0_0_0_2px_var(--accent)]',
       )}
     >
-      <span className="sr-only">{cellWords(cell, rule)}</span>
+      <span className="sr-only">{cellWords(cell, rule, scale)}</span>
       <span aria-hidden className="flex items-center gap-1.5">
         <span className={classes('tabular shrink-0', !isWord && 'min-w-8.5', score === null && 'text-muted')}>
           {score === null ? '–' : formatScore(score)}
         </span>
         {attempts.length > maxMarks ? (
           <span className="tabular text-xs">
-            {attempts.filter((each) => each.score === 1).length}/{attempts.length}
+            {scale.threshold === null ? `×${attempts.length}` : `${repeats.passed}/${attempts.length}`}
           </span>
         ) : only && isWord ? (
           <StateWord state={only.state} />
         ) : (
           attempts.map((attempt, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: an attempt is its number
-            <AttemptMark key={index} attempt={attempt} />
+            <AttemptMark key={index} attempt={attempt} scale={scale} />
           ))
         )}
         {environmentDiffers(cell) && <EnvironmentMark />}
@@ -76,37 +78,42 @@ const StateWord = ({ state }: { state: string }) => {
   )
 }
 
-/** A service may know scores beyond 0 and 1; a colour beyond its ends would be none. */
-const percentOf = (score: number) => `${100 * Math.min(1, Math.max(0, score))}%`
+/** Where a score lies between the ends of the scale. */
+const percentOf = (score: number, { low, high }: Pick<GridScale, 'low' | 'high'>) =>
+  `${100 * Math.min(1, Math.max(0, (score - low) / (high - low || 1)))}%`
 
 const letters: Record<string, string> = { FAILED: 'E', TIMEOUT: 'T', CANCELED: 'C' }
 
-/** A full square for a score of 1, an empty one for 0, a partly filled one between; a letter for what has no score. */
-export const AttemptMark = ({ attempt: { state, score } }: { attempt: Pick<ScenarioOutcome, 'state' | 'score'> }) =>
+interface AttemptMarkProps {
+  attempt: Pick<ScenarioOutcome, 'state' | 'score'>
+  scale?: Pick<GridScale, 'low' | 'high'>
+}
+
+/** A full square for the highest score, an empty one for the lowest, partly filled between; a letter for none. */
+export const AttemptMark = ({ attempt: { state, score }, scale = { low: 0, high: 1 } }: AttemptMarkProps) =>
   state === 'COMPLETED' && score != null ? (
     <span
-      style={{ '--part': percentOf(score) } as React.CSSProperties}
+      style={{ '--part': percentOf(score, scale) } as React.CSSProperties}
       className="size-2.5 shrink-0 rounded-[2px] border border-current bg-[linear-gradient(to_top,currentColor_var(--part),transparent_var(--part))]"
     />
   ) : (
     <span className="shrink-0 font-mono text-xs leading-none font-semibold">{letters[state] ?? '?'}</span>
   )
 
-const cellWords = (cell: GridCell, rule: FailureRule): string =>
-  environmentDiffers(cell) ? `${scoreWords(cell, rule)}, environment differs` : scoreWords(cell, rule)
+const cellWords = (cell: GridCell, rule: FailureRule, scale: GridScale): string =>
+  environmentDiffers(cell) ? `${scoreWords(cell, rule, scale)}, environment differs` : scoreWords(cell, rule, scale)
 
-const scoreWords = ({ attempts, score, state }: GridCell, rule: FailureRule): string => {
+const scoreWords = ({ attempts, score, state }: GridCell, rule: FailureRule, { threshold }: GridScale): string => {
   const [only] = attempts
   if (!only || state === null) return 'no outcome yet'
   const value = score[rule]
   const scored = value === null ? 'no score' : formatScore(value)
+  const wordOf = (attempt: ScenarioOutcome) => attemptWord(attempt, threshold)
   if (attempts.length === 1) return `${scored}, ${wordOf(only)}`
   return `${scored} over ${attempts.length} attempts: ${attempts.map(wordOf).join(', ')}`
 }
 
-const wordOf = ({ state, score }: ScenarioOutcome): string =>
-  state === 'COMPLETED' && score != null
-    ? score === 1
-      ? 'passed'
-      : `scored ${formatScore(score)}`
-    : (outcomeLook(state)?.word ?? state).toLowerCase()
+const attemptWord = ({ state, score }: ScenarioOutcome, threshold: number | null): string => {
+  if (state !== 'COMPLETED' || score == null) return (outcomeLook(state)?.word ?? state).toLowerCase()
+  return passes(score, threshold) ? 'passed' : `scored ${formatScore(score)}`
+}

@@ -1,7 +1,7 @@
 import type { JobView } from '#lib/console/address/job-view.ts'
 import type { FailureRule } from '#lib/wire/reports.ts'
 import { groupingOf } from './grouping.ts'
-import { attemptsDisagree, environmentDiffers, type GridCell, isPass, type ScenarioRow } from './scenario-grid.ts'
+import { environmentDiffers, type GridCell, type ScenarioRow } from './scenario-grid.ts'
 
 export type GridLine =
   | { kind: 'scenario'; key: string; row: ScenarioRow }
@@ -35,15 +35,15 @@ const isAsked = (row: ScenarioRow, view: JobView): boolean => {
 
 /** Whether agents, or the attempts of one, differ at a scenario. */
 const isDisagreed = (row: ScenarioRow, rule: FailureRule): boolean =>
-  (row.spread[rule] ?? 0) > 0 || row.cells.some(attemptsDisagree)
+  (row.spread[rule] ?? 0) > 0 || row.n_disagreeing > 0
 
 const isCellAsked = (cell: GridCell, { state, score, environment, failures = 'zero' }: JobView): boolean =>
   (environment !== 'differs' || environmentDiffers(cell)) &&
   (!state || (state === 'none' ? cell.state === null : cell.attempts.some((each) => each.state === state))) &&
-  (!score || scoreKind(cell.score[failures]) === score)
+  (!score || scoreKind(cell, failures) === score)
 
-const scoreKind = (score: number | null): NonNullable<JobView['score']> =>
-  score === null ? 'none' : isPass(score) ? 'pass' : score === 0 ? 'zero' : 'partial'
+const scoreKind = ({ score, passes }: GridCell, rule: FailureRule): NonNullable<JobView['score']> =>
+  score[rule] === null ? 'none' : passes[rule] ? 'pass' : score[rule] === 0 ? 'zero' : 'partial'
 
 /** One for all comparisons: to make one takes longer than to sort a thousand names with it. */
 const collator = new Intl.Collator('en', { numeric: true })
@@ -59,7 +59,7 @@ const byOrder = ({ sort = 'disagreement', failures = 'zero' }: JobView) => {
   if (sort === 'disagreement')
     return byKeys(
       falling((row) => row.spread[failures]),
-      falling((row) => row.cells.filter(attemptsDisagree).length),
+      falling((row) => row.n_disagreeing),
       mean,
     )
   const isFalling = sort.startsWith('-')

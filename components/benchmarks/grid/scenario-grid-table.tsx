@@ -12,7 +12,7 @@ import type { FailureRule } from '#lib/wire/reports.ts'
 import { type AgentRow, formatScore, shortLabels } from '../job-figures.ts'
 import { CellView } from './grid-cell.tsx'
 import type { GridLine } from './grid-view.ts'
-import type { ScenarioRow } from './scenario-grid.ts'
+import type { GridScale, ScenarioRow } from './scenario-grid.ts'
 
 /** A place in the grid: the key of a line and the column of an agent. */
 export interface GridPlace {
@@ -23,6 +23,7 @@ export interface GridPlace {
 interface ScenarioGridTableProps {
   lines: readonly GridLine[]
   agents: readonly AgentRow[]
+  scale: GridScale
   rule: FailureRule
   sort: string | undefined
   onSort: (sort: string | undefined) => void
@@ -40,7 +41,16 @@ const headHeight = 57
  * order; the arrow keys, Home, End and the page keys move it, with Ctrl to the first and the last of all; Enter opens its
  * outcome.
  */
-export const ScenarioGridTable = ({ lines, agents, rule, sort, onSort, opened, onOpen }: ScenarioGridTableProps) => {
+export const ScenarioGridTable = ({
+  lines,
+  agents,
+  scale,
+  rule,
+  sort,
+  onSort,
+  opened,
+  onOpen,
+}: ScenarioGridTableProps) => {
   const labels = useMemo(() => shortLabels(agents), [agents])
   const region = useRef<HTMLDivElement>(null)
   const [focused, setFocused] = useState<GridPlace | null>(null)
@@ -156,6 +166,7 @@ export const ScenarioGridTable = ({ lines, agents, rule, sort, onSort, opened, o
                   <ScenarioLine
                     row={line.row}
                     index={item.index}
+                    scale={scale}
                     rule={rule}
                     focusedColumn={line.key === current?.key ? current.column : null}
                     openColumn={line.key === opened?.key ? opened.column : null}
@@ -181,12 +192,13 @@ const Gap = ({ height }: { height: number }) => (
 interface ScenarioLineProps {
   row: ScenarioRow
   index: number
+  scale: GridScale
   rule: FailureRule
   focusedColumn: number | null
   openColumn: number | null
 }
 
-const ScenarioLine = memo(({ row, index, rule, focusedColumn, openColumn }: ScenarioLineProps) => (
+const ScenarioLine = memo(({ row, index, scale, rule, focusedColumn, openColumn }: ScenarioLineProps) => (
   <tr data-key={row.id} aria-rowindex={index + 2} className="group/row">
     <th
       scope="row"
@@ -200,6 +212,7 @@ const ScenarioLine = memo(({ row, index, rule, focusedColumn, openColumn }: Scen
         // biome-ignore lint/suspicious/noArrayIndexKey: an agent is its column
         key={column}
         cell={cell}
+        scale={scale}
         rule={rule}
         column={column}
         isFocused={column === focusedColumn}

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { JobView } from '#lib/console/address/job-view.ts'
+import { suspiciousScenarios } from '../job/suspicious.ts'
 import { jobOf } from '../job/testing.ts'
 import { agentRows } from '../job-figures.ts'
 import { gridLines } from './grid-view.ts'
 import { groupingKeys } from './grouping.ts'
 import { outcomePlace } from './outcome-place.ts'
-import { attemptsDisagree, countWords, scenarioRows } from './scenario-grid.ts'
+import { attemptsDisagree, countWords, gridScale, scenarioRows } from './scenario-grid.ts'
 
 const rowsOf = (job: ReturnType<typeof jobOf>) => scenarioRows(job, agentRows(job))
 
@@ -96,6 +97,12 @@ describe('rows of the grid', () => {
     expect(words('COMPLETED', 0)).toBe('')
     for (const state of ['COMPLETED', 'FAILED', 'TIMEOUT']) expect(words(state, null), state).toMatch(/counts it 0 or/)
     expect(words('FAILED', 0.5)).toMatch(/counts it 0 or/)
+    const late = {
+      state: 'COMPLETED',
+      score: 0.5,
+      failure_reason: { exception_type: 'AgentTimeoutError', exception_message: '' },
+    }
+    expect(countWords(late)).toBe('; left out where failures are, as it timed out')
     expect(words('CANCELED', 1)).toBe('; what was cancelled counts nothing')
     expect(words('SKIPPED', 0.7)).toBe('; an unknown state counts nothing')
   })
@@ -122,6 +129,64 @@ describe('rows of the grid', () => {
       'other',
       'other',
     ])
+  })
+})
+
+describe('control agents', () => {
+  const job = jobOf({
+    a: { same: 1, differ: 1 },
+    b: { same: 1, differ: 0.5 },
+    oracle: { same: [1, 0], differ: 1 },
+    nop: { same: 0, differ: 0 },
+  })
+  const names = (view: JobView) => gridLines(rowsOf(job), view).map(({ key }) => key)
+
+  // A scenario that all agents pass and nop does not came first, as one they disagree at.
+  it('take no part in the order of disagreement, its filter, or the means of scenarios', () => {
+    expect(names({})).toEqual(['scn_differ', 'scn_same'])
+    expect(names({ only: 'disagreeing' })).toEqual(['scn_differ'])
+    expect(rowsOf(job).map(({ spread, mean }) => [spread.zero, mean.zero])).toEqual([
+      [0, 1],
+      [0.5, 0.75],
+    ])
+  })
+
+  it('are compared where there is nobody else', () => {
+    expect(rowsOf(jobOf({ oracle: { s: 1 }, nop: { s: 0 } }))[0]?.spread.zero).toBe(1)
+  })
+})
+
+describe('scores outside 0 and 1', () => {
+  const job = jobOf({ a: { s: [40, 50] }, b: { s: [-10, 50] } })
+  const rowOf = (threshold?: number) => scenarioRows(job, agentRows(job), {}, threshold)[0]
+
+  it('pass at a threshold, and neither pass nor fail without one', () => {
+    expect(rowOf()?.cells.map(({ passes, repeats }) => [passes.zero, repeats])).toEqual([
+      [null, { n: 2, passed: 0 }],
+      [null, { n: 2, passed: 0 }],
+    ])
+    expect(rowOf(45)?.cells.map(({ passes, repeats }) => [passes.zero, repeats.passed])).toEqual([
+      [true, 1],
+      [false, 1],
+    ])
+    expect(rowOf(45)?.n_disagreeing).toBe(2)
+  })
+
+  it('are colored between the lowest and the highest', () => {
+    expect(gridScale(agentRows(job), undefined)).toMatchObject({ low: -10, high: 50, threshold: null })
+    expect(gridScale(agentRows(jobOf({ a: { s: 0.5 } })), undefined)).toMatchObject({ low: 0, high: 1, threshold: 1 })
+  })
+
+  it('make no scenario suspicious before a threshold is chosen', () => {
+    const found = (threshold?: number) => {
+      const of = jobOf({ a: { s: 40 }, b: { s: 50 }, nop: { s: 45 }, oracle: { s: 60 } })
+      const agents = agentRows(of)
+      const suspicious = suspiciousScenarios(scenarioRows(of, agents, {}, threshold), agents, null)
+      return Object.entries(suspicious).flatMap(([kind, rows]) => (rows.length > 0 ? kind : []))
+    }
+    expect(found()).toEqual([])
+    expect(found(40)).toEqual(['nop_passes', 'all_pass'])
+    expect(found(70)).toEqual(['oracle_fails'])
   })
 })
 

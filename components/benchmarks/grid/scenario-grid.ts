@@ -1,8 +1,9 @@
 import type { KnownScenario } from '#lib/console/lists/scenario-definitions.ts'
 import type { BenchmarkJob, ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
+import { isControl, type ScoreScale } from '#lib/statistics/figures.ts'
 import type { Repeats } from '#lib/statistics/flaky.ts'
 import { meanOf } from '#lib/statistics/means.ts'
-import { scenarioKey, countedScore as scoreThatCounts } from '#lib/statistics/tallies.ts'
+import { passes, scaleOf, scenarioKey, countedScore as scoreThatCounts } from '#lib/statistics/tallies.ts'
 import { attemptsOf } from '#lib/wire/job-plan.ts'
 import { unnamedScenario } from '#lib/wire/outcome-ids.ts'
 import type { FailureRule } from '#lib/wire/reports.ts'
@@ -13,6 +14,10 @@ export interface GridCell {
   attempts: readonly ScenarioOutcome[]
   /** The mean of the attempts by each rule; null where none counts. */
   score: Record<FailureRule, number | null>
+  /** Whether that mean passes; null without a score or a threshold. */
+  passes: Record<FailureRule, boolean | null>
+  /** How many of the attempts that count pass; none do without a threshold. */
+  repeats: Repeats
   /** The state that all attempts ended in, `MIXED` when they differ, null before the first has ended. */
   state: string | null
   /** The longest attempt. */
@@ -28,26 +33,17 @@ export interface ScenarioRow {
   /** Null where it was not asked for, or is not known. */
   metadata: Readonly<Record<string, string>> | null
   cells: readonly GridCell[]
-  /** The highest score of an agent less the lowest; null where fewer than two have one. */
+  /** The highest score of an agent less the lowest, controls left out; null where fewer than two have one. */
   spread: Record<FailureRule, number | null>
-  /** The mean over the agents that have a score. */
+  /** The mean over the agents that have a score, controls left out. */
   mean: Record<FailureRule, number | null>
+  /** Agents whose attempts differ, controls left out. */
+  n_disagreeing: number
   duration_ms: number | null
 }
 
-export const isPass = (score: number | null): boolean => score === 1
-
-/** How many of the attempts that count score 1. */
-export const repeatsOf = ({ attempts }: GridCell): Repeats => {
-  const scores = countedOf(attempts, 'zero')
-  return { n: scores.length, passed: scores.filter(isPass).length }
-}
-
-/** A scenario passes when all of its attempts score 1; two attempts that count disagree when one scores 1 and the other does not. */
-export const attemptsDisagree = (cell: GridCell): boolean => {
-  const { n, passed } = repeatsOf(cell)
-  return passed > 0 && passed < n
-}
+/** Whether some of the attempts that count pass and others do not. */
+export const attemptsDisagree = ({ repeats: { n, passed } }: GridCell): boolean => passed > 0 && passed < n
 
 /** Whether the environment of an attempt was not the one its task asks for, so that its score may be no answer. */
 export const environmentDiffers = ({ attempts }: GridCell): boolean =>
@@ -58,10 +54,27 @@ export const countedScore = (outcome: ScenarioOutcome, rule: FailureRule): numbe
   scoreThatCounts(outcome, rule) ?? null
 
 /** What an attempt counts in the mean, where that is not its score. */
-export const countWords = (outcome: Pick<ScenarioOutcome, 'state' | 'score'>): string => {
+export const countWords = (outcome: Pick<ScenarioOutcome, 'state' | 'score' | 'failure_reason'>): string => {
   if (scoreThatCounts(outcome, 'leave_out') !== undefined) return ''
-  if (scoreThatCounts(outcome, 'zero') === 0) return '; the mean counts it 0 or leaves it out, as is chosen above'
+  const score = scoreThatCounts(outcome, 'zero')
+  if (score === 0) return '; the mean counts it 0 or leaves it out, as is chosen above'
+  if (score !== undefined) return '; left out where failures are, as it timed out'
   return outcome.state === 'CANCELED' ? '; what was cancelled counts nothing' : '; an unknown state counts nothing'
+}
+
+/** What scores the grid is of: from which on they pass, and between which they are colored. */
+export interface GridScale extends ScoreScale {
+  low: number
+  high: number
+}
+
+export const gridScale = (agents: readonly AgentRow[], threshold: number | undefined): GridScale => {
+  const outcomes = agents.flatMap(({ outcome }) => outcome?.scenario_outcomes ?? [])
+  const scale = scaleOf([{ outcomes }], threshold)
+  if (scale.is_unit_range) return { ...scale, low: 0, high: 1 }
+  const ends = countedOf(outcomes, 'zero')
+  const low = ends.reduce((least, each) => Math.min(least, each), 0)
+  return { ...scale, low, high: ends.reduce((most, each) => Math.max(most, each), low) }
 }
 
 /** What the definitions of scenarios say of them, by their ids. */
@@ -72,7 +85,12 @@ export const scenarioRows = (
   job: BenchmarkJob,
   agents: readonly AgentRow[],
   known: KnownScenarios = {},
+  threshold?: number,
 ): ScenarioRow[] => {
+  const scale = gridScale(agents, threshold)
+  const isReference = agents.every(({ name }) => isControl(name))
+    ? () => false
+    : (at: number) => isControl(agents[at]?.name ?? '')
   const found = new Map<string, { name: string; attempts: ScenarioOutcome[][] }>()
   const firstIdOf = idsOfAttempts(job, agents)
   const rowOf = (id: string) => {
@@ -93,15 +111,17 @@ export const scenarioRows = (
   for (const [id, row] of found) row.name ||= known[id]?.name ?? ''
   const groups = groupsOf([...found.values()].map(({ name }) => name))
   return [...found].map(([id, { name, attempts }]): ScenarioRow => {
-    const cells = attempts.map(cellOf)
+    const cells = attempts.map((each) => cellOf(each, scale))
+    const judged = cells.filter((_, at) => !isReference(at))
     return {
       id,
       name: name || id,
       group: groups.get(name) ?? otherGroup,
       metadata: known[id]?.metadata ?? null,
       cells,
-      spread: { zero: spreadOf(cells, 'zero'), leave_out: spreadOf(cells, 'leave_out') },
-      mean: { zero: meanOf(scoresOf(cells, 'zero')), leave_out: meanOf(scoresOf(cells, 'leave_out')) },
+      spread: { zero: spreadOf(judged, 'zero'), leave_out: spreadOf(judged, 'leave_out') },
+      mean: { zero: meanOf(scoresOf(judged, 'zero')), leave_out: meanOf(scoresOf(judged, 'leave_out')) },
+      n_disagreeing: judged.filter(attemptsDisagree).length,
       duration_ms: longest(cells),
     }
   })
@@ -126,11 +146,15 @@ const idsOfAttempts = (job: BenchmarkJob, agents: readonly AgentRow[]): ((id: st
   return (id) => ids.get(id) ?? id
 }
 
-const cellOf = (attempts: readonly ScenarioOutcome[]): GridCell => {
+const cellOf = (attempts: readonly ScenarioOutcome[], { threshold }: ScoreScale): GridCell => {
   const states = new Set(attempts.map(({ state }) => state))
+  const scores = countedOf(attempts, 'zero')
+  const score = { zero: meanOf(scores), leave_out: meanOf(countedOf(attempts, 'leave_out')) }
   return {
     attempts,
-    score: { zero: meanOf(countedOf(attempts, 'zero')), leave_out: meanOf(countedOf(attempts, 'leave_out')) },
+    score,
+    passes: { zero: passes(score.zero, threshold), leave_out: passes(score.leave_out, threshold) },
+    repeats: { n: scores.length, passed: scores.filter((each) => passes(each, threshold)).length },
     state: states.size > 1 ? 'MIXED' : (attempts[0]?.state ?? null),
     duration_ms: longest(attempts),
   }

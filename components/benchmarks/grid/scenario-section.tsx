@@ -18,7 +18,7 @@ import { AttemptMark, EnvironmentMark } from './grid-cell.tsx'
 import { type GridLine, gridLines } from './grid-view.ts'
 import { groupingKeys, metadataKeyOf, metadataPrefix } from './grouping.ts'
 import { type Neighbour, neighbourOf, type OutcomePlace, outcomePlace } from './outcome-place.ts'
-import { environmentDiffers, type ScenarioRow } from './scenario-grid.ts'
+import { environmentDiffers, type GridScale, gridScale, type ScenarioRow } from './scenario-grid.ts'
 import { ScenarioGridTable } from './scenario-grid-table.tsx'
 import type { Definitions } from './use-known-scenarios.ts'
 
@@ -39,6 +39,7 @@ export const ScenarioSection = ({ rows, agents, found, known, view, change }: Sc
   const lines = useLines(view.suspicious ? found[view.suspicious] : rows, view)
   const place = useMemo(() => outcomePlace(view, rows, agents), [view, rows, agents])
   const rule = view.failures ?? 'zero'
+  const scale = useMemo(() => gridScale(agents, view.threshold), [agents, view.threshold])
   const shown = lines.reduce((sum, { kind }) => sum + Number(kind === 'scenario'), 0)
   const open = (row: string, column: number) =>
     change({ scenario: row, run: agents[column]?.key, attempt: undefined }, 'replace')
@@ -46,7 +47,7 @@ export const ScenarioSection = ({ rows, agents, found, known, view, change }: Sc
   return (
     <section id={scenarioSectionId} aria-label="Scenarios" className="space-y-2">
       <h2 className="text-lg font-medium">Scenarios</h2>
-      <Controls view={view} change={change} agents={agents} rows={rows} known={known} />
+      <Controls view={view} change={change} agents={agents} scale={scale} rows={rows} known={known} />
       <div className="flex flex-wrap items-center gap-x-3">
         <p role="status" className="tabular text-sm text-muted">
           Showing {formatCount(shown)} of {formatCountOf(rows.length, 'scenario')}
@@ -76,13 +77,14 @@ export const ScenarioSection = ({ rows, agents, found, known, view, change }: Sc
           <ScenarioGridTable
             lines={lines}
             agents={agents}
+            scale={scale}
             rule={rule}
             sort={view.sort}
             onSort={(sort) => change({ sort }, 'replace')}
             opened={place && { key: place.row.id, column: place.column }}
             onOpen={({ key, column }) => open(key, column)}
           />
-          <Legend hasDiffering={rows.some(({ cells }) => cells.some(environmentDiffers))} />
+          <Legend scale={scale} hasDiffering={rows.some(({ cells }) => cells.some(environmentDiffers))} />
         </>
       )}
       {place && <Sheet place={place} lines={lines} agents={agents} change={change} />}
@@ -128,7 +130,24 @@ const orders = [
   { value: 'slowest', label: 'Slowest first' },
 ]
 
-const Controls = ({ view, change, agents, rows, known }: Omit<ScenarioSectionProps, 'found'>) => {
+const scoreWords = ({ is_unit_range, threshold }: GridScale) => ({
+  pass:
+    threshold === null
+      ? 'Passes (set a passing score)'
+      : is_unit_range && threshold === 1
+        ? 'Score 1'
+        : `${threshold} or more`,
+  partial:
+    is_unit_range && threshold === 1 ? 'Between 0 and 1' : threshold === null ? 'Other than 0' : 'Less, but not 0',
+  zero: 'Score 0',
+  none: 'No score',
+})
+
+interface ControlsProps extends Omit<ScenarioSectionProps, 'found'> {
+  scale: GridScale
+}
+
+const Controls = ({ view, change, agents, scale, rows, known }: ControlsProps) => {
   const hasDiffering = view.environment !== undefined || rows.some(({ cells }) => cells.some(environmentDiffers))
   const byAgent = /^-?a(\d+)$/.exec(view.sort ?? '')
   const agent = byAgent && agents[Number(byAgent[1])]
@@ -160,7 +179,7 @@ const Controls = ({ view, change, agents, rows, known }: Omit<ScenarioSectionPro
         label="Score"
         any="Any score"
         value={view.score}
-        words={{ pass: 'Score 1', partial: 'Between 0 and 1', zero: 'Score 0', none: 'No score' }}
+        words={scoreWords(scale)}
         onFilter={(score) => change({ score }, 'push')}
       />
       <Select
@@ -228,30 +247,32 @@ const GroupSelect = ({ rows, ask, group, onGroup }: GroupSelectProps) => {
 
 const longestKey = 60
 
-const marks: { attempt: Pick<ScenarioOutcome, 'state' | 'score'>; word: string }[] = [
-  { attempt: { state: 'COMPLETED', score: 1 }, word: 'score 1' },
-  { attempt: { state: 'COMPLETED', score: 0.5 }, word: 'between' },
-  { attempt: { state: 'COMPLETED', score: 0 }, word: 'score 0' },
+const formatEnd = (score: number) => `${Number(score.toPrecision(4))}`
+
+const marks = (low: number, high: number): { attempt: Pick<ScenarioOutcome, 'state' | 'score'>; word: string }[] => [
+  { attempt: { state: 'COMPLETED', score: high }, word: `score ${formatEnd(high)}` },
+  { attempt: { state: 'COMPLETED', score: (low + high) / 2 }, word: 'between' },
+  { attempt: { state: 'COMPLETED', score: low }, word: `score ${formatEnd(low)}` },
   { attempt: { state: 'FAILED' }, word: 'exception' },
   { attempt: { state: 'TIMEOUT' }, word: 'timed out' },
   { attempt: { state: 'CANCELED' }, word: 'cancelled' },
   { attempt: { state: 'COMPLETED' }, word: 'no score known' },
 ]
 
-const Legend = ({ hasDiffering }: { hasDiffering: boolean }) => (
+const Legend = ({ scale: { low, high }, hasDiffering }: { scale: GridScale; hasDiffering: boolean }) => (
   <p className="flex flex-wrap items-center gap-x-4 gap-y-1 text-sm text-muted">
     <span className="inline-flex items-center gap-1.5">
-      Score 0
+      Score {formatEnd(low)}
       <span
         aria-hidden
         className="h-2.5 w-24 rounded-[2px] border border-line bg-[linear-gradient(to_right_in_oklch,var(--score-low),var(--score-high))]"
       />
-      1
+      {formatEnd(high)}
     </span>
     <span>A mark for each attempt:</span>
-    {marks.map(({ attempt, word }) => (
+    {marks(low, high).map(({ attempt, word }) => (
       <span key={word} className="inline-flex items-center gap-1.5">
-        <AttemptMark attempt={attempt} />
+        <AttemptMark attempt={attempt} scale={{ low, high }} />
         {word}
       </span>
     ))}

@@ -7,6 +7,21 @@ interface IntervalBarProps {
   to?: number
 }
 
+/** Round ends of an axis that 0 and all of the values fit on. */
+export const axisFor = (values: readonly number[]): { low: number; high: number } => {
+  const low = values.reduce((least, value) => Math.min(least, value), 0)
+  const high = values.reduce((most, value) => Math.max(most, value), 0)
+  return { low: 0 - roundUp(-low), high: roundUp(high) || (low < 0 ? 0 : 1) }
+}
+
+/** To 1, 2 or 5 times a power of ten. */
+export const roundUp = (value: number): number => {
+  if (value <= 0) return 0
+  const power = 10 ** Math.floor(Math.log10(value))
+  const step = [1, 2, 5, 10].find((each) => each * power >= value) ?? 10
+  return Number((step * power).toPrecision(1))
+}
+
 const height = 14
 
 /** A bar from zero to a value, with the interval it lies in as a whisker. The numbers stand beside it as text. */

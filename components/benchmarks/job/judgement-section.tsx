@@ -11,7 +11,9 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import type { JobView } from '#lib/console/address/job-view.ts'
 import { benchmarkJobQueries, reportAddress } from '#lib/console/queries/benchmark-jobs.ts'
 import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
-import type { FailureRule, Verdict } from '#lib/wire/reports.ts'
+import { passRule } from '#lib/wire/report-words.ts'
+import type { FailureRule, ReportChoice, Verdict } from '#lib/wire/reports.ts'
+import { ScoreChoice } from '../choice.tsx'
 import type { AgentRow } from '../job-figures.ts'
 import { ReportActions, tablesOf } from '../report-actions.tsx'
 import { Leaderboard } from './leaderboard.tsx'
@@ -20,16 +22,17 @@ import { PairTable } from './pair-table.tsx'
 interface JudgementSectionProps {
   job: BenchmarkJob
   agents: readonly AgentRow[]
-  rule: FailureRule
+  choice: ReportChoice
   change: (part: Partial<JobView>, how: HowToChange) => void
 }
 
 const pauseMs = 3000
 
 /** What the outcomes come to: in words, agent by agent, and pair by pair. */
-export const JudgementSection = memo(({ job, agents, rule, change }: JudgementSectionProps) => {
-  const report = useReport(job, rule)
-  const other = useReport(job, rule === 'zero' ? 'leave_out' : 'zero')
+export const JudgementSection = memo(({ job, agents, choice, change }: JudgementSectionProps) => {
+  const rule = choice.failures
+  const report = useReport(job, choice)
+  const other = useReport(job, { ...choice, failures: rule === 'zero' ? 'leave_out' : 'zero' })
   const { data } = report
   return (
     <>
@@ -42,7 +45,7 @@ export const JudgementSection = memo(({ job, agents, rule, change }: JudgementSe
         {report.error && !data && <InlineError error={report.error} />}
       </section>
       <section aria-label="Agents" className="space-y-3">
-        <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
+        <div className="flex flex-wrap items-end gap-x-4 gap-y-2">
           <h2 className="text-lg font-medium">Agents</h2>
           <Chips
             legend="What a failure counts"
@@ -50,10 +53,13 @@ export const JudgementSection = memo(({ job, agents, rule, change }: JudgementSe
             options={ruleOptions}
             onChange={(failures) => change({ failures }, 'replace')}
           />
+          {data && (
+            <ScoreChoice report={data} threshold={choice.threshold} onChange={(part) => change(part, 'replace')} />
+          )}
           <span className="ml-auto flex flex-wrap items-center gap-1">
             <ReportActions
               what="report"
-              address={(format, table) => reportAddress(job.id, rule, format, table)}
+              address={(format, table) => reportAddress(job.id, choice, format, table)}
               tables={tablesOf(data)}
               isThere={data !== undefined}
             />
@@ -63,8 +69,10 @@ export const JudgementSection = memo(({ job, agents, rule, change }: JudgementSe
           <p className="text-muted">The job tells no agents.</p>
         ) : (
           <>
-            <Leaderboard agents={agents} figures={data?.agents} otherFigures={other.data?.agents} rule={rule} />
-            <p className="max-w-prose text-sm text-muted">{ruleSentences[rule]}</p>
+            <Leaderboard agents={agents} report={data} otherFigures={other.data?.agents} rule={rule} />
+            <p className="max-w-prose text-sm text-muted">
+              {ruleSentences[rule]} {data && passRule(data)}
+            </p>
           </>
         )}
         {data && <PairTable pairs={data.pairs} agents={data.agents} />}
@@ -74,10 +82,10 @@ export const JudgementSection = memo(({ job, agents, rule, change }: JudgementSe
 })
 
 /** The report of a job; while that goes on, of every few seconds, and once more when it has ended. */
-const useReport = (job: BenchmarkJob, rule: FailureRule) => {
+const useReport = (job: BenchmarkJob, choice: ReportChoice) => {
   const goesOn = !hasJobEnded(job.state)
   const report = useQuery({
-    ...benchmarkJobQueries.report(job.id, rule),
+    ...benchmarkJobQueries.report(job.id, choice),
     refetchInterval: goesOn ? pauseMs : false,
   })
   const wentOn = useRef(goesOn)
@@ -115,9 +123,9 @@ const VerdictWords = ({ verdict: { lead, more, tone } }: { verdict: Verdict }) =
 }
 
 const ruleSentences: Record<FailureRule, string> = {
-  zero: 'Each mean is over the n scenarios beside it; a failure or a timeout counts 0, what was cancelled counts nothing. Attempts are averaged for each scenario first.',
+  zero: 'Each mean is over the n scenarios beside it. Failures and timeouts count 0; cancelled attempts do not count. Attempts are averaged for each scenario first.',
   leave_out:
-    'Each mean is over the n scenarios beside it; failures and timeouts are left out, as is what was cancelled. Attempts are averaged for each scenario first.',
+    'Each mean is over the n scenarios beside it. Failures, timeouts (scored or not) and cancelled attempts are left out. Attempts are averaged for each scenario first.',
 }
 
 const ruleOptions: { value: FailureRule; label: string }[] = [

@@ -6,12 +6,13 @@ import { formatDurationMs } from '#lib/console/frame/format.ts'
 import { formatCount } from '#lib/language/translate.ts'
 import { isControl } from '#lib/statistics/figures.ts'
 import { agentLabel, byMean, repeatMarks, three } from '#lib/wire/report-words.ts'
-import type { AgentFigures, FailureRule } from '#lib/wire/reports.ts'
+import type { AgentFigures, FailureRule, Report } from '#lib/wire/reports.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
+import { MeanHeader } from '../figure-text.tsx'
 import { type AgentRow, outcomeCounts } from '../job-figures.ts'
 import { AgentLines } from '../score.tsx'
 import { UsageText } from '../usage-text.tsx'
-import { IntervalBar } from './interval-bar.tsx'
+import { axisFor, IntervalBar } from './interval-bar.tsx'
 
 interface Row {
   agent: AgentRow
@@ -26,13 +27,14 @@ interface Row {
 
 interface LeaderboardProps {
   agents: readonly AgentRow[]
-  figures: readonly AgentFigures[] | undefined
+  /** Undefined until it has been read. */
+  report: Report | undefined
   otherFigures: readonly AgentFigures[] | undefined
   rule: FailureRule
 }
 
 /** The agents of a job, the highest mean first, with how sure it is, and then those that check the tasks. */
-export const Leaderboard = ({ agents, figures, otherFigures, rule }: LeaderboardProps) => {
+export const Leaderboard = ({ agents, report, otherFigures, rule }: LeaderboardProps) => {
   const find = (all: readonly AgentFigures[] | undefined, { key }: AgentRow) =>
     all?.find(({ benchmark_run_id }) => benchmark_run_id === key) ?? null
   const marks = repeatMarks(agents.map(agentLabel))
@@ -41,7 +43,7 @@ export const Leaderboard = ({ agents, figures, otherFigures, rule }: Leaderboard
       (agent, at): Row => ({
         agent,
         mark: marks[at] ?? '',
-        figures: find(figures, agent),
+        figures: find(report?.agents, agent),
         other: find(otherFigures, agent),
         otherRule: rule === 'zero' ? 'leave_out' : 'zero',
       }),
@@ -58,7 +60,7 @@ export const Leaderboard = ({ agents, figures, otherFigures, rule }: Leaderboard
   return (
     <DataTable
       caption="Agents of the job, highest mean first, references last"
-      columns={columns.filter(({ id }) => !hidden.includes(id))}
+      columns={columnsOf(report).filter(({ id }) => !hidden.includes(id))}
       rows={rows}
       rowKey={({ agent }) => agent.key}
     />
@@ -76,129 +78,146 @@ const Nothing = ({ why }: { why: string | undefined }) => (
   </span>
 )
 
-const columns: Column<Row>[] = [
-  {
-    id: 'rank',
-    header: <span title="A range where a difference is not settled">Rank</span>,
-    priority: 3,
-    width: '4rem',
-    align: 'right',
-    cell: ({ figures }) => {
-      if (figures?.rank_low == null || figures.rank_high == null)
+const columnsOf = (report: Report | undefined): Column<Row>[] => {
+  const axis = axisOf(report)
+  return [
+    {
+      id: 'rank',
+      header: <span title="A range where a difference is not settled">Rank</span>,
+      priority: 3,
+      width: '4rem',
+      align: 'right',
+      cell: ({ figures }) => {
+        if (figures?.rank_low == null || figures.rank_high == null)
+          return (
+            <span className="text-muted" title={figures?.reasons.rank_low}>
+              –
+            </span>
+          )
+        const { rank_low, rank_high } = figures
+        return rank_low === rank_high ? rank_low : `${rank_low}–${rank_high}`
+      },
+    },
+    {
+      id: 'agent',
+      header: 'Agent',
+      priority: 1,
+      lines: () => 2,
+      cell: ({ agent, mark }) => <Agent agent={agent} mark={mark} />,
+    },
+    {
+      id: 'mean',
+      header: <MeanHeader metric={report?.metric} />,
+      priority: 2,
+      // On a phone the lines are broken, so that no denominator is cut off.
+      lines: () => 2,
+      width: '13rem',
+      align: 'right',
+      cell: (row) => <Mean {...row} />,
+    },
+    {
+      id: 'interval',
+      header: `95 % interval, on ${axis.low} to ${axis.high}`,
+      priority: 3,
+      width: '13.5rem',
+      cell: ({ figures }) =>
+        figures?.mean != null && (
+          <span className="flex items-center gap-3">
+            <span className="w-20 shrink-0">
+              <IntervalBar
+                value={figures.mean}
+                low={figures.ci_low}
+                high={figures.ci_high}
+                from={axis.low}
+                to={axis.high}
+              />
+            </span>
+            {figures.ci_low === null || figures.ci_high === null ? (
+              <span className="truncate text-muted" title={figures.reasons.ci_low}>
+                {figures.reasons.ci_low ?? 'none'}
+              </span>
+            ) : (
+              <span className="tabular whitespace-nowrap" title={methodWords[figures.method ?? '']}>
+                {three(figures.ci_low)} to {three(figures.ci_high)}
+              </span>
+            )}
+          </span>
+        ),
+    },
+    {
+      id: 'passes',
+      header: 'Passes',
+      priority: 3,
+      width: '6.5rem',
+      align: 'right',
+      cell: ({ figures }) =>
+        figures &&
+        (figures.n_passed === null ? (
+          <Nothing why={figures.reasons.n_passed} />
+        ) : (
+          `${formatCount(figures.n_passed)} of ${formatCount(figures.n_scenarios)}`
+        )),
+    },
+    {
+      id: 'pass_at_k',
+      header: <span title="At least one of k attempts passes · all of k do">pass@k · pass^k</span>,
+      priority: 3,
+      width: '9rem',
+      align: 'right',
+      cell: ({ figures }) => {
+        const k = largestOf(figures?.pass_at_k)
+        const [any, all] = [figures?.pass_at_k?.[k], figures?.pass_hat_k?.[k]]
+        if (k < 2 || any === undefined)
+          return <Nothing why={figures?.reasons.pass_at_k ?? 'There is one attempt at each scenario'} />
         return (
-          <span className="text-muted" title={figures?.reasons.rank_low}>
-            –
+          <span title={`k = ${k}: ${allK(figures?.pass_at_k)}`}>
+            {three(any)} · {all === undefined ? '–' : three(all)} <span className="text-muted">(k = {k})</span>
           </span>
         )
-      const { rank_low, rank_high } = figures
-      return rank_low === rank_high ? rank_low : `${rank_low}–${rank_high}`
+      },
     },
-  },
-  {
-    id: 'agent',
-    header: 'Agent',
-    priority: 1,
-    lines: () => 2,
-    cell: ({ agent, mark }) => <Agent agent={agent} mark={mark} />,
-  },
-  {
-    id: 'mean',
-    header: 'Mean score',
-    priority: 2,
-    // On a phone the lines are broken, so that no denominator is cut off.
-    lines: () => 2,
-    width: '13rem',
-    align: 'right',
-    cell: (row) => <Mean {...row} />,
-  },
-  {
-    id: 'interval',
-    header: '95 % interval, on 0 to 1',
-    priority: 3,
-    width: '13.5rem',
-    cell: ({ figures }) =>
-      figures?.mean != null && (
-        <span className="flex items-center gap-3">
-          <span className="w-20 shrink-0">
-            <IntervalBar value={figures.mean} low={figures.ci_low} high={figures.ci_high} />
+    {
+      id: 'duration',
+      header: <span title="Of the attempts that were not cancelled">Median · p95</span>,
+      priority: 3,
+      width: '7rem',
+      align: 'right',
+      cell: ({ figures }) =>
+        figures?.duration_median_ms != null && (
+          <span className="block leading-4">
+            {formatDurationMs(figures.duration_median_ms)}{' '}
+            {figures.duration_p95_ms !== null && (
+              <span className="block text-xs leading-4 text-muted">
+                p95 {formatDurationMs(figures.duration_p95_ms)}
+              </span>
+            )}
           </span>
-          {figures.ci_low === null || figures.ci_high === null ? (
-            <span className="truncate text-muted" title={figures.reasons.ci_low}>
-              {figures.reasons.ci_low ?? 'none'}
-            </span>
-          ) : (
-            <span className="tabular whitespace-nowrap" title={methodWords[figures.method ?? '']}>
-              {three(figures.ci_low)} to {three(figures.ci_high)}
-            </span>
-          )}
-        </span>
-      ),
-  },
-  {
-    id: 'passes',
-    header: 'Passes',
-    priority: 3,
-    width: '6.5rem',
-    align: 'right',
-    cell: ({ figures }) =>
-      figures &&
-      (figures.n_passed === null ? (
-        <Nothing why={figures.reasons.n_passed} />
-      ) : (
-        `${formatCount(figures.n_passed)} of ${formatCount(figures.n_scenarios)}`
-      )),
-  },
-  {
-    id: 'pass_at_k',
-    header: <span title="At least one of k attempts passes · all of k do">pass@k · pass^k</span>,
-    priority: 3,
-    width: '9rem',
-    align: 'right',
-    cell: ({ figures }) => {
-      const k = largestOf(figures?.pass_at_k)
-      const [any, all] = [figures?.pass_at_k?.[k], figures?.pass_hat_k?.[k]]
-      if (k < 2 || any === undefined)
-        return <Nothing why={figures?.reasons.pass_at_k ?? 'There is one attempt at each scenario'} />
-      return (
-        <span title={`k = ${k}: ${allK(figures?.pass_at_k)}`}>
-          {three(any)} · {all === undefined ? '–' : three(all)} <span className="text-muted">(k = {k})</span>
-        </span>
-      )
+        ),
     },
-  },
-  {
-    id: 'duration',
-    header: <span title="Of the attempts that were not cancelled">Median · p95</span>,
-    priority: 3,
-    width: '7rem',
-    align: 'right',
-    cell: ({ figures }) =>
-      figures?.duration_median_ms != null && (
-        <span className="block leading-4">
-          {formatDurationMs(figures.duration_median_ms)}{' '}
-          {figures.duration_p95_ms !== null && (
-            <span className="block text-xs leading-4 text-muted">p95 {formatDurationMs(figures.duration_p95_ms)}</span>
-          )}
-        </span>
-      ),
-  },
-  {
-    id: 'usage',
-    header: <span title="As the agents count them, over the attempts that tell">Tokens · cost</span>,
-    priority: 3,
-    width: '9rem',
-    align: 'right',
-    cell: ({ figures }) => figures && <UsageText figures={figures} />,
-  },
-  {
-    id: 'counts',
-    header: 'Attempts',
-    priority: 3,
-    width: '9.5rem',
-    lines: () => 2,
-    cell: ({ agent, figures }) => <Counts agent={agent} figures={figures} />,
-  },
-]
+    {
+      id: 'usage',
+      header: <span title="As the agents count them, over the attempts that tell">Tokens · cost</span>,
+      priority: 3,
+      width: '9rem',
+      align: 'right',
+      cell: ({ figures }) => figures && <UsageText figures={figures} />,
+    },
+    {
+      id: 'counts',
+      header: 'Attempts',
+      priority: 3,
+      width: '9.5rem',
+      lines: () => 2,
+      cell: ({ agent, figures }) => <Counts agent={agent} figures={figures} />,
+    },
+  ]
+}
+
+/** The axis of the intervals: 0 to 1, or wide enough for the scores of another range. */
+const axisOf = (report: Report | undefined) =>
+  !report || report.is_unit_range
+    ? { low: 0, high: 1 }
+    : axisFor(report.agents.flatMap(({ mean, ci_low, ci_high }) => [mean ?? 0, ci_low ?? 0, ci_high ?? 0]))
 
 /** The mean by the rule that was chosen, and below it by the other. */
 const Mean = ({ agent, figures, other, otherRule }: Row) => {
@@ -299,7 +318,13 @@ const Counts = ({ agent: { outcome }, figures }: { agent: AgentRow; figures: Age
     [of.n_cancelled, 'cancelled'],
     [of.n_other, 'other'],
   ]
-  const [first, ...rest] = counts.flatMap(([count, word]) => (count ? [`${formatCount(count)}\u00a0${word}`] : []))
+  const made = counts.reduce((sum, [count]) => sum + (count ?? 0), 0)
+  const planned = figures?.n_planned ?? 0
+  const missing = planned > made ? [`${formatCount(made)} of ${formatCount(planned)} planned`] : []
+  const [first, ...rest] = [
+    ...counts.flatMap(([count, word]) => (count ? [`${formatCount(count)}\u00a0${word}`] : [])),
+    ...missing,
+  ]
   if (first === undefined) return <span className="text-muted">none</span>
   return (
     <span className="tabular block leading-4">

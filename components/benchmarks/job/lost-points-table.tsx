@@ -1,7 +1,7 @@
 import { Scrolled } from '#components/ui/scrolled.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount, formatCountOf } from '#lib/language/translate.ts'
-import { agentLabel, three } from '#lib/wire/report-words.ts'
+import { agentLabel, byMean, three } from '#lib/wire/report-words.ts'
 import type { ScenarioRow } from '../grid/scenario-grid.ts'
 import { type AgentRow, shortLabels } from '../job-figures.ts'
 import { type LossCause, lossCauses, lostPoints } from './lost-points.ts'
@@ -15,12 +15,17 @@ const fills: Record<LossCause, string> = {
   timeout: 'bg-[radial-gradient(var(--attention)_1.2px,var(--attention-bg)_1.4px)] bg-size-[5px_5px]',
 }
 
-/** For each agent, the highest score first, what it is short of a mean of 1 and why, failures counting 0. */
+/** For each agent, the highest score first and controls last, what it is short of a mean of 1 and why, failures counting 0. */
 export const LostPointsTable = ({ rows, agents }: { rows: readonly ScenarioRow[]; agents: readonly AgentRow[] }) => {
   const labels = shortLabels(agents)
   const lost = agents
     .map((agent, at) => ({ agent, label: labels[at] ?? '', points: lostPoints(rows, at) }))
-    .sort((a, b) => (b.points?.score ?? -1) - (a.points?.score ?? -1))
+    .sort(
+      byMean(
+        ({ agent }) => agent.name,
+        ({ points }) => points && { mean: points.score },
+      ),
+    )
   if (lost.every(({ points }) => points === null)) return null
   return (
     <section aria-label="Where the points went" className="space-y-2">

@@ -8,7 +8,7 @@ import type { AgentFigures, AgentIdentity, PairFigures } from '#lib/wire/reports
 import { shortLabels } from '../job-figures.ts'
 import { doubtColumns } from '../pair-columns.tsx'
 import { PairLines } from '../score.tsx'
-import { IntervalBar } from './interval-bar.tsx'
+import { IntervalBar, roundUp } from './interval-bar.tsx'
 
 /** Each agent with each other, the larger difference first and those that check the tasks last, on the scenarios both have. */
 export const PairTable = ({ pairs, agents }: { pairs: readonly PairFigures[]; agents: readonly AgentFigures[] }) => {
@@ -46,7 +46,7 @@ const firstShown = 6
 /** The end of an axis with 0 in its middle that every interval fits on. */
 const axisOf = (pairs: readonly PairFigures[]): number => {
   const largest = Math.max(0, ...pairs.flatMap(({ ci_low, ci_high }) => [ci_low ?? 0, ci_high ?? 0].map(Math.abs)))
-  return [0.1, 0.25, 0.5].find((end) => largest <= end) ?? 1
+  return [0.1, 0.25, 0.5, 1].find((end) => largest <= end) ?? roundUp(largest)
 }
 
 const columnsOf = (agents: readonly AgentFigures[], axis: number): Column<PairFigures>[] => {

@@ -1,5 +1,5 @@
 import type { FailureRule } from '#lib/wire/reports.ts'
-import { countedScore, isPass, type ScenarioRow } from '../grid/scenario-grid.ts'
+import { countedScore, type ScenarioRow } from '../grid/scenario-grid.ts'
 
 /** Scores of 0 and of 1 stand for themselves, those between in quarters, each with its upper end. */
 export const scoreBins = ['0', 'to 0.25', 'to 0.5', 'to 0.75', 'below 1', '1'] as const
@@ -48,7 +48,7 @@ export const groupPasses = (
     .map(([name, members]) => ({
       name,
       agents: Array.from({ length: agents }, (_, at) => {
-        const scores = members.flatMap(({ cells }) => cells[at]?.score[rule] ?? [])
-        return { passes: scores.filter(isPass).length, n: scores.length }
+        const passes = members.flatMap(({ cells }) => cells[at]?.passes[rule] ?? [])
+        return { passes: passes.filter(Boolean).length, n: passes.length }
       }),
     }))

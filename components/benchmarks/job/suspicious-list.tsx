@@ -5,8 +5,8 @@ import { attemptsDisagree, type ScenarioRow } from '../grid/scenario-grid.ts'
 import { repeatWords, suspicionTitles } from './suspicious.ts'
 
 const means: Record<Suspicion, string> = {
-  nop_passes: 'an agent that does nothing scores 1: the verifier checks too little',
-  oracle_fails: 'the solution that comes with it does not score 1',
+  nop_passes: 'an agent that does nothing passes: the verifier checks too little',
+  oracle_fails: 'the solution that comes with it does not pass',
   all_fail: 'no agent scores anything: too hard, or broken',
   flaky:
     'the same agent passes and does not: oracle or nop, or more agents than their own rates explain (p below 0.05, by Holm over the scenarios)',
@@ -19,12 +19,13 @@ const namesShown = 12
 interface SuspiciousListProps {
   found: Record<Suspicion, readonly ScenarioRow[]>
   rows: readonly ScenarioRow[]
+  hasThreshold: boolean
   onSearch: (row: ScenarioRow) => void
   onShowAll: (suspicion: Suspicion) => void
 }
 
 /** Scenarios of which more may be wrong than the agents; each leads to its line in the grid. */
-export const SuspiciousList = ({ found, rows, onSearch, onShowAll }: SuspiciousListProps) => {
+export const SuspiciousList = ({ found, rows, hasThreshold, onSearch, onShowAll }: SuspiciousListProps) => {
   const total = rows.length
   const mixed = rows.filter(({ cells }) => cells.some(attemptsDisagree)).length
   const kinds = suspicions.filter((kind) => found[kind].length > 0)
@@ -32,7 +33,10 @@ export const SuspiciousList = ({ found, rows, onSearch, onShowAll }: SuspiciousL
   return (
     <section aria-label="Suspicious scenarios" className="space-y-2">
       <h2 className="text-lg font-medium">Suspicious scenarios</h2>
-      {kinds.length === 0 && (
+      {!hasThreshold && (
+        <p className="text-sm text-muted">Scores leave the range 0 to 1: set a passing score to check who passes.</p>
+      )}
+      {kinds.length === 0 && hasThreshold && (
         <p className="text-sm text-muted">
           None of {formatCount(total)}: no scenario is passed or failed by all, flaky, at its limit, passed by nop or
           failed by oracle.

@@ -2,7 +2,7 @@ import type { Suspicion } from '#lib/console/address/job-view.ts'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { flakyScenarios } from '#lib/statistics/flaky.ts'
 import { inNameOrder } from '#lib/statistics/tallies.ts'
-import { attemptsDisagree, isPass, repeatsOf, type ScenarioRow } from '../grid/scenario-grid.ts'
+import { attemptsDisagree, type GridCell, type ScenarioRow } from '../grid/scenario-grid.ts'
 import type { AgentRow } from '../job-figures.ts'
 
 export const suspicionTitles: Record<Suspicion, string> = {
@@ -29,16 +29,19 @@ export const suspiciousScenarios = (
   const inOrder = rows.toSorted((a, b) => inNameOrder(a.name, b.name))
   const found = (test: (row: ScenarioRow) => boolean) => inOrder.filter(test)
   return {
-    nop_passes: found(({ cells }) => nops.some((at) => cells[at]?.attempts.some(({ score }) => score === 1))),
+    nop_passes: found(({ cells }) => nops.some((at) => (cells[at]?.repeats.passed ?? 0) > 0)),
     oracle_fails: found(({ cells }) =>
-      oracles.some((at) => cells[at] && cells[at].attempts.length > 0 && !isPass(cells[at].score.zero)),
+      oracles.some((at) => cells[at] && cells[at].attempts.length > 0 && fails(cells[at])),
     ),
-    all_fail: found((row) => agree(row, judged, (score) => score === 0)),
+    all_fail: found((row) => agree(row, judged, (cell) => cell.score.zero === 0 && cell.passes.zero === false)),
     flaky: flakyOf(rows, agents),
     at_timeout: found((row) => isAtTimeout(row, limits)),
-    all_pass: found((row) => agree(row, judged, isPass)),
+    all_pass: found((row) => agree(row, judged, (cell) => cell.passes.zero === true)),
   }
 }
+
+/** Without a threshold nothing fails; without a score the scenario was not passed. */
+const fails = ({ passes, score }: GridCell): boolean => passes.zero === false || score.zero === null
 
 const isCompleted = ({ state }: { state: string }) => state === 'COMPLETED'
 
@@ -52,7 +55,7 @@ export const repeatWords = ({ cells }: ScenarioRow): string => {
 const flakyOf = (rows: readonly ScenarioRow[], agents: readonly AgentRow[]): ScenarioRow[] => {
   const isFlaky = flakyScenarios(
     agents.map(({ name }) => name),
-    rows.map(({ cells }) => cells.map(repeatsOf)),
+    rows.map(({ cells }) => cells.map(({ repeats }) => repeats)),
   )
   const imbalance = ({ cells }: ScenarioRow) => {
     const { n, passed } = sumOf(cells)
@@ -65,17 +68,17 @@ const flakyOf = (rows: readonly ScenarioRow[], agents: readonly AgentRow[]): Sce
 const sumOf = (cells: ScenarioRow['cells']) =>
   cells
     .filter(attemptsDisagree)
-    .map(repeatsOf)
+    .map(({ repeats }) => repeats)
     .reduce((sum, { n, passed }) => ({ n: sum.n + n, passed: sum.passed + passed }), { n: 0, passed: 0 })
 
 /** Whether at least two agents have a score, and each the same way; what one agent does says nothing of a scenario. */
 const agree = (
   { cells }: ScenarioRow,
   isJudged: (at: number) => boolean,
-  test: (score: number | null) => boolean,
+  test: (cell: GridCell) => boolean,
 ): boolean => {
-  const scores = cells.flatMap(({ score, attempts }, at) => (isJudged(at) && attempts.length > 0 ? [score.zero] : []))
-  return scores.length > 1 && scores.every(test)
+  const tried = cells.filter(({ attempts }, at) => isJudged(at) && attempts.length > 0)
+  return tried.length > 1 && tried.every(test)
 }
 
 /** An attempt that took this part of its time limit was near it. */

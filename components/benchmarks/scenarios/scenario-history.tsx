@@ -21,6 +21,7 @@ import { scenarioQueries } from '#lib/console/queries/scenarios.ts'
 import { formatCount, formatCountOf } from '#lib/language/translate.ts'
 import { three } from '#lib/wire/report-words.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
+import { Missing } from '../figure-text.tsx'
 import { AttemptMark } from '../grid/grid-cell.tsx'
 import { AgentName } from '../score.tsx'
 
@@ -110,7 +111,12 @@ const agentColumns: Column<AgentHistory>[] = [
     priority: 2,
     width: '7rem',
     align: 'right',
-    cell: ({ n_passed, n_counted }) => `${formatCount(n_passed)} of ${formatCount(n_counted)}`,
+    cell: ({ n_passed, n_counted }) =>
+      n_passed === null ? (
+        <Missing why="scores leave the range 0 to 1" />
+      ) : (
+        `${formatCount(n_passed)} of ${formatCount(n_counted)}`
+      ),
   },
   {
     id: 'mean',

@@ -12,13 +12,14 @@ import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { useShownError } from '#components/ui/use-shown-error.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
+import { choiceOf } from '#lib/console/address/report-choice.ts'
 import { TrendView, trendPath } from '#lib/console/address/trend-view.ts'
 import { isPassing } from '#lib/console/api/failures.ts'
 import { benchmarkJobQueries, trendAddress } from '#lib/console/queries/benchmark-jobs.ts'
 import { formatCount, formatCountOf, t } from '#lib/language/translate.ts'
 import { agentLabel } from '#lib/wire/report-words.ts'
-import type { FailureRule, TrendReport } from '#lib/wire/reports.ts'
-import { Choice, RuleChoice } from '../choice.tsx'
+import type { ReportChoice, TrendReport } from '#lib/wire/reports.ts'
+import { Choice, RuleChoice, ScoreChoice } from '../choice.tsx'
 import { ReportNotes } from '../figure-text.tsx'
 import { ReportActions } from '../report-actions.tsx'
 import { TrendPlot } from './trend-plot.tsx'
@@ -36,7 +37,7 @@ export const TrendPage = () => {
     agent: settled.agent,
     model: settled.model,
     last: settled.last,
-    failures: settled.failures ?? ('zero' as const),
+    ...choiceOf(settled),
   }
   const isAsked = job !== undefined && problems.length === 0
   const query = useQuery({ ...benchmarkJobQueries.trend(trend), enabled: isAsked })
@@ -80,7 +81,7 @@ export const TrendPage = () => {
           <div className={query.isPlaceholderData ? 'space-y-6 opacity-60' : 'space-y-6'}>
             <OldNotice query={query} />
             <Choices report={report} trend={trend} recent={recent.data ?? []} change={change} />
-            <Trend report={report} />
+            <Trend report={report} choice={choiceOf(settled)} />
           </div>
         )
       ) : recentError ? (
@@ -108,7 +109,7 @@ export const TrendPage = () => {
 
 interface ChoicesProps {
   report: TrendReport
-  trend: { job: string; last: number; failures: FailureRule }
+  trend: ReportChoice & { job: string; last: number }
   recent: readonly { id: string; name: string }[]
   change: (part: Partial<TrendView>, how: 'push') => void
 }
@@ -150,6 +151,7 @@ const Choices = ({ report, trend, recent, change }: ChoicesProps) => {
         onChange={(last) => change({ last: Number(last) }, 'push')}
       />
       <RuleChoice rule={report.rule} onChange={(failures) => change({ failures }, 'push')} />
+      <ScoreChoice report={report} threshold={trend.threshold} onChange={(part) => change(part, 'push')} />
     </div>
   )
 }
@@ -161,7 +163,7 @@ const shownWords = ({ points, n_jobs_of_data_set: n, n_jobs_read: read, has_olde
   return `Showing ${formatCountOf(points.length, 'run')} of the agent, from ${jobs} among ${newest}; ${rest}.`
 }
 
-const Trend = ({ report }: { report: TrendReport }) => {
+const Trend = ({ report, choice }: { report: TrendReport; choice: ReportChoice }) => {
   const { points, notes, verdict } = report
   const { lead, more, tone } = verdict
   const changed = points.filter(({ incomparable }) => incomparable.length > 0)
@@ -173,8 +175,8 @@ const Trend = ({ report }: { report: TrendReport }) => {
       <p className="tabular text-sm text-muted">{shownWords(report)}</p>
       {points.length > 0 && (
         <>
-          <TrendPlot points={points} label={lead} />
-          <TrendTable points={points} rule={report.rule} />
+          <TrendPlot report={report} label={lead} />
+          <TrendTable report={report} choice={choice} />
         </>
       )}
       {changed.length > 0 && (

@@ -1,14 +1,21 @@
 import { Scrolled } from '#components/ui/scrolled.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/language/translate.ts'
 import { stepOf, three } from '#lib/wire/report-words.ts'
-import type { TrendPoint } from '#lib/wire/reports.ts'
+import type { TrendPoint, TrendReport } from '#lib/wire/reports.ts'
+import { axisFor } from '../job/interval-bar.tsx'
 
 const [left, top, bottom, height] = [40, 26, 224, 262]
-const ticks = [0, 0.25, 0.5, 0.75, 1]
-const y = (score: number) => bottom - Math.min(1, Math.max(0, score)) * (bottom - top)
+
+type Height = (score: number) => number
 
 /** The mean of each job with its interval; a regression is a triangle that points down, with its word. */
-export const TrendPlot = ({ points, label }: { points: readonly TrendPoint[]; label: string }) => {
+export const TrendPlot = ({ report, label }: { report: TrendReport; label: string }) => {
+  const { points, metric, is_unit_range } = report
+  const ends = points.flatMap(({ figures: { mean, ci_low, ci_high } }) => [mean ?? 0, ci_low ?? 0, ci_high ?? 0])
+  const { low, high } = is_unit_range ? { low: 0, high: 1 } : axisFor(ends)
+  const ticks = [0, 0.25, 0.5, 0.75, 1].map((part) => low + part * (high - low))
+  const y: Height = (score) => bottom - ((Math.min(high, Math.max(low, score)) - low) / (high - low)) * (bottom - top)
   const step = Math.min(160, Math.max(56, Math.floor(1040 / points.length)))
   const width = left + points.length * step + 12
   const x = (at: number) => left + (at + 0.5) * step
@@ -18,10 +25,13 @@ export const TrendPlot = ({ points, label }: { points: readonly TrendPoint[]; la
   return (
     <figure className="space-y-1">
       <figcaption>
-        <span className="font-medium">Mean score by job</span>{' '}
+        <span className="font-medium">
+          Mean {metric ? <VisibleText max={60}>{metric}</VisibleText> : 'score'} by job
+        </span>{' '}
         <span className="text-sm text-muted">
-          Across: jobs, the oldest first, by the numbers of the table. Up: mean score, 0 to 1, with its 95 % interval. A
-          hollow mark is of a job that goes on; a triangle is a regression, hollow where it is a possible one.
+          Across: jobs, the oldest first, by the numbers of the table. Up: mean, {low} to {high}, with its 95 %
+          interval. A hollow mark is of a job that goes on; a triangle is a regression, hollow where it is a possible
+          one.
         </span>
       </figcaption>
       <Scrolled ref={showNewest} className="flex overflow-x-auto">
@@ -56,7 +66,7 @@ export const TrendPlot = ({ points, label }: { points: readonly TrendPoint[]; la
             className="stroke-(--accent) stroke-[1.5]"
           />
           {points.map((point, at) => (
-            <Mark key={point.figures.benchmark_run_id} point={point} number={at + 1} x={x(at)} />
+            <Mark key={point.figures.benchmark_run_id} point={point} number={at + 1} x={x(at)} y={y} />
           ))}
         </svg>
       </Scrolled>
@@ -68,7 +78,7 @@ const showNewest = (scrolled: HTMLElement | null) => {
   if (scrolled) scrolled.scrollLeft = scrolled.scrollWidth
 }
 
-const Mark = ({ point, number, x }: { point: TrendPoint; number: number; x: number }) => {
+const Mark = ({ point, number, x, y }: { point: TrendPoint; number: number; x: number; y: Height }) => {
   const { mean, ci_low, ci_high, n_scenarios } = point.figures
   const regression = point.regression
   return (
@@ -105,7 +115,7 @@ const Mark = ({ point, number, x }: { point: TrendPoint; number: number; x: numb
           )}
           <text
             x={x + 9}
-            y={y(mean) + (mean > 0.9 ? 14 : -6)}
+            y={y(mean) + (y(mean) < top + 20 ? 14 : -6)}
             paintOrder="stroke"
             className="tabular fill-(--text) stroke-(--surface-0) stroke-[4] text-[11px]"
           >

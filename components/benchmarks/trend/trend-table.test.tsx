@@ -7,7 +7,9 @@ const pageOf = (state: string, complete: boolean): string => {
   const job = { id: 'bmj_1', name: 'nightly', state, create_time_ms: 0 }
   const figures = { benchmark_run_id: 'bmr_1', mean: null, ci_low: null, ci_high: null, reasons: {} }
   const point = { job, complete, figures, change: null, regression: null, incomparable: [] } as unknown as TrendPoint
-  return renderToStaticMarkup(<TrendTable points={[point]} rule="zero" />).replace(/<[^>]*>/g, '|')
+  return renderToStaticMarkup(
+    <TrendTable report={{ points: [point], metric: null }} choice={{ failures: 'zero' }} />,
+  ).replace(/<[^>]*>/g, '|')
 }
 
 // A job that was cancelled after a part of its scenarios looked like any other.

@@ -10,22 +10,28 @@ import { comparePath } from '#lib/console/address/compare-view.ts'
 import { jobViewPath } from '#lib/console/address/job-view.ts'
 import { formatCount } from '#lib/language/translate.ts'
 import { stepOf, type TrendStep } from '#lib/wire/report-words.ts'
-import type { ComparedPair, FailureRule, TrendPoint, TrendReport } from '#lib/wire/reports.ts'
+import type { ComparedPair, ReportChoice, TrendPoint, TrendReport } from '#lib/wire/reports.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
-import { IntervalText, MeanText, Missing, signed } from '../figure-text.tsx'
+import { IntervalText, MeanHeader, MeanText, Missing, signed } from '../figure-text.tsx'
 import { doubtColumns } from '../pair-columns.tsx'
 
 interface Row extends TrendPoint {
   number: number
-  failures: FailureRule
+  choice: ReportChoice
 }
 
 /** The jobs of a trend, the newest first, with all that its plot shows. */
-export const TrendTable = ({ points, rule }: Pick<TrendReport, 'points' | 'rule'>) => (
+export const TrendTable = ({
+  report: { points, metric },
+  choice,
+}: {
+  report: Pick<TrendReport, 'points' | 'metric'>
+  choice: ReportChoice
+}) => (
   <DataTable
     caption="The jobs of the trend, newest first"
-    columns={columns}
-    rows={points.map((point, at): Row => ({ ...point, number: at + 1, failures: rule })).reverse()}
+    columns={columnsOf(metric)}
+    rows={points.map((point, at): Row => ({ ...point, number: at + 1, choice })).reverse()}
     rowKey={({ figures }) => figures.benchmark_run_id}
   />
 )
@@ -46,15 +52,15 @@ const ofChange = ({ cell, ...column }: Omit<Column<ComparedPair>, 'lines'>): Col
   cell: ({ change }) => change && cell(change),
 })
 
-const columns: Column<Row>[] = [
+const columnsOf = (metric: string | null): Column<Row>[] => [
   {
     id: 'job',
     header: 'Job',
     priority: 1,
-    cell: ({ number, job, complete, failures }) => (
+    cell: ({ number, job, complete, choice }) => (
       <span className="flex min-w-0 items-center gap-2">
         <span className="tabular shrink-0 text-muted">{number}</span>
-        <TextLink href={jobViewPath(job.id)({ failures })} prefetch={false} className="truncate">
+        <TextLink href={jobViewPath(job.id)(choice)} prefetch={false} className="truncate">
           <VisibleText truncate>{job.name || job.id}</VisibleText>
         </TextLink>
         {(!complete || job.state !== 'completed') && <BenchmarkState of="job" state={job.state} />}
@@ -63,7 +69,7 @@ const columns: Column<Row>[] = [
   },
   {
     id: 'mean',
-    header: 'Mean score',
+    header: <MeanHeader metric={metric} />,
     priority: 2,
     width: '8rem',
     align: 'right',
@@ -83,7 +89,7 @@ const columns: Column<Row>[] = [
     priority: 3,
     width: '9.5rem',
     align: 'right',
-    cell: ({ change, failures }) =>
+    cell: ({ change, choice }) =>
       change &&
       (change.difference === null ? (
         <Missing why={change.reasons.difference} />
@@ -92,7 +98,7 @@ const columns: Column<Row>[] = [
           href={comparePath({
             jobs: `${change.b.job_id},${change.a.job_id}`,
             baseline: change.b.benchmark_run_id,
-            failures,
+            ...choice,
           })}
           prefetch={false}
           title="Compare the two jobs"

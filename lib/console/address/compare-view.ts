@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { paths } from './paths.ts'
+import { reportChoice } from './report-choice.ts'
 import { searchOf } from './search.ts'
 
 export const changeKinds = ['new_failures', 'worse', 'new_passes', 'better', 'still_failing', 'slower'] as const
@@ -13,8 +14,7 @@ export const CompareView = z.object({
   jobs: z.optional(z.string()),
   /** A job, or a run of one. Absent: the first job. */
   baseline: z.optional(z.string()),
-  /** Absent: failures count 0. */
-  failures: z.optional(z.enum(['zero', 'leave_out'], 'must be zero or leave_out')),
+  ...reportChoice,
   change: z.optional(z.enum(changeKinds, `must be one of ${changeKinds.join(', ')}`)),
 })
 export type CompareView = z.output<typeof CompareView>

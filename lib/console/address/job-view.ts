@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { queryInt } from '#lib/contract/common.ts'
 import { paths } from './paths.ts'
+import { reportChoice } from './report-choice.ts'
 import { searchOf } from './search.ts'
 
 /** Ways in which a scenario may be wrong, whatever the agents are. */
@@ -9,8 +10,7 @@ export type Suspicion = (typeof suspicions)[number]
 
 /** What the address of a job's page says: which numbers it shows, what its grid shows, and the outcome that is open. */
 export const JobView = z.object({
-  /** What becomes of an attempt without a score. Absent: it counts 0. */
-  failures: z.optional(z.enum(['zero', 'leave_out'], 'must be zero or leave_out')),
+  ...reportChoice,
   search: z.optional(z.string()),
   /** Scenarios where an attempt of any agent ended so; `none`: where one is still to come. */
   state: z.optional(z.enum(['COMPLETED', 'FAILED', 'TIMEOUT', 'CANCELED', 'none'], 'must name a state')),

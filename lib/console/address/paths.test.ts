@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest'
+import { comparePath } from './compare-view.ts'
 import { paths, safeNext } from './paths.ts'
 
 describe('paths', () => {
   it('leave out what is the default', () => {
     expect(paths.axons({ limit: 20, include_total_count: true })).toBe('/axons')
     expect(paths.devbox('dbx_1')).toBe('/devboxes/dbx_1')
-    expect(['zero' as const, 'leave_out' as const].map((rule) => paths.compare(['a'], rule))).toEqual([
-      '/benchmark-jobs/compare?jobs=a',
-      '/benchmark-jobs/compare?jobs=a&failures=leave_out',
-    ])
+    expect(comparePath({ jobs: 'a', failures: 'zero', metric: undefined })).toBe('/benchmark-jobs/compare?jobs=a')
+    expect(comparePath({ jobs: 'a', failures: 'leave_out', metric: 'accuracy', threshold: 0.5 })).toBe(
+      '/benchmark-jobs/compare?jobs=a&failures=leave_out&metric=accuracy&threshold=0.5',
+    )
   })
 
   it('spell a query as the service reads it', () => {

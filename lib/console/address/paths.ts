@@ -26,8 +26,8 @@ export const paths = {
   benchmarkJobs: (query: Partial<BenchmarkJobListQuery> = {}) => `/benchmark-jobs${searchOf(query, pageDefaults)}`,
   benchmarkJob: (id: string) => `/benchmark-jobs/${encodeURIComponent(id)}`,
   /** Jobs beside each other; the first is the baseline. */
-  compare: (jobs: readonly string[] = [], failures?: 'zero' | 'leave_out') =>
-    `/benchmark-jobs/compare${searchOf({ jobs: jobs.join(',') || undefined, failures }, { failures: 'zero' })}`,
+  compare: (jobs: readonly string[] = []) =>
+    `/benchmark-jobs/compare${searchOf({ jobs: jobs.join(',') || undefined })}`,
   trend: () => '/benchmark-jobs/trend',
   benchmarks: (query: Partial<BenchmarkListQuery> = {}) => `/benchmarks${searchOf(query, pageDefaults)}`,
   scenarios: (query: Partial<ScenarioListQuery> = {}) => `/benchmarks/scenarios${searchOf(query, pageDefaults)}`,

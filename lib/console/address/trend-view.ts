@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { queryInt } from '#lib/contract/common.ts'
 import { paths } from './paths.ts'
+import { reportChoice } from './report-choice.ts'
 import { searchOf } from './search.ts'
 
 const usualPoints = 10
@@ -15,8 +16,7 @@ export const TrendView = z.object({
   model: z.optional(z.string()),
   /** How many jobs are shown. */
   last: z._default(queryInt(1, 50), usualPoints),
-  /** Absent: failures count 0. */
-  failures: z.optional(z.enum(['zero', 'leave_out'], 'must be zero or leave_out')),
+  ...reportChoice,
 })
 export type TrendView = z.output<typeof TrendView>
 

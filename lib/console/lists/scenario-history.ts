@@ -1,6 +1,6 @@
 import type { BenchmarkJobList, ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
 import type { ScenarioRun } from '#lib/contract/scenario-runs.ts'
-import { countedScore } from '#lib/statistics/tallies.ts'
+import { countedScore, passes, scaleOf } from '#lib/statistics/tallies.ts'
 import { agentsWithRuns } from '#lib/wire/job-agents.ts'
 
 /** The run of an agent in a job. */
@@ -128,7 +128,8 @@ export interface AgentHistory {
   attempts: readonly ScenarioAttempt[]
   /** That count: completed with a score, and failures and timeouts as 0. */
   n_counted: number
-  n_passed: number
+  /** Null where scores leave the range 0 to 1: nobody can say from where on one passes. */
+  n_passed: number | null
   /** Of those that count. */
   mean: number | null
   n_failed: number
@@ -137,20 +138,23 @@ export interface AgentHistory {
   n_jobs: number
 }
 
+const asOutcome = ({ outcome, score }: ScenarioAttempt) => ({ state: outcome ?? '', score })
+
 /** By agent and model, who tried last first. */
 export const agentHistories = (attempts: readonly ScenarioAttempt[]): AgentHistory[] => {
+  const { threshold } = scaleOf([{ outcomes: attempts.map(asOutcome) }], undefined)
   const byAgent = Map.groupBy(attempts, ({ agent }) =>
     agent ? JSON.stringify([agent.agent_name, agent.model_name]) : '',
   )
   return [...byAgent].map(([key, own]): AgentHistory => {
-    const scores = own.flatMap(({ outcome, score }) => countedScore({ state: outcome ?? '', score }, 'zero') ?? [])
+    const scores = own.flatMap((each) => countedScore(asOutcome(each), 'zero') ?? [])
     const inState = (state: string) => own.filter(({ outcome }) => outcome === state).length
     return {
       key,
       agent: own[0]?.agent ?? null,
       attempts: own,
       n_counted: scores.length,
-      n_passed: scores.filter((score) => score === 1).length,
+      n_passed: threshold === null ? null : scores.filter((score) => passes(score, threshold)).length,
       mean: scores.length === 0 ? null : scores.reduce((sum, score) => sum + score, 0) / scores.length,
       n_failed: inState('FAILED'),
       n_timeout: inState('TIMEOUT'),

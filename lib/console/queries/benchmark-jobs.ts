@@ -9,7 +9,7 @@ import {
 } from '#lib/contract/benchmark-jobs.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
 import { valuesOfHeader } from '#lib/wire/mask.ts'
-import type { CompareReport, FailureRule, Report, ReportFormat, ReportTable, TrendReport } from '#lib/wire/reports.ts'
+import type { CompareReport, Report, ReportChoice, ReportFormat, ReportTable, TrendReport } from '#lib/wire/reports.ts'
 import { askConsoleSignedIn, consoleAddress, readConsole, sendToConsole } from '../api/ask-console.ts'
 import { browserApi } from '../api/browser-api.ts'
 import type { UploadOptions } from '../api/upload.ts'
@@ -31,16 +31,15 @@ const jobKeys = {
 /** Where the console judges a job; scripts and papers read it as well. */
 export const reportAddress = (
   id: string,
-  failures: FailureRule,
+  choice: ReportChoice,
   format: ReportFormat = 'json',
   table?: ReportTable,
-): string => consoleAddress(`/api/benchmark-jobs/${encodeURIComponent(id)}/report`, { format, failures, table })
+): string => consoleAddress(`/api/benchmark-jobs/${encodeURIComponent(id)}/report`, { format, ...choice, table })
 
 /** What is compared: ids of jobs with commas between them, and with which of them or of their runs. */
-interface Compared {
+interface Compared extends ReportChoice {
   jobs: string
   baseline: string | undefined
-  failures: FailureRule
 }
 
 export const compareAddress = (compared: Compared, format: ReportFormat = 'json', table?: ReportTable): string =>
@@ -52,12 +51,11 @@ export const compareAddress = (compared: Compared, format: ReportFormat = 'json'
   })
 
 /** Of which agent, on the data set of which job, over how many jobs. */
-interface Trend {
+interface Trend extends ReportChoice {
   job: string
   agent: string | undefined
   model: string | undefined
   last: number
-  failures: FailureRule
 }
 
 export const trendAddress = (trend: Trend, format: ReportFormat = 'json'): string =>
@@ -92,10 +90,10 @@ export const benchmarkJobQueries = {
     }),
 
   /** The numbers of a job; its outcomes are those of the moment it is asked for. */
-  report: (id: string, failures: FailureRule) =>
+  report: (id: string, choice: ReportChoice) =>
     queryOptions({
-      queryKey: [...jobKeys.report(id), failures],
-      queryFn: ({ signal }) => readConsole<Report>(reportAddress(id, failures), signal),
+      queryKey: [...jobKeys.report(id), choice],
+      queryFn: ({ signal }) => readConsole<Report>(reportAddress(id, choice), signal),
     }),
 
   /** Read again while one of the jobs goes on. */
