@@ -80,7 +80,18 @@ const Stream = ({ stream }: { stream: AlertStreamHealth }) => (
     <Fact label="Last event">
       <Time ms={stream.last_event_ms} />
     </Fact>
-    {stream.unreadable > 0 && <Fact label="Not understood">{formatCount(stream.unreadable)} events</Fact>}
+    {stream.unreadable > 0 && (
+      <Fact label="Not understood">
+        <span className="text-danger">
+          {formatCountOf(stream.unreadable, 'event')}, which may be evictions. Ask the operator of the service.
+        </span>
+        {stream.unreadable_reason !== null && (
+          <p className="text-muted">
+            Last: <VisibleText max={200}>{stream.unreadable_reason}</VisibleText>
+          </p>
+        )}
+      </Fact>
+    )}
     <Fact label="Reconnects">{formatCount(stream.reconnects)}</Fact>
     {stream.gaps.length > 0 && (
       <Fact label="Last gaps">

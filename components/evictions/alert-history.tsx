@@ -20,7 +20,7 @@ import { type Alert, type AlertHistory as Alerts, maxKeptAlerts } from '#lib/wir
 import { kindColumn, metadataColumn, nameColumn, stateColumn } from './alert-columns.tsx'
 import { alertStateWords } from './alert-state.tsx'
 
-const states = ['new', 'acknowledged', 'moved', 'ended', 'passed', 'withdrawn', 'cancelled', 'seen'] as const
+const states = ['new', 'acknowledged', 'moved', 'ended', 'passed', 'withdrawn', 'cancelled', 'stopped', 'seen'] as const
 
 const source = {
   noun: 'alert',

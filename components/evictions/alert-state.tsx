@@ -1,11 +1,9 @@
-import { ArrowRightLeft, Ban, Bell, Check, CircleSlash, PauseCircle, Undo2 } from 'lucide-react'
+import { ArrowRightLeft, Ban, Bell, Check, CircleSlash, CircleStop, PauseCircle, Undo2 } from 'lucide-react'
 import { Badge, StateBadge, type StateLook } from '#components/ui/badge.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { isoTime } from '#lib/console/frame/format.ts'
-import type { Text } from '#lib/language/translate.ts'
-import type { Alert, AlertKind, AlertState } from '#lib/wire/alerts.ts'
+import { type Alert, type AlertKind, type AlertState, stoppedText } from '#lib/wire/alerts.ts'
 
-/** The word of each kind. */
 export const alertKindWords: Record<AlertKind, string> = {
   eviction: 'Eviction',
   end: 'End with its disk',
@@ -14,8 +12,7 @@ export const alertKindWords: Record<AlertKind, string> = {
   test: 'Test',
 }
 
-/** The word of each state, for filters and badges alike. */
-export const alertStateWords: Record<AlertState, Text> = {
+export const alertStateWords: Record<AlertState, string> = {
   new: 'New',
   acknowledged: 'Acknowledged',
   moved: 'Moved',
@@ -23,6 +20,7 @@ export const alertStateWords: Record<AlertState, Text> = {
   passed: 'Passed',
   withdrawn: 'No longer reported',
   cancelled: 'Cancelled',
+  stopped: 'Stopped before its deadline',
   seen: 'Seen',
 }
 
@@ -34,27 +32,34 @@ const looks: Record<AlertState, StateLook> = {
   passed: { tone: 'ok', icon: Undo2, word: alertStateWords.passed },
   withdrawn: { tone: 'neutral', icon: CircleSlash, word: alertStateWords.withdrawn },
   cancelled: { tone: 'neutral', icon: Ban, word: alertStateWords.cancelled },
+  stopped: { tone: 'neutral', icon: CircleStop, word: alertStateWords.stopped },
   seen: { tone: 'neutral', icon: Check, word: alertStateWords.seen },
 }
 
-/** What an end that deletes a disk came to is no eviction. */
-const endLooks = { ...looks, ended: { ...looks.ended, word: 'Ended|state' } } as const
+const looksOf = (alert: Alert): Record<AlertState, StateLook> => {
+  const stopped = { ...looks.stopped, word: capitalize(stoppedText(alert)) }
+  // The end of a keep-alive time is no eviction.
+  return { ...looks, stopped, ...(alert.kind === 'eviction' ? {} : { ended: { ...looks.ended, word: 'Ended|state' } }) }
+}
+
+const capitalize = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
 const meanings: Record<AlertState, string> = {
   new: 'Nobody has taken it on, or not since it was raised again',
   acknowledged: 'Somebody has taken it on. It is raised again two minutes before the deadline',
   moved: 'The devbox has another deadline now, which is an alert of its own',
-  ended: 'The devbox no longer runs',
+  ended: 'The devbox stopped at its deadline',
   passed: 'The deadline went by and the devbox still ran',
   withdrawn: 'The service stopped reporting it before its deadline, or does not tell what became of it',
-  cancelled: 'Somebody took it back through this console before its deadline',
-  seen: 'Somebody took note of what had happened',
+  cancelled: 'Somebody canceled it through this console before its deadline',
+  stopped: 'The devbox stopped before its deadline',
+  seen: 'Somebody acknowledged what had happened',
 }
 
 export const AlertStateBadge = ({ alert }: { alert: Alert }) => (
   <span className="inline-flex flex-wrap items-center gap-1.5">
     <StateBadge
-      looks={alert.kind === 'eviction' ? looks : endLooks}
+      looks={looksOf(alert)}
       state={alert.state}
       title={
         alert.kind === 'test' && alert.state === 'passed' ? 'The minute of the test is over' : meanings[alert.state]
@@ -66,7 +71,10 @@ export const AlertStateBadge = ({ alert }: { alert: Alert }) => (
       </Badge>
     )}
     {alert.found_late && (
-      <Badge tone="neutral" title="The console was not listening when the service first told of it">
+      <Badge
+        tone="neutral"
+        title="The console was not listening when the service first reported it, or the stream lost it"
+      >
         Found late
       </Badge>
     )}

@@ -38,7 +38,9 @@ const final = new Set<string>([
 ])
 
 /** Whether the same call would fail again, however often it is made. */
-export const isFinal = (error: unknown): boolean => error instanceof ApiError && final.has(error.code)
+export const isFinal = (error: unknown): boolean => error instanceof ApiError && isFinalCode(error.code)
+
+export const isFinalCode = (code: string): boolean => final.has(code)
 
 /** An answer that is no success, as the error it stands for. */
 export const readError = async (response: Response): Promise<ApiError> => {

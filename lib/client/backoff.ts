@@ -1,4 +1,4 @@
-interface Backoff {
+export interface Backoff {
   firstMs: number
   maxMs: number
 }

@@ -11,6 +11,8 @@ export interface ClientOptions {
   baseUrl: string
   headers?: Record<string, string>
   fetch?: typeof globalThis.fetch
+  /** Called for each event of a stream that is not JSON or too long. */
+  onUnreadable?: () => void
 }
 
 interface CallOptions {
@@ -45,7 +47,7 @@ interface AnyCall extends CallOptions {
  */
 export const createCalls = <R extends Resources>(
   resources: R,
-  { baseUrl, headers = {}, fetch = globalThis.fetch }: ClientOptions,
+  { baseUrl, headers = {}, fetch = globalThis.fetch, onUnreadable }: ClientOptions,
 ): Calls<R> => {
   const root = baseUrl.replace(/\/+$/, '')
 
@@ -79,7 +81,7 @@ export const createCalls = <R extends Resources>(
         return async (options: AnyCall = {}) =>
           readLeniently(response.schema, await readJson(await send(endpoint, options)))
       case 'events':
-        return (options: AnyCall = {}) => readStream(() => send(endpoint, options))
+        return (options: AnyCall = {}) => readStream(() => send(endpoint, options), onUnreadable)
       default:
         return (options: AnyCall = {}) => send(endpoint, options)
     }
@@ -94,9 +96,9 @@ export const createCalls = <R extends Resources>(
 }
 
 /** The reader of streams is for scripts: pages follow what is live over their own connection, and do not download it. */
-async function* readStream(open: () => Promise<Response>) {
+async function* readStream(open: () => Promise<Response>, onUnreadable?: () => void) {
   const { readEvents } = await import('./events.ts')
-  yield* readEvents(open, streamError)
+  yield* readEvents(open, streamError, onUnreadable)
 }
 
 const isJson = ({ body, bodyFormat }: Endpoint) => body !== undefined && bodyFormat !== 'multipart'

@@ -4,7 +4,7 @@ export interface ServerEvent {
   data: string
 }
 
-/** Longest event that is read; a longer one is left out. */
+/** Longest event that is read; a longer one is skipped. */
 const maxEventLength = 4 * 1024 * 1024
 
 /**
@@ -20,9 +20,11 @@ export class EventParser {
   #endedInCr = false
   #isSkipping = false
   readonly #maxLength: number
+  readonly #onSkipped: () => void
 
-  constructor(maxLength = maxEventLength) {
+  constructor(maxLength = maxEventLength, onSkipped: () => void = () => undefined) {
     this.#maxLength = maxLength
+    this.#onSkipped = onSkipped
   }
 
   push(text: string): ServerEvent[] {
@@ -48,6 +50,7 @@ export class EventParser {
   }
 
   #giveUpEvent(): void {
+    if (!this.#isSkipping) this.#onSkipped()
     this.#isSkipping = true
     this.#data = []
     this.#dataLength = 0
@@ -79,8 +82,11 @@ export class EventParser {
 }
 
 /** The events of an open response body, in order, until it ends. */
-export async function* parseEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {
-  const parser = new EventParser()
+export async function* parseEvents(
+  body: ReadableStream<Uint8Array>,
+  onSkipped?: () => void,
+): AsyncGenerator<ServerEvent> {
+  const parser = new EventParser(maxEventLength, onSkipped)
   // The parser takes the byte order mark away, once.
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   const reader = body.getReader()
@@ -93,19 +99,21 @@ export async function* parseEvents(body: ReadableStream<Uint8Array>): AsyncGener
 }
 
 /**
- * The JSON of each data event; an event without any is left out. An `error` event of the service ends the iteration by
- * throwing what its data says.
+ * The JSON of each data event. Calls `onUnreadable` for events that are not JSON or too long. An `error` event of the
+ * service ends the iteration by throwing what its data says.
  */
 export async function* readEvents<T>(
   open: () => Promise<Response>,
   toError: (data: string) => Error,
+  onUnreadable: () => void = () => undefined,
 ): AsyncGenerator<T> {
   const response = await open()
   if (!response.body) return
-  for await (const { event, data } of parseEvents(response.body)) {
+  for await (const { event, data } of parseEvents(response.body, onUnreadable)) {
     if (event === 'error') throw toError(data)
     const item = readJson<T>(data)
     if (item !== undefined) yield item
+    else if (data !== '') onUnreadable()
   }
 }
 
@@ -113,7 +121,7 @@ const readJson = <T>(data: string): T | undefined => {
   try {
     return JSON.parse(data) as T
   } catch {
-    // An event that is none must not end the stream.
+    // A single bad event must not end the stream.
     return undefined
   }
 }

@@ -8,6 +8,12 @@ const Deadline = EpochMs.check(z.nonnegative(), z.maximum(maxEpochMs))
 export const Eviction = z.object({ devbox_id: z.string(), eviction_deadline_ms: Deadline })
 export type Eviction = z.infer<typeof Eviction>
 
+/**
+ * Unspecified: how a reader of the watch knows that everything pending has been repeated. Our service sends the number
+ * of pending evictions in this header; of any other service the console has to judge by time.
+ */
+export const pendingCountHeader = 'x-pending-evictions'
+
 export const evictions = defineEndpoints('evictions', 'stable', {
   watch: { method: 'GET', path: '/v1/devboxes/evictions/watch', response: events(Eviction) },
   schedule: {

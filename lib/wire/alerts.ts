@@ -1,17 +1,24 @@
 /**
- * Alerts: what somebody has to know of before it happens, or once it has. The console's server makes one of each
- * eviction deadline it hears of, of each devbox whose disk is about to be deleted unasked, of each that failed, and of
- * each job that somebody follows and that ended; it keeps them with what people did about them, and tells every page of
- * the account.
+ * Alerts: evictions, devboxes whose disk is about to be deleted, failed devboxes, and the ends of followed jobs. The
+ * console's server stores them with what people did about them, and sends them to every page of the account.
  */
 
 /**
- * `moved`: the service gave the devbox another deadline, which is an alert of its own. `ended`: the devbox was
- * suspended or ended. `passed`: the deadline went by and the devbox still runs. `withdrawn`: the service no longer
- * reports it, and its deadline had not come, or nobody can tell what became of the devbox. `cancelled`: somebody took
- * it back through this console. `seen`: it told of what had happened, and somebody took note of it.
+ * `moved`: the service gave the devbox another deadline, which is an alert of its own. `ended`: the devbox stopped at
+ * its deadline. `stopped`: it stopped before, see `Alert.stopped`. `passed`: the deadline went by and the devbox still
+ * runs. `withdrawn`: the service no longer reports it before its deadline, or does not say what became of the devbox.
+ * `cancelled`: somebody canceled it through this console. `seen`: somebody acknowledged what had already happened.
  */
-export type AlertState = 'new' | 'acknowledged' | 'moved' | 'ended' | 'passed' | 'withdrawn' | 'cancelled' | 'seen'
+export type AlertState =
+  | 'new'
+  | 'acknowledged'
+  | 'moved'
+  | 'ended'
+  | 'passed'
+  | 'withdrawn'
+  | 'cancelled'
+  | 'stopped'
+  | 'seen'
 
 /**
  * `eviction`: it will be suspended. `end`: its keep-alive time or idle time runs out, and its disk is deleted.
@@ -43,8 +50,12 @@ export interface Alert {
   raised_ms: number
   /** Once when it was heard of, and once more each time it was raised again: a browser announces each alarm once. */
   alarms: number
-  /** The console was not listening when the service first told of it. */
+  /** The console was not listening when the service first reported it, or the stream lost it. */
   found_late: boolean
+  /** Of a `stopped` alert. `by` is null where it was not done through this console. */
+  stopped?: { how: 'suspended' | 'shut down' | 'failed' | 'stopped'; by: string | null }
+  /** It was silenced as it was raised, for the first time or again: the webhook gets it once the silence is over. */
+  withheld?: 'first' | 'again'
   /** Who took it on last, and when. A `new` alert that has them was raised again since. */
   acknowledged_by: string | null
   acknowledged_ms: number | null
@@ -70,8 +81,9 @@ export interface AlertStreamHealth {
   last_event_ms: number | null
   /** The last sign of life, heartbeats included. */
   last_heard_ms: number | null
-  /** Events that could not be understood. */
+  /** Events that could not be understood, and why the last of them could not. */
   unreadable: number
+  unreadable_reason: string | null
   /** Connections since the console began to listen, the first not counted. */
   reconnects: number
   /** The last times when nothing could be heard, newest first. */
@@ -210,7 +222,18 @@ export const alertText = (alert: Alert, url: string): string => {
   const name = nameInText(devbox_name ?? '')
   const devbox = `Devbox ${name === '' ? devbox_id : `${name} (${devbox_id})`}`
   if (kind === 'failure') return `${devbox} failed at ${at}. ${url}`
-  return `${is_drill ? 'Drill: ' : ''}${(kind === 'end' ? endTexts : evictionTexts)[state](devbox, at)} ${url}`
+  const deadline = kind === 'end' ? 'end' : 'eviction'
+  const text =
+    state === 'stopped'
+      ? `${devbox} was ${stoppedText(alert)} before its ${deadline} at ${at}.`
+      : (kind === 'end' ? endTexts : evictionTexts)[state](devbox, at)
+  return `${is_drill ? 'Drill: ' : ''}${text} ${url}`
+}
+
+/** "suspended by Ada", where the person is known. */
+export const stoppedText = ({ stopped }: Pick<Alert, 'stopped'>): string => {
+  const { how = 'stopped', by = null } = stopped ?? {}
+  return by === null ? how : `${how} by ${nameInText(by)}`
 }
 
 /** An alert, and the page of it. */
@@ -232,7 +255,7 @@ export const alertsText = (told: readonly ToldAlert[]): string => {
 
 const mostLines = 10
 
-type StateTexts = Record<AlertState, (devbox: string, at: string) => string>
+type StateTexts = Record<Exclude<AlertState, 'stopped'>, (devbox: string, at: string) => string>
 
 const evictionTexts: StateTexts = {
   new: (devbox, at) => `${devbox} will be evicted at ${at}: it will be suspended, its processes end, its disk stays.`,

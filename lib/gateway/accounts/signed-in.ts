@@ -15,6 +15,9 @@ export interface SignedIn {
 /** An account, and the key of it that somebody has. */
 export type KeyHolder = Pick<SignedIn, 'account' | 'api_key'>
 
+/** The person if known, otherwise the account that everybody with its key shares. */
+export const nameOf = ({ person, account }: Pick<SignedIn, 'person' | 'account'>): string => person ?? account.name
+
 const longestMs = 7 * 24 * 3600 * 1000
 /** Whom the provider of single sign-on no longer knows is out on the same day. */
 const signedOnMs = 12 * 3600 * 1000

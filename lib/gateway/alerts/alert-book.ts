@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import type { Client } from '#lib/client/client.ts'
 import { type Devbox, isOfTrial } from '#lib/contract/devboxes.ts'
 import type { Eviction } from '#lib/contract/evictions.ts'
@@ -11,6 +11,7 @@ import {
   byUrgency,
   hasHappened,
   isOpen,
+  isSilenced,
   type LooksHealth,
   type Silence,
 } from '#lib/wire/alerts.ts'
@@ -21,26 +22,31 @@ import {
   afterTime,
   closed,
   closingState,
+  type DevboxStop,
   endSubject,
   evictionSubject,
+  howStopped,
+  isActive,
   isEndNear,
   nextDueMs,
   raised,
+  reopened,
   type Subject,
   settledMs,
   unseenMs,
 } from './alert-rules.ts'
 import type { AlertStore, HistoryQuery } from './alert-store.ts'
+import { limitConcurrency } from './limit-concurrency.ts'
 import { type Look, ServiceLooks } from './service-looks.ts'
 import { WatchHealth } from './watch-health.ts'
 import type { Webhook } from './webhook.ts'
-import { WebhookAlerts } from './webhook-alerts.ts'
 
-/** What the service tells of a devbox for an alert. */
+/** A devbox, as far as its alerts show it. */
 export interface DevboxFacts {
   name: string | null
   metadata: Record<string, string>
   status: string | undefined
+  stop?: DevboxStop | undefined
   /** Of a devbox that a benchmark made for a trial. */
   scenario_run_id?: string | undefined
 }
@@ -50,7 +56,7 @@ interface Options {
   store: AlertStore
   /** By the clock of the service. */
   now(): number
-  /** Undefined while the service does not answer; what is gone has ended. Never rejects. */
+  /** Undefined while the service does not answer; a missing devbox was shut down. Never rejects. */
   describe(apiKey: string, devboxId: string): Promise<DevboxFacts | undefined>
   /** Asks the service for what no stream tells. */
   client: (apiKey: string) => Pick<Client, 'devboxes' | 'benchmarkJobs'>
@@ -61,20 +67,23 @@ interface Options {
   urlOf(alertId: string): string
 }
 
-/** Pages and the webhook are told of an eviction without the name of its devbox when that takes longer. */
+/** After this long, pages get an eviction without the name of its devbox. */
 const describeMs = 500
+/** Each is a call of the service, and an outage or a drain asks about thousands of devboxes at once. */
+const maxDescribing = 8
+/** Alerts handled in one turn of the event loop: about 10 ms. */
+const batchSize = 100
 const lingerMs = 30_000
-/** After a connection the service has repeated what is pending within this time. */
-const repeatedMs = 3_000
 const testMs = 60_000
+/** Until keys that the service refused are tried again. */
+const refusedKeysMs = 30_000
 
 export type AlertListener = (item: AlertItem) => void
 
 /**
- * The alerts of one account: made of what its watch of evictions tells and of what it is asked for beside that, kept in
- * the store, told to every page and to the webhook. It listens while a page does, or always where it is told to stay.
- * Pages may have different keys of the account: the service is asked with one of those that listen, and with another
- * once that has left or is refused.
+ * The alerts of one account, made from its eviction stream and from polling the service; stored, and sent to every page
+ * and to the webhook. Active while a page listens, or always after `stay`. Pages may have different keys of the account:
+ * one of them is used, and another once its page leaves or the service refuses it.
  */
 export class AlertBook implements EvictionListener {
   readonly #options: Options
@@ -85,38 +94,44 @@ export class AlertBook implements EvictionListener {
   /** The ids of evictions that were scheduled here to practise, until they are reported. */
   readonly #drills = new Set<string>()
   readonly #open = new Map<string, Alert>()
-  readonly #webhookAlerts: WebhookAlerts
+  /** The id of the open alert of a devbox, by kind and devbox. */
+  readonly #openIds = new Map<string, string>()
+  /** Ids of open alerts to be announced once their silence is over. */
+  readonly #withheld = new Set<string>()
+  /** Reported evictions that have no alert yet, by devbox: of several in one turn the last counts. */
+  readonly #arrived = new Map<string, { eviction: Eviction; found_late: boolean }>()
+  #isRaising = false
+  /** Changed alerts that are neither stored nor sent to pages yet, by id. */
+  readonly #unsaved = new Map<string, Alert>()
+  #saving: Promise<void> | undefined
+  /** Alerts whose devbox is being asked for, and whether the service no longer reports them. */
+  readonly #settling = new Map<string, boolean>()
+  readonly #describe: Options['describe']
+  #silences: Silence[]
   readonly #watchHealth = new WatchHealth()
   /** With the key of each. */
   readonly #listeners = new Map<AlertListener, string>()
   /** The key it listens with whether a page is open or not. */
   #ownKey: string | undefined
   readonly #refusedKeys = new Set<string>()
+  #retryKeys: NodeJS.Timeout | undefined
   /** The key that the service is asked with. */
   #apiKey: string
   #watch: EvictionWatch | undefined
   #linger: NodeJS.Timeout | undefined
   #dueTimer: NodeJS.Timeout | undefined
-  /** True while what is told may have been told before without anybody here to hear it. */
-  #isCatchingUp = true
-  #catchingUp: NodeJS.Timeout | undefined
-  /** Since this book joined the watch; undefined once those that are open were compared with it. */
-  #reported: Set<string> | undefined
+  #dueMs = Number.POSITIVE_INFINITY
 
   constructor(apiKey: string, options: Options) {
     this.#apiKey = apiKey
     this.#options = options
-    for (const alert of options.store.open(options.account.id)) this.#open.set(alert.id, alert)
-    const { webhook, urlOf, now } = options
+    this.#describe = limitConcurrency(maxDescribing, options.describe)
+    this.#silences = options.store.silences(options.account.id, options.now())
+    for (const alert of options.store.open(options.account.id)) this.#hold(alert)
+    const { webhook, now } = options
     if (webhook) webhook.onChange = () => this.#tell({ event: 'webhook', data: webhook.failure })
     this.#followedJobs = options.store.followedJobs(options.account.id)
     this.#lookedMs = options.store.lookedMs(options.account.id)
-    this.#webhookAlerts = new WebhookAlerts(
-      { webhook, urlOf, now, silences: () => this.silences() },
-      this.#open.values(),
-      // One that was over since then has told nobody of what it withheld.
-      options.store.silences(options.account.id, this.#lookedMs ?? now()),
-    )
     this.#looks = new ServiceLooks({
       now,
       client: () => options.client(this.#apiKey),
@@ -160,8 +175,9 @@ export class AlertBook implements EvictionListener {
   }
 
   health(): AlertStreamHealth {
-    const { lastHeardMs: last_heard_ms = null, unreadable = 0 } = this.#watch ?? {}
-    return { ...this.#watchHealth.health, last_heard_ms, unreadable }
+    const { lastHeardMs: last_heard_ms = null, unreadable } = this.#watch ?? {}
+    const { count = 0, reason = null } = unreadable ?? {}
+    return { ...this.#watchHealth.health, last_heard_ms, unreadable: count, unreadable_reason: reason }
   }
 
   get unwritten(): string | null {
@@ -179,9 +195,19 @@ export class AlertBook implements EvictionListener {
     return () => this.#drills.delete(id)
   }
 
-  /** The eviction of the devbox was taken back through this console. */
+  /** The eviction of the devbox was canceled through this console. */
   cancelEviction(devboxId: string): void {
-    for (const alert of this.#ofKind('eviction')) if (alert.devbox_id === devboxId) this.#close(alert, 'cancelled')
+    const alert = this.#openOf('eviction', devboxId)
+    if (alert) this.#close(alert, 'cancelled')
+  }
+
+  /** Somebody suspended or shut down the devbox through this console. */
+  stopDevbox(devboxId: string, how: 'suspended' | 'shut down', by: string): void {
+    this.#raiseArrived(devboxId)
+    for (const kind of how === 'suspended' ? (['eviction'] as const) : (['eviction', 'end'] as const)) {
+      const alert = this.#openOf(kind, devboxId)
+      if (alert) this.#close(alert, 'stopped', { how, by })
+    }
   }
 
   /** A call through this console changed how long the devbox lives. */
@@ -202,16 +228,17 @@ export class AlertBook implements EvictionListener {
   }
 
   get(id: string): Alert | undefined {
-    return this.#open.get(id) ?? this.#options.store.get(this.#account, id)
+    return this.#open.get(id) ?? this.#unsaved.get(id) ?? this.#options.store.get(this.#account, id)
   }
 
   history(query: HistoryQuery) {
+    this.#saveSome(this.#unsaved.size)
     return this.#options.store.history(this.#account, query)
   }
 
-  /** Answers those that were new until now; ids that are over or unknown are left out. */
-  acknowledge(ids: readonly string[], by: string): Alert[] {
-    return ids.flatMap((id) => {
+  /** Returns those that were new until now, once they are stored; closed and unknown ones are left out. */
+  async acknowledge(ids: readonly string[], by: string): Promise<Alert[]> {
+    const taken = ids.flatMap((id) => {
       const alert = this.#open.get(id)
       const next = alert && acknowledged(alert, by, this.#options.now())
       if (!next) return []
@@ -219,15 +246,19 @@ export class AlertBook implements EvictionListener {
       this.#send('alert.acknowledged', next)
       return [next]
     })
+    await this.#saving
+    return taken
   }
 
   silences(): Silence[] {
-    return this.#options.store.silences(this.#account, this.#options.now())
+    const nowMs = this.#options.now()
+    return this.#silences.filter(({ until_ms }) => until_ms > nowMs)
   }
 
   silence(wanted: Pick<Silence, 'metadata' | 'until_ms' | 'comment' | 'by'>): Silence {
     const silence = { id: `sil_${randomUUID()}`, created_ms: this.#options.now(), ...wanted }
     this.#options.store.putSilence(this.#account, silence)
+    this.#readSilences()
     this.#tell({ event: 'silences', data: this.silences() })
     return silence
   }
@@ -236,13 +267,14 @@ export class AlertBook implements EvictionListener {
   endSilence(id: string): boolean {
     const isThere = this.#options.store.deleteSilence(this.#account, id)
     if (isThere) {
+      this.#readSilences()
       this.#tell({ event: 'silences', data: this.silences() })
-      this.#webhookAlerts.sendWithheld(this.#open)
+      this.#announceWithheld()
     }
     return isThere
   }
 
-  /** An alert that goes the way of all others, and is about nothing. */
+  /** Raises an alert about nothing, which takes the same way as all others. */
   test(): Alert {
     const deadline_ms = this.#options.now() + testMs
     const subject: Subject = { id: `test@${deadline_ms}`, kind: 'test', devbox_id: 'test', deadline_ms }
@@ -254,30 +286,33 @@ export class AlertBook implements EvictionListener {
 
   close(): void {
     this.#unlisten()
+    clearTimeout(this.#retryKeys)
     this.#options.webhook?.close()
+    this.#saveSome(this.#unsaved.size)
     this.#listeners.clear()
-    // What is still being asked for has no alert to change any more.
+    this.#arrived.clear()
+    // Calls that are still pending have no alert to change.
     this.#open.clear()
   }
 
   start({ evictions, upstream }: RelayData['snapshot']): void {
-    this.#reported = new Set()
     this.#enter(upstream)
-    for (const eviction of evictions) void this.#report(eviction)
-    this.#caughtUpSoon()
+    for (const eviction of evictions) this.#report(eviction, true)
   }
 
   tell({ event, data }: RelayEvent): void {
     if (event === 'upstream') this.#enter(data)
     if (event === 'upstream' || event === 'heartbeat' || event === 'snapshot') return
-    if (event === 'eviction') return void this.#report(data)
+    // The stream lost what only a repetition reports.
+    if (event === 'eviction') return void this.#report(data, this.#watch?.isReplaying ?? true)
     this.#watchHealth.heardEvent()
-    for (const alert of this.#ofKind('eviction')) if (alert.devbox_id === data.devbox_id) void this.#settle(alert, true)
+    this.#raiseArrived(data.devbox_id)
+    const alert = this.#openOf('eviction', data.devbox_id)
+    if (alert) void this.#settle(alert, true)
   }
 
   end(): void {
     this.#watch = undefined
-    if (this.#keys.length > 0) this.#isCatchingUp = true
   }
 
   get #account(): string {
@@ -300,7 +335,11 @@ export class AlertBook implements EvictionListener {
     }
     if (!this.#watch) {
       this.#watch = this.#options.watchFor(next)
-      this.#watch.join(this)
+      const known = this.#ofKind('eviction')
+      this.#watch.join(
+        this,
+        known.map(({ devbox_id, deadline_ms }) => ({ devbox_id, eviction_deadline_ms: deadline_ms })),
+      )
     }
     this.#looks.start()
     this.#waitUntilDue()
@@ -309,30 +348,14 @@ export class AlertBook implements EvictionListener {
   #unlisten(): void {
     clearTimeout(this.#linger)
     clearTimeout(this.#dueTimer)
-    clearTimeout(this.#catchingUp)
     this.#looks.stop()
     this.#leaveWatch()
     this.#watchHealth.leave()
-    this.#isCatchingUp = true
   }
 
   #leaveWatch(): void {
     this.#watch?.leave(this)
     this.#watch = undefined
-  }
-
-  /** After a connection the service repeats what is pending; what it tells later is new. */
-  #caughtUpSoon(): void {
-    clearTimeout(this.#catchingUp)
-    if (!this.#watchHealth.isLive) return
-    this.#catchingUp = setTimeout(() => {
-      this.#isCatchingUp = false
-      const reported = this.#reported
-      this.#reported = undefined
-      // What was open when nobody listened any more, and is no longer reported.
-      for (const alert of this.#ofKind('eviction'))
-        if (reported && !reported.has(alert.id)) void this.#settle(alert, true)
-    }, repeatedMs)
   }
 
   #enter(upstream: RelayUpstream): void {
@@ -343,11 +366,21 @@ export class AlertBook implements EvictionListener {
       if (!isFirst) void this.#looks.look()
       this.#refusedKeys.delete(this.#apiKey)
       this.#doWhatIsDue()
-      this.#caughtUpSoon()
-    } else this.#isCatchingUp = true
+    }
     if (upstream.state !== 'refused') return
     this.#refusedKeys.add(this.#apiKey)
+    this.#retryKeys ??= setTimeout(() => {
+      this.#retryKeys = undefined
+      this.#refusedKeys.clear()
+      if (this.#watchHealth.health.state !== 'refused') return
+      this.#refusedKeys.add(this.#apiKey)
+      this.#listen()
+    }, refusedKeysMs)
     this.#listen()
+  }
+
+  #openOf(kind: Alert['kind'], devboxId: string): Alert | undefined {
+    return this.#open.get(this.#openIds.get(`${kind} ${devboxId}`) ?? '')
   }
 
   #ofKind(wanted: Alert['kind']): Alert[] {
@@ -360,20 +393,15 @@ export class AlertBook implements EvictionListener {
   }
 
   /** The alert as it is raised now. One of the same devbox and kind with another deadline has moved. */
-  #raise(subject: Subject, told: Parameters<typeof raised>[1]): Alert {
-    const nowMs = this.#options.now()
-    const before = this.#ofKind(subject.kind).find(({ devbox_id }) => devbox_id === subject.devbox_id)
-    if (before && subject.devbox_id) this.#close(before, 'moved')
-    const known = this.#options.store.get(this.#account, subject.id)
-    return known
-      ? { ...known, state: 'new', alarms: known.alarms + 1, raised_ms: nowMs, closed_ms: null }
-      : raised(subject, told, nowMs, before)
+  #raise(subject: Subject, told: Parameters<typeof raised>[1], known?: Alert): Alert {
+    const before = subject.devbox_id ? this.#openOf(subject.kind, subject.devbox_id) : undefined
+    if (before) this.#close(before, 'moved')
+    const next = raised(subject, told, this.#options.now(), before)
+    return known ? { ...next, first_heard_ms: known.first_heard_ms, alarms: known.alarms + next.alarms } : next
   }
 
   #raiseAndTell(subject: Subject, told: Parameters<typeof raised>[1]): void {
-    const alert = this.#raise(subject, told)
-    this.#keep(alert)
-    if (alert.state === 'new') this.#send('alert.raised', alert)
+    this.#announce(this.#raise(subject, told, this.get(subject.id)))
   }
 
   #looked(look: Look): void {
@@ -414,7 +442,7 @@ export class AlertBook implements EvictionListener {
       const id = `${devbox.id}:failure`
       // A second of slack: the two clocks need not agree, and no alert is made twice.
       // A service may leave the time out: then nobody can tell whether it failed since.
-      if (!(failedMs >= sinceMs - clockSlackMs) || this.#options.store.get(this.#account, id)) continue
+      if (!(failedMs >= sinceMs - clockSlackMs) || this.get(id)) continue
       const subject: Subject = { id, kind: 'failure', devbox_id: devbox.id, deadline_ms: failedMs }
       this.#raiseAndTell(subject, { ...factsOf(devbox), found_late })
     }
@@ -430,93 +458,186 @@ export class AlertBook implements EvictionListener {
     }
   }
 
-  async #report(eviction: Eviction): Promise<void> {
+  #report(eviction: Eviction, found_late: boolean): void {
+    this.#arrived.set(eviction.devbox_id, { eviction, found_late })
+    if (!this.#isRaising) void this.#raiseInBatches()
+  }
+
+  async #raiseInBatches(): Promise<void> {
+    this.#isRaising = true
+    for (await turn(); this.#arrived.size > 0; await turn())
+      for (const devboxId of [...this.#arrived.keys().take(batchSize)]) this.#raiseArrived(devboxId)
+    this.#isRaising = false
+  }
+
+  #raiseArrived(devboxId: string): void {
+    const arrived = this.#arrived.get(devboxId)
+    if (!arrived) return
+    this.#arrived.delete(devboxId)
+    this.#raiseEviction(arrived.eviction, arrived.found_late)
+  }
+
+  #raiseEviction(eviction: Eviction, found_late: boolean): void {
     const subject = evictionSubject(eviction)
-    const { id } = subject
-    this.#reported?.add(id)
+    const { id, devbox_id } = subject
     if (this.#open.has(id)) return
     this.#watchHealth.heardEvent()
-    const told = { devbox_name: null, metadata: {}, found_late: this.#isCatchingUp }
+    const known = this.get(id)
+    if (known && known.state !== 'moved') return void this.#reopen(known)
     const isDrill = this.#drills.delete(id)
-    this.#open.set(id, this.#raise(isDrill ? { ...subject, is_drill: true } : subject, told))
-    const describing = this.#options.describe(this.#apiKey, eviction.devbox_id)
+    const told = { devbox_name: null, metadata: {}, found_late }
+    this.#hold(this.#raise(isDrill ? { ...subject, is_drill: true } : subject, told, known))
+    void this.#describeAndAnnounce(id, devbox_id)
+  }
+
+  async #describeAndAnnounce(id: string, devboxId: string): Promise<void> {
+    const describing = this.#describe(this.#apiKey, devboxId)
     const soonEnough = await Promise.race([describing, delay(describeMs, undefined)])
-    // It may have been moved or settled meanwhile, and an alert that nobody was told of is then still written down.
-    const describe = (facts: DevboxFacts | undefined) => {
-      const current = this.#open.get(id)
-      if (!current) return
-      if (!facts) return this.#keep(current)
-      const { name, metadata, scenario_run_id } = facts
-      this.#keep({ ...current, devbox_name: name, metadata, ...(scenario_run_id && { scenario_run_id }) })
-    }
-    describe(soonEnough)
-    if (!soonEnough) describe(await describing)
+    if (!soonEnough && this.#open.has(id)) this.#keep(this.#open.get(id) as Alert)
+    const facts = soonEnough ?? (await describing)
+    // It may have been moved or closed meanwhile.
     const current = this.#open.get(id)
-    if (current && current.state === 'new') this.#send('alert.raised', current)
+    if (!current) return
+    if (!facts) return void this.#announce(current)
+    const { name, metadata, scenario_run_id } = facts
+    this.#announce({ ...current, devbox_name: name, metadata, ...(scenario_run_id && { scenario_run_id }) })
+  }
+
+  /** An eviction that was closed is reported again: nobody is alarmed twice. */
+  async #reopen(known: Alert): Promise<void> {
+    if (known.state !== 'withdrawn' && known.state !== 'cancelled') {
+      if (this.#options.now() >= known.deadline_ms) return
+      // A service may report the eviction of a devbox that is suspended already.
+      const status = (await this.#describe(this.#apiKey, known.devbox_id))?.status
+      if (status === undefined || !isActive(status) || this.#open.has(known.id) || !this.#watch) return
+    }
+    const before = this.#openOf(known.kind, known.devbox_id)
+    if (before) this.#close(before, 'moved')
+    this.#keep(reopened(known))
   }
 
   /**
-   * Closes an alert once its devbox has ended, or where it `isOver` and is not told of again meanwhile. After the deadline
-   * nobody can tell what has become of it while the service does not answer: it is asked again until it does.
+   * Closes an alert once its devbox has stopped, or where it `isOver` and is not reported again meanwhile. After the
+   * deadline nobody knows what became of it while the service does not answer: it is asked again until it does.
    */
   async #settle(alert: Alert, isOver: boolean): Promise<void> {
-    const facts = await this.#options.describe(this.#apiKey, alert.devbox_id)
+    const isAsked = this.#settling.has(alert.id)
+    this.#settling.set(alert.id, isOver || this.#settling.get(alert.id) === true)
+    if (isAsked) return
+    const facts = await this.#describe(this.#apiKey, alert.devbox_id)
+    const isOverNow = this.#settling.get(alert.id)
+    this.#settling.delete(alert.id)
     const current = this.#open.get(alert.id)
     const nowMs = this.#options.now()
     if (!current || (!facts && nowMs >= current.deadline_ms && nowMs < current.deadline_ms + unseenMs)) return
-    const state = closingState(current, facts?.status, nowMs)
-    const isTold = this.#watch?.everything().evictions.some((eviction) => evictionSubject(eviction).id === alert.id)
-    if (state === 'ended' || (isOver && !isTold)) this.#close(current, state)
+    const state = closingState(current, facts?.status, nowMs, facts?.stop)
+    if (state === 'stopped') this.#close(current, state, { how: howStopped(facts?.status), by: null })
+    else if (state === 'ended') this.#close(current, state)
+    else if (isOverNow && this.#watch?.deadlineOf(alert.devbox_id) !== alert.deadline_ms) this.#close(current, state)
   }
 
-  #close(alert: Alert, state: Parameters<typeof closed>[1]): void {
-    const next = closed(alert, state, this.#options.now())
+  #close(alert: Alert, state: Parameters<typeof closed>[1], stopped?: Alert['stopped']): void {
+    const next = closed(alert, state, this.#options.now(), stopped)
     if (!next) return
     this.#keep(next)
     if (next.kind !== 'test') this.#send('alert.closed', next)
   }
 
+  /** Stores an alert that was raised and announces it; while it is silenced, only pages get it. */
+  #announce(alert: Alert): void {
+    if (alert.state !== 'new') return void this.#keep(alert)
+    const { withheld, ...told } = alert
+    if (isSilenced(alert, this.#silences, this.#options.now()))
+      return void this.#keep({ ...told, withheld: withheld ?? (alert.alarms > 1 ? 'again' : 'first') })
+    this.#keep(told)
+    this.#send('alert.raised', told)
+  }
+
+  #announceWithheld(): void {
+    for (const id of this.#withheld) {
+      const alert = this.#open.get(id)
+      if (alert && !isSilenced(alert, this.#silences, this.#options.now())) this.#announce(alert)
+    }
+  }
+
+  /** What follows an announcement is sent even while the alert is silenced, or a receiver would wait for its end. */
+  #send(event: AlertEventName, alert: Alert): void {
+    if (alert.withheld !== 'first') this.webhook?.send(event, alert, this.#options.urlOf(alert.id))
+  }
+
+  #readSilences(): void {
+    this.#silences = this.#options.store.silences(this.#account, this.#options.now())
+  }
+
+  #hold(alert: Alert): void {
+    const key = `${alert.kind} ${alert.devbox_id}`
+    this.#withheld.delete(alert.id)
+    if (isOpen(alert)) {
+      this.#open.set(alert.id, alert)
+      this.#openIds.set(key, alert.id)
+      if (alert.state === 'new' && alert.withheld) this.#withheld.add(alert.id)
+    } else {
+      this.#open.delete(alert.id)
+      if (this.#openIds.get(key) === alert.id) this.#openIds.delete(key)
+    }
+  }
+
   #keep(alert: Alert): void {
-    if (isOpen(alert)) this.#open.set(alert.id, alert)
-    else this.#open.delete(alert.id)
-    this.#options.store.put(this.#account, alert)
-    this.#tell({ event: 'alert', data: alert })
-    this.#waitUntilDue()
+    this.#hold(alert)
+    this.#unsaved.set(alert.id, alert)
+    this.#saving ??= this.#saveInBatches()
+    if (isOpen(alert)) this.#wakeBy(this.#dueOf(alert))
+  }
+
+  async #saveInBatches(): Promise<void> {
+    for (await turn(); this.#unsaved.size > 0; await turn()) this.#saveSome(batchSize)
+    this.#saving = undefined
+  }
+
+  #saveSome(most: number): void {
+    const alerts = [...this.#unsaved.values().take(most)]
+    for (const { id } of alerts) this.#unsaved.delete(id)
+    this.#options.store.put(this.#account, alerts)
+    for (const alert of alerts) this.#tell({ event: 'alert', data: alert })
   }
 
   #tell(item: AlertItem): void {
     for (const listener of this.#listeners.keys()) listener(item)
   }
 
-  #send(event: AlertEventName, alert: Alert): void {
-    if (!this.#webhookAlerts.send(event, alert)) this.#waitUntilDue()
+  /** When an alert may have to be raised again, closed, or announced because its silence is over. */
+  #dueOf(alert: Alert): number {
+    const dueMs = nextDueMs(alert, this.#options.now())
+    return this.#withheld.has(alert.id) ? Math.min(dueMs, ...this.silences().map(({ until_ms }) => until_ms)) : dueMs
   }
 
-  /** An alert is due when it is raised again, over, or no longer silenced. */
+  #wakeBy(dueMs: number): void {
+    if (!this.#watch || dueMs >= this.#dueMs) return
+    clearTimeout(this.#dueTimer)
+    this.#dueMs = dueMs
+    this.#dueTimer = setTimeout(() => this.#doWhatIsDue(), dueMs - this.#options.now() + 1)
+  }
+
   #waitUntilDue(): void {
     clearTimeout(this.#dueTimer)
-    if (this.#open.size === 0 || !this.#watch) return
-    const nowMs = this.#options.now()
-    const alertsDueMs = [...this.#open.values()].map((alert) => nextDueMs(alert, nowMs))
-    const dueMs = Math.min(...alertsDueMs, ...this.#webhookAlerts.silencesEndMs)
-    this.#dueTimer = setTimeout(() => this.#doWhatIsDue(), dueMs - nowMs + 1)
+    this.#dueMs = Number.POSITIVE_INFINITY
+    for (const alert of this.#open.values()) this.#wakeBy(this.#dueOf(alert))
   }
 
   #doWhatIsDue(): void {
     const nowMs = this.#options.now()
+    // While the service repeats what is pending, or is away, a deadline may have moved.
+    const isCurrent = this.#watchHealth.isLive && this.#watch?.isReplaying === false
     for (const alert of [...this.#open.values()]) {
       const again = afterTime(alert, nowMs)
-      if (again) {
-        this.#keep(again)
-        this.#send('alert.raised', again)
-      } else if (hasHappened(alert)) {
+      if (again) this.#announce(again)
+      else if (hasHappened(alert)) {
         if (nowMs >= alert.first_heard_ms + unseenMs) this.#close(alert, 'passed')
       } else if (alert.kind === 'test' && nowMs >= alert.deadline_ms) this.#close(alert, 'passed')
       // A devbox that still runs right after its deadline is being suspended while its eviction is reported.
-      else if (nowMs >= alert.deadline_ms + settledMs)
-        void this.#settle(alert, alert.kind === 'eviction' && !this.#isCatchingUp)
+      else if (nowMs >= alert.deadline_ms + settledMs) void this.#settle(alert, alert.kind === 'eviction' && isCurrent)
     }
-    this.#webhookAlerts.sendWithheld(this.#open)
+    this.#announceWithheld()
     this.#waitUntilDue()
   }
 }

@@ -1,11 +1,14 @@
 import { ApiError } from '#lib/client/api-error.ts'
 import { backoffMs, pause } from '#lib/client/backoff.ts'
-import type { KeyHolder } from '../accounts/signed-in.ts'
-import { evictionHubFor } from '../evictions/hub.ts'
+import { devboxes } from '#lib/contract/devboxes.ts'
+import { verifyKey } from '../accounts/sign-in.ts'
+import { type KeyHolder, nameOf, type SignedIn } from '../accounts/signed-in.ts'
+import { evictionHubFor, evictionHubsOf } from '../evictions/hub.ts'
 import { serviceNow } from '../http/service-clock.ts'
 import { clientFor, serviceIdentity } from '../http/upstream.ts'
 import { registry } from '../registry.ts'
 import { AlertBook, type DevboxFacts } from './alert-book.ts'
+import { lastStop } from './alert-rules.ts'
 import { AlertStore } from './alert-store.ts'
 import { Webhook } from './webhook.ts'
 
@@ -42,12 +45,13 @@ const storeOf = (): AlertStore => {
 const describe = async (apiKey: string, id: string): Promise<DevboxFacts | undefined> => {
   try {
     const devbox = await clientFor(apiKey, callTimeoutMs).devboxes.get({ params: { id } })
-    const { name = null, metadata, status, initiator_type, initiator_id } = devbox
-    // A record without a status says nothing of what became of it.
+    const { name = null, metadata, status, state_transitions, initiator_type, initiator_id } = devbox
     return {
       name,
       metadata,
+      // A record without a status does not say what became of the devbox.
       status: status || undefined,
+      stop: lastStop(state_transitions),
       scenario_run_id: (initiator_type === 'scenario' && initiator_id) || undefined,
     }
   } catch (error) {
@@ -56,22 +60,29 @@ const describe = async (apiKey: string, id: string): Promise<DevboxFacts | undef
 }
 const gone = { name: null, metadata: {}, status: 'shutdown' }
 
+/** Somebody suspended or shut down the devbox through the console, which withdraws its eviction unreported. */
+export const devboxStopped = (session: SignedIn, operation: string, devboxId: string): void => {
+  const how = operation === devboxes.suspend.id ? 'suspended' : 'shut down'
+  registry().alertBooks.get(session.account.id)?.stopDevbox(devboxId, how, nameOf(session))
+  for (const hub of evictionHubsOf(session.account.id)) hub.refresh()
+}
+
 /** A call through the console started the devbox's keep-alive time anew. */
 export const keptAlive = (accountId: string, devboxId: string): void =>
   registry().alertBooks.get(accountId)?.keptAlive(devboxId)
 
-/** Has the webhook told of alerts with no page open, from now on until `signal` aborts. */
+/** Sends alerts to the webhook with no page open, until `signal` aborts. Retries every minute, whatever the answer. */
 export const watchForWebhook = async (signal: AbortSignal): Promise<void> => {
   const { config, service } = registry()
   const api_key = config.webhook && (config.webhook.apiKey ?? service.ownKey())
   if (!api_key) return
   for (let attempt = 0; !signal.aborted; attempt++) {
     try {
-      const account = await clientFor(api_key, callTimeoutMs).accounts.me()
+      const account = await verifyKey(api_key)
       return alertBookFor({ account, api_key }).stay(api_key)
     } catch (error) {
       if (attempt === 0) console.error(`The webhook waits for the service: ${(error as Error).message}`)
-      await pause(backoffMs(attempt, { firstMs: 1_000, maxMs: 60_000 }), signal)
+      await pause(backoffMs(attempt, { firstMs: 1_000, maxMs: 45_000 }), signal)
     }
   }
 }

@@ -28,6 +28,8 @@ const columns = {
   state: ({ state }: Alert) => state,
   first_heard: ({ first_heard_ms }: Alert) => new Date(first_heard_ms).toISOString(),
   found_late: ({ found_late }: Alert) => String(found_late),
+  stopped: ({ stopped }: Alert) => stopped?.how ?? '',
+  stopped_by: ({ stopped }: Alert) => stopped?.by ?? '',
   acknowledged_by: ({ acknowledged_by }: Alert) => acknowledged_by ?? '',
   acknowledged: ({ acknowledged_ms }: Alert) =>
     acknowledged_ms === null ? '' : new Date(acknowledged_ms).toISOString(),

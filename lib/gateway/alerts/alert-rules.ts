@@ -51,6 +51,13 @@ export const raised = (subject: Subject, told: Told, nowMs: number, before?: Ale
   }
 }
 
+/** An alert that was closed too early, as it was before. */
+export const reopened = ({ stopped: _, ...alert }: Alert): Alert => {
+  const { acknowledged_ms, raised_ms, alarms } = alert
+  const isTakenOn = acknowledged_ms !== null && (acknowledged_ms >= raised_ms || alarms === 0)
+  return { ...alert, state: isTakenOn ? 'acknowledged' : 'new', closed_ms: null }
+}
+
 /** What has happened already is over with that. */
 export const acknowledged = (alert: Alert, by: string, nowMs: number): Alert | undefined => {
   if (alert.state !== 'new') return undefined
@@ -71,22 +78,53 @@ export const afterTime = (alert: Alert, nowMs: number): Alert | undefined => {
 
 export const closed = (
   alert: Alert,
-  state: 'moved' | 'ended' | 'passed' | 'withdrawn' | 'cancelled',
+  state: 'moved' | 'ended' | 'passed' | 'withdrawn' | 'cancelled' | 'stopped',
   nowMs: number,
-): Alert | undefined => (isOpen(alert) ? { ...alert, state, closed_ms: nowMs } : undefined)
+  stopped?: Alert['stopped'],
+): Alert | undefined => (isOpen(alert) ? { ...alert, state, closed_ms: nowMs, ...(stopped && { stopped }) } : undefined)
 
-/** What has become of a devbox whose eviction is no longer reported; `status` is undefined where nobody could tell. */
+/** The last step with which a devbox stopped running. */
+export interface DevboxStop {
+  status: string
+  at_ms: number
+}
+
+type Steps = readonly { status?: string | undefined; transition_time_ms?: number | undefined }[]
+
+export const lastStop = (steps: Steps): DevboxStop | undefined => {
+  const { status, transition_time_ms: at_ms } =
+    steps.findLast(({ status = '' }, index) => !isActive(status) && isActive(steps[index - 1]?.status ?? '')) ?? {}
+  return status !== undefined && Number.isFinite(at_ms) ? { status, at_ms: at_ms as number } : undefined
+}
+
+/** What became of a devbox whose eviction is no longer reported; `status` is undefined where the service gave none. */
 export const closingState = (
   { deadline_ms, kind }: Pick<Alert, 'deadline_ms' | 'kind'>,
   status: string | undefined,
   nowMs: number,
-): 'ended' | 'passed' | 'withdrawn' => {
-  const isOver = (known: string) => (kind === 'end' ? endedStatuses.includes(known) : !activeStatuses.includes(known))
-  if (status !== undefined && isOver(status)) return 'ended'
+  stop?: DevboxStop,
+): 'ended' | 'passed' | 'withdrawn' | 'stopped' => {
+  const byDeadline = (ms: number) => ms >= deadline_ms - clockSlackMs
+  if (status !== undefined && kind === 'end' && endedStatuses.includes(status)) return 'ended'
+  if (status !== undefined && kind !== 'end') {
+    // Only the service stops a devbox at its deadline. Before that it was a person, a rule or a failure.
+    if (!isActive(status)) return byDeadline(stop?.at_ms ?? nowMs) ? 'ended' : 'stopped'
+    // Evicted and resumed since.
+    if (stop && byDeadline(stop.at_ms)) return 'ended'
+  }
   return status === undefined || nowMs < deadline_ms ? 'withdrawn' : 'passed'
 }
 
-const activeStatuses = ['running', 'provisioning', 'initializing', 'resuming']
+export const howStopped = (status: string | undefined): NonNullable<Alert['stopped']>['how'] => {
+  if (status === 'shutdown') return 'shut down'
+  if (status === 'failure') return 'failed'
+  return status === 'suspended' || status === 'suspending' ? 'suspended' : 'stopped'
+}
+
+/** The clock of the service and the times it writes need not agree. */
+const clockSlackMs = 1_000
+const activeStatuses = ['queued', 'scheduled', 'provisioning', 'initializing', 'running', 'resuming']
+export const isActive = (status: string): boolean => activeStatuses.includes(status)
 /** Only then is the disk gone. */
 const endedStatuses = ['shutdown', 'failure']
 

@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { type Alert, isOpen, maxKeptAlerts, type Silence } from '#lib/wire/alerts.ts'
 import { openConsoleDatabase } from '../console-database.ts'
 
@@ -10,6 +10,9 @@ export interface HistoryQuery {
   starting_after?: string | undefined
 }
 
+/** What it is about, and how it is written. */
+type Change = [about: string, { write(): void; alert?: Alert }]
+
 const alertKey = (account: string, id: string) => `alert ${account} ${id}`
 
 /**
@@ -18,8 +21,9 @@ const alertKey = (account: string, id: string) => `alert ${account} ${id}`
  */
 export class AlertStore {
   readonly #database: DatabaseSync
-  /** What the disk did not take, by what it is about: the last word about each. */
-  readonly #unwritten = new Map<string, { write(): void; alert?: Alert }>()
+  readonly #statements = new Map<string, StatementSync>()
+  /** Changes that are not on the disk, by what they are about: the last one of each. */
+  readonly #unwritten = new Map<string, Change[1]>()
   /** Why something is unwritten; null when nothing is. */
   #problem: string | null = null
 
@@ -51,9 +55,14 @@ export class AlertStore {
     return this.#problem
   }
 
-  /** An alert that the disk does not take is kept all the same, and written with what is written next. */
-  put(account: string, alert: Alert): void {
-    this.#write(alertKey(account, alert.id), { write: () => this.#put(account, alert), alert })
+  /** Alerts that the disk does not take are kept in memory and written with the next. */
+  put(account: string, alerts: readonly Alert[]): void {
+    const changes: Change[] = alerts.map((alert) => [
+      alertKey(account, alert.id),
+      { write: () => this.#put(account, alert), alert },
+    ])
+    if (!alerts.every(isOpen)) changes.push([`prune ${account}`, { write: () => this.#prune(account) }])
+    this.#write(changes)
   }
 
   #put(account: string, alert: Alert): void {
@@ -69,14 +78,16 @@ export class AlertStore {
       words.join('\n').toLowerCase(),
       JSON.stringify(alert),
     )
-    if (!isOpen(alert))
-      this.#run(
-        `DELETE FROM alerts WHERE account = ? AND state NOT IN ('new', 'acknowledged') AND first_heard_ms <= (
-           SELECT first_heard_ms FROM alerts WHERE account = ? ORDER BY first_heard_ms DESC LIMIT 1 OFFSET ?)`,
-        account,
-        account,
-        maxKeptAlerts,
-      )
+  }
+
+  #prune(account: string): void {
+    this.#run(
+      `DELETE FROM alerts WHERE account = ? AND state NOT IN ('new', 'acknowledged') AND first_heard_ms <= (
+         SELECT first_heard_ms FROM alerts WHERE account = ? ORDER BY first_heard_ms DESC LIMIT 1 OFFSET ?)`,
+      account,
+      account,
+      maxKeptAlerts,
+    )
   }
 
   get(account: string, id: string): Alert | undefined {
@@ -112,9 +123,9 @@ export class AlertStore {
       wheres.push('instr(words, ?) > 0')
       values.push(search.toLowerCase())
     }
-    const counted = this.#database
-      .prepare(`SELECT count(*) AS n FROM alerts WHERE ${wheres.join(' AND ')}`)
-      .get(...values) as { n: number }
+    const counted = this.#prepare(`SELECT count(*) AS n FROM alerts WHERE ${wheres.join(' AND ')}`).get(...values) as {
+      n: number
+    }
     if (starting_after !== undefined) {
       wheres.push('(first_heard_ms, id) < (SELECT first_heard_ms, id FROM alerts WHERE account = ? AND id = ?)')
       values.push(account, starting_after)
@@ -161,12 +172,12 @@ export class AlertStore {
 
   followJob(account: string, jobId: string): void {
     const sql = 'INSERT OR IGNORE INTO followed_jobs VALUES (?, ?)'
-    this.#write(`job ${account} ${jobId}`, { write: () => this.#run(sql, account, jobId) })
+    this.#write([[`job ${account} ${jobId}`, { write: () => this.#run(sql, account, jobId) }]])
   }
 
   unfollowJob(account: string, jobId: string): void {
     const sql = 'DELETE FROM followed_jobs WHERE account = ? AND job_id = ?'
-    this.#write(`job ${account} ${jobId}`, { write: () => this.#run(sql, account, jobId) })
+    this.#write([[`job ${account} ${jobId}`, { write: () => this.#run(sql, account, jobId) }]])
   }
 
   /** When the service was last asked for what no stream tells; null when it never was. */
@@ -177,33 +188,41 @@ export class AlertStore {
 
   setLookedMs(account: string, ms: number): void {
     const sql = 'INSERT OR REPLACE INTO looks VALUES (?, ?)'
-    this.#write(`looked ${account}`, { write: () => this.#run(sql, account, ms) })
+    this.#write([[`looked ${account}`, { write: () => this.#run(sql, account, ms) }]])
   }
 
-  /** Never throws: a full disk must not keep an alert from people. */
-  #write(about: string, what: { write(): void; alert?: Alert }): void {
-    // Written after what is unwritten, so that of two words about one alert the later one stays.
-    this.#unwritten.delete(about)
-    this.#unwritten.set(about, what)
+  /** Never throws: people must get an alert even if the disk is full. */
+  #write(changes: readonly Change[]): void {
+    // After what is unwritten, so that of two changes of one alert the later one stays.
+    for (const [about, change] of changes) {
+      this.#unwritten.delete(about)
+      this.#unwritten.set(about, change)
+    }
     try {
-      for (const [each, { write }] of this.#unwritten) {
-        write()
-        this.#unwritten.delete(each)
-      }
+      this.#database.exec('BEGIN')
+      for (const { write } of this.#unwritten.values()) write()
+      this.#database.exec('COMMIT')
+      this.#unwritten.clear()
       this.#problem = null
     } catch (error) {
-      if (this.#problem === null) console.error('Alerts cannot be written down:', error)
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK')
+      if (this.#problem === null) console.error('Alerts cannot be stored:', error)
       this.#problem = (error as Error).message
     }
   }
 
+  #prepare(sql: string): StatementSync {
+    const statement = this.#statements.get(sql) ?? this.#database.prepare(sql)
+    this.#statements.set(sql, statement)
+    return statement
+  }
+
   #run(sql: string, ...values: (string | number)[]): number {
-    return Number(this.#database.prepare(sql).run(...values).changes)
+    return Number(this.#prepare(sql).run(...values).changes)
   }
 
   #rows(sql: string, ...values: (string | number)[]): unknown[] {
-    return this.#database
-      .prepare(sql)
+    return this.#prepare(sql)
       .all(...values)
       .map(({ json }) => JSON.parse(String(json)))
   }

@@ -274,13 +274,13 @@ it('exports the whole history, of which a list is a page', async () => {
   await ask('GET', '')
   const { id } = await service.client.accounts.me({})
   const exported = 1_203
-  for (let n = 0; n < exported; n++)
-    gateway.registry.alertStore?.put(`${serviceIdentity()} ${id}`, {
-      ...past,
-      id: `dbx_past@${n}`,
-      devbox_name: n === 0 ? '=1+1,"x"' : `past-${n}`,
-      first_heard_ms: n,
-    })
+  const alerts = Array.from({ length: exported }, (_, n) => ({
+    ...past,
+    id: `dbx_past@${n}`,
+    devbox_name: n === 0 ? '=1+1,"x"' : `past-${n}`,
+    first_heard_ms: n,
+  }))
+  gateway.registry.alertStore?.put(`${serviceIdentity()} ${id}`, alerts)
   const csv = await (await gateway.fetch('/api/alerts?format=csv&search=past', { cookie })).text()
   expect(csv.split('\r\n')).toHaveLength(exported + 2)
   expect(csv).toContain(`dbx_past,"'=1+1,""x""",`)

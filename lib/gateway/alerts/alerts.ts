@@ -4,9 +4,9 @@ import { hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import { maxEpochMs } from '#lib/contract/common.ts'
 import type { Endpoint } from '#lib/contract/endpoint.ts'
 import { evictions } from '#lib/contract/evictions.ts'
-import type { AlertHealth, AlertHistory } from '#lib/wire/alerts.ts'
+import { type AlertHealth, type AlertHistory, maxKeptAlerts } from '#lib/wire/alerts.ts'
 import { callerOf } from '../accounts/session-cookie.ts'
-import type { SignedIn } from '../accounts/signed-in.ts'
+import { nameOf, type SignedIn } from '../accounts/signed-in.ts'
 import { actorOf, writingDown } from '../activity/activity.ts'
 import { evictionHubsOf } from '../evictions/hub.ts'
 import { answering, json, Refusal } from '../http/answer.ts'
@@ -32,7 +32,7 @@ export const answerAlerts = (request: Request): Promise<Response> =>
       header: (name) => request.headers.get(name),
       book: alertBookFor(session),
       query: Object.fromEntries(searchParams),
-      body: hasBody ? await readJsonBody(request) : undefined,
+      body: hasBody ? await readJsonBody(request, maxBodyBytes) : undefined,
       id: decodeURIComponent(id ?? ''),
     })
   })
@@ -65,8 +65,8 @@ const actions: Record<string, (asked: Asked) => Response | Promise<Response>> = 
       },
     } satisfies AlertHealth)
   },
-  'POST acknowledge': ({ book, body, session }) =>
-    json({ acknowledged: book.acknowledge(read(Acknowledge, body).ids, nameOf(session)) }),
+  'POST acknowledge': async ({ book, body, session }) =>
+    json({ acknowledged: await book.acknowledge(read(Acknowledge, body).ids, nameOf(session)) }),
   'POST silences': ({ book, body, session }) => {
     const wanted = read(SilenceAsked, body)
     if (wanted.until_ms <= serviceNow())
@@ -145,17 +145,18 @@ const exportPage = 500
 
 const text = (max: number) => z.string().check(z.maxLength(max, `must have at most ${max} characters`))
 const HistoryAsked = z.object({
-  state: z.optional(z.enum(['new', 'acknowledged', 'moved', 'ended', 'passed', 'withdrawn', 'cancelled', 'seen'])),
+  state: z.optional(
+    z.enum(['new', 'acknowledged', 'moved', 'ended', 'passed', 'withdrawn', 'cancelled', 'stopped', 'seen']),
+  ),
   devbox_id: z.optional(text(256)),
   search: z.optional(text(256)),
   limit: z._default(z.coerce.number().check(z.int(), z.minimum(1), z.maximum(500)), 50),
   starting_after: z.optional(text(256)),
   format: z.optional(z.enum(['csv', 'json'])),
 })
-/** A person where one is known, else the account that all with its key share. */
-const nameOf = ({ person, account }: SignedIn): string => person ?? account.name
-
-const Acknowledge = z.object({ ids: z.array(text(256)).check(z.minLength(1), z.maxLength(1000)) })
+/** The ids of all alerts an account may have. */
+const maxBodyBytes = maxKeptAlerts * 300
+const Acknowledge = z.object({ ids: z.array(text(256)).check(z.minLength(1), z.maxLength(maxKeptAlerts)) })
 const SilenceAsked = z.object({
   metadata: z
     .record(text(256).check(z.minLength(1)), text(1024))

@@ -6,7 +6,7 @@ const maxGaps = 20
 /** How an account's watch of evictions has fared: since when it is as it is, and when it was away. */
 export class WatchHealth {
   #hasBeenLive = false
-  #health: Omit<AlertStreamHealth, 'last_heard_ms' | 'unreadable'> = {
+  #health: Omit<AlertStreamHealth, 'last_heard_ms' | 'unreadable' | 'unreadable_reason'> = {
     state: 'connecting',
     since_ms: Date.now(),
     last_event_ms: null,

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { backoffMs } from '#lib/client/backoff.ts'
 import { parseEvents } from '#lib/client/events.ts'
-import type { Eviction } from '#lib/contract/evictions.ts'
+import { type Eviction, pendingCountHeader } from '#lib/contract/evictions.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import type { RelayData, RelayEvent } from '#lib/wire/evictions.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
@@ -240,27 +240,127 @@ describe('with a scripted service', () => {
     await alone.close()
   })
 
-  it('removes what a new connection no longer reports, and nothing else', async () => {
+  it('removes what a new connection no longer repeats, and nothing else', async () => {
     const [one, two] = [eviction('dbx_1'), eviction('dbx_2')]
     onWatch = openWith(one, two)
-    const stream = reading(openEventStream(hubWith({ settleMs: 500 })).readable)
+    const stream = reading(openEventStream(hubWith({ settleMs: 500, paceMs: 1 })).readable)
     expect((await stream.until('snapshot')).evictions).toEqual([one, two])
     onWatch = openWith(two)
     connections[0]?.end()
     expect(await stream.until('removed')).toEqual({ devbox_id: 'dbx_1' })
   })
 
-  it('connects anew from time to time without a word, as long as it succeeds', async () => {
+  it('removes the last one at once where the service says that nothing is pending', async () => {
     onWatch = openWith(eviction('dbx_1'))
-    const stream = reading(openEventStream(hubWith({ refreshMs: 100, settleMs: 10 })).readable)
+    const stream = reading(openEventStream(hubWith({ settleMs: 3_600_000, paceMs: 1 })).readable)
     await stream.until('snapshot')
-    onWatch = openWith()
-    const told: (string | undefined)[] = []
-    for (let event = await stream.next(); event?.event !== 'removed'; event = await stream.next())
-      told.push(event?.event)
-    // A heartbeat comes as long as it takes.
-    expect(told.filter((event) => event !== 'heartbeat')).toEqual([])
-    expect(connections.length).toBeGreaterThan(1)
+    onWatch = (response) =>
+      response.writeHead(200, { 'content-type': 'text/event-stream', [pendingCountHeader]: '0' }).flushHeaders()
+    connections[0]?.end()
+    expect(await stream.until('removed')).toEqual({ devbox_id: 'dbx_1' })
+  })
+
+  /** What a listener of a hub is sent from its start on, but for heartbeats, until `isOver`. */
+  const toldUntil = async (hub: EvictionHub, isOver: () => boolean) => {
+    let told: unknown[] | undefined
+    hub.join({
+      start: ({ evictions, upstream }) => {
+        told = [{ evictions, state: upstream.state }]
+      },
+      tell: (event) => event.event !== 'heartbeat' && told?.push(event),
+      end: () => undefined,
+    })
+    await expect.poll(() => told && isOver()).toBe(true)
+    return told
+  }
+
+  it('reconnects without a word, however late and in whatever order the service repeats what is pending', async () => {
+    const all = ['dbx_1', 'dbx_2', 'dbx_3'].map((id) => eviction(id))
+    let rounds = 0
+    onWatch = (response) => {
+      openWith()(response)
+      const repeated = rounds++ % 2 === 0 ? all : all.toReversed()
+      // Later than a service is given that has shown nothing yet.
+      setTimeout(() => say(response, ...repeated), rounds === 1 ? 0 : 60)
+    }
+    const hub = hubWith({ refreshMs: 200, settleMs: 20 })
+    expect(await toldUntil(hub, () => rounds > 5)).toEqual([{ evictions: all, state: 'live' }])
+  })
+
+  it('keeps what is pending where the service never repeats it', async () => {
+    const hub = hubWith({ refreshMs: 30, settleMs: 1 })
+    onWatch = (response) => openWith(...(connections.length === 1 ? [pending] : []))(response)
+    const pending = eviction('dbx_1')
+    expect(await toldUntil(hub, () => connections.length > 5)).toEqual([{ evictions: [pending], state: 'live' }])
+    expect(hub.deadlineOf('dbx_1')).toBe(pending.eviction_deadline_ms)
+  })
+
+  it('removes what a slow service has stopped repeating', async () => {
+    const [one, two] = [eviction('dbx_1'), eviction('dbx_2')]
+    onWatch = (response) => {
+      openWith()(response)
+      setTimeout(() => say(response, ...(connections.length > 3 ? [two] : [one, two])), 30)
+    }
+    const stream = reading(openEventStream(hubWith({ refreshMs: 300, settleMs: 1 })).readable)
+    expect(await stream.until('removed')).toEqual({ devbox_id: 'dbx_1' })
+  })
+
+  it('is live all the time where a proxy ends every stream soon after its events', async () => {
+    onWatch = (response) => {
+      openWith(eviction('dbx_1', 9_000_000_000_000))(response)
+      response.end()
+    }
+    const hub = hubWith({ paceMs: 20 })
+    expect(await toldUntil(hub, () => connections.length > 10)).toEqual([
+      { evictions: [eviction('dbx_1', 9_000_000_000_000)], state: 'live' },
+    ])
+  })
+
+  it('backs off where streams end before they have told anything', async () => {
+    onWatch = (response) => response.writeHead(200, { 'content-type': 'text/event-stream' }).end()
+    const long = 3_600_000
+    const stream = reading(openEventStream(hubWith({ firstMs: long, maxMs: long })).readable)
+    expect((await stream.until('snapshot')).upstream).toMatchObject({ state: 'retrying' })
+    expect(connections).toHaveLength(1)
+  })
+
+  it('counts a break after an event as a first failure', async () => {
+    const times = { paceMs: 1, heldMs: 1 }
+    onWatch = (response) => {
+      openWith(eviction('dbx_1'))(response)
+      setTimeout(() => response.destroy(), 20)
+    }
+    const stream = reading(openEventStream(hubWith({ ...times, firstMs: 10, maxMs: 3_600_000 })).readable)
+    await expect.poll(() => connections.length).toBeGreaterThan(8)
+    await stream.close()
+  })
+
+  it('counts what listeners knew before as pending until the service no longer repeats it', async () => {
+    const [one, two] = [eviction('dbx_1'), eviction('dbx_2')]
+    const hub = hubWith({ settleMs: 20, refreshMs: 200 })
+    onWatch = openWith(two)
+    const told: RelayEvent[] = []
+    const listener = { start: () => undefined, tell: (event: RelayEvent) => told.push(event), end: () => undefined }
+    hub.join(listener, [one, two])
+    expect(hub.everything().evictions).toEqual([one, two])
+    await expect.poll(() => told).toContainEqual({ event: 'removed', data: { devbox_id: 'dbx_1' } })
+    expect(hub.everything().evictions).toEqual([two])
+  })
+
+  it('says which evictions only a repetition reported', async () => {
+    const hub = hubWith({ settleMs: 200 })
+    const late: boolean[] = []
+    hub.join({
+      start: () => undefined,
+      tell: ({ event }) => event === 'eviction' && late.push(hub.isReplaying),
+      end: () => undefined,
+    })
+    await expect.poll(() => hub.isReplaying).toBe(false)
+    say(connections[0], eviction('dbx_1'))
+    await expect.poll(() => late).toEqual([false])
+    onWatch = openWith(eviction('dbx_2'))
+    hub.refresh()
+    await expect.poll(() => late).toEqual([false, true])
   })
 
   it('forgets an eviction a while after its deadline', async () => {
@@ -286,20 +386,69 @@ describe('with a scripted service', () => {
     expect(connections).toHaveLength(1)
   })
 
-  it('stops at a refused key, and asks again only for a browser that comes later', async () => {
-    onWatch = (response) => response.writeHead(401).end()
+  const sentMs = Date.now()
+  it.each([
+    ['no JSON', 'data: soon'],
+    ['longer than can be read', `data: "${'x'.repeat(5_000_000)}"`],
+    ['about nothing', 'data: {"devbox_id":""}'],
+    ['a deadline in words', `data: {"devbox_id":"dbx_1","eviction_deadline_ms":"${new Date().toISOString()}"}`],
+    ['a deadline in seconds', `data: {"devbox_id":"dbx_1","eviction_deadline_ms":${Math.ceil(sentMs / 1000) + 600}}`],
+    ['a deadline in microseconds', `data: {"devbox_id":"dbx_1","eviction_deadline_ms":${sentMs * 1000}}`],
+    ['a deadline of yesterday', `data: {"devbox_id":"dbx_1","eviction_deadline_ms":${sentMs - 86_400_000}}`],
+    ['no deadline', 'data: {"devbox_id":"dbx_1"}'],
+    ['an id as long as a page', `data: {"devbox_id":"${'d'.repeat(5000)}","eviction_deadline_ms":9000000000000}`],
+  ])('counts an event that is not understood: %s', async (_, event) => {
+    const said = vi.spyOn(console, 'error').mockReturnValue(undefined)
     const hub = hubWith()
-    const first = reading(openEventStream(hub).readable)
-    expect((await first.until('snapshot')).upstream).toMatchObject({ state: 'refused' })
-    const second = reading(openEventStream(hub).readable)
-    expect((await second.until('snapshot')).upstream).toMatchObject({ state: 'refused' })
-    expect(connections).toHaveLength(1)
+    const stream = reading(openEventStream(hub).readable)
+    await stream.until('snapshot')
+    connections[0]?.write(`${event}\n\n`)
+    say(connections[0], eviction('dbx_2'))
+    expect((await stream.until('eviction')).devbox_id).toBe('dbx_2')
+    expect(hub.unreadable).toEqual({ count: 1, reason: expect.any(String) })
+    expect(said).toHaveBeenCalledOnce()
+  })
+
+  it('understands a service that goes on repeating an eviction that is over', async () => {
+    const hub = hubWith({ heartbeatMs: 20, passedMs: 0, refreshMs: 50 })
+    onWatch = openWith(eviction('dbx_1', Date.now() + 200))
+    const stream = reading(openEventStream(hub).readable)
+    await stream.until('removed')
+    const before = connections.length
+    await expect.poll(() => connections.length).toBeGreaterThan(before + 2)
+    expect(hub.unreadable.count).toBe(0)
+  })
+
+  const refused = { firstMs: 1, maxMs: 20 }
+  it.each([400, 401, 403, 404, 409, 410, 422, 429, 500, 501, 503])(
+    'retries after a %i, with no end',
+    async (status) => {
+      onWatch = (response) =>
+        connections.length < 9 ? response.writeHead(status, { 'retry-after': '0' }).end() : openWith()(response)
+      const stream = reading(openEventStream(hubWith({ refused })).readable)
+      for (let state = ''; state !== 'live'; ) ({ state } = await stream.until('upstream'))
+      await stream.close()
+    },
+  )
+
+  it.each([401, 403, 404, 500])('retries after a %i as soon as another call with the key succeeds', async (status) => {
+    onWatch = (response) => response.writeHead(status).end()
+    const long = 3_600_000
+    const hub = hubWith({ maxMs: long, firstMs: long, maxWakeMs: 1, refused: { firstMs: long, maxMs: long } })
+    const stream = reading(openEventStream(hub).readable)
+    const { upstream } = await stream.until('snapshot')
+    expect(upstream).toMatchObject({ state: status === 500 ? 'retrying' : 'refused', attempt: 1 })
     onWatch = openWith()
-    inTheFuture(relayTimes.refusedMs)
-    const late = reading(openEventStream(hub).readable)
-    expect((await late.until('snapshot')).upstream).toMatchObject({ state: 'live' })
+    hub.keyAccepted('ak_other')
+    hub.keyAccepted('ak_scripted')
+    expect(await stream.until('upstream')).toMatchObject({ state: 'live' })
     expect(connections).toHaveLength(2)
-    expect(await first.until('upstream')).toMatchObject({ state: 'live' })
+  })
+
+  it('is retried within a minute, whatever the service answers', () => {
+    const { refused, maxMs, maxRetryAfterMs } = relayTimes
+    const waits = [refused, { firstMs: maxMs, maxMs }].map((times) => backoffMs(20, times, () => 1))
+    expect(Math.max(...waits, maxRetryAfterMs)).toBeLessThan(60_000)
   })
 
   it('waits as long as the service asks', async () => {

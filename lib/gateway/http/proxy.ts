@@ -7,8 +7,7 @@ import { valuesOfHeader } from '#lib/wire/mask.ts'
 import { requireSignedIn } from '../accounts/session-cookie.ts'
 import type { KeyHolder } from '../accounts/signed-in.ts'
 import { keepActivity } from '../activity/activity.ts'
-import { keptAlive } from '../alerts/alert-books.ts'
-import { evictionHubsOf } from '../evictions/hub.ts'
+import { devboxStopped, keptAlive } from '../alerts/alert-books.ts'
 import { registry, trackStream } from '../registry.ts'
 import { countIn, tooMany } from '../under-way.ts'
 import { answering, Refusal } from './answer.ts'
@@ -18,7 +17,7 @@ import { matchTarget, pathAtService } from './proxy-target.ts'
 import { outgoingBody, readJsonBody } from './request-body.ts'
 import { holdsConfiguration, takesConfiguration, withoutMasks, withValuesOf } from './secrets.ts'
 import { unreachable } from './unreachable.ts'
-import { bearer } from './upstream.ts'
+import { bearer, keyAccepted } from './upstream.ts'
 
 /** Until the headers of the answer. The service may hold a write back for 30 s, and a synchronous command longer. */
 const readTimeoutMs = 15_000
@@ -73,9 +72,8 @@ export const proxy = (asked: Request): Promise<Response> =>
         forget()
         countOut()
       })
-      // What this account just did may have taken an eviction back, of which no stream tells.
-      if (isOk(upstream) && endsEvictions.has(endpoint.id))
-        for (const hub of evictionHubsOf(session.account.id)) hub.refresh()
+      if (isOk(upstream)) keyAccepted(session.api_key)
+      if (isOk(upstream) && endsEvictions.has(endpoint.id) && params.id) devboxStopped(session, endpoint.id, params.id)
       if (isOk(upstream) && endpoint.id === devboxes.keepAlive.id && params.id) keptAlive(session.account.id, params.id)
       const answer = await passOn(endpoint, upstream, { requestId, account: session.account.id })
       keepActivity({ endpoint, params, session, header }, answer)
@@ -107,7 +105,6 @@ const isPassedOnPacked = ({ path, response }: Endpoint) => response.kind === 'js
 
 const acceptsGzip = (header: ReadHeader) => /\bgzip\b(?! *; *q=0)/.test(header('accept-encoding') ?? '')
 
-/** These take back the eviction of their devbox, which the watch stream does not tell. */
 const endsEvictions = new Set<string>([devboxes.suspend.id, devboxes.shutdown.id])
 
 type Outgoing = Pick<Dispatcher.RequestOptions, 'method' | 'headers' | 'body'> & { signal: AbortSignal }

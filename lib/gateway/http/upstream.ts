@@ -7,12 +7,23 @@ import { Refusal } from './answer.ts'
 type Fetch = typeof globalThis.fetch
 
 /** The contract's client for the service and one key. A call fails when it takes longer than `timeoutMs`. */
-export const clientFor = (apiKey: string, timeoutMs?: number, around = (fetch: Fetch) => fetch): Client =>
-  createClient({
+export const clientFor = (apiKey: string, timeoutMs?: number, around = (fetch: Fetch) => fetch): Client => {
+  const send = timeoutMs === undefined ? fetch : fetchWithin(timeoutMs)
+  return createClient({
     baseUrl: registry().service.url(),
     headers: bearer(apiKey),
-    fetch: around(timeoutMs === undefined ? fetch : fetchWithin(timeoutMs)),
+    fetch: around(async (input, init) => {
+      const response = await send(input, init)
+      if (response.ok) keyAccepted(apiKey)
+      return response
+    }),
   })
+}
+
+/** A call with the key succeeded: an eviction watch that was refused or broke is retried at once. */
+export const keyAccepted = (apiKey: string): void => {
+  for (const hub of registry().evictionHubs.values()) hub.keyAccepted(apiKey)
+}
 
 const fetchWithin =
   (timeoutMs: number): Fetch =>

@@ -1,11 +1,11 @@
 import { ApiError, isFinal } from '#lib/client/api-error.ts'
-import { backoffMs, pause } from '#lib/client/backoff.ts'
+import { type Backoff, backoffMs, pause } from '#lib/client/backoff.ts'
 import { type Client, createClient } from '#lib/client/client.ts'
 import type { LiveError, LiveTopic } from '#lib/wire/live.ts'
 import type { KeyHolder } from '../accounts/signed-in.ts'
 import { maskingFetch } from '../http/secrets.ts'
 import { readServiceClock, serviceNow } from '../http/service-clock.ts'
-import { bearer } from '../http/upstream.ts'
+import { bearer, keyAccepted } from '../http/upstream.ts'
 import { registry } from '../registry.ts'
 import type { Topic } from './topics.ts'
 
@@ -19,6 +19,8 @@ export const subscriptionTimes = {
   connectMs: 15_000,
   /** A stream that is silent for longer may be dead without anyone knowing: it is opened again at its position. */
   silenceMs: 60_000,
+  /** A connection that lasted longer worked: the break that follows is a first failure. */
+  heldMs: 5_000,
 }
 
 /** Where the items of one subscription go. */
@@ -37,8 +39,14 @@ interface Subscription {
   asked: Pick<LiveTopic, 'params' | 'query'>
   position: string | undefined
   outlet: Outlet
-  /** Told of every sign of life. */
+  /** Called with the answer of every new connection. */
+  opened?: (response: Response) => void
+  /** Called on every sign of life. */
   heard?: () => void
+  /** Called for each event that is not JSON or too long. */
+  unreadable?: () => void
+  /** Retries refusals, which otherwise end the subscription. Aborting `wake()` cuts a wait short. */
+  retry?: { refused: Backoff; wake(): AbortSignal }
   /** Ends it. */
   signal: AbortSignal
   times?: typeof subscriptionTimes
@@ -46,7 +54,7 @@ interface Subscription {
 
 /** Follows one topic for one page, through breaks of the way to the service, until it ends or `signal` aborts. Never rejects. */
 export const subscribe = async (subscription: Subscription): Promise<void> => {
-  const { topic, asked, outlet, heard, signal, times = subscriptionTimes } = subscription
+  const { topic, asked, outlet, opened, heard, unreadable, retry, signal, times = subscriptionTimes } = subscription
   const maxMs = registry().service.embedded ? times.maxEmbeddedMs : times.maxMs
   let { position } = subscription
   for (let attempt = 0; !signal.aborted; ) {
@@ -54,14 +62,16 @@ export const subscribe = async (subscription: Subscription): Promise<void> => {
     let isSilent = false
     let openedMs = Number.POSITIVE_INFINITY
     const client = watchedClient(subscription.session, ending.signal, times.connectMs, {
-      opened: () => {
+      opened: (response) => {
         openedMs = Date.now()
+        opened?.(response)
         outlet.state('live')
       },
       heard: () => {
         heard?.()
         silence.refresh()
       },
+      unreadable,
     })
     const silence = setTimeout(() => {
       isSilent = true
@@ -86,18 +96,19 @@ export const subscribe = async (subscription: Subscription): Promise<void> => {
       if (!isSilent) return signal.aborted ? undefined : outlet.end()
     } catch (error) {
       if (signal.aborted) return
-      if (isFinal(error)) return outlet.end(liveError(error))
+      const isRefusal = isFinal(error)
+      if (isRefusal && !retry) return outlet.end(liveError(error))
       if (isSilent || isIdleEnd(error)) {
         await pause(times.firstMs, signal)
         continue
       }
       // After a connection that held for a while this is a first failure.
-      if (Date.now() - openedMs > maxMs) attempt = 0
-      const backMs = backoffMs(attempt++, { firstMs: times.firstMs, maxMs })
+      if (Date.now() - openedMs > Math.min(maxMs, times.heldMs)) attempt = 0
+      const backMs = backoffMs(attempt++, isRefusal && retry ? retry.refused : { firstMs: times.firstMs, maxMs })
       const wantedMs = Math.min((error instanceof ApiError && error.retryAfterMs) || 0, times.maxRetryAfterMs)
       const waitMs = Math.max(backMs, wantedMs)
       outlet.state('lost', { ...liveError(error), ...(wantedMs > 0 && { retry_at_ms: serviceNow() + waitMs }) })
-      await pause(waitMs, signal)
+      await pause(waitMs, retry ? AbortSignal.any([signal, retry.wake()]) : signal)
     } finally {
       clearTimeout(silence)
       ending.abort()
@@ -106,20 +117,22 @@ export const subscribe = async (subscription: Subscription): Promise<void> => {
 }
 
 interface Signs {
-  opened(): void
+  opened(response: Response): void
   heard(): void
+  unreadable: (() => void) | undefined
 }
 
-/** The contract's client, which reports every sign of life of the service, also comments in its streams. */
+/** The contract's client. Reports every sign of life of the service, including comments in its streams. */
 const watchedClient = (
   { account, api_key }: KeyHolder,
   signal: AbortSignal,
   connectMs: number,
-  { opened, heard }: Signs,
+  { opened, heard, unreadable }: Signs,
 ): Client =>
   createClient({
     baseUrl: registry().service.url(),
     headers: bearer(api_key),
+    ...(unreadable && { onUnreadable: unreadable }),
     fetch: maskingFetch(account.id)(async (input, init) => {
       const late = new AbortController()
       const timer = setTimeout(() => late.abort(), connectMs)
@@ -135,7 +148,8 @@ const watchedClient = (
       const isStream = type.startsWith('text/event-stream')
       if (new Headers(init?.headers).get('accept') === 'text/event-stream' && !isStream)
         throw new Error(`What answers is not the service: it sent ${type} for a stream of events`)
-      opened()
+      opened(response)
+      keyAccepted(api_key)
       const listening = new TransformStream<Uint8Array, Uint8Array>({
         transform: (chunk, controller) => {
           heard()

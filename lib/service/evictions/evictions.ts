@@ -3,7 +3,7 @@ import { Condition } from '#lib/service/kit/condition.ts'
 import { at } from '#lib/service/kit/timer.ts'
 import type { EvictionStore, StoredEviction } from '#lib/service/store/evictions.ts'
 
-// A subscriber this far behind has stopped reading; its stream ends, and after it connects again it gets what is pending.
+// A subscriber this far behind has stopped reading. Its stream ends; a new connection repeats everything pending.
 const maxQueued = 1000
 
 type Listener = (eviction: StoredEviction) => void
@@ -69,7 +69,8 @@ export class Evictions {
    * falls too far behind.
    */
   async *watch(account: string, signal: AbortSignal): AsyncGenerator<Eviction> {
-    let queue = this.pending(account)
+    const pending = this.pending(account)
+    let queue: Eviction[] = []
     const condition = new Condition()
     const listener: Listener = (eviction) => {
       if (eviction.account !== account || queue.length > maxQueued) return
@@ -79,6 +80,7 @@ export class Evictions {
     this.#listeners.add(listener)
     signal.addEventListener('abort', condition.notify)
     try {
+      yield* pending
       while (!signal.aborted) {
         if (queue.length > maxQueued) return
         const { changed } = condition

@@ -1,12 +1,15 @@
 import { devboxRefusal } from '#lib/contract/devboxes.ts'
-import { evictions } from '#lib/contract/evictions.ts'
+import { evictions, pendingCountHeader } from '#lib/contract/evictions.ts'
 import type { Deps } from '#lib/service/deps.ts'
 import { implement } from '#lib/service/http/implement.ts'
 import { notFound, ServiceError } from '#lib/service/kit/errors.ts'
 
 export const evictionRoutes = ({ devboxes, evictions: runtime }: Deps) =>
   implement(evictions, {
-    watch: ({ account, signal }) => runtime.watch(account, signal),
+    watch: ({ account, signal, setHeader }) => {
+      setHeader(pendingCountHeader, String(runtime.pending(account).length))
+      return runtime.watch(account, signal)
+    },
     schedule: ({ body, account }) => {
       const refusal = devboxRefusal('suspend', devboxes.get(account, body.devbox_id).status)
       if (refusal) throw new ServiceError('conflict', refusal, { shouldRetry: false })
