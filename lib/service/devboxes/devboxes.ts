@@ -90,7 +90,8 @@ export class Devboxes {
     await executions.recover()
     const isKnown = (id: string) => store.find(id) !== undefined || isUnfinished(folderOf(id))
     for (const id of namesIn(folderOf(''))) if (!isKnown(id)) lostAndFound.take('devboxes', id)
-    for (const id of store.unended()) this.#takeUp(id)
+    for (const id of store.unended())
+      this.#takeUp(id).catch(logFailure(`Devbox ${id} could not be taken up again after a restart`))
     this.#sweep = this.#tidy(namesIn(folderOf(''))).catch(
       logFailure('Disks of devboxes that were shut down could not be removed'),
     )
@@ -329,7 +330,7 @@ export class Devboxes {
   }
 
   /** What becomes of one devbox after a restart of the service. */
-  #takeUp(id: string) {
+  async #takeUp(id: string) {
     const spec = this.#spec(id)
     const idle = idleRule(spec.launch_parameters)
     if (spec.status === 'running' && isOverdue(spec)) {
@@ -337,8 +338,8 @@ export class Devboxes {
       else void this.#shutDownBecause(id, idle ? 'idle' : 'keep_alive_timeout')
     } else if (spec.status === 'running' && this.#isBarred(spec)) void this.#suspendUnasked(id)
     else if (nextStatus(spec.status, 'recover')) {
-      const next = this.#move(id, 'recover')
-      if (next !== 'suspended') this.#start(id)
+      const next = await this.#moveInTime(id, 'recover')
+      if (next !== undefined && next !== 'suspended') this.#start(id)
     }
   }
 

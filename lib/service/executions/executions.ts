@@ -74,12 +74,16 @@ export class Executions {
       const about = { source: 'exec', cmd_id: id, ...(shell_name && { shell_name }) } as const
       this.#options.logs.append(devbox_id, { ...about, level: 'error', message })
       this.#options.logs.append(devbox_id, { ...about, level: 'error', exit_code: killedStatus })
-      this.#options.store.complete(devbox_id, id, {
+      const end = {
         exitStatus: killedStatus,
         endTimeMs: Date.now(),
         stdoutCut: stdout_cut === 1,
         stderrCut: stderr_cut === 1 || !isSaid,
-      })
+      }
+      void untilStored(
+        () => this.#options.store.complete(devbox_id, id, end),
+        `The end of execution ${id} could not be stored`,
+      )
     }
   }
 

@@ -2,7 +2,7 @@ import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSyn
 import { basename, dirname } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { sizeText } from '#lib/service/kit/amounts.ts'
-import { StartError } from '#lib/service/kit/errors.ts'
+import { isDiskFull, StartError } from '#lib/service/kit/errors.ts'
 import { addSearchFunctions } from './axons/search-text.ts'
 import { countRecorded, inWords, namesIn } from './lost-and-found.ts'
 import { migrations } from './migrations.ts'
@@ -51,10 +51,20 @@ export const openDatabase = (file: string, { recover = false } = {}): Database =
     addSearchFunctions(database)
     if (!recover && schemaVersion(database) === 0) refuseBesideData(file)
     migrate(database, file)
+    makeRoom(database)
     return database
   } catch (error) {
     database.close()
     throw error
+  }
+}
+
+/** Moves the write-ahead log into the database, so that on a full disk the log has room to be written again from its start. */
+const makeRoom = (database: Database) => {
+  try {
+    database.exec('PRAGMA wal_checkpoint(PASSIVE)')
+  } catch (error) {
+    if (!isDiskFull(error)) throw error
   }
 }
 

@@ -5,8 +5,10 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { zipOf } from '#lib/service/testing/harbor-job.ts'
+import { runCommand } from '#lib/service/testing/process.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { openTerminal } from '#lib/service/testing/terminals.ts'
+import { reserveNames } from './data-dir.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'devdeck-full-'))
 
@@ -132,6 +134,35 @@ describe.skipIf(!mounted)('a full disk', () => {
     expect(await client.devboxes.get({ params: { id: other } })).toMatchObject({ status: 'shutdown' })
     rmSync(filler)
     rmSync(gate, { recursive: true })
+  })
+
+  it('lets a service that was killed start again', async () => {
+    await service.close()
+    const start = () => runCommand(['--port', '0', '--isolation', 'none', '--stop-with-parent', '--data-dir', folder])
+    const ends: Promise<unknown>[] = []
+    try {
+      for (const hasReserve of [true, true, false]) {
+        const { child, ready, ended } = start()
+        ends.push(ended)
+        const url = await ready
+        expect((await fetch(`${url}/healthz`)).status).toBe(200)
+        fill()
+        child.kill('SIGKILL')
+        await ended
+        // Its last moments may have given up the reserve.
+        if (!hasReserve) for (const name of Object.values(reserveNames)) rmSync(join(folder, name), { force: true })
+        fill()
+      }
+      const { child, ready, ended } = start()
+      ends.push(ended)
+      await ready
+      child.kill('SIGTERM')
+      await ended
+    } finally {
+      await Promise.all(ends)
+      rmSync(filler, { force: true })
+      await service.restart()
+    }
   })
 
   it('is not filled by an archive, nor by what it unpacks to', async () => {
