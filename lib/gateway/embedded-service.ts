@@ -141,7 +141,8 @@ const readyAddress = async (child: ChildProcess): Promise<string> => {
   if (!stdout) throw new Error('it has no standard output')
   const lines = createInterface({ input: stdout })
   const address = await new Promise<string>((resolve, reject) => {
-    const timer = setTimeout(() => fail(new Error(`no address within ${startTimeoutMs / 1000} s`)), startTimeoutMs)
+    const tooLate = () => fail(new Error(`no address within ${startTimeoutMs / 1000} s`))
+    let timer = setTimeout(tooLate, startTimeoutMs)
     const fail = (error: Error) => {
       clearTimeout(timer)
       child.kill('SIGKILL')
@@ -151,9 +152,11 @@ const readyAddress = async (child: ChildProcess): Promise<string> => {
     child.once('exit', (code, signal) => fail(new Error(`it ended with ${signal ?? `code ${code}`}`)))
     lines.on('line', (line) => {
       const found = /listening on (http:\/\/[\w.:[\]-]+)/.exec(line)?.[1]
-      if (!found) return
       clearTimeout(timer)
-      resolve(found)
+      if (found) return resolve(found)
+      console.log(line)
+      // A migration takes as long as the database is large; killed, it would start over and never end.
+      if (!line.startsWith('Migrating')) timer = setTimeout(tooLate, startTimeoutMs)
     })
   })
   lines.removeAllListeners('line').on('line', (line) => console.log(line))

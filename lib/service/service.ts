@@ -13,7 +13,7 @@ import { type ServiceBase, startParts } from './parts.ts'
 import { contractRoutes } from './routes/contract-routes.ts'
 import { beginChoice, type SandboxChoice } from './sandbox/choose.ts'
 import { databaseName, openDataDir, publishAddress, reserveNames } from './store/data-dir.ts'
-import { openDatabase } from './store/database.ts'
+import { openDatabase, removeOldBackups } from './store/database.ts'
 import { LostAndFound } from './store/lost-and-found.ts'
 import { createStores } from './store/stores.ts'
 
@@ -46,7 +46,7 @@ export const createService = async (
   }
 
   try {
-    const database = openDatabase(join(dataDir.path, databaseName))
+    const database = openDatabase(join(dataDir.path, databaseName), { tell: (line) => console.log(line) })
     undo.push(() => database.close())
     // After the devboxes: one on the machine's own network could take the port and be sent the keys of others.
     let http: Awaited<ReturnType<typeof listen>> | undefined
@@ -76,6 +76,14 @@ export const createService = async (
     // A wildcard address cannot be called.
     const address = urlAt(isWildcard(config.host) ? '127.0.0.1' : config.host)
     undo.push(publishAddress(dataDir, { address, operatorToken: access.operatorToken }))
+    // A start that came this far has shown that the database works.
+    const removeBackups = () => {
+      for (const name of removeOldBackups(database.location() ?? '', Date.now()))
+        logError({ level: 'info', message: `Deleted ${name}: the migrated database has worked for a week` })
+    }
+    removeBackups()
+    const daily = setInterval(removeBackups, 24 * 60 * 60 * 1000).unref()
+    undo.push(() => clearInterval(daily))
     database.keepReserves(join(dataDir.path, reserveNames.ends), join(dataDir.path, reserveNames.commands))
     return {
       url: urlAt(config.host),

@@ -1,8 +1,19 @@
-import { closeSync, mkdtempSync, openSync, readdirSync, rmSync, statSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { startService } from '#lib/service/testing/service.ts'
 import { addSearchFunctions } from './axons/search-text.ts'
 import { inspectDatabase, inTransaction, openDatabase } from './database.ts'
 import { migrations } from './migrations.ts'
@@ -53,6 +64,19 @@ describe('an older schema', () => {
       expect(statSync(backup).mtimeMs).toBe(mtimeMs)
     },
   )
+
+  it('loses its copy once the database has been good for a week', async () => {
+    older(1)
+    openDatabase(file).close()
+    const backup = `${file}.v1.bak`
+    const ageDays = (days: number) => utimesSync(backup, new Date(), new Date(Date.now() - days * 24 * 60 * 60 * 1000))
+    for (const days of [6, 8]) {
+      ageDays(days)
+      await (await startService({ isolation: 'none', dataDir: folder })).close()
+      expect([days, existsSync(backup)]).toEqual([days, days === 6])
+    }
+    expect(axons(file)).toEqual([{ id: 'axn_1', name: 'kept' }])
+  })
 
   it('stays as it was when a step fails', () => {
     older(1)

@@ -1,5 +1,5 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
-import { basename, dirname } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { sizeText } from '#lib/service/kit/amounts.ts'
 import { isDiskFull, StartError } from '#lib/service/kit/errors.ts'
@@ -38,9 +38,12 @@ export class Database extends DatabaseSync {
 /**
  * Opens the database file, or creates it, and brings its schema up to date in one transaction; of an older one a copy is
  * kept beside it. Throws a StartError when the file was written by a newer version, or is new beside devboxes or
- * snapshots that it would not know; `recover` creates it all the same.
+ * snapshots that it would not know; `recover` creates it all the same. `tell` gets the progress of a migration.
  */
-export const openDatabase = (file: string, { recover = false } = {}): Database => {
+export const openDatabase = (
+  file: string,
+  { recover = false, tell = () => undefined }: { recover?: boolean; tell?: (line: string) => void } = {},
+): Database => {
   if (!recover && isEmpty(file)) refuseBesideData(file)
   const database = new Database(privateFile(file))
   try {
@@ -50,7 +53,7 @@ export const openDatabase = (file: string, { recover = false } = {}): Database =
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
     addSearchFunctions(database)
     if (!recover && schemaVersion(database) === 0) refuseBesideData(file)
-    migrate(database, file)
+    migrate(database, file, tell)
     makeRoom(database)
     return database
   } catch (error) {
@@ -81,7 +84,7 @@ export const lostDatabase = (file: string): string | undefined => {
     ...(!isEmpty(file) || isEmpty(log) ? [] : [`a write-ahead log of ${sizeText(statSync(log).size)}`]),
   ].join(' and ')
   if (beside === '') return undefined
-  const backups = namesIn(folder).filter((name) => name.startsWith(basename(file)) && name.endsWith('.bak'))
+  const backups = backupsOf(file)
   const from = backups.length > 0 ? ` (here are ${backups.join(', ')})` : ''
   return `The database ${file} is ${existsSync(file) ? 'empty' : 'missing'}, but ${folder} holds ${beside}. Nothing was changed. Either restore ${basename(file)} from a backup${from}, or run "npm run service -- recover --data-dir ${folder}" to create a new one that lists what is found`
 }
@@ -147,16 +150,24 @@ const newerThanThis = (schema: number) =>
 const schemaVersion = (database: Database) =>
   (database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version
 
-const migrate = (database: Database, file: string) => {
+const migrate = (database: Database, file: string, tell: (line: string) => void) => {
   const version = schemaVersion(database)
   if (version > migrations.length) throw new StartError(newerThanThis(version))
   if (version === migrations.length) return
-  if (version > 0) backUp(database, `${file}.v${version}.bak`)
+  if (version > 0) {
+    const backup = `${file}.v${version}.bak`
+    tell(`Migrating the database from schema ${version} to ${migrations.length}: copying it to ${basename(backup)}`)
+    backUp(database, backup)
+  }
   inTransaction(database, () => {
     // Read again: another process may have been faster.
-    for (const sql of migrations.slice(schemaVersion(database))) database.exec(sql)
+    for (let step = schemaVersion(database); step < migrations.length; step++) {
+      if (version > 0) tell(`Migrating the database: step ${step + 1 - version} of ${migrations.length - version}`)
+      database.exec(migrations[step] as string)
+    }
     database.exec(`PRAGMA user_version = ${migrations.length}`)
   })
+  if (version > 0) tell('The database is migrated')
 }
 
 /** Under its name only once it is whole and on the disk; one of an earlier try is replaced. */
@@ -169,6 +180,20 @@ const backUp = (database: Database, file: string) => {
   closeSync(handle)
   renameSync(part, file)
 }
+
+const backupDays = 7
+
+/** Deletes the copies of older schemas once the migrated database has been good for a week. Returns their names. */
+export const removeOldBackups = (file: string, nowMs: number): string[] => {
+  const old = backupsOf(file).filter(
+    (name) => statSync(join(dirname(file), name)).mtimeMs < nowMs - backupDays * 24 * 60 * 60 * 1000,
+  )
+  for (const name of old) rmSync(join(dirname(file), name))
+  return old
+}
+
+const backupsOf = (file: string): string[] =>
+  namesIn(dirname(file)).filter((name) => name.startsWith(`${basename(file)}.v`) && name.endsWith('.bak'))
 
 /** Made before SQLite does, which would let the group and others read it; its side files copy the mode. */
 const privateFile = (file: string) => {
