@@ -78,6 +78,10 @@ export interface CompareReport extends ScoreScale, JudgedMetric {
   pairs: readonly ComparedPair[]
   excluded_scenarios: Judgement['excluded_scenarios']
   incomparable: readonly Incomparability[]
+  /** What was compared and is the same in all jobs. */
+  same: readonly string[]
+  /** What some jobs do not report, so that it may differ. */
+  not_reported: readonly string[]
   notes: readonly string[]
 }
 

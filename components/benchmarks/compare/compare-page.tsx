@@ -170,19 +170,34 @@ const Summary = ({ report: { verdict } }: { report: CompareReport }) =>
   )
 
 /** Above the numbers: what makes them less than comparable. */
-const Comparability = ({ report: { incomparable } }: { report: CompareReport }) =>
-  incomparable.length === 0 ? (
-    <Banner tone="ok" title="Nothing was found that makes these incomparable">
-      Scenarios, attempts, timeouts, environment and source are the same.
-    </Banner>
-  ) : (
-    <Banner tone="attention" role="status" title="Not the same on all sides">
-      <ul className="list-disc pl-4">
-        {incomparable.map(({ kind, text }) => (
-          <li key={`${kind} ${text}`}>
-            <VisibleText max={600}>{text}</VisibleText>
-          </li>
-        ))}
-      </ul>
+const Comparability = ({ report }: { report: CompareReport }) => {
+  const { incomparable, same, not_reported, excluded_scenarios } = report
+  const isSame = incomparable.length === 0
+  const alike = [...(excluded_scenarios.length === 0 ? ['Scenarios'] : []), ...same]
+  return (
+    <Banner
+      tone={isSame ? (not_reported.length === 0 ? 'ok' : 'neutral') : 'attention'}
+      role="status"
+      title={isSame ? 'No differences found' : 'Not the same on all sides'}
+    >
+      {!isSame && <Lines lines={incomparable.map(({ text }) => text)} />}
+      {isSame && <p>The same on all sides: {alike.join(', ').toLowerCase()}.</p>}
+      {not_reported.length > 0 && (
+        <>
+          <p>Not reported by all, and may differ:</p>
+          <Lines lines={not_reported} />
+        </>
+      )}
     </Banner>
   )
+}
+
+const Lines = ({ lines }: { lines: readonly string[] }) => (
+  <ul className="list-disc pl-4">
+    {lines.map((line) => (
+      <li key={line}>
+        <VisibleText max={600}>{line}</VisibleText>
+      </li>
+    ))}
+  </ul>
+)

@@ -8,7 +8,7 @@ import { baselineChoice } from './baseline.ts'
 import { inTurns, jobReader } from './caller.ts'
 import { compareVerdict } from './compare-verdict.ts'
 import { reportCsv } from './csv.ts'
-import { incomparabilities, untold } from './incomparable.ts'
+import { comparability, incomparabilities } from './incomparable.ts'
 import { answerIn } from './job-report.ts'
 import { agentsOf, isComplete, judgedTogether, reportedJob, requireMetric } from './judged-job.ts'
 import { compareMarkdown } from './markdown.ts'
@@ -49,7 +49,8 @@ export const compareReport = (request: Request): Promise<Response> =>
       verdict: compareVerdict({ jobs: reported, complete, ...judged, ...comparison }),
       ...judged,
       ...comparison,
-      incomparable: [...incomparabilities(jobs, comparison), ...untold(jobs)],
+      incomparable: incomparabilities(jobs, comparison),
+      ...comparability(jobs),
       notes: notesOf({ rule, complete, ...judged, ...comparison }),
     }
     return answerIn(format, report, (each) => reportCsv(each, table), compareMarkdown)

@@ -5,7 +5,7 @@ import { judge } from '#lib/statistics/judgement.ts'
 import { attemptsOf } from '#lib/wire/job-plan.ts'
 import type { CompareReport, Report } from '#lib/wire/reports.ts'
 import { reportCsv } from './csv.ts'
-import { incomparabilities, untold } from './incomparable.ts'
+import { comparability, incomparabilities } from './incomparable.ts'
 import { verdictOf } from './job-verdict.ts'
 import { agentsOf, isComplete, judgedTogether, reportedJob, requireMetric } from './judged-job.ts'
 import { reportMarkdown } from './markdown.ts'
@@ -190,15 +190,81 @@ it('says of a job that was cut short how much of it there is, and names each job
   ])
 })
 
-it('says what jobs do not tell, which may differ', () => {
-  const told = { state: 'completed', job_source: { type: 'harbor' }, job_spec: { scenario_ids: [], agent_configs: [] } }
-  const [whole, silent] = [jobOf({ ...told, name: 'whole' }), jobOf({ name: 'silent' })]
-  expect(untold([whole, silent])).toEqual([
-    { kind: 'source', text: 'Attempts, timeouts and the configuration of agents may differ: not told of silent' },
-    { kind: 'source', text: 'The source may differ: not told of silent' },
-  ])
-  // A job is like itself.
-  expect([untold([whole, whole]), untold([silent])]).toEqual([[], []])
+describe('how jobs were run', () => {
+  const ran = (name: string, part: object = {}) =>
+    jobOf({
+      name,
+      state: 'completed',
+      job_source: { type: 'imported' },
+      job_spec: { scenario_ids: [], agent_configs: [] },
+      ...part,
+    })
+  const nothing: Pick<CompareReport, 'agents' | 'excluded_scenarios'> = { agents: [], excluded_scenarios: [] }
+  const settings = {
+    timeout_multiplier: 1,
+    'environment.type': 'docker',
+    'environment.override_cpus': 2,
+    'verifier.override_timeout_sec': null,
+  }
+
+  it('is the same only where all of them report it', () => {
+    const [one, two] = [ran('one', { settings }), ran('two', { settings })]
+    expect(incomparabilities([one, two], nothing)).toEqual([])
+    expect(comparability([one, two])).toEqual({
+      same: ['Attempts at a scenario', 'Timeout multiplier', 'Environment type', 'Source'],
+      not_reported: [],
+    })
+  })
+
+  // A multiplier that nobody reported was taken for 1, and an environment for the same.
+  it('is not reported where one of them, or none, says so', () => {
+    const [one, silent, mute] = [ran('one', { settings }), ran('silent'), jobOf({ name: 'mute' })]
+    expect(comparability([one, silent])).toEqual({
+      same: ['Attempts at a scenario', 'Source'],
+      not_reported: [
+        'Timeout multiplier: 1 in one, not reported in silent',
+        'Environment type: docker in one, not reported in silent',
+        'environment.override_cpus: 2 in one, not reported in silent',
+      ],
+    })
+    expect(comparability([silent, silent]).not_reported).toEqual([
+      'Timeout multiplier: not reported',
+      'Environment type: not reported',
+    ])
+    expect(comparability([silent, mute]).not_reported).toContain('Source: imported in silent, not reported in mute')
+    expect(incomparabilities([one, silent], nothing)).toEqual([])
+    expect(comparability([silent])).toEqual({ same: [], not_reported: [] })
+  })
+
+  it('differs where they report different values', () => {
+    const other = {
+      ...settings,
+      timeout_multiplier: 2,
+      'environment.override_cpus': null,
+      'agent.kwargs.effort': 'high',
+    }
+    expect(incomparabilities([ran('one', { settings }), ran('two', { settings: other })], nothing)).toEqual([
+      { kind: 'timeouts', text: 'Timeout multiplier: 1 in one, 2 in two' },
+      { kind: 'environment', text: 'environment.override_cpus: 2 in one, unset in two' },
+    ])
+    const rewarded = [ran('one', { judged_metric: 'reward' }), ran('two', { judged_metric: 'accuracy' })]
+    expect(incomparabilities(rewarded, nothing)).toEqual([
+      { kind: 'metric', text: 'Metric: reward in one, accuracy in two' },
+    ])
+  })
+
+  it('says of a job that was copied while it was running how much of it there is', () => {
+    const copied = ran('copied', {
+      state: 'incomplete',
+      benchmark_outcomes: [
+        { ...outcome('a', [{ scenario_definition_id: 's1', state: 'COMPLETED', score: 1 }]), n_total_trials: 64 },
+      ],
+    })
+    expect(incomparabilities([copied, ran('whole')], nothing)).toEqual([
+      { kind: 'incomplete', text: 'copied was copied while it was running: there are 1 of 64 attempts' },
+    ])
+    expect(reportOf(copied).agents[0]?.n_planned).toBe(64)
+  })
 })
 
 it('names the scenarios whose environment differs in some of the jobs only', () => {

@@ -19,20 +19,97 @@ export const incomparabilities = (
 const differences: typeof incomparabilities = (jobs, { agents, excluded_scenarios }) => [
   ...jobs.flatMap(incomplete),
   ...scenarios(jobs, agents, excluded_scenarios),
-  ...differing(
-    'metric',
-    'Scores are of different metrics',
-    jobs,
-    ({ judged_metric }) => judged_metric ?? 'scorers of the service',
-  ),
-  ...differing('attempts', 'Attempts at a scenario', jobs, (job) => attemptsOf(job)),
-  ...differing('timeouts', 'Timeout multiplier', jobs, (job) =>
-    job.job_spec ? (job.job_spec.orchestrator_config?.timeout_multiplier ?? 1) : undefined,
-  ),
   ...environments(jobs),
+  ...settingsOf(jobs).flatMap(({ kind, label, values }) =>
+    new Set(values.flatMap((value) => value ?? [])).size > 1
+      ? [{ kind, text: `${label}: ${inJobs(values, jobs)}` }]
+      : [],
+  ),
   ...sameAgents(jobs),
-  ...differing('source', 'Source', jobs, sourceOf),
 ]
+
+/**
+ * What is the same in all of the jobs, and what some of them do not report, so that it may differ. Nothing of a single job:
+ * its agents ran alike.
+ */
+export const comparability = (compared: readonly BenchmarkJob[]): Pick<CompareReport, 'same' | 'not_reported'> => {
+  if (compared.length < 2) return { same: [], not_reported: [] }
+  const jobs = compared.map((job) => ({ ...job, name: cutPart(job.name) }))
+  const settings = settingsOf(jobs)
+  const isReported = ({ values }: Setting) => values.every((value) => value !== undefined)
+  const isSame = (setting: Setting) => isReported(setting) && new Set(setting.values).size === 1
+  return {
+    same: settings.filter((setting) => isSame(setting) && setting.isUsual).map(({ label }) => label),
+    not_reported: settings
+      .filter(
+        (setting) =>
+          !isReported(setting) &&
+          (setting.isUsual || setting.values.some((value) => value !== undefined && value !== unset)),
+      )
+      .map(({ label, values }) => `${label}: ${inJobs(values, jobs)}`),
+  }
+}
+
+interface Setting {
+  kind: Incomparability['kind']
+  label: string
+  /** Of each job; undefined where the job does not report it. */
+  values: readonly (string | undefined)[]
+  /** Every comparison says something of it. */
+  isUsual: boolean
+}
+
+const unset = 'unset'
+
+const inJobs = (values: Setting['values'], jobs: readonly BenchmarkJob[]): string =>
+  values.every((value) => value === undefined)
+    ? 'not reported'
+    : values.map((value, at) => `${value ?? 'not reported'} in ${jobs[at]?.name}`).join(', ')
+
+/** How the jobs were run, as far as any of them reports it. */
+const settingsOf = (jobs: readonly BenchmarkJob[]): Setting[] => {
+  const usual = (
+    kind: Setting['kind'],
+    label: string,
+    of: (job: BenchmarkJob) => string | number | null | undefined,
+  ): Setting => ({ kind, label, values: jobs.map((job) => of(job)?.toString()), isUsual: true })
+  const keys = [...new Set(jobs.flatMap(({ settings }) => Object.keys(settings ?? {})))]
+  const metric = usual('metric', 'Metric', ({ judged_metric }) => judged_metric)
+  return [
+    // Of two jobs without rewards the scenarios say how they are scored.
+    ...(metric.values.some((value) => value !== undefined) ? [metric] : []),
+    usual('attempts', 'Attempts at a scenario', (job) => attemptsOf(job)),
+    usual('timeouts', 'Timeout multiplier', timeoutMultiplier),
+    usual('environment', 'Environment type', ({ settings }) => settingOf(settings?.[environmentType])),
+    usual('source', 'Source', sourceOf),
+    ...keys
+      .filter((key) => key !== 'timeout_multiplier' && key !== environmentType)
+      .map((key) => ({
+        kind: kindOf(key),
+        label: key,
+        values: jobs.map(({ settings }) => settingOf(settings?.[key])),
+        isUsual: false,
+      })),
+  ]
+}
+
+const environmentType = 'environment.type'
+
+const timeoutMultiplier = ({ settings, job_spec }: BenchmarkJob): string | undefined =>
+  settingOf(settings?.timeout_multiplier ?? job_spec?.orchestrator_config?.timeout_multiplier ?? undefined)
+
+/** Null is known to be unset; a missing value is not known. */
+const settingOf = (value: unknown): string | undefined =>
+  value === undefined
+    ? undefined
+    : value === null
+      ? unset
+      : cutPart(typeof value === 'string' ? value : JSON.stringify(value))
+
+const kindOf = (key: string): Incomparability['kind'] => {
+  if (/timeout/.test(key)) return 'timeouts'
+  return key.startsWith('agent.') ? 'agents' : 'environment'
+}
 
 /** Of a job that goes on, or that ended before all of its attempts were made. */
 const incomplete = (job: BenchmarkJob): Incomparability[] => {
@@ -43,20 +120,6 @@ const incomplete = (job: BenchmarkJob): Incomparability[] => {
   const planned = plannedTrials(job) ?? 0
   if (!endings[state] || planned <= made) return []
   return line(`${endings[state]}: there are ${made.toLocaleString('en-US')} of ${countOf(planned, 'attempt')}`)
-}
-
-/** What jobs that are compared do not tell, so that it may differ. */
-export const untold = (jobs: readonly BenchmarkJob[]): Incomparability[] => {
-  const line = (what: string, isTold: (job: BenchmarkJob) => unknown): Incomparability[] => {
-    const silent = jobs.filter((job) => !isTold(job)).map(({ name }) => cutPart(name))
-    return silent.length === 0 || jobs.length < 2
-      ? []
-      : [{ kind: 'source', text: `${what} may differ: not told of ${silent.join(', ')}` }]
-  }
-  return [
-    ...line('Attempts, timeouts and the configuration of agents', ({ job_spec }) => job_spec),
-    ...line('The source', ({ job_source }) => job_source),
-  ]
 }
 
 const scenarios = (
@@ -85,17 +148,6 @@ const scenarios = (
       ].join('; '),
     },
   ]
-}
-
-const differing = (
-  kind: Incomparability['kind'],
-  label: string,
-  jobs: readonly BenchmarkJob[],
-  shown: (job: BenchmarkJob) => string | number | undefined,
-): Incomparability[] => {
-  const values = jobs.map((job) => ({ name: job.name, value: shown(job) })).filter(({ value }) => value !== undefined)
-  if (new Set(values.map(({ value }) => value)).size < 2) return []
-  return [{ kind, text: `${label}: ${values.map(({ name, value }) => `${value} in ${name}`).join(', ')}` }]
 }
 
 const mostNamed = 3
@@ -137,7 +189,7 @@ const sameAgents = (jobs: readonly BenchmarkJob[]): Incomparability[] => {
   return [...byName].flatMap(([name, found]) => {
     const differs = (of: (agent: AgentConfig) => unknown) =>
       new Set(found.map(({ agent }) => JSON.stringify(sorted(of(agent) ?? null)))).size > 1
-    const timeouts = found.map(({ job, agent }) => `${agent.timeout_seconds ?? 'none'} in ${job}`).join(', ')
+    const timeouts = found.map(({ job, agent }) => `${agent.timeout_seconds ?? 'not reported'} in ${job}`).join(', ')
     return [
       ...(differs(({ timeout_seconds }) => timeout_seconds)
         ? [{ kind: 'timeouts' as const, text: `Timeout of ${name} in seconds: ${timeouts}` }]

@@ -59,6 +59,9 @@ export const compareMarkdown = (report: CompareReport): string => {
     ...(report.incomparable.length === 0
       ? []
       : ['## Not the same in all', list(report.incomparable.map((each) => text(each.text)))]),
+    ...(report.not_reported.length === 0
+      ? []
+      : ['## Not reported by all, and may differ', list(report.not_reported.map(text))]),
     agentTable(report.agents, name),
     ...(report.pairs.length === 0
       ? []
