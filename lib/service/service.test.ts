@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -87,6 +87,48 @@ describe('a data folder', () => {
     const dataDir = newFolder()
     writeFileSync(join(dataDir, 'lock'), lock)
     expect(await (await start({ dataDir })).client.health.check()).toMatchObject({ status: 'ok' })
+  })
+
+  it.each([
+    ['removed', (dataDir: string) => renameSync(dataDir, `${dataDir}-aside`)],
+    [
+      'of which the database was removed',
+      (dataDir: string) => renameSync(join(dataDir, 'devdeck.db'), join(dataDir, 'aside')),
+    ],
+    [
+      'of which the log of the database was removed',
+      (dataDir: string) => renameSync(join(dataDir, 'devdeck.db-wal'), join(dataDir, 'wal')),
+    ],
+    [
+      'replaced by another',
+      (dataDir: string) => {
+        renameSync(dataDir, `${dataDir}-aside`)
+        mkdirSync(dataDir)
+      },
+    ],
+  ])('%s under a running service fails its health and every call', async (_, remove) => {
+    const dataDir = newFolder()
+    folders.push(`${dataDir}-aside`)
+    const service = await start({ dataDir })
+    await service.client.axons.create()
+    const status = async (path: string) => (await service.fetch(path)).status
+    expect(await status('/healthz')).toBe(200)
+    remove(dataDir)
+    await expect.poll(() => status('/healthz'), { timeout: 10_000 }).toBe(503)
+    await expect(service.client.axons.create()).rejects.toMatchObject({
+      status: 503,
+      message: expect.stringContaining('was removed or replaced'),
+    })
+  })
+
+  it('put back is used again', async () => {
+    const dataDir = newFolder()
+    const service = await start({ dataDir })
+    const status = async () => (await service.fetch('/healthz')).status
+    renameSync(dataDir, `${dataDir}-aside`)
+    await expect.poll(status, { timeout: 10_000 }).toBe(503)
+    renameSync(`${dataDir}-aside`, dataDir)
+    await expect.poll(status, { timeout: 10_000 }).toBe(200)
   })
 
   it('is free again when the service failed to start', async () => {

@@ -12,7 +12,7 @@ import { logError } from './kit/log.ts'
 import { type ServiceBase, startParts } from './parts.ts'
 import { contractRoutes } from './routes/contract-routes.ts'
 import { beginChoice, type SandboxChoice } from './sandbox/choose.ts'
-import { databaseName, openDataDir, publishAddress, reserveNames } from './store/data-dir.ts'
+import { type DataDir, databaseName, openDataDir, publishAddress, reserveNames } from './store/data-dir.ts'
 import { openDatabase, removeOldBackups } from './store/database.ts'
 import { LostAndFound } from './store/lost-and-found.ts'
 import { createStores } from './store/stores.ts'
@@ -66,7 +66,8 @@ export const createService = async (
     const sealed = [base.store.secrets.problem() ?? []].flat()
     const deps = await startParts(base)
     const routes = contractRoutes(deps)
-    const context = createListenerContext(base, access, deps, routes)
+    const problem = watchFolder(dataDir, base.onClose)
+    const context = { ...createListenerContext(base, access, deps, routes), problem }
     http = await listen({ ...config, listener: createListener(context), upgrades: createUpgrades(context) })
     undo.push(http.drain)
     // Only now: a service that cannot start prints one line and nothing else.
@@ -100,6 +101,24 @@ export const createService = async (
     await choice.sandbox.catch(() => undefined)
     throw asStartError(error, config)
   }
+}
+
+const folderWatchMs = 1000
+
+/** Returns what is wrong with the data folder now. What is written to a deleted folder must not be acknowledged. */
+const watchFolder = (dataDir: DataDir, onClose: ServiceBase['onClose']): (() => string | undefined) => {
+  let problem = dataDir.problem()
+  const timer = setInterval(() => {
+    const now = dataDir.problem()
+    if (now !== problem) {
+      if (now === undefined) logError({ level: 'info', message: 'The data folder is in its place again' })
+      else
+        logError({ message: `${now}: every call is refused. Put it back, or stop the service`, folder: dataDir.path })
+    }
+    problem = now
+  }, folderWatchMs).unref()
+  onClose(() => clearInterval(timer))
+  return () => problem
 }
 
 const asStartError = (error: unknown, { host, port, dataDir }: ServiceConfig): unknown => {

@@ -18,6 +18,8 @@ export interface ListenerContext extends Admission {
   stopping: AbortSignal
   log: LogError
   otherHosts?: OtherHosts
+  /** Why no call can be answered now. */
+  problem?: () => string | undefined
 }
 
 /** Answers the requests under host names that do not mean the service itself. */
@@ -50,6 +52,8 @@ export const createListener = (context: ListenerContext) => {
       if (context.stopping.aborted)
         // Long enough for a restart: over HTTP/2 the public clients hang for a while when no service listens.
         throw new ServiceError('unavailable', 'The service is stopping', { retryAfterSeconds: 3 })
+      const problem = context.problem?.()
+      if (problem !== undefined) throw new ServiceError('unavailable', problem, { shouldRetry: false })
       const { endpoint, identity, input, call } = await admit(request, requestId, context)
       operation = endpoint.id
       const kind = endpoint.response.kind === 'events' ? 'streams' : 'calls'

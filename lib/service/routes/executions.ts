@@ -1,4 +1,4 @@
-import { type ExecuteCommand, executions, maxHoldSeconds } from '#lib/contract/executions.ts'
+import { type ExecuteCommand, type Execution, executions, maxHoldSeconds } from '#lib/contract/executions.ts'
 import type { Deps } from '#lib/service/deps.ts'
 import { type Caller, implement } from '#lib/service/http/implement.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
@@ -7,6 +7,17 @@ import type { Stream } from '#lib/service/sandbox/output-pipes.ts'
 const forEver = 2 ** 31 - 1
 /** Unspecified: since when. The header's value is a structured date (RFC 9745); this one is the start of 2025. */
 const deprecatedSince = '@1735689600'
+
+/** Unspecified: where a synchronous answer, which has no such flags, says that output is missing. At the end of stderr. */
+const incompleteNote = ({
+  stdout_truncated,
+  stderr_truncated,
+}: Pick<Execution, 'stdout_truncated' | 'stderr_truncated'>) => {
+  const streams = [...(stdout_truncated ? ['stdout'] : []), ...(stderr_truncated ? ['stderr'] : [])].join(' and ')
+  return streams === ''
+    ? ''
+    : `\ndevdeck: ${streams} incomplete: the disk of the service was full, or there was more than an answer carries\n`
+}
 
 export const executionRoutes = ({ devboxes, executions: runtime }: Deps) => {
   const launch = (
@@ -49,11 +60,11 @@ export const executionRoutes = ({ devboxes, executions: runtime }: Deps) => {
       // Unspecified: what a client that disconnects leaves. The command keeps running, as if started asynchronously.
       await runtime.reaches(params.id, id, ['completed'], forEver, signal)
       signal.throwIfAborted()
-      const { stdout, stderr, exit_status, shell_name } = await runtime.get(params.id, id)
+      const { stdout, stderr, exit_status, shell_name, ...truncated } = await runtime.get(params.id, id)
       return {
         devbox_id: params.id,
         stdout: stdout ?? '',
-        stderr: stderr ?? '',
+        stderr: (stderr ?? '') + incompleteNote(truncated),
         exit_status: exit_status ?? 0,
         shell_name,
       }

@@ -8,6 +8,7 @@ import {
   openSync,
   readFileSync,
   rmSync,
+  type Stats,
   statSync,
   writeFileSync,
 } from 'node:fs'
@@ -28,8 +29,8 @@ export interface DataDir {
   path: string
   /** Marks every process started for this folder. Stays the same across restarts, until the machine reboots. */
   serviceId: string
-  /** False once the folder was removed or replaced. */
-  isInPlace: () => boolean
+  /** Why nothing written now would be found after a restart: the folder or the database in it was removed or replaced. */
+  problem: () => string | undefined
   release: () => void
 }
 
@@ -39,14 +40,10 @@ export const openDataDir = (path: string): DataDir => {
     makeDataDir(path)
     const unlock = lock(path)
     const folder = openSync(path, 'r')
-    const { dev, ino } = fstatSync(folder)
     return {
       path,
       serviceId: serviceIdOf(path),
-      isInPlace: () => {
-        const found = statSync(path, { throwIfNoEntry: false })
-        return found?.dev === dev && found.ino === ino && existsSync(join(path, databaseName))
-      },
+      problem: watchedFiles(path, fstatSync(folder)),
       release: () => {
         closeSync(folder)
         unlock()
@@ -66,6 +63,22 @@ export const serviceIdOf = (path: string): string => {
   const { dev, ino } = statSync(path)
   const parts = [readOrMake(join(path, 'service-id'), randomUUID), dev, ino, bootId()]
   return createHash('sha256').update(parts.join(' ')).digest('hex').slice(0, 32)
+}
+
+const watchedFiles = (path: string, { dev, ino }: Stats) => {
+  const known = new Map<string, number>()
+  return () => {
+    const found = statSync(path, { throwIfNoEntry: false })
+    if (found?.dev !== dev || found.ino !== ino) return 'The data folder of the service was removed or replaced'
+    for (const name of [databaseName, `${databaseName}-wal`]) {
+      const now = statSync(join(path, name), { throwIfNoEntry: false })?.ino
+      const before = known.get(name)
+      if (before !== undefined && now !== before)
+        return `${name} in the data folder of the service was removed or replaced`
+      if (now !== undefined) known.set(name, now)
+    }
+    return undefined
+  }
 }
 
 const bootId = (): string => {

@@ -184,6 +184,12 @@ describe.skipIf(!mounted)('a full disk', () => {
     const write = async () => (await post('/v1/axons', { metadata: { big: 'y'.repeat(200) } })).status
     await expect.poll(write, { interval: 1 }).toBe(507)
     expect(await run('echo more > ~/more')).toMatchObject({ exit_status: 1 })
+    // A command whose output found no room looked like one that printed nothing.
+    expect(await run('echo lost')).toMatchObject({
+      exit_status: 0,
+      stdout: '',
+      stderr: expect.stringMatching(/^\ndevdeck: stdout incomplete: the disk of the service was full/),
+    })
     expect(await run('rm ~/large')).toMatchObject({ exit_status: 0 })
     expect(statfsSync(folder).bavail).toBeGreaterThan(0)
     rmSync(filler)
