@@ -10,13 +10,14 @@ import { evictionQueries } from '#lib/console/queries/evictions.ts'
 import { t } from '#lib/language/translate.ts'
 import type { TimeLeft } from './time-left.ts'
 
-/** Minutes while there are many, a countdown once there are few. `brief`: where the column says what it is. */
+/** Minutes, a countdown for the last few, then "due". `brief`: under a column header that says what it is. */
 export const TimeLeftText = ({ left, brief }: { left: TimeLeft; brief?: boolean }) => {
   const { at_ms, cause, is_at_least, deletesDisk } = left
   // By the console's clock, as the countdown.
   const { data: feed } = useQuery(evictionQueries.feed())
   const leftMs = (nowMs: number) => remainingMs(feed, { eviction_deadline_ms: at_ms }, nowMs)
   const urgency = useClock((nowMs) => urgencyOfTime(leftMs(nowMs), deletesDisk), 'neutral')
+  const isDue = useClock((nowMs) => leftMs(nowMs) === 0, false)
   const minutes = useClock((nowMs) => formatDurationMs(Math.floor(leftMs(nowMs) / 60_000) * 60_000), '')
   return (
     <span
@@ -26,14 +27,20 @@ export const TimeLeftText = ({ left, brief }: { left: TimeLeft; brief?: boolean 
       )}
       title={`${sentenceOf(left)}${is_at_least ? ', at the earliest: the service does not say when' : ''}, at ${isoTime(at_ms) ?? 'a time the service did not tell'}`}
     >
-      {(!brief || is_at_least) && (
-        <span className="text-sm">
-          {!brief && `${verbOf(left)} in`}
-          {is_at_least && ' at least'}
-        </span>
+      {isDue ? (
+        dueText(left, brief)
+      ) : (
+        <>
+          {(!brief || is_at_least) && (
+            <span className="text-sm">
+              {!brief && `${verbOf(left)} in`}
+              {is_at_least && ' at least'}
+            </span>
+          )}
+          {urgency === 'neutral' ? minutes : <Countdown deadlineMs={at_ms} />}
+        </>
       )}
-      {urgency === 'neutral' ? minutes : <Countdown deadlineMs={at_ms} />}
-      {brief && (
+      {brief && !isDue && (
         <span className="sr-only">
           {t(
             cause === 'eviction'
@@ -52,6 +59,12 @@ const timeClasses: Record<Urgency, string> = {
   danger: 'text-danger',
   attention: 'text-attention',
   neutral: 'text-muted',
+}
+
+const dueText = ({ cause, deletesDisk }: TimeLeft, brief = false) => {
+  if (brief) return 'Due'
+  if (cause === 'eviction') return 'eviction due'
+  return deletesDisk ? 'end due' : 'suspension due'
 }
 
 const verbOf = ({ cause, deletesDisk }: TimeLeft) =>

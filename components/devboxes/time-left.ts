@@ -2,7 +2,7 @@ import type { Devbox } from '#lib/contract/devboxes.ts'
 import type { Eviction } from '#lib/contract/evictions.ts'
 import { unattendedEnd } from '#lib/wire/devbox-ends.ts'
 
-/** What comes first of all that ends or suspends a devbox unasked. */
+/** The first of all deadlines that end or suspend a devbox. */
 export interface TimeLeft {
   at_ms: number
   cause: 'eviction' | 'keep_alive' | 'idle'
@@ -18,12 +18,16 @@ export const timeLeftOf = (devbox: Devbox, eviction: Eviction | undefined): Time
     is_at_least: end.is_at_least,
     deletesDisk: end.action === 'shutdown',
   }
-  const evicted = eviction && {
-    at_ms: eviction.eviction_deadline_ms,
-    cause: 'eviction' as const,
-    is_at_least: false,
-    deletesDisk: false,
-  }
-  if (!evicted || !unattended) return evicted ?? unattended
+  // A service may go on reporting the eviction of a devbox that it has suspended.
+  const evicted = eviction &&
+    !stopped.includes(devbox.status) && {
+      at_ms: eviction.eviction_deadline_ms,
+      cause: 'eviction' as const,
+      is_at_least: false,
+      deletesDisk: false,
+    }
+  if (!evicted || !unattended) return evicted || unattended
   return evicted.at_ms <= unattended.at_ms ? evicted : unattended
 }
+
+const stopped: readonly string[] = ['suspending', 'suspended', 'shutdown', 'failure']

@@ -5,22 +5,19 @@ import { emptyAlertFeed } from '#lib/console/alerts/alert-feed.ts'
 import { alertQueries } from '#lib/console/queries/alerts.ts'
 import type { Alert } from '#lib/wire/alerts.ts'
 import { alertOf } from '#lib/wire/testing.ts'
-import { AlertBar } from './alert-bar.tsx'
+import { AlertBadge, AlertBar } from './alert-bar.tsx'
 
 const alert = alertOf({ devbox_name: 'worker', deadline_ms: 1_700_000_000_000 })
 
 beforeEach(() => void vi.useFakeTimers({ now: alert.deadline_ms, toFake: ['Date'] }))
 afterEach(() => void vi.useRealTimers())
 
-const textOf = (inMs: number, change: Partial<Alert> = {}) => {
+const nothing = () => undefined
+const textOf = (inMs: number, change: Partial<Alert> = {}, shown = <AlertBar onCollapse={nothing} />) => {
   const client = new QueryClient()
   const open = [{ ...alert, ...change, deadline_ms: alert.deadline_ms + inMs }]
   client.setQueryData(alertQueries.feed().queryKey, { ...emptyAlertFeed, open })
-  const bar = renderToStaticMarkup(
-    <QueryClientProvider client={client}>
-      <AlertBar onCollapse={() => undefined} />
-    </QueryClientProvider>,
-  )
+  const bar = renderToStaticMarkup(<QueryClientProvider client={client}>{shown}</QueryClientProvider>)
   return bar.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
 }
 
@@ -29,4 +26,10 @@ it('says of no deadline that it is now while the service does not tell what came
   expect(textOf(-500)).toContain('worker is evicted now')
   expect(textOf(-3_600_000)).toContain('worker was to be evicted 1 h ago')
   expect(textOf(-3_600_000, { kind: 'end' })).toContain('worker was to be deleted 1 h ago')
+})
+
+it('counts down to no deadline that has passed while the bar is collapsed', () => {
+  const badge = <AlertBadge onExpand={nothing} />
+  expect(textOf(91_000, {}, badge)).toContain('1 alert, in 01:31')
+  expect(textOf(-500, {}, badge)).not.toContain('00:00')
 })

@@ -83,6 +83,7 @@ export const AlertBadge = ({ onExpand }: { onExpand: () => void }) => {
   const { data: feed } = useQuery(alertQueries.feed())
   const { alerts, tone } = useLoudAlerts(feed)
   const [first] = alerts
+  const isAhead = useClock((nowMs) => first !== undefined && !hasHappened(first) && alertLeftMs(feed, first, nowMs) > 0)
   if (!first) return null
   return (
     <button
@@ -95,9 +96,9 @@ export const AlertBadge = ({ onExpand }: { onExpand: () => void }) => {
       <span className="tabular">{alerts.length}</span>
       <span className="sr-only">
         {alerts.length === 1 ? 'alert' : 'alerts'}
-        {!hasHappened(first) && (alerts.length === 1 ? ', in' : ', the first in')}
+        {isAhead && (alerts.length === 1 ? ', in' : ', the first in')}
       </span>
-      {!hasHappened(first) && <Countdown deadlineMs={first.deadline_ms} />}
+      {isAhead && <Countdown deadlineMs={first.deadline_ms} />}
     </button>
   )
 }

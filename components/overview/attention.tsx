@@ -11,7 +11,7 @@ import { TextLink } from '#components/ui/text-link.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
-import { alertHref, alertName, loudAlerts, nextFirst, urgencyOf } from '#lib/console/alerts/alert-feed.ts'
+import { alertHref, alertLeftMs, alertName, loudAlerts, nextFirst, urgencyOf } from '#lib/console/alerts/alert-feed.ts'
 import { alertQueries } from '#lib/console/queries/alerts.ts'
 import { overviewQueries } from '#lib/console/queries/overview.ts'
 import { isOfTrial } from '#lib/contract/devboxes.ts'
@@ -98,6 +98,7 @@ export const Attention = () => {
 const AlertItem = ({ alert }: { alert: Alert }) => {
   const { data: feed } = useQuery(alertQueries.feed())
   const tone = useClock((nowMs) => urgencyOf([alert], feed, nowMs), 'neutral')
+  const isAhead = useClock((nowMs) => !hasHappened(alert) && alertLeftMs(feed, alert, nowMs) > 0, true)
   return (
     <Item href={alertHref(alert)} name={alertName(alert)}>
       <Badge tone={tone}>
@@ -105,10 +106,10 @@ const AlertItem = ({ alert }: { alert: Alert }) => {
         {alert.state !== 'new' && ', acknowledged'}
       </Badge>
       <span className="w-20 text-right">
-        {hasHappened(alert) ? (
-          <RelativeTime ms={alert.deadline_ms} className="text-muted" />
-        ) : (
+        {isAhead ? (
           <Countdown deadlineMs={alert.deadline_ms} />
+        ) : (
+          <RelativeTime ms={alert.deadline_ms} className="text-muted" />
         )}
       </span>
     </Item>

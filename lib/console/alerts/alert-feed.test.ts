@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import type { Alert, Silence } from '#lib/wire/alerts.ts'
 import { alertOf } from '#lib/wire/testing.ts'
 import {
@@ -14,7 +14,10 @@ import {
 } from './alert-feed.ts'
 
 const told = (...alerts: Alert[]) =>
-  alerts.reduce((feed, data) => nextAlertFeed(feed, { event: 'alert', data }), emptyAlertFeed)
+  nextAlertFeed(
+    emptyAlertFeed,
+    alerts.map((data) => ({ event: 'alert', data })),
+  )
 
 it('keeps one entry for an alert, the earliest deadline first, and what is over apart', () => {
   const [late, soon] = [alertOf(), alertOf({ id: 'b', deadline_ms: 5_000 })]
@@ -23,9 +26,18 @@ it('keeps one entry for an alert, the earliest deadline first, and what is over 
     ['b', 'new'],
     [late.id, 'acknowledged'],
   ])
-  const after = nextAlertFeed(feed, { event: 'alert', data: { ...soon, state: 'withdrawn' } })
+  const after = nextAlertFeed(feed, [{ event: 'alert', data: { ...soon, state: 'withdrawn' } }])
   expect(after.open).toHaveLength(1)
   expect(after.over).toMatchObject([{ id: 'b', state: 'withdrawn' }])
+  const again = nextAlertFeed(after, [{ event: 'alert', data: soon }])
+  expect([again.open.length, again.over]).toEqual([2, []])
+})
+
+it('sorts once, however many alerts come at once', () => {
+  const sorted = vi.spyOn(Array.prototype, 'sort')
+  told(...Array.from({ length: 5_000 }, (_, n) => alertOf({ id: `dbx_${n}`, deadline_ms: n })))
+  expect(sorted).toHaveBeenCalledOnce()
+  sorted.mockRestore()
 })
 
 it('leaves silenced alerts out of what is heard, until the silence is over by the clock of the console', () => {
@@ -37,10 +49,9 @@ it('leaves silenced alerts out of what is heard, until the silence is over by th
     by: 'me',
     created_ms: 0,
   }
-  const feed = nextAlertFeed(told(alertOf({ metadata: { team: 'qa', x: 'y' } })), {
-    event: 'silences',
-    data: [silence],
-  })
+  const feed = nextAlertFeed(told(alertOf({ metadata: { team: 'qa', x: 'y' } })), [
+    { event: 'silences', data: [silence] },
+  ])
   expect(loudAlerts(feed, 99_999)).toEqual([])
   expect(loudAlerts(feed, 100_000)).toHaveLength(1)
   const ahead = { ...feed, health: { ...feed.health, clockOffsetMs: 60_000 } }

@@ -40,33 +40,35 @@ export const emptyAlertFeed: AlertFeed = {
 
 const maxOver = 50
 
-export const nextAlertFeed = (feed: AlertFeed, item: AlertItem): AlertFeed => {
-  switch (item.event) {
-    case 'snapshot':
-      return {
-        ...feed,
-        open: item.data.alerts.toSorted(byUrgency),
-        silences: item.data.silences,
-        followedJobs: item.data.followed_jobs,
-        webhook: item.data.webhook,
+/** Sorts once for all items: thousands may come at once. */
+export const nextAlertFeed = (feed: AlertFeed, items: readonly AlertItem[]): AlertFeed => {
+  const next = { ...feed }
+  let open = byId(feed.open)
+  // The latest last.
+  const over = byId(feed.over.toReversed())
+  for (const { event, data } of items) {
+    if (event === 'followed_jobs') next.followedJobs = data
+    else if (event === 'webhook') next.webhook = data
+    else if (event === 'silences') next.silences = data
+    else if (event === 'alert') {
+      over.delete(data.id)
+      if (isOpen(data)) open.set(data.id, data)
+      else {
+        open.delete(data.id)
+        over.set(data.id, data)
       }
-    case 'followed_jobs':
-      return { ...feed, followedJobs: item.data }
-    case 'webhook':
-      return { ...feed, webhook: item.data }
-    case 'silences':
-      return { ...feed, silences: item.data }
-    case 'alert': {
-      const others = ({ id }: Alert) => id !== item.data.id
-      if (isOpen(item.data)) return { ...feed, open: [...feed.open.filter(others), item.data].sort(byUrgency) }
-      return {
-        ...feed,
-        open: feed.open.filter(others),
-        over: [item.data, ...feed.over.filter(others)].slice(0, maxOver),
-      }
+    } else {
+      open = byId(data.alerts)
+      next.silences = data.silences
+      next.followedJobs = data.followed_jobs
+      next.webhook = data.webhook
     }
   }
+  if (!items.some(({ event }) => event === 'alert' || event === 'snapshot')) return next
+  return { ...next, open: [...open.values()].sort(byUrgency), over: [...over.values()].toReversed().slice(0, maxOver) }
 }
+
+const byId = (alerts: readonly Alert[]) => new Map(alerts.map((alert) => [alert.id, alert]))
 
 /** The console's clock. */
 export const consoleTime = ({ health }: Pick<AlertFeed, 'health'>, nowMs: number): number =>

@@ -3,7 +3,7 @@ import type { LiveItems } from '#lib/wire/live.ts'
 import { currentEvictions, emptyFeed, formatCountdown, nextFeed, remainingMs } from './eviction-feed.ts'
 
 const eviction = (devbox_id: string, eviction_deadline_ms: number) => ({ devbox_id, eviction_deadline_ms })
-const feedAfter = (...items: LiveItems['evictions.watch'][]) => items.reduce(nextFeed, emptyFeed)
+const feedAfter = (...items: LiveItems['evictions.watch'][]) => nextFeed(emptyFeed, items)
 const snapshot = (...evictions: ReturnType<typeof eviction>[]): LiveItems['evictions.watch'] => ({
   event: 'snapshot',
   data: { evictions, upstream: { state: 'live', since_ms: 1000, attempt: 0 } },

@@ -11,22 +11,19 @@ export interface EvictionFeed {
 
 export const emptyFeed: EvictionFeed = { pending: [], health: noHealth }
 
-export const nextFeed = (feed: EvictionFeed, happened: LiveItems['evictions.watch']): EvictionFeed => {
-  switch (happened.event) {
-    case 'snapshot':
-      return { ...feed, pending: byDeadline(happened.data.evictions) }
-    case 'eviction':
-      return { ...feed, pending: byDeadline([...feed.pending, happened.data]) }
-    case 'removed':
-      return { ...feed, pending: feed.pending.filter(({ devbox_id }) => devbox_id !== happened.data.devbox_id) }
+/** Of two deadlines of a devbox the later message wins. */
+export const nextFeed = (feed: EvictionFeed, items: readonly LiveItems['evictions.watch'][]): EvictionFeed => {
+  let pending = new Map(feed.pending.map((eviction) => [eviction.devbox_id, eviction]))
+  for (const { event, data } of items) {
+    if (event === 'snapshot') pending = new Map(data.evictions.map((eviction) => [eviction.devbox_id, eviction]))
+    else if (event === 'eviction') pending.set(data.devbox_id, data)
+    else pending.delete(data.devbox_id)
   }
+  return { ...feed, pending: [...pending.values()].sort(byDeadline) }
 }
 
-/** The later of two entries about one devbox wins. */
-const byDeadline = (evictions: readonly Eviction[]): Eviction[] =>
-  [...new Map(evictions.map((eviction) => [eviction.devbox_id, eviction])).values()].sort(
-    (a, b) => a.eviction_deadline_ms - b.eviction_deadline_ms || (a.devbox_id < b.devbox_id ? -1 : 1),
-  )
+const byDeadline = (a: Eviction, b: Eviction) =>
+  a.eviction_deadline_ms - b.eviction_deadline_ms || (a.devbox_id < b.devbox_id ? -1 : 1)
 
 export const evictionOf = (feed: EvictionFeed, devboxId: string): Eviction | undefined =>
   feed.pending.find(({ devbox_id }) => devbox_id === devboxId)

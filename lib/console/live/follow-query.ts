@@ -28,7 +28,7 @@ interface FollowedFeed<E extends LiveEndpoint, Feed> {
   queryKey: QueryKey
   empty: Feed
   topic: LiveTopic<E>
-  next: (feed: Feed, item: LiveItems[E]) => Feed
+  next: (feed: Feed, items: LiveItems[E][]) => Feed
   onItems: (items: LiveItems[E][]) => void
 }
 
@@ -42,7 +42,7 @@ export const followFeed = <E extends LiveEndpoint, Feed extends { health: LiveHe
   follow(topic, {
     signal: leaving.signal,
     onItems: (items) => {
-      change((feed) => items.reduce(next, feed))
+      change((feed) => next(feed, items))
       onItems(items)
     },
     onHealth: (health) => change((feed) => ({ ...feed, health })),

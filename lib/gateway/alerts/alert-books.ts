@@ -64,7 +64,7 @@ const gone = { name: null, metadata: {}, status: 'shutdown' }
 export const devboxStopped = (session: SignedIn, operation: string, devboxId: string): void => {
   const how = operation === devboxes.suspend.id ? 'suspended' : 'shut down'
   registry().alertBooks.get(session.account.id)?.stopDevbox(devboxId, how, nameOf(session))
-  for (const hub of evictionHubsOf(session.account.id)) hub.refresh()
+  for (const hub of evictionHubsOf(session.account.id)) hub.withdraw(devboxId)
 }
 
 /** A call through the console started the devbox's keep-alive time anew. */

@@ -206,12 +206,13 @@ it('says who suspended or shut down a devbox before its deadline, and never that
   pending = ids.map((id) => eviction(id))
   const page = listen()
   for (const id of ids) await page.until(id, { state: 'new' })
+  devboxes = { dbx_1: { status: 'suspending' }, dbx_2: { status: 'shutdown' } }
   await post('/api/v1/devboxes/dbx_1/suspend')
   await page.until('dbx_1', { state: 'stopped', stopped: { how: 'suspended', by: 'Ada' } })
   await post('/api/v1/devboxes/dbx_2/shutdown')
   await page.until('dbx_2', { state: 'stopped', stopped: { how: 'shut down', by: 'Ada' } })
   // By a call of the API, which nobody knows who made, and by a failure.
-  devboxes = { dbx_3: { status: 'suspended' }, dbx_4: { status: 'failure' } }
+  devboxes = { ...devboxes, dbx_3: { status: 'suspended' }, dbx_4: { status: 'failure' } }
   await reconnect()
   await page.until('dbx_3', { state: 'stopped', stopped: { how: 'suspended', by: null } })
   await page.until('dbx_4', { state: 'stopped', stopped: { how: 'failed', by: null } })
