@@ -193,7 +193,7 @@ test('a job is refused at its lines, created, and watched to its end', async ({ 
     .click()
   await page.waitForURL(/\/benchmark-runs\/bmr_\w+/)
   await expect(page.getByText('(n = 3 scenario runs)')).toBeVisible()
-  await expect(page.getByText('2.00 points of 2 completed, divided by all 3 scenario runs')).toBeVisible()
+  await expect(page.getByText('2.00 points over 3 trials; 1 without a score counts 0.')).toBeVisible()
   await expect(page.getByRole('link', { name: 'first job' })).toBeVisible()
   await expect(page.getByRole('button', { name: 'Cancel run' })).toHaveAttribute('aria-disabled', 'true')
 })

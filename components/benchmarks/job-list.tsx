@@ -5,7 +5,7 @@ import { FilterBar } from '#components/filters/filter-bar.tsx'
 import { FilterInput } from '#components/filters/filter-input.tsx'
 import { FilterSelect } from '#components/filters/filter-select.tsx'
 import { chosenColumns } from '#components/list/chosen-columns.tsx'
-import { idColumn, type ListColumn, timeColumn } from '#components/list/columns.tsx'
+import { idColumn, type ListColumn } from '#components/list/columns.tsx'
 import { ListMenus } from '#components/list/list-menus.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { type DrawnColumns, useColumns } from '#components/list/use-columns.ts'
@@ -41,6 +41,7 @@ import { AgentScores, mostAgents } from './agent-scores.tsx'
 import { BenchmarkState } from './benchmark-state.tsx'
 import { ImportDropZone } from './import/import-drop-zone.tsx'
 import { agentRows, type OutcomeCounts, outcomeCounts, progressOf } from './job-figures.ts'
+import { timeOrUnknown, Unknown } from './unknown-times.tsx'
 
 const CreateJobDialog = loadOnUse(async () => (await import('./create-job-dialog.tsx')).CreateJobDialog)
 
@@ -243,7 +244,7 @@ const allColumns = (): ListColumn<BenchmarkJob>[] => [
           {Object.hasOwn(sourceKinds, from.type) ? t(sourceKinds[from.type as keyof typeof sourceKinds]) : from.type}
         </VisibleText>
       ) : (
-        <span className="text-muted">{t('Not told')}</span>
+        <span className="text-muted">Not reported</span>
       ),
   },
   {
@@ -262,7 +263,7 @@ const allColumns = (): ListColumn<BenchmarkJob>[] => [
           </span>
         )
       return (
-        <span title={t('The job does not tell how many there will be')}>
+        <span title="The job does not report how many there are">
           {t('{done} of {all}', { done: formatCount(finished), all: '?' })}
         </span>
       )
@@ -285,10 +286,10 @@ const allColumns = (): ListColumn<BenchmarkJob>[] => [
     cell: (job) => {
       const runs = [...(job.benchmark_outcomes ?? []), ...(job.in_progress_runs ?? [])]
       const longest = Math.max(...runs.map(({ duration_ms }) => duration_ms ?? 0))
-      return longest > 0 && formatDurationMs(longest)
+      return longest > 0 ? formatDurationMs(longest) : hasJobEnded(job.state) && runs.length > 0 && <Unknown />
     },
   },
-  timeColumn('Created', ({ create_time_ms }) => create_time_ms),
+  timeOrUnknown('Created', ({ create_time_ms }) => create_time_ms),
   idColumn,
 ]
 

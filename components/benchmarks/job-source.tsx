@@ -23,7 +23,7 @@ export const JobSource = ({ job: { id, job_source, job_spec } }: { job: Benchmar
     <section aria-label="Source and configuration" className="space-y-4">
       <h2 className="text-lg font-medium">Source and configuration</h2>
       <Facts>
-        <Fact label="Made from">{job_source ? sourceWords(job_source) : 'not told'}</Fact>
+        <Fact label="Made from">{job_source ? sourceWords(job_source) : 'Not reported'}</Fact>
         {job_spec && <Fact label="Scenarios">{formatCount(job_spec.scenario_ids.length)}</Fact>}
         {Object.entries(job_spec?.orchestrator_config ?? {}).map(
           ([name, value]) =>

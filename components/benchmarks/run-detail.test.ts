@@ -10,17 +10,17 @@ const listOf = (scores: unknown[], more: object = {}) =>
   })
 
 it('says how the score of a run was computed only where the scenario runs come to it', () => {
-  expect(scoreWords(0.5, listOf([1, 0.5, null]))).toBe(
-    '1.50 points of 2 completed, divided by all 3 scenario runs: the other 1 count 0.',
-  )
+  expect(scoreWords(0.5, listOf([1, 0.5, null]))).toBe('1.50 points over 3 scenario runs; 1 without a score counts 0.')
+  expect(scoreWords(0.625, listOf([1, 0.25]), 'trials')).toBe('1.25 points over 2 trials.')
+  expect(scoreWords(58.5, listOf([43.5, 73.5]), 'trials')).toBe('117.000 points over 2 trials.')
   expect(scoreWords(0.75, listOf([1, 0.5, null]))).toBe(
-    'The service does not tell how it was computed: its 3 scenario runs have 1.50 points of 2 completed, which is 0.50 over all of them.',
+    'Computed otherwise: here are 1.50 points over 3 scenario runs, a mean of 0.50.',
   )
 })
 
 // It was said to be unknown points divided by all, whatever the score was.
 it('takes a score that is no number for none', () => {
-  expect(scoreWords(0.9, listOf([1, 'NaN']))).toMatch(/does not tell .* have 1\.00 points of 1 completed/)
+  expect(scoreWords(0.9, listOf([1, 'NaN']))).toMatch(/^Computed otherwise: here are 1\.00 points over 2 /)
 })
 
 it('claims nothing of scenario runs that are not listed', () => {

@@ -178,13 +178,16 @@ const RunFacts = ({ run, scenarioRuns }: { run: BenchmarkRun; scenarioRuns: Scen
       <Fact label="Score">
         <RunScore run={run} outcomes={scenarioRuns && !scenarioRuns.has_more ? scenarioRuns.runs.length : undefined} />
         {run.score != null && scenarioRuns && (
-          <p className="tabular text-sm text-muted">{scoreWords(run.score, scenarioRuns)}</p>
+          <p className="tabular text-sm text-muted">
+            {scoreWords(run.score, scenarioRuns, run.job_id == null ? 'scenario runs' : 'trials')}
+          </p>
         )}
       </Fact>
       <Origin run={run} />
       <Fact label="Started">
         <RelativeTime ms={run.start_time_ms} />
         {run.duration_ms != null && `, took ${formatDurationMs(run.duration_ms)}`}
+        {run.duration_ms == null && run.start_time_ms !== null && run.state !== 'running' && ', duration unknown'}
       </Fact>
       {run.usage && (
         <Fact label="Tokens and cost">
@@ -247,17 +250,24 @@ const Origin = ({ run }: { run: BenchmarkRun }) => {
 }
 
 /** The sum behind the score of a run that has ended: what has none counts 0. */
-export const scoreWords = (score: number, { runs, has_more, total_count }: ScenarioRunList): string => {
+export const scoreWords = (
+  score: number,
+  { runs, has_more, total_count }: ScenarioRunList,
+  nouns = 'scenario runs',
+): string => {
   // A score that a service tells as no number is none.
   const scores = runs.flatMap(({ state, scoring_contract_result: result }) =>
     state === 'completed' && result && Number.isFinite(result.score) ? [result.score] : [],
   )
   const sum = sumOf(scores)
   if (has_more)
-    return `Not checked here, where only ${formatCount(runs.length)}${total_count == null ? '' : ` of ${formatCount(total_count)}`} scenario runs are listed: usually the sum of the scores, divided by all scenario runs, those without a score among them.`
-  const parts = `${formatScore(sum)} points of ${formatCount(scores.length)} completed`
+    return `Not checked here, where only ${formatCount(runs.length)}${total_count == null ? '' : ` of ${formatCount(total_count)}`} ${nouns} are listed: usually the sum of the scores, divided by all ${nouns}, those without a score among them.`
+  const points = `${formatScore(sum)} points over ${formatCount(runs.length)} ${nouns}`
+  const others = runs.length - scores.length
   // A service may take its score over something else, and does not say over what.
-  if (runs.length === 0 || Math.abs(sum / runs.length - score) > 0.0005)
-    return `The service does not tell how it was computed: its ${formatCount(runs.length)} scenario runs have ${parts}${runs.length === 0 ? '' : `, which is ${formatScore(sum / runs.length)} over all of them`}.`
-  return `${parts}, divided by all ${formatCount(runs.length)} scenario runs: the other ${formatCount(runs.length - scores.length)} count 0.`
+  if (runs.length === 0 || Math.abs(sum / runs.length - score) > 0.0005 * Math.max(1, Math.abs(score)))
+    return `Computed otherwise: here are ${points}${runs.length === 0 ? '' : `, a mean of ${formatScore(sum / runs.length)}`}.`
+  return others === 0
+    ? `${points}.`
+    : `${points}; ${formatCount(others)} without a score ${others === 1 ? 'counts' : 'count'} 0.`
 }

@@ -6,14 +6,7 @@ import type * as z from 'zod/mini'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
 import { FilterSelect } from '#components/filters/filter-select.tsx'
 import { chosenColumns } from '#components/list/chosen-columns.tsx'
-import {
-  durationColumn,
-  idColumn,
-  type ListColumn,
-  metadataColumn,
-  nameColumn,
-  timeColumn,
-} from '#components/list/columns.tsx'
+import { idColumn, type ListColumn, metadataColumn, nameColumn } from '#components/list/columns.tsx'
 import { ListMenus } from '#components/list/list-menus.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { type DrawnColumns, useColumns } from '#components/list/use-columns.ts'
@@ -37,6 +30,7 @@ import { type Text, t, translatedWords } from '#lib/language/translate.ts'
 import { BenchmarkState } from './benchmark-state.tsx'
 import { RunScore } from './run-score.tsx'
 import { AgentLines } from './score.tsx'
+import { durationOnceEnded, timeOrUnknown } from './unknown-times.tsx'
 
 const RunSelection = loadOnUse(async () => (await import('./run-selection.tsx')).RunSelection)
 
@@ -209,7 +203,7 @@ const columnsFor = (
     cell: (run) => isKnown && <RunScore run={run} outcomes={originOf(run)?.outcomes} isShort />,
   },
   metadataColumn(query, paths.benchmarkRuns),
-  durationColumn,
-  timeColumn('Started', ({ start_time_ms }) => start_time_ms),
+  durationOnceEnded(({ state }) => state !== 'running'),
+  timeOrUnknown('Started', ({ start_time_ms }) => start_time_ms),
   idColumn,
 ]

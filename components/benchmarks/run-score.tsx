@@ -7,9 +7,9 @@ import { three } from '#lib/wire/report-words.ts'
 
 interface RunScoreProps {
   run: BenchmarkRun
-  /** From elsewhere, of a service whose runs do not tell. */
+  /** From elsewhere, where a service does not report it with its runs. */
   outcomes?: number | undefined
-  /** What `n` counts is told on hover. */
+  /** Explains `n` on hover alone. */
   isShort?: boolean
 }
 
@@ -33,7 +33,7 @@ export const RunScore = ({ run, outcomes, isShort = false }: RunScoreProps) => {
     >
       <span className="font-medium">{three(score)}</span>{' '}
       <span className="text-muted">
-        (n = {count === undefined ? '…' : count === null ? t('not told') : formatCount(count)}
+        (n = {count === undefined ? '…' : count === null ? 'not reported' : formatCount(count)}
         {!isShort && count !== null && ' scenario runs'})
       </span>
     </span>

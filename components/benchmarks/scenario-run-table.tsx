@@ -1,17 +1,23 @@
 'use client'
 import Link from 'next/link'
-import { durationColumn, idColumn, timeColumn } from '#components/list/columns.tsx'
+import { idColumn } from '#components/list/columns.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { formatShown } from '#lib/console/frame/format.ts'
-import type { ScenarioRun, ScenarioRunList } from '#lib/contract/scenario-runs.ts'
+import {
+  hasScenarioRunEnded,
+  type ScenarioRun,
+  type ScenarioRunList,
+  type ScoringResult,
+} from '#lib/contract/scenario-runs.ts'
 import { formatCountOf } from '#lib/language/translate.ts'
 import { unnamedScenario } from '#lib/wire/outcome-ids.ts'
 import { three } from '#lib/wire/report-words.ts'
 import { BenchmarkState } from './benchmark-state.tsx'
+import { durationOnceEnded, timeOrUnknown } from './unknown-times.tsx'
 
 export const ScenarioRunTable = ({ list: { runs, has_more, total_count } }: { list: ScenarioRunList }) => {
   const attempts = attemptsOf(runs)
@@ -56,6 +62,11 @@ const attemptColumn = (attempts: ReadonlyMap<string, string>): Column<ScenarioRu
   cell: ({ id }) => attempts.get(id) ?? '',
 })
 
+/** Each scorer or reward key with its score: `accuracy 0.250, latency_sec 12.000`. */
+const rewardWords = ({ scoring_function_results }: ScoringResult): string | undefined =>
+  scoring_function_results.map(({ scoring_function_name: name, score }) => `${name} ${three(score)}`).join(', ') ||
+  undefined
+
 const columns: Column<ScenarioRun>[] = [
   {
     id: 'name',
@@ -81,7 +92,11 @@ const columns: Column<ScenarioRun>[] = [
     width: '6rem',
     align: 'right',
     cell: ({ scoring_contract_result: result }) =>
-      result ? three(result.score) : <span className="text-muted">None</span>,
+      result ? (
+        <span title={rewardWords(result)}>{three(result.score)}</span>
+      ) : (
+        <span className="text-muted">None</span>
+      ),
   },
   idColumn,
   {
@@ -96,6 +111,6 @@ const columns: Column<ScenarioRun>[] = [
         </TextLink>
       ),
   },
-  durationColumn,
-  timeColumn('Started', ({ start_time_ms }) => start_time_ms),
+  durationOnceEnded(({ state }) => hasScenarioRunEnded(state)),
+  timeOrUnknown('Started', ({ start_time_ms }) => start_time_ms),
 ]

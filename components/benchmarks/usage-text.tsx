@@ -4,7 +4,7 @@ import { formatCount } from '#lib/language/translate.ts'
 import type { AgentFigures } from '#lib/wire/reports.ts'
 import { formatTokens, formatUsd } from './usage-figures.ts'
 
-/** Tokens and cost of an agent in a table, with how many of its attempts told them. */
+/** Tokens and cost of an agent in a table, with how many of its attempts reported them. */
 export const UsageText = ({ figures }: { figures: AgentFigures }) => {
   const { n_input_tokens, n_output_tokens, cost_usd, n_with_tokens, n_with_cost, reasons } = figures
   const { n_completed, n_failed, n_timeout, n_cancelled, n_other } = figures
@@ -13,7 +13,7 @@ export const UsageText = ({ figures }: { figures: AgentFigures }) => {
   if (tokens === null && cost_usd === null)
     return (
       <span className="text-muted" title={reasons.n_input_tokens ?? reasons.cost_usd}>
-        not told
+        Not reported
       </span>
     )
   const n = tokens === null ? n_with_cost : n_with_tokens
@@ -30,13 +30,13 @@ export const UsageText = ({ figures }: { figures: AgentFigures }) => {
   )
 }
 
-/** Tokens and cost of one attempt, or why they are not known. */
+/** Tokens and cost of one attempt, or why they are missing. */
 export const AttemptUsage = ({ usage }: { usage: AgentUsage }) => {
   const { n_input_tokens, n_output_tokens, cost_usd, unknown_because } = usage
   if (n_input_tokens == null && n_output_tokens == null && cost_usd == null)
     return (
       <span className="text-muted">
-        Not known
+        Not reported
         {unknown_because && (
           <>
             : <VisibleText max={200}>{unknown_because}</VisibleText>
@@ -46,12 +46,13 @@ export const AttemptUsage = ({ usage }: { usage: AgentUsage }) => {
     )
   return (
     <span className="tabular">
-      {tokenWords(usage)} · {cost_usd == null ? <span className="text-muted">cost not told</span> : formatUsd(cost_usd)}
+      {tokenWords(usage)} ·{' '}
+      {cost_usd == null ? <span className="text-muted">cost not reported</span> : formatUsd(cost_usd)}
     </span>
   )
 }
 
-/** The same of all scenario runs of a run, and how many of them told it. */
+/** The same of all scenario runs of a run, and how many of them reported it. */
 export const RunUsageText = ({ usage, all }: { usage: RunUsage; all: number | null }) => {
   const { n_with_tokens, n_with_cost } = usage
   if (n_with_tokens + n_with_cost === 0) return <AttemptUsage usage={usage} />
@@ -59,13 +60,16 @@ export const RunUsageText = ({ usage, all }: { usage: RunUsage; all: number | nu
   return (
     <>
       <AttemptUsage usage={usage} />{' '}
-      <span className="tabular text-muted">
-        {n_with_cost === n_with_tokens || n_with_cost === 0 || n_with_tokens === 0
-          ? `told by ${of(n_with_tokens || n_with_cost)} scenario runs`
-          : `tokens told by ${of(n_with_tokens)}, cost by ${of(n_with_cost)} scenario runs`}
-      </span>
+      <span className="tabular text-muted">({reportedWords(of, n_with_tokens, n_with_cost)} scenario runs)</span>
     </>
   )
+}
+
+const reportedWords = (of: (n: number) => string, tokens: number, cost: number): string => {
+  if (tokens === cost) return `reported by ${of(tokens)}`
+  if (cost === 0) return `tokens reported by ${of(tokens)}`
+  if (tokens === 0) return `cost reported by ${of(cost)}`
+  return `tokens reported by ${of(tokens)}, cost by ${of(cost)}`
 }
 
 const sumOf = (a: number | null | undefined, b: number | null | undefined): number | null =>
@@ -74,7 +78,7 @@ const sumOf = (a: number | null | undefined, b: number | null | undefined): numb
 /** `12,345 in, 2,000 of them cached, 678 out`. */
 const tokenWords = ({ n_input_tokens, n_cache_tokens, n_output_tokens }: AgentUsage): string =>
   [
-    n_input_tokens == null ? 'input not told' : `${formatCount(n_input_tokens)} in`,
+    n_input_tokens == null ? 'input not reported' : `${formatCount(n_input_tokens)} in`,
     ...(n_cache_tokens == null ? [] : [`${formatCount(n_cache_tokens)} of them cached`]),
-    n_output_tokens == null ? 'output not told' : `${formatCount(n_output_tokens)} out`,
+    n_output_tokens == null ? 'output not reported' : `${formatCount(n_output_tokens)} out`,
   ].join(', ')

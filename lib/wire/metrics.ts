@@ -5,7 +5,7 @@ export const metricsOf = ({ metrics, benchmark_outcomes }: BenchmarkJob): string
   metrics ?? [
     ...new Set(
       (benchmark_outcomes ?? []).flatMap(({ scenario_outcomes }) =>
-        scenario_outcomes.flatMap(({ rewards }) => Object.keys(rewards ?? {})),
+        scenario_outcomes.flatMap((each) => rewardsOf(each).map(([name]) => name)),
       ),
     ),
   ]
@@ -24,7 +24,11 @@ export const judgedBy = (job: BenchmarkJob, metric: string | undefined): Benchma
   }
 }
 
-const rewardOf = ({ rewards }: ScenarioOutcome, metric: string): number | null => {
-  const value: unknown = rewards && Object.hasOwn(rewards, metric) ? rewards[metric] : null
-  return typeof value === 'number' && Number.isFinite(value) ? value : null
-}
+const rewardOf = (outcome: ScenarioOutcome, metric: string): number | null =>
+  rewardsOf(outcome).find(([name]) => name === metric)?.[1] ?? null
+
+/** The rewards of an outcome that are numbers, in file order. */
+export const rewardsOf = ({ rewards }: Pick<ScenarioOutcome, 'rewards'>): [name: string, value: number][] =>
+  Object.entries<unknown>(rewards ?? {}).filter(
+    (entry): entry is [string, number] => typeof entry[1] === 'number' && Number.isFinite(entry[1]),
+  )

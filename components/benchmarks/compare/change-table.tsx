@@ -106,7 +106,7 @@ const orders: Record<ChangeKind, (a: ScenarioChange, b: ScenarioChange) => numbe
   slower: (a, b) => delay(b) - delay(a),
 }
 
-const duration = (ms: number | null) => (ms === null ? 'none' : formatDurationMs(ms))
+const duration = (ms: number | null) => (ms === null ? 'unknown' : formatDurationMs(ms))
 
 /** A score, which leads to its outcome with the log. */
 const OutcomeLink = ({ place, score, of }: { place: string; score: number; of: string }) => (

@@ -11,6 +11,7 @@ import type { AgentFigures, ComparedPair, CompareReport, ReportChoice } from '#l
 import { IntervalText, MeanHeader, MeanText, Missing, signed } from '../figure-text.tsx'
 import { doubtColumns } from '../pair-columns.tsx'
 import { AgentLines, PairLines } from '../score.tsx'
+import { Unknown } from '../unknown-times.tsx'
 import { UsageText } from '../usage-text.tsx'
 
 /** Every agent of every job, as it stands by itself. */
@@ -116,7 +117,9 @@ const sideColumns = ({ jobs, agents, metric }: CompareReport, choice: ReportChoi
       align: 'right',
       cell: ({ duration_median_ms, reasons }) =>
         duration_median_ms === null ? (
-          <Missing why={reasons.duration_median_ms} />
+          <span title={reasons.duration_median_ms}>
+            <Unknown />
+          </span>
         ) : (
           formatDurationMs(duration_median_ms)
         ),
@@ -127,7 +130,7 @@ const sideColumns = ({ jobs, agents, metric }: CompareReport, choice: ReportChoi
 
 const usageColumn: Column<AgentFigures> = {
   id: 'usage',
-  header: <span title="As the agents count them, over the attempts that tell">Tokens · cost</span>,
+  header: <span title="As the agents count them, over the attempts that report them">Tokens · cost</span>,
   priority: 3,
   width: '9rem',
   align: 'right',

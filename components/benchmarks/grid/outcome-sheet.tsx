@@ -19,11 +19,13 @@ import { formatDurationMs } from '#lib/console/frame/format.ts'
 import { downloadScenarioRunLogs, scenarioRunQueries } from '#lib/console/queries/scenario-runs.ts'
 import type { ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
 import { formatCount } from '#lib/language/translate.ts'
+import { rewardsOf } from '#lib/wire/metrics.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
 import { type AgentRow, formatScore } from '../job-figures.ts'
 import { OutcomeWarnings } from '../job-warnings.tsx'
 import { LogDownload } from '../log-download.tsx'
 import { AgentName } from '../score.tsx'
+import { Unknown } from '../unknown-times.tsx'
 import { AttemptUsage } from '../usage-text.tsx'
 import { AttemptMark } from './grid-cell.tsx'
 import type { Neighbour, OutcomePlace } from './outcome-place.ts'
@@ -131,6 +133,7 @@ const Outcome = ({
 }) => {
   const id = outcome.scenario_run_id
   const run = useQuery({ ...scenarioRunQueries.get(id ?? ''), enabled: id != null })
+  const rewards = rewardsOf(outcome).slice(0, mostRewards)
   return (
     <>
       <Facts>
@@ -147,10 +150,21 @@ const Outcome = ({
           )}
           <span className="text-muted">{countWords(outcome)}</span>
         </Fact>
-        {outcome.duration_ms != null && <Fact label="Duration">{formatDurationMs(outcome.duration_ms)}</Fact>}
-        {run.data?.start_time_ms != null && (
+        {rewards.length > 1 && (
+          <Fact label="Rewards">
+            {rewards.map(([name, value]) => (
+              <span key={name} className="tabular mr-4 inline-block">
+                <VisibleText max={80}>{name}</VisibleText> {formatScore(value)}
+              </span>
+            ))}
+          </Fact>
+        )}
+        <Fact label="Duration">
+          {outcome.duration_ms == null ? <Unknown /> : formatDurationMs(outcome.duration_ms)}
+        </Fact>
+        {run.data && (
           <Fact label="Started">
-            <RelativeTime ms={run.data.start_time_ms} />
+            <RelativeTime ms={run.data.start_time_ms ?? null} />
           </Fact>
         )}
         {outcome.usage && (
@@ -232,6 +246,8 @@ const Outcome = ({
     </>
   )
 }
+
+const mostRewards = 30
 
 const Instruction = ({ scenarioId }: { scenarioId: string }) => {
   const scenario = useQuery({ ...scenarioRunQueries.scenario(scenarioId), retry: false })

@@ -1,6 +1,5 @@
 'use client'
 import { useMemo, useState } from 'react'
-import { durationColumn } from '#components/list/columns.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
@@ -11,6 +10,7 @@ import { formatCount } from '#lib/language/translate.ts'
 import { agentLabel, three } from '#lib/wire/report-words.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
 import type { AgentRow } from '../job-figures.ts'
+import { durationOnceEnded } from '../unknown-times.tsx'
 import type { GridLine } from './grid-view.ts'
 
 interface Row extends ScenarioOutcome {
@@ -115,7 +115,7 @@ const columnsOf = (onOpen: OutcomeTableProps['onOpen']): Column<Row>[] => [
     width: '6rem',
     cell: ({ score }) => (score == null ? <span className="text-muted">None</span> : three(score)),
   },
-  durationColumn,
+  durationOnceEnded(() => true),
   {
     id: 'failure',
     header: 'Failure',

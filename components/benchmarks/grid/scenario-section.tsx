@@ -62,7 +62,7 @@ export const ScenarioSection = ({ rows, agents, found, known, view, change }: Sc
         )}
       </div>
       {rows.length === 0 ? (
-        <p className="text-muted">The job tells no scenarios.</p>
+        <p className="text-muted">The job reports no scenarios.</p>
       ) : shown === 0 ? (
         <p className="py-6 text-center text-muted">
           No scenario matches.{' '}

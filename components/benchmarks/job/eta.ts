@@ -29,7 +29,7 @@ export const etaWords = (job: BenchmarkJob, agents: readonly AgentRow[]): string
 /** A sentence where there is no estimate. */
 const etaOf = (job: BenchmarkJob, agents: readonly AgentRow[]) => {
   const { finished, total } = progressOf(job)
-  if (total === null) return 'The job does not tell how many trials there will be.'
+  if (total === null) return 'The job does not report how many trials there are.'
   const dropped = droppedOf(job, agents)
   const left = total - finished - dropped
   if (left <= 0) return 'The last trials are being closed.'

@@ -235,6 +235,6 @@ describe('when a job may end', () => {
   it('is not told before a trial has ended, nor where the job does not say how many there are', () => {
     expect(wordsOf(running(0, 11))).toBe('No estimate before the first trial has ended.')
     expect(wordsOf(running(4, 4))).toBe('The last trials are being closed.')
-    expect(wordsOf(running(4, 11, { job_spec: null }))).toBe('The job does not tell how many trials there will be.')
+    expect(wordsOf(running(4, 11, { job_spec: null }))).toBe('The job does not report how many trials there are.')
   })
 })

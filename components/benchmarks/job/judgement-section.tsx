@@ -66,7 +66,7 @@ export const JudgementSection = memo(({ job, agents, choice, change }: Judgement
           </span>
         </div>
         {agents.length === 0 ? (
-          <p className="text-muted">The job tells no agents.</p>
+          <p className="text-muted">The job reports no agents.</p>
         ) : (
           <>
             <Leaderboard agents={agents} report={data} otherFigures={other.data?.agents} rule={rule} />

@@ -9,10 +9,10 @@ const wordsOf = (told: object): string => {
   return renderToStaticMarkup(<ToldMean agent={{ outcome }} why="no attempt counts" />).replace(/<[^>]*>/g, '')
 }
 
-it('shows the mean that a service tells which tells no attempts, as the list of jobs does', () => {
+it('shows the mean that a service reports without attempts, as the list of jobs does', () => {
   const counts = { n_completed: 7, n_failed: 3 }
-  expect(wordsOf({ average_score: 0.6, ...counts })).toBe('0.600 (n = 7 of 10, told)')
+  expect(wordsOf({ average_score: 0.6, ...counts })).toBe('0.600 (n = 7 of 10, as reported)')
   expect(wordsOf(counts)).toBe('None')
-  // Where attempts are told, they are counted.
+  // Attempts that are reported are counted.
   expect(wordsOf({ average_score: 0.6, ...counts, scenario_outcomes: [{ state: 'FAILED' }] })).toBe('None')
 })

@@ -11,6 +11,7 @@ import { BenchmarkState } from '../benchmark-state.tsx'
 import { MeanHeader } from '../figure-text.tsx'
 import { type AgentRow, outcomeCounts } from '../job-figures.ts'
 import { AgentLines } from '../score.tsx'
+import { Unknown } from '../unknown-times.tsx'
 import { UsageText } from '../usage-text.tsx'
 import { axisFor, IntervalBar } from './interval-bar.tsx'
 
@@ -183,7 +184,10 @@ const columnsOf = (report: Report | undefined): Column<Row>[] => {
       width: '7rem',
       align: 'right',
       cell: ({ figures }) =>
-        figures?.duration_median_ms != null && (
+        figures &&
+        (figures.duration_median_ms === null ? (
+          figures.n_attempts > 0 && <Unknown />
+        ) : (
           <span className="block leading-4">
             {formatDurationMs(figures.duration_median_ms)}{' '}
             {figures.duration_p95_ms !== null && (
@@ -192,11 +196,11 @@ const columnsOf = (report: Report | undefined): Column<Row>[] => {
               </span>
             )}
           </span>
-        ),
+        )),
     },
     {
       id: 'usage',
-      header: <span title="As the agents count them, over the attempts that tell">Tokens · cost</span>,
+      header: <span title="As the agents count them, over the attempts that report them">Tokens · cost</span>,
       priority: 3,
       width: '9rem',
       align: 'right',
@@ -256,10 +260,10 @@ export const ToldMean = ({
   if (outcome?.average_score == null || outcome.scenario_outcomes.length > 0) return <Nothing why={why} />
   const { completed, total } = outcomeCounts(outcome)
   return (
-    <span title="Over those that completed, as the service tells it, which tells no attempts">
+    <span title="Over those that completed, as the service reports it without attempts">
       <b className="font-semibold">{three(outcome.average_score)}</b>{' '}
       <span className="text-muted">
-        (n = {formatCount(completed)} of {formatCount(total)}, told)
+        (n = {formatCount(completed)} of {formatCount(total)}, as reported)
       </span>
     </span>
   )

@@ -36,7 +36,7 @@ it('shows a scenario of which the service tells nearly nothing', () => {
   expect(page).toContain('draft')
   expect(page).toContain('No agent has tried this scenario yet.')
   expect(page).toContain('The scenario has none.')
-  expect(page).toContain('The service does not tell how this scenario is scored.')
+  expect(page).toContain('The service does not report how this scenario is scored.')
 })
 
 it('says of how many scenario runs and jobs its history is', () => {

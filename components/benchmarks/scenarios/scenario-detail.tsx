@@ -14,6 +14,7 @@ import { formatCount } from '#lib/language/translate.ts'
 import { DefinitionState } from './definition-state.tsx'
 import { ScenarioHistory } from './scenario-history.tsx'
 import { scenarioPage } from './scenario-missing.tsx'
+import { isHarborVerifier } from './scorer-kind.ts'
 import { scorerWords } from './scorer-words.ts'
 
 export const ScenarioDetail = ({ id }: { id: string }) => (
@@ -68,14 +69,16 @@ const Verifier = ({ scenario: { scoring_contract, scorer_timeout_sec } }: { scen
       <h2 className="text-lg font-medium">Verifier</h2>
       <p className="max-w-prose text-sm text-muted">
         {functions.length === 0
-          ? 'The service does not tell how this scenario is scored.'
+          ? 'The service does not report how this scenario is scored.'
           : functions.length === 1
-            ? 'The score is what one function gives, from 0 to 1.'
+            ? functions[0] && isHarborVerifier(functions[0])
+              ? 'The score is the reward that a job is judged by. It may be any number.'
+              : 'The score is what one function gives, from 0 to 1.'
             : `The score is the sum of what ${formatCount(functions.length)} functions give, each by its weight, from 0 to 1.`}
         {scorer_timeout_sec != null && ` It has ${formatDurationMs(scorer_timeout_sec * 1000)}.`}
       </p>
       {functions.map(({ name, weight, scorer }, at) => {
-        const { kind, means, parts } = scorerWords(scorer)
+        const { kind, means, parts } = scorerWords(scorer, name)
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: a function may have no name of its own
           <div key={at} className="space-y-1.5 border-l-2 border-line pl-3">

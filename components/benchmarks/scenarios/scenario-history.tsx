@@ -1,6 +1,5 @@
 'use client'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { durationColumn, timeColumn } from '#components/list/columns.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
@@ -24,6 +23,7 @@ import { BenchmarkState } from '../benchmark-state.tsx'
 import { Missing } from '../figure-text.tsx'
 import { AttemptMark } from '../grid/grid-cell.tsx'
 import { AgentName } from '../score.tsx'
+import { durationOnceEnded, timeOrUnknown } from '../unknown-times.tsx'
 
 const nothingKnown: ScenarioOutcomes = { agents: {}, outcomes: [], n_jobs: 0, has_older_jobs: false }
 
@@ -267,6 +267,6 @@ const attemptColumns: Column<ScenarioAttempt>[] = [
         </TextLink>
       ),
   },
-  durationColumn,
-  timeColumn('Started', ({ time_ms }) => time_ms),
+  durationOnceEnded(({ outcome }) => outcome !== null),
+  timeOrUnknown('Started', ({ time_ms }) => time_ms),
 ]

@@ -8,6 +8,12 @@ const kinds: Readonly<Record<Exclude<Scorer['type'], 'custom_scorer'>, string>> 
   ast_grep_scorer: 'ast-grep pattern',
 }
 
+type ScoringFunction = Scenario['scoring_contract']['scoring_function_parameters'][number]
+
+/** Harbor's verifier: a script whose reward file counts, whatever its exit status is. */
+export const isHarborVerifier = ({ name, scorer }: Pick<ScoringFunction, 'name' | 'scorer'>): boolean =>
+  name === 'verifier' && scorer?.type === 'command_scorer' && scorer.command === '/tests/test.sh'
+
 /** What a scorer is called; one of a type that is not known by that type. */
 export const scorerKind = (scorer: unknown): string => {
   const { type, custom_scorer_type } = (scorer ?? {}) as { type?: unknown; custom_scorer_type?: unknown }
@@ -18,5 +24,9 @@ export const scorerKind = (scorer: unknown): string => {
 
 /** The kinds of scorers a scenario has, each once. */
 export const verifierKinds = ({ scoring_contract }: Scenario): string[] => [
-  ...new Set(scoring_contract.scoring_function_parameters.map(({ scorer }) => scorerKind(scorer))),
+  ...new Set(
+    scoring_contract.scoring_function_parameters.map((each) =>
+      isHarborVerifier(each) ? 'Harbor verifier' : scorerKind(each.scorer),
+    ),
+  ),
 ]

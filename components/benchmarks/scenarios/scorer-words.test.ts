@@ -28,6 +28,16 @@ it('shows what gives the score, with every file and script of it', () => {
   expect(custom).toMatchObject({ kind: 'Custom: judge', parts: [{ text: '{\n  "strict": true\n}' }] })
 })
 
+// The page said "1 when the command exits with status 0" of a script whose exit status Harbor ignores.
+it('states the rule of Harbor for the verifier of a Harbor task', () => {
+  const scorer = { type: 'command_scorer' as const, command: '/tests/test.sh' }
+  expect(scorerWords(scorer, 'tests').means).toBe('1 when the command exits with status 0, else 0')
+  expect(scorerWords(scorer, 'verifier')).toMatchObject({
+    kind: 'Harbor verifier',
+    means: 'the rewards it writes to /logs/verifier/reward.json or reward.txt, whatever its exit status',
+  })
+})
+
 it('shows a scorer it does not know as it is, and says that there is none', () => {
   const [unknown, nothing, empty] = wordsOf({ type: 'llm_judge', model: 'm' }, null, {
     type: 'bash_script_scorer',

@@ -1,5 +1,5 @@
 import type { Scorer } from '#lib/contract/scenarios.ts'
-import { scorerKind } from './scorer-kind.ts'
+import { isHarborVerifier, scorerKind } from './scorer-kind.ts'
 
 export interface ScorerWords {
   kind: string
@@ -10,7 +10,13 @@ export interface ScorerWords {
 }
 
 /** A scorer in words; one of a type that is not known is shown as it is. */
-export const scorerWords = (scorer: Scorer | null | undefined): ScorerWords => {
+export const scorerWords = (scorer: Scorer | null | undefined, name = ''): ScorerWords => {
+  if (scorer && isHarborVerifier({ name, scorer }))
+    return {
+      kind: 'Harbor verifier',
+      means: 'the rewards it writes to /logs/verifier/reward.json or reward.txt, whatever its exit status',
+      parts: [{ label: 'Command', text: '/tests/test.sh' }],
+    }
   switch (scorer?.type) {
     case 'command_scorer':
       return {

@@ -1,6 +1,5 @@
 import { CircleCheck, CircleDot, CircleHelp, Equal, TrendingDown, TrendingUp } from 'lucide-react'
 import Link from 'next/link'
-import { timeColumn } from '#components/list/columns.tsx'
 import { Badge, type StateLook } from '#components/ui/badge.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
@@ -14,6 +13,7 @@ import type { ComparedPair, ReportChoice, TrendPoint, TrendReport } from '#lib/w
 import { BenchmarkState } from '../benchmark-state.tsx'
 import { IntervalText, MeanHeader, MeanText, Missing, signed } from '../figure-text.tsx'
 import { doubtColumns } from '../pair-columns.tsx'
+import { timeOrUnknown } from '../unknown-times.tsx'
 
 interface Row extends TrendPoint {
   number: number
@@ -140,5 +140,5 @@ const columnsOf = (metric: string | null): Column<Row>[] => [
       )
     },
   },
-  timeColumn('Created', ({ job }) => job.create_time_ms),
+  timeOrUnknown('Created', ({ job }) => job.create_time_ms),
 ]

@@ -1,0 +1,24 @@
+import { durationColumn, type ListColumn, timeColumn } from '#components/list/columns.tsx'
+import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { formatDurationMs } from '#lib/console/frame/format.ts'
+
+export const Unknown = () => <span className="text-muted">Unknown</span>
+
+interface Timed {
+  duration_ms?: number | null | undefined
+}
+
+/** The duration of what has ended; files of imported trials may have no times. */
+export const durationOnceEnded = <Row extends Timed>(hasEnded: (row: Row) => boolean): ListColumn<Row> => ({
+  ...durationColumn,
+  cell: (row) => (row.duration_ms != null ? formatDurationMs(row.duration_ms) : hasEnded(row) && <Unknown />),
+})
+
+/** A time that everything in the list has, known or not. */
+export const timeOrUnknown = <Row,>(
+  header: Parameters<typeof timeColumn>[0],
+  timeOf: (row: Row) => number | null | undefined,
+): ListColumn<Row> => ({
+  ...timeColumn(header, timeOf),
+  cell: (row) => <RelativeTime ms={timeOf(row) ?? null} />,
+})
