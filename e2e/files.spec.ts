@@ -7,7 +7,9 @@ test('a file is uploaded, opened, edited, renamed and deleted by keyboard', asyn
   const { devboxes, executions, files } = product.service
   const { id } = await devboxes.createAndAwaitRunning({ body: { name: 'files-box' } })
   const run = async (command: string) => (await executions.executeSync({ params: { id }, body: { command } })).stdout
-  await run('mkdir -p work/sub && echo "<b>first</b>" >work/sub/page.html')
+  await run(
+    'mkdir -p work/sub && echo "<b>first</b>" >work/sub/page.html; printf "a\\\\0b \\\\377 byte\\n" >work/sub/zero.txt',
+  )
 
   await page.goto(`${product.url}/devboxes/${id}?tab=files&path=work`)
   const row = (name: string) => page.getByRole('row').filter({ hasText: name })
@@ -22,6 +24,12 @@ test('a file is uploaded, opened, edited, renamed and deleted by keyboard', asyn
   await expect(page.getByRole('region', { name: 'Text of page.html' })).toContainText('<b>first</b>')
   await page.keyboard.press('Backspace')
   await expect(link('page.html')).toBeFocused()
+  // One bad byte or NUL does not hide a text, but saving it would change it.
+  await link('zero.txt').press('Enter')
+  await expect(page.getByRole('region', { name: 'Text of zero.txt' })).toContainText('a␀b \ufffd byte')
+  await expect(page.getByRole('button', { name: 'Edit file' })).toBeDisabled()
+  await page.keyboard.press('Backspace')
+  await expect(link('zero.txt')).toBeFocused()
   await page.keyboard.press('Backspace')
   await expect(link('sub')).toBeFocused()
 
@@ -71,7 +79,7 @@ test('a file is uploaded, opened, edited, renamed and deleted by keyboard', asyn
   await dialog.getByRole('button', { name: 'Delete file' }).press('Enter')
   await expect(link('sub')).toBeFocused()
   await page.keyboard.press('Delete')
-  await expect(dialog).toContainText('1 file and 1 folder in all')
+  await expect(dialog).toContainText('2 files and 1 folder in all')
   await dialog.getByRole('button', { name: 'Delete folder' }).press('Enter')
   await expect(page.getByRole('heading', { name: 'This folder is empty' })).toBeVisible()
   expect(await run('ls -A work')).toBe('')

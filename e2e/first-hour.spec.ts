@@ -86,6 +86,25 @@ test('a command runs, streams and is killed', async ({ signedIn: page, product }
   await expect(counted.getByText('Exit 0', { exact: true })).toBeVisible()
   await expect(counted.getByRole('log', { name: 'Output' })).toHaveText('300\n301\n302\n')
   await expect(counted.getByText(/kept only a part|Truncated/)).toHaveCount(0)
+
+  // Escape sequences take effect in the output and in the log: none is shown, found or copied.
+  const noisy = [
+    "printf '\\033[2K\\033[1G\\033[32mbuilt\\033[0m ok \\033]8;;https://example.org/x\\007link\\033]8;;\\007 end\\033[K\\n'",
+    "printf 'Working 100%%\\r\\033[?25h\\n\\033[4:3munder\\033[4:0mplain\\033[0m\\n'",
+    'for i in $(seq 1 3000); do printf \'\\r%4d/3000 [####      ]\' "$i"; done; echo; echo FINISHED',
+  ].join('\n')
+  const lines = ['built ok link end', 'Working 100%', 'underplain', '3000/3000 [####      ]', 'FINISHED']
+  await page.getByRole('textbox', { name: 'Command' }).fill(noisy)
+  await page.keyboard.press('Control+Enter')
+  const output = page.getByRole('article').first().getByRole('log', { name: 'Output' })
+  await expect(output).toHaveText(lines.join('\n'))
+  await expect(output.getByText('under', { exact: true }).locator('..')).toHaveCSS('text-decoration-line', 'underline')
+  await page.goto(`${product.url}/devboxes/${id}?tab=log&search=ok%20link`)
+  const records = page.getByRole('log', { name: 'Records' })
+  await expect(records.getByText('built ok link end')).toBeVisible()
+  await page.goto(`${product.url}/devboxes/${id}?tab=log`)
+  for (const line of lines) await expect(records.getByText(line, { exact: true }).last()).toBeVisible()
+  await expect(records.getByText('2999/3000')).toHaveCount(0)
 })
 
 test('a command somebody else started is listed, opened by its address, and spoken to', async ({

@@ -17,8 +17,7 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { expressionOf, LogView, logViewPath, recordsOf } from '#lib/console/address/log-view.ts'
 import { isoTime } from '#lib/console/frame/format.ts'
 import { saveText } from '#lib/console/lists/export.ts'
-import { styledPieces, withoutStyles } from '#lib/console/live/ansi.ts'
-import { logLine, logText, type NumberedRecord } from '#lib/console/live/log-feed.ts'
+import { logLine, type NumberedRecord } from '#lib/console/live/log-feed.ts'
 import { samplesOf } from '#lib/console/live/resource-use.ts'
 import { devboxLog } from '#lib/console/queries/logs.ts'
 import { logLevels, logSources } from '#lib/contract/logs.ts'
@@ -47,7 +46,7 @@ export const LogPanel = ({ devboxId }: { devboxId: string }) => {
   )
   const ask = useAskTerminals(devboxId)
   const send = useCallback((text: string) => ask('prompt', text), [ask])
-  const text = () => shown.map((record) => withoutStyles(logLine(record))).join('\n')
+  const text = () => shown.map(logLine).join('\n')
   const nothing = shown.length === 0 ? 'no record is shown' : null
   return (
     <section aria-label="Log" className="space-y-2">
@@ -285,7 +284,7 @@ const Line = memo(({ record, wraps, onSend, onExecution }: LineProps) => {
           tone,
         )}
       >
-        <RecordText>{logText(record)}</RecordText>
+        <StyledText spans={record.spans} max={maxRecordLength} />
       </span>
       {cmd != null && cmd_id && onExecution && (
         <button type="button" onClick={() => onExecution(cmd_id)} className={lineAction}>
@@ -302,13 +301,8 @@ const Line = memo(({ record, wraps, onSend, onExecution }: LineProps) => {
   )
 })
 
+/** Of a service that cuts no records. */
+const maxRecordLength = 8_192
+
 const lineAction =
   '-my-px shrink-0 rounded-sm px-1 font-sans text-muted sm:opacity-0 group-hover:opacity-100 hover:bg-surface-3 hover:text-text focus-visible:opacity-100'
-
-/** With its program's colours where it has any. */
-const RecordText = ({ children }: { children: string }) =>
-  withoutStyles(children) === children ? (
-    <VisibleText max={8_192}>{children}</VisibleText>
-  ) : (
-    <StyledText pieces={styledPieces(children).pieces} visible />
-  )

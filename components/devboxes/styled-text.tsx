@@ -1,21 +1,27 @@
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { cssOf } from '#lib/console/frame/text-style.ts'
-import type { StyledPiece } from '#lib/console/live/ansi.ts'
+import type { Span } from '#lib/console/text/console-text.ts'
+import { cssOf } from '#lib/console/text/text-style.ts'
 
 interface StyledTextProps {
-  pieces: readonly StyledPiece[]
-  /** Shows what would act unseen. */
-  visible?: boolean
+  spans: readonly Span[]
+  /** Characters shown; what follows is cut. */
+  max?: number
 }
 
-/** Text with the colours its program gave it. */
-export const StyledText = ({ pieces, visible }: StyledTextProps) =>
-  pieces.map(({ at, text, style }) => {
-    const css = cssOf(style)
-    if (!css && !visible) return text
+/** Text in the styles its program gave it; place it where white space is kept. */
+export const StyledText = ({ spans, max = Number.POSITIVE_INFINITY }: StyledTextProps) => {
+  let left = max
+  return spans.map(({ text, style }, index) => {
+    const room = left
+    left -= text.length
+    if (room <= 0) return null
     return (
-      <span key={at} style={css}>
-        {visible ? <VisibleText>{text}</VisibleText> : text}
+      // biome-ignore lint/suspicious/noArrayIndexKey: spans have no other identity
+      <span key={index} style={cssOf(style)}>
+        <VisibleText layout={'\n\t'} max={room}>
+          {text}
+        </VisibleText>
       </span>
     )
   })
+}

@@ -1,7 +1,6 @@
 'use client'
 import { useEffect, useRef, useState } from 'react'
-import { withoutStyles } from '#lib/console/live/ansi.ts'
-import { logText, type NumberedRecord } from '#lib/console/live/log-feed.ts'
+import type { NumberedRecord } from '#lib/console/live/log-feed.ts'
 import { matchApart, tooSlow } from '#lib/terminal/page/match-apart.ts'
 
 interface Matching {
@@ -30,7 +29,7 @@ export const useMatching = (records: readonly NumberedRecord[], pattern: RegExp 
     if (!pattern || isTried || isRunning) return
     const trial = new AbortController()
     running.current = trial
-    const texts = records.map((record) => withoutStyles(logText(record)))
+    const texts = records.map(({ text }) => text)
     const done = (end: Matching) => {
       if (trial.signal.aborted) return
       running.current = undefined

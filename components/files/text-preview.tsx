@@ -30,25 +30,14 @@ const numbersOf = (text: string): string => {
   return Array.from({ length: Math.max(1, lines) }, (_, index) => index + 1).join('\n')
 }
 
-const layout: Record<string, string> = { 'U+000A': '\n', 'U+0009': '\t' }
-
-/** Runs of text, and an element for each character that has no shape of its own; Windows ends of lines are ends of lines. */
-const piecesOf = (text: string) => {
-  const pieces: (string | React.ReactElement)[] = []
-  let run = ''
-  for (const { at, text: shown, codePoint } of visiblePieces(text.replaceAll('\r\n', '\n'))) {
-    const plain = codePoint === undefined ? shown : layout[codePoint]
-    if (plain !== undefined) {
-      run += plain
-      continue
-    }
-    pieces.push(
-      run,
+/** Text, and an element for each character that has no shape of its own. Windows line ends are plain line ends. */
+const piecesOf = (text: string) =>
+  visiblePieces(text.replaceAll('\r\n', '\n'), '\n\t').map(({ at, text: shown, codePoint }) =>
+    codePoint === undefined ? (
+      shown
+    ) : (
       <span key={at} title={codePoint} className="rounded-sm bg-surface-2 px-0.5 text-muted">
         {shown}
-      </span>,
-    )
-    run = ''
-  }
-  return [...pieces, run]
-}
+      </span>
+    ),
+  )

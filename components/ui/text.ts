@@ -23,12 +23,14 @@ export interface TextPiece {
 
 /**
  * Text from outside, split so that nothing in it acts unseen: controls, bidi overrides, zero-width and line-breaking
- * characters become pieces that name them. Joiners and variation selectors stay, as emoji and several scripts need them.
+ * characters become pieces that name them. Joiners and variation selectors stay, as emoji and several scripts need them,
+ * and so do the characters of `layout`, which lay out a text where white space is kept.
  */
-export const visiblePieces = (text: string): TextPiece[] => {
+export const visiblePieces = (text: string, layout = ''): TextPiece[] => {
   const pieces: TextPiece[] = []
   let end = 0
   for (const match of text.matchAll(hidden)) {
+    if (layout.includes(match[0])) continue
     if (match.index > end) pieces.push({ at: end, text: text.slice(end, match.index) })
     const codePoint = `U+${(match[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
     pieces.push({ at: match.index, text: symbols[match[0]] ?? codePoint, codePoint })

@@ -9,6 +9,8 @@ export interface VisibleTextProps {
   /** Longest text that is put in the page, in characters. */
   max?: number
   mono?: boolean
+  /** Control characters that are obeyed, such as tabs and newlines. */
+  layout?: string
   className?: string
 }
 
@@ -18,6 +20,7 @@ export const VisibleText = ({
   truncate,
   max = truncate ? longestName : Number.POSITIVE_INFINITY,
   mono,
+  layout,
   className,
 }: VisibleTextProps) => {
   // A name of spaces alone would leave nothing to see or to press.
@@ -35,7 +38,7 @@ export const VisibleText = ({
         className,
       )}
     >
-      {visiblePieces(cutEnd(shown, max)).map(({ at, text, codePoint }) =>
+      {visiblePieces(cutEnd(shown, max), layout).map(({ at, text, codePoint }) =>
         codePoint ? (
           <span
             key={at}

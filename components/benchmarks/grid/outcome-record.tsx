@@ -7,7 +7,6 @@ import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { runViewPath } from '#lib/console/address/run-view.ts'
 import { formatBytes, formatDurationMs } from '#lib/console/frame/format.ts'
-import { withoutStyles } from '#lib/console/live/ansi.ts'
 import {
   type AttemptFile,
   attemptRecord,
@@ -17,6 +16,7 @@ import {
   type Phase,
 } from '#lib/console/logs/attempt-files.ts'
 import { runLogQueries } from '#lib/console/queries/run-logs.ts'
+import { plainLine, readLines } from '#lib/console/text/console-text.ts'
 import { formatCount } from '#lib/language/translate.ts'
 import { formatScore } from '../job-figures.ts'
 
@@ -146,7 +146,7 @@ const LogEnd = ({ runId, logs }: { runId: string; logs: readonly AttemptFile[] }
     enabled: log !== undefined,
   })
   if (!log) return null
-  const lines = data && withoutStyles(data.text).replace(/\n$/, '').split('\n')
+  const lines = data && readLines(data.text).lines.map(plainLine)
   const isCut = data !== undefined && (data.start > 0 || (lines?.length ?? 0) > tailLines)
   return (
     <section aria-label="End of the log" className="space-y-1">

@@ -13,8 +13,9 @@ import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import type { RunView } from '#lib/console/address/run-view.ts'
 import { formatBytes } from '#lib/console/frame/format.ts'
-import { LogText } from '#lib/console/logs/log-text.ts'
+import { readLog } from '#lib/console/logs/log-text.ts'
 import { maxShownBytes, runLogAddress, runLogQueries } from '#lib/console/queries/run-logs.ts'
+import { isBinary } from '#lib/console/text/decode.ts'
 import { formatCount, formatCountOf } from '#lib/language/translate.ts'
 import type { RunLogFile } from '#lib/wire/run-logs.ts'
 import { LogLines } from './log-lines.tsx'
@@ -94,8 +95,7 @@ const Content = ({
   const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage, isPlaceholderData } = query
   const pieces = data?.pages
   const bytes = pieces?.reduce((sum, { length }) => sum + length, 0) ?? 0
-  const log = useMemo(() => new LogText(pieces ? textOf(pieces) : ''), [pieces])
-  const isBinary = pieces?.[0]?.subarray(0, 8_192).includes(0) ?? false
+  const log = useMemo(() => readLog(pieces ?? []), [pieces])
   const { line } = view
   const isMoreWanted = (line !== undefined && line > log.lines.length) || (goesOn && isFollowing)
   useEffect(() => {
@@ -119,10 +119,10 @@ const Content = ({
         Reading the file …
       </p>
     )
-  if (isBinary)
+  if (pieces[0] && isBinary(pieces[0]))
     return (
       <p className="rounded-md border border-line px-3 py-10 text-center text-muted">
-        The file is no text: it holds bytes that stand for no characters. Download it to look into it.
+        This is a binary file. Download it to view it in another program.
       </p>
     )
   const onKeyDown = (event: KeyboardEvent) => {
@@ -170,14 +170,10 @@ const Content = ({
           {view.search ? find.words : formatCountOf(log.lines.length, 'line')}
           {isCut && ` in the first ${formatBytes(bytes)}`}
         </p>
-        <Button
-          size="sm"
-          variant="ghost"
-          icon={WrapText}
-          className="ml-auto"
-          aria-pressed={wraps}
-          onClick={() => setWraps(!wraps)}
-        >
+        <span className="ml-auto">
+          <CopyButton what="text" text={() => log.text} />
+        </span>
+        <Button size="sm" variant="ghost" icon={WrapText} aria-pressed={wraps} onClick={() => setWraps(!wraps)}>
           {wraps ? 'Lines wrap' : 'Lines do not wrap'}
         </Button>
       </div>
@@ -220,9 +216,4 @@ const Content = ({
       )}
     </div>
   )
-}
-
-const textOf = (pieces: readonly Uint8Array[]): string => {
-  const decoder = new TextDecoder()
-  return pieces.map((piece) => decoder.decode(piece, { stream: true })).join('') + decoder.decode()
 }

@@ -4,8 +4,9 @@ import { type MouseEvent, useEffect, useMemo, useRef } from 'react'
 import { classes } from '#components/ui/classes.ts'
 import { FollowedLog } from '#components/ui/followed-log.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { cssOf } from '#lib/console/frame/text-style.ts'
 import { type LogMatch, type LogText, markedSpans, maxLineLength } from '#lib/console/logs/log-text.ts'
+import { lineLength } from '#lib/console/text/console-text.ts'
+import { cssOf } from '#lib/console/text/text-style.ts'
 import { formatCount } from '#lib/language/translate.ts'
 import type { Find } from './use-find.ts'
 
@@ -46,7 +47,7 @@ export const LogLines = ({ log, find, line, wraps, startsAtEnd, onFollowing, hre
   useEffect(() => virtualizer.measure(), [wraps])
   const byLine = useMemo(() => Map.groupBy(matches, (match) => match.line), [matches])
   const width = useMemo(
-    () => (wraps ? 0 : log.lines.reduce((most, text) => Math.max(most, Math.min(text.length, maxLineLength)), 0)),
+    () => (wraps ? 0 : log.lines.reduce((most, text) => Math.max(most, Math.min(lineLength(text), maxLineLength)), 0)),
     [log, wraps],
   )
   const digits = String(count).length

@@ -3,8 +3,8 @@ import { memo, useMemo, useState } from 'react'
 import { FilterInput } from '#components/filters/filter-input.tsx'
 import { Check } from '#components/ui/choice/check.tsx'
 import { FollowedLog } from '#components/ui/followed-log.tsx'
-import { plainState, type StyledPiece, type StyleState, styledLines, styledPieces } from '#lib/console/live/ansi.ts'
 import type { Segment, Transcript } from '#lib/console/live/transcript.ts'
+import { type ConsoleLine, joinLines, lineSpans, plainLine } from '#lib/console/text/console-text.ts'
 import { formatCount } from '#lib/language/translate.ts'
 import { StyledText } from '../styled-text.tsx'
 
@@ -20,11 +20,11 @@ interface CommandOutputProps {
 export const CommandOutput = ({ transcript, isOpen, cuts }: CommandOutputProps) => {
   const [search, setSearch] = useState<string>()
   const [wraps, setWraps] = useState(true)
-  const segments = useMemo(() => styledSegments(transcript.segments), [transcript.segments])
+  const { segments } = transcript
   const lines = useMemo(() => (search ? segments.flatMap(linesOf) : null), [segments, search])
   const matches = useMemo(() => {
     const wanted = search?.toLowerCase() ?? ''
-    return lines?.filter(({ text }) => text.toLowerCase().includes(wanted))
+    return lines?.filter(({ line }) => plainLine(line).toLowerCase().includes(wanted))
   }, [lines, search])
   if (transcript.length === 0)
     return <p className="border-t border-line px-3 py-2 text-sm text-muted">{isOpen ? 'No output yet' : 'No output'}</p>
@@ -48,15 +48,13 @@ export const CommandOutput = ({ transcript, isOpen, cuts }: CommandOutputProps) 
       </div>
       <FollowedLog label="Output" end={transcript} className={`max-h-96 px-3 py-2 font-mono text-sm ${space}`}>
         {matches
-          ? matches.map(({ key, stream, pieces }) => (
+          ? matches.map(({ key, stream, line }) => (
               <div key={key} className={stream === 'stderr' ? 'border-l-2 border-danger pl-2' : undefined}>
                 {stream === 'stderr' && <span className="sr-only">stderr: </span>}
-                <StyledText pieces={pieces} />
+                <StyledText spans={lineSpans(line)} />
               </div>
             ))
-          : segments.map(({ segment, pieces }) => (
-              <Piece key={segment.index} stream={segment.stream} pieces={pieces} />
-            ))}
+          : segments.map((segment) => <SegmentText key={segment.index} segment={segment} />)}
       </FollowedLog>
     </div>
   )
@@ -69,52 +67,18 @@ const Cut = ({ children }: { children: React.ReactNode }) => (
 interface Line {
   key: string
   stream: Segment['stream']
-  text: string
-  pieces: readonly StyledPiece[]
+  line: ConsoleLine
 }
 
-const linesOf = ({ segment: { index, stream }, pieces }: Styled): Line[] =>
-  styledLines(pieces).map((line, at) => ({
-    key: `${index} ${at}`,
-    stream,
-    text: line.map(({ text }) => text).join(''),
-    pieces: line,
-  }))
+const linesOf = ({ index, stream, lines }: Segment): Line[] =>
+  lines.map((line, at) => ({ key: `${index} ${at}`, stream, line }))
 
-interface Styled {
-  segment: Segment
-  from: StyleState
-  pieces: readonly StyledPiece[]
-  end: StyleState
-}
-
-/** Only the last segment changes while output comes. */
-const known = new WeakMap<Segment, Styled>()
-
-/** Each stream has a style of its own, which goes on in its next segment. */
-const styledSegments = (segments: readonly Segment[]): Styled[] => {
-  const states = { stdout: plainState, stderr: plainState }
-  return segments.map((segment) => {
-    const from = states[segment.stream]
-    let styled = known.get(segment)
-    if (styled?.from !== from) {
-      styled = { segment, from, ...styledPieces(segment.text, from) }
-      known.set(segment, styled)
-    }
-    states[segment.stream] = styled.end
-    return styled
-  })
-}
-
-const Piece = memo(({ stream, pieces }: { stream: Segment['stream']; pieces: readonly StyledPiece[] }) =>
-  stream === 'stdout' ? (
-    <span>
-      <StyledText pieces={pieces} />
-    </span>
-  ) : (
-    <span className="my-0.5 block border-l-2 border-danger pl-2">
-      <span className="float-right ml-2 font-sans text-xs text-danger select-none">stderr</span>
-      <StyledText pieces={pieces} />
-    </span>
-  ),
-)
+// Only segments whose lines change are new objects.
+const SegmentText = memo(({ segment: { stream, lines } }: { segment: Segment }) => (
+  <div className={stream === 'stderr' ? 'my-0.5 border-l-2 border-danger pl-2' : undefined}>
+    {stream === 'stderr' && <span className="float-right ml-2 font-sans text-xs text-danger select-none">stderr</span>}
+    <StyledText spans={joinLines(lines)} />
+    {/* Gives an empty last line its height. */}
+    {'\n'}
+  </div>
+))

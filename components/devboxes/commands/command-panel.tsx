@@ -10,9 +10,9 @@ import { Field, TextField } from '#components/ui/field.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { submitOnCtrlEnter, Textarea } from '#components/ui/input.tsx'
 import { curlPost } from '#lib/console/api/curl-post.ts'
-import { styledPieces } from '#lib/console/live/ansi.ts'
 import { executionMutations } from '#lib/console/queries/executions.ts'
 import { devboxExecutions } from '#lib/console/queries/logs.ts'
+import { joinLines, readLines } from '#lib/console/text/console-text.ts'
 import { type Devbox, devboxRefusal } from '#lib/contract/devboxes.ts'
 import type { SyncExecution } from '#lib/contract/executions.ts'
 import { StyledText } from '../styled-text.tsx'
@@ -136,7 +136,7 @@ const SyncResult = ({ result, onClose }: { result: SyncExecution; onClose: () =>
               tabIndex={0}
               className="max-h-96 overflow-auto font-mono text-sm break-all whitespace-pre-wrap"
             >
-              <StyledText pieces={styledPieces(result[stream]).pieces} />
+              <StyledText spans={joinLines(readLines(result[stream]).lines)} />
             </pre>
           </div>
         ),

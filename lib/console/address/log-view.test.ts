@@ -7,6 +7,7 @@ const record = (source: string, message: string, change = {}) => ({
   level: 'info',
   source,
   message,
+  text: message,
   ...change,
 })
 const records = [

@@ -1,8 +1,6 @@
 import * as z from 'zod/mini'
 import type { LogRecord } from '#lib/contract/logs.ts'
 import { type FindPattern, findPattern } from '#lib/terminal/page/find.ts'
-import { withoutStyles } from '../live/ansi.ts'
-import { logText } from '../live/log-feed.ts'
 import { paths } from './paths.ts'
 import { searchOf } from './search.ts'
 
@@ -40,7 +38,7 @@ export const expressionOf = ({ search = '', regex }: LogView): FindPattern =>
   regex === 'yes' ? findPattern({ text: search, matchCase: false, wholeWord: false, regex: true }) : null
 
 /** The records a view shows; of its expression only others know what it matches. */
-export const recordsOf = <Row extends LogRecord & { isReadByFiles?: boolean }>(
+export const recordsOf = <Row extends LogRecord & { text: string; isReadByFiles?: boolean }>(
   records: readonly Row[],
   view: LogView,
   isMatch: (record: Row) => boolean = () => true,
@@ -54,7 +52,7 @@ export const recordsOf = <Row extends LogRecord & { isReadByFiles?: boolean }>(
     if (source && record.source !== source) return false
     if (level && record.level !== level) return false
     if (execution && record.cmd_id !== execution) return false
-    if (wanted !== '' && !withoutStyles(logText(record)).toLowerCase().includes(wanted)) return false
+    if (wanted !== '' && !record.text.toLowerCase().includes(wanted)) return false
     if (!isMatch(record)) return false
     const isOfFiles = record.isReadByFiles && view.files !== 'shown' && !execution
     const isOfStats = record.source === 'stats' && !takesStats

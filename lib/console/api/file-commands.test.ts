@@ -123,7 +123,14 @@ describe('what is in a file', () => {
     await sh('(printf "GIF89a"; head -c 600000 /dev/zero) >large.gif')
     expect(await read('large.gif')).toMatchObject({ kind: 'image', sizeBytes: 600_006 })
     await sh('printf "" >none')
-    expect(await read('none')).toEqual({ kind: 'text', text: '', isWhole: true, shownBytes: 0, sizeBytes: 0 })
+    expect(await read('none')).toEqual({
+      kind: 'text',
+      text: '',
+      isWhole: true,
+      isExact: true,
+      shownBytes: 0,
+      sizeBytes: 0,
+    })
   })
 
   it('is text, an image or neither, whatever its name says', async () => {
@@ -137,7 +144,10 @@ describe('what is in a file', () => {
       url: `data:image/gif;base64,${btoa('GIF89a;')}`,
       sizeBytes: 7,
     })
-    expect([(await read('nul')).kind, (await read('latin')).kind]).toEqual(['other', 'other'])
+    expect([await read('nul'), await read('latin')]).toMatchObject([
+      { kind: 'text', isExact: false },
+      { kind: 'text', isExact: false },
+    ])
   })
 
   it('is written over only when it is what was read', async () => {

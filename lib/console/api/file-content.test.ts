@@ -1,11 +1,21 @@
 import { expect, it } from 'vitest'
 import { editRefusal, imageTypeOf, lineEndsOf, textOf } from './file-content.ts'
 
-const bytes = (...values: number[]) => Uint8Array.from(values)
+it('leaves out a character that was cut where the file goes on', () => {
+  const cut = Uint8Array.from([0x61, 0xc3])
+  expect(textOf(cut, false)).toEqual({ text: 'a', isExact: true })
+  expect(textOf(cut, true)).toEqual({ text: 'a\ufffd', isExact: false })
+})
 
-it('leaves out a character that was cut, but takes no half of one for text', () => {
-  expect(textOf(bytes(0x61, 0xc3), false)).toBe('a')
-  expect(textOf(bytes(0x61, 0xc3), true)).toBeNull()
+it('shows text with odd bytes, and edits only what is UTF-8 (case 11)', () => {
+  const read = (text: string, encoding: BufferEncoding = 'latin1') => textOf(Buffer.from(text, encoding), true)
+  expect(read('line 1\nbad \xff byte\nline 3\n')).toEqual({ text: 'line 1\nbad \ufffd byte\nline 3\n', isExact: false })
+  expect(read('line 1\na\0b\nline 3\n')).toEqual({ text: 'line 1\na\0b\nline 3\n', isExact: false })
+  expect(read('\ufeffline\n', 'utf16le')).toEqual({ text: 'line\n', isExact: false })
+  expect(read('\ufeffline\n', 'utf8')).toEqual({ text: '\ufeffline\n', isExact: true })
+  expect(read('\x00\x01\x02\xff\xfe\x80'.repeat(40))).toBeNull()
+  const content = { kind: 'text', isWhole: true, shownBytes: 1, sizeBytes: 1 } as const
+  expect(editRefusal({ ...content, text: 'a\0b', isExact: false })).toContain('not UTF-8')
 })
 
 it('knows images by their first bytes, and SVG for none', () => {
@@ -27,7 +37,7 @@ it('edits a text whose line ends it can keep', () => {
     'mixed',
     'mixed',
   ])
-  const text = { kind: 'text', text: 'a', isWhole: true, shownBytes: 1, sizeBytes: 1 } as const
+  const text = { kind: 'text', text: 'a', isWhole: true, isExact: true, shownBytes: 1, sizeBytes: 1 } as const
   expect(editRefusal(text)).toBeNull()
   expect(editRefusal({ ...text, isWhole: false })).toContain('too large')
   expect(editRefusal({ ...text, text: 'a\rb\n' })).toContain('line ends')

@@ -1,4 +1,5 @@
 import { files } from '#lib/contract/files.ts'
+import { isBinary, textDecoder } from '../text/decode.ts'
 import { browserApi } from './browser-api.ts'
 import { isMissing } from './failures.ts'
 
@@ -49,8 +50,8 @@ export const readStart = async (
 }
 
 export type FileContent =
-  /** `isWhole`: nothing follows. */
-  | { kind: 'text'; text: string; isWhole: boolean; shownBytes: number; sizeBytes: number | null }
+  /** `isWhole`: nothing follows. `isExact`: the text in UTF-8 is the file. */
+  | { kind: 'text'; text: string; isWhole: boolean; isExact: boolean; shownBytes: number; sizeBytes: number | null }
   /** `url` is a data URL: an image can run nothing. */
   | { kind: 'image'; url: string; sizeBytes: number }
   | { kind: 'other'; why: string; sizeBytes: number | null }
@@ -75,17 +76,18 @@ export const readContent = async (
   const isWhole = sizeBytes === bytes.length
   const text = textOf(bytes, isWhole)
   return text === null
-    ? { kind: 'other', why: 'It is no text and no image that can be shown here', sizeBytes }
-    : { kind: 'text', text, isWhole, shownBytes: bytes.length, sizeBytes }
+    ? { kind: 'other', why: 'This file is not text or an image', sizeBytes }
+    : { kind: 'text', ...text, isWhole, shownBytes: bytes.length, sizeBytes }
 }
 
-/** Text in UTF-8, or null when the bytes are not; a character that is cut at the end is left out. */
-export const textOf = (bytes: Uint8Array<ArrayBuffer>, isWhole: boolean): string | null => {
-  if (bytes.includes(0)) return null
+/** Null for a binary file. A character that is cut at the end is left out. */
+export const textOf = (bytes: Uint8Array, isWhole: boolean): { text: string; isExact: boolean } | null => {
+  if (isBinary(bytes)) return null
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: !isWhole })
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: !isWhole })
+    return { text, isExact: !text.includes('\0') }
   } catch {
-    return null
+    return { text: textDecoder()(bytes, isWhole), isExact: false }
   }
 }
 
@@ -120,6 +122,7 @@ export const lineEndsOf = (text: string): '\n' | '\r\n' | 'mixed' => {
 /** Why a text cannot be edited here without changing more than was typed, or null when it can. */
 export const editRefusal = (content: Extract<FileContent, { kind: 'text' }>): string | null => {
   if (!content.isWhole) return 'the file is too large to be edited here'
+  if (!content.isExact) return 'it has bytes that are not UTF-8 text, which saving would change'
   return lineEndsOf(content.text) === 'mixed' ? 'its line ends are mixed, which editing would change' : null
 }
 
@@ -145,7 +148,7 @@ export const saveText = async (
 const readText = async (devboxId: string, path: string, api: Api): Promise<string | null> => {
   try {
     const content = await readContent(devboxId, path, { api })
-    return content.kind === 'text' && content.isWhole ? content.text : null
+    return content.kind === 'text' && content.isWhole && content.isExact ? content.text : null
   } catch (error) {
     if (isMissing(error)) return null
     throw error

@@ -29,7 +29,7 @@ describe('a command run', () => {
           : onItems([{ output: 'bad\n' }], '4'),
     })
     await made.follow()
-    expect(transcriptText(made.getSnapshot().transcript)).toBe('one\ntwo\nbad\n')
+    expect(transcriptText(made.getSnapshot().transcript)).toBe('one\ntwo\nbad')
     expect(made.getSnapshot()).toMatchObject({ hasEnded: true, execution: { exit_status: 3 }, lost: null })
   })
 

@@ -2,7 +2,7 @@ import { backoffMs, pause } from '#lib/client/backoff.ts'
 import type { Execution, OutputChunk } from '#lib/contract/executions.ts'
 import { type FollowOptions, type LiveHealth, noHealth } from './follow.ts'
 import { SnapshotStore } from './snapshot-store.ts'
-import { append, emptyTranscript, type OutputStream, plainText, type Transcript } from './transcript.ts'
+import { emptyTranscript, type OutputStream, type Transcript, TranscriptWriter } from './transcript.ts'
 
 /** Where a run gets its output and its end from. */
 export interface ExecutionSource {
@@ -47,13 +47,12 @@ interface Reader {
   /** How much it has told. */
   length: number
   health: LiveHealth
-  toPlain(chunk: string): string
 }
 
 /** Between two looks at a process whose streams have ended. */
 const lookAgain = { firstMs: 250, maxMs: 5_000 }
 
-const newReader = (stream: OutputStream): Reader => ({ stream, length: 0, health: noHealth, toPlain: plainText() })
+const newReader = (stream: OutputStream): Reader => ({ stream, length: 0, health: noHealth })
 
 /** One command from start to end: follows both of its streams and keeps what they said. */
 export class CommandRun extends SnapshotStore<CommandSnapshot> {
@@ -62,7 +61,7 @@ export class CommandRun extends SnapshotStore<CommandSnapshot> {
   readonly #now: () => number
   #isFound: boolean
   readonly #readers = [newReader('stdout'), newReader('stderr')]
-  #transcript: Transcript = emptyTranscript
+  readonly #output = new TranscriptWriter()
 
   constructor({ command, execution, source, isFound = false, now = Date.now }: Options) {
     super({
@@ -117,7 +116,7 @@ export class CommandRun extends SnapshotStore<CommandSnapshot> {
         reader.position = position
         for (const { output } of chunks) {
           reader.length += output.length
-          this.#transcript = append(this.#transcript, reader.stream, reader.toPlain(output))
+          this.#output.append(reader.stream, output)
         }
         this.drawSoon()
       },
@@ -146,7 +145,7 @@ export class CommandRun extends SnapshotStore<CommandSnapshot> {
   }
 
   protected override gathered() {
-    return { transcript: this.#transcript }
+    return { transcript: this.#output.transcript }
   }
 }
 

@@ -58,12 +58,68 @@ it('keeps the latest records and counts the others', async () => {
   })
 })
 
-it('writes a record as one line', () => {
+it('writes a record as one line', async () => {
   const at = Date.UTC(2026, 0, 2, 3, 4, 5, 6)
-  expect(logLine({ timestamp_ms: at, level: 'info', source: 'exec', cmd: 'make', shell_name: 'build' })).toBe(
+  const feed = await followed(({ onItems }) =>
+    onItems(
+      [
+        { timestamp_ms: at, level: 'info', source: 'exec', cmd: 'make', shell_name: 'build' },
+        { timestamp_ms: at, level: 'error', source: 'setup_commands', exit_code: 2 },
+      ],
+      '',
+    ),
+  )
+  expect(feed.getSnapshot().records.map(logLine)).toEqual([
     '2026-01-02T03:04:05.006Z info exec [build] $ make',
-  )
-  expect(logLine({ timestamp_ms: at, level: 'error', source: 'setup_commands', exit_code: 2 })).toBe(
     '2026-01-02T03:04:05.006Z error setup_commands exit 2',
+  ])
+})
+
+it('has records as a terminal shows them, to be found and copied as plain text (case 01)', async () => {
+  const feed = await followed(({ onItems }) =>
+    onItems(
+      [
+        record('\x1b[2K\x1b[1G\x1b[32mbuilt\x1b[0m ok \x1b]8;;https://example.org/x\x07link\x1b]8;;\x07 end\x1b[K'),
+        record('Working 100%\r\x1b[?25h'),
+        record(Array.from({ length: 3000 }, (_, i) => `\r${i + 1}/3000 [####      ]`).join('')),
+        { ...record(''), cmd: "printf '\x1b[31m'", message: null },
+      ],
+      '',
+    ),
   )
+  const { records } = feed.getSnapshot()
+  expect(records.map(({ text }) => text)).toEqual([
+    'built ok link end',
+    'Working 100%',
+    '3000/3000 [####      ]',
+    "$ printf '\x1b[31m'",
+  ])
+  expect(records[0]?.spans[0]).toEqual({ text: 'built', style: { color: 2 } })
+})
+
+it('carries a style on to the next record of the same stream, until the command ends', async () => {
+  const of = (message: string, change: Partial<LogRecord> = {}) => ({ ...record(message), cmd_id: 'a', ...change })
+  const feed = await followed(({ onItems }) =>
+    onItems(
+      [
+        of('\x1b[31mred'),
+        of('on stderr', { level: 'warn' }),
+        of('of another', { cmd_id: 'b' }),
+        of('red\x1b[m plain'),
+        of('\x1b[1mbold'),
+        of('', { message: null, exit_code: 0 }),
+        of('after'),
+      ],
+      '',
+    ),
+  )
+  expect(feed.getSnapshot().records.map(({ spans }) => spans.map(({ style }) => style))).toEqual([
+    [{ color: 1 }],
+    [{}],
+    [{}],
+    [{ color: 1 }, {}],
+    [{ bold: true }],
+    [{}],
+    [{}],
+  ])
 })

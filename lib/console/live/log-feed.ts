@@ -1,5 +1,7 @@
 import type { LogRecord } from '#lib/contract/logs.ts'
 import { isoTime } from '../frame/format.ts'
+import { joinLines, readLines, type Span } from '../text/console-text.ts'
+import { noStyle, type TextStyle } from '../text/text-style.ts'
 import { isReadByFiles } from './files-mark.ts'
 import { FollowedRecords, notFollowed, type RecordSource, type RecordsState } from './followed-records.ts'
 
@@ -15,6 +17,10 @@ export interface NumberedRecord extends LogRecord {
   number: number
   /** Of a command by which the Files tab reads. */
   isReadByFiles: boolean
+  /** The command, message and exit status, as a terminal shows them. */
+  spans: readonly Span[]
+  /** The same without styles. */
+  text: string
 }
 
 /** As many as anyone scrolls through, and as few as a page carries without effort. */
@@ -25,6 +31,8 @@ export class LogFeed extends FollowedRecords<LogSnapshot> {
   #records: NumberedRecord[] = []
   #total = 0
   readonly #readByFiles = new Set<string>()
+  /** The style in which the next line of a command begins, by command and level: each stream has a level of its own. */
+  readonly #styles = new Map<string, TextStyle>()
 
   constructor(source: RecordSource) {
     super(source, { records: [], dropped: 0, ...notFollowed })
@@ -35,16 +43,40 @@ export class LogFeed extends FollowedRecords<LogSnapshot> {
       const { cmd, cmd_id } = record
       if (cmd_id && isReadByFiles(cmd)) this.#readByFiles.add(cmd_id)
       const isOfFiles = cmd_id ? this.#readByFiles.has(cmd_id) : isReadByFiles(cmd)
-      this.#records.push({ ...record, number: this.#total++, isReadByFiles: isOfFiles })
+      const spans = this.#spansOf(record)
+      const text = spans.map((span) => span.text).join('')
+      this.#records.push({ ...record, number: this.#total++, isReadByFiles: isOfFiles, spans, text })
     }
     // Cut in steps: dropping one for each that comes would copy the rest every time.
     if (this.#records.length > maxKept * 1.1) this.#records = this.#records.slice(-maxKept)
+  }
+
+  #spansOf({ cmd, cmd_id, level, message, exit_code }: LogRecord): Span[] {
+    const key = `${cmd_id} ${level}`
+    const spans: Span[] = []
+    const add = (...more: readonly Span[]) => {
+      if (spans.length > 0) spans.push({ text: ' ', style: noStyle })
+      spans.push(...more)
+    }
+    if (cmd != null) add({ text: `$ ${cmd}`, style: noStyle })
+    if (typeof message === 'string') {
+      const { lines, style } = readLines(message, this.#styles.get(key))
+      if (cmd_id && style !== noStyle) this.#styles.set(key, style)
+      else this.#styles.delete(key)
+      add(...joinLines(lines))
+    }
+    if (exit_code != null) {
+      for (const each of this.#styles.keys()) if (each.startsWith(`${cmd_id} `)) this.#styles.delete(each)
+      add({ text: `exit ${exit_code}`, style: noStyle })
+    }
+    return spans
   }
 
   protected override forget() {
     this.#records = []
     this.#total = 0
     this.#readByFiles.clear()
+    this.#styles.clear()
   }
 
   protected override gathered() {
@@ -54,11 +86,5 @@ export class LogFeed extends FollowedRecords<LogSnapshot> {
 }
 
 /** A record as one line of text, for the clipboard and for a file. */
-export const logLine = ({ timestamp_ms, level, source, shell_name, ...record }: LogRecord): string =>
-  [isoTime(timestamp_ms), level, source, shell_name && `[${shell_name}]`, logText(record)].filter(Boolean).join(' ')
-
-/** What a record says, without when and where. */
-export const logText = ({ cmd, exit_code, message }: Pick<LogRecord, 'cmd' | 'exit_code' | 'message'>): string =>
-  [cmd != null && `$ ${cmd}`, message, exit_code != null && `exit ${exit_code}`]
-    .filter((part) => typeof part === 'string')
-    .join(' ')
+export const logLine = ({ timestamp_ms, level, source, shell_name, text }: LogRecord & { text: string }): string =>
+  [isoTime(timestamp_ms), level, source, shell_name && `[${shell_name}]`, text].filter(Boolean).join(' ')

@@ -1,79 +1,85 @@
 import { describe, expect, it } from 'vitest'
-import { append, emptyTranscript, plainText, transcriptText } from './transcript.ts'
+import { plainLine } from '../text/console-text.ts'
+import { TranscriptWriter, transcriptText } from './transcript.ts'
+
+const shown = (writer: TranscriptWriter) =>
+  writer.transcript.segments.map(({ stream, lines }) => [stream, lines.map(plainLine)])
 
 describe('a transcript', () => {
-  it('keeps the streams apart in the order they spoke', () => {
-    let transcript = append(emptyTranscript, 'stdout', 'one\n')
-    transcript = append(transcript, 'stdout', 'two\n')
-    transcript = append(transcript, 'stderr', 'oops\n')
-    transcript = append(transcript, 'stdout', 'three\n')
-    expect(transcript.segments.map(({ stream, text }) => [stream, text])).toEqual([
-      ['stdout', 'one\ntwo\n'],
-      ['stderr', 'oops\n'],
-      ['stdout', 'three\n'],
+  it('keeps the streams apart, in the order in which their lines began', () => {
+    const writer = new TranscriptWriter()
+    writer.append('stdout', 'one\ntw')
+    writer.append('stderr', 'oops\n')
+    writer.append('stdout', 'o\nthree\n')
+    expect(shown(writer)).toEqual([
+      ['stdout', ['one', 'two']],
+      ['stderr', ['oops']],
+      ['stdout', ['three']],
     ])
-    expect(transcript).toMatchObject({ length: 19, dropped: 0 })
+    expect(transcriptText(writer.transcript)).toBe('one\ntwo\noops\nthree')
   })
 
-  it('leaves finished segments as they are, so that only the last one is drawn anew', () => {
-    const first = append(emptyTranscript, 'stdout', 'x'.repeat(40_000))
-    const second = append(first, 'stdout', 'y')
-    expect(second.segments.slice(0, -1)).toEqual(first.segments.slice(0, -1))
-    expect(second.segments[0]).toBe(first.segments[0])
+  it('shows a progress bar as one line in its last state, also while the other stream prints', () => {
+    const writer = new TranscriptWriter()
+    for (let frame = 1; frame <= 3000; frame++) {
+      writer.append('stderr', `\r${frame}/3000 [####      ]`)
+      if (frame % 1000 === 0) writer.append('stdout', `${frame} done\n`)
+      if (frame % 100 === 0) expect(writer.transcript.segments[0]?.lines).toEqual([`${frame}/3000 [####      ]`])
+    }
+    writer.append('stderr', '\nFINISHED\n')
+    expect(shown(writer)).toEqual([
+      ['stderr', ['3000/3000 [####      ]']],
+      ['stdout', ['1000 done', '2000 done', '3000 done']],
+      ['stderr', ['FINISHED']],
+    ])
+  })
+
+  it('leaves segments without a change as they are, so that no other is rendered again', () => {
+    const writer = new TranscriptWriter()
+    writer.append('stdout', 'x\n'.repeat(19_990))
+    const { segments } = writer.transcript
+    writer.append('stdout', 'y')
+    const after = writer.transcript.segments
+    expect(segments.length).toBeGreaterThan(10)
+    expect(segments.slice(0, -1).every((segment, at) => segment === after[at])).toBe(true)
+    expect(segments.at(-1)?.lines).not.toContain('y')
+    expect(after.at(-1)?.lines.at(-1)).toBe('y')
+    writer.append('stderr', 'z')
+    expect(after.every((segment, at) => segment === writer.transcript.segments[at])).toBe(true)
   })
 
   it('drops whole lines from the start once it is full, and counts them', () => {
-    let transcript = emptyTranscript
-    for (let line = 0; line < 100; line++)
-      transcript = append(transcript, 'stdout', `line ${String(line).padStart(3, '0')}\n`, 50)
-    expect(transcriptText(transcript)).toBe('line 095\nline 096\nline 097\nline 098\nline 099\n')
+    const writer = new TranscriptWriter(50)
+    for (let line = 0; line < 100; line++) writer.append('stdout', `line ${String(line).padStart(3, '0')}\n`)
+    const { transcript } = writer
+    expect(transcriptText(transcript)).toBe('line 095\nline 096\nline 097\nline 098\nline 099')
     expect(transcript.length + transcript.dropped).toBe(900)
   })
 
-  it('stays within its limit without a single line end, whatever the size of a chunk', () => {
-    const transcript = append(
-      append(emptyTranscript, 'stdout', 'a'.repeat(70_000), 1000),
-      'stderr',
-      'b'.repeat(10),
-      1000,
-    )
-    expect(transcript).toMatchObject({ length: 1000, dropped: 69_010 })
-    expect(transcriptText(transcript).endsWith('abbbbbbbbbb')).toBe(true)
+  it('begins a line anew whose beginning was dropped', () => {
+    const writer = new TranscriptWriter(50)
+    writer.append('stderr', '1%')
+    for (let line = 0; line < 20; line++) writer.append('stdout', `line ${line}\n`)
+    writer.append('stderr', '\r100%\n')
+    expect(transcriptText(writer.transcript)).toMatch(/line 19\n100%$/)
   })
 
-  it('never keeps half of a character', () => {
-    const transcript = append(emptyTranscript, 'stdout', `x${'😀'.repeat(20_000)}`)
-    expect(transcript.segments.every(({ text }) => text.isWellFormed())).toBe(true)
+  it('stays within its limit without a single line end', () => {
+    const writer = new TranscriptWriter(1000)
+    for (let piece = 0; piece < 70; piece++) {
+      writer.append('stdout', 'a'.repeat(1000))
+      expect(writer.transcript.length).toBeLessThanOrEqual(1001)
+    }
+    writer.append('stdout', 'end')
+    const { transcript } = writer
+    expect([transcript.dropped, transcriptText(transcript)]).toEqual([69_003, `${'a'.repeat(997)}end`])
   })
 
-  it('gives each segment a key of its own, also after trimming', () => {
-    let transcript = emptyTranscript
-    for (let i = 0; i < 50; i++) transcript = append(transcript, i % 2 ? 'stderr' : 'stdout', 'abc\n', 40)
-    const keys = transcript.segments.map(({ index }) => index)
+  it('gives each segment a key of its own, also after some were dropped', () => {
+    const writer = new TranscriptWriter(40)
+    for (let i = 0; i < 50; i++) writer.append(i % 2 ? 'stderr' : 'stdout', 'abc\n')
+    const keys = writer.transcript.segments.map(({ index }) => index)
     expect(new Set(keys).size).toBe(keys.length)
     expect(keys).toEqual([...keys].sort((a, b) => a - b))
-  })
-})
-
-describe('plain text', () => {
-  const plain = (...chunks: string[]) => {
-    const toPlain = plainText()
-    return chunks.map(toPlain).join('')
-  }
-
-  it('drops colours, titles and cursor moves', () => {
-    expect(plain('\x1b[1;31mred\x1b[0m \x1b]0;title\x07\x1b[2Kplain\x1b(B\n')).toBe('\x1b[1;31mred\x1b[0m plain\n')
-  })
-
-  it('drops a sequence that is split between chunks', () => {
-    expect(plain('a\x1b', '[3', '1mb\x1b]8;;http://x', '\x1b', '\\c')).toBe('a\x1b[31mbc')
-  })
-
-  it('reads every line end as one, also when it is split', () => {
-    expect(plain('a\r\nb\r', '\nc\rd\n')).toBe('a\nb\nc\nd\n')
-  })
-
-  it('shows what is left of control characters', () => {
-    expect(plain('\x00a\x7f\tb')).toBe('␀a␡\tb')
   })
 })

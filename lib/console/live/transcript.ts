@@ -1,17 +1,19 @@
-import { withoutStyles } from './ansi.ts'
+import { type ConsoleLine, ConsoleText, lineLength, plainLine } from '../text/console-text.ts'
 
-/** What a command has written, in the order it arrived, as much of it as is worth keeping in a page. */
+/** The output of a command, as much of it as a page keeps. */
 
 export type OutputStream = 'stdout' | 'stderr'
 
+/** Lines that follow one another in one stream. */
 export interface Segment {
-  /** Grows by one for each segment ever begun, so that a list of them has stable keys. */
+  /** Grows by one for each segment ever begun: a stable key. */
   index: number
   stream: OutputStream
-  text: string
+  lines: readonly ConsoleLine[]
 }
 
 export interface Transcript {
+  /** In the order in which their lines began. A segment that has not changed is the same object as before. */
   segments: readonly Segment[]
   /** Characters kept. */
   length: number
@@ -21,95 +23,106 @@ export interface Transcript {
 
 /** About 13 000 lines of 80 characters; more makes the page slow and nobody reads it here. */
 const maxTranscriptLength = 1024 * 1024
-/** Appending touches the last segment only, so it must stay cheap to draw anew. */
-const segmentLength = 16 * 1024
+/** A segment is rendered as a whole whenever one of its lines changes. */
+const maxSegmentLength = 16 * 1024
+const maxSegmentLines = 500
 
 export const emptyTranscript: Transcript = { segments: [], length: 0, dropped: 0 }
 
-export const append = (
-  transcript: Transcript,
-  stream: OutputStream,
-  text: string,
-  limit = maxTranscriptLength,
-): Transcript => {
-  if (text === '') return transcript
-  const segments = [...transcript.segments]
-  let next = (segments.at(-1)?.index ?? -1) + 1
-  let rest = text
-  while (rest !== '') {
-    const last = segments.at(-1)
-    const room = last?.stream === stream ? segmentLength - last.text.length : 0
-    if (last && room > 0) {
-      const piece = takePiece(rest, room)
-      segments[segments.length - 1] = { ...last, text: last.text + piece }
-      rest = rest.slice(piece.length)
-    } else {
-      const piece = takePiece(rest, segmentLength)
-      segments.push({ index: next++, stream, text: piece })
-      rest = rest.slice(piece.length)
+interface OwnSegment extends Segment {
+  lines: ConsoleLine[]
+  length: number
+}
+
+interface Place {
+  /** Index of the segment. */
+  segment: number
+  line: number
+}
+
+export class TranscriptWriter {
+  readonly #limit: number
+  readonly #segmentLength: number
+  #segments: OwnSegment[] = []
+  /** Segments that a page may show. They are copied before they change. */
+  #shared = new WeakSet<OwnSegment>()
+  #nextIndex = 0
+  #length = 0
+  #dropped = 0
+  readonly #texts: Record<OutputStream, ConsoleText<Place>>
+
+  constructor(limit = maxTranscriptLength) {
+    this.#limit = limit
+    this.#segmentLength = Math.min(maxSegmentLength, limit / 16)
+    const text = (stream: OutputStream) =>
+      new ConsoleText<Place>((place, line) => this.#put(stream, place, line), { maxLineLength: limit })
+    this.#texts = { stdout: text('stdout'), stderr: text('stderr') }
+  }
+
+  append(stream: OutputStream, text: string): void {
+    this.#texts[stream].write(text)
+  }
+
+  get transcript(): Transcript {
+    const { stdout, stderr } = this.#texts
+    stdout.flush()
+    stderr.flush()
+    this.#trim()
+    for (const segment of this.#segments) this.#shared.add(segment)
+    return {
+      segments: [...this.#segments],
+      length: this.#length,
+      dropped: this.#dropped + stdout.dropped + stderr.dropped,
     }
   }
-  return trim({ segments, length: transcript.length + text.length, dropped: transcript.dropped }, limit)
-}
 
-/** At least one character and never half of one. */
-const takePiece = (text: string, room: number): string => {
-  const splitsPair = text.length > room && /[\uD800-\uDBFF]/.test(text[room - 1] ?? '')
-  return text.slice(0, splitsPair ? room + 1 : room)
-}
+  #put(stream: OutputStream, place: Place | undefined, line: ConsoleLine): Place {
+    const segment = place && this.#own(place.segment)
+    if (!segment) return this.#add(stream, line)
+    const change = lineLength(line) - lineLength(segment.lines[place.line] ?? '')
+    segment.lines[place.line] = line
+    segment.length += change
+    this.#length += change
+    return place
+  }
 
-const trim = (transcript: Transcript, limit: number): Transcript => {
-  let excess = transcript.length - limit
-  if (excess <= 0) return transcript
-  const segments = [...transcript.segments]
-  let dropped = 0
-  while (excess > 0) {
-    const first = segments.shift()
-    if (!first) break
-    if (first.text.length <= excess) {
-      dropped += first.text.length
-      excess -= first.text.length
-      continue
+  #add(stream: OutputStream, line: ConsoleLine): Place {
+    const last = this.#segments.at(-1)
+    const hasRoom = last?.stream === stream && last.length < this.#segmentLength && last.lines.length < maxSegmentLines
+    if (!hasRoom) {
+      this.#trim()
+      this.#segments.push({ index: this.#nextIndex, stream, lines: [], length: 0 })
+      this.#nextIndex++
     }
-    // From the next whole line on: half a line at the top reads as if it were all of it.
-    const lineEnd = first.text.indexOf('\n', excess - 1)
-    const cut = lineEnd === -1 ? excess : lineEnd + 1
-    dropped += cut
-    excess = 0
-    if (cut < first.text.length) segments.unshift({ ...first, text: first.text.slice(cut) })
+    const segment = this.#own(this.#nextIndex - 1)
+    if (!segment) throw new Error('A transcript has no last segment')
+    const length = lineLength(line) + 1
+    segment.length += length
+    this.#length += length
+    return { segment: segment.index, line: segment.lines.push(line) - 1 }
   }
-  return { segments, length: transcript.length - dropped, dropped: transcript.dropped + dropped }
-}
 
-/** Without the styles it is shown in. */
-export const transcriptText = (transcript: Transcript): string =>
-  withoutStyles(transcript.segments.map(({ text }) => text).join(''))
+  /** The segment of this index to be changed, if it is still kept. */
+  #own(index: number): OwnSegment | undefined {
+    const at = index - (this.#segments[0]?.index ?? 0)
+    const segment = this.#segments[at]
+    if (!segment || !this.#shared.has(segment)) return segment
+    const own = { ...segment, lines: [...segment.lines] }
+    this.#segments[at] = own
+    return own
+  }
 
-// Control sequences (CSI, OSC and its kind, two-byte escapes): cursor moves mean nothing in a log.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const escapeSequence = /\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-Z\\-~])/g
-// biome-ignore lint/suspicious/noControlCharactersInRegex: an escape that the next chunk may complete
-const openEscape = /\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b]{0,4096}\x1b?|[ -/]*)?$/
-// biome-ignore lint/suspicious/noControlCharactersInRegex: everything a log cannot show but tab and newline
-const otherControls = /[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]|\x1b(?!\[[\d;:]*m)/g
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the one sequence that is kept
-const isStyle = /^\x1b\[[\d;:]*m$/
-
-/**
- * Turns the chunks of one stream into lines: no terminal sequences but those of colours and weights, every line end a
- * newline, what is left of control characters shown as symbols. A sequence may be split between chunks.
- */
-export const plainText = (): ((chunk: string) => string) => {
-  let held = ''
-  return (chunk) => {
-    let text = held + chunk
-    held = openEscape.exec(text)?.[0] ?? (text.endsWith('\r') ? '\r' : '')
-    text = text.slice(0, text.length - held.length)
-    return text
-      .replace(escapeSequence, (sequence) => (isStyle.test(sequence) ? sequence : ''))
-      .replace(/\r+\n?/g, '\n')
-      .replace(otherControls, (control) =>
-        control === '\x7f' ? '\u2421' : String.fromCharCode(0x2400 + control.charCodeAt(0)),
-      )
+  #trim(): void {
+    let count = 0
+    for (; this.#length > this.#limit && count + 1 < this.#segments.length; count++) {
+      const length = this.#segments[count]?.length ?? 0
+      this.#length -= length
+      this.#dropped += length
+    }
+    if (count > 0) this.#segments = this.#segments.slice(count)
   }
 }
+
+/** Without styles. */
+export const transcriptText = ({ segments }: Transcript): string =>
+  segments.flatMap(({ lines }) => lines.map(plainLine)).join('\n')

@@ -1,5 +1,5 @@
-import { noStyle, type TextStyle } from '../frame/text-style.ts'
-import { type StyledSpan, styledLine } from './styled-text.ts'
+import { type ConsoleLine, ConsoleText, lineSpans, plainLine, putInto, type Span } from '../text/console-text.ts'
+import { textDecoder } from '../text/decode.ts'
 
 /** A line is shown up to here; what follows is counted. */
 export const maxLineLength = 8_192
@@ -12,28 +12,24 @@ export interface LogMatch {
   end: number
 }
 
-/** The lines of a file, and how each of them looks. */
+/** The lines of a file, as far as it has been read. */
 export class LogText {
-  readonly lines: readonly string[]
-  /** The look each line begins in; absent where nothing asks for any. */
-  readonly #starts: readonly TextStyle[] | undefined
+  readonly lines: readonly ConsoleLine[]
 
-  constructor(text: string) {
-    const lines = text.split('\n')
-    // The end of the last line begins no other.
-    if (lines.at(-1) === '') lines.pop()
-    this.lines = lines.map(shownOf)
-    this.#starts = text.includes('\x1b') ? startsOf(this.lines) : undefined
+  constructor(lines: readonly ConsoleLine[]) {
+    this.lines = lines
   }
 
-  spans(line: number): StyledSpan[] {
-    const text = this.lines[line] ?? ''
-    return this.#starts ? styledLine(text, this.#starts[line] ?? noStyle).spans : [{ text, style: noStyle }]
+  spans(line: number): readonly Span[] {
+    return lineSpans(this.lines[line] ?? '')
   }
 
   plainLine(line: number): string {
-    const text = this.lines[line] ?? ''
-    return this.#starts && text.includes('\x1b') ? textOf(styledLine(text, noStyle).spans) : text
+    return plainLine(this.lines[line] ?? '')
+  }
+
+  get text(): string {
+    return this.lines.map(plainLine).join('\n')
   }
 
   /** Where `needle` is, in any case; the first hundred thousand places. */
@@ -55,32 +51,49 @@ export class LogText {
   }
 }
 
-/** What a terminal shows of a line in the end: what was written over by a carriage return is gone. */
-const shownOf = (line: string): string => {
-  if (!line.includes('\r')) return line
-  const whole = line.replace(/\r+$/, '')
-  return whole.slice(whole.lastIndexOf('\r') + 1)
+interface ReadFile {
+  pieces: readonly Uint8Array[]
+  lines: readonly ConsoleLine[]
+  append(piece: Uint8Array): void
 }
 
-const startsOf = (lines: readonly string[]): TextStyle[] => {
-  let style = noStyle
-  return lines.map((line) => {
-    const start = style
-    if (line.includes('\x1b')) style = styledLine(line, style).end
-    return start
-  })
+/** By first piece, so that a further piece costs only its own length. */
+const readFiles = new WeakMap<Uint8Array, ReadFile>()
+
+/** The lines of a file that comes in pieces. */
+export const readLog = (pieces: readonly Uint8Array[]): LogText => {
+  const [first] = pieces
+  if (!first) return new LogText([])
+  const known = readFiles.get(first)
+  const file = known?.pieces.every((piece, at) => piece === pieces[at]) ? known : newFile()
+  for (const piece of pieces.slice(file.pieces.length)) file.append(piece)
+  file.pieces = pieces
+  readFiles.set(first, file)
+  return new LogText(file.lines)
 }
 
-const textOf = (spans: readonly StyledSpan[]): string => spans.map(({ text }) => text).join('')
+const newFile = (): ReadFile => {
+  const lines: ConsoleLine[] = []
+  const text = new ConsoleText(putInto(lines))
+  const decode = textDecoder()
+  return {
+    pieces: [],
+    lines,
+    append: (piece) => {
+      text.write(decode(piece))
+      text.flush()
+    },
+  }
+}
 
 /** The spans of a line up to a length, each split where a match begins or ends. */
 export const markedSpans = (
-  spans: readonly StyledSpan[],
+  spans: readonly Span[],
   matches: readonly LogMatch[],
   max = maxLineLength,
-): (StyledSpan & { at: number; match: LogMatch | undefined })[] => {
+): (Span & { at: number; match: LogMatch | undefined })[] => {
   const edges = matches.flatMap(({ start, end }) => [start, end])
-  const marked: (StyledSpan & { at: number; match: LogMatch | undefined })[] = []
+  const marked: (Span & { at: number; match: LogMatch | undefined })[] = []
   let at = 0
   for (const { text, style } of spans) {
     const end = Math.min(at + text.length, max)

@@ -1,54 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import type { RunLogFile } from '#lib/wire/run-logs.ts'
-import { noStyle } from '../frame/text-style.ts'
-import { LogText, markedSpans } from './log-text.ts'
+import { readLines } from '../text/console-text.ts'
+import { LogText, markedSpans, readLog } from './log-text.ts'
 import { foldersOf, logTree, treeRows, withoutRunId } from './log-tree.ts'
-import { styledLine } from './styled-text.ts'
 
 const esc = '\x1b'
 
-describe('styledLine', () => {
-  it('keeps looks and drops everything else a terminal would act on', () => {
-    const { spans, end } = styledLine(
-      `a${esc}[1;31mb${esc}[0mc${esc}]0;title\x07d${esc}[2Je${esc}]8;;http://x${esc}\\link${esc}]8;;${esc}\\${esc}[4m`,
-      noStyle,
-    )
-    expect(spans.map(({ text }) => text).join('')).toBe('abcdelink')
-    expect(spans[1]).toEqual({ text: 'b', style: { bold: true, colour: 1 } })
-    expect(spans[2]?.style).toEqual(noStyle)
-    expect(end).toEqual({ underline: true })
-  })
-
-  it.each([
-    ['38;5;9', { colour: 9 }],
-    ['38;5;196', { colour: '255 0 0' }],
-    ['48;5;232', { background: '8 8 8' }],
-    ['38;2;1;2;3', { colour: '1 2 3' }],
-    ['38:2:1:2:3;1', { colour: '1 2 3', bold: true }],
-    ['97;100', { colour: 15, background: 8 }],
-    ['31;39', {}],
-    ['38;2;999;0;0', {}],
-    ['38;5;256', {}],
-    ['', {}],
-  ])('reads %s', (codes, style) => {
-    expect(styledLine(`${esc}[${codes}m`, noStyle).end).toEqual(style)
-  })
-
-  it('never takes longer than the line is long', () => {
-    const line = `${esc}[`.repeat(100_000) + `${esc}]`.repeat(100_000)
-    expect(styledLine(line, noStyle).spans.length).toBeGreaterThan(0)
-  })
-})
-
 describe('LogText', () => {
-  const log = new LogText(`one\r\n${esc}[32mtwo Ok\nthree ok ok${esc}[0m\n10%\r50%\r100%\nlast\n`)
+  const log = new LogText(readLines(`one\r\n${esc}[32mtwo Ok\nthree ok ok${esc}[0m\n10%\r50%\r100%\nlast\n`).lines)
 
   it('has the lines as a terminal leaves them, and looks that go on over lines', () => {
     expect(log.lines.length).toBe(5)
     expect([0, 1, 2, 3, 4].map((line) => log.plainLine(line))).toEqual(['one', 'two Ok', 'three ok ok', '100%', 'last'])
-    expect(log.spans(2)[0]?.style).toEqual({ colour: 2 })
+    expect(log.spans(2)[0]?.style).toEqual({ color: 2 })
     expect(log.spans(3)[0]?.style).toEqual({})
-    expect(new LogText('').lines).toEqual([])
+    expect(log.text).toBe('one\ntwo Ok\nthree ok ok\n100%\nlast')
+    expect(readLog([]).lines).toEqual([])
   })
 
   it('finds in any case, by what is shown', () => {
@@ -70,6 +37,34 @@ describe('LogText', () => {
       ['ok', true],
     ])
     expect(markedSpans(log.spans(2), [], 5).map(({ text }) => text)).toEqual(['three'])
+  })
+})
+
+describe('readLog', () => {
+  it('shows all five lines of a log whose lines end after a carriage return (case 02)', () => {
+    const log = readLog([
+      Buffer.from(`first\nFetched 12 of 12\r${esc}[?25h\nplain\nReady\r${esc}[0m\n${esc}[31mone\rsecond${esc}[0m\n`),
+    ])
+    expect(log.text).toBe('first\nFetched 12 of 12\nplain\nReady\nsecond')
+    expect(log.spans(4)).toEqual([{ text: 'second', style: { color: 1 } }])
+  })
+
+  it('adds pieces to what it has read, cut anywhere', () => {
+    const bytes = Buffer.from(`a 漢${esc}[31mred\r\nbad \u{1F389}\r${esc}[K50%\r100%\nend`)
+    const whole = readLog([bytes])
+    for (let cut = 1; cut < bytes.length; cut++) {
+      const first = bytes.subarray(0, cut)
+      readLog([first])
+      const log = readLog([first, bytes.subarray(cut)])
+      expect([cut, log.lines]).toEqual([cut, whole.lines])
+      // Another file with the same beginning.
+      expect(readLog([first, Buffer.from('\nx')]).text).toMatch(/\nx$|^.?\nx$/)
+    }
+  })
+
+  it('reads UTF-16 that comes in pieces', () => {
+    const bytes = Buffer.from('\ufeffline 1\nline 2\n', 'utf16le')
+    expect(readLog([bytes.subarray(0, 7), bytes.subarray(7)]).text).toBe('line 1\nline 2')
   })
 })
 

@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { maxPieceBytes, type RunLogFile, type RunLogs } from '#lib/wire/run-logs.ts'
 import { askConsoleSignedIn, consoleAddress, readConsole } from '../api/ask-console.ts'
+import { decodeText } from '../text/decode.ts'
 
 const logsKey = (id: string) => ['benchmark-runs', 'logs', id] as const
 const address = (id: string) => `/api/benchmark-runs/${encodeURIComponent(id)}/logs`
@@ -53,7 +54,7 @@ export const runLogQueries = {
           signal,
           headers: { range: `bytes=${from}-${Math.max(1, size_bytes) - 1}` },
         })
-        const text = await answer.text()
+        const text = decodeText(new Uint8Array(await answer.arrayBuffer()))
         const start = from === 0 ? 0 : text.indexOf('\n') + 1
         return { start: from + start, text: text.slice(start) }
       },

@@ -2,11 +2,15 @@ import type { LogSource } from '#lib/contract/logs.ts'
 import { wholeLength } from '#lib/service/kit/utf8.ts'
 import type { LogFile } from './log-file.ts'
 
-/** Unspecified: how long a message may be; the rest of a longer line is cut, and the record says so. */
+/**
+ * Unspecified: how long a message may be. Of a longer line, what a carriage return began to overwrite is dropped; what is
+ * still longer is cut, and the record says so.
+ */
 const maxMessageBytes = 8 * 1024
 /** Unspecified: how much one command may add to the log. The streams of an execution carry all it wrote. */
 const maxCommandBytes = 256 * 1024
 const newline = 10
+const carriageReturn = 13
 
 export interface LoggedCommand {
   source: LogSource
@@ -55,12 +59,15 @@ export const logCommand = (file: LogFile, { source, cmd, cmd_id, shell_name }: L
   }
 }
 
-/** Cuts bytes into lines of text; never holds more of one than is logged. */
+/** Cuts bytes into lines of text, and holds no more of one than twice of what is logged. */
 class Lines {
   readonly #emit: (line: string) => void
-  #held: Buffer[] = []
-  #heldBytes = 0
+  readonly #bytes = Buffer.allocUnsafe(2 * maxMessageBytes)
   #length = 0
+  /** How many bytes of the line, or of what follows its last carriage return, are not kept. */
+  #missing = 0
+  /** The line so far ends with a carriage return. */
+  #isReturned = false
 
   constructor(emit: (line: string) => void) {
     this.#emit = emit
@@ -81,25 +88,75 @@ class Lines {
   }
 
   #hold(piece: Uint8Array) {
-    this.#length += piece.length
-    const room = maxMessageBytes + 1 - this.#heldBytes
-    if (room <= 0 || piece.length === 0) return
-    const kept = Buffer.from(piece.subarray(0, room))
-    this.#held.push(kept)
-    this.#heldBytes += kept.length
+    let start = 0
+    for (let end = piece.indexOf(carriageReturn); end !== -1; end = piece.indexOf(carriageReturn, start)) {
+      this.#add(piece.subarray(start, end))
+      this.#isReturned = true
+      start = end + 1
+    }
+    this.#add(piece.subarray(start))
+  }
+
+  #add(piece: Uint8Array) {
+    if (piece.length === 0) return
+    if (this.#isReturned && this.#missing > 0) {
+      if (!hasText(piece)) return
+      this.#length = 0
+      this.#missing = 0
+    } else if (this.#isReturned) this.#write(returnBytes)
+    this.#isReturned = false
+    this.#write(piece)
+  }
+
+  #write(piece: Uint8Array) {
+    for (let at = 0; at < piece.length; ) {
+      if (this.#length === this.#bytes.length) this.#makeRoom()
+      if (this.#missing > 0) {
+        this.#missing += piece.length - at
+        return
+      }
+      const part = piece.subarray(at, at + this.#bytes.length - this.#length)
+      this.#bytes.set(part, this.#length)
+      this.#length += part.length
+      at += part.length
+    }
+  }
+
+  /** Keeps as much as is logged, from a carriage return on where text follows one. */
+  #makeRoom() {
+    const bytes = this.#bytes.subarray(0, this.#length)
+    const next = bytes.indexOf(carriageReturn, this.#length - maxMessageBytes)
+    const isOverwritten = next !== -1 && hasText(bytes.subarray(next))
+    const start = isOverwritten
+      ? next
+      : Math.max(0, bytes.lastIndexOf(carriageReturn, next === -1 ? undefined : next - 1))
+    const kept = Math.min(this.#length - start, maxMessageBytes)
+    this.#missing = this.#length - start - kept
+    bytes.copyWithin(0, start, start + kept)
+    this.#length = kept
   }
 
   #line() {
-    this.#emit(cut(Buffer.concat(this.#held), this.#length))
-    this.#held = []
-    this.#heldBytes = 0
+    if (this.#length > maxMessageBytes) this.#makeRoom()
+    this.#emit(cut(this.#bytes.subarray(0, this.#length), this.#length + this.#missing))
     this.#length = 0
+    this.#missing = 0
+    this.#isReturned = false
   }
 }
 
-/** The text of a line, of which `bytes` is the beginning; what is no UTF-8 in it becomes U+FFFD. */
+const returnBytes = Uint8Array.of(carriageReturn)
+
+/** Whether it prints something, and not only moves the cursor or changes the look of what follows. */
+const hasText = (bytes: Uint8Array): boolean =>
+  printed.test(Buffer.from(bytes).toString('latin1').replace(controlSequence, ''))
+const printed = /[^\0- \x7f]/
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is searched for
+const controlSequence = /\x1b\[[0-?]*[ -/]*[@-~]/g
+
+/** The text of a line, of which `bytes` is the beginning. Bad UTF-8 becomes U+FFFD. */
 const cut = (bytes: Buffer, length = bytes.length): string => {
-  if (length <= maxMessageBytes) return bytes.toString('utf8').replace(/\r$/, '')
+  if (length <= maxMessageBytes) return bytes.toString('utf8')
   const end = wholeLength(bytes.subarray(0, maxMessageBytes))
   return `${bytes.toString('utf8', 0, end)} … (${length - end} more bytes)`
 }

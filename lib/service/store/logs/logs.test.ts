@@ -124,6 +124,28 @@ describe('a command', () => {
     expect(await lines()).toEqual(['é'.repeat(4096), `a${'é'.repeat(4095)} … (191810 more bytes)`, 'short'])
   })
 
+  it('keeps the last state of a progress bar, however many came before it (case 01)', async () => {
+    const frames = Array.from({ length: 3000 }, (_, at) => `\r${at + 1}/3000 [####      ]`).join('')
+    run([frames, '\nafter\n'])
+    run(frames.match(/.{1,7}/gs) ?? [])
+    const messages = (await lines()).filter((line) => !line?.startsWith('a '))
+    expect(messages.map((message) => message?.split('\r').at(-1))).toEqual([
+      '3000/3000 [####      ]',
+      'after',
+      '3000/3000 [####      ]',
+    ])
+    expect(messages[0]?.length).toBeLessThanOrEqual(8192)
+  })
+
+  it('does not lose a long line to a carriage return that nothing is printed after', async () => {
+    const long = 'x'.repeat(9000)
+    run([`${long}\r\x1b[?25h\n`, `${long}\r`, `\x1b[0m\r`, `\n${long}\r\x1b[Kshort\n`, `${long}\r`, 'new', '\n'])
+    run([`${'y'.repeat(20_000)}\r\x1b[0m\n`, `${'y'.repeat(20_000)}\rnew\n`])
+    const got = await lines()
+    for (const line of got.slice(0, 2)) expect(line).toMatch(/^x{8192} … \(\d+ more bytes\)$/)
+    expect(got.slice(2)).toEqual(['\r\x1b[Kshort', '\rnew', `${'y'.repeat(8192)} … (11808 more bytes)`, 'new'])
+  })
+
   it('logs so much and no more, and then its exit code', async () => {
     run(Array.from({ length: 100_000 }, (_, i) => `line ${i}\n`))
     const all = await logs.list('dbx', {})

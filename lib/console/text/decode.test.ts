@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs'
+import { deflateSync, gzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { decodeText, isBinary, textDecoder } from './decode.ts'
+
+const utf16 = (text: string, order: 'le' | 'be') => {
+  const bytes = Buffer.from(`\ufeff${text}`, 'utf16le')
+  return order === 'le' ? bytes : bytes.swap16()
+}
+
+describe('text of odd bytes', () => {
+  it.each([
+    ['a NUL', Buffer.from('line 1\na\0b\nline 3\n'), 'line 1\na\0b\nline 3\n'],
+    ['a bad byte', Buffer.from('line 1\nbad \xff byte\nline 3\n', 'latin1'), 'line 1\nbad \ufffd byte\nline 3\n'],
+    ['a few bad bytes alone', Buffer.from('\xff\xfe'.slice(0, 1), 'latin1'), '\ufffd'],
+    ['a character cut in two', Buffer.from('caf\xc3', 'latin1'), 'caf\ufffd'],
+    ['a text of Latin-1', Buffer.from('Der Zähler läuft über\n'.repeat(20), 'latin1'), /Der Z\ufffdhler/],
+    ['UTF-16, little end first', utf16('líne 🎉\n', 'le'), 'líne 🎉\n'],
+    ['UTF-16, big end first', utf16('líne 🎉\n', 'be'), 'líne 🎉\n'],
+    ['UTF-8 with a mark', Buffer.from('\ufeffline\n'), 'line\n'],
+    ['a run of NUL before a log', Buffer.concat([Buffer.alloc(100_000), Buffer.from('line\n')]), /\0line\n$/],
+    ['colors', Buffer.from('\x1b[31mred\x1b[0m\n'.repeat(50)), /red/],
+    ['nothing', Buffer.alloc(0), ''],
+  ])('is read: %s', (_, bytes, text) => {
+    expect(isBinary(bytes)).toBe(false)
+    if (typeof text === 'string') expect(decodeText(bytes)).toBe(text)
+    else expect(decodeText(bytes)).toMatch(text)
+  })
+
+  it.each([1, 2, 3])('is the same in pieces of %i bytes', (size) => {
+    for (const bytes of [utf16('a🎉漢\n', 'be'), Buffer.from('a🎉漢\xff\n'), Buffer.from('e🎉').subarray(0, 4)]) {
+      const decode = textDecoder()
+      let text = ''
+      // The mark of UTF-16 is whole in the first piece: no piece of a file is shorter.
+      text += decode(bytes.subarray(0, 2))
+      for (let at = 2; at < bytes.length; at += size) text += decode(bytes.subarray(at, at + size))
+      expect(text + decode(new Uint8Array(), true)).toBe(decodeText(bytes))
+    }
+  })
+})
+
+it('takes programs, archives and images for no text', () => {
+  const random = Uint8Array.from({ length: 5_000 }, (_, at) => (at * 7919 + at * at * 31) % 256)
+  for (const bytes of [
+    readFileSync(process.execPath).subarray(0, 100_000),
+    gzipSync(random),
+    deflateSync(random),
+    random,
+  ])
+    expect(isBinary(bytes)).toBe(true)
+})
