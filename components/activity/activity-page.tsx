@@ -140,7 +140,7 @@ const columns: ListColumn<Activity>[] = [
   {
     id: 'person',
     header: 'Who',
-    priority: 2,
+    priority: 4,
     width: '10.5rem',
     cell: ({ person }) =>
       person === null ? (
@@ -149,7 +149,7 @@ const columns: ListColumn<Activity>[] = [
         <VisibleText>{person}</VisibleText>
       ),
   },
-  { id: 'browser', header: 'Browser', priority: 3, width: '10rem', cell: ({ browser }) => browser },
-  { id: 'address', header: 'From|address', priority: 3, mono: true, width: '9rem', cell: ({ address }) => address },
+  { id: 'browser', header: 'Browser', priority: 5, width: '10rem', cell: ({ browser }) => browser },
+  { id: 'address', header: 'From|address', priority: 6, mono: true, width: '9rem', cell: ({ address }) => address },
   timeColumn('When', ({ at_ms }: Activity) => at_ms),
 ]

@@ -18,6 +18,7 @@ export const columnsFor = (view: AxonView): ListColumn<Axon>[] => [
   },
   {
     ...shared('id'),
+    priority: 6,
     width: '11.5rem',
     cell: ({ id }) => <CopyableId value={id} />,
   },
@@ -29,6 +30,7 @@ export const columnsFor = (view: AxonView): ListColumn<Axon>[] => [
   },
   {
     ...shared('metadata'),
+    priority: 5,
     cell: ({ metadata }) => (
       <MetadataChips
         max={shownPairs}
@@ -52,6 +54,7 @@ export const columnsFor = (view: AxonView): ListColumn<Axon>[] => [
   },
   {
     ...shared('deleted'),
+    priority: 4,
     align: 'right',
     width: '8rem',
     cell: ({ deleted_at_ms }) => deleted_at_ms != null && <RelativeTime ms={deleted_at_ms} />,

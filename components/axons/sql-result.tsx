@@ -110,7 +110,7 @@ const Result = ({ result: { columns, rows, meta } }: { result: SqlResult }) => {
         </Banner>
       )}
       {columns.length > 0 && rows.length > 0 && (
-        <DataTable caption="Result" columns={tableColumns} rows={numbered} rowKey={numberOf} />
+        <DataTable caption="Result" columns={tableColumns} rows={numbered} rowKey={numberOf} isScrolled />
       )}
     </>
   )

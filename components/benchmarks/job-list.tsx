@@ -211,7 +211,6 @@ const allColumns = (): ListColumn<BenchmarkJob>[] => [
     id: 'name',
     header: 'Name',
     priority: 1,
-    width: '10.5rem',
     lines: () => 1,
     cell: ({ name }) => <VisibleText truncate={3}>{name.trim() || t('Unnamed job')}</VisibleText>,
   },
@@ -230,13 +229,14 @@ const allColumns = (): ListColumn<BenchmarkJob>[] => [
       </span>
     ),
     priority: 3,
+    minWidthRem: 14,
     lines: (job) => Math.min(agentRows(job).length, mostAgents + 1),
     cell: (job) => <AgentScores job={job} />,
   },
   {
     id: 'source',
     header: 'Source',
-    priority: 3,
+    priority: 6,
     width: '7.25rem',
     cell: ({ job_source: from }) =>
       from ? (
@@ -272,7 +272,7 @@ const allColumns = (): ListColumn<BenchmarkJob>[] => [
   {
     id: 'counts',
     header: <span title={t('Completed, failed, timed out, cancelled')}>{t('Outcomes')}</span>,
-    priority: 3,
+    priority: 4,
     width: '9rem',
     lines: () => 1,
     cell: (job) => <Counts job={job} />,
@@ -280,7 +280,7 @@ const allColumns = (): ListColumn<BenchmarkJob>[] => [
   {
     id: 'duration',
     header: <span title={t('Of its longest run')}>{t('Duration')}</span>,
-    priority: 3,
+    priority: 5,
     width: '7.5rem',
     align: 'right',
     cell: (job) => {

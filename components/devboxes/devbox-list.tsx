@@ -246,7 +246,7 @@ const columnsFor = (query: DevboxListView, evictions: ReadonlyMap<string, Evicti
     id: 'status',
     header: 'Status',
     priority: 2,
-    width: 'clamp(10.75rem, 24vw, 15.5rem)',
+    width: '14rem',
     cell: (devbox) => {
       const eviction = evictions.get(devbox.id)
       return (
@@ -263,7 +263,7 @@ const columnsFor = (query: DevboxListView, evictions: ReadonlyMap<string, Evicti
   {
     id: 'lifetime',
     header: 'Lifetime',
-    priority: 3,
+    priority: 5,
     align: 'right',
     width: '7rem',
     cell: (devbox) => <Lifetime devbox={devbox} />,

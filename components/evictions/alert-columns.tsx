@@ -54,7 +54,10 @@ export const kindColumn: Column<Alert> = {
   ),
 }
 
-export const stateColumn = (priority: 2 | 3, cell = (alert: Alert): ReactNode => <State alert={alert} />) => ({
+export const stateColumn = (
+  priority: 2 | 3,
+  cell = (alert: Alert): ReactNode => <State alert={alert} />,
+): Column<Alert> => ({
   id: 'state',
   header: 'State',
   priority,
@@ -74,7 +77,7 @@ export const State = ({ alert, children }: { alert: Alert; children?: ReactNode 
 export const metadataColumn: Column<Alert> = {
   id: 'metadata',
   header: 'Metadata',
-  priority: 3,
+  priority: 5,
   width: '10rem',
   cell: ({ metadata }) => <MetadataChips metadata={metadata} max={2} />,
 }

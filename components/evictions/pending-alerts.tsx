@@ -125,7 +125,7 @@ const columns: Column<Alert>[] = [
   {
     id: 'running',
     header: 'What runs there',
-    priority: 3,
+    priority: 4,
     width: '13rem',
     cell: (alert) => isRunning(alert) && <RunningThere alert={alert} />,
   },

@@ -110,7 +110,7 @@ const columns: readonly Column<FolderEntry>[] = [
   {
     id: 'permissions',
     header: 'Permissions',
-    priority: 3,
+    priority: 4,
     width: '8.5rem',
     mono: true,
     cell: (entry) => <span title={entry.mode}>{modeWords(entry)}</span>,
@@ -118,7 +118,7 @@ const columns: readonly Column<FolderEntry>[] = [
   {
     id: 'owner',
     header: 'Owner',
-    priority: 3,
+    priority: 5,
     width: '7rem',
     cell: ({ owner }) => <VisibleText truncate>{nameWords(owner)}</VisibleText>,
   },

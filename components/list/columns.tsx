@@ -35,7 +35,7 @@ export const nameColumn: ListColumn<{ name?: string | null | undefined }> = {
 export const idColumn: ListColumn<{ id: string }> = {
   id: 'id',
   header: 'Id',
-  priority: 3,
+  priority: 6,
   width: '11.5rem',
   cell: ({ id }) => <CopyableId value={id} />,
 }
@@ -44,7 +44,7 @@ export const idColumn: ListColumn<{ id: string }> = {
 export const devboxColumn = <Row,>(tab: string, idOf: (row: Row) => string): ListColumn<Row> => ({
   id: 'devbox',
   header: 'Devbox',
-  priority: 3,
+  priority: 5,
   mono: true,
   width: '12rem',
   cell: (row) => {
@@ -60,7 +60,7 @@ export const devboxColumn = <Row,>(tab: string, idOf: (row: Row) => string): Lis
 export const timeColumn = <Row,>(header: Text, timeOf: (row: Row) => number | null | undefined): ListColumn<Row> => ({
   id: header.toLowerCase(),
   header,
-  priority: 3,
+  priority: 4,
   align: 'right',
   width: '7rem',
   cell: (row) => {
@@ -72,7 +72,7 @@ export const timeColumn = <Row,>(header: Text, timeOf: (row: Row) => number | nu
 export const durationColumn: ListColumn<{ duration_ms?: number | null | undefined }> = {
   id: 'duration',
   header: 'Duration',
-  priority: 3,
+  priority: 4,
   align: 'right',
   width: '8rem',
   cell: ({ duration_ms }) => (duration_ms == null ? '' : formatDurationMs(duration_ms)),
@@ -90,7 +90,7 @@ export const metadataColumn = <Query extends ListQuery>(
 ): ListColumn<{ metadata: Record<string, string> }> => ({
   id: 'metadata',
   header: 'Metadata',
-  priority: 3,
+  priority: 5,
   cell: ({ metadata }) => (
     <MetadataChips
       metadata={metadata}

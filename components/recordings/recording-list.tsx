@@ -104,7 +104,7 @@ const columns: ListColumn<Recording>[] = [
   {
     ...devboxOf,
     priority: 2,
-    width: '20rem',
+    width: '16rem',
     cell: (recording) => (
       <span className="flex min-w-0 items-baseline gap-x-2 max-sm:flex-wrap">
         {recording.devbox_name && (
@@ -132,7 +132,7 @@ const columns: ListColumn<Recording>[] = [
   {
     id: 'size',
     header: 'Size',
-    priority: 3,
+    priority: 4,
     align: 'right',
     width: '7rem',
     cell: ({ size_bytes }) => <span className="tabular">{formatBytes(size_bytes)}</span>,
@@ -140,7 +140,7 @@ const columns: ListColumn<Recording>[] = [
   {
     id: 'screen',
     header: 'Screen',
-    priority: 3,
+    priority: 5,
     align: 'right',
     width: '7rem',
     cell: ({ cols, rows }) => (

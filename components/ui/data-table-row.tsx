@@ -1,18 +1,21 @@
 'use client'
 import Link from 'next/link'
-import { Fragment, memo, type ReactNode, useEffect, useRef } from 'react'
+import { Fragment, memo, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { t } from '#lib/language/translate.ts'
 import { classes } from './classes.ts'
+import type { RuledColumn } from './column-rules.ts'
 
 export interface Column<Row> {
   id: string
   header: ReactNode
   cell: (row: Row) => ReactNode
   align?: 'right'
-  /** A CSS width, or a number of pixels chosen by hand; columns without one share what is left. */
-  width?: string | number
-  /** 1 and 2 stay in the row on a narrow screen, 3 moves to the card the row opens into. */
-  priority?: 1 | 2 | 3
+  /** A number is of pixels, and chosen by hand; columns without a width share what is left. */
+  width?: RuledColumn['width']
+  /** Of a column without a width. */
+  minWidthRem?: number
+  /** 1 and 2 stay in the row; others leave where there is no room, the highest first, for the card the row opens into. */
+  priority?: number
   mono?: boolean
   sortable?: boolean
   /** About how many lines it takes of a row: on a wide table the row is as high as it needs, and nothing is cut off. */
@@ -21,6 +24,7 @@ export interface Column<Row> {
 
 interface TableRowProps<Row> {
   columns: readonly Column<Row>[]
+  nameAt: number
   rowActions?: ((row: Row) => ReactNode) | undefined
   row: Row
   rowId: string
@@ -39,7 +43,8 @@ interface TableRowProps<Row> {
 }
 
 const TableRowView = <Row,>(props: TableRowProps<Row>) => {
-  const { row, rowId, index, columns, href, rowActions, className, isOpen, hasCard, isCurrent, isSelected } = props
+  const { row, rowId, index, columns, nameAt, href, rowActions, className, isOpen, hasCard, isCurrent, isSelected } =
+    props
   return (
     <>
       <tr
@@ -67,20 +72,19 @@ const TableRowView = <Row,>(props: TableRowProps<Row>) => {
         {columns.map((column, at) => {
           const className = classes(
             column.lines ? growingClasses : valueClasses,
-            at === 0 ? nameWidth : valueWidth,
+            at === nameAt ? nameWidth : valueWidth,
             column.align === 'right' && 'tabular text-right',
             column.mono && 'font-mono text-sm',
-            column.priority === 3 && wideOnly,
           )
           const content = column.cell(row)
-          if (at > 0)
+          if (at !== nameAt)
             return (
-              <td key={column.id} className={className}>
+              <td key={column.id} data-column={at} className={className}>
                 {content}
               </td>
             )
           return (
-            <th key={column.id} scope="row" className={classes(className, 'font-medium')}>
+            <th key={column.id} scope="row" data-column={at} className={classes(className, 'font-medium')}>
               {href ? (
                 // The link covers its row, so that the whole row opens in all the ways a link does.
                 <Link
@@ -105,19 +109,19 @@ const TableRowView = <Row,>(props: TableRowProps<Row>) => {
           </td>
         )}
         {hasCard && (
-          <td className={classes(cellClasses, narrowOnly, 'px-0!')}>
+          <td data-more="" className={classes(cellClasses, 'px-0!')}>
             <button
               type="button"
               aria-expanded={isOpen}
               aria-label={t(isOpen ? 'Show less' : 'Show more')}
               onClick={() => props.onToggle(rowId)}
-              className="flex size-11 items-center justify-center rounded-md text-2xl text-muted before:transition-transform before:content-['›'] hover:bg-surface-3 aria-expanded:before:rotate-90"
+              className="-mb-px flex h-(--row-height) w-11 items-center justify-center rounded-md text-2xl text-muted before:transition-transform before:content-['›'] hover:bg-surface-3 aria-expanded:before:rotate-90"
             />
           </td>
         )}
       </tr>
       {hasCard && isOpen && (
-        <CardRow cells={isSelected === undefined ? 3 : 4} onHeight={(height) => props.onCardHeight(rowId, height)}>
+        <CardRow onHeight={(height) => props.onCardHeight(rowId, height)}>
           <Card row={row} columns={columns} rowActions={rowActions} />
         </CardRow>
       )}
@@ -129,29 +133,35 @@ const TableRowView = <Row,>(props: TableRowProps<Row>) => {
 export const TableRow = memo(TableRowView) as typeof TableRowView
 
 interface CardRowProps {
-  /** How many cells the row above has on a narrow screen. */
-  cells: number
   onHeight: (height: number) => void
   children: ReactNode
 }
 
-const CardRow = ({ cells, onHeight, children }: CardRowProps) => {
+const CardRow = ({ onHeight, children }: CardRowProps) => {
   const element = useRef<HTMLTableRowElement>(null)
+  const [cells, setCells] = useState(1)
   const report = useRef(onHeight)
   useEffect(() => {
     report.current = onHeight
   })
-  useEffect(() => {
-    if (!element.current) return
-    const observer = new ResizeObserver(([entry]) => report.current(entry?.borderBoxSize[0]?.blockSize ?? 0))
-    observer.observe(element.current)
+  useLayoutEffect(() => {
+    const row = element.current
+    if (!row) return
+    const measure = () => {
+      // A cell over more columns than there are would add some.
+      const above = [...((row.previousElementSibling as HTMLTableRowElement | null)?.cells ?? [])]
+      setCells(above.filter((cell) => cell.offsetWidth > 0).length || 1)
+      report.current(row.offsetHeight)
+    }
+    const observer = new ResizeObserver(measure)
+    observer.observe(row)
     return () => {
       observer.disconnect()
       report.current(0)
     }
   }, [])
   return (
-    <tr ref={element} className={classes(narrowOnly, 'bg-surface-1')}>
+    <tr ref={element} data-more="" className="bg-surface-1">
       <td colSpan={cells} className="border-b border-line px-3 py-3">
         {children}
       </td>
@@ -170,20 +180,28 @@ const Card = <Row,>({
 }) => (
   <div className="space-y-3">
     <dl className="grid grid-cols-[auto_minmax(0,1fr)] items-baseline gap-x-4 gap-y-2">
-      {columns
-        .filter(({ priority }) => priority === 3)
-        .map(({ id, header, cell, mono }) => (
-          <Fragment key={id}>
-            <dt className="text-sm text-muted">{header}</dt>
-            <dd className={classes('min-w-0 break-words *:whitespace-normal', mono && 'font-mono text-sm')}>
-              {cell(row)}
-            </dd>
-          </Fragment>
-        ))}
+      {columns.map(
+        (column, at) =>
+          isDroppable(column) && (
+            <Fragment key={column.id}>
+              <dt data-card={at} className="text-sm text-muted">
+                {column.header}
+              </dt>
+              <dd
+                data-card={at}
+                className={classes('min-w-0 break-words *:whitespace-normal', column.mono && 'font-mono text-sm')}
+              >
+                {column.cell(row)}
+              </dd>
+            </Fragment>
+          ),
+      )}
     </dl>
-    {rowActions && <div className="flex flex-wrap gap-2">{rowActions(row)}</div>}
+    {rowActions && <div className={classes(narrowOnly, 'flex flex-wrap gap-2')}>{rowActions(row)}</div>}
   </div>
 )
+
+export const isDroppable = ({ priority = 2 }: Pick<Column<never>, 'priority'>) => priority > 2
 
 export const wideOnly = 'hidden @2xl:table-cell'
 /** On a narrow screen the name has what the value beside it leaves, which is as wide as what it holds. */

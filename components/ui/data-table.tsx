@@ -7,13 +7,23 @@ import {
   type RefObject,
   useCallback,
   useEffect,
+  useId,
   useMemo,
   useRef,
   useState,
 } from 'react'
 import { t } from '#lib/language/translate.ts'
 import { classes } from './classes.ts'
-import { type Column, nameWidth, narrowOnly, selectClasses, TableRow, valueWidth, wideOnly } from './data-table-row.tsx'
+import { columnRules, nameAtOf, type RuledColumn } from './column-rules.ts'
+import {
+  type Column,
+  isDroppable,
+  nameWidth,
+  selectClasses,
+  TableRow,
+  valueWidth,
+  wideOnly,
+} from './data-table-row.tsx'
 import { useRowKeys } from './use-row-keys.ts'
 import { useVirtualRows } from './use-virtual-rows.ts'
 
@@ -28,7 +38,7 @@ export interface RowSelection<Row> {
 
 export interface DataTableProps<Row> {
   caption: string
-  /** The first column names the row. */
+  /** The column of priority 1, or else the first, names the row. */
   columns: readonly Column<Row>[]
   rows: readonly Row[]
   rowKey: (row: Row) => string
@@ -51,15 +61,19 @@ export interface DataTableProps<Row> {
   inView?: RefObject<{ first: number; last: number }>
   /** The rows are of an earlier answer. */
   busy?: boolean
+  /** Every column stays in the row and the table scrolls sideways, instead of columns leaving where there is no room. */
+  isScrolled?: boolean
 }
 
 /**
  * Any number of rows, of which those near the view are in the page. j and k move between rows from anywhere on the page,
- * the arrow keys while the focus is in the table; Enter opens, x selects. On a narrow screen a row keeps two columns and
- * opens into a card with the others.
+ * the arrow keys while the focus is in the table; Enter opens, x selects. Where there is no room for all columns, those
+ * with the highest priority number leave first, and a row opens into a card with them.
  */
 export const DataTable = <Row,>(props: DataTableProps<Row>) => {
-  const { caption, columns, rows, rowKey, rowHref, rowActions, rowClassName, selectedKey, selection } = props
+  const { caption, columns, rows, rowKey, rowHref, rowActions, rowClassName, selectedKey, selection, isScrolled } =
+    props
+  const [hasSelection, hasRowActions] = [selection !== undefined, rowActions !== undefined]
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set())
   const table = useRef<HTMLTableElement>(null)
   const { items, totalSize, setCardHeight, focusedKey, setFocusedKey } = useVirtualRows({
@@ -75,8 +89,11 @@ export const DataTable = <Row,>(props: DataTableProps<Row>) => {
     if (inView) inView.current = { first: items[0]?.index ?? 0, last: items.at(-1)?.index ?? 0 }
   })
   useRowKeys({ table, rows, rowKey, setFocusedKey, onSelect: selection?.onSelect })
-  const minWidth = minWidthOf(columns)
-  const { wrapper, isTooWide } = useTooWide(minWidth)
+  const id = useId()
+  const rules = useMemo(
+    () => columnRules(id, isScrolled ? columns.map(alwaysShown) : columns, { hasSelection, hasRowActions }),
+    [id, columns, isScrolled, hasSelection, hasRowActions],
+  )
 
   // The same function for every row: a new one would draw each of them again.
   const toggle = useCallback(
@@ -88,33 +105,29 @@ export const DataTable = <Row,>(props: DataTableProps<Row>) => {
       }),
     [],
   )
-  const hasCards = columns.some(({ priority }) => priority === 3) || rowActions !== undefined
+  const nameAt = nameAtOf(columns)
+  const hasCards = columns.some(isDroppable) || hasRowActions
   const { totalRows = rows.length, busy } = props
   let drawnTo = 0
   return (
-    <div className="@container">
+    <div data-table={id} className="@container">
+      <style>{rules}</style>
       {/* The browser's own anchor would be a row that comes and goes: it moved a list that was brought back. */}
-      <div
-        ref={wrapper}
-        className={classes('[overflow-anchor:none] overflow-x-auto', !isTooWide && '@4xl:overflow-visible')}
-      >
+      <div className={classes('[overflow-anchor:none]', isScrolled && 'overflow-x-auto')}>
         <table
           ref={table}
           aria-busy={busy || undefined}
           aria-rowcount={totalRows === null ? -1 : totalRows + 1}
-          // In a scroll of its own a head that keeps clear of the frame would lie over the rows.
           style={
-            {
-              '--table-min': `${minWidth}px`,
-              '--head-top': isTooWide ? '0px' : 'var(--frame-top)',
-            } as React.CSSProperties
+            isScrolled ? ({ '--table-min': `${columns.length * scrolledRem}rem` } as React.CSSProperties) : undefined
           }
           onFocus={({ target }) => setFocusedKey(keyOfRowAround(target))}
           onBlur={({ currentTarget, relatedTarget }) =>
             focusedKey !== null && !currentTarget.contains(relatedTarget) && setFocusedKey(null)
           }
           className={classes(
-            'w-full table-auto border-separate @2xl:table-fixed border-spacing-0 text-left @2xl:min-w-(--table-min)',
+            'w-full table-auto border-separate @2xl:table-fixed border-spacing-0 text-left',
+            isScrolled ? '@2xl:min-w-(--table-min)' : stickyHead,
             busy && 'opacity-60 transition-opacity',
           )}
         >
@@ -126,8 +139,8 @@ export const DataTable = <Row,>(props: DataTableProps<Row>) => {
                   <SelectAll rows={rows} rowKey={rowKey} {...selection} />
                 </th>
               )}
-              {columns.map((column) => (
-                <HeadCell key={column.id} column={column} isFirst={column === columns[0]} {...props} />
+              {columns.map((column, at) => (
+                <HeadCell key={column.id} column={column} at={at} isName={at === nameAt} {...props} />
               ))}
               {rowActions && (
                 <th scope="col" className={classes(headClasses, wideOnly, 'w-22 px-1!')}>
@@ -135,7 +148,7 @@ export const DataTable = <Row,>(props: DataTableProps<Row>) => {
                 </th>
               )}
               {hasCards && (
-                <th scope="col" className={classes(headClasses, narrowOnly, 'w-11 px-0!')}>
+                <th scope="col" data-more="" className={classes(headClasses, 'w-11 px-0!')}>
                   <span className="sr-only">{t('More')}</span>
                 </th>
               )}
@@ -155,6 +168,7 @@ export const DataTable = <Row,>(props: DataTableProps<Row>) => {
                     rowId={key}
                     index={index}
                     columns={columns}
+                    nameAt={nameAt}
                     href={rowHref?.(row)}
                     rowActions={rowActions}
                     className={rowClassName?.(row)}
@@ -193,24 +207,25 @@ const Spacer = ({ height }: { height: number }) => (
 
 interface HeadCellProps<Row> extends Pick<DataTableProps<Row>, 'sort' | 'onSort' | 'onResize'> {
   column: Column<Row>
-  isFirst: boolean
+  at: number
+  isName: boolean
 }
 
-const HeadCell = <Row,>({ column, isFirst, sort, onSort, onResize }: HeadCellProps<Row>) => {
-  const { id, header, width, align, priority, sortable } = column
+const HeadCell = <Row,>({ column, at, isName, sort, onSort, onResize }: HeadCellProps<Row>) => {
+  const { id, header, width, align, sortable } = column
   const isSorted = sort?.column === id
   const Arrow = isSorted && sort.descending ? ArrowDown : ArrowUp
   return (
     <th
       scope="col"
+      data-column={at}
       style={{ '--column-width': typeof width === 'number' ? `${width}px` : width } as React.CSSProperties}
       aria-sort={isSorted ? (sort.descending ? 'descending' : 'ascending') : undefined}
       className={classes(
         headClasses,
         '@2xl:w-[var(--column-width,auto)]',
-        isFirst ? `${nameWidth} w-full` : valueWidth,
+        isName ? `${nameWidth} w-full` : valueWidth,
         align === 'right' && 'text-right',
-        priority === 3 && wideOnly,
       )}
     >
       {sortable && onSort ? (
@@ -298,32 +313,13 @@ const SelectAll = <Row,>({
   )
 }
 
-/** Whether the element `wrapper` is put on is narrower than what stands in it. */
-const useTooWide = (contentWidth: number) => {
-  const wrapper = useRef<HTMLDivElement>(null)
-  const [width, setWidth] = useState(Number.POSITIVE_INFINITY)
-  useEffect(() => {
-    if (!wrapper.current) return
-    const observer = new ResizeObserver(([entry]) => entry && setWidth(entry.contentRect.width))
-    observer.observe(wrapper.current)
-    return () => observer.disconnect()
-  }, [])
-  return { wrapper, isTooWide: width < contentWidth }
-}
-
 const keyOfRowAround = (target: EventTarget) =>
   target instanceof Element ? (target.closest('tr')?.getAttribute('data-key') ?? null) : null
 
-/** What columns without a width take at least. */
-const flexibleWidth = 96
-const remPx = 16
-
-const minWidthOf = (columns: readonly Column<never>[]): number =>
-  columns.reduce((sum, { width }) => {
-    if (typeof width === 'number') return sum + width
-    const rem = /^([\d.]+)rem$/.exec(width ?? '')?.[1]
-    return sum + (rem ? Number(rem) * remPx : flexibleWidth)
-  }, 0)
+/** Of each column of a table that scrolls. */
+const scrolledRem = 8
+const alwaysShown = ({ priority }: RuledColumn): RuledColumn => ({ priority, width: '0rem' })
 
 const headClasses =
-  'relative z-10 h-8 @4xl:sticky @4xl:top-(--head-top) border-b border-line bg-surface-0 px-2 @2xl:px-3 text-sm font-medium whitespace-nowrap text-muted'
+  'relative z-10 h-8 border-b border-line bg-surface-0 px-2 @2xl:px-3 text-sm font-medium whitespace-nowrap text-muted'
+const stickyHead = '@2xl:[&_th[scope=col]]:sticky @2xl:[&_th[scope=col]]:top-(--frame-top)'

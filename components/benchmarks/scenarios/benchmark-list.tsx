@@ -89,14 +89,14 @@ const columnsFor = (query: BenchmarkListQuery): ListColumn<Benchmark>[] => [
   {
     id: 'status',
     header: 'Status',
-    priority: 3,
+    priority: 4,
     width: '7rem',
     cell: ({ status }) => <DefinitionState status={status} />,
   },
   {
     id: 'description',
     header: 'Description',
-    priority: 3,
+    priority: 4,
     cell: ({ description }) => description && <VisibleText truncate>{description}</VisibleText>,
   },
   metadataColumn(query, paths.benchmarks),

@@ -1,0 +1,58 @@
+import { expect, it } from 'vitest'
+import { columnRules, shownFromRem } from './column-rules.ts'
+
+const bare = { hasSelection: false, hasRowActions: false }
+const name = { priority: 1 }
+
+it('lets columns leave by priority, of equal ones the last first, so that the name keeps its width', () => {
+  const columns = [
+    name,
+    { priority: 2, width: '10rem' as const },
+    { priority: 6, width: '12rem' as const },
+    { priority: 3, width: '8rem' as const },
+    { priority: 3, width: '30rem' as const },
+  ]
+  // 11.5 of the name, and 2.75 of the button that shows what has left.
+  expect(shownFromRem(columns, bare)).toEqual([
+    0,
+    11.5 + 10 + 2.75,
+    11.5 + 10 + 8 + 30 + 12,
+    42,
+    11.5 + 10 + 8 + 30 + 2.75,
+  ])
+  // Wherever the name stands.
+  expect(shownFromRem([...columns.slice(1), name], bare)).toEqual([24.25, 71.5, 42, 62.25, 0])
+  // 2.25 of checkboxes and 5.5 of actions.
+  expect(shownFromRem(columns, { hasSelection: true, hasRowActions: true })[2]).toBe(71.5 + 7.75)
+})
+
+it('leaves the name its width beside columns of equal shares, of per cent and of pixels', () => {
+  expect(shownFromRem([name, {}, { priority: 3, width: '12rem' }], bare)).toEqual([0, 2 * 11.5 + 2.75, 42])
+  expect(shownFromRem([name, { priority: 3, minWidthRem: 20 }], bare)).toEqual([0, 42])
+  expect(shownFromRem([name, { priority: 3, minWidthRem: 30 }], bare)).toEqual([0, 60])
+  expect(shownFromRem([name, { priority: 3, width: '50%' }, { priority: 4, width: 400 }], bare)).toEqual([
+    0,
+    42,
+    (11.5 + 25) / 0.5,
+  ])
+  // A width chosen by hand for the name itself gives way before any column leaves.
+  expect(
+    shownFromRem(
+      [
+        { priority: 1, width: 1600 },
+        { priority: 3, width: 1600 },
+      ],
+      bare,
+    ),
+  ).toEqual([0, 111.5])
+})
+
+it('hides a column below its width and its line in the card from there on', () => {
+  const rules = columnRules('t1', [name, { priority: 3, width: '50rem' }], bare)
+  expect(rules).toContain('@container (width < 61.5rem) { [data-table="t1"] [data-column="1"] { display: none } }')
+  expect(rules).toContain('@container (width >= 61.5rem) { [data-table="t1"] [data-card="1"] { display: none } }')
+  expect(rules).toContain('@container (width >= 61.5rem) { [data-table="t1"] [data-more] { display: none } }')
+  expect(rules).toContain(
+    '@container (42rem <= width < 61.5rem) { [data-table="t1"] [data-column="0"] { width: auto } }',
+  )
+})
