@@ -28,6 +28,11 @@ it('shows the agents with their scores and what these are over, the highest firs
   expect(wordsOf(agents(6))).toMatch(/^agent 6 0.030 \(n = 2\) agent 5 .* agent 1 0.005 \(n = 2\)$/)
 })
 
+it('names the metric of the scores, unless it goes by the usual name', () => {
+  expect(wordsOf(agents(1), { judged_metric: 'accuracy' })).toBe('agent 1 0.005 accuracy (n = 2)')
+  expect(wordsOf(agents(1), { judged_metric: 'reward' })).toBe('agent 1 0.005 (n = 2)')
+})
+
 it('says how many more there are', () => {
   expect(wordsOf(agents(11))).toMatch(/ agent 6 0.030 \(n = 2\) and 5 more$/)
 })

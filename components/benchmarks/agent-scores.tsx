@@ -3,11 +3,14 @@ import { useMemo, useState } from 'react'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import { formatCount, t } from '#lib/language/translate.ts'
-import { agentLabel, byMean, three } from '#lib/wire/report-words.ts'
+import { agentLabel, byMean, cutPart, three } from '#lib/wire/report-words.ts'
 import { type AgentScore, agentRows, agentScores, shortLabels } from './job-figures.ts'
 
 /** How many agents of a job a row of a list shows before it is asked for the others. */
 export const mostAgents = 6
+
+/** Longest name of a metric beside a score; `reward` goes without saying. */
+const longestMetric = 20
 
 /** The score of each agent of a job with its n. */
 export const AgentScores = ({ job }: { job: BenchmarkJob }) => {
@@ -16,6 +19,8 @@ export const AgentScores = ({ job }: { job: BenchmarkJob }) => {
   const rows = useMemo(() => scoredAgents(job), [job])
   if (rows.length === 0) return <span className="text-muted">{hasJobEnded(job.state) ? t('None') : t('None yet')}</span>
   const more = rows.length - mostAgents
+  const { judged_metric } = job
+  const metric = judged_metric && judged_metric !== 'reward' ? `${cutPart(judged_metric, longestMetric)} ` : ''
   return (
     <>
       <ul className="grid w-fit max-w-full gap-x-1.5 text-sm leading-4 max-sm:gap-y-1 sm:grid-cols-[minmax(0,auto)_auto_auto]">
@@ -29,7 +34,7 @@ export const AgentScores = ({ job }: { job: BenchmarkJob }) => {
             ) : (
               <b className="tabular text-right font-semibold">{three(score.mean)}</b>
             )}{' '}
-            <span className="tabular whitespace-nowrap text-muted">{score && countWords(score)}</span>
+            <span className="tabular whitespace-nowrap text-muted">{score && `${metric}${countWords(score)}`}</span>
           </li>
         ))}
       </ul>

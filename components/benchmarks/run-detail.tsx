@@ -35,7 +35,7 @@ import { formatScore } from './job-figures.ts'
 import { LogDownload } from './log-download.tsx'
 import { runPage } from './run-missing.tsx'
 import { RunScore } from './run-score.tsx'
-import { ScenarioRunTable } from './scenario-run-table.tsx'
+import { metricOfRuns, ScenarioRunTable } from './scenario-run-table.tsx'
 import { AgentName } from './score.tsx'
 import { RunUsageText } from './usage-text.tsx'
 
@@ -173,10 +173,17 @@ const Consequence = ({ list }: { list: ScenarioRunList | undefined }) => {
 const RunFacts = ({ run, scenarioRuns }: { run: BenchmarkRun; scenarioRuns: ScenarioRunList | undefined }) => {
   const secrets = Object.entries(run.secrets_provided ?? {})
   const variables = Object.entries(run.environment_variables ?? {})
+  const metric = run.score == null ? null : metricOfRuns(scenarioRuns?.runs ?? [])
   return (
     <Facts>
       <Fact label="Score">
         <RunScore run={run} outcomes={scenarioRuns && !scenarioRuns.has_more ? scenarioRuns.runs.length : undefined} />
+        {metric && (
+          <span className="text-muted">
+            {' '}
+            of <VisibleText max={80}>{metric}</VisibleText>
+          </span>
+        )}
         {run.score != null && scenarioRuns && (
           <p className="tabular text-sm text-muted">
             {scoreWords(run.score, scenarioRuns, run.job_id == null ? 'scenario runs' : 'trials')}

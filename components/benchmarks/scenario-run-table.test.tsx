@@ -1,8 +1,8 @@
 import { renderToStaticMarkup } from 'react-dom/server'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { readLeniently } from '#lib/contract/lenient.ts'
 import { ScenarioRunList } from '#lib/contract/scenario-runs.ts'
-import { ScenarioRunTable } from './scenario-run-table.tsx'
+import { metricOfRuns, ScenarioRunTable } from './scenario-run-table.tsx'
 
 const textOf = (runs: object[]) =>
   renderToStaticMarkup(<ScenarioRunTable list={readLeniently(ScenarioRunList, { runs })} />).replace(/<[^>]*>/g, '|')
@@ -13,4 +13,44 @@ it('takes scenario runs without the id of their scenario for attempts where thei
   expect(textOf([run('scr_1', 'a'), run('scr_2', 'b')])).not.toMatch(/\d of 2/)
   expect(textOf([run('scr_1', 'a'), run('scr_2', 'a')])).toMatch(/2 of 2.*1 of 2/)
   expect(textOf([run('scr_1', ' ')])).toContain('Unnamed scenario')
+})
+
+describe('scenario runs of an imported job', () => {
+  const run = (id: string, rewards: Record<string, number> | null, judged = '') => ({
+    id,
+    name: `task ${id}`,
+    state: 'completed',
+    start_time_ms: null,
+    duration_ms: null,
+    scoring_contract_result: rewards && {
+      score: rewards[judged],
+      scoring_function_results: Object.entries(rewards).map(([scoring_function_name, score]) => ({
+        scoring_function_name,
+        score,
+        output: '',
+        state: 'complete',
+      })),
+    },
+  })
+  const metricOf = (runs: object[]) => metricOfRuns(readLeniently(ScenarioRunList, { runs }).runs)
+
+  // They were of 1970 and took 0 ms.
+  it('have unknown times where their files have none', () => {
+    const text = textOf([run('1', { reward: 0.25 }, 'reward')])
+    expect(text).toMatch(/task 1.*0\.250.*Unknown.*Unknown/)
+    expect(text).not.toMatch(/1970|0 ms/)
+    expect(textOf([{ ...run('1', null), state: 'running' }])).not.toMatch(/Unknown.*Unknown/)
+  })
+
+  it('name the reward key that their scores are of', () => {
+    const [one, two] = [
+      { accuracy: 0.5, speed: 0.5 },
+      { accuracy: 0.25, speed: 12 },
+    ]
+    expect(metricOf([run('1', one, 'accuracy'), run('2', two, 'accuracy'), run('3', null)])).toBe('accuracy')
+    expect(metricOf([run('1', one, 'speed'), run('2', two, 'speed')])).toBe('speed')
+    expect(metricOf([run('1', null)])).toBeNull()
+    expect(metricOf([run('1', one, 'speed'), run('2', { accuracy: 1 }, 'accuracy')])).toBe('accuracy')
+    expect(metricOf([run('1', { a: 1 }, 'a'), run('2', { b: 1 }, 'b')])).toBeNull()
+  })
 })

@@ -19,6 +19,19 @@ import { three } from '#lib/wire/report-words.ts'
 import { BenchmarkState } from './benchmark-state.tsx'
 import { durationOnceEnded, timeOrUnknown } from './unknown-times.tsx'
 
+/** The reward key that all of these scores are of; null where no one key has them. */
+export const metricOfRuns = (runs: readonly ScenarioRun[]): string | null => {
+  const results = runs.flatMap(({ scoring_contract_result: result }) => result ?? [])
+  const isJudged = (name: string) =>
+    results.every(({ score, scoring_function_results }) =>
+      scoring_function_results.some((each) => each.scoring_function_name === name && each.score === score),
+    )
+  return (
+    results[0]?.scoring_function_results.find((each) => isJudged(each.scoring_function_name))?.scoring_function_name ??
+    null
+  )
+}
+
 export const ScenarioRunTable = ({ list: { runs, has_more, total_count } }: { list: ScenarioRunList }) => {
   const attempts = attemptsOf(runs)
   if (runs.length === 0) return <p className="text-muted">The run has no scenario runs yet.</p>

@@ -16,6 +16,7 @@ export const jobFields: ExportFields<BenchmarkJob> = {
         model_name: model,
         mean: scores[at]?.mean ?? null,
         n_scenarios: scores[at]?.n ?? 0,
+        metric: job.judged_metric ?? null,
       }))
     },
   },
