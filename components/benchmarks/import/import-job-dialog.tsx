@@ -1,11 +1,13 @@
 'use client'
 import { useMutation } from '@tanstack/react-query'
-import { FileArchive } from 'lucide-react'
+import { FileArchive, Upload } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { Banner } from '#components/ui/banner.tsx'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { Dialog } from '#components/ui/dialog.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
+import { TextField } from '#components/ui/field.tsx'
+import { problemOf } from '#components/ui/problem.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { formatBytes } from '#lib/console/frame/format.ts'
@@ -14,31 +16,34 @@ import type { BenchmarkJobImported } from '#lib/contract/benchmark-jobs.ts'
 import { formatCount, formatCountOf } from '#lib/language/translate.ts'
 
 interface ImportJobDialogProps {
-  /** One that was dropped on the list: it is sent at once. */
+  /** Dropped on the list. */
   dropped: File | null
   onClose: () => void
 }
 
-/** Takes the zip of a job that ran elsewhere, says how far it is, and then what became of it. */
+/** Uploads the zip of a job that ran elsewhere and shows what was imported. */
 export const ImportJobDialog = ({ dropped, onClose }: ImportJobDialogProps) => {
   const [file, setFile] = useState<File | null>(dropped)
+  const [agentName, setAgentName] = useState('')
+  const [metric, setMetric] = useState('')
   const [part, setPart] = useState(0)
   const leaving = useRef<AbortController>(undefined)
   const chooser = useRef<HTMLInputElement>(null)
   const { mutate, isPending, data, error, reset } = useMutation(benchmarkJobMutations.import())
-  useEffect(() => {
-    if (!file) return
+  useEffect(() => () => leaving.current?.abort(), [])
+  const send = (chosen: File) => {
     const abort = new AbortController()
     leaving.current = abort
     setPart(0)
-    mutate({ file, signal: abort.signal, onProgress: setPart })
-    return () => abort.abort()
-  }, [file, mutate])
+    const choices = { agent_name: agentName, judged_metric: metric }
+    mutate({ file: chosen, choices, signal: abort.signal, onProgress: setPart })
+  }
   const cancel = () => {
     leaving.current?.abort()
-    setFile(null)
     reset()
   }
+  const problem = error ? problemOf(error) : null
+  const metricError = problem?.field === 'judged_metric' ? problem.message : null
   return (
     <Dialog
       open
@@ -49,6 +54,11 @@ export const ImportJobDialog = ({ dropped, onClose }: ImportJobDialogProps) => {
       footer={
         <>
           <Button onClick={isPending ? cancel : onClose}>{isPending ? 'Cancel import' : 'Close'}</Button>
+          {!isPending && (
+            <Button icon={FileArchive} onClick={() => chooser.current?.click()}>
+              {file ? 'Choose another zip' : 'Choose zip'}
+            </Button>
+          )}
           {data ? (
             <ButtonLink variant="primary" href={paths.benchmarkJob(data.job_id)}>
               Open job
@@ -56,11 +66,12 @@ export const ImportJobDialog = ({ dropped, onClose }: ImportJobDialogProps) => {
           ) : (
             <Button
               variant="primary"
-              icon={FileArchive}
-              disabledReason={isPending ? 'One is being imported' : null}
-              onClick={() => chooser.current?.click()}
+              icon={Upload}
+              busy={isPending}
+              disabledReason={file ? null : 'Choose a zip first'}
+              onClick={() => file && send(file)}
             >
-              Choose zip
+              Import
             </Button>
           )}
         </>
@@ -86,10 +97,30 @@ export const ImportJobDialog = ({ dropped, onClose }: ImportJobDialogProps) => {
             <span className="tabular text-muted">{formatBytes(file.size)}</span>
           </p>
         )}
-        {!file && <p>Choose a zip, or drop one on the list of jobs. The service takes it in file by file.</p>}
+        {!file && <p>Choose a zip, or drop one on the list of jobs.</p>}
+        {!isPending && !data && (
+          <>
+            <TextField
+              label="Agent name"
+              optional
+              hint="Used for trials whose files don't name their agent."
+              placeholder="unknown agent"
+              value={agentName}
+              onText={setAgentName}
+            />
+            <TextField
+              label="Judged metric"
+              optional
+              hint="Reward key that scores are taken from. Default: reward, or the first key."
+              error={metricError}
+              value={metric}
+              onText={setMetric}
+            />
+          </>
+        )}
         {isPending && <Sending part={part} />}
         {data && <Summary imported={data} />}
-        {error != null && file && <InlineError error={error} />}
+        {error != null && metricError === null && <InlineError error={error} />}
       </div>
     </Dialog>
   )
@@ -106,7 +137,7 @@ const Sending = ({ part }: { part: number }) => {
         className="h-1.5 w-full overflow-hidden rounded-full [&::-webkit-progress-bar]:bg-surface-3 [&::-webkit-progress-value]:bg-accent"
       />
       <p role="status" className="tabular text-muted">
-        {percent < 100 ? `${percent} % sent` : 'All of it is sent; the service reads the trials'}
+        {percent < 100 ? `${percent} % uploaded` : 'Uploaded. Reading trials…'}
       </p>
     </div>
   )
@@ -121,7 +152,7 @@ const Summary = ({ imported: { name, already_imported, n_trials, warnings } }: {
       role="status"
       title={
         <>
-          {already_imported ? 'This job is here already: ' : 'Imported: '}
+          {already_imported ? 'Already imported: ' : 'Imported: '}
           <VisibleText max={120}>{name}</VisibleText>
         </>
       }

@@ -1,12 +1,17 @@
 import { ApiError } from '#lib/client/api-error.ts'
-import { BenchmarkJobImported, benchmarkJobs } from '#lib/contract/benchmark-jobs.ts'
+import { type BenchmarkJobImport, BenchmarkJobImported, benchmarkJobs } from '#lib/contract/benchmark-jobs.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
 import { sendForm, type UploadOptions } from './upload.ts'
 
-/** Sends the zip of a job that ran elsewhere; resolves when all of it is kept. */
-export const importJob = async (archive: Blob, options: UploadOptions): Promise<BenchmarkJobImported> => {
+/** Uploads the zip of a job that ran elsewhere; resolves once all of it is stored. */
+export const importJob = async (
+  archive: Blob,
+  choices: BenchmarkJobImport,
+  options: UploadOptions,
+): Promise<BenchmarkJobImported> => {
+  const parts = Object.fromEntries(Object.entries(choices).filter(([, value]) => value.trim() !== ''))
   try {
-    const answer = await sendForm(benchmarkJobs.import.path, {}, archive, options)
+    const answer = await sendForm(benchmarkJobs.import.path, parts, archive, options)
     return readLeniently(BenchmarkJobImported, JSON.parse(answer))
   } catch (error) {
     // Only a service of Devdeck has this address.

@@ -2,6 +2,7 @@ import { keepPreviousData, mutationOptions, type QueryClient, queryOptions } fro
 import {
   BenchmarkJob,
   type BenchmarkJobCreate,
+  type BenchmarkJobImport,
   type BenchmarkJobList,
   type BenchmarkJobListQuery,
   benchmarkJobs,
@@ -169,12 +170,12 @@ export const benchmarkJobMutations = {
       onSuccess: (job, _body, _result, { client }) => client.setQueryData(jobKeys.one(job.id), job),
     }),
 
-  /** Sends the zip of a job that ran elsewhere. What sends it is loaded then: few who look at jobs do so. */
+  /** Uploads the zip of a job that ran elsewhere. */
   import: () =>
     mutationOptions({
       mutationKey: [...jobKeys.all, 'import'],
-      mutationFn: async ({ file, ...options }: { file: File } & UploadOptions) =>
-        (await import('../api/job-import.ts')).importJob(file, options),
+      mutationFn: async ({ file, choices, ...options }: { file: File; choices: BenchmarkJobImport } & UploadOptions) =>
+        (await import('../api/job-import.ts')).importJob(file, choices, options),
       onSuccess: (_imported, _given, _result, { client }) => client.invalidateQueries({ queryKey: jobKeys.lists }),
     }),
 
