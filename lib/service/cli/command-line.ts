@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import * as z from 'zod/mini'
 import { minKeyLength } from '#lib/connections/wrong-key-limit.ts'
+import type { BenchmarkJobImport } from '#lib/contract/benchmark-jobs.ts'
 import { defaultLimits, defaultMaxEnvironmentBytes, defaultMaxTrials, type ServiceConfig } from '#lib/service/config.ts'
 import { isAgentName, reservedAgentNames } from '#lib/service/domain/agent-names.ts'
 import { defaultPressure } from '#lib/service/evictions/pressure.ts'
@@ -42,7 +43,7 @@ const commands = {
   'keys list': { flags: ['data-dir'], words: [] },
   'keys revoke': { flags: ['data-dir'], words: ['ID'] },
   drain: { flags: ['data-dir', 'deadline'], words: [] },
-  import: { flags: ['data-dir', 'account'], words: ['DIR or ZIP'] },
+  import: { flags: ['data-dir', 'account', 'agent-name', 'judged-metric'], words: ['DIR or ZIP'] },
   'environments list': { flags: ['data-dir'], words: [] },
   'environments clear': { flags: ['data-dir'], words: [] },
   recover: { flags: ['data-dir', 'account'], words: [] },
@@ -59,6 +60,7 @@ export interface CommandLine extends ServiceConfig {
   /** Of a new key. */
   account: string
   name: string | undefined
+  importChoices: BenchmarkJobImport
   /** From the call of `drain` to the end of its devboxes. */
   deadlineSeconds: number
   /** From the announcement of the service's own end to that end, when there are devboxes. */
@@ -148,6 +150,8 @@ const Flags = z.object({
   'validate-answers': z._default(z.boolean(), false),
   account: z._default(z.string().check(z.regex(accountPattern, `must be a name ${accountRule}`)), 'local'),
   name: z.optional(z.string().check(z.regex(/^[^\p{C}]{1,100}$/u, 'must be 1 to 100 printable characters'))),
+  'agent-name': z.optional(z.string()),
+  'judged-metric': z.optional(z.string()),
   deadline: z._default(duration, 10 * 60),
 })
 
@@ -174,6 +178,10 @@ export const readCommandLine = (args: readonly string[], givenKeys: string | und
     words,
     account,
     name,
+    importChoices: {
+      ...(flags.data['agent-name'] && { agent_name: flags.data['agent-name'] }),
+      ...(flags.data['judged-metric'] && { judged_metric: flags.data['judged-metric'] }),
+    },
     deadlineSeconds: flags.data.deadline,
     host,
     port,
@@ -261,6 +269,8 @@ keys add
 
 import
   --account NAME      whose job it becomes (local)
+  --agent-name NAME   agent of trials whose files do not name one (unknown agent)
+  --judged-metric KEY  reward key to take scores from (reward, or else the first key)
 
 recover
   --account NAME      the account of what has no record of its own (local)

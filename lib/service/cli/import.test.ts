@@ -22,7 +22,8 @@ afterAll(async () => {
 })
 
 const files = harborJob({ pay__aaaaaaa: { task: 'pay', reward: 1 }, ship__bbbbbbb: { task: 'ship', reward: 0 } })
-const importing = (path: string, of = dataDir) => runCommand(['import', path, '--data-dir', of]).ended
+const importing = (path: string, of = dataDir, ...flags: string[]) =>
+  runCommand(['import', path, '--data-dir', of, ...flags]).ended
 
 describe('import', () => {
   it('makes a job of a folder of Harbor, once, also from its zip', async () => {
@@ -49,6 +50,25 @@ describe('import', () => {
     })
   })
 
+  it('names the agent and the metric that the files leave open', async () => {
+    const trial = join(folder, 'unnamed', 'pay__aaaaaaa')
+    mkdirSync(trial, { recursive: true })
+    const rewards = { accuracy: 0.5, 'latency sec': 12 }
+    writeFileSync(join(trial, 'result.json'), JSON.stringify({ task_name: 'pay', verifier_result: { rewards } }))
+    const flags = ['--agent-name', 'my solver', '--judged-metric', 'latency sec']
+    const { code, stdout, stderr } = await importing(join(folder, 'unnamed'), dataDir, ...flags)
+    expect(code, stderr).toBe(0)
+    const client = createClient({
+      baseUrl: await service.ready,
+      headers: { authorization: `Bearer ${readFileSync(join(dataDir, 'api-key'), 'utf8').trim()}` },
+    })
+    const job = await client.benchmarkJobs.get({ params: { id: /bmj_\w+/.exec(stdout)?.[0] ?? '' } })
+    expect(job).toMatchObject({
+      judged_metric: 'latency sec',
+      benchmark_outcomes: [{ agent_name: 'my solver', average_score: 12 }],
+    })
+  })
+
   it('sends more trials than a folder of logs may have files', async () => {
     const many = join(folder, 'many')
     // The bound is on names in one folder; empty folders reach it without a job of ten thousand trials.
@@ -68,7 +88,7 @@ describe('import', () => {
   it('leaves no key that is good', async () => {
     const { stdout } = await runCommand(['keys', 'list', '--data-dir', dataDir]).ended
     const made = stdout.split('\n').filter((line) => / import /.test(line))
-    expect(made).toHaveLength(3)
+    expect(made).toHaveLength(4)
     for (const line of made) expect(line).toMatch(/\d{4}-\S+Z +\d{4}-\S+Z +keys add/)
   })
 

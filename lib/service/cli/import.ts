@@ -5,7 +5,7 @@ import { basename, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { json } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
-import { type BenchmarkJobImported, benchmarkJobs } from '#lib/contract/benchmark-jobs.ts'
+import { type BenchmarkJobImport, type BenchmarkJobImported, benchmarkJobs } from '#lib/contract/benchmark-jobs.ts'
 import { filesBelow } from '#lib/service/benchmarks/log-files.ts'
 import { type ZipEntry, zip } from '#lib/service/benchmarks/zip.ts'
 import { countOf } from '#lib/service/kit/amounts.ts'
@@ -15,7 +15,7 @@ import type { CommandLine } from './command-line.ts'
 import { withKeys } from './keys.ts'
 
 /** Sends a folder, or the zip of one, to the service that runs on the data folder. A folder is packed while it is sent. */
-export const importJob = async ({ dataDir, account, words: [given = ''] }: CommandLine) => {
+export const importJob = async ({ dataDir, account, importChoices, words: [given = ''] }: CommandLine) => {
   const path = resolve(given)
   const stats = statSync(path, { throwIfNoEntry: false })
   if (!stats?.isDirectory() && !stats?.isFile()) throw new StartError(`There is no folder or zip ${path}`)
@@ -28,7 +28,7 @@ export const importJob = async ({ dataDir, account, words: [given = ''] }: Comma
   // For this one call: whoever may write to the data folder may make keys, and those in use are not kept in it.
   const { id, key } = withKeys(dataDir, (keys) => keys.add(account, 'import', Date.now()))
   try {
-    const { job_id, name, already_imported, n_trials, warnings } = await send(`${address}`, key, archive)
+    const { job_id, name, already_imported, n_trials, warnings } = await send(`${address}`, key, importChoices, archive)
     for (const each of leftOut) console.error(`Left out: ${each}`)
     for (const each of warnings) console.error(`Warning: ${each}`)
     const what = already_imported ? 'Known already, nothing was changed' : 'Imported'
@@ -49,7 +49,12 @@ async function* entriesOf(path: string, leftOut: string[]): AsyncGenerator<ZipEn
 }
 
 /** Without a limit of time: the answer comes when all trials are kept. */
-const send = async (address: string, key: string, archive: Readable): Promise<BenchmarkJobImported> => {
+const send = async (
+  address: string,
+  key: string,
+  choices: BenchmarkJobImport,
+  archive: Readable,
+): Promise<BenchmarkJobImported> => {
   const boundary = `devdeck-${randomBytes(16).toString('hex')}`
   const call = request(`${address}${benchmarkJobs.import.path}`, {
     method: 'POST',
@@ -62,7 +67,7 @@ const send = async (address: string, key: string, archive: Readable): Promise<Be
     })
   })
   answered.catch(() => undefined)
-  const sent = pipeline(Readable.from(formOf(archive, boundary), { objectMode: false }), call)
+  const sent = pipeline(Readable.from(formOf(choices, archive, boundary), { objectMode: false }), call)
   // A refusal may come before all is sent: its reason tells more than the connection that broke.
   const { status, body } = await Promise.race([answered, sent.then(() => answered)]).catch(async (error: Error) => {
     const soon = new Promise<never>((_, reject) => setTimeout(() => reject(unreachable(address, error)), 1000).unref())
@@ -73,7 +78,9 @@ const send = async (address: string, key: string, archive: Readable): Promise<Be
   return body as BenchmarkJobImported
 }
 
-async function* formOf(archive: Readable, boundary: string): AsyncGenerator<Uint8Array> {
+async function* formOf(choices: BenchmarkJobImport, archive: Readable, boundary: string): AsyncGenerator<Uint8Array> {
+  for (const [name, value] of Object.entries(choices))
+    yield Buffer.from(`--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`)
   const head = 'content-disposition: form-data; name="file"; filename="job.zip"\r\ncontent-type: application/zip'
   yield Buffer.from(`--${boundary}\r\n${head}\r\n\r\n`)
   yield* archive
