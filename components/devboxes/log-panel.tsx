@@ -1,4 +1,5 @@
 'use client'
+import { useQuery } from '@tanstack/react-query'
 import { Download, Search, SlidersHorizontal, SquareTerminal, X } from 'lucide-react'
 import { memo, useCallback, useMemo, useState } from 'react'
 import { type HowToChange, useAddress } from '#components/list/use-address.ts'
@@ -19,7 +20,9 @@ import { isoTime } from '#lib/console/frame/format.ts'
 import { saveText } from '#lib/console/lists/export.ts'
 import { logLine, type NumberedRecord } from '#lib/console/live/log-feed.ts'
 import { samplesOf } from '#lib/console/live/resource-use.ts'
+import { devboxQueries } from '#lib/console/queries/devboxes.ts'
 import { devboxLog } from '#lib/console/queries/logs.ts'
+import { resourcesOf } from '#lib/contract/launch-parameters.ts'
 import { logLevels, logSources } from '#lib/contract/logs.ts'
 import { formatCount } from '#lib/language/translate.ts'
 import { LogState } from './log-state.tsx'
@@ -81,7 +84,7 @@ export const LogPanel = ({ devboxId }: { devboxId: string }) => {
           </Button>
         </span>
       </div>
-      {(view.stats === 'shown' || view.source === 'stats') && <Statistics records={log.records} />}
+      {(view.stats === 'shown' || view.source === 'stats') && <Statistics devboxId={devboxId} records={log.records} />}
       <Records
         records={shown}
         isEmpty={log.records.length === 0}
@@ -93,13 +96,13 @@ export const LogPanel = ({ devboxId }: { devboxId: string }) => {
   )
 }
 
-/** The statistics as pictures, above their records. */
-const Statistics = ({ records }: { records: readonly NumberedRecord[] }) => {
+const Statistics = ({ devboxId, records }: { devboxId: string; records: readonly NumberedRecord[] }) => {
+  const { data: devbox } = useQuery(devboxQueries.get(devboxId))
   const samples = useMemo(() => samplesOf(records), [records])
   if (samples.length === 0) return null
   return (
     <section aria-label="Statistics" className="rounded-md border border-line p-3">
-      <UseCharts samples={samples} />
+      <UseCharts samples={samples} limits={devbox && resourcesOf(devbox.launch_parameters)} />
     </section>
   )
 }

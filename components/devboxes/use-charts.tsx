@@ -2,26 +2,51 @@ import { Scrolled } from '#components/ui/scrolled.tsx'
 import { formatExact, formatTimeOfDay } from '#components/ui/time-text.ts'
 import { formatBytes } from '#lib/console/frame/format.ts'
 import type { UseSample } from '#lib/console/live/resource-use.ts'
+import type { Resources } from '#lib/contract/launch-parameters.ts'
 import { formatCount } from '#lib/language/translate.ts'
 
 interface Measure {
   title: string
   of: (sample: UseSample) => number | null
+  limitOf: (limits: Resources) => number
   words: (value: number) => string
 }
 
+const gibibyte = 2 ** 30
+
 const measures: readonly Measure[] = [
-  { title: 'CPU', of: ({ cpuCores }) => cpuCores, words: (cores) => `${cores.toFixed(cores < 0.1 ? 3 : 2)} cores` },
-  { title: 'Memory', of: ({ memoryBytes }) => memoryBytes, words: formatBytes },
-  { title: 'Disk free', of: ({ diskFreeBytes }) => diskFreeBytes, words: formatBytes },
+  {
+    title: 'CPU',
+    of: ({ cpuCores }) => cpuCores,
+    limitOf: ({ cpuCores }) => cpuCores,
+    words: (cores) => `${cores.toFixed(cores < 0.1 ? 3 : 2)} cores`,
+  },
+  {
+    title: 'Memory',
+    of: ({ memoryBytes }) => memoryBytes,
+    limitOf: ({ memoryGb }) => memoryGb * gibibyte,
+    words: formatBytes,
+  },
+  {
+    title: 'Disk free',
+    of: ({ diskFreeBytes }) => diskFreeBytes,
+    limitOf: ({ diskGb }) => diskGb * gibibyte,
+    words: formatBytes,
+  },
 ]
 
-/** CPU, memory and free disk over time, each as a picture; one table has the same numbers. */
-export const UseCharts = ({ samples }: { samples: readonly UseSample[] }) => (
+interface UseChartsProps {
+  samples: readonly UseSample[]
+  /** What the devbox may use; absent while that is not known. */
+  limits?: Resources | undefined
+}
+
+/** CPU, memory and free disk over time as charts, each from zero to the limit of the devbox; a table has the same numbers. */
+export const UseCharts = ({ samples, limits }: UseChartsProps) => (
   <div className="space-y-3">
     <div className="grid gap-4 sm:grid-cols-3">
       {measures.map((measure) => (
-        <Chart key={measure.title} measure={measure} samples={samples} />
+        <Chart key={measure.title} measure={measure} samples={samples} limit={limits && measure.limitOf(limits)} />
       ))}
     </div>
     <SampleTable samples={samples} />
@@ -29,29 +54,36 @@ export const UseCharts = ({ samples }: { samples: readonly UseSample[] }) => (
 )
 
 const [width, top, bottom] = [240, 6, 74]
-/** Samples further apart than this are not joined: in between the devbox did not run, or nobody looked. */
+/** Samples further apart than this are not joined: the devbox may not have run in between. */
 const gapMs = 120_000
 
-const Chart = ({ measure: { title, of, words }, samples }: { measure: Measure; samples: readonly UseSample[] }) => {
-  const told = samples.flatMap((sample) => {
+interface ChartProps extends Pick<UseChartsProps, 'samples'> {
+  measure: Measure
+  limit: number | undefined
+}
+
+const Chart = ({ measure: { title, of, words }, samples, limit }: ChartProps) => {
+  const reported = samples.flatMap((sample) => {
     const value = of(sample)
     return value === null ? [] : [{ atMs: sample.atMs, value }]
   })
-  const [first, last] = [told[0], told.at(-1)]
+  const [first, last] = [reported[0], reported.at(-1)]
   if (!first || !last)
     return (
       <figure className="min-w-0">
         <figcaption className="font-medium">{title}</figcaption>
-        <p className="text-sm text-muted">Not told yet: it takes two samples, half a minute apart.</p>
+        <p className="text-sm text-muted">Not reported yet.</p>
       </figure>
     )
-  const most = told.reduce((highest, { value }) => Math.max(highest, value), 0) || 1
+  const highest = Math.max(...reported.map(({ value }) => value))
+  // A service that doesn't enforce the limit may report more.
+  const axisMax = Math.max(limit ?? 0, highest) || 1
   const spanMs = last.atMs - first.atMs || 1
   const x = (atMs: number) => 2 + ((atMs - first.atMs) / spanMs) * (width - 4)
-  const y = (value: number) => bottom - (value / most) * (bottom - top)
-  const line = told
+  const y = (value: number) => bottom - (value / axisMax) * (bottom - top)
+  const line = reported
     .map(({ atMs, value }, at) => {
-      const before = told[at - 1]
+      const before = reported[at - 1]
       const isJoined = before !== undefined && atMs - before.atMs <= gapMs
       return `${isJoined ? 'L' : 'M'}${x(atMs).toFixed(1)} ${y(value).toFixed(1)}`
     })
@@ -60,22 +92,26 @@ const Chart = ({ measure: { title, of, words }, samples }: { measure: Measure; s
     <figure className="min-w-0">
       <figcaption className="flex flex-wrap items-baseline justify-between gap-x-2">
         <span className="font-medium">{title}</span>
-        <span className="tabular text-sm">last {words(last.value)}</span>
+        <span className="tabular text-sm">
+          {words(last.value)}
+          {limit !== undefined && ` of ${words(limit)}`}
+        </span>
       </figcaption>
+      <p className="tabular text-xs text-muted">{words(axisMax)}</p>
       <svg
         viewBox={`0 0 ${width} ${bottom + 4}`}
         className="w-full"
         role="img"
-        aria-label={`${title}: ${words(last.value)} at the end, ${words(most)} at most, ${formatCount(told.length)} samples`}
+        aria-label={`${title} from 0 to ${words(axisMax)}: latest ${words(last.value)}, highest ${words(highest)}, ${formatCount(reported.length)} samples`}
       >
         <line x1={0} x2={width} y1={top} y2={top} className="stroke-(--line)" strokeDasharray="3 3" />
         <line x1={0} x2={width} y1={bottom + 0.5} y2={bottom + 0.5} className="stroke-(--line-strong)" />
         <path d={line} fill="none" className="stroke-(--accent) stroke-[1.5]" />
         <circle cx={x(last.atMs)} cy={y(last.value)} r={2.5} className="fill-(--accent)" />
       </svg>
+      <p className="tabular text-xs text-muted">0</p>
       <p className="tabular flex flex-wrap justify-between gap-x-2 text-xs text-muted" suppressHydrationWarning>
         <span>{formatTimeOfDay(first.atMs).slice(0, 5)}</span>
-        <span>0 to {words(most)}</span>
         <span>{formatTimeOfDay(last.atMs).slice(0, 5)}</span>
       </p>
     </figure>
@@ -116,11 +152,11 @@ const SampleTable = ({ samples }: { samples: readonly UseSample[] }) => {
                   const value = of(sample)
                   return (
                     <td key={title} className="px-2 py-0.5 text-right whitespace-nowrap">
-                      {value === null ? 'not told' : words(value)}
+                      {value === null ? 'Not reported' : words(value)}
                     </td>
                   )
                 })}
-                <td className="px-2 py-0.5 text-right">{sample.processes ?? 'not told'}</td>
+                <td className="px-2 py-0.5 text-right">{sample.processes ?? 'Not reported'}</td>
               </tr>
             ))}
           </tbody>

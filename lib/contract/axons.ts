@@ -102,6 +102,9 @@ const sqlText = z.string().check(z.minLength(1, 'must not be empty'), z.maxLengt
 export const SqlStatement = z.object({ sql: sqlText, params: z.nullish(z.array(z.unknown())) })
 export type SqlStatement = z.infer<typeof SqlStatement>
 
+/** Whether a statement is sure to change nothing. */
+export const isReadOnlySql = (sql: string): boolean => /^\s*(select|values|explain)\b/i.test(sql) && !/;\s*\S/.test(sql)
+
 /** Each row is an array in the order of `columns`. */
 export const SqlResult = z.object({
   columns: z.array(z.object({ name: z.string(), type: z.string() })),

@@ -35,3 +35,32 @@ export const LaunchParameters = z.object({
   user_parameters: z.nullish(z.object({ uid: z.int(), username: z.string() })),
 })
 export type LaunchParameters = z.infer<typeof LaunchParameters>
+
+/** What a devbox may use at most. */
+export interface Resources {
+  cpuCores: number
+  memoryGb: number
+  diskGb: number
+}
+
+type Size = Exclude<LaunchParameters['resource_size_request'], 'CUSTOM_SIZE' | null | undefined>
+
+const sizes: Record<Size, Resources> = {
+  X_SMALL: { cpuCores: 0.5, memoryGb: 1, diskGb: 4 },
+  SMALL: { cpuCores: 1, memoryGb: 2, diskGb: 4 },
+  MEDIUM: { cpuCores: 2, memoryGb: 4, diskGb: 8 },
+  LARGE: { cpuCores: 2, memoryGb: 8, diskGb: 16 },
+  X_LARGE: { cpuCores: 4, memoryGb: 16, diskGb: 16 },
+  XX_LARGE: { cpuCores: 8, memoryGb: 32, diskGb: 16 },
+}
+
+/** Unspecified: the size of a devbox that sets none, and the disk of a custom one that sets none. */
+export const resourcesOf = (parameters: LaunchParameters): Resources => {
+  const { resource_size_request: size, custom_cpu_cores, custom_gb_memory, custom_disk_size } = parameters
+  if (size !== 'CUSTOM_SIZE') return sizes[size ?? 'SMALL']
+  return {
+    cpuCores: custom_cpu_cores ?? sizes.SMALL.cpuCores,
+    memoryGb: custom_gb_memory ?? sizes.SMALL.memoryGb,
+    diskGb: custom_disk_size ?? sizes.LARGE.diskGb,
+  }
+}

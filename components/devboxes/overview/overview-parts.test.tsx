@@ -40,21 +40,26 @@ it('shows the answer of the service without the token that opens its tunnel', ()
   expect(markup).not.toContain('tok_secret')
 })
 
-it('draws samples as pictures and says the same numbers in a table', () => {
+it('draws samples from zero to the limit of the devbox, and lists the same numbers in a table', () => {
   const sample = { cpuCores: 0.5, memoryBytes: 2 ** 20, diskFreeBytes: null, processes: 2 }
   const samples = [
     { ...sample, atMs: 0, cpuCores: null },
     { ...sample, atMs: 30_000 },
     { ...sample, atMs: 600_000 },
   ]
-  const markup = renderToStaticMarkup(<UseCharts samples={samples} />)
-  expect(markup).toContain('aria-label="CPU: 0.50 cores at the end, 0.50 cores at most, 2 samples"')
-  // A gap of ten minutes is no line.
+  const chart = (limits?: Parameters<typeof UseCharts>[0]['limits']) =>
+    renderToStaticMarkup(<UseCharts samples={samples} limits={limits} />)
+  const markup = chart({ cpuCores: 2, memoryGb: 4, diskGb: 8 })
+  expect(markup).toContain('aria-label="CPU from 0 to 2.00 cores: latest 0.50 cores, highest 0.50 cores, 2 samples"')
+  // A quarter of the height, which is from 74 to 6.
+  expect(markup).toMatch(/ d="M[\d.]+ 57\.0M[\d.]+ 57\.0"/)
+  // A gap of ten minutes is not joined.
   expect(markup.match(/ d="[^"]*"/g)?.map((path) => path.match(/[ML]/g)?.join(''))).toEqual(['MM', 'MLM'])
   const words = wordsOf(markup)
+  expect(words).toContain('0.50 cores of 2.00 cores')
   expect(words).toContain('3 of 3 samples')
-  // The devbox may have ended since.
-  expect(words).toContain('last 0.50 cores')
-  expect(words).not.toContain(' now')
-  expect(words).toMatch(/not told 1\.00 MiB not told 2/)
+  expect(words).toMatch(/Not reported 1\.00 MiB Not reported 2/)
+  // What goes beyond the limit is drawn, and without a limit the highest sample is the top.
+  expect(chart({ cpuCores: 0.25, memoryGb: 4, diskGb: 8 })).toContain('CPU from 0 to 0.50 cores')
+  expect(chart()).toContain('CPU from 0 to 0.50 cores')
 })

@@ -9,12 +9,13 @@ import type { UseSample } from '#lib/console/live/resource-use.ts'
 import { devboxQueries } from '#lib/console/queries/devboxes.ts'
 import { devboxUse } from '#lib/console/queries/logs.ts'
 import { type Devbox, type DevboxUsage, hasEnded } from '#lib/contract/devboxes.ts'
+import { resourcesOf } from '#lib/contract/launch-parameters.ts'
 import { formatCount } from '#lib/language/translate.ts'
 import { UseCharts } from '../use-charts.tsx'
 import { useFollowed } from '../use-followed.ts'
 
 /** What a devbox has used so far, and what it uses now. */
-export const Usage = ({ devbox: { id, status } }: { devbox: Devbox }) => {
+export const Usage = ({ devbox: { id, status, launch_parameters } }: { devbox: Devbox }) => {
   const { samples, dropped, health, hasEnded: isRead } = useFollowed(id, devboxUse)
   const [range, setRange] = useState('0')
   const { data: usage, error } = useQuery(devboxQueries.usage(id, hasEnded(status)))
@@ -23,23 +24,21 @@ export const Usage = ({ devbox: { id, status } }: { devbox: Devbox }) => {
       {samples.length > 0 ? (
         <>
           <SelectField label="Show" className="w-56" value={range} onPick={setRange} options={ranges} />
-          <UseCharts samples={within(samples, Number(range))} />
+          <UseCharts samples={within(samples, Number(range))} limits={resourcesOf(launch_parameters)} />
         </>
       ) : (
         <p className="text-muted">
-          {health.state === 'live' || isRead
-            ? 'The log of this devbox tells nothing of what it uses.'
-            : 'Reading what the log of this devbox tells.'}
+          {health.state === 'live' || isRead ? 'This devbox reports no usage.' : 'Loading usage.'}
         </p>
       )}
-      {dropped > 0 && <p className="text-sm text-muted">The first {formatCount(dropped)} samples are not kept here.</p>}
+      {dropped > 0 && <p className="text-sm text-muted">The oldest {formatCount(dropped)} samples are not shown.</p>}
       {error && !usage && <InlineError error={error} />}
       {usage && (
         <Facts>
           <Fact label="Active for">{activeFor(usage)}</Fact>
-          <Fact label="CPU given">{formatCount(usage.vcpu_seconds)} vCPU seconds</Fact>
-          <Fact label="Memory given">{formatCount(usage.memory_gb_seconds)} GB seconds</Fact>
-          <Fact label="Disk given">{formatCount(usage.disk_gb_seconds)} GB seconds</Fact>
+          <Fact label="CPU allocated">{formatCount(usage.vcpu_seconds)} vCPU seconds</Fact>
+          <Fact label="Memory allocated">{formatCount(usage.memory_gb_seconds)} GB seconds</Fact>
+          <Fact label="Disk allocated">{formatCount(usage.disk_gb_seconds)} GB seconds</Fact>
         </Facts>
       )}
     </div>
@@ -54,10 +53,10 @@ const wholeSeconds = (seconds: number) => (seconds === 0 ? 'less than 1 s' : for
 
 /** Milliseconds before the latest sample. */
 const ranges = [
-  { value: '0', label: 'All that is kept' },
-  { value: '900000', label: 'The last 15 minutes' },
-  { value: '3600000', label: 'The last hour' },
-  { value: '21600000', label: 'The last 6 hours' },
+  { value: '0', label: 'All data' },
+  { value: '900000', label: 'Last 15 minutes' },
+  { value: '3600000', label: 'Last hour' },
+  { value: '21600000', label: 'Last 6 hours' },
 ]
 
 const within = (samples: readonly UseSample[], ms: number): readonly UseSample[] => {

@@ -67,6 +67,24 @@ it('writes down what pages make, change and end, what came of it, and nothing th
   expect(json).toEqual(rows)
 })
 
+it('records SQL that may change an axon, and none that only reads it', async () => {
+  const { id } = (await (await post('/axons', { name: 'queried' })).json()) as { id: string }
+  const query = (sql: string) => post(`/axons/${id}/sql/query`, { sql })
+  const batch = (...all: string[]) => post(`/axons/${id}/sql/batch`, { statements: all.map((sql) => ({ sql })) })
+  await query('SELECT name FROM pragma_table_list')
+  await query(' explain SELECT 1;')
+  await batch('SELECT 1', 'VALUES (1)')
+  await query('CREATE TABLE noted (a)')
+  await query('SELECT 1; DROP TABLE noted')
+  await query('WITH one AS (SELECT 1) INSERT INTO noted SELECT * FROM one')
+  await batch('SELECT 1', 'DELETE FROM noted')
+  await post(`/axons/${id}/sql/batch`, { statements: 'none' })
+  const operations = async () =>
+    (await list(`?search=${id}`)).activities.map(({ operation }) => operation).filter((each) => each !== 'axons.create')
+  const expected = ['axons.batch', 'axons.batch', 'axons.query', 'axons.query', 'axons.query']
+  await vi.waitFor(async () => expect(await operations()).toEqual(expected), { timeout: 120_000 })
+})
+
 it('asks for a session, shows no account what another did, and refuses what it does not know', async () => {
   expect((await gateway.fetch('/api/activity')).status).toBe(401)
   const other = await gateway.signIn(service.otherKey)

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { axons, isReadOnlySql } from '#lib/contract/axons.ts'
 import { benchmarkRuns } from '#lib/contract/benchmark-runs.ts'
 import { devboxes } from '#lib/contract/devboxes.ts'
 import type { Endpoint } from '#lib/contract/endpoint.ts'
@@ -25,8 +26,22 @@ const reads = new Set<string>([
   benchmarkRuns.downloadLogs.id,
 ])
 
-/** Commands stand in the log of their devbox, whoever ran them. */
-const isKept = ({ id, method }: Endpoint) => method !== 'GET' && !reads.has(id) && !id.startsWith('executions.')
+/** Commands are in the log of their devbox, whoever ran them. */
+const isKept = ({ endpoint: { id, method }, body }: Call) =>
+  method !== 'GET' && !reads.has(id) && !id.startsWith('executions.') && !onlyReadsSql(id, body)
+
+/** Pages read the tables of an axon by SQL. */
+const onlyReadsSql = (id: string, body: unknown): boolean => {
+  if ((id !== axons.query.id && id !== axons.batch.id) || !(body instanceof Uint8Array)) return false
+  try {
+    const { statements, ...one } = JSON.parse(new TextDecoder().decode(body)) as { statements?: unknown; sql?: unknown }
+    const texts = id === axons.query.id ? [one.sql] : (statements as { sql: unknown }[]).map(({ sql }) => sql)
+    return texts.every((sql) => typeof sql === 'string' && isReadOnlySql(sql))
+  } catch {
+    // The service refuses what is no statement.
+    return false
+  }
+}
 
 /** Ids are shorter. A path may also hold a text that is no id, as long as an address can be. */
 const maxSubjectLength = 256
@@ -36,11 +51,13 @@ interface Call {
   params: Record<string, string>
   session: SignedIn
   header: ReadHeader
+  body?: unknown
 }
 
-/** Writes down what a page asked the service to do, with the answer; what is only read is not written down. */
-export const keepActivity = ({ endpoint, params, session, header }: Call, answer: Response): void => {
-  if (!isKept(endpoint)) return
+/** Records what a page asked the service to change, with the answer. */
+export const keepActivity = (call: Call, answer: Response): void => {
+  if (!isKept(call)) return
+  const { endpoint, params, session, header } = call
   const at_ms = Date.now()
   const keep = (subject: string | null) =>
     writeDown(actorOf(session, header), { at_ms, operation: endpoint.id, subject, status: answer.status })

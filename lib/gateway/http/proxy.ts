@@ -76,7 +76,7 @@ export const proxy = (asked: Request): Promise<Response> =>
       if (isOk(upstream) && endsEvictions.has(endpoint.id) && params.id) devboxStopped(session, endpoint.id, params.id)
       if (isOk(upstream) && endpoint.id === devboxes.keepAlive.id && params.id) keptAlive(session.account.id, params.id)
       const answer = await passOn(endpoint, upstream, { requestId, account: session.account.id })
-      keepActivity({ endpoint, params, session, header }, answer)
+      keepActivity({ endpoint, params, session, header, body }, answer)
       // An answer without a body has no reader that would end the call.
       if (answer.body === null) countOut()
       return answer

@@ -9,8 +9,8 @@ import {
   keepsDisk,
   resumeRefusal,
 } from '#lib/contract/devboxes.ts'
+import { resourcesOf } from '#lib/contract/launch-parameters.ts'
 import { type DevboxEvent, idleRule, keepAliveUntil, nextStatus } from '#lib/service/domain/devboxes.ts'
-import { resourcesOf } from '#lib/service/domain/launch-parameters.ts'
 import { invalid, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { hold } from '#lib/service/kit/hold.ts'
 import { newId } from '#lib/service/kit/ids.ts'

@@ -1,6 +1,6 @@
 import type { Devbox, DevboxStatus, DevboxUsage } from '#lib/contract/devboxes.ts'
+import type { Resources } from '#lib/contract/launch-parameters.ts'
 import { defaultKeepAliveSeconds, type LaunchParameters } from '#lib/contract/launch-parameters.ts'
-import type { Resources } from './launch-parameters.ts'
 
 /** What happens to a devbox, by a caller, by itself or by the service. */
 export type DevboxEvent =

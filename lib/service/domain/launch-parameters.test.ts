@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { LaunchParameters } from '#lib/contract/launch-parameters.ts'
-import { launchRefusal, networkUnder, resourcesOf, suspendDeadlineMs } from './launch-parameters.ts'
+import { resourcesOf } from '#lib/contract/launch-parameters.ts'
+import { launchRefusal, networkUnder, suspendDeadlineMs } from '#lib/service/domain/launch-parameters.ts'
 
 const refusal = (parameters: LaunchParameters) => launchRefusal(parameters, 'x86_64')
 const custom = (custom_cpu_cores: number, custom_gb_memory: number, custom_disk_size?: number): LaunchParameters => ({

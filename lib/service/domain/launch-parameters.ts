@@ -1,12 +1,6 @@
 import type { LaunchParameters } from '#lib/contract/launch-parameters.ts'
 import type { Egress } from '#lib/contract/network-policies.ts'
 
-export interface Resources {
-  cpuCores: number
-  memoryGb: number
-  diskGb: number
-}
-
 export type Architecture = 'x86_64' | 'arm64'
 
 /** Why launch parameters are not taken. */
@@ -18,28 +12,6 @@ export interface Refusal {
 
 const maxSuspendDeadlineMs = 60_000
 const defaultSuspendDeadlineMs = 30_000
-
-type Size = Exclude<LaunchParameters['resource_size_request'], 'CUSTOM_SIZE' | null | undefined>
-
-const sizes: Record<Size, Resources> = {
-  X_SMALL: { cpuCores: 0.5, memoryGb: 1, diskGb: 4 },
-  SMALL: { cpuCores: 1, memoryGb: 2, diskGb: 4 },
-  MEDIUM: { cpuCores: 2, memoryGb: 4, diskGb: 8 },
-  LARGE: { cpuCores: 2, memoryGb: 8, diskGb: 16 },
-  X_LARGE: { cpuCores: 4, memoryGb: 16, diskGb: 16 },
-  XX_LARGE: { cpuCores: 8, memoryGb: 32, diskGb: 16 },
-}
-
-/** Unspecified: the size of a devbox that asks for none, and the disk of a custom one that asks for none. */
-export const resourcesOf = (parameters: LaunchParameters): Resources => {
-  const { resource_size_request: size, custom_cpu_cores, custom_gb_memory, custom_disk_size } = parameters
-  if (size !== 'CUSTOM_SIZE') return sizes[size ?? 'SMALL']
-  return {
-    cpuCores: custom_cpu_cores ?? sizes.SMALL.cpuCores,
-    memoryGb: custom_gb_memory ?? sizes.SMALL.memoryGb,
-    diskGb: custom_disk_size ?? sizes.LARGE.diskGb,
-  }
-}
 
 /** How long the suspend commands of a devbox may take together. */
 export const suspendDeadlineMs = ({ lifecycle }: LaunchParameters): number =>

@@ -1,7 +1,7 @@
 import { type DevboxCreate, devboxes } from '#lib/contract/devboxes.ts'
+import { resourcesOf } from '#lib/contract/launch-parameters.ts'
 import type { Deps } from '#lib/service/deps.ts'
 import { usageOf } from '#lib/service/domain/devboxes.ts'
-import { resourcesOf } from '#lib/service/domain/launch-parameters.ts'
 import { type Caller, implement } from '#lib/service/http/implement.ts'
 import { invalid, ServiceError } from '#lib/service/kit/errors.ts'
 import { grantOf } from '#lib/service/terminals/tokens.ts'
