@@ -52,7 +52,11 @@ const start = async (): Promise<void> => {
 
   const embedded =
     config.serviceUrl === undefined
-      ? await startEmbeddedService(join(config.dataDir, 'service'), { apiKeys, port: config.servicePort })
+      ? await startEmbeddedService(join(config.dataDir, 'service'), {
+          apiKeys,
+          port: config.servicePort,
+          maxStorage: config.maxStorage,
+        })
       : undefined
   stopping.push(
     () => drain(server),

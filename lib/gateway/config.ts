@@ -15,6 +15,8 @@ export interface Config {
   serviceUrl: string | undefined
   /** Of the local service the console runs; undefined keeps the last one, 0 takes any free port. */
   servicePort: number | undefined
+  /** What one of its accounts may keep, as --max-storage reads it; undefined: its own default. */
+  maxStorage: string | undefined
   dataDir: string
   /** The first one seals new sessions, all of them open old ones. */
   sessionSecrets: [string, ...string[]]
@@ -93,6 +95,12 @@ const Environment = z.object({
     text('').check(z.refine((value) => value === '' || isPort(value), portMessage)),
     z.transform((value) => (value === '' ? undefined : Number(value))),
   ),
+  DEVDECK_MAX_STORAGE: z.pipe(
+    text('').check(
+      z.regex(/^(\d{1,15}(\.\d{1,3})?[KMGTP]?)?$/, 'must be a size such as 512M or 20G, or 0 for no limit'),
+    ),
+    z.transform((value) => value || undefined),
+  ),
   DEVDECK_DATA_DIR: text('.devdeck'),
   DEVDECK_SESSION_SECRET: list.check(
     z.refine(
@@ -162,6 +170,7 @@ export const readConfig = (environment: Record<string, string | undefined> = pro
     host: HOST,
     serviceUrl: DEVDECK_SERVICE_URL === '' ? undefined : DEVDECK_SERVICE_URL.replace(/\/+$/, ''),
     servicePort: parsed.data.DEVDECK_SERVICE_PORT,
+    maxStorage: parsed.data.DEVDECK_MAX_STORAGE,
     dataDir,
     sessionSecrets: first === undefined ? [ownSecret(dataDir)] : [first, ...more],
     publicOrigins: DEVDECK_ORIGIN.map((origin) => new URL(origin).origin),

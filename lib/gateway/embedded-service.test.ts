@@ -138,6 +138,14 @@ describe('the embedded service', () => {
     }
   })
 
+  it('limits what an account may keep as it is told', async () => {
+    const service = await startEmbeddedService(dataDir, { maxStorage: '1K' })
+    const headers = { authorization: `Bearer ${service.ownKey()}`, 'content-type': 'application/json' }
+    const create = () => fetch(`${service.url()}/v1/axons`, { method: 'POST', headers, body: '{"name":"large"}' })
+    await expect.poll(async () => (await create()).status, { interval: 0 }).toBe(507)
+    await service.stop()
+  })
+
   it('says why it does not start', async () => {
     await expect(startEmbeddedService('/dev/null/data')).rejects.toThrow(
       'The embedded service did not start: it ended with code 1',

@@ -25,12 +25,17 @@ const defaultEntry = fileURLToPath(new URL('../service/main.ts', import.meta.url
 
 /**
  * Runs the local service as a child process on a loopback port, and restarts it on the same port whenever it dies.
- * Resolves once it listens; rejects with a ConfigError when the first start fails. `apiKeys` is DEVDECK_API_KEYS and
- * `port` DEVDECK_SERVICE_PORT, if set.
+ * Resolves once it listens; rejects with a ConfigError when the first start fails. `apiKeys`, `port` and
+ * `maxStorage` are those of the environment (DEVDECK_API_KEYS, DEVDECK_SERVICE_PORT, DEVDECK_MAX_STORAGE), if set.
  */
 export const startEmbeddedService = async (
   dataDir: string,
-  { apiKeys = '', port, entry = defaultEntry }: { apiKeys?: string; port?: number | undefined; entry?: string } = {},
+  {
+    apiKeys = '',
+    port,
+    maxStorage,
+    entry = defaultEntry,
+  }: { apiKeys?: string; port?: number | undefined; maxStorage?: string | undefined; entry?: string } = {},
 ): Promise<EmbeddedService> => {
   let stopping = false
   let url = ''
@@ -43,6 +48,7 @@ export const startEmbeddedService = async (
       [
         ...[entry, '--port', port, '--host', '127.0.0.1', '--data-dir', dataDir, '--stop-with-parent'],
         ...(apiKeys === '' ? [] : ['--keys-fd', '3']),
+        ...(maxStorage === undefined ? [] : ['--max-storage', maxStorage]),
       ],
       {
         // The service ends when its standard input does, so that it never outlives this process, however that dies.

@@ -61,6 +61,7 @@ export const startConsole = async (
     host: '127.0.0.1',
     serviceUrl: service.url,
     servicePort: undefined,
+    maxStorage: undefined,
     dataDir: mkdtempSync(join(tmpdir(), 'devdeck-console-')),
     sessionSecrets: ['a secret of at least thirty-two characters'],
     publicOrigins: [],

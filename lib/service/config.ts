@@ -17,6 +17,8 @@ export interface ServiceConfig {
   /** Whether devboxes reach the private networks that this machine reaches. */
   privateNetwork: boolean
   limits: AccountLimits
+  /** What one account may keep on the disk; absent: a share of it, 0: any amount. */
+  maxStorageBytes?: number
   pressure: Pressure
   /** Folders that job files may take tasks and data sets from. */
   datasets: readonly string[]

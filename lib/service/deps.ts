@@ -12,6 +12,7 @@ import type { Drain } from './evictions/drain.ts'
 import type { Evictions } from './evictions/evictions.ts'
 import type { Executions } from './executions/executions.ts'
 import type { DevboxLogs } from './store/logs/logs.ts'
+import type { StorageQuota } from './store/storage-quota.ts'
 import type { Stores } from './store/stores.ts'
 import type { Terminals } from './terminals/terminals.ts'
 import type { TerminalTokens } from './terminals/tokens.ts'
@@ -40,4 +41,5 @@ export interface Deps {
   logArchives: LogArchives
   jobs: Jobs
   imports: Imports
+  quota: StorageQuota
 }

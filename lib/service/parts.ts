@@ -21,7 +21,7 @@ import { Drain } from './evictions/drain.ts'
 import { Evictions } from './evictions/evictions.ts'
 import { PressureWatch } from './evictions/pressure.ts'
 import { Executions } from './executions/executions.ts'
-import { logError } from './kit/log.ts'
+import { logError, logFailure } from './kit/log.ts'
 import { Pipes } from './sandbox/pipes.ts'
 import type { Sandbox } from './sandbox/sandbox.ts'
 import { type DataDir, databaseName } from './store/data-dir.ts'
@@ -30,6 +30,8 @@ import { createEvictionStore } from './store/evictions.ts'
 import { createExecutionStore } from './store/executions.ts'
 import { DevboxLogs } from './store/logs/logs.ts'
 import type { LostAndFound } from './store/lost-and-found.ts'
+import { defaultStorageBytes, StorageQuota } from './store/storage-quota.ts'
+import { countStored } from './store/stored-bytes.ts'
 import type { Stores } from './store/stores.ts'
 import { Terminals } from './terminals/terminals.ts'
 import { TerminalTokens } from './terminals/tokens.ts'
@@ -53,12 +55,17 @@ export interface ServiceBase {
 
 /** Starts the parts one after the other, each with what it left unfinished when the service last stopped. */
 export const startParts = async (base: ServiceBase): Promise<Deps> => {
-  const { store, sandbox } = base
-  const devboxParts = await startDevboxes(base)
+  const { config, dataDir, database, store, sandbox, stopping } = base
+  const quota = new StorageQuota(config.maxStorageBytes ?? defaultStorageBytes(dataDir.path))
+  const devboxParts = await startDevboxes(base, quota)
   const { devboxes, evictions } = devboxParts
-  const benchmarkParts = await startBenchmarks(base, devboxParts)
+  const benchmarkParts = await startBenchmarks(base, devboxParts, quota)
   const drain = new Drain({ store: store.devboxes, evictions, changes: devboxes.changes })
   await watchMachine(base, devboxParts)
+  const counting = countStored({ database, dataDir: dataDir.path, quota, signal: stopping }).catch(
+    logFailure('What accounts keep on the disk could not be counted'),
+  )
+  base.onClose(() => counting)
   return {
     version: packageJson.version,
     isolation: sandbox.isolation,
@@ -67,15 +74,16 @@ export const startParts = async (base: ServiceBase): Promise<Deps> => {
     ...devboxParts,
     ...benchmarkParts,
     drain,
-    ...startAxons(base),
+    quota,
+    ...startAxons(base, quota),
   }
 }
 
 type DevboxParts = Awaited<ReturnType<typeof startDevboxes>>
 
-const startDevboxes = async (base: ServiceBase) => {
+const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
   const { config, dataDir, database, store, folderOf, stopping, onClose } = base
-  const parts = createDevboxes(base)
+  const parts = createDevboxes(base, quota)
   const { devboxes, snapshots, logs } = parts
   const terminals = new Terminals(config.limits.terminals)
   const ptyTokens = new TerminalTokens()
@@ -113,7 +121,7 @@ const startDevboxes = async (base: ServiceBase) => {
   return { ...parts, terminals, ptyTokens, tunnels, evictions }
 }
 
-const createDevboxes = (base: ServiceBase) => {
+const createDevboxes = (base: ServiceBase, quota: StorageQuota) => {
   const { config, dataDir, database, store, sandbox, folderOf, onClose, lostAndFound } = base
   const { serviceId } = dataDir
   const logs = new DevboxLogs(folderOf)
@@ -125,6 +133,7 @@ const createDevboxes = (base: ServiceBase) => {
     pipes,
     logs,
     maxPerAccount: config.limits.executions,
+    quota,
   })
   const snapshots = new Snapshots({
     store: store.snapshots,
@@ -133,6 +142,7 @@ const createDevboxes = (base: ServiceBase) => {
     isolation: sandbox.isolation,
     serviceId,
     lostAndFound,
+    quota,
   })
   const devboxes = new Devboxes({
     store: store.devboxes,
@@ -155,6 +165,7 @@ const createDevboxes = (base: ServiceBase) => {
 const startBenchmarks = async (
   { config, dataDir, store, sandbox: { isolation }, folderOf, onClose }: ServiceBase,
   { logs, executions, devboxes }: DevboxParts,
+  quota: StorageQuota,
 ) => {
   const logFolderOf = (scenarioRunId: string) => join(dataDir.path, 'runs', scenarioRunId)
   const scenarioRuns = new ScenarioRuns({ store, devboxes, executions, isolation, log: logError })
@@ -179,12 +190,13 @@ const startBenchmarks = async (
     folderOf,
     devboxFolder: join(dataDir.path, 'devboxes'),
     logFolderOf,
+    quota,
     log: logError,
   })
   // Before the parts that trials use: interrupted trials must not be recorded as failed.
   onClose(() => jobs.close())
   jobs.recover()
-  const imports = new Imports({ store, workFolder: join(dataDir.path, 'imports'), logFolderOf })
+  const imports = new Imports({ store, workFolder: join(dataDir.path, 'imports'), logFolderOf, quota })
   await imports.recover()
   const logArchives = new LogArchives({
     folderOf: logFolderOf,
@@ -220,11 +232,12 @@ const watchMachine = async (
   onClose(() => pressure.close())
 }
 
-const startAxons = ({ dataDir, database, store, onClose }: ServiceBase) => {
+const startAxons = ({ dataDir, database, store, onClose }: ServiceBase, quota: StorageQuota) => {
   const axonSql = new AxonSql({
     database: join(dataDir.path, databaseName),
     folder: join(dataDir.path, 'axons'),
     serviceId: dataDir.serviceId,
+    quota,
   })
   onClose(() => axonSql.close())
   const axonEvents = new AxonEvents({ database, store: store.axonEvents, now: Date.now })

@@ -1,10 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { SqlStatement } from '#lib/contract/axons.ts'
 import { invalid, ServiceError } from '#lib/service/kit/errors.ts'
 import type { AxonListRequest } from '#lib/service/store/axons/lists.ts'
+import type { StorageQuota } from '#lib/service/store/storage-quota.ts'
 import {
   maxCopyMs,
   maxListMs,
@@ -33,6 +35,7 @@ interface Options {
   /** Where the databases of axons are. */
   folder: string
   serviceId: string
+  quota: StorageQuota
 }
 
 interface Target {
@@ -49,12 +52,14 @@ interface Target {
  */
 export class AxonSql {
   readonly #folder: string
+  readonly #quota: StorageQuota
   readonly #users: SqlProcesses
   /** These are kept for longer, because a person notices how long starting one takes. */
   readonly #lists: SqlProcesses
 
   constructor(options: Options) {
     this.#folder = options.folder
+    this.#quota = options.quota
     this.#users = new SqlProcesses(options, { most: Math.max(2, Math.min(4, availableParallelism())), idleMs: 30_000 })
     this.#lists = new SqlProcesses(options, { most: 2, idleMs: 600_000 })
   }
@@ -66,6 +71,7 @@ export class AxonSql {
 
   /** The JSON of a SqlBatchResult. */
   async batch(target: Target, statements: readonly SqlStatement[]): Promise<Uint8Array> {
+    this.#quota.require(target.account)
     const all = statements.map((statement, i) => toStatement(statement, `statements.${i}.`))
     return this.#run(target, 'batch', all)
   }
@@ -88,9 +94,12 @@ export class AxonSql {
 
   async #run({ account, id, seq, isDeleted }: Target, kind: SqlRequest['kind'], statements: SqlRequest['statements']) {
     const file = join(this.#folder, `${id}.db`)
-    const request = { seq, file, statements, kind, isReadOnly: isDeleted }
+    const isFull = this.#quota.room(account) === 0
+    const request = { seq, file, statements, kind, isReadOnly: isDeleted || isFull }
     const answer = await this.#users.run(account, request)
     if ('json' in answer) return answer.json
+    if (isFull && !isDeleted && 'refusal' in answer && (answer.errcode & 0xff) === sqlite.readOnly)
+      this.#quota.require(account)
     throw 'refusal' in answer ? toError(answer, request) : new Error(`The SQL of ${id} failed: ${answer.failure}`)
   }
 }
@@ -101,6 +110,8 @@ class SqlProcesses {
   readonly #processes = new Set<SqlProcess>()
   readonly #running = new Map<SqlProcess, Job>()
   readonly #waiting: Job[] = []
+  /** The size of each database as the quota counts it. */
+  readonly #counted = new Map<string, number>()
   #isClosed = false
 
   constructor(options: Options, limits: { most: number; idleMs: number }) {
@@ -147,10 +158,18 @@ class SqlProcesses {
 
   async #start(runner: SqlProcess, job: Job): Promise<void> {
     this.#running.set(runner, job)
+    const { account, request } = job
+    const file = request.kind === 'list' ? undefined : request.file
+    if (file !== undefined && !this.#counted.has(file)) this.#counted.set(file, bytesOf(file))
     try {
-      job.resolve(await runner.run(job.request))
+      job.resolve(await runner.run(request))
     } catch (error) {
       job.reject(this.#isClosed ? stopping() : error)
+    }
+    if (file !== undefined) {
+      const bytes = bytesOf(file)
+      this.#options.quota.add(account, 'axons', bytes - (this.#counted.get(file) ?? bytes))
+      this.#counted.set(file, bytes)
     }
     this.#running.delete(runner)
     this.#next()
@@ -162,6 +181,10 @@ class SqlProcesses {
     return runner
   }
 }
+
+/** Of a database with its log, which holds what was written last. */
+const bytesOf = (file: string): number =>
+  [file, `${file}-wal`].reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0)
 
 const stopping = () => new ServiceError('unavailable', 'The service is stopping')
 

@@ -7,6 +7,7 @@ import { invalid, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
 import { at } from '#lib/service/kit/timer.ts'
 import type { JobRecord, JobWarning } from '#lib/service/store/benchmark-jobs.ts'
+import type { StorageQuota } from '#lib/service/store/storage-quota.ts'
 import type { Stores } from '#lib/service/store/stores.ts'
 import { AgentInstalls } from './agents/installs.ts'
 import type { NamedAgents } from './agents/named-agents.ts'
@@ -56,6 +57,7 @@ interface Options {
   devboxFolder: string
   /** Where the logs of a scenario run are kept. */
   logFolderOf: (scenarioRunId: string) => string
+  quota: StorageQuota
   log: (entry: object) => void
 }
 
@@ -110,8 +112,9 @@ export class Jobs {
     return this.#options.store.benchmarkJobs.get(account, id) ?? notFound('benchmark job', id)
   }
 
-  /** Throws 400 with everything that is wrong, 409 for a name that is taken, 429 for one too many. */
+  /** Throws 400 with everything that is wrong, 409 for a name that is taken, 429 for one too many, 507 for want of room. */
   async create(account: string, body: BenchmarkJobCreate): Promise<BenchmarkJob> {
+    this.#options.quota.require(account)
     return this.get(account, await this.#create(account, body))
   }
 

@@ -11,6 +11,8 @@ import { isDiskFull, ServiceError } from '#lib/service/kit/errors.ts'
 import { allowsName } from '#lib/service/sandbox/network/rules.ts'
 import type { BenchmarkRunRecord } from '#lib/service/store/benchmark-runs.ts'
 import type { ScenarioRunStore } from '#lib/service/store/scenario-runs.ts'
+import type { StorageQuota } from '#lib/service/store/storage-quota.ts'
+import { bytesBelow } from '#lib/service/store/stored-bytes.ts'
 import type { Stores } from '#lib/service/store/stores.ts'
 import { agentFailure, defaultAgentTimeoutSeconds, runAgent } from './agents/agents.ts'
 import type { AgentInstalls } from './agents/installs.ts'
@@ -62,6 +64,7 @@ interface TrialDeps {
   executions: Executions
   folderOf: (devboxId: string) => string
   logFolderOf: (scenarioRunId: string) => string
+  quota: StorageQuota
   strictEnvironments: boolean
   installs: AgentInstalls
   environments: Environments
@@ -73,9 +76,14 @@ export type RunTrial = (trial: Trial, scenarioRunId: string, signal: AbortSignal
 export const createRunTrial =
   (deps: TrialDeps): RunTrial =>
   async (trial, id, signal) => {
-    if (trial.plan.harbor) return deps.scenarioRuns.working(id, harborTrial(deps, trial, trial.plan.harbor, id, signal))
-    await openScenarioTrial(deps, trial, id)
-    return runScenarioTrial(deps, trial, id, signal)
+    try {
+      if (trial.plan.harbor)
+        return await deps.scenarioRuns.working(id, harborTrial(deps, trial, trial.plan.harbor, id, signal))
+      await openScenarioTrial(deps, trial, id)
+      return await runScenarioTrial(deps, trial, id, signal)
+    } finally {
+      deps.quota.add(trial.account, 'run logs', await bytesBelow(deps.logFolderOf(id)).catch(() => 0))
+    }
   }
 
 /** The time of a devbox beyond that of its agent: to start, to be scored, to be shut down. */

@@ -22,6 +22,7 @@ const serveFlags = [
   'max-devboxes',
   'max-executions',
   'max-terminals',
+  'max-storage',
   'min-free-memory',
   'min-free-disk',
   'eviction-notice',
@@ -108,7 +109,7 @@ const duration = z.pipe(
 
 const sizeUnits = ['', 'K', 'M', 'G', 'T', 'P']
 const size = z.pipe(
-  z.string().check(z.regex(/^\d{1,15}(\.\d{1,3})?[KMGTP]?$/, 'must be a size such as 512M or 2G, or 0 for never')),
+  z.string().check(z.regex(/^\d{1,15}(\.\d{1,3})?[KMGTP]?$/, 'must be a size such as 512M or 2G, or 0 for none')),
   z.transform((text) => {
     const unit = text.replace(/[\d.]/g, '')
     return Math.floor(Number.parseFloat(text) * 1024 ** sizeUnits.indexOf(unit))
@@ -133,6 +134,7 @@ const Flags = z.object({
   'max-devboxes': z._default(whole(1, 1_000_000), defaultLimits.devboxes),
   'max-executions': z._default(whole(1, 1_000_000), defaultLimits.executions),
   'max-terminals': z._default(whole(1, 1_000_000), defaultLimits.terminals),
+  'max-storage': z.optional(size),
   'min-free-memory': z.optional(size),
   'min-free-disk': z.optional(size),
   'eviction-notice': z._default(duration, defaultPressure.noticeMs / 1000),
@@ -196,6 +198,7 @@ export const readCommandLine = (args: readonly string[], givenKeys: string | und
       executions: flags.data['max-executions'],
       terminals: flags.data['max-terminals'],
     },
+    ...(flags.data['max-storage'] !== undefined && { maxStorageBytes: flags.data['max-storage'] }),
     pressure: {
       ...(memory === undefined ? {} : { minFreeMemoryBytes: memory }),
       ...(disk === undefined ? {} : { minFreeDiskBytes: disk }),
@@ -246,6 +249,8 @@ serve
   --max-devboxes N    devboxes one account may have that have not ended (${defaultLimits.devboxes})
   --max-executions N  commands of one account that may wait or run (${defaultLimits.executions})
   --max-terminals N   terminal sessions one account may have (${defaultLimits.terminals})
+  --max-storage SIZE  what one account may keep in snapshots, axons, outputs of commands and logs of runs;
+                      beyond it the account is answered 507; 0 for no limit (half of the disk)
   --min-free-memory SIZE   with less free memory the devbox used longest ago is evicted; 0 never (256M, at most 5%)
   --min-free-disk SIZE     the same for the disk the data folder is on and the devbox that is filling it
   --eviction-notice TIME   from the announcement of such an eviction to its deadline (60s)

@@ -19,6 +19,7 @@ import { findProcesses, waitUntil } from '#lib/service/sandbox/processes.ts'
 import { type Database, openDatabase } from '#lib/service/store/database.ts'
 import { LostAndFound } from '#lib/service/store/lost-and-found.ts'
 import { createSnapshotStore, type SnapshotStore } from '#lib/service/store/snapshots.ts'
+import { StorageQuota } from '#lib/service/store/storage-quota.ts'
 import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
 import { Snapshots } from './snapshots.ts'
 
@@ -49,6 +50,7 @@ describeUnderEachIsolation('snapshots of disks under isolation', (isolation) => 
       isolation,
       serviceId,
       lostAndFound: new LostAndFound(root),
+      quota: new StorageQuota(0),
     })
   beforeEach(() => {
     root = mkdtempSync(join(scratch, 'devdeck-snapshots-'))

@@ -12,7 +12,8 @@ import { endProcesses } from '#lib/service/sandbox/plain-process.ts'
 import type { Isolation } from '#lib/service/sandbox/sandbox.ts'
 import { type LostAndFound, namesIn } from '#lib/service/store/lost-and-found.ts'
 import type { SnapshotStore } from '#lib/service/store/snapshots.ts'
-import { copyFolders, removeTree, sizeOf } from './disk.ts'
+import type { StorageQuota } from '#lib/service/store/storage-quota.ts'
+import { copyFolders, removeTree, sizeOf, usageOf } from './disk.ts'
 import { diskFolders } from './mounts.ts'
 import { hasRecordFile, readSnapshotFile, writeSnapshotFile } from './record-file.ts'
 
@@ -30,6 +31,7 @@ interface Options {
   folderOf: (devboxId: string) => string
   isolation: Isolation
   serviceId: string
+  quota: StorageQuota
   lostAndFound: LostAndFound
 }
 
@@ -113,6 +115,7 @@ export class Snapshots {
   }
 
   #begin(account: string, devboxId: string, body: SnapshotCreate): string {
+    this.#options.quota.require(account)
     const id = newId('snp')
     this.#options.store.insert({
       id,
@@ -124,7 +127,7 @@ export class Snapshots {
       metadata: body.metadata ?? {},
     })
     const abort = new AbortController()
-    const done = this.#take(id, devboxId, abort.signal).finally(() => this.#taking.delete(id))
+    const done = this.#take(account, id, devboxId, abort.signal).finally(() => this.#taking.delete(id))
     this.#taking.set(id, { devboxId, abort, done })
     return id
   }
@@ -138,7 +141,7 @@ export class Snapshots {
 
   /** Throws 404, or 409 with the reason unless the snapshot is complete and no devbox waits for its disk. */
   async delete(account: string, id: string): Promise<void> {
-    const { store, folder } = this.#options
+    const { store, folder, quota } = this.#options
     const state = store.state(account, id) ?? notFound('snapshot', id)
     if (state.status === 'deleted') notFound('snapshot', id)
     const refusal = deleteRefusal(state.status)
@@ -147,6 +150,7 @@ export class Snapshots {
     if (this.#restoring.has(id) || store.isBeingStartedFrom(account, id))
       throw new ServiceError('conflict', 'A devbox is being started from the snapshot', { retryAfterSeconds: 1 })
     store.delete(id)
+    quota.add(account, 'snapshots', -(state.snapshot.size_bytes ?? 0))
     await removeTree(join(folder, id)).catch(logFailure(`The copy of snapshot ${id} stays until the next start`))
   }
 
@@ -223,23 +227,33 @@ export class Snapshots {
     return this.#options.store.state(account, id)?.snapshot ?? notFound('snapshot', id)
   }
 
-  async #take(id: string, devboxId: string, given: AbortSignal): Promise<ServiceError | undefined> {
-    const { store, folder, folderOf, isolation } = this.#options
+  async #take(account: string, id: string, devboxId: string, given: AbortSignal): Promise<ServiceError | undefined> {
+    const { store, folder, folderOf, isolation, quota } = this.#options
     const to = join(folder, id)
     const signal = AbortSignal.any([given, this.#closing.signal])
+    let counted = 0
+    const count = (bytes: number) => {
+      quota.add(account, 'snapshots', bytes - counted)
+      counted = bytes
+    }
     try {
       await this.#takeSlots.run(signal, async () => {
+        const expected = await usageOf(diskOf(folderOf(devboxId)), { isolation, marks: this.#marks, signal })
+        quota.require(account, expected)
+        count(expected)
         await this.#copy(folderOf(devboxId), to, signal)
         const size = await sizeOf(to, { isolation, marks: this.#marks, signal })
         // First: a copy that has its record beside it is complete, whatever an older database says.
         await writeSnapshotFile(to, { ...store.known(id), size_bytes: size })
         store.complete(id, size)
+        count(size)
       })
       return undefined
     } catch (error) {
       const problem = asServiceError(error)
       if (problem !== error) logFailure(`Snapshot ${id} could not be taken`)(error)
       await this.#discard(to)
+      count(0)
       await untilStored(
         () => store.fail(id, problem.message),
         `The end of snapshot ${id} is not recorded yet`,
@@ -253,7 +267,7 @@ export class Snapshots {
     const tooLong = AbortSignal.timeout(maxCopyMs)
     await mkdir(to, { recursive: true, mode: 0o700 })
     await copyFolders({
-      from: diskFolders.map((name) => join(from, name)).filter((path) => existsSync(path)),
+      from: diskOf(from),
       to,
       isolation: this.#options.isolation,
       marks: this.#marks,
@@ -274,6 +288,10 @@ export class Snapshots {
 
 const restoringPrefix = 'restoring'
 const isRestoring = (name: string) => name.startsWith(`${restoringPrefix}_`)
+
+/** The folders of a devbox's disk that are there. */
+const diskOf = (folder: string): string[] =>
+  diskFolders.map((name) => join(folder, name)).filter((path) => existsSync(path))
 
 const failed = (message: string) => new ServiceError('internal', message, { shouldRetry: false })
 

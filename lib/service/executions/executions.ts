@@ -12,6 +12,7 @@ import type { Pipes } from '#lib/service/sandbox/pipes.ts'
 import type { RunningDevbox } from '#lib/service/sandbox/sandbox.ts'
 import type { ExecutionRecord, ExecutionStore } from '#lib/service/store/executions.ts'
 import type { DevboxLogs } from '#lib/service/store/logs/logs.ts'
+import type { StorageQuota } from '#lib/service/store/storage-quota.ts'
 import { killedStatus, LiveExecution } from './live-execution.ts'
 import { decodeChunks, OutputAllowance, readFinished, readTail } from './output-buffer.ts'
 
@@ -42,6 +43,7 @@ interface Options {
   logs: DevboxLogs
   /** Commands that wait or run. */
   maxPerAccount: number
+  quota: StorageQuota
 }
 
 /** Runs commands in devboxes and keeps what they wrote under `folderOf(devbox)/executions/<id>/`. */
@@ -109,6 +111,7 @@ export class Executions {
     if (known !== undefined) return known
     const running = devbox()
     this.#requireRoom(account)
+    this.#options.quota.require(account)
     const shellKey = record.shell_name === null ? undefined : `${devboxId} ${record.shell_name}`
     const before = shellKey === undefined ? undefined : this.#shells.get(shellKey)
     if (before) record.status = 'queued'
@@ -118,7 +121,7 @@ export class Executions {
       record,
       devbox: running,
       folder: this.#folder(devboxId, record.id),
-      allowance: this.#allowance(devboxId),
+      allowance: this.#allowance(account, devboxId),
       pipes: this.#options.pipes,
       log: this.#options.logs.command(devboxId, {
         source: 'exec',
@@ -259,10 +262,10 @@ export class Executions {
     this.#allowances.delete(devboxId)
   }
 
-  #allowance(devboxId: string): OutputAllowance {
+  #allowance(account: string, devboxId: string): OutputAllowance {
     const known = this.#allowances.get(devboxId)
     if (known) return known
-    const allowance = new OutputAllowance()
+    const allowance = new OutputAllowance({ account, quota: this.#options.quota })
     this.#allowances.set(devboxId, allowance)
     const folder = join(this.#options.folderOf(devboxId), 'executions')
     allowance.takeFolder(folder).catch(logFailure(`What the commands of devbox ${devboxId} wrote could not be counted`))

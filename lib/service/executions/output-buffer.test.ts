@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { StorageQuota } from '#lib/service/store/storage-quota.ts'
 import { seededRandom } from '#lib/service/testing/random.ts'
 import { decodeChunks, OutputAllowance, OutputBuffer, readFinished, readTail } from './output-buffer.ts'
 
@@ -48,9 +49,12 @@ describe('decodeChunks', () => {
   })
 })
 
+const newAllowance = (bytes?: number) =>
+  new OutputAllowance({ account: 'test', quota: new StorageQuota(0), ...(bytes !== undefined && { bytes }) })
+
 describe('OutputBuffer', () => {
   it('makes no file for nothing', async () => {
-    const buffer = new OutputBuffer(join(folder, 'deep/stdout'), new OutputAllowance())
+    const buffer = new OutputBuffer(join(folder, 'deep/stdout'), newAllowance())
     const reading = Array.fromAsync(buffer.follow(0, noAbort()))
     await buffer.end()
     expect(await reading).toEqual([])
@@ -61,7 +65,7 @@ describe('OutputBuffer', () => {
 
   it('drops what the disk does not take, says so, and does not stop the writer', async () => {
     // A folder where the file should be refuses every write.
-    const buffer = new OutputBuffer(folder, new OutputAllowance())
+    const buffer = new OutputBuffer(folder, newAllowance())
     for (let i = 0; i < 100; i++) buffer.sink.write(Buffer.alloc(100_000))
     await buffer.end()
     expect(buffer.isCut).toBe(true)
@@ -70,7 +74,7 @@ describe('OutputBuffer', () => {
   it('keeps no more of all commands of a devbox than they may together, counting those of before', async () => {
     mkdirSync(join(folder, 'before'))
     writeFileSync(join(folder, 'before/stdout'), 'abc')
-    const allowance = new OutputAllowance(11)
+    const allowance = newAllowance(11)
     await allowance.takeFolder(folder)
     const [first, second] = ['one/stdout', 'two/stdout'].map((name) => new OutputBuffer(join(folder, name), allowance))
     for (const buffer of [first, second]) {
@@ -86,7 +90,7 @@ describe('OutputBuffer', () => {
 
   it('keeps whole lines and whole characters of a long output', async () => {
     const file = join(folder, 'stdout')
-    const buffer = new OutputBuffer(file, new OutputAllowance())
+    const buffer = new OutputBuffer(file, newAllowance())
     buffer.sink.write(Buffer.from(`${'é'.repeat(100)}\nlast\n`))
     await buffer.end()
     expect(buffer.isCut).toBe(false)

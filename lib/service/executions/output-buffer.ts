@@ -5,6 +5,7 @@ import { Writable } from 'node:stream'
 import { Condition } from '#lib/service/kit/condition.ts'
 import { ifMissing } from '#lib/service/kit/errors.ts'
 import { firstCharacter, wholeLength } from '#lib/service/kit/utf8.ts'
+import type { StorageQuota } from '#lib/service/store/storage-quota.ts'
 
 // With a character held back of the piece before, the longest piece a reader gets is 64 KiB.
 const maxReadBytes = 64 * 1024 - 3
@@ -17,24 +18,33 @@ const maxKeptTogetherBytes = 4 * 1024 ** 3
 
 /** What the commands of a devbox may still leave on the disk. */
 export class OutputAllowance {
+  readonly #account: string
+  readonly #quota: StorageQuota
   #leftBytes: number
 
-  constructor(bytes = maxKeptTogetherBytes) {
+  constructor({
+    account,
+    quota,
+    bytes = maxKeptTogetherBytes,
+  }: { account: string; quota: StorageQuota; bytes?: number }) {
+    this.#account = account
+    this.#quota = quota
     this.#leftBytes = bytes
   }
 
   /** As many of the bytes as there is room for. */
   take(bytes: number): number {
-    const taken = Math.min(bytes, this.#leftBytes)
+    const taken = Math.min(bytes, this.#leftBytes, this.#quota.room(this.#account))
     this.#leftBytes -= taken
+    this.#quota.add(this.#account, 'outputs', taken)
     return taken
   }
 
-  /** Takes what is in a folder of executions already. */
+  /** Takes what is in a folder of executions already, and in the quota. */
   async takeFolder(folder: string): Promise<void> {
     for (const name of (await readdir(folder, { recursive: true }).catch(ifMissing)) ?? []) {
       const found = await stat(join(folder, name)).catch(ifMissing)
-      if (found?.isFile()) this.take(found.size)
+      if (found?.isFile()) this.#leftBytes = Math.max(0, this.#leftBytes - found.size)
     }
   }
 }

@@ -2,9 +2,10 @@ import { axons, changeRefusal } from '#lib/contract/axons.ts'
 import type { Deps } from '#lib/service/deps.ts'
 import { implement } from '#lib/service/http/implement.ts'
 import { notFound, ServiceError } from '#lib/service/kit/errors.ts'
+import { axonBytes, eventBytes } from '#lib/service/store/stored-bytes.ts'
 import { metadataHandlers, placeBefore } from './pages.ts'
 
-export const axonRoutes = ({ store, axonEvents, axonSql, now }: Deps) => {
+export const axonRoutes = ({ store, axonEvents, axonSql, quota, now }: Deps) => {
   const targetOf = (account: string, id: string) => ({
     account,
     id,
@@ -15,16 +16,36 @@ export const axonRoutes = ({ store, axonEvents, axonSql, now }: Deps) => {
       const before = placeBefore('an axon', store.axons, account, query)
       return axonSql.list({ account, query, before, version: store.axons.version(account) }, signal)
     },
-    create: ({ body, account }) => store.axons.create(account, body, now()),
+    create: ({ body, account }) => {
+      quota.require(account)
+      const axon = store.axons.create(account, body, now())
+      quota.add(account, 'axons', axonBytes(axon))
+      return axon
+    },
     get: ({ params, account }) => store.axons.get(account, params.id) ?? notFound('axon', params.id),
     ...metadataHandlers(store.axons),
     update: ({ params, body, account }) => {
       const axon = store.axons.get(account, params.id) ?? notFound('axon', params.id)
       const refusal = changeRefusal(axon)
       if (refusal) throw new ServiceError('conflict', refusal, { shouldRetry: false })
-      return body.metadata ? (store.axons.update(account, params.id, body.metadata) ?? axon) : axon
+      if (!body.metadata) return axon
+      const grown = axonBytes({ ...axon, metadata: body.metadata }) - axonBytes(axon)
+      if (grown > 0) quota.require(account, grown)
+      const changed = store.axons.update(account, params.id, body.metadata) ?? axon
+      quota.add(account, 'axons', grown)
+      return changed
     },
-    publish: ({ params, body, account }) => axonEvents.publish(account, params.id, body),
+    publish: async ({ params, body, account }) => {
+      const bytes = eventBytes(body)
+      // Counted before it is written: many may be under way at once.
+      quota.take(account, 'axons', bytes)
+      try {
+        return await axonEvents.publish(account, params.id, body)
+      } catch (error) {
+        quota.add(account, 'axons', -bytes)
+        throw error
+      }
+    },
     events: ({ params, query, account }) => {
       const { seq } = store.axonEvents.find(account, params.id) ?? notFound('axon', params.id)
       return store.axonEvents.list(seq, params.id, query)

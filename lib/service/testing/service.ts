@@ -46,6 +46,7 @@ export const startService = async (options: Partial<ServiceConfig> = {}): Promis
     isolation: 'auto',
     privateNetwork: false,
     limits: defaultLimits,
+    maxStorageBytes: 0,
     // What else runs on the machine must not evict the devboxes of a test.
     pressure: { ...defaultPressure, minFreeMemoryBytes: 0, minFreeDiskBytes: 0 },
     datasets: [],

@@ -30,6 +30,7 @@ import { LostAndFound } from '#lib/service/store/lost-and-found.ts'
 import { createNetworkPolicyStore } from '#lib/service/store/network-policies.ts'
 import { createSecretStore } from '#lib/service/store/secrets.ts'
 import { createSnapshotStore } from '#lib/service/store/snapshots.ts'
+import { StorageQuota } from '#lib/service/store/storage-quota.ts'
 
 export const sandboxProblem = await bubblewrap.problem()
 
@@ -66,6 +67,7 @@ export const startTrials = ({ maxEnvironmentBytes = defaultMaxEnvironmentBytes }
     pipes,
     logs,
     maxPerAccount: 1000,
+    quota: new StorageQuota(0),
   })
   const secrets = createSecretStore(database, join(folder, 'secrets-key'))
   const devboxes = new Devboxes({
@@ -80,6 +82,7 @@ export const startTrials = ({ maxEnvironmentBytes = defaultMaxEnvironmentBytes }
       isolation: 'bubblewrap',
       serviceId,
       lostAndFound: new LostAndFound(folder),
+      quota: new StorageQuota(0),
     }),
     lostAndFound: new LostAndFound(folder),
     logs,

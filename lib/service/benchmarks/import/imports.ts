@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
-import { mkdir, rename, rm } from 'node:fs/promises'
+import { mkdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -12,6 +12,7 @@ import { countOf } from '#lib/service/kit/amounts.ts'
 import { invalid } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
 import type { EndedScenarioRun } from '#lib/service/store/scenario-runs.ts'
+import type { StorageQuota } from '#lib/service/store/storage-quota.ts'
 import type { Stores } from '#lib/service/store/stores.ts'
 import { defaultMetric, missingMetric, type Outcome, rewardResult } from '../outcome.ts'
 import type { JobPlan } from '../plan.ts'
@@ -27,6 +28,7 @@ interface Options {
   workFolder: string
   /** Where the logs of a scenario run are kept. */
   logFolderOf: (scenarioRunId: string) => string
+  quota: StorageQuota
 }
 
 /** How the file system refuses what an archive lays out in a way that no job has. */
@@ -60,10 +62,13 @@ export class Imports {
     const folder = join(this.#options.workFolder, randomBytes(8).toString('hex'))
     const file = join(folder, 'archive.zip')
     const unpacked = join(folder, 'files')
+    const room = this.#options.quota.room(account)
+    this.#options.quota.require(account)
     try {
       await mkdir(unpacked, { recursive: true, mode: 0o700 })
       await save(archive, file)
-      const { leftOut, first } = await unpack(file, unpacked)
+      const { leftOut, first, bytes } = await unpack(file, unpacked, room)
+      this.#options.quota.require(account, bytes)
       const job = await readJob(unpacked, choices.name ?? 'Imported job')
       if (leftOut > 0)
         job.warnings.unshift({
@@ -180,7 +185,7 @@ export class Imports {
 
   /** Their ids, in their order. */
   async #keepTrials(account: string, trials: readonly NumberedTrial[], metric: string | null): Promise<string[]> {
-    const { store, logFolderOf } = this.#options
+    const { store, logFolderOf, quota } = this.#options
     const ids: string[] = []
     for (const part of partsOf(trials)) {
       const rows = part.map((trial) => rowOf(account, scenarioIdOf(account, trial.task, store), trial, metric))
@@ -193,6 +198,7 @@ export class Imports {
           const to = join(folder, ...path)
           await mkdir(dirname(to), { recursive: true, mode: 0o700 })
           await rename(from, to)
+          quota.add(account, 'run logs', (await stat(to)).size)
         }
       }
       ids.push(...rows.map(({ id }) => id))

@@ -24,7 +24,11 @@ const maxNameLength = 1024
  * broken are left out; they are counted, and the first few named. Throws a NoJobError for what is no zip or too much,
  * and 507 where the disk has no room for it.
  */
-export const unpack = async (file: string, folder: string): Promise<{ leftOut: number; first: string[] }> => {
+export const unpack = async (
+  file: string,
+  folder: string,
+  mostBytes: number,
+): Promise<{ leftOut: number; first: string[]; bytes: number }> => {
   const zip = await openPromise(file, { decodeStrings: false, autoClose: false }).catch((error: Error) => {
     throw new NoJobError(`The file is no zip archive: ${error.message}`)
   })
@@ -34,9 +38,9 @@ export const unpack = async (file: string, folder: string): Promise<{ leftOut: n
     leftOut++
     if (first.length < 10) first.push(`${name}: ${reason}`)
   }
+  let bytes = 0
   try {
     if (zip.entryCount > maxEntries) throw new NoJobError(`The archive has more than ${maxEntries} files`)
-    let bytes = 0
     const made = new Set<string>()
     for await (const entry of zip.eachEntry()) {
       const name = nameOf(entry)
@@ -49,6 +53,8 @@ export const unpack = async (file: string, folder: string): Promise<{ leftOut: n
       // What is unpacked is held to this size by the reader.
       bytes += entry.uncompressedSize
       if (bytes > maxBytes) throw new NoJobError(`The archive unpacks to more than ${maxBytes / 1024 ** 3} GiB`)
+      // The caller says what the account keeps; a larger archive is not written to the disk first.
+      if (bytes > mostBytes) break
       const path = join(folder, name)
       requireRoom(folder, entry.uncompressedSize)
       try {
@@ -79,7 +85,7 @@ export const unpack = async (file: string, folder: string): Promise<{ leftOut: n
   } finally {
     zip.close()
   }
-  return { leftOut, first }
+  return { leftOut, first, bytes }
 }
 
 const nameOf = ({ generalPurposeBitFlag, fileNameRaw, extraFields }: Entry): string =>

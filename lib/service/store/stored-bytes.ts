@@ -1,0 +1,95 @@
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Axon } from '#lib/contract/axons.ts'
+import { ifMissing } from '#lib/service/kit/errors.ts'
+import type { NewEvent } from './axons/events.ts'
+import type { Database } from './database.ts'
+import type { StorageQuota } from './storage-quota.ts'
+
+const rowsAtOnce = 2_000
+
+/** What an axon takes in the database: its metadata is there twice, in its row and in the index. */
+export const axonBytes = ({ name, metadata }: Pick<Axon, 'name' | 'metadata'>): number =>
+  Buffer.byteLength(name ?? '') + 2 * Buffer.byteLength(JSON.stringify(metadata))
+
+export const eventBytes = ({ payload, source, event_type }: Pick<NewEvent, 'payload' | 'source' | 'event_type'>) =>
+  Buffer.byteLength(payload) + Buffer.byteLength(source) + Buffer.byteLength(event_type)
+
+interface Options {
+  database: Database
+  dataDir: string
+  quota: StorageQuota
+  signal: AbortSignal
+}
+
+/**
+ * Adds what accounts kept before this start to the quota, in small steps beside the work of the service. What is
+ * written while it runs is counted where it is written, and left out here.
+ */
+export const countStored = async ({ database, dataDir, quota, signal }: Options): Promise<void> => {
+  const startMs = Date.now()
+  const snapshots = database.prepare(
+    "SELECT account, sum(size_bytes) AS bytes FROM snapshots WHERE status = 'complete' GROUP BY account",
+  )
+  for (const { account, bytes } of snapshots.all()) quota.add(`${account}`, 'snapshots', Number(bytes ?? 0))
+
+  const axons = database.prepare(
+    `SELECT seq, account, coalesce(octet_length(name), 0) + 2 * octet_length(metadata) AS bytes FROM axons
+     WHERE seq > ? AND created_at_ms < ? ORDER BY seq LIMIT ${rowsAtOnce}`,
+  )
+  for (let last = 0; ; ) {
+    const rows = axons.all(last, startMs) as unknown as { seq: number; account: string; bytes: number }[]
+    for (const { account, bytes } of rows) quota.add(account, 'axons', bytes)
+    last = rows.at(-1)?.seq ?? last
+    if (rows.length < rowsAtOnce || signal.aborted) break
+    await nextTurn()
+  }
+  const events = database.prepare(
+    `SELECT axon, sequence, account, octet_length(payload) + octet_length(source) + octet_length(event_type) AS bytes
+     FROM axon_events CROSS JOIN axons ON seq = axon
+     WHERE (axon, sequence) > (?, ?) AND timestamp_ms < ? ORDER BY axon, sequence LIMIT ${rowsAtOnce}`,
+  )
+  for (let last = { axon: 0, sequence: 0 }; ; ) {
+    await nextTurn()
+    const rows = events.all(last.axon, last.sequence, startMs) as unknown as (typeof last & {
+      account: string
+      bytes: number
+    })[]
+    for (const { account, bytes } of rows) quota.add(account, 'axons', bytes)
+    last = rows.at(-1) ?? last
+    if (rows.length < rowsAtOnce || signal.aborted) break
+  }
+
+  const accountIn = (table: 'axons' | 'devboxes' | 'scenario_runs') => {
+    const find = database.prepare(`SELECT account FROM ${table} WHERE id = ?`)
+    return (id: string) => find.get(id)?.account as string | undefined
+  }
+  const [ofAxon, ofDevbox, ofRun] = [accountIn('axons'), accountIn('devboxes'), accountIn('scenario_runs')]
+  const ofDatabase = (name: string) => (/\.db(-wal)?$/.test(name) ? ofAxon(name.replace(/\..*$/, '')) : undefined)
+  const folders = [
+    { folder: 'axons', kind: 'axons', accountOf: ofDatabase, below: '' },
+    { folder: 'devboxes', kind: 'outputs', accountOf: ofDevbox, below: 'executions' },
+    { folder: 'runs', kind: 'run logs', accountOf: ofRun, below: '' },
+  ] as const
+  for (const { folder, kind, accountOf, below } of folders)
+    for (const name of (await readdir(join(dataDir, folder)).catch(ifMissing)) ?? []) {
+      if (signal.aborted) return
+      const account = accountOf(name)
+      if (account !== undefined) quota.add(account, kind, await bytesBelow(join(dataDir, folder, name, below), startMs))
+    }
+}
+
+/** Bytes of a file, or of all files in a folder; of those made before `beforeMs`. */
+export const bytesBelow = async (path: string, beforeMs = Number.POSITIVE_INFINITY): Promise<number> => {
+  const found = await stat(path).catch(ifMissing)
+  if (!found) return 0
+  if (!found.isDirectory()) return found.birthtimeMs < beforeMs ? found.size : 0
+  let bytes = 0
+  for (const entry of (await readdir(path, { recursive: true, withFileTypes: true }).catch(ifMissing)) ?? []) {
+    if (!entry.isFile()) continue
+    const file = await stat(join(entry.parentPath, entry.name)).catch(ifMissing)
+    if (file && file.birthtimeMs < beforeMs) bytes += file.size
+  }
+  return bytes
+}
