@@ -238,14 +238,16 @@ export class AlertBook implements EvictionListener {
 
   /** Returns those that were new until now, once they are stored; closed and unknown ones are left out. */
   async acknowledge(ids: readonly string[], by: string): Promise<Alert[]> {
-    const taken = ids.flatMap((id) => {
+    const taken: Alert[] = []
+    for (const [index, id] of ids.entries()) {
+      if (index % batchSize === batchSize - 1) await turn()
       const alert = this.#open.get(id)
       const next = alert && acknowledged(alert, by, this.#options.now())
-      if (!next) return []
+      if (!next) continue
       this.#keep(next)
       this.#send('alert.acknowledged', next)
-      return [next]
-    })
+      taken.push(next)
+    }
     await this.#saving
     return taken
   }

@@ -22,3 +22,13 @@ it('has been away since the service was lost, where nobody listened after that',
   watch.enter({ state: 'live', since_ms: 3_000, attempt: 0 })
   expect(watch.health.gaps).toMatchObject([{ from_ms: 2_000 }])
 })
+
+it('has one gap from the loss of the service until it is back, however it failed meanwhile', () => {
+  const watch = new WatchHealth()
+  watch.enter({ state: 'live', since_ms: 1_000, attempt: 0 })
+  watch.enter({ state: 'retrying', since_ms: 2_000, attempt: 1 })
+  watch.enter({ state: 'refused', since_ms: 3_000, attempt: 2 })
+  watch.enter({ state: 'retrying', since_ms: 4_000, attempt: 3 })
+  watch.enter({ state: 'live', since_ms: 5_000, attempt: 0 })
+  expect(watch.health.gaps).toEqual([{ from_ms: 2_000, to_ms: 5_000 }])
+})

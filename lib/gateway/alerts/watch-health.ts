@@ -3,9 +3,10 @@ import type { RelayUpstream } from '#lib/wire/evictions.ts'
 
 const maxGaps = 20
 
-/** How an account's watch of evictions has fared: since when it is as it is, and when it was away. */
+/** The state of an account's watch of evictions, since when, and its gaps. */
 export class WatchHealth {
-  #hasBeenLive = false
+  /** When it was last live; undefined before it first was. */
+  #lostMs: number | undefined
   #health: Omit<AlertStreamHealth, 'last_heard_ms' | 'unreadable' | 'unreadable_reason'> = {
     state: 'connecting',
     since_ms: Date.now(),
@@ -22,33 +23,37 @@ export class WatchHealth {
     return this.#health.state === 'live'
   }
 
-  /** An eviction was told, or that one is over. */
+  /** An eviction was reported or is over. */
   heardEvent(): void {
     this.#health = { ...this.#health, last_event_ms: Date.now() }
   }
 
-  /** Nobody listens from now on: what is told meanwhile is missed, as in a time in which the service is away. */
+  /** Nobody listens from now on. What is reported meanwhile is missed, as while the service is away. */
   leave(): void {
-    if (this.isLive) this.#health = { ...this.#health, since_ms: Date.now() }
+    if (this.isLive) {
+      this.#lostMs = Date.now()
+      this.#health = { ...this.#health, since_ms: this.#lostMs }
+    }
     this.#health = { ...this.#health, state: 'connecting' }
   }
 
   /** False when the watch was in this state before. */
   enter({ state, since_ms: upstreamMs, attempt }: RelayUpstream): boolean {
-    const { state: before, since_ms: sinceMs, reconnects, gaps } = this.#health
+    const { state: before, reconnects, gaps } = this.#health
     // The stream may be older than those who listen to it.
     const since_ms = before === 'connecting' && state === 'live' ? Date.now() : upstreamMs
     const isFirstTry = before === 'connecting' && state === 'retrying' && attempt === 0
     if (state === before || isFirstTry) return false
-    const isBack = state === 'live' && this.#hasBeenLive
+    if (before === 'live') this.#lostMs = since_ms
+    const from_ms = state === 'live' ? this.#lostMs : undefined
+    const isBack = from_ms !== undefined
     this.#health = {
       ...this.#health,
       state,
       since_ms,
       reconnects: isBack ? reconnects + 1 : reconnects,
-      gaps: isBack ? [{ from_ms: sinceMs, to_ms: since_ms }, ...gaps].slice(0, maxGaps) : gaps,
+      gaps: isBack ? [{ from_ms, to_ms: since_ms }, ...gaps].slice(0, maxGaps) : gaps,
     }
-    this.#hasBeenLive ||= this.isLive
     return true
   }
 }

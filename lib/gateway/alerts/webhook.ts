@@ -1,4 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto'
+import { setImmediate as turn } from 'node:timers/promises'
 import { backoffMs, pause } from '#lib/client/backoff.ts'
 import {
   type Alert,
@@ -92,8 +93,13 @@ export class Webhook {
     setTimeout(() => {
       this.#gathered.delete(event)
       const told = [...together.values()].sort((a, b) => a.alert.deadline_ms - b.alert.deadline_ms)
-      while (told.length > 0) void this.#deliver(event, told.splice(0, maxTogether))
+      void this.#deliverAll(event, told)
     }, gatheringMs).unref()
+  }
+
+  /** Writes one message in each turn of the event loop: each may have a quarter of a megabyte. */
+  async #deliverAll(event: AlertEventName, told: Word[]): Promise<void> {
+    for (; told.length > 0; await turn()) void this.#deliver(event, told.splice(0, maxTogether))
   }
 
   /** Resolves once it was delivered or given up; never rejects. */

@@ -305,10 +305,13 @@ describe('with a scripted service', () => {
     expect(await stream.until('removed')).toEqual({ devbox_id: 'dbx_1' })
   })
 
-  it('is live all the time where a proxy ends every stream soon after its events', async () => {
+  it.each([
+    ['ends', (response: ServerResponse) => response.end()],
+    ['cuts', (response: ServerResponse) => setTimeout(() => response.destroy(), 20)],
+  ])('is live all the time where a proxy %s every stream soon after its events', async (_, close) => {
     onWatch = (response) => {
       openWith(eviction('dbx_1', 9_000_000_000_000))(response)
-      response.end()
+      close(response)
     }
     const hub = hubWith({ paceMs: 20 })
     expect(await toldUntil(hub, () => connections.length > 10)).toEqual([
@@ -324,15 +327,15 @@ describe('with a scripted service', () => {
     expect(connections).toHaveLength(1)
   })
 
-  it('counts a break after an event as a first failure', async () => {
-    const times = { paceMs: 1, heldMs: 1 }
+  it('is refused where the service ends a stream that worked because the key was revoked', async () => {
     onWatch = (response) => {
       openWith(eviction('dbx_1'))(response)
-      setTimeout(() => response.destroy(), 20)
+      response.end('event: error\ndata: {"code":"401","message":"revoked"}\n\n')
     }
-    const stream = reading(openEventStream(hubWith({ ...times, firstMs: 10, maxMs: 3_600_000 })).readable)
-    await expect.poll(() => connections.length).toBeGreaterThan(8)
-    await stream.close()
+    const stream = reading(openEventStream(hubWith({ refused: { firstMs: 3_600_000, maxMs: 3_600_000 } })).readable)
+    for (let { state } = (await stream.until('snapshot')).upstream; state !== 'refused'; )
+      ({ state } = await stream.until('upstream'))
+    expect(connections).toHaveLength(1)
   })
 
   it('counts what listeners knew before as pending until the service no longer repeats it', async () => {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { isFinalCode } from '#lib/client/api-error.ts'
+import { ApiError, isFinalCode } from '#lib/client/api-error.ts'
 import { pause } from '#lib/client/backoff.ts'
 import { Eviction, evictions, pendingCountHeader } from '#lib/contract/evictions.ts'
 import type { RelayData, RelayEvent, RelayUpstream } from '#lib/wire/evictions.ts'
@@ -210,7 +210,7 @@ export class EvictionHub implements EvictionWatch {
     })
   }
 
-  /** One connection after the other, each until it is old or ended early; rejects when one breaks. */
+  /** One connection after the other, each until it is old or cut; rejects when one fails without having worked. */
   async *#read({ client, signal }: Asked): AsyncGenerator<never> {
     for (;;) {
       const old = new AbortController()
@@ -222,17 +222,19 @@ export class EvictionHub implements EvictionWatch {
       try {
         for await (const event of client.evictions.watch({ signal: AbortSignal.any([signal, old.signal]) }))
           this.#take(event)
-        clearTimeout(this.#settling)
         if (this.#events === 0 && Date.now() - this.#openedMs < this.#times.paceMs)
           throw new Error('The stream of evictions ended')
-        // A proxy ended a stream that worked.
-        await pause(Math.max(this.#times.firstMs, startedMs + this.#times.paceMs - Date.now()), signal)
       } catch (error) {
-        if (signal.aborted || !old.signal.aborted) throw error
+        const isRefreshed = old.signal.aborted
+        const wasCut = this.#events > 0 && !(error instanceof ApiError)
+        if (signal.aborted || !(isRefreshed || wasCut)) throw error
       } finally {
         clearTimeout(ageing)
         clearTimeout(this.#settling)
       }
+      // Some proxies end every stream after a few seconds.
+      if (!old.signal.aborted)
+        await pause(Math.max(this.#times.firstMs, startedMs + this.#times.paceMs - Date.now()), signal)
     }
   }
 
