@@ -12,7 +12,7 @@ export const defaultMetric = (metrics: readonly string[]): string | null =>
 
 export interface Outcome {
   state: (typeof scenarioOutcomeStates)[number]
-  /** Null unless the state is COMPLETED. */
+  /** Null unless the state is COMPLETED, and where the rewards lack the metric. */
   score: number | null
   failure_reason: RunFailure | null
 }
@@ -62,18 +62,14 @@ export const outcomeOf = (
   const type = exception?.exception_type
   const ended = (state: Outcome['state']): Outcome => ({ state, score: null, failure_reason: exception })
   if (type === 'CancelledError') return ended('CANCELED')
-  const score = rewards && scoreOf(rewards, metric)
+  const score = rewards && metric !== null && Object.hasOwn(rewards, metric) ? (rewards[metric] ?? null) : null
   const isCounted = type === undefined || judgedAllTheSame.includes(type)
-  const isEarned = score !== null && isCounted && (score !== 0 || type !== 'AgentTimeoutError')
+  const isEarned = rewards !== null && isCounted && ((score ?? 0) !== 0 || type !== 'AgentTimeoutError')
   if (isEarned) return { state: 'COMPLETED', score, failure_reason: exception }
   return ended(type !== undefined && timeouts.includes(type) ? 'TIMEOUT' : 'FAILED')
 }
 
-/** A missing reward counts 0, as in every metric of Harbor. */
-const scoreOf = (rewards: Rewards, metric: string | null): number =>
-  metric !== null && Object.hasOwn(rewards, metric) ? (rewards[metric] ?? 0) : 0
-
-/** The result of a trial's scenario run: one entry per reward; null unless the trial is COMPLETED. */
+/** The result of a trial's scenario run: one entry per reward; null where it has no score. */
 export const rewardResult = (rewards: Rewards | null, { score }: Outcome): ScoringResult | null =>
   rewards === null || score === null
     ? null
@@ -87,8 +83,8 @@ export const rewardResult = (rewards: Rewards | null, { score }: Outcome): Scori
         })),
       }
 
-/** Warns of a trial that has rewards, but not the one its job is judged by. */
+/** Warns of a trial that has rewards, but not the one its job is judged by. Harbor counts it 0 in every mean. */
 export const missingMetric = (rewards: Rewards | null, metric: string | null): string[] =>
   rewards === null || metric === null || Object.hasOwn(rewards, metric)
     ? []
-    : [`The reward ${metric}, which the job is judged by, is missing; it counts 0, as in Harbor`]
+    : [`The reward ${metric}, which the job is judged by, is missing; the run's score counts it as 0`]

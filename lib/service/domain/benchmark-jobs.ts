@@ -103,7 +103,7 @@ const scenarioOutcome = (trial: EndedTrial): ScenarioOutcome => {
     state,
     scenario_run_id: trial.id,
     // Unspecified: the score of a scenario run that its caller completed without scoring it. It counts as nothing won.
-    score: state === 'COMPLETED' ? (trial.score ?? 0) : null,
+    score: state !== 'COMPLETED' ? null : trial.rewards ? trial.score : (trial.score ?? 0),
     rewards: trial.rewards,
     duration_ms: durationOf(trial),
     failure_reason: trial.failure,
@@ -129,13 +129,13 @@ interface RunOfJob {
 export const benchmarkOutcome = (run: RunOfJob, trials: readonly EndedTrial[]): BenchmarkOutcome => {
   // A retry begins after later attempts have: the order is that of the attempts all the same.
   const outcomes = trials.map(scenarioOutcome).sort((a, b) => (a.attempt ?? 0) - (b.attempt ?? 0))
-  const scores = outcomes.flatMap(({ state, score }) => (state === 'COMPLETED' ? [score ?? 0] : []))
+  const scores = outcomes.flatMap(({ score }) => score ?? [])
   const count = (state: OutcomeState) => outcomes.filter((each) => each.state === state).length
   return {
     benchmark_run_id: run.id,
     agent_name: run.agent?.name ?? '',
     model_name: run.agent?.model_name ?? null,
-    n_completed: scores.length,
+    n_completed: count('COMPLETED'),
     n_failed: count('FAILED'),
     n_timeout: count('TIMEOUT'),
     n_canceled: count('CANCELED'),

@@ -298,12 +298,14 @@ describe('several reward keys', () => {
     })
   })
 
-  it('that a trial lacks count 0, as in Harbor, and the trial says so', async () => {
+  it('that a trial lacks are no score of it; the run counts it 0, as Harbor does', async () => {
     const { job } = await importJob(jobOf([...trials, withRewards('three', { tests_passed: 3, tests_total: 20 })]))
     expect(job).toMatchObject({ metrics: ['accuracy', 'latency_sec', 'tests_passed', 'tests_total'] })
-    expect(scoresOf(job)).toEqual({ one: 0.25, two: 0.75, three: 0 })
+    expect(scoresOf(job)).toEqual({ one: 0.25, two: 0.75, three: null })
+    expect(job.benchmark_outcomes).toMatchObject([{ n_completed: 3, average_score: 0.5 }])
+    expect((await service.client.benchmarkRuns.get(runOf(job))).score).toBe(1 / 3)
     expect(outcomesOf(job).find(({ scenario_name }) => scenario_name === 'three')?.warnings).toEqual([
-      'The reward accuracy, which the job is judged by, is missing; it counts 0, as in Harbor',
+      "The reward accuracy, which the job is judged by, is missing; the run's score counts it as 0",
     ])
   })
 
@@ -325,7 +327,7 @@ describe('several reward keys', () => {
       jobOf([withRewards('a', { constructor: 2, toString: 3 }), withRewards('b', { other: 1 })]),
     )
     expect(job.metrics).toEqual(['constructor', 'toString', 'other'])
-    expect(scoresOf(job)).toEqual({ a: 2, b: 0 })
+    expect(scoresOf(job)).toEqual({ a: 2, b: null })
   })
 })
 

@@ -136,10 +136,10 @@ datasets:
     expect(nop?.scenario_outcomes).toMatchObject([{ score: 0, rewards: { reward: 0 } }])
     expect(oracle?.scenario_outcomes).toMatchObject([
       {
-        score: 0,
+        score: null,
         rewards: { accuracy: 0.9 },
         warnings: expect.arrayContaining([
-          'The reward reward, which the job is judged by, is missing; it counts 0, as in Harbor',
+          "The reward reward, which the job is judged by, is missing; the run's score counts it as 0",
         ]),
       },
     ])

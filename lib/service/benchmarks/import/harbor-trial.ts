@@ -290,7 +290,7 @@ const recordOf = ({ agent_info, agent_result, step_results }: Result): AgentReco
   const isKnown = Object.values(usage).some((value) => value !== null)
   return {
     version: agent_info?.version ?? null,
-    usage: isKnown ? { ...usage, unknown_because: null } : unknownUsage('the imported files do not tell it'),
+    usage: isKnown ? { ...usage, unknown_because: null } : unknownUsage('the imported files do not report it'),
     trajectories: [],
   }
 }

@@ -1,4 +1,4 @@
-"""One reward for each of the two numbers."""
+"""One reward for each of the two numbers, and their mean."""
 
 import json
 
@@ -7,4 +7,5 @@ try:
     report = json.load(open("report.json"))
 except (OSError, ValueError):
     report = {}
-print(json.dumps({key: int(report.get(key) == value) for key, value in expected.items()}))
+parts = {key: int(report.get(key) == value) for key, value in expected.items()}
+print(json.dumps({"reward": sum(parts.values()) / len(parts), **parts}))
