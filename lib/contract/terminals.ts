@@ -62,6 +62,11 @@ const AttachQuery = z.pipe(
  */
 export const outputOffsetHeader = 'x-output-offset'
 export const shellIdHeader = 'x-shell-id'
+/**
+ * Unspecified: how a client that lost its connection knows which of its input arrived. This header of the handshake counts
+ * the bytes of input that the shell has received from all its clients.
+ */
+export const inputOffsetHeader = 'x-input-offset'
 
 const BySession = z.object({
   session_name: z.string().check(z.regex(sessionNamePattern, 'must be 1 to 256 ASCII letters, digits, - or _')),

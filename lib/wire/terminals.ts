@@ -84,7 +84,16 @@ export type TerminalNotice =
       /** What comes next: a `snap`, or the bytes after `since`. */
       from: 'snapshot' | 'since'
       role: 'writer' | 'watcher'
+      /**
+       * On a new connection: how many bytes of this page's input the console has received, over all its connections, and
+       * from where the page counts on. Absent when it has received none or forgotten them.
+       */
+      typed?: number
     }
+  /** The page's input up to `n` bytes has reached the shell, but for what was dropped. */
+  | { t: 'typed'; n: number }
+  /** Input between two positions was lost on the way to the shell. The service may have received it nonetheless. */
+  | { t: 'dropped'; from: number; to: number; may_have_arrived: boolean }
   /**
    * The binary frame that follows, of this length, is no output: a terminal of this size, given it, has the screen,
    * the scrollback and the modes of the real one. It begins with a full reset. The page then stands at `offset`.

@@ -172,6 +172,14 @@ describe('a service that misbehaves', () => {
     expect(service.targets).toHaveLength(4)
   })
 
+  it('has input reported as uncertain that was on the way when the connection was lost, as it does not count it', async () => {
+    service.attached = (client) => client.once('message', () => client.terminate())
+    const page = open()
+    await page.told({ t: 'ready' })
+    page.type('ls\n')
+    await page.told({ t: 'dropped', from: 0, to: 3, may_have_arrived: true })
+  })
+
   it('cannot have its headers name a shell that pages would choke on', async () => {
     sockets.once('headers', (headers) => headers.push('x-shell-id: <b>"x\'', 'x-output-offset: -7'))
     service.attached = (client) => client.send(Buffer.from('here'))

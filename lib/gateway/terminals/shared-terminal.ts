@@ -12,6 +12,7 @@ import { RecordingTap } from './recording-tap.ts'
 import { type Exit, ShellLink } from './shell-link.ts'
 import { ShellOutput } from './shell-output.ts'
 import { type Size, SizeKeeper } from './size-keeper.ts'
+import { TypedPositions } from './typed.ts'
 import { type Attached, type Ending, endingOf } from './upstream.ts'
 import type { Viewer, ViewerRequest } from './viewer.ts'
 
@@ -45,6 +46,9 @@ export class SharedTerminal implements OpenTerminal {
   readonly #openedMs = Date.now()
   readonly #forget: () => void
   readonly #people = new People()
+  readonly #input = new TypedPositions((page, notice) => {
+    for (const viewer of this.#people.all) if (pageOf(viewer) === page) viewer.tell(notice)
+  })
   readonly #output: ShellOutput
   readonly #link: ShellLink
   readonly #size: SizeKeeper
@@ -56,7 +60,6 @@ export class SharedTerminal implements OpenTerminal {
   #isSettled = false
   /** False while old output is replayed: the questions in it were answered when it was new. */
   #answers = false
-  #saidUnheard = false
   #ended = false
   readonly #end = Promise.withResolvers<void>()
   #restTimer: NodeJS.Timeout | undefined
@@ -104,7 +107,8 @@ export class SharedTerminal implements OpenTerminal {
         attached: (attached) => this.#attached(attached),
         output: (bytes) => this.#printed(bytes),
         phase: () => this.#tellPhase(),
-        unheard: () => this.#unheard(),
+        reached: (position) => this.#input.reached(position),
+        dropped: (from, to, mayHaveArrived) => this.#input.dropped(from, to, mayHaveArrived),
         drained: () => this.#people.writer?.hold('shell', false),
         exited: (exit) => this.#exited(exit),
         failed: (ending) => this.#failed(ending),
@@ -203,18 +207,16 @@ export class SharedTerminal implements OpenTerminal {
   // What pages do
 
   #typed(viewer: Viewer, bytes: Buffer): void {
-    if (viewer !== this.#people.writer) return
-    this.#link.send(bytes)
+    // What a lost connection still brings was counted as lost when the page came back.
+    if (!this.#people.has(viewer)) return
+    if (viewer !== this.#people.writer) {
+      this.#input.refused(pageOf(viewer), bytes.length)
+      return
+    }
+    this.#input.typed(pageOf(viewer), bytes.length, () => this.#link.send(bytes))
+    this.#link.dropWhileLost()
     if (this.#link.isFull) viewer.hold('shell', true)
     if (isInterrupt(bytes)) viewer.interrupted()
-  }
-
-  /** Tells the writer once for each loss of the service that its keys do not arrive. */
-  #unheard(): void {
-    if (this.#saidUnheard) return
-    this.#saidUnheard = true
-    const message = 'The service is away: what was typed did not reach the shell'
-    this.#people.writer?.tell({ t: 'problem', code: 'unavailable', message })
   }
 
   #asked(viewer: Viewer, request: ViewerRequest): void {
@@ -279,6 +281,7 @@ export class SharedTerminal implements OpenTerminal {
     const { epoch, since } = viewer.opening
     const knowsUs = !viewer.hasBegun && epoch === this.#output.epoch
     const missed = knowsUs && since !== undefined ? this.#output.from(since) : undefined
+    const typed = viewer.hasBegun ? undefined : this.#input.receivedFrom(pageOf(viewer))
     viewer.begin(
       {
         t: 'ready',
@@ -289,9 +292,11 @@ export class SharedTerminal implements OpenTerminal {
         offset: missed && since !== undefined ? since : this.#output.end,
         from: missed ? 'since' : 'snapshot',
         role: this.#people.roleOf(viewer),
+        ...(typed !== undefined && { typed }),
       },
       missed,
     )
+    if (typed !== undefined) this.#input.catchUp(pageOf(viewer))
     viewer.tell(this.#people.noticeFor(viewer))
     if (this.#link.phase === 'retrying') viewer.tell(this.#phaseNotice())
     if (this.#recording.id !== null) viewer.tell(this.#recording.notice)
@@ -308,7 +313,6 @@ export class SharedTerminal implements OpenTerminal {
 
   #tellPhase(): void {
     const { phase } = this.#link
-    if (phase === 'live') this.#saidUnheard = false
     if (phase === 'live' || phase === 'retrying') this.#tellAll(this.#phaseNotice())
   }
 
@@ -454,6 +458,10 @@ export class SharedTerminal implements OpenTerminal {
     console.log(`Terminal ${this.devboxId}/${this.name} of ${this.accountId}: ${what}`)
   }
 }
+
+/** A page that does not name itself is another one at each connection. A visitor chooses any name, and types nothing. */
+const pageOf = ({ opening: { client }, view }: Viewer): string =>
+  client === undefined || view.follower ? `viewer ${view.id}` : `page ${client}`
 
 /** Ctrl-C, Ctrl-\ or Ctrl-Z was typed. A longer piece is a paste. */
 const isInterrupt = (bytes: Buffer) =>

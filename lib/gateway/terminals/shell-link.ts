@@ -47,8 +47,10 @@ interface LinkEvents {
   attached(attached: Attached): boolean
   output(bytes: Buffer): void
   phase(): void
-  /** Typed bytes were dropped. */
-  unheard(): void
+  /** The shell has received all input up to this position, but for what was dropped. */
+  reached(position: number): void
+  /** Input between two positions was lost; `mayHaveArrived` when the service does not say where. */
+  dropped(from: number, to: number, mayHaveArrived: boolean): void
   /** The shell takes typed bytes again. */
   drained(): void
   exited(exit: Exit): void
@@ -70,6 +72,15 @@ export class ShellLink {
   #live: PromiseWithResolvers<boolean> | undefined
   #early: Buffer[] = []
   #earlyBytes = 0
+  // Positions count the bytes of input given to this link. What is after `#sent` waits in `#early`.
+  #position = 0
+  #sent = 0
+  /** Up to here it is known what became of the input. */
+  #settled = 0
+  /** How the positions of this link and of the service belong together. */
+  #inputOrigin: { shellId: string; offset: number; position: number } | undefined
+  /** The connection on which a confirmation is awaited. */
+  #confirming: WebSocket | undefined
   #roundTripMs: number | null = null
   #pingedAt: number | undefined
   /** Round trips are measured only while a page shows the terminal. */
@@ -148,18 +159,28 @@ export class ShellLink {
     this.#wake.resolve()
   }
 
-  /** Bytes typed before there is a shell wait for it; bytes typed while the connection is lost are dropped. */
-  send(bytes: Buffer): void {
+  /**
+   * Bytes typed before there is a shell wait for it; bytes typed while the connection is lost are dropped. Returns the
+   * position after them.
+   */
+  send(bytes: Buffer): number {
+    this.#position += bytes.length
     const socket = this.#attached?.socket
     if (socket) {
       socket.send(bytes, { binary: true }, () => {
         if (socket.bufferedAmount < lowWaterBytes) this.#events.drained()
       })
-      return
+      this.#sent = this.#position
+      this.#confirm()
+    } else {
+      this.#early.push(bytes)
+      this.#earlyBytes += bytes.length
     }
-    this.#early.push(bytes)
-    this.#earlyBytes += bytes.length
-    // When the service is back, another program may be reading.
+    return this.#position
+  }
+
+  /** Drops what was typed while there is no connection: when the service is back, another program may be reading. */
+  dropWhileLost(): void {
     if (this.#phase === 'retrying') this.#dropEarly()
   }
 
@@ -259,7 +280,10 @@ export class ShellLink {
       moved = true
       this.#events.output(data as Buffer)
     })
-    socket.on('pong', (payload) => this.#measured(String(payload)))
+    socket.on('pong', (payload) => {
+      this.#measured(String(payload))
+      this.#confirmed(socket, String(payload))
+    })
     socket.on('error', () => socket.terminate())
     socket.once('close', (code, reason) => {
       clearInterval(measuring)
@@ -278,12 +302,15 @@ export class ShellLink {
     const { socket, idleTtlMs } = attached
     this.#attached = attached
     this.#idleTtlMs = idleTtlMs
+    this.#settle(attached)
     const isKnown = this.#events.attached(attached)
     // Bytes typed for a shell that is gone must not run in the shell that replaced it.
     if (this.#hadShell && !isKnown) this.#dropEarly()
     for (const bytes of this.#early) socket.send(bytes, { binary: true })
     this.#early = []
     this.#earlyBytes = 0
+    this.#sent = this.#position
+    this.#confirm()
     this.#hadShell = true
     this.#setPhase('live')
     this.#decide(true)
@@ -303,16 +330,55 @@ export class ShellLink {
     this.#pingedAt = undefined
   }
 
+  /** Decides what became of the input that was on the way when the last connection was lost. */
+  #settle({ shellId, inputOffset }: Attached): void {
+    const origin = this.#inputOrigin
+    if (this.#sent > this.#settled) {
+      const isCounted = origin !== undefined && origin.shellId === shellId && inputOffset !== undefined
+      const reached = isCounted ? origin.position + inputOffset - origin.offset : this.#settled
+      this.#reached(Math.min(reached, this.#sent))
+      if (this.#settled < this.#sent) this.#events.dropped(this.#settled, this.#sent, !isCounted)
+    }
+    this.#settled = this.#sent
+    this.#inputOrigin =
+      shellId === undefined || inputOffset === undefined
+        ? undefined
+        : { shellId, offset: inputOffset, position: this.#sent }
+  }
+
+  #reached(position: number): void {
+    if (position <= this.#settled) return
+    this.#settled = position
+    this.#events.reached(position)
+  }
+
+  /** Asks whether input has arrived: the answer to a ping comes after everything that was sent before it was received. */
+  #confirm(): void {
+    const socket = this.#attached?.socket
+    if (!socket || this.#confirming === socket || this.#settled === this.#sent) return
+    this.#confirming = socket
+    socket.ping(`typed ${this.#sent}`)
+  }
+
+  #confirmed(socket: WebSocket, payload: string): void {
+    const position = Number(/^typed (\d+)$/.exec(payload)?.[1])
+    if (this.#confirming !== socket || !(position <= this.#sent)) return
+    this.#confirming = undefined
+    this.#reached(position)
+    this.#confirm()
+  }
+
   get #isResting(): boolean {
     return this.#phase === 'resting'
   }
 
   #dropEarly(): void {
     if (this.#early.length === 0) return
+    const from = this.#position - this.#earlyBytes
     this.#early = []
     this.#earlyBytes = 0
     this.#events.drained()
-    this.#events.unheard()
+    this.#events.dropped(from, this.#position, false)
   }
 
   #decide(isLive: boolean): void {

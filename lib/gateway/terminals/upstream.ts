@@ -5,7 +5,7 @@ import { ApiError } from '#lib/client/api-error.ts'
 import { backoffMs } from '#lib/client/backoff.ts'
 import { createClient } from '#lib/client/client.ts'
 import type { PtyTunnel } from '#lib/contract/devboxes.ts'
-import { outputOffsetHeader, type PtyControl, shellIdHeader } from '#lib/contract/terminals.ts'
+import { inputOffsetHeader, outputOffsetHeader, type PtyControl, shellIdHeader } from '#lib/contract/terminals.ts'
 import { terminalClose } from '#lib/wire/terminals.ts'
 import { bearer, clientFor, ptyBaseUrl } from '../http/upstream.ts'
 import { registry } from '../registry.ts'
@@ -32,6 +32,8 @@ export interface Attached {
   /** The offset of the first byte that will come; undefined when the service does not count. */
   offset: number | undefined
   shellId: string | undefined
+  /** Bytes of input the shell has received; undefined when the service does not count. */
+  inputOffset: number | undefined
   /** How long the shell is kept without a client. */
   idleTtlMs: number
   control(request: PtyControl): Promise<void>
@@ -87,6 +89,7 @@ const attachThrough = async (
     size: { cols: found.cols ?? size.cols, rows: found.rows ?? size.rows },
     offset: offsetOf(headers[outputOffsetHeader]),
     shellId: wordOf(headers[shellIdHeader]),
+    inputOffset: offsetOf(headers[inputOffsetHeader]),
     idleTtlMs: (found.idle_ttl_seconds ?? usualIdleTtlSeconds) * 1000,
     control: async (body) => {
       await control({ params, body, signal: AbortSignal.any([signal, AbortSignal.timeout(attachTimeoutMs)]) })

@@ -1,4 +1,4 @@
-import { outputOffsetHeader, shellIdHeader, terminals } from '#lib/contract/terminals.ts'
+import { inputOffsetHeader, outputOffsetHeader, shellIdHeader, terminals } from '#lib/contract/terminals.ts'
 import type { Deps } from '#lib/service/deps.ts'
 import { type Caller, implement } from '#lib/service/http/implement.ts'
 import { notFound, ServiceError } from '#lib/service/kit/errors.ts'
@@ -49,6 +49,7 @@ export const terminalRoutes = ({ store, devboxes, terminals: runtime, ptyTokens 
       const offset = shell.offsetFor(query.after)
       setHeader(outputOffsetHeader, String(offset))
       setHeader(shellIdHeader, shell.id)
+      setHeader(inputOffsetHeader, String(shell.inputBytes))
       return (client) => shell.attach(client, offset, query.size)
     },
   })

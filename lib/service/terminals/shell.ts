@@ -62,6 +62,7 @@ export class Shell {
   #lostClientTimer: NodeJS.Timeout | undefined
   #ended = false
   #paused = false
+  #inputBytes = 0
   /** How the shell ended: told to a client once it has read all. */
   #exit: { code: number; reason: string } | undefined
   #idleTimer: NodeJS.Timeout | undefined
@@ -88,6 +89,11 @@ export class Shell {
     })
     this.#keyboard = new Keyboard(this.#terminal)
     this.#startIdle()
+  }
+
+  /** Bytes of input received from all clients. */
+  get inputBytes(): number {
+    return this.#inputBytes
   }
 
   get attached(): boolean {
@@ -240,6 +246,7 @@ export class Shell {
 
   #input(client: TerminalClient, bytes: Buffer) {
     if (this.#ended) return
+    this.#inputBytes += bytes.length
     this.#keyboard.type(bytes)
     if (this.#keyboard.waitingBytes <= maxWaitingInputBytes) return
     client.isInputPaused = true

@@ -76,11 +76,12 @@ export class TerminalConnection {
     } else if (state.isOffline || state.retryAtMs !== null) this.connect()
   }
 
-  /** Sends bytes if the socket is open; otherwise they are dropped. */
-  send(bytes: Uint8Array<ArrayBuffer>): void {
-    if (this.#socket?.readyState !== 1) return
+  /** False when there is no open socket. */
+  send(bytes: Uint8Array<ArrayBuffer>): boolean {
+    if (this.#socket?.readyState !== 1) return false
     this.#socket.send(bytes)
     this.#pulse.typed()
+    return true
   }
 
   request(request: TerminalRequest): boolean {

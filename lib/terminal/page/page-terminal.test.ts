@@ -356,21 +356,76 @@ describe('input while nothing can be sent', () => {
     expect(page.text.match(/^held-2/gm)).toHaveLength(1)
   })
 
-  it('is kept, too, when it was sent and nobody knows whether it arrived', async () => {
-    const page = await open({ name: 'unsure' })
+  describe.each(['page and console', 'console and service'])('sent over a connection of %s that is lost', (between) => {
+    const sent = async (name: string) => {
+      const page = await open({ name })
+      const line = between === 'page and console' ? page.network : upstream
+      page.type('echo heard\r')
+      await page.shows(/^heard\n.*\$$/m)
+      return { page, line }
+    }
+
+    it('is offered when it did not arrive, before what was typed meanwhile', async () => {
+      const { page, line } = await sent(`lost-${between.length}`)
+      line.stall()
+      page.type('echo into the vo')
+      page.type('id; ')
+      line.break()
+      await page.until(() => !page.session.isLive)
+      page.type('echo twice-$((1+1))\r')
+      line.mend()
+      page.session.check()
+      await page.until(() => page.session.isLive)
+      await page.until(() => page.state.unsent.text.length > 24)
+      expect(page.state.unsent).toEqual({ ...noUnsentInput, text: 'echo into the void; echo twice-$((1+1))\r' })
+      page.session.sendUnsent()
+      await page.shows(/^into the void\ntwice-2/m)
+      expect(page.state.unsent).toEqual(noUnsentInput)
+      expect(page.text.match(/^into the void/gm)).toHaveLength(1)
+    })
+
+    it('is not offered when it arrived and only the answer was lost', async () => {
+      const { page, line } = await sent(`arrived-${between.length}`)
+      const other = between === 'page and console' ? await open({ name: `arrived-${between.length}` }) : undefined
+      line.mute()
+      page.type('echo o""nce; echo >>ran-$$\r')
+      // The service has it: another page sees it, or the devbox does.
+      if (other) await other.shows(/^once/m)
+      else
+        await vi.waitFor(
+          async () => {
+            const body = { command: 'cat ran-* | wc -l' }
+            const { stdout } = await service.client.executions.executeSync({ params: { id: devboxId }, body })
+            expect(stdout).toBe('1\n')
+          },
+          { timeout: 60_000, interval: 20 },
+        )
+      line.break()
+      await page.until(() => !page.session.isLive)
+      line.mend()
+      page.session.check()
+      await page.until(() => page.session.isLive)
+      page.type('echo "runs: $(cat ran-$$ | wc -l)"; rm ran-$$\r')
+      await page.shows(/^runs: 1$/m)
+      expect(page.state.unsent).toEqual(noUnsentInput)
+      expect(page.text.match(/^once/gm)).toHaveLength(1)
+    })
+  })
+
+  it('may have arrived when the console was restarted before it confirmed it', async () => {
+    const page = await open({ name: 'restarted' })
     page.type('echo heard\r')
     await page.shows(/^heard\n.*\$$/m)
-    page.network.stall()
-    page.type('echo into the vo')
-    page.type('id\r')
-    page.network.break()
+    page.network.mute()
+    page.type('echo unsure\r')
+    await gateway.close()
     await page.is('lost')
-    expect(page.state.unsent).toEqual({ ...noUnsentInput, text: 'echo into the void\r', mayHaveArrived: true })
+    gateway = await startConsole({ url: upstreamUrl })
+    cookie = await gateway.signIn(service.key)
     page.network.mend()
+    page.session.check()
     await page.is('open')
-    page.session.sendUnsent()
-    await page.shows(/^into the void/m)
-    expect(page.state.unsent).toEqual(noUnsentInput)
+    expect(page.state.unsent).toEqual({ ...noUnsentInput, text: 'echo unsure\r', mayHaveArrived: true })
   })
 
   it('is gone when it is discarded', async () => {

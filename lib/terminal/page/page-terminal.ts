@@ -113,10 +113,7 @@ export class PageTerminal {
       onNotice: this.#notice,
       onOutput: this.#output,
       onState: this.#connectionChanged,
-      onLatency: (latency) => {
-        this.#input.heard()
-        this.#change({ latency })
-      },
+      onLatency: (latency) => this.#change({ latency }),
     })
   }
 
@@ -224,10 +221,13 @@ export class PageTerminal {
   }
 
   #notice = (notice: TerminalNotice) => {
-    this.#input.heard()
     switch (notice.t) {
       case 'ready':
         return this.#ready(notice)
+      case 'typed':
+        return this.#input.confirmed(notice.n)
+      case 'dropped':
+        return this.#input.dropped(notice.from, notice.to, notice.may_have_arrived)
       case 'snap':
         this.#snapshot = notice
         return
@@ -263,7 +263,7 @@ export class PageTerminal {
     }
   }
 
-  #ready({ created, has_last_shell, cols, rows, epoch, offset, role }: Extract<TerminalNotice, { t: 'ready' }>) {
+  #ready({ created, has_last_shell, cols, rows, epoch, offset, role, typed }: Extract<TerminalNotice, { t: 'ready' }>) {
     const isAnotherShell = created && this.#hasShownShell
     this.#keepsOldShell = isAnotherShell && !has_last_shell
     this.#hasShownShell = true
@@ -272,12 +272,12 @@ export class PageTerminal {
     this.#shellSize = { cols, rows }
     this.#painter.begin((n) => this.#connection.request({ t: 'ack', n }))
     this.#change({ role, problem: null, upstreamLost: null })
+    if (this.#state.connection.phase !== 'open') this.#input.connected(typed)
     this.#input.opened({ mayType: role === 'writer', isAnotherShell })
     this.#takeSize()
   }
 
   #output = (bytes: Uint8Array) => {
-    this.#input.heard()
     const snapshot = this.#snapshot
     if (!snapshot) {
       if (this.#place) this.#place.offset += bytes.length

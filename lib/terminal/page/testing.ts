@@ -25,11 +25,12 @@ export class TestNetwork {
       })
     }
     near.on('data', (bytes) => this.#isStalled || far.write(bytes))
-    far.on('data', (bytes) => this.#isStalled || near.write(bytes))
+    far.on('data', (bytes) => this.#isStalled || this.#isMute || near.write(bytes))
   })
   readonly #target: () => string
   #isDown = false
   #isStalled = false
+  #isMute = false
 
   /** Leads to what is asked for anew at each connection. */
   constructor(target: () => string) {
@@ -58,8 +59,13 @@ export class TestNetwork {
     this.#isStalled = true
   }
 
+  /** What is sent arrives, and no answer comes back. */
+  mute() {
+    this.#isMute = true
+  }
+
   mend() {
-    this.#isDown = this.#isStalled = false
+    this.#isDown = this.#isStalled = this.#isMute = false
   }
 
   close() {

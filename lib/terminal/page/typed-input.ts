@@ -1,22 +1,40 @@
 import { keepInput, maxUnsentBytes, noUnsentInput, type UnsentInput } from './unsent-input.ts'
 
 interface Options {
-  send(bytes: Uint8Array<ArrayBuffer>): void
+  /** False when there is no connection to send over. */
+  send(bytes: Uint8Array<ArrayBuffer>): boolean
   onUnsent(unsent: UnsentInput): void
 }
 
 /** A longer paste goes in pieces, so that the size limits on the way never cut the connection. */
 const maxPieceBytes = 16 * 1024
 
-/** What was typed until it has arrived: sent, waiting for a shell, or kept until the person says to send it. */
+interface Piece {
+  bytes: Uint8Array
+  /** Position of its first byte. */
+  start: number
+}
+
+const encoder = new TextEncoder()
+
+/**
+ * Text that was typed until it has reached the shell: sent and not yet confirmed, waiting for a shell, or kept until the
+ * person sends it. Positions count the bytes this page has sent, so that what arrived is never offered again.
+ */
 export class TypedInput {
   readonly #options: Options
-  readonly #encoder = new TextEncoder()
-  #unsent = noUnsentInput
+  /** Position of the next byte to send. */
+  #sent = 0
+  /** Sent, and neither confirmed nor reported as dropped. */
+  #onTheWay: Piece[] = []
   /** Typed into a terminal that was just asked for: it goes to the shell as soon as there is one. */
   #ahead = ''
-  /** Sent since anything came from the console: if the connection is lost now, nobody knows whether it arrived. */
-  #unconfirmed = ''
+  /** Came back from the way: it was typed before everything in `#kept`. */
+  #returned: string[] = []
+  #kept: string[] = []
+  #mayHaveArrived = false
+  #isForAnotherShell = false
+  #unsent = noUnsentInput
 
   constructor(options: Options) {
     this.#options = options
@@ -24,22 +42,23 @@ export class TypedInput {
 
   /** Text that follows unsent text is kept with it: half a command would be another command. */
   type(text: string) {
-    if (this.#unsent.text === '') this.#send(text)
+    if (this.#isAllSent) this.#send(text)
     else this.keep(text)
   }
 
   typeAhead(text: string) {
-    if (this.#unsent.text !== '' || this.#ahead.length + text.length > maxUnsentBytes) this.keep(text)
+    if (!this.#isAllSent || this.#ahead.length + text.length > maxUnsentBytes) this.keep(text)
     else this.#ahead += text
   }
 
   keep(text: string) {
-    this.#setUnsent(keepInput(this.#unsent, text))
+    this.#kept.push(text)
+    this.#update()
   }
 
   /** Reports of mouse and focus are sent now or never. */
   report(bytes: Uint8Array<ArrayBuffer>) {
-    this.#options.send(bytes)
+    if (this.#options.send(bytes)) this.#sent += bytes.length
   }
 
   sendUnsent() {
@@ -49,42 +68,92 @@ export class TypedInput {
   }
 
   discardUnsent() {
-    this.#setUnsent(noUnsentInput)
+    this.#returned = []
+    this.#kept = []
+    this.#mayHaveArrived = this.#isForAnotherShell = false
+    this.#update()
   }
 
-  /** Something came from the console. */
-  heard() {
-    this.#unconfirmed = ''
+  /** Everything up to a position has reached the shell, or was reported as dropped before. */
+  confirmed(position: number) {
+    this.#takeBack(0, position)
+  }
+
+  /** What was sent between two positions does not reach the shell. */
+  dropped(from: number, to: number, mayHaveArrived: boolean) {
+    this.#return(this.#takeBack(from, to), mayHaveArrived)
+  }
+
+  /**
+   * The console has answered on a new connection: it received everything up to a position, and what is on the way beyond
+   * that is lost. Undefined when it does not know this page: then nobody knows what arrived.
+   */
+  connected(received: number | undefined) {
+    this.#return(this.#takeBack(received ?? 0, Number.POSITIVE_INFINITY), received === undefined)
+    this.#sent = received ?? 0
   }
 
   /** A shell is there. Unsent text that was typed for another shell is marked, so that the person is warned. */
   opened({ mayType, isAnotherShell }: { mayType: boolean; isAnotherShell: boolean }) {
     const ahead = this.#ahead
     this.#ahead = ''
-    if (isAnotherShell && this.#unsent.text !== '') this.#setUnsent({ ...this.#unsent, isForAnotherShell: true })
+    if (isAnotherShell && !this.#isAllSent) {
+      this.#isForAnotherShell = true
+      this.#update()
+    }
     if (mayType && ahead !== '') this.type(ahead)
   }
 
   /** There is no connection any more. */
   closed(how: 'lost' | 'ended' | 'taken' | 'refused') {
-    const [ahead, unconfirmed] = [this.#ahead, this.#unconfirmed]
-    this.#ahead = this.#unconfirmed = ''
-    if (how === 'ended') return this.discardUnsent()
-    if (how === 'lost' && unconfirmed !== '')
-      this.#setUnsent({ ...keepInput(this.#unsent, unconfirmed), mayHaveArrived: true })
-    if (ahead !== '') this.keep(ahead)
+    const ahead = this.#ahead
+    this.#ahead = ''
+    if (how === 'ended') {
+      this.#onTheWay = []
+      this.discardUnsent()
+    } else if (ahead !== '') this.keep(ahead)
+  }
+
+  get #isAllSent(): boolean {
+    return this.#returned.length === 0 && this.#kept.length === 0
   }
 
   #send(text: string) {
-    const bytes = this.#encoder.encode(text)
-    for (let start = 0; start < bytes.length; start += maxPieceBytes)
-      this.#options.send(bytes.slice(start, start + maxPieceBytes))
-    // More could not be kept anyway.
-    if (this.#unconfirmed.length <= maxUnsentBytes) this.#unconfirmed += text
+    const bytes = encoder.encode(text)
+    for (let start = 0; start < bytes.length; start += maxPieceBytes) {
+      const piece = bytes.slice(start, start + maxPieceBytes)
+      if (!this.#options.send(piece)) return this.keep(new TextDecoder().decode(bytes.subarray(start)))
+      this.#onTheWay.push({ bytes: piece, start: this.#sent })
+      this.#sent += piece.length
+    }
   }
 
-  #setUnsent(unsent: UnsentInput) {
-    if (unsent === this.#unsent) return
+  /** Removes what is on the way between two positions, and returns it. */
+  #takeBack(from: number, to: number): string {
+    const decoder = new TextDecoder()
+    let taken = ''
+    const left: Piece[] = []
+    for (const { bytes, start } of this.#onTheWay) {
+      const [first = 0, last = 0] = [from, to].map((at) => Math.min(bytes.length, Math.max(0, at - start)))
+      taken += decoder.decode(bytes.subarray(first, last), { stream: true })
+      if (first > 0) left.push({ bytes: bytes.subarray(0, first), start })
+      if (last < bytes.length) left.push({ bytes: bytes.subarray(last), start: start + last })
+    }
+    this.#onTheWay = left
+    return taken + decoder.decode()
+  }
+
+  #return(text: string, mayHaveArrived: boolean) {
+    if (text === '') return
+    this.#returned.push(text)
+    this.#mayHaveArrived ||= mayHaveArrived
+    this.#update()
+  }
+
+  #update() {
+    const none = { ...noUnsentInput, mayHaveArrived: this.#mayHaveArrived, isForAnotherShell: this.#isForAnotherShell }
+    const unsent = [...this.#returned, ...this.#kept].reduce(keepInput, none)
+    if (this.#isAllSent && this.#unsent.text === '' && !this.#unsent.isFull) return
     this.#unsent = unsent
     this.#options.onUnsent(unsent)
   }

@@ -5,7 +5,7 @@ export interface UnsentInput {
   isFull: boolean
   /** The shell it was typed for is gone. */
   isForAnotherShell: boolean
-  /** Part of it was sent over a connection that was lost before anything came back: it may have arrived. */
+  /** Part of it was sent over a connection that was lost, and nobody knows whether it arrived. */
   mayHaveArrived: boolean
 }
 

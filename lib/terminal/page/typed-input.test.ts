@@ -1,0 +1,92 @@
+import { expect, it } from 'vitest'
+import { TypedInput } from './typed-input.ts'
+import { noUnsentInput } from './unsent-input.ts'
+
+const start = () => {
+  let unsent = noUnsentInput
+  let sent = ''
+  let isOpen = true
+  const input = new TypedInput({
+    send: (bytes) => {
+      if (isOpen) sent += new TextDecoder().decode(bytes)
+      return isOpen
+    },
+    onUnsent: (now) => {
+      unsent = now
+    },
+  })
+  const opening = { mayType: true, isAnotherShell: false }
+  const lose = () => {
+    isOpen = false
+    input.closed('lost')
+  }
+  const comeBack = (received: number | undefined) => {
+    isOpen = true
+    input.connected(received)
+    input.opened(opening)
+  }
+  comeBack(undefined)
+  return { input, lose, comeBack, close: () => (isOpen = false), unsent: () => unsent, sent: () => sent }
+}
+
+it('offers only what the console did not receive, cut anywhere, before what was typed meanwhile', () => {
+  for (let received = 0; received <= 7; received++) {
+    const { input, lose, comeBack, unsent, sent } = start()
+    input.type('ab')
+    input.report(Uint8Array.of(1, 2))
+    input.type('cde')
+    lose()
+    input.keep('f')
+    comeBack(received)
+    const rest = ['abcdef', 'bcdef', 'cdef', 'cdef', 'cdef', 'def', 'ef', 'f'][received]
+    expect([received, unsent()]).toEqual([received, { ...noUnsentInput, text: rest }])
+    input.sendUnsent()
+    expect(sent()).toBe(`ab\x01\x02cde${rest}`)
+  }
+})
+
+it('counts on from what the console received, also over several losses', () => {
+  const { input, lose, comeBack, unsent } = start()
+  input.type('one')
+  lose()
+  comeBack(1)
+  input.discardUnsent()
+  input.type('two')
+  lose()
+  comeBack(2)
+  expect(unsent().text).toBe('wo')
+})
+
+it('waits for the fate of what the console received', () => {
+  const { input, lose, comeBack, unsent } = start()
+  input.type('one ')
+  input.type('two ')
+  lose()
+  comeBack(8)
+  expect(unsent()).toEqual(noUnsentInput)
+  input.confirmed(2)
+  input.dropped(2, 4, false)
+  input.dropped(4, 8, true)
+  expect(unsent()).toEqual({ ...noUnsentInput, text: 'e two ', mayHaveArrived: true })
+  // Confirmed and reported twice, as when both reports were on the way at the loss.
+  input.confirmed(8)
+  input.dropped(4, 8, true)
+  expect(unsent().text).toBe('e two ')
+})
+
+it('has nothing left of what was confirmed when the console forgets the page', () => {
+  const { input, lose, comeBack, unsent } = start()
+  input.type('one')
+  input.confirmed(3)
+  input.type('two')
+  lose()
+  comeBack(undefined)
+  expect(unsent()).toEqual({ ...noUnsentInput, text: 'two', mayHaveArrived: true })
+})
+
+it('keeps what is typed while the socket is closing', () => {
+  const { input, close, unsent } = start()
+  close()
+  input.type('é')
+  expect(unsent()).toEqual({ ...noUnsentInput, text: 'é' })
+})
