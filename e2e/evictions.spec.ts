@@ -89,6 +89,16 @@ test('a drill: announced in one tab, taken on in all, saved, evicted, resumed an
   // A link to the alert that comes late tells what became of it.
   await page.goto(`${product.url}/evictions?alert=${encodeURIComponent(evicted?.split(',')[0] ?? '')}`)
   await expect(page.getByRole('region', { name: 'The alert of this link' })).toContainText('Evicted')
+
+  // A devbox that a person suspends before its deadline was not evicted.
+  await product.service.evictions.schedule({ body: { devbox_id: id, eviction_deadline_ms: Date.now() + 900_000 } })
+  await row.getByRole('button', { name: 'More actions for drilled-box' }).click()
+  await page.getByRole('menuitem', { name: 'Suspend now' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Suspend devbox' }).click()
+  await expect(page.getByRole('region', { name: 'Over since this page was opened' })).toContainText(/Suspended by \S/)
+  await other.reload()
+  await expect(other.getByText('Suspended', { exact: true }).first()).toBeVisible()
+  await expect(other.getByText(/^This devbox was evicted/)).toBeHidden()
 })
 
 test('a drill on a phone: cancelled, started again, notified of, acknowledged, saved, evicted and resumed', async ({

@@ -7,7 +7,7 @@ import { useClock } from '#components/ui/use-clock.ts'
 import { paths } from '#lib/console/address/paths.ts'
 import { alarmOf, alertLeftMs, gatheringMs, loudAlerts, urgencyOf } from '#lib/console/alerts/alert-feed.ts'
 import { lastAnnouncedMs, setLastAnnounced } from '#lib/console/alerts/last-announced.ts'
-import { answerNotifications, closeNotification } from '#lib/console/alerts/notification-clicks.ts'
+import { answerNotifications, closeNotifications } from '#lib/console/alerts/notification-clicks.ts'
 import { isAnotherTabVisible, showPresence } from '#lib/console/alerts/presence.ts'
 import { formatCountdown } from '#lib/console/live/eviction-feed.ts'
 import { alertQueries, followAlerts } from '#lib/console/queries/alerts.ts'
@@ -95,17 +95,15 @@ const useAnnouncements = (account: string, alarms: string) => {
   }, [alarms, open, silences, account, router])
 }
 
-/** Takes back the toast and the notification of an alarm that somebody took on, or that is over or silenced. */
+/** Dismisses the toasts and notifications of alarms that are acknowledged, over or silenced. */
 const useWithdrawals = (alarms: string) => {
   const before = useRef<string[]>([])
   useEffect(() => {
     const current = alarms.split(' ')
     const left = new Set(current)
-    for (const alarm of before.current) {
-      if (alarm === '' || left.has(alarm)) continue
-      toast.dismiss(alarm)
-      void closeNotification(alarm).catch(() => undefined)
-    }
+    const gone = before.current.filter((alarm) => alarm !== '' && !left.has(alarm))
+    for (const alarm of gone) toast.dismiss(alarm)
+    if (gone.length > 0) void closeNotifications(new Set(gone)).catch(() => undefined)
     before.current = current
   }, [alarms])
 }

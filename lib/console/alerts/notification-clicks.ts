@@ -2,10 +2,10 @@
 
 export const workerPath = '/alert-worker.js'
 
-/** Takes back what was shown of an alarm, in whichever tab. */
-export const closeNotification = async (alarm: string): Promise<void> => {
+/** Closes the notifications of these alarms, whichever tab showed them. */
+export const closeNotifications = async (alarms: ReadonlySet<string>): Promise<void> => {
   const registration = await navigator.serviceWorker?.getRegistration(workerPath)
-  for (const shown of (await registration?.getNotifications()) ?? []) if (shown.data?.alarm === alarm) shown.close()
+  for (const shown of (await registration?.getNotifications()) ?? []) if (alarms.has(shown.data?.alarm)) shown.close()
 }
 
 /** Opens what a notification of this account leads to, when it is clicked, until `signal` aborts. */

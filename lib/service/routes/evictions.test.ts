@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Client } from '#lib/client/client.ts'
+import { pendingCountHeader } from '#lib/contract/evictions.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 
 let service: TestService
@@ -49,6 +50,18 @@ describe('evictions', () => {
     expect(await watch(1)).toEqual([{ devbox_id: two, eviction_deadline_ms: deadline + 1 }])
     await service.client.devboxes.shutdown({ params: { id: two } })
     await expect(service.client.evictions.cancel({ params: { devbox_id: two } })).rejects.toMatchObject({ status: 404 })
+  })
+
+  it('are counted in a header before they are repeated', async () => {
+    const counted = async () => {
+      const headers = { authorization: `Bearer ${service.key}` }
+      const response = await fetch(`${service.url}/v1/devboxes/evictions/watch`, { headers })
+      await response.body?.cancel()
+      return Number(response.headers.get(pendingCountHeader))
+    }
+    const before = await counted()
+    await schedule(await create(), inAnHour())
+    expect(await counted()).toBe(before + 1)
   })
 
   it('suspend the devbox at the deadline and are over then', async () => {
