@@ -80,6 +80,10 @@ describe('an imported run that names no agent', () => {
     ['results.json alone', { 'results.json': { ...results, id: 'bare' } }],
     ['a results.json with nothing but its trials', { 'run/results.json': { id: 'plain', results: records } }],
     [
+      'trials without names',
+      { 'results.json': { results: records.map(({ trial_name: _, ...each }) => ({ ...each, id: null })) } },
+    ],
+    [
       'trials of Harbor without a configuration',
       Object.fromEntries(
         records.map(({ task_id, is_resolved }) => [
@@ -155,6 +159,12 @@ describe('unknown times', () => {
     })
   })
 
+  it('are those of a trial that ended before it began', async () => {
+    const ended = { finished_at: '2026-11-01T11:00:00Z' }
+    const { job } = await importJob(jobOf([{ task: 'a', reward: 1, more: ended }]))
+    expect(outcomesOf(job)).toMatchObject([{ duration_ms: null }])
+  })
+
   it('do not make two runs one', async () => {
     const trial = (reward: number) => ({ task_name: 'a', verifier_result: { rewards: { reward } } })
     const first = await importJob({ 'x__aaaaaaa/result.json': trial(1) })
@@ -167,6 +177,62 @@ describe('unknown times', () => {
     const { id } = runOf(job).params
     const response = await service.fetch(`/v1/benchmark_runs/${id}/download_logs`, { method: 'POST' })
     expect((await buffer(response.body as never)).subarray(0, 2).toString()).toBe('PK')
+  })
+})
+
+describe('the logs of a run that were downloaded here', () => {
+  const logsOf = async (job: BenchmarkJob) => {
+    const { id } = runOf(job).params
+    const response = await service.fetch(`/v1/benchmark_runs/${id}/download_logs`, { method: 'POST' })
+    return new Blob([new Uint8Array(await buffer(response.body as never))])
+  }
+
+  it('have its rewards, metric, settings, planned trials and times, known or not', async () => {
+    const { job } = await importJob(
+      {
+        ...jobOf(
+          [
+            withRewards('timed', { accuracy: 40, speed: -1 }),
+            withRewards('untimed', { accuracy: 0.5 }, noTimes),
+            { task: 'broken', exception: 'RuntimeError' },
+          ],
+          { n_total_trials: 4 },
+        ),
+        'nightly/config.json': { job_name: 'nightly', timeout_multiplier: 2 },
+      },
+      { judged_metric: 'speed' },
+    )
+    const again = await importJob(await logsOf(job))
+    const numbers = ({ metrics, judged_metric, settings, create_time_ms, benchmark_outcomes }: BenchmarkJob) => ({
+      metrics,
+      judged_metric,
+      settings,
+      create_time_ms,
+      outcomes: benchmark_outcomes?.map(({ benchmark_run_id: _, scenario_outcomes, ...outcome }) => ({
+        ...outcome,
+        scenario_outcomes: scenario_outcomes
+          .map(({ scenario_run_id: _, ...each }) => each)
+          .toSorted((a, b) => (a.scenario_name < b.scenario_name ? -1 : 1)),
+      })),
+    })
+    expect(again.already_imported).toBe(false)
+    expect(numbers(again.job)).toEqual(numbers(job))
+  })
+
+  it('while it was running are an incomplete job of the trials that had ended', async () => {
+    const scenarioRun = (id: string, state: string, score: number | null) => ({
+      scenario_run_id: `scr_${id}`,
+      scenario_id: `scn_${id}`,
+      scenario_name: id,
+      state,
+      score,
+    })
+    const scenario_runs = [scenarioRun('a', 'COMPLETED', 1), scenarioRun('b', 'running', null)]
+    const results = { benchmark_run_id: 'bmr_going', name: 'going', state: 'running', n_total_trials: 2, scenario_runs }
+    const { job, warnings } = await importJob({ 'results.json': { ...results, start_time_ms: 1_700_000_000_000 } })
+    expect(job.state).toBe('incomplete')
+    expect(scoresOf(job)).toEqual({ a: 1 })
+    expect(warnings).toContain('The job had not ended when its files were copied: 1 of 2 trials are here')
   })
 })
 

@@ -62,7 +62,8 @@ export const readHarborFolder = async (folder: string, givenName: string): Promi
     { name: run?.agent_name ?? null, model_name: run?.model_name ?? null },
   ].flatMap(({ name, model_name }): AgentConfig[] => (name ? [{ name, type: 'job_agent', model_name }] : []))
   const jobAgents = configured.length > 0 ? configured : Object.keys(known?.stats?.evals ?? {}).flatMap(agentOfEval)
-  const told = recordsOf(known)
+  const folders = await trialFolders(folder)
+  const told = recordsOf(known, folders.length === 0)
   const trials: ForeignTrial[] = []
   const settings: Record<string, unknown>[] = []
   const ids = new Map<string, string>()
@@ -75,7 +76,7 @@ export const readHarborFolder = async (folder: string, givenName: string): Promi
     trials.push({ ...trial, task, logs, record: withTrajectories(trial.record, logs) })
     if (own) settings.push(own)
   }
-  for (const path of await trialFolders(folder)) {
+  for (const path of folders) {
     const name = basename(path)
     const read = await readHarborTrial(join(folder, path), name, { jobAgents, told: told.get(name) })
     told.delete(name)
@@ -138,11 +139,13 @@ export const readHarborFolder = async (folder: string, givenName: string): Promi
 
 type TrialRead = Extract<Awaited<ReturnType<typeof readHarborTrial>>, { trial: unknown }>
 
-/** The records of trials in that of their job, by the trial's name. */
-const recordsOf = (known: z.output<typeof JobResult> | undefined): Map<string, unknown> =>
+/** The records of trials in that of their job, by the trial's name. `areAll`: there are no folders of trials. */
+const recordsOf = (known: z.output<typeof JobResult> | undefined, areAll: boolean): Map<string, unknown> =>
   new Map(
-    [...(known?.trial_results ?? []), ...(known?.results ?? [])].flatMap((record) => {
-      const name = (record as { trial_name?: unknown } | null)?.trial_name
+    [...(known?.trial_results ?? []), ...(known?.results ?? [])].flatMap((record, at) => {
+      const { trial_name, task_id } = (record ?? {}) as { trial_name?: unknown; task_id?: unknown }
+      // Beside folders a record without a name may be that of any of them.
+      const name = trial_name ?? (areAll && typeof task_id === 'string' ? `${task_id}.${at}` : null)
       return typeof name === 'string' ? [[name, inWordsOfHarbor(record)] as const] : []
     }),
   )

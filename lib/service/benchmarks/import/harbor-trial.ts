@@ -136,7 +136,8 @@ export const readHarborTrial = async (
       task,
       ...(result.attempt !== null && { attempt: result.attempt }),
       startedMs,
-      endedMs: startedMs !== null && endedMs !== null ? Math.max(startedMs, endedMs) : endedMs,
+      // A clock that was set back leaves no duration.
+      endedMs: startedMs !== null && endedMs !== null && endedMs < startedMs ? null : endedMs,
       rewards,
       judge: (metric) => importedOutcome(rewards, failure, metric),
       warnings,

@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
 import { outcomeOf as judgedOutcome, type Outcome } from '../outcome.ts'
-import { earliest, type ForeignJob, type ForeignTrial, NoJobError } from './foreign-job.ts'
+import { earliest, type ForeignJob, type ForeignTrial, latest, NoJobError } from './foreign-job.ts'
 import { readHarborTrial } from './harbor-trial.ts'
 import { Count, optional, readJson, Words } from './json-file.ts'
 import { logsBelow } from './log-list.ts'
@@ -16,7 +16,9 @@ const Results = z.object({
   judged_metric: Words,
   n_total_trials: Count,
   settings: optional(z.record(z.string(), z.unknown())),
-  start_time_ms: optional(z.int()),
+  state: Words,
+  /** Archives of earlier versions have no times. */
+  start_time_ms: z.optional(z.nullable(z.int())),
   scenario_runs: z.array(
     z.object({
       scenario_run_id: z.string(),
@@ -45,10 +47,10 @@ export const readOwnExport = async (folder: string): Promise<ForeignJob | undefi
   const parsed = 'value' in read ? Results.safeParse(read.value) : undefined
   if (!parsed?.success) return undefined
   const { benchmark_run_id, name, agent_name, model_name, scenario_runs, start_time_ms } = parsed.data
-  const counted = scenario_runs.filter(({ replaced }) => !replaced)
-  if (counted.length === 0) throw new NoJobError('The archive is of a run without scenario runs')
-  // Archives of earlier versions have no other time than that of their end.
-  const endedMs = Math.round((await stat(path)).mtimeMs)
+  const counted = scenario_runs.filter(({ replaced, state }) => !replaced && !goesOn.includes(state))
+  if (counted.length === 0) throw new NoJobError('The archive is of a run without scenario runs that have ended')
+  // The archive was made when the run ended.
+  const runEndMs = start_time_ms === undefined ? Math.round((await stat(path)).mtimeMs) : null
   const agent = { name: agent_name ?? name, type: 'job_agent' as const, model_name }
   const folders = await foldersOf(folder, counted)
   const trials: ForeignTrial[] = []
@@ -59,8 +61,8 @@ export const readOwnExport = async (folder: string): Promise<ForeignJob | undefi
     const logs = own ? (await logsBelow(own)).files.map((file) => withoutId(file, run.scenario_run_id)) : []
     const told = own === undefined ? undefined : await recordOf(own, run.scenario_run_id)
     const { duration_ms } = run
-    const earlierMs = start_time_ms === null && duration_ms !== null ? endedMs - duration_ms : null
-    const startedMs = run.start_time_ms ?? told?.startedMs ?? earlierMs
+    const estimateMs = runEndMs !== null && duration_ms !== null ? runEndMs - duration_ms : null
+    const startedMs = run.start_time_ms ?? told?.startedMs ?? estimateMs
     const rewards = run.rewards ?? told?.rewards ?? null
     const outcome = outcomeOf(run)
     trials.push({
@@ -83,8 +85,8 @@ export const readOwnExport = async (folder: string): Promise<ForeignJob | undefi
     identity: benchmark_run_id,
     name: name ?? benchmark_run_id,
     startedMs: earliest(trials.map((trial) => trial.startedMs)),
-    endedMs,
-    hasEnded: true,
+    endedMs: runEndMs ?? latest(trials.map((trial) => trial.endedMs)),
+    hasEnded: parsed.data.state !== 'running',
     expectedTrials: parsed.data.n_total_trials,
     judgedMetric: parsed.data.judged_metric,
     settings: parsed.data.settings,
@@ -92,6 +94,8 @@ export const readOwnExport = async (folder: string): Promise<ForeignJob | undefi
     warnings,
   }
 }
+
+const goesOn = ['running', 'scoring', 'scored']
 
 const scorersOf = ({ scoring_functions }: ScenarioRun): ForeignTrial['scorers'] =>
   scoring_functions?.map(({ name, ...result }) => ({ scoring_function_name: name, ...result })) ?? []
