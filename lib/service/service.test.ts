@@ -153,7 +153,11 @@ describe('a data folder', () => {
     const database = new DatabaseSync(join(dataDir, 'devdeck.db'))
     database.exec('PRAGMA user_version = 999')
     database.close()
-    await expect(startService({ isolation: 'none', dataDir })).rejects.toThrow(/newer Devdeck/)
+    writeFileSync(join(dataDir, 'devdeck.db.v1.bak'), '')
+    writeFileSync(join(dataDir, 'devdeck.db.v998.bak'), '')
+    await expect(startService({ isolation: 'none', dataDir })).rejects.toThrow(
+      /newer Devdeck.*Run the newer release, or restore devdeck\.db\.v1\.bak as devdeck\.db$/,
+    )
   })
 
   it('that holds something else than a database is refused with a reason', async () => {

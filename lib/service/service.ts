@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
 import { createListenerContext, readAccess } from './access.ts'
@@ -7,15 +8,16 @@ import type { Route } from './http/implement.ts'
 import { createListener } from './http/listener.ts'
 import { listen } from './http/server.ts'
 import { createUpgrades } from './http/upgrade.ts'
-import { StartError } from './kit/errors.ts'
-import { logError } from './kit/log.ts'
+import { isDiskFull, StartError } from './kit/errors.ts'
+import { logError, logFailure } from './kit/log.ts'
 import { type ServiceBase, startParts } from './parts.ts'
 import { contractRoutes } from './routes/contract-routes.ts'
 import { beginChoice, type SandboxChoice } from './sandbox/choose.ts'
 import { type DataDir, databaseName, openDataDir, publishAddress, reserveNames } from './store/data-dir.ts'
-import { openDatabase, removeOldBackups } from './store/database.ts'
+import { type Database, openDatabase, removeOldBackups } from './store/database.ts'
 import { LostAndFound } from './store/lost-and-found.ts'
 import { createStores } from './store/stores.ts'
+import { examineLog } from './store/write-ahead-log.ts'
 
 export interface Service {
   url: string
@@ -46,8 +48,13 @@ export const createService = async (
   }
 
   try {
-    const database = openDatabase(join(dataDir.path, databaseName), { tell: (line) => console.log(line) })
+    const file = join(dataDir.path, databaseName)
+    const lostAndFound = new LostAndFound(dataDir.path)
+    const lostChanges = examineLog(file, lostAndFound)
+    if (lostChanges !== undefined) logError({ message: lostChanges })
+    const database = openDatabase(file, { tell: (line) => console.log(line) })
     undo.push(() => database.close())
+    keepLogShort(database, file, (step) => undo.push(step))
     // After the devboxes: one on the machine's own network could take the port and be sent the keys of others.
     let http: Awaited<ReturnType<typeof listen>> | undefined
     undo.push(async () => http?.close())
@@ -60,7 +67,7 @@ export const createService = async (
       folderOf: (devboxId) => join(dataDir.path, 'devboxes', devboxId),
       stopping: stopping.signal,
       onClose: (step) => undo.push(step),
-      lostAndFound: new LostAndFound(dataDir.path),
+      lostAndFound,
     }
     const access = readAccess(base)
     const sealed = [base.store.secrets.problem() ?? []].flat()
@@ -79,7 +86,7 @@ export const createService = async (
     undo.push(publishAddress(dataDir, { address, operatorToken: access.operatorToken }))
     // A start that came this far has shown that the database works.
     const removeBackups = () => {
-      for (const name of removeOldBackups(database.location() ?? '', Date.now()))
+      for (const name of removeOldBackups(file, Date.now()))
         logError({ level: 'info', message: `Deleted ${name}: the migrated database has worked for a week` })
     }
     removeBackups()
@@ -101,6 +108,28 @@ export const createService = async (
     await choice.sandbox.catch(() => undefined)
     throw asStartError(error, config)
   }
+}
+
+// As much as SQLite would let it grow.
+const maxLogBytes = 4 * 2 ** 20
+const logWatchMs = 1000
+
+/** In place of SQLite's own checkpoints, which would restart the log without a generation. */
+const keepLogShort = (database: Database, file: string, onClose: ServiceBase['onClose']) => {
+  database.exec(`PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${maxLogBytes}`)
+  const restartLog = () => {
+    try {
+      database.newGeneration()
+    } catch (error) {
+      // The next attempt may find room.
+      if (!isDiskFull(error)) logFailure('The write-ahead log could not be moved into the database')(error)
+    }
+  }
+  restartLog()
+  const timer = setInterval(() => {
+    if ((statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > maxLogBytes) restartLog()
+  }, logWatchMs).unref()
+  onClose(() => clearInterval(timer))
 }
 
 const folderWatchMs = 1000

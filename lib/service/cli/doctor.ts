@@ -7,7 +7,7 @@ import { countOf, sizeText } from '#lib/service/kit/amounts.ts'
 import { describeIsolation } from '#lib/service/sandbox/doctor.ts'
 import { databaseName, runningService } from '#lib/service/store/data-dir.ts'
 import { inspectDatabase, lostDatabase } from '#lib/service/store/database.ts'
-import { countRecorded, inWords, lostAndFoundName, lostFolders } from '#lib/service/store/lost-and-found.ts'
+import { countRecorded, inWords, lostAndFoundName, lostFolders, notesIn } from '#lib/service/store/lost-and-found.ts'
 import { migrations } from '#lib/service/store/migrations.ts'
 import packageJson from '../../../package.json' with { type: 'json' }
 import type { CommandLine } from './command-line.ts'
@@ -91,6 +91,7 @@ const data = async ({ dataDir, keys }: CommandLine): Promise<Finding[]> => {
       'lost+found',
       `${inWords(lost)} that the database did not know, in ${join(dataDir, lostAndFoundName)}; the command recover lists them again`,
     ])
+  for (const note of lostFolders(dataDir).flatMap(notesIn)) findings.push(['note', 'lost+found', note])
   const file = join(dataDir, databaseName)
   try {
     const problem = lostDatabase(file)

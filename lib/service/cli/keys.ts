@@ -5,6 +5,7 @@ import { databaseName, makeDataDir, runningService } from '#lib/service/store/da
 import { type Database, openDatabase, schemaOfFile } from '#lib/service/store/database.ts'
 import { createKeyStore, type KeyStore } from '#lib/service/store/keys.ts'
 import { migrations } from '#lib/service/store/migrations.ts'
+import { findLogProblem } from '#lib/service/store/write-ahead-log.ts'
 import type { CommandLine } from './command-line.ts'
 
 /** Prints the key alone on stdout, for `KEY=$(…)`, and about it on stderr. */
@@ -60,6 +61,8 @@ const openBesideService = (dataDir: string): Database => {
     const running = runningService(dataDir)
     if (running && schemaOfFile(file) < migrations.length)
       throw new StartError(`The service that runs on ${dataDir} (pid ${running.pid}) is older than this command`)
+    const problem = running ? undefined : findLogProblem(file)
+    if (problem?.keep) throw new StartError(`${problem.text}. Start the service first: it keeps a copy of the log`)
     return openDatabase(file)
   } catch (error) {
     if (error instanceof StartError) throw error

@@ -9,12 +9,14 @@ import { openDatabase } from '#lib/service/store/database.ts'
 import { createDevboxStore, type DevboxStore } from '#lib/service/store/devboxes.ts'
 import {
   inWords,
+  LostAndFound,
   lostFolders,
   namesIn,
   type RecordedFolder,
   recordedFolders,
 } from '#lib/service/store/lost-and-found.ts'
 import { createSnapshotStore, type SnapshotStore } from '#lib/service/store/snapshots.ts'
+import { examineLog } from '#lib/service/store/write-ahead-log.ts'
 import type { CommandLine } from './command-line.ts'
 
 /** Lists again the devboxes and snapshots whose folders are there and whose records are lost. Deletes nothing. */
@@ -22,7 +24,10 @@ export const recover = async ({ dataDir, account }: CommandLine) => {
   if (!existsSync(dataDir)) throw new StartError(`There is no data folder ${dataDir}`)
   const { path, release } = openDataDir(dataDir)
   try {
-    const database = openDatabase(join(path, databaseName), { recover: true })
+    const file = join(path, databaseName)
+    const lostChanges = examineLog(file, new LostAndFound(path))
+    if (lostChanges !== undefined) console.error(lostChanges)
+    const database = openDatabase(file, { recover: true })
     try {
       const stores = { devboxes: createDevboxStore(database), snapshots: createSnapshotStore(database) }
       bringBack(path, stores)

@@ -188,7 +188,8 @@ const inUse = (path: string, pid: number | undefined) =>
 
 const openLock = (path: string, timeout: number): DatabaseSync => {
   const file = join(path, 'lock.db')
-  closeSync(openSync(file, 'a', 0o600))
+  // Not when it is there: closing a file releases the locks that this process has on it.
+  if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
   return new DatabaseSync(file, { timeout })
 }
 

@@ -8,6 +8,8 @@ import { countRecorded, inWords, namesIn } from './lost-and-found.ts'
 import { migrations } from './migrations.ts'
 import { Reserve } from './reserve.ts'
 
+const busyTimeoutMs = 5000
+
 export class Database extends DatabaseSync {
   #reserve: Reserve | undefined
   #commandReserve: Reserve | undefined
@@ -16,6 +18,28 @@ export class Database extends DatabaseSync {
   keepReserves(file: string, commandFile: string) {
     this.#reserve = new Reserve(file)
     this.#commandReserve = new Reserve(commandFile)
+  }
+
+  /**
+   * Moves the write-ahead log into the file and restarts the log, with an odd generation before and an even one after. From
+   * these a start finds out whether a log belongs to the file: one restored from a backup has an older generation.
+   */
+  newGeneration() {
+    this.#stamp('odd')
+    // Without waiting for readers: the log continues then, and restarts the next time.
+    this.exec('PRAGMA busy_timeout = 0')
+    try {
+      this.exec('PRAGMA wal_checkpoint(RESTART)')
+    } finally {
+      this.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
+      this.#stamp('even')
+    }
+  }
+
+  #stamp(parity: 'odd' | 'even') {
+    const { application_id } = this.prepare('PRAGMA application_id').get() as { application_id: number }
+    const next = application_id + 1
+    this.exec(`PRAGMA application_id = ${next % 2 === (parity === 'odd' ? 1 : 0) ? next : next + 1}`)
   }
 
   /**
@@ -48,7 +72,7 @@ export const openDatabase = (
   const database = new Database(privateFile(file))
   try {
     // First of all: two processes may open a new file at the same moment.
-    database.exec('PRAGMA busy_timeout = 5000')
+    database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
     // WAL keeps readers and the writer apart. FULL: an acknowledged write survives a power cut on an honest disk.
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
     addSearchFunctions(database)
@@ -118,7 +142,7 @@ export const inspectDatabase = (file: string): Inspection => {
   const database = new Database(file, { readOnly: true, timeout: 5000 })
   try {
     const schema = schemaVersion(database)
-    const problem = schema > migrations.length ? newerThanThis(schema) : brokenness(database)
+    const problem = schema > migrations.length ? newerThanThis(schema, file) : brokenness(database)
     const hasKeys = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'api_keys'").get() !== undefined
     const count = (condition: string) =>
       hasKeys
@@ -144,15 +168,18 @@ const brokenness = (database: Database): string | undefined => {
   return first?.integrity_check === 'ok' ? undefined : `damaged: ${first?.integrity_check}`
 }
 
-const newerThanThis = (schema: number) =>
-  `The database has schema ${schema}, written by a newer Devdeck; this one knows ${migrations.length}`
+const newerThanThis = (schema: number, file: string) => {
+  const usable = backupsOf(file).filter((name) => Number(/\.v(\d+)\.bak$/.exec(name)?.[1]) <= migrations.length)
+  const older = usable.length > 0 ? `, or restore ${usable.join(' or ')} as ${basename(file)}` : ''
+  return `The database has schema ${schema}, written by a newer Devdeck; this one knows ${migrations.length}. Run the newer release${older}`
+}
 
 const schemaVersion = (database: Database) =>
   (database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version
 
 const migrate = (database: Database, file: string, tell: (line: string) => void) => {
   const version = schemaVersion(database)
-  if (version > migrations.length) throw new StartError(newerThanThis(version))
+  if (version > migrations.length) throw new StartError(newerThanThis(version, file))
   if (version === migrations.length) return
   if (version > 0) {
     const backup = `${file}.v${version}.bak`
@@ -197,7 +224,8 @@ const backupsOf = (file: string): string[] =>
 
 /** Made before SQLite does, which would let the group and others read it; its side files copy the mode. */
 const privateFile = (file: string) => {
-  closeSync(openSync(file, 'a', 0o600))
+  // Not when it is there: closing a file releases the locks that this process has on it, SQLite's too.
+  if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
   return file
 }
 

@@ -1,8 +1,9 @@
-import { mkdirSync, readdirSync, renameSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { countOf } from '#lib/service/kit/amounts.ts'
 
 export const lostAndFoundName = 'lost+found'
+const notesName = 'notes.txt'
 /** The folders of the data folder in which every entry has a record in the database. */
 export const recordedFolders = ['devboxes', 'snapshots'] as const
 export type RecordedFolder = (typeof recordedFolders)[number]
@@ -22,6 +23,16 @@ export class LostAndFound {
     mkdirSync(join(this.folder, kind), { recursive: true, mode: 0o700 })
     renameSync(join(this.#dataDir, kind, name), join(this.folder, kind, name))
     this.#moved[kind]++
+  }
+
+  make(): string {
+    mkdirSync(this.folder, { recursive: true, mode: 0o700 })
+    return this.folder
+  }
+
+  /** Stays until a person deletes the folder; `doctor` shows it. */
+  note(text: string): void {
+    appendFileSync(join(this.make(), notesName), `${text}\n`, { mode: 0o600 })
   }
 
   /** What was moved, for the log; undefined when nothing was. */
@@ -44,6 +55,11 @@ export const lostFolders = (dataDir: string): string[] => {
   return namesIn(folder)
     .sort()
     .map((name) => join(folder, name))
+}
+
+export const notesIn = (folder: string): string[] => {
+  const file = join(folder, notesName)
+  return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
 }
 
 export const inWords = ({ devboxes, snapshots }: Record<RecordedFolder, number>): string =>

@@ -1,0 +1,182 @@
+import { closeSync, copyFileSync, openSync, readFileSync, readSync, renameSync, rmSync, statSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { countOf } from '#lib/service/kit/amounts.ts'
+import { StartError } from '#lib/service/kit/errors.ts'
+import { inspectDatabase } from './database.ts'
+import type { LostAndFound } from './lost-and-found.ts'
+
+// https://sqlite.org/fileformat2.html: the database header, the write-ahead log and its index.
+const logHeaderBytes = 32
+const frameHeaderBytes = 24
+/** A longer log, which only a reader that hangs can cause, is left to SQLite unread. */
+const maxReadBytes = 2 ** 30
+const magicNumbers = [0x377f0682, 0x377f0683]
+
+/** What the first page says of its database: see `Database.newGeneration`. */
+interface Stamp {
+  generation: number
+  schemaCookie: number
+}
+
+interface Log {
+  /** Transactions that SQLite will apply. */
+  commits: number
+  /** Transactions that were stored and cannot be applied, as far as the log still shows them. */
+  lostCommits: number
+  /** Pages of all such transactions. */
+  lostPages: number
+  /** The stamps that its valid transactions write, oldest first. */
+  stamps: Stamp[]
+}
+
+interface Problem {
+  text: string
+  /** Whether the log must be moved away before SQLite applies it, or copied before SQLite drops it. */
+  keep?: 'move' | 'copy'
+}
+
+/**
+ * Compares a database with its write-ahead log. Not for a database that this process has open: closing any file of it
+ * would release SQLite's locks. What is damaged SQLite would drop without a word, and
+ * the log of another database, as after a backup was restored, it would apply.
+ */
+export const findLogProblem = (file: string): Problem | undefined => {
+  const header = readStart(file, 100)
+  if (header?.toString('latin1', 0, 16) !== 'SQLite format 3\0' || isBlank(header)) return undefined
+  const name = basename(`${file}-wal`)
+  const index = readStart(`${file}-shm`, 136)
+  const stamp = stampOf(header)
+  const bytes = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
+  if (bytes > maxReadBytes) return undefined
+  if (bytes === 0) {
+    const pages = index ? index.readUInt32LE(16) - index.readUInt32LE(96) : 0
+    if (pages <= 0 && isMerged(stamp)) return undefined
+    const lost = pages > 0 ? `${countOf(pages, 'changed page')} lost` : 'how many changes are lost is not known'
+    return { text: `${name} is missing, without which ${basename(file)} lacks its latest changes: ${lost}` }
+  }
+  const log = readLog(readFileSync(`${file}-wal`), header.readUInt16BE(16), index)
+  if (!belongs(stamp, log.stamps))
+    return {
+      text: `${name} is the log of a newer ${basename(file)} than this one. Was a backup restored? It was not applied: ${countOf(log.commits, 'change')} in it`,
+      keep: 'move',
+    }
+  if (log.lostPages === 0) return undefined
+  const lost = [
+    ...(log.lostCommits > 0 ? [countOf(log.lostCommits, 'change')] : []),
+    countOf(log.lostPages, 'changed page'),
+  ].join(', ')
+  return {
+    text: `${name} is damaged: ${lost} lost from the damage on; ${countOf(log.commits, 'change')} before it applied`,
+    keep: 'copy',
+  }
+}
+
+/**
+ * Before a start: keeps a log that is damaged or of another database in `lost+found`, and returns what is lost. Throws a
+ * StartError when the database that is left is damaged itself.
+ */
+export const examineLog = (file: string, lostAndFound: LostAndFound): string | undefined => {
+  const problem = findLogProblem(file)
+  if (problem === undefined) return undefined
+  const kept = join(lostAndFound.make(), basename(`${file}-wal`))
+  if (problem.keep === 'copy') copyFileSync(`${file}-wal`, kept)
+  if (problem.keep === 'move') {
+    renameSync(`${file}-wal`, kept)
+    rmSync(`${file}-shm`, { force: true })
+  }
+  const text = `${problem.text}${problem.keep ? `. The log is kept as ${kept}` : ''}`
+  lostAndFound.note(text)
+  const { problem: damage } = inspectDatabase(file)
+  if (damage === undefined) return text
+  throw new StartError(
+    `${text}. What is left of ${basename(file)} is ${damage}. Restore it from a backup, or move it away and run "npm run service -- recover"`,
+  )
+}
+
+/** Reads the log as SQLite does when it recovers: frame by frame, up to the first with a wrong checksum. */
+const readLog = (bytes: Buffer, pageSize: number, index: Buffer | undefined): Log => {
+  const log: Log = { commits: 0, lostCommits: 0, lostPages: 0, stamps: [] }
+  const frameBytes = frameHeaderBytes + (pageSize === 1 ? 65_536 : pageSize)
+  const frames = Math.floor((bytes.length - logHeaderBytes) / frameBytes)
+  const isWhole = bytes.length >= logHeaderBytes && magicNumbers.includes(bytes.readUInt32BE(0))
+  const bigEndian = isWhole && bytes.readUInt32BE(0) === magicNumbers[1]
+  let sum: Checksum = [0, 0]
+  if (isWhole) sum = checksum(bytes.subarray(0, 24), sum, bigEndian)
+  let isValid = isWhole && matches(bytes, 24, sum)
+  // Frames of an earlier use of the file have other salts.
+  const indexed = index?.subarray(32, 40)
+  const salts = isValid ? bytes.subarray(16, 24) : (indexed ?? bytes.subarray(logHeaderBytes + 8, logHeaderBytes + 16))
+  const committed = indexed?.equals(salts) ? index?.readUInt32LE(16) : undefined
+  let pending: Stamp[] = []
+  for (let i = 0; i < frames; i++) {
+    const frame = bytes.subarray(logHeaderBytes + i * frameBytes, logHeaderBytes + (i + 1) * frameBytes)
+    const isOwn = frame.subarray(8, 16).equals(salts)
+    const isCommit = frame.readUInt32BE(4) !== 0
+    if (isValid && isOwn) {
+      sum = checksum(frame.subarray(frameHeaderBytes), checksum(frame.subarray(0, 8), sum, bigEndian), bigEndian)
+      isValid = matches(frame, 16, sum)
+    } else isValid = false
+    if (isValid) {
+      if (frame.readUInt32BE(0) === 1) pending.push(stampOf(frame.subarray(frameHeaderBytes)))
+      if (!isCommit) continue
+      log.commits++
+      log.stamps.push(...pending)
+      pending = []
+    } else if (committed === undefined ? isOwn : i < committed) {
+      log.lostPages++
+      if (isCommit) log.lostCommits++
+    }
+  }
+  if (committed !== undefined) log.lostPages += Math.max(0, committed - Math.max(0, frames))
+  // Without the index, a single frame at the end may be of a transaction that was never complete.
+  else if (log.lostPages === 1) log.lostPages = log.lostCommits = 0
+  return log
+}
+
+type Checksum = [number, number]
+
+/** Of a multiple of 8 bytes, continuing an earlier one. */
+const checksum = (bytes: Buffer, [first, second]: Checksum, bigEndian: boolean): Checksum => {
+  let [a, b] = [first, second]
+  for (let at = 0; at + 8 <= bytes.length; at += 8) {
+    a = (a + (bigEndian ? bytes.readUInt32BE(at) : bytes.readUInt32LE(at)) + b) >>> 0
+    b = (b + (bigEndian ? bytes.readUInt32BE(at + 4) : bytes.readUInt32LE(at + 4)) + a) >>> 0
+  }
+  return [a, b]
+}
+
+const matches = (bytes: Buffer, at: number, [a, b]: Checksum) =>
+  bytes.readUInt32BE(at) === a && bytes.readUInt32BE(at + 4) === b
+
+const stampOf = (page: Buffer): Stamp => ({ generation: page.readInt32BE(68), schemaCookie: page.readUInt32BE(40) })
+
+/** An odd generation is only in the file while the even one that follows it is in the log. */
+const isMerged = ({ generation }: Stamp) => generation % 2 === 0
+
+/** No schema is in the file yet: everything is in the log. */
+const isBlank = (header: Buffer) => header.readUInt32BE(60) === 0
+
+/**
+ * Each use of the log from its start begins with a new generation, so the database below it has that generation, the one
+ * before, or a later one of the same log. VACUUM, with which backups are made, counts the schema cookie up.
+ */
+const belongs = ({ generation, schemaCookie }: Stamp, stamps: readonly Stamp[]): boolean => {
+  const [first] = stamps
+  if (!first) return true
+  const same = stamps.filter((each) => each.generation === generation)
+  const known = same.length === 0 && generation === first.generation - 1 ? [first] : same
+  return known.some((each) => schemaCookie <= each.schemaCookie)
+}
+
+/** The first bytes of a file; undefined when there are not so many. */
+const readStart = (file: string, length: number): Buffer | undefined => {
+  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) < length) return undefined
+  const handle = openSync(file, 'r')
+  try {
+    const bytes = Buffer.alloc(length)
+    readSync(handle, bytes, 0, length, 0)
+    return bytes
+  } finally {
+    closeSync(handle)
+  }
+}
