@@ -141,6 +141,7 @@ const startBox = async (isolation: Isolation, folder: string): Promise<{ box: Bo
     devboxId: 'bench',
     serviceId: 'bench',
     hostname: 'bench',
+    dataDir: folder,
     home: folder,
     tmp: folder,
     run: folder,

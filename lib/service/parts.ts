@@ -156,6 +156,7 @@ const createDevboxes = (base: ServiceBase, quota: StorageQuota) => {
     executions,
     sandbox,
     serviceId,
+    dataDir: dataDir.path,
     folderOf,
     privateNetwork: config.privateNetwork,
   })

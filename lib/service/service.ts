@@ -13,6 +13,7 @@ import { logError, logFailure } from './kit/log.ts'
 import { type ServiceBase, startParts } from './parts.ts'
 import { contractRoutes } from './routes/contract-routes.ts'
 import { beginChoice, type SandboxChoice } from './sandbox/choose.ts'
+import { dataDirProblem } from './sandbox/masks.ts'
 import { type DataDir, databaseName, openDataDir, publishAddress, reserveNames } from './store/data-dir.ts'
 import { type Database, openDatabase, removeOldBackups } from './store/database.ts'
 import { LostAndFound } from './store/lost-and-found.ts'
@@ -39,6 +40,8 @@ export const createService = async (
   choice: SandboxChoice = beginChoice(config.isolation),
 ): Promise<Service> => {
   z.config(z.locales.en())
+  const problem = dataDirProblem(config.dataDir)
+  if (problem !== undefined) throw new StartError(problem)
   const dataDir = openDataDir(config.dataDir)
   const stopping = new AbortController()
   const undo: Parameters<ServiceBase['onClose']>[0][] = [dataDir.release]

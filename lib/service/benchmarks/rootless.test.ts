@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClient } from '#lib/client/client.ts'
@@ -35,10 +34,18 @@ describe.skipIf(problem !== undefined)(`a service that is not root${leftOut}`, (
   let folder: string
   let service: ReturnType<typeof runCommand>
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'devdeck-rootless-'))
+    // Below a folder that trials see, with files of its own user and of root beside the data folder.
+    folder = mkdtempSync('/opt/devdeck-rootless-')
     chmodSync(folder, 0o755)
     mkdirSync(join(folder, 'data'), { mode: 0o700 })
     chownSync(join(folder, 'data'), nobody, nobody)
+    for (const [name, uid] of [
+      ['own', nobody],
+      ['root', 0],
+    ] as const) {
+      writeFileSync(join(folder, name), 'secret\n', { mode: 0o600 })
+      chownSync(join(folder, name), uid, uid)
+    }
     const args = ['--port', '0', '--data-dir', join(folder, 'data'), '--datasets', join(folder, 'tasks')]
     const reward = (test: string) => `if ${test}; then echo 1; else echo 0; fi >/logs/verifier/reward.txt\n`
     writeTask(join(folder, 'tasks/tool'), {
@@ -65,7 +72,13 @@ RUN mkdir /srv/data && echo 'site 8000/tcp' >>/etc/services && date +%s%N >/opt/
         'chmod 600 /dev/null',
         'mknod /tmp/disk b 8 0',
       ],
-      ...['echo x >/proc/sys/kernel/core_pattern', 'echo 100 >/proc/sys/user/max_user_namespaces', `ls ${folder}`],
+      ...['echo x >/proc/sys/kernel/core_pattern', 'echo 100 >/proc/sys/user/max_user_namespaces'],
+      ...[
+        `ls -A ${folder}/data | grep -q .`,
+        `touch ${folder}/data/x`,
+        `grep -q . ${folder}/own`,
+        `cat ${folder}/root`,
+      ],
       ...['cat /proc/kcore | grep -q .', 'touch /usr/bin/env', 'hostname other-name'],
     ]
     writeTask(join(folder, 'tasks/rights'), {

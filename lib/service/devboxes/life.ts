@@ -51,6 +51,7 @@ export interface LifeOptions {
   pipes: Pipes
   sandbox: Sandbox
   serviceId: string
+  dataDir: string
   folderOf: (devboxId: string) => string
   privateNetwork: boolean
 }

@@ -13,6 +13,7 @@ interface Options {
   networkPolicies: NetworkPolicyStore
   sandbox: Sandbox
   serviceId: string
+  dataDir: string
   folderOf: (devboxId: string) => string
   /** Whether devboxes reach the neighbours of this machine. */
   privateNetwork: boolean
@@ -28,6 +29,7 @@ export const siteOf = ({ id, name, account, launch_parameters }: DevboxRecord, o
     devboxId: id,
     serviceId: options.serviceId,
     hostname: hostnameFor(name, id),
+    dataDir: options.dataDir,
     home: join(folder, 'home'),
     tmp: join(folder, 'tmp'),
     run: join(folder, 'run'),

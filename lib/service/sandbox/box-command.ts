@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, lstatSync, readdirSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { programFolders } from './machine-folders.ts'
 import { resolverFile } from './network/outbound.ts'
-import { asOwnUser, hasOwnUsers, systemPlace } from './own-user.ts'
-import { privatePaths } from './private-paths.ts'
+import { asOwnUser, hasOwnUsers, systemPlace, unshare } from './own-user.ts'
 import { isRoot } from './privileges.ts'
 import { publicEtc } from './public-etc.ts'
 import type { Python } from './python.ts'
@@ -12,7 +12,6 @@ import { seccompFilter } from './seccomp.ts'
 import { overlaysOf } from './system.ts'
 
 export const bwrap = '/usr/bin/bwrap'
-export const unshare = '/usr/bin/unshare'
 export const tmp = '/tmp'
 export const run = '/run/devdeck'
 export const bashrcInside = '/run/devdeck-bashrc'
@@ -24,10 +23,10 @@ export const homeOf = (site: Site) => (site.system ? '/root' : `/home/${userOf(s
 export const boxCommand = (
   site: Site,
   uid: number | undefined,
-  secrets: readonly string[],
+  masks: readonly string[],
   python: Python | undefined,
 ): Pick<Launch, 'file' | 'args'> => {
-  const command = (at: (source: string) => string) => [bwrap, ...boxArguments(site, secrets, python, at)]
+  const command = (at: (source: string) => string) => [bwrap, ...boxArguments(site, masks, python, at)]
   if (uid !== undefined || site.system) return asOwnUser(uid, command, site.system ? overlaysOf(site.system) : [])
   // Only root of a user namespace may join what belongs to it, and bwrap makes two, one in the other, of which only the
   // inner one can be named from outside. So it runs in one more, through which commands enter.
@@ -48,14 +47,14 @@ const lockDevices = `for device in ${devices.join(' ')}; do mount -n -o bind,ro 
 
 const boxArguments = (
   site: Site,
-  secrets: readonly string[],
+  masks: readonly string[],
   python: Python | undefined,
   at: (source: string) => string,
 ): string[] => [
   ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-net'],
   ...['--hostname', site.hostname, '--die-with-parent', '--as-pid-1'],
   ...(site.system ? ['--cap-drop', 'ALL', '--bind', systemPlace, '/'] : machineArguments(site)),
-  ...secrets.filter(existsSync).flatMap(hide),
+  ...masks.filter(existsSync).flatMap(hide),
   ...['--proc', '/proc', ...(isRoot && !hasOwnUsers() ? lockedProcFiles() : [])],
   // /dev is in memory: the devbox may write to /dev/shm only, which has a limit.
   ...['--dev', '/dev', ...sharedMemory(site), '--remount-ro', '/dev'],
@@ -81,7 +80,7 @@ const machineArguments = (site: Site): string[] => [
   ...['--unshare-user', '--uid', String(userOf(site).uid), '--gid', String(userOf(site).uid)],
   // In a user namespace of their own, processes could mount the cgroups and lift their limits.
   ...(hasOption('--disable-userns') ? ['--disable-userns'] : []),
-  ...['usr', 'opt', 'bin', 'sbin', 'lib', 'lib32', 'lib64'].flatMap(systemFolder),
+  ...programFolders.flatMap(systemFolder),
   ...publicEtc(),
 ]
 
@@ -121,25 +120,10 @@ const lockedProcFiles = (): string[] =>
       return (stats.mode & 0o222) === 0 ? [] : ['--ro-bind', path, path]
     })
 
-const systemFolder = (name: string): string[] => {
-  const path = `/${name}`
+const systemFolder = (path: string): string[] => {
   if (!existsSync(path)) return []
   return lstatSync(path).isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path]
 }
 
 const hide = (path: string): string[] =>
-  lstatSync(path).isDirectory() ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path]
-
-/**
- * Paths that not every user of the machine may read, in folders that a devbox sees: only where the devbox's user is root
- * outside, or stands for root in a system of its own, must they be hidden from it. Found at the first start.
- */
-export const secretPaths = (isSystem: boolean): Promise<readonly string[]> => {
-  if (!isSystem && (!isRoot || hasOwnUsers())) return Promise.resolve([])
-  secrets ??= privatePaths(localFolders)
-  return secrets
-}
-let secrets: Promise<readonly string[]> | undefined
-
-// The rest of /usr comes from public packages, and searching it takes seconds.
-const localFolders = ['/opt', '/usr/local']
+  lstatSync(path).isDirectory() ? ['--tmpfs', path, '--remount-ro', path] : ['--ro-bind', '/dev/null', path]

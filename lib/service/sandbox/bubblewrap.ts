@@ -5,13 +5,14 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
-import { bashrcInside, boxCommand, bwrap, homeOf, run, secretPaths, tmp, unshare } from './box-command.ts'
+import { bashrcInside, boxCommand, bwrap, homeOf, run, tmp } from './box-command.ts'
 import { enter, enterNetwork, type Namespaces, nsenter, perl, throughHolder } from './enter.ts'
 import { type Enforcement, enforceLimits } from './limits.ts'
+import { masksFor } from './masks.ts'
 import type { Ground, Outbound } from './network/ground.ts'
 import { openOutbound } from './network/outbound.ts'
 import { createConnector } from './own-network.ts'
-import { giveDiskTo, hasOwnUsers, takeOwnUser, takeOwnUsers } from './own-user.ts'
+import { giveDiskTo, hasOwnUsers, takeOwnUser, takeOwnUsers, unshare } from './own-user.ts'
 import { isPrivileged } from './privileges.ts'
 import { childrenOf, isGone, signal, waitUntil } from './processes.ts'
 import { machinePython } from './python.ts'
@@ -26,20 +27,21 @@ import { giveSystemTo } from './system.ts'
 export const bubblewrap: Sandbox & { problem(): Promise<string | undefined> } = {
   isolation: 'bubblewrap',
 
-  start: async (site, tell) => startBox(site, await secretPaths(site.system !== undefined), tell),
+  start: async (site, tell) => startBox(site, await masksFor(site), tell),
 
   /** Why this sandbox cannot be used on this machine, found out by using it. */
   async problem() {
     for (const file of [bwrap, nsenter, unshare, perl]) if (!existsSync(file)) return `${file} is missing`
     const folder = await mkdtemp(join(tmpdir(), 'devdeck-probe-'))
     try {
-      // Without hidden secrets: finding them takes longer than all the rest, and the probe reads none.
+      // Without masks: finding them takes longer than the rest, and the probe reads nothing.
       const box = await startBox(
         {
           devboxId: 'probe',
           // Several services may be probing.
           serviceId: basename(folder),
           hostname: 'probe',
+          dataDir: folder,
           home: folder,
           tmp: folder,
           run: folder,
@@ -64,7 +66,7 @@ export const bubblewrap: Sandbox & { problem(): Promise<string | undefined> } = 
 
 const startBox = async (
   site: Site,
-  secrets: readonly string[],
+  masks: readonly string[],
   tell: (sentence: string) => void = () => undefined,
 ): Promise<Box> => {
   const python = site.root === undefined ? undefined : await machinePython()
@@ -82,7 +84,7 @@ const startBox = async (
     // Detached, it has no terminal of the operator's that a devbox might write to, and takes no Ctrl-C from there.
     const holder = spawnIn(
       {
-        ...boxCommand(site, user?.uid, secrets, python),
+        ...boxCommand(site, user?.uid, masks, python),
         env: { PATH: '/usr/bin:/bin', ...markers(site) },
         cwd: '/',
         joins: enforcement.launch.joins,

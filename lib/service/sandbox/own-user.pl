@@ -1,141 +1,131 @@
-# Runs bwrap as a user that is nobody else on this machine; to be called by root.
+# Starts bwrap as a user that owns nothing else on this machine, or, for a service that is not root, as root of a user
+# namespace that has no other user. Called by `unshare --mount`, so that no mount made here is visible elsewhere.
 #
-# That user cannot enter the service's folders, so what the devbox is to see of them is first mounted where it can, for
-# bwrap alone. A system of its own is put together there as well, at `system`, from overlays over the machine's folders.
-# Arguments: numbers of system calls, the user, how many users, that place, how many sources, the sources, how many
-# overlays, for each its path, its upper and its work folder, how many layers, for each its first user and its folder, from
-# the uppermost down, and then the command.
+# That user cannot enter the service's folders, so whatever the devbox needs from them is first mounted below `place`.
+# The overlays of a system of its own are mounted there too, at `system`.
 #
-# Called by another user, with no user in its arguments, it makes that user root of the devbox and the only one there.
+# These calls have no command: util-linux 2.38 neither maps the users of a mount nor sets a fsuid.
+#
+# Arguments: numbers of system calls; the first user, or nothing; the number of users; the place; the number of sources and
+# the sources; the number of overlays and, for each, its path, upper and work folder, and the number of its layers and,
+# from the top down, their kind, first user and folder; then the command.
 my ($numbers, $user, $users, $place, $count, @rest) = @ARGV;
 my @sources = splice(@rest, 0, $count);
 my @overlays = map {
   my ($path, $upper, $work, $layers) = splice(@rest, 0, 4);
-  {path => $path, upper => $upper, work => $work, layers => [map { [splice(@rest, 0, 2)] } 1 .. $layers]}
+  {path => $path, upper => $upper, work => $work, layers => [map { [splice(@rest, 0, 3)] } 1 .. $layers]}
 } 1 .. shift @rest;
+my $isRoot = $user ne '';
 my %call;
-@call{qw(setns unshare mount prctl setgroups setresgid setresuid setsid seccomp prlimit64 close)} = map { $_ + 0 } split /,/, $numbers;
+@call{qw(setns unshare mount prctl setgroups setresgid setresuid setsid seccomp prlimit64 close setfsuid setfsgid
+  open_tree mount_setattr move_mount)} = map { $_ + 0 } split /,/, $numbers;
 
 sub fail { print STDERR "devdeck: $_[0]: $!\n"; exit 126 }
-sub ask { my ($name, @arguments) = @_; syscall($call{$name}, @arguments) != -1 or fail($name) }
+sub ask { my ($name, @arguments) = @_; my $result = syscall($call{$name}, @arguments); $result != -1 or fail($name); $result }
+sub write_to {
+  my ($path, $text) = @_;
+  open(my $file, '>', $path) or fail($path);
+  defined(syswrite($file, $text)) && close($file) or fail($path);
+}
+# O_PATH
+sub opened { my ($path) = @_; sysopen(my $file, $path, 0x200000) or fail($path); $file }
+sub path_of { '/proc/self/fd/' . fileno($_[0]) }
+sub new_folder { my ($path) = @_; mkdir($path, 0755) or fail($path); $path }
 
-# By number. What a call is given has to be a variable, which a literal is not.
-sub call { my ($number, @arguments) = @_; my $answer = syscall($number, @arguments); $answer != -1 or fail("call $number"); $answer }
-
-# A user namespace that maps users from that number on to those of the devbox, held by its file alone.
-sub from_users {
+# A user namespace that maps users from `first` on to those of the devbox. A child makes it, since only a process outside
+# may map other users than its own; the open file keeps it.
+my %users_from;
+sub users_from {
   my ($first) = @_;
+  return $users_from{$first} if $users_from{$first};
   pipe(my $made, my $making) or fail('pipe');
   pipe(my $over, my $ending) or fail('pipe');
   defined(my $child = fork) or fail('fork');
   if ($child == 0) {
     close($ending);
+    # CLONE_NEWUSER
     ask('unshare', 0x10000000);
     syswrite($making, 'x');
     sysread($over, my $byte, 1);
     exit(0);
   }
+  close($making);
   sysread($made, my $byte, 1);
-  for my $name (qw(uid_map gid_map)) {
-    open(my $file, '>', "/proc/$child/$name") or fail($name);
-    defined(syswrite($file, "$first $user $users")) or fail($name);
-  }
-  open(my $namespace, '<', "/proc/$child/ns/user") or fail('the user namespace of a layer');
+  write_to("/proc/$child/setgroups", 'deny') if $users == 1;
+  write_to("/proc/$child/$_", "$first $user $users") for qw(gid_map uid_map);
+  open(my $namespace, '<', "/proc/$child/ns/user") or fail('user namespace');
   close($ending);
   waitpid($child, 0);
-  $namespace
+  $users_from{$first} = $namespace
 }
 
-# What was called by an ordinary user has its rights in a user namespace from here on, and none outside.
-if ($user eq '') {
-  my ($uid, $gid) = ($> + 0, (split ' ', $))[0]);
-  # CLONE_NEWUSER
-  ask('unshare', 0x10000000);
-  for (['setgroups', 'deny'], ['uid_map', "0 $uid 1"], ['gid_map', "0 $gid 1"]) {
-    my ($name, $text) = @$_;
-    open(my $file, '>', "/proc/self/$name") or fail("/proc/self/$name");
-    defined(syswrite($file, $text)) && close($file) or fail("/proc/self/$name");
-  }
+# A copy of the mount of a folder, with its users mapped to those of the devbox: OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC, then
+# MOUNT_ATTR_IDMAP by AT_EMPTY_PATH.
+sub mapped_tree {
+  my ($first, $folder) = @_;
+  my $tree = ask('open_tree', -100, $folder, 1 | 02000000);
+  ask('mount_setattr', $tree, '', 0x1000, pack('Q4', 0x100000, 0, 0, fileno(users_from($first))), 32);
+  $tree
 }
 
-# Who maps a user other than itself must stand outside of the new user namespace.
-pipe(my $ready, my $go) or fail('pipe');
-defined(my $mapper = $user eq '' ? -1 : fork) or fail('fork');
-if ($mapper == 0) {
-  close($go);
-  my $parent = getppid();
-  exit(1) unless sysread($ready, my $byte, 1);
-  for ($users == 1 ? ['setgroups', 'deny'] : (), ['gid_map', "0 $user $users"], ['uid_map', "0 $user $users"]) {
-    my ($name, $text) = @$_;
-    open(my $file, '>', "/proc/$parent/$name") or fail("/proc/$parent/$name");
-    defined(syswrite($file, $text)) or fail("/proc/$parent/$name");
-  }
-  exit(0);
+# An overlay reads its layers with the rights of whoever mounted it. Mounted by a user who has none, it passes on what
+# everybody may read and nothing else, whoever asks and whenever modes change. The devbox's root owns the files all the
+# same, so it can replace them in its own layer.
+sub mount_public {
+  my ($folder, $how, $at) = @_;
+  # A number that neither the machine nor a devbox uses; leaving 0 gives up the capabilities over files.
+  if ($isRoot) { ask($_, 0x6fffffff) for qw(setfsgid setfsuid) }
+  # MS_RDONLY. Without an upper layer the kernel requires two lower ones.
+  ask('mount', 'devdeck', $at, 'overlay', 1, "${how}lowerdir=$folder:$place/empty");
+  if ($isRoot) { ask($_, 0) for qw(setfsuid setfsgid) }
 }
-close($ready);
 
-# CLONE_NEWNS, then MS_REC | MS_PRIVATE: no mount of this process shows anywhere else.
-ask('unshare', 0x20000);
-ask('mount', 'none', '/', 0, 0x44000, 0);
-my @opened = map { sysopen(my $file, $_, 0x200000) or fail($_); $file } @sources;
-my $named = sub { '/proc/self/fd/' . fileno($_[0]) };
-my %renumbered;
+# No group of the service's goes along. An ordinary user may not give up those it has.
+ask('setgroups', 0, 0) if $isRoot;
+# All opened first, since `place` may hide some.
+my @opened = map { opened($_) } @sources;
 for my $overlay (@overlays) {
-  sysopen($overlay->{"$_ folder"}, $overlay->{$_}, 0x200000) or fail($overlay->{$_}) for qw(upper work);
+  $overlay->{$_} = opened($overlay->{$_}) for qw(upper work);
   for (@{$overlay->{layers}}) {
-    my ($first, $folder) = @$_;
-    if ($user eq '') {
-      sysopen(my $layer, $folder, 0x200000) or fail($folder);
-      push @{$overlay->{opened}}, $layer;
-      next;
-    }
-    # OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC, then MOUNT_ATTR_IDMAP with AT_EMPTY_PATH: the layer's users are the devbox's.
-    # These three calls have one number on every machine.
-    my $tree = call(428, -100, $folder, 1 | 02000000);
-    call(442, $tree, '', 0x1000, pack('Q4', 0x100000, 0, 0, fileno($renumbered{$first} //= from_users($first))), 32);
-    push @{$overlay->{trees}}, $tree;
+    my ($kind, $first, $folder) = @$_;
+    $_ = {isPublic => $kind eq 'public', $isRoot ? (tree => mapped_tree($first, $folder)) : (file => opened($folder))};
   }
 }
 ask('mount', 'devdeck', $place, 'tmpfs', 0, 'mode=755,size=64k');
 for my $i (0 .. $#opened) {
-  my ($source, $target) = ('/proc/self/fd/' . fileno($opened[$i]), "$place/$i");
-  if (-d $source) { mkdir($target, 0755) or fail($target) }
-  else { open(my $file, '>', $target) or fail($target) }
+  my ($source, $target) = (path_of($opened[$i]), "$place/$i");
+  if (-d $source) { new_folder($target) } else { write_to($target, '') }
   # MS_BIND | MS_REC
   ask('mount', $source, $target, 0, 0x5000, 0);
 }
-if (@overlays) { mkdir("$place/system", 0755) or fail("$place/system") }
-my $mounted = 0;
+if (@overlays) { new_folder("$place/$_") for qw(system empty) }
+# What an overlay notes about its files is for root of the machine alone, unless it notes it as users do.
+my $how = $isRoot ? '' : 'userxattr,';
+my $number = 0;
 for my $overlay (@overlays) {
   my @lower = map {
-    my $at = "$place/layer" . $mounted++;
-    mkdir($at, 0755) or fail($at);
+    my $at = $_->{file} ? path_of($_->{file}) : new_folder("$place/layer" . $number++);
     # MOVE_MOUNT_F_EMPTY_PATH
-    call(429, $_, '', -100, $at, 4);
+    ask('move_mount', $_->{tree}, '', -100, $at, 4) if $_->{tree};
+    if ($_->{isPublic}) {
+      my $public = new_folder("$place/public" . $number++);
+      mount_public($at, $how, $public);
+      $at = $public;
+    }
     $at
-  } @{$overlay->{trees}};
-  push @lower, map { $named->($_) } @{$overlay->{opened}};
-  my ($upper, $work) = map { $named->($overlay->{"$_ folder"}) } qw(upper work);
-  my $target = "$place/system$overlay->{path}";
-  # What an overlay notes of its files is for root of the machine alone, unless it is told to note it as users do.
-  my $how = $user eq '' ? 'userxattr,' : '';
-  ask('mount', 'devdeck', $target, 'overlay', 0, $how . 'lowerdir=' . join(':', @lower) . ",upperdir=$upper,workdir=$work");
+  } @{$overlay->{layers}};
+  my ($upper, $work) = map { path_of($overlay->{$_}) } qw(upper work);
+  my $options = "${how}lowerdir=" . join(':', @lower) . ",upperdir=$upper,workdir=$work";
+  ask('mount', 'devdeck', "$place/system$overlay->{path}", 'overlay', 0, $options);
 }
 chdir('/');
-if ($user ne '') {
-  ask('setgroups', 0, 0);
+if ($isRoot) {
   # CLONE_NEWUSER
-  ask('unshare', 0x10000000);
-  syswrite($go, 'x');
-  waitpid($mapper, 0);
-  exit(126) if $? != 0;
+  ask('setns', fileno(users_from(0)), 0x10000000);
   ask('setresgid', 0, 0, 0);
   ask('setresuid', 0, 0, 0);
 }
-# Root of several users keeps rights that others give up, so that the kernel itself is to make no more namespaces.
-if ($users > 1 || $user eq '') {
-  open(my $most, '>', '/proc/sys/user/max_user_namespaces') or fail('max_user_namespaces');
-  defined(syswrite($most, '0')) && close($most) or fail('max_user_namespaces');
-}
+# Root of a system of its own keeps rights that others give up, so the kernel itself refuses it further namespaces.
+write_to('/proc/sys/user/max_user_namespaces', '0') if @overlays;
 exec { $rest[0] } @rest;
 fail($rest[0]);

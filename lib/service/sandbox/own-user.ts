@@ -9,6 +9,7 @@ import { hasCapabilities, isRoot } from './privileges.ts'
 import type { Launch, Site } from './sandbox.ts'
 import { callNumbers } from './seccomp.ts'
 
+export const unshare = '/usr/bin/unshare'
 const script = fileURLToPath(new URL('./own-user.pl', import.meta.url))
 
 /** Where what a devbox sees of the service's folders is mounted for bwrap, seen by nothing else. */
@@ -68,20 +69,21 @@ export const giveDiskTo = async (uid: number, { home, tmp, run, root }: Site): P
   await promisify(execFile)('/usr/bin/chown', ['-hR', `${uid}:${uid}`, '--', ...others], { maxBuffer: 2 ** 26 })
 }
 
-/** An overlay of a system: layers from the uppermost down, each with its first user. */
+/** One mount of a system. */
 export interface Overlay {
   path: string
   upper: string
   work: string
-  layers: readonly { firstUid: number; folder: string }[]
+  /** From the top down, each with its first user. */
+  layers: readonly { firstUid: number; folder: string; isPublic?: boolean }[]
 }
 
 /** Where the system that overlays make is mounted for bwrap. */
 export const systemPlace = `${place}/system`
 
 /**
- * A command of bwrap as that user, or as root of a user namespace that has no other where there is none; with `sources` of
- * the service's folders; `args` is given where each is then.
+ * Runs bwrap as that user, or without one as root of a user namespace that has no other. `command` gets a function that
+ * returns where a folder of the service's is mounted for it.
  */
 export const asOwnUser = (
   uid: number | undefined,
@@ -92,9 +94,13 @@ export const asOwnUser = (
   const at = (source: string) => `${place}/${sources.push(source) - 1}`
   const argv = command(at)
   return {
-    file: '/usr/bin/perl',
+    file: unshare,
     args: [
+      ...(uid === undefined ? ['--user', '--map-root-user'] : []),
       ...[
+        '--mount',
+        '--',
+        '/usr/bin/perl',
         '-f',
         script,
         callNumbers(),
@@ -109,7 +115,7 @@ export const asOwnUser = (
 
 const overlayArguments = ({ path, upper, work, layers }: Overlay): string[] => [
   ...[path, upper, work, String(layers.length)],
-  ...layers.flatMap(({ firstUid, folder }) => [String(firstUid), folder]),
+  ...layers.flatMap(({ firstUid, folder, isPublic }) => [isPublic ? 'public' : 'own', String(firstUid), folder]),
 ]
 
 /** In a container the range may be missing. */

@@ -1,5 +1,5 @@
 import { existsSync, lstatSync, readlinkSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 /**
  * What programs look up in /etc that is the same for every user: names, accounts, certificates, defaults of tools. A list
@@ -32,9 +32,12 @@ const publicNames = [
 /** What a system with users of its own needs beside: how they are made, and how one becomes another. */
 const namesOfUsers = ['pam.d', 'pam.conf', 'security/limits.conf', 'default/useradd', 'adduser.conf', 'deluser.conf']
 
+/** What of /etc the machine's own system shows. */
+export const publicEtcPaths = (): string[] => publicNames.map((name) => join('/etc', name)).filter(existsSync)
+
 /** Those in this machine's that every user may read. */
 export const publicNamesForUsers = (): string[] =>
-  [...publicNames, ...namesOfUsers].filter((name) => existsSync(join('/etc', name)) && isPublic(join('/etc', name)))
+  [...publicNames, ...namesOfUsers].filter((name) => existsSync(join('/etc', name)) && isPublic('/etc', name))
 
 /** Arguments of bwrap that make an /etc of what is public in this machine's. */
 export const publicEtc = (etc = '/etc'): string[] => [
@@ -45,13 +48,15 @@ export const publicEtc = (etc = '/etc'): string[] => [
 const entry = (etc: string, name: string): string[] => {
   const path = join(etc, name)
   const target = join('/etc', name)
-  if (!existsSync(path) || !isPublic(path)) return []
+  if (!existsSync(path) || !isPublic(etc, name)) return []
   return lstatSync(path).isSymbolicLink() ? ['--symlink', readlinkSync(path), target] : ['--ro-bind', path, target]
 }
 
-/** Whether every user of the machine may read it, and not the service's user or its groups alone. */
-const isPublic = (path: string): boolean => {
-  const stats = statSync(path)
-  const needed = stats.isDirectory() ? 0o005 : 0o004
-  return (stats.mode & needed) === needed
+/** Whether everybody on this machine may read it, and enter the folders of /etc above it. */
+const isPublic = (etc: string, name: string): boolean => {
+  const allows = (path: string, needed: number) => (statSync(path).mode & needed) === needed
+  const canEnter = (folder: string): boolean =>
+    folder === '.' || (allows(join(etc, folder), 0o001) && canEnter(dirname(folder)))
+  const path = join(etc, name)
+  return canEnter(dirname(name)) && allows(path, statSync(path).isDirectory() ? 0o005 : 0o004)
 }

@@ -1,17 +1,20 @@
 import { execFile } from 'node:child_process'
-import { existsSync, readdirSync, realpathSync } from 'node:fs'
+import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { isBelow, programFolders } from './machine-folders.ts'
 
-/** The python3 in the PATH of the service, when it is outside the system's folders that devboxes see. */
+/** The python3 in the PATH of the service, unless it is the system's or in somebody's home directory. */
 export interface Python {
-  /** To be mounted at the same place, read-only. */
+  /** Where it is installed: an environment, and the installation it is made from. */
+  prefixes: readonly string[]
+  /** Those to be mounted at the same place, read-only; the others are in folders that every devbox sees. */
   folders: readonly string[]
   bin: string
 }
 
-/** Found once; undefined when there is none, or the system's own is the one. */
+/** Found once; undefined when there is none that devboxes may see. */
 export const machinePython = (): Promise<Python | undefined> => {
   found ??= find()
   return found
@@ -24,13 +27,23 @@ const find = async (): Promise<Python | undefined> => {
   try {
     const { stdout } = await promisify(execFile)('python3', ['-c', script], { timeout: 10_000, cwd: '/' })
     const prefixes = [...new Set((JSON.parse(stdout) as string[]).map((prefix) => realpathSync(prefix)))]
-    const folders = prefixes.filter((prefix) => !/^\/(usr|opt|bin|lib)(\/|$)/.test(prefix))
-    const [first] = folders
-    return first !== undefined && folders.every(isOnlyPython) ? { folders, bin: join(first, 'bin') } : undefined
+    const folders = prefixes.filter((prefix) => !programFolders.some((folder) => isBelow(prefix, folder)))
+    const [first = '/usr'] = prefixes
+    if (['/usr', '/usr/local'].includes(first) || !folders.every((folder) => isOnlyPython(folder) && isShared(folder)))
+      return undefined
+    return { prefixes, folders, bin: join(first, 'bin') }
   } catch {
     // There is no python3; tasks that need one fail with a message of their own.
     return undefined
   }
+}
+
+/** Home directories are not mounted, nor is anything that not everybody may enter. */
+const isShared = (folder: string): boolean => {
+  const homes = ['/root', '/home', homedir()].filter((home) => home !== '/')
+  const isOpen = (path: string): boolean =>
+    (statSync(path).mode & 0o001) !== 0 && (path === dirname(path) || isOpen(dirname(path)))
+  return !homes.some((home) => isBelow(folder, home)) && isOpen(folder)
 }
 
 /** Whether the folder is an installation or an environment of Python and holds nothing else. */

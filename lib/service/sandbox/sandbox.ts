@@ -11,6 +11,8 @@ export interface Site {
   /** The service the devbox belongs to: how its processes are found again after a crash of the service. */
   serviceId: string
   hostname: string
+  /** Everything the service keeps. Masked where the devbox sees the folder that holds it. */
+  dataDir: string
   /** Host directories that stay when the devbox is suspended. */
   home: string
   tmp: string

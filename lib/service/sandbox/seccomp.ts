@@ -57,6 +57,11 @@ export const callNumbers = (): string => {
       'seccomp',
       'prlimit64',
       'close',
+      'setfsuid',
+      'setfsgid',
+      'open_tree',
+      'mount_setattr',
+      'move_mount',
     ] as const
   )
     .map((name) => calls[name][column])
@@ -125,6 +130,8 @@ const calls = {
   seccomp: [317, 277],
   prlimit64: [302, 261],
   close: [3, 57],
+  setfsuid: [122, 151],
+  setfsgid: [123, 152],
 } as const satisfies Record<string, readonly [number] | readonly [number, number]>
 
 const refused: readonly [errno: number, readonly (keyof typeof calls)[]][] = [

@@ -149,6 +149,8 @@ it('names public files only, those alone that everyone may read', () => {
   try {
     mkdirSync(join(etc, 'ssl', 'private'), { recursive: true })
     mkdirSync(join(etc, 'ssl', 'certs'))
+    mkdirSync(join(etc, 'ssh', 'ssh_config.d'), { recursive: true })
+    execFileSync('chmod', ['700', join(etc, 'ssh')])
     for (const [name, mode] of [
       ['hosts', 0o644],
       ['gitconfig', 0o640],
@@ -158,12 +160,12 @@ it('names public files only, those alone that everyone may read', () => {
       execFileSync('chmod', [mode.toString(8), join(etc, name)])
     }
     execFileSync('ln', ['-s', '/usr/share/zoneinfo/UTC', join(etc, 'localtime')])
-    execFileSync('chmod', ['755', join(etc, 'ssl/certs')])
+    execFileSync('chmod', ['755', join(etc, 'ssl/certs'), join(etc, 'ssh/ssh_config.d'), join(etc, 'ssl')])
     renameSync(join(etc, 'gshadow'), join(etc, 'gshadow-'))
     expect(publicEtc(etc).filter((each) => each.startsWith('/etc'))).toEqual(
       expect.arrayContaining(['/etc/hosts', '/etc/ssl/certs', '/etc/localtime']),
     )
-    expect(publicEtc(etc).join(' ')).not.toMatch(/gitconfig|shadow|private/)
+    expect(publicEtc(etc).join(' ')).not.toMatch(/gitconfig|shadow|private|ssh/)
   } finally {
     rmSync(etc, { recursive: true })
   }

@@ -88,6 +88,19 @@ describe.skipIf(problem !== undefined)('a devbox with a system of its own', () =
       expect([name, listed.includes(`/etc/${name}`) || [...ofSystems, ...more].includes(name)]).toEqual([name, true])
   })
 
+  it.runIf(existsSync('/usr/bin/dpkg-deb'))('installs a package, over a file of the machine as well', async () => {
+    const script = `mkdir -p /tmp/p/DEBIAN /tmp/p/usr/bin && cd /tmp/p && echo new >usr/bin/comm && echo new >usr/bin/devdeck-new
+      printf 'Package: devdeck-new\nVersion: 1\nArchitecture: all\nMaintainer: a <a@b>\nDescription: a\n' >DEBIAN/control
+      dpkg-deb -b . /tmp/p.deb >/dev/null && dpkg -i --force-overwrite /tmp/p.deb >/tmp/log 2>&1 || cat /tmp/log
+      cat /usr/bin/comm /usr/bin/devdeck-new; dpkg -s devdeck-new | grep ^Status`
+    const built = await start('package')
+    try {
+      expect(await outputOf(built, script)).toBe('new\nnew\nStatus: install ok installed')
+    } finally {
+      await built.stop()
+    }
+  })
+
   it('begins with what another one has changed, owners and modes kept, and changes none of that', async () => {
     const script = `useradd -m ann; mkdir -p /opt/tool; echo 1 >/opt/tool/a; chown ann /opt/tool/a; chmod 640 /opt/tool/a
       rm /usr/bin/tac; echo kept >/tmp/kept; echo /root/x >/root/x`

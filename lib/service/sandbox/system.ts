@@ -5,13 +5,12 @@ import { chmod, lchown, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { isBelow, machineFolders } from './machine-folders.ts'
 import { asOwnUser, hasOwnUsers, type Overlay, systemPlace, takeOwnUsers } from './own-user.ts'
+import { privatePaths } from './private-paths.ts'
 import { publicNamesForUsers } from './public-etc.ts'
 import { machinePython } from './python.ts'
 import type { System } from './sandbox.ts'
-
-/** Folders of this machine below a system of a devbox's own; all else of it is in the base. */
-const machineFolders = ['/usr', '/opt', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/var/lib/dpkg']
 
 const overlaidFolders = () =>
   machineFolders.filter(
@@ -29,9 +28,8 @@ export const overlaysOf = ({ base, layers, own }: System): Overlay[] =>
       work: join(own, 'work', name),
       layers: [
         ...below.map(({ firstUid, folder }) => ({ firstUid, folder: join(folder, 'upper', name) })),
-        // Of these folders root of the devbox is the owner, as it cannot be of the machine's own.
-        ...(path !== '' && !hasOwnUsers() ? [{ firstUid: 0, folder: join(base, path) }] : []),
-        { firstUid: 0, folder: path === '' ? base : path },
+        { firstUid: 0, folder: join(base, path) },
+        ...(path === '' ? [] : [{ firstUid: 0, folder: path, isPublic: hasOwnUsers() || isBelow(base, path) }]),
       ],
     }
   })
@@ -106,8 +104,8 @@ const probe = async (): Promise<string | undefined> => {
 }
 
 /**
- * What a system of a devbox's own begins with beside the machine's programs: a root with the usual folders, and an /etc of
- * what is public in this machine's. Below `folder`, under a name that tells its contents; made where it is missing.
+ * Makes what a system of a devbox's own starts with besides the machine's programs, below `folder`: a root with the usual
+ * folders, and a copy of what is public in /etc. Its name is a checksum of the contents, so a change makes another one.
  */
 export const makeSystemBase = async (folder: string): Promise<string> => {
   const names = publicNamesForUsers()
@@ -115,13 +113,11 @@ export const makeSystemBase = async (folder: string): Promise<string> => {
   const links = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'].filter(
     (name) => existsSync(`/${name}`) && lstatSync(`/${name}`).isSymbolicLink(),
   )
-  // Every user of a task runs the machine's Python, as an image's: where it is below /root, they get there through it.
   const python = (await machinePython())?.folders ?? []
-  const rootMode = python.some((path) => path.startsWith('/root/')) ? 0o711 : 0o700
   const contents = JSON.stringify([
     version,
     python,
-    names.map((name) => [name, lstatSync(join('/etc', name)).mtimeMs]),
+    await listOf(names.map((name) => join('/etc', name))),
     accounts,
     links.map((name) => readlinkSync(`/${name}`)),
     overlaidFolders(),
@@ -131,7 +127,7 @@ export const makeSystemBase = async (folder: string): Promise<string> => {
   if (existsSync(base)) return base
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const unfinished = await mkdtemp(join(folder, 'new-base-'))
-  for (const [path, mode] of [...rootFolders, ['root', rootMode] as const]) {
+  for (const [path, mode] of rootFolders) {
     await mkdir(join(unfinished, path), { recursive: true, mode })
     await chmod(join(unfinished, path), mode)
   }
@@ -140,15 +136,18 @@ export const makeSystemBase = async (folder: string): Promise<string> => {
     await makeFolders(join(unfinished, path))
     if (!hasOwnUsers()) await execFileOf('/bin/bash', ['-c', copyFolders, 'devdeck', path, join(unfinished, path)])
   }
+  for (const lock of ['lock', 'lock-frontend', 'triggers/Lock'].map((name) => join('/var/lib/dpkg', name))) {
+    if (!existsSync(lock)) continue
+    await makeFolders(join(unfinished, dirname(lock)))
+    // The machine's own, which not everybody may read, could not be locked.
+    await writeFile(join(unfinished, lock), '', { mode: 0o640 })
+  }
   for (const name of links) await symlink(readlinkSync(`/${name}`), join(unfinished, name))
   for (const name of names) {
     await makeFolders(dirname(join(unfinished, 'etc', name)))
-    await promisify(execFile)('/bin/cp', ['-a', join('/etc', name), join(unfinished, 'etc', name)]).catch(
-      () => undefined,
-    )
+    await execFileOf('/bin/cp', ['-a', join('/etc', name), join(unfinished, 'etc', name)]).catch(() => undefined)
   }
-  const unreadable = ['!', '-perm', '-004', '!', '-type', 'l', '!', '-type', 'd', '-delete']
-  await promisify(execFile)('/usr/bin/find', [join(unfinished, 'etc'), ...unreadable]).catch(() => undefined)
+  for (const path of await privatePaths([join(unfinished, 'etc')])) await rm(path, { recursive: true, force: true })
   for (const [name, { content, mode }] of Object.entries(accounts)) {
     await writeFile(join(unfinished, 'etc', name), content)
     await chmod(join(unfinished, 'etc', name), mode)
@@ -159,14 +158,23 @@ export const makeSystemBase = async (folder: string): Promise<string> => {
   return base
 }
 
+/** Every file below these paths with its mode, owner and time of change. */
+const listOf = async (paths: readonly string[]): Promise<string[]> => {
+  const { stdout } = await execFileOf('/usr/bin/find', [...paths, '-printf', '%p %M %U %G %s %C@\\n'], {
+    maxBuffer: 2 ** 26,
+    // A file that was removed meanwhile.
+  }).catch((error: { stdout: string }) => error)
+  return stdout.split('\n').sort()
+}
+
 const execFileOf = promisify(execFile)
 
 /**
- * The folders alone, without what is in them; those that this user may not read stay the machine's. Of dpkg also the files
- * it writes to in their places.
+ * Copies folders without their files, except the files dpkg writes to in place. Folders not everybody may read stay the
+ * machine's; one of them may be the data folder, with the copy itself.
  */
 const copyFolders = `from=$1 to=$2
-cd -- "$from" && find . -mindepth 1 -xdev -type d -readable -executable -print0 2>/dev/null | (cd -- "$to" && xargs -0r mkdir -p --)
+cd -- "$from" && find . -mindepth 1 -xdev -type d \\( ! -perm -005 -prune -o -print0 \\) 2>/dev/null | (cd -- "$to" && xargs -0r mkdir -p --)
 if [[ $from = /var/lib/dpkg ]]; then find . -maxdepth 2 -type f ! -path './info/*' -exec cp --parents -t "$to" -- {} + 2>/dev/null; fi
 true`
 
@@ -179,7 +187,7 @@ const makeFolders = async (path: string): Promise<void> => {
 }
 
 /** To be raised when the same machine would get another base. */
-const version = 1
+const version = 2
 
 const rootFolders: [path: string, mode: number][] = [
   ...['boot', 'dev', 'etc', 'home', 'media', 'mnt', 'opt', 'proc', 'run', 'srv', 'sys', 'usr', 'var'].map(
@@ -193,6 +201,7 @@ const rootFolders: [path: string, mode: number][] = [
     (name): [string, number] => [`var/${name}`, 0o755],
   ),
   ['var/tmp', 0o1777],
+  ['root', 0o700],
 ]
 
 /** The accounts of programs that this machine has, and none of a person's: the first one a task makes is 1000. */

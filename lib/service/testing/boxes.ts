@@ -15,6 +15,7 @@ export const makeSite = (
   return {
     devboxId,
     hostname: devboxId,
+    dataDir: folder,
     home: at('home'),
     tmp: at('tmp'),
     run: at('run'),

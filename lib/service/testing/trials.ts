@@ -90,6 +90,7 @@ export const startTrials = ({ maxEnvironmentBytes = defaultMaxEnvironmentBytes }
     executions,
     sandbox: bubblewrap,
     serviceId,
+    dataDir: folder,
     folderOf,
     privateNetwork: false,
   })

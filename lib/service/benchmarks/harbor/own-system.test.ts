@@ -6,17 +6,20 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { clearEnvironments } from '#lib/service/benchmarks/environments.ts'
 import { keptEnvironments } from '#lib/service/benchmarks/kept-environments.ts'
 import { systemProblem } from '#lib/service/sandbox/system.ts'
+import { sharePython } from '#lib/service/testing/shared-python.ts'
 import { sandboxProblem, settings, startTrials, type Trials } from '#lib/service/testing/trials.ts'
 import { programsOf } from './build/machine-packages.ts'
 
 const problem = sandboxProblem ?? (await systemProblem())
+afterAll(() => python?.remove())
+
 /** A reward of 1 when the command succeeds, else 0. */
 const rewardIf = (command: string) => `if ${command}; then r=1; else r=0; fi; echo $r >/logs/verifier/reward.txt\n`
 
 const hasGit = existsSync('/usr/bin/git')
 const isGitPackage = hasGit && (await programsOf(['apt-get install git'])).has('git')
 
-const hasPytest = spawnSync('python3', ['-m', 'pytest', '--version']).status === 0
+const python = sharePython()
 const hasNewPython = spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 10))']).status === 0
 
 const packed = execFileSync('bash', ['-c', 'cd "$(mktemp -d)" && echo in >inside && tar -cz inside && rm -r "$PWD"'])
@@ -544,7 +547,7 @@ describe.skipIf(problem !== undefined)('a trial in a system of its own', () => {
     expect(trial.warnings.at(-1)).toBe('The solution used what this machine has and the image has not: git')
   })
 
-  it.skipIf(!hasPytest).each([
+  it.skipIf(!python).each([
     ['pytest', '', true],
     ['python3 -m pytest', '', true],
     ['pytest', 'RUN python3 -m pip install pytest', false],
@@ -562,7 +565,7 @@ describe.skipIf(problem !== undefined)('a trial in a system of its own', () => {
   })
 
   // Pytest needs pluggy, and where one is so is the other.
-  it.skipIf(!hasNewPython || !hasPytest).each([
+  it.skipIf(!hasNewPython || !python).each([
     ['', 'import pluggy', '', true],
     ['', 'import json, os.path', '', false],
     ['', 'import own', '', false],

@@ -95,7 +95,7 @@ if [ -d /etc/sudoers.d ]; then
   echo 'Defaults secure_path="${programs}:${defaultPath}"' >/etc/sudoers.d/zz-devdeck && chmod 440 /etc/sudoers.d/zz-devdeck
 fi`
   const read = (file: string) => readFileSync(join(import.meta.dirname, file), 'utf8')
-  const sites = [...((await machinePython())?.folders ?? []).map((folder) => `${folder}/`), '/usr/lib/python3/']
+  const sites = [...((await machinePython())?.prefixes ?? []).map((prefix) => `${prefix}/`), '/usr/lib/python3/']
   const env = {
     PROGRAM: read('extra-programs.sh'),
     MODULE: read('sitecustomize.py'),
