@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import type { Page } from '@playwright/test'
 import { createClient } from '#lib/client/client.ts'
+import { findProcesses } from '#lib/service/sandbox/processes.ts'
 import { expect, isLive, signIn, startProduct, startServiceAlone, test } from './product.ts'
 
 test('ten commands run in one page beside ten tabs, and all of them stay live', async ({ signedIn: page, product }) => {
@@ -36,6 +37,28 @@ test('ten commands run in one page beside ten tabs, and all of them stay live', 
   }
   for (const [at, tab] of tabs.entries())
     if (at % 2 === 0) await expect(tab.getByRole('log', { name: 'Records' }).getByText('exit 137')).toHaveCount(10)
+})
+
+test('a devbox whose processes were killed shows that it failed, and is resumed with its disk', async ({
+  signedIn: page,
+  product,
+}) => {
+  const { devboxes, executions } = product.service
+  const { id, isolation } = await devboxes.createAndAwaitRunning({ body: { name: 'killed-box' } })
+  test.skip(isolation?.sandbox !== 'bubblewrap', 'Plain processes have no sandbox that could be killed')
+  await executions.executeSync({ params: { id }, body: { command: 'echo kept > ~/kept' } })
+  await page.goto(`${product.url}/devboxes/${id}`)
+  await isLive(page)
+  for (const pid of findProcesses({ DEVDECK_DEVBOX_ID: id })) process.kill(pid, 'SIGKILL')
+  await expect(page.getByText('This devbox failed')).toBeVisible()
+  await expect(page.getByText('Its disk is kept until you shut it down.')).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Shut down devbox' })).toBeEnabled()
+  await page.getByRole('button', { name: 'Resume devbox' }).click()
+  await expect(page.getByRole('button', { name: 'Suspend devbox' })).toBeEnabled()
+  await expect(page.getByText('This devbox failed')).toBeHidden()
+  const { stdout } = await executions.executeSync({ params: { id }, body: { command: 'cat ~/kept' } })
+  expect(stdout).toBe('kept\n')
+  await devboxes.shutdown({ params: { id } })
 })
 
 test('a log opens at its end, however tall its lines are', async ({ signedIn: page, product }) => {

@@ -8,7 +8,7 @@ import { Button } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { pathOfText, pathText } from '#lib/console/address/file-path.ts'
 import { paths } from '#lib/console/address/paths.ts'
-import { type Devbox, devboxRefusal } from '#lib/contract/devboxes.ts'
+import { type Devbox, devboxRefusal, resumeRefusal } from '#lib/contract/devboxes.ts'
 import { FileView } from './file-view.tsx'
 import type { FilesPlace } from './files-place.ts'
 import { FolderView } from './folder-view.tsx'
@@ -38,7 +38,7 @@ export const FilesTab = ({ devbox, busy, onResume }: FilesTabProps) => {
   const [hasRun, setHasRun] = useState(refusal === null)
   if (refusal === null && !hasRun) setHasRun(true)
 
-  const resume = status === 'suspended' && (
+  const resume = resumeRefusal(devbox) === null && (
     <Button icon={Play} busy={busy} onClick={() => onResume(devbox)}>
       Resume devbox
     </Button>

@@ -22,6 +22,10 @@ it('says why a devbox ended and what to do next, also for a reason it does not k
     /constructor .*snapshots and its log/,
   )
   expect(endingOf({ status: 'failure' })).toContain('The service gave no reason.')
+  const state_transitions = [{ status: 'running' }, { status: 'failure' }]
+  expect(endingOf({ status: 'failure', failure_reason: 'health_check_failed', state_transitions })).toMatch(
+    /processes were killed.*disk is kept.*Resume/,
+  )
 })
 
 it('tells no time to the millisecond of what is counted in whole seconds', () => {
