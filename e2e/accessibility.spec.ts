@@ -153,6 +153,7 @@ test('pages of benchmarks have no accessibility violation, in both themes, wide 
   await look('/benchmark-runs', main.getByRole('row', { name: /axe before/ }))
   await look('/benchmarks', main.getByRole('row', { name: /axe benchmark/ }))
   await look('/benchmarks/scenarios', main.getByRole('row', { name: /axe__second/ }))
+  await look('/devboxes?trials=shown', main.getByRole('link', { name: 'Hide trial devboxes' }))
   await look('/benchmark-jobs', main.getByRole('row', { name: /axe before/ }))
   await isLive(page)
   await page.getByRole('button', { name: 'Create job' }).first().click()

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { expect, isLive, open, test } from './product.ts'
+import { ignoreFilters } from '#lib/service/testing/ignore-filters.ts'
+import { expect, isLive, open, signIn, startProduct, test } from './product.ts'
 import { makeScenarios, startJob } from './small-jobs.ts'
 
 test.use({ journeys: 'lists' })
@@ -167,4 +168,104 @@ test('an address without a page leads to the thing whose id is in it', async ({ 
   await page.goto(`${product.url}/benchmark-jobs/${id}`)
   await expect(page.getByRole('heading', { name: 'There is no benchmark job with this id' })).toBeVisible()
   await expect(found.getByRole('link', { name: 'strayed devbox' })).toBeVisible()
+})
+
+test('where the service ignores filters, lists, selections and the palette have only rows that match', async ({
+  page,
+  product,
+}) => {
+  const { service } = product
+  const devboxes = await Promise.all(
+    ['keep a', 'keep b', 'other'].map((name) => service.devboxes.createAndAwaitRunning({ body: { name } })),
+  )
+  await service.devboxes.suspend({ params: { id: devboxes[1]?.id ?? '' } })
+  for (const name of ['keep axon', 'other axon']) await service.axons.create({ body: { name } })
+  const [first] = devboxes
+  for (const env of ['keep', 'other'])
+    await service.snapshots.create({
+      params: { id: first?.id ?? '' },
+      body: { name: `${env} disk`, metadata: { env } },
+    })
+  const scenarios = await makeScenarios(product, ['keep scenario', 'other scenario'])
+  for (const name of ['keep set', 'other set'])
+    await service.benchmarks.create({ body: { name, scenario_ids: scenarios } })
+  for (const name of ['keep job', 'other job']) {
+    const { read } = await startJob(product, name, scenarios, 'echo 1 > ~/answer')
+    await expect.poll(async () => (await read()).state).toBe('completed')
+  }
+  const foreign = await ignoreFilters(product.serviceUrl)
+  const elsewhere = await startProduct({ DEVDECK_SERVICE_URL: foreign.url })
+  try {
+    await signIn(page, { url: elsewhere.url, apiKey: product.apiKey })
+    const rows = page.getByRole('main').locator('tr[data-key]')
+    const note = page.getByText("Filtered in the browser, because the service returned rows that don't match.")
+    const lists = [
+      ['/devboxes?search=keep', 2],
+      ['/devboxes?search=keep&status=running', 1],
+      ['/devboxes?search=keep&status=suspended&trials=shown', 1],
+      ['/axons?name=keep', 1],
+      ['/snapshots?metadata[env]=keep', 1],
+      ['/benchmark-jobs?name=keep', 1],
+      ['/benchmark-runs?search=keep', 1],
+      ['/benchmarks?search=keep', 1],
+      ['/benchmarks/scenarios?search=keep', 1],
+    ] as const
+    for (const [path, count] of lists) {
+      await page.goto(elsewhere.url + path)
+      await expect(note, path).toBeVisible()
+      await expect(rows, path).toHaveCount(count)
+      await expect(rows.filter({ hasText: 'other' }), path).toHaveCount(0)
+    }
+    await open(page, `${elsewhere.url}/devboxes?search=nothing-has-this`)
+    await expect(page.getByRole('heading', { name: 'No devbox matches' })).toBeVisible()
+
+    await open(page, `${elsewhere.url}/devboxes?search=keep`)
+    await page.getByRole('checkbox', { name: 'Select all rows shown' }).check()
+    const bar = page.getByRole('region', { name: 'Selected devboxes' })
+    await expect(bar.getByRole('button', { name: 'Shut down 2' })).toBeVisible()
+    await expect(bar.getByRole('button', { name: 'Resume 1' })).toBeVisible()
+    await page.getByRole('button', { name: 'Export', exact: true }).click()
+    const downloading = page.waitForEvent('download')
+    await page.getByRole('menuitem', { name: 'JSON lines, all that match' }).click()
+    const saved = readFileSync(await (await downloading).path(), 'utf8')
+      .trimEnd()
+      .split('\n')
+    expect(saved.map((line) => JSON.parse(line).name).sort()).toEqual(['keep a', 'keep b'])
+    await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click()
+
+    await page.keyboard.press('Control+k')
+    const palette = page.getByRole('dialog', { name: 'Command palette' })
+    await palette.getByRole('combobox').fill('keep')
+    await expect(palette.getByRole('option', { name: 'keep b' })).toBeVisible()
+    await expect(palette.getByRole('option', { name: /^other/ })).toHaveCount(0)
+    await expect(palette.getByText('No records match')).toHaveCount(0)
+    await palette.getByRole('combobox').fill('nothing-has-this')
+    await expect(palette.getByText('No records match')).toBeVisible()
+    await expect(palette.getByRole('option', { name: 'keep b' })).toHaveCount(0)
+  } finally {
+    await elsewhere.stop()
+    await foreign.close()
+  }
+})
+
+test('opening every tab of a devbox and of an axon adds nothing to the activity', async ({
+  signedIn: page,
+  product,
+}) => {
+  const { service, url } = product
+  const { id } = await service.devboxes.createAndAwaitRunning({ body: { name: 'only-read' } })
+  const axon = await service.axons.create({ body: { name: 'only-read' } })
+  const written = async () =>
+    ((await (await page.request.get(`${url}/api/activity`)).json()) as { total_count: number }).total_count
+  const before = await written()
+  for (const path of [`/devboxes/${id}`, `/axons/${axon.id}`]) {
+    await open(page, url + path)
+    const tabs = page.getByRole('main').getByRole('navigation').getByRole('link')
+    for (const tab of await tabs.all()) {
+      await tab.click()
+      await expect(tab).toHaveAttribute('aria-current', 'page')
+      await page.waitForLoadState('networkidle')
+    }
+  }
+  expect(await written()).toBe(before)
 })

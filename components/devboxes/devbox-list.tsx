@@ -230,6 +230,7 @@ const Trials = ({ view, isHidden, count, isAtLeast }: TrialsProps) => {
       <TextLink
         href={devboxListPath({ ...view, trials: isHidden ? 'shown' : undefined })}
         aria-label={`${isHidden ? 'Show' : 'Hide'} trial devboxes`}
+        className="inline-flex min-h-6 min-w-6 items-center justify-center"
       >
         {isHidden ? 'Show' : 'Hide'}
       </TextLink>
