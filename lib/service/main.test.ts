@@ -201,6 +201,13 @@ describe('what keeps it from starting is one line and exit code 1:', () => {
     )
   })
 
+  it('a short key in the data folder', async () => {
+    writeFileSync(join(dataDir, 'api-key'), 'swordfish\n')
+    const line = await refusal(serve().ended)
+    expect(line).toContain(`The key in ${join(dataDir, 'api-key')} has fewer than 16 characters`)
+    expect(line).not.toContain('swordfish')
+  })
+
   it('a data folder in use', async () => {
     const first = serve()
     await first.ready
