@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Axon, AxonList } from '#lib/contract/axons.ts'
 import { sendRaw, startService, type TestService } from '#lib/service/testing/service.ts'
@@ -224,6 +225,16 @@ describe('POST /v1/axons', () => {
         field: 'metadata',
       })
   })
+})
+
+it('reads older axons with more metadata than a new one may have', async () => {
+  const { id } = await service.client.axons.create({ body: { name: 'older' } })
+  const metadata = { large: 'x'.repeat(100_000) }
+  const database = new DatabaseSync(join(service.dataDir, 'devdeck.db'))
+  database.prepare('UPDATE axons SET metadata = ? WHERE id = ?').run(JSON.stringify(metadata), id)
+  database.close()
+  expect((await service.client.axons.get({ params: { id } })).metadata).toEqual(metadata)
+  expect((await service.client.axons.list({ query: { id } })).axons).toMatchObject([{ id, metadata }])
 })
 
 describe('the process that reads lists', () => {
