@@ -321,7 +321,7 @@ export class RunningJob {
       const isOther = this.#metrics.length > 0 && defaultMetric(this.#metrics) !== metric
       this.#deps.store.scenarioRuns.together(() => {
         this.#deps.store.benchmarkJobs.setMetrics(this.#job.id, metrics, metric)
-        if (isOther) this.#rejudge(metric)
+        if (isOther) this.#rejudge(metric, defaultMetric(this.#metrics))
       })
       this.#metrics = metrics
     }
@@ -331,7 +331,7 @@ export class RunningJob {
   }
 
   /** Judges the trials so far again: `reward` came late, and they were judged by another key. */
-  #rejudge(metric: string | null) {
+  #rejudge(metric: string | null, before: string | null) {
     const { benchmarkRuns, scenarioRuns } = this.#deps.store
     for (const run of benchmarkRuns.ofJob(this.#job.id)) {
       for (const { id, rewards, failure, warnings, replaced } of scenarioRuns.ofBenchmarkRun(run.id)) {
@@ -342,7 +342,10 @@ export class RunningJob {
           score: outcome.score,
           outcome: outcome.state,
           scoring_contract_result: rewardResult(rewards, outcome),
-          warnings: [...(warnings ?? []), ...missingMetric(rewards, metric)],
+          warnings: [
+            ...(warnings ?? []).filter((each) => !missingMetric(rewards, before).includes(each)),
+            ...missingMetric(rewards, metric),
+          ],
         })
       }
       if (run.end_time_ms !== null)

@@ -12,7 +12,7 @@ export interface RunConfig {
 export const ourEnvironment = { type: 'devbox' }
 
 const maxTextLength = 256
-const looksSecret = /key|token|secret|password|credential/i
+const looksSecret = /(key|token|secret|password|credentials?)$/i
 
 /**
  * How a job was run, by dotted key. Null is a setting that is known to be unset; what is not reported has no key. Values
@@ -24,19 +24,16 @@ export const settingsOf = ({ environment, verifier, agents, ...job }: RunConfig)
   const shared = first.filter(([key, value]) =>
     others.every((other) => other.some((each) => each[0] === key && isDeepStrictEqual(each[1], value))),
   )
-  return Object.fromEntries([
-    ...multipliers,
-    ...scalarsOf(environment, 'environment.'),
-    ...scalarsOf(verifier, 'verifier.'),
-    ...shared,
-  ])
+  return Object.fromEntries(
+    [...multipliers, ...scalarsOf(environment, 'environment.'), ...scalarsOf(verifier, 'verifier.'), ...shared].filter(
+      ([key]) => !looksSecret.test(key),
+    ),
+  )
 }
 
 const agentSettings = (agent: unknown): [string, unknown][] => [
   ...scalarsOf(agent, 'agent.').filter(([key]) => key.endsWith('_sec')),
-  ...scalarsOf((agent as { kwargs?: unknown } | null)?.kwargs, 'agent.kwargs.').filter(
-    ([key]) => !looksSecret.test(key),
-  ),
+  ...scalarsOf((agent as { kwargs?: unknown } | null)?.kwargs, 'agent.kwargs.'),
 ]
 
 const scalarsOf = (value: unknown, prefix = ''): [string, unknown][] =>

@@ -422,6 +422,13 @@ describe('planned trials', () => {
     expect(planned((await importJob(withAgents(files, 'codex', 'other', 'late'))).job)).toEqual([4, 4])
   })
 
+  it('are those of one agent where it ran on several data sets', async () => {
+    const evals = { codex__large__shop: {}, codex__large__bank: {} }
+    const files = jobOf([one], { n_total_trials: 4, finished_at: null, stats: { evals } })
+    const { 'nightly/config.json': _, ...withoutConfig } = files
+    expect(planned((await importJob(withoutConfig)).job)).toEqual([4])
+  })
+
   it('are unknown where the files do not say them', async () => {
     const { job } = await importJob(jobOf([one], { n_total_trials: null, finished_at: null }))
     expect(planned(job)).toEqual([null])
@@ -470,6 +477,7 @@ describe('settings', () => {
           override_memory_mb: 8192,
           env: { TOKEN: 'hidden' },
           kwargs: { api_key: 'hidden' },
+          api_token: 'hidden',
         },
         verifier: { override_timeout_sec: 30, env: ['TOKEN=hidden'] },
         agents: [
@@ -477,7 +485,7 @@ describe('settings', () => {
             name: 'codex',
             model_name: 'acme/large',
             max_timeout_sec: 60,
-            kwargs: { effort: 'high', api_key: 'hidden' },
+            kwargs: { effort: 'high', max_tokens: 100, api_key: 'hidden' },
           },
         ],
       },
@@ -491,6 +499,7 @@ describe('settings', () => {
       'verifier.override_timeout_sec': 30,
       'agent.max_timeout_sec': 60,
       'agent.kwargs.effort': 'high',
+      'agent.kwargs.max_tokens': 100,
     })
     expect(job.job_spec?.orchestrator_config?.timeout_multiplier).toBe(2)
   })

@@ -61,7 +61,7 @@ export const readHarborFolder = async (folder: string, givenName: string): Promi
     ...('value' in config ? (config.value.agents ?? []) : []),
     { name: run?.agent_name ?? null, model_name: run?.model_name ?? null },
   ].flatMap(({ name, model_name }): AgentConfig[] => (name ? [{ name, type: 'job_agent', model_name }] : []))
-  const jobAgents = configured.length > 0 ? configured : Object.keys(known?.stats?.evals ?? {}).flatMap(agentOfEval)
+  const jobAgents = configured.length > 0 ? configured : agentsOfEvals(Object.keys(known?.stats?.evals ?? {}))
   const folders = await trialFolders(folder)
   const told = recordsOf(known, folders.length === 0)
   const trials: ForeignTrial[] = []
@@ -145,7 +145,7 @@ const recordsOf = (known: z.output<typeof JobResult> | undefined, areAll: boolea
     [...(known?.trial_results ?? []), ...(known?.results ?? [])].flatMap((record, at) => {
       const { trial_name, task_id } = (record ?? {}) as { trial_name?: unknown; task_id?: unknown }
       // Beside folders a record without a name may be that of any of them.
-      const name = trial_name ?? (areAll && typeof task_id === 'string' ? `${task_id}.${at}` : null)
+      const name = trial_name ?? (areAll && typeof task_id === 'string' ? `trial-${at}` : null)
       return typeof name === 'string' ? [[name, inWordsOfHarbor(record)] as const] : []
     }),
   )
@@ -229,6 +229,10 @@ const evalNames = ({ name, model_name }: ForeignAgent, source: string | null): S
   const models = [parts.join('/'), parts.slice(1).join('/'), parts.at(-1)]
   return new Set(models.map((model) => [name, model, source ?? 'adhoc'].filter(Boolean).join('__')))
 }
+
+const agentsOfEvals = (names: readonly string[]): AgentConfig[] => [
+  ...new Map(names.flatMap(agentOfEval).map((agent) => [JSON.stringify(agent), agent])).values(),
+]
 
 /** `agent__model__dataset`, or `agent__dataset`. */
 const agentOfEval = (name: string): AgentConfig[] => {

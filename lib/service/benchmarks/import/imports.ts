@@ -270,7 +270,7 @@ const chosen = (job: ForeignJob, { agent_name, judged_metric }: BenchmarkJobImpo
     const message = `No trial has a reward ${JSON.stringify(wanted)}; there are ${metrics.join(', ') || 'none'}`
     throw invalid({ field: 'judged_metric', message })
   }
-  const ownMetric = job.judgedMetric ?? defaultMetric(metrics)
+  const ownMetric = metrics.find((each) => each === job.judgedMetric) ?? defaultMetric(metrics)
   const metric = wanted ?? ownMetric
   const unnamed = job.trials.filter(({ agent }) => agent.name === null).length
   const agentName = agent_name?.trim() || unknownAgent
