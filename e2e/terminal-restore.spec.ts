@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test'
 import { expect, type Product, test } from './product.ts'
-import { screenText, untilPrompt, untilText } from './terminal-page.ts'
+import { screenText, untilFocused, untilPrompt, untilText } from './terminal-page.ts'
 
 const openTerminal = async (page: Page, product: Product) => {
   const { id } = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'restore' } })
@@ -175,4 +175,42 @@ test('a reload keeps the mouse with the program that asked for it', async ({ sig
   await type(page, 'q')
   await untilText(page, /\$\s*$/)
   expect(await screenText(page)).not.toContain('[<0;')
+
+  // One that is killed leaves the mouse to nobody: the pointer types nothing at the prompt, nor after a reload.
+  const killed = String.raw`bash -c 'printf "\033[?1049h\033[?1003;1006h\033[?25lRUNNING"; kill -9 $$'` + '\n'
+  const movePointer = async () => {
+    for (const x of [40, 80, 120]) await page.locator('.xterm-screen').hover({ position: { x, y: 60 } })
+  }
+  await type(page, killed)
+  await untilText(page, /Killed.*\n.*\$\s*$/)
+  await movePointer()
+  await page.reload()
+  await untilPrompt(page)
+  await movePointer()
+  await type(page, 'echo cl""ean\n')
+  await untilText(page, /^clean$/m)
+  expect(await screenText(page)).not.toContain('<35;')
+
+  // A shell that marks no prompts does not say when it is back: the terminal is reset by hand.
+  await type(page, 'exec bash --norc --noprofile\n')
+  await untilText(page, /bash-\S+[$#] $/)
+  for (const way of ['menu', 'palette']) {
+    await type(page, killed)
+    await untilText(page, /RUNNINGKilled/)
+    if (way === 'menu') {
+      await page.getByRole('button', { name: 'Terminal actions' }).click()
+      await page.getByRole('menuitem', { name: 'Reset terminal' }).click()
+    } else {
+      await page.keyboard.press('Control+Shift+X')
+      await page.keyboard.press('Control+k')
+      await page.getByRole('dialog', { name: 'Command palette' }).getByRole('combobox').fill('reset terminal')
+      await page.keyboard.press('Enter')
+    }
+    await untilText(page, /^clean$/m)
+    await untilFocused(page)
+    await movePointer()
+    await type(page, `echo by-""${way}\n`)
+    await untilText(page, new RegExp(`^by-${way}$`, 'm'))
+    expect(await screenText(page)).not.toContain('<35;')
+  }
 })

@@ -41,6 +41,8 @@ export type TerminalRequest =
   | { t: 'takeover' }
   /** To the process group in the foreground of the terminal. */
   | { t: 'signal'; signal: string }
+  /** Ends all modes that programs have set, for every page that shows the terminal. */
+  | { t: 'reset' }
   /** Ends the shell. */
   | { t: 'close' }
   | { t: 'record'; on: boolean }

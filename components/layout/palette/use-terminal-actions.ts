@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { LucideIcon as Icon } from 'lucide-react'
-import { Columns2, History, Plus, Rows2, SendHorizontal, SquareTerminal } from 'lucide-react'
+import { Columns2, History, Plus, RotateCcw, Rows2, SendHorizontal, SquareTerminal } from 'lucide-react'
 import { usePathname } from 'next/navigation'
 import { useAskTerminals } from '#components/terminal/workspace/use-ask-terminals.ts'
 import { executionQueries } from '#lib/console/queries/executions.ts'
@@ -24,6 +24,7 @@ export const useTerminalActions = (): readonly TerminalAction[] => {
     { label: 'Split terminal right', icon: Columns2, run: () => ask('split', 'right') },
     { label: 'Split terminal down', icon: Rows2, run: () => ask('split', 'down') },
     { label: 'Open closed terminal again', icon: History, run: () => ask('reopen') },
+    { label: 'Reset terminal', icon: RotateCcw, run: () => ask('reset') },
     ...(last === undefined
       ? []
       : [{ label: 'Send last command to terminal', icon: SendHorizontal, run: () => ask('prompt', last) }]),

@@ -9,6 +9,7 @@ import { FindBar, FindButton } from '../tools/find-bar.tsx'
 import { TerminalLinks } from '../tools/links/terminal-links.tsx'
 import { PlainTextView } from '../tools/plain-text-view.tsx'
 import { RecordButton } from '../tools/record-button.tsx'
+import { ResetTerminal } from '../tools/reset-terminal.tsx'
 import { FontSize } from '../tools/settings/font-size.ts'
 import { SettingsButton } from '../tools/settings/settings-button.tsx'
 import { Bell } from './bell.tsx'
@@ -30,6 +31,7 @@ export const PaneOverlays = ({ opened, isFollowed }: { opened: OpenedTerminal; i
     <ClipboardAccess opened={opened} />
     <FontSize opened={opened} />
     <FindBar opened={opened} />
+    <ResetTerminal opened={opened} />
     {!isFollowed && <FileDrop opened={opened} />}
   </>
 )

@@ -1,4 +1,4 @@
-import { ClipboardPaste, Copy, Link, Search, Settings2, TextSelect } from 'lucide-react'
+import { ClipboardPaste, Copy, Link, RotateCcw, Search, Settings2, TextSelect } from 'lucide-react'
 import { useState } from 'react'
 import { DropdownMenu, type MenuItem } from '#components/ui/dropdown-menu.tsx'
 import { paneOf } from '#lib/terminal/page/requests.ts'
@@ -6,6 +6,7 @@ import { terminalSettings } from '#lib/terminal/page/settings.ts'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 import { isMac } from '../pane/platform.ts'
 import { useTerminalRequests } from '../terminal-requests.tsx'
+import { resetRefusal } from './reset-terminal.tsx'
 import { useListener } from './use-pane-events.ts'
 
 interface TerminalMenuProps {
@@ -35,7 +36,7 @@ export const TerminalMenu = ({ opened, onCopy, onPaste }: TerminalMenuProps) => 
   })
 
   if (!place) return null
-  const ask = (kind: 'find' | 'settings' | 'links') => {
+  const ask = (kind: 'find' | 'settings' | 'links' | 'reset') => {
     // What opens now gives the focus back to the terminal, as the menu's item will be gone.
     opened.focus()
     requests.ask(paneOf(opened), kind)
@@ -60,6 +61,12 @@ export const TerminalMenu = ({ opened, onCopy, onPaste }: TerminalMenuProps) => 
     'separator',
     { label: 'Find', icon: Search, hint: keys('F'), onSelect: () => ask('find') },
     { label: 'Links on the screen', icon: Link, onSelect: () => ask('links') },
+    {
+      label: 'Reset terminal',
+      icon: RotateCcw,
+      disabledReason: resetRefusal(session.state),
+      onSelect: () => ask('reset'),
+    },
     { label: 'Terminal settings', icon: Settings2, onSelect: () => ask('settings') },
   ]
   return (

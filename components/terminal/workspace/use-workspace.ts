@@ -69,6 +69,8 @@ export const useWorkspace = (devboxId: string) => {
   useServing(devboxId, 'new-tab', actions.open)
   useServing(devboxId, 'split', split)
   useServing(devboxId, 'reopen', actions.reopen)
+  const reset = () => requests.ask(paneOf({ devboxId, name: shownTab(latest.current).active }), 'reset')
+  useServing(devboxId, 'reset', reset)
   useServing(devboxId, 'prompt', (text) =>
     requests.ask(paneOf({ devboxId, name: shownTab(latest.current).active }), 'prompt', text),
   )
@@ -95,6 +97,8 @@ export const useWorkspace = (devboxId: string) => {
     show,
     activate,
     toggleMaximised,
+    /** Resets the active pane. */
+    reset,
     ...statuses,
     ...actions,
     split,

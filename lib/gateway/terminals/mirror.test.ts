@@ -211,7 +211,7 @@ describe('the marks of commands', () => {
 
   it('are none of the alternate screen, nor of a terminal that was reset', async () => {
     const { write, marks } = open()
-    write('\x1b[?1049h\x1b]133;A\x07\x1b[?1049l')
+    write('\x1b[?1049h\x1b]133;C\x07\x1b[?1049l')
     expect(await marks()).toEqual([])
     write('\x1b]133;A\x07\x1bc')
     expect(await marks()).toEqual([])

@@ -227,6 +227,7 @@ export class SharedTerminal implements OpenTerminal {
     } else if (viewer !== this.#people.writer)
       viewer.tell({ t: 'problem', code: 'conflict', message: 'Only the page that writes may do this; take over first' })
     else if (request.t === 'signal') void this.#control({ action: 'signal', signal: request.signal }, 'signalled')
+    else if (request.t === 'reset') this.#reset()
     else if (request.t === 'close') this.#closeFor(viewer)
     else if (request.t === 'record') void this.#recording.turn(request.on)
     else this.#turnFollow(viewer, request.on)
@@ -235,6 +236,13 @@ export class SharedTerminal implements OpenTerminal {
   #closeFor({ opening: { signedIn: session, browser, address } }: Viewer): void {
     // The page is told by `#control` where it fails.
     if (session) void endShell(this, { session, browser, address }).catch(() => undefined)
+  }
+
+  #reset(): void {
+    this.#output.reset()
+    for (const viewer of this.#people.all) viewer.showAnew()
+    // The prompt, or a program that goes on, draws itself again.
+    this.#size.nudge()
   }
 
   #takeOver(viewer: Viewer): void {

@@ -1,4 +1,4 @@
-import { aboveNewShell } from '#lib/terminal/xterm/characters.ts'
+import { aboveNewShell, resetModes } from '#lib/terminal/xterm/characters.ts'
 import { TerminalMirror } from './mirror.ts'
 import { OutputRing } from './output-ring.ts'
 import type { Size } from './size-keeper.ts'
@@ -94,6 +94,12 @@ export class ShellOutput {
   add(bytes: Buffer, parsed: () => void): void {
     this.#ring.add(bytes)
     this.#mirror.write(bytes, parsed)
+  }
+
+  /** Ends all modes that programs have set. What was printed before no longer makes the screen what it is. */
+  reset(): void {
+    this.#mirror.write(Buffer.from(`\x18${resetModes}`))
+    this.#ring.restart(this.#ring.end)
   }
 
   /** Calls `run` when all output until now is parsed. */

@@ -3,6 +3,7 @@ import { type AddressInfo, createServer, connect as dial, type Socket } from 'no
 import { expect, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { startService } from '#lib/service/testing/service.ts'
+import { openXterm } from '#lib/terminal/xterm/headless.ts'
 import type { TerminalNotice, TerminalRequest } from '#lib/wire/terminals.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 
@@ -164,6 +165,26 @@ export class TestPage {
     this.ask({ t: 'ack', n: this.unread })
     this.unread = 0
   }
+}
+
+/** What a page of 80 by 24 shows, and whether its mouse and its keys are a program's. */
+export const screenOf = (page: TestPage) => {
+  const core = openXterm({ cols: 80, rows: 24, scrollback: 0 })
+  core._inputHandler.parse(Buffer.concat(page.painted))
+  const { buffers, coreService, coreMouseService } = core
+  const { lines } = buffers.active
+  const text = Array.from({ length: 24 }, (_, row) => lines.get(row)?.translateToString(true))
+    .join('\n')
+    .trimEnd()
+  const screen = {
+    text,
+    isOnOwnScreen: buffers.active === buffers.alt,
+    mouse: coreMouseService.activeProtocol,
+    isCursorHidden: coreService.isCursorHidden,
+    applicationCursorKeys: coreService.decPrivateModes.applicationCursorKeys,
+  }
+  core.dispose()
+  return screen
 }
 
 /** Passes TCP connections on, until they are cut. */

@@ -161,10 +161,14 @@ export class Viewer {
       if (bytes.length > 0) this.#send(bytes)
       return
     }
-    this.#phase = 'behind'
-    this.#wantsAll = true
-    this.#lastSnapshotAt = 0
-    this.#catchUp()
+    this.#showAll()
+  }
+
+  /** The screen is not what the output made it: the page is sent all of it once more. */
+  showAnew(): void {
+    if (this.#phase === 'waiting') return
+    this.#forgetSnapshot()
+    this.#showAll()
   }
 
   /** The output that follows does not continue what the page shows: it is sent nothing until `begin`. */
@@ -266,6 +270,13 @@ export class Viewer {
     this.#events?.behind(this.#wantsAll ? scrollback : Math.min(scrollback, floodScrollback))
   }
 
+  #showAll(): void {
+    this.#phase = 'behind'
+    this.#wantsAll = true
+    this.#lastSnapshotAt = 0
+    this.#catchUp()
+  }
+
   #forgetSnapshot(): void {
     clearTimeout(this.#snapshotTimer)
     this.#snapshotTimer = undefined
@@ -323,6 +334,7 @@ const PageRequest = z.discriminatedUnion('t', [
   z.object({ t: z.literal('ping'), id: count }),
   z.object({ t: z.literal('takeover') }),
   z.object({ t: z.literal('signal'), signal: z.enum(terminalSignals) }),
+  z.object({ t: z.literal('reset') }),
   z.object({ t: z.literal('close') }),
   z.object({ t: z.literal('record'), on: z.boolean() }),
   z.object({ t: z.literal('follow'), on: z.boolean() }),

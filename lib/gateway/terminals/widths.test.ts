@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openXterm } from '#lib/terminal/xterm/headless.ts'
-import { startTerminals, TestPage, until } from './testing.ts'
+import { screenOf, startTerminals, TestPage, until } from './testing.ts'
 
 let started: Awaited<ReturnType<typeof startTerminals>>
 beforeAll(async () => {
@@ -10,18 +9,6 @@ afterAll(async () => {
   await started.gateway.close()
   await started.service.close()
 })
-
-const screenOf = (page: TestPage): string => {
-  const core = openXterm({ cols: 80, rows: 24, scrollback: 0 })
-  core._inputHandler.parse(Buffer.concat(page.painted))
-  const text = Array.from({ length: 24 }, (_, row) =>
-    (core.buffers.normal.lines.get(row) as unknown as { translateToString(trim: boolean): string }).translateToString(
-      true,
-    ),
-  ).join('\n')
-  core.dispose()
-  return text.trimEnd()
-}
 
 it('a line edited at the prompt shows what would run, whatever the width of its characters', async () => {
   const { gateway, cookie, devboxId } = started
@@ -38,17 +25,17 @@ it('a line edited at the prompt shows what would run, whatever the width of its 
   ]) {
     // Ctrl-A, X, Ctrl-E and four times Backspace; Ctrl-C leaves the line on the screen.
     page.type(line)
-    await until(() => expect(screenOf(page)).toContain(line.slice(-8)))
+    await until(() => expect(screenOf(page).text).toContain(line.slice(-8)))
     page.type(`\x01X\x05${'\x7f'.repeat(4)}`)
-    await until(() => expect(screenOf(page)).toMatch(/[$#] Xecho .*abcd$/))
+    await until(() => expect(screenOf(page).text).toMatch(/[$#] Xecho .*abcd$/))
     expect(
       screenOf(page)
-        .split('\n')
+        .text.split('\n')
         .at(-1)
         ?.replace(/^.*?[$#] /, ''),
     ).toBe(`X${line.slice(0, -4)}`)
     page.type('\x03')
-    await until(() => expect(screenOf(page)).toMatch(/\^C\n.*[$#]$/))
+    await until(() => expect(screenOf(page).text).toMatch(/\^C\n.*[$#]$/))
   }
   await page.leave()
 })

@@ -12,6 +12,7 @@ interface Requests {
   find: undefined
   settings: undefined
   links: undefined
+  reset: undefined
   focus: undefined
 }
 export type RequestKind = keyof Requests

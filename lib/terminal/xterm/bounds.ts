@@ -1,4 +1,5 @@
 import { type Core, internalsOf, type Line, type Screen } from './internals.ts'
+import { endModesAtPrompt } from './killed-programs.ts'
 import { countAsLibc } from './widths.ts'
 
 interface Terminal {
@@ -16,6 +17,7 @@ export const boundXterm = (terminal: Terminal): void => {
   boundCounts(core)
   countAsLibc(terminal, core)
   boundAccents(core)
+  endModesAtPrompt(core)
   mendErase(core)
   mendSizes(terminal, core)
 }

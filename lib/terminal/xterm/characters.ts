@@ -41,10 +41,15 @@ export const aboveNewShell = ({ cols, rows }: { cols: number; rows: number }): s
     .padStart(Math.ceil((cols + newShellRule.length) / 2), '─')
     .padEnd(cols, '─')
     .slice(0, cols)
-  // The cursor is saved first, so that leaving the alternate screen moves it only when it was there.
-  return `\x1b7\x1b[?1049l\x1b[!p${plainModes}\r\n\x1b[0m\x1b[J\x1b[2m${rule}\x1b[0m${'\r\n'.repeat(rows)}\x1b[H`
+  return `${resetModes}\r\n\x1b[0m\x1b[J\x1b[2m${rule}\x1b[0m${'\r\n'.repeat(rows)}\x1b[H`
 }
 
 /** What a soft reset leaves on: mouse reports, focus reports, bracketed paste, and the palette. */
 const plainModes =
   '\x1b[?9;1000;1002;1003;1004;1005;1006;1015;1016;2004;2026l\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\'
+
+/**
+ * Leaves a terminal with its screen, and with no mode that a program has set. The cursor is saved first, so that leaving
+ * the alternate screen moves it only when it was there.
+ */
+export const resetModes = `\x1b7\x1b[?1049l\x1b[!p${plainModes}`

@@ -29,6 +29,7 @@ export interface Line {
   getWidth(at: number): number
   hasContent(at: number): number
   addCodepointToCell(at: number, code: number, width: number): void
+  translateToString(trimRight: boolean): string
 }
 
 type Listen<T> = (listener: (event: T) => void) => { dispose(): void }
@@ -121,6 +122,10 @@ export interface Core {
     _windowTitleStack: string[]
     _iconNameStack: string[]
     print(data: Uint32Array, start: number, end: number): void
+    carriageReturn(): void
+    lineFeed(): void
+    resetModePrivate(modes: Params): void
+    softReset(params: Params): void
     setTitle(text: string): void
     setIconName(text: string): void
     /** Parses at once and to the end; `Terminal.write` would do so some time later. */
@@ -160,6 +165,7 @@ const partsOf = (core: Core | undefined): Record<string, unknown> => ({
   '_charsetService._charsets': core?._charsetService?._charsets,
   '_inputHandler.parse': core?._inputHandler?.parse,
   '_inputHandler.print': core?._inputHandler?.print,
+  '_inputHandler.softReset': core?._inputHandler?.softReset,
   '_inputHandler.registerCsiHandler': core?._inputHandler?.registerCsiHandler,
   '_inputHandler._windowTitleStack': core?._inputHandler?._windowTitleStack,
   '_inputHandler._curAttrData': core?._inputHandler?._curAttrData?.extended?._ext,

@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { screenOf, startTerminals, TestPage, until } from './testing.ts'
+
+let started: Awaited<ReturnType<typeof startTerminals>>
+beforeAll(async () => {
+  started = await startTerminals()
+})
+afterAll(async () => {
+  await started.gateway.close()
+  await started.service.close()
+})
+
+const open = async (name: string, query = '') => {
+  const { gateway, cookie, devboxId } = started
+  const page = new TestPage(gateway, `/api/terminals/${devboxId}/${name}?cols=80&rows=24${query}`, { cookie })
+  await page.told({ t: 'people' })
+  return page
+}
+const killed = `bash -c 'printf "\\e[?1049h\\e[?1003h\\e[?1006h\\e[?25l\\e[?1h\\e=RUNNING"; kill -9 $$'`
+const plain = { isOnOwnScreen: false, mouse: 'NONE', isCursorHidden: false, applicationCursorKeys: false }
+
+it('a program that is killed leaves the prompt without its modes, on every page and after a reload (case 05)', async () => {
+  const page = await open('killed')
+  await page.shows(/[$#] /)
+  page.type(`echo before; ${killed}\n`)
+  await until(() =>
+    expect(screenOf(page)).toMatchObject({ ...plain, text: expect.stringMatching(/Killed.*\n.*[$#]$/) }),
+  )
+  expect(screenOf(page).text).toMatch(/\nbefore\n.*Killed/)
+  const reloaded = await open('killed')
+  await until(() => expect(reloaded.lastSnapshot).toBeDefined())
+  expect(screenOf(reloaded)).toEqual(screenOf(page))
+  await page.leave()
+  await reloaded.leave()
+})
+
+it('a terminal whose shell marks nothing is reset when a page asks for it, for all pages', async () => {
+  const page = await open('reset')
+  await page.shows(/[$#] /)
+  page.type('exec bash --norc --noprofile --noediting\n')
+  await until(() => expect(screenOf(page).text).toMatch(/bash-\S+[$#]$/))
+  const watcher = await open('reset')
+  page.type(`echo before; ${killed}\n`)
+  await until(() => expect(screenOf(page)).toMatchObject({ isOnOwnScreen: true, mouse: 'ANY', isCursorHidden: true }))
+  await until(() => expect(screenOf(page).text).toMatch(/Killed/))
+  const { epoch } = page
+  watcher.ask({ t: 'reset' })
+  await watcher.told({ t: 'problem', code: 'conflict' })
+  page.ask({ t: 'reset' })
+  for (const each of [page, watcher])
+    await until(() => expect(screenOf(each)).toMatchObject({ ...plain, text: expect.stringMatching(/\nbefore/) }))
+  page.type('echo af""ter\n')
+  for (const each of [page, watcher]) await until(() => expect(screenOf(each).text).toMatch(/\nafter\n/))
+  // What a page missed no longer leads to what is on the screen.
+  const back = await open('reset', `&epoch=${epoch}&since=0`)
+  expect(back.last('ready')?.from).toBe('snapshot')
+  await until(() => expect(screenOf(back).text).toMatch(/\nafter\n/))
+  expect(screenOf(back)).toMatchObject(plain)
+})
