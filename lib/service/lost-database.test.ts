@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -96,6 +96,10 @@ describe('a database that is lost', () => {
     writeFileSync(at('devdeck.db-wal'), 'x'.repeat(5000))
     await expect(start()).rejects.toThrow(/write-ahead log/)
     expect(existsSync(at('devdeck.db-wal'))).toBe(true)
+    expect(await command('recover')).toMatchObject({ code: 0 })
+    const [when = ''] = readdirSync(at('lost+found'))
+    expect(statSync(at('lost+found', when, 'devdeck.db-wal')).size).toBe(5000)
+    await start()
   })
 
   it('gives what has no record beside it to the account that recovers', async () => {

@@ -16,7 +16,7 @@ import {
   recordedFolders,
 } from '#lib/service/store/lost-and-found.ts'
 import { createSnapshotStore, type SnapshotStore } from '#lib/service/store/snapshots.ts'
-import { examineLog } from '#lib/service/store/write-ahead-log.ts'
+import { examineLog, keepOrphanedLog } from '#lib/service/store/write-ahead-log.ts'
 import type { CommandLine } from './command-line.ts'
 
 /** Lists again the devboxes and snapshots whose folders are there and whose records are lost. Deletes nothing. */
@@ -25,7 +25,9 @@ export const recover = async ({ dataDir, account }: CommandLine) => {
   const { path, release } = openDataDir(dataDir)
   try {
     const file = join(path, databaseName)
-    const lostChanges = examineLog(file, new LostAndFound(path))
+    const lostAndFound = new LostAndFound(path)
+    keepOrphanedLog(file, lostAndFound)
+    const lostChanges = examineLog(file, lostAndFound)
     if (lostChanges !== undefined) console.error(lostChanges)
     const database = openDatabase(file, { recover: true })
     try {

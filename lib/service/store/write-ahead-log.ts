@@ -93,6 +93,16 @@ export const examineLog = (file: string, lostAndFound: LostAndFound): string | u
   )
 }
 
+/** Keeps the log of a lost database: SQLite deletes one that it finds beside a new file. */
+export const keepOrphanedLog = (file: string, lostAndFound: LostAndFound): void => {
+  const bytes = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  if (bytes(file) > 0 || bytes(`${file}-wal`) === 0) return
+  const kept = join(lostAndFound.make(), basename(`${file}-wal`))
+  renameSync(`${file}-wal`, kept)
+  rmSync(`${file}-shm`, { force: true })
+  lostAndFound.note(`The log of a database that was lost is kept as ${kept}`)
+}
+
 /** Reads the log as SQLite does when it recovers: frame by frame, up to the first with a wrong checksum. */
 const readLog = (bytes: Buffer, pageSize: number, index: Buffer | undefined): Log => {
   const log: Log = { commits: 0, lostCommits: 0, lostPages: 0, stamps: [] }
