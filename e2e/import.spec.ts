@@ -29,7 +29,7 @@ test('a zip of a job, dropped on the list of jobs, is imported under the agent i
   await dialog.getByLabel('Agent name').fill('solver')
   await dialog.getByLabel('Judged metric').fill('speed')
   await dialog.getByRole('button', { name: 'Import' }).click()
-  await expect(dialog.getByRole('alert')).toContainText('there are reward')
+  await expect(dialog.getByRole('alert')).toContainText('Keys in this job: reward')
   await dialog.getByLabel('Judged metric').fill('')
   await dialog.getByRole('button', { name: 'Import' }).click()
   const summary = dialog.getByRole('status').filter({ hasText: 'nightly' })

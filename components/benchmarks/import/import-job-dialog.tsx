@@ -49,7 +49,7 @@ export const ImportJobDialog = ({ dropped, onClose }: ImportJobDialogProps) => {
       open
       onOpenChange={(isOpen) => isOpen || onClose()}
       title="Import job"
-      description="A job that Harbor ran elsewhere, or the logs of a run that was made here, as a zip of its folder."
+      description="Upload a zip of a job folder from Harbor or Terminal-Bench, or run logs downloaded from Devdeck."
       busy={isPending}
       footer={
         <>

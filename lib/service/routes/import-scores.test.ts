@@ -360,7 +360,7 @@ describe('several reward keys', () => {
     expect({ status, field: body.field, message: body.message }).toEqual({
       status: 400,
       field: 'judged_metric',
-      message: expect.stringContaining('there are accuracy, latency_sec'),
+      message: 'No trial has the reward key speed. Keys in this job: accuracy, latency_sec',
     })
   })
 

@@ -9,7 +9,7 @@ import type { ScoringResult } from '#lib/contract/scenario-runs.ts'
 import { jobEnd, runFailure, scenarioRunStateOf } from '#lib/service/domain/benchmark-jobs.ts'
 import { runScore } from '#lib/service/domain/benchmark-runs.ts'
 import { countOf } from '#lib/service/kit/amounts.ts'
-import { invalid } from '#lib/service/kit/errors.ts'
+import { invalid, ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
 import type { EndedScenarioRun } from '#lib/service/store/scenario-runs.ts'
 import type { StorageQuota } from '#lib/service/store/storage-quota.ts'
@@ -267,8 +267,8 @@ const chosen = (job: ForeignJob, { agent_name, judged_metric }: BenchmarkJobImpo
   const metrics = [...new Set(job.trials.flatMap(({ rewards }) => Object.keys(rewards ?? {})))]
   const wanted = judged_metric?.trim() || null
   if (wanted !== null && !metrics.includes(wanted)) {
-    const message = `No trial has a reward ${JSON.stringify(wanted)}; there are ${metrics.join(', ') || 'none'}`
-    throw invalid({ field: 'judged_metric', message })
+    const message = `No trial has the reward key ${wanted}. Keys in this job: ${metrics.join(', ') || 'none'}`
+    throw new ServiceError('invalid_argument', message, { field: 'judged_metric', shouldRetry: false })
   }
   const ownMetric = metrics.find((each) => each === job.judgedMetric) ?? defaultMetric(metrics)
   const metric = wanted ?? ownMetric
