@@ -39,6 +39,9 @@ const finiteScore = ({ score }: Scored): number | undefined =>
 const hasTimedOut = ({ state, failure_reason }: Scored): boolean =>
   state === 'TIMEOUT' || /time_?d?_?out/i.test(failure_reason?.exception_type ?? '')
 
+/** Scores that are computed differ from what they stand for in their last digits. */
+const rounding = 1e-9
+
 /** Whether all scores that may count lie within 0 and 1, and from which score on an attempt passes. */
 export const scaleOf = (
   agents: readonly { outcomes: readonly Scored[] }[],
@@ -47,14 +50,11 @@ export const scaleOf = (
   const is_unit_range = agents.every(({ outcomes }) =>
     outcomes.every((outcome) => {
       const score = countedScore(outcome, 'zero') ?? 0
-      return score >= 0 && score <= 1
+      return score >= -rounding && score <= 1 + rounding
     }),
   )
   return { is_unit_range, threshold: threshold ?? (is_unit_range ? 1 : null) }
 }
-
-/** Means over equal scores differ in their last digits. */
-const rounding = 1e-9
 
 /** Null without a score or a threshold. */
 export const passes = (score: number | null, threshold: number | null): boolean | null =>
