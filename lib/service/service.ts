@@ -117,9 +117,9 @@ export const createService = async (
 const maxLogBytes = 4 * 2 ** 20
 const logWatchMs = 1000
 
-/** In place of SQLite's own checkpoints, which would restart the log without a generation. */
+/** In place of SQLite's own checkpoints. */
 const keepLogShort = (database: Database, file: string, onClose: ServiceBase['onClose']) => {
-  database.exec(`PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${maxLogBytes}`)
+  database.exec(`PRAGMA journal_size_limit = ${maxLogBytes}`)
   const restartLog = () => {
     try {
       database.newGeneration()

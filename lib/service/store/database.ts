@@ -2,7 +2,7 @@ import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSyn
 import { basename, dirname, join } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { sizeText } from '#lib/service/kit/amounts.ts'
-import { isDiskFull, StartError } from '#lib/service/kit/errors.ts'
+import { StartError } from '#lib/service/kit/errors.ts'
 import { addSearchFunctions } from './axons/search-text.ts'
 import { countRecorded, inWords, namesIn } from './lost-and-found.ts'
 import { migrations } from './migrations.ts'
@@ -25,6 +25,8 @@ export class Database extends DatabaseSync {
    * these a start finds out whether a log belongs to the file: one restored from a backup has an older generation.
    */
   newGeneration() {
+    // First: on a full disk it makes the room that the next writes need.
+    this.exec('PRAGMA wal_checkpoint(PASSIVE)')
     this.#stamp('odd')
     // Without waiting for readers: the log continues then, and restarts the next time.
     this.exec('PRAGMA busy_timeout = 0')
@@ -75,23 +77,15 @@ export const openDatabase = (
     database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
     // WAL keeps readers and the writer apart. FULL: an acknowledged write survives a power cut on an honest disk.
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
+    // SQLite would restart the log without a generation.
+    database.exec('PRAGMA wal_autocheckpoint = 0')
     addSearchFunctions(database)
     if (!recover && schemaVersion(database) === 0) refuseBesideData(file)
     migrate(database, file, tell)
-    makeRoom(database)
     return database
   } catch (error) {
     database.close()
     throw error
-  }
-}
-
-/** Moves the write-ahead log into the database, so that on a full disk the log has room to be written again from its start. */
-const makeRoom = (database: Database) => {
-  try {
-    database.exec('PRAGMA wal_checkpoint(PASSIVE)')
-  } catch (error) {
-    if (!isDiskFull(error)) throw error
   }
 }
 

@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { runCommand } from '#lib/service/testing/process.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { findLogProblem } from './write-ahead-log.ts'
 
@@ -118,6 +119,9 @@ describe('the log of a service that was killed', () => {
     const backup = join(root, 'backup')
     await backUp(service, backup, join(root, 'first'))
     await addAxons(service, 30)
+    // A command beside the service must not restart the log.
+    expect(await runCommand(['keys', 'add', '--data-dir', dataDir]).ended).toMatchObject({ code: 0 })
+    await addAxons(service, 1)
     const copy = crashed(dataDir)
     // In place: the inode stays.
     copyFileSync(backup, at(copy, ''))
