@@ -354,6 +354,12 @@ describe('a job with several reward keys', () => {
     expect(() => requireMetric(jobOf({}), 'tokens')).toThrow('it reports none')
   })
 
+  it('may have a name that marks nothing up in Markdown', () => {
+    const markdown = reportMarkdown(reportOf({ ...job, judged_metric: 'a\n# b | <c>' }))
+    expect(markdown).toContain('Metric: a \\# b \\| \\<c\\>.')
+    expect(markdown).not.toMatch(/^# b|<c>/m)
+  })
+
   it('has the metrics of its outcomes where the service does not list them', () => {
     expect(reportOf({ ...job, metrics: null }).metrics).toEqual(['accuracy', 'latency_sec'])
   })

@@ -140,7 +140,7 @@ export const p = (value: number | null) => (value === null ? none : probability(
 const seconds = (ms: number | null) => (ms === null ? none : `${(ms / 1000).toFixed(1)} s`)
 
 /** Under a heading: two lists in a row would be one. */
-export const notes = (sentences: readonly string[]) => ['## What the numbers mean', list(sentences)]
+export const notes = (sentences: readonly string[]) => ['## What the numbers mean', list(sentences.map(plain))]
 
 const agentTable = (agents: readonly AgentFigures[], name: NameOf) => {
   if (agents.length === 0) return 'No agent has an outcome yet.'

@@ -1,5 +1,5 @@
 import { isControl } from '#lib/statistics/figures.ts'
-import { countOf, passRule } from '#lib/wire/report-words.ts'
+import { countOf, cutPart, passRule } from '#lib/wire/report-words.ts'
 import type { FailureRule, Report } from '#lib/wire/reports.ts'
 import { testedOf } from './job-verdict.ts'
 
@@ -16,7 +16,7 @@ export const notesOf = ({ rule, complete, metric, agents, pairs, ...scale }: Fig
   const unknown = agents.reduce((sum, { n_other }) => sum + n_other, 0)
   const notes = [
     ...(complete ? [] : ['Not complete: outcomes may still come, and all numbers are of what there is so far.']),
-    ...(metric === null ? [] : [`Scores are rewards of the metric ${metric}.`]),
+    ...(metric === null ? [] : [`Scores are rewards of the metric ${cutPart(metric)}.`]),
     rules[rule],
     `Cancelled attempts do not count under either rule${cancelled > 0 ? ` (${countOf(cancelled, 'attempt')} here)` : ''}.`,
     'Attempts are averaged per scenario first; means, errors and 95 % intervals are of the means of the scenarios.',
