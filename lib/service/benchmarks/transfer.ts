@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdir, open, stat } from 'node:fs/promises'
@@ -6,6 +6,7 @@ import { dirname, join, posix } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { readFile } from '#lib/service/devboxes/files.ts'
+import { spawnProcess } from '#lib/service/kit/spawn.ts'
 import { endLaunched, type RunningDevbox, spawnIn } from '#lib/service/sandbox/sandbox.ts'
 import { filesBelow } from './log-files.ts'
 import type { Scrubber } from './scrub.ts'
@@ -30,11 +31,15 @@ export const sendFolder = async (
   { mode, only, replaces }: { mode?: string | null; only?: readonly string[] | undefined; replaces?: boolean } = {},
 ) => {
   const what = only ? ['--no-recursion', '--verbatim-files-from', '--null', '-T', '-'] : ['.']
-  const packing = spawn('tar', ['-c', '-C', from, ...(mode ? [`--mode=${mode}`] : []), '--hard-dereference', ...what], {
-    stdio: ['pipe', 'pipe', 'ignore'],
-    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', NODE_ENV: 'production' },
-    signal,
-  })
+  const packing = spawnProcess(
+    'tar',
+    ['-c', '-C', from, ...(mode ? [`--mode=${mode}`] : []), '--hard-dereference', ...what],
+    {
+      stdio: ['pipe', 'pipe', 'ignore'],
+      env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', NODE_ENV: 'production' },
+      signal,
+    },
+  )
   packing.on('error', () => undefined)
   packing.stdin.on('error', () => undefined).end((only ?? []).map((name) => `./${name}\0`).join(''))
   // A folder that is there already, as /tmp or the working directory, keeps its mode and its owner.

@@ -48,7 +48,7 @@ const commands = {
   'environments list': { flags: ['data-dir'], words: [] },
   'environments clear': { flags: ['data-dir'], words: [] },
   recover: { flags: ['data-dir', 'account'], words: [] },
-  doctor: { flags: ['data-dir', 'isolation', 'min-free-memory', 'min-free-disk'], words: [] },
+  doctor: { flags: ['data-dir', 'isolation', 'max-devboxes', 'min-free-memory', 'min-free-disk'], words: [] },
   help: { flags: serveFlags, words: [] },
 } as const satisfies Record<string, { flags: readonly (keyof z.output<typeof Flags>)[]; words: readonly string[] }>
 

@@ -4,6 +4,7 @@ import { lstat, readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { floorsOf, freeDisk, freeMemory } from '#lib/service/evictions/pressure.ts'
 import { countOf, sizeText } from '#lib/service/kit/amounts.ts'
+import { descriptorsFor, maxDescriptors } from '#lib/service/kit/descriptors.ts'
 import { describeIsolation } from '#lib/service/sandbox/doctor.ts'
 import { databaseName, runningService } from '#lib/service/store/data-dir.ts'
 import { inspectDatabase, lostDatabase } from '#lib/service/store/database.ts'
@@ -24,6 +25,7 @@ export const doctor = async (commandLine: CommandLine) => {
     ...(await service(commandLine)),
     ...(await data(commandLine)),
     ...(await room(commandLine)),
+    descriptors(commandLine),
   ]
   for (const [verdict, subject, text] of findings)
     console.log(`${verdict === 'ok' ? '     ' : verdict.padEnd(5)} ${subject.padEnd(12)} ${text}`)
@@ -153,6 +155,18 @@ const room = async ({ dataDir, pressure }: CommandLine): Promise<Finding[]> => {
     `${sizeText(free)} free, ${floor === 0 ? 'no floor' : `devboxes are evicted below ${sizeText(floor)}`}`,
   ]
   return [finding('memory', freeMemory(), floors.memory), finding('disk', await freeDisk(folder), floors.disk)]
+}
+
+const descriptors = ({ dataDir, limits }: CommandLine): Finding => {
+  const pid = runningService(dataDir)?.pid
+  const max = maxDescriptors(pid)
+  const needed = descriptorsFor(limits.devboxes)
+  const text = `${max} (\`ulimit -n\`), ${needed} needed for --max-devboxes ${limits.devboxes}`
+  return [
+    max < needed ? 'note' : 'ok',
+    'open files',
+    max < needed ? `${text}: more devboxes are refused with 503` : text,
+  ]
 }
 
 /** The folder, or what is there of the way to it. */

@@ -11,6 +11,7 @@ import {
 } from '#lib/contract/devboxes.ts'
 import { resourcesOf } from '#lib/contract/launch-parameters.ts'
 import { type DevboxEvent, idleRule, keepAliveUntil, nextStatus } from '#lib/service/domain/devboxes.ts'
+import { hasDescriptorsFor } from '#lib/service/kit/descriptors.ts'
 import { invalid, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { hold } from '#lib/service/kit/hold.ts'
 import { newId } from '#lib/service/kit/ids.ts'
@@ -164,12 +165,26 @@ export class Devboxes {
     const missing = secrets.missing(account, [...new Set(Object.values(plan.secrets))])
     if (missing.length > 0) throw invalid({ field: 'secrets', message: `there is no secret ${missing.join(', ')}` })
     networkOf(account, plan.launch_parameters, this.#options)
+    this.#requireDescriptors()
     if (store.countWithDisk(account) >= maxPerAccount)
       throw new ServiceError(
         'rate_limited',
         `The account has ${maxPerAccount} devboxes already, counting failed ones that keep their disk; shut some down`,
         { retryAfterSeconds: 5 },
       )
+  }
+
+  /** Throws 503. Those that are starting have yet to open theirs. */
+  #requireDescriptors() {
+    const starting = [...this.#lives.values()].filter(({ running }) => !running).length
+    if (hasDescriptorsFor(starting + 1)) return
+    throw new ServiceError(
+      'unavailable',
+      'The service is short of file descriptors: raise `ulimit -n`, or end devboxes',
+      {
+        retryAfterSeconds: 5,
+      },
+    )
   }
 
   /** Throws 404. */
@@ -255,6 +270,7 @@ export class Devboxes {
     if (refusal) throw stateRefusal(refusal)
     // Before anything changes: the policy may be another by now.
     networkOf(account, this.#spec(id).launch_parameters, this.#options)
+    this.#requireDescriptors()
     this.#options.store.forgetUse(id)
     this.#move(id, 'resume')
     this.#start(id)

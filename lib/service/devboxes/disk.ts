@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { diskFull, ServiceError } from '#lib/service/kit/errors.ts'
+import { spawnProcess } from '#lib/service/kit/spawn.ts'
 import { signal as sendSignal } from '#lib/service/sandbox/processes.ts'
 import type { Isolation } from '#lib/service/sandbox/sandbox.ts'
 
@@ -28,7 +28,7 @@ const run = async ({ argv, reads = [], writes = [], isolation, marks, signal, on
   const [file = '', ...args] = isolation === 'bubblewrap' ? confined(argv, reads, writes) : argv
   // C: the messages of the tools are parsed below and must be in English.
   const env: Record<string, string> = { PATH: '/usr/bin:/bin', LC_ALL: 'C', ...marks }
-  const child = spawn(file, args, {
+  const child = spawnProcess(file, args, {
     cwd: '/',
     env: env as NodeJS.ProcessEnv & typeof env,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -182,6 +182,6 @@ export const removeTree = async (path: string): Promise<void> => {
 }
 
 const exitCode = async (file: string, ...args: string[]): Promise<number | null> => {
-  const [code] = (await once(spawn(file, args, { stdio: 'ignore' }), 'exit')) as [number | null]
+  const [code] = (await once(spawnProcess(file, args, { stdio: 'ignore' }), 'exit')) as [number | null]
   return code
 }

@@ -134,14 +134,14 @@ const start = (devbox: RunningDevbox, script: string, args: string[], signal?: A
     throw new ServiceError('rate_limited', `${others} files of this devbox are being read or written already`, {
       retryAfterSeconds: 1,
     })
-  open.set(box, others + 1)
-  const release = devbox.busy()
   // None of the devbox's own variables: they may change what bash and the tools do.
   const env = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' }
   const child = spawnIn(box.launch({ argv: ['/bin/bash', '--norc', '-c', script, 'devdeck', ...args], env }), {
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
   })
+  open.set(box, others + 1)
+  const release = devbox.busy()
   const [stdin, stdout, stderr, verdict] = child.stdio as unknown as [Writable, Readable, Readable, Writable]
   // A script that has ended no longer reads; its exit status and its messages tell why.
   for (const stream of [stdin, stdout, verdict]) stream.on('error', () => undefined)

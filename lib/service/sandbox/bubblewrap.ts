@@ -77,12 +77,13 @@ const startBox = async (
     await enforcement.end()
     user?.release()
   }
+  let holder: ChildProcess | undefined
   try {
     if (user) await giveDiskTo(user.uid, site)
     if (site.system) await giveSystemTo(user?.uid, site.system)
     // The first process ends when this pipe closes, and --die-with-parent is there for a bwrap that was left alone.
     // Detached, it has no terminal of the operator's that a devbox might write to, and takes no Ctrl-C from there.
-    const holder = spawnIn(
+    holder = spawnIn(
       {
         ...boxCommand(site, user?.uid, masks, python),
         env: { PATH: '/usr/bin:/bin', ...markers(site) },
@@ -101,12 +102,10 @@ const startBox = async (
     for (const pid of [holder.pid ?? 0, init]) spareFromOutOfMemory(pid)
     const namespaces = { holder: holder.pid ?? 0, init, hasOwnUser: user !== undefined }
     const ground = groundOf(site, namespaces, enforcement)
-    const outbound = await openOutbound(ground, site.network, site.privateNetwork ?? false, tell).catch((error) => {
-      holder.kill('SIGKILL')
-      throw error
-    })
+    const outbound = await openOutbound(ground, site.network, site.privateNetwork ?? false, tell)
     return runningBox(site, { ...enforcement, end }, holder, { ...namespaces, uid: user?.uid }, outbound)
   } catch (error) {
+    holder?.kill('SIGKILL')
     await end()
     throw error
   }

@@ -47,8 +47,8 @@ export const createConnector = (enter: (argv: readonly string[]) => Launch): Con
 
   let isClosed = false
   return {
-    connect(port) {
-      if (isClosed) return Promise.reject(refused())
+    async connect(port) {
+      if (isClosed) throw refused()
       child ??= start()
       const request = ++requests
       const answer = Promise.withResolvers<Socket>()

@@ -1,9 +1,10 @@
-import { execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, constants, fchmodSync, openSync, unlinkSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { spawnProcess } from '#lib/service/kit/spawn.ts'
 
 // A command takes two.
 const batchSize = 64
@@ -49,7 +50,7 @@ export class Pipes {
   /** For what a command reads: this process's end does not block, the command's does. */
   async forInput(): Promise<Pipe> {
     // A named pipe will not do: a command that opens it as /dev/stdin after its input has ended waits for ever.
-    const maker = spawn('/bin/bash', ['-c', 'exec 3<> <(:) && echo made && read -r _'], {
+    const maker = spawnProcess('/bin/bash', ['-c', 'exec 3<> <(:) && echo made && read -r _'], {
       env: {} as NodeJS.ProcessEnv,
       stdio: ['pipe', 'pipe', 'ignore'],
     })

@@ -1,6 +1,7 @@
-import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
+import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import type { Duplex } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { spawnProcess } from '#lib/service/kit/spawn.ts'
 import { signal } from './processes.ts'
 
 export type Isolation = 'bubblewrap' | 'none'
@@ -126,13 +127,13 @@ export interface Sandbox {
   start(site: Site, tell?: (sentence: string) => void): Promise<Box>
 }
 
-/** Spawns a launch. Its environment replaces the service's; the cast is for Next's types, which want NODE_ENV. */
+/** Spawns a launch, and throws when that fails. Its environment replaces the service's; the cast is for Next's types, which want NODE_ENV. */
 export const spawnIn = (
   launch: Launch,
   options: SpawnOptions & { stdio: ('pipe' | 'ignore' | 'ipc' | number)[] },
 ): ChildProcess => {
   const { file, args, cwd, env } = wrapped(launch, options.stdio.length)
-  return spawn(file, args, { ...options, cwd, env: env as NodeJS.ProcessEnv & typeof env })
+  return spawnProcess(file, args, { ...options, cwd, env: env as NodeJS.ProcessEnv & typeof env })
 }
 
 /** Ends what was launched, wherever it is. The pid of one that has ended may be another's. */

@@ -45,7 +45,6 @@ export class PseudoTerminal {
           ? spawnIn(unlocked(launch), { stdio: ['ignore', 'ignore', 'ignore', master], detached: true })
           : spawnIn(launch, { stdio: [slave, slave, slave], detached: true })
       this.#child.on('error', () => undefined)
-      if (this.#child.pid === undefined) throw new Error('The shell could not be started')
     } catch (error) {
       closeSync(master)
       throw error

@@ -1,0 +1,82 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ApiError } from '#lib/client/api-error.ts'
+import { type Client, createClient } from '#lib/client/client.ts'
+import { spawnProcess } from '#lib/service/kit/spawn.ts'
+import { runCommand } from '#lib/service/testing/process.ts'
+
+/** A service that may have `max` files open. */
+const underLimit = (max: number) => ['/bin/bash', '-c', `ulimit -n ${max} && exec "$@"`, 'sh']
+
+describe.each([110, 180])('a service that may have %i files open', (max) => {
+  let folder: string
+  let service: ReturnType<typeof runCommand>
+  let client: Client
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'devdeck-descriptors-'))
+    const args = ['--port', '0', '--data-dir', join(folder, 'data')]
+    service = runCommand(args, {}, underLimit(max))
+    const key = async () => `Bearer ${readFileSync(join(folder, 'data/api-key'), 'utf8').trim()}`
+    const baseUrl = await service.ready
+    client = createClient({ baseUrl, headers: { authorization: await key() } })
+  })
+  afterAll(async () => {
+    service.child.kill('SIGTERM')
+    await service.ended
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  it('refuses devboxes with 503 before it runs out, keeps those it has, and takes more once some have ended', async () => {
+    const ids: string[] = []
+    let refusal: unknown
+    for (let i = 0; refusal === undefined && i < 100; i++) {
+      const made = await client.devboxes.create({ body: {} }).catch((error: unknown) => {
+        refusal = error
+        return undefined
+      })
+      if (made) ids.push(made.id)
+    }
+    expect(refusal).toBeInstanceOf(ApiError)
+    expect(refusal).toMatchObject({ status: 503, code: 'unavailable', message: expect.stringContaining('ulimit -n') })
+    expect(ids.length).toBeGreaterThan(0)
+    // More commands at once than there are descriptors for: some may be refused, none may end the service.
+    for (const id of ids)
+      await expect
+        .poll(async () => (await client.devboxes.get({ params: { id } })).status, { timeout: 30_000 })
+        .toBe('running')
+    const [id = ''] = ids
+    await Promise.allSettled(
+      Array.from({ length: max }, () =>
+        client.executions.executeSync({ params: { id }, body: { command: 'sleep 0.2' } }),
+      ),
+    )
+    expect(await client.executions.executeSync({ params: { id }, body: { command: 'echo on' } })).toMatchObject({
+      stdout: 'on\n',
+    })
+    for (const each of ids) {
+      expect((await client.devboxes.get({ params: { id: each } })).status).toBe('running')
+      await client.devboxes.shutdown({ params: { id: each } })
+    }
+    await expect.poll(() => client.devboxes.create({ body: {} }).then(({ status }) => status)).toBe('provisioning')
+    expect(service.output.stderr).not.toContain('unexpected error')
+    expect(service.child.exitCode).toBeNull()
+  }, 120_000)
+})
+
+it('doctor compares the limit of open files with --max-devboxes', async () => {
+  const doctor = async (max: number) =>
+    (
+      await runCommand(['doctor', '--data-dir', '/nonexistent/devdeck', '--max-devboxes', '200'], {}, underLimit(max))
+        .ended
+    ).stdout
+  expect(await doctor(1024)).toMatch(/^note +open files +1024 .*needed for --max-devboxes 200: /m)
+  expect(await doctor(4096)).toMatch(/^ +open files +4096 .*needed for --max-devboxes 200$/m)
+})
+
+it('throws when a process cannot be started', () => {
+  expect(() => spawnProcess('/nonexistent/program', [], { stdio: 'ignore' })).toThrow(
+    '/nonexistent/program could not be started',
+  )
+})
