@@ -60,7 +60,7 @@ export const openDataDir = (path: string): DataDir => {
  * also depends on the folder's inode, and on the boot because inodes are reused.
  */
 export const serviceIdOf = (path: string): string => {
-  const { dev, ino } = statSync(path)
+  const { dev, ino } = statSync(path, { bigint: true })
   const parts = [readOrMake(join(path, 'service-id'), randomUUID), dev, ino, bootId()]
   return createHash('sha256').update(parts.join(' ')).digest('hex').slice(0, 32)
 }

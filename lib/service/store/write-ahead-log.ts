@@ -36,15 +36,14 @@ interface Problem {
 }
 
 /**
- * Compares a database with its write-ahead log. Not for a database that this process has open: closing any file of it
- * would release SQLite's locks. What is damaged SQLite would drop without a word, and
- * the log of another database, as after a backup was restored, it would apply.
+ * Compares a database with its write-ahead log: SQLite silently drops what is damaged, and applies the log of a newer
+ * database to a restored backup. Not for a database that this process has open: closing a file releases SQLite's locks.
  */
 export const findLogProblem = (file: string): Problem | undefined => {
   const header = readStart(file, 100)
   if (header?.toString('latin1', 0, 16) !== 'SQLite format 3\0' || isBlank(header)) return undefined
   const name = basename(`${file}-wal`)
-  const index = readStart(`${file}-shm`, 136)
+  const index = readIndex(`${file}-shm`)
   const stamp = stampOf(header)
   const bytes = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
   if (bytes > maxReadBytes) return undefined
@@ -176,6 +175,12 @@ const belongs = ({ generation, schemaCookie }: Stamp, stamps: readonly Stamp[]):
   const same = stamps.filter((each) => each.generation === generation)
   const known = same.length === 0 && generation === first.generation - 1 ? [first] : same
   return known.some((each) => schemaCookie <= each.schemaCookie)
+}
+
+/** Undefined when there is none, or a kill left its header half written: it is stored twice. */
+const readIndex = (file: string): Buffer | undefined => {
+  const bytes = readStart(file, 136)
+  return bytes?.subarray(0, 48).equals(bytes.subarray(48, 96)) ? bytes : undefined
 }
 
 /** The first bytes of a file; undefined when there are not so many. */
