@@ -95,6 +95,8 @@ export const benchmarkJobQueries = {
     queryOptions({
       queryKey: [...jobKeys.report(id), choice],
       queryFn: ({ signal }) => readConsole<Report>(reportAddress(id, choice), signal),
+      // The choice of a metric stays in place, with the focus, while the numbers of it are read.
+      placeholderData: (before, query) => (query?.queryKey[2] === id ? before : undefined),
     }),
 
   /** Read again while one of the jobs goes on. */
