@@ -56,6 +56,9 @@ const start = async (): Promise<void> => {
           apiKeys,
           port: config.servicePort,
           maxStorage: config.maxStorage,
+          onProgress: (line) => {
+            startProgress = line
+          },
         })
       : undefined
   stopping.push(
@@ -130,6 +133,7 @@ const listen = async (server: Server, { port, host }: Config): Promise<number> =
   return (server.address() as AddressInfo).port
 }
 
+let startProgress = 'Devdeck is starting …'
 const stillStarting = (_: IncomingMessage, response: ServerResponse) => {
   response.writeHead(503, {
     'content-type': 'text/plain',
@@ -137,7 +141,7 @@ const stillStarting = (_: IncomingMessage, response: ServerResponse) => {
     refresh: '1',
     'cache-control': 'no-store',
   })
-  response.end('Devdeck is starting …\n')
+  response.end(`${startProgress}\n`)
 }
 
 const buildIfStale = async (): Promise<void> => {

@@ -121,13 +121,15 @@ describe('the embedded service', () => {
     const lines = () => said.mock.calls.flat().join('\n')
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     try {
-      const starting = startEmbeddedService(folder)
+      const progress: string[] = []
+      const starting = startEmbeddedService(folder, { onProgress: (line) => progress.push(line) })
       await vi.waitFor(() => expect(lines()).toContain('Migrating'), { timeout: 10_000 })
       vi.advanceTimersByTime(10 * 60_000)
       database.exec('ROLLBACK')
       const service = await starting
       vi.useRealTimers()
       expect(lines()).toMatch(/from schema 1 to \d+: copying it to devdeck\.db\.v1\.bak\n.*step 1 of/)
+      expect(progress.join('\n')).toBe(lines())
       expect(await isUp(service.url())).toBe(true)
       await service.stop()
     } finally {

@@ -27,6 +27,7 @@ const defaultEntry = fileURLToPath(new URL('../service/main.ts', import.meta.url
  * Runs the local service as a child process on a loopback port, and restarts it on the same port whenever it dies.
  * Resolves once it listens; rejects with a ConfigError when the first start fails. `apiKeys`, `port` and
  * `maxStorage` are those of the environment (DEVDECK_API_KEYS, DEVDECK_SERVICE_PORT, DEVDECK_MAX_STORAGE), if set.
+ * `onProgress` gets what it prints before it listens, as during a migration.
  */
 export const startEmbeddedService = async (
   dataDir: string,
@@ -35,7 +36,14 @@ export const startEmbeddedService = async (
     port,
     maxStorage,
     entry = defaultEntry,
-  }: { apiKeys?: string; port?: number | undefined; maxStorage?: string | undefined; entry?: string } = {},
+    onProgress = () => undefined,
+  }: {
+    apiKeys?: string
+    port?: number | undefined
+    maxStorage?: string | undefined
+    entry?: string
+    onProgress?: (line: string) => void
+  } = {},
 ): Promise<EmbeddedService> => {
   let stopping = false
   let url = ''
@@ -60,7 +68,7 @@ export const startEmbeddedService = async (
     )
     const pipe = child.stdio[3] as Writable
     pipe.on('error', () => undefined).end(apiKeys)
-    url = await readyAddress(child)
+    url = await readyAddress(child, onProgress)
     const startedAt = Date.now()
     child.once('exit', (code, signal) => {
       if (Date.now() - startedAt > stableMs) deaths = 0
@@ -142,7 +150,7 @@ const isFree = async (port: number): Promise<boolean> => {
 }
 
 /** The address the child prints once it listens. What it prints afterwards is passed on. */
-const readyAddress = async (child: ChildProcess): Promise<string> => {
+const readyAddress = async (child: ChildProcess, onProgress: (line: string) => void): Promise<string> => {
   const { stdout } = child
   if (!stdout) throw new Error('it has no standard output')
   const lines = createInterface({ input: stdout })
@@ -161,6 +169,7 @@ const readyAddress = async (child: ChildProcess): Promise<string> => {
       clearTimeout(timer)
       if (found) return resolve(found)
       console.log(line)
+      onProgress(line)
       // A migration takes as long as the database is large; killed, it would start over and never end.
       if (!line.startsWith('Migrating')) timer = setTimeout(tooLate, startTimeoutMs)
     })
