@@ -41,14 +41,24 @@ export const agentsWithRuns = (job: BenchmarkJob): JobAgent[] => {
     const agent = place === null ? undefined : specified[place]
     return { ...row, place, name: name ?? agent?.name ?? info ?? '', model: model ?? agent?.model_name ?? null }
   })
-  return agents.filter((agent) => agent.outcome !== null || agent.place !== null || !isTaken(agent, agents))
+  return joined(agents)
 }
 
-/** Gives a run that no agent is left for to the outcome of its agent, if the service left out the run id of that. */
-const isTaken = ({ name, run, runId }: JobAgent, agents: readonly JobAgent[]): boolean => {
-  const own = agents.find((each) => each.outcome && !each.runId && !each.run && (!name || name === each.name))
-  if (own) Object.assign(own, { run, runId })
-  return own !== undefined
+/** Gives runs that no agent is left for to outcomes whose run id the service left out. */
+const joined = (agents: readonly JobAgent[]): JobAgent[] => {
+  const left = agents.filter(({ outcome, place }) => outcome === null && place === null)
+  const found = new Map<JobAgent, JobAgent>()
+  for (const run of left) {
+    const own = agents.find(
+      (each) => each.outcome && !each.runId && !each.run && !found.has(each) && (!run.name || run.name === each.name),
+    )
+    if (own) found.set(own, run)
+  }
+  const taken = new Set(found.values())
+  return agents.flatMap((agent) => {
+    const own = found.get(agent)
+    return taken.has(agent) ? [] : [own ? { ...agent, run: own.run, runId: own.runId } : agent]
+  })
 }
 
 interface Named {
