@@ -8,7 +8,7 @@ import { formatCount } from '#lib/language/translate.ts'
 interface Measure {
   title: string
   of: (sample: UseSample) => number | null
-  limitOf: (limits: Resources) => number
+  limitOf?: (limits: Resources) => number
   words: (value: number) => string
 }
 
@@ -28,9 +28,9 @@ const measures: readonly Measure[] = [
     words: formatBytes,
   },
   {
-    title: 'Disk free',
+    // Free space of the file system that all devboxes share, which may be more than the disk of one.
+    title: 'Host disk free',
     of: ({ diskFreeBytes }) => diskFreeBytes,
-    limitOf: ({ diskGb }) => diskGb * gibibyte,
     words: formatBytes,
   },
 ]
@@ -41,12 +41,12 @@ interface UseChartsProps {
   limits?: Resources | undefined
 }
 
-/** CPU, memory and free disk over time as charts, each from zero to the limit of the devbox; a table has the same numbers. */
+/** CPU and memory from zero to the limit of the devbox and free disk space, as charts and as a table of the same numbers. */
 export const UseCharts = ({ samples, limits }: UseChartsProps) => (
   <div className="space-y-3">
     <div className="grid gap-4 sm:grid-cols-3">
       {measures.map((measure) => (
-        <Chart key={measure.title} measure={measure} samples={samples} limit={limits && measure.limitOf(limits)} />
+        <Chart key={measure.title} measure={measure} samples={samples} limit={limits && measure.limitOf?.(limits)} />
       ))}
     </div>
     <SampleTable samples={samples} />

@@ -60,6 +60,7 @@ it('draws samples from zero to the limit of the devbox, and lists the same numbe
   // A gap of ten minutes is not joined.
   expect(markup.match(/ d="[^"]*"/g)?.map((path) => path.match(/[ML]/g)?.join(''))).toEqual(['MM', 'MLM'])
   const words = wordsOf(markup)
+  expect(words).toContain('Host disk free')
   expect(words).toContain('0.50 cores of 2.00 cores')
   expect(words).toContain('3 of 3 samples')
   expect(words).toMatch(/Not reported 1\.00 MiB Not reported 2/)
