@@ -28,10 +28,10 @@ export const drillOptions = (running: readonly Pick<Devbox, 'id' | 'name' | 'ini
 
 /** Schedules a real eviction of a running devbox, so that people see what happens and practise what to do. */
 export const DrillDialog = ({ onClose }: { onClose: () => void }) => {
-  const list = useInfiniteQuery(devboxQueries.list({ status: 'running', limit: 100, include_total_count: true }))
+  const query = { status: 'running', origin: 'own', limit: 100, include_total_count: false } as const
+  const list = useInfiniteQuery(devboxQueries.list(query))
   const running = list.data?.pages.flatMap((page) => page.devboxes) ?? []
   const options = drillOptions(running)
-  const total = list.data?.pages[0]?.total_count
   const [chosen, setChosen] = useState('')
   const [seconds, setSeconds] = useState('180')
   const drill = useMutation(alertMutations.startDrill())
@@ -71,7 +71,7 @@ export const DrillDialog = ({ onClose }: { onClose: () => void }) => {
             </>
           ) : (
             list.hasNextPage &&
-            `The newest ${formatCount(running.length)}${total ? ` of ${formatCount(total)}` : ''} running devboxes, those of trials left out.`
+            `Only the newest ${formatCount(options.length)} running devboxes, without trial devboxes.`
           )
         }
       />

@@ -9,6 +9,7 @@ import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { agentTrendPath } from '#lib/console/address/trend-view.ts'
+import { scenarioRunMatches } from '#lib/console/lists/row-filters.ts'
 import {
   type AgentHistory,
   agentHistories,
@@ -32,7 +33,10 @@ export const ScenarioHistory = ({ id }: { id: string }) => {
   const runs = useInfiniteQuery(scenarioQueries.runs(id))
   const outcomes = useQuery(scenarioQueries.outcomes(id))
   const isPending = runs.isPending || outcomes.isPending
-  const listed = runs.data?.pages.flatMap((page) => page.runs) ?? []
+  const loaded = runs.data?.pages.flatMap((page) => page.runs) ?? []
+  // A service that ignores the scenario lists the runs of others, too, and counts them.
+  const listed = loaded.filter(scenarioRunMatches({ scenario_id: id }))
+  const total = listed.length < loaded.length ? null : runs.data?.pages[0]?.total_count
   const known = outcomes.data ?? nothingKnown
   const attempts = scenarioAttempts(listed, known)
   const histories = agentHistories(attempts)
@@ -50,8 +54,7 @@ export const ScenarioHistory = ({ id }: { id: string }) => {
           ) : (
             <>
               <p role="status" className="tabular max-w-prose text-sm text-muted">
-                {shownWords(attempts.length, listed.length, runs.data?.pages[0]?.total_count, runs.hasNextPage)}{' '}
-                {jobWords(known)}
+                {shownWords(attempts.length, listed.length, total, runs.hasNextPage)} {jobWords(known)}
               </p>
               <DataTable
                 caption="What each agent made of the scenario"
