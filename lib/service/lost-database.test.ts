@@ -142,8 +142,9 @@ describe('an older database', () => {
     // Not while the service runs.
     expect(await command('recover')).toMatchObject({ code: 1, stderr: expect.stringContaining('in use') })
     await stop()
+    writeFileSync(at('lost+found', '#12345'), 'put there by fsck')
     expect(await command('recover')).toMatchObject({ code: 0 })
-    expect(readdirSync(at('lost+found'))).toEqual([])
+    expect(readdirSync(at('lost+found'))).toEqual(['#12345'])
     await start()
     await expectWhole(newer, 'newer')
   })

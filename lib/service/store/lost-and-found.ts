@@ -49,10 +49,11 @@ export const countRecorded = (folder: string): Record<RecordedFolder, number> =>
   snapshots: namesIn(join(folder, 'snapshots')).length,
 })
 
-/** The folders of `lost+found`, each of one start, oldest first. */
+/** The folders of `lost+found`, each of one start, oldest first. At the root of a disk, fsck puts files there as well. */
 export const lostFolders = (dataDir: string): string[] => {
   const folder = join(dataDir, lostAndFoundName)
   return namesIn(folder)
+    .filter((name) => /^\d{4}-\d\d-\d\dT/.test(name))
     .sort()
     .map((name) => join(folder, name))
 }
