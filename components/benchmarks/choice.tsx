@@ -38,7 +38,7 @@ interface ScoreChoiceProps {
   onChange: (part: Pick<ReportChoice, 'metric'> | Pick<ReportChoice, 'threshold'>) => void
 }
 
-/** The metric that is judged, where there are several, and the passing score, where it is not simply 1. */
+/** The metric that is judged, where there are several, and the pass threshold, where it is not simply 1. */
 export const ScoreChoice = ({ report, threshold, onChange }: ScoreChoiceProps) => {
   const { metric, metrics, is_unit_range } = report
   const options = metrics.map((each) => ({ value: each, label: each }))
@@ -76,7 +76,7 @@ const ThresholdField = ({ value, onChange }: ThresholdFieldProps) => {
   return (
     <div className="flex flex-col gap-1">
       <label htmlFor={id} className="font-medium">
-        Passing score
+        Pass threshold
       </label>
       <Input
         id={id}

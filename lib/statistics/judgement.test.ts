@@ -424,7 +424,7 @@ describe('the interval of a difference', () => {
     ] as const) {
       const pair = intervalOf([...one], [...other])
       expect([pair?.se, pair?.ci_low, pair?.ci_high]).toEqual([0, null, null])
-      expect(pair?.reasons.ci_low).toBe('all differences are equal, so that their spread is unknown')
+      expect(pair?.reasons.ci_low).toBe('all differences are equal, so their spread is unknown')
     }
     expect(intervalOf([1], [0])?.reasons.ci_low).toContain('one common scenario')
   })
@@ -442,7 +442,7 @@ describe('the interval of a difference', () => {
 it('has no interval of a mean where all scenarios score the same, unless they all pass or fail', () => {
   const [same, pass] = judged([single('A', [0.5, 0.5, 0.5]), single('B', [1, 1, 1])]).agents
   expect([same?.ci_low, same?.ci_high, same?.method]).toEqual([null, null, null])
-  expect(same?.reasons.ci_low).toBe('all scenarios have the same score, so that its spread is unknown')
+  expect(same?.reasons.ci_low).toBe('all scenarios have the same score, so its spread is unknown')
   expect([pass?.ci_high, pass?.method]).toEqual([1, 'wilson'])
   const [unbounded] = judged([single('A', [1, 1, 1]), single('B', [2, 3, 4])]).agents
   expect([unbounded?.ci_low, unbounded?.method]).toEqual([null, null])

@@ -158,7 +158,7 @@ const intervalOf = (
   const isSame = se <= 1e-12 * Math.abs(mean)
   const isBinary =
     is_unit_range && tallies.every(({ mean: m, scores }) => (m === 0 || m === 1) && (scores.length === 1 || isSame))
-  if (!isBinary && isSame) return none('all scenarios have the same score, so that its spread is unknown')
+  if (!isBinary && isSame) return none('all scenarios have the same score, so its spread is unknown')
   const method = isBinary ? 'wilson' : n >= zFrom ? 'z' : 't'
   const interval = isBinary
     ? wilson(tallies.filter((tally) => tally.mean === 1).length, n)
@@ -270,8 +270,7 @@ const pairReasons = (n: number, difference: number | null, interval: Interval | 
       ...(['se', 'ci_low', 'ci_high', 'scenarios_to_settle'] as const),
     )
   return {
-    ...(interval === null &&
-      reasonFor('all differences are equal, so that their spread is unknown', 'ci_low', 'ci_high')),
+    ...(interval === null && reasonFor('all differences are equal, so their spread is unknown', 'ci_low', 'ci_high')),
     ...(difference === 0 && reasonFor('there is no difference to settle', 'scenarios_to_settle')),
   }
 }

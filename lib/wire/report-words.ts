@@ -131,7 +131,7 @@ export const changeRules: Record<Exclude<keyof ComparedPair, keyof PairFigures>,
 
 /** What makes a scenario pass. */
 export const passRule = ({ is_unit_range, threshold }: ScoreScale): string => {
-  if (threshold === null) return 'Scores leave the range 0 to 1: no passes are counted unless a threshold is chosen.'
+  if (threshold === null) return 'Scores leave the range 0 to 1: no passes are counted unless a pass threshold is set.'
   const score = is_unit_range && threshold === 1 ? '1' : `at least ${threshold}`
   return `A scenario passes where the mean of its attempts is ${score}; in pass@k an attempt passes with a score of ${score}.`
 }

@@ -133,7 +133,7 @@ const orders = [
 const scoreWords = ({ is_unit_range, threshold }: GridScale) => ({
   pass:
     threshold === null
-      ? 'Passes (set a passing score)'
+      ? 'Passes (set a pass threshold)'
       : is_unit_range && threshold === 1
         ? 'Score 1'
         : `${threshold} or more`,

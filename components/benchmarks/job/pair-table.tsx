@@ -43,9 +43,12 @@ export const PairTable = ({ pairs, agents }: { pairs: readonly PairFigures[]; ag
 
 const firstShown = 6
 
-/** The end of an axis with 0 in its middle that every interval fits on. */
+/** The end of an axis with 0 in its middle that every difference and its interval fit on. */
 const axisOf = (pairs: readonly PairFigures[]): number => {
-  const largest = Math.max(0, ...pairs.flatMap(({ ci_low, ci_high }) => [ci_low ?? 0, ci_high ?? 0].map(Math.abs)))
+  const largest = Math.max(
+    0,
+    ...pairs.flatMap(({ difference, ci_low, ci_high }) => [difference ?? 0, ci_low ?? 0, ci_high ?? 0].map(Math.abs)),
+  )
   return [0.1, 0.25, 0.5, 1].find((end) => largest <= end) ?? roundUp(largest)
 }
 

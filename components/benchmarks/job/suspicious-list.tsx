@@ -34,7 +34,7 @@ export const SuspiciousList = ({ found, rows, hasThreshold, onSearch, onShowAll 
     <section aria-label="Suspicious scenarios" className="space-y-2">
       <h2 className="text-lg font-medium">Suspicious scenarios</h2>
       {!hasThreshold && (
-        <p className="text-sm text-muted">Scores leave the range 0 to 1: set a passing score to check who passes.</p>
+        <p className="text-sm text-muted">Scores leave the range 0 to 1: set a pass threshold to check who passes.</p>
       )}
       {kinds.length === 0 && hasThreshold && (
         <p className="text-sm text-muted">

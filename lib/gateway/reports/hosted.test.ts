@@ -336,8 +336,8 @@ describe('a job with several reward keys', () => {
     ])
     expect(report.agents.map(({ mean }) => mean)).toEqual([1 / 3, 2 / 3])
     expect(report.verdict.more).toContain('Judged by accuracy.')
-    expect(report.notes[0]).toBe('Scores are rewards of the metric accuracy.')
-    expect(reportMarkdown(report)).toContain('\n\nMetric: accuracy.\n\n')
+    expect(report.notes[0]).toBe('The metric is accuracy.')
+    expect(reportMarkdown(report)).toContain('\n\nMetric: `accuracy`.\n\n')
     expect(reportCsv(report, 'agents')).toMatch(/,"metric","threshold",.*,"accuracy","1",/s)
   })
 
@@ -356,8 +356,8 @@ describe('a job with several reward keys', () => {
 
   it('may have a name that marks nothing up in Markdown', () => {
     const markdown = reportMarkdown(reportOf({ ...job, judged_metric: 'a\n# b | <c>' }))
-    expect(markdown).toContain('Metric: a \\# b \\| \\<c\\>.')
-    expect(markdown).not.toMatch(/^# b|<c>/m)
+    expect(markdown).toContain('Metric: `a#b<c>`.')
+    expect(markdown).not.toMatch(/^# b| <c>/m)
   })
 
   it('has the metrics of its outcomes where the service does not list them', () => {

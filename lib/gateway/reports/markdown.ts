@@ -103,7 +103,7 @@ export const metricLine = ({
 }: Pick<Report, 'metric' | 'threshold' | 'is_unit_range'>) => {
   const isUsual = threshold === null || (is_unit_range && threshold === 1)
   const parts = [
-    ...(metric === null ? [] : [`Metric: ${text(metric)}.`]),
+    ...(metric === null ? [] : [`Metric: ${code(cutPart(metric))}.`]),
     ...(isUsual ? [] : [`Passes at ${threshold}.`]),
   ]
   return parts.length === 0 ? [] : [parts.join(' ')]

@@ -16,7 +16,7 @@ export const notesOf = ({ rule, complete, metric, agents, pairs, ...scale }: Fig
   const unknown = agents.reduce((sum, { n_other }) => sum + n_other, 0)
   const notes = [
     ...(complete ? [] : ['Not complete: outcomes may still come, and all numbers are of what there is so far.']),
-    ...(metric === null ? [] : [`Scores are rewards of the metric ${cutPart(metric)}.`]),
+    ...(metric === null ? [] : [`The metric is ${cutPart(metric)}.`]),
     rules[rule],
     `Cancelled attempts do not count under either rule${cancelled > 0 ? ` (${countOf(cancelled, 'attempt')} here)` : ''}.`,
     'Attempts are averaged per scenario first; means, errors and 95 % intervals are of the means of the scenarios.',
@@ -24,7 +24,7 @@ export const notesOf = ({ rule, complete, metric, agents, pairs, ...scale }: Fig
   ]
   if (agents.some(({ n_with_tokens, n_with_cost }) => n_with_tokens + n_with_cost > 0))
     notes.push(
-      'Tokens and cost are sums over the attempts that tell them, as the agents themselves count; those of retries are not in them.',
+      'Tokens and cost are sums over the attempts that report them, as the agents themselves count; those of retries are not in them.',
     )
   if (unknown > 0) notes.push(`${countOf(unknown, 'attempt')} in a state that is not known do not count.`)
   if (pairs.length > 0)
