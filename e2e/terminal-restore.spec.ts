@@ -193,10 +193,11 @@ test('a reload keeps the mouse with the program that asked for it', async ({ sig
 
   // A shell that marks no prompts does not say when it is back: the terminal is reset by hand.
   await type(page, 'exec bash --norc --noprofile\n')
-  await untilText(page, /bash-\S+[$#] $/)
+  await untilText(page, /bash-\S+[$#]\s*$/)
   for (const way of ['menu', 'palette']) {
     await type(page, killed)
-    await untilText(page, /RUNNINGKilled/)
+    await expect.poll(() => page.evaluate(() => window.term?.buffer.active.type)).toBe('alternate')
+    await untilText(page, /Killed/)
     if (way === 'menu') {
       await page.getByRole('button', { name: 'Terminal actions' }).click()
       await page.getByRole('menuitem', { name: 'Reset terminal' }).click()
