@@ -10,17 +10,20 @@ const quietMs = 60_000
 
 type Warn = (message: string) => void
 
-const openFilesLimit = (): number => {
+/** How many files a process may have open. */
+export const openFilesLimit = (pid: number | 'self' = 'self'): number => {
   try {
-    return Number(/^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? Infinity)
+    return Number(/^Max open files +(\d+)/m.exec(readFileSync(`/proc/${pid}/limits`, 'utf8'))?.[1] ?? Infinity)
   } catch {
     // Without /proc the limit is unknown, and only the system's own applies.
     return Infinity
   }
 }
 
+export const spareFiles = (limit: number): number => Math.min(usualSpare, Math.floor(limit / 4))
+
 const limit = openFilesLimit()
-const mostFiles = limit - Math.min(usualSpare, Math.floor(limit / 4))
+const mostFiles = limit - spareFiles(limit)
 const mostStrangers = Math.min(usualStrangers, Math.floor(mostFiles / 4))
 
 /**

@@ -2,9 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { openFilesLimit } from '#lib/connections/connection-limit.ts'
 import { floorsOf, freeDisk, freeMemory } from '#lib/service/evictions/pressure.ts'
 import { countOf, sizeText } from '#lib/service/kit/amounts.ts'
-import { descriptorsFor, maxDescriptors } from '#lib/service/kit/descriptors.ts'
+import { descriptorsFor } from '#lib/service/kit/descriptors.ts'
 import { describeIsolation } from '#lib/service/sandbox/doctor.ts'
 import { databaseName, runningService } from '#lib/service/store/data-dir.ts'
 import { inspectDatabase, lostDatabase } from '#lib/service/store/database.ts'
@@ -159,7 +160,7 @@ const room = async ({ dataDir, pressure }: CommandLine): Promise<Finding[]> => {
 
 const descriptors = ({ dataDir, limits }: CommandLine): Finding => {
   const pid = runningService(dataDir)?.pid
-  const max = maxDescriptors(pid)
+  const max = openFilesLimit(pid)
   const needed = descriptorsFor(limits.devboxes)
   const text = `${max} (\`ulimit -n\`), ${needed} needed for --max-devboxes ${limits.devboxes}`
   return [

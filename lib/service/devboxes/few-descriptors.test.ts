@@ -1,7 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { ApiError } from '#lib/client/api-error.ts'
 import { type Client, createClient } from '#lib/client/client.ts'
 import { spawnProcess } from '#lib/service/kit/spawn.ts'
@@ -29,6 +29,10 @@ describe.each([110, 180])('a service that may have %i files open', (max) => {
   })
 
   it('refuses devboxes with 503 before it runs out, keeps those it has, and takes more once some have ended', async () => {
+    const isRunning = (id: string) =>
+      expect
+        .poll(async () => (await client.devboxes.get({ params: { id } })).status, { timeout: 30_000 })
+        .toBe('running')
     const ids: string[] = []
     let refusal: unknown
     for (let i = 0; refusal === undefined && i < 100; i++) {
@@ -41,29 +45,69 @@ describe.each([110, 180])('a service that may have %i files open', (max) => {
     expect(refusal).toBeInstanceOf(ApiError)
     expect(refusal).toMatchObject({ status: 503, code: 'unavailable', message: expect.stringContaining('ulimit -n') })
     expect(ids.length).toBeGreaterThan(0)
+    for (const id of ids) await isRunning(id)
+    const [ended = ''] = ids
+    await client.devboxes.shutdown({ params: { id: ended } })
+    let id = ''
+    const makeAnother = async () => {
+      id = (await client.devboxes.create({ body: {} })).id
+      return id
+    }
+    await expect.poll(makeAnother).toMatch(/^dbx_/)
+    await isRunning(id)
     // More commands at once than there are descriptors for: some may be refused, none may end the service.
-    for (const id of ids)
-      await expect
-        .poll(async () => (await client.devboxes.get({ params: { id } })).status, { timeout: 30_000 })
-        .toBe('running')
-    const [id = ''] = ids
     await Promise.allSettled(
-      Array.from({ length: max }, () =>
+      Array.from({ length: 40 }, () =>
         client.executions.executeSync({ params: { id }, body: { command: 'sleep 0.2' } }),
       ),
     )
     expect(await client.executions.executeSync({ params: { id }, body: { command: 'echo on' } })).toMatchObject({
       stdout: 'on\n',
     })
-    for (const each of ids) {
-      expect((await client.devboxes.get({ params: { id: each } })).status).toBe('running')
-      await client.devboxes.shutdown({ params: { id: each } })
-    }
-    await expect.poll(() => client.devboxes.create({ body: {} }).then(({ status }) => status)).toBe('provisioning')
+    for (const each of [...ids.slice(1), id]) await isRunning(each)
     expect(service.output.stderr).not.toContain('unexpected error')
     expect(service.child.exitCode).toBeNull()
   }, 120_000)
 })
+
+it('starts again with fewer descriptors than its devboxes need, and keeps the disks of the others', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'devdeck-descriptors-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const startUnder = async (max: number) => {
+    const service = runCommand(['--port', '0', '--data-dir', join(folder, 'data')], {}, underLimit(max))
+    const baseUrl = await service.ready
+    const authorization = `Bearer ${readFileSync(join(folder, 'data/api-key'), 'utf8').trim()}`
+    const stop = async () => {
+      service.child.kill('SIGTERM')
+      return (await service.ended).code
+    }
+    return { client: createClient({ baseUrl, headers: { authorization } }), stop }
+  }
+  const statusesOf = async (client: Client) => (await client.devboxes.list({})).devboxes.map(({ status }) => status)
+  const many = await startUnder(4096)
+  for (let i = 0; i < 14; i++) await many.client.devboxes.create({ body: {} })
+  await expect.poll(() => statusesOf(many.client), { timeout: 60_000 }).toEqual(Array(14).fill('running'))
+  expect(await many.stop()).toBe(0)
+
+  const few = await startUnder(110)
+  const settled = ['running', 'failure']
+  await expect
+    .poll(async () => (await statusesOf(few.client)).every((status) => settled.includes(status)), { timeout: 60_000 })
+    .toBe(true)
+  expect(new Set(await statusesOf(few.client))).toEqual(new Set(settled))
+  const failed = (await few.client.devboxes.list({})).devboxes.filter(({ status }) => status === 'failure')
+  expect(existsSync(join(folder, 'data/devboxes', failed[0]?.id ?? '', 'home'))).toBe(true)
+  expect(await few.stop()).toBe(0)
+
+  const again = await startUnder(4096)
+  await again.client.devboxes.resume({ params: { id: failed[0]?.id ?? '' } })
+  await expect
+    .poll(async () => (await again.client.devboxes.get({ params: { id: failed[0]?.id ?? '' } })).status, {
+      timeout: 30_000,
+    })
+    .toBe('running')
+  expect(await again.stop()).toBe(0)
+}, 180_000)
 
 it('doctor compares the limit of open files with --max-devboxes', async () => {
   const doctor = async (max: number) =>

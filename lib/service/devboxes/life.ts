@@ -9,6 +9,7 @@ import type { LogSource } from '#lib/contract/logs.ts'
 import { type DevboxEvent, idleRule, keepAliveUntil } from '#lib/service/domain/devboxes.ts'
 import { suspendDeadlineMs } from '#lib/service/domain/launch-parameters.ts'
 import { countOf } from '#lib/service/kit/amounts.ts'
+import { hasDescriptorsFor } from '#lib/service/kit/descriptors.ts'
 import { isDiskFull } from '#lib/service/kit/errors.ts'
 import { logFailure } from '#lib/service/kit/log.ts'
 import type { Slots } from '#lib/service/kit/slots.ts'
@@ -210,6 +211,8 @@ export class Life {
       await removeFolder(site.run)
       await mkdir(site.run, { mode: 0o700 })
       over.throwIfAborted()
+      // After a restart more may start than the limit of open files allows by now.
+      if (!hasDescriptorsFor(1)) throw new Error('the service is short of file descriptors: raise `ulimit -n`')
       this.#box = await sandbox.start(site, (sentence) => this.#tell('warn', sentence))
       return this.#box
     })

@@ -1,28 +1,25 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
+import { openFilesLimit, spareFiles } from '#lib/connections/connection-limit.ts'
 
 /** A running devbox holds about five; one that starts has up to three more. */
 const perDevbox = 8
 
-/** How many files this process, or the one with this id, may have open. Node raises its own soft limit to the hard one. */
-export const maxDescriptors = (pid: number | 'self' = 'self'): number => {
-  const [, soft = ''] = /^Max open files +(\S+)/m.exec(readFileSync(`/proc/${pid}/limits`, 'utf8')) ?? []
-  return soft === 'unlimited' ? Number.POSITIVE_INFINITY : Number(soft)
-}
-
-/** Whether so many devboxes can still start and leave enough for connections, commands and the database. */
+/**
+ * Whether so many devboxes can still start. They leave what connections leave to the rest of the process, and as many again
+ * for connections. Node raises its own soft limit to the hard one.
+ */
 export const hasDescriptorsFor = (devboxes: number): boolean => {
+  const max = openFilesLimit()
   try {
-    const max = maxDescriptors()
-    return readdirSync('/proc/self/fd').length + devboxes * perDevbox <= max - reserveOf(max)
+    return readdirSync('/proc/self/fd').length + devboxes * perDevbox <= max - 2 * spareFiles(max)
   } catch (error) {
-    // Reading the folder takes one as well.
+    // Reading the folder takes one as well. Without /proc the number is unknown.
     return !['EMFILE', 'ENFILE'].includes((error as NodeJS.ErrnoException).code ?? '')
   }
 }
 
 /** How many a service with that many devboxes needs. */
-export const descriptorsFor = (devboxes: number): number => 64 + idle + devboxes * perDevbox
+export const descriptorsFor = (devboxes: number): number =>
+  openWhenIdle + devboxes * perDevbox + 2 * spareFiles(Number.POSITIVE_INFINITY)
 
-const reserveOf = (max: number) => Math.min(64, Math.floor(max / 4))
-/** What a service without devboxes has open. */
-const idle = 64
+const openWhenIdle = 64
