@@ -45,6 +45,8 @@ export const Attention = () => {
   const own = (devboxes.data?.pages[0]?.devboxes ?? []).filter((devbox) => !isOfTrial(devbox))
   const failed = failedSince(own, visit, devboxes.dataUpdatedAt).filter(isUntold)
   const broken = brokenSince(jobs.data?.pages[0]?.jobs ?? [], visit, jobs.dataUpdatedAt).filter(isUntold)
+  const isRead = feed.health.state !== 'connecting' && devboxes.data !== undefined && jobs.data !== undefined
+  const isFailed = devboxes.isLoadingError || jobs.isLoadingError
   const { webhook } = feed
   const isQuiet = alerts.length + failed.length + broken.length === 0 && !webhook
   return (
@@ -52,10 +54,11 @@ export const Attention = () => {
       <h2 id="attention" className="border-b border-line pb-2 text-lg font-medium">
         Needs attention
       </h2>
-      {isQuiet && (
+      {isQuiet && !isRead && <p className="py-2 text-muted">{isFailed ? 'Unknown' : 'Loading'}</p>}
+      {isQuiet && isRead && (
         <p className="flex items-center gap-2 py-2 text-muted">
           <CircleCheck aria-hidden className="size-4 text-ok" />
-          {visit === null ? 'Nothing pending.' : <>Nothing since your last visit {<RelativeTime ms={visit.ms} />}.</>}
+          {visit === null ? 'All clear' : <>Nothing since your last visit {<RelativeTime ms={visit.ms} />}.</>}
         </p>
       )}
       <ul>

@@ -28,7 +28,7 @@ export const Figures = () => {
   const hourAgo = useClock((nowMs) => Math.floor(nowMs / 60_000) * 60_000 - hourMs, 0)
   const own = all?.filter((devbox) => !isOfTrial(devbox))
   const before = own && hourAgo > 0 ? countDevboxes(devboxesAt(own, hourAgo)) : undefined
-  const pending = evictions.pending.length
+  const isHeard = evictions.health.state !== 'connecting' || evictions.pending.length > 0
   // One whose deadline has passed is listed until it is known what became of it.
   const nextMs = useClock(
     (nowMs) => evictions.pending.find((each) => remainingMs(evictions, each, nowMs) > 0)?.eviction_deadline_ms ?? null,
@@ -77,7 +77,7 @@ export const Figures = () => {
               'Evictions pending'
             )
           }
-          value={pending}
+          value={isHeard ? evictions.pending.length : undefined}
           href={paths.evictions()}
           tone="attention"
         />

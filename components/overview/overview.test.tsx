@@ -4,18 +4,41 @@ import { expect, it } from 'vitest'
 import { overviewQueries } from '#lib/console/queries/overview.ts'
 import { Overview } from './overview.tsx'
 
+const shownWith = (client: QueryClient) =>
+  renderToStaticMarkup(
+    <QueryClientProvider client={client}>
+      <Overview serviceUrl="http://127.0.0.1:1" />
+    </QueryClientProvider>,
+  )
+
 it('says how old its figures are once they cannot be read again', () => {
   const client = new QueryClient()
   const { queryKey } = overviewQueries.devboxes()
   client.setQueryData(queryKey, { pages: [], pageParams: [] })
-  const shown = () =>
-    renderToStaticMarkup(
-      <QueryClientProvider client={client}>
-        <Overview serviceUrl="http://127.0.0.1:1" />
-      </QueryClientProvider>,
-    )
-  expect(shown()).not.toContain('What is shown is old')
+  expect(shownWith(client)).not.toContain('What is shown is old')
   const error = new Error('The service did not answer')
   client.getQueryCache().find({ queryKey })?.setState({ status: 'error', error })
-  expect(shown()).toContain('What is shown is old')
+  expect(shownWith(client)).toContain('What is shown is old')
+})
+
+it('shows counts of the whole account, lower bounds as such, and none while they load', () => {
+  const client = new QueryClient()
+  const counts = { running: 4, suspended: 0, failed: 1, shutDown: 900, moving: 0 }
+  const show = (totals: { trials: number; countedNewest: number | null }) => {
+    client.setQueryData(overviewQueries.totals().queryKey, { counts, isPaged: false, ...totals })
+    return shownWith(client)
+      .replace(/<[^>]*>/g, ' ')
+      .replace(/\s+/g, ' ')
+  }
+  const exact = show({ trials: 346, countedNewest: null })
+  expect(exact).toMatch(/Devboxes running 4 /)
+  expect(exact).toContain('346 trial devboxes not counted')
+  expect(exact).not.toMatch(/At least|Only the newest/)
+  const partial = show({ trials: 346, countedNewest: 2_000 })
+  expect(partial).toMatch(/Devboxes running ≥ At least 4 /)
+  expect(partial).toContain('Only the newest 2,000 devboxes are counted.')
+  client.clear()
+  const pending = shownWith(client)
+  expect(pending).not.toMatch(/>0</)
+  expect(pending).not.toContain('All clear')
 })
