@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { runCommand } from '#lib/service/testing/process.ts'
 import { places } from './cgroup.ts'
 import { describeIsolation } from './doctor.ts'
 
@@ -10,4 +11,11 @@ it('tells what this machine allows', async () => {
   const [place] = places()
   expect(limits.kind).toBe(place ? `cgroup${place.version}` : 'rlimit')
   for (const { controllers } of places()) for (const one of controllers) expect(limits.detail).toContain(one)
+})
+
+it('finds the same in the command, whose umask closes its files to others', async () => {
+  const { trials } = await describeIsolation()
+  const { stdout } = await runCommand(['doctor', '--data-dir', '/nonexistent/devdeck']).ended
+  const words = /^(.*?)(?:; Python|\(|$)/.exec(trials)?.[1] ?? ''
+  expect(stdout).toContain(words)
 })

@@ -1,6 +1,7 @@
 import { bubblewrap } from './bubblewrap.ts'
 import { describeLimits, type LimitKind } from './limits.ts'
 import { slirpProblem } from './network/outbound.ts'
+import { machinePython } from './python.ts'
 import { machine, systemProblem } from './system.ts'
 
 export interface IsolationReport {
@@ -28,7 +29,8 @@ const trialWords = async () => {
   if (problem !== undefined)
     return `this machine's system, read-only, as one user: tasks that need more say so (${problem})`
   const { hasUsers } = await machine()
-  return `a writable system of its own for each trial, as root ${hasUsers ? 'with users' : 'without other users: tasks that need them say so'}`
+  const python = (await machinePython())?.bin ?? "the system's"
+  return `a writable system of its own for each trial, as root ${hasUsers ? 'with users' : 'without other users: tasks that need them say so'}; Python: ${python}`
 }
 
 const networkWords = (problem: string | undefined) =>

@@ -16,6 +16,8 @@ my @overlays = map {
   {path => $path, upper => $upper, work => $work, layers => [map { [splice(@rest, 0, 3)] } 1 .. $layers]}
 } 1 .. shift @rest;
 my $isRoot = $user ne '';
+# The service's own umask closes what is made here to the user who mounts the public overlays.
+umask(022);
 my %call;
 @call{qw(setns unshare mount prctl setgroups setresgid setresuid setsid seccomp prlimit64 close setfsuid setfsgid
   open_tree mount_setattr move_mount)} = map { $_ + 0 } split /,/, $numbers;
