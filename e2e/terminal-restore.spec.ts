@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test'
 import { expect, type Product, test } from './product.ts'
-import { screenText, untilFocused, untilPrompt, untilText } from './terminal-page.ts'
+import { screenText, untilPrompt, untilText } from './terminal-page.ts'
 
 const openTerminal = async (page: Page, product: Product) => {
   const { id } = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'restore' } })
@@ -177,7 +177,7 @@ test('a reload keeps the mouse with the program that asked for it', async ({ sig
   expect(await screenText(page)).not.toContain('[<0;')
 
   // One that is killed leaves the mouse to nobody: the pointer types nothing at the prompt, nor after a reload.
-  const killed = String.raw`bash -c 'printf "\033[?1049h\033[?1003;1006h\033[?25lRUNNING"; kill -9 $$'` + '\n'
+  const killed = `${String.raw`bash -c 'printf "\033[?1049h\033[?1003;1006h\033[?25lRUNNING"; kill -9 $$'`}\n`
   const movePointer = async () => {
     for (const x of [40, 80, 120]) await page.locator('.xterm-screen').hover({ position: { x, y: 60 } })
   }
@@ -204,11 +204,13 @@ test('a reload keeps the mouse with the program that asked for it', async ({ sig
     } else {
       await page.keyboard.press('Control+Shift+X')
       await page.keyboard.press('Control+k')
-      await page.getByRole('dialog', { name: 'Command palette' }).getByRole('combobox').fill('reset terminal')
-      await page.keyboard.press('Enter')
+      const palette = page.getByRole('dialog', { name: 'Command palette' })
+      await palette.getByRole('combobox').fill('reset terminal')
+      await palette.getByRole('option', { name: 'Reset terminal', exact: true }).click()
     }
     await untilText(page, /^clean$/m)
-    await untilFocused(page)
+    // The palette gives the keyboard back to where it was opened.
+    await page.locator('.xterm-helper-textarea').focus()
     await movePointer()
     await type(page, `echo by-""${way}\n`)
     await untilText(page, new RegExp(`^by-${way}$`, 'm'))
