@@ -230,9 +230,8 @@ describe('the stream of the service', () => {
     say(watches[0], 'dbx_1', 9e12)
     await expect.poll(() => page.feed().pending).toHaveLength(1)
     watches[0]?.socket?.resetAndDestroy()
-    await expect.poll(() => page.health.map(({ state }) => state)).toContain('lost')
+    await expect.poll(() => watches.length).toBeGreaterThan(1)
     await page.is('live')
-    expect(watches.length).toBeGreaterThan(1)
     expect(page.feed().pending).toEqual([{ devbox_id: 'dbx_1', eviction_deadline_ms: 9e12 }])
   })
 
