@@ -44,7 +44,7 @@ export function* comparing(
 type Changes = Pick<ComparedPair, 'new_passes' | 'new_failures' | 'worse' | 'better' | 'still_failing' | 'slower'>
 
 const changesOf = (after: Side, before: Side, { threshold }: ScoreScale): Changes => {
-  const all = commonOf(after.tallies, before.tallies).map(
+  const all = commonOf(after, before).map(
     ({ a, b }): ScenarioChange => ({
       scenario_id: a.scenario_id,
       scenario_name: a.scenario_name,

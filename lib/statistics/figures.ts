@@ -48,6 +48,8 @@ export const isControl = (name: string): boolean => name === 'nop' || name === '
 export interface JudgedAgent extends AgentIdentity {
   /** Attempts it was to have at all scenarios, where that is known. */
   n_planned?: number | null | undefined
+  /** Reward key its scores are of; null where it is not reported or there is none. */
+  metric?: string | null | undefined
   outcomes: readonly AttemptOutcome[]
 }
 

@@ -491,6 +491,20 @@ describe('scores outside 0 and 1', () => {
   })
 })
 
+it('has no difference between scores of different metrics', () => {
+  const [reward, seconds] = [single('A', [1, 0, 1]), single('B', [30, 40, 50])]
+  const pairOf = (metric: string | null) =>
+    judged([
+      { ...reward, metric: 'reward' },
+      { ...seconds, metric },
+    ]).pairs[0]
+  expect(pairOf('seconds')).toMatchObject({ n: 0, difference: null, p_value: null, settled: false })
+  expect(pairOf('seconds')?.reasons.difference).toBe('they are judged by different metrics')
+  expect(pairOf('reward')?.n).toBe(3)
+  // Some services do not report their metric.
+  expect(pairOf(null)?.n).toBe(3)
+})
+
 // A timeout that the verifier gave a point counted and one without did not, so that leaving failures out favored luck.
 it('leaves every timeout out without failures, whether it was scored or not', () => {
   const scored = { ...outcome('s0', 1), failure_reason: { exception_type: 'AgentTimeoutError' } }

@@ -203,16 +203,24 @@ const passesOf = (
   }
 }
 
-/** The scenarios both have a mean for. */
-export const commonOf = (a: Tallies, b: Tallies): { a: CountedTally; b: CountedTally }[] =>
-  counted(a).flatMap(([key, ofA]) => {
-    const ofB = b.get(key)
-    return isCounted(ofB) ? [{ a: ofA, b: ofB }] : []
-  })
+/** The scenarios both have a mean for. None where these are of different metrics, whose difference means nothing. */
+export const commonOf = (a: Side, b: Side): { a: CountedTally; b: CountedTally }[] =>
+  hasOtherMetric(a, b)
+    ? []
+    : counted(a.tallies).flatMap(([key, ofA]) => {
+        const ofB = b.tallies.get(key)
+        return isCounted(ofB) ? [{ a: ofA, b: ofB }] : []
+      })
+
+const hasOtherMetric = ({ agent: a }: Side, { agent: b }: Side): boolean =>
+  a.metric != null && b.metric != null && a.metric !== b.metric
 
 const pairOf = (a: Side, b: Side, { is_unit_range, threshold }: ScoreScale): PairFigures => {
-  const common = commonOf(a.tallies, b.tallies).map((pair) => ({ a: pair.a.mean, b: pair.b.mean }))
+  const common = commonOf(a, b).map((pair) => ({ a: pair.a.mean, b: pair.b.mean }))
   const n = common.length
+  const nothingCommon = hasOtherMetric(a, b)
+    ? 'they are judged by different metrics'
+    : 'no scenario that both have a score for'
   const differences = common.map((pair) => pair.a - pair.b)
   const largest = common.reduce((most, pair) => Math.max(most, Math.abs(pair.a), Math.abs(pair.b)), 0)
   const { mean, sd, se, interval } = pairedDifference(differences, largest)
@@ -245,7 +253,7 @@ const pairOf = (a: Side, b: Side, { is_unit_range, threshold }: ScoreScale): Pai
     fewest_to_settle: fewestToSettle(),
     // A spread of zero is settled by what there is.
     scenarios_to_settle: needed === null ? null : Math.max(1, Math.ceil(needed)),
-    reasons: { ...(threshold === null && passReasons), ...pairReasons(n, mean, interval) },
+    reasons: { ...(threshold === null && passReasons), ...pairReasons(n, mean, interval, nothingCommon) },
   }
 }
 
@@ -257,10 +265,15 @@ const passReasons = reasonFor(
   ...(['only_a_passes', 'only_b_passes', 'both_pass', 'neither_passes', 'mcnemar_p', 'mcnemar_mid_p'] as const),
 )
 
-const pairReasons = (n: number, difference: number | null, interval: Interval | null): Reasons => {
+const pairReasons = (
+  n: number,
+  difference: number | null,
+  interval: Interval | null,
+  nothingCommon: string,
+): Reasons => {
   if (n === 0)
     return reasonFor(
-      'no scenario that both have a score for',
+      nothingCommon,
       ...(['mean_a', 'mean_b', 'difference', 'se', 'ci_low', 'ci_high', 'p_value', 'p_adjusted'] as const),
       ...(['method', 'mcnemar_p', 'mcnemar_mid_p', 'scenarios_to_settle'] as const),
     )

@@ -35,6 +35,7 @@ export const agentsOf = (job: BenchmarkJob): JudgedAgent[] =>
             benchmark_run_id,
             job_id: job.id,
             n_planned: outcome.n_total_trials,
+            metric: job.judged_metric,
             outcomes: outcome.scenario_outcomes.map(({ scenario_definition_id: scenario_id, ...each }) => ({
               ...each,
               scenario_id,
