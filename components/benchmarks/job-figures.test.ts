@@ -103,6 +103,11 @@ describe('progress', () => {
     })
   })
 
+  it('counts the trials that an outcome only gives the number of', () => {
+    const counted = { ...outcome('bmr_1', 'careful', 0), n_completed: 1, n_failed: 1 }
+    expect(progressOf(job({ benchmark_outcomes: [counted] }))).toEqual({ finished: 2, total: 9 })
+  })
+
   it('counts outcomes of scenarios times agents; repetitions after a failure add none', () => {
     expect(progressOf(job({ benchmark_outcomes: [outcome('bmr_1', 'careful', 2)] }))).toEqual({ finished: 2, total: 9 })
   })

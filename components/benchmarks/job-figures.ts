@@ -65,7 +65,7 @@ const stateOf = (run: InProgressRun | null) => (run && !endedStates.includes(run
 const endedStates: readonly string[] = benchmarkRunStates.filter((state) => state !== 'running')
 
 export interface JobProgress {
-  /** Scenario outcomes there are. */
+  /** Trials that have ended. */
   finished: number
   /** Scenarios times attempts times agents; null where the record does not tell. */
   total: number | null
@@ -73,10 +73,7 @@ export interface JobProgress {
 
 /** How far a job is. */
 export const progressOf = (job: BenchmarkJob): JobProgress => {
-  const finished = (job.benchmark_outcomes ?? []).reduce(
-    (sum, { scenario_outcomes }) => sum + scenario_outcomes.length,
-    0,
-  )
+  const finished = (job.benchmark_outcomes ?? []).reduce((sum, outcome) => sum + outcomeCounts(outcome).total, 0)
   const planned = plannedTrials(job)
   return { finished, total: planned === undefined ? null : Math.max(planned, finished) }
 }

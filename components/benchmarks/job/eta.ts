@@ -4,7 +4,7 @@ import { formatCount } from '#lib/language/translate.ts'
 import { etaRange } from '#lib/statistics/durations.ts'
 import { durationsOf } from '#lib/statistics/tallies.ts'
 import { attemptsOf } from '#lib/wire/job-plan.ts'
-import { type AgentRow, progressOf } from '../job-figures.ts'
+import { type AgentRow, outcomeCounts, progressOf } from '../job-figures.ts'
 
 /** Trials that run at a time, where a job does not say. */
 const usualConcurrency = ({ job_source }: BenchmarkJob) => (job_source?.type === 'harbor' ? 4 : 1)
@@ -36,6 +36,7 @@ const etaOf = (job: BenchmarkJob, agents: readonly AgentRow[]) => {
   const durations = durationsOf(agents.flatMap(({ outcome }) => outcome?.scenario_outcomes ?? []))
   const slots = job.job_spec?.orchestrator_config?.n_concurrent_trials ?? usualConcurrency(job)
   const eta = etaRange(left, slots, durations)
+  if (!eta && finished > 0) return 'No estimate: the trials do not report their durations.'
   if (!eta) return 'No estimate before the first trial has ended.'
   return { ...eta, slots, left, dropped, ended: durations.length }
 }
@@ -45,5 +46,5 @@ const droppedOf = (job: BenchmarkJob, agents: readonly AgentRow[]): number => {
   if (!job.in_progress_runs?.length) return 0
   const each = (job.job_spec?.scenario_ids.length ?? 0) * (attemptsOf(job) ?? 1)
   const ended = agents.filter(({ state }) => state === 'finished')
-  return ended.reduce((sum, { outcome }) => sum + Math.max(0, each - (outcome?.scenario_outcomes.length ?? 0)), 0)
+  return ended.reduce((sum, { outcome }) => sum + Math.max(0, each - (outcome ? outcomeCounts(outcome).total : 0)), 0)
 }

@@ -234,6 +234,11 @@ describe('when a job may end', () => {
 
   it('is not told before a trial has ended, nor where the job does not say how many there are', () => {
     expect(wordsOf(running(0, 11))).toBe('No estimate before the first trial has ended.')
+    const untimed = jobOf(
+      { a: { s0: { duration_ms: null }, s1: { duration_ms: null } } },
+      { job_spec: running(2, 11).job_spec },
+    )
+    expect(wordsOf(untimed)).toBe('No estimate: the trials do not report their durations.')
     expect(wordsOf(running(4, 4))).toBe('The last trials are being closed.')
     expect(wordsOf(running(4, 11, { job_spec: null }))).toBe('The job does not report how many trials there are.')
   })
