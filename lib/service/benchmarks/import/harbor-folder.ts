@@ -111,7 +111,9 @@ export const readHarborFolder = async (folder: string, givenName: string): Promi
   const expectedTrials = known?.n_total_trials ?? plannedTrials(run)
   // Terminal-Bench 1 writes its results after each trial, and its end into its metadata.
   const isTerminalBenchEnded = isOfTerminalBench && (!run || trials.length >= (expectedTrials ?? 0))
-  const hasEnded = !known || finishedAt !== null || isTerminalBenchEnded
+  // Without any times, only missing trials show that a job was still running.
+  const isWhole = startedAt === null && trials.length >= (expectedTrials ?? 0)
+  const hasEnded = !known || finishedAt !== null || isTerminalBenchEnded || isWhole
   const retries = known?.stats?.n_retries ?? 0
   if (retries > 0)
     say(`${countOf(retries, 'retry was', 'retries were')} made; Harbor keeps the last of each trial alone`)
