@@ -97,6 +97,8 @@ describe('progress', () => {
     }
     expect(progressOf(job({ benchmark_outcomes: planned, job_spec: spec }))).toEqual({ finished: 80, total: 128 })
     expect(progressOf(job({ benchmark_outcomes: planned, job_spec: null }))).toEqual({ finished: 80, total: 128 })
+    const withLate = { ...spec, agent_configs: [...spec.agent_configs, { name: 'late', type: 'job_agent' }] }
+    expect(progressOf(job({ benchmark_outcomes: planned, job_spec: withLate })).total).toBe(192)
     expect(progressOf(job({ benchmark_outcomes: [outcome('bmr_1', 'a', 2)], job_spec: null }))).toEqual({
       finished: 2,
       total: null,

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
+import { BenchmarkRun } from '#lib/contract/benchmark-runs.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
 import { ScenarioRunList } from '#lib/contract/scenario-runs.ts'
-import { scoreWords } from './run-detail.tsx'
+import { missingWords, scoreWords } from './run-detail.tsx'
 
 const listOf = (scores: unknown[], more: object = {}) =>
   readLeniently(ScenarioRunList, {
@@ -16,6 +17,14 @@ it('says how the score of a run was computed only where the scenario runs come t
   expect(scoreWords(0.75, listOf([1, 0.5, null]))).toBe(
     'Computed otherwise: here are 1.50 points over 3 scenario runs, a mean of 0.50.',
   )
+})
+
+it('counts the planned trials that a run has ended without', () => {
+  const run = (more: object) => readLeniently(BenchmarkRun, { state: 'completed', n_scenario_runs: 40, ...more })
+  expect(missingWords(run({ n_total_trials: 64 }))).toBe(' 24 of 64 planned trials are missing.')
+  expect(missingWords(run({ n_total_trials: 40 }))).toBe('')
+  expect(missingWords(run({ n_total_trials: 64, state: 'running' }))).toBe('')
+  expect(missingWords(run({}))).toBe('')
 })
 
 // It was said to be unknown points divided by all, whatever the score was.

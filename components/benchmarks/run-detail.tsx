@@ -187,6 +187,7 @@ const RunFacts = ({ run, scenarioRuns }: { run: BenchmarkRun; scenarioRuns: Scen
         {run.score != null && scenarioRuns && (
           <p className="tabular text-sm text-muted">
             {scoreWords(run.score, scenarioRuns, run.job_id == null ? 'scenario runs' : 'trials')}
+            {missingWords(run)}
           </p>
         )}
       </Fact>
@@ -254,6 +255,13 @@ const Origin = ({ run }: { run: BenchmarkRun }) => {
       </Fact>
     </>
   )
+}
+
+/** Planned trials that a run has ended without. */
+export const missingWords = ({ state, n_scenario_runs, n_total_trials }: BenchmarkRun): string => {
+  if (state === 'running' || n_scenario_runs == null || n_total_trials == null) return ''
+  const missing = n_total_trials - n_scenario_runs
+  return missing > 0 ? ` ${formatCount(missing)} of ${formatCount(n_total_trials)} planned trials are missing.` : ''
 }
 
 /** The sum behind the score of a run that has ended: what has none counts 0. */

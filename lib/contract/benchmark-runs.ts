@@ -23,6 +23,8 @@ export const BenchmarkRun = z.object({
   secrets_provided: z.nullish(StringMap),
   /** Beside the interface: how many scenario runs it has, which its score is divided by, and what it is of, where a job made it. */
   n_scenario_runs: z.nullish(z.int()),
+  /** Beside the interface: planned trials of its agent, where a job made it. */
+  n_total_trials: z.nullish(z.int()),
   job_id: z.nullish(z.string()),
   agent_name: z.nullish(z.string()),
   model_name: z.nullish(z.string()),

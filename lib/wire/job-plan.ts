@@ -19,9 +19,11 @@ export const plannedTrials = (job: BenchmarkJob): number | undefined => {
   const agents = agentsWithRuns(job)
   const places = new Set(agents.map(({ place }) => place))
   const pending = (spec?.agent_configs ?? []).filter((_, place) => !places.has(place)).length
+  const reported = new Set(agents.map(({ outcome }) => outcome?.n_total_trials ?? each))
   const planned = [
     ...agents.map(({ outcome }) => outcome?.n_total_trials ?? each),
-    ...Array.from({ length: pending }, () => each),
+    // All agents have the same tasks, of which an incomplete job may know only some.
+    ...Array.from({ length: pending }, () => (reported.size === 1 ? [...reported][0] : each)),
   ]
   if (planned.length === 0) return each
   return planned.reduce((sum, count) => (sum === undefined || count === undefined ? undefined : sum + count))

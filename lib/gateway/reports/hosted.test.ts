@@ -185,8 +185,9 @@ it('says of a job that was cut short how much of it there is, and names each job
       benchmark_outcomes: [outcome('a', [{ scenario_definition_id: 's1', state: 'COMPLETED', score: 1 }])],
     })
   const nothing: Pick<CompareReport, 'agents' | 'excluded_scenarios'> = { agents: [], excluded_scenarios: [] }
-  expect(incomparabilities([cut('x'.repeat(9000), 'cancelled'), cut('whole', 'completed')], nothing)).toEqual([
+  expect(incomparabilities([cut('x'.repeat(9000), 'cancelled'), cut('part', 'completed')], nothing)).toEqual([
     { kind: 'incomplete', text: `${'x'.repeat(120)}… was cancelled: there are 1 of 6 attempts` },
+    { kind: 'incomplete', text: 'part has outcomes of only 1 of 6 attempts' },
   ])
 })
 

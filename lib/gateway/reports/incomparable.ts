@@ -111,15 +111,16 @@ const kindOf = (key: string): Incomparability['kind'] => {
   return key.startsWith('agent.') ? 'agents' : 'environment'
 }
 
-/** Of a job that goes on, or that ended before all of its attempts were made. */
+/** Of a job that is not complete, or without an outcome for each planned attempt. */
 const incomplete = (job: BenchmarkJob): Incomparability[] => {
   const { name, state, benchmark_outcomes } = job
   const line = (text: string): Incomparability[] => [{ kind: 'incomplete', text: `${name} ${text}` }]
   if (!isComplete(job)) return line(`is ${state}: outcomes of it may still come`)
   const made = (benchmark_outcomes ?? []).reduce((sum, { scenario_outcomes }) => sum + scenario_outcomes.length, 0)
   const planned = plannedTrials(job) ?? 0
-  if (!endings[state] || planned <= made) return []
-  return line(`${endings[state]}: there are ${made.toLocaleString('en-US')} of ${countOf(planned, 'attempt')}`)
+  if (planned <= made || (made === 0 && !endings[state])) return []
+  const there = `${made.toLocaleString('en-US')} of ${countOf(planned, 'attempt')}`
+  return line(endings[state] ? `${endings[state]}: there are ${there}` : `has outcomes of only ${there}`)
 }
 
 const scenarios = (

@@ -172,6 +172,9 @@ describe('the verdict', () => {
     expect(verdictOf({ ...cancelled, state: 'failed', planned: 1200, complete: true }).more).toEqual([
       'The job failed: there are 20 of 1,200 attempts.',
     ])
+    expect(verdictOf({ ...cancelled, state: 'completed', planned: 64, complete: true }).more).toEqual([
+      'Only 20 of 64 attempts have an outcome.',
+    ])
     // Outcomes may still come of what runs.
     expect(verdictOf({ ...cancelled, complete: false }).more).toEqual([])
   })

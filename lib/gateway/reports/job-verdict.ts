@@ -30,7 +30,8 @@ export const verdictOf = (figures: Figures): Verdict => {
   const made = attemptsOf(agents)
   const attempts = countOf(made, 'attempt')
   const there = planned > made ? `${made.toLocaleString('en-US')} of ${countOf(planned, 'attempt')}` : attempts
-  const cutShort = complete && state in endings ? [`The job ${endings[state]}: there are ${there}.`] : []
+  const lacking = planned > made ? [`Only ${there} have an outcome.`] : []
+  const cutShort = !complete ? [] : state in endings ? [`The job ${endings[state]}: there are ${there}.`] : lacking
   if (ended.length > 0 && agents.every(({ n_completed, n_other }) => n_completed + n_other === 0))
     return {
       lead: `${complete ? 'No' : 'So far: no'} attempt of any agent completed: nothing can be said of the agents.`,

@@ -138,8 +138,10 @@ describe('unknown times', () => {
 
   it('are null in a job of which nothing is known', async () => {
     const { job } = await importJob(jobOf([{ task: 'a', reward: 1, more: noTimes }], noTimes))
-    // Without an end it may have been copied while it was running.
-    expect(job).toMatchObject({ state: 'incomplete', create_time_ms: null })
+    expect(job).toMatchObject({ state: 'completed', create_time_ms: null })
+    expect(job.warnings).toEqual([])
+    const part = await importJob(jobOf([{ task: 'a', reward: 1, more: noTimes }], { ...noTimes, n_total_trials: 2 }))
+    expect(part.job).toMatchObject({ state: 'incomplete', create_time_ms: null })
     expect(
       (await importJob({ 'a__aaaaaaa/result.json': { task_name: 'a', verifier_result: { reward: 1 } } })).job,
     ).toMatchObject({ state: 'completed', create_time_ms: null })
@@ -419,7 +421,10 @@ describe('planned trials', () => {
 
   it('are shared by the agents of a job, including those without a trial so far', async () => {
     const files = jobOf([one, other], { n_total_trials: 12, finished_at: null })
-    expect(planned((await importJob(withAgents(files, 'codex', 'other', 'late'))).job)).toEqual([4, 4])
+    const { job } = await importJob(withAgents(files, 'codex', 'other', 'late'))
+    expect(planned(job)).toEqual([4, 4])
+    expect(job.job_spec?.agent_configs.map(({ name }) => name)).toEqual(['codex', 'other', 'late'])
+    expect(await service.client.benchmarkRuns.get(runOf(job))).toMatchObject({ n_scenario_runs: 1, n_total_trials: 4 })
   })
 
   it('are those of one agent where it ran on several data sets', async () => {

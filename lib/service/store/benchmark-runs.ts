@@ -108,6 +108,7 @@ const toBenchmarkRun = (run: BenchmarkRunRecord, { n: n_scenario_runs, ...usage 
   environment_variables: run.profile.envVars ?? null,
   secrets_provided: run.profile.secrets ?? null,
   n_scenario_runs,
+  n_total_trials: run.planned_trials ?? null,
   job_id: run.job_id,
   agent_name: run.agent?.name ?? null,
   model_name: run.agent?.model_name ?? null,

@@ -307,11 +307,23 @@ const plannedTrials = (
   return Number.isInteger(share) && runs.every((run) => run.trials.length <= share) ? share : null
 }
 
-/** Where its file names an agent, with its model or without one: the order of trials is chance. */
-const placeOf = ({ name, model_name }: AgentConfig, { agents = [] }: ForeignJob): number => {
-  const place = agents.findIndex(
-    (agent) => agent.name === name && (agent.model_name == null || agent.model_name === model_name),
-  )
+/** Configured agents without a trial, where trials are missing and each run is one of the configured agents. */
+const agentsToCome = (
+  { expectedTrials, trials, agents = [] }: ForeignJob,
+  runs: readonly { agent: AgentConfig }[],
+): AgentConfig[] => {
+  if (expectedTrials === null || expectedTrials <= trials.length) return []
+  const toCome = agents.filter((configured) => !runs.some(({ agent }) => isConfigured(agent, configured)))
+  return toCome.length + runs.length === agents.length ? toCome : []
+}
+
+/** A job may configure an agent without its model. */
+const isConfigured = ({ name, model_name }: AgentConfig, configured: AgentConfig): boolean =>
+  configured.name === name && (configured.model_name == null || configured.model_name === model_name)
+
+/** Where its file names an agent: the order of trials is chance. */
+const placeOf = (agent: AgentConfig, { agents = [] }: ForeignJob): number => {
+  const place = agents.findIndex((configured) => isConfigured(agent, configured))
   return place === -1 ? agents.length : place
 }
 
@@ -430,7 +442,7 @@ const planOf = (
     source: { type: 'imported', import_id: job.identity },
     spec: {
       scenario_ids: scenarios.map(({ id }) => id),
-      agent_configs: runs.map(({ agent }) => agent),
+      agent_configs: [...runs.map(({ agent }) => agent), ...agentsToCome(job, runs)],
       // As many as there are of some task: that is what intervals and pass@k are reckoned from.
       orchestrator_config: {
         n_attempts: attempts,
