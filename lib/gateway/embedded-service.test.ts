@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { startEmbeddedService } from './embedded-service.ts'
 
@@ -79,6 +80,27 @@ describe('the embedded service', () => {
     expect(said.mock.calls.flat().filter((line) => String(line).startsWith('Port '))).toEqual(
       Array(2).fill(`Port ${port} of the local service is taken; using another one`),
     )
+    said.mockRestore()
+  })
+
+  it('keeps its port when the service of a killed console is still stopping', async () => {
+    const first = await startEmbeddedService(dataDir)
+    await first.stop()
+    const { port } = new URL(first.url())
+    const entry = fileURLToPath(new URL('../service/main.ts', import.meta.url))
+    const left = spawn(process.execPath, [entry, '--port', port, '--data-dir', dataDir, '--stop-with-parent'])
+    await expect.poll(() => isUp(first.url())).toBe(true)
+    const said = vi.spyOn(console, 'log').mockImplementation(() => undefined)
+    left.kill('SIGSTOP')
+    left.stdin.end()
+    const starting = startEmbeddedService(dataDir)
+    await expect.poll(() => said.mock.calls.flat()).toContain(
+      `Waiting for the previous local service (pid ${left.pid}) to stop`,
+    )
+    left.kill('SIGCONT')
+    const second = await starting
+    await second.stop()
+    expect(second.url()).toBe(first.url())
     said.mockRestore()
   })
 

@@ -92,6 +92,7 @@ export const startEmbeddedService = async (
   }
 
   try {
+    await previousServiceStopped(dataDir)
     await start(String(port ?? (await lastPort(dataDir))))
     if (port === undefined) rememberPort(dataDir, new URL(url).port)
   } catch (error) {
@@ -110,6 +111,25 @@ export const startEmbeddedService = async (
       await gone
       clearTimeout(killing)
     },
+  }
+}
+
+/** The service of a console that was killed takes a few seconds to stop, and holds its port and the data folder until then. */
+const previousServiceStopped = async (dataDir: string): Promise<void> => {
+  const file = join(dataDir, 'lock')
+  const pid = existsSync(file) ? Number.parseInt(readFileSync(file, 'utf8'), 10) : Number.NaN
+  if (!isService(pid, dataDir)) return
+  console.log(`Waiting for the previous local service (pid ${pid}) to stop`)
+  const endMs = Date.now() + stopTimeoutMs
+  while (isService(pid, dataDir) && Date.now() < endMs) await delay(50)
+}
+
+const isService = (pid: number, dataDir: string): boolean => {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(dataDir)
+  } catch {
+    // It has ended.
+    return false
   }
 }
 
