@@ -6,6 +6,7 @@ import { alertQueries } from '#lib/console/queries/alerts.ts'
 import type { Alert } from '#lib/wire/alerts.ts'
 import { alertOf } from '#lib/wire/testing.ts'
 import { AlertBadge, AlertBar } from './alert-bar.tsx'
+import { PendingAlerts } from './pending-alerts.tsx'
 
 const alert = alertOf({ devbox_name: 'worker', deadline_ms: 1_700_000_000_000 })
 
@@ -32,4 +33,13 @@ it('counts down to no deadline that has passed while the bar is collapsed', () =
   const badge = <AlertBadge onExpand={nothing} />
   expect(textOf(91_000, {}, badge)).toContain('1 alert, in 01:31')
   expect(textOf(-500, {}, badge)).not.toContain('00:00')
+})
+
+it('calls an alert due in the list of pending alerts once its deadline has passed', () => {
+  const list = <PendingAlerts shownId={undefined} isLocal={false} onSilence={nothing} />
+  expect(textOf(91_000, {}, list)).toContain('01:31')
+  for (const inMs of [0, -500, -30_000]) {
+    expect(textOf(inMs, {}, list)).toContain('Due')
+    expect(textOf(inMs, {}, list)).not.toMatch(/00:00|30 s ago/)
+  }
 })

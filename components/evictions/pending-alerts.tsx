@@ -20,11 +20,11 @@ import {
   alertLeftMs,
   alertName,
   consoleTime,
-  isPast,
   type Urgency,
   urgencyOfTime,
 } from '#lib/console/alerts/alert-feed.ts'
 import { downloadHome } from '#lib/console/api/archive-download.ts'
+import { isoTime } from '#lib/console/frame/format.ts'
 import { emptySelection, select } from '#lib/console/lists/selection.ts'
 import { alertMutations, alertQueries } from '#lib/console/queries/alerts.ts'
 import { devboxMutations } from '#lib/console/queries/devboxes.ts'
@@ -150,13 +150,13 @@ const PendingState = ({ alert }: { alert: Alert }) => {
 const TimeLeft = ({ alert }: { alert: Alert }) => {
   const { data: feed } = useQuery(alertQueries.feed())
   const urgency = useClock((nowMs) => urgencyOfTime(alertLeftMs(feed, alert, nowMs), alert.kind === 'end'))
-  const isOver = useClock((nowMs) => isPast(alert, feed, nowMs))
+  const isDue = useClock((nowMs) => alertLeftMs(feed, alert, nowMs) === 0)
   // Nothing is lost when the minute of a test is over.
   const tone = alert.kind === 'test' ? 'neutral' : urgency
-  if (isOver || hasHappened(alert)) return <RelativeTime ms={alert.deadline_ms} />
+  if (hasHappened(alert)) return <RelativeTime ms={alert.deadline_ms} />
   return (
     <span className={timeClasses[tone]}>
-      <Countdown deadlineMs={alert.deadline_ms} />
+      {isDue ? <span title={isoTime(alert.deadline_ms)}>Due</span> : <Countdown deadlineMs={alert.deadline_ms} />}
     </span>
   )
 }
