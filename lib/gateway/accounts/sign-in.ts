@@ -229,8 +229,11 @@ const keyRefusal = (error: unknown): Refusal => {
   if (status === 401 || status === 403)
     return new Refusal('unauthenticated', 'The service refused this key', { field: 'api_key' })
   if (status === 0) return new Refusal('unavailable', unreachable(service.url(), error))
-  if (status === 429)
-    return new Refusal('rate_limited', `The service at ${service.url()} asks to slow down; try again in a minute`)
+  if (status === 429) {
+    const retryAfterSeconds = Math.ceil(((error as ApiError).retryAfterMs ?? 60_000) / 1000)
+    const message = `The service at ${service.url()} asks to slow down; try again in ${retryAfterSeconds} s`
+    return new Refusal('rate_limited', message, { retryAfterSeconds })
+  }
   return new Refusal('bad_upstream', `What answers at ${service.url()} is not the service: ${(error as Error).message}`)
 }
 
