@@ -94,9 +94,9 @@ describe('the embedded service', () => {
     left.kill('SIGSTOP')
     left.stdin.end()
     const starting = startEmbeddedService(dataDir)
-    await expect.poll(() => said.mock.calls.flat()).toContain(
-      `Waiting for the previous local service (pid ${left.pid}) to stop`,
-    )
+    await expect
+      .poll(() => said.mock.calls.flat())
+      .toContain(`Waiting for the previous local service (pid ${left.pid}) to stop`)
     left.kill('SIGCONT')
     const second = await starting
     await second.stop()

@@ -16,7 +16,7 @@ const incompleteNote = ({
   const streams = [...(stdout_truncated ? ['stdout'] : []), ...(stderr_truncated ? ['stderr'] : [])].join(' and ')
   return streams === ''
     ? ''
-    : `\ndevdeck: ${streams} incomplete: the disk of the service was full, or there was more than an answer carries\n`
+    : `\ndevdeck: ${streams} incomplete: the disk of the service was full, the storage quota was reached, or there was more than an answer carries\n`
 }
 
 export const executionRoutes = ({ devboxes, executions: runtime }: Deps) => {
