@@ -87,6 +87,10 @@ it('says why two cannot be compared, and nothing where no side has a baseline', 
   expect(summaryOf([pair('A', { difference: null, reasons: { difference: 'no scenario in common' } })])?.lead).toBe(
     'A in the new job and A in the old job cannot be compared: no scenario in common.',
   )
+  const apart = { difference: null, n: 0, reasons: { difference: 'they are judged by different metrics' } }
+  const several = summaryOf([pair('A', apart), pair('B', apart)])
+  expect(several?.lead).toBe('None of 2 sides can be compared with the baseline.')
+  expect(several?.more[0]).toMatch(/^A in .* cannot be compared: they are judged by different metrics\.$/)
   expect(summaryOf([])).toBeNull()
 })
 

@@ -39,7 +39,13 @@ export const compareVerdict = (report: Figures): Verdict | null => {
       ? `${of} none is settled to be better or worse than the baseline.`
       : `${of} ${better} ${isOrAre(better)} better than the baseline and ${worse} ${isOrAre(worse)} worse; ${open} ${isOrAre(open)} not settled.`
   const foremost = pairs.reduce((a, b) => (isBefore(b, a) ? b : a))
-  const words = [counts, `The largest ${sizeWord(foremost)}: ${sentence(foremost)}`]
+  const words =
+    foremost.difference === null
+      ? [
+          `${complete ? 'None' : 'So far: none'} of ${pairs.length} sides can be compared with the baseline.`,
+          sentence(first),
+        ]
+      : [counts, `The largest ${sizeWord(foremost)}: ${sentence(foremost)}`]
   const [lead = '', ...more] = pairs.length === 1 ? [`${complete ? '' : 'So far: '}${sentence(first)}`] : words
   return {
     lead,
