@@ -224,7 +224,7 @@ const allColumns = (): ListColumn<BenchmarkJob>[] => [
   {
     id: 'agents',
     header: (
-      <span title={t("Means over the scenarios, as on the job's page; failures and timeouts count 0")}>
+      <span title={t("Means over the scenarios, as on the job's page; failures and attempts without a score count 0")}>
         {t('Agents and scores')}
       </span>
     ),

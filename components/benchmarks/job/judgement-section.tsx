@@ -123,7 +123,7 @@ const VerdictWords = ({ verdict: { lead, more, tone } }: { verdict: Verdict }) =
 }
 
 const ruleSentences: Record<FailureRule, string> = {
-  zero: 'Each mean is over the n scenarios beside it. Failures and timeouts count 0; cancelled attempts do not count. Attempts are averaged for each scenario first.',
+  zero: 'Each mean is over the n scenarios beside it. Failures count 0, and so do timeouts and completed attempts without a score; cancelled attempts do not count. Attempts are averaged for each scenario first.',
   leave_out:
     'Each mean is over the n scenarios beside it. Failures, timeouts (scored or not) and cancelled attempts are left out. Attempts are averaged for each scenario first.',
 }

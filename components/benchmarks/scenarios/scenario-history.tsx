@@ -124,7 +124,9 @@ const agentColumns: Column<AgentHistory>[] = [
   {
     id: 'mean',
     header: (
-      <span title="Over attempts; failures and timeouts count 0, what was cancelled counts nothing">Mean score</span>
+      <span title="Over attempts; failures and attempts without a score count 0, what was cancelled counts nothing">
+        Mean score
+      </span>
     ),
     priority: 3,
     width: '9rem',

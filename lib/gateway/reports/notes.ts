@@ -4,7 +4,7 @@ import type { FailureRule, Report } from '#lib/wire/reports.ts'
 import { testedOf } from './job-verdict.ts'
 
 const rules: Record<FailureRule, string> = {
-  zero: 'Failures and timeouts count 0.',
+  zero: 'Failures count 0, and so do timeouts and completed attempts without a score.',
   leave_out: 'Failures and timeouts are left out, scored timeouts too: means are over the other completed attempts.',
 }
 

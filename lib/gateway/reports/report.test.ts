@@ -76,7 +76,7 @@ describe('GET /api/benchmark-jobs/{id}/report', () => {
       0.084984,
     ])
     expect([first?.p_value, first?.settled, first?.scenarios_to_settle]).toEqual([0.1875, false, 42])
-    expect(notes[0]).toBe('Failures and timeouts count 0.')
+    expect(notes[0]).toBe('Failures count 0, and so do timeouts and completed attempts without a score.')
     expect(verdict.lead).toBe(
       'A is ahead of B by 0.150 (95 % interval -0.042 to 0.342, paired over 10 scenarios): not settled; about 42 scenarios would settle it.',
     )
