@@ -61,6 +61,7 @@ describe('what erases and moves within a line', () => {
     ['abcdef\x1b[2G\x1b[2X', 'a  def'],
     ['abcdef\x1b[2G\x1b[2P', 'adef'],
     ['abcdef\x1b[2G\x1b[2@', 'a  bcdef'],
+    ['abcdef\r\x1b[2@', '  abcdef'],
     ['ab\b\bX', 'Xb'],
     ['ab\b \b', 'a '],
     ['\b\b\bx', 'x'],

@@ -463,8 +463,8 @@ export class ConsoleText<Place = number> {
   }
 
   #insertCells(count: number): void {
-    const cells = this.#cells ?? []
     const column = this.#toColumn()
+    const cells = this.#cells ?? []
     if (column >= cells.length || !this.#spend(cells.length - column)) return
     const blanks = this.#blanks(Math.min(count, maxGap))
     if (cells[column] === '') this.#eraseCells(column, column + 1)
