@@ -243,7 +243,7 @@ describe('with a scripted service', () => {
   it('removes what a new connection no longer repeats, and nothing else', async () => {
     const [one, two] = [eviction('dbx_1'), eviction('dbx_2')]
     onWatch = openWith(one, two)
-    const stream = reading(openEventStream(hubWith({ settleMs: 500, paceMs: 1 })).readable)
+    const stream = reading(openEventStream(hubWith({ withdrawnMs: 500, paceMs: 1 })).readable)
     expect((await stream.until('snapshot')).evictions).toEqual([one, two])
     onWatch = openWith(two)
     connections[0]?.end()
@@ -252,7 +252,7 @@ describe('with a scripted service', () => {
 
   it('removes the last one at once where the service says that nothing is pending', async () => {
     onWatch = openWith(eviction('dbx_1'))
-    const stream = reading(openEventStream(hubWith({ settleMs: 3_600_000, paceMs: 1 })).readable)
+    const stream = reading(openEventStream(hubWith({ withdrawnMs: 3_600_000, paceMs: 1 })).readable)
     await stream.until('snapshot')
     onWatch = (response) =>
       response.writeHead(200, { 'content-type': 'text/event-stream', [pendingCountHeader]: '0' }).flushHeaders()
@@ -285,6 +285,27 @@ describe('with a scripted service', () => {
     }
     const hub = hubWith({ refreshMs: 200, settleMs: 20 })
     expect(await toldUntil(hub, () => rounds > 5)).toEqual([{ evictions: all, state: 'live' }])
+  })
+
+  it('keeps what is pending where a service that was fast becomes slow to repeat it', async () => {
+    const all = ['dbx_1', 'dbx_2'].map((id) => eviction(id))
+    let rounds = 0
+    onWatch = (response) => {
+      openWith()(response)
+      setTimeout(() => say(response, ...all), rounds++ < 2 ? 0 : 60)
+    }
+    const hub = hubWith({ refreshMs: 300, settleMs: 5 })
+    expect(await toldUntil(hub, () => rounds > 5)).toEqual([{ evictions: all, state: 'live' }])
+  })
+
+  it('removes what is no longer repeated where a proxy ends every stream early', async () => {
+    const [one, two] = [eviction('dbx_1'), eviction('dbx_2')]
+    onWatch = (response) => {
+      openWith(...(connections.length > 3 ? [two] : [one, two]))(response)
+      setTimeout(() => response.end(), 100)
+    }
+    const stream = reading(openEventStream(hubWith({ settleMs: 20, withdrawnMs: 3_600_000, paceMs: 1 })).readable)
+    expect(await stream.until('removed')).toEqual({ devbox_id: 'dbx_1' })
   })
 
   it('keeps what is pending where the service never repeats it', async () => {

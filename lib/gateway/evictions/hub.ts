@@ -24,6 +24,8 @@ export const relayTimes = {
   lingerMs: 30_000,
   /** A service that takes longer to repeat pending evictions is given twice the longest time it took. */
   settleMs: 3_000,
+  /** Pending evictions that a connection has not repeated by then are over, whatever earlier ones took. */
+  withdrawnMs: 30_000,
   /** How long an eviction is reported after its deadline. */
   passedMs: 60_000,
   /** The stream reports no withdrawals and may lose events; a new connection repeats what is pending. */
@@ -231,6 +233,7 @@ export class EvictionHub implements EvictionWatch {
       } finally {
         clearTimeout(ageing)
         clearTimeout(this.#settling)
+        this.#settleAtEnd()
       }
       // Some proxies end every stream after a few seconds.
       if (!old.signal.aborted)
@@ -306,9 +309,15 @@ export class EvictionHub implements EvictionWatch {
     clearTimeout(this.#settling)
     if (this.#toRepeat === 0) return void this.#settle()
     if (this.#toRepeat !== undefined || this.#replayMs === undefined) return
-    const { settleMs, refreshMs } = this.#times
-    const atMs = Math.min(Math.max(settleMs, 2 * this.#replayMs), 0.9 * refreshMs)
+    const { withdrawnMs, refreshMs } = this.#times
+    const atMs = Math.min(Math.max(withdrawnMs, 2 * this.#replayMs), 0.9 * refreshMs)
     this.#settling = setTimeout(() => this.#settle(), this.#openedMs + atMs - Date.now())
+  }
+
+  /** Where a proxy ends each connection early, one that has repeated something and stayed long enough counts. */
+  #settleAtEnd(): void {
+    if (this.#toRepeat !== undefined || this.#replayMs === undefined || this.#events === 0) return
+    if (Date.now() - this.#openedMs >= Math.max(this.#times.settleMs, 2 * this.#replayMs)) this.#settle()
   }
 
   #settle(): void {
