@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { accessSync, chmodSync, constants, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { accessSync, chmodSync, constants, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { BlockList, isIP, isIPv6 } from 'node:net'
 import { join, resolve } from 'node:path'
 import { deflateRawSync } from 'node:zlib'
@@ -164,6 +164,7 @@ export const readConfig = (environment: Record<string, string | undefined> = pro
   const { DEVDECK_WEBHOOK_URL: url, DEVDECK_WEBHOOK_SECRET, DEVDECK_WEBHOOK_API_KEY } = parsed.data
   const dataDir = resolve(DEVDECK_DATA_DIR)
   if (DEVDECK_SERVICE_URL === '' || DEVDECK_SESSION_SECRET.length === 0) claimDataDir(dataDir)
+  else if (existsSync(dataDir)) closeDataDir(dataDir)
   const [first, ...more] = DEVDECK_SESSION_SECRET
   return {
     port: PORT,
@@ -262,6 +263,15 @@ const claimDataDir = (dataDir: string): void => {
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (error) {
     throw new ConfigError([`DEVDECK_DATA_DIR ${dataDir} cannot be used: ${(error as Error).message}`])
+  }
+}
+
+/** The console can do without the folder here, but other users may not read what an earlier one left in it. */
+const closeDataDir = (dataDir: string): void => {
+  try {
+    makeDataFolder(dataDir)
+  } catch (error) {
+    console.error(`DEVDECK_DATA_DIR ${dataDir} cannot be closed to other users: ${(error as Error).message}`)
   }
 }
 

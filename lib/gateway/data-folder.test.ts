@@ -15,13 +15,19 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 const modeOf = (path: string) => (statSync(path).mode & 0o7777).toString(8)
 const modes = () => Object.fromEntries(readdirSync(folder).map((name) => [name, modeOf(join(folder, name))]))
 
-it('closes a folder, and console files in it, that were open to everyone', () => {
+it.each([
+  ['with a service of its own', {}],
+  [
+    'with a service and a secret that are given',
+    { DEVDECK_SERVICE_URL: 'https://api.example.org', DEVDECK_SESSION_SECRET: randomBytes(32).toString('base64') },
+  ],
+])('closes a folder, and console files in it, that were open to everyone: %s', (_, environment) => {
   chmodSync(folder, 0o755)
   for (const name of ['session-secret', 'alerts.sqlite', 'alerts.sqlite-wal', 'somebody-elses'])
     writeFileSync(join(folder, name), randomBytes(32).toString('hex'), { mode: 0o644 })
   mkdirSync(join(folder, 'recordings/account'), { recursive: true })
   writeFileSync(join(folder, 'recordings/account/rec_1.cast'), '', { mode: 0o644 })
-  readConfig({ DEVDECK_DATA_DIR: folder })
+  readConfig({ ...environment, DEVDECK_DATA_DIR: folder })
   expect(modeOf(folder)).toBe('700')
   expect(modes()).toEqual({
     'session-secret': '600',
