@@ -70,6 +70,12 @@ export interface TerminalMark {
   at_ms: number
 }
 
+/** How many bytes of input a shell has received, by the service's own count, which outlives the console. */
+export interface ShellInput {
+  shell: string
+  offset: number
+}
+
 export type TerminalNotice =
   /** Before the first output, and again when the console came to another shell or lost its place. */
   | {
@@ -91,9 +97,11 @@ export type TerminalNotice =
        * from where the page counts on. Absent when it has received none or forgotten them.
        */
       typed?: number
+      /** Instead of `typed`: with it a page that the console has forgotten can find what arrived. */
+      input?: ShellInput
     }
   /** The page's input up to `n` bytes has reached the shell, but for what was dropped. */
-  | { t: 'typed'; n: number }
+  | { t: 'typed'; n: number; input?: ShellInput }
   /** Input between two positions was lost on the way to the shell. The service may have received it nonetheless. */
   | { t: 'dropped'; from: number; to: number; may_have_arrived: boolean }
   /**

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type WebSocket, WebSocketServer } from 'ws'
+import { inputOffsetHeader, shellIdHeader } from '#lib/contract/terminals.ts'
 import { terminalClose } from '#lib/wire/terminals.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 import { TestPage, until } from './testing.ts'
@@ -79,6 +80,40 @@ const open = () => {
 }
 
 const textOf = (page: TestPage) => Buffer.concat(page.printed).toString()
+
+describe('a service that counts input', () => {
+  it('is not taken to have lost what it received after input was dropped', async () => {
+    sockets.once('headers', (headers) => headers.push(`${shellIdHeader}: s`, `${inputOffsetHeader}: 0`))
+    let client: WebSocket | undefined
+    service.attached = (socket) => {
+      client = socket
+    }
+    const page = open()
+    await page.told({ t: 'ready', input: { shell: 's', offset: 0 } })
+    service.refusals = [503]
+    client?.terminate()
+    await page.told({ t: 'state', upstream: 'retrying' })
+    page.type('lost')
+    await page.told({ t: 'dropped', from: 0, to: 4 })
+    // The answer to the ping never comes: what arrived is known from the count of the next connection alone.
+    service.attached = (socket) => {
+      client = socket
+      socket.pong = () => undefined
+    }
+    const count = (headers: string[]) =>
+      headers.push(`${shellIdHeader}: s`, `${inputOffsetHeader}: ${service.typed.length}`)
+    sockets.on('headers', count)
+    service.created = false
+    await until(() => expect(page.last('state')?.upstream).toBe('live'))
+    page.type('echo once\n')
+    await until(() => expect(service.typed).toBe('echo once\n'))
+    page.notices.length = 0
+    client?.terminate()
+    await page.told({ t: 'typed', n: 14, input: { shell: 's', offset: 10 } })
+    sockets.off('headers', count)
+    expect(page.last('dropped')).toBeUndefined()
+  })
+})
 
 describe('a service that does not count what a shell prints', () => {
   it('is followed to what it replays, and full-screen programs are asked to draw anew', async () => {

@@ -107,7 +107,7 @@ export class SharedTerminal implements OpenTerminal {
         attached: (attached) => this.#attached(attached),
         output: (bytes) => this.#printed(bytes),
         phase: () => this.#tellPhase(),
-        reached: (position) => this.#input.reached(position),
+        reached: (position) => this.#input.reached(position, this.#link.inputAt(position)),
         dropped: (from, to, mayHaveArrived) => this.#input.dropped(from, to, mayHaveArrived),
         drained: () => this.#people.writer?.hold('shell', false),
         exited: (exit) => this.#exited(exit),
@@ -290,6 +290,7 @@ export class SharedTerminal implements OpenTerminal {
     const knowsUs = !viewer.hasBegun && epoch === this.#output.epoch
     const missed = knowsUs && since !== undefined ? this.#output.from(since) : undefined
     const typed = viewer.hasBegun ? undefined : this.#input.receivedFrom(pageOf(viewer))
+    const input = typed === undefined && !viewer.view.follower ? this.#link.inputAt() : undefined
     viewer.begin(
       {
         t: 'ready',
@@ -301,6 +302,7 @@ export class SharedTerminal implements OpenTerminal {
         from: missed ? 'since' : 'snapshot',
         role: this.#people.roleOf(viewer),
         ...(typed !== undefined && { typed }),
+        ...(input && { input }),
       },
       missed,
     )

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { RawData, WebSocket } from 'ws'
 import { backoffMs } from '#lib/client/backoff.ts'
 import { type PtyControl, shellEndedCode } from '#lib/contract/terminals.ts'
-import { terminalClose } from '#lib/wire/terminals.ts'
+import { type ShellInput, terminalClose } from '#lib/wire/terminals.ts'
 import { closeSoon, watchForDeath } from '../http/sockets.ts'
 import type { Size } from './size-keeper.ts'
 import { type Attached, attach, Ending, endingOf, isHeld, isUnavailable } from './upstream.ts'
@@ -144,6 +144,12 @@ export class ShellLink {
 
   wake(): void {
     this.#wake.resolve()
+  }
+
+  /** What the shell has received, by its own count, once it has all input up to this position. */
+  inputAt(position = this.#sent): ShellInput | undefined {
+    const origin = this.#inputOrigin
+    return origin && { shell: origin.shellId, offset: origin.offset + position - origin.position }
   }
 
   /** Whether there is a connection, once that is decided. */
@@ -306,6 +312,8 @@ export class ShellLink {
     const isKnown = this.#events.attached(attached)
     // Bytes typed for a shell that is gone must not run in the shell that replaced it.
     if (this.#hadShell && !isKnown) this.#dropEarly()
+    // The shell counts from here: what was dropped has a position, but never reaches it.
+    if (this.#inputOrigin) this.#inputOrigin.position = this.#position - this.#earlyBytes
     for (const bytes of this.#early) socket.send(bytes, { binary: true })
     this.#early = []
     this.#earlyBytes = 0

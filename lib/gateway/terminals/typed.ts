@@ -1,4 +1,4 @@
-import type { TerminalNotice } from '#lib/wire/terminals.ts'
+import type { ShellInput, TerminalNotice } from '#lib/wire/terminals.ts'
 
 const maxPages = 100
 const maxDrops = 50
@@ -52,7 +52,7 @@ export class TypedPositions {
   }
 
   /** Everything given to the link up to a position has reached the shell, but for what was dropped. */
-  reached(position: number): void {
+  reached(position: number, shellInput?: ShellInput): void {
     const settled = new Set<string>()
     const left: Input[] = []
     for (const input of this.#onTheWay) {
@@ -64,7 +64,8 @@ export class TypedPositions {
       settled.add(input.page)
     }
     this.#onTheWay = left
-    for (const name of settled) this.#tell(name, { t: 'typed', n: this.#pages.get(name)?.settled ?? 0 })
+    const input = shellInput && { input: shellInput }
+    for (const name of settled) this.#tell(name, { t: 'typed', n: this.#pages.get(name)?.settled ?? 0, ...input })
   }
 
   /** What was given to the link between two positions does not reach the shell, as far as the console knows. */

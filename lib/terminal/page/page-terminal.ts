@@ -225,7 +225,7 @@ export class PageTerminal {
       case 'ready':
         return this.#ready(notice)
       case 'typed':
-        return this.#input.confirmed(notice.n)
+        return this.#input.confirmed(notice.n, notice.input)
       case 'dropped':
         return this.#input.dropped(notice.from, notice.to, notice.may_have_arrived)
       case 'snap':
@@ -238,6 +238,7 @@ export class PageTerminal {
         const { you, role, writer, viewers } = notice
         const before = this.#state
         this.#change({ you, role, writer, viewers, takenBy: role === 'writer' ? null : before.takenBy })
+        if (role === 'watcher') this.#input.watched()
         if (role !== before.role) this.#takeSize()
         return
       }
@@ -263,7 +264,17 @@ export class PageTerminal {
     }
   }
 
-  #ready({ created, has_last_shell, cols, rows, epoch, offset, role, typed }: Extract<TerminalNotice, { t: 'ready' }>) {
+  #ready({
+    created,
+    has_last_shell,
+    cols,
+    rows,
+    epoch,
+    offset,
+    role,
+    typed,
+    input,
+  }: Extract<TerminalNotice, { t: 'ready' }>) {
     const isAnotherShell = created && this.#hasShownShell
     this.#keepsOldShell = isAnotherShell && !has_last_shell
     this.#hasShownShell = true
@@ -272,7 +283,7 @@ export class PageTerminal {
     this.#shellSize = { cols, rows }
     this.#painter.begin((n) => this.#connection.request({ t: 'ack', n }))
     this.#change({ role, problem: null, upstreamLost: null })
-    if (this.#state.connection.phase !== 'open') this.#input.connected(typed)
+    if (this.#state.connection.phase !== 'open') this.#input.connected(typed, input)
     this.#input.opened({ mayType: role === 'writer', isAnotherShell })
     this.#takeSize()
   }

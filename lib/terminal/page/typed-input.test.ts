@@ -20,9 +20,9 @@ const start = () => {
     isOpen = false
     input.closed('lost')
   }
-  const comeBack = (received: number | undefined) => {
+  const comeBack = (received: number | undefined, shellInput?: { shell: string; offset: number }) => {
     isOpen = true
-    input.connected(received)
+    input.connected(received, shellInput)
     input.opened(opening)
   }
   comeBack(undefined)
@@ -81,6 +81,38 @@ it('has nothing left of what was confirmed when the console forgets the page', (
   input.type('two')
   lose()
   comeBack(undefined)
+  expect(unsent()).toEqual({ ...noUnsentInput, text: 'two', mayHaveArrived: true })
+})
+
+it('finds by the count of the shell what arrived when the console was started anew', () => {
+  for (const [offset, rest] of [
+    [103, 'two\n'],
+    [105, 'o\n'],
+    [107, ''],
+  ] as const) {
+    const { input, lose, comeBack, unsent } = start()
+    input.type('one')
+    input.confirmed(3, { shell: 's', offset: 103 })
+    input.type('two\n')
+    lose()
+    comeBack(undefined, { shell: 's', offset })
+    expect(unsent()).toEqual({ ...noUnsentInput, text: rest })
+    input.discardUnsent()
+    input.type('more')
+    lose()
+    comeBack(undefined, { shell: 's', offset: offset + 4 })
+    expect(unsent()).toEqual({ ...noUnsentInput, text: 'more', mayHaveArrived: true })
+  }
+})
+
+it.each(['another shell', 'another writer'])('does not take the count of %s for its own', (what) => {
+  const { input, lose, comeBack, unsent } = start()
+  input.type('one')
+  input.confirmed(3, { shell: 's', offset: 103 })
+  if (what === 'another writer') input.watched()
+  input.type('two')
+  lose()
+  comeBack(undefined, { shell: what === 'another shell' ? 't' : 's', offset: 106 })
   expect(unsent()).toEqual({ ...noUnsentInput, text: 'two', mayHaveArrived: true })
 })
 

@@ -1,3 +1,4 @@
+import type { ShellInput } from '#lib/wire/terminals.ts'
 import { keepInput, maxUnsentBytes, noUnsentInput, type UnsentInput } from './unsent-input.ts'
 
 interface Options {
@@ -27,6 +28,8 @@ export class TypedInput {
   #sent = 0
   /** Sent, and neither confirmed nor reported as dropped. */
   #onTheWay: Piece[] = []
+  /** What the shell had received when this page's input had reached it up to a position. */
+  #reached: { position: number; input: ShellInput } | undefined
   /** Typed into a terminal that was just asked for: it goes to the shell as soon as there is one. */
   #ahead = ''
   /** Came back from the way: it was typed before everything in `#kept`. */
@@ -75,22 +78,41 @@ export class TypedInput {
   }
 
   /** Everything up to a position has reached the shell, or was reported as dropped before. */
-  confirmed(position: number) {
+  confirmed(position: number, input?: ShellInput) {
     this.#takeBack(0, position)
+    this.#reached = input && { position, input }
   }
 
   /** What was sent between two positions does not reach the shell. */
   dropped(from: number, to: number, mayHaveArrived: boolean) {
+    this.#reached = undefined
     this.#return(this.#takeBack(from, to), mayHaveArrived)
   }
 
   /**
    * The console has answered on a new connection: it received everything up to a position, and what is on the way beyond
-   * that is lost. Undefined when it does not know this page: then nobody knows what arrived.
+   * that is lost. Undefined when it does not know this page, as after its own restart: then the shell's count says what
+   * arrived, if nobody else has typed since.
    */
-  connected(received: number | undefined) {
-    this.#return(this.#takeBack(received ?? 0, Number.POSITIVE_INFINITY), received === undefined)
+  connected(received: number | undefined, input?: ShellInput) {
+    const arrived = received ?? this.#arrivedAt(input)
+    this.#return(this.#takeBack(arrived ?? 0, Number.POSITIVE_INFINITY), arrived === undefined)
+    if (received === undefined) {
+      this.#onTheWay = []
+      this.#reached = undefined
+    }
     this.#sent = received ?? 0
+  }
+
+  /** Somebody else types: the shell's count is no longer of this page alone. */
+  watched() {
+    this.#reached = undefined
+  }
+
+  #arrivedAt(input: ShellInput | undefined): number | undefined {
+    const before = this.#reached
+    if (!before || before.input.shell !== input?.shell) return undefined
+    return before.position + input.offset - before.input.offset
   }
 
   /** A shell is there. Unsent text that was typed for another shell is marked, so that the person is warned. */
