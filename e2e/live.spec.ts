@@ -125,6 +125,8 @@ test('a service that freezes is late on every page, loses nothing that is typed,
       await expect(tab.getByRole('banner').getByText('Late', { exact: true }), tab.url()).toBeVisible()
       await expect(tab.getByText('Live', { exact: true }), tab.url()).toHaveCount(0)
     }
+    // The notice moves the page down: a click while it appears would miss its button.
+    await expect(page.getByText('What is shown is old')).toBeVisible()
     const dialog = page.getByRole('dialog', { name: 'Edit devbox' })
     const name = dialog.getByRole('textbox', { name: /^Name/ })
     await page.getByRole('button', { name: 'Edit metadata' }).click()

@@ -20,7 +20,7 @@ const spawnService = async (dataDir: string, isolation: string, key: string) => 
 describeUnderEachIsolation('a service killed at work, under isolation', (isolation) => {
   it('leaves no process behind once it is up again, and goes on with its devboxes', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-killed-'))
-    const { child, client } = await spawnService(dataDir, isolation, 'ak_killed')
+    const { child, client } = await spawnService(dataDir, isolation, 'ak_killed_0123456789')
     const { id } = await client.devboxes.createAndAwaitRunning({ body: { metadata: { env: 'prod' } } })
     const { execution_id } = await client.executions.executeAsync({
       params: { id },
@@ -50,7 +50,7 @@ describeUnderEachIsolation('a service killed at work, under isolation', (isolati
 
   it('takes up every devbox where it was, however far it had come', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-killed-'))
-    const { child, client } = await spawnService(dataDir, isolation, 'ak_killed')
+    const { child, client } = await spawnService(dataDir, isolation, 'ak_killed_0123456789')
     const create = (body: DevboxCreate = {}) => client.devboxes.createAndAwaitRunning({ body })
     const get = ({ id }: Devbox, of = client) => of.devboxes.get({ params: { id } })
     const run = ({ id }: Devbox, command: string, of = client) =>

@@ -223,7 +223,7 @@ echo $r >/logs/verifier/reward.txt; kill $server`
 
   it('answers before it has read thousands of tasks, and ends at once when it is cancelled', async () => {
     const { client } = service
-    for (let i = 0; i < 1000; i++) makeTask(`metrics/task-${i}`, { solution: 'true', test: 'true' })
+    for (let i = 0; i < 1000; i++) makeTask(`many/task-${i}`, { solution: 'true', test: 'true' })
     const { id, state } = await harbor('datasets:\n  - path: many\n')
     expect(state).toBe('queued')
     const job = await follow(client, id, ({ in_progress_runs }) => in_progress_runs?.length === 1)
