@@ -56,14 +56,13 @@ const askTotals = async (api: Api, signal: AbortSignal): Promise<DevboxTotals | 
     return isReal ? (total_count ?? Number.NaN) : Number.NaN
   }
   const origin = 'own'
-  const [own, trials, running, suspended, failed, shutDown] = await Promise.all([
-    total({ origin }),
-    total({ origin: 'trial' }),
-    total({ origin, status: 'running' }),
-    total({ origin, status: 'suspended' }),
-    total({ origin, status: 'failure' }),
-    total({ origin, status: 'shutdown' }),
-  ])
+  // One at a time: a browser opens six connections to the console, and a service that hangs would hold all of them.
+  const own = await total({ origin })
+  const trials = await total({ origin: 'trial' })
+  const running = await total({ origin, status: 'running' })
+  const suspended = await total({ origin, status: 'suspended' })
+  const failed = await total({ origin, status: 'failure' })
+  const shutDown = await total({ origin, status: 'shutdown' })
   const moving = own - running - suspended - failed - shutDown
   // Negative, too, where a devbox changed its state between two answers.
   if (!(moving >= 0) || Number.isNaN(trials)) return null
