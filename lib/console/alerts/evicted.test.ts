@@ -35,3 +35,12 @@ it('blames no eviction for what somebody did before or long after it, or once it
   expect(evictionBehind([eviction], { status: 'running', state_transitions: resumed })).toBeUndefined()
   expect(evictionOfStep([eviction], resumed, 1)).toBe(eviction)
 })
+
+it('takes a suspension by a person for no eviction, however soon after one it comes', () => {
+  const again = [...steps, step('resuming', 20_000), step('running', 21_000), step('suspending', 30_000)]
+  expect(evictionBehind([eviction], { status: 'suspending', state_transitions: again })).toBeUndefined()
+  expect(evictionOfStep([eviction], again, 5)).toBeUndefined()
+  const suspended = [...again, step('suspended', 31_000)]
+  expect(evictionBehind([eviction], { status: 'suspended', state_transitions: suspended })).toBeUndefined()
+  expect(evictionOfStep([eviction], suspended, 1)).toBe(eviction)
+})

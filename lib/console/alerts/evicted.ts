@@ -6,20 +6,28 @@ const lateMs = 60_000
 /** The service's clock and what it writes need not agree to the millisecond. */
 const earlyMs = 1_000
 
-/** The eviction that began with this step of the devbox's history; undefined where it was suspended otherwise. */
+const startsSuspension = (steps: Devbox['state_transitions'], index: number): boolean =>
+  steps[index]?.status === 'suspending' ||
+  (steps[index]?.status === 'suspended' && steps[index - 1]?.status !== 'suspending')
+
+/** The eviction that suspended the devbox at this step of its history; undefined for other steps. */
 export const evictionOfStep = (
   evictions: readonly Alert[],
   steps: Devbox['state_transitions'],
   index: number,
-): Alert | undefined => {
-  const { status, transition_time_ms: timeMs } = steps[index] ?? {}
-  const isFirst = status === 'suspending' || (status === 'suspended' && steps[index - 1]?.status !== 'suspending')
-  if (!isFirst || timeMs === undefined) return undefined
-  return evictions.find(
-    ({ kind, state, deadline_ms }) =>
-      kind === 'eviction' && state === 'ended' && timeMs >= deadline_ms - earlyMs && timeMs <= deadline_ms + lateMs,
-  )
-}
+): Alert | undefined =>
+  evictions.find(({ kind, state, deadline_ms }) => {
+    if (kind !== 'eviction' || state !== 'ended') return false
+    // The first suspension after a deadline is the eviction; a person may suspend the devbox again soon after.
+    const first = steps.findIndex(
+      ({ transition_time_ms: timeMs }, i) =>
+        timeMs !== undefined &&
+        timeMs >= deadline_ms - earlyMs &&
+        timeMs <= deadline_ms + lateMs &&
+        startsSuspension(steps, i),
+    )
+    return first !== -1 && first === index
+  })
 
 /** The eviction that a devbox which is suspended now was suspended by. */
 export const evictionBehind = (
