@@ -2,7 +2,7 @@ import type { Metadata, Viewport } from 'next'
 import localFont from 'next/font/local'
 import { cookies } from 'next/headers'
 import type { ReactNode } from 'react'
-import { rootChoices } from '#lib/console/frame/preferences.ts'
+import { rootChoices } from '#lib/browser/frame/preferences.ts'
 import './globals.css'
 import { Providers } from './providers.tsx'
 

@@ -4,7 +4,7 @@ import { type ReactNode, useState } from 'react'
 import { PageNameProvider } from '#components/layout/page-name.tsx'
 import { TerminalRequestsProvider } from '#components/terminal/terminal-requests.tsx'
 import { Toaster } from '#components/ui/toast.tsx'
-import { makeQueryClient } from '#lib/console/queries/query-client.ts'
+import { makeQueryClient } from '#lib/browser/queries/query-client.ts'
 
 export const Providers = ({ children }: { children: ReactNode }) => {
   const [queryClient] = useState(makeQueryClient)

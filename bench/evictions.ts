@@ -5,7 +5,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { WebSocket } from 'ws'
-import { liveAckMs } from '#lib/console/live/follow.ts'
+import { liveAckMs } from '#lib/browser/live/follow.ts'
 import { AckCounter } from '#lib/terminal/page/ack-counter.ts'
 import type { Use } from './evictions-server.ts'
 

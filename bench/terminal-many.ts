@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Product } from '#e2e/product.ts'
-import type { TerminalNotice } from '#lib/wire/terminals.ts'
+import type { TerminalNotice } from '#lib/protocol/terminals.ts'
 import { prompt, Reader, toCat } from './terminal-reader.ts'
 import { newName, openPage } from './terminal-targets.ts'
 

@@ -6,8 +6,8 @@ import { spawn as spawnInPty } from '@lydell/node-pty'
 import { WebSocket } from 'ws'
 import type { Product } from '#e2e/product.ts'
 import { createClient } from '#lib/client/client.ts'
+import type { TerminalNotice } from '#lib/protocol/terminals.ts'
 import { freePort } from '#lib/service/testing/free-port.ts'
-import type { TerminalNotice } from '#lib/wire/terminals.ts'
 
 const size = { cols: 120, rows: 36 }
 

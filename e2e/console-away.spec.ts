@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { WebSocket } from 'ws'
 import { createClient } from '#lib/client/client.ts'
 import { parseEvents } from '#lib/client/events.ts'
+import { terminalClose } from '#lib/protocol/terminals.ts'
 import { freePort } from '#lib/service/testing/free-port.ts'
-import { terminalClose } from '#lib/wire/terminals.ts'
 import { expect, isLive, type Product, signIn, startProduct, startServiceAlone, test } from './product.ts'
 
 /** The console itself: `npm start` is a shell around it. */

@@ -51,6 +51,9 @@ const read = async (service: Client, id: string, path: string) =>
   (await service.files.download({ params: { id }, body: { path } })).text()
 const clipboard = (page: Page) => page.evaluate(() => navigator.clipboard.readText())
 
+/** Pending evictions of other tests are counted in front. */
+const title = /^(\(\d+\) )?hostile · Devdeck$/
+
 test('what a devbox prints reaches no clipboard, title, address or shell', async ({ signedIn: page, product }) => {
   const { service } = product
   const seen: string[] = []
@@ -64,7 +67,7 @@ test('what a devbox prints reaches no clipboard, title, address or shell', async
   })
   const id = await openTerminal(page, product, 'hostile')
   await page.evaluate(() => navigator.clipboard.writeText('untouched'))
-  await expect(page).toHaveTitle('hostile · Devdeck')
+  await expect(page).toHaveTitle(title)
   const address = page.url()
   // Reads raw what the terminal types in return. Answers come in order, so all are there once the place of the cursor is;
   // who has asked for too much is not answered for a while, and asks again.
@@ -90,7 +93,7 @@ stty sane; printf %s "$typed" >"$1.answers"; printf '\\033c'; echo "played $1"\n
     await untilText(page, new RegExp(`^played ${file}`, 'm'))
     expect(await read(service, id, `${file}.answers`), what).toMatch(answers)
     expect(await clipboard(page), what).toBe('untouched')
-    expect(await page.title(), what).toBe('hostile · Devdeck')
+    expect(await page.title(), what).toMatch(title)
   }
   expect(seen).toEqual([])
   expect(page.url()).toBe(address)

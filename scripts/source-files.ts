@@ -69,3 +69,26 @@ export const circlesOf = (edges: ReadonlyMap<string, readonly string[]>): string
   for (const file of edges.keys()) if (!order.has(file)) visit(file)
   return circles
 }
+
+export interface LineCount {
+  product: number
+  tests: number
+  comments: number
+}
+
+/** Lines of product, tests and comments per folder; `lib`, `components` and `app` are counted one level deeper. */
+export const lineCounts = (): Map<string, LineCount> => {
+  const counts = new Map<string, LineCount>()
+  for (const file of [...sourceFiles, ...globSync('{e2e,soak,bench}/**/*.ts', { cwd: root })]) {
+    const [top = '', second = ''] = file.split('/')
+    const folder =
+      ['lib', 'components', 'app'].includes(top) && second && !second.includes('.') ? `${top}/${second}` : top
+    const count = counts.get(folder) ?? { product: 0, tests: 0, comments: 0 }
+    const lines = textOf(file).split('\n')
+    const isMeasurement = /^(e2e|soak|bench)\//.test(file)
+    count[isTest(file) || isMeasurement ? 'tests' : 'product'] += lines.length - 1
+    count.comments += lines.filter((line) => /^\s*(\/\/|\/\*|\*|\{\/\*)/.test(line)).length
+    counts.set(folder, count)
+  }
+  return new Map([...counts].sort(([a], [b]) => a.localeCompare(b)))
+}

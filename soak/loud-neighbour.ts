@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Product } from '#e2e/product.ts'
 import { createClient } from '#lib/client/client.ts'
-import { accountHeader } from '#lib/wire/session.ts'
+import { accountHeader } from '#lib/protocol/session.ts'
 import { newName, openPage } from '../bench/terminal-targets.ts'
 
 /**

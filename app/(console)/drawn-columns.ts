@@ -1,9 +1,9 @@
 import { cookies } from 'next/headers'
 import type { DrawnColumns } from '#components/list/use-columns.ts'
-import { readColumns } from '#lib/console/address/columns/column-text.ts'
-import type { ListColumns } from '#lib/console/address/list-columns.ts'
-import type { PageSearchParams } from '#lib/console/address/url-query.ts'
-import { preferenceCookies } from '#lib/console/frame/preferences.ts'
+import { readColumns } from '#lib/browser/address/columns/column-text.ts'
+import type { ListColumns } from '#lib/browser/address/list-columns.ts'
+import type { PageSearchParams } from '#lib/browser/address/url-query.ts'
+import { preferenceCookies } from '#lib/browser/frame/preferences.ts'
 
 /** The columns that the server draws a list with: those of its address, else those this browser chose last. */
 export const drawnColumns = async (list: ListColumns, { columns }: PageSearchParams): Promise<DrawnColumns> => {

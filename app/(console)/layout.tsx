@@ -1,7 +1,7 @@
 import { cookies } from 'next/headers'
 import type { ReactNode } from 'react'
 import { ConsoleFrame } from '#components/layout/console-frame.tsx'
-import { preferenceCookies } from '#lib/console/frame/preferences.ts'
+import { preferenceCookies } from '#lib/browser/frame/preferences.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
 
 export default async function ConsoleLayout({ children }: { children: ReactNode }) {

@@ -1,11 +1,10 @@
 import type { Metadata } from 'next'
 import { Overview } from '#components/overview/overview.tsx'
-import { overviewQueries } from '#lib/console/queries/overview.ts'
+import { overviewQueries } from '#lib/browser/queries/overview.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
-import { t } from '#lib/language/translate.ts'
 import { readPage } from './read-page.tsx'
 
-export const generateMetadata = (): Metadata => ({ title: t('Overview') })
+export const generateMetadata = (): Metadata => ({ title: 'Overview' })
 
 export default async function OverviewPage() {
   const { api, service } = await requireSession()

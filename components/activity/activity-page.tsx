@@ -4,20 +4,21 @@ import Link from 'next/link'
 import * as z from 'zod/mini'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
 import { FilterSelect } from '#components/filters/filter-select.tsx'
-import { type ListColumn, timeColumn, translated } from '#components/list/columns.tsx'
+import { timeColumn } from '#components/list/columns.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { Badge } from '#components/ui/badge.tsx'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
+import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { shortenMiddle } from '#components/ui/text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { paths } from '#lib/console/address/paths.ts'
-import { type ActivityQuery, activityAddress, activityQueries } from '#lib/console/queries/activity.ts'
-import { formatCount, t, translatedWords } from '#lib/language/translate.ts'
-import { type Activity, type ActivityList, maxKeptActivities } from '#lib/wire/activity.ts'
+import { paths } from '#lib/browser/address/paths.ts'
+import { formatCount } from '#lib/browser/format.ts'
+import { type ActivityQuery, activityAddress, activityQueries } from '#lib/browser/queries/activity.ts'
+import { type Activity, type ActivityList, maxKeptActivities } from '#lib/protocol/activity.ts'
 
 const source = {
   noun: 'write',
@@ -49,42 +50,36 @@ export const ActivityPage = () => {
           prefetch={false}
           download
         >
-          {t('Export {format}', { format: format.toUpperCase() })}
+          {`Export ${format.toUpperCase()}`}
         </ButtonLink>
       ))}
       filterBar={
-        <FilterBar page={page} search={t('Search the activity')}>
+        <FilterBar page={page} search="Search the activity">
           <FilterSelect
-            label={t('Outcome')}
-            any={t('Any outcome')}
+            label="Outcome"
+            any="Any outcome"
             value={view.outcome}
-            words={translatedWords(outcomeWords)}
+            words={outcomeWords}
             onFilter={(outcome) => narrow({ outcome }, 'push')}
           />
         </FilterBar>
       }
       columns={7}
       none={
-        <EmptyState icon={ScrollText} title={t('Nothing was done yet')}>
-          {t(
-            'What pages of this console ask the service to make, change or end is written down here, with the browser that asked: the latest {count}.',
-            { count: formatCount(maxKeptActivities) },
-          )}
+        <EmptyState icon={ScrollText} title="Nothing was done yet">
+          {`What pages of this console ask the service to make, change or end is written down here, with the browser that asked: the latest ${formatCount(maxKeptActivities)}.`}
         </EmptyState>
       }
     >
-      <DataTable {...page.table} caption={t('What was done, newest first')} columns={translated(columns)} />
+      <DataTable {...page.table} caption="What was done, newest first" columns={columns} />
       <p className="mt-3 max-w-prose text-sm text-muted">
-        {t(
-          'Calls of scripts do not come by here, and commands are in the log of their devbox. This console keeps the latest {count} writes of an account.',
-          { count: formatCount(maxKeptActivities) },
-        )}
+        {`Calls of scripts do not come by here, and commands are in the log of their devbox. This console keeps the latest ${formatCount(maxKeptActivities)} writes of an account.`}
       </p>
     </ListPage>
   )
 }
 
-const outcomeWords = { done: 'Done|outcome', refused: 'Refused' } as const
+const outcomeWords = { done: 'Done', refused: 'Refused' } as const
 
 /** By the first part of an id; what has no page of its own is a copyable text. */
 const pathOf: Record<string, ((id: string) => string) | undefined> = {
@@ -109,7 +104,7 @@ const Subject = ({ id }: { id: string }) => {
   )
 }
 
-const columns: ListColumn<Activity>[] = [
+const columns: Column<Activity>[] = [
   {
     id: 'operation',
     header: 'Operation',
@@ -123,19 +118,14 @@ const columns: ListColumn<Activity>[] = [
     priority: 2,
     width: '7.5rem',
     cell: ({ status }) =>
-      status < 400 ? (
-        <Badge tone="ok">{t('Done|outcome')}</Badge>
-      ) : (
-        <Badge tone="danger">{`${t('Refused')}, ${status}`}</Badge>
-      ),
+      status < 400 ? <Badge tone="ok">Done</Badge> : <Badge tone="danger">{`${'Refused'}, ${status}`}</Badge>,
   },
   {
     id: 'subject',
     header: 'What it was done to',
     priority: 3,
     width: '13rem',
-    cell: ({ subject }) =>
-      subject === null ? <span className="text-muted">{t('Not told')}</span> : <Subject id={subject} />,
+    cell: ({ subject }) => (subject === null ? <span className="text-muted">Not told</span> : <Subject id={subject} />),
   },
   {
     id: 'person',
@@ -143,13 +133,9 @@ const columns: ListColumn<Activity>[] = [
     priority: 4,
     width: '10.5rem',
     cell: ({ person }) =>
-      person === null ? (
-        <span className="text-muted">{t('With the API key')}</span>
-      ) : (
-        <VisibleText>{person}</VisibleText>
-      ),
+      person === null ? <span className="text-muted">With the API key</span> : <VisibleText>{person}</VisibleText>,
   },
   { id: 'browser', header: 'Browser', priority: 5, width: '10rem', cell: ({ browser }) => browser },
-  { id: 'address', header: 'From|address', priority: 6, mono: true, width: '9rem', cell: ({ address }) => address },
+  { id: 'address', header: 'From', priority: 6, mono: true, width: '9rem', cell: ({ address }) => address },
   timeColumn('When', ({ at_ms }: Activity) => at_ms),
 ]

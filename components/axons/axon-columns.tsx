@@ -1,16 +1,16 @@
-import type { ListColumn } from '#components/list/columns.tsx'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
+import type { Column } from '#components/ui/data-table-row.tsx'
 import { MetadataChips } from '#components/ui/metadata-chips.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { NameText } from '#components/ui/visible-text.tsx'
-import { type AxonView, axonViewPath } from '#lib/console/address/axon-view.ts'
-import { axonColumns } from '#lib/console/address/columns/axon-columns.ts'
-import { withCondition } from '#lib/console/lists/metadata-condition.ts'
+import { type AxonView, axonViewPath } from '#lib/browser/address/axon-view.ts'
+import { axonColumns } from '#lib/browser/address/columns/axon-columns.ts'
+import { withCondition } from '#lib/browser/lists/metadata-condition.ts'
 import type { Axon } from '#lib/contract/axons.ts'
 import { AxonState } from './axon-state.tsx'
 
 /** Every column the list can have; those of metadata keys aside. */
-export const columnsFor = (view: AxonView): ListColumn<Axon>[] => [
+export const columnsFor = (view: AxonView): Column<Axon>[] => [
   {
     ...shared('name'),
     priority: 1,

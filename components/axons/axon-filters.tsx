@@ -5,10 +5,9 @@ import { FilterBar, type FilterBarProps } from '#components/filters/filter-bar.t
 import { FilterSelect } from '#components/filters/filter-select.tsx'
 import type { HowToChange } from '#components/list/use-address.ts'
 import { Input } from '#components/ui/input.tsx'
-import { type AxonView, axonViewPath } from '#lib/console/address/axon-view.ts'
-import { type AxonSearch, readAxonSearch, writeAxonSearch } from '#lib/console/lists/axon-search.ts'
-import { axonQueries } from '#lib/console/queries/axons.ts'
-import { t, translatedWords } from '#lib/language/translate.ts'
+import { type AxonView, axonViewPath } from '#lib/browser/address/axon-view.ts'
+import { type AxonSearch, readAxonSearch, writeAxonSearch } from '#lib/browser/lists/axon-search.ts'
+import { axonQueries } from '#lib/browser/queries/axons.ts'
 import { CreatedFilter } from './created-filter.tsx'
 
 interface AxonFiltersProps {
@@ -30,10 +29,10 @@ export const AxonFilters = ({ page, seenKeys }: AxonFiltersProps) => {
     >
       <SearchBox view={view} narrow={narrow} />
       <FilterSelect
-        label={t('State')}
-        any={t('Any state')}
+        label="State"
+        any="Any state"
         value={view.state}
-        words={translatedWords({ active: 'Active', deleted: 'Deleted' })}
+        words={{ active: 'Active', deleted: 'Deleted' }}
         onFilter={(state) => narrow({ state }, 'push')}
       />
       <CreatedFilter value={view.created} onChange={(created) => narrow({ created }, 'push')} />
@@ -49,7 +48,7 @@ const SearchBox = ({ view, narrow }: Pick<AxonFiltersProps['page'], 'view' | 'na
   // A filter that was changed by other means has the last word: a link, the back button.
   const isOwn = addressOf(read.filters) === addressOf(view)
   const hint = isOwn
-    ? (read.problem ?? (read.filters.metadata ? t('In quotes, it is searched in names and ids') : ''))
+    ? (read.problem ?? (read.filters.metadata ? 'In quotes, it is searched in names and ids' : ''))
     : ''
   return (
     <span className="w-full sm:w-96">
@@ -57,8 +56,8 @@ const SearchBox = ({ view, narrow }: Pick<AxonFiltersProps['page'], 'view' | 'na
         data-filter-input
         icon={Search}
         type="search"
-        aria-label={t('Search name, id or key:value')}
-        placeholder={t('Search name, id or key:value')}
+        aria-label="Search name, id or key:value"
+        placeholder="Search name, id or key:value"
         aria-describedby={hintId}
         value={isOwn ? typed : writeAxonSearch(view)}
         onChange={({ target }) => {

@@ -18,18 +18,17 @@ import {
   type ColumnId,
   nextSort,
   writeSort,
-} from '#lib/console/address/axon-view.ts'
-import { axonColumns } from '#lib/console/address/columns/axon-columns.ts'
-import { paths } from '#lib/console/address/paths.ts'
-import { curlPost } from '#lib/console/api/curl-post.ts'
-import { formatSize } from '#lib/console/frame/format.ts'
-import { shownBy, sortAxons, sortOf } from '#lib/console/lists/axon-rows.ts'
-import { axonMatches } from '#lib/console/lists/row-filters.ts'
-import { countedIn, fitsOneCall } from '#lib/console/queries/axon/rows.ts'
-import { axonQueries } from '#lib/console/queries/axons.ts'
-import type { Shown } from '#lib/console/queries/list/pages.ts'
+} from '#lib/browser/address/axon-view.ts'
+import { axonColumns } from '#lib/browser/address/columns/axon-columns.ts'
+import { paths } from '#lib/browser/address/paths.ts'
+import { curlPost } from '#lib/browser/api/curl-post.ts'
+import { formatCount, formatSize } from '#lib/browser/format.ts'
+import { shownBy, sortAxons, sortOf } from '#lib/browser/lists/axon-rows.ts'
+import { axonMatches } from '#lib/browser/lists/row-filters.ts'
+import { countedIn, fitsOneCall } from '#lib/browser/queries/axon/rows.ts'
+import { axonQueries } from '#lib/browser/queries/axons.ts'
+import type { Shown } from '#lib/browser/queries/list/pages.ts'
 import type { Axon, AxonList as Axons } from '#lib/contract/axons.ts'
-import { formatCount, t } from '#lib/language/translate.ts'
 import { columnsFor } from './axon-columns.tsx'
 import { AxonFilters } from './axon-filters.tsx'
 
@@ -64,7 +63,7 @@ const source = {
   },
 } as const
 
-const fields = async () => (await import('#lib/console/lists/axon-fields.ts')).axonFields
+const fields = async () => (await import('#lib/browser/lists/axon-fields.ts')).axonFields
 
 interface AxonListProps {
   serviceUrl: string
@@ -97,7 +96,7 @@ export const AxonList = ({ serviceUrl, drawnColumns }: AxonListProps) => {
   const seenKeys = () => [...new Set(rows.slice(0, 500).flatMap(({ metadata }) => Object.keys(metadata)))].sort()
   const create = (
     <Button variant="primary" icon={Plus} onClick={() => setIsCreating(true)}>
-      {t('Create axon')}
+      Create axon
     </Button>
   )
   return (
@@ -112,13 +111,13 @@ export const AxonList = ({ serviceUrl, drawnColumns }: AxonListProps) => {
         none={
           <EmptyState
             icon={Waypoints}
-            title={t('No axons yet')}
+            title="No axons yet"
             action={create}
             command={curlPost(serviceUrl, '/v1/axons', '{"name": "first-axon", "metadata": {"env": "dev"}}')}
           >
-            {t(
-              'An axon is a named record with metadata of your own, a log of events and a small database. A deleted axon stays in the list with the time of its deletion.',
-            )}
+            {
+              'An axon is a named record with metadata of your own, a log of events and a small database. A deleted axon stays in the list with the time of its deletion.'
+            }
           </EmptyState>
         }
         tools={
@@ -132,14 +131,14 @@ export const AxonList = ({ serviceUrl, drawnColumns }: AxonListProps) => {
               fields={fields}
               serviceUrl={serviceUrl}
             >
-              <IconButton icon={RotateCw} label={t('Refresh')} busy={isReading} onClick={() => read(page.readAgain)} />
+              <IconButton icon={RotateCw} label="Refresh" busy={isReading} onClick={() => read(page.readAgain)} />
             </ListMenus>
           </>
         }
       >
         <DataTable
           {...page.table}
-          caption={t(sort ? 'Axons' : 'Axons, newest first')}
+          caption={sort ? 'Axons' : 'Axons, newest first'}
           columns={shownColumns}
           rowHref={hrefOf}
           rowClassName={classOf}
@@ -168,13 +167,13 @@ export const AxonList = ({ serviceUrl, drawnColumns }: AxonListProps) => {
   )
 }
 
-const labelOf = ({ id }: Axon) => t('Select {name}', { name: id })
+const labelOf = ({ id }: Axon) => `Select ${id}`
 const hrefOf = ({ id }: Axon) => paths.axon(id)
 const classOf = ({ deleted_at_ms }: Axon) => (deleted_at_ms == null ? undefined : 'text-muted')
 
 const partialNote = ({ sort, state, created }: AxonView, loaded: number): string => {
   const isFiltered = Boolean(state || created)
   const values = { count: formatCount(loaded) }
-  if (!sort) return t('Filtered over the {count} loaded', values)
-  return t(isFiltered ? 'Sorted and filtered over the {count} loaded' : 'Sorted over the {count} loaded', values)
+  if (!sort) return `Filtered over the ${values.count} loaded`
+  return `${isFiltered ? 'Sorted and filtered' : 'Sorted'} over the ${values.count} loaded`
 }

@@ -6,9 +6,9 @@ import type { ChosenColumns } from '#components/list/use-columns.ts'
 import { Button } from '#components/ui/button.tsx'
 import { CopyButton } from '#components/ui/copy-button.tsx'
 import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
-import type { ExportFields } from '#lib/console/lists/export.ts'
+import { formatCount } from '#lib/browser/format.ts'
+import type { ExportFields } from '#lib/browser/lists/export.ts'
 import type { Axon } from '#lib/contract/axons.ts'
-import { formatCount, t } from '#lib/language/translate.ts'
 
 interface AxonSelectionProps {
   rows: readonly Axon[]
@@ -28,15 +28,15 @@ export const AxonSelection = ({ rows, onClear, ...exported }: AxonSelectionProps
     actions={[]}
     onClear={onClear}
   >
-    <CopyButton what={t('ids')} text={() => rows.map(({ id }) => id).join('\n')} />
+    <CopyButton what="ids" text={() => rows.map(({ id }) => id).join('\n')} />
     <DropdownMenu
-      label={t('Export selected')}
+      label="Export selected"
       trigger={
         <Button size="sm" variant="ghost" icon={Download}>
-          {t('Export selected')}
+          Export selected
         </Button>
       }
-      items={exportItems(t('{count} selected', { count: formatCount(rows.length) }), rows, exported)}
+      items={exportItems(`${formatCount(rows.length)} selected`, rows, exported)}
     />
   </SelectionBar>
 )

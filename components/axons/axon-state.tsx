@@ -2,7 +2,6 @@ import { CircleCheck, Trash2 } from 'lucide-react'
 import { Badge } from '#components/ui/badge.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import type { Axon } from '#lib/contract/axons.ts'
-import { t } from '#lib/language/translate.ts'
 
 /** An axon is active until it carries a deletion time. */
 export const AxonState = ({ axon: { deleted_at_ms } }: { axon: Axon }) =>
@@ -10,10 +9,10 @@ export const AxonState = ({ axon: { deleted_at_ms } }: { axon: Axon }) =>
     // The rule rather than the exception, so it is told quietly.
     <span className="inline-flex items-center gap-1.5 align-middle text-muted">
       <CircleCheck aria-hidden className="size-3.5 text-ok" />
-      {t('Active')}
+      Active
     </span>
   ) : (
     <Badge tone="neutral" icon={Trash2}>
-      {t('Deleted')} <RelativeTime ms={deleted_at_ms} />
+      Deleted <RelativeTime ms={deleted_at_ms} />
     </Badge>
   )

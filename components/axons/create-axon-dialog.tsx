@@ -7,8 +7,8 @@ import { FormDialog } from '#components/ui/form-dialog.tsx'
 import { KeyValueEditor } from '#components/ui/key-value-editor.tsx'
 import { type KeyValueRow, rowsToMap } from '#components/ui/key-values.ts'
 import { toast } from '#components/ui/toast.tsx'
-import { paths } from '#lib/console/address/paths.ts'
-import { axonMutations } from '#lib/console/queries/axons.ts'
+import { paths } from '#lib/browser/address/paths.ts'
+import { axonMutations } from '#lib/browser/queries/axons.ts'
 
 export const CreateAxonDialog = ({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) => {
   const router = useRouter()

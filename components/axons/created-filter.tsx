@@ -4,8 +4,7 @@ import { useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { TextField } from '#components/ui/field.tsx'
 import { Popover } from '#components/ui/popover.tsx'
-import { readRange, type TimeRange, writeRange } from '#lib/console/address/axon-view.ts'
-import { t } from '#lib/language/translate.ts'
+import { readRange, type TimeRange, writeRange } from '#lib/browser/address/axon-view.ts'
 
 const hourMs = 3_600_000
 const spans = [
@@ -27,8 +26,8 @@ export const CreatedFilter = ({ value, onChange }: CreatedFilterProps) => {
   const set = (part: Partial<TimeRange>) => onChange(writeRange({ ...range, ...part }))
   return (
     <Popover
-      trigger={<Button icon={CalendarRange}>{t('Created')}</Button>}
-      label={t('Filter by time of creation')}
+      trigger={<Button icon={CalendarRange}>Created</Button>}
+      label="Filter by time of creation"
       align="start"
       open={isOpen}
       onOpenChange={setIsOpen}
@@ -43,19 +42,19 @@ export const CreatedFilter = ({ value, onChange }: CreatedFilterProps) => {
               setIsOpen(false)
             }}
           >
-            {t(label)}
+            {label}
           </Button>
         ))}
       </div>
       <TextField
-        label={t('From')}
-        hint={t('UTC, this minute included')}
+        label="From"
+        hint="UTC, this minute included"
         type="datetime-local"
         value={toInput(range.fromMs)}
         onText={(text) => set({ fromMs: fromInput(text) })}
       />
       <TextField
-        label={t('Before')}
+        label="Before"
         hint="UTC"
         type="datetime-local"
         value={toInput(range.beforeMs)}
@@ -63,7 +62,7 @@ export const CreatedFilter = ({ value, onChange }: CreatedFilterProps) => {
       />
       {value && (
         <Button size="sm" variant="ghost" onClick={() => onChange(undefined)}>
-          {t('Any time')}
+          Any time
         </Button>
       )}
     </Popover>

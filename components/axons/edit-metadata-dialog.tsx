@@ -5,8 +5,8 @@ import { MetadataChanges } from '#components/list/metadata-changes.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
 import { KeyValueEditor } from '#components/ui/key-value-editor.tsx'
 import { rowsToMap } from '#components/ui/key-values.ts'
-import { metadataChanges } from '#lib/console/lists/metadata-diff.ts'
-import { axonMutations, axonQueries } from '#lib/console/queries/axons.ts'
+import { metadataChanges } from '#lib/browser/lists/metadata-diff.ts'
+import { axonMutations, axonQueries } from '#lib/browser/queries/axons.ts'
 import type { Axon } from '#lib/contract/axons.ts'
 
 /** Mount it when it opens: it starts from the axon as it is then, and compares with the axon as it is now. */

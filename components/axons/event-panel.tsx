@@ -12,8 +12,9 @@ import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { formatZone } from '#components/ui/time-text.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
-import { AxonEventsView, axonEventsPath } from '#lib/console/address/axon-events-view.ts'
-import { saveText } from '#lib/console/lists/export.ts'
+import { AxonEventsView, axonEventsPath } from '#lib/browser/address/axon-events-view.ts'
+import { formatCount } from '#lib/browser/format.ts'
+import { saveText } from '#lib/browser/lists/export.ts'
 import {
   type EventFilter,
   eventMatcher,
@@ -24,11 +25,10 @@ import {
   mergeEvents,
   noEventFilter,
   toLines,
-} from '#lib/console/live/event-log.ts'
-import type { TailSnapshot } from '#lib/console/live/event-tail.ts'
-import { axonEvents, matchingEvents } from '#lib/console/queries/axon/events.ts'
+} from '#lib/browser/live/event-log.ts'
+import type { TailSnapshot } from '#lib/browser/live/event-tail.ts'
+import { axonEvents, matchingEvents } from '#lib/browser/queries/axon/events.ts'
 import { type Axon, type AxonEvent, changeRefusal } from '#lib/contract/axons.ts'
-import { formatCount } from '#lib/language/translate.ts'
 import { EventLog } from './event-log.tsx'
 import { LinkedEvent } from './linked-event.tsx'
 import { originWords } from './origin-word.ts'

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { X } from 'lucide-react'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
-import { axonQueries } from '#lib/console/queries/axons.ts'
+import { axonQueries } from '#lib/browser/queries/axons.ts'
 import { EventDetails } from './event-details.tsx'
 
 interface LinkedEventProps {

@@ -9,9 +9,9 @@ import type { Column } from '#components/ui/data-table-row.tsx'
 import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
 import { cutEnd } from '#components/ui/text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { type ExportColumn, saveText, toCsv, toJson } from '#lib/console/lists/export.ts'
+import { formatCountOf } from '#lib/browser/format.ts'
+import { type ExportColumn, saveText, toCsv, toJson } from '#lib/browser/lists/export.ts'
 import type { SqlBatchResult, SqlResult } from '#lib/contract/axons.ts'
-import { formatCountOf } from '#lib/language/translate.ts'
 import type { SqlPiece } from './sql-statements.ts'
 
 interface SqlStatementResultProps {

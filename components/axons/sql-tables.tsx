@@ -2,8 +2,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { type AxonTable, axonTables } from '#lib/console/queries/axon/tables.ts'
-import { formatCountOf } from '#lib/language/translate.ts'
+import { formatCountOf } from '#lib/browser/format.ts'
+import { type AxonTable, axonTables } from '#lib/browser/queries/axon/tables.ts'
 
 interface SqlTablesProps {
   axonId: string

@@ -1,9 +1,9 @@
 'use client'
 import { useMemo, useState } from 'react'
 import { VisibleText } from '#components/ui/visible-text.tsx'
+import { formatCount } from '#lib/browser/format.ts'
 import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
-import { formatCount, t } from '#lib/language/translate.ts'
-import { agentLabel, byMean, cutPart, three } from '#lib/wire/report-words.ts'
+import { agentLabel, byMean, cutPart, three } from '#lib/protocol/report-words.ts'
 import { type AgentScore, agentRows, agentScores, shortLabels } from './job-figures.ts'
 
 /** How many agents of a job a row of a list shows before it is asked for the others. */
@@ -17,7 +17,7 @@ export const AgentScores = ({ job }: { job: BenchmarkJob }) => {
   const [isOpen, setIsOpen] = useState(false)
   // A job may have ten thousand outcomes.
   const rows = useMemo(() => scoredAgents(job), [job])
-  if (rows.length === 0) return <span className="text-muted">{hasJobEnded(job.state) ? t('None') : t('None yet')}</span>
+  if (rows.length === 0) return <span className="text-muted">{hasJobEnded(job.state) ? 'None' : 'None yet'}</span>
   const more = rows.length - mostAgents
   const { judged_metric } = job
   const metric = judged_metric && judged_metric !== 'reward' ? `${cutPart(judged_metric, longestMetric)} ` : ''
@@ -30,7 +30,7 @@ export const AgentScores = ({ job }: { job: BenchmarkJob }) => {
               <VisibleText truncate={3}>{label}</VisibleText>
             </span>{' '}
             {score?.mean == null ? (
-              <span className="text-right text-muted">{score || state === 'finished' ? t('no score') : state}</span>
+              <span className="text-right text-muted">{score || state === 'finished' ? 'no score' : state}</span>
             ) : (
               <b className="tabular text-right font-semibold">{three(score.mean)}</b>
             )}{' '}
@@ -45,9 +45,7 @@ export const AgentScores = ({ job }: { job: BenchmarkJob }) => {
           onClick={() => setIsOpen(!isOpen)}
           className="block text-sm leading-4 text-accent hover:underline"
         >
-          {isOpen
-            ? t('Show {count} only', { count: formatCount(mostAgents) })
-            : t('and {count} more', { count: formatCount(more) })}
+          {isOpen ? `Show ${formatCount(mostAgents)} only` : `and ${formatCount(more)} more`}
         </button>
       )}
     </>
@@ -76,6 +74,4 @@ const scoredAgents = (job: BenchmarkJob) => {
 
 /** What the mean is over, of how many there are. */
 const countWords = ({ n, of }: AgentScore): string =>
-  n === of
-    ? `(n = ${formatCount(of)})`
-    : `(n = ${t('{done} of {all}', { done: formatCount(n), all: formatCount(of) })})`
+  n === of ? `(n = ${formatCount(of)})` : `(n = ${`${formatCount(n)} of ${formatCount(of)}`})`

@@ -3,7 +3,6 @@ import { Badge, StateBadge, type StateLook } from '#components/ui/badge.tsx'
 import type { benchmarkJobStates, scenarioOutcomeStates } from '#lib/contract/benchmark-jobs.ts'
 import type { BenchmarkRunState } from '#lib/contract/benchmark-run-states.ts'
 import type { ScenarioRunState } from '#lib/contract/scenario-runs.ts'
-import { t } from '#lib/language/translate.ts'
 
 const queued: StateLook = { tone: 'neutral', icon: Hourglass, word: 'Queued' }
 const running: StateLook = { tone: 'progress', icon: LoaderCircle, word: 'Running' }
@@ -57,6 +56,6 @@ export const BenchmarkState = ({ of, state }: { of: keyof typeof looks; state: s
 /** Between the request to cancel a run and its end. */
 export const CancellingBadge = () => (
   <Badge tone="progress" icon={LoaderCircle} busy>
-    {t('Cancelling')}
+    Cancelling
   </Badge>
 )

@@ -1,7 +1,7 @@
 import { useId, useState } from 'react'
 import { Input } from '#components/ui/input.tsx'
 import { Select } from '#components/ui/select.tsx'
-import type { FailureRule, Report, ReportChoice } from '#lib/wire/reports.ts'
+import type { FailureRule, Report, ReportChoice } from '#lib/protocol/reports.ts'
 
 interface ChoiceProps {
   label: string

@@ -1,7 +1,7 @@
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { formatCount } from '#lib/language/translate.ts'
-import { three } from '#lib/wire/report-words.ts'
-import type { AgentFigures } from '#lib/wire/reports.ts'
+import { formatCount } from '#lib/browser/format.ts'
+import { three } from '#lib/protocol/report-words.ts'
+import type { AgentFigures } from '#lib/protocol/reports.ts'
 
 /** In place of a figure that cannot be computed, with the reason on hover. */
 export const Missing = ({ why = 'it cannot be computed' }: { why?: string | undefined }) => (

@@ -5,11 +5,11 @@ import {
   isJobActive,
 } from '#lib/contract/benchmark-jobs.ts'
 import { benchmarkRunStates } from '#lib/contract/benchmark-run-states.ts'
+import { agentsWithRuns } from '#lib/protocol/job-agents.ts'
+import { attemptsOf, plannedTrials } from '#lib/protocol/job-plan.ts'
+import { agentLabel, cutPart, repeatMarks } from '#lib/protocol/report-words.ts'
 import { meanOf } from '#lib/statistics/means.ts'
 import { scenarioKey, talliesOf } from '#lib/statistics/tallies.ts'
-import { agentsWithRuns } from '#lib/wire/job-agents.ts'
-import { attemptsOf, plannedTrials } from '#lib/wire/job-plan.ts'
-import { agentLabel, cutPart, repeatMarks } from '#lib/wire/report-words.ts'
 
 /** One agent of a job: its run, as far as that has come. */
 export interface AgentRow {

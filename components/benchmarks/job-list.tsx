@@ -5,38 +5,38 @@ import { FilterBar } from '#components/filters/filter-bar.tsx'
 import { FilterInput } from '#components/filters/filter-input.tsx'
 import { FilterSelect } from '#components/filters/filter-select.tsx'
 import { chosenColumns } from '#components/list/chosen-columns.tsx'
-import { idColumn, type ListColumn } from '#components/list/columns.tsx'
+import { idColumn } from '#components/list/columns.tsx'
 import { ListMenus } from '#components/list/list-menus.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { type DrawnColumns, useColumns } from '#components/list/use-columns.ts'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
+import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { jobColumns } from '#lib/console/address/columns/job-columns.ts'
+import { jobColumns } from '#lib/browser/address/columns/job-columns.ts'
 import {
   JobListView,
   type jobAges,
   jobListPath,
   jobQueryOf,
   type jobSources,
-} from '#lib/console/address/job-list-view.ts'
-import { paths } from '#lib/console/address/paths.ts'
-import { curlPost } from '#lib/console/api/curl-post.ts'
-import { formatDurationMs } from '#lib/console/frame/format.ts'
-import { jobsShownBy } from '#lib/console/lists/job-rows.ts'
-import { jobMatches } from '#lib/console/lists/row-filters.ts'
-import { benchmarkJobQueries } from '#lib/console/queries/benchmark-jobs.ts'
-import type { Shown } from '#lib/console/queries/list/pages.ts'
+} from '#lib/browser/address/job-list-view.ts'
+import { paths } from '#lib/browser/address/paths.ts'
+import { curlPost } from '#lib/browser/api/curl-post.ts'
+import { formatCount, formatDurationMs } from '#lib/browser/format.ts'
+import { jobsShownBy } from '#lib/browser/lists/job-rows.ts'
+import { jobMatches } from '#lib/browser/lists/row-filters.ts'
+import { benchmarkJobQueries } from '#lib/browser/queries/benchmark-jobs.ts'
+import type { Shown } from '#lib/browser/queries/list/pages.ts'
 import {
   type BenchmarkJob,
   type BenchmarkJobList,
   type benchmarkJobStates,
   hasJobEnded,
 } from '#lib/contract/benchmark-jobs.ts'
-import { formatCount, type Text, t, translatedWords } from '#lib/language/translate.ts'
 import { AgentScores, mostAgents } from './agent-scores.tsx'
 import { BenchmarkState } from './benchmark-state.tsx'
 import { ImportDropZone } from './import/import-drop-zone.tsx'
@@ -91,7 +91,7 @@ export const JobList = ({ serviceUrl, drawnColumns }: JobListProps) => {
   const shownColumns = useMemo(() => chosenColumns(columns.choices, jobColumns, allColumns()), [columns.choices])
   const create = (
     <Button variant="primary" icon={Plus} onClick={() => setIsCreating(true)}>
-      {t('Create job')}
+      Create job
     </Button>
   )
   return (
@@ -102,41 +102,41 @@ export const JobList = ({ serviceUrl, drawnColumns }: JobListProps) => {
         actions={
           <>
             <ButtonLink href={paths.trend()} prefetch={false} icon={ChartLine}>
-              {t('Trend')}
+              Trend
             </ButtonLink>
             <Button icon={Upload} onClick={() => startImport(null)}>
-              {t('Import job')}
+              Import job
             </Button>
             {create}
           </>
         }
         filterBar={
-          <FilterBar page={page} search={t('Filter by name')} searches="name">
+          <FilterBar page={page} search="Filter by name" searches="name">
             <FilterInput
-              label={t('Agent or model')}
+              label="Agent or model"
               className="min-w-0 flex-1 basis-36 sm:max-w-44"
               value={view.agent}
               onFilter={(agent) => narrow({ agent }, 'type')}
             />
             <FilterSelect
-              label={t('State')}
-              any={t('Any state')}
+              label="State"
+              any="Any state"
               value={view.state}
-              words={translatedWords(stateWords)}
+              words={stateWords}
               onFilter={(state) => narrow({ state }, 'push')}
             />
             <FilterSelect
-              label={t('Source')}
-              any={t('Any source')}
+              label="Source"
+              any="Any source"
               value={view.source}
-              words={translatedWords(sourceKinds)}
+              words={sourceKinds}
               onFilter={(kind) => narrow({ source: kind }, 'push')}
             />
             <FilterSelect
-              label={t('Time')}
-              any={t('Any time')}
+              label="Time"
+              any="Any time"
               value={view.created}
-              words={translatedWords(ageWords)}
+              words={ageWords}
               onFilter={(created) => narrow({ created }, 'push')}
             />
           </FilterBar>
@@ -146,7 +146,7 @@ export const JobList = ({ serviceUrl, drawnColumns }: JobListProps) => {
         none={
           <EmptyState
             icon={Trophy}
-            title={t('No benchmark jobs yet')}
+            title="No benchmark jobs yet"
             action={create}
             command={curlPost(
               serviceUrl,
@@ -155,15 +155,15 @@ export const JobList = ({ serviceUrl, drawnColumns }: JobListProps) => {
        "agent_configs": [{"name": "my-agent", "type": "job_agent", "kwargs": {"command": "…"}}]}}`,
             )}
           >
-            {t(
-              'A job runs a set of scenarios with one or more agents, each in a devbox of its own, and scores what they did. It is described by a Harbor job file, by a benchmark, or by a list of scenarios.',
-            )}
+            {
+              'A job runs a set of scenarios with one or more agents, each in a devbox of its own, and scores what they did. It is described by a Harbor job file, by a benchmark, or by a list of scenarios.'
+            }
           </EmptyState>
         }
       >
         <DataTable
           {...page.table}
-          caption={t('Benchmark jobs, newest first')}
+          caption="Benchmark jobs, newest first"
           columns={shownColumns}
           onResize={columns.onResize}
           rowHref={({ id }) => paths.benchmarkJob(id)}
@@ -181,9 +181,9 @@ export const JobList = ({ serviceUrl, drawnColumns }: JobListProps) => {
   )
 }
 
-const labelOf = ({ name }: BenchmarkJob) => t('Select {name}', { name: name })
+const labelOf = ({ name }: BenchmarkJob) => `Select ${name}`
 
-const stateWords: Record<(typeof benchmarkJobStates)[number], Text> = {
+const stateWords: Record<(typeof benchmarkJobStates)[number], string> = {
   initializing: 'Initializing',
   queued: 'Queued',
   running: 'Running',
@@ -193,26 +193,26 @@ const stateWords: Record<(typeof benchmarkJobStates)[number], Text> = {
   timeout: 'Timed out',
   incomplete: 'Incomplete',
 }
-const sourceKinds: Record<(typeof jobSources)[number], Text> = {
+const sourceKinds: Record<(typeof jobSources)[number], string> = {
   harbor: 'Job file',
   benchmark: 'Benchmark',
   scenarios: 'Scenarios',
   imported: 'Imported',
 }
-const ageWords: Record<(typeof jobAges)[number], Text> = {
+const ageWords: Record<(typeof jobAges)[number], string> = {
   '1h': 'Last hour',
   '24h': 'Last 24 hours',
   '7d': 'Last 7 days',
   '30d': 'Last 30 days',
 }
 
-const allColumns = (): ListColumn<BenchmarkJob>[] => [
+const allColumns = (): Column<BenchmarkJob>[] => [
   {
     id: 'name',
     header: 'Name',
     priority: 1,
     lines: () => 1,
-    cell: ({ name }) => <VisibleText truncate={3}>{name.trim() || t('Unnamed job')}</VisibleText>,
+    cell: ({ name }) => <VisibleText truncate={3}>{name.trim() || 'Unnamed job'}</VisibleText>,
   },
   {
     id: 'state',
@@ -224,8 +224,8 @@ const allColumns = (): ListColumn<BenchmarkJob>[] => [
   {
     id: 'agents',
     header: (
-      <span title={t("Means over the scenarios, as on the job's page; failures and attempts without a score count 0")}>
-        {t('Agents and scores')}
+      <span title={"Means over the scenarios, as on the job's page; failures and attempts without a score count 0"}>
+        Agents and scores
       </span>
     ),
     priority: 3,
@@ -241,7 +241,7 @@ const allColumns = (): ListColumn<BenchmarkJob>[] => [
     cell: ({ job_source: from }) =>
       from ? (
         <VisibleText max={40}>
-          {Object.hasOwn(sourceKinds, from.type) ? t(sourceKinds[from.type as keyof typeof sourceKinds]) : from.type}
+          {Object.hasOwn(sourceKinds, from.type) ? sourceKinds[from.type as keyof typeof sourceKinds] : from.type}
         </VisibleText>
       ) : (
         <span className="text-muted">Not reported</span>
@@ -257,21 +257,13 @@ const allColumns = (): ListColumn<BenchmarkJob>[] => [
     cell: (job) => {
       const { finished, total } = progressOf(job)
       if (total !== null)
-        return (
-          <span className="whitespace-nowrap">
-            {t('{done} of {all}', { done: formatCount(finished), all: formatCount(total) })}
-          </span>
-        )
-      return (
-        <span title="The job does not report how many there are">
-          {t('{done} of {all}', { done: formatCount(finished), all: '?' })}
-        </span>
-      )
+        return <span className="whitespace-nowrap">{`${formatCount(finished)} of ${formatCount(total)}`}</span>
+      return <span title="The job does not report how many there are">{`${formatCount(finished)} of ${'?'}`}</span>
     },
   },
   {
     id: 'counts',
-    header: <span title={t('Completed, failed, timed out, cancelled')}>{t('Outcomes')}</span>,
+    header: <span title="Completed, failed, timed out, cancelled">Outcomes</span>,
     priority: 4,
     width: '9rem',
     lines: () => 1,
@@ -279,7 +271,7 @@ const allColumns = (): ListColumn<BenchmarkJob>[] => [
   },
   {
     id: 'duration',
-    header: <span title={t('Of its longest run')}>{t('Duration')}</span>,
+    header: <span title="Of its longest run">Duration</span>,
     priority: 5,
     width: '7.5rem',
     align: 'right',
@@ -297,13 +289,13 @@ const Counts = ({ job: { state, benchmark_outcomes } }: { job: BenchmarkJob }) =
   const all = (benchmark_outcomes ?? []).map(outcomeCounts)
   const sum = (of: (counts: OutcomeCounts) => number) => all.reduce((total, each) => total + of(each), 0)
   const counts = [
-    { word: t('completed'), icon: CircleCheck, tone: 'text-ok', n: sum(({ completed }) => completed) },
-    { word: t('failed'), icon: CircleX, tone: 'text-danger', n: sum(({ failed }) => failed) },
-    { word: t('timed out'), icon: ClockAlert, tone: 'text-attention', n: sum(({ timedOut }) => timedOut) },
-    { word: t('cancelled'), icon: Ban, tone: 'text-neutral', n: sum(({ cancelled }) => cancelled) },
-    { word: t('in another state'), icon: CircleHelp, tone: 'text-neutral', n: sum(({ other }) => other) },
+    { word: 'completed', icon: CircleCheck, tone: 'text-ok', n: sum(({ completed }) => completed) },
+    { word: 'failed', icon: CircleX, tone: 'text-danger', n: sum(({ failed }) => failed) },
+    { word: 'timed out', icon: ClockAlert, tone: 'text-attention', n: sum(({ timedOut }) => timedOut) },
+    { word: 'cancelled', icon: Ban, tone: 'text-neutral', n: sum(({ cancelled }) => cancelled) },
+    { word: 'in another state', icon: CircleHelp, tone: 'text-neutral', n: sum(({ other }) => other) },
   ].filter(({ n }) => n > 0)
-  if (counts.length === 0) return <span className="text-muted">{hasJobEnded(state) ? t('None') : t('None yet')}</span>
+  if (counts.length === 0) return <span className="text-muted">{hasJobEnded(state) ? 'None' : 'None yet'}</span>
   return (
     <span className="inline-flex flex-wrap gap-x-2.5">
       {counts.map(({ word, icon: Icon, tone, n }) => (

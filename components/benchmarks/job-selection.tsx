@@ -4,12 +4,11 @@ import { Ban, ChartLine, GitCompareArrows } from 'lucide-react'
 import { useRouter } from 'next/navigation'
 import { type RowAction, SelectionBar } from '#components/list/selection-bar.tsx'
 import { Button } from '#components/ui/button.tsx'
-import { mostCompared } from '#lib/console/address/compare-view.ts'
-import { paths } from '#lib/console/address/paths.ts'
-import { trendPath } from '#lib/console/address/trend-view.ts'
-import { benchmarkRunMutations } from '#lib/console/queries/benchmark-runs.ts'
+import { mostCompared } from '#lib/browser/address/compare-view.ts'
+import { paths } from '#lib/browser/address/paths.ts'
+import { trendPath } from '#lib/browser/address/trend-view.ts'
+import { benchmarkRunMutations } from '#lib/browser/queries/benchmark-runs.ts'
 import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
-import { t } from '#lib/language/translate.ts'
 import { goingRuns } from './job-figures.ts'
 
 interface JobSelectionProps {
@@ -28,10 +27,7 @@ export const JobSelection = ({ jobs, onClear }: JobSelectionProps) => {
       done: 'Cancelled',
       failed: 'Not every job was cancelled',
       consequence: (count) =>
-        t(
-          'What {count} still run is cancelled and the devboxes of it are shut down; no more trials are started. Trials that have ended keep their outcomes. This cannot be undone.',
-          { count },
-        ),
+        `What ${count} still run is cancelled and the devboxes of it are shut down; no more trials are started. Trials that have ended keep their outcomes. This cannot be undone.`,
       isFinal: true,
       isEligible: ({ state }) => !hasJobEnded(state),
       act: (job) => cancel.mutateAsync({ id: job.id, runs: goingRuns(job) }),
@@ -50,17 +46,15 @@ export const JobSelection = ({ jobs, onClear }: JobSelectionProps) => {
         size="sm"
         variant="primary"
         icon={GitCompareArrows}
-        disabledReason={
-          jobs.length > mostCompared ? t('At most {count} jobs can be compared', { count: mostCompared }) : null
-        }
+        disabledReason={jobs.length > mostCompared ? `At most ${mostCompared} jobs can be compared` : null}
         // The oldest is the baseline.
         onClick={() => router.push(paths.compare(jobs.map(({ id }) => id).reverse()))}
       >
-        {t(jobs.length === 1 ? 'Compare agents' : 'Compare jobs')}
+        {jobs.length === 1 ? 'Compare agents' : 'Compare jobs'}
       </Button>
       {jobs.length === 1 && (
         <Button size="sm" icon={ChartLine} onClick={() => router.push(trendPath({ job: jobs[0]?.id }))}>
-          {t('Trend')}
+          Trend
         </Button>
       )}
     </SelectionBar>

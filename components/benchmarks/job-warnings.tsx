@@ -3,7 +3,7 @@ import { toneClasses } from '#components/ui/badge.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { classes } from '#components/ui/classes.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { formatCount, formatCountOf } from '#lib/language/translate.ts'
+import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import type { AgentRow } from './job-figures.ts'
 
 /** Longer lists are cut, and say so. */

@@ -1,9 +1,9 @@
 import { CircleCheck, CircleHelp } from 'lucide-react'
 import { Badge } from '#components/ui/badge.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
-import { formatCount } from '#lib/language/translate.ts'
-import { aboutScenarios, countOf, labelOf, probability } from '#lib/wire/report-words.ts'
-import type { PairFigures } from '#lib/wire/reports.ts'
+import { formatCount } from '#lib/browser/format.ts'
+import { aboutScenarios, countOf, labelOf, probability } from '#lib/protocol/report-words.ts'
+import type { PairFigures } from '#lib/protocol/reports.ts'
 import { Missing } from './figure-text.tsx'
 
 /** How sure a difference between two agents is: the columns that every table of pairs has. */

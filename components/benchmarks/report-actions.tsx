@@ -4,8 +4,8 @@ import { Download } from 'lucide-react'
 import { Button } from '#components/ui/button.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { useCopy } from '#components/ui/use-copy.ts'
-import { benchmarkJobMutations } from '#lib/console/queries/benchmark-jobs.ts'
-import type { Report, ReportFormat, ReportTable } from '#lib/wire/reports.ts'
+import { benchmarkJobMutations } from '#lib/browser/queries/benchmark-jobs.ts'
+import type { Report, ReportFormat, ReportTable } from '#lib/protocol/reports.ts'
 
 interface ReportActionsProps {
   /** What the numbers are, for file names and messages: `comparison`. */
@@ -24,7 +24,7 @@ export const ReportActions = ({ what, address, tables = [], isThere }: ReportAct
   // Read whole before it is saved: of a link that fails the browser alone would tell, and not why.
   const save = (from: string, file: string) =>
     read(from)
-      .then(async (report) => (await import('#lib/console/lists/export.ts')).saveFile(report, file))
+      .then(async (report) => (await import('#lib/browser/lists/export.ts')).saveFile(report, file))
       .catch(toast.failed(`${file} was not saved`))
   const csvs = tables.map((table) => [csvNames[table], `${what}-${table}.csv`, address('csv', table)] as const)
   const csv = ['CSV', `${what}.csv`, address('csv')] as const

@@ -16,19 +16,18 @@ import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { Tabs } from '#components/ui/tabs.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { paths } from '#lib/console/address/paths.ts'
-import { RunView, runViewPath, showsLogs } from '#lib/console/address/run-view.ts'
-import { formatDurationMs } from '#lib/console/frame/format.ts'
+import { paths } from '#lib/browser/address/paths.ts'
+import { RunView, runViewPath, showsLogs } from '#lib/browser/address/run-view.ts'
+import { formatCount, formatCountOf, formatDurationMs } from '#lib/browser/format.ts'
 import {
   benchmarkRunMutations,
   benchmarkRunQueries,
   downloadRunLogs,
   followRun,
   ownOrigin,
-} from '#lib/console/queries/benchmark-runs.ts'
+} from '#lib/browser/queries/benchmark-runs.ts'
 import { type BenchmarkRun, benchmarkRunRefusal } from '#lib/contract/benchmark-runs.ts'
 import { hasScenarioRunEnded, type ScenarioRunList } from '#lib/contract/scenario-runs.ts'
-import { formatCount, formatCountOf } from '#lib/language/translate.ts'
 import { sumOf } from '#lib/statistics/means.ts'
 import { BenchmarkState, CancellingBadge } from './benchmark-state.tsx'
 import { formatScore } from './job-figures.ts'

@@ -6,27 +6,27 @@ import type * as z from 'zod/mini'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
 import { FilterSelect } from '#components/filters/filter-select.tsx'
 import { chosenColumns } from '#components/list/chosen-columns.tsx'
-import { idColumn, type ListColumn, metadataColumn, nameColumn } from '#components/list/columns.tsx'
+import { idColumn, metadataColumn, nameColumn } from '#components/list/columns.tsx'
 import { ListMenus } from '#components/list/list-menus.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { type DrawnColumns, useColumns } from '#components/list/use-columns.ts'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
+import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { runColumns } from '#lib/console/address/columns/run-columns.ts'
-import { withColumns, withoutColumns } from '#lib/console/address/list-columns.ts'
-import { paths } from '#lib/console/address/paths.ts'
-import { runMatches } from '#lib/console/lists/row-filters.ts'
-import { benchmarkRunQueries, ownOrigin, type RunOrigin } from '#lib/console/queries/benchmark-runs.ts'
-import { benchmarkQueries } from '#lib/console/queries/benchmarks.ts'
-import type { Shown } from '#lib/console/queries/list/pages.ts'
+import { runColumns } from '#lib/browser/address/columns/run-columns.ts'
+import { withColumns, withoutColumns } from '#lib/browser/address/list-columns.ts'
+import { paths } from '#lib/browser/address/paths.ts'
+import { runMatches } from '#lib/browser/lists/row-filters.ts'
+import { benchmarkRunQueries, ownOrigin, type RunOrigin } from '#lib/browser/queries/benchmark-runs.ts'
+import { benchmarkQueries } from '#lib/browser/queries/benchmarks.ts'
+import type { Shown } from '#lib/browser/queries/list/pages.ts'
 import type { benchmarkRunStates } from '#lib/contract/benchmark-run-states.ts'
 import { type BenchmarkRun, type BenchmarkRunList, BenchmarkRunListQuery } from '#lib/contract/benchmark-runs.ts'
-import { type Text, t, translatedWords } from '#lib/language/translate.ts'
 import { BenchmarkState } from './benchmark-state.tsx'
 import { RunScore } from './run-score.tsx'
 import { AgentLines } from './score.tsx'
@@ -80,17 +80,17 @@ export const RunList = ({ serviceUrl, drawnColumns }: RunListProps) => {
         filterBar={
           <FilterBar
             page={page}
-            search={t('Search id or name')}
+            search="Search id or name"
             metadata={{
               keys: benchmarkQueries.metadataKeys(),
               values: (key) => benchmarkQueries.metadataValues(key),
             }}
           >
             <FilterSelect
-              label={t('State')}
-              any={t('Any state')}
+              label="State"
+              any="Any state"
               value={view.state}
-              words={translatedWords(stateWords)}
+              words={stateWords}
               onFilter={(state) => narrow({ state }, 'push')}
             />
           </FilterBar>
@@ -109,18 +109,18 @@ export const RunList = ({ serviceUrl, drawnColumns }: RunListProps) => {
         none={
           <EmptyState
             icon={ListChecks}
-            title={t('No benchmark runs yet')}
-            action={<ButtonLink href={paths.benchmarkJobs()}>{t('Benchmark jobs')}</ButtonLink>}
+            title="No benchmark runs yet"
+            action={<ButtonLink href={paths.benchmarkJobs()}>Benchmark jobs</ButtonLink>}
           >
-            {t(
-              'A run is one agent at the scenarios of a benchmark or of a job. Jobs make theirs; scripts start their own with POST /v1/benchmarks/start_run.',
-            )}
+            {
+              'A run is one agent at the scenarios of a benchmark or of a job. Jobs make theirs; scripts start their own with POST /v1/benchmarks/start_run.'
+            }
           </EmptyState>
         }
       >
         <DataTable
           {...page.table}
-          caption={t('Benchmark runs, newest first')}
+          caption="Benchmark runs, newest first"
           columns={shownColumns}
           onResize={columns.onResize}
           rowHref={({ id }) => paths.benchmarkRun(id)}
@@ -133,9 +133,9 @@ export const RunList = ({ serviceUrl, drawnColumns }: RunListProps) => {
   )
 }
 
-const labelOf = ({ id, name }: BenchmarkRun) => t('Select {name}', { name: name || id })
+const labelOf = ({ id, name }: BenchmarkRun) => `Select ${name || id}`
 
-const stateWords: Record<(typeof benchmarkRunStates)[number], Text> = {
+const stateWords: Record<(typeof benchmarkRunStates)[number], string> = {
   running: 'Running',
   canceled: 'Cancelled',
   completed: 'Completed',
@@ -147,7 +147,7 @@ const columnsFor = (
   /** What was asked for of where runs come from has come, or is not needed. */
   isKnown: boolean,
   originOf: (run: BenchmarkRun) => RunOrigin | null,
-): ListColumn<BenchmarkRun>[] => [
+): Column<BenchmarkRun>[] => [
   {
     ...nameColumn,
     // The end of a name tells the agent: it takes the lines it needs.

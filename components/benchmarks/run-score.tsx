@@ -1,9 +1,9 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
-import { benchmarkRunQueries } from '#lib/console/queries/benchmark-runs.ts'
+import { formatCount } from '#lib/browser/format.ts'
+import { benchmarkRunQueries } from '#lib/browser/queries/benchmark-runs.ts'
 import type { BenchmarkRun } from '#lib/contract/benchmark-runs.ts'
-import { formatCount, t } from '#lib/language/translate.ts'
-import { three } from '#lib/wire/report-words.ts'
+import { three } from '#lib/protocol/report-words.ts'
 
 interface RunScoreProps {
   run: BenchmarkRun
@@ -23,13 +23,13 @@ export const RunScore = ({ run, outcomes, isShort = false }: RunScoreProps) => {
   if (score == null)
     return (
       <span className="text-muted">
-        {state !== 'running' ? t('None') : isShort ? t('None yet') : 'None before the run has ended'}
+        {state !== 'running' ? 'None' : isShort ? 'None yet' : 'None before the run has ended'}
       </span>
     )
   return (
     <span
       className="tabular whitespace-nowrap"
-      title={isShort ? t('n counts scenario runs, completed or not') : undefined}
+      title={isShort ? 'n counts scenario runs, completed or not' : undefined}
     >
       <span className="font-medium">{three(score)}</span>{' '}
       <span className="text-muted">

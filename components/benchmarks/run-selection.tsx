@@ -2,9 +2,8 @@
 import { useMutation } from '@tanstack/react-query'
 import { Ban } from 'lucide-react'
 import { type RowAction, SelectionBar } from '#components/list/selection-bar.tsx'
-import { benchmarkRunMutations } from '#lib/console/queries/benchmark-runs.ts'
+import { benchmarkRunMutations } from '#lib/browser/queries/benchmark-runs.ts'
 import type { BenchmarkRun } from '#lib/contract/benchmark-runs.ts'
-import { t } from '#lib/language/translate.ts'
 
 interface RunSelectionProps {
   runs: readonly BenchmarkRun[]
@@ -21,10 +20,7 @@ export const RunSelection = ({ runs, onClear }: RunSelectionProps) => {
       done: 'Cancelled',
       failed: 'Not every run was cancelled',
       consequence: (count) =>
-        t(
-          'The scenarios that {count} still run are cancelled and their devboxes shut down. Scenarios that have ended keep their scores. This cannot be undone.',
-          { count },
-        ),
+        `The scenarios that ${count} still run are cancelled and their devboxes shut down. Scenarios that have ended keep their scores. This cannot be undone.`,
       isFinal: true,
       isEligible: ({ state }) => state === 'running',
       act: ({ id }) => cancel.mutateAsync(id),

@@ -5,17 +5,16 @@ import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { paths } from '#lib/console/address/paths.ts'
-import { formatShown } from '#lib/console/frame/format.ts'
+import { paths } from '#lib/browser/address/paths.ts'
+import { formatCountOf, formatShown } from '#lib/browser/format.ts'
 import {
   hasScenarioRunEnded,
   type ScenarioRun,
   type ScenarioRunList,
   type ScoringResult,
 } from '#lib/contract/scenario-runs.ts'
-import { formatCountOf } from '#lib/language/translate.ts'
-import { unnamedScenario } from '#lib/wire/outcome-ids.ts'
-import { three } from '#lib/wire/report-words.ts'
+import { unnamedScenario } from '#lib/protocol/outcome-ids.ts'
+import { three } from '#lib/protocol/report-words.ts'
 import { BenchmarkState } from './benchmark-state.tsx'
 import { durationOnceEnded, timeOrUnknown } from './unknown-times.tsx'
 

@@ -1,13 +1,13 @@
 'use client'
 import { classes } from '#components/ui/classes.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { formatCount, t } from '#lib/language/translate.ts'
-import { cutPart } from '#lib/wire/report-words.ts'
+import { formatCount } from '#lib/browser/format.ts'
+import { cutPart } from '#lib/protocol/report-words.ts'
 
 /** An agent and the model it works with. */
 export const AgentName = ({ name, model }: { name: string; model: string | null | undefined }) => (
   <>
-    <VisibleText max={80}>{name.trim() || t('Unnamed agent')}</VisibleText>
+    <VisibleText max={80}>{name.trim() || 'Unnamed agent'}</VisibleText>
     {model && (
       <span className="ml-2 font-normal text-muted">
         <VisibleText max={80}>{model}</VisibleText>
@@ -27,7 +27,7 @@ interface AgentLinesProps {
 export const AgentLines = ({ name, model, isWhole = false }: AgentLinesProps) => (
   <span className="block min-w-0 leading-4">
     <span className={classes('block', !isWhole && 'truncate')}>
-      <VisibleText max={80}>{name.trim() || t('Unnamed agent')}</VisibleText>
+      <VisibleText max={80}>{name.trim() || 'Unnamed agent'}</VisibleText>
     </span>
     {model && (
       <span className={classes('block text-xs leading-4 font-normal text-muted', !isWhole && 'truncate')}>

@@ -1,6 +1,7 @@
-import { durationColumn, type ListColumn, timeColumn } from '#components/list/columns.tsx'
+import { durationColumn, timeColumn } from '#components/list/columns.tsx'
+import type { Column } from '#components/ui/data-table-row.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
-import { formatDurationMs } from '#lib/console/frame/format.ts'
+import { formatDurationMs } from '#lib/browser/format.ts'
 
 export const Unknown = () => <span className="text-muted">Unknown</span>
 
@@ -9,7 +10,7 @@ interface Timed {
 }
 
 /** The duration of what has ended; files of imported trials may have no times. */
-export const durationOnceEnded = <Row extends Timed>(hasEnded: (row: Row) => boolean): ListColumn<Row> => ({
+export const durationOnceEnded = <Row extends Timed>(hasEnded: (row: Row) => boolean): Column<Row> => ({
   ...durationColumn,
   cell: (row) => (row.duration_ms != null ? formatDurationMs(row.duration_ms) : hasEnded(row) && <Unknown />),
 })
@@ -18,7 +19,7 @@ export const durationOnceEnded = <Row extends Timed>(hasEnded: (row: Row) => boo
 export const timeOrUnknown = <Row,>(
   header: Parameters<typeof timeColumn>[0],
   timeOf: (row: Row) => number | null | undefined,
-): ListColumn<Row> => ({
+): Column<Row> => ({
   ...timeColumn(header, timeOf),
   cell: (row) => <RelativeTime ms={timeOf(row) ?? null} />,
 })

@@ -1,7 +1,7 @@
 import { VisibleText } from '#components/ui/visible-text.tsx'
+import { formatCount } from '#lib/browser/format.ts'
 import type { AgentUsage, RunUsage } from '#lib/contract/agent-usage.ts'
-import { formatCount } from '#lib/language/translate.ts'
-import type { AgentFigures } from '#lib/wire/reports.ts'
+import type { AgentFigures } from '#lib/protocol/reports.ts'
 import { formatTokens, formatUsd } from './usage-figures.ts'
 
 /** Tokens and cost of an agent in a table, with how many of its attempts reported them. */

@@ -3,7 +3,7 @@ import { CircleAlert } from 'lucide-react'
 import { useId, useRef } from 'react'
 import { classes } from '#components/ui/classes.ts'
 import { controlClasses } from '#components/ui/input.tsx'
-import { formatCount } from '#lib/language/translate.ts'
+import { formatCount } from '#lib/browser/format.ts'
 import type { YamlProblem } from './job-figures.ts'
 
 interface YamlFieldProps {

@@ -3,10 +3,9 @@ import type { ReactNode } from 'react'
 import { FilterInput } from '#components/filters/filter-input.tsx'
 import { Check } from '#components/ui/choice/check.tsx'
 import { SelectField } from '#components/ui/choice/select-field.tsx'
-import { isAge, typedAge } from '#lib/console/address/age.ts'
-import { type DevboxListView, devboxSizes, statusesOf, writeStatuses } from '#lib/console/address/devbox-list-view.ts'
+import { isAge, typedAge } from '#lib/browser/address/age.ts'
+import { type DevboxListView, devboxSizes, statusesOf, writeStatuses } from '#lib/browser/address/devbox-list-view.ts'
 import type { DevboxStatus } from '#lib/contract/devboxes.ts'
-import { type Text, t } from '#lib/language/translate.ts'
 import { devboxStatusWords } from './devbox-status.tsx'
 
 interface DevboxFiltersProps {
@@ -20,12 +19,12 @@ export const DevboxFilters = ({ view, narrow }: DevboxFiltersProps) => {
   return (
     <>
       <fieldset>
-        <legend className="font-medium">{t('Status')}</legend>
+        <legend className="font-medium">Status</legend>
         <div className="grid grid-cols-2 gap-x-2">
-          {(Object.entries(devboxStatusWords) as [DevboxStatus, Text][]).map(([status, word]) => (
+          {(Object.entries(devboxStatusWords) as [DevboxStatus, string][]).map(([status, word]) => (
             <Check
               key={status}
-              label={t(word)}
+              label={word}
               checked={statuses.includes(status)}
               onCheck={(isOn) => {
                 const others = statuses.filter((each) => each !== status)
@@ -36,34 +35,30 @@ export const DevboxFilters = ({ view, narrow }: DevboxFiltersProps) => {
         </div>
       </fieldset>
       <Choice
-        label={t('Origin')}
+        label="Origin"
         value={view.trials}
         words={originWords}
         onChoose={(trials) => narrow({ trials }, 'push')}
       />
       <Choice
-        label={t('Made from')}
+        label="Made from"
         value={view.source}
         words={sourceWords}
         onChoose={(source) => narrow({ source }, 'push')}
       />
-      <Choice label={t('Size')} value={view.size} words={sizeWords} onChoose={(size) => narrow({ size }, 'push')} />
+      <Choice label="Size" value={view.size} words={sizeWords} onChoose={(size) => narrow({ size }, 'push')} />
       <div className="grid grid-cols-2 gap-2">
+        <Age label="Older than" value={view.older_than} onFilter={(older_than) => narrow({ older_than }, 'type')} />
         <Age
-          label={t('Older than')}
-          value={view.older_than}
-          onFilter={(older_than) => narrow({ older_than }, 'type')}
-        />
-        <Age
-          label={t('Younger than')}
+          label="Younger than"
           value={view.younger_than}
           onFilter={(younger_than) => narrow({ younger_than }, 'type')}
         />
       </div>
       <p className="text-sm text-muted">
-        {t(
-          'Ages read like 30min, 24h or 7d. The service answers a search, metadata and one status; all else narrows the devboxes that are loaded.',
-        )}
+        {
+          'Ages read like 30min, 24h or 7d. The service answers a search, metadata and one status; all else narrows the devboxes that are loaded.'
+        }
       </p>
     </>
   )
@@ -73,7 +68,7 @@ interface ChoiceProps<Value extends string> {
   label: string
   value: Value | undefined
   /** The word of each value; that of none is under the empty one. */
-  words: Record<Value | '', Text>
+  words: Record<Value | '', string>
   onChoose: (value: Value | undefined) => void
 }
 
@@ -82,7 +77,7 @@ const Choice = <Value extends string>({ label, value, words, onChoose }: ChoiceP
     label={label}
     value={value ?? ''}
     onPick={(picked) => onChoose((picked || undefined) as Value | undefined)}
-    options={Object.entries<Text>(words).map(([each, word]) => ({ value: each, label: t(word) }))}
+    options={Object.entries<string>(words).map(([each, word]) => ({ value: each, label: word }))}
   />
 )
 
@@ -99,10 +94,10 @@ const Age = ({ label, value, onFilter }: AgeProps) => (
     </p>
     <FilterInput
       label={label}
-      placeholder={t('Any age')}
+      placeholder="Any age"
       value={value}
       onFilter={(text) => onFilter(text && typedAge(text))}
-      refusal={(text) => (isAge(typedAge(text)) ? null : t('Like 30min, 24h or 7d'))}
+      refusal={(text) => (isAge(typedAge(text)) ? null : 'Like 30min, 24h or 7d')}
     />
   </div>
 )
@@ -114,4 +109,4 @@ const sizeWords = {
   '': 'Any',
   ...Object.fromEntries(devboxSizes.map((size) => [size, size])),
   default: 'Default of the service',
-} as Record<(typeof devboxSizes)[number] | '', Text>
+} as Record<(typeof devboxSizes)[number] | '', string>

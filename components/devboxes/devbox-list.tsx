@@ -2,33 +2,34 @@
 import { useQuery } from '@tanstack/react-query'
 import { Box, FlaskConical, Plus, SlidersHorizontal } from 'lucide-react'
 import { useMemo, useState } from 'react'
-import { EvictionBadge } from '#components/evictions/eviction-badge.tsx'
+import { EvictionBadge } from '#components/alerts/eviction-badge.tsx'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
 import { chosenColumns } from '#components/list/chosen-columns.tsx'
-import { idColumn, type ListColumn, metadataColumn, nameColumn, timeColumn } from '#components/list/columns.tsx'
+import { idColumn, metadataColumn, nameColumn, timeColumn } from '#components/list/columns.tsx'
 import { ListMenus } from '#components/list/list-menus.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { type DrawnColumns, useColumns } from '#components/list/use-columns.ts'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
+import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { Popover } from '#components/ui/popover.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
-import { devboxColumns } from '#lib/console/address/columns/devbox-columns.ts'
-import { DevboxListView, devboxListPath, devboxQueryOf } from '#lib/console/address/devbox-list-view.ts'
-import { paths } from '#lib/console/address/paths.ts'
-import { curlPost } from '#lib/console/api/curl-post.ts'
-import { devboxesShownBy, devboxFilterNames } from '#lib/console/lists/devbox-rows.ts'
-import { devboxMatches } from '#lib/console/lists/row-filters.ts'
-import type { EvictionFeed } from '#lib/console/live/eviction-feed.ts'
-import { devboxQueries } from '#lib/console/queries/devboxes.ts'
-import { evictionQueries } from '#lib/console/queries/evictions.ts'
-import type { Shown } from '#lib/console/queries/list/pages.ts'
+import { devboxColumns } from '#lib/browser/address/columns/devbox-columns.ts'
+import { DevboxListView, devboxListPath, devboxQueryOf } from '#lib/browser/address/devbox-list-view.ts'
+import { paths } from '#lib/browser/address/paths.ts'
+import { curlPost } from '#lib/browser/api/curl-post.ts'
+import { formatCount, formatCountOf } from '#lib/browser/format.ts'
+import { devboxesShownBy, devboxFilterNames } from '#lib/browser/lists/devbox-rows.ts'
+import { devboxMatches } from '#lib/browser/lists/row-filters.ts'
+import type { EvictionFeed } from '#lib/browser/live/eviction-feed.ts'
+import { devboxQueries } from '#lib/browser/queries/devboxes.ts'
+import { evictionQueries } from '#lib/browser/queries/evictions.ts'
+import type { Shown } from '#lib/browser/queries/list/pages.ts'
 import { type Devbox, type DevboxList as Devboxes, hasEnded, isOfTrial } from '#lib/contract/devboxes.ts'
 import type { Eviction } from '#lib/contract/evictions.ts'
-import { formatCount, formatCountOf, t } from '#lib/language/translate.ts'
 import { DevboxRowActions } from './devbox-row-actions.tsx'
 import { DevboxStatusBadge } from './devbox-status.tsx'
 import { Lifetime, StatusSince } from './lifetime.tsx'
@@ -55,10 +56,10 @@ const source = {
   path: devboxListPath,
   filters: {
     search: 'id or name contains …',
-    status: (statuses: string) => t('status is {values}', { values: statuses.replaceAll(',', ` ${t('or')} `) }),
+    status: (statuses: string) => `status is ${statuses.replaceAll(',', ' or ')}`,
     name: 'name contains …',
-    trials: (trials: string) => (trials === 'only' ? t('made by a benchmark trial') : null),
-    source: (from: string) => t(sourceFilters[from as keyof typeof sourceFilters]),
+    trials: (trials: string) => (trials === 'only' ? 'made by a benchmark trial' : null),
+    source: (from: string) => sourceFilters[from as keyof typeof sourceFilters],
     size: 'size is …',
     older_than: 'older than …',
     younger_than: 'younger than …',
@@ -94,7 +95,7 @@ export const DevboxList = ({ serviceUrl, drawnColumns }: DevboxListProps) => {
   const isOnlyTrials = rows.length === 0 && !page.isSearching && trials.isHidden && (trials.count ?? 0) > 0
   const create = (
     <Button variant="primary" icon={Plus} onClick={() => setIsCreating(true)}>
-      {t('Create devbox')}
+      Create devbox
     </Button>
   )
   return (
@@ -109,10 +110,10 @@ export const DevboxList = ({ serviceUrl, drawnColumns }: DevboxListProps) => {
         }
         actions={create}
         filterBar={
-          <FilterBar page={page} search={t('Search id or name')} metadata={{ keys: devboxQueries.metadataKeys() }}>
+          <FilterBar page={page} search="Search id or name" metadata={{ keys: devboxQueries.metadataKeys() }}>
             <Popover
-              trigger={<Button icon={SlidersHorizontal}>{t('Filters')}</Button>}
-              label={t('Filter devboxes')}
+              trigger={<Button icon={SlidersHorizontal}>Filters</Button>}
+              label="Filter devboxes"
               align="start"
               className="w-80"
             >
@@ -159,20 +160,20 @@ export const DevboxList = ({ serviceUrl, drawnColumns }: DevboxListProps) => {
           ) : (
             <EmptyState
               icon={Box}
-              title={t('No devboxes yet')}
+              title="No devboxes yet"
               action={create}
               command={curlPost(serviceUrl, '/v1/devboxes', '{"name": "my-first-devbox"}')}
             >
-              {t(
-                'A devbox is an isolated machine with a disk and a shell, for an agent or for you. It runs commands and terminals, can be suspended and resumed, and ends by itself when its keep-alive time is over.',
-              )}
+              {
+                'A devbox is an isolated machine with a disk and a shell, for an agent or for you. It runs commands and terminals, can be suspended and resumed, and ends by itself when its keep-alive time is over.'
+              }
             </EmptyState>
           )
         }
       >
         <DataTable
           {...page.table}
-          caption={t('Devboxes, newest first')}
+          caption="Devboxes, newest first"
           columns={shownColumns}
           onResize={columns.onResize}
           rowHref={({ id }) => paths.devbox(id)}
@@ -189,7 +190,7 @@ export const DevboxList = ({ serviceUrl, drawnColumns }: DevboxListProps) => {
   )
 }
 
-const labelOf = ({ id, name }: Devbox) => t('Select {name}', { name: name || id })
+const labelOf = ({ id, name }: Devbox) => `Select ${name || id}`
 
 /** How many trial devboxes the list hides or shows; null where that is not known. */
 const useTrials = (page: {
@@ -241,7 +242,7 @@ const Trials = ({ view, isHidden, count, isAtLeast }: TrialsProps) => {
 const byDevbox = ({ pending }: EvictionFeed): ReadonlyMap<string, Eviction> =>
   new Map(pending.map((eviction) => [eviction.devbox_id, eviction]))
 
-const columnsFor = (query: DevboxListView, evictions: ReadonlyMap<string, Eviction>): ListColumn<Devbox>[] => [
+const columnsFor = (query: DevboxListView, evictions: ReadonlyMap<string, Eviction>): Column<Devbox>[] => [
   nameColumn,
   {
     id: 'status',

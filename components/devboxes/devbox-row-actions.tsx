@@ -3,9 +3,8 @@ import { Ellipsis, Pause, Play, Power, SquareTerminal } from 'lucide-react'
 import { useRouter } from 'next/navigation'
 import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
-import { paths } from '#lib/console/address/paths.ts'
+import { paths } from '#lib/browser/address/paths.ts'
 import { type Devbox, devboxRefusal, resumeRefusal, shutdownRefusal } from '#lib/contract/devboxes.ts'
-import { t } from '#lib/language/translate.ts'
 import type { DevboxMoves } from './use-devbox-moves.tsx'
 
 export const DevboxRowActions = ({ devbox, moves }: { devbox: Devbox; moves: DevboxMoves }) => {
@@ -16,47 +15,41 @@ export const DevboxRowActions = ({ devbox, moves }: { devbox: Devbox; moves: Dev
   return (
     <>
       {canResume ? (
-        <IconButton
-          size="sm"
-          icon={Play}
-          label={t('Resume {name}', { name })}
-          busy={busy}
-          onClick={() => moves.resume(devbox)}
-        />
+        <IconButton size="sm" icon={Play} label={`Resume ${name}`} busy={busy} onClick={() => moves.resume(devbox)} />
       ) : (
         <IconButton
           size="sm"
           icon={SquareTerminal}
-          label={t('Open terminal of {name}', { name })}
+          label={`Open terminal of ${name}`}
           disabledReason={devboxRefusal('open_terminal', devbox.status)}
           onClick={() => router.push(paths.devbox(devbox.id, 'terminal'))}
         />
       )}
       <DropdownMenu
-        label={t('Actions for {name}', { name })}
-        trigger={<IconButton size="sm" icon={Ellipsis} label={t('More actions for {name}', { name })} />}
+        label={`Actions for ${name}`}
+        trigger={<IconButton size="sm" icon={Ellipsis} label={`More actions for ${name}`} />}
         items={[
           {
-            label: t('Open terminal'),
+            label: 'Open terminal',
             icon: SquareTerminal,
             href: paths.devbox(devbox.id, 'terminal'),
             disabledReason: devboxRefusal('open_terminal', devbox.status),
           },
           'separator',
           {
-            label: t('Suspend devbox'),
+            label: 'Suspend devbox',
             icon: Pause,
             disabledReason: devboxRefusal('suspend', devbox.status),
             onSelect: () => moves.suspend(devbox),
           },
           {
-            label: t('Resume devbox'),
+            label: 'Resume devbox',
             icon: Play,
             disabledReason: resumeRefusal(devbox),
             onSelect: () => moves.resume(devbox),
           },
           {
-            label: t('Shut down devbox'),
+            label: 'Shut down devbox',
             icon: Power,
             tone: 'danger',
             disabledReason: shutdownRefusal(devbox),

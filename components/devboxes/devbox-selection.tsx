@@ -2,10 +2,9 @@
 import { useMutation } from '@tanstack/react-query'
 import { Camera, Clock, Pause, Play, Power } from 'lucide-react'
 import { type RowAction, SelectionBar } from '#components/list/selection-bar.tsx'
-import { devboxMutations } from '#lib/console/queries/devboxes.ts'
-import { snapshotMutations } from '#lib/console/queries/snapshots.ts'
+import { devboxMutations } from '#lib/browser/queries/devboxes.ts'
+import { snapshotMutations } from '#lib/browser/queries/snapshots.ts'
 import { type Devbox, devboxRefusal, resumeRefusal, shutdownRefusal } from '#lib/contract/devboxes.ts'
-import { t } from '#lib/language/translate.ts'
 
 interface DevboxSelectionProps {
   devboxes: readonly Devbox[]
@@ -50,9 +49,7 @@ export const DevboxSelection = ({ devboxes, onClear }: DevboxSelectionProps) => 
       done: 'Suspending',
       failed: 'Not every devbox was suspended',
       consequence: (count) =>
-        t('The processes and terminals of {count} end now. Disks stay, and what is suspended can be resumed.', {
-          count,
-        }),
+        `The processes and terminals of ${count} end now. Disks stay, and what is suspended can be resumed.`,
       isEligible: ({ status }) => devboxRefusal('suspend', status) === null,
       act: ({ id }) => suspend.mutateAsync(id),
     },
@@ -62,9 +59,7 @@ export const DevboxSelection = ({ devboxes, onClear }: DevboxSelectionProps) => 
       done: 'Shutting down',
       failed: 'Not every devbox was shut down',
       consequence: (count) =>
-        t('Processes, terminals and disks of {count} are lost now. What is shut down cannot be started again.', {
-          count,
-        }),
+        `Processes, terminals and disks of ${count} are lost now. What is shut down cannot be started again.`,
       isFinal: true,
       isEligible: (devbox) => shutdownRefusal(devbox) === null,
       act: ({ id }) => shutdown.mutateAsync(id),

@@ -1,7 +1,6 @@
 import { CircleCheck, CirclePause, CircleX, Hourglass, LoaderCircle, Power } from 'lucide-react'
 import { StateBadge, type StateLook } from '#components/ui/badge.tsx'
 import type { DevboxStatus } from '#lib/contract/devboxes.ts'
-import type { Text } from '#lib/language/translate.ts'
 
 /** `past`: a state the devbox has left, so nothing is under way in it. */
 export const DevboxStatusBadge = ({ status, past }: { status: string; past?: boolean }) => (
@@ -18,9 +17,9 @@ const looks: Record<DevboxStatus, StateLook> = {
   suspended: { tone: 'neutral', icon: CirclePause, word: 'Suspended' },
   resuming: { tone: 'progress', icon: LoaderCircle, word: 'Resuming' },
   failure: { tone: 'danger', icon: CircleX, word: 'Failed' },
-  shutdown: { tone: 'neutral', icon: Power, word: 'Shut down|state' },
+  shutdown: { tone: 'neutral', icon: Power, word: 'Shut down' },
 }
 
 export const devboxStatusWords = Object.fromEntries(
   Object.entries(looks).map(([status, { word }]) => [status, word]),
-) as Record<DevboxStatus, Text>
+) as Record<DevboxStatus, string>

@@ -7,8 +7,8 @@ import { TerminalWorkspace } from '#components/terminal/workspace/terminal-works
 import { Banner } from '#components/ui/banner.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
-import { devboxKeys } from '#lib/console/queries/devbox-keys.ts'
-import { isMoving } from '#lib/console/queries/devboxes.ts'
+import { devboxKeys } from '#lib/browser/queries/devbox-keys.ts'
+import { isMoving } from '#lib/browser/queries/devboxes.ts'
 import { type Devbox, devboxRefusal, keepsDisk, resumeRefusal } from '#lib/contract/devboxes.ts'
 import type { DevboxMoves } from './use-devbox-moves.tsx'
 

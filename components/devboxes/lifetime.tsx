@@ -1,9 +1,8 @@
 'use client'
 import { formatExact, formatRelative, formatSpan } from '#components/ui/time-text.ts'
 import { useClock } from '#components/ui/use-clock.ts'
-import { formatDurationMs, isoTime } from '#lib/console/frame/format.ts'
+import { formatDurationMs, formatUnit, isoTime } from '#lib/browser/format.ts'
 import { type Devbox, hasEnded } from '#lib/contract/devboxes.ts'
-import { formatUnit, t } from '#lib/language/translate.ts'
 
 /** From creation to the end, or until now. */
 export const Lifetime = ({ devbox: { create_time_ms, end_time_ms } }: { devbox: Devbox }) => {
@@ -26,7 +25,7 @@ export const StatusSince = ({ devbox }: { devbox: Devbox }) => {
     if (since == null) return ''
     const ms = nowMs - since
     const isBrief = ms < nowishMs || ms >= longMs
-    return hasEnded(devbox.status) || isBrief ? formatRelative(since, nowMs) : t('for {time}', { time: formatSpan(ms) })
+    return hasEnded(devbox.status) || isBrief ? formatRelative(since, nowMs) : `for ${formatSpan(ms)}`
   })
   if (since == null) return null
   return (
@@ -34,7 +33,7 @@ export const StatusSince = ({ devbox }: { devbox: Devbox }) => {
       suppressHydrationWarning
       dateTime={isoTime(since)}
       onPointerEnter={({ currentTarget }) => {
-        currentTarget.title = t('Since {time}', { time: formatExact(since) })
+        currentTarget.title = `Since ${formatExact(since)}`
       }}
       className="tabular relative z-1 hidden truncate text-sm text-muted @2xl:block"
     >

@@ -1,6 +1,6 @@
 import { LiveState } from '#components/ui/live-badge.tsx'
 import { problemOf } from '#components/ui/problem.ts'
-import type { RecordsState } from '#lib/console/live/followed-records.ts'
+import type { RecordsState } from '#lib/browser/live/followed-records.ts'
 
 /** How far what is made of the log of a devbox can be trusted. */
 export const LogState = ({ log: { health, hasEnded, lost } }: { log: RecordsState }) => {

@@ -1,6 +1,6 @@
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import type { Span } from '#lib/console/text/console-text.ts'
-import { cssOf } from '#lib/console/text/text-style.ts'
+import type { Span } from '#lib/browser/text/console-text.ts'
+import { cssOf } from '#lib/browser/text/text-style.ts'
 
 interface StyledTextProps {
   spans: readonly Span[]

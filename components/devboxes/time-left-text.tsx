@@ -1,13 +1,12 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
-import { Countdown } from '#components/evictions/countdown.tsx'
+import { Countdown } from '#components/alerts/countdown.tsx'
 import { classes } from '#components/ui/classes.ts'
 import { useClock } from '#components/ui/use-clock.ts'
-import { type Urgency, urgencyOfTime } from '#lib/console/alerts/alert-feed.ts'
-import { formatDurationMs, isoTime } from '#lib/console/frame/format.ts'
-import { remainingMs } from '#lib/console/live/eviction-feed.ts'
-import { evictionQueries } from '#lib/console/queries/evictions.ts'
-import { t } from '#lib/language/translate.ts'
+import { type Urgency, urgencyOfTime } from '#lib/browser/alerts/alert-feed.ts'
+import { formatDurationMs, isoTime } from '#lib/browser/format.ts'
+import { remainingMs } from '#lib/browser/live/eviction-feed.ts'
+import { evictionQueries } from '#lib/browser/queries/evictions.ts'
 import type { TimeLeft } from './time-left.ts'
 
 /** Minutes, a countdown for the last few, then "due". `brief`: under a column header that says what it is. */
@@ -42,13 +41,11 @@ export const TimeLeftText = ({ left, brief }: { left: TimeLeft; brief?: boolean 
       )}
       {brief && !isDue && (
         <span className="sr-only">
-          {t(
-            cause === 'eviction'
-              ? 'until it is evicted'
-              : deletesDisk
-                ? 'until it is shut down'
-                : 'until it is suspended',
-          )}
+          {cause === 'eviction'
+            ? 'until it is evicted'
+            : deletesDisk
+              ? 'until it is shut down'
+              : 'until it is suspended'}
         </span>
       )}
     </span>

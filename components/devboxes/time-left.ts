@@ -1,6 +1,6 @@
 import type { Devbox } from '#lib/contract/devboxes.ts'
 import type { Eviction } from '#lib/contract/evictions.ts'
-import { unattendedEnd } from '#lib/wire/devbox-ends.ts'
+import { unattendedEnd } from '#lib/protocol/devbox-ends.ts'
 
 /** The first of all deadlines that end or suspend a devbox. */
 export interface TimeLeft {

@@ -1,9 +1,8 @@
 import { Scrolled } from '#components/ui/scrolled.tsx'
 import { formatExact, formatTimeOfDay } from '#components/ui/time-text.ts'
-import { formatBytes } from '#lib/console/frame/format.ts'
-import type { UseSample } from '#lib/console/live/resource-use.ts'
+import { formatBytes, formatCount } from '#lib/browser/format.ts'
+import type { UseSample } from '#lib/browser/live/resource-use.ts'
 import type { Resources } from '#lib/contract/launch-parameters.ts'
-import { formatCount } from '#lib/language/translate.ts'
 
 interface Measure {
   title: string

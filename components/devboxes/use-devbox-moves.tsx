@@ -4,9 +4,8 @@ import { type ReactNode, useState } from 'react'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { devboxMutations } from '#lib/console/queries/devboxes.ts'
+import { devboxMutations } from '#lib/browser/queries/devboxes.ts'
 import type { Devbox } from '#lib/contract/devboxes.ts'
-import { t } from '#lib/language/translate.ts'
 
 export interface DevboxMoves {
   /** These two ask first. */
@@ -29,7 +28,7 @@ export const useDevboxMoves = (): DevboxMoves => {
     ...devboxMutations.resume(),
     onError: (error, id, result, context) => {
       devboxMutations.resume().onError?.(error, id, result, context)
-      toast.failed(t('The devbox was not resumed'))(error)
+      toast.failed('The devbox was not resumed')(error)
     },
   })
   const keepAlive = useMutation(devboxMutations.keepAlive())
@@ -51,18 +50,18 @@ export const useDevboxMoves = (): DevboxMoves => {
     resume: ({ id }) => resume.mutate(id),
     keepAlive: ({ id }) =>
       keepAlive.mutate(id, {
-        onSuccess: () => toast.ok(t('Keep-alive time started anew')),
-        onError: toast.failed(t('The keep-alive time was not extended')),
+        onSuccess: () => toast.ok('Keep-alive time started anew'),
+        onError: toast.failed('The keep-alive time was not extended'),
       }),
     busyId: pending?.variables,
     dialogs: asking && (
       <ConfirmDialog
         open
         onOpenChange={(open) => !open && setAsking(undefined)}
-        title={t(asking.move === 'suspend' ? 'Suspend devbox?' : 'Shut down devbox?')}
+        title={asking.move === 'suspend' ? 'Suspend devbox?' : 'Shut down devbox?'}
         consequence={<Consequence {...asking} />}
-        cancelLabel={t('Keep it as it is')}
-        confirmLabel={t(asking.move === 'suspend' ? 'Suspend devbox' : 'Shut down devbox')}
+        cancelLabel="Keep it as it is"
+        confirmLabel={asking.move === 'suspend' ? 'Suspend devbox' : 'Shut down devbox'}
         tone={asking.move === 'suspend' ? 'primary' : 'danger'}
         busy={suspend.isPending || shutdown.isPending}
         error={suspend.error ?? shutdown.error}
@@ -78,9 +77,9 @@ const Consequence = ({ move, devbox }: { move: 'suspend' | 'shutdown'; devbox: D
       <VisibleText max={120}>{devbox.name || devbox.id}</VisibleText>
     </p>
     {move === 'suspend' ? (
-      <p>{t('Its processes and terminals end now. Its disk stays, and it can be resumed.')}</p>
+      <p>Its processes and terminals end now. Its disk stays, and it can be resumed.</p>
     ) : (
-      <p>{t('Its processes and terminals end now and its disk is deleted. It cannot be started again.')}</p>
+      <p>Its processes and terminals end now and its disk is deleted. It cannot be started again.</p>
     )}
   </>
 )

@@ -1,6 +1,6 @@
 'use client'
 import { useEffect, useMemo, useSyncExternalStore } from 'react'
-import type { FollowedRecords, RecordsState } from '#lib/console/live/followed-records.ts'
+import type { FollowedRecords, RecordsState } from '#lib/browser/live/followed-records.ts'
 
 /** What `make` makes of the log of a devbox, followed while it is on screen. */
 export const useFollowed = <Snapshot extends RecordsState>(

@@ -1,6 +1,6 @@
 'use client'
 import { useEffect, useRef, useState } from 'react'
-import type { NumberedRecord } from '#lib/console/live/log-feed.ts'
+import type { NumberedRecord } from '#lib/browser/live/log-feed.ts'
 import { matchApart, tooSlow } from '#lib/terminal/page/match-apart.ts'
 
 interface Matching {

@@ -1,12 +1,11 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { nameWords, within } from '#lib/console/address/file-path.ts'
-import { extentWords } from '#lib/console/api/file-commands.ts'
-import type { FolderEntry } from '#lib/console/api/folder-listing.ts'
-import { formatBytes } from '#lib/console/frame/format.ts'
-import { fileMutations, fileQueries } from '#lib/console/queries/devbox/files.ts'
-import { formatCount } from '#lib/language/translate.ts'
+import { nameWords, within } from '#lib/browser/address/file-path.ts'
+import { extentWords } from '#lib/browser/api/file-commands.ts'
+import type { FolderEntry } from '#lib/browser/api/folder-listing.ts'
+import { formatBytes, formatCount } from '#lib/browser/format.ts'
+import { fileMutations, fileQueries } from '#lib/browser/queries/devbox/files.ts'
 
 interface DeleteDialogProps {
   devboxId: string

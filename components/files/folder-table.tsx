@@ -6,7 +6,7 @@ import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { isUtf8, nameWords, within } from '#lib/console/address/file-path.ts'
+import { isUtf8, nameWords, within } from '#lib/browser/address/file-path.ts'
 import {
   type EntrySort,
   type EntryType,
@@ -14,9 +14,8 @@ import {
   type FolderEntry,
   modeWords,
   opensAs,
-} from '#lib/console/api/folder-listing.ts'
-import { formatBytes } from '#lib/console/frame/format.ts'
-import { formatCount } from '#lib/language/translate.ts'
+} from '#lib/browser/api/folder-listing.ts'
+import { formatBytes, formatCount } from '#lib/browser/format.ts'
 import type { FilesPlace } from './files-place.ts'
 
 interface FolderTableProps {

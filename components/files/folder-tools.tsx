@@ -2,9 +2,9 @@ import { Download, FolderPlus, FolderUp, RefreshCw, Trash2, Upload } from 'lucid
 import { type ChangeEvent, useRef } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
-import { namedFiles } from '#lib/console/api/dropped-files.ts'
-import type { FolderEntry } from '#lib/console/api/folder-listing.ts'
-import { formatCount } from '#lib/language/translate.ts'
+import { namedFiles } from '#lib/browser/api/dropped-files.ts'
+import type { FolderEntry } from '#lib/browser/api/folder-listing.ts'
+import { formatCount } from '#lib/browser/format.ts'
 import type { FolderChange } from './folder-dialog.tsx'
 import type { useFolderDownload } from './use-folder-download.tsx'
 

@@ -11,17 +11,17 @@ import { problemOf } from '#components/ui/problem.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { isUtf8, nameIn, nameWords, parentOf } from '#lib/console/address/file-path.ts'
+import { isUtf8, nameIn, nameWords, parentOf } from '#lib/browser/address/file-path.ts'
 import {
   type EntrySort,
   type FolderEntry,
   type FolderListing,
   maxListed,
   sortEntries,
-} from '#lib/console/api/folder-listing.ts'
-import { emptySelection, select } from '#lib/console/lists/selection.ts'
-import { fileQueries } from '#lib/console/queries/devbox/files.ts'
-import { formatCount } from '#lib/language/translate.ts'
+} from '#lib/browser/api/folder-listing.ts'
+import { formatCount } from '#lib/browser/format.ts'
+import { emptySelection, select } from '#lib/browser/lists/selection.ts'
+import { fileQueries } from '#lib/browser/queries/devbox/files.ts'
 import type { FilesPlace } from './files-place.ts'
 import { type FolderChange, FolderDialog } from './folder-dialog.tsx'
 import { FolderTable } from './folder-table.tsx'

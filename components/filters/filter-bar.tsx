@@ -3,9 +3,8 @@ import { ListFilter, Search } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
-import type { ActiveFilter, ListView } from '#lib/console/lists/list-source.ts'
-import { withCondition } from '#lib/console/lists/metadata-condition.ts'
-import { t } from '#lib/language/translate.ts'
+import type { ActiveFilter, ListView } from '#lib/browser/lists/list-source.ts'
+import { withCondition } from '#lib/browser/lists/metadata-condition.ts'
 import { ActiveFilters } from './active-filters.tsx'
 import { FilterInput } from './filter-input.tsx'
 import type { MetadataFilterProps } from './metadata-filter.tsx'
@@ -54,7 +53,7 @@ export const FilterBar = ({ page, search, searches = 'search', children, metadat
         {children}
         {metadata && (
           <Button icon={ListFilter} aria-expanded={isAdding} onClick={() => setIsAdding(!isAdding)}>
-            {t('Metadata')}
+            Metadata
           </Button>
         )}
       </div>

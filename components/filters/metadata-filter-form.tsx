@@ -6,9 +6,8 @@ import { Input } from '#components/ui/input.tsx'
 import { Select } from '#components/ui/select.tsx'
 import { cutEnd } from '#components/ui/text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { addValue, readCondition, valuesLike } from '#lib/console/lists/metadata-condition.ts'
+import { addValue, readCondition, valuesLike } from '#lib/browser/lists/metadata-condition.ts'
 import type { MetadataCondition } from '#lib/contract/encode-query.ts'
-import { t } from '#lib/language/translate.ts'
 
 export interface MetadataFilterFormProps {
   keySuggestions?: readonly string[]
@@ -41,7 +40,7 @@ export const MetadataFilterForm = ({
   return (
     <form
       onSubmit={submit}
-      aria-label={t('Filter by metadata')}
+      aria-label="Filter by metadata"
       className="space-y-2 rounded-md border border-line bg-surface-1 p-2"
     >
       <div className="flex flex-wrap items-center gap-2">
@@ -54,8 +53,8 @@ export const MetadataFilterForm = ({
           mono
           // The form was opened by the click before.
           autoFocus
-          aria-label={t('Metadata key')}
-          placeholder={t('key')}
+          aria-label="Metadata key"
+          placeholder="key"
           list={keySuggestions.length > 0 ? listId : undefined}
           className="max-w-44"
           value={key}
@@ -65,30 +64,30 @@ export const MetadataFilterForm = ({
           }}
         />
         <Select
-          aria-label={t('Comparison')}
+          aria-label="Comparison"
           className="w-28"
           value={op}
           onChange={({ target }) => setOp(target.value === 'in' ? 'in' : 'eq')}
           options={[
-            { value: 'eq', label: t('is') },
-            { value: 'in', label: t('is any of') },
+            { value: 'eq', label: 'is' },
+            { value: 'in', label: 'is any of' },
           ]}
         />
         <Input
           mono
-          aria-label={t(op === 'eq' ? 'Metadata value' : 'Metadata values, parted by commas')}
-          placeholder={t(op === 'eq' ? 'value' : 'value, value, …')}
+          aria-label={op === 'eq' ? 'Metadata value' : 'Metadata values, separated by commas'}
+          placeholder={op === 'eq' ? 'value' : 'value, value, …'}
           className="max-w-60"
           value={text}
           onChange={({ target }) => setText(target.value)}
         />
         <Button type="submit" variant="primary">
-          {t('Add filter')}
+          Add filter
         </Button>
         {problem && <FieldError>{problem}</FieldError>}
       </div>
       {fitting.length > 0 && (
-        <ul aria-label={t('Values of {key}', { key: cutEnd(key, 80) })} className="flex flex-wrap items-center gap-1">
+        <ul aria-label={`Values of ${cutEnd(key, 80)}`} className="flex flex-wrap items-center gap-1">
           {fitting.slice(0, maxSuggested).map((value) => (
             <li key={value} className="flex max-w-full min-w-0">
               <button
@@ -104,7 +103,7 @@ export const MetadataFilterForm = ({
           ))}
           {fitting.length > maxSuggested && (
             <li className="tabular px-1 text-xs text-muted">
-              {t('{count} more; type to find them', { count: fitting.length - maxSuggested })}
+              {`${fitting.length - maxSuggested} more; type to find them`}
             </li>
           )}
         </ul>

@@ -3,9 +3,9 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react'
 import { Banner } from '#components/ui/banner.tsx'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
-import { paths } from '#lib/console/address/paths.ts'
-import { accountChange, isPageOf, setOther } from '#lib/console/api/page-account.ts'
-import { sessionMutations, sessionQueries } from '#lib/console/queries/session.ts'
+import { paths } from '#lib/browser/address/paths.ts'
+import { accountChange, isPageOf, setOther } from '#lib/browser/api/page-account.ts'
+import { sessionMutations, sessionQueries } from '#lib/browser/queries/session.ts'
 
 /** A part of the page that the server drew. Of another account than the page's own it is not shown. */
 export const PageOfAccount = ({ id, children }: { id: string; children: ReactNode }) => {

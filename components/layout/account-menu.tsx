@@ -7,10 +7,9 @@ import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { paths } from '#lib/console/address/paths.ts'
-import { sessionMutations } from '#lib/console/queries/session.ts'
-import { t } from '#lib/language/translate.ts'
-import { mostOtherAccounts, type SessionView } from '#lib/wire/session.ts'
+import { paths } from '#lib/browser/address/paths.ts'
+import { sessionMutations } from '#lib/browser/queries/session.ts'
+import { mostOtherAccounts, type SessionView } from '#lib/protocol/session.ts'
 import { accountColours } from './account-colours.ts'
 import { AccountDot } from './account-name.tsx'
 
@@ -27,11 +26,11 @@ export const AccountMenu = ({
   const router = useRouter()
   return (
     <DropdownMenu
-      label={t('Account')}
+      label="Account"
       trigger={
         <IconButton
           icon={CircleUser}
-          label={`${t('Account')} ${account.name.slice(0, 60)}`}
+          label={`${'Account'} ${account.name.slice(0, 60)}`}
           busy={signOut.isPending || switchTo.isPending}
         />
       }
@@ -47,17 +46,17 @@ export const AccountMenu = ({
               </span>
               {person !== undefined && (
                 <span className="text-sm break-all">
-                  {t('Signed on as')} <VisibleText>{person}</VisibleText>
+                  Signed on as <VisibleText>{person}</VisibleText>
                 </span>
               )}
               <span className="font-mono text-xs break-all">{service.url}</span>
               <span className="text-xs">
-                {t(service.embedded ? 'Local service of this console' : 'Service set by DEVDECK_SERVICE_URL')}
+                {service.embedded ? 'Local service of this console' : 'Service set by DEVDECK_SERVICE_URL'}
               </span>
               {account.isolation === 'none' && (
                 <span>
                   <Badge tone="attention" icon={ShieldAlert}>
-                    {t('No isolation')}
+                    No isolation
                   </Badge>
                 </span>
               )}
@@ -66,31 +65,31 @@ export const AccountMenu = ({
         },
         'separator',
         ...others.map(({ id, name }) => ({
-          label: t('Switch to {name}', { name: name.slice(0, 60) }),
+          label: `Switch to ${name.slice(0, 60)}`,
           hint: <AccountDot colour={colours.get(id)} />,
           icon: ArrowLeftRight,
           onSelect: () => switchTo.mutate(id),
         })),
-        { label: t('Keyboard shortcuts'), icon: Keyboard, hint: '?', onSelect: onHelp },
-        { label: t('Settings'), icon: Settings, onSelect: () => router.push(paths.settings()) },
+        { label: 'Keyboard shortcuts', icon: Keyboard, hint: '?', onSelect: onHelp },
+        { label: 'Settings', icon: Settings, onSelect: () => router.push(paths.settings()) },
         {
-          label: t('Add an account'),
+          label: 'Add an account',
           icon: UserPlus,
           disabledReason:
             others.length < mostOtherAccounts
               ? null
-              : t('{count} accounts are signed in; sign out of one', { count: mostOtherAccounts + 1 }),
+              : `${mostOtherAccounts + 1} accounts are signed in; sign out of one`,
           onSelect: () => location.assign(paths.addAccount()),
         },
         {
-          label: others.length > 0 ? t('Sign out of {name}', { name: account.name.slice(0, 60) }) : t('Sign out'),
+          label: others.length > 0 ? `Sign out of ${account.name.slice(0, 60)}` : 'Sign out',
           icon: LogOut,
           onSelect: () => signOut.mutate('own'),
         },
         ...(others.length > 0
           ? [
               {
-                label: t('Sign out of all {count}', { count: others.length + 1 }),
+                label: `Sign out of all ${others.length + 1}`,
                 icon: LogOut,
                 onSelect: () => signOut.mutate('all'),
               },
@@ -106,7 +105,7 @@ export const useSignOut = () =>
   useMutation({
     ...sessionMutations.signOut(),
     onSuccess: (isOnAnother) => location.assign(isOnAnother ? paths.overview() : paths.signIn()),
-    onError: toast.failed(t('You are still signed in')),
+    onError: toast.failed('You are still signed in'),
   })
 
 /** By a full load as well: nothing of one account is in memory when the other is shown. */
@@ -114,5 +113,5 @@ const useSwitch = () =>
   useMutation({
     ...sessionMutations.switchTo(),
     onSuccess: () => location.assign(paths.overview()),
-    onError: toast.failed(t('The account was not switched')),
+    onError: toast.failed('The account was not switched'),
   })

@@ -1,6 +1,6 @@
 import { classes } from '#components/ui/classes.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import type { SessionView } from '#lib/wire/session.ts'
+import type { SessionView } from '#lib/protocol/session.ts'
 import { type AccountColour, accountColours } from './account-colours.ts'
 
 /** Says in the frame whose page it is, where the browser is signed in to more than one account. */

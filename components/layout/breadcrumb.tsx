@@ -5,9 +5,8 @@ import { usePathname, useSearchParams } from 'next/navigation'
 import { Fragment, useEffect, useState } from 'react'
 import { shortenMiddle } from '#components/ui/text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { paths } from '#lib/console/address/paths.ts'
-import { readTab, writeTab } from '#lib/console/frame/tab-storage.ts'
-import { type Text, t } from '#lib/language/translate.ts'
+import { paths } from '#lib/browser/address/paths.ts'
+import { readTab, writeTab } from '#lib/browser/frame/tab-storage.ts'
 import { destinations } from './navigation.ts'
 import { usePageName } from './page-name.tsx'
 
@@ -25,7 +24,7 @@ export const Breadcrumb = () => {
   const name = usePageName(id)
   const crumbs = id ? [...above, { label: name ?? shortenMiddle(id, 18), href: pathname }] : above
   return (
-    <nav aria-label={t('Breadcrumb')} className="min-w-0">
+    <nav aria-label="Breadcrumb" className="min-w-0">
       <ol className="flex min-w-0 items-center gap-1">
         {crumbs.map(({ label, href }, index) => {
           const isLast = index === crumbs.length - 1
@@ -62,13 +61,13 @@ export const Breadcrumb = () => {
 const tabKey = 'devdeck.shown:'
 
 /** Those of the navigation, and what is below one without being a thing that has an id. */
-const places: { label: Text; href: string }[] = [...destinations, { label: 'History', href: paths.evictionHistory() }]
+const places: { label: string; href: string }[] = [...destinations, { label: 'History', href: paths.evictionHistory() }]
 
 /** The places that lead to `pathname`, and the id of the thing it shows. */
 const placeOf = (pathname: string) => {
   const above = places
     .filter(({ href }) => pathname === href || (href !== '/' && pathname.startsWith(`${href}/`)))
-    .map(({ label, href }) => ({ label: t(label), href }))
+    .map(({ label, href }) => ({ label: label, href }))
     .sort((a, b) => a.href.length - b.href.length)
   const deepest = above.at(-1)
   return { above, id: (deepest && pathname.slice(deepest.href.length + 1).split('/')[0]) || undefined }

@@ -3,17 +3,16 @@ import { useQuery } from '@tanstack/react-query'
 import { Menu, Search } from 'lucide-react'
 import { usePathname } from 'next/navigation'
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
-import { AlertAnnouncer } from '#components/evictions/alert-announcer.tsx'
-import { EvictionStream } from '#components/evictions/eviction-stream.tsx'
-import { StreamStatus } from '#components/evictions/stream-status.tsx'
+import { AlertAnnouncer } from '#components/alerts/alert-announcer.tsx'
+import { EvictionStream } from '#components/alerts/eviction-stream.tsx'
+import { StreamStatus } from '#components/alerts/stream-status.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
-import { drawnFor } from '#lib/console/api/page-account.ts'
-import { readTab, writeTab } from '#lib/console/frame/tab-storage.ts'
-import { alertQueries } from '#lib/console/queries/alerts.ts'
-import { sessionQueries } from '#lib/console/queries/session.ts'
-import { t } from '#lib/language/translate.ts'
-import type { SessionView } from '#lib/wire/session.ts'
+import { drawnFor } from '#lib/browser/api/page-account.ts'
+import { readTab, writeTab } from '#lib/browser/frame/tab-storage.ts'
+import { alertQueries } from '#lib/browser/queries/alerts.ts'
+import { sessionQueries } from '#lib/browser/queries/session.ts'
+import type { SessionView } from '#lib/protocol/session.ts'
 import { AccountChanged } from './account-changed.tsx'
 import { AccountMenu } from './account-menu.tsx'
 import { AccountName } from './account-name.tsx'
@@ -27,10 +26,10 @@ import { type TypedAhead, takeTypedAhead } from './typed-ahead.ts'
 import { useShortcuts } from './use-shortcuts.ts'
 
 const CommandPalette = loadOnUse(async () => (await import('./palette/command-palette.tsx')).CommandPalette)
-const AlertBar = loadOnUse(async () => (await import('#components/evictions/alert-bar.tsx')).AlertBar)
-const AlertBadge = loadOnUse(async () => (await import('#components/evictions/alert-bar.tsx')).AlertBadge)
-const HeldBack = loadOnUse(async () => (await import('#components/evictions/held-back.tsx')).HeldBack)
-const WebhookBadge = loadOnUse(async () => (await import('#components/evictions/webhook-badge.tsx')).WebhookBadge)
+const AlertBar = loadOnUse(async () => (await import('#components/alerts/alert-bar.tsx')).AlertBar)
+const AlertBadge = loadOnUse(async () => (await import('#components/alerts/alert-bar.tsx')).AlertBadge)
+const HeldBack = loadOnUse(async () => (await import('#components/alerts/held-back.tsx')).HeldBack)
+const WebhookBadge = loadOnUse(async () => (await import('#components/alerts/webhook-badge.tsx')).WebhookBadge)
 const NavigationDrawer = loadOnUse(async () => (await import('./navigation-drawer.tsx')).NavigationDrawer)
 const ShortcutsDialog = loadOnUse(async () => (await import('./shortcuts-dialog.tsx')).ShortcutsDialog)
 
@@ -76,7 +75,7 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
         href="#content"
         className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-md focus:bg-overlay focus:px-3 focus:py-2 focus:shadow-overlay"
       >
-        {t('Skip to the content')}
+        Skip to the content
       </a>
       <div className="flex min-h-dvh">
         <Sidebar collapsed={collapsed} onCollapse={collapse} />
@@ -85,7 +84,7 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
             <header className="flex h-12 items-center gap-1 border-b border-line bg-surface-0 px-3 md:px-6">
               <IconButton
                 icon={Menu}
-                label={t('Open navigation')}
+                label="Open navigation"
                 onClick={() => setOpened('navigation')}
                 className="-ml-1 md:hidden"
               />
@@ -141,12 +140,12 @@ const barKey = 'devdeck.eviction-bar'
 const PaletteButton = ({ onClick }: { onClick: () => void }) => (
   <button
     type="button"
-    title={t('Open the command palette')}
+    title="Open the command palette"
     onClick={onClick}
     className="flex h-8 items-center gap-2 rounded-md px-2 text-muted hover:bg-surface-2 hover:text-text lg:w-64 lg:border lg:border-line lg:bg-surface-1"
   >
     <Search aria-hidden className="size-4 lg:size-3.5" />
-    <span className="flex-1 text-left max-lg:sr-only">{t('Search or go to')}</span>
+    <span className="flex-1 text-left max-lg:sr-only">Search or go to</span>
     <span aria-hidden className="hidden lg:block">
       <Keys keys={['Ctrl', 'K']} />
     </span>

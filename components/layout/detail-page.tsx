@@ -6,7 +6,7 @@ import { ButtonLink } from '#components/ui/button.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { useShownError } from '#components/ui/use-shown-error.ts'
-import { isMissing, isPassing } from '#lib/console/api/failures.ts'
+import { isMissing, isPassing } from '#lib/browser/api/failures.ts'
 import { type Detailed, MissingPage } from './missing-page.tsx'
 import { useShownName } from './page-name.tsx'
 

@@ -6,7 +6,7 @@ import { useDeferredValue, useState } from 'react'
 import { Input } from '#components/ui/input.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { foundQuery, idIn, kindOfId } from '#lib/console/queries/found.ts'
+import { foundQuery, idIn, kindOfId } from '#lib/browser/queries/found.ts'
 
 /** What the address of a missing page may have meant: the thing whose id is in it, and a search for any other. */
 export const FoundByAddress = () => {

@@ -4,7 +4,6 @@ import { Dialog } from 'radix-ui'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { keepOffTooltips } from '#components/ui/overlay/keep-off-tooltips.ts'
 import { useReturnFocus } from '#components/ui/overlay/use-return-focus.ts'
-import { t } from '#lib/language/translate.ts'
 import { Home, NavigationLinks } from './sidebar.tsx'
 
 /** The sidebar of a narrow screen. */
@@ -23,11 +22,11 @@ export const NavigationDrawer = ({ onClose }: { onClose: () => void }) => {
           onCloseAutoFocus={returnFocus}
           className="animate-appear fixed inset-y-0 left-0 z-40 w-64 max-w-[85vw] bg-surface-1 shadow-overlay outline-none md:hidden"
         >
-          <Dialog.Title className="sr-only">{t('Navigation')}</Dialog.Title>
+          <Dialog.Title className="sr-only">Navigation</Dialog.Title>
           <div className="flex h-12 items-center justify-between pr-2 pl-3">
             <Home />
             <Dialog.Close asChild>
-              <IconButton icon={X} label={t('Close navigation')} />
+              <IconButton icon={X} label="Close navigation" />
             </Dialog.Close>
           </div>
           <NavigationLinks onFollow={onClose} />

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { paths } from '#lib/console/address/paths.ts'
-import { nextShortcut, shortcutHelp } from '#lib/console/frame/shortcuts.ts'
+import { paths } from '#lib/browser/address/paths.ts'
+import { nextShortcut, shortcutHelp } from '#lib/browser/frame/shortcuts.ts'
 import { destinations } from './navigation.ts'
 
 it.each(destinations)('$label is where its keys lead, and in the help', ({ href, keys: [leader, letter] }) => {

@@ -15,11 +15,10 @@ import {
   Trophy,
   Waypoints,
 } from 'lucide-react'
-import { paths } from '#lib/console/address/paths.ts'
-import type { Text } from '#lib/language/translate.ts'
+import { paths } from '#lib/browser/address/paths.ts'
 
 export interface Destination {
-  label: Text
+  label: string
   href: string
   icon: Icon
   keys: readonly [string, string]

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { paths } from '#lib/console/address/paths.ts'
+import { paths } from '#lib/browser/address/paths.ts'
 
 const lists = [
   ['Overview', paths.overview()],

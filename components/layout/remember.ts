@@ -1,5 +1,5 @@
 'use client'
-import { preferenceCookie, preferenceCookies } from '#lib/console/frame/preferences.ts'
+import { preferenceCookie, preferenceCookies } from '#lib/browser/frame/preferences.ts'
 
 type Preference = keyof typeof preferenceCookies
 

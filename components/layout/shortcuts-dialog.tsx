@@ -2,8 +2,8 @@
 import Link from 'next/link'
 import { useChoice } from '#components/ui/choice/browser-choice.ts'
 import { Dialog } from '#components/ui/dialog.tsx'
-import { paths } from '#lib/console/address/paths.ts'
-import { shortcutHelp, terminalShortcutHelp } from '#lib/console/frame/shortcuts.ts'
+import { paths } from '#lib/browser/address/paths.ts'
+import { shortcutHelp, terminalShortcutHelp } from '#lib/browser/frame/shortcuts.ts'
 import { Keys } from './keys.tsx'
 
 export const ShortcutsDialog = ({ onClose }: { onClose: () => void }) => {

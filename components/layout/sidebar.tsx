@@ -6,8 +6,7 @@ import { classes } from '#components/ui/classes.ts'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { LinkPending } from '#components/ui/link-pending.tsx'
 import { Tooltip } from '#components/ui/tooltip.tsx'
-import { paths } from '#lib/console/address/paths.ts'
-import { t } from '#lib/language/translate.ts'
+import { paths } from '#lib/browser/address/paths.ts'
 import { Mark } from './brand.tsx'
 import { type Destination, destinations, isWithin } from './navigation.ts'
 
@@ -18,7 +17,7 @@ export interface SidebarProps {
 
 export const Sidebar = ({ collapsed, onCollapse }: SidebarProps) => (
   <aside
-    aria-label={t('Sidebar')}
+    aria-label="Sidebar"
     className={classes(
       'sticky top-0 hidden h-dvh shrink-0 flex-col border-r border-line bg-surface-1 md:flex',
       collapsed ? 'w-14' : 'w-56',
@@ -31,7 +30,7 @@ export const Sidebar = ({ collapsed, onCollapse }: SidebarProps) => (
     <div className={classes('mt-auto p-2', collapsed && 'flex justify-center')}>
       <IconButton
         icon={collapsed ? PanelLeftOpen : PanelLeftClose}
-        label={t(collapsed ? 'Expand the sidebar' : 'Collapse the sidebar')}
+        label={collapsed ? 'Expand the sidebar' : 'Collapse the sidebar'}
         onClick={() => onCollapse(!collapsed)}
       />
     </div>
@@ -52,7 +51,7 @@ export const Home = ({ collapsed }: { collapsed?: boolean }) => (
 export const NavigationLinks = ({ collapsed, onFollow }: { collapsed?: boolean; onFollow?: () => void }) => {
   const pathname = usePathname()
   return (
-    <nav aria-label={t('Main')} className="px-2 py-2">
+    <nav aria-label="Main" className="px-2 py-2">
       <ul className="space-y-0.5">
         {destinations.map((destination) => (
           <li key={destination.href} className={destination.startsGroup ? 'pt-3' : undefined}>
@@ -90,12 +89,12 @@ const NavigationLink = ({ label, href, icon: Icon, collapsed, isCurrent, onFollo
       )}
     >
       <Icon aria-hidden className="size-4 shrink-0" strokeWidth={isCurrent ? 2.25 : 2} />
-      <span className={collapsed ? 'sr-only' : undefined}>{t(label)}</span>
+      <span className={collapsed ? 'sr-only' : undefined}>{label}</span>
       {!collapsed && <LinkPending />}
     </Link>
   )
   return collapsed ? (
-    <Tooltip content={t(label)} side="right">
+    <Tooltip content={label} side="right">
       {link}
     </Tooltip>
   ) : (

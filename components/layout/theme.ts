@@ -3,11 +3,10 @@ import type { LucideIcon as Icon } from 'lucide-react'
 import { Monitor, Moon, Sun } from 'lucide-react'
 import { useSyncExternalStore } from 'react'
 import { type BrowserChoice, showChoice } from '#components/ui/choice/browser-choice.ts'
-import { type Theme, themeOf } from '#lib/console/frame/preferences.ts'
-import type { Text } from '#lib/language/translate.ts'
+import { type Theme, themeOf } from '#lib/browser/frame/preferences.ts'
 import { remember } from './remember.ts'
 
-export const themeLooks: Record<Theme, { label: Text; icon: Icon }> = {
+export const themeLooks: Record<Theme, { label: string; icon: Icon }> = {
   system: { label: 'Theme of the system', icon: Monitor },
   light: { label: 'Light theme', icon: Sun },
   dark: { label: 'Dark theme', icon: Moon },

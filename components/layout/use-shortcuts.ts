@@ -3,8 +3,8 @@ import { useRouter } from 'next/navigation'
 import { useEffect, useRef } from 'react'
 import { hasLetterKeys } from '#components/ui/choice/browser-choice.ts'
 import { isTyping } from '#components/ui/is-typing.ts'
-import { paths } from '#lib/console/address/paths.ts'
-import { nextShortcut, type ShortcutAction, type ShortcutState } from '#lib/console/frame/shortcuts.ts'
+import { paths } from '#lib/browser/address/paths.ts'
+import { nextShortcut, type ShortcutAction, type ShortcutState } from '#lib/browser/frame/shortcuts.ts'
 
 /**
  * Listens for the frame's keys while it is mounted. `open` shows the palette or the help. While `isCovered`, something

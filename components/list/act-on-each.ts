@@ -1,9 +1,8 @@
 import { toast } from '#components/ui/toast.tsx'
-import { type Text, t } from '#lib/language/translate.ts'
 
 interface Words {
-  done: Text
-  failed: Text
+  done: string
+  failed: string
 }
 
 /** One after the other, and one summary of how that went. `onNext` hears how many are behind it; false ends it there. */
@@ -24,8 +23,8 @@ export const actOnEach = async <Item>(
       problems.push(error)
     }
   }
-  const count = items.length === 1 ? '' : ` (${t('{done} of {all}', { done, all: items.length })})`
-  if (problems.length > 0) toast.failed(t(words.failed) + count)(problems[0])
-  else if (done < items.length) toast.info(`${t(words.failed)}${count}: ${t('stopped')}`)
-  else toast.ok(t(words.done) + count)
+  const count = items.length === 1 ? '' : ` (${`${done} of ${items.length}`})`
+  if (problems.length > 0) toast.failed(words.failed + count)(problems[0])
+  else if (done < items.length) toast.info(`${words.failed}${count}: ${'stopped'}`)
+  else toast.ok(words.done + count)
 }

@@ -1,6 +1,6 @@
 import { Banner } from '#components/ui/banner.tsx'
 import { Button } from '#components/ui/button.tsx'
-import { type Described, descriptionOf } from '#lib/console/api/changed-meanwhile.ts'
+import { type Described, descriptionOf } from '#lib/browser/api/changed-meanwhile.ts'
 import { MetadataChanges } from './metadata-changes.tsx'
 
 interface ChangedMeanwhileNoticeProps {

@@ -1,7 +1,6 @@
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { type ColumnChoice, type ListColumns, metadataKeyOf } from '#lib/console/address/list-columns.ts'
-import { type ListColumn, translated } from './columns.tsx'
+import { type ColumnChoice, type ListColumns, metadataKeyOf } from '#lib/browser/address/list-columns.ts'
 
 interface ListedRow {
   id: string
@@ -12,18 +11,16 @@ interface ListedRow {
 export const chosenColumns = <Row extends ListedRow>(
   choices: readonly ColumnChoice[] | null,
   { usual }: ListColumns,
-  columns: readonly ListColumn<Row>[],
+  columns: readonly Column<Row>[],
 ): Column<Row>[] =>
-  translated(
-    (choices ?? usual.map((id): ColumnChoice => ({ id }))).flatMap(({ id, width }) => {
-      const key = metadataKeyOf(id)
-      const column = key === undefined ? columns.find((each) => each.id === id) : valueColumn(id, key)
-      return column ? (width ? { ...column, width } : column) : []
-    }),
-  )
+  (choices ?? usual.map((id): ColumnChoice => ({ id }))).flatMap(({ id, width }) => {
+    const key = metadataKeyOf(id)
+    const column = key === undefined ? columns.find((each) => each.id === id) : valueColumn(id, key)
+    return column ? (width ? { ...column, width } : column) : []
+  })
 
 /** The value that each row has for a key of its metadata. */
-const valueColumn = (id: string, key: string): ListColumn<ListedRow> => ({
+const valueColumn = (id: string, key: string): Column<ListedRow> => ({
   id,
   header: <VisibleText max={60}>{key}</VisibleText>,
   priority: 3,

@@ -7,9 +7,8 @@ import { Dialog } from '#components/ui/dialog.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { Input } from '#components/ui/input.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { columnLabel, metadataColumnId, usualColumns } from '#lib/console/address/columns/column-text.ts'
-import type { ColumnChoice } from '#lib/console/address/list-columns.ts'
-import { t } from '#lib/language/translate.ts'
+import { columnLabel, metadataColumnId, usualColumns } from '#lib/browser/address/columns/column-text.ts'
+import type { ColumnChoice } from '#lib/browser/address/list-columns.ts'
 import { choicesOf, keepColumns } from './keep-columns.ts'
 import type { ChosenColumns } from './use-columns.ts'
 
@@ -48,18 +47,18 @@ export const ColumnDialog = ({ columns: chosenBy, onClose, metadataKeys, seenKey
       open
       onOpenChange={onClose}
       size="sm"
-      title={t('Columns')}
-      description={t('Kept in this browser and in the address of the page.')}
+      title="Columns"
+      description="Kept in this browser and in the address of the page."
       footer={
         <>
-          <Button onClick={() => onChange(usualColumns(list))}>{t('Use the default columns')}</Button>
+          <Button onClick={() => onChange(usualColumns(list))}>Use the default columns</Button>
           <Button variant="primary" onClick={onClose}>
-            {t('Done')}
+            Done
           </Button>
         </>
       }
     >
-      <ol aria-label={t('Columns shown')} className="divide-y divide-line">
+      <ol aria-label="Columns shown" className="divide-y divide-line">
         {columns.map(({ id, width }, at) => {
           const label = columnLabel(id, list)
           return (
@@ -72,37 +71,30 @@ export const ColumnDialog = ({ columns: chosenBy, onClose, metadataKeys, seenKey
               <IconButton
                 size="sm"
                 icon={Minus}
-                label={t('Make {column} narrower', { column: label })}
+                label={`Make ${label} narrower`}
                 onClick={() => widen(at, -widthStep)}
               />
               <span className="tabular w-11 text-center text-sm text-muted">{width ? `${width} px` : 'auto'}</span>
-              <IconButton
-                size="sm"
-                icon={Plus}
-                label={t('Make {column} wider', { column: label })}
-                onClick={() => widen(at, widthStep)}
-              />
+              <IconButton size="sm" icon={Plus} label={`Make ${label} wider`} onClick={() => widen(at, widthStep)} />
               <IconButton
                 size="sm"
                 icon={ArrowUp}
-                label={t('Move {column} up', { column: label })}
-                disabledReason={at === 0 ? t('it names the row') : at === 1 ? t('the name stands first') : null}
+                label={`Move ${label} up`}
+                disabledReason={at === 0 ? 'it names the row' : at === 1 ? 'the name stands first' : null}
                 onClick={() => move(at, -1)}
               />
               <IconButton
                 size="sm"
                 icon={ArrowDown}
-                label={t('Move {column} down', { column: label })}
-                disabledReason={
-                  at === 0 ? t('it names the row') : at === columns.length - 1 ? t('it is the last') : null
-                }
+                label={`Move ${label} down`}
+                disabledReason={at === 0 ? 'it names the row' : at === columns.length - 1 ? 'it is the last' : null}
                 onClick={() => move(at, 1)}
               />
               <IconButton
                 size="sm"
                 icon={X}
-                label={t('Hide {column}', { column: label })}
-                disabledReason={at === 0 ? t('it names the row') : null}
+                label={`Hide ${label}`}
+                disabledReason={at === 0 ? 'it names the row' : null}
                 onClick={() => onChange(columns.filter((_, index) => index !== at))}
               />
             </li>
@@ -112,7 +104,7 @@ export const ColumnDialog = ({ columns: chosenBy, onClose, metadataKeys, seenKey
       <div className="mt-4 space-y-3">
         {others.length > 0 && (
           <fieldset className="flex flex-wrap gap-1.5">
-            <legend className="mb-1.5 font-medium">{t('Add a column')}</legend>
+            <legend className="mb-1.5 font-medium">Add a column</legend>
             {others.map((id) => (
               <Button key={id} size="sm" icon={Plus} onClick={() => onChange([...columns, { id }])}>
                 {columnLabel(id, list)}
@@ -157,14 +149,14 @@ const AddMetadataColumn = ({ chosen, metadataKeys, seenKeys, onAdd }: AddMetadat
       </datalist>
       <Input
         mono
-        aria-label={t('Metadata key')}
-        placeholder={t('metadata key')}
+        aria-label="Metadata key"
+        placeholder="metadata key"
         list={listId}
         value={key}
         onChange={({ target }) => setKey(target.value)}
       />
-      <Button type="submit" icon={Plus} disabledReason={key === '' ? t('it needs a key') : null}>
-        {t('Add its values')}
+      <Button type="submit" icon={Plus} disabledReason={key === '' ? 'it needs a key' : null}>
+        Add its values
       </Button>
     </form>
   )

@@ -1,38 +1,25 @@
 import Link from 'next/link'
-import type { ReactElement } from 'react'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { MetadataChips } from '#components/ui/metadata-chips.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { shortenMiddle } from '#components/ui/text.ts'
 import { NameText } from '#components/ui/visible-text.tsx'
-import { paths } from '#lib/console/address/paths.ts'
-import { formatDurationMs } from '#lib/console/frame/format.ts'
-import { withCondition } from '#lib/console/lists/metadata-condition.ts'
+import { paths } from '#lib/browser/address/paths.ts'
+import { formatDurationMs } from '#lib/browser/format.ts'
+import { withCondition } from '#lib/browser/lists/metadata-condition.ts'
 import type { MetadataCondition } from '#lib/contract/encode-query.ts'
-import { type Text, t } from '#lib/language/translate.ts'
 
 /** The columns that several tables have. */
 
-/** A column of a list, which is translated: in a table of English its header stays as it is. */
-export interface ListColumn<Row> extends Column<Row> {
-  header: Text | ReactElement
-}
-
-export const translated = <Row,>(columns: readonly ListColumn<Row>[]): Column<Row>[] =>
-  columns.map((column) => {
-    const { header } = column
-    return { ...column, header: typeof header === 'string' ? t(header) : header }
-  })
-
-export const nameColumn: ListColumn<{ name?: string | null | undefined }> = {
+export const nameColumn: Column<{ name?: string | null | undefined }> = {
   id: 'name',
   header: 'Name',
   priority: 1,
   cell: ({ name }) => <NameText>{name}</NameText>,
 }
 
-export const idColumn: ListColumn<{ id: string }> = {
+export const idColumn: Column<{ id: string }> = {
   id: 'id',
   header: 'Id',
   priority: 6,
@@ -41,7 +28,7 @@ export const idColumn: ListColumn<{ id: string }> = {
 }
 
 /** A link to the devbox that a row came from, to the tab its likes are on. */
-export const devboxColumn = <Row,>(tab: string, idOf: (row: Row) => string): ListColumn<Row> => ({
+export const devboxColumn = <Row,>(tab: string, idOf: (row: Row) => string): Column<Row> => ({
   id: 'devbox',
   header: 'Devbox',
   priority: 5,
@@ -57,7 +44,7 @@ export const devboxColumn = <Row,>(tab: string, idOf: (row: Row) => string): Lis
   },
 })
 
-export const timeColumn = <Row,>(header: Text, timeOf: (row: Row) => number | null | undefined): ListColumn<Row> => ({
+export const timeColumn = <Row,>(header: string, timeOf: (row: Row) => number | null | undefined): Column<Row> => ({
   id: header.toLowerCase(),
   header,
   priority: 4,
@@ -69,7 +56,7 @@ export const timeColumn = <Row,>(header: Text, timeOf: (row: Row) => number | nu
   },
 })
 
-export const durationColumn: ListColumn<{ duration_ms?: number | null | undefined }> = {
+export const durationColumn: Column<{ duration_ms?: number | null | undefined }> = {
   id: 'duration',
   header: 'Duration',
   priority: 4,
@@ -87,7 +74,7 @@ interface ListQuery {
 export const metadataColumn = <Query extends ListQuery>(
   query: Query,
   hrefOf: (query: Query) => string,
-): ListColumn<{ metadata: Record<string, string> }> => ({
+): Column<{ metadata: Record<string, string> }> => ({
   id: 'metadata',
   header: 'Metadata',
   priority: 5,

@@ -6,7 +6,7 @@ import { FormDialog, type FormDialogProps } from '#components/ui/form-dialog.tsx
 import { Textarea } from '#components/ui/input.tsx'
 import { KeyValueEditor } from '#components/ui/key-value-editor.tsx'
 import { rowsToMap } from '#components/ui/key-values.ts'
-import { ChangedMeanwhile, type Described, descriptionOf } from '#lib/console/api/changed-meanwhile.ts'
+import { ChangedMeanwhile, type Described, descriptionOf } from '#lib/browser/api/changed-meanwhile.ts'
 import { ChangedMeanwhileNotice } from './changed-meanwhile-notice.tsx'
 import type { ColumnDialogProps } from './column-dialog.tsx'
 import { MetadataChanges } from './metadata-changes.tsx'

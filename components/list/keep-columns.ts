@@ -1,6 +1,6 @@
 import { remember } from '#components/layout/remember.ts'
-import { usualColumns, writeColumns } from '#lib/console/address/columns/column-text.ts'
-import type { ColumnChoice } from '#lib/console/address/list-columns.ts'
+import { usualColumns, writeColumns } from '#lib/browser/address/columns/column-text.ts'
+import type { ColumnChoice } from '#lib/browser/address/list-columns.ts'
 import type { ChosenColumns } from './use-columns.ts'
 
 export const choicesOf = ({ choices, list }: Pick<ChosenColumns, 'choices' | 'list'>): readonly ColumnChoice[] =>

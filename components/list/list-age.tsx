@@ -1,7 +1,6 @@
 'use client'
 import { RelativeTime, useShownZone } from '#components/ui/relative-time.tsx'
 import { formatTimeOfDay, formatZone } from '#components/ui/time-text.ts'
-import { t } from '#lib/language/translate.ts'
 
 /** How old the rows of a list are. There is no stream of things to follow, so a list is never called live. */
 export const ListAge = ({ ms }: { ms: number }) => {
@@ -9,9 +8,7 @@ export const ListAge = ({ ms }: { ms: number }) => {
   return (
     // As wide as most zones make it: what stands beside it stays where it is.
     <p className="min-w-60">
-      <span className="tabular">
-        {t('As of {time},', { time: `${formatTimeOfDay(ms, zone).slice(0, 8)} ${formatZone(ms, zone)}` })}
-      </span>{' '}
+      <span className="tabular">{`As of ${`${formatTimeOfDay(ms, zone).slice(0, 8)} ${formatZone(ms, zone)}`},`}</span>{' '}
       <RelativeTime ms={ms} />
     </p>
   )

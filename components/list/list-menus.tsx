@@ -3,8 +3,7 @@ import { type ReactNode, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
-import type { ListSource, ListView } from '#lib/console/lists/list-source.ts'
-import { t } from '#lib/language/translate.ts'
+import type { ListSource, ListView } from '#lib/browser/lists/list-source.ts'
 import type { AskedOfList, ListToolsProps } from './list-tools.tsx'
 
 // What only a press asks for comes when the pointer or the focus is near.
@@ -34,15 +33,15 @@ export const ListMenus = <View extends ListView, Page, Param, Row extends { id: 
   return (
     <div {...near} data-page-actions className="ml-auto flex flex-wrap items-center justify-end gap-1">
       <Button size="sm" variant="ghost" onClick={() => setAsked({ what: 'columns' })}>
-        {t('Columns')}
+        Columns
       </Button>
       {menus.map((word) => (
         <DropdownMenu
           key={word}
-          label={t(word)}
+          label={word}
           trigger={
             <Button size="sm" variant="ghost">
-              {t(word)}
+              {word}
             </Button>
           }
           items={loaded?.menuItems(word, list, setAsked)}

@@ -6,11 +6,10 @@ import { EmptyState } from '#components/ui/empty-state.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import type { FieldProblem } from '#lib/contract/query-string.ts'
-import { type Text, t } from '#lib/language/translate.ts'
 import { ListView, type ListViewProps } from './list-view.tsx'
 
 interface ListPageProps extends Pick<ListViewProps, 'columns' | 'count' | 'none' | 'tools' | 'children'> {
-  title: Text
+  title: string
   /** As `useListPage` made it. */
   page: Omit<ListViewProps, 'columns' | 'none' | 'children'> & {
     problems: readonly FieldProblem[]
@@ -27,7 +26,7 @@ export const ListPage = ({ title, page, actions, filterBar, children, ...view }:
   const { problems, followHere, pointer, ...list } = page
   return (
     <div onClickCapture={followHere}>
-      <PageHeader title={t(title)} actions={actions} />
+      <PageHeader title={title} actions={actions} />
       {problems.length > 0 ? (
         <AddressProblem problems={problems} clearHref={list.clearHref} />
       ) : (
@@ -46,8 +45,8 @@ export const ListPage = ({ title, page, actions, filterBar, children, ...view }:
 const AddressProblem = ({ problems, clearHref }: { problems: readonly FieldProblem[]; clearHref: string }) => (
   <EmptyState
     icon={Link2Off}
-    title={t('This address asks for something the list cannot show')}
-    action={<ButtonLink href={clearHref}>{t('Show the list without filters')}</ButtonLink>}
+    title="This address asks for something the list cannot show"
+    action={<ButtonLink href={clearHref}>Show the list without filters</ButtonLink>}
   >
     <ul>
       {problems.map(({ field, message }) => (

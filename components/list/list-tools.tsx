@@ -3,19 +3,19 @@ import type { MenuItem } from '#components/ui/dropdown-menu.tsx'
 import { cutEnd } from '#components/ui/text.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { writeClipboard } from '#components/ui/use-copy.ts'
-import { readColumns } from '#lib/console/address/columns/column-text.ts'
-import { asCurl, asTypeScript } from '#lib/console/api/snippets.ts'
-import { browserStore } from '#lib/console/frame/kept-items.ts'
+import { readColumns } from '#lib/browser/address/columns/column-text.ts'
+import { asCurl, asTypeScript } from '#lib/browser/api/snippets.ts'
+import { formatCount } from '#lib/browser/format.ts'
+import { browserStore } from '#lib/browser/frame/kept-items.ts'
 import {
   type ExportFields,
   type ExportFormat,
   exportColumns,
   exportFormats,
   saveRows,
-} from '#lib/console/lists/export.ts'
-import type { ListSource, ListView } from '#lib/console/lists/list-source.ts'
-import { readViews, viewsOfList } from '#lib/console/lists/saved-views.ts'
-import { formatCount, t } from '#lib/language/translate.ts'
+} from '#lib/browser/lists/export.ts'
+import type { ListSource, ListView } from '#lib/browser/lists/list-source.ts'
+import { readViews, viewsOfList } from '#lib/browser/lists/saved-views.ts'
 import { ColumnDialog, type ColumnDialogProps } from './column-dialog.tsx'
 import { choicesOf, keepColumns } from './keep-columns.ts'
 import { SavedViewsDialog } from './saved-views-dialog.tsx'
@@ -55,23 +55,23 @@ export const menuItems = (
   const { view, rows, selectedRows } = page
   if (menu === 'Export')
     return [
-      ...formatItems(t('all that match'), (format) => {
+      ...formatItems('all that match', (format) => {
         exportsAsked += 1
         ask({ what: 'whole', format, number: exportsAsked })
       }),
-      ...exportItems(t('{count} shown', { count: formatCount(rows.length) }), rows, list),
+      ...exportItems(`${formatCount(rows.length)} shown`, rows, list),
       ...(selectedRows.length > 0
-        ? exportItems(t('{count} selected', { count: formatCount(selectedRows.length) }), selectedRows, list)
+        ? exportItems(`${formatCount(selectedRows.length)} selected`, selectedRows, list)
         : []),
     ]
   if (menu === 'Copy as')
     return [
-      { heading: t('This list as a call') },
+      { heading: 'This list as a call' },
       { label: 'curl', onSelect: () => void copy('curl', asCurl({ source, view }, serviceUrl)) },
       { label: 'TypeScript', onSelect: () => void copy('TypeScript', asTypeScript({ source, view }, serviceUrl)) },
     ]
   return [
-    { label: t('Save or manage views …'), onSelect: () => ask({ what: 'views' }) },
+    { label: 'Save or manage views …', onSelect: () => ask({ what: 'views' }) },
     ...viewsOfList(readViews(browserStore()), hrefOf(list)).map(({ name, href }) => ({
       label: cutEnd(name, 60),
       href,
@@ -97,7 +97,7 @@ export const ListDialogs = ({ asked, onClose, ...list }: ListDialogsProps) => {
         />
       )
     case 'views':
-      return <SavedViewsDialog nouns={t(source.nouns)} href={hrefOf(list)} onClose={onClose} />
+      return <SavedViewsDialog nouns={source.nouns} href={hrefOf(list)} onClose={onClose} />
     case 'whole':
       return (
         <WholeExport
@@ -119,8 +119,8 @@ export const ListDialogs = ({ asked, onClose, ...list }: ListDialogsProps) => {
 const hrefOf = ({ source, page }: Tools): string => source.path({ ...page.view, starting_after: undefined })
 
 const copy = async (what: string, text: string) => {
-  if (await writeClipboard(text)) toast.ok(t('Copied the list as {what}', { what }))
-  else toast.danger(t('The browser refused to copy'))
+  if (await writeClipboard(text)) toast.ok(`Copied the list as ${what}`)
+  else toast.danger('The browser refused to copy')
 }
 
 const formatItems = (what: string, onSelect: (format: ExportFormat) => unknown): MenuItem[] => [

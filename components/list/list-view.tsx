@@ -13,16 +13,15 @@ import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { useShownError } from '#components/ui/use-shown-error.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { isPassing } from '#lib/console/api/failures.ts'
-import { formatSize } from '#lib/console/frame/format.ts'
-import type { ActiveFilter } from '#lib/console/lists/list-source.ts'
-import { counted, formatCount, type Text, t } from '#lib/language/translate.ts'
+import { isPassing } from '#lib/browser/api/failures.ts'
+import { counted, formatCount, formatSize } from '#lib/browser/format.ts'
+import type { ActiveFilter } from '#lib/browser/lists/list-source.ts'
 import { ListAge } from './list-age.tsx'
 
 export interface ListViewProps {
   /** What a row is and what they are, in lower case: `axon`, `axons`. */
-  noun: Text
-  nouns: Text
+  noun: string
+  nouns: string
   list: UseInfiniteQueryResult<InfiniteData<{ total_count?: number | null | undefined }>>
   /** Why the rows could not be read again, where that is not the list's own doing. */
   refreshError?: Error | null
@@ -65,16 +64,11 @@ export const ListView = (props: ListViewProps) => {
   const error = useShownError(list)
   if (!list.data && error)
     return (
-      <ErrorState
-        title={t('The {nouns} could not be loaded', { nouns: t(nouns) })}
-        error={error}
-        recovers={isPassing(error)}
-        query={list}
-      />
+      <ErrorState title={`The ${nouns} could not be loaded`} error={error} recovers={isPassing(error)} query={list} />
     )
   // No match in the pages so far, or for an earlier filter, says nothing about the rest.
   if (!list.data || (rows.length === 0 && (list.isPlaceholderData || isSearching)))
-    return <SkeletonRows columns={columns} label={t('Loading {nouns}', { nouns: t(nouns) })} />
+    return <SkeletonRows columns={columns} label={`Loading ${nouns}`} />
   if (rows.length === 0) return filters.length > 0 || newestHref ? <NoMatch {...props} /> : none
   return <Rows {...props} />
 }
@@ -108,8 +102,8 @@ const Rows = (props: ListViewProps) => {
   return (
     <>
       {stale && (
-        <Banner tone="attention" role="status" title={t('These rows are old')} className="mb-2 rounded-md">
-          {t('Read')} <RelativeTime ms={list.dataUpdatedAt} />; {t('not since')}:{' '}
+        <Banner tone="attention" role="status" title="These rows are old" className="mb-2 rounded-md">
+          Read <RelativeTime ms={list.dataUpdatedAt} />; {'not since'}:{' '}
           <VisibleText max={300}>{problemOf(stale).message}</VisibleText>
         </Banner>
       )}
@@ -118,10 +112,10 @@ const Rows = (props: ListViewProps) => {
           {count ?? formatSize(size)}
         </p>
         {unmatched > 0 && <p>{filteredHere}</p>}
-        {newestHref && <TextLink href={newestHref}>{t('Back to the newest')}</TextLink>}
+        {newestHref && <TextLink href={newestHref}>Back to the newest</TextLink>}
         {waiting > 0 && (
           <Button size="sm" variant="ghost" onClick={release}>
-            {t('Show {count} new', { count: waiting })}
+            {`Show ${waiting} new`}
           </Button>
         )}
         <Gone {...props} />
@@ -152,7 +146,7 @@ const Gone = ({ gone = [], forgetGone, filters }: Pick<ListViewProps, 'gone' | '
         title={gone.slice(0, mostNamed).join(', ')}
       >
         {what}
-        <IconButton size="sm" icon={X} label={`${t('Dismiss')}: ${what}`} onClick={forgetGone} />
+        <IconButton size="sm" icon={X} label={`${'Dismiss'}: ${what}`} onClick={forgetGone} />
       </p>
     )
   )
@@ -161,7 +155,7 @@ const Gone = ({ gone = [], forgetGone, filters }: Pick<ListViewProps, 'gone' | '
 const LoadMore = ({ nouns, list }: Pick<ListViewProps, 'nouns' | 'list'>) => (
   <div className="flex flex-col items-center gap-2 py-4">
     <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-      {t('Load more {nouns}', { nouns: t(nouns) })}
+      {`Load more ${nouns}`}
     </Button>
     {list.isFetchNextPageError && (
       <p role="alert" className="text-danger">
@@ -184,14 +178,10 @@ const NoMatch = ({
   filters.length > 0 ? (
     <EmptyState
       icon={SearchX}
-      title={
-        list.hasNextPage
-          ? t('No {noun} of the {count} loaded matches', { noun: t(noun), count: formatCount(loaded.length) })
-          : t('No {noun} matches', { noun: t(noun) })
-      }
+      title={list.hasNextPage ? `No ${noun} of the ${formatCount(loaded.length)} loaded matches` : `No ${noun} matches`}
       action={
         <>
-          <ButtonLink href={clearHref}>{t('Clear filters')}</ButtonLink>
+          <ButtonLink href={clearHref}>Clear filters</ButtonLink>
           {list.hasNextPage && <LoadMore nouns={nouns} list={list} />}
         </>
       }
@@ -208,9 +198,9 @@ const NoMatch = ({
   ) : (
     <EmptyState
       icon={SearchX}
-      title={t('No more {nouns}', { nouns: t(nouns) })}
-      action={<ButtonLink href={newestHref}>{t('Show the newest')}</ButtonLink>}
+      title={`No more ${nouns}`}
+      action={<ButtonLink href={newestHref}>Show the newest</ButtonLink>}
     >
-      {t('This address starts after the oldest {noun}.', { noun: t(noun) })}
+      {`This address starts after the oldest ${noun}.`}
     </EmptyState>
   )

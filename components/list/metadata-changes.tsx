@@ -1,6 +1,6 @@
 import { Minus, PencilLine, Plus } from 'lucide-react'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { type MetadataChange, metadataChanges } from '#lib/console/lists/metadata-diff.ts'
+import { type MetadataChange, metadataChanges } from '#lib/browser/lists/metadata-diff.ts'
 
 interface MetadataChangesProps {
   before: Readonly<Record<string, string>>

@@ -7,7 +7,7 @@ import { TextField } from '#components/ui/field.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { browserStore } from '#lib/console/frame/kept-items.ts'
+import { browserStore } from '#lib/browser/frame/kept-items.ts'
 import {
   forgetView,
   keepView,
@@ -17,8 +17,7 @@ import {
   renameView,
   type SavedView,
   viewsOfList,
-} from '#lib/console/lists/saved-views.ts'
-import { t } from '#lib/language/translate.ts'
+} from '#lib/browser/lists/saved-views.ts'
 
 interface SavedViewsDialogProps {
   nouns: string
@@ -44,35 +43,35 @@ export const SavedViewsDialog = ({ nouns, href, onClose }: SavedViewsDialogProps
       open
       onOpenChange={onClose}
       size="sm"
-      title={t('Saved views of {nouns}', { nouns })}
-      description={t(
-        'A view is what the address of the list says: its filters, order and columns. Views are kept in this browser.',
-      )}
+      title={`Saved views of ${nouns}`}
+      description={
+        'A view is what the address of the list says: its filters, order and columns. Views are kept in this browser.'
+      }
       footer={
         <Button variant="primary" onClick={onClose}>
-          {t('Done')}
+          Done
         </Button>
       }
     >
       <NameForm
-        label={t('Name this view')}
-        button={t('Save view')}
+        label="Name this view"
+        button="Save view"
         views={views}
         onName={(name) => change(keepView(browserStore(), { name, href }))}
       />
       {isRefused && (
         <p role="alert" className="mt-2 text-danger">
-          {t('This browser did not keep it: its storage is full or switched off, or has 100 views.')}
+          This browser did not keep it: its storage is full or switched off, or has 100 views.
         </p>
       )}
       {own.length > 0 && (
-        <ul aria-label={t('Saved views')} className="mt-4 divide-y divide-line">
+        <ul aria-label="Saved views" className="mt-4 divide-y divide-line">
           {own.map((view) =>
             renaming === view.name ? (
               <li key={view.name} className="py-2">
                 <NameForm
-                  label={t('New name of {name}', { name: view.name })}
-                  button={t('Rename')}
+                  label={`New name of ${view.name}`}
+                  button="Rename"
                   views={views}
                   onName={(name) => change(renameView(browserStore(), view.name, name))}
                 />
@@ -137,7 +136,7 @@ const SavedRow = ({ view: { name, href }, onFollow, onRename, onDelete }: SavedR
         {href}
       </span>
     </span>
-    <IconButton size="sm" icon={Pencil} label={t('Rename {name}', { name })} onClick={onRename} />
-    <IconButton size="sm" icon={Trash2} label={t('Delete {name}', { name })} onClick={onDelete} />
+    <IconButton size="sm" icon={Pencil} label={`Rename ${name}`} onClick={onRename} />
+    <IconButton size="sm" icon={Trash2} label={`Delete ${name}`} onClick={onDelete} />
   </li>
 )

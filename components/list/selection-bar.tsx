@@ -4,14 +4,14 @@ import { type ReactNode, useRef, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { counted, formatCount, type Text, t } from '#lib/language/translate.ts'
+import { counted, formatCount } from '#lib/browser/format.ts'
 import { actOnEach } from './act-on-each.ts'
 
 export interface RowAction<Row> {
   icon: LucideIcon
-  verb: Text
-  done: Text
-  failed: Text
+  verb: string
+  done: string
+  failed: string
   /** What it costs, for actions that ask first. */
   consequence?: (count: string) => string
   /** What it takes away does not come back. */
@@ -27,10 +27,10 @@ interface Named {
 
 interface SelectionBarProps<Row> {
   /** What a row is and what they are, in lower case: `devbox`, `devboxes`. */
-  noun: Text
-  nouns: Text
+  noun: string
+  nouns: string
   /** As many of them: `{count} devbox`, `{count} devboxes`. */
-  counts: readonly [one: string, many: Text]
+  counts: readonly [one: string, many: string]
   rows: readonly Row[]
   actions: readonly RowAction<Row>[]
   onClear: () => void
@@ -58,12 +58,11 @@ export const SelectionBar = <Row extends Named>({
   const [underWay, setUnderWay] = useState<{ verb: string; behind: number; of: number }>()
   const isStopped = useRef(false)
   const countOf = ({ length }: readonly Row[]) => counted(length, ...counts)
-  const verbOf = (action: RowAction<Row>, on: readonly Row[]) =>
-    t('{verb} {what}', { verb: t(action.verb), what: countOf(on) })
+  const verbOf = (action: RowAction<Row>, on: readonly Row[]) => `${action.verb} ${countOf(on)}`
   const start = async (action: RowAction<Row>, on: readonly Row[]) => {
     isStopped.current = false
     const onNext = (behind: number) => {
-      setUnderWay({ verb: t(action.verb), behind, of: on.length })
+      setUnderWay({ verb: action.verb, behind, of: on.length })
       return !isStopped.current
     }
     await actOnEach(action, on, action.act, onNext)
@@ -71,11 +70,11 @@ export const SelectionBar = <Row extends Named>({
   }
   return (
     <BulkBar
-      label={t('Selected {nouns}', { nouns: t(nouns) })}
+      label={`Selected ${nouns}`}
       status={
         underWay
-          ? `${underWay.verb}: ${t('{done} of {all}', { done: underWay.behind, all: underWay.of })}`
-          : t('{count} selected', { count: formatCount(rows.length) })
+          ? `${underWay.verb}: ${`${underWay.behind} of ${underWay.of}`}`
+          : `${formatCount(rows.length)} selected`
       }
       onClear={onClear}
     >
@@ -87,7 +86,7 @@ export const SelectionBar = <Row extends Named>({
             isStopped.current = true
           }}
         >
-          {t('Stop after this one')}
+          Stop after this one
         </Button>
       ) : (
         <>
@@ -100,12 +99,10 @@ export const SelectionBar = <Row extends Named>({
                 key={verb}
                 size="sm"
                 icon={icon}
-                disabledReason={
-                  eligible.length === 0 ? t('No {noun} of these is in a state for it', { noun: t(noun) }) : null
-                }
+                disabledReason={eligible.length === 0 ? `No ${noun} of these is in a state for it` : null}
                 onClick={() => (consequence ? setAsking({ action, rows: eligible }) : void start(action, eligible))}
               >
-                {t('{verb} {what}', { verb: t(verb), what: formatCount(eligible.length) })}
+                {`${verb} ${formatCount(eligible.length)}`}
               </Button>
             )
           })}
@@ -124,22 +121,17 @@ export const SelectionBar = <Row extends Named>({
                     <VisibleText max={120}>{name || id}</VisibleText>
                   </li>
                 ))}
-                {asking.rows.length > mostNamed && (
-                  <li>{t('and {count} more', { count: formatCount(asking.rows.length - mostNamed) })}</li>
-                )}
+                {asking.rows.length > mostNamed && <li>{`and ${formatCount(asking.rows.length - mostNamed)} more`}</li>}
               </ul>
               <p>{asking.action.consequence?.(countOf(asking.rows))}</p>
               {asking.rows.length < rows.length && (
                 <p>
-                  {t('{count} of the {all} selected: in no state for it, left as they are.', {
-                    count: formatCount(rows.length - asking.rows.length),
-                    all: formatCount(rows.length),
-                  })}
+                  {`${formatCount(rows.length - asking.rows.length)} of the ${formatCount(rows.length)} selected: in no state for it, left as they are.`}
                 </p>
               )}
             </>
           }
-          cancelLabel={t('Keep it as it is')}
+          cancelLabel="Keep it as it is"
           confirmLabel={verbOf(asking.action, asking.rows)}
           tone={asking.action.isFinal ? 'danger' : 'primary'}
           onConfirm={() => {
@@ -170,7 +162,7 @@ export const BulkBar = ({ label, status, onClear, children }: BulkBarProps) => (
       {status}
     </p>
     <Button size="sm" variant="ghost" icon={X} onClick={onClear} className="sm:order-last">
-      {t('Clear selection')}
+      Clear selection
     </Button>
     <div className="flex basis-full flex-wrap gap-1 max-sm:*:grow sm:contents">{children}</div>
   </section>

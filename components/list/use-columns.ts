@@ -1,6 +1,6 @@
 'use client'
 import { useEffect, useState } from 'react'
-import type { ColumnChoice, ListColumns } from '#lib/console/address/list-columns.ts'
+import type { ColumnChoice, ListColumns } from '#lib/browser/address/list-columns.ts'
 
 /** As the server read them, so that a page whose columns nobody chose needs no code to read them. */
 export interface DrawnColumns {

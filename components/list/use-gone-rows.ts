@@ -1,6 +1,6 @@
 'use client'
 import { useEffect, useRef, useState } from 'react'
-import { goneRows, idsOf, type ListedRows } from '#lib/console/lists/gone-rows.ts'
+import { goneRows, idsOf, type ListedRows } from '#lib/browser/lists/gone-rows.ts'
 
 interface List<Row> extends ListedRows<Row> {
   /** Names what is listed: of another list nothing is gone. */

@@ -1,6 +1,6 @@
 'use client'
 import { useEffect, useRef } from 'react'
-import { memoryKey, readMemory, writeMemory } from '#lib/console/lists/list-memory.ts'
+import { memoryKey, readMemory, writeMemory } from '#lib/browser/lists/list-memory.ts'
 
 interface Options {
   /** The address of the list. */

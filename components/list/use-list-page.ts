@@ -8,8 +8,8 @@ import {
   useQueryClient,
 } from '@tanstack/react-query'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
-import { activeFilters, type ListSource, type ListView, withoutFilters } from '#lib/console/lists/list-source.ts'
-import { emptySelection, select } from '#lib/console/lists/selection.ts'
+import { activeFilters, type ListSource, type ListView, withoutFilters } from '#lib/browser/lists/list-source.ts'
+import { emptySelection, select } from '#lib/browser/lists/selection.ts'
 import { type HowToChange, useAddress } from './use-address.ts'
 import { useGoneRows } from './use-gone-rows.ts'
 import { useListMemory } from './use-list-memory.ts'

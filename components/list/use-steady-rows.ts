@@ -1,6 +1,6 @@
 'use client'
 import { type PointerEvent, useMemo, useState } from 'react'
-import { steady } from '#lib/console/lists/steady-rows.ts'
+import { steady } from '#lib/browser/lists/steady-rows.ts'
 
 /** Keeps a polled list still while the pointer is over it. `list` names what is listed: another list starts afresh. */
 export const useSteadyRows = <Row>(

@@ -6,17 +6,17 @@ import { Button } from '#components/ui/button.tsx'
 import { Dialog } from '#components/ui/dialog.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import type { ColumnChoice } from '#lib/console/address/list-columns.ts'
+import type { ColumnChoice } from '#lib/browser/address/list-columns.ts'
+import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import {
   type ExportFields,
   type ExportFormat,
   exportColumns,
   exportFormats,
   saveRows,
-} from '#lib/console/lists/export.ts'
-import type { ListSource, ListView } from '#lib/console/lists/list-source.ts'
-import { wholeList } from '#lib/console/lists/whole-list.ts'
-import { formatCount, t } from '#lib/language/translate.ts'
+} from '#lib/browser/lists/export.ts'
+import type { ListSource, ListView } from '#lib/browser/lists/list-source.ts'
+import { wholeList } from '#lib/browser/lists/whole-list.ts'
 
 interface Row {
   id: string
@@ -44,18 +44,18 @@ export const WholeExport = ({ source, view, format, columns, fields, onClose }: 
   const [read, setRead] = useState({ count: 0, total: null as number | null })
   const reading = useRef<AbortController>(undefined)
   const { nouns } = source
-  const shownNouns = t(nouns)
 
   const save = useCallback(
     async (what: string) => {
       const rows = list.rows()
       const name = saveRows(what, format, rows, exportColumns(columns, await fields()))
       const left = list.count() - rows.length
-      const values = { count: formatCount(rows.length), read: formatCount(list.count()), file: name }
-      setProgress({
-        state: 'saved',
-        text: t(left > 0 ? '{count} of the {read} read saved in {file}' : '{count} saved in {file}', values),
-      })
+      const saved = formatCountOf(rows.length, 'row')
+      const text =
+        left > 0
+          ? `Saved ${formatCount(rows.length)} of ${formatCountOf(list.count(), 'row')} to ${name}`
+          : `Saved ${saved} to ${name}`
+      setProgress({ state: 'saved', text })
     },
     [list, format, columns, fields],
   )
@@ -78,38 +78,34 @@ export const WholeExport = ({ source, view, format, columns, fields, onClose }: 
 
   const size =
     read.total === null
-      ? t('{count} {nouns} so far', { count: formatCount(read.count), nouns: shownNouns })
-      : t('{count} of {total} {nouns}', {
-          count: formatCount(read.count),
-          total: formatCount(read.total),
-          nouns: shownNouns,
-        })
+      ? `${formatCount(read.count)} ${nouns} so far`
+      : `${formatCount(read.count)} of ${formatCount(read.total)} ${nouns}`
   return (
     <Dialog
       open
       onOpenChange={onClose}
       size="sm"
-      title={t('Export {nouns} as {format}', { nouns: shownNouns, format: exportFormats[format] })}
-      description={t('Every row that the address of this list asks for, with the columns it shows.')}
+      title={`Export ${nouns} as ${exportFormats[format]}`}
+      description="Every row that the address of this list asks for, with the columns it shows."
       footer={
         progress.state === 'reading' ? (
-          <Button onClick={onClose}>{t('Cancel')}</Button>
+          <Button onClick={onClose}>Cancel</Button>
         ) : progress.state === 'failed' ? (
           <>
-            <Button onClick={onClose}>{t('Close without a file')}</Button>
+            <Button onClick={onClose}>Close without a file</Button>
             <Button
-              disabledReason={read.count === 0 ? t('Nothing was read') : null}
+              disabledReason={read.count === 0 ? 'Nothing was read' : null}
               onClick={() => void save(`${nouns}-incomplete`)}
             >
-              {t('Save what was read')}
+              Save what was read
             </Button>
             <Button variant="primary" onClick={() => void start()}>
-              {t('Try again')}
+              Try again
             </Button>
           </>
         ) : (
           <Button variant="primary" onClick={onClose}>
-            {t('Done')}
+            Done
           </Button>
         )
       }
@@ -124,7 +120,7 @@ export const WholeExport = ({ source, view, format, columns, fields, onClose }: 
             {size}
           </p>
           <progress
-            aria-label={t('{nouns} read', { nouns: shownNouns })}
+            aria-label={`${nouns} read`}
             className="h-1.5 w-full accent-(--accent-solid)"
             max={read.total ?? undefined}
             value={read.total === null ? undefined : read.count}
@@ -132,20 +128,11 @@ export const WholeExport = ({ source, view, format, columns, fields, onClose }: 
         </>
       )}
       {progress.state === 'failed' && (
-        <Banner
-          tone="danger"
-          role="alert"
-          title={t('The list could not be read to its end')}
-          className="mt-3 rounded-md"
-        >
+        <Banner tone="danger" role="alert" title="The list could not be read to its end" className="mt-3 rounded-md">
           <p>
             <VisibleText max={300}>{problemOf(progress.error).message}</VisibleText>
           </p>
-          <p>
-            {t('No file is saved yet. Trying again goes on after the {count} that were read.', {
-              count: formatCount(read.count),
-            })}
-          </p>
+          <p>{`No file is saved yet. Trying again goes on after the ${formatCount(read.count)} that were read.`}</p>
         </Banner>
       )}
     </Dialog>

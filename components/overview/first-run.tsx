@@ -3,8 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { ArrowRight } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { TextLink } from '#components/ui/text-link.tsx'
-import { paths } from '#lib/console/address/paths.ts'
-import { overviewQueries } from '#lib/console/queries/overview.ts'
+import { paths } from '#lib/browser/address/paths.ts'
+import { overviewQueries } from '#lib/browser/queries/overview.ts'
 
 /** What to begin with, while the account has no devbox at all. */
 export const FirstRun = () => {

@@ -1,7 +1,7 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { renderToStaticMarkup } from 'react-dom/server'
 import { expect, it } from 'vitest'
-import { overviewQueries } from '#lib/console/queries/overview.ts'
+import { overviewQueries } from '#lib/browser/queries/overview.ts'
 import { Overview } from './overview.tsx'
 
 const shownWith = (client: QueryClient) =>

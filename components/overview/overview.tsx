@@ -16,14 +16,14 @@ import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { useShownError } from '#components/ui/use-shown-error.ts'
 import { NameText, VisibleText } from '#components/ui/visible-text.tsx'
-import { paths } from '#lib/console/address/paths.ts'
-import { curlPost } from '#lib/console/api/curl-post.ts'
-import { isPassing } from '#lib/console/api/failures.ts'
-import { evictionQueries } from '#lib/console/queries/evictions.ts'
-import { overviewQueries } from '#lib/console/queries/overview.ts'
+import { paths } from '#lib/browser/address/paths.ts'
+import { curlPost } from '#lib/browser/api/curl-post.ts'
+import { isPassing } from '#lib/browser/api/failures.ts'
+import { formatCount } from '#lib/browser/format.ts'
+import { evictionQueries } from '#lib/browser/queries/evictions.ts'
+import { overviewQueries } from '#lib/browser/queries/overview.ts'
 import type { Axon } from '#lib/contract/axons.ts'
 import { type BenchmarkJob, isJobActive } from '#lib/contract/benchmark-jobs.ts'
-import { formatCount, t } from '#lib/language/translate.ts'
 import { Attention } from './attention.tsx'
 import { Figures } from './figures.tsx'
 import { FirstRun } from './first-run.tsx'
@@ -35,7 +35,7 @@ export const Overview = ({ serviceUrl }: { serviceUrl: string }) => {
   const devboxes = useInfiniteQuery(overviewQueries.devboxes())
   return (
     <>
-      <PageHeader title={t('Overview')} />
+      <PageHeader title="Overview" />
       <OldNotice query={devboxes} />
       <FirstRun />
       <Attention />

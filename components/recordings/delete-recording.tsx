@@ -2,9 +2,9 @@
 import { useMutation } from '@tanstack/react-query'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { formatBytes } from '#lib/console/frame/format.ts'
-import { recordingMutations } from '#lib/console/queries/recordings.ts'
-import { type Recording, titleOf } from '#lib/wire/recordings.ts'
+import { formatBytes } from '#lib/browser/format.ts'
+import { recordingMutations } from '#lib/browser/queries/recordings.ts'
+import { type Recording, titleOf } from '#lib/protocol/recordings.ts'
 
 interface DeleteRecordingProps {
   recording: Recording

@@ -2,20 +2,20 @@
 import { Clapperboard, Download, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import * as z from 'zod/mini'
-import { devboxColumn, type ListColumn, timeColumn, translated } from '#components/list/columns.tsx'
+import { devboxColumn, timeColumn } from '#components/list/columns.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { Badge } from '#components/ui/badge.tsx'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
+import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { paths } from '#lib/console/address/paths.ts'
-import { formatBytes, formatDurationMs } from '#lib/console/frame/format.ts'
-import { recordingAddress, recordingQueries } from '#lib/console/queries/recordings.ts'
-import { t } from '#lib/language/translate.ts'
-import { type Recording, type RecordingList as Recordings, titleOf } from '#lib/wire/recordings.ts'
+import { paths } from '#lib/browser/address/paths.ts'
+import { formatBytes, formatDurationMs } from '#lib/browser/format.ts'
+import { recordingAddress, recordingQueries } from '#lib/browser/queries/recordings.ts'
+import { type Recording, type RecordingList as Recordings, titleOf } from '#lib/protocol/recordings.ts'
 import { DeleteRecording } from './delete-recording.tsx'
 
 const source = {
@@ -40,19 +40,19 @@ export const RecordingList = () => {
         none={
           <EmptyState
             icon={Clapperboard}
-            title={t('No recordings yet')}
-            action={<ButtonLink href={paths.devboxes()}>{t('All devboxes')}</ButtonLink>}
+            title="No recordings yet"
+            action={<ButtonLink href={paths.devboxes()}>All devboxes</ButtonLink>}
           >
-            {t(
-              'A recording keeps what a terminal showed, to be played again here or with asciinema. It is started with the record button of a terminal.',
-            )}
+            {
+              'A recording keeps what a terminal showed, to be played again here or with asciinema. It is started with the record button of a terminal.'
+            }
           </EmptyState>
         }
       >
         <DataTable
           {...page.table}
-          caption={t('Recordings of terminals, newest first')}
-          columns={translated(columns)}
+          caption="Recordings of terminals, newest first"
+          columns={columns}
           rowHref={({ id }) => paths.recording(id)}
           rowActions={(recording) => (
             <>
@@ -61,15 +61,15 @@ export const RecordingList = () => {
                 variant="ghost"
                 icon={Download}
                 href={recordingAddress(recording.id)}
-                aria-label={t('Download {name}', { name: titleOf(recording) })}
+                aria-label={`Download ${titleOf(recording)}`}
                 prefetch={false}
                 download
               />
               <IconButton
                 size="sm"
                 icon={Trash2}
-                label={t('Delete {name}', { name: titleOf(recording) })}
-                disabledReason={recording.live ? t('It is being written: stop it in its terminal first') : null}
+                label={`Delete ${titleOf(recording)}`}
+                disabledReason={recording.live ? 'It is being written: stop it in its terminal first' : null}
                 onClick={() => setDeleting(recording)}
               />
             </>
@@ -89,7 +89,7 @@ export const RecordingList = () => {
 
 const devboxOf = devboxColumn<Recording>('terminal', ({ devbox_id }) => devbox_id)
 
-const columns: ListColumn<Recording>[] = [
+const columns: Column<Recording>[] = [
   {
     id: 'title',
     header: 'Terminal',
@@ -124,7 +124,7 @@ const columns: ListColumn<Recording>[] = [
     width: '8rem',
     cell: ({ duration_ms }) =>
       duration_ms === null ? (
-        <span className="text-muted">{t('unknown')}</span>
+        <span className="text-muted">unknown</span>
       ) : (
         <span className="tabular">{formatDurationMs(duration_ms)}</span>
       ),
@@ -144,7 +144,7 @@ const columns: ListColumn<Recording>[] = [
     align: 'right',
     width: '7rem',
     cell: ({ cols, rows }) => (
-      <span className="tabular" title={t('{cols} columns, {rows} rows when it began', { cols, rows })}>
+      <span className="tabular" title={`${cols} columns, ${rows} rows when it began`}>
         {cols} × {rows}
       </span>
     ),
@@ -152,4 +152,4 @@ const columns: ListColumn<Recording>[] = [
   timeColumn('Started', ({ start_time_ms }) => start_time_ms),
 ]
 
-export const Recorded = () => <Badge tone="danger">{t('Recording')}</Badge>
+export const Recorded = () => <Badge tone="danger">Recording</Badge>

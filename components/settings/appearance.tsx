@@ -7,10 +7,9 @@ import { SelectField } from '#components/ui/choice/select-field.tsx'
 import { TextField } from '#components/ui/field.tsx'
 import { formatExact } from '#components/ui/time-text.ts'
 import { useClock } from '#components/ui/use-clock.ts'
-import { paths } from '#lib/console/address/paths.ts'
-import { alertSettings } from '#lib/console/alerts/alert-settings.ts'
-import { isTimeZone, themes } from '#lib/console/frame/preferences.ts'
-import { t } from '#lib/language/translate.ts'
+import { paths } from '#lib/browser/address/paths.ts'
+import { alertSettings } from '#lib/browser/alerts/alert-settings.ts'
+import { isTimeZone, themes } from '#lib/browser/frame/preferences.ts'
 
 /** What this browser remembers of how the console looks and makes itself heard. */
 export const Appearance = () => {
@@ -20,33 +19,33 @@ export const Appearance = () => {
   return (
     <section aria-labelledby="browser" className="min-w-0 space-y-4">
       <h2 id="browser" className="text-lg font-medium">
-        {t('This browser')}
+        This browser
       </h2>
       <SelectField
-        label={t('Theme')}
-        hint={t('Kept in this browser, for all accounts.')}
+        label="Theme"
+        hint="Kept in this browser, for all accounts."
         value={theme}
-        options={themes.map((value) => ({ value, label: t(themeLooks[value].label) }))}
+        options={themes.map((value) => ({ value, label: themeLooks[value].label }))}
         onPick={setTheme}
       />
       <SelectField
-        label={t('Density')}
-        hint={t('How high the rows of lists are.')}
+        label="Density"
+        hint="How high the rows of lists are."
         value={density}
         options={[
-          { value: '', label: t('Comfortable') },
-          { value: 'compact', label: t('Compact') },
+          { value: '', label: 'Comfortable' },
+          { value: 'compact', label: 'Compact' },
         ]}
         onPick={(picked) => choose('density', picked)}
       />
       <TimeZone />
       <SelectField
-        label={t('Single-key shortcuts')}
-        hint={t('Keys without Ctrl, as g d, j, k, x, / and ?. Ctrl+K stays.')}
+        label="Single-key shortcuts"
+        hint="Keys without Ctrl, as g d, j, k, x, / and ?. Ctrl+K stays."
         value={letters}
         options={[
-          { value: '', label: t('On') },
-          { value: 'off', label: t('Off') },
+          { value: '', label: 'On' },
+          { value: 'off', label: 'Off' },
         ]}
         onPick={(picked) => choose('letters', picked)}
       />
@@ -66,13 +65,13 @@ const TimeZone = () => {
   return (
     <>
       <SelectField
-        label={t('Time zone')}
-        hint={now && t('It is {time}.', { time: now })}
+        label="Time zone"
+        hint={now && `It is ${now}.`}
         value={kind}
         options={[
-          { value: '', label: own ? `${t('Of this browser')}: ${own}` : t('Of this browser') },
+          { value: '', label: own ? `${'Of this browser'}: ${own}` : 'Of this browser' },
           { value: 'UTC', label: 'UTC' },
-          { value: 'named', label: t('Another') },
+          { value: 'named', label: 'Another' },
         ]}
         onPick={(value) => {
           setNamed(value === 'named' ? '' : null)
@@ -82,10 +81,10 @@ const TimeZone = () => {
       {kind === 'named' && (
         <>
           <TextField
-            label={t('Name of the zone')}
-            hint={t('As Europe/Berlin.')}
+            label="Name of the zone"
+            hint="As Europe/Berlin."
             list="time-zones"
-            error={text !== '' && !isTimeZone(text) ? t('This browser knows no zone of this name') : undefined}
+            error={text !== '' && !isTimeZone(text) ? 'This browser knows no zone of this name' : undefined}
             value={text}
             onText={(next) => {
               setNamed(next)

@@ -6,10 +6,10 @@ import { Fact, Facts } from '#components/ui/facts.tsx'
 import { LiveBadge } from '#components/ui/live-badge.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { evictionQueries } from '#lib/console/queries/evictions.ts'
-import { connectionQueries } from '#lib/console/queries/session.ts'
-import type { ConnectionView } from '#lib/wire/connection.ts'
-import type { SessionView } from '#lib/wire/session.ts'
+import { evictionQueries } from '#lib/browser/queries/evictions.ts'
+import { connectionQueries } from '#lib/browser/queries/session.ts'
+import type { ConnectionView } from '#lib/protocol/connection.ts'
+import type { SessionView } from '#lib/protocol/session.ts'
 
 /** Where this browser is connected to, as whom, and how fast the way is. */
 export const Connection = ({ session: { account, service } }: { session: SessionView }) => {

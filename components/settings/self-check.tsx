@@ -3,8 +3,8 @@ import { CircleAlert, CircleCheck, CircleDashed, LoaderCircle, Stethoscope } fro
 import { useState } from 'react'
 import { Badge } from '#components/ui/badge.tsx'
 import { Button } from '#components/ui/button.tsx'
-import { namedAccount, withAccount } from '#lib/console/api/page-account.ts'
-import { type CheckName, type CheckResult, checkConnection, checkNames } from '#lib/console/live/self-check.ts'
+import { namedAccount, withAccount } from '#lib/browser/api/page-account.ts'
+import { type CheckName, type CheckResult, checkConnection, checkNames } from '#lib/browser/live/self-check.ts'
 
 const names = Object.keys(checkNames) as CheckName[]
 

@@ -7,9 +7,9 @@ import { Button } from '#components/ui/button.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { TextField } from '#components/ui/field.tsx'
 import { problemOf } from '#components/ui/problem.ts'
-import { safeNext } from '#lib/console/address/paths.ts'
-import { isOutage } from '#lib/console/api/failures.ts'
-import { sessionMutations } from '#lib/console/queries/session.ts'
+import { safeNext } from '#lib/browser/address/paths.ts'
+import { isOutage } from '#lib/browser/api/failures.ts'
+import { sessionMutations } from '#lib/browser/queries/session.ts'
 
 export interface SignInFormProps {
   /** Where the embedded service keeps its key. */

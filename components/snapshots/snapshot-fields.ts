@@ -1,4 +1,4 @@
-import { type ExportFields, timeField } from '#lib/console/lists/export.ts'
+import { type ExportFields, timeField } from '#lib/browser/lists/export.ts'
 import type { Snapshot } from '#lib/contract/snapshots.ts'
 
 /** What stands in a file for each column of the list of snapshots. */

@@ -8,15 +8,14 @@ import { useListPage } from '#components/list/use-list-page.ts'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
-import { snapshotColumns } from '#lib/console/address/columns/snapshot-columns.ts'
-import { paths } from '#lib/console/address/paths.ts'
-import { SnapshotListView, snapshotQueryOf, snapshotsFoundBy } from '#lib/console/address/snapshot-list-view.ts'
-import { curlPost } from '#lib/console/api/curl-post.ts'
-import { snapshotMatches } from '#lib/console/lists/row-filters.ts'
-import type { Shown } from '#lib/console/queries/list/pages.ts'
-import { snapshotQueries } from '#lib/console/queries/snapshots.ts'
+import { snapshotColumns } from '#lib/browser/address/columns/snapshot-columns.ts'
+import { paths } from '#lib/browser/address/paths.ts'
+import { SnapshotListView, snapshotQueryOf, snapshotsFoundBy } from '#lib/browser/address/snapshot-list-view.ts'
+import { curlPost } from '#lib/browser/api/curl-post.ts'
+import { snapshotMatches } from '#lib/browser/lists/row-filters.ts'
+import type { Shown } from '#lib/browser/queries/list/pages.ts'
+import { snapshotQueries } from '#lib/browser/queries/snapshots.ts'
 import type { Snapshot, SnapshotList as Snapshots } from '#lib/contract/snapshots.ts'
-import { t } from '#lib/language/translate.ts'
 import { SnapshotTable } from './snapshot-table.tsx'
 
 const SnapshotSelection = loadOnUse(async () => (await import('./snapshot-selection.tsx')).SnapshotSelection)
@@ -61,7 +60,7 @@ export const SnapshotList = ({ serviceUrl, drawnColumns }: SnapshotListProps) =>
         filterBar={
           <FilterBar
             page={page}
-            search={t('Search name, message or id')}
+            search="Search name, message or id"
             metadata={{ keys: snapshotQueries.metadataKeys() }}
           />
         }
@@ -79,11 +78,11 @@ export const SnapshotList = ({ serviceUrl, drawnColumns }: SnapshotListProps) =>
         none={
           <EmptyState
             icon={Camera}
-            title={t('No snapshots yet')}
-            action={<ButtonLink href={paths.devboxes()}>{t('All devboxes')}</ButtonLink>}
+            title="No snapshots yet"
+            action={<ButtonLink href={paths.devboxes()}>All devboxes</ButtonLink>}
             command={curlPost(serviceUrl, '/v1/devboxes/DEVBOX_ID/snapshot_disk', '{"name": "after-setup"}')}
           >
-            {t("A snapshot is a copy of a devbox's disk, taken on its page. New devboxes can be created from it.")}
+            {"A snapshot is a copy of a devbox's disk, taken on its page. New devboxes can be created from it."}
           </EmptyState>
         }
       >
@@ -103,4 +102,4 @@ export const SnapshotList = ({ serviceUrl, drawnColumns }: SnapshotListProps) =>
   )
 }
 
-const labelOf = ({ id, name }: Snapshot) => t('Select {name}', { name: name || id })
+const labelOf = ({ id, name }: Snapshot) => `Select ${name || id}`

@@ -6,9 +6,9 @@ import { Banner } from '#components/ui/banner.tsx'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { paths } from '#lib/console/address/paths.ts'
-import { formatBytes } from '#lib/console/frame/format.ts'
-import { snapshotQueries } from '#lib/console/queries/snapshots.ts'
+import { paths } from '#lib/browser/address/paths.ts'
+import { formatBytes } from '#lib/browser/format.ts'
+import { snapshotQueries } from '#lib/browser/queries/snapshots.ts'
 
 const CreateDevboxDialog = loadOnUse(
   async () => (await import('#components/devboxes/create/create-devbox-dialog.tsx')).CreateDevboxDialog,

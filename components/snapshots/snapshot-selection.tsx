@@ -2,9 +2,8 @@
 import { useMutation } from '@tanstack/react-query'
 import { Trash2 } from 'lucide-react'
 import { type RowAction, SelectionBar } from '#components/list/selection-bar.tsx'
-import { snapshotMutations } from '#lib/console/queries/snapshots.ts'
+import { snapshotMutations } from '#lib/browser/queries/snapshots.ts'
 import type { Snapshot } from '#lib/contract/snapshots.ts'
-import { t } from '#lib/language/translate.ts'
 
 interface SnapshotSelectionProps {
   snapshots: readonly Snapshot[]
@@ -22,9 +21,7 @@ export const SnapshotSelection = ({ snapshots, onClear, onDeleted }: SnapshotSel
       done: 'Deleted',
       failed: 'Not every snapshot was deleted',
       consequence: (count) =>
-        t('The copies of the disks in {count} are deleted. Devboxes that were created from them keep theirs.', {
-          count,
-        }),
+        `The copies of the disks in ${count} are deleted. Devboxes that were created from them keep theirs.`,
       isFinal: true,
       // Of one that is still being taken nobody knows the size.
       isEligible: ({ size_bytes }) => size_bytes != null,

@@ -2,10 +2,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { CircleAlert, Loader } from 'lucide-react'
 import { Badge } from '#components/ui/badge.tsx'
-import { formatBytes } from '#lib/console/frame/format.ts'
-import { snapshotQueries } from '#lib/console/queries/snapshots.ts'
+import { formatBytes, formatCount } from '#lib/browser/format.ts'
+import { snapshotQueries } from '#lib/browser/queries/snapshots.ts'
 import type { Snapshot } from '#lib/contract/snapshots.ts'
-import { formatCount, t } from '#lib/language/translate.ts'
 
 /** The size of a snapshot, or, until it has one, how far it is. */
 export const SnapshotSize = ({ snapshot: { id, size_bytes } }: { snapshot: Snapshot }) => {
@@ -14,15 +13,15 @@ export const SnapshotSize = ({ snapshot: { id, size_bytes } }: { snapshot: Snaps
   if (data?.status === 'error')
     return (
       <Badge tone="danger" icon={CircleAlert} title={data.error_message ?? undefined}>
-        {t('Failed')}
+        Failed
       </Badge>
     )
-  if (size != null) return <span title={t('{count} bytes', { count: formatCount(size) })}>{formatBytes(size)}</span>
+  if (size != null) return <span title={`${formatCount(size)} bytes`}>{formatBytes(size)}</span>
   return data?.status === 'in_progress' ? (
     <Badge tone="progress" icon={Loader} busy>
-      {t('Being taken')}
+      Being taken
     </Badge>
   ) : (
-    <span className="text-muted">{t('Unknown')}</span>
+    <span className="text-muted">Unknown</span>
   )
 }

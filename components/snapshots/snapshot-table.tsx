@@ -3,18 +3,18 @@ import { useMutation } from '@tanstack/react-query'
 import { Box, Pencil, Trash2 } from 'lucide-react'
 import { type ReactNode, useMemo, useState } from 'react'
 import { chosenColumns } from '#components/list/chosen-columns.tsx'
-import { devboxColumn, idColumn, type ListColumn, metadataColumn, timeColumn } from '#components/list/columns.tsx'
+import { devboxColumn, idColumn, metadataColumn, timeColumn } from '#components/list/columns.tsx'
 import type { ChosenColumns } from '#components/list/use-columns.ts'
 import { DataTable, type DataTableProps } from '#components/ui/data-table.tsx'
+import type { Column } from '#components/ui/data-table-row.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { cutEnd } from '#components/ui/text.ts'
 import { NameText, VisibleText } from '#components/ui/visible-text.tsx'
-import { snapshotColumns } from '#lib/console/address/columns/snapshot-columns.ts'
-import { paths } from '#lib/console/address/paths.ts'
-import { snapshotMutations } from '#lib/console/queries/snapshots.ts'
+import { snapshotColumns } from '#lib/browser/address/columns/snapshot-columns.ts'
+import { paths } from '#lib/browser/address/paths.ts'
+import { snapshotMutations } from '#lib/browser/queries/snapshots.ts'
 import { deleteRefusal, type Snapshot, type SnapshotListQuery } from '#lib/contract/snapshots.ts'
-import { t } from '#lib/language/translate.ts'
 import { SnapshotSize } from './snapshot-size.tsx'
 import { useShownSnapshot } from './use-shown-snapshot.ts'
 
@@ -49,7 +49,7 @@ export const SnapshotTable = ({ query, chosen, onDeleted, ...table }: SnapshotTa
   return (
     <>
       <DataTable
-        caption={t('Disk snapshots, newest first')}
+        caption="Disk snapshots, newest first"
         columns={columns}
         onResize={chosen?.onResize}
         {...table}
@@ -62,20 +62,15 @@ export const SnapshotTable = ({ query, chosen, onDeleted, ...table }: SnapshotTa
               <IconButton
                 size="sm"
                 icon={Box}
-                label={t('Create devbox from {name}', { name })}
-                disabledReason={isReady ? null : t('The snapshot is not complete')}
+                label={`Create devbox from ${name}`}
+                disabledReason={isReady ? null : 'The snapshot is not complete'}
                 onClick={() => setStarting(snapshot)}
               />
-              <IconButton
-                size="sm"
-                icon={Pencil}
-                label={t('Edit {name}', { name })}
-                onClick={() => setEditing(snapshot)}
-              />
+              <IconButton size="sm" icon={Pencil} label={`Edit ${name}`} onClick={() => setEditing(snapshot)} />
               <IconButton
                 size="sm"
                 icon={Trash2}
-                label={t('Delete {name}', { name })}
+                label={`Delete ${name}`}
                 disabledReason={isReady ? null : deleteRefusal('in_progress')}
                 onClick={() => {
                   remove.reset()
@@ -102,17 +97,17 @@ export const SnapshotTable = ({ query, chosen, onDeleted, ...table }: SnapshotTa
         <ConfirmDialog
           open
           onOpenChange={(open) => !open && setDeleting(undefined)}
-          cancelLabel={t('Keep it as it is')}
-          title={t('Delete snapshot?')}
+          cancelLabel="Keep it as it is"
+          title="Delete snapshot?"
           consequence={
             <>
               <p className="font-medium">
                 <VisibleText max={120}>{deleting.name || deleting.id}</VisibleText>
               </p>
-              <p>{t('The copy of the disk is deleted. Devboxes that were created from it keep theirs.')}</p>
+              <p>The copy of the disk is deleted. Devboxes that were created from it keep theirs.</p>
             </>
           }
-          confirmLabel={t('Delete snapshot')}
+          confirmLabel="Delete snapshot"
           busy={remove.isPending}
           error={remove.error}
           onConfirm={() =>
@@ -129,7 +124,7 @@ export const SnapshotTable = ({ query, chosen, onDeleted, ...table }: SnapshotTa
   )
 }
 
-const columnsFor = (query: Partial<SnapshotListQuery>, onShow: (id: string) => void): ListColumn<Snapshot>[] => [
+const columnsFor = (query: Partial<SnapshotListQuery>, onShow: (id: string) => void): Column<Snapshot>[] => [
   {
     id: 'name',
     header: 'Name',

@@ -1,7 +1,6 @@
 import type { LucideIcon as Icon } from 'lucide-react'
 import { CircleHelp, LoaderCircle } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { type Text, t } from '#lib/language/translate.ts'
 import { classes } from './classes.ts'
 import { VisibleText } from './visible-text.tsx'
 
@@ -44,7 +43,7 @@ export const toneClasses: Record<Tone, string> = {
 export interface StateLook {
   tone: Tone
   icon: Icon
-  word: Text
+  word: string
 }
 
 interface StateBadgeProps {
@@ -60,7 +59,7 @@ export const StateBadge = ({ looks, state, past, title }: StateBadgeProps) => {
   const { tone, icon, word } = (Object.hasOwn(looks, state) && looks[state]) || { ...unknownLook, word: undefined }
   return (
     <Badge tone={tone} icon={icon} busy={!past && icon === LoaderCircle} title={title}>
-      {word ? t(word) : <VisibleText max={40}>{state || t('Unknown')}</VisibleText>}
+      {word ? word : <VisibleText max={40}>{state || 'Unknown'}</VisibleText>}
     </Badge>
   )
 }

@@ -1,7 +1,6 @@
 import type { LucideIcon as Icon } from 'lucide-react'
 import { CircleAlert, CircleCheck, Info, LoaderCircle, TriangleAlert, X } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { t } from '#lib/language/translate.ts'
 import { type Tone, toneClasses } from './badge.tsx'
 import { classes } from './classes.ts'
 import { IconButton } from './icon-button.tsx'
@@ -34,9 +33,7 @@ export const Banner = ({ tone, icon, title, children, actions, onDismiss, role, 
         {children && <div className="text-muted">{children}</div>}
       </div>
       {actions && <div className="flex shrink-0 flex-wrap items-center gap-2">{actions}</div>}
-      {onDismiss && (
-        <IconButton size="sm" icon={X} label={t('Dismiss')} onClick={onDismiss} className="-my-0.5 -mr-1" />
-      )}
+      {onDismiss && <IconButton size="sm" icon={X} label="Dismiss" onClick={onDismiss} className="-my-0.5 -mr-1" />}
     </div>
   )
 }

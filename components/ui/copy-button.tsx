@@ -1,7 +1,6 @@
 'use client'
 import type { LucideIcon as Icon } from 'lucide-react'
 import { Check, Copy } from 'lucide-react'
-import { t } from '#lib/language/translate.ts'
 import { Button, type ButtonProps } from './button.tsx'
 import { useCopy } from './use-copy.ts'
 
@@ -19,7 +18,7 @@ export const CopyButton = ({ what, text, icon = Copy, ...rest }: CopyButtonProps
   const isCopied = result === 'copied'
   return (
     <Button {...rest} size="sm" variant="ghost" icon={isCopied ? Check : icon} onClick={() => void copy(text())}>
-      {isCopied ? t('Copied') : t('Copy {what}', { what })}
+      {isCopied ? 'Copied' : `Copy ${what}`}
     </Button>
   )
 }

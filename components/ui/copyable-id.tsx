@@ -1,6 +1,5 @@
 'use client'
 import { Check, Copy } from 'lucide-react'
-import { t } from '#lib/language/translate.ts'
 import { classes } from './classes.ts'
 import { shortenMiddle } from './text.ts'
 import { useCopy } from './use-copy.ts'
@@ -17,7 +16,7 @@ export interface CopyableIdProps {
 /** Characters of an id that is not shown whole. */
 const shownIdLength = 16
 
-export const CopyableId = ({ value, label = t('id'), full, className }: CopyableIdProps) => {
+export const CopyableId = ({ value, label = 'id', full, className }: CopyableIdProps) => {
   const { result, copy } = useCopy(label)
   const text = full ? value : shortenMiddle(value, shownIdLength)
   const Icon = result === 'copied' ? Check : Copy
@@ -25,7 +24,7 @@ export const CopyableId = ({ value, label = t('id'), full, className }: Copyable
     <button
       type="button"
       title={value}
-      aria-label={`${t('Copy {what}', { what: label })} ${text}`}
+      aria-label={`${`Copy ${label}`} ${text}`}
       onClick={() => void copy(value)}
       className={classes(
         'group relative inline-flex min-h-6 max-w-full min-w-0 items-center rounded-sm pr-4 font-mono text-sm hover:text-accent',

@@ -1,7 +1,6 @@
 'use client'
 import Link from 'next/link'
 import { Fragment, memo, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react'
-import { t } from '#lib/language/translate.ts'
 import { classes } from './classes.ts'
 import type { RuledColumn } from './column-rules.ts'
 
@@ -113,7 +112,7 @@ const TableRowView = <Row,>(props: TableRowProps<Row>) => {
             <button
               type="button"
               aria-expanded={isOpen}
-              aria-label={t(isOpen ? 'Show less' : 'Show more')}
+              aria-label={isOpen ? 'Show less' : 'Show more'}
               onClick={() => props.onToggle(rowId)}
               className="-mb-px flex h-(--row-height) w-11 items-center justify-center rounded-md text-2xl text-muted before:transition-transform before:content-['›'] hover:bg-surface-3 aria-expanded:before:rotate-90"
             />

@@ -12,7 +12,6 @@ import {
   useRef,
   useState,
 } from 'react'
-import { t } from '#lib/language/translate.ts'
 import { classes } from './classes.ts'
 import { columnRules, nameAtOf, type RuledColumn } from './column-rules.ts'
 import {
@@ -144,12 +143,12 @@ export const DataTable = <Row,>(props: DataTableProps<Row>) => {
               ))}
               {rowActions && (
                 <th scope="col" className={classes(headClasses, wideOnly, 'w-22 px-1!')}>
-                  <span className="sr-only">{t('Actions')}</span>
+                  <span className="sr-only">Actions</span>
                 </th>
               )}
               {hasCards && (
                 <th scope="col" data-more="" className={classes(headClasses, 'w-11 px-0!')}>
-                  <span className="sr-only">{t('More')}</span>
+                  <span className="sr-only">More</span>
                 </th>
               )}
             </tr>
@@ -301,7 +300,7 @@ const SelectAll = <Row,>({
     <label className="flex h-11 min-w-(--select-width) @2xl:h-8 cursor-pointer items-center justify-center">
       <input
         type="checkbox"
-        aria-label={t(isAll ? 'Select none of the rows' : 'Select all rows shown')}
+        aria-label={isAll ? 'Select none of the rows' : 'Select all rows shown'}
         className="size-4 accent-(--accent-solid)"
         checked={isAll}
         ref={(box) => {

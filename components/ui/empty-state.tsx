@@ -1,6 +1,5 @@
 import type { LucideIcon as Icon } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { t } from '#lib/language/translate.ts'
 import { CommandBlock } from './command-block.tsx'
 
 export interface EmptyStateProps {
@@ -32,7 +31,7 @@ export const EmptyState = ({
     {action && <div className="mt-1 flex flex-wrap justify-center gap-2">{action}</div>}
     {command && (
       <div className="mt-3 w-full max-w-2xl space-y-1.5">
-        <p className="text-sm text-muted">{t('The same from a shell')}</p>
+        <p className="text-sm text-muted">The same from a shell</p>
         <CommandBlock command={command} />
       </div>
     )}

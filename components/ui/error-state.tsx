@@ -1,7 +1,6 @@
 'use client'
 import { CircleAlert, RotateCw } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { t } from '#lib/language/translate.ts'
 import { Button } from './button.tsx'
 import { classes } from './classes.ts'
 import { CopyableId } from './copyable-id.tsx'
@@ -43,7 +42,7 @@ export const ErrorState = ({ title, error, query, onRetry, recovers, action, com
             <Left wait={wait} />.
           </p>
         ) : (
-          recovers && <p className="text-muted">{t('This is tried again by itself.')}</p>
+          recovers && <p className="text-muted">This is tried again by itself.</p>
         )}
         {(code || requestId) && (
           <p className="flex flex-wrap items-center justify-center gap-x-3 text-sm text-muted">
@@ -65,7 +64,7 @@ export const ErrorState = ({ title, error, query, onRetry, recovers, action, com
               disabledReason={wait && 'The service asks to wait'}
               onClick={retry}
             >
-              {t('Try again')}
+              Try again
             </Button>
           )}
           {action}

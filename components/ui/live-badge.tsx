@@ -1,7 +1,6 @@
 'use client'
 import type { LucideIcon as Icon } from 'lucide-react'
 import { CircleSlash, Hourglass, LoaderCircle, Radio, RefreshCw, TriangleAlert } from 'lucide-react'
-import { type Text, t } from '#lib/language/translate.ts'
 import { Badge, type Tone } from './badge.tsx'
 import type { Problem } from './problem.ts'
 import { RelativeTime } from './relative-time.tsx'
@@ -14,7 +13,7 @@ export const LiveBadge = ({ state, what }: { state: State; what: string }) => {
   const { tone, icon, word, meaning, busy } = looks[state]
   return (
     <Badge tone={tone} icon={icon} busy={busy} title={meaning(what)}>
-      {t(word)}
+      {word}
     </Badge>
   )
 }
@@ -54,7 +53,7 @@ const sinceWords: Partial<Record<State, string>> = { polled: 'Last asked', late:
 interface Look {
   tone: Tone
   icon: Icon
-  word: Text
+  word: string
   meaning: (what: string) => string
   busy?: boolean
 }

@@ -1,6 +1,5 @@
 import Link from 'next/link'
 import type { ReactNode } from 'react'
-import { t } from '#lib/language/translate.ts'
 import { classes } from './classes.ts'
 import { cutEnd } from './text.ts'
 import { VisibleText } from './visible-text.tsx'
@@ -49,7 +48,7 @@ const Rest = ({ count, className }: { count: number; className: string }) =>
     // Without a place of its own what is for the ear alone would widen a narrow page, as nothing cuts it off.
     <span data-rest className={classes('tabular relative shrink-0 px-1 text-xs text-muted', className)}>
       +{count}
-      <span className="sr-only"> {t('more')}</span>
+      <span className="sr-only"> more</span>
     </span>
   )
 
@@ -82,7 +81,7 @@ const Chip = ({ pair: [key, value], href, isFollowed }: ChipProps) => {
     )
   const link = {
     href,
-    title: t('Filter by {what}', { what: title }),
+    title: `Filter by ${title}`,
     className: `${shape} hover:border-line-strong hover:bg-surface-2`,
     children: face,
   }

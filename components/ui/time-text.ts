@@ -1,4 +1,4 @@
-import { formatUnit, type Unit } from '#lib/language/translate.ts'
+import { formatUnit, type Unit } from '#lib/browser/format.ts'
 import { chosen } from './choice/browser-choice.ts'
 
 const second = 1000

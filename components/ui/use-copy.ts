@@ -1,6 +1,5 @@
 'use client'
 import { useEffect, useState } from 'react'
-import { t } from '#lib/language/translate.ts'
 
 /** Copies text, told to screen readers as `what`; `result` says for two seconds how that went. */
 export const useCopy = (what: string) => {
@@ -13,7 +12,7 @@ export const useCopy = (what: string) => {
   const copy = async (text: string) => {
     const isCopied = await writeClipboard(text)
     setResult(isCopied ? 'copied' : 'refused')
-    announce(isCopied ? t('Copied {what}', { what }) : t('The browser refused to copy'))
+    announce(isCopied ? `Copied ${what}` : 'The browser refused to copy')
   }
   return { result, copy }
 }

@@ -1,4 +1,3 @@
-import { t } from '#lib/language/translate.ts'
 import { classes } from './classes.ts'
 import { cutEnd, visiblePieces } from './text.ts'
 
@@ -71,8 +70,4 @@ export const VisibleLines = ({ children, max }: { children: string; max: number 
 
 /** What a row is named, on one line. */
 export const NameText = ({ children }: { children: string | null | undefined }) =>
-  children ? (
-    <VisibleText truncate>{children}</VisibleText>
-  ) : (
-    <span className="font-normal text-muted">{t('Unnamed')}</span>
-  )
+  children ? <VisibleText truncate>{children}</VisibleText> : <span className="font-normal text-muted">Unnamed</span>

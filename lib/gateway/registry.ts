@@ -1,7 +1,7 @@
 import { Agent, type Dispatcher } from 'undici'
 import { createWrongKeyLimit, type WrongKeyLimit } from '#lib/connections/wrong-key-limit.ts'
 import type { PtyTunnel } from '#lib/contract/devboxes.ts'
-import type { HeldTerminal } from '#lib/wire/terminals.ts'
+import type { HeldTerminal } from '#lib/protocol/terminals.ts'
 import type { RevokedSessions } from './accounts/revoked-sessions.ts'
 import { endOfSession, type SignedIn } from './accounts/signed-in.ts'
 import type { ActivityStore } from './activity/activity-store.ts'

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
+import { liveClose } from '#lib/protocol/live.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import { liveClose } from '#lib/wire/live.ts'
 import { startConsole, type TestConsole } from './testing.ts'
 import { countIn, mostUnderWay } from './under-way.ts'
 

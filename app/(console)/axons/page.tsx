@@ -1,16 +1,15 @@
 import type { Metadata } from 'next'
 import { AxonList } from '#components/axons/axon-list.tsx'
-import { AxonView, apiQueryOf } from '#lib/console/address/axon-view.ts'
-import { axonColumns } from '#lib/console/address/columns/axon-columns.ts'
-import { pageQuery } from '#lib/console/address/url-query.ts'
-import { isDrawnByServer } from '#lib/console/queries/axon/rows.ts'
-import { axonQueries } from '#lib/console/queries/axons.ts'
+import { AxonView, apiQueryOf } from '#lib/browser/address/axon-view.ts'
+import { axonColumns } from '#lib/browser/address/columns/axon-columns.ts'
+import { pageQuery } from '#lib/browser/address/url-query.ts'
+import { isDrawnByServer } from '#lib/browser/queries/axon/rows.ts'
+import { axonQueries } from '#lib/browser/queries/axons.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
-import { t } from '#lib/language/translate.ts'
 import { drawnColumns } from '../drawn-columns.ts'
 import { type ListPageProps, readPage } from '../read-page.tsx'
 
-export const generateMetadata = (): Metadata => ({ title: t('Axons') })
+export const generateMetadata = (): Metadata => ({ title: 'Axons' })
 
 export default async function AxonsPage({ searchParams }: ListPageProps) {
   const { api, service } = await requireSession()

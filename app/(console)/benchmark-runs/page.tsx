@@ -1,14 +1,13 @@
 import type { Metadata } from 'next'
 import { RunList } from '#components/benchmarks/run-list.tsx'
-import { runColumns } from '#lib/console/address/columns/run-columns.ts'
-import { benchmarkRunQueries } from '#lib/console/queries/benchmark-runs.ts'
+import { runColumns } from '#lib/browser/address/columns/run-columns.ts'
+import { benchmarkRunQueries } from '#lib/browser/queries/benchmark-runs.ts'
 import { BenchmarkRunListQuery } from '#lib/contract/benchmark-runs.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
-import { t } from '#lib/language/translate.ts'
 import { drawnColumns } from '../drawn-columns.ts'
 import { type ListPageProps, readListPage } from '../read-page.tsx'
 
-export const generateMetadata = (): Metadata => ({ title: t('Benchmark runs') })
+export const generateMetadata = (): Metadata => ({ title: 'Benchmark runs' })
 
 export default async function RunListPage({ searchParams }: ListPageProps) {
   const { api, service } = await requireSession()

@@ -1,12 +1,11 @@
 import type { Metadata } from 'next'
 import { BenchmarkListPage } from '#components/benchmarks/scenarios/benchmark-list.tsx'
-import { benchmarkDefinitionQueries } from '#lib/console/queries/benchmark-definitions.ts'
+import { benchmarkDefinitionQueries } from '#lib/browser/queries/benchmark-definitions.ts'
 import { BenchmarkListQuery } from '#lib/contract/benchmarks.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
-import { t } from '#lib/language/translate.ts'
 import { type ListPageProps, readListPage } from '../read-page.tsx'
 
-export const generateMetadata = (): Metadata => ({ title: t('Benchmarks') })
+export const generateMetadata = (): Metadata => ({ title: 'Benchmarks' })
 
 export default async function BenchmarksPage({ searchParams }: ListPageProps) {
   const { api } = await requireSession()

@@ -1,14 +1,13 @@
 import type { Metadata } from 'next'
 import { DevboxList } from '#components/devboxes/devbox-list.tsx'
-import { devboxColumns } from '#lib/console/address/columns/devbox-columns.ts'
-import { DevboxListView, devboxQueryOf } from '#lib/console/address/devbox-list-view.ts'
-import { devboxQueries } from '#lib/console/queries/devboxes.ts'
+import { devboxColumns } from '#lib/browser/address/columns/devbox-columns.ts'
+import { DevboxListView, devboxQueryOf } from '#lib/browser/address/devbox-list-view.ts'
+import { devboxQueries } from '#lib/browser/queries/devboxes.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
-import { t } from '#lib/language/translate.ts'
 import { drawnColumns } from '../drawn-columns.ts'
 import { type ListPageProps, readListPage } from '../read-page.tsx'
 
-export const generateMetadata = (): Metadata => ({ title: t('Devboxes') })
+export const generateMetadata = (): Metadata => ({ title: 'Devboxes' })
 
 export default async function DevboxesPage({ searchParams }: ListPageProps) {
   const { api, service } = await requireSession()

@@ -1,9 +1,8 @@
 import type { Metadata } from 'next'
-import { EvictionsPage } from '#components/evictions/evictions-page.tsx'
+import { EvictionsPage } from '#components/alerts/evictions-page.tsx'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
-import { t } from '#lib/language/translate.ts'
 
-export const generateMetadata = (): Metadata => ({ title: t('Evictions') })
+export const generateMetadata = (): Metadata => ({ title: 'Evictions' })
 
 export default async function Evictions({ searchParams }: { searchParams: Promise<{ alert?: string | string[] }> }) {
   const { account, service } = await requireSession()

@@ -1,9 +1,8 @@
 import type { Metadata } from 'next'
 import { SettingsPage } from '#components/settings/settings-page.tsx'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
-import { t } from '#lib/language/translate.ts'
 
-export const generateMetadata = (): Metadata => ({ title: t('Settings') })
+export const generateMetadata = (): Metadata => ({ title: 'Settings' })
 
 export default async function Settings() {
   const { account, service } = await requireSession()

@@ -12,14 +12,13 @@ import { problemOf } from '#components/ui/problem.ts'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { useShownError } from '#components/ui/use-shown-error.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { CompareView, comparePath, mostCompared } from '#lib/console/address/compare-view.ts'
-import { paths } from '#lib/console/address/paths.ts'
-import { choiceOf } from '#lib/console/address/report-choice.ts'
-import { isPassing } from '#lib/console/api/failures.ts'
-import { benchmarkJobQueries, compareAddress } from '#lib/console/queries/benchmark-jobs.ts'
-import { t } from '#lib/language/translate.ts'
-import { sideNames } from '#lib/wire/report-words.ts'
-import type { CompareReport } from '#lib/wire/reports.ts'
+import { CompareView, comparePath, mostCompared } from '#lib/browser/address/compare-view.ts'
+import { paths } from '#lib/browser/address/paths.ts'
+import { choiceOf } from '#lib/browser/address/report-choice.ts'
+import { isPassing } from '#lib/browser/api/failures.ts'
+import { benchmarkJobQueries, compareAddress } from '#lib/browser/queries/benchmark-jobs.ts'
+import { sideNames } from '#lib/protocol/report-words.ts'
+import type { CompareReport } from '#lib/protocol/reports.ts'
 import { Choice, RuleChoice, ScoreChoice } from '../choice.tsx'
 import { ReportNotes } from '../figure-text.tsx'
 import { ReportActions, tablesOf } from '../report-actions.tsx'
@@ -48,7 +47,7 @@ export const ComparePage = () => {
   return (
     <>
       <PageHeader
-        title={t('Compare')}
+        title="Compare"
         actions={
           hasJobs && (
             <ReportActions

@@ -7,7 +7,7 @@ import { Field, TextField } from '#components/ui/field.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { Textarea } from '#components/ui/input.tsx'
 import { KeyValueEditor } from '#components/ui/key-value-editor.tsx'
-import { jobPartQueries } from '#lib/console/queries/job-parts.ts'
+import { jobPartQueries } from '#lib/browser/queries/job-parts.ts'
 import { type AgentDraft, agentField, type FieldMessages, newAgent } from './job-draft.ts'
 
 interface AgentFieldsProps {

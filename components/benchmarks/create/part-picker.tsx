@@ -7,7 +7,7 @@ import { InlineError } from '#components/ui/error-state.tsx'
 import { FieldError } from '#components/ui/field.tsx'
 import { Input } from '#components/ui/input.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { formatCount } from '#lib/language/translate.ts'
+import { formatCount } from '#lib/browser/format.ts'
 import type { Chosen } from './job-draft.ts'
 
 interface Offered {

@@ -1,4 +1,4 @@
-import { type ExportFields, timeField } from '#lib/console/lists/export.ts'
+import { type ExportFields, timeField } from '#lib/browser/lists/export.ts'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { agentRows, agentScores, type OutcomeCounts, outcomeCounts, progressOf } from '../job-figures.ts'
 

@@ -1,5 +1,5 @@
-import { type ExportFields, timeField } from '#lib/console/lists/export.ts'
-import type { RunOrigin } from '#lib/console/queries/benchmark-runs.ts'
+import { type ExportFields, timeField } from '#lib/browser/lists/export.ts'
+import type { RunOrigin } from '#lib/browser/queries/benchmark-runs.ts'
 import type { BenchmarkRun } from '#lib/contract/benchmark-runs.ts'
 
 /** What stands in a file for each column of the list of runs. */

@@ -1,4 +1,4 @@
-import type { JobView } from '#lib/console/address/job-view.ts'
+import type { JobView } from '#lib/browser/address/job-view.ts'
 import type { ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
 import type { AgentRow } from '../job-figures.ts'
 import type { GridLine } from './grid-view.ts'

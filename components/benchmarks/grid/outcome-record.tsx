@@ -5,8 +5,8 @@ import { ScrolledText } from '#components/ui/scrolled.tsx'
 import { Select } from '#components/ui/select.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { runViewPath } from '#lib/console/address/run-view.ts'
-import { formatBytes, formatDurationMs } from '#lib/console/frame/format.ts'
+import { runViewPath } from '#lib/browser/address/run-view.ts'
+import { formatBytes, formatCount, formatDurationMs } from '#lib/browser/format.ts'
 import {
   type AttemptFile,
   attemptRecord,
@@ -14,10 +14,9 @@ import {
   isRewardFile,
   logsOfAttempt,
   type Phase,
-} from '#lib/console/logs/attempt-files.ts'
-import { runLogQueries } from '#lib/console/queries/run-logs.ts'
-import { plainLine, readLines } from '#lib/console/text/console-text.ts'
-import { formatCount } from '#lib/language/translate.ts'
+} from '#lib/browser/logs/attempt-files.ts'
+import { runLogQueries } from '#lib/browser/queries/run-logs.ts'
+import { plainLine, readLines } from '#lib/browser/text/console-text.ts'
 import { formatScore } from '../job-figures.ts'
 
 interface OutcomeRecordProps {

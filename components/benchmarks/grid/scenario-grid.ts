@@ -1,12 +1,12 @@
-import type { KnownScenario } from '#lib/console/lists/scenario-definitions.ts'
+import type { KnownScenario } from '#lib/browser/lists/scenario-definitions.ts'
 import type { BenchmarkJob, ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
+import { attemptsOf } from '#lib/protocol/job-plan.ts'
+import { unnamedScenario } from '#lib/protocol/outcome-ids.ts'
+import type { FailureRule } from '#lib/protocol/reports.ts'
 import { isControl, type ScoreScale } from '#lib/statistics/figures.ts'
 import type { Repeats } from '#lib/statistics/flaky.ts'
 import { meanOf } from '#lib/statistics/means.ts'
 import { passes, scaleOf, scenarioKey, countedScore as scoreThatCounts } from '#lib/statistics/tallies.ts'
-import { attemptsOf } from '#lib/wire/job-plan.ts'
-import { unnamedScenario } from '#lib/wire/outcome-ids.ts'
-import type { FailureRule } from '#lib/wire/reports.ts'
 import type { AgentRow } from '../job-figures.ts'
 
 /** The attempts of one agent at one scenario. */

@@ -6,9 +6,9 @@ import { problemOf } from '#components/ui/problem.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { ScrolledText } from '#components/ui/scrolled.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import type { Trajectory, TrajectoryCall, TrajectoryStep } from '#lib/console/logs/trajectory.ts'
-import { scenarioRunQueries, trajectoryAddress } from '#lib/console/queries/scenario-runs.ts'
-import { formatCount, formatCountOf } from '#lib/language/translate.ts'
+import { formatCount, formatCountOf } from '#lib/browser/format.ts'
+import type { Trajectory, TrajectoryCall, TrajectoryStep } from '#lib/browser/logs/trajectory.ts'
+import { scenarioRunQueries, trajectoryAddress } from '#lib/browser/queries/scenario-runs.ts'
 import { formatUsd } from '../usage-figures.ts'
 
 const stepsAtOnce = 100

@@ -9,11 +9,10 @@ import { InlineError } from '#components/ui/error-state.tsx'
 import { TextField } from '#components/ui/field.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { paths } from '#lib/console/address/paths.ts'
-import { formatBytes } from '#lib/console/frame/format.ts'
-import { benchmarkJobMutations } from '#lib/console/queries/benchmark-jobs.ts'
+import { paths } from '#lib/browser/address/paths.ts'
+import { formatBytes, formatCount, formatCountOf } from '#lib/browser/format.ts'
+import { benchmarkJobMutations } from '#lib/browser/queries/benchmark-jobs.ts'
 import type { BenchmarkJobImported } from '#lib/contract/benchmark-jobs.ts'
-import { formatCount, formatCountOf } from '#lib/language/translate.ts'
 
 interface ImportJobDialogProps {
   /** Dropped on the list. */

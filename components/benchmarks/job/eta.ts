@@ -1,9 +1,8 @@
-import { formatDurationMs } from '#lib/console/frame/format.ts'
+import { formatCount, formatDurationMs } from '#lib/browser/format.ts'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
-import { formatCount } from '#lib/language/translate.ts'
+import { attemptsOf } from '#lib/protocol/job-plan.ts'
 import { etaRange } from '#lib/statistics/durations.ts'
 import { durationsOf } from '#lib/statistics/tallies.ts'
-import { attemptsOf } from '#lib/wire/job-plan.ts'
 import { type AgentRow, outcomeCounts, progressOf } from '../job-figures.ts'
 
 /** Trials that run at a time, where a job does not say. */

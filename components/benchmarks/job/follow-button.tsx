@@ -3,7 +3,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { Bell, BellOff } from 'lucide-react'
 import { Button } from '#components/ui/button.tsx'
 import { toast } from '#components/ui/toast.tsx'
-import { alertMutations, alertQueries } from '#lib/console/queries/alerts.ts'
+import { alertMutations, alertQueries } from '#lib/browser/queries/alerts.ts'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 
 /** Has the end of the job told as an alert, on every page of the account and to its webhook. */

@@ -1,4 +1,4 @@
-import type { FailureRule } from '#lib/wire/reports.ts'
+import type { FailureRule } from '#lib/protocol/reports.ts'
 import { countedScore, type ScenarioRow } from '../grid/scenario-grid.ts'
 
 /** Scores of 0 and of 1 stand for themselves, those between in quarters, each with its upper end. */

@@ -1,5 +1,5 @@
+import { formatCountOf } from '#lib/browser/format.ts'
 import type { BenchmarkJob, BenchmarkJobSpec } from '#lib/contract/benchmark-jobs.ts'
-import { formatCountOf } from '#lib/language/translate.ts'
 import type { ScenarioRow } from '../grid/scenario-grid.ts'
 import type { AgentRow, JobProgress } from '../job-figures.ts'
 

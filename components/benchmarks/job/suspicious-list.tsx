@@ -1,6 +1,6 @@
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { type Suspicion, suspicions } from '#lib/console/address/job-view.ts'
-import { formatCount } from '#lib/language/translate.ts'
+import { type Suspicion, suspicions } from '#lib/browser/address/job-view.ts'
+import { formatCount } from '#lib/browser/format.ts'
 import { attemptsDisagree, type ScenarioRow } from '../grid/scenario-grid.ts'
 import { repeatWords, suspicionTitles } from './suspicious.ts'
 

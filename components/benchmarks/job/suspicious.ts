@@ -1,4 +1,4 @@
-import type { Suspicion } from '#lib/console/address/job-view.ts'
+import type { Suspicion } from '#lib/browser/address/job-view.ts'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { flakyScenarios } from '#lib/statistics/flaky.ts'
 import { inNameOrder } from '#lib/statistics/tallies.ts'

@@ -3,9 +3,8 @@ import { ChevronRight, FileText, FileX, Folder } from 'lucide-react'
 import { type KeyboardEvent, useMemo, useRef, useState } from 'react'
 import { classes } from '#components/ui/classes.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { formatBytes } from '#lib/console/frame/format.ts'
-import { foldersOf, type LogTree, type TreeRow, treeRows, withoutRunId } from '#lib/console/logs/log-tree.ts'
-import { formatCount } from '#lib/language/translate.ts'
+import { formatBytes, formatCount } from '#lib/browser/format.ts'
+import { foldersOf, type LogTree, type TreeRow, treeRows, withoutRunId } from '#lib/browser/logs/log-tree.ts'
 
 interface FileTreeProps {
   tree: LogTree

@@ -1,6 +1,6 @@
 import { useDeferredValue, useMemo, useState } from 'react'
-import type { LogText } from '#lib/console/logs/log-text.ts'
-import { formatCount, formatCountOf } from '#lib/language/translate.ts'
+import { formatCount, formatCountOf } from '#lib/browser/format.ts'
+import type { LogText } from '#lib/browser/logs/log-text.ts'
 
 export type Find = ReturnType<typeof useFind>
 

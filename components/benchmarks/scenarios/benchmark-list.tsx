@@ -1,20 +1,21 @@
 'use client'
 import { Layers } from 'lucide-react'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
-import { idColumn, type ListColumn, metadataColumn, nameColumn, translated } from '#components/list/columns.tsx'
+import { idColumn, metadataColumn, nameColumn } from '#components/list/columns.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
+import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { paths } from '#lib/console/address/paths.ts'
-import { benchmarkMatches } from '#lib/console/lists/row-filters.ts'
-import { benchmarkDefinitionQueries } from '#lib/console/queries/benchmark-definitions.ts'
-import { benchmarkQueries } from '#lib/console/queries/benchmarks.ts'
+import { paths } from '#lib/browser/address/paths.ts'
+import { formatCount } from '#lib/browser/format.ts'
+import { benchmarkMatches } from '#lib/browser/lists/row-filters.ts'
+import { benchmarkDefinitionQueries } from '#lib/browser/queries/benchmark-definitions.ts'
+import { benchmarkQueries } from '#lib/browser/queries/benchmarks.ts'
 import { type Benchmark, type BenchmarkList, BenchmarkListQuery } from '#lib/contract/benchmarks.ts'
-import { formatCount, t } from '#lib/language/translate.ts'
 import { DefinitionState } from './definition-state.tsx'
 
 const source = {
@@ -38,7 +39,7 @@ export const BenchmarkListPage = () => {
       filterBar={
         <FilterBar
           page={page}
-          search={t('Search id or name')}
+          search="Search id or name"
           metadata={{ keys: benchmarkQueries.metadataKeys(), values: (key) => benchmarkQueries.metadataValues(key) }}
         />
       }
@@ -46,26 +47,26 @@ export const BenchmarkListPage = () => {
       none={
         <EmptyState
           icon={Layers}
-          title={t('No benchmarks yet')}
-          action={<ButtonLink href={paths.scenarios()}>{t('Scenarios')}</ButtonLink>}
+          title="No benchmarks yet"
+          action={<ButtonLink href={paths.scenarios()}>Scenarios</ButtonLink>}
         >
-          {t(
-            'A benchmark is a set of scenarios with a name, so that jobs and runs can be of the same ones again. Scripts create them with POST /v1/benchmarks.',
-          )}
+          {
+            'A benchmark is a set of scenarios with a name, so that jobs and runs can be of the same ones again. Scripts create them with POST /v1/benchmarks.'
+          }
         </EmptyState>
       }
     >
       <DataTable
         {...page.table}
-        caption={t('Benchmarks, newest first')}
-        columns={translated(columnsFor(view))}
+        caption="Benchmarks, newest first"
+        columns={columnsFor(view)}
         rowHref={({ id }) => paths.scenarios({ benchmark_id: id })}
       />
     </ListPage>
   )
 }
 
-const columnsFor = (query: BenchmarkListQuery): ListColumn<Benchmark>[] => [
+const columnsFor = (query: BenchmarkListQuery): Column<Benchmark>[] => [
   nameColumn,
   {
     id: 'scenarios',
@@ -82,7 +83,7 @@ const columnsFor = (query: BenchmarkListQuery): ListColumn<Benchmark>[] => [
     width: '7rem',
     cell: ({ id }) => (
       <TextLink href={paths.benchmarkRuns({ benchmark_id: id })} inRow>
-        {t('Its runs')}
+        Its runs
       </TextLink>
     ),
   },

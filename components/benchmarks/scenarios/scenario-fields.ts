@@ -1,4 +1,4 @@
-import type { ExportFields } from '#lib/console/lists/export.ts'
+import type { ExportFields } from '#lib/browser/lists/export.ts'
 import type { Scenario } from '#lib/contract/scenarios.ts'
 import { verifierKinds } from './scorer-kind.ts'
 

@@ -7,19 +7,19 @@ import { InlineError } from '#components/ui/error-state.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { paths } from '#lib/console/address/paths.ts'
-import { agentTrendPath } from '#lib/console/address/trend-view.ts'
-import { scenarioRunMatches } from '#lib/console/lists/row-filters.ts'
+import { paths } from '#lib/browser/address/paths.ts'
+import { agentTrendPath } from '#lib/browser/address/trend-view.ts'
+import { formatCount, formatCountOf } from '#lib/browser/format.ts'
+import { scenarioRunMatches } from '#lib/browser/lists/row-filters.ts'
 import {
   type AgentHistory,
   agentHistories,
   type ScenarioAttempt,
   type ScenarioOutcomes,
   scenarioAttempts,
-} from '#lib/console/lists/scenario-history.ts'
-import { scenarioQueries } from '#lib/console/queries/scenarios.ts'
-import { formatCount, formatCountOf } from '#lib/language/translate.ts'
-import { three } from '#lib/wire/report-words.ts'
+} from '#lib/browser/lists/scenario-history.ts'
+import { scenarioQueries } from '#lib/browser/queries/scenarios.ts'
+import { three } from '#lib/protocol/report-words.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
 import { Missing } from '../figure-text.tsx'
 import { AttemptMark } from '../grid/grid-cell.tsx'

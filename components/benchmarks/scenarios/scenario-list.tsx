@@ -5,22 +5,22 @@ import type * as z from 'zod/mini'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
 import { FilterSelect } from '#components/filters/filter-select.tsx'
 import { chosenColumns } from '#components/list/chosen-columns.tsx'
-import { idColumn, type ListColumn, metadataColumn, nameColumn } from '#components/list/columns.tsx'
+import { idColumn, metadataColumn, nameColumn } from '#components/list/columns.tsx'
 import { ListMenus } from '#components/list/list-menus.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { type DrawnColumns, useColumns } from '#components/list/use-columns.ts'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
+import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { scenarioColumns } from '#lib/console/address/columns/scenario-columns.ts'
-import { withColumns, withoutColumns } from '#lib/console/address/list-columns.ts'
-import { paths } from '#lib/console/address/paths.ts'
-import { scenarioMatches } from '#lib/console/lists/row-filters.ts'
-import { scenarioQueries } from '#lib/console/queries/scenarios.ts'
+import { scenarioColumns } from '#lib/browser/address/columns/scenario-columns.ts'
+import { withColumns, withoutColumns } from '#lib/browser/address/list-columns.ts'
+import { paths } from '#lib/browser/address/paths.ts'
+import { scenarioMatches } from '#lib/browser/lists/row-filters.ts'
+import { scenarioQueries } from '#lib/browser/queries/scenarios.ts'
 import { type Scenario, type ScenarioList, ScenarioListQuery, type validationTypes } from '#lib/contract/scenarios.ts'
-import { type Text, t, translatedWords } from '#lib/language/translate.ts'
 import { DefinitionState } from './definition-state.tsx'
 import { verifierKinds } from './scorer-kind.ts'
 
@@ -65,14 +65,14 @@ export const ScenarioListPage = ({ serviceUrl, drawnColumns }: ScenarioListPageP
       filterBar={
         <FilterBar
           page={page}
-          search={t('Search id or name')}
+          search="Search id or name"
           metadata={{ keys: scenarioQueries.metadataKeys(), values: (key) => scenarioQueries.metadataValues(key) }}
         >
           <FilterSelect
-            label={t('Validation')}
-            any={t('Any validation')}
+            label="Validation"
+            any="Any validation"
             value={view.validation_type}
-            words={translatedWords(validationWords)}
+            words={validationWords}
             onFilter={(validation_type) => narrow({ validation_type }, 'push')}
           />
         </FilterBar>
@@ -91,18 +91,18 @@ export const ScenarioListPage = ({ serviceUrl, drawnColumns }: ScenarioListPageP
       none={
         <EmptyState
           icon={FlaskConical}
-          title={t('No scenarios yet')}
-          action={<ButtonLink href={paths.benchmarkJobs()}>{t('Benchmark jobs')}</ButtonLink>}
+          title="No scenarios yet"
+          action={<ButtonLink href={paths.benchmarkJobs()}>Benchmark jobs</ButtonLink>}
         >
-          {t(
-            'A scenario is what an agent is asked to do and how that is judged. Scripts create them with POST /v1/scenarios. Tasks of job files are in no list: the page of a job leads to theirs.',
-          )}
+          {
+            'A scenario is what an agent is asked to do and how that is judged. Scripts create them with POST /v1/scenarios. Tasks of job files are in no list: the page of a job leads to theirs.'
+          }
         </EmptyState>
       }
     >
       <DataTable
         {...page.table}
-        caption={t('Scenarios, newest first')}
+        caption="Scenarios, newest first"
         columns={shownColumns}
         onResize={columns.onResize}
         rowHref={({ id }) => paths.scenario(id)}
@@ -111,14 +111,14 @@ export const ScenarioListPage = ({ serviceUrl, drawnColumns }: ScenarioListPageP
   )
 }
 
-const validationWords: Record<(typeof validationTypes)[number], Text> = {
+const validationWords: Record<(typeof validationTypes)[number], string> = {
   UNSPECIFIED: 'Unspecified',
   FORWARD: 'Forward',
   REVERSE: 'Reverse',
   EVALUATION: 'Evaluation',
 }
 
-const columnsFor = (query: ScenarioListQuery): ListColumn<Scenario>[] => [
+const columnsFor = (query: ScenarioListQuery): Column<Scenario>[] => [
   nameColumn,
   {
     id: 'verifier',
@@ -128,7 +128,7 @@ const columnsFor = (query: ScenarioListQuery): ListColumn<Scenario>[] => [
     cell: (scenario) => {
       const kinds = verifierKinds(scenario)
       return kinds.length === 0 ? (
-        <span className="text-muted">{t('None')}</span>
+        <span className="text-muted">None</span>
       ) : (
         <VisibleText truncate>{kinds.join(', ')}</VisibleText>
       )

@@ -1,6 +1,6 @@
 'use client'
 import { MissingPage } from '#components/layout/missing-page.tsx'
-import { paths } from '#lib/console/address/paths.ts'
+import { paths } from '#lib/browser/address/paths.ts'
 
 export const scenarioPage = { noun: 'scenario', all: { href: paths.scenarios(), label: 'All scenarios' } }
 

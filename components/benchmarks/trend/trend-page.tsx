@@ -11,14 +11,14 @@ import { PageHeader } from '#components/ui/page-header.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { useShownError } from '#components/ui/use-shown-error.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { paths } from '#lib/console/address/paths.ts'
-import { choiceOf } from '#lib/console/address/report-choice.ts'
-import { TrendView, trendPath } from '#lib/console/address/trend-view.ts'
-import { isPassing } from '#lib/console/api/failures.ts'
-import { benchmarkJobQueries, trendAddress } from '#lib/console/queries/benchmark-jobs.ts'
-import { formatCount, formatCountOf, t } from '#lib/language/translate.ts'
-import { agentLabel } from '#lib/wire/report-words.ts'
-import type { ReportChoice, TrendReport } from '#lib/wire/reports.ts'
+import { paths } from '#lib/browser/address/paths.ts'
+import { choiceOf } from '#lib/browser/address/report-choice.ts'
+import { TrendView, trendPath } from '#lib/browser/address/trend-view.ts'
+import { isPassing } from '#lib/browser/api/failures.ts'
+import { formatCount, formatCountOf } from '#lib/browser/format.ts'
+import { benchmarkJobQueries, trendAddress } from '#lib/browser/queries/benchmark-jobs.ts'
+import { agentLabel } from '#lib/protocol/report-words.ts'
+import type { ReportChoice, TrendReport } from '#lib/protocol/reports.ts'
 import { Choice, RuleChoice, ScoreChoice } from '../choice.tsx'
 import { ReportNotes } from '../figure-text.tsx'
 import { ReportActions } from '../report-actions.tsx'
@@ -47,7 +47,7 @@ export const TrendPage = () => {
   return (
     <>
       <PageHeader
-        title={t('Trend')}
+        title="Trend"
         actions={
           isAsked && (
             <ReportActions

@@ -1,8 +1,8 @@
 import { Scrolled } from '#components/ui/scrolled.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { formatCount } from '#lib/language/translate.ts'
-import { stepOf, three } from '#lib/wire/report-words.ts'
-import type { TrendPoint, TrendReport } from '#lib/wire/reports.ts'
+import { formatCount } from '#lib/browser/format.ts'
+import { stepOf, three } from '#lib/protocol/report-words.ts'
+import type { TrendPoint, TrendReport } from '#lib/protocol/reports.ts'
 import { axisFor } from '../job/interval-bar.tsx'
 
 const [left, top, bottom, height] = [40, 26, 224, 262]

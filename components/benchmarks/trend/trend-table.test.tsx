@@ -1,6 +1,6 @@
 import { renderToStaticMarkup } from 'react-dom/server'
 import { expect, it } from 'vitest'
-import type { TrendPoint } from '#lib/wire/reports.ts'
+import type { TrendPoint } from '#lib/protocol/reports.ts'
 import { TrendTable } from './trend-table.tsx'
 
 const pageOf = (state: string, complete: boolean): string => {

@@ -3,9 +3,9 @@ import { memo, useMemo, useState } from 'react'
 import { FilterInput } from '#components/filters/filter-input.tsx'
 import { Check } from '#components/ui/choice/check.tsx'
 import { FollowedLog } from '#components/ui/followed-log.tsx'
-import type { Segment, Transcript } from '#lib/console/live/transcript.ts'
-import { type ConsoleLine, joinLines, lineSpans, plainLine } from '#lib/console/text/console-text.ts'
-import { formatCount } from '#lib/language/translate.ts'
+import { formatCount } from '#lib/browser/format.ts'
+import type { Segment, Transcript } from '#lib/browser/live/transcript.ts'
+import { type ConsoleLine, joinLines, lineSpans, plainLine } from '#lib/browser/text/console-text.ts'
 import { StyledText } from '../styled-text.tsx'
 
 interface CommandOutputProps {

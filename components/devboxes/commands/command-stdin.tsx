@@ -5,7 +5,7 @@ import { type FormEvent, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { Input } from '#components/ui/input.tsx'
-import { executionMutations } from '#lib/console/queries/executions.ts'
+import { executionMutations } from '#lib/browser/queries/executions.ts'
 
 /** Speaks to a command that runs. Whether it was started with a standard input, only the service knows. */
 export const CommandStdin = ({ devbox_id, execution_id }: { devbox_id: string; execution_id: string }) => {

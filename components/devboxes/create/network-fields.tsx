@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { SelectField } from '#components/ui/choice/select-field.tsx'
 import { TextField } from '#components/ui/field.tsx'
-import { networkPolicyQueries } from '#lib/console/queries/devbox/network-policies.ts'
+import { networkPolicyQueries } from '#lib/browser/queries/devbox/network-policies.ts'
 import { tunnelModes } from '#lib/contract/tunnels.ts'
 import { tunnelModeWords } from '../tunnel-words.ts'
 import type { DraftFieldsProps } from './devbox-draft.ts'

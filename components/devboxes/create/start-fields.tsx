@@ -6,7 +6,7 @@ import { Field, FieldError, TextField } from '#components/ui/field.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { Input, Textarea } from '#components/ui/input.tsx'
 import { KeyValueEditor } from '#components/ui/key-value-editor.tsx'
-import { jobPartQueries } from '#lib/console/queries/job-parts.ts'
+import { jobPartQueries } from '#lib/browser/queries/job-parts.ts'
 import type { DevboxDraft, DraftFieldsProps } from './devbox-draft.ts'
 import { FieldGroup } from './field-group.tsx'
 

@@ -6,8 +6,8 @@ import { SelectField } from '#components/ui/choice/select-field.tsx'
 import { TextField } from '#components/ui/field.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { toast } from '#components/ui/toast.tsx'
-import { forgetTemplate, keepTemplate, readTemplates } from '#lib/console/frame/devbox-templates.ts'
-import { browserStore } from '#lib/console/frame/kept-items.ts'
+import { forgetTemplate, keepTemplate, readTemplates } from '#lib/browser/frame/devbox-templates.ts'
+import { browserStore } from '#lib/browser/frame/kept-items.ts'
 import type { DevboxCreate } from '#lib/contract/devboxes.ts'
 
 interface TemplateFieldsProps {

@@ -1,4 +1,4 @@
-import { type ExportFields, timeField } from '#lib/console/lists/export.ts'
+import { type ExportFields, timeField } from '#lib/browser/lists/export.ts'
 import type { Devbox } from '#lib/contract/devboxes.ts'
 import type { Eviction } from '#lib/contract/evictions.ts'
 import { timeLeftOf } from '../time-left.ts'

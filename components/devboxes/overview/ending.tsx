@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { Banner } from '#components/ui/banner.tsx'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { paths } from '#lib/console/address/paths.ts'
+import { paths } from '#lib/browser/address/paths.ts'
 import { type Devbox, keepsDisk } from '#lib/contract/devboxes.ts'
 
 interface EndingProps {

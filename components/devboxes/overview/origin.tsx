@@ -4,8 +4,8 @@ import { CopyableId } from '#components/ui/copyable-id.tsx'
 import { Fact } from '#components/ui/facts.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { paths } from '#lib/console/address/paths.ts'
-import { scenarioRunQueries } from '#lib/console/queries/scenario-runs.ts'
+import { paths } from '#lib/browser/address/paths.ts'
+import { scenarioRunQueries } from '#lib/browser/queries/scenario-runs.ts'
 import { type Devbox, isOfTrial } from '#lib/contract/devboxes.ts'
 
 /** Who made the devbox; of a trial with the way to its run. */

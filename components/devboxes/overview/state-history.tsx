@@ -1,9 +1,9 @@
 'use client'
-import { EvictedStep } from '#components/evictions/evicted.tsx'
+import { EvictedStep } from '#components/alerts/evicted.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { formatDurationMs, formatElapsedMs } from '#lib/console/frame/format.ts'
+import { formatDurationMs, formatElapsedMs } from '#lib/browser/format.ts'
 import { type Devbox, hasEnded } from '#lib/contract/devboxes.ts'
 import { DevboxStatusBadge } from '../devbox-status.tsx'
 

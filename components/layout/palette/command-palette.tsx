@@ -28,12 +28,11 @@ import { chosen } from '#components/ui/choice/browser-choice.ts'
 import { useReturnFocus } from '#components/ui/overlay/use-return-focus.ts'
 import { cutEnd } from '#components/ui/text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { paths } from '#lib/console/address/paths.ts'
-import { browserStore } from '#lib/console/frame/kept-items.ts'
-import { themes } from '#lib/console/frame/preferences.ts'
-import { readViews } from '#lib/console/lists/saved-views.ts'
-import { type Found, type FoundKind, foundQuery, kindOfId, newestSearched } from '#lib/console/queries/found.ts'
-import { t } from '#lib/language/translate.ts'
+import { paths } from '#lib/browser/address/paths.ts'
+import { browserStore } from '#lib/browser/frame/kept-items.ts'
+import { themes } from '#lib/browser/frame/preferences.ts'
+import { readViews } from '#lib/browser/lists/saved-views.ts'
+import { type Found, type FoundKind, foundQuery, kindOfId, newestSearched } from '#lib/browser/queries/found.ts'
 import { useSignOut } from '../account-menu.tsx'
 import { Keys } from '../keys.tsx'
 import { destinations } from '../navigation.ts'
@@ -120,7 +119,7 @@ const Commands = ({ onClose, onHelp, typedAhead }: CommandPaletteProps) => {
         <Group heading="Go to">
           {destinations.map(({ label, href, icon, keys }) => (
             <Entry key={href} icon={icon} hint={<Keys keys={keys} />} onSelect={go(href)}>
-              {t(label)}
+              {label}
             </Entry>
           ))}
           <Entry icon={History} onSelect={go(paths.evictionHistory())}>
@@ -188,7 +187,7 @@ const Commands = ({ onClose, onHelp, typedAhead }: CommandPaletteProps) => {
         <Group heading="Console">
           {themes.map((theme) => (
             <Entry key={theme} icon={themeLooks[theme].icon} onSelect={act(() => setTheme(theme))}>
-              {t(themeLooks[theme].label)}
+              {themeLooks[theme].label}
             </Entry>
           ))}
           <Entry icon={Rows3} onSelect={act(() => choose('density', chosen('density') === '' ? 'compact' : ''))}>

@@ -3,7 +3,7 @@ import type { LucideIcon as Icon } from 'lucide-react'
 import { Columns2, History, Plus, RotateCcw, Rows2, SendHorizontal, SquareTerminal } from 'lucide-react'
 import { usePathname } from 'next/navigation'
 import { useAskTerminals } from '#components/terminal/workspace/use-ask-terminals.ts'
-import { executionQueries } from '#lib/console/queries/executions.ts'
+import { executionQueries } from '#lib/browser/queries/executions.ts'
 
 export interface TerminalAction {
   label: string

@@ -1,6 +1,6 @@
 import { FitAddon } from '@xterm/addon-fit'
 import { type ITerminalOptions, Terminal } from '@xterm/xterm'
-import { onMediaChange } from '#lib/console/frame/use-media.ts'
+import { onMediaChange } from '#lib/browser/frame/use-media.ts'
 import { fontFamilyCss, type TerminalSettings, terminalSettings } from '#lib/terminal/page/settings.ts'
 import { boundXterm } from '#lib/terminal/xterm/bounds.ts'
 import { joinLigatures } from './ligatures.ts'

@@ -1,6 +1,6 @@
 'use client'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
-import { useMedia } from '#lib/console/frame/use-media.ts'
+import { useMedia } from '#lib/browser/frame/use-media.ts'
 import { Clipboard } from '../tools/clipboard.tsx'
 import { ClipboardAccess } from '../tools/clipboard-access.tsx'
 import { CommandMarks } from '../tools/command-marks.tsx'

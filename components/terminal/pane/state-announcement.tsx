@@ -1,6 +1,6 @@
 'use client'
 import { useRef } from 'react'
-import { exitWords } from '#lib/console/frame/exit-words.ts'
+import { exitWords } from '#lib/browser/frame/exit-words.ts'
 import type { TerminalState } from '#lib/terminal/page/page-terminal.ts'
 
 /** Says each change of a terminal's state once to people who cannot see it; what ticks is left to the bars. */

@@ -1,10 +1,10 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
 import { Timer } from 'lucide-react'
-import { Countdown } from '#components/evictions/countdown.tsx'
+import { Countdown } from '#components/alerts/countdown.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
-import { currentEvictions, remainingMs } from '#lib/console/live/eviction-feed.ts'
-import { evictionQueries } from '#lib/console/queries/evictions.ts'
+import { currentEvictions, remainingMs } from '#lib/browser/live/eviction-feed.ts'
+import { evictionQueries } from '#lib/browser/queries/evictions.ts'
 
 /** That the devbox of this terminal will be evicted, and when; nothing while it will not. */
 export const TerminalEviction = ({ devboxId }: { devboxId: string }) => {

@@ -1,5 +1,5 @@
 import type { ITheme } from '@xterm/xterm'
-import { onMediaChange } from '#lib/console/frame/use-media.ts'
+import { onMediaChange } from '#lib/browser/frame/use-media.ts'
 
 const ansi = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'] as const
 const tokens = [

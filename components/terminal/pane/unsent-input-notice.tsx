@@ -1,7 +1,7 @@
 'use client'
 import { Keyboard, Send, Trash2 } from 'lucide-react'
 import { Button } from '#components/ui/button.tsx'
-import { formatCountOf } from '#lib/language/translate.ts'
+import { formatCountOf } from '#lib/browser/format.ts'
 import { maxUnsentBytes, typedSigns } from '#lib/terminal/page/unsent-input.ts'
 import { NoticeBar } from './notice-bar.tsx'
 import type { OpenedTerminal } from './opened-terminal.ts'

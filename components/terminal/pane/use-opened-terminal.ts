@@ -1,6 +1,6 @@
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
-import { pageIdentity } from '#lib/console/frame/page-identity.ts'
+import { pageIdentity } from '#lib/browser/frame/page-identity.ts'
 import { type OpenedTerminal, openTerminal } from './opened-terminal.ts'
 
 const loadXterm = () => import('./draw-terminal.ts')

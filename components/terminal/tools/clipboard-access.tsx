@@ -5,8 +5,7 @@ import { IconButton } from '#components/ui/icon-button.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { writeClipboard } from '#components/ui/use-copy.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { formatBytes } from '#lib/console/frame/format.ts'
-import { formatCountOf } from '#lib/language/translate.ts'
+import { formatBytes, formatCountOf } from '#lib/browser/format.ts'
 import {
   clipboardAnswers,
   clipboardPolicy,

@@ -1,5 +1,5 @@
 import type { IDecoration, Terminal } from '@xterm/xterm'
-import { formatDurationMs } from '#lib/console/frame/format.ts'
+import { formatDurationMs } from '#lib/browser/format.ts'
 import type { Command } from '#lib/terminal/page/command-log.ts'
 
 /** Older prompts keep their place in the log, but no mark beside them: each one costs at every frame. */

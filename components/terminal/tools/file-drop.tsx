@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
-import type { NamedFile } from '#lib/console/api/dropped-files.ts'
+import type { NamedFile } from '#lib/browser/api/dropped-files.ts'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 import { FileDropZone } from './file-drop-zone.tsx'
 

@@ -3,8 +3,8 @@ import { Button } from '#components/ui/button.tsx'
 import { Dialog } from '#components/ui/dialog.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { useCopy } from '#components/ui/use-copy.ts'
-import { saveText } from '#lib/console/lists/export.ts'
-import { formatCountOf } from '#lib/language/translate.ts'
+import { formatCountOf } from '#lib/browser/format.ts'
+import { saveText } from '#lib/browser/lists/export.ts'
 import type { ReadText } from './plain-text-view.tsx'
 
 interface PlainTextDialogProps {

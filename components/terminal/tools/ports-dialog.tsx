@@ -4,9 +4,9 @@ import { useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { TextField } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
-import { isPort } from '#lib/console/address/tunnel-address.ts'
-import { devboxQueries } from '#lib/console/queries/devboxes.ts'
-import { tunnelMutations } from '#lib/console/queries/tunnels.ts'
+import { isPort } from '#lib/browser/address/tunnel-address.ts'
+import { devboxQueries } from '#lib/browser/queries/devboxes.ts'
+import { tunnelMutations } from '#lib/browser/queries/tunnels.ts'
 
 interface PortsDialogProps {
   devboxId: string

@@ -2,7 +2,7 @@ import { Circle, CircleStop } from 'lucide-react'
 import Link from 'next/link'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
-import { paths } from '#lib/console/address/paths.ts'
+import { paths } from '#lib/browser/address/paths.ts'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 import { useTerminalState } from '../pane/use-terminal-state.ts'
 

@@ -2,9 +2,8 @@ import { problemOf } from '#components/ui/problem.ts'
 import { cutEnd } from '#components/ui/text.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { uploadFile } from '#lib/console/api/upload.ts'
-import { formatBytes } from '#lib/console/frame/format.ts'
-import { formatCountOf } from '#lib/language/translate.ts'
+import { uploadFile } from '#lib/browser/api/upload.ts'
+import { formatBytes, formatCountOf } from '#lib/browser/format.ts'
 
 export interface Upload {
   path: string

@@ -2,9 +2,9 @@ import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { toast } from '#components/ui/toast.tsx'
-import { isPort, tunnelAddress } from '#lib/console/address/tunnel-address.ts'
-import { devboxQueries } from '#lib/console/queries/devboxes.ts'
-import { sessionQueries } from '#lib/console/queries/session.ts'
+import { isPort, tunnelAddress } from '#lib/browser/address/tunnel-address.ts'
+import { devboxQueries } from '#lib/browser/queries/devboxes.ts'
+import { sessionQueries } from '#lib/browser/queries/session.ts'
 
 const PortDialog = loadOnUse(async () => (await import('./port-dialog.tsx')).PortDialog)
 

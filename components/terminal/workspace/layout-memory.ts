@@ -1,4 +1,4 @@
-import { readTab, writeTab } from '#lib/console/frame/tab-storage.ts'
+import { readTab, writeTab } from '#lib/browser/frame/tab-storage.ts'
 import { formatLayout, parseLayout, type TerminalLayout, type TerminalTab } from '#lib/terminal/layout/layout.ts'
 
 const storageKey = (devboxId: string) => `devdeck:terminals:${devboxId}`

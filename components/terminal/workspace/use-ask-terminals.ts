@@ -1,6 +1,6 @@
 import { useRouter, useSearchParams } from 'next/navigation'
 import { useCallback, useSyncExternalStore } from 'react'
-import { terminalsPath } from '#lib/console/address/terminals-path.ts'
+import { terminalsPath } from '#lib/browser/address/terminals-path.ts'
 import { parseLayout } from '#lib/terminal/layout/layout.ts'
 import type { Detail, RequestKind } from '#lib/terminal/page/requests.ts'
 import { useTerminalRequests } from '../terminal-requests.tsx'

@@ -1,6 +1,6 @@
 import { useSearchParams } from 'next/navigation'
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
-import { terminalsPath } from '#lib/console/address/terminals-path.ts'
+import { terminalsPath } from '#lib/browser/address/terminals-path.ts'
 import { formatLayout, parseLayout, type TerminalLayout } from '#lib/terminal/layout/layout.ts'
 import { rememberLayout } from './layout-memory.ts'
 

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useRef } from 'react'
 import { toast } from '#components/ui/toast.tsx'
-import { terminalQueries } from '#lib/console/queries/terminals.ts'
+import { terminalQueries } from '#lib/browser/queries/terminals.ts'
 import {
   maxTerminals,
   panesOf,

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 import { toast } from '#components/ui/toast.tsx'
-import { useMedia } from '#lib/console/frame/use-media.ts'
+import { useMedia } from '#lib/browser/frame/use-media.ts'
 import { type Direction, neighbourOf, placeTree } from '#lib/terminal/layout/geometry.ts'
 import type { WorkspaceMove } from '#lib/terminal/layout/keys.ts'
 import { maxTerminals, panesOf, type SplitWay } from '#lib/terminal/layout/layout.ts'

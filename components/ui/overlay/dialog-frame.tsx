@@ -1,7 +1,6 @@
 'use client'
 import { X } from 'lucide-react'
 import { Dialog as Primitive } from 'radix-ui'
-import { t } from '#lib/language/translate.ts'
 import { classes } from '../classes.ts'
 import type { DialogProps } from '../dialog.tsx'
 import { IconButton } from '../icon-button.tsx'
@@ -48,9 +47,9 @@ export const DialogFrame = ({
           {/* Last in the order, so that a dialog opens with the focus on its first field. */}
           <Primitive.Close asChild>
             <IconButton
-              label={t('Close')}
+              label="Close"
               icon={X}
-              disabledReason={busy ? t('work is under way') : null}
+              disabledReason={busy ? 'work is under way' : null}
               className="absolute top-3 right-3"
             />
           </Primitive.Close>

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
+import type { AlertHistory, Silence } from '#lib/protocol/alerts.ts'
+import type { LiveNotice, LiveTopic } from '#lib/protocol/live.ts'
 import { agent, createJob, follow, makeScenarios } from '#lib/service/testing/jobs.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import type { AlertHistory, Silence } from '#lib/wire/alerts.ts'
-import type { LiveNotice, LiveTopic } from '#lib/wire/live.ts'
 import { TestPage, until } from '../terminals/testing.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import { accountHeader } from '#lib/wire/session.ts'
+import { accountHeader } from '#lib/protocol/session.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 
 /** Plays a service with an account for every key, and writes down what it is asked to change. */

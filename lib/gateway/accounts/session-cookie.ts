@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { sealData, unsealData } from 'iron-session'
 import * as z from 'zod/mini'
-import { accountHeader, mostOtherAccounts } from '#lib/wire/session.ts'
+import { accountHeader, mostOtherAccounts } from '#lib/protocol/session.ts'
 import { Refusal } from '../http/answer.ts'
 import { isSecure, originOfHost, type ReadHeader, requireSameOrigin } from '../http/origin.ts'
 import { serviceIdentity } from '../http/upstream.ts'

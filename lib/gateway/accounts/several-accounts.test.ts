@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import { accountHeader, type SessionView } from '#lib/wire/session.ts'
+import { accountHeader, type SessionView } from '#lib/protocol/session.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 
 /** Plays a service with an account for every key, and writes down what it is asked to change, and by whose key. */

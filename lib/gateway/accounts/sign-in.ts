@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import * as z from 'zod/mini'
 import { ApiError } from '#lib/client/api-error.ts'
-import { mostOtherAccounts, type SessionView } from '#lib/wire/session.ts'
+import { mostOtherAccounts, type SessionView } from '#lib/protocol/session.ts'
 import { answering, json, Refusal } from '../http/answer.ts'
 import { type ReadHeader, requireSameOrigin } from '../http/origin.ts'
 import { readJsonBody } from '../http/request-body.ts'

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { type Activity, type ActivityList, maxKeptActivities } from '#lib/wire/activity.ts'
+import { type Activity, type ActivityList, maxKeptActivities } from '#lib/protocol/activity.ts'
 import { openConsoleDatabase } from '../console-database.ts'
 
 export interface ActivityQuery {

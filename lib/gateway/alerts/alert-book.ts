@@ -14,8 +14,8 @@ import {
   isSilenced,
   type LooksHealth,
   type Silence,
-} from '#lib/wire/alerts.ts'
-import type { RelayData, RelayEvent, RelayUpstream } from '#lib/wire/evictions.ts'
+} from '#lib/protocol/alerts.ts'
+import type { RelayData, RelayEvent, RelayUpstream } from '#lib/protocol/evictions.ts'
 import type { EvictionListener, EvictionWatch } from '../evictions/listener.ts'
 import {
   acknowledged,

@@ -1,4 +1,4 @@
-import type { Alert, AlertHistory } from '#lib/wire/alerts.ts'
+import type { Alert, AlertHistory } from '#lib/protocol/alerts.ts'
 import { rowExport } from '../http/row-export.ts'
 
 /** All of the history that was asked for as a file. `read` gives a page of it, beginning after the alert of that id. */

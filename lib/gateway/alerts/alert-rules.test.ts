@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Alert } from '#lib/wire/alerts.ts'
+import type { Alert } from '#lib/protocol/alerts.ts'
 import {
   acknowledged,
   afterTime,

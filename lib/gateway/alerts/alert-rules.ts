@@ -1,6 +1,6 @@
 import type { Eviction } from '#lib/contract/evictions.ts'
-import { type Alert, hasHappened, isOpen, lastCallMs, reminderMs } from '#lib/wire/alerts.ts'
-import type { UnattendedEnd } from '#lib/wire/devbox-ends.ts'
+import { type Alert, hasHappened, isOpen, lastCallMs, reminderMs } from '#lib/protocol/alerts.ts'
+import type { UnattendedEnd } from '#lib/protocol/devbox-ends.ts'
 
 /** The life of an alert, as pure steps. Each answers the alert as it is then, or undefined where nothing changes. */
 

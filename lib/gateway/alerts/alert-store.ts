@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { type Alert, isOpen, maxKeptAlerts, type Silence } from '#lib/wire/alerts.ts'
+import { type Alert, isOpen, maxKeptAlerts, type Silence } from '#lib/protocol/alerts.ts'
 import { openConsoleDatabase } from '../console-database.ts'
 
 export interface HistoryQuery {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { type Eviction, pendingCountHeader } from '#lib/contract/evictions.ts'
-import type { Alert, AlertItem } from '#lib/wire/alerts.ts'
+import type { Alert, AlertItem } from '#lib/protocol/alerts.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 import { alertBookFor, watchForWebhook } from './alert-books.ts'
 

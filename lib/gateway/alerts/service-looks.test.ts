@@ -3,7 +3,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { pendingCountHeader } from '#lib/contract/evictions.ts'
-import type { Alert, AlertHealth, AlertItem } from '#lib/wire/alerts.ts'
+import type { Alert, AlertHealth, AlertItem } from '#lib/protocol/alerts.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 import { alertBookFor, endAlerts } from './alert-books.ts'
 

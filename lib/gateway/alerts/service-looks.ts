@@ -2,8 +2,8 @@ import { ApiError } from '#lib/client/api-error.ts'
 import type { Client } from '#lib/client/client.ts'
 import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import { type Devbox, isOfTrial } from '#lib/contract/devboxes.ts'
-import type { LooksHealth } from '#lib/wire/alerts.ts'
-import { type UnattendedEnd, unattendedEnd } from '#lib/wire/devbox-ends.ts'
+import type { LooksHealth } from '#lib/protocol/alerts.ts'
+import { type UnattendedEnd, unattendedEnd } from '#lib/protocol/devbox-ends.ts'
 
 const looksTimes = {
   everyMs: 15_000,

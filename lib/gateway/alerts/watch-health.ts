@@ -1,5 +1,5 @@
-import type { AlertStreamHealth } from '#lib/wire/alerts.ts'
-import type { RelayUpstream } from '#lib/wire/evictions.ts'
+import type { AlertStreamHealth } from '#lib/protocol/alerts.ts'
+import type { RelayUpstream } from '#lib/protocol/evictions.ts'
 
 const maxGaps = 20
 

@@ -8,7 +8,7 @@ import {
   type ToldAlert,
   type WebhookDelivery,
   type WebhookFailure,
-} from '#lib/wire/alerts.ts'
+} from '#lib/protocol/alerts.ts'
 
 export interface WebhookConfig {
   url: string

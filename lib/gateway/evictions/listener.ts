@@ -1,5 +1,5 @@
 import type { Eviction } from '#lib/contract/evictions.ts'
-import type { RelayData, RelayEvent } from '#lib/wire/evictions.ts'
+import type { RelayData, RelayEvent } from '#lib/protocol/evictions.ts'
 
 /** Receives an account's evictions. */
 export interface EvictionListener {

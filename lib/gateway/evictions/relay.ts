@@ -1,4 +1,4 @@
-import type { RelayBye, RelayData, RelayEvent } from '#lib/wire/evictions.ts'
+import type { RelayBye, RelayData, RelayEvent } from '#lib/protocol/evictions.ts'
 import { requireSignedIn } from '../accounts/session-cookie.ts'
 import { answering } from '../http/answer.ts'
 import { requireSameOrigin } from '../http/origin.ts'

@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { maxUploadBytes } from '#lib/contract/files.ts'
+import { mask } from '#lib/protocol/mask.ts'
 import { harborJob, zipOf } from '#lib/service/testing/harbor-job.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import { mask } from '#lib/wire/mask.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 
 let service: TestService

@@ -1,4 +1,4 @@
-import type { AlertItem } from '#lib/wire/alerts.ts'
+import type { AlertItem } from '#lib/protocol/alerts.ts'
 import type { SignedIn } from '../accounts/signed-in.ts'
 import type { AlertBook } from '../alerts/alert-book.ts'
 import { alertBookFor } from '../alerts/alert-books.ts'

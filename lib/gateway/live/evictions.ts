@@ -1,4 +1,4 @@
-import type { RelayData, RelayEvent, RelayUpstream } from '#lib/wire/evictions.ts'
+import type { RelayData, RelayEvent, RelayUpstream } from '#lib/protocol/evictions.ts'
 import type { KeyHolder } from '../accounts/signed-in.ts'
 import { evictionHubFor } from '../evictions/hub.ts'
 import type { EvictionListener, EvictionWatch } from '../evictions/listener.ts'

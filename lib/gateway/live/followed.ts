@@ -1,4 +1,4 @@
-import type { LiveError, LiveNotice, LiveState } from '#lib/wire/live.ts'
+import type { LiveError, LiveNotice, LiveState } from '#lib/protocol/live.ts'
 import { byServiceClock, serviceNow } from '../http/service-clock.ts'
 import type { ServicePulse } from './service-pulse.ts'
 import type { Outlet } from './subscription.ts'

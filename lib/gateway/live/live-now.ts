@@ -1,4 +1,4 @@
-import type { LiveEndpoint, LiveError, LiveItems, LiveNow, LiveState } from '#lib/wire/live.ts'
+import type { LiveEndpoint, LiveError, LiveItems, LiveNow, LiveState } from '#lib/protocol/live.ts'
 import { callerOf } from '../accounts/session-cookie.ts'
 import { evictionHubFor } from '../evictions/hub.ts'
 import { answering, json } from '../http/answer.ts'

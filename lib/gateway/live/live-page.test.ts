@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { WebSocket } from 'ws'
 import { pause } from '#lib/client/backoff.ts'
 import { axons } from '#lib/contract/axons.ts'
-import { type LiveNotice, type LiveRequest, liveClose } from '#lib/wire/live.ts'
+import { type LiveNotice, type LiveRequest, liveClose } from '#lib/protocol/live.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 import { subscribe, subscriptionTimes } from './subscription.ts'
 

@@ -1,4 +1,4 @@
-import { liveClose } from '#lib/wire/live.ts'
+import { liveClose } from '#lib/protocol/live.ts'
 import { requireSignedIn } from '../accounts/session-cookie.ts'
 import type { SocketRoute } from '../http/upgrades.ts'
 import { trackStream } from '../registry.ts'

@@ -1,6 +1,6 @@
 import { accounts } from '#lib/contract/accounts.ts'
 import { Health, health } from '#lib/contract/health.ts'
-import { type ConnectionView, checkSocketPath, checkStreamPauseMs } from '#lib/wire/connection.ts'
+import { type ConnectionView, checkSocketPath, checkStreamPauseMs } from '#lib/protocol/connection.ts'
 import packageJson from '../../../package.json' with { type: 'json' }
 import { callerOf, requireSignedIn } from '../accounts/session-cookie.ts'
 import { viewOf } from '../accounts/sign-in.ts'

@@ -1,7 +1,7 @@
 import { ApiError, isFinal } from '#lib/client/api-error.ts'
 import { type Backoff, backoffMs, pause } from '#lib/client/backoff.ts'
 import { type Client, createClient } from '#lib/client/client.ts'
-import type { LiveError, LiveTopic } from '#lib/wire/live.ts'
+import type { LiveError, LiveTopic } from '#lib/protocol/live.ts'
 import type { KeyHolder } from '../accounts/signed-in.ts'
 import { maskingFetch } from '../http/secrets.ts'
 import { readServiceClock, serviceNow } from '../http/service-clock.ts'

@@ -9,7 +9,7 @@ import type { Endpoint } from '#lib/contract/endpoint.ts'
 import { executions, OutputChunk } from '#lib/contract/executions.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
 import { LogRecord, logs } from '#lib/contract/logs.ts'
-import type { LiveEndpoint } from '#lib/wire/live.ts'
+import type { LiveEndpoint } from '#lib/protocol/live.ts'
 
 /** One item as JSON and where it leads, or the place from which everything follows anew. */
 export type Step = { text: string; position: string } | { resync: string }

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { type Entry, fromRandomAccessReaderPromise, getFileNameLowLevel, validateFileName, type ZipFile } from 'yauzl'
-import type { RunLogFile } from '#lib/wire/run-logs.ts'
+import type { RunLogFile } from '#lib/protocol/run-logs.ts'
 import { Refusal } from '../http/answer.ts'
 import type { CopiedArchive, RemoteArchive } from './archive-bytes.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { RunLogFile, RunLogs } from '#lib/protocol/run-logs.ts'
 import { agent, createJob, makeScenarios, untilEnded } from '#lib/service/testing/jobs.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import type { RunLogFile, RunLogs } from '#lib/wire/run-logs.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 
 let service: TestService

@@ -1,4 +1,4 @@
-import type { FailureRule, ReportFormat, ReportTable } from '#lib/wire/reports.ts'
+import type { FailureRule, ReportFormat, ReportTable } from '#lib/protocol/reports.ts'
 import { Refusal } from '../http/answer.ts'
 
 const formats: readonly ReportFormat[] = ['json', 'csv', 'md']

@@ -1,5 +1,5 @@
+import type { AgentIdentity } from '#lib/protocol/reports.ts'
 import { isControl } from '#lib/statistics/figures.ts'
-import type { AgentIdentity } from '#lib/wire/reports.ts'
 import { Refusal } from '../http/answer.ts'
 
 /**

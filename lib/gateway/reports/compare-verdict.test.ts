@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { ComparedPair, CompareReport } from '#lib/wire/reports.ts'
+import type { ComparedPair, CompareReport } from '#lib/protocol/reports.ts'
 import { compareVerdict } from './compare-verdict.ts'
 
 const side = (name: string, job_id: string) => ({

@@ -1,6 +1,6 @@
+import { byAmount, comparedWords, countOf, type NameOf, sameElsewhere, sideNames } from '#lib/protocol/report-words.ts'
+import type { ComparedPair, CompareReport, Verdict } from '#lib/protocol/reports.ts'
 import { isControl } from '#lib/statistics/figures.ts'
-import { byAmount, comparedWords, countOf, type NameOf, sameElsewhere, sideNames } from '#lib/wire/report-words.ts'
-import type { ComparedPair, CompareReport, Verdict } from '#lib/wire/reports.ts'
 import {
   allOf,
   controlsSentence,

@@ -1,6 +1,13 @@
-import { csvLines } from '#lib/wire/csv.ts'
-import { namesOf } from '#lib/wire/report-words.ts'
-import type { AgentFigures, AgentIdentity, CompareReport, PairFigures, Report, ReportTable } from '#lib/wire/reports.ts'
+import { csvLines } from '#lib/protocol/csv.ts'
+import { namesOf } from '#lib/protocol/report-words.ts'
+import type {
+  AgentFigures,
+  AgentIdentity,
+  CompareReport,
+  PairFigures,
+  Report,
+  ReportTable,
+} from '#lib/protocol/reports.ts'
 
 /**
  * One table of a report, a row for each agent, pair or excluded scenario. Numbers are not rounded. A table without rows

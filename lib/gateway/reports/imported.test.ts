@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { BenchmarkJobImported } from '#lib/contract/benchmark-jobs.ts'
+import type { CompareReport, Report } from '#lib/protocol/reports.ts'
 import { harborJob, zipOf } from '#lib/service/testing/harbor-job.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import type { CompareReport, Report } from '#lib/wire/reports.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 
 let service: TestService

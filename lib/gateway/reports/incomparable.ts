@@ -1,7 +1,7 @@
 import type { AgentConfig, BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
-import { attemptsOf, plannedTrials } from '#lib/wire/job-plan.ts'
-import { agentLabel, countOf, cutPart } from '#lib/wire/report-words.ts'
-import type { AgentIdentity, CompareReport, Incomparability } from '#lib/wire/reports.ts'
+import { attemptsOf, plannedTrials } from '#lib/protocol/job-plan.ts'
+import { agentLabel, countOf, cutPart } from '#lib/protocol/report-words.ts'
+import type { AgentIdentity, CompareReport, Incomparability } from '#lib/protocol/reports.ts'
 import { endings } from './job-verdict.ts'
 import { isComplete } from './judged-job.ts'
 

@@ -1,6 +1,6 @@
+import { attemptsOf, plannedTrials } from '#lib/protocol/job-plan.ts'
+import type { Report, ReportFormat } from '#lib/protocol/reports.ts'
 import { judging } from '#lib/statistics/judgement.ts'
-import { attemptsOf, plannedTrials } from '#lib/wire/job-plan.ts'
-import type { Report, ReportFormat } from '#lib/wire/reports.ts'
 import { answering, json } from '../http/answer.ts'
 import { askedOf } from './asked.ts'
 import { inTurns, jobReader } from './caller.ts'

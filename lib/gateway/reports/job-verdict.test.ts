@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { turned } from '#lib/wire/report-words.ts'
-import type { AgentFigures, PairFigures } from '#lib/wire/reports.ts'
+import { turned } from '#lib/protocol/report-words.ts'
+import type { AgentFigures, PairFigures } from '#lib/protocol/reports.ts'
 import { verdictOf } from './job-verdict.ts'
 
 const identity = (name: string) => ({

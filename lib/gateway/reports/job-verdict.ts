@@ -1,4 +1,3 @@
-import { isControl } from '#lib/statistics/figures.ts'
 import {
   aboutScenarios,
   byAmount,
@@ -9,8 +8,9 @@ import {
   probability,
   three,
   turned,
-} from '#lib/wire/report-words.ts'
-import type { AgentFigures, AgentIdentity, PairFigures, Report, Verdict } from '#lib/wire/reports.ts'
+} from '#lib/protocol/report-words.ts'
+import type { AgentFigures, AgentIdentity, PairFigures, Report, Verdict } from '#lib/protocol/reports.ts'
+import { isControl } from '#lib/statistics/figures.ts'
 
 type Figures = Pick<Report, 'complete' | 'agents' | 'pairs' | 'excluded_scenarios'> & {
   state?: string

@@ -1,9 +1,9 @@
 import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
+import { agentsWithRuns } from '#lib/protocol/job-agents.ts'
+import { attemptsOf } from '#lib/protocol/job-plan.ts'
+import { judgedBy, metricsOf } from '#lib/protocol/metrics.ts'
+import type { CompareReport, ReportedJob } from '#lib/protocol/reports.ts'
 import type { JudgedAgent } from '#lib/statistics/figures.ts'
-import { agentsWithRuns } from '#lib/wire/job-agents.ts'
-import { attemptsOf } from '#lib/wire/job-plan.ts'
-import { judgedBy, metricsOf } from '#lib/wire/metrics.ts'
-import type { CompareReport, ReportedJob } from '#lib/wire/reports.ts'
 import { Refusal } from '../http/answer.ts'
 
 /** The job with the scores of a metric. Throws 400 where it has none of that name. */

@@ -11,7 +11,7 @@ import {
   sameElsewhere,
   sideNames,
   three,
-} from '#lib/wire/report-words.ts'
+} from '#lib/protocol/report-words.ts'
 import type {
   AgentFigures,
   ComparedPair,
@@ -20,7 +20,7 @@ import type {
   Report,
   ScenarioChange,
   Verdict,
-} from '#lib/wire/reports.ts'
+} from '#lib/protocol/reports.ts'
 import { ksOf } from './csv.ts'
 
 /** The scenarios of a list that a message has room for. */

@@ -1,6 +1,6 @@
+import { countOf, cutPart, passRule } from '#lib/protocol/report-words.ts'
+import type { FailureRule, Report } from '#lib/protocol/reports.ts'
 import { isControl } from '#lib/statistics/figures.ts'
-import { countOf, cutPart, passRule } from '#lib/wire/report-words.ts'
-import type { FailureRule, Report } from '#lib/wire/reports.ts'
 import { testedOf } from './job-verdict.ts'
 
 const rules: Record<FailureRule, string> = {

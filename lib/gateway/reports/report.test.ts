@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { wrongKeysPerMinute } from '#lib/connections/wrong-key-limit.ts'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
+import type { CompareReport, Report } from '#lib/protocol/reports.ts'
 import { agent, createJob, makeScenarios, untilEnded } from '#lib/service/testing/jobs.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import type { CompareReport, Report } from '#lib/wire/reports.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 
 /** An agent that answers scenario i with the i-th score; what is no number it does not answer in time. */

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
+import type { TrendReport } from '#lib/protocol/reports.ts'
 import { agent, createJob, makeScenarios, untilEnded } from '#lib/service/testing/jobs.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import type { TrendReport } from '#lib/wire/reports.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 import { isOnDataSetOf } from './data-set.ts'
 

@@ -1,5 +1,5 @@
-import { agentLabel } from '#lib/wire/report-words.ts'
-import type { TrendPoint, TrendReport } from '#lib/wire/reports.ts'
+import { agentLabel } from '#lib/protocol/report-words.ts'
+import type { TrendPoint, TrendReport } from '#lib/protocol/reports.ts'
 import { agentCells, csvTable, ksOf, reasonCell } from './csv.ts'
 import {
   code,

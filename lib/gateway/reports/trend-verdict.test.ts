@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
+import { stepOf } from '#lib/protocol/report-words.ts'
+import type { TrendPoint, TrendReport } from '#lib/protocol/reports.ts'
 import { comparing } from '#lib/statistics/comparison.ts'
 import type { AttemptOutcome, JudgedAgent } from '#lib/statistics/figures.ts'
-import { stepOf } from '#lib/wire/report-words.ts'
-import type { TrendPoint, TrendReport } from '#lib/wire/reports.ts'
 import { regressionOf, trendVerdict } from './trend-verdict.ts'
 
 /** One run of an agent for each list of scores; null is what was cancelled. */

@@ -1,5 +1,5 @@
-import { agentLabel, byAmount, countOf, stepOf, type TrendStep, three } from '#lib/wire/report-words.ts'
-import type { ComparedPair, TrendPoint, TrendReport, Verdict } from '#lib/wire/reports.ts'
+import { agentLabel, byAmount, countOf, stepOf, type TrendStep, three } from '#lib/protocol/report-words.ts'
+import type { ComparedPair, TrendPoint, TrendReport, Verdict } from '#lib/protocol/reports.ts'
 import { allOf, metricSentence, probabilityWords, testedOf, unansweredSentence } from './job-verdict.ts'
 
 const tones: Record<TrendStep, Verdict['tone']> = {

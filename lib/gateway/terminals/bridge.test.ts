@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { terminalClose } from '#lib/protocol/terminals.ts'
 import type { TestService } from '#lib/service/testing/service.ts'
-import { terminalClose } from '#lib/wire/terminals.ts'
 import { ptyBaseUrl } from '../http/upstream.ts'
 import { endStreams } from '../registry.ts'
 import type { TestConsole } from '../testing.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { terminalClose } from '#lib/protocol/terminals.ts'
 import type { TestService } from '#lib/service/testing/service.ts'
-import { terminalClose } from '#lib/wire/terminals.ts'
 import type { TestConsole } from '../testing.ts'
 import { startTerminals, TestPage, until } from './testing.ts'
 

@@ -1,4 +1,4 @@
-import type { HeldTerminal } from '#lib/wire/terminals.ts'
+import type { HeldTerminal } from '#lib/protocol/terminals.ts'
 import { callerOf } from '../accounts/session-cookie.ts'
 import { type Actor, actorOf, writingDown } from '../activity/activity.ts'
 import { answering, json, Refusal } from '../http/answer.ts'

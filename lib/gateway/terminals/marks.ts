@@ -1,6 +1,6 @@
+import type { TerminalMark } from '#lib/protocol/terminals.ts'
 import type { Core, Lines } from '#lib/terminal/xterm/internals.ts'
 import { commandMark, readOsc } from '#lib/terminal/xterm/osc.ts'
-import type { TerminalMark } from '#lib/wire/terminals.ts'
 
 const maxMarks = 5000
 /** What follows the letter and the status, such as the text of the command, is not read. */

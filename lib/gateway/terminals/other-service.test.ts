@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { inputOffsetHeader, shellIdHeader } from '#lib/contract/terminals.ts'
-import { terminalClose } from '#lib/wire/terminals.ts'
+import { terminalClose } from '#lib/protocol/terminals.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 import { TestPage, until } from './testing.ts'
 

@@ -1,4 +1,4 @@
-import type { TerminalNotice } from '#lib/wire/terminals.ts'
+import type { TerminalNotice } from '#lib/protocol/terminals.ts'
 import type { Viewer } from './viewer.ts'
 
 /**

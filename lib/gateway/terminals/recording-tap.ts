@@ -1,4 +1,4 @@
-import type { TerminalNotice } from '#lib/wire/terminals.ts'
+import type { TerminalNotice } from '#lib/protocol/terminals.ts'
 import { Refusal } from '../http/answer.ts'
 import { TerminalRecording } from './recording.ts'
 import type { ShellOutput } from './shell-output.ts'

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
-import type { RecordingList } from '#lib/wire/recordings.ts'
+import type { RecordingList } from '#lib/protocol/recordings.ts'
 import { callerOf } from '../accounts/session-cookie.ts'
 import { actorOf, writingDown } from '../activity/activity.ts'
 import { answering, json, Refusal } from '../http/answer.ts'

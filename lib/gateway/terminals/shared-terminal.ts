@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { ApiError } from '#lib/client/api-error.ts'
 import type { PtyControl } from '#lib/contract/terminals.ts'
-import { type HeldTerminal, type TerminalNotice, terminalClose } from '#lib/wire/terminals.ts'
+import { type HeldTerminal, type TerminalNotice, terminalClose } from '#lib/protocol/terminals.ts'
 import type { SignedIn } from '../accounts/signed-in.ts'
 import { clientFor } from '../http/upstream.ts'
 import { type OpenTerminal, registry, trackStream } from '../registry.ts'

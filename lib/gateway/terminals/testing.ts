@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, connect as dial, type Socket } from 'node:net'
 import { expect, vi } from 'vitest'
 import { WebSocket } from 'ws'
+import type { TerminalNotice, TerminalRequest } from '#lib/protocol/terminals.ts'
 import { startService } from '#lib/service/testing/service.ts'
 import { openXterm } from '#lib/terminal/xterm/headless.ts'
-import type { TerminalNotice, TerminalRequest } from '#lib/wire/terminals.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 
 /** A console of a service with a devbox that runs, and somebody signed in. */

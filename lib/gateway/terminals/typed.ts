@@ -1,4 +1,4 @@
-import type { ShellInput, TerminalNotice } from '#lib/wire/terminals.ts'
+import type { ShellInput, TerminalNotice } from '#lib/protocol/terminals.ts'
 
 const maxPages = 100
 const maxDrops = 50

@@ -1,6 +1,6 @@
 import headless from '@xterm/headless'
 import { beforeEach, expect, it } from 'vitest'
-import type { TerminalMark } from '#lib/wire/terminals.ts'
+import type { TerminalMark } from '#lib/protocol/terminals.ts'
 import { CommandLog, type MarkedTerminal } from './command-log.ts'
 
 let terminal: InstanceType<typeof headless.Terminal>

@@ -1,5 +1,5 @@
 import type { IDisposable, IMarker, Terminal } from '@xterm/xterm'
-import type { TerminalMark } from '#lib/wire/terminals.ts'
+import type { TerminalMark } from '#lib/protocol/terminals.ts'
 import { commandMark } from '../xterm/osc.ts'
 import { rowPiece } from './lines.ts'
 

@@ -1,5 +1,5 @@
 import { backoffMs } from '#lib/client/backoff.ts'
-import { type TerminalNotice, type TerminalRequest, terminalClose } from '#lib/wire/terminals.ts'
+import { type TerminalNotice, type TerminalRequest, terminalClose } from '#lib/protocol/terminals.ts'
 import { type Latency, TerminalPulse } from './pulse.ts'
 
 export type ConnectionState =

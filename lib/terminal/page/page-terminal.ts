@@ -5,7 +5,7 @@ import type {
   TerminalOpening,
   TerminalRequest,
   TerminalViewer,
-} from '#lib/wire/terminals.ts'
+} from '#lib/protocol/terminals.ts'
 import { reportedFolder } from '../xterm/osc.ts'
 import { type ConnectionOptions, type ConnectionState, TerminalConnection } from './connection.ts'
 import { type Snapshot, TerminalPainter, type TerminalScreen } from './painter.ts'

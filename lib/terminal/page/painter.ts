@@ -1,6 +1,6 @@
 import type { IBuffer, Terminal } from '@xterm/xterm'
+import type { TerminalMark, TerminalNotice } from '#lib/protocol/terminals.ts'
 import { aboveNewShell, WholeCharacters } from '#lib/terminal/xterm/characters.ts'
-import type { TerminalMark, TerminalNotice } from '#lib/wire/terminals.ts'
 import { AckCounter } from './ack-counter.ts'
 
 /** What a session needs of the thing that draws it; a headless terminal has it, too. */

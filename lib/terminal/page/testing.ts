@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, connect as dial, type Socket } from 'no
 import headless from '@xterm/headless'
 import { WebSocket as NodeWebSocket } from 'ws'
 import type { TestConsole } from '#lib/gateway/testing.ts'
-import type { TerminalMark, TerminalNotice } from '#lib/wire/terminals.ts'
+import type { TerminalMark, TerminalNotice } from '#lib/protocol/terminals.ts'
 import { PageTerminal, type TerminalState } from './page-terminal.ts'
 
 const patienceMs = 120_000

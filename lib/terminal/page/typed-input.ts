@@ -1,4 +1,4 @@
-import type { ShellInput } from '#lib/wire/terminals.ts'
+import type { ShellInput } from '#lib/protocol/terminals.ts'
 import { keepInput, maxUnsentBytes, noUnsentInput, type UnsentInput } from './unsent-input.ts'
 
 interface Options {

@@ -1,4 +1,4 @@
-import type { TerminalMark } from '#lib/wire/terminals.ts'
+import type { TerminalMark } from '#lib/protocol/terminals.ts'
 import type { Core } from './internals.ts'
 
 /*

@@ -1,7 +1,7 @@
 import { cache } from 'react'
 import { AxonDetail } from '#components/axons/axon-detail.tsx'
 import { axonTabOf } from '#components/axons/axon-tab.ts'
-import { axonQueries } from '#lib/console/queries/axons.ts'
+import { axonQueries } from '#lib/browser/queries/axons.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
 import { type DetailPageProps, readDetailPage, titledByName } from '../../read-page.tsx'
 

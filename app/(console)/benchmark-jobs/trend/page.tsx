@@ -1,9 +1,8 @@
 import type { Metadata } from 'next'
 import { TrendPage } from '#components/benchmarks/trend/trend-page.tsx'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
-import { t } from '#lib/language/translate.ts'
 
-export const generateMetadata = (): Metadata => ({ title: t('Trend') })
+export const generateMetadata = (): Metadata => ({ title: 'Trend' })
 
 export default async function JobTrendPage() {
   await requireSession()

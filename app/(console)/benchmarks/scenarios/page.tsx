@@ -1,14 +1,13 @@
 import type { Metadata } from 'next'
 import { ScenarioListPage } from '#components/benchmarks/scenarios/scenario-list.tsx'
-import { scenarioColumns } from '#lib/console/address/columns/scenario-columns.ts'
-import { scenarioQueries } from '#lib/console/queries/scenarios.ts'
+import { scenarioColumns } from '#lib/browser/address/columns/scenario-columns.ts'
+import { scenarioQueries } from '#lib/browser/queries/scenarios.ts'
 import { ScenarioListQuery } from '#lib/contract/scenarios.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
-import { t } from '#lib/language/translate.ts'
 import { drawnColumns } from '../../drawn-columns.ts'
 import { type ListPageProps, readListPage } from '../../read-page.tsx'
 
-export const generateMetadata = (): Metadata => ({ title: t('Scenarios') })
+export const generateMetadata = (): Metadata => ({ title: 'Scenarios' })
 
 export default async function ScenariosPage({ searchParams }: ListPageProps) {
   const { api, service } = await requireSession()

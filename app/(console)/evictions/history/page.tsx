@@ -1,5 +1,5 @@
 import type { Metadata } from 'next'
-import { AlertHistory } from '#components/evictions/alert-history.tsx'
+import { AlertHistory } from '#components/alerts/alert-history.tsx'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
 
 export const metadata: Metadata = { title: 'Eviction history' }

@@ -4,7 +4,7 @@ import { Button } from '#components/ui/button.tsx'
 import { SelectField } from '#components/ui/choice/select-field.tsx'
 import { Dialog } from '#components/ui/dialog.tsx'
 import { TextField } from '#components/ui/field.tsx'
-import { formatCount, formatCountOf } from '#lib/language/translate.ts'
+import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import { clipboardAnswers } from '#lib/terminal/page/clipboard-request.ts'
 import {
   defaultTerminalSettings,

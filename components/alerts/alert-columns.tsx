@@ -1,0 +1,83 @@
+import type { ReactNode } from 'react'
+import { classes } from '#components/ui/classes.ts'
+import { type Column, narrowOnly } from '#components/ui/data-table-row.tsx'
+import { MetadataChips } from '#components/ui/metadata-chips.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { alertName } from '#lib/browser/alerts/alert-feed.ts'
+import type { Alert } from '#lib/protocol/alerts.ts'
+import { AlertStateBadge, alertKindWords, alertStateWords, TakenOn } from './alert-state.tsx'
+
+/** The columns that what is pending and what has been have in common. */
+
+export const nameColumn = (header: string): Column<Alert> => ({
+  id: 'name',
+  header,
+  priority: 1,
+  cell: (alert) => (
+    <VisibleText max={60} truncate>
+      {alertName(alert)}
+    </VisibleText>
+  ),
+})
+
+/** On a narrow screen the line below it says what cannot wait for the card: what is lost, and whether somebody has it. */
+export const pendingNameColumn: Column<Alert> = {
+  ...nameColumn('About'),
+  cell: (alert) => (
+    <span className="flex min-w-0 flex-col leading-tight">
+      <VisibleText max={60} truncate>
+        {alertName(alert)}
+      </VisibleText>
+      <span
+        className={classes(narrowOnly, 'truncate text-sm font-normal', isLoss(alert) ? 'text-danger' : 'text-muted')}
+      >
+        {alertKindWords[alert.kind]}, {alertStateWords[alert.state].toLowerCase()}
+      </span>
+    </span>
+  ),
+}
+
+const isLoss = ({ kind }: Alert) => kind === 'end' || kind === 'failure'
+
+export const kindColumn: Column<Alert> = {
+  id: 'kind',
+  header: 'Kind',
+  priority: 3,
+  width: '8rem',
+  cell: (alert) => (
+    <span
+      className={isLoss(alert) ? 'text-danger' : undefined}
+      title={alert.end && (alert.end.cause === 'idle' ? 'Its idle time runs out' : 'Its keep-alive time runs out')}
+    >
+      {alertKindWords[alert.kind]}
+    </span>
+  ),
+}
+
+export const stateColumn = (
+  priority: 2 | 3,
+  cell = (alert: Alert): ReactNode => <State alert={alert} />,
+): Column<Alert> => ({
+  id: 'state',
+  header: 'State',
+  priority,
+  width: '17rem',
+  cell,
+})
+
+/** `children` stand between the state and who took it on. */
+export const State = ({ alert, children }: { alert: Alert; children?: ReactNode }) => (
+  <span className="flex flex-wrap items-center gap-x-2">
+    <AlertStateBadge alert={alert} />
+    {children}
+    <TakenOn alert={alert} />
+  </span>
+)
+
+export const metadataColumn: Column<Alert> = {
+  id: 'metadata',
+  header: 'Metadata',
+  priority: 5,
+  width: '10rem',
+  cell: ({ metadata }) => <MetadataChips metadata={metadata} max={2} />,
+}

@@ -1,0 +1,311 @@
+'use client'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Ban, BellOff, Camera, Check, Copy, Download, Ellipsis, Pause, RefreshCw, SquareTerminal } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
+import { actOnEach } from '#components/list/act-on-each.ts'
+import { BulkBar } from '#components/list/selection-bar.tsx'
+import { Button } from '#components/ui/button.tsx'
+import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
+import { DataTable } from '#components/ui/data-table.tsx'
+import type { Column } from '#components/ui/data-table-row.tsx'
+import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
+import { IconButton } from '#components/ui/icon-button.tsx'
+import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { toast } from '#components/ui/toast.tsx'
+import { useClock } from '#components/ui/use-clock.ts'
+import { writeClipboard } from '#components/ui/use-copy.ts'
+import { paths } from '#lib/browser/address/paths.ts'
+import {
+  alertHref,
+  alertLeftMs,
+  alertName,
+  consoleTime,
+  type Urgency,
+  urgencyOfTime,
+} from '#lib/browser/alerts/alert-feed.ts'
+import { downloadHome } from '#lib/browser/api/archive-download.ts'
+import { isoTime } from '#lib/browser/format.ts'
+import { emptySelection, select } from '#lib/browser/lists/selection.ts'
+import { alertMutations, alertQueries } from '#lib/browser/queries/alerts.ts'
+import { devboxMutations } from '#lib/browser/queries/devboxes.ts'
+import { snapshotMutations } from '#lib/browser/queries/snapshots.ts'
+import { type Alert, alertText, hasHappened, isSilenced } from '#lib/protocol/alerts.ts'
+import { kindColumn, metadataColumn, pendingNameColumn, State, stateColumn } from './alert-columns.tsx'
+import { Countdown } from './countdown.tsx'
+import { RunningThere } from './running-there.tsx'
+import { useRescue } from './use-rescue.ts'
+
+const idOf = ({ id }: Alert) => id
+
+interface PendingAlertsProps {
+  /** The one the address names. */
+  shownId: string | undefined
+  /** Whether the service is the console's own, which takes an eviction back. */
+  isLocal: boolean
+  onSilence: (metadata: Record<string, string>) => void
+}
+
+/** What is ahead, the earliest deadline first, and what can be done about it, one by one or for several. */
+export const PendingAlerts = ({ shownId, isLocal, onSilence }: PendingAlertsProps) => {
+  const { data: feed } = useQuery(alertQueries.feed())
+  const [selection, setSelection] = useState(emptySelection)
+  const actions = useAlertActions()
+  const { open } = feed
+  const selected = open.filter(({ id }) => selection.selected.has(id))
+  const silenced = useClock(
+    (nowMs) => open.filter((alert) => isSilenced(alert, feed.silences, consoleTime(feed, nowMs))).length,
+  )
+  return (
+    <section aria-label="Pending" className="space-y-2">
+      <div className="flex min-h-8 flex-wrap items-center gap-x-3 gap-y-2">
+        <p role="status" className="text-muted">
+          {open.length} pending{silenced > 0 && `, ${silenced} of them silenced`}
+        </p>
+      </div>
+      <DataTable
+        caption="Alerts, the earliest deadline first"
+        columns={columns}
+        rows={open}
+        rowKey={idOf}
+        selectedKey={shownId}
+        rowHref={(alert) => (isAboutDevbox(alert) ? paths.devbox(alert.devbox_id) : alertHref(alert))}
+        selection={{
+          selected: selection.selected,
+          onSelect: (key, range) => setSelection((before) => select(before, key, { range, order: open.map(idOf) })),
+          onSelectAll: (isOn) => setSelection({ selected: new Set(isOn ? open.map(idOf) : []), anchor: null }),
+          labelOf: (alert) => `Select ${alertName(alert)}`,
+        }}
+        rowActions={(alert) => (
+          <RowActions alert={alert} actions={actions} isLocal={isLocal} onSilence={() => onSilence(alert.metadata)} />
+        )}
+      />
+      {selected.length > 0 && (
+        <BulkBar
+          label="Selected alerts"
+          status={`${selected.length} of ${open.length} selected`}
+          onClear={() => setSelection(emptySelection)}
+        >
+          <Button size="sm" icon={Check} onClick={() => actions.acknowledge(selected)}>
+            Acknowledge {selected.filter(({ state }) => state === 'new').length}
+          </Button>
+          <Button size="sm" icon={Camera} onClick={() => actions.snapshot(selected)}>
+            Snapshot {devboxesOf(selected).length}
+          </Button>
+          <Button size="sm" icon={Pause} onClick={() => actions.suspend(selected)}>
+            Suspend {devboxesOf(selected).length}
+          </Button>
+        </BulkBar>
+      )}
+      {actions.dialog}
+    </section>
+  )
+}
+
+const devboxesOf = (alerts: readonly Alert[]) => [
+  ...new Set(alerts.filter(isRunning).map(({ devbox_id }) => devbox_id)),
+]
+
+const isAboutDevbox = ({ kind }: Alert) => kind !== 'test' && kind !== 'job'
+/** The alert is about a devbox that still runs. */
+const isRunning = ({ kind }: Alert) => kind === 'eviction' || kind === 'end'
+
+const columns: Column<Alert>[] = [
+  pendingNameColumn,
+  {
+    id: 'left',
+    header: 'Time left',
+    priority: 2,
+    width: '6rem',
+    align: 'right',
+    cell: (alert) => <TimeLeft alert={alert} />,
+  },
+  kindColumn,
+  stateColumn(3, (alert) => <PendingState alert={alert} />),
+  metadataColumn,
+  {
+    id: 'running',
+    header: 'What runs there',
+    priority: 4,
+    width: '13rem',
+    cell: (alert) => isRunning(alert) && <RunningThere alert={alert} />,
+  },
+]
+
+const PendingState = ({ alert }: { alert: Alert }) => {
+  const { data: feed } = useQuery(alertQueries.feed())
+  const isQuiet = useClock((nowMs) => isSilenced(alert, feed.silences, consoleTime(feed, nowMs)))
+  return (
+    <State alert={alert}>
+      {isQuiet && (
+        <span title="Silenced: it makes no noise" className="shrink-0 text-muted">
+          <BellOff aria-hidden className="size-3.5" />
+          <span className="sr-only">Silenced</span>
+        </span>
+      )}
+      {alert.acknowledged_ms === null && <RelativeTime ms={alert.first_heard_ms} className="text-muted" />}
+    </State>
+  )
+}
+
+const TimeLeft = ({ alert }: { alert: Alert }) => {
+  const { data: feed } = useQuery(alertQueries.feed())
+  const urgency = useClock((nowMs) => urgencyOfTime(alertLeftMs(feed, alert, nowMs), alert.kind === 'end'))
+  const isDue = useClock((nowMs) => alertLeftMs(feed, alert, nowMs) === 0)
+  // Nothing is lost when the minute of a test is over.
+  const tone = alert.kind === 'test' ? 'neutral' : urgency
+  if (hasHappened(alert)) return <RelativeTime ms={alert.deadline_ms} />
+  return (
+    <span className={timeClasses[tone]}>
+      {isDue ? <span title={isoTime(alert.deadline_ms)}>Due</span> : <Countdown deadlineMs={alert.deadline_ms} />}
+    </span>
+  )
+}
+
+const timeClasses: Record<Urgency, string> = {
+  danger: 'font-semibold text-danger',
+  attention: 'font-medium text-attention',
+  neutral: 'font-medium',
+}
+
+interface AlertActions {
+  acknowledge(alerts: readonly Alert[]): void
+  snapshot(alerts: readonly Alert[]): void
+  /** Asks first. */
+  suspend(alerts: readonly Alert[]): void
+  copyOut(alert: Alert): void
+  /** Takes the eviction back. */
+  cancel(alert: Alert): void
+  dialog: ReactNode
+}
+
+const useAlertActions = (): AlertActions => {
+  const acknowledge = useMutation(alertMutations.acknowledge())
+  const snapshot = useMutation(snapshotMutations.create())
+  const suspend = useMutation(devboxMutations.suspend())
+  const cancel = useMutation(alertMutations.endDrill())
+  const [suspending, setSuspending] = useState<readonly string[]>()
+  return {
+    acknowledge: (alerts) =>
+      acknowledge.mutate(alerts.map(idOf), {
+        onError: toast.failed('Nothing was acknowledged'),
+      }),
+    snapshot: (alerts) =>
+      void actOnEach(words.snapshot, devboxesOf(alerts), (devboxId) =>
+        snapshot.mutateAsync({ devboxId, name: 'before-eviction', metadata: { reason: 'eviction' } }),
+      ),
+    suspend: (alerts) => setSuspending(devboxesOf(alerts)),
+    copyOut: (alert) => {
+      toast.info(`Packing the home folder of ${alertName(alert)}`)
+      downloadHome(alert.devbox_id).catch(toast.failed('The home folder was not copied'))
+    },
+    cancel: (alert) =>
+      cancel.mutate(alert.devbox_id, {
+        onSuccess: () => toast.ok(`${alertName(alert)} is not evicted`),
+        onError: toast.failed('The eviction was not cancelled'),
+      }),
+    dialog: suspending && (
+      <ConfirmDialog
+        open
+        onOpenChange={(isOpen) => !isOpen && setSuspending(undefined)}
+        title={suspending.length === 1 ? 'Suspend devbox?' : `Suspend ${suspending.length} devboxes?`}
+        consequence={
+          suspending.length === 1
+            ? 'Its processes and terminals end now. Its disk stays, and it can be resumed.'
+            : `The processes and terminals of ${suspending.length} devboxes end now. Their disks stay, and they can be resumed.`
+        }
+        confirmLabel={suspending.length === 1 ? 'Suspend devbox' : `Suspend ${suspending.length} devboxes`}
+        tone="primary"
+        onConfirm={() => {
+          setSuspending(undefined)
+          void actOnEach(words.suspend, suspending, (id) => suspend.mutateAsync(id))
+        }}
+      />
+    ),
+  }
+}
+
+const words = {
+  snapshot: { done: 'Snapshot begun', failed: 'Not every snapshot was begun' },
+  suspend: { done: 'Suspending', failed: 'Not every devbox was suspended' },
+} as const
+
+interface RowActionsProps {
+  alert: Alert
+  actions: AlertActions
+  isLocal: boolean
+  onSilence: () => void
+}
+
+const RowActions = ({ alert, actions, isLocal, onSilence }: RowActionsProps) => {
+  const name = alertName(alert)
+  const { keepAlive } = useRescue()
+  const noDevbox = isRunning(alert)
+    ? null
+    : alert.kind === 'failure'
+      ? 'The devbox no longer runs'
+      : `A ${alert.kind} is about no devbox`
+  return (
+    <>
+      <IconButton
+        size="sm"
+        icon={Check}
+        label={`Acknowledge ${name}`}
+        disabledReason={alert.state === 'new' ? null : 'Somebody has taken it on already'}
+        onClick={() => actions.acknowledge([alert])}
+      />
+      <DropdownMenu
+        label={`Actions for ${name}`}
+        trigger={<IconButton size="sm" icon={Ellipsis} label={`More actions for ${name}`} />}
+        items={[
+          ...(alert.end?.cause === 'keep_alive'
+            ? [{ label: 'Keep alive', icon: RefreshCw, onSelect: () => keepAlive(alert.devbox_id) }]
+            : []),
+          {
+            label: 'Open terminal',
+            icon: SquareTerminal,
+            href: paths.devbox(alert.devbox_id, 'terminal'),
+            disabledReason: noDevbox,
+          },
+          {
+            label: 'Take snapshot now',
+            icon: Camera,
+            disabledReason: noDevbox,
+            onSelect: () => actions.snapshot([alert]),
+          },
+          { label: 'Suspend now', icon: Pause, disabledReason: noDevbox, onSelect: () => actions.suspend([alert]) },
+          {
+            label: 'Download home folder',
+            icon: Download,
+            disabledReason: noDevbox,
+            onSelect: () => actions.copyOut(alert),
+          },
+          ...(alert.kind === 'eviction'
+            ? [
+                {
+                  label: alert.is_drill ? 'Cancel drill' : 'Cancel eviction',
+                  icon: Ban,
+                  disabledReason: isLocal ? null : 'Only the local service takes an eviction back',
+                  onSelect: () => actions.cancel(alert),
+                },
+              ]
+            : []),
+          'separator',
+          {
+            label: 'Silence by metadata',
+            icon: BellOff,
+            disabledReason: Object.keys(alert.metadata).length === 0 ? 'The devbox has no metadata' : null,
+            onSelect: onSilence,
+          },
+          {
+            label: 'Copy for a chat',
+            icon: Copy,
+            onSelect: () =>
+              void writeClipboard(alertText(alert, location.origin + paths.evictions({ alert: alert.id }))).then(
+                (isCopied) => (isCopied ? toast.ok('Copied') : toast.danger('The browser refused to copy')),
+              ),
+          },
+        ]}
+      />
+    </>
+  )
+}

@@ -1,0 +1,119 @@
+'use client'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { BellOff, X } from 'lucide-react'
+import { useState } from 'react'
+import { Button } from '#components/ui/button.tsx'
+import { SelectField } from '#components/ui/choice/select-field.tsx'
+import { TextField } from '#components/ui/field.tsx'
+import { FormDialog } from '#components/ui/form-dialog.tsx'
+import { IconButton } from '#components/ui/icon-button.tsx'
+import { KeyValueEditor } from '#components/ui/key-value-editor.tsx'
+import { rowsToMap } from '#components/ui/key-values.ts'
+import { MetadataChips } from '#components/ui/metadata-chips.tsx'
+import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { toast } from '#components/ui/toast.tsx'
+import { useClock } from '#components/ui/use-clock.ts'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { consoleTime } from '#lib/browser/alerts/alert-feed.ts'
+import { alertMutations, alertQueries } from '#lib/browser/queries/alerts.ts'
+import { isSilenced } from '#lib/protocol/alerts.ts'
+
+/** Which alerts make no noise, until when, and who wanted that. */
+export const Silences = ({ onAdd }: { onAdd: () => void }) => {
+  const { data: feed } = useQuery(alertQueries.feed())
+  const end = useMutation({
+    ...alertMutations.endSilence(),
+    onError: toast.failed('The silence was not ended'),
+  })
+  const ids = useClock((nowMs) =>
+    feed.silences
+      .filter(({ until_ms }) => until_ms > consoleTime(feed, nowMs))
+      .map(({ id }) => id)
+      .join(' '),
+  )
+  const current = feed.silences.filter(({ id }) => ids.split(' ').includes(id))
+  return (
+    <section aria-labelledby="silences" className="space-y-2">
+      <div className="flex items-center justify-between gap-3">
+        <h2 id="silences" className="text-lg font-medium">
+          Silences
+        </h2>
+        <Button size="sm" icon={BellOff} onClick={onAdd}>
+          Add silence
+        </Button>
+      </div>
+      {current.length === 0 && (
+        <p className="text-muted">
+          None. A silence keeps alerts of some devboxes quiet until a time; they stay listed.
+        </p>
+      )}
+      <ul>
+        {current.map((silence) => (
+          <li key={silence.id} className="flex items-center gap-3 border-b border-line py-1.5">
+            <div className="min-w-0 flex-1 space-y-1">
+              <MetadataChips metadata={silence.metadata} />
+              <p className="text-sm text-muted">
+                {feed.open.filter((alert) => isSilenced(alert, [silence], silence.created_ms)).length} pending silenced,
+                until <RelativeTime ms={silence.until_ms} />, by <VisibleText max={40}>{silence.by}</VisibleText>
+                {silence.comment && (
+                  <>
+                    : <VisibleText max={200}>{silence.comment}</VisibleText>
+                  </>
+                )}
+              </p>
+            </div>
+            <IconButton size="sm" icon={X} label="End this silence" onClick={() => end.mutate(silence.id)} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+const durations = [
+  { value: '30', label: '30 minutes' },
+  { value: '120', label: '2 hours' },
+  { value: '480', label: '8 hours' },
+  { value: '1440', label: '24 hours' },
+]
+
+export const SilenceDialog = ({ metadata, onClose }: { metadata: Record<string, string>; onClose: () => void }) => {
+  const { data: feed } = useQuery(alertQueries.feed())
+  const [rows, setRows] = useState(Object.entries(metadata).map(([key, value]) => ({ key, value })))
+  const [problem, setProblem] = useState<string | null>(null)
+  const [minutes, setMinutes] = useState('120')
+  const [comment, setComment] = useState('')
+  const silence = useMutation(alertMutations.silence())
+  const pairs = rowsToMap(rows)
+  const isAny = pairs.ok && Object.keys(pairs.map).length > 0
+  const covered = isAny
+    ? feed.open.filter((alert) => isSilenced(alert, [{ metadata: pairs.map, until_ms: 1 }], 0)).length
+    : 0
+  const submit = () => {
+    const none = pairs.ok && !isAny ? 'Name at least one key and its value' : null
+    setProblem(pairs.ok ? none : pairs.message)
+    if (!pairs.ok || none) return
+    const until_ms = Math.round(consoleTime(feed, Date.now())) + Number(minutes) * 60_000
+    silence.mutate({ metadata: pairs.map, until_ms, comment: comment.trim() }, { onSuccess: onClose })
+  }
+  return (
+    <FormDialog
+      open
+      losesInput
+      onOpenChange={onClose}
+      title="Silence alerts"
+      description="Alerts of devboxes that have all of this metadata make no noise, in every browser and for the webhook. They stay listed."
+      busy={silence.isPending}
+      onSubmit={submit}
+      submitLabel="Silence alerts"
+      error={silence.error}
+    >
+      <KeyValueEditor label="Metadata" addLabel="Add metadata" value={rows} onChange={setRows} error={problem} />
+      <p role="status" className="text-sm text-muted">
+        {covered} of {feed.open.length} pending alerts {covered === 1 ? 'has' : 'have'} all of it.
+      </p>
+      <SelectField label="For how long" options={durations} value={minutes} onPick={setMinutes} />
+      <TextField label="Comment" optional maxLength={500} value={comment} onText={setComment} />
+    </FormDialog>
+  )
+}

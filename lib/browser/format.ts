@@ -1,0 +1,96 @@
+/** 1234567 as "1,234,567". */
+export const formatCount = (count: number): string => numbers.format(count)
+const numbers = new Intl.NumberFormat('en')
+
+/** "1 run", "12 runs". */
+export const formatCountOf = (count: number, one: string, many = `${one}s`): string =>
+  `${formatCount(count)} ${count === 1 ? one : many}`
+
+/** A sentence for a count, with `{count}` and other `{name}` values filled in. */
+export const counted = (
+  count: number,
+  one: string,
+  many: string,
+  values: Readonly<Record<string, string | number>> = {},
+): string => {
+  const all: Record<string, string | number> = { ...values, count: formatCount(count) }
+  return (count === 1 ? one : many).replace(/\{(\w+)\}/g, (_, name: string) => String(all[name] ?? ''))
+}
+
+const units = { millisecond: 'ms', second: 's', minute: 'min', hour: 'h', day: 'd' } as const
+export type Unit = keyof typeof units
+
+/** "3 min", "4.0 s". */
+export const formatUnit = (amount: number, unit: Unit, digits = 0): string => `${amount.toFixed(digits)} ${units[unit]}`
+
+/** A time for machines and files; undefined for one that nobody told (NaN, or null, as JSON has it) or no date can hold. */
+export const isoTime = (ms: number): string | undefined =>
+  Number.isFinite(ms) && Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : undefined
+
+/** Binary units with three digits: "1.21 MiB". */
+export const formatBytes = (bytes: number): string => {
+  const power = bytes < 1 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), byteUnits.length - 1)
+  const amount = bytes / 1024 ** power
+  const digits = amount >= 1000 ? 4 : 3
+  const precision = power > 0 ? { minimumSignificantDigits: digits, maximumSignificantDigits: digits } : {}
+  const number = new Intl.NumberFormat('en', { ...precision, useGrouping: false })
+  return `${number.format(amount)} ${byteUnits[power]}`
+}
+
+const byteUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
+
+/** The two largest units: "850 ms", "4.2 s", "3 min 5 s", "2 h 10 min", "5 d 3 h". */
+export const formatDurationMs = (ms: number): string => {
+  if (ms < 1000) return formatUnit(Math.max(0, Math.round(ms)), 'millisecond')
+  if (ms < 10_000) return formatUnit(Math.floor(ms / 100) / 10, 'second', 1)
+  const seconds = Math.floor(ms / 1000)
+  const parts: [number, Unit][] = [
+    [Math.floor(seconds / 86_400), 'day'],
+    [Math.floor(seconds / 3600) % 24, 'hour'],
+    [Math.floor(seconds / 60) % 60, 'minute'],
+    [seconds % 60, 'second'],
+  ]
+  const first = parts.findIndex(([amount]) => amount > 0)
+  return parts
+    .slice(first, first + 2)
+    .filter(([amount]) => amount > 0)
+    .map(([amount, unit]) => formatUnit(amount, unit))
+    .join(' ')
+}
+
+/** The same for what still runs: whole seconds, so that it ticks evenly. */
+export const formatElapsedMs = (ms: number): string =>
+  ms < 10_000 ? formatUnit(Math.max(0, Math.floor(ms / 1000)), 'second') : formatDurationMs(ms)
+
+/** A place in something that is played: "0:07", "12:05", "1:02:09". */
+export const formatClock = (ms: number): string => {
+  const seconds = Math.max(0, Math.floor(ms / 1000))
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60]
+  const two = (part: number) => String(part).padStart(2, '0')
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`
+}
+
+/** What a list says about its size; `total` is null where nobody counted. */
+export const formatShown = (shown: number, hasMore: boolean, total: number | null | undefined): string => {
+  // Rows made since the total was counted must not make it say "21 of 20".
+  if (Number.isFinite(total)) return `Showing ${formatCount(shown)} of ${formatCount(Math.max(shown, total ?? 0))}`
+  return `Showing ${formatCount(shown)}${hasMore ? ', more exist' : ''}`
+}
+
+export interface ListSize {
+  /** Rows on the page. */
+  shown: number
+  /** Rows that match the filters of the service and are loaded; the page's own filters may show fewer. */
+  loaded: number
+  /** How many match in all; null where nobody counted. */
+  total: number | null
+  hasMore: boolean
+}
+
+/** What a list says about its size when the page filters, too, what is loaded. */
+export const formatSize = ({ shown, loaded, total, hasMore }: ListSize): string => {
+  if (shown === loaded) return formatShown(shown, hasMore, total)
+  if (!hasMore) return formatShown(shown, hasMore, total ?? loaded)
+  const rest = total === null ? 'more exist' : `${formatCount(Math.max(loaded, total))} in all`
+  return `Showing ${formatCount(shown)} of ${formatCount(loaded)} loaded, ${rest}`
+}

@@ -1,0 +1,616 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, request as forward, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Duplex } from 'node:stream'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { environmentManager, QueryObserver } from '@tanstack/react-query'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { WebSocket as NodeWebSocket, WebSocketServer } from 'ws'
+import { ApiError } from '#lib/client/api-error.ts'
+import { createClient } from '#lib/client/client.ts'
+import { startConsole, type TestConsole } from '#lib/gateway/testing.ts'
+import type { AlertHealth } from '#lib/protocol/alerts.ts'
+import { unattendedEnd } from '#lib/protocol/devbox-ends.ts'
+import type { LiveEndpoint, LiveItems, LiveTopic } from '#lib/protocol/live.ts'
+import { emptyAlertFeed, nextAlertFeed } from '../alerts/alert-feed.ts'
+import { makeQueryClient } from '../queries/query-client.ts'
+import { currentEvictions, emptyFeed, nextFeed, remainingMs } from './eviction-feed.ts'
+import { LiveConnection, type LiveHealth } from './follow.ts'
+
+/**
+ * What may go wrong between a service, the console and its pages, in one table: each row of faults is a test below, or
+ * names the tests that stand beside what they are about.
+ */
+const elsewhere: Record<string, [file: string, title: string][]> = {
+  '2 away for ten minutes': [
+    ['lib/gateway/evictions/hub.test.ts', 'asks a service that is away ever more seldom, never in step'],
+  ],
+  '3 back for many consoles at once': [
+    ['lib/gateway/evictions/hub.test.ts', 'waits so that many consoles come back spread over seconds'],
+  ],
+  '4 429 with Retry-After': [
+    ['lib/gateway/evictions/hub.test.ts', 'waits as long as the service asks'],
+    ['components/ui/error-state.test.tsx', 'counts down to when the service may be asked again'],
+  ],
+  '6 401 on the stream': [
+    ['lib/gateway/evictions/hub.test.ts', 'retries after a %i as soon as another call with the key succeeds'],
+  ],
+  '7 half-open': [
+    ['lib/browser/live/follow.test.ts', 'is late when the service is frozen, and live when it is heard again'],
+    ['lib/gateway/evictions/hub.test.ts', 'connects anew to a service that has fallen silent'],
+  ],
+  '8 no keep-alive ever': [
+    ['lib/gateway/evictions/hub.test.ts', 'reconnects without a word, however late and in whatever order'],
+  ],
+  '9 repeated and reordered': [
+    ['lib/gateway/evictions/hub.test.ts', 'takes the latest deadline received, and tells a repeated one once'],
+    ['lib/gateway/alerts/alerts.test.ts', 'is new again with an earlier deadline'],
+  ],
+  '11 malformed events': [
+    ['lib/client/events.test.ts', 'reads %s in chunks of any size'],
+    ['lib/gateway/evictions/hub.test.ts', 'survives events that are none'],
+  ],
+  '13 hidden tab': [['e2e/evictions.spec.ts', 'ten tabs announce each eviction once']],
+  '14 many tabs': [
+    ['e2e/evictions.spec.ts', 'ten tabs announce each eviction once'],
+    ['lib/browser/live/follow.test.ts', 'shares one connection, ten commands and more'],
+  ],
+  '15 wrong clock': [
+    ['e2e/evictions.spec.ts', 'a wrong clock changes nothing'],
+    ['lib/browser/alerts/alert-feed.test.ts', 'counts down by the clock of the console'],
+  ],
+  '17 a proxy that holds back': [['e2e/faults.spec.ts', 'a proxy that holds WebSockets back is named on the page']],
+  '18 slow reader': [
+    ['lib/gateway/live/live-page.test.ts', 'is sent no more than half a mebibyte of a flood'],
+    ['lib/gateway/evictions/hub.test.ts', 'keeps nothing for a browser that does not read'],
+  ],
+  '19 slow reader of a file': [['lib/gateway/http/proxy.test.ts', 'do not pile up when the browser reads slowly']],
+  '20 cut download': [['lib/gateway/http/proxy.test.ts', 'fail in the browser when the service breaks off']],
+  '21 cancelled download': [
+    ['lib/gateway/http/proxy.test.ts', 'are broken off at the service when the browser leaves'],
+  ],
+  '22 ended with streams, terminals and a download open': [
+    ['e2e/console-away.spec.ts', 'one that is ended tells all, finishes what is read, and exits by itself'],
+  ],
+  '23 killed': [['e2e/console-away.spec.ts', 'a console that is killed is said so at once']],
+  '32 no file descriptors': [
+    ['lib/service/http/connection-limit.test.ts', 'refuses new connections with 503'],
+    ['e2e/console-away.spec.ts', 'a console out of files refuses what is new and goes on'],
+  ],
+  '35 changed answers': [['e2e/faults.spec.ts', '200 changes anywhere in the answers of the service']],
+  '34 slow service': [['lib/gateway/http/proxy.test.ts', 'include no answer in time, with when to come back']],
+  '37 a web page': [['lib/gateway/http/proxy.test.ts', 'is a web page with status %i']],
+}
+
+const root = join(import.meta.dirname, '../../..')
+
+describe('a fault that is tried beside what it is about', () => {
+  it.each(Object.entries(elsewhere))('%s', (_, tests) => {
+    for (const [file, title] of tests) expect(readFileSync(join(root, file), 'utf8')).toContain(title)
+  })
+})
+
+/** A service that does as it is told. */
+let service: Server
+let watches: ServerResponse[]
+let asked: string[]
+let answer: (request: IncomingMessage, response: ServerResponse) => void
+let onWatch: (response: ServerResponse) => void
+/** How far the clock of the service is ahead. */
+let aheadMs: number
+let gateway: TestConsole
+const leaving: AbortController[] = []
+
+const json = (response: ServerResponse, body: unknown, status = 200) =>
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+const stream = (response: ServerResponse) =>
+  response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': connected\n\n')
+const say = (response: ServerResponse | undefined, devbox_id: string, eviction_deadline_ms = Date.now() + 3_600_000) =>
+  response?.write(`data: ${JSON.stringify({ devbox_id, eviction_deadline_ms })}\n\n`)
+
+beforeEach(async () => {
+  watches = []
+  asked = []
+  onWatch = stream
+  answer = (_, response) => json(response, { devboxes: [], has_more: false })
+  aheadMs = 0
+  service = createServer((request, response) => {
+    response.setHeader('date', new Date(Date.now() + aheadMs).toUTCString())
+    if (request.url === '/v1/accounts/me') return json(response, { id: 'acc', name: 'Scripted' })
+    if (request.url === '/healthz') return json(response, {})
+    if (request.url?.endsWith('/watch')) {
+      watches.push(response)
+      return onWatch(response)
+    }
+    asked.push(`${request.method} ${request.url?.split('?')[0]}`)
+    answer(request, response)
+  }).listen(0, '127.0.0.1')
+  await once(service, 'listening')
+  gateway = await startConsole({ url: `http://127.0.0.1:${(service.address() as AddressInfo).port}` })
+})
+afterEach(async () => {
+  vi.restoreAllMocks()
+  for (const each of leaving.splice(0)) each.abort()
+  await gateway.close()
+  service.close()
+  service.closeAllConnections()
+})
+
+/** A page, and what it follows. */
+const openPage = async (url = `${gateway.url.replace('http', 'ws')}/api/live`, times = {}) => {
+  const cookie = await gateway.signIn('ak_scripted')
+  class PageSocket extends NodeWebSocket {
+    constructor(address: string) {
+      super(address, { headers: { cookie }, origin: gateway.origin })
+      this.on('error', () => undefined)
+    }
+  }
+  const connection = new LiveConnection({
+    url: () => url,
+    ask: async (signal) => {
+      const answered = await fetch(`${url.replace('ws', 'http')}/now`, { headers: { cookie }, signal })
+      if (!answered.ok) throw new Error(`Answered ${answered.status}`)
+      return answered.json()
+    },
+    isSignedOut: async () => false,
+    onSignedOut: () => undefined,
+    WebSocket: PageSocket as unknown as typeof WebSocket,
+    times: { lookMs: 20, firstMs: 10, maxMs: 100, lingerMs: 0, ...times },
+  })
+  const follow = <E extends LiveEndpoint>(topic: LiveTopic<E>) => {
+    const items: LiveItems[E][] = []
+    const health: LiveHealth[] = []
+    const controller = new AbortController()
+    leaving.push(controller)
+    connection
+      .follow(topic, {
+        signal: controller.signal,
+        onItems: (some) => items.push(...some),
+        onHealth: (now) => health.push(now),
+      })
+      .catch(() => undefined)
+    const is = (state: LiveHealth['state']) => expect.poll(() => health.at(-1)?.state).toBe(state)
+    return { items, health, is }
+  }
+  const evictions = () => {
+    const followed = follow({ endpoint: 'evictions.watch' })
+    return { ...followed, feed: () => nextFeed(emptyFeed, followed.items) }
+  }
+  return { connection, follow, evictions, cookie }
+}
+/** As PEM. All but the first of the pairs are signed by `authority`. */
+const makeCertificates = (folder: string) => {
+  const openssl = (...args: string[]) =>
+    execFileSync('openssl', args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
+  const file = (name: string) => readFileSync(join(folder, name), 'utf8')
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
+  openssl('req', '-x509', ...key, '-keyout', 'ca.key', '-out', 'ca.pem', '-subj', '/CN=authority', '-days', '9')
+  openssl('req', '-x509', ...key, '-keyout', 'own.key', '-out', 'own.pem', '-subj', '/CN=127.0.0.1', '-days', '9')
+  writeFileSync(join(folder, 'index'), '')
+  writeFileSync(
+    join(folder, 'ca.conf'),
+    '[ca]\ndefault_ca=one\n[one]\ndatabase=index\nnew_certs_dir=.\nrand_serial=yes\ndefault_md=sha256\npolicy=any\n' +
+      'unique_subject=no\ncopy_extensions=copy\nx509_extensions=leaf\n[any]\ncommonName=supplied\n[leaf]\nbasicConstraints=CA:FALSE\n',
+  )
+  const signed = (name: string, subjectAltName: string, from: string, until: string) => {
+    const altName = ['-addext', `subjectAltName=${subjectAltName}`]
+    openssl('req', ...key, '-keyout', `${name}.key`, '-out', `${name}.csr`, '-subj', `/CN=${name}`, ...altName)
+    const validity = ['-startdate', from, '-enddate', until]
+    const given = ['-in', `${name}.csr`, '-out', `${name}.pem`, '-cert', 'ca.pem', '-keyfile', 'ca.key', '-notext']
+    openssl('ca', '-batch', '-config', 'ca.conf', ...validity, ...given)
+    return { key: file(`${name}.key`), cert: file(`${name}.pem`) }
+  }
+  return {
+    authority: file('ca.pem'),
+    selfSigned: { key: file('own.key'), cert: file('own.pem') },
+    expired: signed('expired', 'IP:127.0.0.1', '20200101000000Z', '20210101000000Z'),
+    early: signed('early', 'IP:127.0.0.1', '20900101000000Z', '20910101000000Z'),
+    otherName: signed('other', 'DNS:elsewhere.example', '20200101000000Z', '20910101000000Z'),
+  }
+}
+/** How the console hears of evictions, as the page of evictions is told. */
+const streamHealth = async (cookie: string) =>
+  ((await (await gateway.fetch('/api/alerts/health', { cookie })).json()) as AlertHealth).stream
+/** Clocks here are off by more than this or not at all: a busy machine hears of the time seconds late. */
+const aMinuteMs = 60_000
+
+describe('the stream of the service', () => {
+  it('1 reset in the middle: opened again within two seconds, and nothing stands there twice', async () => {
+    const page = (await openPage()).evictions()
+    await page.is('live')
+    onWatch = (response) => {
+      stream(response)
+      say(response, 'dbx_1', 9e12)
+    }
+    say(watches[0], 'dbx_1', 9e12)
+    await expect.poll(() => page.feed().pending).toHaveLength(1)
+    watches[0]?.socket?.resetAndDestroy()
+    await expect.poll(() => watches.length).toBeGreaterThan(1)
+    await page.is('live')
+    expect(page.feed().pending).toEqual([{ devbox_id: 'dbx_1', eviction_deadline_ms: 9e12 }])
+  })
+
+  it('2 away: asked again and again, and the last data stays with its age', async () => {
+    const page = (await openPage()).evictions()
+    await page.is('live')
+    say(watches[0], 'dbx_1', 9e12)
+    await expect.poll(() => page.feed().pending).toHaveLength(1)
+    onWatch = (response) => response.destroy()
+    watches[0]?.destroy()
+    await page.is('lost')
+    const { sinceMs } = page.health.at(-1) as LiveHealth
+    await expect.poll(() => watches.length).toBeGreaterThan(2)
+    expect(page.feed().pending).toHaveLength(1)
+    expect(page.health.at(-1)?.sinceMs).toBe(sinceMs)
+  })
+
+  it('4 429 with Retry-After: the page knows when it is tried again', async () => {
+    onWatch = (response) => response.writeHead(429, { 'retry-after': '30' }).end()
+    const page = (await openPage()).evictions()
+    await page.is('lost')
+    const { error } = page.health.at(-1) as LiveHealth
+    expect(Math.abs((error?.retryAtMs ?? 0) - Date.now() - 30_000)).toBeLessThan(20_000)
+    expect(watches).toHaveLength(1)
+  })
+
+  it('10 an event lost, found by the next connection: told, and marked as found late', async () => {
+    const opened = await openPage()
+    const page = opened.follow({ endpoint: 'alerts.watch' })
+    await page.is('live')
+    await expect.poll(async () => (await streamHealth(opened.cookie)).state).toBe('live')
+    onWatch = (response) => {
+      stream(response)
+      say(response, 'dbx_lost')
+    }
+    watches[0]?.destroy()
+    await expect
+      .poll(() => page.items.map(({ data }) => data))
+      .toContainEqual(expect.objectContaining({ devbox_id: 'dbx_lost', state: 'new', found_late: true }))
+    expect(await streamHealth(opened.cookie)).toMatchObject({ reconnects: 1, gaps: [{ from_ms: expect.any(Number) }] })
+  })
+
+  it('11 byte by byte, with marks, comments and lines of all kinds: read all the same, and what is none is counted', async () => {
+    const opened = await openPage()
+    const page = opened.evictions()
+    await opened.follow({ endpoint: 'alerts.watch' }).is('live')
+    await page.is('live')
+    const text =
+      ': a comment\r\nid: 1\r\nevent: eviction\r\ndata:{"devbox_id":"dbx_é",\r\ndata: "eviction_deadline_ms":9000000000000}\r\n\r\n' +
+      'data: {"devbox_id":7}\n\ndata: {"devbox_id":"dbx_far","eviction_deadline_ms":9000000000000000}\n\n' +
+      'data: {"devbox_id":"dbx_2","eviction_deadline_ms":9000000000000,"new":1}\n\n'
+    for (const byte of Buffer.from(text)) watches[0]?.write(Buffer.from([byte]))
+    await expect.poll(() => page.feed().pending.map(({ devbox_id }) => devbox_id)).toEqual(['dbx_2', 'dbx_é'])
+    expect(await streamHealth(opened.cookie)).toMatchObject({ unreadable: 2 })
+  })
+})
+
+describe('the page', () => {
+  it('12 an hour asleep: back at once when it wakes, with what is over gone and nothing told anew', async () => {
+    const opened = await openPage()
+    const page = opened.evictions()
+    const alerts = opened.follow({ endpoint: 'alerts.watch' })
+    const told = () =>
+      alerts.items.flatMap((item) => (item.event === 'alert' ? [`${item.data.state} #${item.data.alarms}`] : []))
+    answer = ({ url }, response) =>
+      json(response, url?.includes('dbx_1') ? { id: 'dbx_1', status: 'running' } : { devboxes: [], has_more: false })
+    await page.is('live')
+    await expect.poll(async () => (await streamHealth(opened.cookie)).state).toBe('live')
+    say(watches[0], 'dbx_1', Date.now() + 660_000)
+    await expect.poll(() => page.feed().pending).toHaveLength(1)
+    await expect.poll(told).toContain('new #1')
+    const now = Date.now
+    vi.spyOn(Date, 'now').mockImplementation(() => now() + 3_600_000)
+    opened.connection.check()
+    await page.is('live')
+    const feed = { ...page.feed(), health: page.health.at(-1) as LiveHealth }
+    expect(currentEvictions(feed, Date.now())).toEqual([])
+    // What it missed is told as what it came to, and no alarm of it is made up afterwards.
+    await expect.poll(() => told().at(-1)).toBe('passed #1')
+    expect(new Set(told())).toEqual(new Set(['new #1', 'passed #1']))
+  })
+
+  it('12 an hour asleep, with frames from before it still unread: never counts by their clock, and has what came', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const sockets = new WebSocketServer({ server })
+    const now = Date.now
+    let aheadMs = 0
+    const deadlineMs = now() + 7_200_000
+    const heartbeat = (now_ms: number) => JSON.stringify({ t: 'heartbeat', now_ms })
+    const snapshot = (...ids: string[]) => ({
+      event: 'snapshot',
+      data: {
+        evictions: ids.map((devbox_id) => ({ devbox_id, eviction_deadline_ms: deadlineMs })),
+        upstream: { state: 'live', since_ms: 0, attempt: 0 },
+      },
+    })
+    sockets.on('connection', (socket) => {
+      socket.send(heartbeat(now() + aheadMs))
+      const item = aheadMs === 0 ? snapshot('dbx_1') : snapshot('dbx_1', 'dbx_2')
+      socket.on('message', () => socket.send(JSON.stringify({ t: 'data', id: 1, position: '', items: [item] })))
+    })
+    const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`
+    // No timer of the page runs while it sleeps, nor before it has heard.
+    const page = (await openPage(url, { lookMs: 60_000 })).evictions()
+    await expect.poll(() => page.feed().pending).toHaveLength(1)
+    const [before] = [...sockets.clients]
+    const unread = heartbeat(now())
+    aheadMs = 3_600_000
+    vi.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs)
+    before?.send(unread)
+    await expect.poll(() => page.feed().pending).toHaveLength(2)
+    for (const health of page.health) expect(Math.abs(health.clockOffsetMs)).toBeLessThan(aMinuteMs)
+    const feed = { health: page.health.at(-1) as LiveHealth }
+    const leftMs = remainingMs(feed, { eviction_deadline_ms: deadlineMs }, Date.now())
+    expect(Math.abs(leftMs - (deadlineMs - Date.now()))).toBeLessThan(aMinuteMs)
+    for (const socket of sockets.clients) socket.terminate()
+    server.close()
+  })
+
+  it.each([
+    ['ahead', 600_000],
+    ['behind', -600_000],
+  ])('15 a service whose clock is ten minutes %s: its deadlines are counted by its own clock', async (_, ms) => {
+    aheadMs = ms
+    const opened = await openPage()
+    const [page, alerts] = [opened.evictions(), opened.follow({ endpoint: 'alerts.watch' })]
+    await page.is('live')
+    await expect.poll(() => Math.abs((page.health.at(-1)?.clockOffsetMs ?? 0) - ms)).toBeLessThan(aMinuteMs)
+    const deadlineMs = Date.now() + ms + 300_000
+    say(watches.at(-1), 'dbx_1', deadlineMs)
+    await expect.poll(() => page.feed().pending).toHaveLength(1)
+    const leftMs = remainingMs(
+      { health: page.health.at(-1) as LiveHealth },
+      { eviction_deadline_ms: deadlineMs },
+      deadlineMs - ms - 300_000,
+    )
+    expect(Math.abs(leftMs - 300_000)).toBeLessThan(aMinuteMs)
+    const told = expect.objectContaining({ devbox_id: 'dbx_1', state: 'new', alarms: 1 })
+    await expect.poll(() => alerts.items).toContainEqual({ event: 'alert', data: told })
+  })
+
+  it('16 a clock of the console that jumps: followed with the next heartbeat, and no time left is below zero', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const sockets = new WebSocketServer({ server })
+    const beat = (aheadMs: number) => {
+      for (const socket of sockets.clients)
+        socket.send(JSON.stringify({ t: 'heartbeat', now_ms: Date.now() + aheadMs }))
+    }
+    const page = (await openPage(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`)).evictions()
+    await expect.poll(() => sockets.clients.size).toBe(1)
+    const offset = () => page.health.at(-1)?.clockOffsetMs ?? 0
+    beat(0)
+    beat(120_000)
+    await expect.poll(() => Math.abs(offset() - 120_000)).toBeLessThan(10_000)
+    const feed = { health: page.health.at(-1) as LiveHealth }
+    expect(remainingMs(feed, { eviction_deadline_ms: Date.now() }, Date.now())).toBe(0)
+    beat(0)
+    await expect.poll(() => Math.abs(offset())).toBeLessThan(10_000)
+    for (const socket of sockets.clients) socket.terminate()
+    server.close()
+  })
+
+  it('17 a proxy that passes no WebSocket on: asked by calls meanwhile, said so, and live once it does', async () => {
+    const held: Duplex[] = []
+    let holds = true
+    const target = new URL(gateway.url)
+    const passOn = ({ url = '', method, headers }: IncomingMessage) =>
+      forward({
+        host: target.hostname,
+        port: target.port,
+        path: url,
+        method,
+        headers: { ...headers, host: target.host },
+      })
+    const proxy = createServer((asked, response) => {
+      asked.pipe(
+        passOn(asked).on('response', (answered) => {
+          response.writeHead(answered.statusCode ?? 502, answered.headers)
+          answered.pipe(response)
+        }),
+      )
+    })
+    proxy.on('upgrade', (asked, socket: Duplex) => {
+      if (holds) return held.push(socket)
+      const up = passOn(asked).on('upgrade', ({ rawHeaders }, upstream: Duplex) => {
+        const lines = rawHeaders.map((text, i) => (i % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join('')
+        socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines}\r\n`)
+        upstream.pipe(socket).pipe(upstream)
+        for (const each of [socket, upstream]) each.on('error', () => socket.destroy())
+      })
+      up.end()
+    })
+    proxy.listen(0, '127.0.0.1')
+    await once(proxy, 'listening')
+    const url = `ws://127.0.0.1:${(proxy.address() as AddressInfo).port}/api/live`
+    onWatch = (response) => {
+      stream(response)
+      say(response, 'dbx_1', 9e12)
+    }
+    answer = ({ url }, response) =>
+      json(response, url?.includes('dbx_1') ? { id: 'dbx_1', status: 'running' } : { devboxes: [], has_more: false })
+    const opened = await openPage(url, { pollAfterMs: 100, pollMs: 50, lostMs: 2_000 })
+    const [page, alerts] = [opened.evictions(), opened.follow({ endpoint: 'alerts.watch' })]
+    const log = opened.follow({ endpoint: 'logs.tail', params: { id: 'dbx_1' } })
+    await page.is('polled')
+    await alerts.is('polled')
+    await expect.poll(() => page.feed().pending).toEqual([{ devbox_id: 'dbx_1', eviction_deadline_ms: 9e12 }])
+    const open = () => nextAlertFeed(emptyAlertFeed, alerts.items).open.map(({ devbox_id }) => devbox_id)
+    await expect.poll(open).toEqual(['dbx_1'])
+    // What is told by events alone cannot be had in this way, and is not said to.
+    expect(log.health.map(({ state }) => state)).not.toContain('polled')
+    // Asked again, it tells what is new.
+    say(watches.at(-1), 'dbx_2', 8e12)
+    await expect.poll(() => page.feed().pending.map(({ devbox_id }) => devbox_id)).toEqual(['dbx_2', 'dbx_1'])
+    expect(page.health.map(({ state }) => state)).not.toContain('live')
+
+    holds = false
+    for (const socket of held) socket.destroy()
+    await page.is('live')
+    await alerts.is('live')
+    say(watches.at(-1), 'dbx_3', 7e12)
+    await expect.poll(() => page.feed().pending.map(({ devbox_id }) => devbox_id)).toContain('dbx_3')
+    proxy.closeAllConnections()
+    proxy.close()
+  })
+
+  it('22 a console that stops: its pages are told that it restarts, and come back by themselves', async () => {
+    const page = (await openPage()).evictions()
+    await page.is('live')
+    for (const { streams } of gateway.registry.openStreams.values())
+      for (const stream of [...streams]) stream.end('restarting')
+    await expect.poll(() => page.health.map(({ state }) => state)).toContain('lost')
+    await page.is('live')
+  })
+})
+
+describe('a call', () => {
+  const ask = async (path: string, init: Parameters<TestConsole['fetch']>[1] = {}) =>
+    gateway.fetch(path, { cookie: await gateway.signIn('ak_scripted'), ...init })
+  const headers = { 'content-type': 'application/json' }
+
+  it('4 429 with Retry-After: a read is made once more when its time has come, though the page is left and opened again', async () => {
+    environmentManager.setIsServer(() => false)
+    const times: number[] = []
+    answer = (_, response) => {
+      times.push(Date.now())
+      if (times.length > 1) return json(response, { devboxes: [], has_more: false })
+      response.writeHead(429, { 'content-type': 'application/json', 'retry-after': '2' }).end('{}')
+    }
+    const client = makeQueryClient()
+    client.mount()
+    const api = createClient({ baseUrl: gateway.registry.service.url(), headers: {} })
+    const open = () => {
+      const page = new QueryObserver(client, { queryKey: ['devboxes'], queryFn: () => api.devboxes.list() })
+      return { page, leave: page.subscribe(() => undefined) }
+    }
+    const first = open()
+    await expect.poll(() => first.page.getCurrentResult().status).toBe('error')
+    first.leave()
+    const { page, leave } = open()
+    expect(page.getCurrentResult().fetchStatus).toBe('idle')
+    await expect.poll(() => page.getCurrentResult().status).toBe('success')
+    expect(times).toHaveLength(2)
+    expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(1_990)
+    leave()
+    client.unmount()
+    environmentManager.setIsServer(() => true)
+  })
+
+  it('5 503 without a time: a read is passed on once, a write once, and no write is ever repeated', async () => {
+    answer = (_, response) => json(response, { code: 'unavailable', message: 'not now' }, 503)
+    expect((await ask('/api/v1/devboxes')).status).toBe(503)
+    expect((await ask('/api/v1/devboxes', { method: 'POST', headers, body: '{}' })).status).toBe(503)
+    expect(asked).toEqual(['GET /v1/devboxes', 'POST /v1/devboxes'])
+    expect(makeQueryClient().getDefaultOptions().mutations).toMatchObject({ retry: false })
+  })
+
+  it('33 a name that is none, and certificates of all wrong kinds: named apart, and no secret in the text', async () => {
+    const signIn = async (url: string) => {
+      const other = await startConsole({ url })
+      const body = JSON.stringify({ api_key: 'ak_secret' })
+      const answered = await other.fetch('/api/session', { method: 'POST', headers, body })
+      const text = await answered.text()
+      await other.close()
+      expect(text).not.toContain('ak_secret')
+      return JSON.parse(text).message
+    }
+    expect(await signIn('http://nowhere.invalid')).toMatch(/nowhere\.invalid cannot be reached: its name leads to no/)
+    const plain = gateway.registry.service.url().replace('http:', 'https:')
+    expect(await signIn(plain)).toMatch(/cannot be reached: it does not speak TLS/)
+    const folder = mkdtempSync(join(tmpdir(), 'devdeck-certificates-'))
+    const trusted = getCACertificates('default')
+    try {
+      const { authority, ...certificates } = makeCertificates(folder)
+      const words: Record<keyof typeof certificates, RegExp> = {
+        selfSigned: /its certificate is not trusted \(DEPTH_ZERO_SELF_SIGNED_CERT\)/,
+        expired: /its certificate has expired/,
+        early: /its certificate is not valid yet/,
+        otherName: /its certificate is for another name/,
+      }
+      setDefaultCACertificates([...trusted, authority])
+      for (const [kind, pair] of Object.entries(certificates)) {
+        const server = createTlsServer(pair, (_, response) => json(response, { id: 'acc', name: 'TLS' })).listen(0)
+        await once(server, 'listening')
+        const said = await signIn(`https://127.0.0.1:${(server.address() as AddressInfo).port}`)
+        expect(said).toMatch(words[kind as keyof typeof certificates])
+        server.close()
+      }
+    } finally {
+      setDefaultCACertificates(trusted)
+      rmSync(folder, { recursive: true })
+    }
+  })
+
+  it('34 left before it is answered: given up at the service, too', async () => {
+    const closed = Promise.withResolvers<void>()
+    const leave = new AbortController()
+    answer = (request) => {
+      request.once('close', () => closed.resolve())
+      leave.abort()
+    }
+    await expect(ask('/api/v1/devboxes', { signal: leave.signal })).rejects.toMatchObject({ name: 'AbortError' })
+    await closed.promise
+  })
+
+  it('35 answers that are changed anywhere: read as far as they go, or refused as no answer', async () => {
+    const whole = {
+      id: 'dbx_1',
+      name: 'api',
+      status: 'running',
+      create_time_ms: 1,
+      end_time_ms: null,
+      launch_parameters: { keep_alive_time_seconds: 3600, after_idle: { idle_time_seconds: 60, on_idle: 'suspend' } },
+      metadata: { team: 'core' },
+      capabilities: [],
+      state_transitions: [{ status: 'running', transition_time_ms: 1 }],
+      keep_alive_until_ms: 2,
+    }
+    const wrong = [null, 'novel', -1, 2 ** 60, [], {}, true, undefined]
+    const places = Object.keys(whole) as (keyof typeof whole)[]
+    const mutations = Array.from({ length: 200 }, (_, i) => ({
+      ...whole,
+      [places[i % places.length] as string]: wrong[Math.floor(i / places.length) % wrong.length],
+      [places[(i * 7 + 3) % places.length] as string]: wrong[(i * 5) % wrong.length],
+    }))
+    let next = 0
+    answer = (_, response) => json(response, { devboxes: [mutations[next++]], has_more: false })
+    const client = createClient({ baseUrl: gateway.registry.service.url(), headers: {} })
+    for (const _ of mutations) {
+      const devboxes = await client.devboxes.list().then(
+        (page) => page.devboxes,
+        (error: unknown) => {
+          expect(error).toBeInstanceOf(ApiError)
+          return []
+        },
+      )
+      for (const devbox of devboxes) {
+        const end = unattendedEnd(devbox)
+        if (end) expect(Number.isFinite(end.at_ms)).toBe(true)
+      }
+    }
+    expect(next).toBe(200)
+    answer = (_, response) => json(response, { devboxes: [{ ...whole, status: 'hibernating' }], has_more: false })
+    expect((await client.devboxes.list()).devboxes[0]?.status).toBe('hibernating')
+  })
+
+  it('36 a cancel that answers “running”: asked again until it is cancelled', async () => {
+    const run = { id: 'bmr_1', benchmark_id: null, name: 'run', state: 'running', start_time_ms: 1, metadata: {} }
+    const states = ['running', 'running', 'canceled']
+    answer = (request, response) =>
+      json(
+        response,
+        request.method === 'POST' ? run : { ...run, state: states.length > 1 ? states.shift() : states[0] },
+      )
+    const page = (await openPage()).follow({ endpoint: 'benchmarkRuns.get', params: { id: 'bmr_1' } })
+    const cancelled = await ask('/api/v1/benchmarks/runs/bmr_1/cancel', { method: 'POST', headers, body: '{}' })
+    expect((await cancelled.json()).state).toBe('running')
+    await expect.poll(() => page.items.map(({ state }) => state)).toEqual(['running', 'canceled'])
+  })
+})

@@ -1,0 +1,215 @@
+import { mutationOptions, type QueryClient, queryOptions } from '@tanstack/react-query'
+import { ApiError } from '#lib/client/api-error.ts'
+import { type BenchmarkJob, benchmarkJobs } from '#lib/contract/benchmark-jobs.ts'
+import {
+  BenchmarkRun,
+  type BenchmarkRunList,
+  type BenchmarkRunListQuery,
+  benchmarkRuns,
+} from '#lib/contract/benchmark-runs.ts'
+import { readLeniently } from '#lib/contract/lenient.ts'
+import { maxPageSize } from '#lib/contract/paging.ts'
+import { ScenarioRunList } from '#lib/contract/scenario-runs.ts'
+import { agentsWithRuns } from '#lib/protocol/job-agents.ts'
+import { browserApi } from '../api/browser-api.ts'
+import { askingEvery } from '../api/failures.ts'
+import { followQuery } from '../live/follow-query.ts'
+import { listPages, listRefresh, pushed, type Shown } from './list/pages.ts'
+
+const pageApi = browserApi({ benchmarkJobs, benchmarkRuns })
+type Api = typeof pageApi
+
+const runKeys = {
+  all: ['benchmark-runs'] as const,
+  lists: ['benchmark-runs', 'list'] as const,
+  one: (id: string) => ['benchmark-runs', 'get', id] as const,
+  scenarioRuns: (id: string) => ['benchmark-runs', 'scenario-runs', id] as const,
+  cancelling: (id: string) => ['benchmark-runs', 'cancelling', id] as const,
+}
+
+/** The job that made a run, and the agent it is of. */
+export interface RunOrigin {
+  job_id: string
+  job_name: string
+  agent_name: string
+  model_name: string | null
+  /** Outcomes there are of it. */
+  outcomes: number
+}
+
+/** Where a run comes from, as far as it tells itself; its name begins with that of its job. */
+export const ownOrigin = ({
+  name,
+  job_id,
+  agent_name,
+  model_name = null,
+  n_scenario_runs,
+}: BenchmarkRun): RunOrigin | null =>
+  job_id == null || agent_name == null
+    ? null
+    : {
+        job_id,
+        job_name: name?.slice(0, Math.max(0, name.lastIndexOf(': '))) || job_id,
+        agent_name,
+        model_name,
+        outcomes: n_scenario_runs ?? 0,
+      }
+
+/** By the id of the run. */
+export type RunOrigins = Readonly<Record<string, RunOrigin>>
+
+const originsOf = (jobs: readonly BenchmarkJob[]): RunOrigins =>
+  Object.fromEntries(
+    jobs.flatMap((job) =>
+      agentsWithRuns(job).map(({ key, name, model, outcome }): [string, RunOrigin] => [
+        key,
+        {
+          job_id: job.id,
+          job_name: job.name,
+          agent_name: name,
+          model_name: model,
+          outcomes: outcome?.scenario_outcomes.length ?? 0,
+        },
+      ]),
+    ),
+  )
+
+/** Jobs that are looked through for the runs of a page of them. */
+const jobsLookedThrough = 50
+
+const runList = (query: BenchmarkRunListQuery, api: Api) => ({
+  queryKey: [...runKeys.lists, query],
+  query,
+  read: (query: BenchmarkRunListQuery, signal: AbortSignal) => api.benchmarkRuns.list({ query, signal }),
+  rowsOf: ({ runs }: BenchmarkRunList) => runs,
+  withRows: (page: BenchmarkRunList, runs: readonly BenchmarkRun[]) => ({ ...page, runs: [...runs] }),
+  goesOn: ({ state }: BenchmarkRun) => state === 'running',
+})
+
+export const benchmarkRunQueries = {
+  /** The pages of a list from `query.starting_after` on; looked at often while one of its runs goes on. */
+  list: (query: BenchmarkRunListQuery, api: Api = pageApi) => listPages(runList(query, api)),
+
+  refresh: (query: BenchmarkRunListQuery, shown: () => Shown<BenchmarkRun>) =>
+    listRefresh(runList(query, pageApi), shown),
+
+  get: (id: string) =>
+    queryOptions({
+      queryKey: runKeys.one(id),
+      queryFn: ({ signal }) => pageApi.benchmarkRuns.get({ params: { id }, signal }),
+    }),
+
+  /** All scenario runs of a run, as far as one call carries them. */
+  scenarioRuns: (id: string) =>
+    queryOptions({
+      queryKey: runKeys.scenarioRuns(id),
+      queryFn: ({ signal }) =>
+        pageApi.benchmarkRuns.scenarioRuns({ params: { id }, query: { limit: maxPageSize }, signal }),
+    }),
+
+  /** Where the runs of the newest jobs come from, for a service whose runs do not tell. */
+  origins: () =>
+    queryOptions({
+      queryKey: ['benchmark-runs', 'origins'] as const,
+      queryFn: async ({ signal }) =>
+        originsOf((await pageApi.benchmarkJobs.list({ query: { limit: jobsLookedThrough }, signal })).jobs),
+      staleTime: 10_000,
+    }),
+
+  /** Where one run comes from, found by its name, which begins with that of its job; null when it is of none. */
+  origin: ({ id, name }: Pick<BenchmarkRun, 'id' | 'name'>) =>
+    queryOptions({
+      queryKey: ['benchmark-runs', 'origin', id] as const,
+      queryFn: async ({ signal }) => {
+        const jobName = name?.slice(0, Math.max(0, name.lastIndexOf(': ')))
+        if (!jobName) return null
+        const { jobs } = await pageApi.benchmarkJobs.list({ query: { name: jobName, limit: 10 }, signal })
+        return originsOf(jobs)[id] ?? null
+      },
+      staleTime: 10_000,
+    }),
+
+  /** The scenario runs of a run that goes on which are not at their end, looked at often. */
+  runningScenarios: (id: string) =>
+    queryOptions({
+      queryKey: ['benchmark-runs', 'running-scenarios', id] as const,
+      queryFn: ({ signal }) =>
+        pageApi.benchmarkRuns.scenarioRuns({ params: { id }, query: { state: 'running', limit: 50 }, signal }),
+      refetchInterval: askingEvery(3000),
+    }),
+
+  /** How many scenario runs a run has: what its score was divided by, once it has ended. */
+  scenarioRunCount: (id: string) =>
+    queryOptions({
+      queryKey: ['benchmark-runs', 'scenario-run-count', id] as const,
+      queryFn: async ({ signal }) =>
+        (await pageApi.benchmarkRuns.scenarioRuns({ params: { id }, query: { limit: 1 }, signal })).total_count ?? null,
+      staleTime: Number.POSITIVE_INFINITY,
+    }),
+
+  /** Whether this browser has asked for the run's cancellation; never fetched. */
+  cancelling: (id: string) => pushed<boolean>(runKeys.cancelling(id), false),
+}
+
+/** Keeps a run and its scenario runs up to date until the returned function is called. */
+export const followRun = (client: QueryClient, id: string): (() => void) => {
+  const params = { id }
+  const leaves = [
+    followQuery(client, runKeys.one(id), { endpoint: 'benchmarkRuns.get', params }, (run) =>
+      readLeniently(BenchmarkRun, run),
+    ),
+    followQuery(
+      client,
+      runKeys.scenarioRuns(id),
+      { endpoint: 'benchmarkRuns.scenarioRuns', params, query: { limit: maxPageSize } },
+      (list) => readLeniently(ScenarioRunList, list),
+    ),
+  ]
+  return () => {
+    for (const leave of leaves) leave()
+  }
+}
+
+export const benchmarkRunMutations = {
+  /** The answer may still say `running`; until it does not, the run is shown as being cancelled. */
+  cancel: () =>
+    mutationOptions({
+      mutationKey: [...runKeys.all, 'cancel'],
+      mutationFn: (id: string) => pageApi.benchmarkRuns.cancel({ params: { id } }),
+      onMutate: (id: string, { client }) => {
+        client.setQueryData(runKeys.cancelling(id), true)
+      },
+      onSuccess: (run: BenchmarkRun, id, _result, { client }) => {
+        client.setQueryData(runKeys.one(id), run)
+        void client.invalidateQueries({ queryKey: runKeys.scenarioRuns(id) })
+        void client.invalidateQueries({ queryKey: runKeys.lists })
+        void client.invalidateQueries({ queryKey: ['benchmark-jobs'] })
+      },
+      // A refusal mostly means that what the page shows is old.
+      onError: (_error, id, _result, { client }) => {
+        client.setQueryData(runKeys.cancelling(id), false)
+        void client.invalidateQueries({ queryKey: runKeys.one(id) })
+      },
+    }),
+
+  /** Cancels a job as a whole where the service can; the interface has no call for that, so else its runs, one by one. */
+  cancelJob: (api: Api = pageApi) =>
+    mutationOptions({
+      mutationKey: ['benchmark-jobs', 'cancel'],
+      mutationFn: async ({ id, runs }: { id: string; runs: readonly string[] }) => {
+        try {
+          await api.benchmarkJobs.cancel({ params: { id } })
+        } catch (error) {
+          const isUnknown = error instanceof ApiError && [404, 405, 501].includes(error.status)
+          if (!isUnknown || runs.length === 0) throw error
+          for (const run of runs) await api.benchmarkRuns.cancel({ params: { id: run } })
+        }
+      },
+      onSettled: (_runs, _error, _ids, _result, { client }) =>
+        Promise.all([runKeys.all, ['benchmark-jobs']].map((queryKey) => client.invalidateQueries({ queryKey }))),
+    }),
+}
+
+/** The answer with the zip of a run's logs; its body comes as the service makes it. */
+export const downloadRunLogs = (id: string, signal: AbortSignal): Promise<Response> =>
+  pageApi.benchmarkRuns.downloadLogs({ params: { id }, signal })

@@ -1,0 +1,57 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { formatCountOf } from '#lib/browser/format.ts'
+import { benchmarks } from '#lib/contract/benchmarks.ts'
+import { maxPageSize } from '#lib/contract/paging.ts'
+import { scenarios } from '#lib/contract/scenarios.ts'
+import { secrets } from '#lib/contract/secrets.ts'
+import { browserApi } from '../api/browser-api.ts'
+
+const pageApi = browserApi({ benchmarks, scenarios, secrets })
+
+/** What is offered at once; whoever has more searches. */
+const offered = 50
+
+interface Offered {
+  rows: { id: string; name: string; words: string }[]
+  total: number | null
+}
+
+/** What a job is put together from. */
+export const jobPartQueries = {
+  benchmarks: (search: string) =>
+    queryOptions({
+      queryKey: ['job-parts', 'benchmarks', search] as const,
+      queryFn: async ({ signal }): Promise<Offered> => {
+        const query = { limit: offered, ...(search && { search }) }
+        const { benchmarks, total_count } = await pageApi.benchmarks.list({ query, signal })
+        const rows = benchmarks.map(({ id, name, scenarioIds }) => ({
+          id,
+          name,
+          words: formatCountOf(scenarioIds.length, 'scenario'),
+        }))
+        return { rows, total: total_count ?? null }
+      },
+      placeholderData: keepPreviousData,
+    }),
+
+  scenarios: (search: string) =>
+    queryOptions({
+      queryKey: ['job-parts', 'scenarios', search] as const,
+      queryFn: async ({ signal }): Promise<Offered> => {
+        const query = { limit: offered, ...(search && { search }) }
+        const { scenarios, total_count } = await pageApi.scenarios.list({ query, signal })
+        const rows = scenarios.map(({ id, name, status }) => ({ id, name, words: status === 'active' ? '' : status }))
+        return { rows, total: total_count ?? null }
+      },
+      placeholderData: keepPreviousData,
+    }),
+
+  /** Names alone: nobody is told a value. */
+  secretNames: () =>
+    queryOptions({
+      queryKey: ['job-parts', 'secret-names'] as const,
+      queryFn: async ({ signal }) =>
+        (await pageApi.secrets.list({ query: { limit: maxPageSize }, signal })).secrets.map(({ name }) => name),
+      staleTime: 10_000,
+    }),
+}

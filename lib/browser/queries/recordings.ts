@@ -1,0 +1,56 @@
+import { mutationOptions, queryOptions } from '@tanstack/react-query'
+import type { Recording, RecordingList } from '#lib/protocol/recordings.ts'
+import { askConsoleSignedIn, readConsole } from '../api/ask-console.ts'
+import { listPages } from './list/pages.ts'
+
+const recordingKeys = {
+  all: ['recordings'] as const,
+  list: ['recordings', 'list'] as const,
+  one: (id: string) => ['recordings', 'one', id] as const,
+}
+
+/** Where the console keeps them; the file of one, when `id` is given. */
+export const recordingAddress = (id?: string) =>
+  `/api/recordings${id === undefined ? '' : `/${encodeURIComponent(id)}`}`
+
+/** A page plays recordings up to this size; a longer one is for a player on the desktop. */
+export const maxPlayedBytes = 64 * 1024 * 1024
+const liveMs = 2_000
+
+export const recordingQueries = {
+  list: () =>
+    listPages({
+      queryKey: recordingKeys.list,
+      query: {},
+      read: async (_query, signal): Promise<RecordingList & { has_more: boolean; total_count: number }> => {
+        const { recordings } = await readConsole<RecordingList>(recordingAddress(), signal)
+        return { recordings, has_more: false, total_count: recordings.length }
+      },
+      rowsOf: ({ recordings }) => recordings,
+      refetchInterval: ({ state: { data } }) =>
+        data?.pages.some(({ recordings }) => recordings.some(({ live }) => live)) ? liveMs : false,
+    }),
+  get: (id: string) =>
+    queryOptions({
+      queryKey: recordingKeys.one(id),
+      queryFn: ({ signal }) => readConsole<Recording>(`${recordingAddress(id)}?view=summary`, signal),
+    }),
+  /** The whole file. It is read once: what is being written is played up to here. */
+  file: (id: string) =>
+    queryOptions({
+      queryKey: [...recordingKeys.one(id), 'file'],
+      queryFn: async ({ signal }): Promise<string> =>
+        (await askConsoleSignedIn(recordingAddress(id), { signal })).text(),
+      staleTime: Number.POSITIVE_INFINITY,
+      gcTime: 0,
+    }),
+}
+
+export const recordingMutations = {
+  delete: () =>
+    mutationOptions({
+      mutationFn: (id: string) => askConsoleSignedIn(recordingAddress(id), { method: 'DELETE' }),
+      onSettled: (_answer, _error, _id, _result, { client }) =>
+        void client.invalidateQueries({ queryKey: recordingKeys.all }),
+    }),
+}
