@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createClient } from '#lib/client/client.ts'
-import { chooseSandbox } from '#lib/service/sandbox/choose.ts'
-import { type Box, type Isolation, spawnIn } from '#lib/service/sandbox/sandbox.ts'
+import { chooseEngine } from '#lib/service/engine/choose-engine.ts'
+import { type Isolation, type Sandbox, spawnIn } from '#lib/service/engine/engine.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { addressOf, residentMiB } from './service-process.ts'
 
@@ -79,7 +79,7 @@ export const streamOutput = async (megabytes: number): Promise<{ seconds: number
 const benchIsolation = async (isolation: Isolation) => {
   const folder = mkdtempSync(join(tmpdir(), 'devdeck-bench-'))
   const service = await startService({ isolation, validateAnswers: false })
-  const { box, stop } = await startBox(isolation, folder)
+  const { sandbox, stop } = await startSandbox(isolation, folder)
   const agent = new Agent({ keepAlive: true })
   try {
     const { id } = await service.client.devboxes.createAndAwaitRunning({ body: {} })
@@ -90,7 +90,7 @@ const benchIsolation = async (isolation: Isolation) => {
       await post(`/v1/devboxes/${id}/executions/${execution_id}/wait_for_status`, { statuses: ['completed'] })
     }
     const direct = async () => {
-      const child = spawnIn(box.launch({ argv: ['/bin/bash', '-c', 'true'], env: {} }), {
+      const child = spawnIn(sandbox.launch({ argv: ['/bin/bash', '-c', 'true'], env: {} }), {
         detached: true,
         stdio: ['ignore', 'ignore', 'ignore'],
       })
@@ -135,9 +135,12 @@ const timeEach = async (call: () => Promise<unknown>, settle?: () => Promise<unk
   return times
 }
 
-const startBox = async (isolation: Isolation, folder: string): Promise<{ box: Box; stop: () => Promise<void> }> => {
-  const sandbox = await chooseSandbox(isolation, () => undefined)
-  const box = await sandbox.start({
+const startSandbox = async (
+  isolation: Isolation,
+  folder: string,
+): Promise<{ sandbox: Sandbox; stop: () => Promise<void> }> => {
+  const engine = await chooseEngine(isolation, () => undefined)
+  const sandbox = await engine.start({
     devboxId: 'bench',
     serviceId: 'bench',
     hostname: 'bench',
@@ -148,7 +151,7 @@ const startBox = async (isolation: Isolation, folder: string): Promise<{ box: Bo
     limits: { cpuCores: 2, memoryBytes: 4 * 2 ** 30, diskBytes: 8 * 2 ** 30 },
     network: 'public',
   })
-  return { box, stop: () => box.stop() }
+  return { sandbox, stop: () => sandbox.stop() }
 }
 
 /** Without `fetch`, whose own cost is a good part of a millisecond. */

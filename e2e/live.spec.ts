@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import type { Page } from '@playwright/test'
 import { createClient } from '#lib/client/client.ts'
-import { findProcesses } from '#lib/service/sandbox/processes.ts'
+import { findProcesses } from '#lib/service/engine/processes.ts'
 import { expect, isLive, signIn, startProduct, startServiceAlone, test } from './product.ts'
 
 test('ten commands run in one page beside ten tabs, and all of them stay live', async ({ signedIn: page, product }) => {

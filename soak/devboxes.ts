@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '#lib/client/client.ts'
+import { findProcesses } from '#lib/service/engine/processes.ts'
 import { readProc } from '#lib/service/kit/proc.ts'
-import { findProcesses } from '#lib/service/sandbox/processes.ts'
 import { serviceIdOf } from '#lib/service/store/data-dir.ts'
 import { runCommand } from '#lib/service/testing/process.ts'
 

@@ -19,7 +19,7 @@ import { createKeyStore, digestOf } from './store/keys.ts'
 type Access = ReturnType<typeof readAccess>
 
 /** The keys that open the service. Throws a StartError where keys of two accounts would share plain processes. */
-export const readAccess = ({ config, dataDir, database, sandbox }: ServiceBase) => {
+export const readAccess = ({ config, dataDir, database, engine }: ServiceBase) => {
   const keys = config.keys ?? [{ account: 'local', key: readOrMakeApiKey(dataDir) }]
   const keyStore = createKeyStore(database)
   const taken = [...keys, ...keyStore.all().filter(({ revoke_time_ms }) => revoke_time_ms === null)]
@@ -28,7 +28,7 @@ export const readAccess = ({ config, dataDir, database, sandbox }: ServiceBase) 
     keyStore,
     /** The one account whose keys are taken; undefined: any account's. */
     only:
-      config.oneAccountUnlessIsolated && sandbox.isolation === 'none'
+      config.oneAccountUnlessIsolated && engine.isolation === 'none'
         ? onlyAccount(taken.map(({ account }) => account))
         : undefined,
     operatorToken: randomBytes(32).toString('base64url'),

@@ -17,13 +17,13 @@ import { Snapshots } from './devboxes/snapshots.ts'
 import { DevboxStats } from './devboxes/stats.ts'
 import { Tunnels } from './devboxes/tunnels.ts'
 import { endInWords } from './domain/devboxes.ts'
+import type { Engine } from './engine/engine.ts'
+import { Pipes } from './engine/pipes.ts'
 import { Drain } from './evictions/drain.ts'
 import { Evictions } from './evictions/evictions.ts'
 import { PressureWatch } from './evictions/pressure.ts'
 import { Executions } from './executions/executions.ts'
 import { logError, logFailure } from './kit/log.ts'
-import { Pipes } from './sandbox/pipes.ts'
-import type { Sandbox } from './sandbox/sandbox.ts'
 import { type DataDir, databaseName } from './store/data-dir.ts'
 import type { Database } from './store/database.ts'
 import { createEvictionStore } from './store/evictions.ts'
@@ -42,7 +42,7 @@ export interface ServiceBase {
   dataDir: DataDir
   database: Database
   store: Stores
-  sandbox: Sandbox
+  engine: Engine
   /** The folder of a devbox. */
   folderOf: (devboxId: string) => string
   /** Aborted when the service stops. */
@@ -55,7 +55,7 @@ export interface ServiceBase {
 
 /** Starts the parts one after the other, each with what it left unfinished when the service last stopped. */
 export const startParts = async (base: ServiceBase): Promise<Deps> => {
-  const { config, dataDir, database, store, sandbox, stopping } = base
+  const { config, dataDir, database, store, engine, stopping } = base
   const quota = new StorageQuota(config.maxStorageBytes ?? defaultStorageBytes(dataDir.path))
   const devboxParts = await startDevboxes(base, quota)
   const { devboxes, evictions } = devboxParts
@@ -68,7 +68,7 @@ export const startParts = async (base: ServiceBase): Promise<Deps> => {
   base.onClose(() => counting)
   return {
     version: packageJson.version,
-    isolation: sandbox.isolation,
+    isolation: engine.isolation,
     now: Date.now,
     store,
     ...devboxParts,
@@ -122,7 +122,7 @@ const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
 }
 
 const createDevboxes = (base: ServiceBase, quota: StorageQuota) => {
-  const { config, dataDir, database, store, sandbox, folderOf, onClose, lostAndFound } = base
+  const { config, dataDir, database, store, engine, folderOf, onClose, lostAndFound } = base
   const { serviceId } = dataDir
   const logs = new DevboxLogs(folderOf)
   const pipes = new Pipes(join(dataDir.path, 'pipes'))
@@ -139,7 +139,7 @@ const createDevboxes = (base: ServiceBase, quota: StorageQuota) => {
     store: store.snapshots,
     folder: join(dataDir.path, 'snapshots'),
     folderOf,
-    isolation: sandbox.isolation,
+    isolation: engine.isolation,
     serviceId,
     lostAndFound,
     quota,
@@ -154,7 +154,7 @@ const createDevboxes = (base: ServiceBase, quota: StorageQuota) => {
     logs,
     pipes,
     executions,
-    sandbox,
+    engine,
     serviceId,
     dataDir: dataDir.path,
     folderOf,
@@ -164,7 +164,7 @@ const createDevboxes = (base: ServiceBase, quota: StorageQuota) => {
 }
 
 const startBenchmarks = async (
-  { config, dataDir, store, sandbox: { isolation }, folderOf, onClose }: ServiceBase,
+  { config, dataDir, store, engine: { isolation }, folderOf, onClose }: ServiceBase,
   { logs, executions, devboxes }: DevboxParts,
   quota: StorageQuota,
 ) => {
@@ -210,13 +210,13 @@ const startBenchmarks = async (
 
 /** Suspends devboxes whose disk is full, and evicts devboxes where this machine runs short. */
 const watchMachine = async (
-  { config, dataDir, store, sandbox, folderOf, onClose }: ServiceBase,
+  { config, dataDir, store, engine, folderOf, onClose }: ServiceBase,
   { devboxes, evictions }: DevboxParts,
 ) => {
   const disks = new DiskWatch({
     dataDir: dataDir.path,
     folderOf,
-    isolation: sandbox.isolation,
+    isolation: engine.isolation,
     serviceId: dataDir.serviceId,
     running: () => devboxes.runningDisks(),
     exceeded: (id, usedBytes) => devboxes.suspendFull(id, usedBytes),

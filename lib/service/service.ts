@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import * as z from 'zod/mini'
 import { createListenerContext, readAccess } from './access.ts'
 import type { ServiceConfig } from './config.ts'
+import { dataDirProblem } from './engine/bubblewrap/masks.ts'
+import { beginChoice, type EngineChoice } from './engine/choose-engine.ts'
 import { bracketed, isWildcard } from './http/address-gate.ts'
 import type { Route } from './http/implement.ts'
 import { createListener } from './http/listener.ts'
@@ -12,8 +14,6 @@ import { isDiskFull, StartError } from './kit/errors.ts'
 import { logError, logFailure } from './kit/log.ts'
 import { type ServiceBase, startParts } from './parts.ts'
 import { contractRoutes } from './routes/contract-routes.ts'
-import { beginChoice, type SandboxChoice } from './sandbox/choose.ts'
-import { dataDirProblem } from './sandbox/masks.ts'
 import { type DataDir, databaseName, openDataDir, publishAddress, reserveNames } from './store/data-dir.ts'
 import { type Database, openDatabase, removeOldBackups } from './store/database.ts'
 import { LostAndFound } from './store/lost-and-found.ts'
@@ -37,7 +37,7 @@ export interface Service {
 /** Starts the service. Rejects with a StartError when its folder or its port cannot be had. */
 export const createService = async (
   config: ServiceConfig,
-  choice: SandboxChoice = beginChoice(config.isolation),
+  choice: EngineChoice = beginChoice(config.isolation),
 ): Promise<Service> => {
   z.config(z.locales.en())
   const problem = dataDirProblem(config.dataDir)
@@ -66,7 +66,7 @@ export const createService = async (
       dataDir,
       database,
       store: createStores(database, join(dataDir.path, 'secrets-key')),
-      sandbox: await choice.sandbox,
+      engine: await choice.engine,
       folderOf: (devboxId) => join(dataDir.path, 'devboxes', devboxId),
       stopping: stopping.signal,
       onClose: (step) => undo.push(step),
@@ -108,7 +108,7 @@ export const createService = async (
   } catch (error) {
     await close()
     // The probe removes its folder at its end.
-    await choice.sandbox.catch(() => undefined)
+    await choice.engine.catch(() => undefined)
     throw asStartError(error, config)
   }
 }

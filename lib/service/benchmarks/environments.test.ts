@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { makeSystem, systemOf } from '#lib/service/devboxes/mounts.ts'
-import { bubblewrap } from '#lib/service/sandbox/bubblewrap.ts'
+import { bubblewrap } from '#lib/service/engine/bubblewrap/bubblewrap.ts'
 import { canSwap, swapForEver } from '#lib/service/testing/swap.ts'
 import { Environments } from './environments.ts'
 

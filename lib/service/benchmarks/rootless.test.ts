@@ -3,7 +3,7 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClient } from '#lib/client/client.ts'
-import { hasOwnUsers } from '#lib/service/sandbox/own-user.ts'
+import { hasOwnUsers } from '#lib/service/engine/bubblewrap/users.ts'
 import { untilEnded } from '#lib/service/testing/jobs.ts'
 import { runCommand } from '#lib/service/testing/process.ts'
 import { writeTask } from '#lib/service/testing/trials.ts'

@@ -6,8 +6,8 @@ import { dirname, join, posix } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { readFile } from '#lib/service/devboxes/files.ts'
+import { endLaunched, type RunningDevbox, spawnIn } from '#lib/service/engine/engine.ts'
 import { spawnProcess } from '#lib/service/kit/spawn.ts'
-import { endLaunched, type RunningDevbox, spawnIn } from '#lib/service/sandbox/sandbox.ts'
 import { filesBelow } from './log-files.ts'
 import type { Scrubber } from './scrub.ts'
 
@@ -110,14 +110,14 @@ const unpackNamed = 'mkdir -p -- "$1" && exec tar -x -p --no-same-owner -f - -C 
 
 /** Runs a program in the devbox as long as `use` takes. */
 const running = async <T>(
-  { devbox: { box, busy }, signal }: Sending,
+  { devbox: { sandbox, busy }, signal }: Sending,
   argv: readonly string[],
   stdio: ('ignore' | 'pipe')[],
   use: (child: ChildProcess) => Promise<T>,
 ): Promise<T> => {
   const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C' }
-  const child = spawnIn(box.launch({ argv, env }), { detached: true, stdio })
-  const end = () => endLaunched(box, child)
+  const child = spawnIn(sandbox.launch({ argv, env }), { detached: true, stdio })
+  const end = () => endLaunched(sandbox, child)
   const release = busy()
   signal.addEventListener('abort', end, { once: true })
   try {

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import type { Devbox } from '#lib/contract/devboxes.ts'
 import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
 import { writeFile as writeInDevbox } from '#lib/service/devboxes/files.ts'
+import type { RunningDevbox } from '#lib/service/engine/engine.ts'
+import { putRunFile } from '#lib/service/engine/run-file.ts'
 import type { Executions } from '#lib/service/executions/executions.ts'
 import { quote } from '#lib/service/kit/quoting.ts'
 import { longestTimerMs } from '#lib/service/kit/timer.ts'
-import { putRunFile } from '#lib/service/sandbox/run-file.ts'
-import type { RunningDevbox } from '#lib/service/sandbox/sandbox.ts'
 import { TrialError } from './outcome.ts'
 import {
   copyAcross,
@@ -78,12 +78,12 @@ export class Workbench {
 
   /** A folder of the service's in the devbox, outside what the devbox's disk keeps. */
   get runFolder(): string {
-    return this.#devbox().box.run
+    return this.#devbox().sandbox.run
   }
 
   /** The temporary folder of the devbox, as its processes see it. */
   get tmp(): string {
-    return this.#devbox().box.tmp
+    return this.#devbox().sandbox.tmp
   }
 
   /** The devbox once it has started, or has not and never will. */
@@ -210,7 +210,7 @@ export class Workbench {
     const devbox = this.#devbox()
     const name = await putRunFile(devbox, prefix, content)
     try {
-      return await use(`${devbox.box.run}/${name}`)
+      return await use(`${devbox.sandbox.run}/${name}`)
     } finally {
       await rm(join(devbox.runFolder, name), { force: true })
     }

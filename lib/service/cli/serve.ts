@@ -1,8 +1,8 @@
 import { flushCompileCache } from 'node:module'
 import { setTimeout as delay } from 'node:timers/promises'
+import { goBeforeDevboxes } from '#lib/service/engine/cgroup.ts'
+import { beginChoice } from '#lib/service/engine/choose-engine.ts'
 import { logError } from '#lib/service/kit/log.ts'
-import { goBeforeDevboxes } from '#lib/service/sandbox/cgroup.ts'
-import { beginChoice } from '#lib/service/sandbox/choose.ts'
 import type { Service } from '#lib/service/service.ts'
 import type { CommandLine } from './command-line.ts'
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { createClient } from '#lib/client/client.ts'
 import type { Devbox, DevboxCreate } from '#lib/contract/devboxes.ts'
-import { findProcesses } from '#lib/service/sandbox/processes.ts'
+import { findProcesses } from '#lib/service/engine/processes.ts'
 import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
 import { runCommand } from '#lib/service/testing/process.ts'
 import { startService } from '#lib/service/testing/service.ts'
@@ -37,7 +37,7 @@ describeUnderEachIsolation('a service killed at work, under isolation', (isolati
     const execution = await service.client.executions.get({ params: { devbox_id: id, execution_id } })
     expect(execution).toMatchObject({ status: 'completed', exit_status: 137, stdout: 'up\n' })
     expect(execution.stderr).toContain('the service was restarted')
-    // What may run by now is the new box itself: bwrap and its first process.
+    // What may run by now is the new sandbox itself: bwrap and its first process.
     expect(running.length).toBeLessThanOrEqual(2)
     const { stdout } = await service.client.executions.executeSync({
       params: { id },

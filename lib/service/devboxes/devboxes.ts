@@ -11,6 +11,8 @@ import {
 } from '#lib/contract/devboxes.ts'
 import { resourcesOf } from '#lib/contract/launch-parameters.ts'
 import { type DevboxEvent, idleRule, keepAliveUntil, nextStatus } from '#lib/service/domain/devboxes.ts'
+import type { RunningDevbox, System } from '#lib/service/engine/engine.ts'
+import { endProcesses } from '#lib/service/engine/process/plain-process.ts'
 import { hasDescriptorsFor } from '#lib/service/kit/descriptors.ts'
 import { invalid, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { hold } from '#lib/service/kit/hold.ts'
@@ -19,8 +21,6 @@ import { logFailure } from '#lib/service/kit/log.ts'
 import { callKey, Replays } from '#lib/service/kit/replays.ts'
 import { Slots } from '#lib/service/kit/slots.ts'
 import { untilStored } from '#lib/service/kit/until-stored.ts'
-import { endProcesses } from '#lib/service/sandbox/plain-process.ts'
-import type { RunningDevbox, System } from '#lib/service/sandbox/sandbox.ts'
 import type { DevboxRecord } from '#lib/service/store/devboxes.ts'
 import { type LostAndFound, namesIn } from '#lib/service/store/lost-and-found.ts'
 import type { WatchedDisk } from './disk-watch.ts'
@@ -120,11 +120,11 @@ export class Devboxes {
 
   /** Resolves to the id. Throws 400 or 501 for what cannot be, 404 or 409 for its snapshot, 429 for one too many. */
   async #create(account: string, body: DevboxCreate, origin: Origin): Promise<string> {
-    const { store, folderOf, sandbox } = this.#options
+    const { store, folderOf, engine } = this.#options
     const { root, system, network } = origin
     const { mounts, ...plan } = planDevbox(body)
     this.#requireAvailable(account, plan)
-    if (root && sandbox.isolation === 'none')
+    if (root && engine.isolation === 'none')
       throw new ServiceError('not_implemented', 'Devboxes without isolation cannot have folders of their own at /', {
         shouldRetry: false,
       })
@@ -360,7 +360,7 @@ export class Devboxes {
   }
 
   /**
-   * The network it may have is none this service can give: its policy was changed, or there is another sandbox than
+   * The network it may have is none this service can give: its policy was changed, or there is another engine than
    * before. Unspecified: it is suspended and keeps its disk; resuming it tells the reason.
    */
   #isBarred({ id, account, launch_parameters }: DevboxRecord): boolean {

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Isolation } from '#lib/service/engine/engine.ts'
 import { logFailure } from '#lib/service/kit/log.ts'
-import type { Isolation } from '#lib/service/sandbox/sandbox.ts'
 import { usageOf } from './disk.ts'
 import { diskFolders } from './mounts.ts'
 

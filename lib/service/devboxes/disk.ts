@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import type { Isolation } from '#lib/service/engine/engine.ts'
+import { signal as sendSignal } from '#lib/service/engine/processes.ts'
 import { diskFull, ServiceError } from '#lib/service/kit/errors.ts'
 import { spawnProcess } from '#lib/service/kit/spawn.ts'
-import { signal as sendSignal } from '#lib/service/sandbox/processes.ts'
-import type { Isolation } from '#lib/service/sandbox/sandbox.ts'
 
 interface Tool {
   argv: readonly string[]

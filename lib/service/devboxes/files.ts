@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ErrorCode } from '#lib/contract/errors.ts'
+import { endLaunched, type RunningDevbox, type Sandbox, spawnIn } from '#lib/service/engine/engine.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
-import { type Box, endLaunched, type RunningDevbox, spawnIn } from '#lib/service/sandbox/sandbox.ts'
 
 /** Unspecified: how many files of one devbox may be open at once for callers outside. */
 const maxOpen = 64
@@ -24,7 +24,7 @@ export interface FileContent {
  * decide. Only regular files: a FIFO or a device may have no end. Throws 400, 403 or 404 with the path.
  */
 export const readFile = async (devbox: RunningDevbox, path: string, signal: AbortSignal): Promise<FileContent> => {
-  const command = start(devbox, readScript, [absolute(path, devbox.box)], signal)
+  const command = start(devbox, readScript, [absolute(path, devbox.sandbox)], signal)
   try {
     const chunks = command.stdout.iterator() as AsyncIterator<Buffer>
     const { head, ended } = await readHead(chunks)
@@ -53,7 +53,7 @@ export const writeFile = async (
   signal?: AbortSignal,
 ): Promise<number> => {
   if (/(^|\/)\.{0,2}$/.test(path)) throw refusal(path, 'Is a directory')
-  const command = start(devbox, writeScript, [absolute(path, devbox.box), randomBytes(8).toString('hex')], signal)
+  const command = start(devbox, writeScript, [absolute(path, devbox.sandbox), randomBytes(8).toString('hex')], signal)
   command.stdout.resume()
   let size = 0
   let contentError: unknown
@@ -81,7 +81,7 @@ export const writeFile = async (
   return size
 }
 
-const absolute = (path: string, { home }: Box): string => {
+const absolute = (path: string, { home }: Sandbox): string => {
   if (path === '~' || path.startsWith('~/')) return home + path.slice(1)
   return path.startsWith('/') ? path : `${home}/${path}`
 }
@@ -125,22 +125,22 @@ interface Running {
   end(): void
 }
 
-const open = new WeakMap<Box, number>()
+const open = new WeakMap<Sandbox, number>()
 
 const start = (devbox: RunningDevbox, script: string, args: string[], signal?: AbortSignal): Running => {
-  const { box } = devbox
-  const others = open.get(box) ?? 0
+  const { sandbox } = devbox
+  const others = open.get(sandbox) ?? 0
   if (others >= maxOpen)
     throw new ServiceError('rate_limited', `${others} files of this devbox are being read or written already`, {
       retryAfterSeconds: 1,
     })
   // None of the devbox's own variables: they may change what bash and the tools do.
   const env = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' }
-  const child = spawnIn(box.launch({ argv: ['/bin/bash', '--norc', '-c', script, 'devdeck', ...args], env }), {
+  const child = spawnIn(sandbox.launch({ argv: ['/bin/bash', '--norc', '-c', script, 'devdeck', ...args], env }), {
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
   })
-  open.set(box, others + 1)
+  open.set(sandbox, others + 1)
   const release = devbox.busy()
   const [stdin, stdout, stderr, verdict] = child.stdio as unknown as [Writable, Readable, Readable, Writable]
   // A script that has ended no longer reads; its exit status and its messages tell why.
@@ -152,7 +152,7 @@ const start = (devbox: RunningDevbox, script: string, args: string[], signal?: A
   let failed: string | undefined
   const end = () => {
     for (const stream of [stdin, stdout, verdict]) stream.destroy()
-    endLaunched(box, child)
+    endLaunched(sandbox, child)
   }
   const done = once(child, 'close').then(
     ([code]) => {
@@ -166,7 +166,7 @@ const start = (devbox: RunningDevbox, script: string, args: string[], signal?: A
   signal?.addEventListener('abort', end)
   void done.then(() => {
     signal?.removeEventListener('abort', end)
-    open.set(box, (open.get(box) ?? 1) - 1)
+    open.set(sandbox, (open.get(sandbox) ?? 1) - 1)
     release()
   })
   return {

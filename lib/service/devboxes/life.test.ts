@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DevboxCreate } from '#lib/contract/devboxes.ts'
 import { defaultLimits } from '#lib/service/config.ts'
-import { findProcesses } from '#lib/service/sandbox/processes.ts'
+import { findProcesses } from '#lib/service/engine/processes.ts'
 import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 

@@ -8,6 +8,10 @@ import { resourcesOf } from '#lib/contract/launch-parameters.ts'
 import type { LogSource } from '#lib/contract/logs.ts'
 import { type DevboxEvent, idleRule, keepAliveUntil } from '#lib/service/domain/devboxes.ts'
 import { suspendDeadlineMs } from '#lib/service/domain/launch-parameters.ts'
+import { type Engine, markers, type RunningDevbox, type Sandbox } from '#lib/service/engine/engine.ts'
+import type { Pipes } from '#lib/service/engine/pipes.ts'
+import { endProcesses } from '#lib/service/engine/process/plain-process.ts'
+import { statusOfSignal } from '#lib/service/engine/processes.ts'
 import { countOf } from '#lib/service/kit/amounts.ts'
 import { hasDescriptorsFor } from '#lib/service/kit/descriptors.ts'
 import { isDiskFull } from '#lib/service/kit/errors.ts'
@@ -15,17 +19,13 @@ import { logFailure } from '#lib/service/kit/log.ts'
 import type { Slots } from '#lib/service/kit/slots.ts'
 import { at } from '#lib/service/kit/timer.ts'
 import { untilStored } from '#lib/service/kit/until-stored.ts'
-import type { Pipes } from '#lib/service/sandbox/pipes.ts'
-import { endProcesses } from '#lib/service/sandbox/plain-process.ts'
-import { statusOfSignal } from '#lib/service/sandbox/processes.ts'
-import { type Box, markers, type RunningDevbox, type Sandbox } from '#lib/service/sandbox/sandbox.ts'
 import type { DevboxRecord, DevboxStore } from '#lib/service/store/devboxes.ts'
 import type { DevboxLogs } from '#lib/service/store/logs/logs.ts'
 import type { NetworkPolicyStore } from '#lib/service/store/network-policies.ts'
 import type { SecretStore } from '#lib/service/store/secrets.ts'
 import { makeDisk, removeFolder } from './mounts.ts'
 import { runSetupCommand } from './setup-command.ts'
-import { siteOf } from './site.ts'
+import { sandboxSpecOf } from './site.ts'
 import type { Snapshots } from './snapshots.ts'
 
 const settleMs = 100
@@ -50,7 +50,7 @@ export interface LifeOptions {
   snapshots: Snapshots
   logs: DevboxLogs
   pipes: Pipes
-  sandbox: Sandbox
+  engine: Engine
   serviceId: string
   dataDir: string
   folderOf: (devboxId: string) => string
@@ -77,7 +77,7 @@ export class Life {
   readonly #folder: string
   readonly #over = new AbortController()
   #env: Record<string, string> = {}
-  #box: Box | undefined
+  #sandbox: Sandbox | undefined
   #started: Promise<void> = Promise.resolve()
   /** Commands, terminals and file operations that are going on. */
   #uses = 0
@@ -113,10 +113,10 @@ export class Life {
     })
   }
 
-  /** What commands and terminals need; undefined before there is a box. */
+  /** What commands and terminals need; undefined before there is a sandbox. */
   get running(): RunningDevbox | undefined {
-    if (!this.#box) return undefined
-    return { box: this.#box, env: this.#env, runFolder: join(this.#folder, 'run'), busy: () => this.#busy() }
+    if (!this.#sandbox) return undefined
+    return { sandbox: this.#sandbox, env: this.#env, runFolder: join(this.#folder, 'run'), busy: () => this.#busy() }
   }
 
   /** The devbox was used at this moment. */
@@ -156,12 +156,12 @@ export class Life {
   async runSuspendCommands(): Promise<void> {
     this.#cancelTimer()
     const commands = this.#parameters.lifecycle?.lifecycle_hooks?.suspend_commands ?? []
-    const box = this.#box
-    if (!box || commands.length === 0) return
+    const sandbox = this.#sandbox
+    if (!sandbox || commands.length === 0) return
     const deadline = AbortSignal.timeout(suspendDeadlineMs(this.#parameters))
     const stop = AbortSignal.any([deadline, this.over])
     const runAll = async () => {
-      for (const command of commands) if (!stop.aborted) await this.#run(box, 'setup_commands', command)
+      for (const command of commands) if (!stop.aborted) await this.#run(sandbox, 'setup_commands', command)
     }
     const aborted = new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve(), { once: true }))
     await Promise.race([runAll(), stop.aborted || aborted]).catch(
@@ -178,15 +178,15 @@ export class Life {
 
   /** Ends the processes. Twice while it is still starting: what is killed first may be what the start waits for. */
   async stopProcesses(): Promise<void> {
-    await this.#box?.stop()
+    await this.#sandbox?.stop()
     await this.#started
-    await this.#box?.stop()
+    await this.#sandbox?.stop()
     await endProcesses(markers({ serviceId: this.#options.serviceId, devboxId: this.id }))
   }
 
   /** Logs that the kernel has killed processes of the devbox for want of memory since they were last counted. */
   countKills(): void {
-    const kills = this.#box?.outOfMemoryKills() ?? 0
+    const kills = this.#sandbox?.outOfMemoryKills() ?? 0
     if (kills <= this.#oomKills) return
     const more = kills - this.#oomKills
     this.#oomKills = kills
@@ -197,7 +197,7 @@ export class Life {
   }
 
   async #bringUp(starts: Slots): Promise<void> {
-    const { store, snapshots, secrets, sandbox } = this.#options
+    const { store, snapshots, secrets, engine } = this.#options
     const over = this.over
     const spec = store.spec(this.id)
     const { snapshot_id } = spec
@@ -205,18 +205,18 @@ export class Life {
     // An empty disk in place of a lost one would look like a devbox that is well.
     if (hasRun(spec) && !existsSync(join(this.#folder, 'home'))) throw new Error('its disk is not in the data folder')
     await makeDisk(this.#folder, restore)
-    const site = siteOf(spec, this.#options)
-    const box = await starts.run(over, async () => {
+    const sandboxSpec = sandboxSpecOf(spec, this.#options)
+    const sandbox = await starts.run(over, async () => {
       await this.#course.move('provision')
-      await removeFolder(site.run)
-      await mkdir(site.run, { mode: 0o700 })
+      await removeFolder(sandboxSpec.run)
+      await mkdir(sandboxSpec.run, { mode: 0o700 })
       over.throwIfAborted()
       // After a restart more may start than the limit of open files allows by now.
       if (!hasDescriptorsFor(1)) throw new Error('the service is short of file descriptors: raise `ulimit -n`')
-      this.#box = await sandbox.start(site, (sentence) => this.#tell('warn', sentence))
-      return this.#box
+      this.#sandbox = await engine.start(sandboxSpec, (sentence) => this.#tell('warn', sentence))
+      return this.#sandbox
     })
-    void box.ended.then(() => {
+    void sandbox.ended.then(() => {
       if (over.aborted) return
       this.#tell('error', 'The processes of the devbox were killed from outside')
       return this.#fail('health_check_failed')
@@ -228,50 +228,50 @@ export class Life {
     // Unspecified: which of the two a name has that is in both.
     this.#env = { ...spec.environment_variables, ...revealed }
     await this.#store('isolation', () =>
-      store.isolation(this.id, { sandbox: sandbox.isolation, not_enforced: [...box.notEnforced] }),
+      store.isolation(this.id, { sandbox: engine.isolation, not_enforced: [...sandbox.notEnforced] }),
     )
-    this.#tell('info', isolationWords[sandbox.isolation])
-    for (const sentence of box.notEnforced) this.#tell('warn', sentence)
+    this.#tell('info', isolationWords[engine.isolation])
+    for (const sentence of sandbox.notEnforced) this.#tell('warn', sentence)
     await this.#course.move(store.spec(this.id).status === 'resuming' ? 'resumed' : 'provisioned')
     for (const command of spec.launch_parameters.launch_commands ?? []) {
-      const { ok, failureReason } = await this.#run(box, 'setup_commands', command)
+      const { ok, failureReason } = await this.#run(sandbox, 'setup_commands', command)
       if (over.aborted) return
       if (!ok) return this.#fail(failureReason)
     }
     this.#lastUsedMs = spec.last_used_ms ?? Date.now()
     if ((await this.#course.move('initialized')) === undefined) return
     await this.#store('keep-alive time', () => this.arm())
-    if (spec.entrypoint) void this.#runEntrypoint(box, spec.entrypoint)
+    if (spec.entrypoint) void this.#runEntrypoint(sandbox, spec.entrypoint)
   }
 
   /**
    * Unspecified: what the exit status of the entrypoint means. Whatever it is, the devbox has done its work and is shut
    * down; it fails only when memory or disk ran out.
    */
-  async #runEntrypoint(box: Box, entrypoint: string) {
-    const { ok, failureReason } = await this.#run(box, 'entrypoint', entrypoint)
+  async #runEntrypoint(sandbox: Sandbox, entrypoint: string) {
+    const { ok, failureReason } = await this.#run(sandbox, 'entrypoint', entrypoint)
     if (this.over.aborted) return
     if (!ok && failureReason !== 'execution_failed') await this.#fail(failureReason)
     else this.#course.shutDown('entrypoint_exit')
   }
 
   /** Runs a launch or suspend command or the entrypoint to its end, into the log; and why it failed if it did. */
-  async #run(box: Box, source: LogSource, command: string) {
-    const kills = box.outOfMemoryKills()
+  async #run(sandbox: Sandbox, source: LogSource, command: string) {
+    const kills = sandbox.outOfMemoryKills()
     const { logs, pipes } = this.#options
     const log = logs.command(this.id, { source, cmd: command })
     const runFolder = join(this.#folder, 'run')
-    const exitStatus = await runSetupCommand({ box, env: this.#env, runFolder, pipes, command, log })
+    const exitStatus = await runSetupCommand({ sandbox, env: this.#env, runFolder, pipes, command, log })
     this.countKills()
     if (exitStatus === 0) return { ok: true, failureReason: undefined }
-    return { ok: false, failureReason: await this.#failureReason(box, kills, exitStatus) }
+    return { ok: false, failureReason: await this.#failureReason(sandbox, kills, exitStatus) }
   }
 
-  async #failureReason(box: Box, killsBefore: number, exitStatus: number): Promise<FailureReason> {
-    if (box.outOfMemoryKills() > killsBefore) return 'out_of_memory'
+  async #failureReason(sandbox: Sandbox, killsBefore: number, exitStatus: number): Promise<FailureReason> {
+    if (sandbox.outOfMemoryKills() > killsBefore) return 'out_of_memory'
     if (exitStatus === fileTooLargeStatus || (await isFull(join(this.#folder, 'home')))) return 'out_of_disk'
     // A command whose devbox is gone under it fails as well, and may be heard of first.
-    const isGone = await Promise.race([box.ended.then(() => true), delay(settleMs, false)])
+    const isGone = await Promise.race([sandbox.ended.then(() => true), delay(settleMs, false)])
     return isGone ? 'health_check_failed' : 'execution_failed'
   }
 

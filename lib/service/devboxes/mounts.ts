@@ -1,8 +1,8 @@
 import { type Dirent, existsSync, lstatSync, readFileSync } from 'node:fs'
 import { copyFile, lstat, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { isRootFolder, type System } from '#lib/service/engine/engine.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
-import { isRootFolder, type System } from '#lib/service/sandbox/sandbox.ts'
 import { namesIn } from '#lib/service/store/lost-and-found.ts'
 import { removeTree } from './disk.ts'
 

@@ -1,13 +1,13 @@
-import { OutputPipes } from '#lib/service/sandbox/output-pipes.ts'
-import type { Pipes } from '#lib/service/sandbox/pipes.ts'
-import { exitStatusOf } from '#lib/service/sandbox/processes.ts'
-import { bashCommand } from '#lib/service/sandbox/run-file.ts'
-import { type RunningDevbox, spawnIn } from '#lib/service/sandbox/sandbox.ts'
+import { type RunningDevbox, spawnIn } from '#lib/service/engine/engine.ts'
+import { OutputPipes } from '#lib/service/engine/output-pipes.ts'
+import type { Pipes } from '#lib/service/engine/pipes.ts'
+import { exitStatusOf } from '#lib/service/engine/processes.ts'
+import { bashCommand } from '#lib/service/engine/run-file.ts'
 import type { CommandLog } from '#lib/service/store/logs/command-log.ts'
 
 const notStarted = 126
 
-interface SetupCommand extends Pick<RunningDevbox, 'box' | 'env' | 'runFolder'> {
+interface SetupCommand extends Pick<RunningDevbox, 'sandbox' | 'env' | 'runFolder'> {
   pipes: Pipes
   command: string
   log: CommandLog
@@ -33,7 +33,7 @@ const run = async ({ pipes, command, log, ...devbox }: SetupCommand): Promise<nu
     }),
   )
   try {
-    const launch = devbox.box.launch({ argv, env: devbox.env })
+    const launch = devbox.sandbox.launch({ argv, env: devbox.env })
     const child = spawnIn(launch, { detached: true, stdio: ['ignore', ...output.writeEnds] })
     output.closeWriteEnds()
     return await exitStatusOf(child)

@@ -3,15 +3,15 @@ import type { LaunchParameters } from '#lib/contract/launch-parameters.ts'
 import { resourcesOf } from '#lib/contract/launch-parameters.ts'
 import { hostnameFor } from '#lib/service/domain/devboxes.ts'
 import { networkUnder } from '#lib/service/domain/launch-parameters.ts'
+import type { Engine, Network, SandboxSpec } from '#lib/service/engine/engine.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
-import type { Network, Sandbox, Site } from '#lib/service/sandbox/sandbox.ts'
 import type { DevboxRecord } from '#lib/service/store/devboxes.ts'
 import type { NetworkPolicyStore } from '#lib/service/store/network-policies.ts'
 import { rootOf, systemOf } from './mounts.ts'
 
 interface Options {
   networkPolicies: NetworkPolicyStore
-  sandbox: Sandbox
+  engine: Engine
   serviceId: string
   dataDir: string
   folderOf: (devboxId: string) => string
@@ -20,7 +20,10 @@ interface Options {
 }
 
 /** Where and as whom a devbox lives. Throws what `networkOf` throws. */
-export const siteOf = ({ id, name, account, launch_parameters }: DevboxRecord, options: Options): Site => {
+export const sandboxSpecOf = (
+  { id, name, account, launch_parameters }: DevboxRecord,
+  options: Options,
+): SandboxSpec => {
   const folder = options.folderOf(id)
   const { cpuCores, memoryGb, diskGb } = resourcesOf(launch_parameters)
   const root = rootOf(folder)
@@ -45,7 +48,7 @@ export const siteOf = ({ id, name, account, launch_parameters }: DevboxRecord, o
 export const networkOf = (
   account: string,
   { network_policy_id: id }: LaunchParameters,
-  { networkPolicies, sandbox }: Pick<Options, 'networkPolicies' | 'sandbox'>,
+  { networkPolicies, engine }: Pick<Options, 'networkPolicies' | 'engine'>,
 ): Network => {
   if (!id) return 'public'
   const field = 'launch_parameters.network_policy_id'
@@ -56,7 +59,7 @@ export const networkOf = (
     new ServiceError('not_implemented', `${field}: ${problem}`, { field, shouldRetry: false })
   if (!network)
     throw refuse(`policy ${id} allows addresses or devboxes; this service can allow everything, names, or nothing`)
-  if (network !== 'public' && sandbox.isolation === 'none')
+  if (network !== 'public' && engine.isolation === 'none')
     throw refuse(`policy ${id} does not allow everything; devboxes without isolation have the network of the machine`)
   return network
 }

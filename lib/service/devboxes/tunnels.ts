@@ -73,11 +73,11 @@ export class Tunnels {
     const giveUpAtMs = Date.now() + wakeMs
     const wasAwake = this.#devboxes.get(account, id).status === 'running'
     if (!wasAwake) await this.#wake(account, id, tunnel, signal)
-    const { box, busy } = this.#devboxes.running(account, id, 'enable_tunnel')
+    const { sandbox, busy } = this.#devboxes.running(account, id, 'enable_tunnel')
     const release = tunnel.http_keep_alive ? busy() : () => undefined
     for (;;) {
       try {
-        return { socket: await box.connect(port), release }
+        return { socket: await sandbox.connect(port), release }
       } catch (cause) {
         // The app of a devbox that was only just resumed may not listen yet.
         if (!wasAwake && Date.now() < giveUpAtMs && !signal.aborted) await delay(askAgainMs)

@@ -2,11 +2,11 @@ import type { ChildProcess } from 'node:child_process'
 import { closeSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { OutputPipes, type Stream, streams } from '#lib/service/sandbox/output-pipes.ts'
-import type { Pipes } from '#lib/service/sandbox/pipes.ts'
-import { exitStatusOf, signal, statusOfSignal, waitUntil } from '#lib/service/sandbox/processes.ts'
-import { bashCommand } from '#lib/service/sandbox/run-file.ts'
-import { type RunningDevbox, spawnIn } from '#lib/service/sandbox/sandbox.ts'
+import { type RunningDevbox, spawnIn } from '#lib/service/engine/engine.ts'
+import { OutputPipes, type Stream, streams } from '#lib/service/engine/output-pipes.ts'
+import type { Pipes } from '#lib/service/engine/pipes.ts'
+import { exitStatusOf, signal, statusOfSignal, waitUntil } from '#lib/service/engine/processes.ts'
+import { bashCommand } from '#lib/service/engine/run-file.ts'
 import type { ExecutionRecord } from '#lib/service/store/executions.ts'
 import type { CommandLog } from '#lib/service/store/logs/command-log.ts'
 import { type OutputAllowance, OutputBuffer } from './output-buffer.ts'
@@ -98,12 +98,12 @@ export class LiveExecution {
     const child = this.#child
     const pid = child?.pid
     if (!child || pid === undefined) return true
-    const { box } = this.#devbox
+    const { sandbox } = this.#devbox
     // While both are null the pid is still this child's: Node sets one in the same turn in which it reaps the child.
     const hasEnded = () => child.exitCode !== null || child.signalCode !== null
     let leader: number | undefined
     await waitUntil(() => {
-      leader = hasEnded() ? undefined : box.leader(pid)
+      leader = hasEnded() ? undefined : sandbox.leader(pid)
       return hasEnded() || leader !== undefined
     })
     if (leader === undefined || hasEnded()) return false
@@ -139,9 +139,9 @@ export class LiveExecution {
         this.stdin.connect(write)
       }
       if (this.#droppedStatus !== undefined) return this.#droppedStatus
-      const { box, env } = this.#devbox
+      const { sandbox, env } = this.#devbox
       const stdio = [stdin ?? ('ignore' as const), ...output.writeEnds]
-      const child = spawnIn(box.launch({ argv, env }), { detached: true, stdio })
+      const child = spawnIn(sandbox.launch({ argv, env }), { detached: true, stdio })
       this.#child = child
       closeOurEnds()
       const exitStatus = await exitStatusOf(child)
@@ -164,6 +164,6 @@ export class LiveExecution {
   #script(): string {
     const { command, shell_name } = this.record
     if (shell_name === null) return command
-    return shellScript(command, `${this.#devbox.box.run}/shell-${shellFileName(shell_name)}`)
+    return shellScript(command, `${this.#devbox.sandbox.run}/shell-${shellFileName(shell_name)}`)
   }
 }

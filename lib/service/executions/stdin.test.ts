@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { Pipes } from '#lib/service/sandbox/pipes.ts'
+import { Pipes } from '#lib/service/engine/pipes.ts'
 import { Stdin } from './stdin.ts'
 
 let folder: string

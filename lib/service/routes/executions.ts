@@ -1,8 +1,8 @@
 import { type ExecuteCommand, type Execution, executions, maxHoldSeconds } from '#lib/contract/executions.ts'
 import type { Deps } from '#lib/service/deps.ts'
+import type { Stream } from '#lib/service/engine/output-pipes.ts'
 import { type Caller, implement } from '#lib/service/http/implement.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
-import type { Stream } from '#lib/service/sandbox/output-pipes.ts'
 
 const forEver = 2 ** 31 - 1
 /** Unspecified: since when. The header's value is a structured date (RFC 9745); this one is the start of 2025. */

@@ -3,7 +3,7 @@ import { chownSync, closeSync, constants, existsSync, fchownSync, openSync, read
 import { dirname, join } from 'node:path'
 import { ReadStream } from 'node:tty'
 import { requireBinary } from '@lydell/node-pty/requireBinary.js'
-import { type Box, type Command, type Launch, spawnIn } from '#lib/service/sandbox/sandbox.ts'
+import { type Command, type Launch, type Sandbox, spawnIn } from '#lib/service/engine/engine.ts'
 
 export interface Size {
   cols: number
@@ -29,17 +29,17 @@ const maxLastBytes = 256 * 1024
 /** A command of a devbox in a pseudoterminal. */
 export class PseudoTerminal {
   readonly fd: number
-  readonly #box: Box
+  readonly #sandbox: Sandbox
   readonly #stream: ReadStream
   readonly #child: ChildProcess
   #exited = false
 
   /** Throws when no terminal is to be had or nothing can be started. */
-  constructor(box: Box, command: Pick<Command, 'argv' | 'env'>, size: Size, events: Events) {
-    const { master, slave, tty } = openTerminal(box)
+  constructor(sandbox: Sandbox, command: Pick<Command, 'argv' | 'env'>, size: Size, events: Events) {
+    const { master, slave, tty } = openTerminal(sandbox)
     try {
       native.resize(master, size.cols, size.rows)
-      const launch = box.launch({ ...command, tty })
+      const launch = sandbox.launch({ ...command, tty })
       this.#child =
         slave === undefined
           ? spawnIn(unlocked(launch), { stdio: ['ignore', 'ignore', 'ignore', master], detached: true })
@@ -52,7 +52,7 @@ export class PseudoTerminal {
       // Open here, it would keep the terminal from ending with the last process in it.
       if (slave !== undefined) closeSync(slave)
     }
-    this.#box = box
+    this.#sandbox = sandbox
     this.fd = master
     const callback = (length: number, buffer: Uint8Array) => {
       events.data(buffer.subarray(0, length))
@@ -79,7 +79,7 @@ export class PseudoTerminal {
 
   /** The host's process id of the command itself; undefined while it is being started and once it is gone. */
   get leader(): number | undefined {
-    return this.#exited ? undefined : this.#box.leader(this.#child.pid ?? 0)
+    return this.#exited ? undefined : this.#sandbox.leader(this.#child.pid ?? 0)
   }
 
   resize({ cols, rows }: Size): void {
@@ -118,7 +118,7 @@ interface OpenTerminal {
   tty: string
 }
 
-const openTerminal = ({ ptmx, uid }: Box): OpenTerminal => {
+const openTerminal = ({ ptmx, uid }: Sandbox): OpenTerminal => {
   const inside = ptmx !== undefined && unlock !== undefined ? openInside(ptmx, uid) : undefined
   if (inside) return inside
   const { master, slave } = native.open(80, 24)

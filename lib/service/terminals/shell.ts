@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { constants as os } from 'node:os'
 import type { WebSocket } from 'ws'
 import { type PtySession, shellEndedCode, type terminalSignals } from '#lib/contract/terminals.ts'
+import type { RunningDevbox } from '#lib/service/engine/engine.ts'
+import { signal } from '#lib/service/engine/processes.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import { processStat } from '#lib/service/kit/proc.ts'
-import { signal } from '#lib/service/sandbox/processes.ts'
-import type { RunningDevbox } from '#lib/service/sandbox/sandbox.ts'
 import { Batches } from './batches.ts'
 import { TerminalClient } from './client.ts'
 import { History } from './history.ts'
@@ -266,15 +266,20 @@ export class Shell {
 const leavesForGood = (code: number) => code === closedNormallyCode || code === noCode
 
 const startShell = (
-  { box, env }: RunningDevbox,
+  { sandbox, env }: RunningDevbox,
   size: Size,
   events: ConstructorParameters<typeof PseudoTerminal>[3],
 ) => {
   const terminal = { TERM: 'xterm-256color', COLORTERM: 'truecolor' }
   // Unspecified: that shells mark their prompts, and how a devbox is told not to.
-  const marks = env.DEVDECK_SHELL_INTEGRATION === '0' ? [] : ['--rcfile', box.bashrc]
+  const marks = env.DEVDECK_SHELL_INTEGRATION === '0' ? [] : ['--rcfile', sandbox.bashrc]
   try {
-    return new PseudoTerminal(box, { argv: ['/bin/bash', ...marks, '-i'], env: { ...env, ...terminal } }, size, events)
+    return new PseudoTerminal(
+      sandbox,
+      { argv: ['/bin/bash', ...marks, '-i'], env: { ...env, ...terminal } },
+      size,
+      events,
+    )
   } catch (cause) {
     throw new ServiceError('unavailable', 'The terminal could not be started', { cause, retryAfterSeconds: 1 })
   }

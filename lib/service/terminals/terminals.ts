@@ -1,7 +1,7 @@
 import { defaultSize } from '#lib/contract/terminals.ts'
+import type { RunningDevbox } from '#lib/service/engine/engine.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import { Slots } from '#lib/service/kit/slots.ts'
-import type { RunningDevbox } from '#lib/service/sandbox/sandbox.ts'
 import type { Size } from './pseudo-terminal.ts'
 import { type SessionKey, Shell } from './shell.ts'
 

@@ -3,13 +3,13 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { type Box, type Site, spawnIn } from '#lib/service/sandbox/sandbox.ts'
+import { type Sandbox, type SandboxSpec, spawnIn } from '#lib/service/engine/engine.ts'
 
 /** Where a devbox lives below `folder`, with its folders made; `more` differs from the usual. */
-export const makeSite = (
+export const makeSandboxSpec = (
   folder: string,
-  { devboxId, ...more }: Pick<Site, 'devboxId' | 'serviceId'> & Partial<Site>,
-): Site => {
+  { devboxId, ...more }: Pick<SandboxSpec, 'devboxId' | 'serviceId'> & Partial<SandboxSpec>,
+): SandboxSpec => {
   const at = (name: string) => join(folder, devboxId, name)
   for (const name of ['home', 'tmp', 'run']) mkdirSync(at(name), { recursive: true })
   return {
@@ -26,15 +26,15 @@ export const makeSite = (
 }
 
 /** What a command writes to both of its outputs. */
-export const startScript = (box: Box, script: string) =>
-  spawnIn(box.launch({ argv: ['/bin/bash', '-c', `exec 2>&1; ${script}`], env: {} }), {
+export const startScript = (sandbox: Sandbox, script: string) =>
+  spawnIn(sandbox.launch({ argv: ['/bin/bash', '-c', `exec 2>&1; ${script}`], env: {} }), {
     stdio: ['ignore', 'pipe', 'ignore'],
     detached: true,
   })
 
 /** What a command wrote, its complaints included. */
-export const outputOf = async (box: Box, script: string): Promise<string> => {
-  const child = startScript(box, script)
+export const outputOf = async (sandbox: Sandbox, script: string): Promise<string> => {
+  const child = startScript(sandbox, script)
   const [words] = await Promise.all([text(child.stdout as Readable), once(child, 'exit')])
   return words.trim()
 }

@@ -1,6 +1,6 @@
 import { describe } from 'vitest'
-import { bubblewrap } from '#lib/service/sandbox/bubblewrap.ts'
-import type { Isolation } from '#lib/service/sandbox/sandbox.ts'
+import { bubblewrap } from '#lib/service/engine/bubblewrap/bubblewrap.ts'
+import type { Isolation } from '#lib/service/engine/engine.ts'
 
 const problem = await bubblewrap.problem()
 

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Client, createClient } from '#lib/client/client.ts'
 import { defaultLimits, defaultMaxEnvironmentBytes, defaultMaxTrials, type ServiceConfig } from '#lib/service/config.ts'
+import { findProcesses } from '#lib/service/engine/processes.ts'
 import { defaultPressure } from '#lib/service/evictions/pressure.ts'
 import { readProc } from '#lib/service/kit/proc.ts'
-import { findProcesses } from '#lib/service/sandbox/processes.ts'
 import { createService, type Service } from '#lib/service/service.ts'
 
 export interface TestService {

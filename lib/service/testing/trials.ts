@@ -18,10 +18,10 @@ import type { HarborAgent, HarborSettings } from '#lib/service/benchmarks/plan.t
 import { defaultMaxEnvironmentBytes } from '#lib/service/config.ts'
 import { Devboxes } from '#lib/service/devboxes/devboxes.ts'
 import { Snapshots } from '#lib/service/devboxes/snapshots.ts'
+import { bubblewrap } from '#lib/service/engine/bubblewrap/bubblewrap.ts'
+import { Pipes } from '#lib/service/engine/pipes.ts'
 import { Executions } from '#lib/service/executions/executions.ts'
 import { newId } from '#lib/service/kit/ids.ts'
-import { bubblewrap } from '#lib/service/sandbox/bubblewrap.ts'
-import { Pipes } from '#lib/service/sandbox/pipes.ts'
 import { openDatabase } from '#lib/service/store/database.ts'
 import { createDevboxStore } from '#lib/service/store/devboxes.ts'
 import { createExecutionStore } from '#lib/service/store/executions.ts'
@@ -88,7 +88,7 @@ export const startTrials = ({ maxEnvironmentBytes = defaultMaxEnvironmentBytes }
     logs,
     pipes,
     executions,
-    sandbox: bubblewrap,
+    engine: bubblewrap,
     serviceId,
     dataDir: folder,
     folderOf,

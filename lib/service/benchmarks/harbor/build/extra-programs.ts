@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { machinePython } from '#lib/service/engine/python.ts'
 import { quote } from '#lib/service/kit/quoting.ts'
-import { machinePython } from '#lib/service/sandbox/python.ts'
 import { maxVariableBytes, type Workbench } from '../../workbench.ts'
 import { programsOf } from './machine-packages.ts'
 import { defaultPath } from './plan.ts'

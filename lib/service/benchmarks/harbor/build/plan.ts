@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
+import type { Machine } from '#lib/service/engine/bubblewrap/system.ts'
+import { isRootFolder } from '#lib/service/engine/engine.ts'
 import { quote } from '#lib/service/kit/quoting.ts'
-import { isRootFolder } from '#lib/service/sandbox/sandbox.ts'
-import type { Machine } from '#lib/service/sandbox/system.ts'
 import type { Warning } from '../../outcome.ts'
 import type { Healthcheck } from '../task-toml.ts'
 import {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Machine } from '#lib/service/sandbox/system.ts'
+import type { Machine } from '#lib/service/engine/bubblewrap/system.ts'
 
 /** The programs whose installs a build skips, or tries, and those that fetch. */
 const installers = [

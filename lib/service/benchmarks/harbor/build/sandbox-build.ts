@@ -1,7 +1,7 @@
 import { open, readdir } from 'node:fs/promises'
 import { posix } from 'node:path'
+import type { Machine } from '#lib/service/engine/bubblewrap/system.ts'
 import { quote } from '#lib/service/kit/quoting.ts'
-import type { Machine } from '#lib/service/sandbox/system.ts'
 import type { Warning } from '../../outcome.ts'
 import { shown, type Workbench } from '../../workbench.ts'
 import { lackIn } from '../lack.ts'

@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
+import { openTerminal } from '#lib/service/testing/terminals.ts'
+
+const [esc, bell, interrupt] = ['\x1b', '\x07', '\x03']
+const mark = new RegExp(`${esc}\\](?:133|7);([^${bell}]*)${bell}`, 'g')
+/** Without what puts marks where they belong: of a prompt that ends in a sign and a space, and of output. */
+const unplaced = (text: string) =>
+  text.replaceAll(`${esc}7${esc}[2C${esc}]133;B${bell}${esc}8`, '').replaceAll(`133;C${bell}\r`, `133;C${bell}`)
+
+describeUnderEachIsolation('marks of a shell under isolation', (isolation) => {
+  let service: TestService
+  let marking: string
+  let plain: string
+  beforeAll(async () => {
+    service = await startService({ isolation })
+    const create = (environment_variables: Record<string, string>) =>
+      service.client.devboxes.createAndAwaitRunning({ body: { name: 'sandbox', environment_variables } })
+    marking = (await create({})).id
+    plain = (await create({ DEVDECK_SHELL_INTEGRATION: '0' })).id
+  })
+  afterAll(() => service.close())
+
+  let count = 0
+  /** What a shell with this ~/.bashrc shows, its prompt being `P> `, when each line is typed at a prompt. */
+  const shown = async (id: string, bashrc: string, lines: readonly string[]) => {
+    const run = (command: string) => service.client.executions.executeSync({ params: { id }, body: { command } })
+    await run(`rm -f ~/.bash_history; cat > ~/.bashrc <<'END'\necho $$ > ~/shell\n${bashrc}\nEND`)
+    const query = { cols: 40, rows: 30 }
+    const { type, shows, showsTimes, text, socket, name } = await openTerminal(service, `${id}-${++count}`, query)
+    // Not where the prompt is set.
+    const prompts = (times: number) => showsTimes(new RegExp(`(?:P|${esc}8)> (?!")`), times)
+    for (const [at, line] of lines.entries()) {
+      await prompts(at + 1)
+      if (line.endsWith(interrupt)) {
+        const typed = line.slice(0, -1)
+        type(typed)
+        await shows(new RegExp(`${typed}$`))
+        // An interrupt between what bash shows and its next read is heard with the next key only.
+        await run(`until [ "$(cut -d' ' -f3 /proc/$(cat ~/shell)/stat)" = S ]; do :; done`)
+        type(interrupt)
+      } else type(`${line}\r`)
+    }
+    await prompts(lines.length + 1)
+    await service.client.terminals.control({ params: { session_name: name }, body: { action: 'close' } })
+    socket.terminate()
+    return text()
+  }
+  const marksOf = (text: string) =>
+    [...text.matchAll(mark)].map(([, name]) => name).filter((name) => !name?.startsWith('file:'))
+  const prompt = ['A', 'B']
+  /** Marks of commands with these statuses; of one that was none, without a status. */
+  const commands = (...statuses: (number | undefined)[]) => [
+    ...prompt,
+    ...statuses.flatMap((status) => (status === undefined ? ['D', ...prompt] : ['C', `D;${status}`, ...prompt])),
+  ]
+
+  it('tell prompts, commands, outputs and statuses', async () => {
+    const lines = ['true', 'false', '(exit 7)', '', `abc${interrupt}`, 'echo "$?"', ')', 'true | false; ! true']
+    const text = await shown(marking, 'PS1="P> "', lines)
+    expect(marksOf(text)).toEqual(commands(0, 1, 7, undefined, undefined, 0, undefined, 1))
+    expect(text).toContain(`${esc}]133;C${bell}\r130\r\n${esc}]133;D;0${bell}`)
+  })
+
+  it('are one set for a command of several lines, and for a shell within the shell', async () => {
+    const lines = ['for i in 1 2; do\recho $i\rdone', 'cat <<E\rhere\rE', 'echo "a\rb"; false']
+    const nested = ['bash --norc', 'PS1="inner P> "; false', 'exit 4', 'sh', 'false', 'exit 5']
+    const bashrc = 'export PS1="P> " PS0="run " PROMPT_COMMAND="true"'
+    const text = await shown(marking, bashrc, [...lines, ...nested])
+    expect(marksOf(text)).toEqual(commands(0, 0, 1, 4, 5))
+  })
+
+  // Each with marks shows to the byte what it shows without.
+  const habits: Record<string, [bashrc: string, lines: string[], marks: string[]]> = {
+    'a prompt that changes': [
+      'pc() { PS1="$? P> "; }; PROMPT_COMMAND=pc',
+      ['true', 'false', '(exit 9)', 'PS1=; true'],
+      commands(0, 1, 9, 0),
+    ],
+    'a PROMPT_COMMAND, PS0 and PS1 of its own, and others later': [
+      'PS1="P> " PROMPT_COMMAND="echo one:\\$?"; PS0="<run>"',
+      [
+        'false last',
+        'PROMPT_COMMAND="echo again:\\$?:\\$_"',
+        'false last',
+        'PROMPT_COMMAND="echo two:\\$?"',
+        'false',
+        'PS1="new P> " PS0="<again>"',
+        'false',
+        'PROMPT_COMMAND+=("echo three:\\$?")',
+        '(exit 3)',
+        'PROMPT_COMMAND="$PROMPT_COMMAND; true"',
+        '(exit 4)',
+      ],
+      commands(1, 0, 1, 0, 1, 0, 1, 0, 3, 0, 4),
+    ],
+    'options that make shells strict': [
+      'PS1="P> "; set -uaC; set -o pipefail; shopt -s nullglob failglob extglob nocasematch; IFS=/; set -f',
+      ['echo $nope', 'false', 'true | false', 'cd /usr; echo $IFS', 'echo $-'],
+      commands(1, 1, 1, 0, 0),
+    ],
+    'aliases and functions in its way': [
+      'PS1="P> "; alias printf=false local=false set=false case=false; printf() { echo no; }; declare() { echo no; }',
+      ['true', 'false', 'printf'],
+      commands(0, 1, 1),
+    ],
+    'a trap on errors': [
+      'PS1="P> "; trap "echo error:\\$?" ERR; set -E',
+      ['true', 'false', 'f() { false; true; }; f'],
+      commands(0, 1, 0),
+    ],
+    jobs: [
+      'PS1="P> "',
+      ['{ sleep 0.01 & } 2>/dev/null; wait %1', 'set +m', 'kill -INT $$', '(kill $BASHPID)'],
+      commands(0, 0, 130, 143),
+    ],
+    'lines longer than the screen, in both modes': [
+      'PS1="P> "; bind "set show-mode-in-prompt on"',
+      [`: ${'x'.repeat(100)}`, 'set -o vi', `: ${'y'.repeat(50)}${'\b'.repeat(30)}z`],
+      commands(0, 0, 0),
+    ],
+    'variables that prompts do not expand': ['PS1="P> "; shopt -u promptvars', ['true'], ['A', 'D', 'A']],
+    'a PROMPT_COMMAND that cannot be changed': ['PS1="P> "; readonly PROMPT_COMMAND=true', ['false', 'true'], []],
+    'a file that ends early': ['PS1="P> "; return 3; PS1=""', ['true'], commands(0)],
+    'a file that becomes another shell': ['[ "$IN" ] || IN=1 PS1="P> " exec bash --norc', ['true'], []],
+  }
+  for (const [habit, [bashrc, lines, marks]] of Object.entries(habits))
+    it(`leave everything else as it is: ${habit}`, async () => {
+      const marked = await shown(marking, bashrc, lines)
+      expect(marksOf(marked)).toEqual(marks)
+      expect(unplaced(marked).replace(mark, '')).toBe(await shown(plain, bashrc, lines))
+    })
+
+  it('come back after the whole PROMPT_COMMAND was replaced', async () => {
+    const lines = ['PROMPT_COMMAND=(true)', 'false', 'unset PROMPT_COMMAND', '(exit 2)']
+    const [a, b] = prompt
+    expect(marksOf(await shown(marking, 'PS1="P> "', lines))).toEqual([
+      a,
+      b,
+      'C',
+      b,
+      'C',
+      'D;1',
+      a,
+      b,
+      'C',
+      b,
+      'C',
+      'D;2',
+      a,
+      b,
+    ])
+  })
+
+  it('hold with a trap of the user on every command', async () => {
+    const text = await shown(marking, `PS1="P> "; trap 'echo "<$BASH_COMMAND>"' DEBUG`, [
+      'true',
+      'false',
+      '',
+      'set -x',
+      'false',
+    ])
+    expect(marksOf(text)).toEqual(commands(0, 1, undefined, 0, 1))
+    expect(text).toContain(`133;C${bell}\r<false>\r\n`)
+  })
+
+  it('name the directory, whatever it is called', async () => {
+    const name = 'ä b%;~*"\\n'
+    const text = await shown(marking, 'PS1="P> "', [`mkdir -p ~/$'${name}'; cd ~/$'${name}'`, 'cd /', 'cd /usr/bin'])
+    const home = isolation === 'bubblewrap' ? '/home/user' : '.*/home'
+    const host = isolation === 'bubblewrap' ? 'sandbox' : '[^/]+'
+    expect([...text.matchAll(mark)].map(([, uri]) => uri).filter((uri) => uri?.startsWith('file:'))).toEqual([
+      expect.stringMatching(`^file://${host}${home}$`),
+      expect.stringMatching(`^file://${host}${home}/%C3%A4%20b%25%3B~%2A%22%0A$`),
+      expect.stringMatching(`^file://${host}/$`),
+      expect.stringMatching(`^file://${host}/usr/bin$`),
+    ])
+  })
+
+  it('leave the prompt at the end of what is shown, and output at the beginning of its line', async () => {
+    const text = await shown(marking, 'PS1="P> "', ['echo "a"out', 'PS1="P: P> "; echo end'])
+    expect(text).toMatch(/\raout\r\n/)
+    expect(text.endsWith(`P: P${esc}7${esc}[2C${esc}]133;B${bell}${esc}8> `)).toBe(true)
+  })
+
+  it('leave no trace in the environment and the history', async () => {
+    const text = await shown(marking, 'PS1="P> "; set -a', [
+      'env | grep -c "^_*devdeck"',
+      'history | grep -c "[_]_devdeck"',
+    ])
+    expect(text.match(/\n[^\n]*\b0\r\n/g)).toHaveLength(2)
+  })
+})

@@ -1,0 +1,165 @@
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makeSandboxSpec, outputOf } from '#lib/service/testing/boxes.ts'
+import { type Sandbox, type SandboxSpec, spawnIn } from '../engine.ts'
+import { bubblewrap } from './bubblewrap.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'devdeck-sandbox-'))
+const serviceId = 'sandbox-test'
+
+const sandboxSpecOf = (devboxId: string, more: Partial<SandboxSpec> = {}) =>
+  makeSandboxSpec(folder, { devboxId, serviceId, ...more })
+
+const problem = await bubblewrap.problem()
+
+describe.skipIf(problem !== undefined)('a sandbox of bubblewrap', () => {
+  let one: Sandbox
+  let other: Sandbox
+  beforeAll(async () => {
+    one = await bubblewrap.start(sandboxSpecOf('one'))
+    other = await bubblewrap.start(sandboxSpecOf('other', { network: 'none', user: { uid: 1234, name: 'ada' } }))
+  })
+  afterAll(async () => {
+    await Promise.all([one.stop(), other.stop()])
+    rmSync(folder, { recursive: true })
+  })
+
+  it('keeps the files of others and of the service out of sight, through /proc too', async () => {
+    writeFileSync(join(folder, 'service.db'), 'secret')
+    await outputOf(other, 'echo secret > ~/mine; echo secret > /tmp/mine; echo secret > /dev/shm/mine')
+    const paths = [join(folder, 'service.db'), join(folder, 'other', 'home', 'mine'), '/tmp/mine', '/dev/shm/mine']
+    expect(await outputOf(one, `cat ${paths.flatMap((path) => [path, `/proc/1/root${path}`]).join(' ')}`)).not.toMatch(
+      /^secret/m,
+    )
+    expect(await outputOf(one, 'ls -A /home /sys /root /var/lib /run /boot /mnt')).toMatch(/^user$/m)
+    expect(await outputOf(one, 'ls /run')).toBe('devdeck\ndevdeck-bashrc')
+    expect(await outputOf(one, `ls ${folder} /root /sys /var/lib | cat`)).not.toMatch(/^(?!ls: cannot access)/m)
+  })
+
+  it('has folders of its own at / where it is to, and may make more', async () => {
+    const root = join(folder, 'third', 'root')
+    for (const name of ['app', 'etc', 'usr']) mkdirSync(join(root, name), { recursive: true })
+    writeFileSync(join(root, '.hidden'), '')
+    const third = await bubblewrap.start(sandboxSpecOf('third', { root }))
+    try {
+      const script = 'mkdir /results; echo made | tee /app/a /results/b /c; ls -A / /etc/passwd; touch /usr/d /etc/d'
+      const words = await outputOf(third, script)
+      expect(words).toMatch(/^made$/m)
+      expect(words).toMatch(/^\/etc\/passwd$/m)
+      expect(words.match(/Read-only file system/g)).toHaveLength(2)
+      expect(words).not.toMatch(/hidden/)
+      expect(readFileSync(join(root, 'app', 'a'), 'utf8')).toBe('made\n')
+      expect(readdirSync(root).sort()).toEqual(['.hidden', 'app', 'etc', 'usr'])
+      expect(await outputOf(one, 'mkdir /results')).toMatch(/Read-only file system/)
+    } finally {
+      await third.stop()
+    }
+  })
+
+  it('shows no process but its own', async () => {
+    const child = spawnIn(other.launch({ argv: ['/bin/sleep', '1000'], env: {} }), {
+      stdio: ['ignore', 'ignore', 'ignore'],
+    })
+    const seen = await outputOf(one, 'cat /proc/[0-9]*/cmdline | tr "\\0" " "')
+    expect(seen).not.toContain('sleep 1000')
+    expect(seen).not.toContain(String(process.argv[1]))
+    child.kill()
+  })
+
+  it('gives no capability, no file that grants one, and no user namespace in which there are some', async () => {
+    expect(await outputOf(one, 'grep -E "Cap(Inh|Prm|Eff|Amb)" /proc/self/status')).toMatch(
+      /^(Cap(Inh|Prm|Eff|Amb):\t0000000000000000\n?){4}$/,
+    )
+    expect(await outputOf(one, 'grep -vw nosuid /proc/self/mountinfo')).toBe('')
+    expect(await outputOf(one, 'unshare --user true && echo made')).not.toContain('made')
+    expect(await outputOf(one, 'mount -t tmpfs none /tmp && echo mounted')).not.toContain('mounted')
+  })
+
+  it('leaves the machine as it is, whoever runs the service', async () => {
+    const modeOfNull = statSync('/dev/null').mode
+    for (const attempt of [
+      'touch /usr/x',
+      'touch /etc/x',
+      'touch /dev/x',
+      'chmod 0 /dev/null',
+      'chmod 0 /etc/hosts',
+      'exec 7<>/proc/sys/kernel/core_pattern',
+      'exec 7<>/proc/sys/vm/swappiness',
+      'exec 7</proc/kpageflags',
+      'cat /etc/shadow > ~/shadow; test -s ~/shadow',
+    ])
+      expect(await outputOf(one, `(${attempt}) && echo done`), attempt).not.toMatch(/done$/)
+    expect(statSync('/dev/null').mode).toBe(modeOfNull)
+    expect(await outputOf(one, 'echo lost > /dev/null && echo written')).toBe('written')
+  })
+
+  it('is a user with a home of its own, named as asked', async () => {
+    expect(await outputOf(one, 'id -un; id -u; echo $HOME $USER; pwd; hostname')).toBe(
+      'user\n1000\n/home/user user\n/home/user\none',
+    )
+    expect(await outputOf(other, 'id -un; id -u; echo $HOME $USER; pwd; touch x && stat -c %U x')).toBe(
+      'ada\n1234\n/home/ada ada\n/home/ada\nada',
+    )
+  })
+
+  it('has no terminal of the service to write to', async () => {
+    expect(await outputOf(one, 'cut -d" " -f7 /proc/1/stat; (: >/dev/tty) && echo open')).toMatch(/^0\n(?!.*open)/s)
+  })
+
+  it('stops a file at the size of the disk', async () => {
+    expect(await outputOf(one, 'head -c 100M /dev/zero > big; stat -c %s big; rm big')).toContain(String(2 ** 24))
+  })
+
+  it('tells what does not hold', () => {
+    expect(other.notEnforced.join()).not.toContain('Network')
+    expect(one.notEnforced.join()).toContain('Disk: 0.02 GB at once for each file')
+  })
+
+  describe('without a network', () => {
+    it('reaches nothing of the machine', async () => {
+      const server = createServer((socket) => socket.end('the machine')).listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      const { port } = server.address() as { port: number }
+      const dial = `cat < /dev/tcp/127.0.0.1/${port}`
+      expect(await outputOf(one, dial)).toContain('refused')
+      expect(await outputOf(other, dial)).toContain('refused')
+      await expect(other.connect(port)).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+      expect(await outputOf(other, 'tail -n +3 /proc/net/dev | cut -d: -f1')).toBe('lo')
+      server.close()
+    })
+
+    it('answers on its own loopback, from every command and to the service', async () => {
+      const script =
+        'import socket\ns = socket.create_server(("127.0.0.1", 8080))\nopen("/tmp/up", "w").close()\nwhile True:\n c, _ = s.accept()\n c.sendall(b"hello ")\n d = b""\n while b := c.recv(65536): d += b\n c.sendall(str(len(d)).encode())\n c.close()'
+      const child = spawnIn(other.launch({ argv: ['/usr/bin/env', 'python3', '-c', script], env: {} }), {
+        stdio: ['ignore', 'ignore', 'ignore'],
+      })
+      await outputOf(other, 'until [ -e /tmp/up ]; do sleep 0.01; done')
+      const answers = await Promise.all(
+        [0, 1, 5_000_000].map(async (size) => {
+          const socket = await other.connect(8080)
+          socket.end(Buffer.alloc(size))
+          return text(socket)
+        }),
+      )
+      expect(answers).toEqual(['hello 0', 'hello 1', 'hello 5000000'])
+      child.kill()
+    })
+
+    it('is reached on the other address of its loopback as well', async () => {
+      const script =
+        'import socket\ns = socket.create_server(("::1", 8081), family=socket.AF_INET6)\nopen("/tmp/up6", "w").close()\ns.accept()[0].sendall(b"six")'
+      const child = spawnIn(other.launch({ argv: ['/usr/bin/env', 'python3', '-c', script], env: {} }), {
+        stdio: ['ignore', 'ignore', 'ignore'],
+      })
+      await outputOf(other, 'until [ -e /tmp/up6 ]; do sleep 0.01; done')
+      expect(await text(await other.connect(8081))).toBe('six')
+      child.kill()
+    })
+  })
+})

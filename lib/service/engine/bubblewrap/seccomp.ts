@@ -1,0 +1,208 @@
+/**
+ * What no program of a devbox may ask the kernel for, as a filter of system calls in the kernel's own language (classic
+ * BPF, little-endian). It is in force for every process of a devbox and can never be taken off.
+ */
+export const seccompFilter = (machine: string = process.arch): Buffer | undefined => {
+  const column = { x64: 0, arm64: 1 }[machine]
+  if (column === undefined) return undefined
+  const numberOf = (name: keyof typeof calls): number | undefined => calls[name][column]
+  const program: Instruction[] = [
+    load(architectureAt),
+    // Programs of another instruction set, as of 32 bits, have numbers of their own: none of their calls is known here.
+    ...unless(isEqual, architectures[column] ?? 0, [refuse(ENOSYS)]),
+    load(numberAt),
+    ...(machine === 'x64' ? when(isAtLeast, x32, [refuse(ENOSYS)]) : []),
+  ]
+  for (const [errno, names] of refused)
+    for (const name of names) {
+      const number = numberOf(name)
+      if (number !== undefined) program.push(...when(isEqual, number, [refuse(errno)]))
+    }
+  const onCall = (name: keyof typeof calls, body: Instruction[]) => when(isEqual, numberOf(name) ?? 0, body)
+  program.push(
+    ...onCall('clone', [load(argumentAt(0)), ...when(hasAny, newNamespaces, [refuse(EPERM)]), allow]),
+    ...onCall('ioctl', [
+      load(argumentAt(1)),
+      ...terminalInput.flatMap((request) => when(isEqual, request, [refuse(EPERM)])),
+      allow,
+    ]),
+    ...onCall('personality', [
+      load(argumentAt(0)),
+      ...personalities.flatMap((value) => when(isEqual, value, [allow])),
+      refuse(EPERM),
+    ]),
+    ...onCall('socket', [
+      load(argumentAt(0)),
+      ...socketFamilies.flatMap((family) => when(isEqual, family, [allow])),
+      refuse(EAFNOSUPPORT),
+    ]),
+    allow,
+  )
+  return Buffer.concat(program.map(bytesOf))
+}
+
+/** The numbers that `enter.pl` and `run-as-user.pl` call the kernel by, in the order they expect. */
+export const callNumbers = (): string => {
+  const column = process.arch === 'arm64' ? 1 : 0
+  return (
+    [
+      'setns',
+      'unshare',
+      'mount',
+      'prctl',
+      'setgroups',
+      'setresgid',
+      'setresuid',
+      'setsid',
+      'seccomp',
+      'prlimit64',
+      'close',
+      'setfsuid',
+      'setfsgid',
+      'open_tree',
+      'mount_setattr',
+      'move_mount',
+    ] as const
+  )
+    .map((name) => calls[name][column])
+    .join(',')
+}
+
+const EPERM = 1
+const ENOSYS = 38
+const EAFNOSUPPORT = 97
+
+/** Number on x86-64, number on arm64. */
+const calls = {
+  mount: [165, 40],
+  umount2: [166, 39],
+  pivot_root: [155, 41],
+  open_tree: [428, 428],
+  move_mount: [429, 429],
+  fsopen: [430, 430],
+  fsconfig: [431, 431],
+  fsmount: [432, 432],
+  fspick: [433, 433],
+  mount_setattr: [442, 442],
+  open_tree_attr: [467, 467],
+  unshare: [272, 97],
+  setns: [308, 268],
+  clone: [56, 220],
+  clone3: [435, 435],
+  add_key: [248, 217],
+  request_key: [249, 218],
+  keyctl: [250, 219],
+  bpf: [321, 280],
+  perf_event_open: [298, 241],
+  userfaultfd: [323, 282],
+  io_uring_setup: [425, 425],
+  io_uring_enter: [426, 426],
+  io_uring_register: [427, 427],
+  open_by_handle_at: [304, 265],
+  kexec_load: [246, 104],
+  kexec_file_load: [320, 294],
+  init_module: [175, 105],
+  finit_module: [313, 273],
+  delete_module: [176, 106],
+  swapon: [167, 224],
+  swapoff: [168, 225],
+  reboot: [169, 142],
+  acct: [163, 89],
+  quotactl: [179, 60],
+  quotactl_fd: [443, 443],
+  syslog: [103, 116],
+  lookup_dcookie: [212, 18],
+  nfsservctl: [180, 42],
+  settimeofday: [164, 170],
+  clock_settime: [227, 112],
+  vhangup: [153, 58],
+  iopl: [172],
+  ioperm: [173],
+  uselib: [134],
+  personality: [135, 92],
+  ioctl: [16, 29],
+  socket: [41, 198],
+  prctl: [157, 167],
+  setgroups: [116, 159],
+  setresgid: [119, 149],
+  setresuid: [117, 147],
+  setsid: [112, 157],
+  seccomp: [317, 277],
+  prlimit64: [302, 261],
+  close: [3, 57],
+  setfsuid: [122, 151],
+  setfsgid: [123, 152],
+} as const satisfies Record<string, readonly [number] | readonly [number, number]>
+
+const refused: readonly [errno: number, readonly (keyof typeof calls)[]][] = [
+  // Mounts and namespaces: what a devbox sees is made for it, and it makes no other.
+  [EPERM, ['mount', 'umount2', 'pivot_root', 'open_tree', 'move_mount', 'fsopen', 'fsconfig', 'fsmount', 'fspick']],
+  [EPERM, ['mount_setattr', 'open_tree_attr', 'unshare', 'setns']],
+  // Its flags are behind a pointer, out of the filter's sight; the C library goes on with `clone`.
+  [ENOSYS, ['clone3']],
+  // Keys belong to a user of the whole machine, whatever namespace asks.
+  [EPERM, ['add_key', 'request_key', 'keyctl']],
+  // Large parts of the kernel that break often, and that no build or test needs. Programs do without io_uring.
+  [EPERM, ['bpf', 'perf_event_open', 'userfaultfd']],
+  [ENOSYS, ['io_uring_setup', 'io_uring_enter', 'io_uring_register']],
+  // Files by number, past every folder's rights.
+  [EPERM, ['open_by_handle_at']],
+  // The machine itself. Root's alone, and refused to whoever gets that far.
+  [EPERM, ['kexec_load', 'kexec_file_load', 'init_module', 'finit_module', 'delete_module', 'swapon', 'swapoff']],
+  [EPERM, ['reboot', 'acct', 'quotactl', 'quotactl_fd', 'syslog', 'lookup_dcookie', 'nfsservctl', 'settimeofday']],
+  [EPERM, ['clock_settime', 'vhangup', 'iopl', 'ioperm', 'uselib']],
+]
+
+/** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET. */
+const newNamespaces = 0x7e020000
+/** TIOCSTI and TIOCLINUX: typing into a terminal that one only reads. */
+const terminalInput = [0x5412, 0x541c]
+/** Linux, with 32 bits, with an old version's name, without random addresses (debuggers), and asking which it is. */
+const personalities = [0, 8, 0x20000, 0x20008, 0x40000, 0xffffffff]
+/** AF_UNIX, AF_INET, AF_INET6, AF_NETLINK. Of the others AF_VSOCK has no namespaces: it would lead out of the network. */
+const socketFamilies = [1, 2, 10, 16]
+
+const architectures = [0xc000003e, 0xc00000b7]
+/** Calls from here on are of x86-64's other, 32-bit interface. */
+const x32 = 0x40000000
+
+// Offsets in the kernel's `struct seccomp_data`. Of an argument the lower half: the kernel looks at no more of these.
+const numberAt = 0
+const architectureAt = 4
+const argumentAt = (i: number) => 16 + 8 * i
+
+interface Instruction {
+  code: number
+  /** How many instructions to skip when a comparison holds, and when it does not. */
+  whenTrue?: number
+  whenFalse?: number
+  value: number
+}
+
+const isEqual = 0x15
+const isAtLeast = 0x35
+const hasAny = 0x45
+
+const load = (offset: number): Instruction => ({ code: 0x20, value: offset })
+const refuse = (errno: number): Instruction => ({ code: 0x06, value: 0x00050000 | errno })
+const allow: Instruction = { code: 0x06, value: 0x7fff0000 }
+
+/** `body` runs when the comparison holds; what it loads stays loaded, so it must end the program or load nothing. */
+const when = (code: number, value: number, body: Instruction[]): Instruction[] => [
+  { code, value, whenFalse: body.length },
+  ...body,
+]
+
+const unless = (code: number, value: number, body: Instruction[]): Instruction[] => [
+  { code, value, whenTrue: body.length },
+  ...body,
+]
+
+const bytesOf = ({ code, whenTrue = 0, whenFalse = 0, value }: Instruction): Buffer => {
+  const bytes = Buffer.alloc(8)
+  bytes.writeUInt16LE(code, 0)
+  bytes.writeUInt8(whenTrue, 2)
+  bytes.writeUInt8(whenFalse, 3)
+  bytes.writeUInt32LE(value >>> 0, 4)
+  return bytes
+}

@@ -1,0 +1,168 @@
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, afterEach, expect, it } from 'vitest'
+import { readProc } from '#lib/service/kit/proc.ts'
+import { makeSandboxSpec } from '#lib/service/testing/boxes.ts'
+import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
+import { bubblewrap } from './bubblewrap/bubblewrap.ts'
+import { places, removeGroupsOf } from './cgroup.ts'
+import { markers, type Sandbox, spawnIn } from './engine.ts'
+import { endProcesses, plainProcess } from './process/plain-process.ts'
+import { exitStatusOf, findProcesses, isGone, signal, waitUntil } from './processes.ts'
+
+const limits = { cpuCores: 0.5, memoryBytes: 2 ** 28, diskBytes: 2 ** 30 }
+const limited = places().flatMap(({ controllers }) => controllers)
+const hasGroups = (['memory', 'cpu', 'pids'] as const).every((controller) => limited.includes(controller))
+// As another user than root, bubblewrap's processes are counted by the kernel, and any allocation fails.
+const isUser = process.getuid?.() !== 0
+
+// It keeps what it reads until a line ends.
+const allocate = 'head -c 4G /dev/zero | tail'
+const forkBomb = ':(){ :|:& };:'
+
+describeUnderEachIsolation('the limits of a sandbox, under isolation', (isolation) => {
+  const folder = mkdtempSync(join(tmpdir(), 'devdeck-limits-'))
+  const serviceId = `limits-${process.pid}-${isolation}`
+  const engine = isolation === 'bubblewrap' ? bubblewrap : plainProcess
+  const boxes: Sandbox[] = []
+
+  const startSandbox = async (devboxId: string, tell?: (sentence: string) => void) => {
+    const sandbox = await engine.start(makeSandboxSpec(folder, { devboxId, serviceId, limits }), tell)
+    boxes.push(sandbox)
+    return sandbox
+  }
+
+  const spawnScript = (sandbox: Sandbox, script: string): ChildProcess =>
+    spawnIn(sandbox.launch({ argv: ['/bin/bash', '-c', script], env: {} }), {
+      stdio: ['ignore', 'ignore', 'ignore'],
+      detached: true,
+    })
+
+  const groupsOf = (sandbox: Sandbox) =>
+    (sandbox.launch({ argv: ['/bin/true'], env: {} }).joins ?? []).map((file) => dirname(file))
+
+  afterEach(async () => {
+    await Promise.all(boxes.splice(0).map((sandbox) => sandbox.stop()))
+    expect(findProcesses({ DEVDECK_SERVICE_ID: serviceId })).toEqual([])
+  })
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  it.runIf(hasGroups)('hold for a command and all it starts, and never for the service', async () => {
+    const sandbox = await startSandbox('joined')
+    const child = spawnScript(sandbox, 'setsid sleep 1000 & sleep 1000')
+    for (const group of groupsOf(sandbox)) {
+      await expect.poll(() => readFileSync(join(group, 'cgroup.procs'), 'utf8').split('\n').length).toBeGreaterThan(3)
+      expect(readFileSync(join(group, 'cgroup.procs'), 'utf8').split('\n')).not.toContain(String(process.pid))
+    }
+    expect(readFileSync('/proc/self/cgroup', 'utf8')).not.toContain('devdeck-')
+    child.kill()
+  })
+
+  it.runIf(hasGroups)(
+    'kill what takes more memory than there is, count it, and leave the sandbox and its neighbour',
+    async () => {
+      const [sandbox, neighbour] = await Promise.all([startSandbox('greedy'), startSandbox('neighbour')])
+      expect(await exitStatusOf(spawnScript(sandbox, allocate))).toBe(137)
+      expect(sandbox.outOfMemoryKills()).toBeGreaterThan(0)
+      expect(neighbour.outOfMemoryKills()).toBe(0)
+      expect(await exitStatusOf(spawnScript(sandbox, 'exit 3'))).toBe(3)
+      await sandbox.stop()
+      expect(sandbox.outOfMemoryKills()).toBeGreaterThan(0)
+    },
+  )
+
+  it.runIf(!hasGroups)('end what takes more memory than there is by itself', async () => {
+    expect(await exitStatusOf(spawnScript(await startSandbox('greedy'), allocate))).not.toBe(0)
+  })
+
+  it.runIf(hasGroups || (isUser && isolation === 'bubblewrap'))(
+    'hold a fork bomb, so that others go on beside it, and it ends with its sandbox',
+    async () => {
+      const [sandbox, neighbour] = await Promise.all([startSandbox('bomb'), startSandbox('neighbour')])
+      const bomb = spawnScript(sandbox, forkBomb)
+      await once(bomb, 'exit')
+      const count = () => findProcesses({ DEVDECK_SERVICE_ID: serviceId, DEVDECK_DEVBOX_ID: 'bomb' }).length
+      await expect.poll(count).toBeGreaterThan(100)
+      for (let round = 0; round < 3; round++) expect(await exitStatusOf(spawnScript(neighbour, 'exit 3'))).toBe(3)
+      expect(count()).toBeLessThanOrEqual(1200)
+      await sandbox.stop()
+      expect(count()).toBe(0)
+    },
+  )
+
+  it.runIf(hasGroups)(
+    'slow down what forks in a loop beyond them, say so, and let go of it once it has stopped',
+    async () => {
+      const told: string[] = []
+      const sandbox = await startSandbox('forks', (sentence) => told.push(sentence))
+      const quota = () =>
+        groupsOf(sandbox)
+          .flatMap((group) => [join(group, 'cpu.cfs_quota_us'), join(group, 'cpu.max')])
+          .filter(existsSync)
+          .map((file) => Number.parseInt(readFileSync(file, 'utf8'), 10))
+      expect(quota()).toEqual([50_000])
+      spawnScript(sandbox, `exec perl -e 'while (1) { my $pid = fork; sleep 1000 if defined $pid && !$pid }'`)
+      await expect.poll(() => told).toHaveLength(1)
+      expect(told[0]).toContain('more than the 1024 processes')
+      expect(quota()).toEqual([5_000])
+      await waitUntil(() => {
+        const all = findProcesses({ DEVDECK_SERVICE_ID: serviceId, DEVDECK_DEVBOX_ID: 'forks' })
+        const left = all.filter((pid) => (readProc(pid, 'cmdline') ?? '').includes('while (1)'))
+        for (const pid of left) signal(pid, 'SIGKILL')
+        return left.length === 0
+      })
+      await expect.poll(() => told).toHaveLength(2)
+      expect(quota()).toEqual([50_000])
+    },
+  )
+
+  it.runIf(hasGroups)('find a process that left its environment, session and parent', async () => {
+    const sandbox = await startSandbox('left')
+    const [group] = groupsOf(sandbox) as [string]
+    await exitStatusOf(spawnScript(sandbox, 'setsid -f env -i /bin/sleep 1000'))
+    const sleepers = () =>
+      readFileSync(join(group, 'cgroup.procs'), 'utf8')
+        .split('\n')
+        .map(Number)
+        .filter((pid) => pid > 0 && (readProc(pid, 'cmdline') ?? '').startsWith('/bin/sleep'))
+    await expect.poll(sleepers).toHaveLength(1)
+    const sleeping = sleepers()
+    await sandbox.stop()
+    expect(sleeping.every(isGone)).toBe(true)
+    expect(groupsOf(sandbox).some(existsSync)).toBe(false)
+  })
+
+  it.runIf(hasGroups)('end with the groups that something in the sandbox made below', async () => {
+    const sandbox = await startSandbox('nested')
+    const inner = groupsOf(sandbox).map((group) => join(group, 'inner', 'most'))
+    for (const group of inner) mkdirSync(group, { recursive: true })
+    const child = spawnScript(sandbox, 'sleep 1000')
+    for (const group of inner) writeFileSync(join(group, 'cgroup.procs'), String(child.pid))
+    await sandbox.stop()
+    expect(groupsOf(sandbox).some(existsSync)).toBe(false)
+  })
+
+  it.runIf(hasGroups)('are found again and removed after a crash of the service', async () => {
+    const sandbox = await startSandbox('crashed')
+    const groups = groupsOf(sandbox)
+    const child = spawnScript(sandbox, 'sleep 1000')
+    await expect.poll(() => readFileSync(join(groups[0] ?? '', 'cgroup.procs'), 'utf8')).toContain(String(child.pid))
+    await removeGroupsOf('another-service')
+    expect(groups.every(existsSync)).toBe(true)
+    await endProcesses({ DEVDECK_SERVICE_ID: markers({ serviceId, devboxId: '' }).DEVDECK_SERVICE_ID })
+    expect(groups.some(existsSync)).toBe(false)
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+  })
+
+  it('are told where they do not hold', async () => {
+    const { notEnforced } = await startSandbox('told')
+    expect(notEnforced.join()).toContain('Disk: 1 GB at once for each file')
+    expect(notEnforced.some((each) => each.startsWith('Memory: 0.25 GB'))).toBe(!limited.includes('memory'))
+    expect(notEnforced.includes('Files, processes and network of this machine are within reach')).toBe(
+      isolation === 'none',
+    )
+  })
+})

@@ -1,0 +1,159 @@
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findProcesses } from '#lib/service/engine/processes.ts'
+import { readProc } from '#lib/service/kit/proc.ts'
+import { makeSandboxSpec, outputOf } from '#lib/service/testing/boxes.ts'
+import { ownAddresses, startNeighbour, startOwnServer } from '#lib/service/testing/neighbour.ts'
+import { bubblewrap } from '../bubblewrap/bubblewrap.ts'
+import { type Sandbox, type SandboxSpec, spawnIn } from '../engine.ts'
+import { slirpProblem } from './outbound.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'devdeck-outbound-'))
+const serviceId = `outbound-${process.pid}`
+
+const start = (devboxId: string, more: Partial<SandboxSpec> = {}, tell?: (sentence: string) => void) =>
+  bubblewrap.start(makeSandboxSpec(folder, { devboxId, serviceId, ...more }), tell)
+
+const call = (address: string, port: number) =>
+  `exec 3<>/dev/tcp/${address}/${port} && printf 'GET /x HTTP/1.0\\r\\nHost: h\\r\\n\\r\\n' >&3 && timeout 10 tail -n 1 <&3`
+
+/** Connects past the routes, by naming the interface. */
+const callBound = (address: string, port: number) => `/usr/bin/env python3 - <<'END'
+import socket
+for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+    s = socket.socket(socket.AF_INET, kind)
+    s.settimeout(2)
+    try:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b"tap0")
+        s.connect(("${address}", ${port}))
+        if kind == socket.SOCK_STREAM:
+            print("connected")
+        else:
+            s.send(b"from-a-devbox")
+    except OSError as e:
+        print(e)
+END`
+
+const problem = (await bubblewrap.problem()) ?? slirpProblem()
+const neighbour = problem === undefined ? await startNeighbour() : undefined
+const machine = await startOwnServer()
+afterAll(() => {
+  neighbour?.close()
+  machine.close()
+  rmSync(folder, { recursive: true })
+})
+
+describe.skipIf(problem !== undefined)('a devbox with a network', () => {
+  let sandbox: Sandbox
+  beforeAll(async () => {
+    sandbox = await start('one')
+  })
+  afterAll(() => sandbox.stop())
+
+  it('reaches nothing of the machine, under whatever address', async () => {
+    const addresses = [...ownAddresses(neighbour?.near), '127.0.0.1', '::1', '0.0.0.0', '10.0.2.2', '::ffff:127.0.0.1']
+    for (const address of addresses)
+      expect(await outputOf(sandbox, call(address.replace(/%.*/, ''), machine.port)), address).toMatch(
+        /refused|No route|unreachable|Invalid argument|Cannot assign/,
+      )
+    for (const address of ['10.0.2.2', ...ownAddresses(neighbour?.near).filter((one) => !one.includes(':'))])
+      expect(await outputOf(sandbox, callBound(address, machine.port)), address).not.toContain('connected')
+  })
+
+  it('reaches no metadata service of a cloud', async () => {
+    for (const address of ['169.254.169.254', '100.100.100.200', '168.63.129.16', '192.0.0.192'])
+      expect(await outputOf(sandbox, call(address, 80)), address).toMatch(/No route to host/)
+  })
+
+  it('cannot change its routes', async () => {
+    const words = await outputOf(
+      sandbox,
+      'ip route del unreachable 10.0.0.0/8; ip link set tap0 down; unshare -Urn true; ip xfrm policy flush; ip route',
+    )
+    expect(words).toMatch(/not permitted/)
+    expect(words).toMatch(/^unreachable 10\.0\.0\.0\/8/m)
+    expect(words).toMatch(/^default via 10\.0\.2\.2 dev tap0/m)
+  })
+
+  it('asks the resolver of its own network', async () => {
+    expect(await outputOf(sandbox, 'cat /etc/resolv.conf')).toBe('nameserver 10.0.2.3')
+  })
+
+  it('keeps its network when the process behind it ends', async () => {
+    const stack = () =>
+      findProcesses({ DEVDECK_SERVICE_ID: serviceId, DEVDECK_DEVBOX_ID: 'one' }).filter((pid) => {
+        return readProc(pid, 'cmdline')?.split('\0')[0]?.endsWith('slirp4netns')
+      })
+    const [first = 0] = stack()
+    process.kill(first, 'SIGKILL')
+    await expect.poll(stack).not.toContain(first)
+    await expect.poll(() => outputOf(sandbox, 'ip route')).toMatch(/^default via/m)
+  })
+
+  describe.skipIf(neighbour === undefined)('beside another machine', () => {
+    const { address, own, privateAddress, port } = neighbour ?? { address: '', own: '', privateAddress: '', port: 0 }
+
+    it('reaches a public address and no private one', async () => {
+      expect(await outputOf(sandbox, call(address, port))).toBe('GET h/x 0')
+      expect(await outputOf(sandbox, call(privateAddress, port))).toMatch(/No route to host/)
+      expect(await outputOf(sandbox, call(own, machine.port))).toMatch(/No route to host/)
+      expect(await outputOf(sandbox, callBound(privateAddress, port))).not.toContain('connected')
+      await outputOf(sandbox, callBound('239.9.9.9', port))
+      const machineItself = createSocket('udp4').bind(0, own)
+      await once(machineItself, 'listening')
+      machineItself.setMulticastInterface(own)
+      await expect
+        .poll(() => {
+          machineItself.send('of the machine', port, '239.9.9.9')
+          return neighbour?.heard()
+        })
+        .toContain('datagram of the machine')
+      machineItself.close()
+      expect(neighbour?.heard().replaceAll('datagram of the machine', '')).not.toContain('datagram')
+    })
+
+    it('reaches private addresses where that is allowed, and still not the machine', async () => {
+      const other = await start('other', { privateNetwork: true })
+      try {
+        expect(await outputOf(other, call(privateAddress, port))).toBe('GET h/x 0')
+        for (const mine of ownAddresses(neighbour?.near).filter((one) => !one.includes(':') && !one.startsWith('127.')))
+          expect(await outputOf(other, call(mine, machine.port)), mine).toMatch(/No route to host/)
+      } finally {
+        await other.stop()
+      }
+    })
+  })
+})
+
+describe.skipIf(problem !== undefined)('two devboxes', () => {
+  it('listen on the same port at once, each for itself', async () => {
+    const boxes = await Promise.all([start('left'), start('right')])
+    try {
+      const serve = (word: string) =>
+        `/usr/bin/env python3 -c 'import socket
+s = socket.create_server(("", 8000))
+open("/tmp/up", "w").close()
+while True: s.accept()[0].sendall(b"${word}")'`
+      const servers = boxes.map((sandbox, i) =>
+        spawnIn(sandbox.launch({ argv: ['/bin/bash', '-c', serve(`sandbox ${i}`)], env: {} }), {
+          stdio: ['ignore', 'ignore', 'ignore'],
+          detached: true,
+        }),
+      )
+      for (const [i, sandbox] of boxes.entries()) {
+        await outputOf(sandbox, 'until [ -e /tmp/up ]; do sleep 0.01; done')
+        expect(await outputOf(sandbox, 'cat < /dev/tcp/127.0.0.1/8000')).toBe(`sandbox ${i}`)
+        expect(await text(await sandbox.connect(8000))).toBe(`sandbox ${i}`)
+      }
+      for (const server of servers) server.kill()
+    } finally {
+      await Promise.all(boxes.map((sandbox) => sandbox.stop()))
+    }
+    expect(findProcesses({ DEVDECK_SERVICE_ID: serviceId, DEVDECK_DEVBOX_ID: 'left' })).toEqual([])
+  })
+})

@@ -1,0 +1,75 @@
+import { removeGroupOf, removeGroupsOf } from '../cgroup.ts'
+import {
+  baseEnvironment,
+  bashrc,
+  type Engine,
+  type Launch,
+  markers,
+  type Sandbox,
+  type SandboxSpec,
+  takeTerminal,
+} from '../engine.ts'
+import { type Enforcement, enforceLimits } from '../limits.ts'
+import { connectToLoopback } from '../network/loopback.ts'
+import { findProcessesSoon, signal, waitUntil } from '../processes.ts'
+
+/** No isolation: processes of the service's own user, with a home directory of their own. */
+export const plainProcess: Engine = {
+  isolation: 'none',
+  start: async (spec, tell = () => undefined) => runningSandbox(spec, await enforceLimits(spec, 'none', tell)),
+}
+
+const runningSandbox = (spec: SandboxSpec, enforcement: Enforcement): Sandbox => {
+  const { promise: ended, resolve } = Promise.withResolvers<void>()
+  return {
+    home: spec.home,
+    tmp: spec.tmp,
+    run: spec.run,
+    bashrc,
+    ended,
+    launch: ({ argv, env, tty }) => ({
+      ...enforcement.launch,
+      ...program(argv, tty),
+      env: { ...baseEnvironment(spec, spec), ...env, ...markers(spec) },
+      cwd: spec.home,
+    }),
+    leader: (spawnedPid) => spawnedPid,
+    notEnforced: [
+      'Files, processes and network of this machine are within reach',
+      ...(spec.user ? ['User: that of the service, whoever was asked for'] : []),
+      ...(spec.network === 'public' ? [] : ['Network: none or some asked for, that of this machine is used']),
+      ...enforcement.notEnforced,
+    ],
+    outOfMemoryKills: enforcement.outOfMemoryKills,
+    connect: connectToLoopback,
+    async stop() {
+      await enforcement.end()
+      await endProcesses(markers(spec))
+      resolve()
+    },
+  }
+}
+
+const program = (argv: readonly string[], tty: string | undefined): Pick<Launch, 'file' | 'args'> => {
+  const [file = '', ...args] =
+    tty === undefined ? argv : ['/bin/bash', '-p', '-c', `${takeTerminal} exec "$@"`, 'devbox', tty, ...argv]
+  return { file, args }
+}
+
+/**
+ * Kills every process in the cgroups of a service, or of one devbox of it, and every process that carries the markers
+ * in its environment, with its session and its descendants, until none is left. Where no cgroup is to be had, one that
+ * took on a new environment and left both is not found: nothing else but a namespace holds such a one.
+ */
+export const endProcesses = async (marked: Marks): Promise<void> => {
+  const { DEVDECK_SERVICE_ID: serviceId, DEVDECK_DEVBOX_ID: devboxId } = marked
+  await (devboxId === undefined ? removeGroupsOf(serviceId) : removeGroupOf({ serviceId, devboxId }))
+  await waitUntil(async () => {
+    const found = await findProcessesSoon({ ...marked })
+    for (const pid of found) signal(pid, 'SIGKILL')
+    return found.length === 0
+  })
+}
+
+/** Those of a devbox, or of all devboxes of a service. */
+type Marks = Pick<ReturnType<typeof markers>, 'DEVDECK_SERVICE_ID'> & Partial<ReturnType<typeof markers>>
