@@ -13,7 +13,7 @@ const layers: Record<string, readonly string[]> = {
   'lib/browser': ['lib/client', 'lib/contract', 'lib/protocol', 'lib/terminal', 'lib/statistics'],
   'lib/service': ['lib/connections', 'lib/contract'],
   'components/ui': ['lib/browser/format.ts', 'lib/browser/format.ts'],
-  components: ['lib/browser', 'lib/contract', 'lib/protocol', 'lib/terminal', 'lib/statistics'],
+  components: ['lib/browser', 'lib/client', 'lib/contract', 'lib/protocol', 'lib/terminal', 'lib/statistics'],
   'app/api': ['lib/gateway'],
   app: ['components', 'lib/browser', 'lib/gateway', 'lib/contract'],
   'server.ts': ['lib/gateway', 'scripts'],

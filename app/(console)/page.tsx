@@ -1,6 +1,6 @@
 import type { Metadata } from 'next'
 import { Overview } from '#components/overview/overview.tsx'
-import { overviewQueries } from '#lib/browser/queries/overview.ts'
+import { overviewQueries } from '#components/overview/queries.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
 import { readPage } from './read-page.tsx'
 

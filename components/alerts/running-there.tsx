@@ -1,13 +1,13 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
+import { logQueries } from '#components/devboxes/log/queries.ts'
+import { terminalQueries } from '#components/terminal/queries.ts'
 import { problemOf } from '#components/ui/problem.ts'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCountOf } from '#lib/browser/format.ts'
-import { logQueries } from '#lib/browser/queries/logs.ts'
 import { scenarioRunQueries } from '#lib/browser/queries/scenario-runs.ts'
-import { terminalQueries } from '#lib/browser/queries/terminals.ts'
 import type { Alert } from '#lib/protocol/alerts.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
+import { devboxMutations } from '#components/devboxes/queries.ts'
+import { snapshotMutations } from '#components/snapshots/queries.ts'
 import { toast } from '#components/ui/toast.tsx'
-import { devboxMutations } from '#lib/browser/queries/devboxes.ts'
-import { snapshotMutations } from '#lib/browser/queries/snapshots.ts'
 
 /** What saves the disk of a devbox that is about to end. */
 export const useRescue = () => {

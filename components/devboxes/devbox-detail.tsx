@@ -15,25 +15,25 @@ import { PageHeader } from '#components/ui/page-header.tsx'
 import { Tabs } from '#components/ui/tabs.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { evictionOf } from '#lib/browser/live/eviction-feed.ts'
-import { devboxQueries, isMoving } from '#lib/browser/queries/devboxes.ts'
 import { evictionQueries } from '#lib/browser/queries/evictions.ts'
 import { type Devbox, devboxRefusal, resumeRefusal, shutdownRefusal } from '#lib/contract/devboxes.ts'
 import { devboxPage } from './devbox-missing.tsx'
 import { DevboxStatusBadge } from './devbox-status.tsx'
 import type { DevboxTab } from './devbox-tab.ts'
+import { devboxQueries, isMoving } from './queries.ts'
 import { timeLeftOf } from './time-left.ts'
 import { TimeLeftText } from './time-left-text.tsx'
 import { type DevboxMoves, useDevboxMoves } from './use-devbox-moves.tsx'
 
 // The code of a tab comes with its page, which the server draws: what is typed before it is alive would be lost.
-const CommandPanel = dynamic(() => import('./commands/command-panel.tsx').then((tab) => tab.CommandPanel))
+const CommandPanel = dynamic(() => import('#components/commands/command-panel.tsx').then((tab) => tab.CommandPanel))
 const DevboxOverview = dynamic(() => import('./overview/devbox-overview.tsx').then((tab) => tab.DevboxOverview))
 const DevboxSnapshots = dynamic(() =>
   import('#components/snapshots/devbox-snapshots.tsx').then((tab) => tab.DevboxSnapshots),
 )
 const DevboxTerminal = dynamic(() => import('./devbox-terminal.tsx').then((tab) => tab.DevboxTerminal))
 const FilesTab = dynamic(() => import('#components/files/files-tab.tsx').then((tab) => tab.FilesTab))
-const LogPanel = dynamic(() => import('./log-panel.tsx').then((tab) => tab.LogPanel))
+const LogPanel = dynamic(() => import('./log/log-panel.tsx').then((tab) => tab.LogPanel))
 // Begun before the terminal's own code, which would begin it once the rest of the page is alive.
 if (typeof location === 'object' && new URLSearchParams(location.search).get('tab') === 'terminal')
   import('#components/terminal/pane/draw-terminal.ts').catch(() => undefined)

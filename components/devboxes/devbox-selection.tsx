@@ -2,9 +2,9 @@
 import { useMutation } from '@tanstack/react-query'
 import { Camera, Clock, Pause, Play, Power } from 'lucide-react'
 import { type RowAction, SelectionBar } from '#components/list/selection-bar.tsx'
-import { devboxMutations } from '#lib/browser/queries/devboxes.ts'
-import { snapshotMutations } from '#lib/browser/queries/snapshots.ts'
+import { snapshotMutations } from '#components/snapshots/queries.ts'
 import { type Devbox, devboxRefusal, resumeRefusal, shutdownRefusal } from '#lib/contract/devboxes.ts'
+import { devboxMutations } from './queries.ts'
 
 interface DevboxSelectionProps {
   devboxes: readonly Devbox[]

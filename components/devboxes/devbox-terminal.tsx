@@ -8,11 +8,11 @@ import { Banner } from '#components/ui/banner.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { devboxKeys } from '#lib/browser/queries/devbox-keys.ts'
-import { isMoving } from '#lib/browser/queries/devboxes.ts'
 import { type Devbox, devboxRefusal, keepsDisk, resumeRefusal } from '#lib/contract/devboxes.ts'
+import { isMoving } from './queries.ts'
 import type { DevboxMoves } from './use-devbox-moves.tsx'
 
-const LogTail = dynamic(() => import('./log-panel.tsx').then((tab) => tab.LogTail))
+const LogTail = dynamic(() => import('./log/log-panel.tsx').then((tab) => tab.LogTail))
 
 export const DevboxTerminal = ({ devbox, moves }: { devbox: Devbox; moves: DevboxMoves }) => {
   const queryClient = useQueryClient()

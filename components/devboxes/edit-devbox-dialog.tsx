@@ -1,8 +1,8 @@
 'use client'
 import { useMutation } from '@tanstack/react-query'
 import { DescribeDialog } from '#components/list/describe-dialog.tsx'
-import { devboxMutations, devboxQueries } from '#lib/browser/queries/devboxes.ts'
 import type { Devbox } from '#lib/contract/devboxes.ts'
+import { devboxMutations, devboxQueries } from './queries.ts'
 
 /** Mount it when it opens: it starts from the devbox as it is then. */
 export const EditDevboxDialog = ({ devbox, onClose }: { devbox: Devbox; onClose: () => void }) => {

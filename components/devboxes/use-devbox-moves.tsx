@@ -4,8 +4,8 @@ import { type ReactNode, useState } from 'react'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { devboxMutations } from '#lib/browser/queries/devboxes.ts'
 import type { Devbox } from '#lib/contract/devboxes.ts'
+import { devboxMutations } from './queries.ts'
 
 export interface DevboxMoves {
   /** These two ask first. */

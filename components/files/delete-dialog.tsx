@@ -1,11 +1,11 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { nameWords, within } from '#lib/browser/address/file-path.ts'
-import { extentWords } from '#lib/browser/api/file-commands.ts'
-import type { FolderEntry } from '#lib/browser/api/folder-listing.ts'
 import { formatBytes, formatCount } from '#lib/browser/format.ts'
-import { fileMutations, fileQueries } from '#lib/browser/queries/devbox/files.ts'
+import { extentWords } from './file-commands.ts'
+import { nameWords, within } from './file-path.ts'
+import type { FolderEntry } from './folder-listing.ts'
+import { fileMutations, fileQueries } from './queries.ts'
 
 interface DeleteDialogProps {
   devboxId: string

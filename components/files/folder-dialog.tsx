@@ -1,6 +1,6 @@
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
-import type { NamedFile } from '#lib/browser/api/dropped-files.ts'
-import type { FolderEntry } from '#lib/browser/api/folder-listing.ts'
+import type { NamedFile } from './dropped-files.ts'
+import type { FolderEntry } from './folder-listing.ts'
 
 const UploadDialog = loadOnUse(async () => (await import('#components/terminal/tools/upload-dialog.tsx')).UploadDialog)
 const NameDialog = loadOnUse(async () => (await import('./name-dialog.tsx')).NameDialog)

@@ -6,17 +6,10 @@ import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { isUtf8, nameWords, within } from '#lib/browser/address/file-path.ts'
-import {
-  type EntrySort,
-  type EntryType,
-  entrySorts,
-  type FolderEntry,
-  modeWords,
-  opensAs,
-} from '#lib/browser/api/folder-listing.ts'
 import { formatBytes, formatCount } from '#lib/browser/format.ts'
+import { isUtf8, nameWords, within } from './file-path.ts'
 import type { FilesPlace } from './files-place.ts'
+import { type EntrySort, type EntryType, entrySorts, type FolderEntry, modeWords, opensAs } from './folder-listing.ts'
 
 interface FolderTableProps {
   place: FilesPlace

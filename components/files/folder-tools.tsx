@@ -2,10 +2,10 @@ import { Download, FolderPlus, FolderUp, RefreshCw, Trash2, Upload } from 'lucid
 import { type ChangeEvent, useRef } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
-import { namedFiles } from '#lib/browser/api/dropped-files.ts'
-import type { FolderEntry } from '#lib/browser/api/folder-listing.ts'
 import { formatCount } from '#lib/browser/format.ts'
+import { namedFiles } from './dropped-files.ts'
 import type { FolderChange } from './folder-dialog.tsx'
+import type { FolderEntry } from './folder-listing.ts'
 import type { useFolderDownload } from './use-folder-download.tsx'
 
 /** Why something cannot be done in a folder now; null where it can. */

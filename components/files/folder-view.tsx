@@ -11,22 +11,16 @@ import { problemOf } from '#components/ui/problem.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { isUtf8, nameIn, nameWords, parentOf } from '#lib/browser/address/file-path.ts'
-import {
-  type EntrySort,
-  type FolderEntry,
-  type FolderListing,
-  maxListed,
-  sortEntries,
-} from '#lib/browser/api/folder-listing.ts'
 import { formatCount } from '#lib/browser/format.ts'
 import { emptySelection, select } from '#lib/browser/lists/selection.ts'
-import { fileQueries } from '#lib/browser/queries/devbox/files.ts'
+import { isUtf8, nameIn, nameWords, parentOf } from './file-path.ts'
 import type { FilesPlace } from './files-place.ts'
 import { type FolderChange, FolderDialog } from './folder-dialog.tsx'
+import { type EntrySort, type FolderEntry, type FolderListing, maxListed, sortEntries } from './folder-listing.ts'
 import { FolderTable } from './folder-table.tsx'
 import { type FolderRefusals, FolderTools } from './folder-tools.tsx'
 import { PathBar } from './path-bar.tsx'
+import { fileQueries } from './queries.ts'
 import { useFolderDownload } from './use-folder-download.tsx'
 import { useFocusAfter, useFolderFocus, useFolderKeys } from './use-folder-keys.ts'
 

@@ -2,8 +2,8 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { TextField } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
-import { nameRefusal, nameWords, within } from '#lib/browser/address/file-path.ts'
-import { fileMutations } from '#lib/browser/queries/devbox/files.ts'
+import { nameRefusal, nameWords, within } from './file-path.ts'
+import { fileMutations } from './queries.ts'
 
 interface NameDialogProps {
   devboxId: string

@@ -1,7 +1,7 @@
 import { House } from 'lucide-react'
 import Link from 'next/link'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { crumbsOf, nameWords, within } from '#lib/browser/address/file-path.ts'
+import { crumbsOf, nameWords, within } from './file-path.ts'
 import type { FilesPlace } from './files-place.ts'
 
 interface PathBarProps {

@@ -6,11 +6,11 @@ import { Button } from '#components/ui/button.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { Textarea } from '#components/ui/input.tsx'
 import { toast } from '#components/ui/toast.tsx'
-import { nameIn, nameWords } from '#lib/browser/address/file-path.ts'
-import { lineEndsOf, saveText } from '#lib/browser/api/file-content.ts'
-import { draftOf, type FileDraft, keepDraft } from '#lib/browser/api/file-drafts.ts'
-import { fileQueries } from '#lib/browser/queries/devbox/files.ts'
+import { lineEndsOf, saveText } from './file-content.ts'
+import { draftOf, type FileDraft, keepDraft } from './file-drafts.ts'
+import { nameIn, nameWords } from './file-path.ts'
 import type { FilesPlace } from './files-place.ts'
+import { fileQueries } from './queries.ts'
 
 interface TextEditorProps {
   place: FilesPlace

@@ -2,10 +2,10 @@ import { useState } from 'react'
 import { problemOf } from '#components/ui/problem.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { isUtf8, nameIn, nameWords, within } from '#lib/browser/address/file-path.ts'
-import { downloadArchive } from '#lib/browser/api/archive-download.ts'
-import { downloadFile } from '#lib/browser/api/file-download.ts'
-import { type FolderEntry, opensAs } from '#lib/browser/api/folder-listing.ts'
+import { downloadArchive } from './archive-download.ts'
+import { downloadFile } from './file-download.ts'
+import { isUtf8, nameIn, nameWords, within } from './file-path.ts'
+import { type FolderEntry, opensAs } from './folder-listing.ts'
 
 /** Downloads from a folder, one thing at a time: a page holds what it downloads. */
 export const useFolderDownload = (devboxId: string, folder: string) => {

@@ -3,10 +3,10 @@ import { useQuery } from '@tanstack/react-query'
 import { Search } from 'lucide-react'
 import Link from 'next/link'
 import { useDeferredValue, useState } from 'react'
+import { foundQuery, idIn, kindOfId } from '#components/layout/palette/found.ts'
 import { Input } from '#components/ui/input.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { foundQuery, idIn, kindOfId } from '#lib/browser/queries/found.ts'
 
 /** What the address of a missing page may have meant: the thing whose id is in it, and a search for any other. */
 export const FoundByAddress = () => {

@@ -14,9 +14,9 @@ import { paths } from '#lib/browser/address/paths.ts'
 import { alertHref, alertLeftMs, alertName, loudAlerts, nextFirst, urgencyOf } from '#lib/browser/alerts/alert-feed.ts'
 import { formatCount } from '#lib/browser/format.ts'
 import { alertQueries } from '#lib/browser/queries/alerts.ts'
-import { overviewQueries } from '#lib/browser/queries/overview.ts'
 import { isOfTrial } from '#lib/contract/devboxes.ts'
 import { type Alert, hasHappened } from '#lib/protocol/alerts.ts'
+import { overviewQueries } from './queries.ts'
 import { brokenSince, failedSince, type Visit } from './since-last-visit.ts'
 
 /** Of each kind; the list it leads to has all. */

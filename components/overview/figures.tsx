@@ -12,8 +12,8 @@ import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import { countDevboxes, type DevboxCounts, devboxesAt } from '#lib/browser/lists/devbox-counts.ts'
 import { remainingMs } from '#lib/browser/live/eviction-feed.ts'
 import { evictionQueries } from '#lib/browser/queries/evictions.ts'
-import { overviewQueries } from '#lib/browser/queries/overview.ts'
 import { isOfTrial } from '#lib/contract/devboxes.ts'
+import { overviewQueries } from './queries.ts'
 
 /** The numbers of the account, without trial devboxes. */
 export const Figures = () => {

@@ -4,7 +4,7 @@ import { ArrowRight } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
-import { overviewQueries } from '#lib/browser/queries/overview.ts'
+import { overviewQueries } from './queries.ts'
 
 /** What to begin with, while the account has no devbox at all. */
 export const FirstRun = () => {

@@ -1,8 +1,8 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { renderToStaticMarkup } from 'react-dom/server'
 import { expect, it } from 'vitest'
-import { overviewQueries } from '#lib/browser/queries/overview.ts'
 import { Overview } from './overview.tsx'
+import { overviewQueries } from './queries.ts'
 
 const shownWith = (client: QueryClient) =>
   renderToStaticMarkup(

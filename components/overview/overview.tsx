@@ -21,13 +21,13 @@ import { curlPost } from '#lib/browser/api/curl-post.ts'
 import { isPassing } from '#lib/browser/api/failures.ts'
 import { formatCount } from '#lib/browser/format.ts'
 import { evictionQueries } from '#lib/browser/queries/evictions.ts'
-import { overviewQueries } from '#lib/browser/queries/overview.ts'
 import type { Axon } from '#lib/contract/axons.ts'
 import { type BenchmarkJob, isJobActive } from '#lib/contract/benchmark-jobs.ts'
 import { Attention } from './attention.tsx'
 import { Figures } from './figures.tsx'
 import { FirstRun } from './first-run.tsx'
 import { type OwnDevbox, ownDevboxes } from './own-devboxes.ts'
+import { overviewQueries } from './queries.ts'
 
 const shownRows = 6
 

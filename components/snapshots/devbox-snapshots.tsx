@@ -9,8 +9,8 @@ import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { pageDefaults } from '#lib/browser/address/search.ts'
 import { snapshotMatches } from '#lib/browser/lists/row-filters.ts'
-import { snapshotQueries } from '#lib/browser/queries/snapshots.ts'
 import { type Devbox, devboxRefusal } from '#lib/contract/devboxes.ts'
+import { snapshotQueries } from './queries.ts'
 import { SnapshotTable } from './snapshot-table.tsx'
 
 const SnapshotDialog = loadOnUse(async () => (await import('./snapshot-dialog.tsx')).SnapshotDialog)

@@ -1,8 +1,8 @@
 'use client'
 import { useMutation } from '@tanstack/react-query'
 import { DescribeDialog } from '#components/list/describe-dialog.tsx'
-import { snapshotMutations, snapshotQueries } from '#lib/browser/queries/snapshots.ts'
 import { maxCommitMessageLength, type Snapshot } from '#lib/contract/snapshots.ts'
+import { snapshotMutations, snapshotQueries } from './queries.ts'
 
 type Subject = { devboxId: string; snapshot?: undefined } | { snapshot: Snapshot; devboxId?: undefined }
 type SnapshotDialogProps = Subject & {

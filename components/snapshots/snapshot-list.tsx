@@ -14,8 +14,8 @@ import { SnapshotListView, snapshotQueryOf, snapshotsFoundBy } from '#lib/browse
 import { curlPost } from '#lib/browser/api/curl-post.ts'
 import { snapshotMatches } from '#lib/browser/lists/row-filters.ts'
 import type { Shown } from '#lib/browser/queries/list/pages.ts'
-import { snapshotQueries } from '#lib/browser/queries/snapshots.ts'
 import type { Snapshot, SnapshotList as Snapshots } from '#lib/contract/snapshots.ts'
+import { snapshotQueries } from './queries.ts'
 import { SnapshotTable } from './snapshot-table.tsx'
 
 const SnapshotSelection = loadOnUse(async () => (await import('./snapshot-selection.tsx')).SnapshotSelection)

@@ -8,7 +8,7 @@ import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatBytes } from '#lib/browser/format.ts'
-import { snapshotQueries } from '#lib/browser/queries/snapshots.ts'
+import { snapshotQueries } from './queries.ts'
 
 const CreateDevboxDialog = loadOnUse(
   async () => (await import('#components/devboxes/create/create-devbox-dialog.tsx')).CreateDevboxDialog,

@@ -2,8 +2,8 @@
 import { useMutation } from '@tanstack/react-query'
 import { Trash2 } from 'lucide-react'
 import { type RowAction, SelectionBar } from '#components/list/selection-bar.tsx'
-import { snapshotMutations } from '#lib/browser/queries/snapshots.ts'
 import type { Snapshot } from '#lib/contract/snapshots.ts'
+import { snapshotMutations } from './queries.ts'
 
 interface SnapshotSelectionProps {
   snapshots: readonly Snapshot[]

@@ -14,8 +14,8 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { isMissing } from '#lib/browser/api/failures.ts'
 import { formatCount } from '#lib/browser/format.ts'
-import { snapshotQueries } from '#lib/browser/queries/snapshots.ts'
 import type { Snapshot } from '#lib/contract/snapshots.ts'
+import { snapshotQueries } from './queries.ts'
 import { SnapshotSize } from './snapshot-size.tsx'
 
 interface SnapshotSheetProps {

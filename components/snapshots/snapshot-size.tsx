@@ -3,8 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { CircleAlert, Loader } from 'lucide-react'
 import { Badge } from '#components/ui/badge.tsx'
 import { formatBytes, formatCount } from '#lib/browser/format.ts'
-import { snapshotQueries } from '#lib/browser/queries/snapshots.ts'
 import type { Snapshot } from '#lib/contract/snapshots.ts'
+import { snapshotQueries } from './queries.ts'
 
 /** The size of a snapshot, or, until it has one, how far it is. */
 export const SnapshotSize = ({ snapshot: { id, size_bytes } }: { snapshot: Snapshot }) => {

@@ -1,10 +1,10 @@
 'use client'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { devboxQueries } from '#components/devboxes/queries.ts'
+import { snapshotQueries } from '#components/snapshots/queries.ts'
 import { SelectField } from '#components/ui/choice/select-field.tsx'
 import { TextField } from '#components/ui/field.tsx'
 import { KeyValueEditor } from '#components/ui/key-value-editor.tsx'
-import { devboxQueries } from '#lib/browser/queries/devboxes.ts'
-import { snapshotQueries } from '#lib/browser/queries/snapshots.ts'
 import { resourceSizes } from '#lib/contract/launch-parameters.ts'
 import type { DraftFieldsProps } from './devbox-draft.ts'
 

@@ -6,9 +6,9 @@ import { SelectField } from '#components/ui/choice/select-field.tsx'
 import { TextField } from '#components/ui/field.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { toast } from '#components/ui/toast.tsx'
-import { forgetTemplate, keepTemplate, readTemplates } from '#lib/browser/frame/devbox-templates.ts'
 import { browserStore } from '#lib/browser/frame/kept-items.ts'
 import type { DevboxCreate } from '#lib/contract/devboxes.ts'
+import { forgetTemplate, keepTemplate, readTemplates } from './templates.ts'
 
 interface TemplateFieldsProps {
   /** What would be kept; undefined while a field has to be mended. */

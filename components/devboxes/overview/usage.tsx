@@ -1,17 +1,17 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { devboxUse } from '#components/devboxes/log/queries.ts'
+import type { UseSample } from '#components/devboxes/log/resource-usage.ts'
+import { devboxQueries } from '#components/devboxes/queries.ts'
 import { SelectField } from '#components/ui/choice/select-field.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { Fact, Facts } from '#components/ui/facts.tsx'
 import { formatCount, formatElapsedMs } from '#lib/browser/format.ts'
-import type { UseSample } from '#lib/browser/live/resource-use.ts'
-import { devboxQueries } from '#lib/browser/queries/devboxes.ts'
-import { devboxUse } from '#lib/browser/queries/logs.ts'
 import { type Devbox, type DevboxUsage, hasEnded } from '#lib/contract/devboxes.ts'
 import { resourcesOf } from '#lib/contract/launch-parameters.ts'
-import { UseCharts } from '../use-charts.tsx'
-import { useFollowed } from '../use-followed.ts'
+import { UseCharts } from '../log/usage-charts.tsx'
+import { useFollowed } from '../log/use-followed.ts'
 
 /** What a devbox has used so far, and what it uses now. */
 export const Usage = ({ devbox: { id, status, launch_parameters } }: { devbox: Devbox }) => {

@@ -2,8 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import type { LucideIcon as Icon } from 'lucide-react'
 import { Columns2, History, Plus, RotateCcw, Rows2, SendHorizontal, SquareTerminal } from 'lucide-react'
 import { usePathname } from 'next/navigation'
+import { executionQueries } from '#components/commands/queries.ts'
 import { useAskTerminals } from '#components/terminal/workspace/use-ask-terminals.ts'
-import { executionQueries } from '#lib/browser/queries/executions.ts'
 
 export interface TerminalAction {
   label: string

@@ -1,8 +1,8 @@
 import { Upload } from 'lucide-react'
 import { useState } from 'react'
+import { droppedFiles, type NamedFile } from '#components/files/dropped-files.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { droppedFiles, type NamedFile } from '#lib/browser/api/dropped-files.ts'
 import { useListener } from './use-pane-events.ts'
 
 interface FileDropZoneProps {

@@ -1,6 +1,6 @@
 import { useState } from 'react'
+import type { NamedFile } from '#components/files/dropped-files.ts'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
-import type { NamedFile } from '#lib/browser/api/dropped-files.ts'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 import { FileDropZone } from './file-drop-zone.tsx'
 

@@ -1,11 +1,11 @@
 import { useMutation } from '@tanstack/react-query'
+import { isLoopback, tunnelAddress } from '#components/devboxes/tunnel-address.ts'
+import { tunnelMutations } from '#components/devboxes/tunnel-queries.ts'
 import { CommandBlock } from '#components/ui/command-block.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { Dialog } from '#components/ui/dialog.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { isLoopback, tunnelAddress } from '#lib/browser/address/tunnel-address.ts'
-import { tunnelMutations } from '#lib/browser/queries/tunnels.ts'
 import { type Devbox, devboxRefusal } from '#lib/contract/devboxes.ts'
 import type { Tunnel } from '#lib/contract/tunnels.ts'
 

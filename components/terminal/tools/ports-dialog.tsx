@@ -1,12 +1,12 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Unplug } from 'lucide-react'
 import { useState } from 'react'
+import { devboxQueries } from '#components/devboxes/queries.ts'
+import { isPort } from '#components/devboxes/tunnel-address.ts'
+import { tunnelMutations } from '#components/devboxes/tunnel-queries.ts'
 import { Button } from '#components/ui/button.tsx'
 import { TextField } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
-import { isPort } from '#lib/browser/address/tunnel-address.ts'
-import { devboxQueries } from '#lib/browser/queries/devboxes.ts'
-import { tunnelMutations } from '#lib/browser/queries/tunnels.ts'
 
 interface PortsDialogProps {
   devboxId: string

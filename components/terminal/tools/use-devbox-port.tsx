@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
+import { devboxQueries } from '#components/devboxes/queries.ts'
+import { isPort, tunnelAddress } from '#components/devboxes/tunnel-address.ts'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { toast } from '#components/ui/toast.tsx'
-import { isPort, tunnelAddress } from '#lib/browser/address/tunnel-address.ts'
-import { devboxQueries } from '#lib/browser/queries/devboxes.ts'
 import { sessionQueries } from '#lib/browser/queries/session.ts'
 
 const PortDialog = loadOnUse(async () => (await import('./port-dialog.tsx')).PortDialog)

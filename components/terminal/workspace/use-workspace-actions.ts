@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useRef } from 'react'
+import { terminalQueries } from '#components/terminal/queries.ts'
 import { toast } from '#components/ui/toast.tsx'
-import { terminalQueries } from '#lib/browser/queries/terminals.ts'
 import {
   maxTerminals,
   panesOf,

@@ -1,7 +1,7 @@
 import { cache } from 'react'
 import { DevboxDetail } from '#components/devboxes/devbox-detail.tsx'
 import { devboxTabOf } from '#components/devboxes/devbox-tab.ts'
-import { devboxQueries } from '#lib/browser/queries/devboxes.ts'
+import { devboxQueries } from '#components/devboxes/queries.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
 import { type DetailPageProps, readDetailPage, titledByName } from '../../read-page.tsx'
 

@@ -1,7 +1,7 @@
 import { useState } from 'react'
+import { downloadFile } from '#components/files/file-download.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { downloadFile } from '#lib/browser/api/file-download.ts'
 import { fileInDevbox, type LinkTarget, otherAddress } from '#lib/terminal/page/links.ts'
 import { paneOf } from '#lib/terminal/page/requests.ts'
 import { terminalSettings } from '#lib/terminal/page/settings.ts'

@@ -1,0 +1,310 @@
+'use client'
+import { useQuery } from '@tanstack/react-query'
+import { Download, Search, SlidersHorizontal, SquareTerminal, X } from 'lucide-react'
+import { memo, useCallback, useMemo, useState } from 'react'
+import { devboxQueries } from '#components/devboxes/queries.ts'
+import { type HowToChange, useAddress } from '#components/list/use-address.ts'
+import { useAskTerminals } from '#components/terminal/workspace/use-ask-terminals.ts'
+import { Button } from '#components/ui/button.tsx'
+import { Check } from '#components/ui/choice/check.tsx'
+import { classes } from '#components/ui/classes.ts'
+import { CopyButton } from '#components/ui/copy-button.tsx'
+import { FollowedLog } from '#components/ui/followed-log.tsx'
+import { Input } from '#components/ui/input.tsx'
+import { Popover } from '#components/ui/popover.tsx'
+import { Select } from '#components/ui/select.tsx'
+import { shortenMiddle } from '#components/ui/text.ts'
+import { formatExact, formatTimeOfDay } from '#components/ui/time-text.ts'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { formatCount, isoTime } from '#lib/browser/format.ts'
+import { saveText } from '#lib/browser/lists/export.ts'
+import { resourcesOf } from '#lib/contract/launch-parameters.ts'
+import { logLevels, logSources } from '#lib/contract/logs.ts'
+import { logLine, type NumberedRecord } from './log-feed.ts'
+import { LogState } from './log-state.tsx'
+import { devboxLog } from './queries.ts'
+import { samplesOf } from './resource-usage.ts'
+import { expressionOf, LogView, logViewPath, recordsOf } from './search-params.ts'
+import { StyledText } from './styled-text.tsx'
+import { UseCharts } from './usage-charts.tsx'
+import { useFollowed } from './use-followed.ts'
+import { useMatching } from './use-matching.ts'
+
+/** What happened in a devbox and what happens now; follows its end unless the reader has scrolled away from it. */
+export const LogPanel = ({ devboxId }: { devboxId: string }) => {
+  const log = useFollowed(devboxId, devboxLog)
+  const path = useMemo(() => logViewPath(devboxId), [devboxId])
+  const { view, change, problems } = useAddress({ schema: LogView, path })
+  const [wraps, setWraps] = useState(true)
+  const { regex, search } = view
+  const expression = useMemo(() => expressionOf({ regex, search }), [regex, search])
+  const matching = useMatching(log.records, expression && 'pattern' in expression ? expression.pattern : null)
+  // What is wrong with the expression; then it filters nothing.
+  const problem = expression && 'problem' in expression ? expression.problem : matching.problem
+  const found = problem === null ? matching.found : null
+  const { shown, stats, ofFiles } = useMemo(
+    () => recordsOf(log.records, view, found ? ({ number }) => found.has(number) : undefined),
+    [log.records, view, found],
+  )
+  const ask = useAskTerminals(devboxId)
+  const send = useCallback((text: string) => ask('prompt', text), [ask])
+  const text = () => shown.map(logLine).join('\n')
+  const nothing = shown.length === 0 ? 'no record is shown' : null
+  return (
+    <section aria-label="Log" className="space-y-2">
+      <LogFilters records={log.records} view={view} change={change} problem={problem} />
+      {problems.length > 0 && (
+        <p role="alert" className="text-sm text-danger">
+          The address has filters that cannot be read, so none is in force:{' '}
+          {problems.map(({ field, message }) => `${field} ${message}`).join('; ')}
+        </p>
+      )}
+      <div className="flex min-h-8 flex-wrap items-center gap-x-3 gap-y-2 text-sm text-muted">
+        <p role="status">
+          <LogState log={log} />
+        </p>
+        <p className="tabular">
+          {formatCount(shown.length)} of {formatCount(log.records.length + log.dropped)} records
+          {stats > 0 && `; ${formatCount(stats)} of statistics are left out`}
+          {ofFiles > 0 && `; ${formatCount(ofFiles)} of folders read by the Files tab are left out`}
+          {log.dropped > 0 && `; the first ${formatCount(log.dropped)} are not kept here`}
+        </p>
+        <span className="ml-auto inline-flex flex-wrap items-center gap-1">
+          <Check label="Wrap lines" checked={wraps} onCheck={setWraps} />
+          <CopyButton what="log" text={text} disabledReason={nothing} />
+          <Button
+            size="sm"
+            variant="ghost"
+            icon={Download}
+            disabledReason={nothing}
+            onClick={() => saveText(`log-${devboxId}`, 'txt', `${text()}\n`)}
+          >
+            <span className="max-sm:sr-only">Download what is shown</span>
+          </Button>
+        </span>
+      </div>
+      {(view.stats === 'shown' || view.source === 'stats') && <Statistics devboxId={devboxId} records={log.records} />}
+      <Records
+        records={shown}
+        isEmpty={log.records.length === 0}
+        wraps={wraps}
+        onSend={send}
+        onExecution={(execution) => change({ execution }, 'push')}
+      />
+    </section>
+  )
+}
+
+const Statistics = ({ devboxId, records }: { devboxId: string; records: readonly NumberedRecord[] }) => {
+  const { data: devbox } = useQuery(devboxQueries.get(devboxId))
+  const samples = useMemo(() => samplesOf(records), [records])
+  if (samples.length === 0) return null
+  return (
+    <section aria-label="Statistics" className="rounded-md border border-line p-3">
+      <UseCharts samples={samples} limits={devbox && resourcesOf(devbox.launch_parameters)} />
+    </section>
+  )
+}
+
+/** The log as it grows, for a place that has an address of its own and so no filters. */
+export const LogTail = ({ devboxId }: { devboxId: string }) => {
+  const log = useFollowed(devboxId, devboxLog)
+  const { shown } = useMemo(() => recordsOf(log.records, {}), [log.records])
+  return (
+    <section aria-label="Log" className="space-y-2">
+      <p role="status" className="text-sm text-muted">
+        <LogState log={log} />
+      </p>
+      <Records records={shown} isEmpty={log.records.length === 0} wraps />
+    </section>
+  )
+}
+
+interface LogFiltersProps {
+  records: readonly NumberedRecord[]
+  view: LogView
+  change: (part: Partial<LogView>, how: HowToChange) => void
+  problem: string | null
+}
+
+const LogFilters = ({ records, view, change, problem }: LogFiltersProps) => {
+  const sources = useMemo(() => wordsOf(records, 'source', logSources, view.source), [records, view.source])
+  const levels = useMemo(() => wordsOf(records, 'level', logLevels, view.level), [records, view.level])
+  const inForce = [view.source, view.level, view.regex, view.stats, view.files].filter(Boolean).length
+  const controls = (
+    <>
+      <Select
+        aria-label="Source"
+        value={view.source ?? ''}
+        onChange={({ target }) => change({ source: target.value || undefined }, 'replace')}
+        options={[
+          { value: '', label: 'All sources' },
+          ...sources.map((value) => ({ value, label: sourceWords[value] ?? value })),
+        ]}
+      />
+      <Select
+        aria-label="Level"
+        value={view.level ?? ''}
+        onChange={({ target }) => change({ level: target.value || undefined }, 'replace')}
+        options={[{ value: '', label: 'All levels' }, ...levels.map((value) => ({ value, label: value }))]}
+      />
+      <Check
+        label="Regular expression"
+        checked={view.regex === 'yes'}
+        onCheck={(isOn) => change({ regex: isOn ? 'yes' : undefined }, 'replace')}
+      />
+      <Check
+        label="Statistics"
+        checked={view.stats === 'shown' || view.source === 'stats'}
+        onCheck={(isOn) =>
+          change(
+            { stats: isOn ? 'shown' : undefined, ...(view.source === 'stats' && { source: undefined }) },
+            'replace',
+          )
+        }
+      />
+      <Check
+        label="Reads of the Files tab"
+        checked={view.files === 'shown'}
+        onCheck={(isOn) => change({ files: isOn ? 'shown' : undefined }, 'replace')}
+      />
+    </>
+  )
+  return (
+    <div className="flex flex-wrap items-start gap-x-3 gap-y-2 text-sm">
+      <span className="w-64 max-sm:w-full">
+        <Input
+          icon={Search}
+          aria-label="Search the log"
+          placeholder="Search the log"
+          aria-invalid={problem ? true : undefined}
+          value={view.search ?? ''}
+          onChange={({ target }) => change({ search: target.value || undefined }, 'type')}
+        />
+        {problem && (
+          <span role="alert" className="mt-0.5 block text-xs text-danger">
+            {problem}
+          </span>
+        )}
+      </span>
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
+        <span className="contents max-sm:hidden">{controls}</span>
+        {/* On a phone most of the height is the log's. */}
+        <span className="sm:hidden">
+          <Popover
+            trigger={<Button icon={SlidersHorizontal}>{inForce > 0 ? `Filters (${inForce})` : 'Filters'}</Button>}
+            label="Filter the log"
+            align="start"
+            className="w-72"
+          >
+            <div className="flex flex-col items-start gap-3">{controls}</div>
+          </Popover>
+        </span>
+        {view.execution !== undefined && (
+          <Button size="sm" icon={X} title={view.execution} onClick={() => change({ execution: undefined }, 'push')}>
+            Only execution <VisibleText>{shortenMiddle(view.execution, 18)}</VisibleText>
+          </Button>
+        )}
+      </div>
+    </div>
+  )
+}
+
+/** The words of the interface, and those that only this log has. */
+const wordsOf = (
+  records: readonly NumberedRecord[],
+  field: 'source' | 'level',
+  known: readonly string[],
+  chosen: string | undefined,
+): string[] => [...new Set([...known, ...records.map((record) => record[field]), ...(chosen ? [chosen] : [])])]
+
+const sourceWords: Record<string, string> = {
+  setup_commands: 'Launch commands',
+  entrypoint: 'Entrypoint',
+  exec: 'Commands',
+  files: 'Files',
+  stats: 'Statistics',
+  kmsg: 'System',
+}
+
+interface RecordsProps {
+  records: readonly NumberedRecord[]
+  isEmpty: boolean
+  wraps: boolean
+  onExecution?: (execution: string) => void
+  /** Puts the command of a record on the prompt of a terminal. */
+  onSend?: (command: string) => void
+}
+
+const Records = ({ records, isEmpty, wraps, onSend, onExecution }: RecordsProps) => {
+  if (records.length === 0)
+    return (
+      <p className="rounded-md border border-line px-3 py-6 text-center text-muted">
+        {isEmpty ? 'Nothing has been logged yet.' : 'No record matches.'}
+      </p>
+    )
+  return (
+    <FollowedLog
+      label="Records"
+      end={records}
+      className="h-[min(70dvh,48rem)] rounded-md border border-line bg-surface-0 py-1 font-mono text-sm"
+    >
+      {records.map((record) => (
+        <Line key={record.number} record={record} wraps={wraps} onSend={onSend} onExecution={onExecution} />
+      ))}
+    </FollowedLog>
+  )
+}
+
+interface LineProps extends Pick<RecordsProps, 'wraps' | 'onSend' | 'onExecution'> {
+  record: NumberedRecord
+}
+
+// content-visibility: the browser lays out only what is near the view, however long the log.
+const Line = memo(({ record, wraps, onSend, onExecution }: LineProps) => {
+  const { level, source, shell_name, cmd, cmd_id, exit_code } = record
+  const isBad = level === 'error' || (exit_code != null && exit_code !== 0)
+  const tone = isBad ? 'text-danger' : level === 'warn' ? 'text-attention' : cmd != null ? 'font-medium' : undefined
+  return (
+    <div className="group flex gap-x-3 px-3 py-px [contain-intrinsic-size:auto_1.25rem] [content-visibility:auto] hover:bg-surface-1 max-sm:flex-wrap">
+      <time
+        dateTime={isoTime(record.timestamp_ms)}
+        title={formatExact(record.timestamp_ms)}
+        className="tabular shrink-0 text-muted"
+      >
+        {formatTimeOfDay(record.timestamp_ms)}
+      </time>
+      <span className="w-28 shrink-0 truncate text-muted max-sm:w-auto" title={shell_name ?? undefined}>
+        <VisibleText max={60}>{shell_name ? `${source} ${shell_name}` : source}</VisibleText>
+      </span>
+      {isBad && <span className="sr-only">error:</span>}
+      {/* On a phone it comes after what can be done, and has lines of its own where it is long. */}
+      <span
+        className={classes(
+          wraps ? 'min-w-0 whitespace-pre-wrap wrap-anywhere' : 'whitespace-pre',
+          'max-sm:order-last',
+          tone,
+        )}
+      >
+        <StyledText spans={record.spans} max={maxRecordLength} />
+      </span>
+      {cmd != null && cmd_id && onExecution && (
+        <button type="button" onClick={() => onExecution(cmd_id)} className={lineAction}>
+          Only this command
+        </button>
+      )}
+      {cmd != null && onSend && (
+        <button type="button" title="Put on the terminal's prompt" onClick={() => onSend(cmd)} className={lineAction}>
+          <SquareTerminal aria-hidden className="size-3.5" />
+          <span className="sr-only">Put on the terminal's prompt</span>
+        </button>
+      )}
+    </div>
+  )
+})
+
+/** Of a service that cuts no records. */
+const maxRecordLength = 8_192
+
+const lineAction =
+  '-my-px shrink-0 rounded-sm px-1 font-sans text-muted sm:opacity-0 group-hover:opacity-100 hover:bg-surface-3 hover:text-text focus-visible:opacity-100'

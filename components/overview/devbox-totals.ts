@@ -1,0 +1,102 @@
+import { queryOptions } from '@tanstack/react-query'
+import { listDevboxes } from '#components/devboxes/queries.ts'
+import { browserApi } from '#lib/browser/api/browser-api.ts'
+import { asksAgainInMs } from '#lib/browser/api/failures.ts'
+import { countDevboxes, type DevboxCounts } from '#lib/browser/lists/devbox-counts.ts'
+import { devboxMatches } from '#lib/browser/lists/row-filters.ts'
+import { devboxKeys } from '#lib/browser/queries/devbox-keys.ts'
+import type { Client } from '#lib/client/client.ts'
+import { type Devbox, type DevboxListQuery, devboxes, isOfTrial } from '#lib/contract/devboxes.ts'
+
+type Api = Pick<Client, 'devboxes'>
+const pageApi = browserApi({ devboxes })
+
+export interface DevboxTotals {
+  /** Devboxes by state, without those of trials. */
+  counts: DevboxCounts
+  trials: number
+  /** How many of the newest devboxes were counted where there are more: each number is a lower bound. Null for all. */
+  countedNewest: number | null
+}
+
+const movingMs = 5_000
+const restingMs = 15_000
+/** Counting row by row takes several large answers. */
+const pagingMs = 60_000
+const rowsOfCall = 500
+/** Rows that are counted one by one, where the service doesn't count by state and origin. */
+const mostCounted = 2_000
+
+/**
+ * Devboxes of the whole account. `canPage`: a service that doesn't count them is read page by page, which a page that is
+ * drawn on the server doesn't wait for.
+ */
+export const devboxTotals = (api: Api = pageApi, canPage = true) =>
+  queryOptions({
+    queryKey: [...devboxKeys.lists, 'totals'],
+    queryFn: async ({ signal }): Promise<DevboxTotals & { isPaged: boolean }> => {
+      const counted = await askTotals(api, signal)
+      if (counted) return { ...counted, isPaged: false }
+      if (!canPage) throw new Error('The service does not count devboxes by state and origin')
+      return { ...(await pageTotals(api, signal)), isPaged: true }
+    },
+    refetchInterval: ({ state: { data, error } }) => {
+      if (error) return asksAgainInMs(error)
+      if (data?.isPaged) return pagingMs
+      return data && data.counts.moving > 0 ? movingMs : restingMs
+    },
+  })
+
+/** Null where the service ignores one of the filters or doesn't count. */
+const askTotals = async (api: Api, signal: AbortSignal): Promise<DevboxTotals | null> => {
+  const total = async (query: Partial<DevboxListQuery>): Promise<number> => {
+    const { devboxes, total_count } = await listDevboxes(api, { ...query, limit: 1, include_total_count: true }, signal)
+    // A service that ignores the origin returns the same devbox for both, and one of the two answers doesn't match.
+    const isReal = devboxes.every(devboxMatches(query)) && (devboxes.length > 0 || total_count === 0)
+    return isReal ? (total_count ?? Number.NaN) : Number.NaN
+  }
+  const origin = 'own'
+  // One at a time: a browser opens six connections to the console, and a service that hangs would hold all of them.
+  const own = await total({ origin })
+  const trials = await total({ origin: 'trial' })
+  const running = await total({ origin, status: 'running' })
+  const suspended = await total({ origin, status: 'suspended' })
+  const failed = await total({ origin, status: 'failure' })
+  const shutDown = await total({ origin, status: 'shutdown' })
+  const moving = own - running - suspended - failed - shutDown
+  // Negative, too, where a devbox changed its state between two answers.
+  if (!(moving >= 0) || Number.isNaN(trials)) return null
+  return { counts: { running, suspended, failed, shutDown, moving }, trials, countedNewest: null }
+}
+
+const pageTotals = async (api: Api, signal: AbortSignal): Promise<DevboxTotals> => {
+  const [all, running] = await Promise.all([
+    newestDevboxes(api, {}, signal),
+    // Devboxes that run may be older than the newest ones.
+    newestDevboxes(api, { status: 'running' }, signal),
+  ])
+  const rows = [...new Map([...running.rows, ...all.rows].map((devbox) => [devbox.id, devbox])).values()]
+  const own = rows.filter((devbox) => !isOfTrial(devbox))
+  return {
+    counts: countDevboxes(own),
+    trials: rows.length - own.length,
+    countedNewest: all.has_more ? all.rows.length : null,
+  }
+}
+
+const newestDevboxes = async (api: Api, query: Partial<DevboxListQuery>, signal: AbortSignal) => {
+  const rows: Devbox[] = []
+  let has_more = true
+  while (has_more && rows.length < mostCounted) {
+    const page: Partial<DevboxListQuery> = {
+      ...query,
+      limit: rowsOfCall,
+      starting_after: rows.at(-1)?.id,
+      include_total_count: false,
+    }
+    const answer = await listDevboxes(api, page, signal)
+    rows.push(...answer.devboxes)
+    has_more = answer.has_more && answer.devboxes.length > 0
+  }
+  return { rows, has_more }
+}

@@ -1,0 +1,30 @@
+import { queryOptions } from '@tanstack/react-query'
+import { devboxQueries } from '#components/devboxes/queries.ts'
+import { askingEvery } from '#lib/browser/api/failures.ts'
+import { axonQueries } from '#lib/browser/queries/axons.ts'
+import { benchmarkJobQueries } from '#lib/browser/queries/benchmark-jobs.ts'
+import type { Client } from '#lib/client/client.ts'
+import type { Axon, AxonEvent } from '#lib/contract/axons.ts'
+import { devboxTotals } from './devbox-totals.ts'
+
+const ownDevboxes = { origin: 'own', limit: 200, include_total_count: false } as const
+
+export const overviewQueries = {
+  totals: devboxTotals,
+  devboxes: (api?: Client) => devboxQueries.list(ownDevboxes, api),
+  /** Devboxes that run may be older than the newest ones. */
+  running: (api?: Client) => devboxQueries.list({ ...ownDevboxes, status: 'running' }, api),
+  failed: (api?: Client) => devboxQueries.list({ ...ownDevboxes, status: 'failure' }, api),
+  jobs: (api?: Client) => benchmarkJobQueries.list({ limit: 20, include_total_count: false }, api),
+  axons: (api?: Client) => axonQueries.list({ limit: 12, include_total_count: true }, api),
+  /** The last event of each of these axons that has one, by the axon's id. */
+  lastEvents: (axons: readonly Pick<Axon, 'id'>[], api?: Client) =>
+    queryOptions({
+      queryKey: ['axons', 'last-events', axons.map(({ id }) => id)],
+      queryFn: async ({ signal }): Promise<Record<string, AxonEvent>> => {
+        const found = await Promise.all(axons.map(({ id }) => axonQueries.lastEvent(id, signal, api)))
+        return Object.fromEntries(found.flatMap((event) => (event ? [[event.axon_id, event]] : [])))
+      },
+      refetchInterval: askingEvery(30_000),
+    }),
+}

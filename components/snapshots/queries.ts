@@ -1,0 +1,76 @@
+import { mutationOptions, queryOptions } from '@tanstack/react-query'
+import { browserApi } from '#lib/browser/api/browser-api.ts'
+import { type Described, refuseIfChanged } from '#lib/browser/api/changed-meanwhile.ts'
+import { asksAgainInMs } from '#lib/browser/api/failures.ts'
+import { listPages, listRefresh, metadataWords, type Shown } from '#lib/browser/queries/list/pages.ts'
+import type {
+  Snapshot,
+  SnapshotCreate,
+  SnapshotList,
+  SnapshotListQuery,
+  SnapshotUpdate,
+} from '#lib/contract/snapshots.ts'
+import { snapshots } from '#lib/contract/snapshots.ts'
+
+const pageApi = browserApi({ snapshots })
+type Api = typeof pageApi
+
+const snapshotKeys = {
+  all: ['snapshots'] as const,
+  lists: ['snapshots', 'list'] as const,
+  status: (id: string) => ['snapshots', 'status', id] as const,
+}
+
+const movingMs = 2_000
+
+const snapshotList = (query: SnapshotListQuery, api: Api) => ({
+  queryKey: [...snapshotKeys.lists, query],
+  query,
+  read: (query: SnapshotListQuery, signal: AbortSignal) => api.snapshots.list({ query, signal }),
+  rowsOf: ({ snapshots }: SnapshotList) => snapshots,
+  withRows: (page: SnapshotList, snapshots: readonly Snapshot[]) => ({ ...page, snapshots: [...snapshots] }),
+})
+
+export const snapshotQueries = {
+  /** The pages of a list from `query.starting_after` on; looked at again soon while one of them is being taken. */
+  list: (query: SnapshotListQuery, api: Api = pageApi) => listPages(snapshotList(query, api)),
+
+  refresh: (query: SnapshotListQuery, shown: () => Shown<Snapshot>) => listRefresh(snapshotList(query, pageApi), shown),
+
+  /** How far it is; asked for as long as it is being taken. */
+  status: (id: string) =>
+    queryOptions({
+      queryKey: snapshotKeys.status(id),
+      queryFn: ({ signal }) => pageApi.snapshots.status({ params: { id }, signal }),
+      refetchInterval: ({ state: { data, error } }) =>
+        error ? asksAgainInMs(error) : data?.status === 'in_progress' ? movingMs : false,
+    }),
+
+  metadataKeys: () =>
+    metadataWords([...snapshotKeys.all, 'metadata-keys'], (signal) => pageApi.snapshots.metadataKeys({ signal })),
+}
+
+/** Each makes every list and status ask again. */
+export const snapshotMutations = {
+  /** Answers while the copy is being made. */
+  create: () =>
+    change('create', ({ devboxId, ...body }: SnapshotCreate & { devboxId: string }) =>
+      pageApi.snapshots.createAsync({ params: { id: devboxId }, body }),
+    ),
+  update: (api: Api = pageApi) =>
+    /** Rejects with `ChangedMeanwhile` when the snapshot is not described as in `base` any more. */
+    change('update', async ({ id, base, ...body }: SnapshotUpdate & { id: string; base: Described }) => {
+      const { snapshot } = await api.snapshots.status({ params: { id } })
+      if (snapshot) refuseIfChanged(base, snapshot)
+      return api.snapshots.update({ params: { id }, body })
+    }),
+  delete: () => change('delete', (id: string) => pageApi.snapshots.delete({ params: { id } })),
+}
+
+const change = <Input, Answer>(name: string, call: (input: Input) => Promise<Answer>) =>
+  mutationOptions({
+    mutationKey: [...snapshotKeys.all, name],
+    mutationFn: call,
+    onSettled: (_answer, _error, _input, _result, { client }) =>
+      void client.invalidateQueries({ queryKey: snapshotKeys.all }),
+  })
