@@ -7,22 +7,22 @@ import { join } from 'node:path'
 import * as z from 'zod/mini'
 import { closeRevokedSessions } from '#lib/gateway/accounts/session-cookie.ts'
 import { newSignInPath, signInLinkMinutes } from '#lib/gateway/accounts/sign-in.ts'
-import { endActivity } from '#lib/gateway/activity/activity.ts'
-import { endAlerts, watchForWebhook } from '#lib/gateway/alerts/alert-books.ts'
+import { closeActivity } from '#lib/gateway/activity/activity.ts'
+import { closeAlerts, startWebhook } from '#lib/gateway/alerts/alert-books.ts'
 import { type Config, ConfigError, ownOrigins, readConfig, secretVariables } from '#lib/gateway/config.ts'
 import { startEmbeddedService } from '#lib/gateway/embedded-service.ts'
-import { keepFilesFree, limitStrangers } from '#lib/gateway/http/connection-limit.ts'
-import { answerUnreadable } from '#lib/gateway/http/cookie-trouble.ts'
-import { admit, inOrder, serverOptions } from '#lib/gateway/http/front.ts'
+import { onClientError } from '#lib/gateway/http/conflicting-cookies.ts'
 import { listenOnOtherLoopback } from '#lib/gateway/http/loopback.ts'
-import { packedFiles } from '#lib/gateway/http/packed-files.ts'
-import { proxy } from '#lib/gateway/http/proxy.ts'
-import { takesForm, takesLargeBody } from '#lib/gateway/http/proxy-target.ts'
+import { precompressedFiles } from '#lib/gateway/http/precompressed-files.ts'
+import { admit, serializePipelinedRequests, serverOptions } from '#lib/gateway/http/request-guards.ts'
 import { socketUpgrades } from '#lib/gateway/http/upgrades.ts'
-import { answerAsWeb } from '#lib/gateway/http/web-answer.ts'
-import { liveSocket } from '#lib/gateway/live/route.ts'
+import { handleAsWebRequest } from '#lib/gateway/http/web-request.ts'
+import { limitUnauthenticatedConnections, reserveFileDescriptors } from '#lib/gateway/limits/connection-limit.ts'
+import { liveSocket } from '#lib/gateway/live/live-socket.ts'
 import { checkSocket } from '#lib/gateway/live/self-check.ts'
-import { createRegistry, endStreams, registry, type ServiceAddress } from '#lib/gateway/registry.ts'
+import { proxy } from '#lib/gateway/proxy/proxy.ts'
+import { acceptsForm, acceptsLargeBody } from '#lib/gateway/proxy/target.ts'
+import { createRegistry, endStreams, registry, type ServiceAddress } from '#lib/gateway/registry/registry.ts'
 import { terminalSockets } from '#lib/gateway/terminals/bridge.ts'
 import { isBuilt } from './scripts/source-hash.ts'
 import { takeVariable } from './scripts/take-variable.ts'
@@ -41,9 +41,9 @@ z.config(z.locales.en())
 const start = async (): Promise<void> => {
   const config = readConfig({ ...process.env, ...secrets })
   const server = createServer(serverOptions)
-  keepFilesFree(server)
+  reserveFileDescriptors(server)
   server.on('connection', (socket: Socket) => connections.add(socket.once('close', () => connections.delete(socket))))
-  server.on('clientError', answerUnreadable)
+  server.on('clientError', onClientError)
   server.on('request', stillStarting)
   // First of all, so that a taken port is told before anything is built or started.
   const port = await listen(server, config)
@@ -78,17 +78,19 @@ const start = async (): Promise<void> => {
   const handle = app.getRequestHandler()
   stopping.splice(1, 0, () => app.close())
 
-  const answerPacked = dev ? undefined : packedFiles(join(root, '.next/packed'))
+  const answerPacked = dev ? undefined : precompressedFiles(join(root, '.next/packed'))
   server.off('request', stillStarting)
   // Not before: once anything listens for upgrades Node leaves all of them to it, and those of this moment to nobody.
-  limitStrangers(server)
+  limitUnauthenticatedConnections(server)
   const serve = (request: IncomingMessage, response: ServerResponse) => {
-    if (!admit(request, response, { dev, takesForm })) return
-    if (takesLargeBody(request.method, request.url)) return void answerAsWeb(request, response, proxy)
+    if (!admit(request, response, { dev, acceptsForm })) return
+    if (acceptsLargeBody(request.method, request.url)) return void handleAsWebRequest(request, response, proxy)
     if (answerPacked?.(request, response)) return
     void handle(request, response)
   }
-  server.on('request', (request, response) => inOrder(request, response, () => serve(request, response)))
+  server.on('request', (request, response) =>
+    serializePipelinedRequests(request, response, () => serve(request, response)),
+  )
   server.on(
     'upgrade',
     socketUpgrades(
@@ -99,7 +101,7 @@ const start = async (): Promise<void> => {
 
   const ending = new AbortController()
   stopping.unshift(() => ending.abort())
-  void watchForWebhook(ending.signal)
+  void startWebhook(ending.signal)
 
   console.log(`Devdeck console on ${address}`)
   if (embedded) console.log(`Local service on ${embedded.url()} (data in ${join(config.dataDir, 'service')})`)
@@ -166,8 +168,8 @@ const drain = async (server: Server): Promise<void> => {
   server.close()
   otherLoopback?.close()
   endStreams('restarting')
-  endAlerts()
-  endActivity()
+  closeAlerts()
+  closeActivity()
   closeRevokedSessions()
   for (const hub of registry().evictionHubs.values()) hub.close()
   server.closeIdleConnections()

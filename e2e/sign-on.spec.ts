@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { signOnAt, startProvider, type TestProvider } from '#lib/gateway/testing-provider.ts'
+import { signInAtProvider, startProvider, type TestProvider } from '#lib/gateway/testing-provider.ts'
 import { freePort } from '#lib/service/testing/free-port.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { expect, isLive, open, type Product, signIn, startProduct, test } from './product.ts'
@@ -33,7 +33,7 @@ test.beforeAll(async () => {
   const rules = join(folder, 'accounts.json')
   writeFileSync(rules, JSON.stringify([{ claim: 'groups', value: 'on-call', api_key: service.key }]))
   chmodSync(rules, 0o600)
-  const { issuer, clientId, clientSecret, scope } = signOnAt(provider)
+  const { issuer, clientId, clientSecret, scope } = signInAtProvider(provider)
   front = await startProduct({
     PORT: String(port),
     DEVDECK_SERVICE_URL: service.url,

@@ -6,12 +6,12 @@ const layers: Record<string, readonly string[]> = {
   'lib/contract': [],
   'lib/client': ['lib/contract'],
   'lib/statistics': [],
-  'lib/connections': [],
+  'lib/limits': [],
   'lib/protocol': ['lib/contract', 'lib/statistics'],
   'lib/terminal': ['lib/client', 'lib/contract', 'lib/protocol'],
-  'lib/gateway': ['lib/client', 'lib/connections', 'lib/contract', 'lib/protocol', 'lib/terminal', 'lib/statistics'],
+  'lib/gateway': ['lib/client', 'lib/limits', 'lib/contract', 'lib/protocol', 'lib/terminal', 'lib/statistics'],
   'lib/browser': ['lib/client', 'lib/contract', 'lib/protocol', 'lib/terminal', 'lib/statistics'],
-  'lib/service': ['lib/connections', 'lib/contract'],
+  'lib/service': ['lib/limits', 'lib/contract'],
   'components/ui': ['lib/browser/format.ts', 'lib/browser/format.ts'],
   components: ['lib/browser', 'lib/client', 'lib/contract', 'lib/protocol', 'lib/terminal', 'lib/statistics'],
   'app/api': ['lib/gateway'],
@@ -24,7 +24,7 @@ const packages: Record<string, RegExp> = {
   'lib/contract': /^zod(\/|$)/,
   'lib/client': /^$/,
   'lib/statistics': /^$/,
-  'lib/connections': /^(node:|rate-limiter-flexible$)/,
+  'lib/limits': /^(node:|rate-limiter-flexible$)/,
   'lib/protocol': /^$/,
   'lib/terminal': /^@xterm\//,
   'lib/service':
@@ -55,9 +55,9 @@ it('covers every layer', () => {
 
 it('detects an import against the arrows', () => {
   expect(breaksArrows({ from: 'components/ui/button.tsx', to: 'lib/browser/live/follow.ts' })).toBe(true)
-  expect(breaksArrows({ from: 'lib/gateway/http/proxy.ts', to: 'lib/service/config.ts' })).toBe(true)
+  expect(breaksArrows({ from: 'lib/gateway/proxy/proxy.ts', to: 'lib/service/config.ts' })).toBe(true)
   expect(breaksArrows({ from: 'lib/contract/axons.ts', to: 'package:react' })).toBe(true)
-  expect(breaksArrows({ from: 'lib/gateway/http/proxy.ts', to: 'lib/contract/index.ts' })).toBe(false)
+  expect(breaksArrows({ from: 'lib/gateway/proxy/proxy.ts', to: 'lib/contract/index.ts' })).toBe(false)
 })
 
 it('detects an import circle', () => {

@@ -7,7 +7,7 @@ import { ApiError } from '#lib/client/api-error.ts'
 import { type Client, createClient } from '#lib/client/client.ts'
 import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import { runningService } from '#lib/service/store/data-dir.ts'
-import { jobFromElsewhere } from './elsewhere.ts'
+import { importedJob } from './imported-job.ts'
 
 const usage = `npm run demo [-- options]
 
@@ -46,7 +46,7 @@ const main = async () => {
   say(`snapshot ${snapshot}`, paths.snapshots())
   for (const { id, name } of await makeAxons(client, number)) say(`axon ${name}`, paths.axon(id))
   const elsewhere = `demo-${number}-elsewhere`
-  const { job_id } = await client.benchmarkJobs.import({ body: {}, file: await jobFromElsewhere(elsewhere) })
+  const { job_id } = await client.benchmarkJobs.import({ body: {}, file: await importedJob(elsewhere) })
   say(`job ${elsewhere}`, paths.benchmarkJob(job_id))
   const until = async (job: BenchmarkJob, reached: typeof isEnded) => {
     say(`job ${job.name}`, paths.benchmarkJob(job.id))

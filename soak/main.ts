@@ -2,7 +2,7 @@ import { killRounds } from '#lib/service/testing/kill.ts'
 import { streamOutput } from '../bench/executions.ts'
 import { manyDevboxes } from './devboxes.ts'
 import { loseWrites } from './lost-writes.ts'
-import { neighbours } from './neighbours.ts'
+import { neighbours } from './neighbors.ts'
 
 /**
  * What takes too long for the tests, or does not go the same way each time: `npm run soak [-- ROUNDS]` streams 1 GB of

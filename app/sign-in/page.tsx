@@ -11,7 +11,7 @@ import { safeNext } from '#lib/browser/address/paths.ts'
 import { type PageSearchParams, toSearchParams } from '#lib/browser/address/url-query.ts'
 import { readSession } from '#lib/gateway/accounts/session.ts'
 import type { SignOnProblem } from '#lib/gateway/accounts/single-sign-on.ts'
-import { registry } from '#lib/gateway/registry.ts'
+import { registry } from '#lib/gateway/registry/registry.ts'
 
 export const metadata: Metadata = { title: 'Sign in' }
 

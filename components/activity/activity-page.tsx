@@ -18,7 +18,7 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCount } from '#lib/browser/format.ts'
 import { type ActivityQuery, activityAddress, activityQueries } from '#lib/browser/queries/activity.ts'
-import { type Activity, type ActivityList, maxKeptActivities } from '#lib/protocol/activity.ts'
+import { type Activity, type ActivityList, maxStoredActivities } from '#lib/protocol/activity.ts'
 
 const source = {
   noun: 'write',
@@ -67,13 +67,13 @@ export const ActivityPage = () => {
       columns={7}
       none={
         <EmptyState icon={ScrollText} title="Nothing was done yet">
-          {`What pages of this console ask the service to make, change or end is written down here, with the browser that asked: the latest ${formatCount(maxKeptActivities)}.`}
+          {`What pages of this console ask the service to make, change or end is written down here, with the browser that asked: the latest ${formatCount(maxStoredActivities)}.`}
         </EmptyState>
       }
     >
       <DataTable {...page.table} caption="What was done, newest first" columns={columns} />
       <p className="mt-3 max-w-prose text-sm text-muted">
-        {`Calls of scripts do not come by here, and commands are in the log of their devbox. This console keeps the latest ${formatCount(maxKeptActivities)} writes of an account.`}
+        {`Calls of scripts do not come by here, and commands are in the log of their devbox. This console keeps the latest ${formatCount(maxStoredActivities)} writes of an account.`}
       </p>
     </ListPage>
   )

@@ -17,7 +17,7 @@ import { type NotificationState, notificationState, turnOnNotifications } from '
 import { formatCount, formatCountOf, formatDurationMs } from '#lib/browser/format.ts'
 import { alertQueries } from '#lib/browser/queries/alerts.ts'
 import { evictionQueries } from '#lib/browser/queries/evictions.ts'
-import type { AlertHealth, AlertStreamHealth, LooksHealth, WebhookDelivery } from '#lib/protocol/alerts.ts'
+import type { AlertHealth, AlertStreamHealth, PollHealth, WebhookDelivery } from '#lib/protocol/alerts.ts'
 import { streamState } from './stream-status.tsx'
 
 /** How far the alerts of this page can be trusted: the way from the service, and the way on to people. */
@@ -107,7 +107,7 @@ const Stream = ({ stream }: { stream: AlertStreamHealth }) => (
 )
 
 /** What no stream tells is asked for: how much of it, and how old the last answer is. */
-const Looks = ({ looks }: { looks: LooksHealth }) => (
+const Looks = ({ looks }: { looks: PollHealth }) => (
   <Fact label="Asked for">
     Ends, failures and followed jobs, every {formatDurationMs(looks.every_ms)}; last answer{' '}
     <Time ms={looks.looked_ms} />

@@ -16,7 +16,7 @@ import { shortenMiddle } from '#components/ui/text.ts'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCountOf } from '#lib/browser/format.ts'
 import { type AlertHistoryQuery, alertHistoryAddress, alertQueries } from '#lib/browser/queries/alerts.ts'
-import { type Alert, type AlertHistory as Alerts, maxKeptAlerts } from '#lib/protocol/alerts.ts'
+import { type Alert, type AlertHistory as Alerts, maxStoredAlerts } from '#lib/protocol/alerts.ts'
 import { kindColumn, metadataColumn, nameColumn, stateColumn } from './alert-columns.tsx'
 import { alertStateWords } from './alert-state.tsx'
 
@@ -76,14 +76,14 @@ export const AlertHistory = () => {
       none={
         <EmptyState icon={History} title="No evictions yet">
           What this console hears of evictions is kept here, with who took each on and what became of it: the latest{' '}
-          {formatCountOf(maxKeptAlerts, 'alert')}.
+          {formatCountOf(maxStoredAlerts, 'alert')}.
         </EmptyState>
       }
     >
       <DataTable {...page.table} caption="Alerts, newest first" columns={columns} />
       <p className="mt-3 text-sm text-muted">
         An export has every alert that the filters leave, not this page alone. This console keeps the latest{' '}
-        {formatCountOf(maxKeptAlerts, 'alert')} of an account.
+        {formatCountOf(maxStoredAlerts, 'alert')} of an account.
       </p>
     </ListPage>
   )

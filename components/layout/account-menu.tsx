@@ -9,7 +9,7 @@ import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { sessionMutations } from '#lib/browser/queries/session.ts'
-import { mostOtherAccounts, type SessionView } from '#lib/protocol/session.ts'
+import { maxOtherAccounts, type SessionView } from '#lib/protocol/session.ts'
 import { accountColours } from './account-colours.ts'
 import { AccountDot } from './account-name.tsx'
 
@@ -76,9 +76,7 @@ export const AccountMenu = ({
           label: 'Add an account',
           icon: UserPlus,
           disabledReason:
-            others.length < mostOtherAccounts
-              ? null
-              : `${mostOtherAccounts + 1} accounts are signed in; sign out of one`,
+            others.length < maxOtherAccounts ? null : `${maxOtherAccounts + 1} accounts are signed in; sign out of one`,
           onSelect: () => location.assign(paths.addAccount()),
         },
         {

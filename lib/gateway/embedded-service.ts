@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { backoffMs } from '#lib/client/backoff.ts'
 import { ConfigError } from './config.ts'
 import { listenOnOtherLoopback } from './http/loopback.ts'
-import type { ServiceAddress } from './registry.ts'
+import type { ServiceAddress } from './registry/registry.ts'
 
 interface EmbeddedService extends ServiceAddress {
   stop(): Promise<void>

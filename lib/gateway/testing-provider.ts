@@ -12,7 +12,7 @@ export interface TestProvider {
 const client = { id: 'devdeck', secret: 'a secret of the console' }
 
 /** What a console is told of it. */
-export const signOnAt = ({ issuer }: TestProvider) => ({
+export const signInAtProvider = ({ issuer }: TestProvider) => ({
   issuer,
   clientId: client.id,
   clientSecret: client.secret,

@@ -9,25 +9,25 @@ import { checkSocketPath } from '#lib/protocol/connection.ts'
 import { closeRevokedSessions } from './accounts/session-cookie.ts'
 import { followSignInLink, signIn, signOut, switchAccount, whoIsSignedIn } from './accounts/sign-in.ts'
 import { beginSignOn, finishSignOn } from './accounts/single-sign-on.ts'
-import { answerActivity, endActivity } from './activity/activity.ts'
-import { endAlerts } from './alerts/alert-books.ts'
-import { answerAlerts } from './alerts/alerts.ts'
+import { closeActivity, handleActivity } from './activity/activity.ts'
+import { closeAlerts } from './alerts/alert-books.ts'
+import { relayEvictions } from './alerts/relay.ts'
+import { handleAlerts } from './alerts/routes.ts'
 import { type Config, ownOrigins } from './config.ts'
-import { relayEvictions } from './evictions/relay.ts'
-import { keepFilesFree, limitStrangers } from './http/connection-limit.ts'
-import { answerUnreadable } from './http/cookie-trouble.ts'
-import { admit, inOrder, serverOptions } from './http/front.ts'
-import { proxy } from './http/proxy.ts'
-import { takesForm } from './http/proxy-target.ts'
-import { revealValue } from './http/secrets.ts'
+import { onClientError } from './http/conflicting-cookies.ts'
+import { admit, serializePipelinedRequests, serverOptions } from './http/request-guards.ts'
 import { socketUpgrades } from './http/upgrades.ts'
-import { answerAsWeb } from './http/web-answer.ts'
-import { liveNow } from './live/live-now.ts'
-import { liveSocket } from './live/route.ts'
+import { handleAsWebRequest } from './http/web-request.ts'
+import { limitUnauthenticatedConnections, reserveFileDescriptors } from './limits/connection-limit.ts'
+import { liveSnapshot } from './live/live-snapshot.ts'
+import { liveSocket } from './live/live-socket.ts'
 import { checkSocket, checkStream, connectionView, plainRequest } from './live/self-check.ts'
-import { type pulseTimes, ServicePulse } from './live/service-pulse.ts'
+import { type monitorTimes, ServiceMonitor } from './live/service-monitor.ts'
 import { getRunLogFile, getScenarioRunLogFile, listRunLogs } from './logs/run-logs.ts'
-import { createRegistry, endStreams, type Registry, registry, type ServiceAddress } from './registry.ts'
+import { revealValue } from './proxy/masking.ts'
+import { proxy } from './proxy/proxy.ts'
+import { acceptsForm } from './proxy/target.ts'
+import { createRegistry, endStreams, type Registry, registry, type ServiceAddress } from './registry/registry.ts'
 import { compareReport } from './reports/compare-report.ts'
 import { jobReport } from './reports/job-report.ts'
 import { trendReport } from './reports/trend-report.ts'
@@ -54,7 +54,7 @@ export interface TestConsole {
 export const startConsole = async (
   service: { url: string; ownKey?: string },
   overrides: Partial<Config> = {},
-  pulse?: typeof pulseTimes,
+  pulse?: typeof monitorTimes,
 ): Promise<TestConsole> => {
   const config: Config = {
     port: 0,
@@ -73,9 +73,9 @@ export const startConsole = async (
     ...overrides,
   }
   const server = createServer(serverOptions, (request, response) => void answer(request, response))
-  keepFilesFree(server)
-  server.on('clientError', answerUnreadable)
-  server.on('upgrade', socketUpgrades([checkSocket, ...terminalSockets, liveSocket(new ServicePulse(pulse))]))
+  reserveFileDescriptors(server)
+  server.on('clientError', onClientError)
+  server.on('upgrade', socketUpgrades([checkSocket, ...terminalSockets, liveSocket(new ServiceMonitor(pulse))]))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -86,7 +86,7 @@ export const startConsole = async (
   }
   const before = holder[key]
   createRegistry({ config, port, origins: ownOrigins(config, port), service: address })
-  limitStrangers(server)
+  limitUnauthenticatedConnections(server)
   const url = `http://127.0.0.1:${port}`
   const fetchAsPage: TestConsole['fetch'] = (path, { cookie, ...init } = {}) => {
     const headers = new Headers(init.headers)
@@ -123,8 +123,8 @@ export const startConsole = async (
 
 const stop = async (server: Server): Promise<void> => {
   endStreams('restarting')
-  endAlerts()
-  endActivity()
+  closeAlerts()
+  closeActivity()
   for (const hub of [...registry().evictionHubs.values()]) hub.close()
   server.close()
   server.closeAllConnections()
@@ -134,8 +134,8 @@ const stop = async (server: Server): Promise<void> => {
 }
 
 const answer = (incoming: IncomingMessage, outgoing: ServerResponse): void =>
-  inOrder(incoming, outgoing, () => {
-    if (admit(incoming, outgoing, { dev: false, takesForm })) void answerAsWeb(incoming, outgoing, route)
+  serializePipelinedRequests(incoming, outgoing, () => {
+    if (admit(incoming, outgoing, { dev: false, acceptsForm })) void handleAsWebRequest(incoming, outgoing, route)
   })
 
 const route = async (request: Request): Promise<Response> => {
@@ -144,11 +144,11 @@ const route = async (request: Request): Promise<Response> => {
   if (pathname === '/api/connection') return connectionView(request)
   if (pathname === '/api/connection/stream') return checkStream(request)
   if (pathname === '/api/live' || pathname === checkSocketPath) return plainRequest(request)
-  if (pathname === '/api/live/now') return liveNow(request)
+  if (pathname === '/api/live/now') return liveSnapshot(request)
   if (pathname === '/api/reveal') return revealValue(request)
   if (pathname === '/api/evictions') return relayEvictions(request)
-  if (/^\/api\/alerts(\/|$)/.test(pathname)) return answerAlerts(request)
-  if (pathname === '/api/activity') return answerActivity(request)
+  if (/^\/api\/alerts(\/|$)/.test(pathname)) return handleAlerts(request)
+  if (pathname === '/api/activity') return handleActivity(request)
   if (pathname === '/api/recordings') return listRecordings(request)
   const recording = /^\/api\/recordings\/([^/]+)$/.exec(pathname)?.[1]
   if (recording !== undefined)

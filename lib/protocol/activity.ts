@@ -25,4 +25,4 @@ export interface ActivityList {
 }
 
 /** Of each account; older ones are forgotten. */
-export const maxKeptActivities = 10_000
+export const maxStoredActivities = 10_000

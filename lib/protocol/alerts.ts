@@ -94,7 +94,7 @@ export interface AlertStreamHealth {
  * What no stream tells the console asks for again and again, once for all pages: running devboxes, the newest failed
  * ones, and followed jobs.
  */
-export interface LooksHealth {
+export interface PollHealth {
   /** The last time the service answered; null before the first. */
   looked_ms: number | null
   every_ms: number
@@ -144,7 +144,7 @@ export type AlertItem =
   | { event: 'webhook'; data: WebhookFailure | null }
 
 /** Of one account: the oldest that are over go first. */
-export const maxKeptAlerts = 10_000
+export const maxStoredAlerts = 10_000
 
 /** Answer of `GET /api/alerts`: newest first. */
 export interface AlertHistory {
@@ -156,7 +156,7 @@ export interface AlertHistory {
 /** Answer of `GET /api/alerts/health`. */
 export interface AlertHealth {
   stream: AlertStreamHealth
-  looks: LooksHealth
+  looks: PollHealth
   /** Why what is kept of alerts is not on the disk; null while all of it is. */
   unwritten: string | null
   webhook: {
@@ -237,13 +237,13 @@ export const stoppedText = ({ stopped }: Pick<Alert, 'stopped'>): string => {
 }
 
 /** An alert, and the page of it. */
-export interface ToldAlert {
+export interface LinkedAlert {
   alert: Alert
   url: string
 }
 
 /** The same of many at once: a line for each of those that come first, and how many more there are. */
-export const alertsText = (told: readonly ToldAlert[]): string => {
+export const alertsText = (told: readonly LinkedAlert[]): string => {
   const lines = told.slice(0, mostLines).map(({ alert, url }) => alertText(alert, url))
   const more = told.length - lines.length
   return [

@@ -77,7 +77,7 @@ export type LiveNotice =
 type KeptEndpoint = 'evictions.watch' | 'alerts.watch'
 
 /** Answer of `GET /api/live/now`, for pages that no WebSocket reaches: what they would hear first of these topics. */
-export interface LiveNow {
+export interface LiveSnapshot {
   now_ms: number
   topics: { [E in KeptEndpoint]: { state: LiveState; since_ms: number; error?: LiveError; item: LiveItems[E] } }
 }

@@ -7,7 +7,7 @@ import type { Account } from '#lib/contract/accounts.ts'
 export const accountHeader = 'x-devdeck-account'
 
 /** Accounts beside the one the browser is on: each is a cookie of up to 2 kB with every request. */
-export const mostOtherAccounts = 4
+export const maxOtherAccounts = 4
 
 /** Answer of `GET` and `POST /api/session`. The key itself is never in it. */
 export interface SessionView {

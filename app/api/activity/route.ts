@@ -1,5 +1,5 @@
-import { answerActivity } from '#lib/gateway/activity/activity.ts'
+import { handleActivity } from '#lib/gateway/activity/activity.ts'
 
 export const dynamic = 'force-dynamic'
 
-export const GET = (request: Request) => answerActivity(request)
+export const GET = (request: Request) => handleActivity(request)

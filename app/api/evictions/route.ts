@@ -1,4 +1,4 @@
-import { relayEvictions } from '#lib/gateway/evictions/relay.ts'
+import { relayEvictions } from '#lib/gateway/alerts/relay.ts'
 
 export const dynamic = 'force-dynamic'
 

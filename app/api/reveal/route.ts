@@ -1,4 +1,4 @@
-import { revealValue } from '#lib/gateway/http/secrets.ts'
+import { revealValue } from '#lib/gateway/proxy/masking.ts'
 
 export const dynamic = 'force-dynamic'
 

@@ -28,32 +28,32 @@ import { LiveConnection, type LiveHealth } from './follow.ts'
  */
 const elsewhere: Record<string, [file: string, title: string][]> = {
   '2 away for ten minutes': [
-    ['lib/gateway/evictions/hub.test.ts', 'asks a service that is away ever more seldom, never in step'],
+    ['lib/gateway/alerts/eviction-watch.test.ts', 'asks a service that is away ever more seldom, never in step'],
   ],
   '3 back for many consoles at once': [
-    ['lib/gateway/evictions/hub.test.ts', 'waits so that many consoles come back spread over seconds'],
+    ['lib/gateway/alerts/eviction-watch.test.ts', 'waits so that many consoles come back spread over seconds'],
   ],
   '4 429 with Retry-After': [
-    ['lib/gateway/evictions/hub.test.ts', 'waits as long as the service asks'],
+    ['lib/gateway/alerts/eviction-watch.test.ts', 'waits as long as the service asks'],
     ['components/ui/error-state.test.tsx', 'counts down to when the service may be asked again'],
   ],
   '6 401 on the stream': [
-    ['lib/gateway/evictions/hub.test.ts', 'retries after a %i as soon as another call with the key succeeds'],
+    ['lib/gateway/alerts/eviction-watch.test.ts', 'retries after a %i as soon as another call with the key succeeds'],
   ],
   '7 half-open': [
     ['lib/browser/live/follow.test.ts', 'is late when the service is frozen, and live when it is heard again'],
-    ['lib/gateway/evictions/hub.test.ts', 'connects anew to a service that has fallen silent'],
+    ['lib/gateway/alerts/eviction-watch.test.ts', 'connects anew to a service that has fallen silent'],
   ],
   '8 no keep-alive ever': [
-    ['lib/gateway/evictions/hub.test.ts', 'reconnects without a word, however late and in whatever order'],
+    ['lib/gateway/alerts/eviction-watch.test.ts', 'reconnects without a word, however late and in whatever order'],
   ],
   '9 repeated and reordered': [
-    ['lib/gateway/evictions/hub.test.ts', 'takes the latest deadline received, and tells a repeated one once'],
-    ['lib/gateway/alerts/alerts.test.ts', 'is new again with an earlier deadline'],
+    ['lib/gateway/alerts/eviction-watch.test.ts', 'takes the latest deadline received, and tells a repeated one once'],
+    ['lib/gateway/alerts/routes.test.ts', 'is new again with an earlier deadline'],
   ],
   '11 malformed events': [
     ['lib/client/events.test.ts', 'reads %s in chunks of any size'],
-    ['lib/gateway/evictions/hub.test.ts', 'survives events that are none'],
+    ['lib/gateway/alerts/eviction-watch.test.ts', 'survives events that are none'],
   ],
   '13 hidden tab': [['e2e/evictions.spec.ts', 'ten tabs announce each eviction once']],
   '14 many tabs': [
@@ -67,12 +67,12 @@ const elsewhere: Record<string, [file: string, title: string][]> = {
   '17 a proxy that holds back': [['e2e/faults.spec.ts', 'a proxy that holds WebSockets back is named on the page']],
   '18 slow reader': [
     ['lib/gateway/live/live-page.test.ts', 'is sent no more than half a mebibyte of a flood'],
-    ['lib/gateway/evictions/hub.test.ts', 'keeps nothing for a browser that does not read'],
+    ['lib/gateway/alerts/eviction-watch.test.ts', 'keeps nothing for a browser that does not read'],
   ],
-  '19 slow reader of a file': [['lib/gateway/http/proxy.test.ts', 'do not pile up when the browser reads slowly']],
-  '20 cut download': [['lib/gateway/http/proxy.test.ts', 'fail in the browser when the service breaks off']],
+  '19 slow reader of a file': [['lib/gateway/proxy/proxy.test.ts', 'do not pile up when the browser reads slowly']],
+  '20 cut download': [['lib/gateway/proxy/proxy.test.ts', 'fail in the browser when the service breaks off']],
   '21 cancelled download': [
-    ['lib/gateway/http/proxy.test.ts', 'are broken off at the service when the browser leaves'],
+    ['lib/gateway/proxy/proxy.test.ts', 'are broken off at the service when the browser leaves'],
   ],
   '22 ended with streams, terminals and a download open': [
     ['e2e/console-away.spec.ts', 'one that is ended tells all, finishes what is read, and exits by itself'],
@@ -83,8 +83,8 @@ const elsewhere: Record<string, [file: string, title: string][]> = {
     ['e2e/console-away.spec.ts', 'a console out of files refuses what is new and goes on'],
   ],
   '35 changed answers': [['e2e/faults.spec.ts', '200 changes anywhere in the answers of the service']],
-  '34 slow service': [['lib/gateway/http/proxy.test.ts', 'include no answer in time, with when to come back']],
-  '37 a web page': [['lib/gateway/http/proxy.test.ts', 'is a web page with status %i']],
+  '34 slow service': [['lib/gateway/proxy/proxy.test.ts', 'include no answer in time, with when to come back']],
+  '37 a web page': [['lib/gateway/proxy/proxy.test.ts', 'is a web page with status %i']],
 }
 
 const root = join(import.meta.dirname, '../../..')

@@ -5,8 +5,8 @@ import {
   type LiveError,
   type LiveItems,
   type LiveNotice,
-  type LiveNow,
   type LiveRequest,
+  type LiveSnapshot,
   type LiveState,
   type LiveTopic,
   liveClose,
@@ -58,7 +58,7 @@ let connection: LiveConnection | undefined
 const connectPage = (): LiveConnection => {
   const made = new LiveConnection({
     url: () => withAccount(`${location.origin.replace(/^http/, 'ws')}/api/live`),
-    ask: (signal) => readConsole<LiveNow>('/api/live/now', signal),
+    ask: (signal) => readConsole<LiveSnapshot>('/api/live/now', signal),
     isSignedOut,
     onSignedOut: () => void leaveForSignIn(),
   })
@@ -94,7 +94,7 @@ const offsetJitterMs = 750
 interface ConnectionOptions {
   url(): string
   /** What would be heard first, by a plain call. */
-  ask(signal: AbortSignal): Promise<LiveNow>
+  ask(signal: AbortSignal): Promise<LiveSnapshot>
   /** Asked when a connection fails before it is open, because no browser tells why it was refused. */
   isSignedOut(): Promise<boolean>
   /** The page is expected to leave; while it stays, the connection goes on trying. */
@@ -103,7 +103,7 @@ interface ConnectionOptions {
   times?: Partial<typeof liveTimes>
 }
 
-type KeptTopic = LiveNow['topics'][keyof LiveNow['topics']]
+type KeptTopic = LiveSnapshot['topics'][keyof LiveSnapshot['topics']]
 
 interface Follower {
   id: number

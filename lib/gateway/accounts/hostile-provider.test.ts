@@ -20,7 +20,7 @@ let issuer: string
 let answers: Record<string, RequestListener>
 const log: string[] = []
 
-const answering =
+const handleRequest =
   (body: unknown, status = 200, type = 'application/json'): RequestListener =>
   (_, response) =>
     response.writeHead(status, { 'content-type': type }).end(typeof body === 'string' ? body : JSON.stringify(body))
@@ -29,7 +29,7 @@ beforeAll(async () => {
   service = await startService()
   gateway = await startConsole(service)
   server = createServer((request, response) =>
-    (answers[request.url?.split('?')[0] ?? ''] ?? answering('nothing', 404))(request, response),
+    (answers[request.url?.split('?')[0] ?? ''] ?? handleRequest('nothing', 404))(request, response),
   ).listen(0, '127.0.0.1')
   await once(server, 'listening')
 })
@@ -52,7 +52,7 @@ beforeEach(() => {
   const at = (path: string) => new URL(issuer).pathname + path
   const jwk = { ...keys.publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'RS256', use: 'sig' }
   answers = {
-    [at('/.well-known/openid-configuration')]: answering({
+    [at('/.well-known/openid-configuration')]: handleRequest({
       issuer,
       authorization_endpoint: `${issuer}/authorize`,
       token_endpoint: `${issuer}/token`,
@@ -62,8 +62,8 @@ beforeEach(() => {
       subject_types_supported: ['public'],
       id_token_signing_alg_values_supported: ['RS256'],
     }),
-    [at('/keys')]: answering({ keys: [jwk] }),
-    [at('/me')]: answering({ sub: 'ann' }),
+    [at('/keys')]: handleRequest({ keys: [jwk] }),
+    [at('/me')]: handleRequest({ sub: 'ann' }),
   }
   log.length = 0
   vi.spyOn(console, 'error').mockImplementation((...said: unknown[]) => {
@@ -104,7 +104,7 @@ const signOn = async (more: Record<string, unknown> = {}, signing?: Signing) => 
   const good = { iss: issuer, aud: 'devdeck', sub: 'ann', iat: nowS(), exp: nowS() + 60, nonce: asked.get('nonce') }
   const id_token = jwt({ ...good, groups: ['team'], ...more }, signing)
   if (!answers[`${new URL(issuer).pathname}/token`])
-    set('/token', answering({ access_token: 'a-token-of-access', token_type: 'Bearer', id_token }))
+    set('/token', handleRequest({ access_token: 'a-token-of-access', token_type: 'Bearer', id_token }))
   const end = await comeBack(begun, { code: 'a-code', state: asked.get('state') ?? '' })
   const cookie = end.headers
     .getSetCookie()
@@ -164,7 +164,7 @@ it.each([
 })
 
 it('takes no claims about somebody else', async () => {
-  set('/me', answering({ sub: 'bob', groups: ['team'] }))
+  set('/me', handleRequest({ sub: 'bob', groups: ['team'] }))
   expect(await signOn({ groups: [] })).toEqual(away)
 })
 
@@ -172,20 +172,20 @@ it.each<[string, string, RequestListener, string]>([
   [
     'a web page where it tells of itself',
     '/.well-known/openid-configuration',
-    answering('<p>', 200, 'text/html'),
+    handleRequest('<p>', 200, 'text/html'),
     'away',
   ],
-  ['a web page instead of a token', '/token', answering('<p>', 200, 'text/html'), 'away'],
-  ['an error instead of a token', '/token', answering('down', 500, 'text/plain'), 'away'],
-  ['that it does not know this console', '/token', answering({ error: 'invalid_client' }, 401), 'away'],
-  ['that the code was used', '/token', answering({ error: 'invalid_grant' }, 400), 'late'],
+  ['a web page instead of a token', '/token', handleRequest('<p>', 200, 'text/html'), 'away'],
+  ['an error instead of a token', '/token', handleRequest('down', 500, 'text/plain'), 'away'],
+  ['that it does not know this console', '/token', handleRequest({ error: 'invalid_client' }, 401), 'away'],
+  ['that the code was used', '/token', handleRequest({ error: 'invalid_grant' }, 400), 'late'],
   [
     'with no token of identity',
     '/token',
-    answering({ access_token: 'a-token-of-access', token_type: 'Bearer' }),
+    handleRequest({ access_token: 'a-token-of-access', token_type: 'Bearer' }),
     'away',
   ],
-  ['with no keys', '/keys', answering({ keys: [] }), 'away'],
+  ['with no keys', '/keys', handleRequest({ keys: [] }), 'away'],
 ])('says what is wrong where the provider answers %s', async (_, path, answer, problem) => {
   set(path, answer)
   const { to } = path.includes('.well-known') ? await begin() : await signOn()

@@ -1,19 +1,19 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { sealData, unsealData } from 'iron-session'
 import * as z from 'zod/mini'
-import { accountHeader, mostOtherAccounts } from '#lib/protocol/session.ts'
-import { Refusal } from '../http/answer.ts'
+import { accountHeader, maxOtherAccounts } from '#lib/protocol/session.ts'
+import { HttpError } from '../http/handle-request.ts'
 import { isSecure, originOfHost, type ReadHeader, requireSameOrigin } from '../http/origin.ts'
-import { serviceIdentity } from '../http/upstream.ts'
-import { endStreams, registry } from '../registry.ts'
+import { endStreams, registry } from '../registry/registry.ts'
+import { serviceIdentity } from '../upstream/client.ts'
 import { RevokedSessions } from './revoked-sessions.ts'
-import { endOfSession, type SignedIn } from './signed-in.ts'
+import { type Session, sessionExpiryMs } from './types.ts'
 
 const idleSeconds = 12 * 3600
 const unsealedMs = 60_000
 const maxUnsealed = 1000
 
-const Sealed: z.ZodMiniType<SignedIn> = z.object({
+const Sealed: z.ZodMiniType<Session> = z.object({
   sid: z.string(),
   browser: z.optional(z.string()),
   person: z.optional(z.string()),
@@ -26,14 +26,14 @@ const Sealed: z.ZodMiniType<SignedIn> = z.object({
 
 /** `browser` is that of the session it is added beside. */
 export const newSession = (
-  account: SignedIn['account'],
+  account: Session['account'],
   apiKey: string,
   {
     browser = newId(),
     person,
     now = Date.now(),
   }: { browser?: string | undefined; person?: string | undefined; now?: number } = {},
-): SignedIn => ({
+): Session => ({
   sid: newId(),
   browser,
   ...(person !== undefined && { person }),
@@ -47,28 +47,28 @@ export const newSession = (
 const newId = () => randomBytes(16).toString('base64url')
 
 /** The `Set-Cookie` of a session; `kept` of one beside that of the account the browser is on. */
-export const sessionCookie = async (header: ReadHeader, session: SignedIn, kept?: 'kept'): Promise<string> => {
+export const sessionCookie = async (header: ReadHeader, session: Session, kept?: 'kept'): Promise<string> => {
   const seal = await sealData(session, { password: sealingSecret(), ttl: idleSeconds })
   return cookie(header, seal, idleSeconds, kept && keptName(header, session))
 }
 
-export const clearedCookie = (header: ReadHeader, kept?: SignedIn): string =>
+export const clearedCookie = (header: ReadHeader, kept?: Session): string =>
   cookie(header, '', 0, kept && keptName(header, kept))
 
 /** The session of a request, or undefined: not signed in, signed out, tampered with, too old, or of another service. */
-export const sessionOf = (header: ReadHeader, now = Date.now()): Promise<SignedIn | undefined> =>
+export const sessionOf = (header: ReadHeader, now = Date.now()): Promise<Session | undefined> =>
   sessionIn(header, cookieName(header), now)
 
 /**
  * The sessions of other accounts in the same browser. What another server of this host may have planted is of another
  * browser, and does not count.
  */
-export const keptSessions = async (header: ReadHeader, { browser, account }: SignedIn): Promise<SignedIn[]> => {
+export const otherSessions = async (header: ReadHeader, { browser, account }: Session): Promise<Session[]> => {
   if (browser === undefined) return []
   const prefix = `${cookieName(header)}.`
   const names = cookiesOf(header).flatMap((each) => (each.startsWith(prefix) ? [each.split('=', 1)[0] ?? ''] : []))
   const found = await Promise.all(
-    [...new Set(names)].slice(0, mostOtherAccounts).map((name) => sessionIn(header, name, Date.now())),
+    [...new Set(names)].slice(0, maxOtherAccounts).map((name) => sessionIn(header, name, Date.now())),
   )
   return found
     .filter((each) => each !== undefined)
@@ -78,25 +78,25 @@ export const keptSessions = async (header: ReadHeader, { browser, account }: Sig
 
 const cookiesOf = (header: ReadHeader): string[] => (header('cookie') ?? '').split(/; */)
 
-const sessionIn = async (header: ReadHeader, name: string, now: number): Promise<SignedIn | undefined> => {
+const sessionIn = async (header: ReadHeader, name: string, now: number): Promise<Session | undefined> => {
   const session = await sealedIn(header, name, now)
   if (!session) return undefined
-  const isGood = session.service === serviceIdentity() && !isRevoked(session.sid) && now < endOfSession(session)
+  const isGood = session.service === serviceIdentity() && !isRevoked(session.sid) && now < sessionExpiryMs(session)
   return isGood ? session : undefined
 }
 
 /** What the cookie holds, good or not. */
-const sealedIn = async (header: ReadHeader, name: string, now: number): Promise<SignedIn | undefined> => {
-  const [value, ...more] = valuesOfCookie(header, name)
+const sealedIn = async (header: ReadHeader, name: string, now: number): Promise<Session | undefined> => {
+  const [value, ...more] = cookieValues(header, name)
   // When there are two of the name, something else has set one, and it is unknown which one is ours.
   return value === undefined || more.length > 0 ? undefined : unsealed(value, now)
 }
 
-export const valuesOfCookie = (header: ReadHeader, name: string): string[] =>
+export const cookieValues = (header: ReadHeader, name: string): string[] =>
   cookiesOf(header).flatMap((each) => (each.startsWith(`${name}=`) ? [each.slice(name.length + 1)] : []))
 
 /** Unsealing costs a millisecond, and a page sends many calls with the same cookie: it is done once a minute. */
-const unsealed = async (seal: string, now: number): Promise<SignedIn | undefined> => {
+const unsealed = async (seal: string, now: number): Promise<Session | undefined> => {
   const { unsealedSessions } = registry()
   const known = unsealedSessions.get(seal)
   if (known && now < known.untilMs) return known.session
@@ -115,32 +115,32 @@ const unsealed = async (seal: string, now: number): Promise<SignedIn | undefined
  * The session that a request is for: of the account that it names, if the browser is signed in to it, and else of the one
  * the browser is on. A page of one account never acts for another that the browser went over to meanwhile.
  */
-export const requireSignedIn = async (header: ReadHeader): Promise<SignedIn> => {
+export const requireSignedIn = async (header: ReadHeader): Promise<Session> => {
   const session = await sessionOf(header)
   if (!session) {
     // Sent before the browser had the cookie of the account that took its place: the page is told of that one only.
     if (await isReplaced(header))
-      throw new Refusal('conflict', 'The browser was signed in to another account', {
+      throw new HttpError('conflict', 'The browser was signed in to another account', {
         field: 'account',
         headers: { [accountHeader]: '' },
       })
-    throw new Refusal('unauthenticated', 'Sign in first')
+    throw new HttpError('unauthenticated', 'Sign in first')
   }
   if (isNamed(header, session)) return session
-  const own = (await keptSessions(header, session)).find((each) => isNamed(header, each))
+  const own = (await otherSessions(header, session)).find((each) => isNamed(header, each))
   if (own) return own
   const { account } = session
-  throw new Refusal('conflict', `This page is of another account; the browser is now signed in as ${account.name}`, {
+  throw new HttpError('conflict', `This page is of another account; the browser is now signed in as ${account.name}`, {
     field: 'account',
     headers: { [accountHeader]: encodeURIComponent(account.id) },
   })
 }
 
-const isNamed = (header: ReadHeader, { account: { id } }: SignedIn): boolean =>
+const isNamed = (header: ReadHeader, { account: { id } }: Session): boolean =>
   [id, encodeURIComponent(id)].includes(header(accountHeader) ?? id)
 
 /** The session of a request to the console's own server that no other site's page may have sent. */
-export const callerOf = (request: Request, kind: 'read' | 'write'): Promise<SignedIn> => {
+export const requireCaller = (request: Request, kind: 'read' | 'write'): Promise<Session> => {
   const header = (name: string) => request.headers.get(name)
   requireSameOrigin(header, kind)
   return requireSignedIn(header)
@@ -173,7 +173,7 @@ const isReplaced = async (header: ReadHeader): Promise<boolean> => {
   return session !== undefined && revokedSessions().find(session.sid)?.isReplaced === true
 }
 
-export const needsRenewal = ({ renewed_at }: SignedIn, now = Date.now()): boolean =>
+export const needsRenewal = ({ renewed_at }: Session, now = Date.now()): boolean =>
   now - renewed_at > (idleSeconds * 1000) / 2
 
 /**
@@ -186,7 +186,7 @@ export const cookieName = (header: ReadHeader): string => {
   return `${secure ? '__Host-' : ''}devdeck_session_${port || (secure ? 443 : 80)}`
 }
 
-const keptName = (header: ReadHeader, { account }: SignedIn): string =>
+const keptName = (header: ReadHeader, { account }: Session): string =>
   `${cookieName(header)}.${createHash('sha256').update(account.id).digest('hex').slice(0, 12)}`
 
 const cookie = (header: ReadHeader, value: string, maxAge: number, name = cookieName(header)): string =>

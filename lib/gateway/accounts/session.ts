@@ -3,11 +3,11 @@ import { redirect } from 'next/navigation.js'
 import { cache } from 'react'
 import type { Client } from '#lib/client/client.ts'
 import type { SessionView } from '#lib/protocol/session.ts'
-import { maskingFetch } from '../http/secrets.ts'
-import { clientFor, smallLists } from '../http/upstream.ts'
-import { keptSessions, sessionOf } from './session-cookie.ts'
-import { viewOf } from './sign-in.ts'
-import type { SignedIn } from './signed-in.ts'
+import { maskingFetch } from '../proxy/masking.ts'
+import { clientFor, limitListSize } from '../upstream/client.ts'
+import { otherSessions, sessionOf } from './session-cookie.ts'
+import { sessionView } from './sign-in.ts'
+import type { Session } from './types.ts'
 
 /** A page is rendered without its data when that takes longer than this; the browser then fetches it. */
 const pageWaitMs = 3_000
@@ -15,7 +15,7 @@ const pageWaitMs = 3_000
 /** For server components: the session of the request that is being rendered, without its key; null when signed out. */
 export const readSession = async (): Promise<SessionView | null> => {
   const session = await openSession()
-  return session ? viewOf(session, await openOthers()) : null
+  return session ? sessionView(session, await openOthers()) : null
 }
 
 /** For server components: who is signed in and the client for prefetching. Redirects to the sign-in page otherwise. */
@@ -23,8 +23,8 @@ export const requireSession = async (): Promise<SessionView & { api: Client }> =
   const session = await openSession()
   if (!session) return redirect(signInPath((await headers()).get('x-devdeck-path') ?? '/'))
   return {
-    ...viewOf(session, await openOthers()),
-    api: clientFor(session.api_key, pageWaitMs, (fetch) => maskingFetch(session.account.id)(smallLists(fetch))),
+    ...sessionView(session, await openOthers()),
+    api: clientFor(session.api_key, pageWaitMs, (fetch) => maskingFetch(session.account.id)(limitListSize(fetch))),
   }
 }
 
@@ -40,12 +40,12 @@ export const signInPath = (pathAndQuery: string): string => {
 }
 
 /** Once per request, however many of its components ask. */
-const openSession = cache(async (): Promise<SignedIn | undefined> => {
+const openSession = cache(async (): Promise<Session | undefined> => {
   const received = await headers()
   return sessionOf((name) => received.get(name))
 })
 
-const openOthers = cache(async (): Promise<SignedIn[]> => {
+const openOthers = cache(async (): Promise<Session[]> => {
   const [session, received] = [await openSession(), await headers()]
-  return session ? keptSessions((name) => received.get(name), session) : []
+  return session ? otherSessions((name) => received.get(name), session) : []
 })

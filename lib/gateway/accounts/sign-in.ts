@@ -1,25 +1,25 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import * as z from 'zod/mini'
 import { ApiError } from '#lib/client/api-error.ts'
-import { mostOtherAccounts, type SessionView } from '#lib/protocol/session.ts'
-import { answering, json, Refusal } from '../http/answer.ts'
+import { maxOtherAccounts, type SessionView } from '#lib/protocol/session.ts'
+import { HttpError, handleRequest, json } from '../http/handle-request.ts'
 import { type ReadHeader, requireSameOrigin } from '../http/origin.ts'
 import { readJsonBody } from '../http/request-body.ts'
-import { unreachable } from '../http/unreachable.ts'
-import { clientFor } from '../http/upstream.ts'
-import { countWrongKey } from '../http/wrong-keys.ts'
-import { registry } from '../registry.ts'
+import { countWrongKey } from '../limits/wrong-keys.ts'
+import { registry } from '../registry/registry.ts'
+import { clientFor } from '../upstream/client.ts'
+import { unreachable } from '../upstream/unreachable.ts'
 import {
   clearedCookie,
-  keptSessions,
   needsRenewal,
   newSession,
+  otherSessions,
   requireSignedIn,
   revoke,
   sessionCookie,
   sessionOf,
 } from './session-cookie.ts'
-import type { SignedIn } from './signed-in.ts'
+import type { Session } from './types.ts'
 
 const SignIn = z.object({
   api_key: z
@@ -34,37 +34,37 @@ const verifyTimeoutMs = 10_000
 
 /** `POST /api/session {"api_key", "add"}` */
 export const signIn = (request: Request): Promise<Response> =>
-  answering(request, async () => {
+  handleRequest(request, async () => {
     const header = headerOf(request)
     requireSameOrigin(header, 'write')
     const client = header('x-devdeck-client') ?? 'unknown'
     const parsed = SignIn.safeParse(await readJsonBody(request))
     if (!parsed.success)
-      throw new Refusal('invalid_argument', `api_key ${parsed.error.issues[0]?.message ?? 'is needed'}`, {
+      throw new HttpError('invalid_argument', `api_key ${parsed.error.issues[0]?.message ?? 'is needed'}`, {
         field: 'api_key',
       })
     const { api_key, add = false } = parsed.data
     const account = await withinLimit(client, () => verifyKey(api_key))
-    const { session, others, cookies } = await admitted(header, account, api_key, { add })
-    return withCookies(json(viewOf(session, others)), cookies)
+    const { session, others, cookies } = await signedInResponse(header, account, api_key, { add })
+    return withCookies(json(sessionView(session, others)), cookies)
   })
 
 /** The session of an account whose key is good, with the cookies that say so: in place of the one before, or beside it. */
-export const admitted = async (
+export const signedInResponse = async (
   header: ReadHeader,
-  account: SignedIn['account'],
+  account: Session['account'],
   apiKey: string,
   { add, person }: { add: boolean; person?: string },
-): Promise<{ session: SignedIn; others: SignedIn[]; cookies: string[] }> => {
+): Promise<{ session: Session; others: Session[]; cookies: string[] }> => {
   const before = await sessionOf(header)
-  const kept = before ? await keptSessions(header, before) : []
+  const kept = before ? await otherSessions(header, before) : []
   const same = kept.find((each) => each.account.id === account.id)
   const session = newSession(account, apiKey, { browser: before?.browser, person })
   const cookies = [await sessionCookie(header, session)]
   const others = kept.filter((each) => each !== same)
   if (add && before && before.account.id !== account.id) {
-    if (others.length >= mostOtherAccounts)
-      throw new Refusal('conflict', `${mostOtherAccounts + 1} accounts are signed in already; sign out of one first`)
+    if (others.length >= maxOtherAccounts)
+      throw new HttpError('conflict', `${maxOtherAccounts + 1} accounts are signed in already; sign out of one first`)
     // One that began before browsers had a name gets that of the new one.
     const staying = { ...before, browser: session.browser, renewed_at: Date.now() }
     cookies.push(await sessionCookie(header, staying, 'kept'))
@@ -79,19 +79,20 @@ export const admitted = async (
 
 /** `PUT /api/session {"account"}`: goes over to another account that the browser is signed in to. */
 export const switchAccount = (request: Request): Promise<Response> =>
-  answering(request, async () => {
+  handleRequest(request, async () => {
     const header = headerOf(request)
     requireSameOrigin(header, 'write')
     const parsed = Switch.safeParse(await readJsonBody(request))
-    if (!parsed.success) throw new Refusal('invalid_argument', 'account is needed', { field: 'account' })
+    if (!parsed.success) throw new HttpError('invalid_argument', 'account is needed', { field: 'account' })
     const session = await sessionOf(header)
-    if (!session) throw new Refusal('unauthenticated', 'Sign in first')
-    const kept = await keptSessions(header, session)
-    if (session.account.id === parsed.data.account) return json(viewOf(session, kept))
+    if (!session) throw new HttpError('unauthenticated', 'Sign in first')
+    const kept = await otherSessions(header, session)
+    if (session.account.id === parsed.data.account) return json(sessionView(session, kept))
     const to = kept.find(({ account }) => account.id === parsed.data.account)
-    if (!to) throw new Refusal('not_found', 'This browser is no longer signed in to that account', { field: 'account' })
+    if (!to)
+      throw new HttpError('not_found', 'This browser is no longer signed in to that account', { field: 'account' })
     const others = [session, ...kept.filter((each) => each !== to)]
-    return withCookies(json(viewOf(to, others)), [
+    return withCookies(json(sessionView(to, others)), [
       await sessionCookie(header, { ...to, renewed_at: Date.now() }),
       await sessionCookie(header, { ...session, renewed_at: Date.now() }, 'kept'),
       clearedCookie(header, to),
@@ -100,18 +101,18 @@ export const switchAccount = (request: Request): Promise<Response> =>
 
 /** `GET /api/session`: who is signed in; it also keeps a session that is in use from running out. */
 export const whoIsSignedIn = (request: Request): Promise<Response> =>
-  answering(request, async () => {
+  handleRequest(request, async () => {
     const header = headerOf(request)
     requireSameOrigin(header, 'read')
     const session = await requireSignedIn(header)
     const current = (await sessionOf(header)) ?? session
-    const all = [current, ...(await keptSessions(header, current))]
+    const all = [current, ...(await otherSessions(header, current))]
     const now = Date.now()
     const cookies = all
       .filter((each) => needsRenewal(each, now))
       .map((each) => sessionCookie(header, { ...each, renewed_at: now }, each === current ? undefined : 'kept'))
     const others = all.filter(({ sid }) => sid !== session.sid)
-    return withCookies(json(viewOf(session, others)), await Promise.all(cookies))
+    return withCookies(json(sessionView(session, others)), await Promise.all(cookies))
   })
 
 /**
@@ -119,11 +120,11 @@ export const whoIsSignedIn = (request: Request): Promise<Response> =>
  * error. Where others are left, the answer is who the browser is on then.
  */
 export const signOut = (request: Request): Promise<Response> =>
-  answering(request, async () => {
+  handleRequest(request, async () => {
     const header = headerOf(request)
     requireSameOrigin(header, 'write')
     const current = await sessionOf(header)
-    const kept = current ? await keptSessions(header, current) : []
+    const kept = current ? await otherSessions(header, current) : []
     const isOfAll = new URL(request.url).searchParams.has('all')
     if (current && !isOfAll) {
       const leaving = await requireSignedIn(header)
@@ -134,7 +135,7 @@ export const signOut = (request: Request): Promise<Response> =>
         const isCurrent = leaving.sid === current.sid
         const now = isCurrent ? [await sessionCookie(header, { ...next, renewed_at: Date.now() })] : []
         const cookies = [...now, clearedCookie(header, isCurrent ? next : leaving)]
-        return withCookies(json(viewOf(next, others), { headers: { 'clear-site-data': '"cache"' } }), cookies)
+        return withCookies(json(sessionView(next, others), { headers: { 'clear-site-data': '"cache"' } }), cookies)
       }
     }
     for (const each of current ? [current, ...kept] : []) revoke(each.sid)
@@ -152,7 +153,7 @@ export const withCookies = (response: Response, cookies: readonly string[]): Res
 
 /** `GET /sign-in/{token}`: the link printed at start stands for the key of the embedded service, once. */
 export const followSignInLink = (request: Request, token: string): Promise<Response> =>
-  answering(request, async () => {
+  handleRequest(request, async () => {
     const header = headerOf(request)
     // A link preview of a chat or a prefetch of a browser must not use the link up.
     const looksAhead =
@@ -173,9 +174,9 @@ export const newSignInPath = (): string => {
   return `/sign-in/${token}`
 }
 
-export const viewOf = (
-  { account: { id, name, isolation }, person }: SignedIn,
-  others: readonly SignedIn[] = [],
+export const sessionView = (
+  { account: { id, name, isolation }, person }: Session,
+  others: readonly Session[] = [],
 ): SessionView => {
   const { service } = registry()
   const isolated = isolation === undefined ? {} : { isolation }
@@ -205,7 +206,7 @@ const takeLink = (token: string): boolean => {
 const digest = (text: string) => createHash('sha256').update(text).digest()
 
 /** Asks the service whose key this is. A hosted service may not tell; then any successful read proves the key. */
-export const verifyKey = async (apiKey: string): Promise<SignedIn['account']> => {
+export const verifyKey = async (apiKey: string): Promise<Session['account']> => {
   const client = clientFor(apiKey)
   const signal = AbortSignal.timeout(verifyTimeoutMs)
   try {
@@ -223,18 +224,21 @@ export const verifyKey = async (apiKey: string): Promise<SignedIn['account']> =>
   }
 }
 
-const keyRefusal = (error: unknown): Refusal => {
+const keyRefusal = (error: unknown): HttpError => {
   const status = error instanceof ApiError ? error.status : 0
   const { service } = registry()
   if (status === 401 || status === 403)
-    return new Refusal('unauthenticated', 'The service refused this key', { field: 'api_key' })
-  if (status === 0) return new Refusal('unavailable', unreachable(service.url(), error))
+    return new HttpError('unauthenticated', 'The service refused this key', { field: 'api_key' })
+  if (status === 0) return new HttpError('unavailable', unreachable(service.url(), error))
   if (status === 429) {
     const retryAfterSeconds = Math.ceil(((error as ApiError).retryAfterMs ?? 60_000) / 1000)
     const message = `The service at ${service.url()} asks to slow down; try again in ${retryAfterSeconds} s`
-    return new Refusal('rate_limited', message, { retryAfterSeconds })
+    return new HttpError('rate_limited', message, { retryAfterSeconds })
   }
-  return new Refusal('bad_upstream', `What answers at ${service.url()} is not the service: ${(error as Error).message}`)
+  return new HttpError(
+    'bad_upstream',
+    `What answers at ${service.url()} is not the service: ${(error as Error).message}`,
+  )
 }
 
 /** Counts an attempt that the service answers with 401. Throws 429 when the client had too many. */
@@ -242,7 +246,7 @@ export const withinLimit = async <T>(client: string, attempt: () => Promise<T>):
   try {
     return await attempt()
   } catch (error) {
-    if (error instanceof Refusal && error.code === 'unauthenticated')
+    if (error instanceof HttpError && error.code === 'unauthenticated')
       await countWrongKey(client, 'Too many wrong API keys')
     throw error
   }

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { ActivityList } from '#lib/protocol/activity.ts'
-import { mostOtherAccounts, type SessionView } from '#lib/protocol/session.ts'
+import { maxOtherAccounts, type SessionView } from '#lib/protocol/session.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { readConfig, type SignOnRule } from '../config.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
-import { signOnAt, startProvider, type TestProvider } from '../testing-provider.ts'
+import { signInAtProvider, startProvider, type TestProvider } from '../testing-provider.ts'
 import { newSession, sessionCookie } from './session-cookie.ts'
 
 const people = {
@@ -40,7 +40,7 @@ afterEach(() => {
 
 const setRules = (rules: Partial<SignOnRule>[], at = provider) => {
   const whole = rules.map((rule) => ({ claim: 'groups', value: 'payments', api_key: service.key, ...rule }))
-  gateway.registry.config.signOn = { ...signOnAt(at), rules: whole }
+  gateway.registry.config.signOn = { ...signInAtProvider(at), rules: whole }
 }
 
 /** What a browser keeps, by the origin it is for. It drops a cookie of more than 4096 bytes, as all of them do. */
@@ -175,7 +175,7 @@ it('is no way around the number of accounts of a browser', async () => {
   const session = newSession({ id: 'first', name: 'first' }, service.key)
   const header = (name: string) => ({ host: new URL(gateway.url).host })[name]
   const cookies = [await sessionCookie(header, session)]
-  for (let i = 0; i < mostOtherAccounts; i++) {
+  for (let i = 0; i < maxOtherAccounts; i++) {
     const { browser: same } = session
     cookies.push(
       await sessionCookie(header, newSession({ id: `a${i}`, name: 'a' }, service.key, { browser: same }), 'kept'),
@@ -186,7 +186,7 @@ it('is no way around the number of accounts of a browser', async () => {
     gateway.url,
   )
   expect((await signOn('ann', { query: '?add', browser })).end).toBe('/sign-in?problem=sso-full')
-  expect((await sessionOf(browser)).others).toHaveLength(mostOtherAccounts)
+  expect((await sessionOf(browser)).others).toHaveLength(maxOtherAccounts)
 })
 
 it.each([

@@ -18,11 +18,11 @@ import {
 } from 'openid-client'
 import * as z from 'zod/mini'
 import type { SignOnRule } from '../config.ts'
-import { Refusal } from '../http/answer.ts'
-import { isForeign, originOfHost, ownPath, type ReadHeader } from '../http/origin.ts'
-import { registry } from '../registry.ts'
-import { cookieName, namedCookie, openingSecrets, sealingSecret, valuesOfCookie } from './session-cookie.ts'
-import { admitted, headerOf, seeOther, verifyKey, withCookies } from './sign-in.ts'
+import { HttpError } from '../http/handle-request.ts'
+import { isCrossOrigin, originOfHost, type ReadHeader, sameOriginPath } from '../http/origin.ts'
+import { registry } from '../registry/registry.ts'
+import { cookieName, cookieValues, namedCookie, openingSecrets, sealingSecret } from './session-cookie.ts'
+import { headerOf, seeOther, signedInResponse, verifyKey, withCookies } from './sign-in.ts'
 
 /** How long a person may take at the provider. */
 const begunSeconds = 600
@@ -54,10 +54,10 @@ const Begun = z.object({
 export const beginSignOn = async (request: Request): Promise<Response> => {
   const header = headerOf(request)
   const { searchParams } = new URL(request.url)
-  const asked = ownPath(searchParams.get('next'))
+  const asked = sameOriginPath(searchParams.get('next'))
   const next = asked.length > maxNextLength ? '/' : asked
   // Who is known to the provider is signed in without being asked: that is not for a page of another site to begin.
-  if (isForeign(header, 'read')) return signInPage(next)
+  if (isCrossOrigin(header, 'read')) return signInPage(next)
   try {
     const { scope } = settings()
     const begun = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() }
@@ -112,7 +112,10 @@ export const finishSignOn = async (request: Request): Promise<Response> => {
       return withCookies(problemPage('sso-nobody', begun.next), done)
     }
     const account = await verifyKey(rule.api_key)
-    const { cookies } = await admitted(header, account, rule.api_key, { add: begun.isAdding, person: personOf(claims) })
+    const { cookies } = await signedInResponse(header, account, rule.api_key, {
+      add: begun.isAdding,
+      person: personOf(claims),
+    })
     return withCookies(seeOther(begun.next), [...done, ...cookies])
   } catch (error) {
     return withCookies(failed(error, begun.next), done)
@@ -121,7 +124,7 @@ export const finishSignOn = async (request: Request): Promise<Response> => {
 
 const settings = () => {
   const { signOn } = registry().config
-  if (!signOn) throw new Refusal('not_found', 'This console has no single sign-on: DEVDECK_OIDC_ISSUER is not set')
+  if (!signOn) throw new HttpError('not_found', 'This console has no single sign-on: DEVDECK_OIDC_ISSUER is not set')
   return signOn
 }
 
@@ -183,7 +186,7 @@ const begunCookie = (header: ReadHeader, value: string, maxAge: number): string 
   namedCookie(header, begunName(header), value, { maxAge, sameSite: 'Lax' })
 
 const begunIn = async (header: ReadHeader): Promise<z.output<typeof Begun> | undefined> => {
-  const [seal, ...more] = valuesOfCookie(header, begunName(header))
+  const [seal, ...more] = cookieValues(header, begunName(header))
   if (seal === undefined || more.length > 0) return undefined
   return Begun.safeParse(await unsealData(seal, { password: openingSecrets(), ttl: begunSeconds })).data
 }
@@ -195,13 +198,13 @@ const failed = (error: unknown, next: string): Response => {
 }
 
 const problemIn = (error: unknown): SignOnProblem => {
-  if (error instanceof Refusal) return refused[error.code] ?? 'sso-service'
+  if (error instanceof HttpError) return refused[error.code] ?? 'sso-service'
   if (error instanceof AuthorizationResponseError) return 'sso-refused'
   // A code that was used, or is of another attempt.
   return error instanceof ResponseBodyError && error.error === 'invalid_grant' ? 'sso-late' : 'sso-away'
 }
 
-const refused: Partial<Record<Refusal['code'], SignOnProblem>> = {
+const refused: Partial<Record<HttpError['code'], SignOnProblem>> = {
   not_found: 'sso-away',
   unauthenticated: 'sso-key',
   conflict: 'sso-full',

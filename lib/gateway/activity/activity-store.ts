@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { type Activity, type ActivityList, maxKeptActivities } from '#lib/protocol/activity.ts'
+import { type Activity, type ActivityList, maxStoredActivities } from '#lib/protocol/activity.ts'
 import { openConsoleDatabase } from '../console-database.ts'
 
 export interface ActivityQuery {
@@ -49,7 +49,7 @@ export class ActivityStore {
           `DELETE FROM activities WHERE account = ? AND id <= (
              SELECT id FROM activities WHERE account = ? ORDER BY id DESC LIMIT 1 OFFSET ?)`,
         )
-        .run(account, account, maxKeptActivities)
+        .run(account, account, maxStoredActivities)
   }
 
   /** Newest first. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { type Activity, type ActivityList, maxKeptActivities } from '#lib/protocol/activity.ts'
+import { type Activity, type ActivityList, maxStoredActivities } from '#lib/protocol/activity.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 import { ActivityStore } from './activity-store.ts'
@@ -123,11 +123,11 @@ it('keeps the latest of each account', () => {
     address: '::1',
   }
   store.put('few', { ...write, at_ms: 0 })
-  for (let at_ms = 1; at_ms < maxKeptActivities + 200; at_ms++) store.put('many', { ...write, at_ms })
+  for (let at_ms = 1; at_ms < maxStoredActivities + 200; at_ms++) store.put('many', { ...write, at_ms })
   expect(store.list('few', { limit: 1 }).total_count).toBe(1)
   const { total_count, activities } = store.list('many', { limit: 1 })
-  expect(total_count).toBeGreaterThanOrEqual(maxKeptActivities)
-  expect(total_count).toBeLessThan(maxKeptActivities + 100)
-  expect(activities[0]?.at_ms).toBe(maxKeptActivities + 199)
+  expect(total_count).toBeGreaterThanOrEqual(maxStoredActivities)
+  expect(total_count).toBeLessThan(maxStoredActivities + 100)
+  expect(activities[0]?.at_ms).toBe(maxStoredActivities + 199)
   store.close()
 })

@@ -7,14 +7,14 @@ import { errorStatus } from '#lib/contract/errors.ts'
 import { files } from '#lib/contract/files.ts'
 import { scenarioRuns } from '#lib/contract/scenario-runs.ts'
 import type { Activity } from '#lib/protocol/activity.ts'
-import { callerOf } from '../accounts/session-cookie.ts'
-import type { SignedIn } from '../accounts/signed-in.ts'
-import { answering, json, Refusal } from '../http/answer.ts'
-import { browserOf } from '../http/browser-name.ts'
+import { requireCaller } from '../accounts/session-cookie.ts'
+import type { Session } from '../accounts/types.ts'
+import { browserName } from '../http/browser-name.ts'
+import { HttpError, handleRequest, json } from '../http/handle-request.ts'
 import type { ReadHeader } from '../http/origin.ts'
 import { rowExport } from '../http/row-export.ts'
-import { serviceIdentity } from '../http/upstream.ts'
-import { registry } from '../registry.ts'
+import { registry } from '../registry/registry.ts'
+import { serviceIdentity } from '../upstream/client.ts'
 import { ActivityStore } from './activity-store.ts'
 
 /** Calls that change nothing although their method is POST. */
@@ -49,13 +49,13 @@ const maxSubjectLength = 256
 interface Call {
   endpoint: Endpoint
   params: Record<string, string>
-  session: SignedIn
+  session: Session
   header: ReadHeader
   body?: unknown
 }
 
 /** Records what a page asked the service to change, with the answer. */
-export const keepActivity = (call: Call, answer: Response): void => {
+export const recordActivity = (call: Call, answer: Response): void => {
   if (!isKept(call)) return
   const { endpoint, params, session, header } = call
   const at_ms = Date.now()
@@ -69,17 +69,17 @@ export const keepActivity = (call: Call, answer: Response): void => {
 
 /** Who does something by a page. */
 export interface Actor extends Pick<Activity, 'browser' | 'address'> {
-  session: SignedIn
+  session: Session
 }
 
-export const actorOf = (session: SignedIn, header: ReadHeader): Actor => ({
+export const actorOf = (session: Session, header: ReadHeader): Actor => ({
   session,
-  browser: browserOf(header('user-agent') ?? ''),
+  browser: browserName(header('user-agent') ?? ''),
   address: header('x-devdeck-client') ?? 'unknown',
 })
 
 /** What the console does itself, under a name of its own, written down with its answer or its refusal. */
-export const writingDown = async (
+export const withActivityRecord = async (
   actor: Actor,
   what: Pick<Activity, 'operation' | 'subject'>,
   act: () => Promise<Response>,
@@ -90,7 +90,7 @@ export const writingDown = async (
     writeDown(actor, { ...what, at_ms, status: answer.status })
     return answer
   } catch (error) {
-    if (error instanceof Refusal) writeDown(actor, { ...what, at_ms, status: errorStatus[error.code] })
+    if (error instanceof HttpError) writeDown(actor, { ...what, at_ms, status: errorStatus[error.code] })
     throw error
   }
 }
@@ -122,11 +122,11 @@ const idIn = async (answer: Response): Promise<string | null> => {
 }
 
 /** `GET /api/activity`: what was done from this console, newest first; all of it as a file where a format is named. */
-export const answerActivity = (request: Request): Promise<Response> =>
-  answering(request, async () => {
-    const session = await callerOf(request, 'read')
+export const handleActivity = (request: Request): Promise<Response> =>
+  handleRequest(request, async () => {
+    const session = await requireCaller(request, 'read')
     const asked = Asked.safeParse(Object.fromEntries(new URL(request.url).searchParams))
-    if (!asked.success) throw new Refusal('invalid_argument', z.prettifyError(asked.error))
+    if (!asked.success) throw new HttpError('invalid_argument', z.prettifyError(asked.error))
     const { format, ...query } = asked.data
     const read = (more: Partial<typeof query>) => activityStore().list(accountOf(session), { ...query, ...more })
     if (format === undefined) return json(read({}))
@@ -158,7 +158,7 @@ const Asked = z.object({
   format: z.optional(z.enum(['csv', 'json'])),
 })
 
-const accountOf = ({ account }: SignedIn) => `${serviceIdentity()} ${account.id}`
+const accountOf = ({ account }: Session) => `${serviceIdentity()} ${account.id}`
 
 const activityStore = (): ActivityStore => {
   const shared = registry()
@@ -166,7 +166,7 @@ const activityStore = (): ActivityStore => {
   return shared.activityStore
 }
 
-export const endActivity = (): void => {
+export const closeActivity = (): void => {
   registry().activityStore?.close()
   registry().activityStore = undefined
 }

@@ -12,17 +12,16 @@ import {
   hasHappened,
   isOpen,
   isSilenced,
-  type LooksHealth,
+  type PollHealth,
   type Silence,
 } from '#lib/protocol/alerts.ts'
 import type { RelayData, RelayEvent, RelayUpstream } from '#lib/protocol/evictions.ts'
-import type { EvictionListener, EvictionWatch } from '../evictions/listener.ts'
 import {
   acknowledged,
-  afterTime,
   closed,
-  closingState,
+  closedState,
   type DevboxStop,
+  dueReminder,
   endSubject,
   evictionSubject,
   howStopped,
@@ -36,8 +35,9 @@ import {
   unseenMs,
 } from './alert-rules.ts'
 import type { AlertStore, HistoryQuery } from './alert-store.ts'
+import type { EvictionListener, EvictionWatch } from './eviction-listener.ts'
 import { limitConcurrency } from './limit-concurrency.ts'
-import { type Look, ServiceLooks } from './service-looks.ts'
+import { type Poll, ServicePoller } from './service-poller.ts'
 import { WatchHealth } from './watch-health.ts'
 import type { Webhook } from './webhook.ts'
 
@@ -87,7 +87,7 @@ export type AlertListener = (item: AlertItem) => void
  */
 export class AlertBook implements EvictionListener {
   readonly #options: Options
-  readonly #looks: ServiceLooks
+  readonly #looks: ServicePoller
   #followedJobs: string[]
   /** When the service was last asked for what no stream tells; null when it never was. */
   #lookedMs: number | null
@@ -132,7 +132,7 @@ export class AlertBook implements EvictionListener {
     if (webhook) webhook.onChange = () => this.#tell({ event: 'webhook', data: webhook.failure })
     this.#followedJobs = options.store.followedJobs(options.account.id)
     this.#lookedMs = options.store.lookedMs(options.account.id)
-    this.#looks = new ServiceLooks({
+    this.#looks = new ServicePoller({
       now,
       client: () => options.client(this.#apiKey),
       followedJobs: () => this.#followedJobs,
@@ -184,7 +184,7 @@ export class AlertBook implements EvictionListener {
     return this.#options.store.problem
   }
 
-  looksHealth(): LooksHealth {
+  looksHealth(): PollHealth {
     return this.#looks.health
   }
 
@@ -211,8 +211,8 @@ export class AlertBook implements EvictionListener {
   }
 
   /** A call through this console changed how long the devbox lives. */
-  keptAlive(devboxId: string): void {
-    this.#looks.keptAlive(devboxId)
+  onKeepAlive(devboxId: string): void {
+    this.#looks.onKeepAlive(devboxId)
   }
 
   /** Tells of its end, to every page. */
@@ -406,7 +406,7 @@ export class AlertBook implements EvictionListener {
     this.#announce(this.#raise(subject, told, this.get(subject.id)))
   }
 
-  #looked(look: Look): void {
+  #looked(look: Poll): void {
     const nowMs = this.#options.now()
     const lookedMs = this.#lookedMs
     this.#lookedMs = look.atMs
@@ -419,7 +419,7 @@ export class AlertBook implements EvictionListener {
     this.#raiseEndedJobs(look, { nowMs, found_late })
   }
 
-  #raiseEnds({ running }: Look, nowMs: number): void {
+  #raiseEnds({ running }: Poll, nowMs: number): void {
     for (const { devbox, end } of running) {
       if (!end || isOfTrial(devbox) || !isEndNear(end, nowMs)) continue
       const subject = endSubject(devbox.id, end)
@@ -428,7 +428,7 @@ export class AlertBook implements EvictionListener {
   }
 
   /** Closes the alerts of ends that have moved, or that have come. */
-  #closeEnds({ running, isWhole }: Look, nowMs: number): void {
+  #closeEnds({ running, isWhole }: Poll, nowMs: number): void {
     const ends = new Map(running.map(({ devbox, end }) => [devbox.id, end]))
     for (const alert of this.#ofKind('end')) {
       const end = ends.get(alert.devbox_id)
@@ -438,7 +438,7 @@ export class AlertBook implements EvictionListener {
     }
   }
 
-  #raiseFailures({ failed }: Look, { sinceMs, found_late }: { sinceMs: number; found_late: boolean }): void {
+  #raiseFailures({ failed }: Poll, { sinceMs, found_late }: { sinceMs: number; found_late: boolean }): void {
     for (const devbox of failed) {
       const failedMs = devbox.end_time_ms ?? devbox.create_time_ms
       const id = `${devbox.id}:failure`
@@ -450,7 +450,7 @@ export class AlertBook implements EvictionListener {
     }
   }
 
-  #raiseEndedJobs({ endedJobs }: Look, { nowMs, found_late }: { nowMs: number; found_late: boolean }): void {
+  #raiseEndedJobs({ endedJobs }: Poll, { nowMs, found_late }: { nowMs: number; found_late: boolean }): void {
     for (const { id, name, state } of endedJobs) {
       if (!this.#followedJobs.includes(id)) continue
       this.unfollowJob(id)
@@ -532,7 +532,7 @@ export class AlertBook implements EvictionListener {
     const current = this.#open.get(alert.id)
     const nowMs = this.#options.now()
     if (!current || (!facts && nowMs >= current.deadline_ms && nowMs < current.deadline_ms + unseenMs)) return
-    const state = closingState(current, facts?.status, nowMs, facts?.stop)
+    const state = closedState(current, facts?.status, nowMs, facts?.stop)
     if (state === 'stopped') this.#close(current, state, { how: howStopped(facts?.status), by: null })
     else if (state === 'ended') this.#close(current, state)
     else if (isOverNow && this.#watch?.deadlineOf(alert.devbox_id) !== alert.deadline_ms) this.#close(current, state)
@@ -631,7 +631,7 @@ export class AlertBook implements EvictionListener {
     // While the service repeats what is pending, or is away, a deadline may have moved.
     const isCurrent = this.#watchHealth.isLive && this.#watch?.isReplaying === false
     for (const alert of [...this.#open.values()]) {
-      const again = afterTime(alert, nowMs)
+      const again = dueReminder(alert, nowMs)
       if (again) this.#announce(again)
       else if (hasHappened(alert)) {
         if (nowMs >= alert.first_heard_ms + unseenMs) this.#close(alert, 'passed')

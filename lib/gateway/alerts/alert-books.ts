@@ -2,14 +2,14 @@ import { ApiError } from '#lib/client/api-error.ts'
 import { backoffMs, pause } from '#lib/client/backoff.ts'
 import { devboxes } from '#lib/contract/devboxes.ts'
 import { verifyKey } from '../accounts/sign-in.ts'
-import { type KeyHolder, nameOf, type SignedIn } from '../accounts/signed-in.ts'
-import { evictionHubFor, evictionHubsOf } from '../evictions/hub.ts'
-import { serviceNow } from '../http/service-clock.ts'
-import { clientFor, serviceIdentity } from '../http/upstream.ts'
-import { registry } from '../registry.ts'
+import { type KeyHolder, type Session, sessionLabel } from '../accounts/types.ts'
+import { registry } from '../registry/registry.ts'
+import { clientFor, serviceIdentity } from '../upstream/client.ts'
+import { serviceNow } from '../upstream/clock.ts'
 import { AlertBook, type DevboxFacts } from './alert-book.ts'
 import { lastStop } from './alert-rules.ts'
 import { AlertStore } from './alert-store.ts'
+import { evictionWatchesOf, evictionWatchFor } from './eviction-watch.ts'
 import { Webhook } from './webhook.ts'
 
 /** How long a call to the service may take that a page or an alert waits for. */
@@ -26,7 +26,7 @@ export const alertBookFor = ({ account, api_key }: KeyHolder): AlertBook => {
     now: serviceNow,
     describe,
     client: (apiKey) => clientFor(apiKey, callTimeoutMs),
-    watchFor: (apiKey) => evictionHubFor({ account, api_key: apiKey }),
+    watchFor: (apiKey) => evictionWatchFor({ account, api_key: apiKey }),
     webhook: config.webhook && new Webhook(config.webhook, { id: account.id, name: account.name }, serviceNow),
     urlOf: (id) => `${config.publicOrigins[0] ?? [...registry().origins.values()][0] ?? ''}${alertPath(id)}`,
   })
@@ -61,18 +61,18 @@ const describe = async (apiKey: string, id: string): Promise<DevboxFacts | undef
 const gone = { name: null, metadata: {}, status: 'shutdown' }
 
 /** Somebody suspended or shut down the devbox through the console, which withdraws its eviction unreported. */
-export const devboxStopped = (session: SignedIn, operation: string, devboxId: string): void => {
+export const onDevboxStopped = (session: Session, operation: string, devboxId: string): void => {
   const how = operation === devboxes.suspend.id ? 'suspended' : 'shut down'
-  registry().alertBooks.get(session.account.id)?.stopDevbox(devboxId, how, nameOf(session))
-  for (const hub of evictionHubsOf(session.account.id)) hub.withdraw(devboxId)
+  registry().alertBooks.get(session.account.id)?.stopDevbox(devboxId, how, sessionLabel(session))
+  for (const hub of evictionWatchesOf(session.account.id)) hub.withdraw(devboxId)
 }
 
 /** A call through the console started the devbox's keep-alive time anew. */
-export const keptAlive = (accountId: string, devboxId: string): void =>
-  registry().alertBooks.get(accountId)?.keptAlive(devboxId)
+export const onKeepAlive = (accountId: string, devboxId: string): void =>
+  registry().alertBooks.get(accountId)?.onKeepAlive(devboxId)
 
 /** Sends alerts to the webhook with no page open, until `signal` aborts. Retries every minute, whatever the answer. */
-export const watchForWebhook = async (signal: AbortSignal): Promise<void> => {
+export const startWebhook = async (signal: AbortSignal): Promise<void> => {
   const { config, service } = registry()
   const api_key = config.webhook && (config.webhook.apiKey ?? service.ownKey())
   if (!api_key) return
@@ -87,7 +87,7 @@ export const watchForWebhook = async (signal: AbortSignal): Promise<void> => {
   }
 }
 
-export const endAlerts = (): void => {
+export const closeAlerts = (): void => {
   const { alertBooks } = registry()
   for (const book of alertBooks.values()) book.close()
   alertBooks.clear()

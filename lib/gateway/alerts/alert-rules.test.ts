@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import type { Alert } from '#lib/protocol/alerts.ts'
 import {
   acknowledged,
-  afterTime,
   closed,
-  closingState,
+  closedState,
+  dueReminder,
   endSubject,
   evictionSubject,
   isEndNear,
@@ -26,21 +26,21 @@ it('is taken on once, and says by whom and when', () => {
 
 it('is raised again under two minutes, unless it was taken on that late', () => {
   const early = taken(raise(10 * minute), minute)
-  expect(afterTime(early, 8 * minute - 1)).toBeUndefined()
-  expect(afterTime(early, 8 * minute)).toMatchObject({ state: 'new', alarms: 2, acknowledged_by: 'somebody' })
-  expect(afterTime(early, 10 * minute)).toBeUndefined()
-  expect(afterTime(taken(raise(10 * minute), 8 * minute), 9 * minute)).toBeUndefined()
+  expect(dueReminder(early, 8 * minute - 1)).toBeUndefined()
+  expect(dueReminder(early, 8 * minute)).toMatchObject({ state: 'new', alarms: 2, acknowledged_by: 'somebody' })
+  expect(dueReminder(early, 10 * minute)).toBeUndefined()
+  expect(dueReminder(taken(raise(10 * minute), 8 * minute), 9 * minute)).toBeUndefined()
 })
 
 it('is raised again at ten and at two minutes while nobody takes it on', () => {
   const alert = raise(20 * minute)
-  expect(afterTime(alert, 9 * minute)).toBeUndefined()
-  const again = afterTime(alert, 10 * minute)
+  expect(dueReminder(alert, 9 * minute)).toBeUndefined()
+  const again = dueReminder(alert, 10 * minute)
   expect(again).toMatchObject({ state: 'new', alarms: 2 })
-  expect(afterTime(again as Alert, 17 * minute)).toBeUndefined()
-  expect(afterTime(again as Alert, 18 * minute)).toMatchObject({ alarms: 3 })
+  expect(dueReminder(again as Alert, 17 * minute)).toBeUndefined()
+  expect(dueReminder(again as Alert, 18 * minute)).toMatchObject({ alarms: 3 })
   // Heard of late, it was told of the time that is left.
-  expect(afterTime(raise(20 * minute, 11 * minute), 12 * minute)).toBeUndefined()
+  expect(dueReminder(raise(20 * minute, 11 * minute), 12 * minute)).toBeUndefined()
 })
 
 it('stays taken on when its deadline moves later, and is new when it moves earlier', () => {
@@ -68,7 +68,7 @@ it.each([
   [undefined, minute - 1, 'withdrawn'],
   [undefined, minute + 1, 'withdrawn'],
 ])('tells of a devbox that is %s at %i ms that it is %s', (status, nowMs, state) => {
-  expect(closingState(raise(minute), status, nowMs)).toBe(state)
+  expect(closedState(raise(minute), status, nowMs)).toBe(state)
 })
 
 it('is due when time may change an alert, and at the latest in a minute', () => {
@@ -100,15 +100,15 @@ describe('an end that deletes a disk', () => {
   it('is over with its disk, and not while the devbox is suspended', () => {
     const alert = raised(endSubject('dbx_1', end), told, 50 * minute)
     expect(alert).toMatchObject({ kind: 'end', deadline_ms: 60 * minute, end: { cause: 'keep_alive' } })
-    expect(closingState(alert, 'shutdown', 61 * minute)).toBe('ended')
-    expect(closingState(alert, 'suspended', 55 * minute)).toBe('withdrawn')
-    expect(closingState(alert, 'running', 61 * minute)).toBe('passed')
+    expect(closedState(alert, 'shutdown', 61 * minute)).toBe('ended')
+    expect(closedState(alert, 'suspended', 55 * minute)).toBe('withdrawn')
+    expect(closedState(alert, 'running', 61 * minute)).toBe('passed')
   })
 })
 
 it('tells of what has happened once, and is over when somebody takes note of it', () => {
   const subject = { id: 'dbx_1:failure', kind: 'failure', devbox_id: 'dbx_1', deadline_ms: 5 } as const
   const failure = raised(subject, told, 6)
-  expect(afterTime(failure, 7)).toBeUndefined()
+  expect(dueReminder(failure, 7)).toBeUndefined()
   expect(acknowledged(failure, 'ada', 8)).toMatchObject({ state: 'seen', acknowledged_by: 'ada', closed_ms: 8 })
 })

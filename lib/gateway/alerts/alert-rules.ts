@@ -66,7 +66,7 @@ export const acknowledged = (alert: Alert, by: string, nowMs: number): Alert | u
 }
 
 /** Raised again ten minutes before the deadline where nobody took it on, and two minutes before unless somebody did so that late. */
-export const afterTime = (alert: Alert, nowMs: number): Alert | undefined => {
+export const dueReminder = (alert: Alert, nowMs: number): Alert | undefined => {
   if (!isOpen(alert) || alert.kind === 'test' || hasHappened(alert) || nowMs >= alert.deadline_ms) return undefined
   const isDue = (leftMs: number, lastTouchedMs: number) =>
     nowMs >= alert.deadline_ms - leftMs && lastTouchedMs < alert.deadline_ms - leftMs
@@ -98,7 +98,7 @@ export const lastStop = (steps: Steps): DevboxStop | undefined => {
 }
 
 /** What became of a devbox whose eviction is no longer reported; `status` is undefined where the service gave none. */
-export const closingState = (
+export const closedState = (
   { deadline_ms, kind }: Pick<Alert, 'deadline_ms' | 'kind'>,
   status: string | undefined,
   nowMs: number,

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { type Alert, isOpen, maxKeptAlerts, type Silence } from '#lib/protocol/alerts.ts'
+import { type Alert, isOpen, maxStoredAlerts, type Silence } from '#lib/protocol/alerts.ts'
 import { openConsoleDatabase } from '../console-database.ts'
 
 export interface HistoryQuery {
@@ -86,7 +86,7 @@ export class AlertStore {
          SELECT first_heard_ms FROM alerts WHERE account = ? ORDER BY first_heard_ms DESC LIMIT 1 OFFSET ?)`,
       account,
       account,
-      maxKeptAlerts,
+      maxStoredAlerts,
     )
   }
 

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { type Eviction, pendingCountHeader } from '#lib/contract/evictions.ts'
 import type { Alert, AlertItem } from '#lib/protocol/alerts.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
-import { alertBookFor, watchForWebhook } from './alert-books.ts'
+import { alertBookFor, startWebhook } from './alert-books.ts'
 
 const soon = { timeout: 60_000 }
 const hour = 3_600_000
@@ -172,7 +172,7 @@ it.each([401, 403, 404, 500])('reaches the webhook with no page open after the w
   const leaving = new AbortController()
   failing = { '/v1/devboxes/evictions/watch': status }
   pending = [eviction('dbx_1')]
-  await watchForWebhook(leaving.signal)
+  await startWebhook(leaving.signal)
   await vi.waitFor(() => expect(alertBookFor(owner).health().state).toMatch(/refused|retrying/), soon)
   failing = {}
   // Any other call with the key that succeeds.
@@ -183,7 +183,7 @@ it.each([401, 403, 404, 500])('reaches the webhook with no page open after the w
 it('reaches the webhook with no page open where the service knows no accounts', async () => {
   failing = { '/v1/accounts/me': 404 }
   pending = [eviction('dbx_1')]
-  await watchForWebhook(new AbortController().signal)
+  await startWebhook(new AbortController().signal)
   await vi.waitFor(() => expect(received).toEqual(['raised dbx_1']), soon)
 })
 

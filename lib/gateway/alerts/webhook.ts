@@ -5,7 +5,7 @@ import {
   type Alert,
   type AlertEventName,
   alertsText,
-  type ToldAlert,
+  type LinkedAlert,
   type WebhookDelivery,
   type WebhookFailure,
 } from '#lib/protocol/alerts.ts'
@@ -44,7 +44,7 @@ interface Message {
 }
 
 /** What there is to tell of an alert, and which word about it that is. */
-interface Word extends ToldAlert {
+interface Word extends LinkedAlert {
   number: number
 }
 

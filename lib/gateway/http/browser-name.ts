@@ -10,7 +10,7 @@ const systems = {
 }
 
 /** "Chrome on Linux". Only words of these lists: other people read the name. */
-export const browserOf = (userAgent: string): string => {
+export const browserName = (userAgent: string): string => {
   const named = (words: Record<string, string>) => Object.entries(words).find(([mark]) => userAgent.includes(mark))?.[1]
   const system = named(systems)
   return `${named(browsers) ?? 'A program'}${system === undefined ? '' : ` on ${system}`}`

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
-import { registry } from '../registry.ts'
+import { registry } from '../registry/registry.ts'
 
 /**
  * The address of the client: of the one that connected, or, where that is a proxy that TRUST_PROXY names, of the one it

@@ -1,5 +1,5 @@
-import { registry } from '../registry.ts'
-import { Refusal } from './answer.ts'
+import { registry } from '../registry/registry.ts'
+import { HttpError } from './handle-request.ts'
 
 /** Reads a header of a web request and of a Node request alike. */
 export type ReadHeader = (name: string) => string | null | undefined
@@ -12,7 +12,7 @@ export const originOfHost = (host: string | null | undefined): string | undefine
 export const isSecure = (header: ReadHeader): boolean => originOfHost(header('host'))?.startsWith('https:') === true
 
 /** The path and query of an address within this console, fit for a header; of any other address the front page. */
-export const ownPath = (address: string | null): string => {
+export const sameOriginPath = (address: string | null): string => {
   const base = 'http://console'
   const url = URL.parse(address ?? '/', base)
   const path = url?.origin === base ? url.href.slice(base.length) : '/'
@@ -26,14 +26,14 @@ type RequestKind = 'read' | 'stream' | 'write' | 'socket'
 
 /** Refuses what another site's page may have sent with our cookie. */
 export const requireSameOrigin = (header: ReadHeader, kind: RequestKind): void => {
-  if (isForeign(header, kind)) throw new Refusal('forbidden', 'Only a page of this console may ask for this')
+  if (isCrossOrigin(header, kind)) throw new HttpError('forbidden', 'Only a page of this console may ask for this')
 }
 
 /**
  * Whether another site's page may have sent it. Ports share a site, so `SameSite` does not keep a page on another local
  * port out; the browser's own account of where a request came from does.
  */
-export const isForeign = (header: ReadHeader, kind: RequestKind): boolean => {
+export const isCrossOrigin = (header: ReadHeader, kind: RequestKind): boolean => {
   const origin = header('origin') ?? undefined
   const site = header('sec-fetch-site') ?? undefined
   // `null` is what sandboxed and opaque documents send: foreign, like any other origin that is not ours.

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { bodyLimit, defaultMaxBodyBytes, type Endpoint } from '#lib/contract/endpoint.ts'
-import { Refusal } from './answer.ts'
+import { HttpError } from './handle-request.ts'
 
 /** The body that is sent to the service. */
 interface OutgoingBody {
@@ -21,7 +21,7 @@ const passedOn = ({ bodyFormat }: Endpoint, request: Request, limit: number): Ou
   const type = request.headers.get('content-type') ?? ''
   const isForm = bodyFormat === 'multipart'
   if (isForm ? !/^multipart\/form-data *;/i.test(type) : !/^application\/json *(;|$)/i.test(type))
-    throw new Refusal(
+    throw new HttpError(
       'unsupported_media_type',
       `The body must be sent as ${isForm ? 'multipart/form-data' : 'application/json'}`,
     )
@@ -53,12 +53,12 @@ const readBody = async (request: Request, maxBytes = defaultMaxBodyBytes): Promi
       chunks.push(chunk)
     }
   } catch (error) {
-    throw error instanceof Refusal ? error : new Refusal('invalid_argument', 'The body broke off')
+    throw error instanceof HttpError ? error : new HttpError('invalid_argument', 'The body broke off')
   }
   if (length === 0) return new Uint8Array()
   const type = request.headers.get('content-type') ?? ''
   if (!/^application\/json *(;|$)/i.test(type))
-    throw new Refusal('unsupported_media_type', 'The body must be sent as application/json')
+    throw new HttpError('unsupported_media_type', 'The body must be sent as application/json')
   refusePacked(request)
   return Buffer.concat(chunks, length)
 }
@@ -68,13 +68,13 @@ export const readJsonBody = async (request: Request, maxBytes?: number): Promise
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch {
-    throw new Refusal('invalid_argument', 'The body is not valid JSON')
+    throw new HttpError('invalid_argument', 'The body is not valid JSON')
   }
 }
 
 const refusePacked = (request: Request) => {
   if (request.headers.has('content-encoding'))
-    throw new Refusal('unsupported_media_type', 'The body must not be compressed')
+    throw new HttpError('unsupported_media_type', 'The body must not be compressed')
 }
 
-const tooLarge = (limit: number) => new Refusal('payload_too_large', `The body is longer than ${limit} bytes`)
+const tooLarge = (limit: number) => new HttpError('payload_too_large', `The body is longer than ${limit} bytes`)

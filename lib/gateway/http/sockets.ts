@@ -43,7 +43,7 @@ function onClose(this: WebSocket) {
  * Pings until the socket is closed, and cuts the connection after a time without any traffic. Bytes that leave count as
  * well as bytes that come: behind a flood the pong is late, and a busy terminal must not be taken for dead.
  */
-export const watchForDeath = (socket: WebSocket): void => {
+export const terminateWhenDead = (socket: WebSocket): void => {
   heardAt.set(socket, Date.now())
   for (const sign of ['message', 'ping', 'pong']) socket.on(sign, onTraffic)
   socket.on('close', onClose)
@@ -51,7 +51,7 @@ export const watchForDeath = (socket: WebSocket): void => {
 }
 
 /** Closes with a code and a reason, and cuts the connection when the other side does not answer in time. */
-export const closeSoon = (socket: WebSocket, code?: number, reason = '', withinMs = hangUpMs): void => {
+export const closeWithTimeout = (socket: WebSocket, code?: number, reason = '', withinMs = hangUpMs): void => {
   // A paused socket would not read the answer to its close.
   socket.resume()
   const bytes = Buffer.from(reason).subarray(0, maxReasonBytes)
@@ -61,7 +61,7 @@ export const closeSoon = (socket: WebSocket, code?: number, reason = '', withinM
 }
 
 /** Says the last words on a connection, and cuts it when the other side keeps its half open. */
-export const hangUp = (socket: Duplex, words: string): void => {
+export const endSocket = (socket: Duplex, words: string): void => {
   socket.end(words)
   const timer = setTimeout(() => socket.destroy(), hangUpMs)
   socket.once('close', () => clearTimeout(timer))

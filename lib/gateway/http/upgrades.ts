@@ -3,16 +3,16 @@ import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { errorStatus } from '#lib/contract/errors.ts'
 import { accountHeader } from '#lib/protocol/session.ts'
-import { errorBody, Refusal, requestIdOf } from './answer.ts'
 import { clientAddress } from './client-address.ts'
-import { requireOwnHost } from './front.ts'
+import { errorBody, HttpError, requestIdOf } from './handle-request.ts'
 import { type ReadHeader, requireSameOrigin } from './origin.ts'
-import { hangUp } from './sockets.ts'
+import { requireOwnHost } from './request-guards.ts'
+import { endSocket } from './sockets.ts'
 
 type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void
 
 /** An upgrade that came to this console's name, from one of its own pages. */
-export interface AskedSocket {
+export interface SocketRequest {
   /** Of the route's path. */
   match: RegExpExecArray
   search: string
@@ -23,8 +23,8 @@ export interface AskedSocket {
 
 export interface SocketRoute {
   path: RegExp
-  /** What to do with the socket once it is open. Throws a Refusal for it not to be opened. */
-  admit(asked: AskedSocket): Promise<(page: WebSocket) => void>
+  /** What to do with the socket once it is open. Throws an HttpError for it not to be opened. */
+  admit(asked: SocketRequest): Promise<(page: WebSocket) => void>
 }
 
 const maxFrameBytes = 1024 * 1024
@@ -59,7 +59,7 @@ export const socketUpgrades = (routes: readonly SocketRoute[], forNext?: Upgrade
 const admit = async (request: IncomingMessage, routes: readonly SocketRoute[]) => {
   const url = request.url ?? ''
   // An absolute target would name another host than the one in the Host header.
-  if (!url.startsWith('/')) throw new Refusal('invalid_argument', 'The request target must be a path')
+  if (!url.startsWith('/')) throw new HttpError('invalid_argument', 'The request target must be a path')
   requireOwnHost(request)
   const [path = '', search = ''] = url.split('?', 2)
   for (const route of routes) {
@@ -69,7 +69,7 @@ const admit = async (request: IncomingMessage, routes: readonly SocketRoute[]) =
     requireSameOrigin(header, 'socket')
     return route.admit({ match, search, header, address: clientAddress(request) })
   }
-  throw new Refusal('not_found', 'No WebSocket is served here')
+  throw new HttpError('not_found', 'No WebSocket is served here')
 }
 
 const headerOf = (request: IncomingMessage) => (name: string) => {
@@ -97,7 +97,7 @@ const isOwnPage = (request: IncomingMessage): boolean => {
 
 const refuse = (socket: Duplex, error: unknown): void => {
   const refusal =
-    error instanceof Refusal ? error : new Refusal('internal', 'The console failed to answer; its log has more')
+    error instanceof HttpError ? error : new HttpError('internal', 'The console failed to answer; its log has more')
   const requestId = requestIdOf(new Headers())
   // Not the whole address: a link to follow by is a secret.
   if (refusal !== error) console.error(`Upgrade ${requestId} failed:`, error)
@@ -105,7 +105,7 @@ const refuse = (socket: Duplex, error: unknown): void => {
   const body = JSON.stringify(errorBody(refusal, requestId))
   const headers = Object.entries(refusal.headers).map(([name, value]) => `${name}: ${value}`)
   if (refusal.retryAfterSeconds !== undefined) headers.push(`retry-after: ${refusal.retryAfterSeconds}`)
-  hangUp(
+  endSocket(
     socket,
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
       `cache-control: no-store\r\nconnection: close\r\n${headers.map((each) => `${each}\r\n`).join('')}\r\n${body}`,

@@ -1,17 +1,17 @@
 import type { RelayData, RelayEvent, RelayUpstream } from '#lib/protocol/evictions.ts'
-import type { KeyHolder } from '../accounts/signed-in.ts'
-import { evictionHubFor } from '../evictions/hub.ts'
-import type { EvictionListener, EvictionWatch } from '../evictions/listener.ts'
+import type { KeyHolder } from '../accounts/types.ts'
+import type { EvictionListener, EvictionWatch } from '../alerts/eviction-listener.ts'
+import { evictionWatchFor } from '../alerts/eviction-watch.ts'
 import { Pushed } from './pushed.ts'
-import type { Outlet } from './subscription.ts'
+import type { Subscriber } from './subscription.ts'
 
 /** The evictions of an account for one page, from the console's one watch of them. */
-export class FollowedEvictions extends Pushed implements EvictionListener {
+export class EvictionFeed extends Pushed implements EvictionListener {
   readonly #hub: EvictionWatch
 
-  constructor(session: KeyHolder, outlet: Outlet) {
+  constructor(session: KeyHolder, outlet: Subscriber) {
     super(outlet)
-    this.#hub = evictionHubFor(session)
+    this.#hub = evictionWatchFor(session)
     this.#hub.join(this)
   }
 

@@ -2,15 +2,15 @@ import { type RawData, WebSocket } from 'ws'
 import * as z from 'zod/mini'
 import type { LiveNotice, LiveTopic } from '#lib/protocol/live.ts'
 import { liveClose } from '#lib/protocol/live.ts'
-import type { KeyHolder } from '../accounts/signed-in.ts'
-import { serviceNow } from '../http/service-clock.ts'
-import { closeSoon, parseJson, watchForDeath } from '../http/sockets.ts'
-import type { EndReason, OpenStream } from '../registry.ts'
-import { countIn, tooMany } from '../under-way.ts'
-import { FollowedAlerts } from './alerts.ts'
-import { FollowedEvictions } from './evictions.ts'
-import { Followed } from './followed.ts'
-import type { PulseListener, ServicePulse } from './service-pulse.ts'
+import type { KeyHolder } from '../accounts/types.ts'
+import { closeWithTimeout, parseJson, terminateWhenDead } from '../http/sockets.ts'
+import { acquireSlot, concurrencyError } from '../limits/concurrency-limit.ts'
+import type { EndReason, OpenStream } from '../registry/registry.ts'
+import { serviceNow } from '../upstream/clock.ts'
+import { AlertFeed } from './alerts.ts'
+import { EvictionFeed } from './evictions.ts'
+import { PageSubscription } from './page-subscription.ts'
+import type { MonitorListener, ServiceMonitor } from './service-monitor.ts'
 import { subscribe } from './subscription.ts'
 import { type Topic, topics } from './topics.ts'
 
@@ -33,20 +33,20 @@ const beatAll = () => {
 }
 
 /** The one live connection of a page: what it follows, and how much of it the page has taken in. */
-export class LivePage implements OpenStream, PulseListener {
+export class LivePage implements OpenStream, MonitorListener {
   readonly #socket: WebSocket
   readonly #session: KeyHolder
-  readonly pulse: ServicePulse
-  readonly #followed = new Map<number, Followed>()
+  readonly pulse: ServiceMonitor
+  readonly #followed = new Map<number, PageSubscription>()
   /** Characters of items that the page has not taken in. */
   unread = 0
   #waiting: (() => void)[] = []
 
-  constructor(socket: WebSocket, session: KeyHolder, pulse: ServicePulse) {
+  constructor(socket: WebSocket, session: KeyHolder, pulse: ServiceMonitor) {
     this.#socket = socket
     this.#session = session
     this.pulse = pulse
-    watchForDeath(socket)
+    terminateWhenDead(socket)
     openPages.add(this)
     beating ??= setInterval(beatAll, heartbeatMs)
     this.send(heartbeat())
@@ -62,7 +62,7 @@ export class LivePage implements OpenStream, PulseListener {
   }
 
   #close(code: number, reason: string): void {
-    closeSoon(this.#socket, code, reason)
+    closeWithTimeout(this.#socket, code, reason)
   }
 
   tell(notice: LiveNotice): void {
@@ -121,14 +121,19 @@ export class LivePage implements OpenStream, PulseListener {
   }
 
   #follow({ id, topic: { endpoint, ...asked }, position }: z.infer<typeof Subscribe>): void {
-    const followed = new Followed(id, this)
+    const followed = new PageSubscription(id, this)
     this.#followed.set(id, followed)
-    if (endpoint === 'evictions.watch') followed.source = new FollowedEvictions(this.#session, followed)
-    else if (endpoint === 'alerts.watch') followed.source = new FollowedAlerts(this.#session, followed)
+    if (endpoint === 'evictions.watch') followed.source = new EvictionFeed(this.#session, followed)
+    else if (endpoint === 'alerts.watch') followed.source = new AlertFeed(this.#session, followed)
     else this.#subscribe(topics[endpoint], asked, position || undefined, followed)
   }
 
-  #subscribe(topic: Topic, asked: Pick<LiveTopic, 'params' | 'query'>, position: string | undefined, outlet: Followed) {
+  #subscribe(
+    topic: Topic,
+    asked: Pick<LiveTopic, 'params' | 'query'>,
+    position: string | undefined,
+    outlet: PageSubscription,
+  ) {
     // A dot segment would be folded on its way to the service; no id of the contract is one.
     if (topic.endpoint.params?.safeParse(asked.params).success === false)
       return outlet.end({
@@ -136,8 +141,9 @@ export class LivePage implements OpenStream, PulseListener {
         status: 400,
         message: `${topic.endpoint.id} does not take these parameters`,
       })
-    const countOut = countIn(this.#session.account.id, 'streams')
-    if (!countOut) return outlet.end({ code: 'rate_limited', status: 429, message: tooMany('streams').message })
+    const countOut = acquireSlot(this.#session.account.id, 'streams')
+    if (!countOut)
+      return outlet.end({ code: 'rate_limited', status: 429, message: concurrencyError('streams').message })
     const leaving = new AbortController()
     outlet.source = {
       leave: () => {

@@ -1,4 +1,4 @@
-import type { Outlet } from './subscription.ts'
+import type { Subscriber } from './subscription.ts'
 
 /** The JSON of each item, which is written once for all pages that get it. */
 const texts = new WeakMap<object, string>()
@@ -12,10 +12,10 @@ const textOf = (item: object): string => {
 
 /** A topic that the console itself keeps. A page that falls behind is sent everything in place of what it missed. */
 export abstract class Pushed {
-  protected readonly outlet: Outlet
+  protected readonly outlet: Subscriber
   #isBehind = false
 
-  constructor(outlet: Outlet) {
+  constructor(outlet: Subscriber) {
     this.outlet = outlet
   }
 

@@ -2,13 +2,13 @@ import { accounts } from '#lib/contract/accounts.ts'
 import { Health, health } from '#lib/contract/health.ts'
 import { type ConnectionView, checkSocketPath, checkStreamPauseMs } from '#lib/protocol/connection.ts'
 import packageJson from '../../../package.json' with { type: 'json' }
-import { callerOf, requireSignedIn } from '../accounts/session-cookie.ts'
-import { viewOf } from '../accounts/sign-in.ts'
-import { answering, json, Refusal } from '../http/answer.ts'
-import { unreachable } from '../http/unreachable.ts'
+import { requireCaller, requireSignedIn } from '../accounts/session-cookie.ts'
+import { sessionView } from '../accounts/sign-in.ts'
+import { HttpError, handleRequest, json } from '../http/handle-request.ts'
 import type { SocketRoute } from '../http/upgrades.ts'
-import { bearer } from '../http/upstream.ts'
-import { registry } from '../registry.ts'
+import { registry } from '../registry/registry.ts'
+import { bearer } from '../upstream/client.ts'
+import { unreachable } from '../upstream/unreachable.ts'
 
 const answerMs = 5_000
 const maxRemembered = 1_000
@@ -17,11 +17,11 @@ const maxWordBytes = 64
 
 /** `GET /api/connection`, and `POST` where a page has to learn whether its writes are taken. */
 export const connectionView = (request: Request): Promise<Response> =>
-  answering(request, async () => {
-    const session = await callerOf(request, request.method === 'GET' ? 'read' : 'write')
+  handleRequest(request, async () => {
+    const session = await requireCaller(request, request.method === 'GET' ? 'read' : 'write')
     const { api_key } = session
     const view: ConnectionView = {
-      ...viewOf(session),
+      ...sessionView(session),
       key_tail: api_key.length < 16 ? '' : api_key.slice(-4),
       console_version: packageJson.version,
       upstream: await askService(api_key),
@@ -33,8 +33,8 @@ export const connectionView = (request: Request): Promise<Response> =>
 
 /** `GET /api/connection/stream`: two events with a pause between them, to see whether something holds a stream back. */
 export const checkStream = (request: Request): Promise<Response> =>
-  answering(request, async () => {
-    await callerOf(request, 'read')
+  handleRequest(request, async () => {
+    await requireCaller(request, 'read')
     const encoder = new TextEncoder()
     let timer: NodeJS.Timeout
     const body = new ReadableStream<Uint8Array>({
@@ -73,16 +73,16 @@ export const checkSocket: SocketRoute = {
  * taken Upgrade out, which no browser tells its page: it is remembered for the check of that session.
  */
 export const plainRequest = (request: Request): Promise<Response> =>
-  answering(request, async () => {
+  handleRequest(request, async () => {
     const { headers } = request
-    const session = await callerOf(request, 'read')
+    const session = await requireCaller(request, 'read')
     if (headers.has('sec-websocket-key') || headers.get('sec-fetch-mode') === 'websocket') {
       const { strippedUpgrades } = registry()
       const [oldest] = strippedUpgrades.size < maxRemembered ? [] : strippedUpgrades.keys()
       if (oldest !== undefined) strippedUpgrades.delete(oldest)
       strippedUpgrades.set(session.sid, (strippedUpgrades.get(session.sid) ?? 0) + 1)
     }
-    throw new Refusal('invalid_argument', 'Only a WebSocket is served here', { headers: { upgrade: 'websocket' } })
+    throw new HttpError('invalid_argument', 'Only a WebSocket is served here', { headers: { upgrade: 'websocket' } })
   })
 
 const askService = async (apiKey: string): Promise<ConnectionView['upstream']> => {

@@ -2,11 +2,11 @@ import { ApiError, isFinal } from '#lib/client/api-error.ts'
 import { type Backoff, backoffMs, pause } from '#lib/client/backoff.ts'
 import { type Client, createClient } from '#lib/client/client.ts'
 import type { LiveError, LiveTopic } from '#lib/protocol/live.ts'
-import type { KeyHolder } from '../accounts/signed-in.ts'
-import { maskingFetch } from '../http/secrets.ts'
-import { readServiceClock, serviceNow } from '../http/service-clock.ts'
-import { bearer, keyAccepted } from '../http/upstream.ts'
-import { registry } from '../registry.ts'
+import type { KeyHolder } from '../accounts/types.ts'
+import { maskingFetch } from '../proxy/masking.ts'
+import { registry } from '../registry/registry.ts'
+import { bearer, onKeyAccepted } from '../upstream/client.ts'
+import { serviceNow, syncServiceClock } from '../upstream/clock.ts'
 import type { Topic } from './topics.ts'
 
 export const subscriptionTimes = {
@@ -24,7 +24,7 @@ export const subscriptionTimes = {
 }
 
 /** Where the items of one subscription go. */
-export interface Outlet {
+export interface Subscriber {
   data(text: string, position: string): void
   /** Resolves once the page takes more, or follows this no longer; undefined while it takes more. */
   room(): Promise<void> | undefined
@@ -38,7 +38,7 @@ interface Subscription {
   topic: Topic
   asked: Pick<LiveTopic, 'params' | 'query'>
   position: string | undefined
-  outlet: Outlet
+  outlet: Subscriber
   /** Called with the answer of every new connection. */
   opened?: (response: Response) => void
   /** Called on every sign of life. */
@@ -141,7 +141,7 @@ const watchedClient = (
       const response = await fetch(input, { ...init, signal: AbortSignal.any(signals) }).finally(() =>
         clearTimeout(timer),
       )
-      readServiceClock(response, askedMs)
+      syncServiceClock(response, askedMs)
       heard()
       if (!response.ok || !response.body) return response
       const type = response.headers.get('content-type') ?? 'no type'
@@ -149,7 +149,7 @@ const watchedClient = (
       if (new Headers(init?.headers).get('accept') === 'text/event-stream' && !isStream)
         throw new Error(`What answers is not the service: it sent ${type} for a stream of events`)
       opened(response)
-      keyAccepted(api_key)
+      onKeyAccepted(api_key)
       const listening = new TransformStream<Uint8Array, Uint8Array>({
         transform: (chunk, controller) => {
           heard()

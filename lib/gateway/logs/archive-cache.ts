@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { Refusal } from '../http/answer.ts'
+import { HttpError } from '../http/handle-request.ts'
 import { CopiedArchive, namelessFile, RemoteArchive } from './archive-bytes.ts'
 import { ArchiveFiles, type ArchiveLimits } from './archive-files.ts'
 
@@ -126,14 +126,14 @@ export class ArchiveCache {
       reading.totalBytes = Number.isFinite(length) ? length : null
       return await this.#copy(answer, reading)
     } catch (error) {
-      if (error instanceof Refusal) throw error
+      if (error instanceof HttpError) throw error
       const { receivedBytes } = reading
       throw signal.aborted
-        ? new Refusal(
+        ? new HttpError(
             'timeout',
             `The archive was not read in time, or nobody waited for it; ${receivedBytes} bytes came`,
           )
-        : new Refusal(
+        : new HttpError(
             'bad_upstream',
             `The archive was cut off after ${receivedBytes} bytes: ${(error as Error).message}`,
           )
@@ -162,13 +162,13 @@ export class ArchiveCache {
     const { archiveBytes, cacheBytes } = this.#limits
     reading.receivedBytes += bytes
     if (reading.receivedBytes > archiveBytes)
-      throw new Refusal(
+      throw new HttpError(
         'payload_too_large',
         `The archive has more than ${archiveBytes} bytes, which is as much as the console opens: download it`,
       )
     while (this.#copiedBytes() > cacheBytes && this.#forgetOldest());
     if (this.#copiedBytes() > cacheBytes)
-      throw new Refusal('rate_limited', 'Other archives of logs are being read, and there is no room for another', {
+      throw new HttpError('rate_limited', 'Other archives of logs are being read, and there is no room for another', {
         retryAfterSeconds: 10,
       })
   }
@@ -240,7 +240,7 @@ const remoteArchive = ({ status, headers }: Response, ask: AskForArchive): Remot
     const isIt = answer.status === 206 && answer.headers.get('content-range')?.startsWith(`bytes ${start}-${end - 1}/`)
     if (!isIt || !answer.body) {
       void answer.body?.cancel()
-      throw new Refusal('conflict', 'The archive has changed since it was read: read it anew')
+      throw new HttpError('conflict', 'The archive has changed since it was read: read it anew')
     }
     return answer.body
   })

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import { type Entry, fromRandomAccessReaderPromise, getFileNameLowLevel, validateFileName, type ZipFile } from 'yauzl'
 import type { RunLogFile } from '#lib/protocol/run-logs.ts'
-import { Refusal } from '../http/answer.ts'
+import { HttpError } from '../http/handle-request.ts'
 import type { CopiedArchive, RemoteArchive } from './archive-bytes.ts'
 
 /** What an archive may ask of the console. */
@@ -52,8 +52,8 @@ export class ArchiveFiles {
     } catch (error) {
       if (zip) zip.close()
       else bytes.close(() => undefined)
-      if (error instanceof Refusal) throw error
-      throw new Refusal('bad_upstream', `What the service sent is no whole zip archive: ${(error as Error).message}`)
+      if (error instanceof HttpError) throw error
+      throw new HttpError('bad_upstream', `What the service sent is no whole zip archive: ${(error as Error).message}`)
     }
   }
 
@@ -66,8 +66,8 @@ export class ArchiveFiles {
     return this.files.find((file) => file.path === path)
   }
 
-  refusalOf({ path, size_bytes, refusal }: RunLogFile): Refusal {
-    return new Refusal(size_bytes > this.#fileBytes ? 'payload_too_large' : 'not_implemented', `${path} ${refusal}`)
+  refusalOf({ path, size_bytes, refusal }: RunLogFile): HttpError {
+    return new HttpError(size_bytes > this.#fileBytes ? 'payload_too_large' : 'not_implemented', `${path} ${refusal}`)
   }
 
   /** Bytes `start` up to before `end` of a file. */
@@ -84,7 +84,7 @@ export class ArchiveFiles {
     return Buffer.concat(pieces)
   }
 
-  /** Fails with a Refusal where the file is not what the archive says of it. */
+  /** Fails with an HttpError where the file is not what the archive says of it. */
   async *whole(file: RunLogFile): AsyncGenerator<Buffer> {
     const entry = this.#entries.get(file.path)
     if (file.refusal !== null || !entry) throw this.refusalOf(file)
@@ -98,10 +98,10 @@ export class ArchiveFiles {
         sum = crc32(last, sum)
       }
     } catch (error) {
-      if (error instanceof Refusal) throw error
-      throw new Refusal('bad_upstream', `${file.path} cannot be unpacked: ${(error as Error).message}`)
+      if (error instanceof HttpError) throw error
+      throw new HttpError('bad_upstream', `${file.path} cannot be unpacked: ${(error as Error).message}`)
     }
-    if (sum !== entry.crc32) throw new Refusal('bad_upstream', `${file.path} is damaged: its sum is another`)
+    if (sum !== entry.crc32) throw new HttpError('bad_upstream', `${file.path} is damaged: its sum is another`)
     if (last) yield last
   }
 }

@@ -5,12 +5,12 @@ import { Id } from '#lib/contract/common.ts'
 import { fillPath } from '#lib/contract/endpoint.ts'
 import { scenarioRuns } from '#lib/contract/scenario-runs.ts'
 import { maxPieceBytes, type RunLogFile, type RunLogs } from '#lib/protocol/run-logs.ts'
-import { callerOf } from '../accounts/session-cookie.ts'
-import { hashOfKey } from '../evictions/hub.ts'
-import { answering, json, Refusal } from '../http/answer.ts'
-import { asRefusal, bearer } from '../http/upstream.ts'
-import { registry } from '../registry.ts'
-import { countIn, tooMany } from '../under-way.ts'
+import { requireCaller } from '../accounts/session-cookie.ts'
+import { hashOfKey } from '../alerts/eviction-watch.ts'
+import { HttpError, handleRequest, json } from '../http/handle-request.ts'
+import { acquireSlot, concurrencyError } from '../limits/concurrency-limit.ts'
+import { registry } from '../registry/registry.ts'
+import { bearer, toHttpError } from '../upstream/client.ts'
 import { ArchiveCache, type AskForArchive } from './archive-cache.ts'
 import type { ArchiveFiles } from './archive-files.ts'
 
@@ -63,18 +63,18 @@ interface Archived {
 const fileOf = (request: Request, run: Archived): Promise<Response> =>
   inNameOf(request, run.id, async (apiKey, params) => {
     const { opened } = await lookInto(apiKey, run, { waitMs: fileWaitMs })
-    if (!opened) throw new Refusal('timeout', 'The archive of the run is still being read: ask again in a moment')
+    if (!opened) throw new HttpError('timeout', 'The archive of the run is still being read: ask again in a moment')
     const path = params.get('path') ?? ''
     const file = opened.files.find(path)
-    if (!file) throw new Refusal('not_found', `The archive of the run has no file ${path.slice(0, 200)}`)
+    if (!file) throw new HttpError('not_found', `The archive of the run has no file ${path.slice(0, 200)}`)
     const version = params.get('version')
     if (version !== null && version !== file.version)
-      throw new Refusal('conflict', `${file.path} has changed since it was listed`)
+      throw new HttpError('conflict', `${file.path} has changed since it was listed`)
     const range = request.headers.get('range')
     if (range === null) return wholeFile(opened.files, file)
     return partOf(opened.files, file, range).catch((error: unknown) => {
       // What was listed is not there any more.
-      if (error instanceof Refusal && error.code === 'conflict') registry().logArchives?.drop(archiveKey(apiKey, run))
+      if (error instanceof HttpError && error.code === 'conflict') registry().logArchives?.drop(archiveKey(apiKey, run))
       throw error
     })
   })
@@ -84,13 +84,13 @@ const inNameOf = (
   id: string,
   answer: (apiKey: string, params: URLSearchParams) => Promise<Response>,
 ): Promise<Response> =>
-  answering(request, async () => {
-    const { account, api_key } = await callerOf(request, 'read')
+  handleRequest(request, async () => {
+    const { account, api_key } = await requireCaller(request, 'read')
     // An id becomes part of a path, where dots would lead elsewhere.
     if (!Id.safeParse(id).success)
-      throw new Refusal('invalid_argument', 'The id of a run has other characters', { field: 'id' })
-    const countOut = countIn(account.id, 'calls')
-    if (!countOut) throw tooMany('calls')
+      throw new HttpError('invalid_argument', 'The id of a run has other characters', { field: 'id' })
+    const countOut = acquireSlot(account.id, 'calls')
+    if (!countOut) throw concurrencyError('calls')
     try {
       return await answer(api_key, new URL(request.url).searchParams)
     } finally {
@@ -125,14 +125,14 @@ const askFor =
         ...bearer(apiKey),
       },
     }).catch(() => {
-      throw new Refusal('unavailable', `The service at ${where} cannot be reached, or did not answer in time`)
+      throw new HttpError('unavailable', `The service at ${where} cannot be reached, or did not answer in time`)
     })
     const type = answer.headers.get('content-type') ?? ''
     const isZip = /^application\/(zip|octet-stream|x-zip-compressed)\b/i.test(type)
     if (answer.ok && isZip) return answer
-    if (answer.status >= 400) throw asRefusal(await readError(answer))
+    if (answer.status >= 400) throw toHttpError(await readError(answer))
     await answer.body?.cancel()
-    throw new Refusal(
+    throw new HttpError(
       'bad_upstream',
       `The service answered ${answer.status} with ${type || 'no type'} instead of a zip`,
     )
@@ -165,7 +165,7 @@ const partOf = async (files: ArchiveFiles, file: RunLogFile, range: string): Pro
   const start = Number(from)
   const end = Math.min(file.size_bytes, to === '' ? file.size_bytes : Number(to) + 1, start + maxPieceBytes)
   if (from === '' || (start >= end && file.size_bytes > 0))
-    throw new Refusal(
+    throw new HttpError(
       'invalid_argument',
       `Range must be bytes=start-end within the ${file.size_bytes} bytes of the file`,
       {

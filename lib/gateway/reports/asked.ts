@@ -1,5 +1,5 @@
 import type { FailureRule, ReportFormat, ReportTable } from '#lib/protocol/reports.ts'
-import { Refusal } from '../http/answer.ts'
+import { HttpError } from '../http/handle-request.ts'
 
 const formats: readonly ReportFormat[] = ['json', 'csv', 'md']
 const tables: readonly ReportTable[] = ['agents', 'pairs', 'excluded_scenarios']
@@ -10,9 +10,9 @@ export const askedOf = (request: Request, more: readonly string[]) => {
   const { searchParams } = new URL(request.url)
   for (const name of searchParams.keys()) {
     if (!['format', 'failures', 'metric', 'threshold', ...more].includes(name))
-      throw new Refusal('invalid_argument', `${name} is no parameter of a report`, { field: name })
+      throw new HttpError('invalid_argument', `${name} is no parameter of a report`, { field: name })
     if (searchParams.getAll(name).length > 1)
-      throw new Refusal('invalid_argument', `${name} may be given once`, { field: name })
+      throw new HttpError('invalid_argument', `${name} may be given once`, { field: name })
   }
   return {
     format: oneOf('format', formats, searchParams.get('format') ?? 'json'),
@@ -30,13 +30,13 @@ export const askedOf = (request: Request, more: readonly string[]) => {
 const numberOf = (field: string, given: string | undefined): number | undefined => {
   if (given === undefined) return undefined
   if (!/^-?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i.test(given) || !Number.isFinite(Number(given)))
-    throw new Refusal('invalid_argument', `${field} must be a number`, { field })
+    throw new HttpError('invalid_argument', `${field} must be a number`, { field })
   return Number(given)
 }
 
 const oneOf = <T extends string>(field: string, values: readonly T[], given: string): T => {
   const found = values.find((value) => value === given)
   if (found === undefined)
-    throw new Refusal('invalid_argument', `${field} must be one of ${values.join(', ')}`, { field })
+    throw new HttpError('invalid_argument', `${field} must be one of ${values.join(', ')}`, { field })
   return found
 }

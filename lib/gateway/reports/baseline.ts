@@ -1,6 +1,6 @@
 import type { AgentIdentity } from '#lib/protocol/reports.ts'
 import { isControl } from '#lib/statistics/figures.ts'
-import { Refusal } from '../http/answer.ts'
+import { HttpError } from '../http/handle-request.ts'
 
 /**
  * The run each agent is compared with. Of a job that is the baseline it is the run of the same agent and model, the second
@@ -11,7 +11,7 @@ export const baselineChoice = (agents: readonly AgentIdentity[], jobs: readonly 
   const ofBaseline = agents.filter(({ job_id }) => job_id === baseline)
   const isRun = agents.some(({ benchmark_run_id }) => benchmark_run_id === baseline)
   if (!isRun && !jobs.includes(baseline))
-    throw new Refusal('invalid_argument', 'baseline must be one of the jobs, or a run of them that has an outcome', {
+    throw new HttpError('invalid_argument', 'baseline must be one of the jobs, or a run of them that has an outcome', {
       field: 'baseline',
     })
   if (isRun) return () => baseline

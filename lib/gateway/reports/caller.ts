@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { BenchmarkJob, BenchmarkJobList } from '#lib/contract/benchmark-jobs.ts'
 import { Id } from '#lib/contract/common.ts'
-import { callerOf } from '../accounts/session-cookie.ts'
+import { requireCaller } from '../accounts/session-cookie.ts'
 import { withinLimit } from '../accounts/sign-in.ts'
-import { Refusal } from '../http/answer.ts'
+import { HttpError } from '../http/handle-request.ts'
 import { requireSameOrigin } from '../http/origin.ts'
-import { asRefusal, clientFor } from '../http/upstream.ts'
+import { clientFor, toHttpError } from '../upstream/client.ts'
 
 /** A job of 10,000 outcomes is a few megabytes. */
 const readTimeoutMs = 30_000
@@ -21,12 +21,12 @@ export interface JobReader {
 export const jobReader = async (request: Request): Promise<JobReader> => {
   const given = request.headers.get('authorization')
   if (given === null) {
-    const { api_key } = await callerOf(request, 'read')
+    const { api_key } = await requireCaller(request, 'read')
     return readerOf(api_key, (read) => read())
   }
   requireSameOrigin((name) => request.headers.get(name), 'read')
   const key = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(given)?.[1]
-  if (key === undefined) throw new Refusal('unauthenticated', 'Authorization must be Bearer and a key')
+  if (key === undefined) throw new HttpError('unauthenticated', 'Authorization must be Bearer and a key')
   const client = request.headers.get('x-devdeck-client') ?? 'unknown'
   return readerOf(key, (read) => withinLimit(client, read))
 }
@@ -34,15 +34,15 @@ export const jobReader = async (request: Request): Promise<JobReader> => {
 const readerOf = (apiKey: string, limited: <T>(read: () => Promise<T>) => Promise<T>): JobReader => {
   const { benchmarkJobs } = clientFor(apiKey, readTimeoutMs)
   const read = <T>(ask: () => Promise<T>) =>
-    limited(() => ask().catch((error: unknown) => Promise.reject(asRefusal(error))))
+    limited(() => ask().catch((error: unknown) => Promise.reject(toHttpError(error))))
   return {
     get: async (id, field = 'id') => {
       // An id becomes part of a path, where dots would lead elsewhere.
       if (!Id.safeParse(id).success)
-        throw new Refusal('invalid_argument', `The id of a job has other characters than ${id}`, { field })
+        throw new HttpError('invalid_argument', `The id of a job has other characters than ${id}`, { field })
       return named(
-        await read(() => benchmarkJobs.get({ params: { id } })).catch((error: Refusal) => {
-          throw error.code === 'not_found' ? new Refusal('not_found', missingJob(id), { field }) : error
+        await read(() => benchmarkJobs.get({ params: { id } })).catch((error: HttpError) => {
+          throw error.code === 'not_found' ? new HttpError('not_found', missingJob(id), { field }) : error
         }),
       )
     },

@@ -2,7 +2,7 @@ import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { attemptsOf } from '#lib/protocol/job-plan.ts'
 import type { CompareReport } from '#lib/protocol/reports.ts'
 import { comparing } from '#lib/statistics/comparison.ts'
-import { answering, Refusal } from '../http/answer.ts'
+import { HttpError, handleRequest } from '../http/handle-request.ts'
 import { askedOf } from './asked.ts'
 import { baselineChoice } from './baseline.ts'
 import { inTurns, jobReader } from './caller.ts'
@@ -21,13 +21,17 @@ const mostJobs = 10
  * `baseline` is one of the jobs, the first unless given, or one run of them. `metric` and `threshold` as for one job.
  */
 export const compareReport = (request: Request): Promise<Response> =>
-  answering(request, async () => {
+  handleRequest(request, async () => {
     const { format, rule, metric, threshold, table, of } = askedOf(request, ['jobs', 'baseline', 'table'])
     const ids = [...new Set((of('jobs') ?? '').split(',').filter(Boolean))]
     if (ids.length === 0 || ids.length > mostJobs)
-      throw new Refusal('invalid_argument', `jobs must be the ids of 1 to ${mostJobs} jobs with commas between them`, {
-        field: 'jobs',
-      })
+      throw new HttpError(
+        'invalid_argument',
+        `jobs must be the ids of 1 to ${mostJobs} jobs with commas between them`,
+        {
+          field: 'jobs',
+        },
+      )
     const read = await jobReader(request)
     const jobs: BenchmarkJob[] = []
     // One at a time: each may be megabytes, and the failures of a wrong key are counted.

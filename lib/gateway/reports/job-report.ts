@@ -1,7 +1,7 @@
 import { attemptsOf, plannedTrials } from '#lib/protocol/job-plan.ts'
 import type { Report, ReportFormat } from '#lib/protocol/reports.ts'
 import { judging } from '#lib/statistics/judgement.ts'
-import { answering, json } from '../http/answer.ts'
+import { handleRequest, json } from '../http/handle-request.ts'
 import { askedOf } from './asked.ts'
 import { inTurns, jobReader } from './caller.ts'
 import { reportCsv } from './csv.ts'
@@ -15,7 +15,7 @@ import { notesOf } from './notes.ts'
  * also with `metric`, a reward key to judge by, and `threshold`, the score from which an attempt passes.
  */
 export const jobReport = (request: Request, id: string): Promise<Response> =>
-  answering(request, async () => {
+  handleRequest(request, async () => {
     const { format, rule, metric, threshold, table } = askedOf(request, ['table'])
     const job = requireMetric(await (await jobReader(request)).get(id), metric)
     const judgement = await inTurns(

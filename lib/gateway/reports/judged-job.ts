@@ -4,14 +4,14 @@ import { attemptsOf } from '#lib/protocol/job-plan.ts'
 import { judgedBy, metricsOf } from '#lib/protocol/metrics.ts'
 import type { CompareReport, ReportedJob } from '#lib/protocol/reports.ts'
 import type { JudgedAgent } from '#lib/statistics/figures.ts'
-import { Refusal } from '../http/answer.ts'
+import { HttpError } from '../http/handle-request.ts'
 
 /** The job with the scores of a metric. Throws 400 where it has none of that name. */
 export const requireMetric = (job: BenchmarkJob, metric: string | undefined): BenchmarkJob => {
   const metrics = metricsOf(job)
   if (metric === undefined || metrics.includes(metric)) return judgedBy(job, metric)
   const known = metrics.length === 0 ? 'it reports none' : `it reports ${metrics.slice(0, 20).join(', ')}`
-  throw new Refusal('invalid_argument', `${job.name} has no metric ${metric}: ${known}`, { field: 'metric' })
+  throw new HttpError('invalid_argument', `${job.name} has no metric ${metric}: ${known}`, { field: 'metric' })
 }
 
 /** The metric that all of these jobs are judged by, and those that all of them have. */

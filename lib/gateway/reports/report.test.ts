@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { wrongKeysPerMinute } from '#lib/connections/wrong-key-limit.ts'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
+import { wrongKeysPerMinute } from '#lib/limits/wrong-key-limit.ts'
 import type { CompareReport, Report } from '#lib/protocol/reports.ts'
 import { agent, createJob, makeScenarios, untilEnded } from '#lib/service/testing/jobs.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 
 /** An agent that answers scenario i with the i-th score; what is no number it does not answer in time. */
-const answering = (name: string, scores: readonly (number | 'late')[]) =>
+const handleRequest = (name: string, scores: readonly (number | 'late')[]) =>
   agent(
     name,
     `case $(<"$HARBOR_INSTRUCTION_FILE") in
@@ -31,10 +31,10 @@ beforeAll(async () => {
   const queued = await createJob(service.client, {
     type: 'scenarios',
     scenario_ids,
-    agent_configs: [answering('A', a), answering('B', b), answering('C', ['late', ...b.slice(1)])],
+    agent_configs: [handleRequest('A', a), handleRequest('B', b), handleRequest('C', ['late', ...b.slice(1)])],
     orchestrator_config: { n_concurrent_trials: 8 },
   })
-  const changed = answering('A', [1, 1, 0, 0.5, 0.25, 0.75, ...a.slice(6)])
+  const changed = handleRequest('A', [1, 1, 0, 0.5, 0.25, 0.75, ...a.slice(6)])
   const other = await createJob(service.client, {
     type: 'scenarios',
     scenario_ids: scenario_ids.slice(0, 9),

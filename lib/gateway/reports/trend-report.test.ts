@@ -8,7 +8,7 @@ import { startConsole, type TestConsole } from '../testing.ts'
 import { isOnDataSetOf } from './data-set.ts'
 
 /** An agent that answers scenario i with the i-th score. */
-const answering = (name: string, scores: string, more: object = {}) =>
+const handleRequest = (name: string, scores: string, more: object = {}) =>
   agent(
     name,
     `case $(<"$HARBOR_INSTRUCTION_FILE") in
@@ -34,15 +34,15 @@ beforeAll(async () => {
     return untilEnded(service.client, id)
   }
   jobs = [
-    await run(scenario_ids, [answering('solver', '1 1 1 1 1 1 1 0'), answering('other', '0 0 0 0 0 0 0 0')]),
+    await run(scenario_ids, [handleRequest('solver', '1 1 1 1 1 1 1 0'), handleRequest('other', '0 0 0 0 0 0 0 0')]),
     // Better by one half at the last.
-    await run(scenario_ids, [answering('solver', '1 1 1 1 1 1 1 0.5')]),
-    await run(others, [answering('solver', '0')]),
+    await run(scenario_ids, [handleRequest('solver', '1 1 1 1 1 1 1 0.5')]),
+    await run(others, [handleRequest('solver', '0')]),
     // Worse at seven of eight, all by the same.
-    await run(scenario_ids, [answering('solver', '0 0 0 0 0 0 0 0.5')]),
+    await run(scenario_ids, [handleRequest('solver', '0 0 0 0 0 0 0 0.5')]),
     // Without the last two scenarios, and a little worse: one that had 0 has 1, and two have nothing.
-    await run(scenario_ids.slice(0, 6), [answering('solver', '0 0 0 0 0 0')]),
-    await run(scenario_ids, [answering('solver', '1 0 0 0 0 0 1 0', { timeout_seconds: 60 })]),
+    await run(scenario_ids.slice(0, 6), [handleRequest('solver', '0 0 0 0 0 0')]),
+    await run(scenario_ids, [handleRequest('solver', '1 0 0 0 0 0 1 0', { timeout_seconds: 60 })]),
   ]
 }, 180_000)
 afterAll(async () => {

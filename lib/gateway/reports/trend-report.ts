@@ -5,7 +5,7 @@ import type { TrendPoint, TrendReport } from '#lib/protocol/reports.ts'
 import { comparing } from '#lib/statistics/comparison.ts'
 import type { AgentIdentity, ExcludedScenario } from '#lib/statistics/figures.ts'
 import { countedScore } from '#lib/statistics/tallies.ts'
-import { answering, Refusal } from '../http/answer.ts'
+import { HttpError, handleRequest } from '../http/handle-request.ts'
 import { askedOf } from './asked.ts'
 import { inTurns, type JobReader, jobReader } from './caller.ts'
 import { isOnDataSetOf } from './data-set.ts'
@@ -27,11 +27,11 @@ const [usualPoints, mostPoints] = [10, 50]
  * `metric` and `threshold` as for one job. Jobs without that metric are left out.
  */
 export const trendReport = (request: Request): Promise<Response> =>
-  answering(request, async () => {
+  handleRequest(request, async () => {
     const { format, rule, metric, threshold, of } = askedOf(request, ['job', 'agent', 'model', 'last'])
     const last = askedPoints(of('last'))
     const given = of('job')
-    if (!given) throw new Refusal('invalid_argument', 'job must be the id of a job on the data set', { field: 'job' })
+    if (!given) throw new HttpError('invalid_argument', 'job must be the id of a job on the data set', { field: 'job' })
     const reader = await jobReader(request)
     const anchor = requireMetric(await reader.get(given), metric)
     const agent = chosenAgent(anchor, of('agent'), of('model'))
@@ -95,7 +95,7 @@ const askedPoints = (given: string | undefined): number => {
   if (given === undefined) return usualPoints
   const points = /^\d{1,3}$/.test(given) ? Number(given) : 0
   if (points < 1 || points > mostPoints)
-    throw new Refusal('invalid_argument', `last must be a whole number from 1 to ${mostPoints}`, { field: 'last' })
+    throw new HttpError('invalid_argument', `last must be a whole number from 1 to ${mostPoints}`, { field: 'last' })
   return points
 }
 
@@ -108,7 +108,9 @@ const chosenAgent = (job: BenchmarkJob, name: string | undefined, model: string 
   )
   if (chosen) return chosen
   if (name === undefined)
-    throw new Refusal('invalid_argument', 'agent must be given: the job tells no agent of its own', { field: 'agent' })
+    throw new HttpError('invalid_argument', 'agent must be given: the job tells no agent of its own', {
+      field: 'agent',
+    })
   return { agent_name: name, model_name: model || null }
 }
 

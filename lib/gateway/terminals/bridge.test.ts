@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { terminalClose } from '#lib/protocol/terminals.ts'
 import type { TestService } from '#lib/service/testing/service.ts'
-import { ptyBaseUrl } from '../http/upstream.ts'
-import { endStreams } from '../registry.ts'
+import { endStreams } from '../registry/registry.ts'
 import type { TestConsole } from '../testing.ts'
+import { ptyBaseUrl } from '../upstream/client.ts'
 import { startTerminals, TestPage, until } from './testing.ts'
 
 let service: TestService

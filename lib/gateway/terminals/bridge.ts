@@ -5,12 +5,12 @@ import { parseQuery } from '#lib/contract/query-string.ts'
 import { defaultSize, SizeQuery } from '#lib/contract/terminals.ts'
 import { terminalClose } from '#lib/protocol/terminals.ts'
 import { requireSignedIn } from '../accounts/session-cookie.ts'
-import type { SignedIn } from '../accounts/signed-in.ts'
-import { Refusal } from '../http/answer.ts'
-import { browserOf } from '../http/browser-name.ts'
-import type { AskedSocket, SocketRoute } from '../http/upgrades.ts'
-import { clientFor } from '../http/upstream.ts'
-import { type OpenTerminal, registry, trackStream } from '../registry.ts'
+import type { Session } from '../accounts/types.ts'
+import { browserName } from '../http/browser-name.ts'
+import { HttpError } from '../http/handle-request.ts'
+import type { SocketRequest, SocketRoute } from '../http/upgrades.ts'
+import { type OpenTerminal, registry, trackStream } from '../registry/registry.ts'
+import { clientFor } from '../upstream/client.ts'
 import { followed } from './follow.ts'
 import { keyOf, terminalsOf } from './held.ts'
 import { SharedTerminal } from './shared-terminal.ts'
@@ -34,7 +34,7 @@ type Enter = (viewerOf: (opening: ViewerOpening) => Viewer) => void
 
 const entering = (enter: Enter) => (page: WebSocket) => enter((opening) => new Viewer(page, opening))
 
-const admitFollower = async (asked: AskedSocket): Promise<Enter> => {
+const admitFollower = async (asked: SocketRequest): Promise<Enter> => {
   const terminal = await followed(asked.match[1] ?? '', asked.address)
   const opening = openingOf(asked, undefined)
   if (terminal.viewersOf('followers') >= maxFollowers)
@@ -42,11 +42,11 @@ const admitFollower = async (asked: AskedSocket): Promise<Enter> => {
   return (viewerOf) => terminal.join(viewerOf(opening))
 }
 
-const admitSignedIn = async (asked: AskedSocket): Promise<Enter> => {
+const admitSignedIn = async (asked: SocketRequest): Promise<Enter> => {
   const signedIn = await requireSignedIn(asked.header)
   const [, devboxId = '', name = ''] = asked.match
   if (!/^[A-Za-z0-9_-]+$/.test(devboxId) || !/^[A-Za-z0-9_-]+$/.test(name) || `${devboxId}-${name}`.length > 256)
-    throw new Refusal(
+    throw new HttpError(
       'invalid_argument',
       'A devbox id and a terminal name hold ASCII letters, digits, - and _, together at most 255',
     )
@@ -104,18 +104,18 @@ const OpeningQuery = z.object({
   ack: z.optional(z.literal('1', 'must be 1 or left out')),
 })
 
-const openingOf = ({ search, header, address }: AskedSocket, signedIn: SignedIn | undefined): ViewerOpening => {
+const openingOf = ({ search, header, address }: SocketRequest, signedIn: Session | undefined): ViewerOpening => {
   const size = parseQuery(SizeQuery, search)
   const rest = parseQuery(OpeningQuery, search)
   if (!size.ok || !rest.ok) {
     const [problem] = [...(size.ok ? [] : size.problems), ...(rest.ok ? [] : rest.problems)]
     const field = problem?.field ?? 'cols'
-    throw new Refusal('invalid_argument', `${field} ${problem?.message}`, { field })
+    throw new HttpError('invalid_argument', `${field} ${problem?.message}`, { field })
   }
   const { client, epoch, since, scrollback, role, ack } = rest.value
   return {
     signedIn,
-    browser: browserOf(header('user-agent') ?? ''),
+    browser: browserName(header('user-agent') ?? ''),
     address,
     client,
     epoch,

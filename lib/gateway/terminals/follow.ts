@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { answering, json, Refusal } from '../http/answer.ts'
+import { HttpError, handleRequest, json } from '../http/handle-request.ts'
 import { requireSameOrigin } from '../http/origin.ts'
-import { countWrongKey } from '../http/wrong-keys.ts'
-import { type OpenTerminal, registry, type TrackedSession, trackStream } from '../registry.ts'
+import { countWrongKey } from '../limits/wrong-keys.ts'
+import { type OpenTerminal, registry, type TrackedSession, trackStream } from '../registry/registry.ts'
 
 // Unspecified: how long a link lasts. Half a day, unless the terminal ends or its maker signs out before.
 const lifeMs = 12 * 60 * 60_000
@@ -41,12 +41,12 @@ export const followed = async (token: string, client: string): Promise<OpenTermi
   const terminal = registry().followLinks.get(digest(token))
   if (terminal) return terminal
   await countWrongKey(client, 'Too many wrong links')
-  throw new Refusal('not_found', 'This link has ended, or never was one')
+  throw new HttpError('not_found', 'This link has ended, or never was one')
 }
 
 /** `GET /api/follow/{token}`: what the link shows, for a visitor who has not signed in. */
 export const followView = (request: Request, token: string): Promise<Response> =>
-  answering(request, async () => {
+  handleRequest(request, async () => {
     const header = (name: string) => request.headers.get(name)
     requireSameOrigin(header, 'read')
     const { held } = await followed(token, header('x-devdeck-client') ?? 'unknown')

@@ -1,8 +1,8 @@
 import type { HeldTerminal } from '#lib/protocol/terminals.ts'
-import { callerOf } from '../accounts/session-cookie.ts'
-import { type Actor, actorOf, writingDown } from '../activity/activity.ts'
-import { answering, json, Refusal } from '../http/answer.ts'
-import { type OpenTerminal, registry } from '../registry.ts'
+import { requireCaller } from '../accounts/session-cookie.ts'
+import { type Actor, actorOf, withActivityRecord } from '../activity/activity.ts'
+import { HttpError, handleRequest, json } from '../http/handle-request.ts'
+import { type OpenTerminal, registry } from '../registry/registry.ts'
 
 /** No id holds a space, so keys are unambiguous. */
 export const keyOf = (accountId: string, devboxId: string, name: string): string => `${accountId} ${devboxId} ${name}`
@@ -12,8 +12,8 @@ export const terminalsOf = (accountId: string): OpenTerminal[] =>
 
 /** `GET /api/terminals/{devbox_id}`: the terminals of a devbox that the console holds open for the account. */
 export const listTerminals = (request: Request, devboxId: string): Promise<Response> =>
-  answering(request, async () => {
-    const { account } = await callerOf(request, 'read')
+  handleRequest(request, async () => {
+    const { account } = await requireCaller(request, 'read')
     const terminals: HeldTerminal[] = terminalsOf(account.id)
       .filter((terminal) => terminal.devboxId === devboxId)
       .map(({ held }) => held)
@@ -22,10 +22,10 @@ export const listTerminals = (request: Request, devboxId: string): Promise<Respo
 
 /** `DELETE /api/terminals/{devbox_id}/{name}`: ends the shell. */
 export const closeTerminal = (request: Request, devboxId: string, name: string): Promise<Response> =>
-  answering(request, async () => {
-    const session = await callerOf(request, 'write')
+  handleRequest(request, async () => {
+    const session = await requireCaller(request, 'write')
     const terminal = registry().terminals.get(keyOf(session.account.id, devboxId, name))
-    if (!terminal) throw new Refusal('not_found', `The console holds no terminal ${name} of ${devboxId} open`)
+    if (!terminal) throw new HttpError('not_found', `The console holds no terminal ${name} of ${devboxId} open`)
     return endShell(
       terminal,
       actorOf(session, (header) => request.headers.get(header)),
@@ -34,11 +34,12 @@ export const closeTerminal = (request: Request, devboxId: string, name: string):
 
 /** Ends the shell for somebody who asked for it, which is written down. */
 export const endShell = (terminal: OpenTerminal, actor: Actor): Promise<Response> =>
-  writingDown(
+  withActivityRecord(
     actor,
     { operation: 'terminals.end', subject: `${terminal.devboxId}/${terminal.held.name}` },
     async () => {
-      if (!(await terminal.close())) throw new Refusal('unavailable', 'The service could not be told to end the shell')
+      if (!(await terminal.close()))
+        throw new HttpError('unavailable', 'The service could not be told to end the shell')
       return new Response(null, { status: 204, headers: { 'cache-control': 'no-store' } })
     },
   )

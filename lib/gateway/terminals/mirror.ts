@@ -5,7 +5,7 @@ import { ScreenWriter } from '#lib/terminal/serialize/screen.ts'
 import { incompleteTail, WholeCharacters } from '#lib/terminal/xterm/characters.ts'
 import { openXterm } from '#lib/terminal/xterm/headless.ts'
 import type { Core } from '#lib/terminal/xterm/internals.ts'
-import { awaitTurn, othersWait } from '../turns.ts'
+import { hasOtherWaiters, scheduleTurn } from '../limits/fair-scheduler.ts'
 import { Allowance } from './allowance.ts'
 import { CommandMarks } from './marks.ts'
 
@@ -146,12 +146,12 @@ export class TerminalMirror {
     // xterm's own queue is not used: its timer waits a millisecond at least, and nothing could catch what it throws.
     if (this.#steps.length === 0 || this.#isWaiting) return
     this.#isWaiting = true
-    awaitTurn(this.#options.account ?? '', () => this.#turn())
+    scheduleTurn(this.#options.account ?? '', () => this.#turn())
   }
 
   #turn(): void {
     this.#isWaiting = false
-    const end = performance.now() + (othersWait() ? sharedTurnMs : turnMs)
+    const end = performance.now() + (hasOtherWaiters() ? sharedTurnMs : turnMs)
     let taken = 0
     try {
       for (let now = 0; now < end && taken < this.#steps.length; now = performance.now()) {

@@ -1,5 +1,5 @@
 import type { TerminalNotice } from '#lib/protocol/terminals.ts'
-import { Refusal } from '../http/answer.ts'
+import { HttpError } from '../http/handle-request.ts'
 import { TerminalRecording } from './recording.ts'
 import type { ShellOutput } from './shell-output.ts'
 import type { Size } from './size-keeper.ts'
@@ -90,7 +90,7 @@ export class RecordingTap {
       })
       changed(this.notice)
     } catch (error) {
-      const isRefused = error instanceof Refusal
+      const isRefused = error instanceof HttpError
       if (!isRefused) console.error('A recording could not be started:', error)
       changed({ t: 'recording', id: null, message: isRefused ? error.message : 'The recording could not be started' })
     } finally {

@@ -4,9 +4,9 @@ import { mkdir, open, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
 import { maxRecordingBytes, maxRecordings, type Recording } from '#lib/protocol/recordings.ts'
-import { Refusal } from '../http/answer.ts'
-import { serviceIdentity } from '../http/upstream.ts'
-import { registry } from '../registry.ts'
+import { HttpError } from '../http/handle-request.ts'
+import { registry } from '../registry/registry.ts'
+import { serviceIdentity } from '../upstream/client.ts'
 
 /** A recording ends when this much waits for the disk. */
 const maxWaitingBytes = 16 * 1024 * 1024
@@ -55,7 +55,7 @@ export class TerminalRecording {
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 })
       if ((await idsIn(folder)).length >= maxRecordings)
-        throw new Refusal('rate_limited', `There are ${maxRecordings} recordings already; delete some`)
+        throw new HttpError('rate_limited', `There are ${maxRecordings} recordings already; delete some`)
       const handle = await open(join(folder, id + suffix), 'wx', 0o600)
       return new TerminalRecording(id, handle.createWriteStream(), {
         version: 2,
@@ -67,8 +67,8 @@ export class TerminalRecording {
         devdeck: { devbox_id, devbox_name, terminal: name, start_time_ms: Date.now() },
       })
     } catch (error) {
-      if (error instanceof Refusal) throw error
-      throw new Refusal('unavailable', `The recording cannot be written: ${(error as Error).message}`)
+      if (error instanceof HttpError) throw error
+      throw new HttpError('unavailable', `The recording cannot be written: ${(error as Error).message}`)
     }
   }
 
@@ -173,7 +173,7 @@ const idsIn = async (folder: string): Promise<string[]> => {
 
 /** The path of a recording. Its id is checked; the file may not exist. */
 export const recordingFile = (accountId: string, id: string): string => {
-  if (!idPattern.test(id)) throw new Refusal('not_found', 'There is no such recording')
+  if (!idPattern.test(id)) throw new HttpError('not_found', 'There is no such recording')
   return join(folderOf(accountId), id + suffix)
 }
 

@@ -2,26 +2,26 @@ import { createReadStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import type { RecordingList } from '#lib/protocol/recordings.ts'
-import { callerOf } from '../accounts/session-cookie.ts'
-import { actorOf, writingDown } from '../activity/activity.ts'
-import { answering, json, Refusal } from '../http/answer.ts'
-import { registry } from '../registry.ts'
+import { requireCaller } from '../accounts/session-cookie.ts'
+import { actorOf, withActivityRecord } from '../activity/activity.ts'
+import { HttpError, handleRequest, json } from '../http/handle-request.ts'
+import { registry } from '../registry/registry.ts'
 import { readRecording, recordingFile, recordingsOf } from './recording.ts'
 
 /** `GET /api/recordings`: newest first, all of them. */
 export const listRecordings = (request: Request): Promise<Response> =>
-  answering(request, async () => {
-    const { account } = await callerOf(request, 'read')
+  handleRequest(request, async () => {
+    const { account } = await requireCaller(request, 'read')
     return json({ recordings: await recordingsOf(account.id) } satisfies RecordingList)
   })
 
 /** `GET /api/recordings/{id}`: the file, or with `?view=summary` what the list says of it. */
 export const getRecording = (request: Request, id: string): Promise<Response> =>
-  answering(request, async () => {
-    const { account } = await callerOf(request, 'read')
+  handleRequest(request, async () => {
+    const { account } = await requireCaller(request, 'read')
     const file = recordingFile(account.id, id)
     const found = await readRecording(file, id)
-    if (!found) throw new Refusal('not_found', `There is no recording ${id}`)
+    if (!found) throw new HttpError('not_found', `There is no recording ${id}`)
     if (new URL(request.url).searchParams.get('view') === 'summary') return json(found)
     // A recording that is being written grows meanwhile; the answer ends where its length was read.
     const stream = found.size_bytes === 0 ? Readable.from([]) : createReadStream(file, { end: found.size_bytes - 1 })
@@ -38,14 +38,14 @@ export const getRecording = (request: Request, id: string): Promise<Response> =>
 
 /** `DELETE /api/recordings/{id}` */
 export const deleteRecording = (request: Request, id: string): Promise<Response> =>
-  answering(request, async () => {
-    const session = await callerOf(request, 'write')
+  handleRequest(request, async () => {
+    const session = await requireCaller(request, 'write')
     const actor = actorOf(session, (name) => request.headers.get(name))
-    return writingDown(actor, { operation: 'recordings.delete', subject: id }, async () => {
+    return withActivityRecord(actor, { operation: 'recordings.delete', subject: id }, async () => {
       const file = recordingFile(session.account.id, id)
-      if (!(await readRecording(file, id))) throw new Refusal('not_found', `There is no recording ${id}`)
+      if (!(await readRecording(file, id))) throw new HttpError('not_found', `There is no recording ${id}`)
       if (registry().liveRecordings.has(id))
-        throw new Refusal('conflict', 'The recording is being written: stop it in its terminal first')
+        throw new HttpError('conflict', 'The recording is being written: stop it in its terminal first')
       await rm(file, { force: true })
       return json({})
     })

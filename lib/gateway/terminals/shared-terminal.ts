@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { ApiError } from '#lib/client/api-error.ts'
 import type { PtyControl } from '#lib/contract/terminals.ts'
 import { type HeldTerminal, type TerminalNotice, terminalClose } from '#lib/protocol/terminals.ts'
-import type { SignedIn } from '../accounts/signed-in.ts'
-import { clientFor } from '../http/upstream.ts'
-import { type OpenTerminal, registry, trackStream } from '../registry.ts'
+import type { Session } from '../accounts/types.ts'
+import { type OpenTerminal, registry, trackStream } from '../registry/registry.ts'
+import { clientFor } from '../upstream/client.ts'
 import { FollowLink } from './follow.ts'
 import { endShell } from './held.ts'
 import { People } from './people.ts'
@@ -30,7 +30,7 @@ const staleMs = 5_000
 const nameTimeoutMs = 2_000
 
 interface Opening {
-  signedIn: SignedIn
+  signedIn: Session
   devboxId: string
   name: string
   size: Size
@@ -54,7 +54,7 @@ export class SharedTerminal implements OpenTerminal {
   readonly #size: SizeKeeper
   readonly #recording: RecordingTap
   #follow: FollowLink | undefined
-  #signedIn: SignedIn
+  #signedIn: Session
   #untrack: () => void
   /** The mirror has parsed what the service replayed, so pages may be shown its screen. */
   #isSettled = false

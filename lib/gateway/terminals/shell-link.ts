@@ -3,7 +3,7 @@ import type { RawData, WebSocket } from 'ws'
 import { backoffMs } from '#lib/client/backoff.ts'
 import { type PtyControl, shellEndedCode } from '#lib/contract/terminals.ts'
 import { type ShellInput, terminalClose } from '#lib/protocol/terminals.ts'
-import { closeSoon, watchForDeath } from '../http/sockets.ts'
+import { closeWithTimeout, terminateWhenDead } from '../http/sockets.ts'
 import type { Size } from './size-keeper.ts'
 import { type Attached, attach, Ending, endingOf, isHeld, isUnavailable } from './upstream.ts'
 
@@ -139,7 +139,7 @@ export class ShellLink {
     const socket = this.#attached?.socket
     // What is typed or asked from now on waits for the next connection instead of being lost with this one.
     this.#attached = undefined
-    if (socket) closeSoon(socket)
+    if (socket) closeWithTimeout(socket)
   }
 
   wake(): void {
@@ -233,7 +233,7 @@ export class ShellLink {
     for (let hangUps = 0, cuts = 0; ; ) {
       const attached = await this.#attach()
       if (this.#isResting) {
-        closeSoon(attached.socket)
+        closeWithTimeout(attached.socket)
         return undefined
       }
       const { code, reason, moved } = await this.#serve(attached)
@@ -277,8 +277,8 @@ export class ShellLink {
   #serve(attached: Attached): Promise<{ code: number; reason: string; moved: boolean }> {
     const { socket } = attached
     const { promise, resolve } = Promise.withResolvers<{ code: number; reason: string; moved: boolean }>()
-    watchForDeath(socket)
-    const hangUp = () => closeSoon(socket)
+    terminateWhenDead(socket)
+    const hangUp = () => closeWithTimeout(socket)
     this.#gone.signal.addEventListener('abort', hangUp, { once: true })
     const measuring = setInterval(() => this.#measure(socket), roundTripEveryMs)
     let moved = false

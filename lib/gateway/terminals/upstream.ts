@@ -7,8 +7,8 @@ import { createClient } from '#lib/client/client.ts'
 import type { PtyTunnel } from '#lib/contract/devboxes.ts'
 import { inputOffsetHeader, outputOffsetHeader, type PtyControl, shellIdHeader } from '#lib/contract/terminals.ts'
 import { terminalClose } from '#lib/protocol/terminals.ts'
-import { bearer, clientFor, ptyBaseUrl } from '../http/upstream.ts'
-import { registry } from '../registry.ts'
+import { registry } from '../registry/registry.ts'
+import { bearer, clientFor, ptyBaseUrl } from '../upstream/client.ts'
 import type { Size } from './size-keeper.ts'
 
 /** A replayed screen comes in one frame, which the service limits. */

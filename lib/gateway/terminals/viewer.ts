@@ -4,8 +4,8 @@ import * as z from 'zod/mini'
 import { maxCells } from '#lib/contract/terminal-limits.ts'
 import { terminalSignals } from '#lib/contract/terminals.ts'
 import type { TerminalMark, TerminalNotice, TerminalViewer } from '#lib/protocol/terminals.ts'
-import type { SignedIn } from '../accounts/signed-in.ts'
-import { closeSoon, hangUpMs, heard, parseJson, watchForDeath } from '../http/sockets.ts'
+import type { Session } from '../accounts/types.ts'
+import { closeWithTimeout, hangUpMs, heard, parseJson, terminateWhenDead } from '../http/sockets.ts'
 import { Allowance } from './allowance.ts'
 import type { Size } from './size-keeper.ts'
 
@@ -50,7 +50,7 @@ interface ViewerEvents {
 
 export interface ViewerOpening {
   /** Undefined for a visitor who came by a link and may only look. */
-  signedIn: SignedIn | undefined
+  signedIn: Session | undefined
   /** The browser and system of the page, in words. */
   browser: string
   /** From where the console was called. */
@@ -102,7 +102,7 @@ export class Viewer {
       since_ms: Date.now(),
       follower: opening.signedIn === undefined,
     }
-    watchForDeath(socket)
+    terminateWhenDead(socket)
     socket.on('message', (data: RawData, isBinary: boolean) => this.#message(data as Buffer, isBinary))
     socket.on('error', () => socket.terminate())
     socket.once('close', () => {
@@ -229,7 +229,7 @@ export class Viewer {
   }
 
   close(code: number, reason: string, withinMs = hangUpMs): void {
-    closeSoon(this.#socket, code, reason, withinMs)
+    closeWithTimeout(this.#socket, code, reason, withinMs)
   }
 
   fail({ closeCode, code, message }: { closeCode: number; code: string; message: string }): void {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { wrongKeysPerMinute } from '#lib/connections/wrong-key-limit.ts'
+import { wrongKeysPerMinute } from '#lib/limits/wrong-key-limit.ts'
 import { sendRaw, startService, type TestService } from '#lib/service/testing/service.ts'
 
 let service: TestService

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { createWrongKeyLimit } from '#lib/connections/wrong-key-limit.ts'
 import type { Endpoint } from '#lib/contract/endpoint.ts'
+import { createWrongKeyLimit } from '#lib/limits/wrong-key-limit.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import { digestOf } from '#lib/service/store/keys.ts'
 import type { Match } from './router.ts'

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createHttp2Server, type Http2Session } from 'node:http2'
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { carries } from '#lib/connections/connection-limit.ts'
+import { carries } from '#lib/limits/connection-limit.ts'
 import { createConnectionLimit } from './connection-limit.ts'
 import type { Upgrades } from './upgrade.ts'
 

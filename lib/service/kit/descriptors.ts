@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs'
-import { openFilesLimit, spareFiles } from '#lib/connections/connection-limit.ts'
+import { openFilesLimit, spareFiles } from '#lib/limits/connection-limit.ts'
 
 /** A running devbox holds about five; one that starts has up to three more. */
 const perDevbox = 8

@@ -14,7 +14,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { minKeyLength } from '#lib/connections/wrong-key-limit.ts'
+import { minKeyLength } from '#lib/limits/wrong-key-limit.ts'
 import { StartError } from '#lib/service/kit/errors.ts'
 import { processStat } from '#lib/service/kit/proc.ts'
 import { newApiKey } from './keys.ts'

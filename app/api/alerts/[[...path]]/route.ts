@@ -1,7 +1,7 @@
-import { answerAlerts } from '#lib/gateway/alerts/alerts.ts'
+import { handleAlerts } from '#lib/gateway/alerts/routes.ts'
 
 export const dynamic = 'force-dynamic'
 
-export const GET = (request: Request) => answerAlerts(request)
-export const POST = (request: Request) => answerAlerts(request)
-export const DELETE = (request: Request) => answerAlerts(request)
+export const GET = (request: Request) => handleAlerts(request)
+export const POST = (request: Request) => handleAlerts(request)
+export const DELETE = (request: Request) => handleAlerts(request)

@@ -1,5 +1,5 @@
-import { liveNow } from '#lib/gateway/live/live-now.ts'
+import { liveSnapshot } from '#lib/gateway/live/live-snapshot.ts'
 
 export const dynamic = 'force-dynamic'
 
-export const GET = (request: Request) => liveNow(request)
+export const GET = (request: Request) => liveSnapshot(request)

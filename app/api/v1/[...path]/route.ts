@@ -1,4 +1,4 @@
-import { proxy } from '#lib/gateway/http/proxy.ts'
+import { proxy } from '#lib/gateway/proxy/proxy.ts'
 
 export const dynamic = 'force-dynamic'
 

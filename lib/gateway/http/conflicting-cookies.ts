@@ -1,0 +1,65 @@
+import type { Duplex } from 'node:stream'
+import { cookieName, cookieValues } from '../accounts/session-cookie.ts'
+import type { ReadHeader } from './origin.ts'
+import { endSocket } from './sockets.ts'
+
+/** More than a browser keeps for one host. Next takes seconds for thousands, as it copies all of them for each. */
+const mostCookies = 200
+
+/**
+ * Cookies do not differ by port, so any server of this host can plant them: a second one of our name, or so many that
+ * no request fits. A browser that has them is told so on a page, which also clears them.
+ */
+export const hasConflictingCookies = (header: ReadHeader): boolean => {
+  const count = (header('cookie') ?? '').split(';').length
+  return count > mostCookies || cookieValues(header, cookieName(header)).length > 1
+}
+
+/** Clears the cookies of this host; those of our name also where a browser does not know how to clear all. */
+export const clearingHeaders = (header: ReadHeader, path: string): [string, string | string[]][] => {
+  const parts = path.split('?', 1)[0]?.split('/').slice(1, 12).filter(Boolean) ?? []
+  const folders = ['/', ...parts.map((_, i) => `/${parts.slice(0, i + 1).join('/')}`)]
+  const safe = folders.filter((folder) => /^[\w/%.~-]+$/.test(folder))
+  const name = cookieName(header)
+  const both = safe.flatMap((folder) => (folder === '/' ? [folder] : [folder, `${folder}/`]))
+  return [
+    ['clear-site-data', '"cookies"'],
+    ['set-cookie', both.map((at) => `${name}=; Path=${at}; Max-Age=0${name.startsWith('__Host-') ? '; Secure' : ''}`)],
+  ]
+}
+
+export const troubleTitle = 'The cookies of this console were in the way'
+export const troubleText =
+  'Another server on this host has set cookies that made it impossible to tell whose this browser is. They have been cleared: load the page again, and sign in.'
+
+/** A page without scripts, readable in both themes. */
+export const troublePage = (): string =>
+  `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Cookies cleared · Devdeck</title><style>:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:34rem;margin:15vh auto;padding:0 1rem}</style></head><body><main><h1>${troubleTitle}</h1><p role="alert">${troubleText}</p><p><a href="/">Go to the overview</a></p></main></body></html>`
+
+/**
+ * For `clientError` of the server. Headers that do not fit get an answer that clears the cookies, if those are what
+ * made them long: an address may be as long, and whoever links to it must not sign anybody out.
+ */
+export const onClientError = (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: Duplex): void => {
+  if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
+  const isTooLong = error.code === 'HPE_HEADER_OVERFLOW'
+  const status = isTooLong
+    ? '431 Request Header Fields Too Large'
+    : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+      ? '408 Request Timeout'
+      : '400 Bad Request'
+  const clears = isTooLong && isOfCookies(String(error.rawPacket?.toString('latin1') ?? ''))
+  const body = clears ? troublePage() : ''
+  endSocket(
+    socket,
+    `HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: ${Buffer.byteLength(body)}\r\ncache-control: no-store\r\nx-content-type-options: nosniff\r\nx-frame-options: DENY\r\n` +
+      `${clears ? `content-type: text/html; charset=utf-8\r\ncontent-security-policy: default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'\r\nclear-site-data: "cookies"\r\n` : ''}\r\n${body}`,
+  )
+}
+
+/** An address has neither spaces nor cookies in it. */
+const isOfCookies = (packet: string): boolean => {
+  const cookies =
+    packet.split('\r\n').find((line) => /^cookie:/i.test(line)) ?? packet.slice(packet.lastIndexOf('\n') + 1)
+  return cookies.length > 4096 && /; ?[^\s;=]+=/.test(cookies) && !/^\w+ \S{4096}/.test(packet)
+}

@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto'
+import type { ErrorBody } from '#lib/contract/common.ts'
+import { type ErrorCode, errorStatus } from '#lib/contract/errors.ts'
+
+/** Thrown by gateway code to refuse a request; `handleRequest` turns it into the one error shape. */
+export class HttpError extends Error {
+  override readonly name = 'HttpError'
+  readonly code: ErrorCode
+  readonly field: string | undefined
+  readonly retryAfterSeconds: number | undefined
+  readonly headers: Record<string, string>
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    details: { field?: string; retryAfterSeconds?: number; headers?: Record<string, string> } = {},
+  ) {
+    super(message)
+    this.code = code
+    this.field = details.field
+    this.retryAfterSeconds = details.retryAfterSeconds
+    this.headers = details.headers ?? {}
+  }
+}
+
+const saneRequestId = /^[\w.:-]{1,128}$/
+
+/** The caller's own id for the request when it is a plain word, else a new one. */
+export const requestIdOf = (headers: Headers): string => {
+  const given = headers.get('x-request-id')
+  return given && saneRequestId.test(given) ? given : randomUUID()
+}
+
+export const errorBody = ({ code, message, field }: HttpError, requestId: string): ErrorBody => ({
+  code,
+  message,
+  request_id: requestId,
+  ...(field === undefined ? {} : { field }),
+})
+
+/** Answers a request by `answer`, or by what it throws. Nothing of an unexpected error but its request id gets out. */
+export const handleRequest = async (
+  request: Request,
+  answer: (requestId: string) => Promise<Response>,
+): Promise<Response> => {
+  const requestId = requestIdOf(request.headers)
+  try {
+    return await answer(requestId)
+  } catch (error) {
+    const refusal =
+      error instanceof HttpError ? error : new HttpError('internal', 'The console failed to answer; its log has more')
+    if (refusal !== error) console.error(`Request ${requestId} failed:`, error)
+    return json(errorBody(refusal, requestId), {
+      status: errorStatus[refusal.code],
+      headers: {
+        'x-request-id': requestId,
+        ...refusal.headers,
+        // The rest of the body is still on its way; nothing else can follow it on this connection.
+        ...(refusal.code === 'payload_too_large' ? { connection: 'close' } : {}),
+        ...(refusal.retryAfterSeconds === undefined ? {} : { 'retry-after': String(refusal.retryAfterSeconds) }),
+      },
+    })
+  }
+}
+
+/** JSON that no cache keeps. */
+export const json = (
+  body: unknown,
+  { status = 200, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
+): Response =>
+  new Response(JSON.stringify(body), {
+    status,
+    headers: {
+      'content-type': 'application/json',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      ...headers,
+    },
+  })
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const controlCharacter = /[\x00-\x1f\x7f]/
+export const hasControlCharacters = (text: string): boolean => controlCharacter.test(text)

@@ -1,0 +1,278 @@
+import { randomBytes } from 'node:crypto'
+import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http'
+import { parseAndValidateFlightRouterState } from 'next/dist/server/app-render/parse-and-validate-flight-router-state.js'
+import { errorStatus } from '#lib/contract/errors.ts'
+import { cookieName, cookieValues } from '../accounts/session-cookie.ts'
+import { registry } from '../registry/registry.ts'
+import { clientAddress } from './client-address.ts'
+import {
+  clearingHeaders,
+  hasConflictingCookies,
+  troublePage,
+  troubleText,
+  troubleTitle,
+} from './conflicting-cookies.ts'
+import { errorBody, HttpError, hasControlCharacters, requestIdOf } from './handle-request.ts'
+import { originOfHost, sameOriginPath } from './origin.ts'
+import { watchBody } from './stalled-body.ts'
+
+/**
+ * What happens to every request before Next sees it: refuse names that are not ours, paths that read differently
+ * before and after normalising, and server actions; set the security headers; pass on what only the socket knows.
+ * Answers and returns false when the request ends here.
+ */
+export const admit = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  { dev, acceptsForm }: { dev: boolean; acceptsForm: (method: string | undefined, url: string | undefined) => boolean },
+): boolean => {
+  const path = request.url ?? '/'
+  setSecurityHeaders(response)
+  try {
+    const origin = requireOwnHost(request)
+    if (isPublicHttps(origin)) response.setHeader('strict-transport-security', 'max-age=31536000')
+    requirePlainPath(path)
+    // The console has no server actions, so a request for one is an attack.
+    if (request.method === 'POST' && request.headers['next-action'] !== undefined)
+      throw new HttpError('not_found', 'There is nothing here')
+    setContentPolicy(request, response, { origin, path, dev })
+    requireMethod(request, path, dev)
+    requireRouterState(request)
+    // Before any of it is read: a form may be large, and Next would take it for a server action.
+    if (/^multipart\//i.test(request.headers['content-type'] ?? '') && !acceptsForm(request.method, path))
+      throw new HttpError('unsupported_media_type', 'No form is taken here')
+    const header = (name: string) => String(request.headers[name] ?? '')
+    if (isCrossSiteNavigation(request)) return sendReloadPage(response, path)
+    if (hasConflictingCookies(header)) return showTrouble(request, response, clearingHeaders(header, path))
+    // Next fails on an address that cannot be decoded; the not-found page is shown instead.
+    if (!canDecode(path)) request.url = notFoundPath
+  } catch (error) {
+    if (!(error instanceof HttpError)) throw error
+    refuse(request, response, error)
+    return false
+  }
+  request.headers['x-devdeck-path'] = path
+  request.headers['x-devdeck-client'] = clientAddress(request)
+  const { bodyStillMs: stillMs } = registry().config
+  watchBody(request, response, { stillMs, refuse: (refusal) => refuse(request, response, refusal) })
+  return true
+}
+
+/** Unspecified: a connection that asks so often before it is answered is cut. No browser or proxy asks ahead at all. */
+const maxPipelined = 8
+const pendingResponses = new WeakMap<object, ServerResponse[]>()
+
+/**
+ * Serves a request once those before it on its connection are answered. Node does not tell an answer that waits for
+ * another of the end of its connection, so it would hold its files open for ever.
+ */
+export const serializePipelinedRequests = (
+  { socket }: IncomingMessage,
+  response: ServerResponse,
+  serve: () => void,
+): void => {
+  const queue = pendingResponses.get(socket) ?? []
+  pendingResponses.set(socket, queue)
+  const before = queue.at(-1)
+  queue.push(response)
+  response.once('close', () => queue.shift())
+  if (!before) serve()
+  else if (queue.length > maxPipelined) socket.destroy()
+  else before.once('close', () => socket.destroyed || serve())
+}
+
+/** The origin the request was sent to. A page that made our address its own by DNS has another name in Host. */
+export const requireOwnHost = (request: IncomingMessage): string => {
+  const hosts = request.rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host')
+  if (hosts.length !== 1) throw new HttpError('invalid_argument', 'A request needs exactly one Host header')
+  const origin = originOfHost(request.headers.host)
+  if (origin === undefined)
+    throw new HttpError('forbidden', 'This console does not answer under that name; DEVDECK_ORIGIN lists more of them')
+  return origin
+}
+
+/** Unspecified: how many parameters an address may have. Next takes 40 s for 20,000 of one name, which fit in a header. */
+const mostParameters = 500
+
+/** Path segments are decoded after routing and dot segments are folded before it: neither may change what is meant. */
+const requirePlainPath = (url: string): void => {
+  const [path = ''] = url.split('?', 1)
+  if (!path.startsWith('/')) throw new HttpError('invalid_argument', 'The request target must be a path')
+  if (url.split('&').length > mostParameters)
+    throw new HttpError('invalid_argument', `The query must not have more than ${mostParameters} parameters`)
+  // Next would redirect to the address with a single slash.
+  if (path.includes('://')) throw new HttpError('not_found', 'There is nothing at this address')
+  if (path.includes('//')) throw new HttpError('invalid_argument', 'The path must not hold empty segments')
+  if (path !== '/api' && !path.toLowerCase().startsWith('/api/')) return
+  for (const segment of path.split('/')) {
+    const decoded = decodeSegment(segment)
+    if (decoded.split(/[/\\]/).some((part) => part === '.' || part === '..'))
+      throw new HttpError('invalid_argument', 'The path must not hold dot segments')
+    if (hasControlCharacters(decoded))
+      throw new HttpError('invalid_argument', 'The path must not hold control characters')
+  }
+}
+
+/** Next answers 500 to a page whose state it cannot read. */
+const requireRouterState = ({ headers }: IncomingMessage): void => {
+  try {
+    parseAndValidateFlightRouterState(headers['next-router-state-tree'])
+  } catch {
+    throw new HttpError('invalid_argument', 'The header next-router-state-tree cannot be read', {
+      field: 'next-router-state-tree',
+    })
+  }
+}
+
+/** Of the console's server. */
+export const serverOptions: ServerOptions = {
+  headersTimeout: 10_000,
+  // The whole of a request, so the largest upload over a slow line as well; one that stands still ends sooner.
+  requestTimeout: 3_600_000,
+  // Node checks this often for late requests, so that none stays half open for longer than 12 s.
+  connectionsCheckingInterval: 2_000,
+  // Room for the cookies of the other servers of a host, and for us to say when they are too many.
+  maxHeaderSize: 48 * 1024,
+}
+
+const pageMethods = ['GET', 'HEAD']
+/** Next fails on others. */
+const apiMethods = [...pageMethods, 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+const requireMethod = ({ method = '' }: IncomingMessage, path: string, dev: boolean): void => {
+  const isApi = path.startsWith('/api/')
+  const allowed = isApi ? apiMethods : pageMethods
+  // Next's own in development.
+  if (allowed.includes(method) || (dev && /^\/_{1,2}next/.test(path))) return
+  const what = isApi ? `Nothing here takes ${method}` : `A page takes GET or HEAD, not ${method}`
+  throw new HttpError('method_not_allowed', what, { headers: { allow: allowed.join(', ') } })
+}
+
+/** Returns false, as the request ends here. */
+const showTrouble = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  clearing: ReturnType<typeof clearingHeaders>,
+): false => {
+  for (const [name, value] of clearing) response.setHeader(name, value)
+  if (request.url?.startsWith('/api/')) {
+    refuse(request, response, new HttpError('invalid_argument', `${troubleTitle}. ${troubleText}`, { field: 'cookie' }))
+    return false
+  }
+  const headers = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store', connection: 'close' }
+  response.writeHead(400, headers).end(troublePage())
+  return false
+}
+
+/**
+ * Whether a page of another site, such as a chat, led a browser to a page of ours. It then keeps the session's cookie
+ * back, and who is signed in would be asked to sign in. Pages change nothing by being opened. The way back from a
+ * provider does, but only for who began it here, and it has to know whom that one is signed in as.
+ */
+const isCrossSiteNavigation = ({ method, url = '', headers }: IncomingMessage): boolean =>
+  method === 'GET' &&
+  headers['sec-fetch-mode'] === 'navigate' &&
+  headers['sec-fetch-dest'] === 'document' &&
+  headers['sec-fetch-site'] === 'cross-site' &&
+  !/^\/(api|_next|sign-in(?!\/sso\/callback\?))(\/|\?|$)/.test(url) &&
+  cookieValues(
+    (name) => String(headers[name] ?? ''),
+    cookieName((name) => String(headers[name] ?? '')),
+  ).length === 0
+
+/** Asked again by a page of ours, it comes with the cookie. Returns false, as the request ends here. */
+const sendReloadPage = (response: ServerResponse, path: string): false => {
+  // A path may yet name another host, such as `/\host`.
+  const refresh = `0;url=${sameOriginPath(path)}`
+  const headers = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store', refresh }
+  response.writeHead(200, headers).end('<!doctype html><html lang="en"><title>Devdeck</title></html>\n')
+  return false
+}
+
+const notFoundPath = '/%EF%BF%BD'
+const canDecode = (url: string): boolean => {
+  try {
+    decodeURIComponent(url.split('?', 1)[0] ?? '')
+    return true
+  } catch {
+    return false
+  }
+}
+
+export const decodeSegment = (segment: string): string => {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    throw new HttpError('invalid_argument', 'The path is not valid percent-encoding')
+  }
+}
+
+const setSecurityHeaders = (response: ServerResponse): void => {
+  response.setHeader('x-content-type-options', 'nosniff')
+  response.setHeader('x-frame-options', 'DENY')
+  response.setHeader('referrer-policy', 'same-origin')
+  response.setHeader('cross-origin-opener-policy', 'same-origin')
+  response.setHeader('cross-origin-resource-policy', 'same-origin')
+  response.setHeader('permissions-policy', deniedFeatures)
+}
+
+/** What a page could ask the browser for and the console never does. It does use the clipboard and the full screen. */
+const deniedFeatures = [
+  ...['accelerometer', 'camera', 'display-capture', 'geolocation', 'gyroscope', 'hid', 'magnetometer', 'microphone'],
+  ...['midi', 'payment', 'publickey-credentials-get', 'serial', 'usb', 'xr-spatial-tracking'],
+]
+  .map((feature) => `${feature}=()`)
+  .join(', ')
+
+/** Not localhost: browsers would demand https of every other server there. */
+const isPublicHttps = (origin: string): boolean => {
+  const { protocol, hostname } = new URL(origin)
+  return protocol === 'https:' && !/(^|\.)localhost$/.test(hostname)
+}
+
+const setContentPolicy = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  { origin, path, dev }: { origin: string; path: string; dev: boolean },
+) => {
+  if (path.startsWith('/api/')) {
+    response.setHeader('content-security-policy', "default-src 'none'; frame-ancestors 'none'; sandbox")
+    return
+  }
+  const nonce = randomBytes(16).toString('base64')
+  const policy = [
+    "default-src 'none'",
+    // React's development build rebuilds stack traces by eval.
+    `script-src 'self' 'nonce-${nonce}' 'strict-dynamic'${dev ? " 'unsafe-eval'" : ''}`,
+    // xterm.js and Radix set style attributes.
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    // Safari has long read 'self' as not covering WebSockets, so their origin is spelled out.
+    `connect-src 'self' ${origin.replace(/^http/, 'ws')}`,
+    "manifest-src 'self'",
+    // Shows notifications; matches expressions that were typed.
+    "worker-src 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "object-src 'none'",
+  ].join('; ')
+  // Next takes the nonce for its own scripts from the request.
+  request.headers['content-security-policy'] = policy
+  response.setHeader('content-security-policy', policy)
+}
+
+const refuse = (request: IncomingMessage, response: ServerResponse, refusal: HttpError): void => {
+  const requestId = requestIdOf(
+    new Headers({ 'x-request-id': String(request.headers['x-request-id'] ?? '').replace(/[^\x20-\x7e]/g, '') }),
+  )
+  // The body is not read, so the connection cannot be used again.
+  response.writeHead(errorStatus[refusal.code], {
+    'content-type': 'application/json',
+    'cache-control': 'no-store',
+    connection: 'close',
+    ...refusal.headers,
+  })
+  response.end(JSON.stringify(errorBody(refusal, requestId)))
+}

@@ -1,0 +1,34 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { HttpError } from './handle-request.ts'
+
+/** Less than this within the time a body may stand still is no progress. */
+const leastBytes = 1024
+/** How often it is looked at within that time. */
+const looks = 3
+
+/**
+ * Answers 408 when a body has been expected for so long without progress. A body that waits for this side, because the
+ * service takes it slowly, is not counted.
+ */
+export const watchBody = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  { stillMs, refuse }: { stillMs: number; refuse: (refusal: HttpError) => void },
+): void => {
+  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
+  if (encoding === undefined && !(Number(length) > 0)) return
+  const { socket } = request
+  let seen: number[] = []
+  const clock = setInterval(() => {
+    if (request.complete || request.destroyed) return clearInterval(clock)
+    const waitsForUs = request.readableLength >= request.readableHighWaterMark
+    seen = waitsForUs ? [] : [...seen, socket.bytesRead].slice(-looks - 1)
+    const [first = 0] = seen
+    if (seen.length <= looks || socket.bytesRead - first >= leastBytes) return
+    clearInterval(clock)
+    if (response.headersSent) return void request.destroy()
+    response.once('finish', () => request.destroy())
+    refuse(new HttpError('timeout', `The body has stood still for ${stillMs / 1000} s`))
+  }, stillMs / looks)
+  response.once('close', () => clearInterval(clock))
+}

@@ -1,0 +1,66 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+
+/** For this long the rest of a refused body is read, so that the browser gets the answer instead of a cut connection. */
+const maxUnreadMs = 30_000
+
+/**
+ * Answers a request of Node by a handler that knows web requests. The body is read only as fast as the handler takes
+ * it. (The one Next makes is read as fast as it comes, so a large upload would be in memory whole.)
+ */
+export const handleAsWebRequest = async (
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  handle: (request: Request) => Promise<Response>,
+): Promise<void> => {
+  const leaving = new AbortController()
+  outgoing.once('close', () => leaving.abort())
+  const chunks = incoming.iterator({ destroyOnReturn: false })
+  const hasBody = incoming.method !== 'GET' && incoming.method !== 'HEAD'
+  const request = new Request(new URL(incoming.url ?? '/', `http://${incoming.headers.host}`), {
+    method: incoming.method ?? 'GET',
+    headers: new Headers(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)])),
+    body: hasBody ? asTaken(chunks) : null,
+    signal: leaving.signal,
+    duplex: 'half',
+  } as RequestInit)
+  const response = await handle(request)
+  // A body that stood still was answered already.
+  if (outgoing.headersSent || outgoing.destroyed) return void response.body?.cancel().catch(() => undefined)
+  for (const [name, value] of response.headers)
+    if (name === 'set-cookie') outgoing.appendHeader(name, value)
+    else outgoing.setHeader(name, value)
+  outgoing.writeHead(response.status)
+  outgoing.flushHeaders()
+  if (response.body)
+    // When the source fails, the connection is cut: the answer must not look complete.
+    await pipeline(Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0]), outgoing).catch(() =>
+      outgoing.destroy(),
+    )
+  else outgoing.end()
+  if (hasBody && !incoming.complete) await readIntoNothing(incoming, chunks)
+}
+
+const asTaken = (chunks: AsyncIterator<Uint8Array>): ReadableStream<Uint8Array> =>
+  new ReadableStream(
+    {
+      async pull(controller) {
+        const next = await chunks.next()
+        if (next.done) controller.close()
+        else controller.enqueue(next.value)
+      },
+    },
+    { highWaterMark: 0 },
+  )
+
+const readIntoNothing = async (incoming: IncomingMessage, chunks: AsyncIterator<Uint8Array>): Promise<void> => {
+  const timer = setTimeout(() => incoming.destroy(), maxUnreadMs)
+  try {
+    while (!(await chunks.next()).done);
+  } catch {
+    // The browser has closed the connection.
+  } finally {
+    clearTimeout(timer)
+  }
+}

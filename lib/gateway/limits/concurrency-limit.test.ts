@@ -1,0 +1,71 @@
+import { once } from 'node:events'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
+import { liveClose } from '#lib/protocol/live.ts'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
+import { startConsole, type TestConsole } from '../testing.ts'
+import { acquireSlot, maxConcurrent } from './concurrency-limit.ts'
+
+let service: TestService
+let gateway: TestConsole
+let cookie: string
+beforeAll(async () => {
+  service = await startService()
+  gateway = await startConsole({ url: service.url, ownKey: service.key })
+  cookie = await gateway.signIn(service.key)
+})
+afterAll(async () => {
+  await gateway.close()
+  await service.close()
+})
+
+const fill = (account: string, kind: keyof typeof maxConcurrent) => {
+  const counted = Array.from({ length: maxConcurrent[kind] }, () => acquireSlot(account, kind))
+  return () => {
+    for (const countOut of counted) countOut?.()
+  }
+}
+const list = () => gateway.fetch('/api/v1/axons', { cookie })
+
+it('429 with Retry-After once an account has as many calls under way as it may, and not to others', async () => {
+  const empty = fill('test', 'calls')
+  const answer = await list()
+  expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '1'])
+  expect(await answer.json()).toMatchObject({ code: 'rate_limited', message: expect.stringContaining('256 calls') })
+  empty()
+  const others = fill('other', 'calls')
+  expect((await list()).status).toBe(200)
+  others()
+})
+
+it('counts every call out, whatever its answer', async () => {
+  await Promise.all(Array.from({ length: 20 }, async () => (await list()).text()))
+  await (await gateway.fetch('/api/v1/axons/axn_none', { cookie })).text()
+  const post = { method: 'POST', cookie, body: '{', headers: { 'content-type': 'application/json' } }
+  await (await gateway.fetch('/api/v1/axons', post)).text()
+  await expect.poll(() => [...gateway.registry.inFlight.keys()]).toEqual([])
+})
+
+it('tells a page that follows too much, and one too many, why', async () => {
+  const socketUrl = `${gateway.url.replace('http', 'ws')}/api/live`
+  const open = () => new WebSocket(socketUrl, { headers: { cookie }, origin: gateway.origin })
+  const emptyStreams = fill('test', 'streams')
+  const page = open()
+  await once(page, 'open')
+  const topic = { endpoint: 'logs.tail', params: { id: 'dbx_none' } }
+  page.send(JSON.stringify({ t: 'subscribe', id: 1, topic }))
+  const ends: { error?: { status: number } }[] = []
+  page.on('message', (data) => {
+    const notice = JSON.parse(String(data))
+    if (notice.t === 'end') ends.push(notice)
+  })
+  await expect.poll(() => ends.length).toBe(1)
+  expect(ends[0]?.error?.status).toBe(429)
+  page.terminate()
+  emptyStreams()
+  await expect.poll(() => [...gateway.registry.inFlight.keys()]).toEqual([])
+  const emptyPages = fill('test', 'pages')
+  const [code] = await once(open(), 'close')
+  expect(code).toBe(liveClose.tooMany)
+  emptyPages()
+})

@@ -1,0 +1,50 @@
+import type { LiveEndpoint, LiveError, LiveItems, LiveSnapshot, LiveState } from '#lib/protocol/live.ts'
+import { requireCaller } from '../accounts/session-cookie.ts'
+import { evictionWatchFor } from '../alerts/eviction-watch.ts'
+import { handleRequest, json } from '../http/handle-request.ts'
+import { serviceNow, toServiceTime } from '../upstream/clock.ts'
+import { AlertFeed } from './alerts.ts'
+import { EvictionFeed } from './evictions.ts'
+import { checkHealth, monitorTimes } from './service-monitor.ts'
+import type { Subscriber } from './subscription.ts'
+
+/** `GET /api/live/now`: asked again and again by a page that no WebSocket reaches. What it joins lingers until then. */
+export const liveSnapshot = (request: Request): Promise<Response> =>
+  handleRequest(request, async () => {
+    const session = await requireCaller(request, 'read')
+    const [isHeard, evictions, alerts] = await Promise.all([
+      // A service that is frozen keeps its streams.
+      checkHealth(monitorTimes.answerMs).then(
+        () => true,
+        () => false,
+      ),
+      firstWord<'evictions.watch'>((outlet) => new EvictionFeed(session, outlet)),
+      firstWord<'alerts.watch'>((outlet) => new AlertFeed(session, outlet)),
+    ])
+    const late = {
+      state: 'late',
+      since_ms: toServiceTime(evictionWatchFor(session).lastHeardMs ?? Date.now()),
+    } as const
+    const told = <Topic extends { state: LiveState }>(topic: Topic) =>
+      isHeard || topic.state !== 'live' ? topic : { ...topic, ...late }
+    const topics = { 'evictions.watch': told(evictions), 'alerts.watch': told(alerts) }
+    return json({ now_ms: serviceNow(), topics } satisfies LiveSnapshot)
+  })
+
+/** What a page hears first of a topic. */
+const firstWord = async <E extends LiveEndpoint>(open: (outlet: Subscriber) => { leave(): void }) => {
+  const { promise, resolve } = Promise.withResolvers<LiveItems[E]>()
+  let told: { state: LiveState; since_ms: number; error?: LiveError } = { state: 'live', since_ms: serviceNow() }
+  const source = open({
+    data: (text) => resolve(JSON.parse(text)),
+    room: () => undefined,
+    resync: () => undefined,
+    state: (state, error) => {
+      told = { state, since_ms: serviceNow(), ...(error && { error }) }
+    },
+    end: () => undefined,
+  })
+  const item = await promise
+  source.leave()
+  return { ...told, item }
+}

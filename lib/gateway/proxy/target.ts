@@ -1,0 +1,77 @@
+import { bodyLimit, createMatcher, defaultMaxBodyBytes, type Endpoint, fillPath } from '#lib/contract/endpoint.ts'
+import { endpoints } from '#lib/contract/index.ts'
+import { fieldProblems } from '#lib/contract/query-string.ts'
+import { HttpError, hasControlCharacters } from '../http/handle-request.ts'
+import { decodeSegment } from '../http/request-guards.ts'
+
+const prefix = '/api'
+const maxQueryLength = 8192
+
+/** What a page asks for: an operation of the contract, with its parameters and its query as they were sent. */
+export interface Target {
+  endpoint: Endpoint
+  params: Record<string, string>
+  search: string
+}
+
+const offered = endpoints.filter(
+  ({ path, scope, response }) => path.startsWith('/v1/') && scope !== 'local' && response.kind !== 'websocket',
+)
+const find = createMatcher(offered)
+
+/** Throws an HttpError for what the contract does not have. The path is read before anything decoded or folded it. */
+export const matchTarget = (request: Request): Target => {
+  // The header is set by server.ts.
+  const raw = request.headers.get('x-devdeck-path') ?? request.url.replace(/^https?:\/\/[^/]*/, '')
+  const [, path = '', search = ''] = /^([^?]*)\??(.*)$/s.exec(raw.slice(prefix.length)) ?? []
+  const { match, allow } = find(request.method, path.slice(1).split('/').map(decodeSegment))
+  // Every segment was decoded, so no parameter is undefined.
+  if (match) return { endpoint: match.endpoint, params: match.params as Record<string, string>, search }
+  if (allow)
+    throw new HttpError('method_not_allowed', `This takes ${allow.join(' or ')}, not ${request.method}`, {
+      headers: { allow: allow.join(', ') },
+    })
+  throw new HttpError('not_found', 'The contract has no such operation')
+}
+
+/** The path and query with which the service is asked for it. Throws an HttpError for values that it must not have. */
+export const servicePath = ({ endpoint, params, search }: Target): string =>
+  fillPath(endpoint.path, checkedParams(endpoint, params)) + checkedSearch(search)
+
+/** Whether this is a call with a body that may be too large to hold in memory. */
+export const acceptsLargeBody = (method: string | undefined, url: string | undefined): boolean => {
+  const endpoint = endpointOf(method, url)
+  return endpoint !== undefined && bodyLimit(endpoint) > defaultMaxBodyBytes
+}
+
+export const acceptsForm = (method: string | undefined, url: string | undefined): boolean =>
+  endpointOf(method, url)?.bodyFormat === 'multipart'
+
+const endpointOf = (method: string | undefined, url: string | undefined): Endpoint | undefined => {
+  const path = url?.split('?', 1)[0] ?? ''
+  const { match } = path.startsWith(`${prefix}/`) ? find(method ?? '', path.slice(prefix.length + 1).split('/')) : {}
+  return match?.endpoint
+}
+
+const checkedParams = ({ params: schema }: Endpoint, params: Record<string, string>): Record<string, string> => {
+  const parsed = schema?.safeParse(params)
+  const [problem] = parsed?.error ? fieldProblems(parsed.error) : []
+  if (problem) throw new HttpError('invalid_argument', `${problem.field} ${problem.message}`, { field: problem.field })
+  // A free parameter (a metadata key) may hold a slash, which goes out encoded; a dot segment would be folded away.
+  for (const [field, value] of Object.entries(params))
+    if (/^\.{1,2}$/.test(value) || hasControlCharacters(value))
+      throw new HttpError('invalid_argument', `${field} must not be a dot segment or hold control characters`, {
+        field,
+      })
+  return params
+}
+
+/** Checks only that this is a query; the service judges what it means. */
+const checkedSearch = (search: string): string => {
+  if (search === '') return ''
+  if (search.length > maxQueryLength)
+    throw new HttpError('invalid_argument', `The query is longer than ${maxQueryLength} characters`)
+  if (!/^[\x21-\x7e]*$/.test(search) || search.includes('#'))
+    throw new HttpError('invalid_argument', 'The query is not valid percent-encoding')
+  return `?${search}`
+}

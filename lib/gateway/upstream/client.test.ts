@@ -1,0 +1,39 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, it } from 'vitest'
+import { startService } from '#lib/service/testing/service.ts'
+import { startConsole } from '../testing.ts'
+import { clientFor, limitListSize } from './client.ts'
+
+it('gives up a service that does not answer, or not to the end, in time', async () => {
+  const service = createServer(({ url }, response) => {
+    if (url?.startsWith('/v1/axons'))
+      response.writeHead(200, { 'content-type': 'application/json' }).write('{"axons":[')
+  }).listen(0, '127.0.0.1')
+  await once(service, 'listening')
+  const gateway = await startConsole({ url: `http://127.0.0.1:${(service.address() as AddressInfo).port}` })
+  const client = clientFor('ak_1', 50)
+  await expect(client.devboxes.list()).rejects.toMatchObject({ code: 'unreachable' })
+  await expect(client.axons.list()).rejects.toMatchObject({ code: 'unreachable' })
+  await gateway.close()
+  service.closeAllConnections()
+  service.close()
+})
+
+it('leaves lists that are too large to draw to the browser, and reads a single record of any size', async () => {
+  const service = await startService({ isolation: 'none' })
+  const gateway = await startConsole(service)
+  const pages = clientFor(service.key, 10_000, limitListSize)
+  const large = Object.fromEntries(Array.from({ length: 15 }, (_, i) => [`key ${i}`, 'v'.repeat(4096)]))
+  const small = await service.client.axons.create({ body: { name: 'small' } })
+  expect((await pages.axons.list({ query: { limit: 100 } })).axons).toEqual([small])
+  const ids = await Promise.all(
+    Array.from({ length: 20 }, async () => (await service.client.axons.create({ body: { metadata: large } })).id),
+  )
+  await expect(pages.axons.list({ query: { limit: 100 } })).rejects.toThrow()
+  expect((await pages.axons.list({ query: { limit: 5 } })).axons).toHaveLength(5)
+  expect((await pages.axons.get({ params: { id: ids[0] ?? '' } })).metadata).toEqual(large)
+  await gateway.close()
+  await service.close()
+})

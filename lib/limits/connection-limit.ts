@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs'
+import type { Socket } from 'node:net'
+import { clientId } from './client-id.ts'
+
+/** Files kept free for all that is no connection, where the limit allows. */
+const usualSpare = 64
+/** Unspecified: how many connections of one client may be open over which nobody has shown who they are. */
+const usualStrangers = 4_096
+const quietMs = 60_000
+
+type Warn = (message: string) => void
+
+/** How many files a process may have open. */
+export const openFilesLimit = (pid: number | 'self' = 'self'): number => {
+  try {
+    return Number(/^Max open files +(\d+)/m.exec(readFileSync(`/proc/${pid}/limits`, 'utf8'))?.[1] ?? Infinity)
+  } catch {
+    // Without /proc the limit is unknown, and only the system's own applies.
+    return Infinity
+  }
+}
+
+export const spareFiles = (limit: number): number => Math.min(usualSpare, Math.floor(limit / 4))
+
+const limit = openFilesLimit()
+const mostFiles = limit - spareFiles(limit)
+const mostStrangers = Math.min(usualStrangers, Math.floor(mostFiles / 4))
+
+/**
+ * Refuses a new connection that would leave too few files for the rest of the process, and tells whether it did. The
+ * kernel gives each file the lowest free number, so the number of a connection tells how many files are open.
+ */
+export const createDescriptorReserve = (process: 'console' | 'service', warn: Warn) => {
+  const warnSeldom = seldom(warn, `New connections are refused: ${mostFiles} of ${limit} files are open`)
+  const body = JSON.stringify({ code: 'unavailable', message: `The ${process} has too many open connections` })
+  const refusal = [
+    'HTTP/1.1 503 Service Unavailable',
+    'retry-after: 1',
+    'connection: close',
+    'content-type: application/json',
+    `content-length: ${body.length}`,
+    '',
+    body,
+  ].join('\r\n')
+  return (socket: Socket): boolean => {
+    const { fd = -1 } = (socket as unknown as { _handle?: { fd?: number } | null })._handle ?? {}
+    if (fd < mostFiles) return false
+    socket.on('error', () => socket.destroy()).end(refusal)
+    socket.destroySoon()
+    warnSeldom()
+    return true
+  }
+}
+
+/**
+ * Counts a connection with its client, a stranger until `markAuthenticated`. The oldest makes room for one too many: who has a
+ * key or a session shows it at once, and is not kept out by what others of the same machine or proxy hold open.
+ */
+export const createUnauthenticatedLimit = (warn: Warn) => {
+  const warnSeldom = seldom(
+    warn,
+    `Connections of a client are closed: ${mostStrangers} of it are open over which nobody has shown who they are`,
+  )
+  const strangers = new Map<string, Set<Socket>>()
+  return (socket: Socket, address: string): void => {
+    const client = clientId(address)
+    if (!forgets.has(socket)) socket.once('close', () => markAuthenticated(socket))
+    markAuthenticated(socket)
+    const all = strangers.get(client) ?? new Set()
+    strangers.set(client, all.add(socket))
+    forgets.set(socket, () => {
+      if (all.delete(socket) && all.size === 0) strangers.delete(client)
+    })
+    const [oldest] = all
+    if (all.size <= mostStrangers || oldest === undefined) return
+    warnSeldom()
+    markAuthenticated(oldest)
+    oldest.destroy()
+  }
+}
+
+const forgets = new WeakMap<object, () => void>()
+
+/** The connection counts as somebody's, until it is counted again. */
+export const markAuthenticated = (connection: object): void => forgets.get(connection)?.()
+
+/** An HTTP/2 session does not tell its connection. */
+export const carries = (socket: Socket, session: object): void => {
+  forgets.set(session, () => markAuthenticated(socket))
+}
+
+const seldom = (warn: Warn, message: string) => {
+  let warnedAtMs = -Infinity
+  return () => {
+    if (performance.now() - warnedAtMs > quietMs) warn(message)
+    warnedAtMs = performance.now()
+  }
+}
