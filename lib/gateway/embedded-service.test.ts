@@ -4,7 +4,6 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { startEmbeddedService } from './embedded-service.ts'
@@ -13,26 +12,6 @@ const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-embedded-'))
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
 
 const isUp = async (url: string) => (await fetch(`${url}/healthz`).catch(() => undefined))?.ok === true
-/** What the first release stored. */
-const firstSchema = `
-  CREATE TABLE axons (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT,
-    id TEXT NOT NULL UNIQUE,
-    account TEXT NOT NULL,
-    name TEXT,
-    created_at_ms INTEGER NOT NULL,
-    deleted_at_ms INTEGER,
-    metadata TEXT NOT NULL
-  ) STRICT;
-  CREATE INDEX axons_by_account ON axons (account, seq);
-  CREATE INDEX axons_by_name ON axons (account, name, seq);
-  CREATE TABLE axon_metadata (
-    account TEXT NOT NULL,
-    key TEXT NOT NULL,
-    value TEXT NOT NULL,
-    seq INTEGER NOT NULL REFERENCES axons (seq),
-    PRIMARY KEY (account, key, value, seq)
-  ) STRICT, WITHOUT ROWID`
 /** The process that runs on this data folder. */
 const servicePid = () => Number(readFileSync(join(dataDir, 'lock'), 'utf8').match(/\d+/)?.[0])
 
@@ -131,35 +110,6 @@ describe('the embedded service', () => {
     for (const file of ['environ', 'cmdline'])
       expect(readFileSync(`/proc/${servicePid()}/${file}`, 'latin1')).not.toContain('swordfish-0123456789')
     await service.stop()
-  })
-
-  it('is given the time that a migration takes, and shows its progress', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'devdeck-migrating-'))
-    const database = new DatabaseSync(join(folder, 'devdeck.db'))
-    database.exec(`PRAGMA journal_mode = WAL; ${firstSchema}; PRAGMA user_version = 1`)
-    // The migration waits for this.
-    database.exec('BEGIN IMMEDIATE')
-    const said = vi.spyOn(console, 'log').mockImplementation(() => undefined)
-    const lines = () => said.mock.calls.flat().join('\n')
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-    try {
-      const progress: string[] = []
-      const starting = startEmbeddedService(folder, { onProgress: (line) => progress.push(line) })
-      await vi.waitFor(() => expect(lines()).toContain('Migrating'), { timeout: 10_000 })
-      vi.advanceTimersByTime(10 * 60_000)
-      database.exec('ROLLBACK')
-      const service = await starting
-      vi.useRealTimers()
-      expect(lines()).toMatch(/from schema 1 to \d+: copying it to devdeck\.db\.v1\.bak\n.*step 1 of/)
-      expect(progress.join('\n')).toBe(lines())
-      expect(await isUp(service.url())).toBe(true)
-      await service.stop()
-    } finally {
-      vi.useRealTimers()
-      said.mockRestore()
-      database.close()
-      rmSync(folder, { recursive: true, force: true })
-    }
   })
 
   it('limits what an account may keep as it is told', async () => {

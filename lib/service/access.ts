@@ -13,14 +13,14 @@ import { logError } from './kit/log.ts'
 import type { ServiceBase } from './parts.ts'
 import { isTerminalAddress, terminalSchemes } from './routes/terminal-credentials.ts'
 import { createTunnelHosts, createTunnelProxy } from './routes/tunnel-proxy.ts'
-import { readOrMakeApiKey } from './store/data-dir.ts'
+import { readOrCreateApiKey } from './store/data-dir.ts'
 import { createKeyStore, digestOf } from './store/keys.ts'
 
 type Access = ReturnType<typeof readAccess>
 
 /** The keys that open the service. Throws a StartError where keys of two accounts would share plain processes. */
 export const readAccess = ({ config, dataDir, database, engine }: ServiceBase) => {
-  const keys = config.keys ?? [{ account: 'local', key: readOrMakeApiKey(dataDir) }]
+  const keys = config.keys ?? [{ account: 'local', key: readOrCreateApiKey(dataDir) }]
   const keyStore = createKeyStore(database)
   const taken = [...keys, ...keyStore.all().filter(({ revoke_time_ms }) => revoke_time_ms === null)]
   return {

@@ -70,7 +70,7 @@ describe('a database that is lost', () => {
       lose()
       const refused = start()
       await expect(refused).rejects.toThrow(StartError)
-      await expect(refused).rejects.toThrow(/1 devbox and 1 snapshot.*restore devdeck\.db.*service -- recover/)
+      await expect(refused).rejects.toThrow(/1 devbox and 1 snapshot.*Restore devdeck\.db.*service -- recover/)
       for (const folder of [
         at('devboxes', made.devbox, 'home', 'file'),
         at('snapshots', made.snapshot, 'home', 'file'),

@@ -204,7 +204,7 @@ describe('what keeps it from starting is one line and exit code 1:', () => {
   it('a short key in the data folder', async () => {
     writeFileSync(join(dataDir, 'api-key'), 'swordfish\n')
     const line = await refusal(serve().ended)
-    expect(line).toContain(`The key in ${join(dataDir, 'api-key')} has fewer than 16 characters`)
+    expect(line).toContain(`The key in ${join(dataDir, 'api-key')} is shorter than 16 characters`)
     expect(line).not.toContain('swordfish')
   })
 

@@ -99,7 +99,7 @@ const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
     logs.wake(devboxId)
     stats.changed(devboxId, status)
     if (status === 'suspending' || hasEnded(status)) {
-      const devbox = store.devboxes.get(store.devboxes.spec(devboxId).account, devboxId)
+      const devbox = store.devboxes.get(store.devboxes.mustFind(devboxId).account, devboxId)
       terminals.endAll(devboxId, devbox ? endInWords(devbox, evicted.has(devboxId)) : 'The devbox has ended')
       evictions.cancel(devboxId)
     }
@@ -228,7 +228,7 @@ const watchMachine = async (
     evictions,
     leastRecentlyUsed: () => devboxes.leastRecentlyUsed(),
     growing: () => disks.growing(),
-    statusOf: (id) => store.devboxes.spec(id).status,
+    statusOf: (id) => store.devboxes.mustFind(id).status,
   })
   onClose(() => pressure.close())
 }

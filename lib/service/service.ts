@@ -18,7 +18,7 @@ import { type DataDir, databaseName, openDataDir, publishAddress, reserveNames }
 import { type Database, openDatabase, removeOldBackups } from './store/database.ts'
 import { LostAndFound } from './store/lost-and-found.ts'
 import { createStores } from './store/stores.ts'
-import { examineLog } from './store/write-ahead-log.ts'
+import { salvageLog } from './store/write-ahead-log.ts'
 
 export interface Service {
   url: string
@@ -53,9 +53,9 @@ export const createService = async (
   try {
     const file = join(dataDir.path, databaseName)
     const lostAndFound = new LostAndFound(dataDir.path)
-    const lostChanges = examineLog(file, lostAndFound)
+    const lostChanges = salvageLog(file, lostAndFound)
     if (lostChanges !== undefined) logError({ message: lostChanges })
-    const database = openDatabase(file, { tell: (line) => console.log(line) })
+    const database = openDatabase(file, { log: (line) => console.log(line) })
     undo.push(() => database.close())
     keepLogShort(database, file, (step) => undo.push(step))
     // After the devboxes: one on the machine's own network could take the port and be sent the keys of others.
@@ -90,12 +90,12 @@ export const createService = async (
     // A start that came this far has shown that the database works.
     const removeBackups = () => {
       for (const name of removeOldBackups(file, Date.now()))
-        logError({ level: 'info', message: `Deleted ${name}: the migrated database has worked for a week` })
+        logError({ level: 'info', message: `Deleted ${name}: a week has passed since the migration` })
     }
     removeBackups()
     const daily = setInterval(removeBackups, 24 * 60 * 60 * 1000).unref()
     undo.push(() => clearInterval(daily))
-    database.keepReserves(join(dataDir.path, reserveNames.ends), join(dataDir.path, reserveNames.commands))
+    database.openReserves(join(dataDir.path, reserveNames.ends), join(dataDir.path, reserveNames.commands))
     return {
       url: urlAt(config.host),
       prepare: () => deps.axonSql.prepare(),

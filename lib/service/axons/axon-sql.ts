@@ -94,7 +94,7 @@ export class AxonSql {
 
   async #run({ account, id, seq, isDeleted }: Target, kind: SqlRequest['kind'], statements: SqlRequest['statements']) {
     const file = join(this.#folder, `${id}.db`)
-    const isFull = this.#quota.room(account) === 0
+    const isFull = this.#quota.available(account) === 0
     const request = { seq, file, statements, kind, isReadOnly: isDeleted || isFull }
     const answer = await this.#users.run(account, request)
     if ('json' in answer) return answer.json

@@ -9,8 +9,14 @@ import { countOf, sizeText } from '#lib/service/kit/amounts.ts'
 import { descriptorsFor } from '#lib/service/kit/descriptors.ts'
 import { databaseName, runningService } from '#lib/service/store/data-dir.ts'
 import { inspectDatabase, lostDatabase } from '#lib/service/store/database.ts'
-import { countRecorded, inWords, lostAndFoundName, lostFolders, notesIn } from '#lib/service/store/lost-and-found.ts'
-import { migrations } from '#lib/service/store/migrations.ts'
+import {
+  countRecorded,
+  describeCount,
+  lostAndFoundName,
+  lostFolders,
+  notesIn,
+} from '#lib/service/store/lost-and-found.ts'
+import { schemaVersion } from '#lib/service/store/schema.ts'
 import packageJson from '../../../package.json' with { type: 'json' }
 import type { CommandLine } from './command-line.ts'
 
@@ -36,7 +42,7 @@ export const doctor = async (commandLine: CommandLine) => {
 }
 
 const versions = (): Finding[] => [
-  ['ok', 'devdeck', `${packageJson.version}, database schema ${migrations.length}`],
+  ['ok', 'devdeck', `${packageJson.version}, database schema ${schemaVersion}`],
   ['ok', 'node', `${process.versions.node}, SQLite ${process.versions.sqlite}, ${process.platform} ${process.arch}`],
   ['ok', 'bwrap', versionOf('/usr/bin/bwrap')],
 ]
@@ -92,7 +98,7 @@ const data = async ({ dataDir, keys }: CommandLine): Promise<Finding[]> => {
     findings.push([
       'note',
       'lost+found',
-      `${inWords(lost)} that the database did not know, in ${join(dataDir, lostAndFoundName)}; the command recover lists them again`,
+      `${describeCount(lost)} without a record, in ${join(dataDir, lostAndFoundName)}; run recover to list them again`,
     ])
   for (const note of lostFolders(dataDir).flatMap(notesIn)) findings.push(['note', 'lost+found', note])
   const file = join(dataDir, databaseName)
@@ -104,7 +110,7 @@ const data = async ({ dataDir, keys }: CommandLine): Promise<Finding[]> => {
     findings.push([
       damage === undefined ? 'ok' : 'wrong',
       'database',
-      damage ?? `whole, schema ${schema}${schema < migrations.length ? '; the next start brings it up to date' : ''}`,
+      damage ?? `whole, schema ${schema}${schema < schemaVersion ? '; the next start brings it up to date' : ''}`,
     ])
     const ofOthers = keys
       ? `${keys.length} of DEVDECK_API_KEYS`

@@ -4,7 +4,7 @@ import { StartError } from '#lib/service/kit/errors.ts'
 import { databaseName, makeDataDir, runningService } from '#lib/service/store/data-dir.ts'
 import { type Database, openDatabase, schemaOfFile } from '#lib/service/store/database.ts'
 import { createKeyStore, type KeyStore } from '#lib/service/store/keys.ts'
-import { migrations } from '#lib/service/store/migrations.ts'
+import { schemaVersion } from '#lib/service/store/schema.ts'
 import { findLogProblem } from '#lib/service/store/write-ahead-log.ts'
 import type { CommandLine } from './command-line.ts'
 
@@ -59,7 +59,7 @@ const openBesideService = (dataDir: string): Database => {
   try {
     makeDataDir(dataDir)
     const running = runningService(dataDir)
-    if (running && schemaOfFile(file) < migrations.length)
+    if (running && schemaOfFile(file) < schemaVersion)
       throw new StartError(`The service that runs on ${dataDir} (pid ${running.pid}) is older than this command`)
     const problem = running ? undefined : findLogProblem(file)
     if (problem?.keep) throw new StartError(`${problem.text}. Start the service first: it keeps a copy of the log`)

@@ -8,7 +8,7 @@ import { databaseName, openDataDir } from '#lib/service/store/data-dir.ts'
 import { openDatabase } from '#lib/service/store/database.ts'
 import { createDevboxStore, type DevboxStore } from '#lib/service/store/devboxes.ts'
 import {
-  inWords,
+  describeCount,
   LostAndFound,
   lostFolders,
   namesIn,
@@ -16,7 +16,7 @@ import {
   recordedFolders,
 } from '#lib/service/store/lost-and-found.ts'
 import { createSnapshotStore, type SnapshotStore } from '#lib/service/store/snapshots.ts'
-import { examineLog, keepOrphanedLog } from '#lib/service/store/write-ahead-log.ts'
+import { salvageLog, saveOrphanedLog } from '#lib/service/store/write-ahead-log.ts'
 import type { CommandLine } from './command-line.ts'
 
 /** Lists again the devboxes and snapshots whose folders are there and whose records are lost. Deletes nothing. */
@@ -26,8 +26,8 @@ export const recover = async ({ dataDir, account }: CommandLine) => {
   try {
     const file = join(path, databaseName)
     const lostAndFound = new LostAndFound(path)
-    keepOrphanedLog(file, lostAndFound)
-    const lostChanges = examineLog(file, lostAndFound)
+    saveOrphanedLog(file, lostAndFound)
+    const lostChanges = salvageLog(file, lostAndFound)
     if (lostChanges !== undefined) console.error(lostChanges)
     const database = openDatabase(file, { recover: true })
     try {
@@ -48,7 +48,7 @@ export const recover = async ({ dataDir, account }: CommandLine) => {
       console.log(
         counts.devboxes + counts.snapshots === 0
           ? 'Every devbox and snapshot in the data folder is in the database already'
-          : `${inWords(counts)} listed again. Devboxes that had a disk are suspended: resume them to use them`,
+          : `${describeCount(counts)} listed again. Devboxes that had a disk are suspended: resume them to use them`,
       )
     } finally {
       database.close()

@@ -271,7 +271,7 @@ export class Devboxes {
     // Before anything changes: the policy may be another by now.
     networkOf(account, this.#spec(id).launch_parameters, this.#options)
     this.#requireDescriptors()
-    this.#options.store.forgetUse(id)
+    this.#options.store.clearUse(id)
     this.#move(id, 'resume')
     this.#start(id)
     return this.get(account, id)
@@ -299,7 +299,7 @@ export class Devboxes {
     this.#require(account, id, 'keep_alive')
     const life = this.#lives.get(id)
     life?.touch()
-    this.#options.store.keepAliveUntil(id, keepAliveUntil(this.#spec(id).launch_parameters, Date.now()))
+    this.#options.store.setKeepAliveUntil(id, keepAliveUntil(this.#spec(id).launch_parameters, Date.now()))
     life?.arm()
   }
 
@@ -320,7 +320,7 @@ export class Devboxes {
   }
 
   #spec(id: string): DevboxRecord {
-    return this.#options.store.spec(id)
+    return this.#options.store.mustFind(id)
   }
 
   /** The new status, or undefined when the event means nothing in the present one. */
@@ -440,7 +440,7 @@ export class Devboxes {
     )
     if (used.length === 0) return
     try {
-      this.#options.store.lastUsed(new Map(used.map(({ id, lastUsedMs }) => [id, lastUsedMs])))
+      this.#options.store.setLastUsed(new Map(used.map(({ id, lastUsedMs }) => [id, lastUsedMs])))
       for (const life of used) life.markUseStored()
     } catch (error) {
       logFailure('The use of devboxes could not be stored')(error)

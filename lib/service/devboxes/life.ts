@@ -140,14 +140,14 @@ export class Life {
 
   /** Sets the one timer that ends or suspends the devbox unasked. */
   arm(): void {
-    const { status, keep_alive_until_ms } = this.#options.store.spec(this.id)
+    const { status, keep_alive_until_ms } = this.#options.store.mustFind(this.id)
     if (status !== 'running') return
     this.#cancelTimer()
     const idle = idleRule(this.#parameters)
     const until = keep_alive_until_ms ?? keepAliveUntil(this.#parameters, Date.now())
     if (idle) this.#armIdle(idle)
     else if (until !== null) {
-      if (keep_alive_until_ms === null) this.#options.store.keepAliveUntil(this.id, until)
+      if (keep_alive_until_ms === null) this.#options.store.setKeepAliveUntil(this.id, until)
       this.#cancelTimer = at(until, () => this.#course.shutDown('keep_alive_timeout'))
     }
   }
@@ -199,7 +199,7 @@ export class Life {
   async #bringUp(starts: Slots): Promise<void> {
     const { store, snapshots, secrets, engine } = this.#options
     const over = this.over
-    const spec = store.spec(this.id)
+    const spec = store.mustFind(this.id)
     const { snapshot_id } = spec
     const restore = snapshot_id ? (home: string) => snapshots.restore(snapshot_id, home, { signal: over }) : undefined
     // An empty disk in place of a lost one would look like a devbox that is well.
@@ -228,11 +228,11 @@ export class Life {
     // Unspecified: which of the two a name has that is in both.
     this.#env = { ...spec.environment_variables, ...revealed }
     await this.#store('isolation', () =>
-      store.isolation(this.id, { sandbox: engine.isolation, not_enforced: [...sandbox.notEnforced] }),
+      store.setIsolation(this.id, { sandbox: engine.isolation, not_enforced: [...sandbox.notEnforced] }),
     )
     this.#tell('info', isolationWords[engine.isolation])
     for (const sentence of sandbox.notEnforced) this.#tell('warn', sentence)
-    await this.#course.move(store.spec(this.id).status === 'resuming' ? 'resumed' : 'provisioned')
+    await this.#course.move(store.mustFind(this.id).status === 'resuming' ? 'resumed' : 'provisioned')
     for (const command of spec.launch_parameters.launch_commands ?? []) {
       const { ok, failureReason } = await this.#run(sandbox, 'setup_commands', command)
       if (over.aborted) return
@@ -285,7 +285,7 @@ export class Life {
     }
     // Not awaited: the end waits for the start, which may be what failed and waits for this.
     if (!(await this.#course.move('fail', { failureReason }))) return
-    if (keepsDisk(this.#options.store.spec(this.id)))
+    if (keepsDisk(this.#options.store.mustFind(this.id)))
       this.#tell('info', 'The devbox failed and keeps its disk until it is shut down: resume it to continue')
     this.#course.end()
   }

@@ -89,7 +89,7 @@ export class Snapshots {
 
   /** To be called when the record changes. */
   async writeRecord(id: string): Promise<void> {
-    const record = this.#options.store.known(id)
+    const record = this.#options.store.mustFind(id)
     if (record.status !== 'complete') return
     await writeSnapshotFile(join(this.#options.folder, id), record).catch(
       logFailure(`The record beside snapshot ${id} could not be written`),
@@ -244,7 +244,7 @@ export class Snapshots {
         await this.#copy(folderOf(devboxId), to, signal)
         const size = await sizeOf(to, { isolation, marks: this.#marks, signal })
         // First: a copy that has its record beside it is complete, whatever an older database says.
-        await writeSnapshotFile(to, { ...store.known(id), size_bytes: size })
+        await writeSnapshotFile(to, { ...store.mustFind(id), size_bytes: size })
         store.complete(id, size)
         count(size)
       })

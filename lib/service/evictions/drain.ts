@@ -4,7 +4,7 @@ import type { DevboxStore } from '#lib/service/store/devboxes.ts'
 import type { Evictions } from './evictions.ts'
 
 interface Options {
-  store: Pick<DevboxStore, 'unended' | 'spec'>
+  store: Pick<DevboxStore, 'unended' | 'mustFind'>
   evictions: Pick<Evictions, 'schedule' | 'announce' | 'deadlineOf'>
   /** Emits `status` with (id, status) after every move of a devbox. */
   changes: EventEmitter
@@ -52,7 +52,7 @@ export class Drain {
   /** False when the devbox is in no state to be evicted. An earlier deadline stays. */
   #drain(id: string, deadlineMs = this.#deadlineMs): boolean {
     const { store, evictions } = this.#options
-    const { account, status } = store.spec(id)
+    const { account, status } = store.mustFind(id)
     if (devboxRefusal('suspend', status)) return false
     if ((evictions.deadlineOf(id) ?? Number.POSITIVE_INFINITY) > deadlineMs)
       evictions[this.#evict](account, { devbox_id: id, eviction_deadline_ms: deadlineMs })

@@ -34,7 +34,7 @@ export class OutputAllowance {
 
   /** As many of the bytes as there is room for. */
   take(bytes: number): number {
-    const taken = Math.min(bytes, this.#leftBytes, this.#quota.room(this.#account))
+    const taken = Math.min(bytes, this.#leftBytes, this.#quota.available(this.#account))
     this.#leftBytes -= taken
     this.#quota.add(this.#account, 'outputs', taken)
     return taken

@@ -8,7 +8,7 @@ import { grantOf } from '#lib/service/terminals/tokens.ts'
 export const terminalRoutes = ({ store, devboxes, terminals: runtime, ptyTokens }: Deps) => {
   // Unspecified: which devbox a session name means. A token names it; with an API key the name itself has to.
   const keyOf = ({ account, scope }: Pick<Caller, 'account' | 'scope'>, name: string) => {
-    const devboxId = scope ?? store.devboxes.idAtStart(account, name)
+    const devboxId = scope ?? store.devboxes.longestIdPrefix(account, name)
     if (devboxId !== undefined) return { account, devboxId, name }
     throw new ServiceError(
       'invalid_argument',

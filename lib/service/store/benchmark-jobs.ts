@@ -164,7 +164,7 @@ export const createBenchmarkJobStore = (database: Database, benchmarkRuns: Bench
     get: table.get,
 
     record: <Plan>(id: string): JobRecord<Plan> => {
-      const row = table.known(id)
+      const row = table.mustFind(id)
       return { ...row, plan: JSON.parse(row.plan) }
     },
 

@@ -49,13 +49,13 @@ export const createBenchmarkStore = (database: Database) => {
 
     update: (id: string, fields: BenchmarkFields): void =>
       inTransaction(database, () => {
-        const row = table.known(id)
+        const row = table.mustFind(id)
         table.update(row, fields)
         setScenarios(row.seq, fields.scenarioIds)
       }),
 
     /** Archived ones leave the lists and the metadata one can filter by. */
-    setStatus: (id: string, status: 'active' | 'archived'): void => table.update(table.known(id), { status }),
+    setStatus: (id: string, status: 'active' | 'archived'): void => table.update(table.mustFind(id), { status }),
 
     position: table.position,
 

@@ -2,10 +2,10 @@ import type { MetadataCondition } from '#lib/contract/encode-query.ts'
 
 export type Value = string | number
 
-/** Unspecified: a page of large records. It ends early at this size, and says that there are more. */
+/** Unspecified: a page of large records ends early at this size, with has_more. */
 export const maxPageBytes = 8 * 1024 * 1024
 
-/** One condition in SQL and what it binds. */
+/** An SQL condition with its parameters. */
 export interface Clause {
   sql: string
   values: Value[]
@@ -14,7 +14,6 @@ export interface Clause {
 export const sqlOf = (clauses: readonly Clause[]) => clauses.map(({ sql }) => sql).join(' AND ')
 export const valuesOf = (clauses: readonly Clause[]) => clauses.flatMap(({ values }) => values)
 
-/** The row at `seq` has the metadata: `table` holds (account, key, value, seq). */
 export const metadataClause = (table: string, account: string, condition: MetadataCondition, seq: string): Clause => {
   const values = condition.op === 'eq' ? [condition.value] : condition.values
   return {
@@ -29,11 +28,11 @@ export interface CommonFilter {
   metadata?: MetadataCondition[] | undefined
 }
 
-/** The condition on a column, or none where the query does not ask for one. */
+/** No clause if `value` is undefined. */
 export const equals = (column: string, value: Value | undefined): Clause[] =>
   value === undefined ? [] : [{ sql: `${column} = ?`, values: [value] }]
 
-/** What the lists of most tables filter by, with the account first; `metadataTable` is that of `metadataClause`. */
+/** Account and the filters that most lists share. */
 export const commonClauses = (
   table: string,
   account: string,
@@ -46,7 +45,7 @@ export const commonClauses = (
   ...metadata.map((condition) => metadataClause(metadataTable, account, condition, `${table}.seq`)),
 ]
 
-/** One of `columns` contains `text`. Unspecified: case beyond ASCII letters; LIKE leaves it alone. */
+/** One of `columns` contains `text`. Unspecified: LIKE ignores the case of ASCII letters only. */
 const containsClause = (columns: readonly string[], text: string): Clause => {
   const pattern = `%${text.replace(/[\\%_]/g, '\\$&')}%`
   return {

@@ -16,25 +16,23 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { minKeyLength } from '#lib/limits/wrong-key-limit.ts'
 import { StartError } from '#lib/service/kit/errors.ts'
-import { processStat } from '#lib/service/kit/proc.ts'
 import { newApiKey } from './keys.ts'
 
-/** The file in the data folder that holds all records. */
 export const databaseName = 'devdeck.db'
 
-/** The file that keeps room for what must be written on a full disk. */
+/** Files that reserve disk space, see `Reserve`. */
 export const reserveNames = { ends: 'reserve', commands: 'reserve-commands' }
 
 export interface DataDir {
   path: string
-  /** Marks every process started for this folder. Stays the same across restarts, until the machine reboots. */
+  /** Marks every process started for this folder. Changes only when the machine reboots. */
   serviceId: string
-  /** Why nothing written now would be found after a restart: the folder or the database in it was removed or replaced. */
+  /** Returns a message if the folder or database was removed or replaced, so that writes would be lost. */
   problem: () => string | undefined
   release: () => void
 }
 
-/** Creates the folder if needed and takes it for this process. Throws a StartError when it cannot. */
+/** Creates the folder if needed and locks it for this process. Throws a StartError on failure. */
 export const openDataDir = (path: string): DataDir => {
   try {
     makeDataDir(path)
@@ -56,12 +54,12 @@ export const openDataDir = (path: string): DataDir => {
 }
 
 /**
- * A file can be copied with its folder, and the copy must not take the original's processes for its own: so the mark
- * also depends on the folder's inode, and on the boot because inodes are reused.
+ * Includes the inode so that a copy of the folder does not claim the original's processes, and the boot because inodes are
+ * reused.
  */
 export const serviceIdOf = (path: string): string => {
   const { dev, ino } = statSync(path, { bigint: true })
-  const parts = [readOrMake(join(path, 'service-id'), randomUUID), dev, ino, bootId()]
+  const parts = [readOrCreate(join(path, 'service-id'), randomUUID), dev, ino, bootId()]
   return createHash('sha256').update(parts.join(' ')).digest('hex').slice(0, 32)
 }
 
@@ -69,12 +67,11 @@ const watchedFiles = (path: string, { dev, ino }: Stats) => {
   const known = new Map<string, number>()
   return () => {
     const found = statSync(path, { throwIfNoEntry: false })
-    if (found?.dev !== dev || found.ino !== ino) return 'The data folder of the service was removed or replaced'
+    if (found?.dev !== dev || found.ino !== ino) return 'The data folder was removed or replaced'
     for (const name of [databaseName, `${databaseName}-wal`]) {
       const now = statSync(join(path, name), { throwIfNoEntry: false })?.ino
       const before = known.get(name)
-      if (before !== undefined && now !== before)
-        return `${name} in the data folder of the service was removed or replaced`
+      if (before !== undefined && now !== before) return `${name} in the data folder was removed or replaced`
       if (now !== undefined) known.set(name, now)
     }
     return undefined
@@ -86,34 +83,36 @@ const bootId = (): string => {
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
 }
 
-/** Makes the folder if need be, for this user alone. */
+/** Creates the folder, accessible to this user only. */
 export const makeDataDir = (path: string) => {
   makeDir(path)
   chmodSync(path, 0o700)
 }
 
-/** Step by step: Node's own recursive way never returns where the system refuses with ENOENT, as it does below /proc. */
+/** Node's recursive mkdir never returns where the system reports ENOENT, as below /proc. */
 const makeDir = (path: string): void => {
   if (existsSync(path)) return
   makeDir(dirname(path))
   mkdirSync(path, { mode: 0o700 })
 }
 
-/** The key of the account `local`, made at the first start. */
-export const readOrMakeApiKey = ({ path }: DataDir): string => {
+/** API key of account `local`, created at the first start. */
+export const readOrCreateApiKey = ({ path }: DataDir): string => {
   const file = join(path, 'api-key')
-  const key = readOrMake(file, newApiKey)
+  const key = readOrCreate(file, newApiKey)
   if (key.length < minKeyLength)
-    throw new StartError(`The key in ${file} has fewer than ${minKeyLength} characters: delete the file for a new one`)
+    throw new StartError(
+      `The key in ${file} is shorter than ${minKeyLength} characters. Delete the file to get a new key`,
+    )
   return key
 }
 
 const files = { address: 'address', operatorToken: 'operator-token' } as const
 
-/** Writes how the command line reaches the running service. Returns the function that removes it again. */
+/** Writes the address and token that commands use to reach the running service. Returns a function that removes them. */
 export const publishAddress = ({ path }: DataDir, running: { address: string; operatorToken: string }) => {
   const write = (file: string, text: string) => {
-    // Removed first: writing to an existing file would keep its mode.
+    // Writing to an existing file would keep its mode.
     rmSync(join(path, file), { force: true })
     writeFileSync(join(path, file), `${text}\n`, { mode: 0o600, flag: 'wx' })
   }
@@ -131,7 +130,7 @@ export interface RunningService {
   operatorToken?: string
 }
 
-/** The service that holds the data folder, if one does. */
+/** Returns the service that has locked the data folder, if any. */
 export const runningService = (path: string): RunningService | undefined => {
   const pid = holderOf(path)
   if (pid === undefined) return undefined
@@ -143,7 +142,7 @@ export const runningService = (path: string): RunningService | undefined => {
   return address && operatorToken ? { pid, address, operatorToken } : { pid }
 }
 
-const readOrMake = (file: string, make: () => string): string => {
+const readOrCreate = (file: string, make: () => string): string => {
   try {
     const text = readFileSync(file, 'utf8').trim()
     if (text !== '') return text
@@ -155,24 +154,22 @@ const readOrMake = (file: string, make: () => string): string => {
   return text
 }
 
-/** Long enough for a command that only checks whether a service is running. */
+/** Long enough for a command that checks whether a service is running. */
 const lockTimeoutMs = 500
 
 /**
- * Holds the folder until the returned function is called or this process dies: the kernel releases the lock, and it does
- * not travel with a copy. The file `lock` only names the holder.
+ * Locks the folder until the returned function is called or this process dies. A kernel lock is not copied with the folder;
+ * the file `lock` only names the holder.
  */
 const lock = (path: string) => {
   const held = openLock(path, lockTimeoutMs)
   const file = join(path, 'lock')
   try {
-    // A journal file would need room on a full disk before the reserves are given up.
+    // A journal file would need space on a full disk before the reserves are released.
     held.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
-    const older = holderWithoutLock(file)
-    if (older !== undefined) throw inUse(path, older)
-    // On a full disk, starting needs the room that the last process set aside.
+    // On a full disk, starting needs the space that the last process reserved.
     for (const name of Object.values(reserveNames)) rmSync(join(path, name), { force: true })
-    writeFileSync(file, `${process.pid} ${processStat(process.pid)?.startTime ?? ''} held\n`, { mode: 0o600 })
+    writeFileSync(file, `${process.pid}\n`, { mode: 0o600 })
   } catch (error) {
     held.close()
     throw isBusy(error) ? inUse(path, holderNamedIn(file)) : error
@@ -188,17 +185,14 @@ const inUse = (path: string, pid: number | undefined) =>
 
 const openLock = (path: string, timeout: number): DatabaseSync => {
   const file = join(path, 'lock.db')
-  // Not when it is there: closing a file releases the locks that this process has on it.
+  // Only if missing: closing a file releases all locks of this process on it.
   if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
   return new DatabaseSync(file, { timeout })
 }
 
-/** The pid of the service that holds the folder. */
 const holderOf = (path: string): number | undefined => {
   const file = join(path, 'lock')
   if (!existsSync(file)) return undefined
-  const older = holderWithoutLock(file)
-  if (older !== undefined) return older
   const database = openLock(path, 0)
   try {
     database.exec('SELECT 1 FROM sqlite_schema')
@@ -214,26 +208,7 @@ const holderOf = (path: string): number | undefined => {
 const sqliteBusy = 5
 const isBusy = (error: unknown) => (error as { errcode?: number }).errcode === sqliteBusy
 
-const readLock = (file: string): string[] => (existsSync(file) ? readFileSync(file, 'utf8').trim().split(' ') : [])
-
 const holderNamedIn = (file: string): number | undefined => {
-  const [pid = ''] = readLock(file)
-  return /^\d+$/.test(pid) ? Number(pid) : undefined
-}
-
-/** A service of an older release holds no kernel lock: its process still runs and started when the file says. */
-const holderWithoutLock = (file: string): number | undefined => {
-  const [pid = '', since = '', held] = readLock(file)
-  if (held !== undefined || !/^\d+$/.test(pid) || !isAlive(Number(pid))) return undefined
-  const actual = processStat(Number(pid))?.startTime
-  return actual === undefined || since === '' || actual === since ? Number(pid) : undefined
-}
-
-const isAlive = (pid: number) => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
+  const [pid] = existsSync(file) ? (/^\d+/.exec(readFileSync(file, 'utf8')) ?? []) : []
+  return pid === undefined ? undefined : Number(pid)
 }

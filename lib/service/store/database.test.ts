@@ -4,19 +4,20 @@ import {
   mkdtempSync,
   openSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   utimesSync,
+  writeFileSync,
   writeSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { gunzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { startService } from '#lib/service/testing/service.ts'
-import { addSearchFunctions } from './axons/search-text.ts'
-import { inspectDatabase, inTransaction, openDatabase } from './database.ts'
-import { migrations } from './migrations.ts'
+import { inspectDatabase, inTransaction, openDatabase, removeOldBackups } from './database.ts'
 
 let folder: string
 let file: string
@@ -26,97 +27,114 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-/** A database as the release with this schema left it, with an axon in it. */
-const older = (version: number) => {
-  const database = new DatabaseSync(file)
-  database.exec('PRAGMA journal_mode = WAL')
-  addSearchFunctions(database)
-  for (const sql of migrations.slice(0, version)) database.exec(sql)
-  database.exec(`PRAGMA user_version = ${version}`)
-  database
-    .prepare(
-      "INSERT INTO axons (id, account, name, created_at_ms, metadata) VALUES ('axn_1', 'local', 'kept', 1, '{}')",
-    )
-    .run()
-  database.close()
+/** Writes a database created by release 0.1.0, with an axon, an ended devbox, a scenario and a benchmark. */
+const restoreRelease = () => {
+  const release = join(import.meta.dirname, '../testing/devdeck-0.1.0.db.gz')
+  writeFileSync(file, gunzipSync(readFileSync(release)))
 }
-const axons = (path: string) => {
+const axonNames = (path: string) => {
   const database = new DatabaseSync(path, { readOnly: true })
-  const found = database.prepare('SELECT id, name FROM axons').all()
+  const names = database.prepare('SELECT name FROM axons').all()
   database.close()
-  return found
+  return names.map(({ name }) => name)
 }
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
 
-describe('an older schema', () => {
-  it.each(migrations.slice(1).map((_, i) => i + 1))(
-    '%i is brought up to date, with a whole copy kept beside it',
-    (version) => {
-      older(version)
-      openDatabase(file).close()
-      expect(inspectDatabase(file)).toMatchObject({ schema: migrations.length, validKeys: 0 })
-      const backup = `${file}.v${version}.bak`
-      expect(inspectDatabase(backup)).toMatchObject({ schema: version })
-      for (const path of [file, backup]) expect(axons(path)).toEqual([{ id: 'axn_1', name: 'kept' }])
-      expect((statSync(backup).mode & 0o777).toString(8)).toBe('600')
+it('opens a database of release 0.1.0', async () => {
+  restoreRelease()
+  const service = await startService({ isolation: 'none', dataDir: folder })
+  const { client } = service
+  const { axons } = await client.axons.list({
+    query: { search: 'KEP', metadata: [{ key: 'env', op: 'eq', value: 'prod' }] },
+  })
+  expect(axons).toMatchObject([{ name: 'kept' }])
+  const id = axons[0]?.id ?? ''
+  expect((await client.axons.events({ params: { id } })).events).toMatchObject([{ sequence: 1, payload: 'first' }])
+  expect((await client.devboxes.list()).devboxes).toMatchObject([{ name: 'kept', status: 'shutdown' }])
+  const [benchmark] = (await client.benchmarks.list()).benchmarks
+  const [scenario] = (await client.scenarios.list()).scenarios
+  expect(benchmark?.scenarioIds).toEqual([scenario?.id])
+  await service.close()
+  expect(readdirSync(folder).filter((name) => name.endsWith('.bak'))).toEqual([])
+})
 
-      const { mtimeMs } = statSync(backup)
-      openDatabase(file).close()
-      expect(statSync(backup).mtimeMs).toBe(mtimeMs)
-    },
-  )
+it('refuses a database of a pre-release', () => {
+  const database = new DatabaseSync(file)
+  database.exec('PRAGMA user_version = 9')
+  database.close()
+  expect(() => openDatabase(file)).toThrow(/schema 9, written by a pre-release/)
+})
 
-  it('loses its copy once the database has been good for a week', async () => {
-    older(1)
-    openDatabase(file).close()
-    const backup = `${file}.v1.bak`
-    const ageDays = (days: number) => utimesSync(backup, new Date(), new Date(Date.now() - days * 24 * 60 * 60 * 1000))
-    for (const days of [6, 8]) {
-      ageDays(days)
-      await (await startService({ isolation: 'none', dataDir: folder })).close()
-      expect([days, existsSync(backup)]).toEqual([days, days === 6])
-    }
-    expect(axons(file)).toEqual([{ id: 'axn_1', name: 'kept' }])
+describe('a migration', () => {
+  const steps = ['ALTER TABLE axons ADD COLUMN color TEXT', "UPDATE axons SET color = 'red'"]
+  const backup = () => `${file}.v10.bak`
+
+  it('runs once and keeps a backup for a week', () => {
+    restoreRelease()
+    const lines: string[] = []
+    openDatabase(file, { steps, log: (line) => lines.push(line) }).close()
+    expect(lines).toEqual(['Migrating the database from schema 10 to 12; backup: devdeck.db.v10.bak'])
+    expect(inspectDatabase(backup())).toMatchObject({ schema: 10 })
+    for (const path of [file, backup()]) expect(axonNames(path)).toEqual(['kept'])
+    expect(modeOf(backup())).toBe('600')
+    const { mtimeMs } = statSync(backup())
+    openDatabase(file, { steps }).close()
+    expect(statSync(backup()).mtimeMs).toBe(mtimeMs)
+    expect(() => openDatabase(file)).toThrow(/newer Devdeck.*or restore devdeck\.db\.v10\.bak as devdeck\.db$/)
+
+    const ageDays = (days: number) =>
+      utimesSync(backup(), new Date(), new Date(Date.now() - days * 24 * 60 * 60 * 1000))
+    ageDays(6)
+    expect(removeOldBackups(file, Date.now())).toEqual([])
+    ageDays(8)
+    expect(removeOldBackups(file, Date.now())).toEqual(['devdeck.db.v10.bak'])
+    expect(existsSync(backup())).toBe(false)
   })
 
-  it('stays as it was when a step fails', () => {
-    older(1)
-    const database = new DatabaseSync(file)
-    database.exec('CREATE TABLE devboxes (in_the_way TEXT)')
-    database.close()
-    expect(() => openDatabase(file)).toThrow(/devboxes already exists/)
-    expect(inspectDatabase(file)).toMatchObject({ schema: 1 })
-    expect(axons(file)).toEqual([{ id: 'axn_1', name: 'kept' }])
+  it('changes nothing when a step fails', () => {
+    restoreRelease()
+    expect(() => openDatabase(file, { steps: [...steps, 'CREATE TABLE devboxes (id TEXT)'] })).toThrow(
+      /devboxes already exists/,
+    )
+    expect(inspectDatabase(file)).toMatchObject({ schema: 10 })
+    openDatabase(file).close()
+    expect(axonNames(file)).toEqual(['kept'])
   })
 })
 
-describe('a database', () => {
-  it('needs no copy when it is new', () => {
-    openDatabase(file).close()
-    expect(readdirSync(folder)).toEqual(['devdeck.db'])
-    expect((statSync(file).mode & 0o777).toString(8)).toBe('600')
-  })
+it('creates a private file without a backup', () => {
+  openDatabase(file).close()
+  expect(readdirSync(folder)).toEqual(['devdeck.db'])
+  expect(modeOf(file)).toBe('600')
+})
 
-  it('keeps all of a transaction or nothing', () => {
-    const database = openDatabase(file)
-    const add = (id: string) =>
-      database.exec(`INSERT INTO axons (id, account, created_at_ms, metadata) VALUES ('${id}', 'local', 1, '{}')`)
-    expect(() =>
-      inTransaction(database, () => {
-        add('axn_1')
-        add('axn_1')
-      }),
-    ).toThrow(/UNIQUE/)
-    inTransaction(database, () => add('axn_2'))
-    expect(axons(file)).toEqual([{ id: 'axn_2', name: null }])
-    database.close()
-  })
+it('rolls back a transaction that throws', () => {
+  const database = openDatabase(file)
+  const add = (name: string) =>
+    database.exec(
+      `INSERT INTO axons (id, account, name, created_at_ms, metadata) VALUES ('${name}', 'a', '${name}', 1, '{}')`,
+    )
+  expect(() =>
+    inTransaction(database, () => {
+      add('first')
+      add('first')
+    }),
+  ).toThrow(/UNIQUE/)
+  inTransaction(database, () => add('second'))
+  expect(axonNames(file)).toEqual(['second'])
+  database.close()
+})
 
-  it('that is damaged is told apart from a whole one', () => {
-    older(1)
-    // The second page holds the axons, the pages after it their indexes: these no longer agree.
-    const handle = openSync(file, 'r+')
-    writeSync(handle, Buffer.alloc(64), 0, 64, 2 * 4096 - 64)
-    closeSync(handle)
-    expect(inspectDatabase(file).problem).toMatch(/^damaged: /)
-  })
+it('detects a damaged database', () => {
+  restoreRelease()
+  const database = new DatabaseSync(file)
+  const { rootpage } = database.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'axons'").get() as {
+    rootpage: number
+  }
+  database.close()
+  // Erases the axon's row, which its indexes still refer to.
+  const handle = openSync(file, 'r+')
+  writeSync(handle, Buffer.alloc(4000), 0, 4000, rootpage * 4096 - 4000)
+  closeSync(handle)
+  expect(inspectDatabase(file).problem).toMatch(/^damaged: /)
 })

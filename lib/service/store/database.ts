@@ -4,9 +4,9 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { sizeText } from '#lib/service/kit/amounts.ts'
 import { StartError } from '#lib/service/kit/errors.ts'
 import { addSearchFunctions } from './axons/search-text.ts'
-import { countRecorded, inWords, namesIn } from './lost-and-found.ts'
-import { migrations } from './migrations.ts'
+import { countRecorded, describeCount, namesIn } from './lost-and-found.ts'
 import { Reserve } from './reserve.ts'
+import { firstVersion, migrations, schema } from './schema.ts'
 
 const busyTimeoutMs = 5000
 
@@ -14,21 +14,21 @@ export class Database extends DatabaseSync {
   #reserve: Reserve | undefined
   #commandReserve: Reserve | undefined
 
-  /** For the service alone: a command beside it must not spend its reserves. */
-  keepReserves(file: string, commandFile: string) {
+  /** Only the service calls this: a command running beside it must not use up the reserves. */
+  openReserves(file: string, commandFile: string) {
     this.#reserve = new Reserve(file)
     this.#commandReserve = new Reserve(commandFile)
   }
 
   /**
-   * Moves the write-ahead log into the file and restarts the log, with an odd generation before and an even one after. From
-   * these a start finds out whether a log belongs to the file: one restored from a backup has an older generation.
+   * Checkpoints and restarts the write-ahead log, stamping an odd generation before and an even one after. The next start
+   * compares them to detect a log that does not belong to the file, as after restoring a backup.
    */
   newGeneration() {
-    // First: on a full disk it makes the room that the next writes need.
+    // Frees the space that the writes below need on a full disk.
     this.exec('PRAGMA wal_checkpoint(PASSIVE)')
     this.#stamp('odd')
-    // Without waiting for readers: the log continues then, and restarts the next time.
+    // Does not wait for readers: the log restarts at the next call instead.
     this.exec('PRAGMA busy_timeout = 0')
     try {
       this.exec('PRAGMA wal_checkpoint(RESTART)')
@@ -45,43 +45,47 @@ export class Database extends DatabaseSync {
   }
 
   /**
-   * A write of what has happened already, or of what makes room: it finds room on a full disk. Within a transaction,
-   * which a full disk ends, it is a write like any other: the whole transaction has to be essential.
+   * Runs a write that must succeed on a full disk, using the reserve. Inside a transaction it is a normal write: make the
+   * whole transaction essential.
    */
   essential<T>(write: () => T): T {
     return this.#reserve && !this.isTransaction ? this.#reserve.essential(write) : write()
   }
 
-  /**
-   * A write without which no command runs, as `rm` would: it finds room on a full disk, in a reserve of its own. However
-   * many commands are tried, what is essential keeps its room.
-   */
+  /** Like `essential`, from a separate reserve: commands such as `rm` can start on a full disk without using up the other. */
   forCommand<T>(write: () => T): T {
     return this.#commandReserve && !this.isTransaction ? this.#commandReserve.essential(write) : write()
   }
 }
 
+interface Options {
+  /** Creates a new database even beside devboxes or snapshots that it has no records of. */
+  recover?: boolean
+  log?: (line: string) => void
+  /** Pending migrations, for tests. */
+  steps?: readonly string[]
+}
+
 /**
- * Opens the database file, or creates it, and brings its schema up to date in one transaction; of an older one a copy is
- * kept beside it. Throws a StartError when the file was written by a newer version, or is new beside devboxes or
- * snapshots that it would not know; `recover` creates it all the same. `tell` gets the progress of a migration.
+ * Opens or creates the database and migrates it in one transaction, after a backup. Throws a StartError when the file was
+ * written by a newer or pre-release version, or is missing while devboxes or snapshots exist.
  */
 export const openDatabase = (
   file: string,
-  { recover = false, tell = () => undefined }: { recover?: boolean; tell?: (line: string) => void } = {},
+  { recover = false, log = () => undefined, steps = migrations }: Options = {},
 ): Database => {
   if (!recover && isEmpty(file)) refuseBesideData(file)
   const database = new Database(privateFile(file))
   try {
-    // First of all: two processes may open a new file at the same moment.
+    // Set first: two processes may open a new file at the same time.
     database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
-    // WAL keeps readers and the writer apart. FULL: an acknowledged write survives a power cut on an honest disk.
+    // FULL: an acknowledged write survives a power cut.
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
-    // SQLite would restart the log without a generation.
+    // SQLite's own checkpoint would restart the log without a new generation.
     database.exec('PRAGMA wal_autocheckpoint = 0')
     addSearchFunctions(database)
-    if (!recover && schemaVersion(database) === 0) refuseBesideData(file)
-    migrate(database, file, tell)
+    if (!recover && versionOf(database) === 0) refuseBesideData(file)
+    migrate(database, file, steps, log)
     return database
   } catch (error) {
     database.close()
@@ -91,20 +95,20 @@ export const openDatabase = (
 
 const isEmpty = (file: string) => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0
 
-/** Why the file may not become a new database: what is beside it belongs to one that is lost. */
+/** Returns why no new database may be created here: the data beside it belongs to a lost one. */
 export const lostDatabase = (file: string): string | undefined => {
-  if (existsSync(file) && !isEmpty(file) && schemaOfFile(file) > 0) return undefined
+  if (!isEmpty(file) && schemaOfFile(file) > 0) return undefined
   const folder = dirname(file)
   const count = countRecorded(folder)
   const log = `${file}-wal`
   const beside = [
-    ...(count.devboxes + count.snapshots > 0 ? [inWords(count)] : []),
+    ...(count.devboxes + count.snapshots > 0 ? [describeCount(count)] : []),
     ...(!isEmpty(file) || isEmpty(log) ? [] : [`a write-ahead log of ${sizeText(statSync(log).size)}`]),
   ].join(' and ')
   if (beside === '') return undefined
   const backups = backupsOf(file)
-  const from = backups.length > 0 ? ` (here are ${backups.join(', ')})` : ''
-  return `The database ${file} is ${existsSync(file) ? 'empty' : 'missing'}, but ${folder} holds ${beside}. Nothing was changed. Either restore ${basename(file)} from a backup${from}, or run "npm run service -- recover --data-dir ${folder}" to create a new one that lists what is found`
+  const found = backups.length > 0 ? ` (found ${backups.join(', ')})` : ''
+  return `The database ${file} is ${existsSync(file) ? 'empty' : 'missing'}, but ${folder} holds ${beside}. Nothing was changed. Restore ${basename(file)} from a backup${found}, or run "npm run service -- recover --data-dir ${folder}" to create a new database that lists them`
 }
 
 const refuseBesideData = (file: string) => {
@@ -112,12 +116,12 @@ const refuseBesideData = (file: string) => {
   if (problem !== undefined) throw new StartError(problem)
 }
 
-/** Read without a change to the file; 0 when there is none. */
+/** Schema version of a file, 0 if it does not exist. */
 export const schemaOfFile = (file: string): number => {
   if (!existsSync(file)) return 0
   const database = new Database(file, { readOnly: true, timeout: 5000 })
   try {
-    return schemaVersion(database)
+    return versionOf(database)
   } finally {
     database.close()
   }
@@ -125,73 +129,77 @@ export const schemaOfFile = (file: string): number => {
 
 interface Inspection {
   schema: number
-  /** Why the service cannot use it, in words. */
+  /** Why the service cannot use it. */
   problem?: string
   validKeys: number
   revokedKeys: number
 }
 
-/** Reads through the whole file without a change to it. Throws when it is no database. */
+/** Checks the whole file without changing it. Throws if it is not a database. */
 export const inspectDatabase = (file: string): Inspection => {
   const database = new Database(file, { readOnly: true, timeout: 5000 })
   try {
-    const schema = schemaVersion(database)
-    const problem = schema > migrations.length ? newerThanThis(schema, file) : brokenness(database)
-    const hasKeys = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'api_keys'").get() !== undefined
-    const count = (condition: string) =>
-      hasKeys
-        ? (
-            database.prepare(`SELECT count(*) AS n FROM api_keys WHERE revoke_time_ms ${condition}`).get() as {
-              n: number
-            }
-          ).n
-        : 0
+    const schema = versionOf(database)
+    const problem = unsupported(schema, file) ?? damageOf(database)
+    const countKeys = (condition: string) => {
+      if (schema === 0) return 0
+      const { n } = database.prepare(`SELECT count(*) AS n FROM api_keys WHERE revoke_time_ms ${condition}`).get() as {
+        n: number
+      }
+      return n
+    }
     return {
       schema,
       ...(problem === undefined ? {} : { problem }),
-      validKeys: count('IS NULL'),
-      revokedKeys: count('IS NOT NULL'),
+      validKeys: countKeys('IS NULL'),
+      revokedKeys: countKeys('IS NOT NULL'),
     }
   } finally {
     database.close()
   }
 }
 
-const brokenness = (database: Database): string | undefined => {
+const damageOf = (database: Database): string | undefined => {
   const [first] = database.prepare('PRAGMA integrity_check(1)').all() as { integrity_check: string }[]
   return first?.integrity_check === 'ok' ? undefined : `damaged: ${first?.integrity_check}`
 }
 
-const newerThanThis = (schema: number, file: string) => {
-  const usable = backupsOf(file).filter((name) => Number(/\.v(\d+)\.bak$/.exec(name)?.[1]) <= migrations.length)
-  const older = usable.length > 0 ? `, or restore ${usable.join(' or ')} as ${basename(file)}` : ''
-  return `The database has schema ${schema}, written by a newer Devdeck; this one knows ${migrations.length}. Run the newer release${older}`
+const unsupported = (version: number, file: string, newest = firstVersion + migrations.length): string | undefined => {
+  if (version === 0 || (version >= firstVersion && version <= newest)) return undefined
+  if (version < firstVersion)
+    return `The database has schema ${version}, written by a pre-release of Devdeck and no longer supported. Move the data folder away to start with a new one`
+  const usable = backupsOf(file).filter((name) => {
+    const backup = Number(/\.v(\d+)\.bak$/.exec(name)?.[1])
+    return backup >= firstVersion && backup <= newest
+  })
+  const restore = usable.length > 0 ? `, or restore ${usable.join(' or ')} as ${basename(file)}` : ''
+  return `The database has schema ${version}, written by a newer Devdeck; this version supports ${newest}. Run the newer release${restore}`
 }
 
-const schemaVersion = (database: Database) =>
+const versionOf = (database: Database) =>
   (database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version
 
-const migrate = (database: Database, file: string, tell: (line: string) => void) => {
-  const version = schemaVersion(database)
-  if (version > migrations.length) throw new StartError(newerThanThis(version, file))
-  if (version === migrations.length) return
+const migrate = (database: Database, file: string, steps: readonly string[], log: (line: string) => void) => {
+  const version = versionOf(database)
+  const newest = firstVersion + steps.length
+  const problem = unsupported(version, file, newest)
+  if (problem !== undefined) throw new StartError(problem)
+  if (version === newest) return
   if (version > 0) {
     const backup = `${file}.v${version}.bak`
-    tell(`Migrating the database from schema ${version} to ${migrations.length}: copying it to ${basename(backup)}`)
+    log(`Migrating the database from schema ${version} to ${newest}; backup: ${basename(backup)}`)
     backUp(database, backup)
   }
   inTransaction(database, () => {
-    // Read again: another process may have been faster.
-    for (let step = schemaVersion(database); step < migrations.length; step++) {
-      if (version > 0) tell(`Migrating the database: step ${step + 1 - version} of ${migrations.length - version}`)
-      database.exec(migrations[step] as string)
-    }
-    database.exec(`PRAGMA user_version = ${migrations.length}`)
+    // Read again: another process may have migrated it in the meantime.
+    const current = versionOf(database)
+    if (current === 0) database.exec(schema)
+    for (const step of steps.slice(Math.max(0, current - firstVersion))) database.exec(step)
+    database.exec(`PRAGMA user_version = ${newest}`)
   })
-  if (version > 0) tell('The database is migrated')
 }
 
-/** Under its name only once it is whole and on the disk; one of an earlier try is replaced. */
+/** Written under a temporary name and renamed when complete; replaces the backup of an earlier attempt. */
 const backUp = (database: Database, file: string) => {
   const part = `${file}.part`
   rmSync(part, { force: true })
@@ -204,7 +212,7 @@ const backUp = (database: Database, file: string) => {
 
 const backupDays = 7
 
-/** Deletes the copies of older schemas once the migrated database has been good for a week. Returns their names. */
+/** Deletes backups of older schemas after a week. Returns their names. */
 export const removeOldBackups = (file: string, nowMs: number): string[] => {
   const old = backupsOf(file).filter(
     (name) => statSync(join(dirname(file), name)).mtimeMs < nowMs - backupDays * 24 * 60 * 60 * 1000,
@@ -216,14 +224,14 @@ export const removeOldBackups = (file: string, nowMs: number): string[] => {
 const backupsOf = (file: string): string[] =>
   namesIn(dirname(file)).filter((name) => name.startsWith(`${basename(file)}.v`) && name.endsWith('.bak'))
 
-/** Made before SQLite does, which would let the group and others read it; its side files copy the mode. */
+/** Creates the file before SQLite would with a group-readable mode; the log and index files copy the mode. */
 const privateFile = (file: string) => {
-  // Not when it is there: closing a file releases the locks that this process has on it, SQLite's too.
+  // Only if missing: closing a file releases all locks of this process on it, including SQLite's.
   if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
   return file
 }
 
-/** Runs `work` in one immediate transaction, or as a part of the one that has begun: all of it is kept, or none. */
+/** Runs `work` in an immediate transaction, or within the current one. */
 export const inTransaction = <T>(database: Database, work: () => T): T => {
   if (database.isTransaction) return work()
   database.exec('BEGIN IMMEDIATE')
@@ -232,15 +240,15 @@ export const inTransaction = <T>(database: Database, work: () => T): T => {
     database.exec('COMMIT')
     return result
   } catch (error) {
-    // A full disk has already ended the transaction.
+    // A full disk ends the transaction by itself.
     if (database.isTransaction) database.exec('ROLLBACK')
     throw error
   }
 }
 
 /**
- * The first row a writing statement with RETURNING answers. Node's own `get` and `all` do not tell when SQLite cannot
- * commit such a statement, as on a full disk: the row would look written and be nowhere.
+ * Runs a writing statement with RETURNING in a transaction: Node's `get` and `all` do not report a failed implicit commit,
+ * as on a full disk.
  */
 export const returning = <T>(database: Database, statement: StatementSync, ...values: SQLInputValue[]): T | undefined =>
   inTransaction(database, () => statement.get(...values)) as T | undefined

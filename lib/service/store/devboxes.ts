@@ -12,13 +12,12 @@ import { type Clause, equals } from './clauses.ts'
 import { type Database, inTransaction } from './database.ts'
 import { createTable, type Page } from './table.ts'
 
-/** A devbox as the service itself sees it, of whichever account. */
 export interface DevboxRecord extends Required<Omit<Devbox, 'capabilities' | 'blueprint_id'>> {
   seq: number
   account: string
   name: string | null
   environment_variables: StringMap
-  /** Names of secrets by environment variable. */
+  /** Secret names by environment variable. */
   secrets: StringMap
   entrypoint: string | null
   snapshot_id: string | null
@@ -56,7 +55,7 @@ export const createDevboxStore = (database: Database) => {
     metadata: 'devbox_metadata',
     view: toDevbox,
   })
-  // A failed devbox that has run keeps its disk, so it counts until it is shut down.
+  // A failed devbox that has run keeps its disk until it is shut down.
   const countWithDisk = database.prepare(`
     SELECT count(*) AS total FROM devboxes
     WHERE account = ? AND status <> 'shutdown'
@@ -69,7 +68,7 @@ export const createDevboxStore = (database: Database) => {
       table.insert({ ...devbox, state_transitions: [{ status, transition_time_ms: create_time_ms }] })
     },
 
-    /** Lists a devbox again whose record was lost, suspended or shut down. */
+    /** Adds a devbox whose record was lost. */
     adopt: (devbox: Omit<NewDevbox, 'status'>, status: 'suspended' | 'shutdown', nowMs: number): void => {
       const state_transitions = [
         { status: 'running', transition_time_ms: devbox.create_time_ms },
@@ -82,10 +81,10 @@ export const createDevboxStore = (database: Database) => {
 
     find: table.find,
 
-    spec: table.known,
+    mustFind: table.mustFind,
 
-    /** The longest id of the account that `text` is, or starts with before a `-` or `_`. */
-    idAtStart: (account: string, text: string): string | undefined => {
+    /** Longest id of the account that is a prefix of `text`, up to its end, a `-` or a `_`. */
+    longestIdPrefix: (account: string, text: string): string | undefined => {
       for (
         let end = text.length;
         end > 0;
@@ -99,59 +98,56 @@ export const createDevboxStore = (database: Database) => {
 
     position: table.position,
 
-    /** Ended ones included. */
+    /** Includes ended devboxes. */
     list: (account: string, query: DevboxListQuery, before?: number): Page<Devbox> =>
       table.list(account, query, before, [...equals('devboxes.status', query.status), ...originClause(query.origin)]),
 
     update: (id: string, { name, metadata }: DevboxUpdate): void =>
-      table.update(table.known(id), {
+      table.update(table.mustFind(id), {
         ...(typeof name === 'string' && { name: name || null }),
         ...(metadata && { metadata }),
       }),
 
     move: (id: string, { status, timeMs, failureReason, shutdownReason }: Move): void => {
-      const { state_transitions, failure_reason } = table.known(id)
+      const { state_transitions, failure_reason } = table.mustFind(id)
       const reason = failureReason === undefined ? {} : { failure_reason: failureReason }
       database.essential(() =>
         table.set(id, {
           status,
           state_transitions: [...state_transitions, { status, transition_time_ms: timeMs, ...reason }],
           end_time_ms: hasEnded(status) ? timeMs : null,
-          // Why it had failed stays known after it is shut down.
+          // Shutting down a failed devbox keeps the reason.
           failure_reason: failureReason ?? (status === 'shutdown' ? failure_reason : null),
           shutdown_reason: shutdownReason ?? null,
         }),
       )
     },
 
-    keepAliveUntil: (id: string, timeMs: number | null): void => table.set(id, { keep_alive_until_ms: timeMs }),
+    setKeepAliveUntil: (id: string, timeMs: number | null): void => table.set(id, { keep_alive_until_ms: timeMs }),
 
-    /** When each devbox was last used; all are written, or none. */
-    lastUsed: (times: ReadonlyMap<string, number>): void =>
+    setLastUsed: (times: ReadonlyMap<string, number>): void =>
       inTransaction(database, () => {
         for (const [id, timeMs] of times) table.set(id, { last_used_ms: timeMs })
       }),
 
-    /** The devbox is to run anew: its keep-alive time and its idle time begin with that. */
-    forgetUse: (id: string): void => table.set(id, { keep_alive_until_ms: null, last_used_ms: null }),
+    /** Clears keep-alive and last use before a restart. */
+    clearUse: (id: string): void => table.set(id, { keep_alive_until_ms: null, last_used_ms: null }),
 
     setTunnel: (id: string, tunnel: Tunnel | null): void => table.set(id, { tunnel }),
 
-    /** The devbox that has the tunnel, of whichever account. */
     byTunnelKey: (key: string): { account: string; id: string; tunnel: Tunnel } | undefined => {
       const [found] = table.where("tunnel IS NOT NULL AND tunnel ->> '$.tunnel_key' = ?", key)
       return found?.tunnel ? { account: found.account, id: found.id, tunnel: found.tunnel } : undefined
     },
 
-    isolation: (id: string, isolation: NonNullable<Devbox['isolation']>): void => table.set(id, { isolation }),
+    setIsolation: (id: string, isolation: NonNullable<Devbox['isolation']>): void => table.set(id, { isolation }),
 
     metadataKeys: table.metadataKeys,
     metadataValues: table.metadataValues,
 
-    /** How many of the account's devboxes have a disk. */
     countWithDisk: (account: string): number => (countWithDisk.get(account) as { total: number }).total,
 
-    /** Ids of all accounts' devboxes that have not ended, oldest first. */
+    /** Ids of devboxes of all accounts that have not ended, oldest first. */
     unended: (): string[] => unended.all().map(({ id }) => id as string),
   }
 }

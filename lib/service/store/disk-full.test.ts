@@ -12,7 +12,7 @@ import { reserveNames } from './data-dir.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'devdeck-full-'))
 
-/** A disk of 8 MB; false where this user may not mount one. */
+/** Mounts a disk of 8 MB, if permitted. */
 const mount = () => {
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m,mode=700', 'devdeck', folder], { stdio: 'ignore' })
@@ -30,7 +30,6 @@ afterAll(() => {
 const filler = join(folder, 'filler')
 const fill = () => {
   const handle = openSync(filler, 'a')
-  // Page by page to the last one.
   for (const size of [65_536, 4_096, 1])
     try {
       for (;;) writeSync(handle, Buffer.alloc(size))
@@ -76,17 +75,17 @@ describe.skipIf(!mounted)('a full disk', () => {
     ['a command', `/v1/devboxes/${devbox}/execute_async`, () => ({ command: 'echo hello' })],
     ['a secret', '/v1/secrets', (i) => ({ name: `S${Date.now()}_${i}`, value: 'z'.repeat(5000) })],
     ['an upload', `/v1/devboxes/${devbox}/upload_file`, () => form('path', 'file')],
-    ['an upload, the file first', `/v1/devboxes/${devbox}/upload_file`, () => form('file', 'path')],
+    ['an upload with the file first', `/v1/devboxes/${devbox}/upload_file`, () => form('file', 'path')],
     ['a snapshot', `/v1/devboxes/${devbox}/snapshot_disk`, () => ({})],
   ]
   const acknowledged: string[] = []
   let published = 0
 
-  it('answers 507 to writes and goes on answering reads, and takes writes again when there is room', async () => {
+  it('returns 507 for writes, serves reads, and accepts writes once there is space', async () => {
     for (let round = 0; round < 2; round++) {
       for (const [name, path, body] of writes()) {
         fill()
-        // The database may have room left from before in its own files.
+        // The database may have free space in its own files.
         for (let i = 0; ; i++) {
           const answer = await post(path, body(i))
           if (answer.status === 507) {
@@ -114,7 +113,7 @@ describe.skipIf(!mounted)('a full disk', () => {
     database.close()
   })
 
-  it('learns of what ends meanwhile, lets devboxes be shut down, and starts again', async () => {
+  it('records ended commands, shuts down devboxes, and restarts', async () => {
     const { client } = service
     const [ending, other] = [devbox, (await client.devboxes.createAndAwaitRunning({ body: {} })).id]
     const gate = join(folder, 'gate')
@@ -136,7 +135,7 @@ describe.skipIf(!mounted)('a full disk', () => {
     rmSync(gate, { recursive: true })
   })
 
-  it('lets a service that was killed start again', async () => {
+  it('allows a killed service to restart', async () => {
     await service.close()
     const start = () => runCommand(['--port', '0', '--isolation', 'none', '--stop-with-parent', '--data-dir', folder])
     const ends: Promise<unknown>[] = []
@@ -149,7 +148,7 @@ describe.skipIf(!mounted)('a full disk', () => {
         fill()
         child.kill('SIGKILL')
         await ended
-        // Its last moments may have given up the reserve.
+        // A kill may hit while the reserve is released.
         if (!hasReserve) for (const name of Object.values(reserveNames)) rmSync(join(folder, name), { force: true })
         fill()
       }
@@ -165,7 +164,7 @@ describe.skipIf(!mounted)('a full disk', () => {
     }
   })
 
-  it('is not filled by an archive, nor by what it unpacks to', async () => {
+  it('rejects an archive that would fill it, packed or unpacked', async () => {
     const { bavail, bsize } = statfsSync(folder)
     const bytes = bavail * bsize - 2 ** 19
     for (const file of [new Blob(['0'.repeat(bytes)]), await zipOf({ zeros: '0'.repeat(bytes) })]) {
@@ -175,16 +174,16 @@ describe.skipIf(!mounted)('a full disk', () => {
     }
   })
 
-  it('lets files be removed by a command', async () => {
+  it('allows a command to remove files', async () => {
     const params = { id: (await service.client.devboxes.createAndAwaitRunning({ body: {} })).id }
     const run = (command: string) => service.client.executions.executeSync({ params, body: { command } })
     await run('head -c 500K /dev/urandom > ~/large')
     fill()
-    // Until the database has no room left in its own files.
+    // Until the database files have no free space.
     const write = async () => (await post('/v1/axons', { metadata: { big: 'y'.repeat(200) } })).status
     await expect.poll(write, { interval: 1 }).toBe(507)
     expect(await run('echo more > ~/more')).toMatchObject({ exit_status: 1 })
-    // A command whose output found no room looked like one that printed nothing.
+    // Lost output must not look like no output.
     expect(await run('echo lost')).toMatchObject({
       exit_status: 0,
       stdout: '',
@@ -197,7 +196,7 @@ describe.skipIf(!mounted)('a full disk', () => {
     rmSync(filler)
   })
 
-  it('lets files be removed in a terminal', async () => {
+  it('allows a terminal to remove files', async () => {
     const params = { id: (await service.client.devboxes.createAndAwaitRunning({ body: {} })).id }
     await service.client.executions.executeSync({ params, body: { command: 'head -c 500K /dev/urandom > ~/large' } })
     fill()

@@ -17,7 +17,7 @@ export const createEvictionStore = (database: Database) => {
     put: ({ devbox_id, account, eviction_deadline_ms }: StoredEviction): void => {
       put.run(devbox_id, account, eviction_deadline_ms)
     },
-    /** False when there was none. */
+    /** False if there was none. */
     remove: (devboxId: string): boolean => database.essential(() => remove.run(devboxId).changes > 0),
     all: () => all.all() as unknown as StoredEviction[],
   }

@@ -10,14 +10,13 @@ export interface ExecutionRecord {
   exit_status: number | null
   create_time_ms: number
   end_time_ms: number | null
-  /** Of the request that launched it. */
+  /** Id of the request that launched it. */
   request_id: string | null
-  /** 1 when some of the output could not be kept. */
+  /** 1 if some of the output was not stored. */
   stdout_cut: number
   stderr_cut: number
 }
 
-/** How an execution ended. */
 export interface Completion {
   exitStatus: number
   endTimeMs: number
@@ -25,8 +24,8 @@ export interface Completion {
   stderrCut: boolean
 }
 
-/** Characters of a command that is run on a full disk as well: any that removes files, and none that uses up the room. */
-const shortCommand = 4096
+/** Longest command that may start on a full disk: enough to remove files, too short to use up the reserve. */
+const maxReserveCommandLength = 4096
 
 export const createExecutionStore = (database: Database) => {
   const insert = database.prepare(`
@@ -43,8 +42,8 @@ export const createExecutionStore = (database: Database) => {
     UPDATE executions
     SET status = 'completed', exit_status = ?, end_time_ms = ?, stdout_cut = ?, stderr_cut = ?
     WHERE devbox_id = ? AND id = ?`)
-  // Survives a crash of the service, not a power cut, which leaves nothing of the command and may take its output as
-  // well. Waiting for the disk twice would take as long as the command.
+  // Survives a crash of the service but not a power cut, which also ends the command. Two syncs take as long as a short
+  // command.
   const withoutSync = (write: () => unknown): void => {
     database.exec('PRAGMA synchronous = NORMAL')
     try {
@@ -56,11 +55,11 @@ export const createExecutionStore = (database: Database) => {
   return {
     insert: ({ stdout_cut, stderr_cut, ...record }: ExecutionRecord): void => {
       const write = () => insert.run(record)
-      const isShort = record.command.length <= shortCommand
+      const isShort = record.command.length <= maxReserveCommandLength
       withoutSync(() => (isShort ? database.forCommand(write) : write()))
     },
     get: (devboxId: string, id: string) => get.get(devboxId, id) as ExecutionRecord | undefined,
-    /** The execution that the same request with the same command launched since then. */
+    /** Execution launched by an earlier attempt of the same request. */
     byRequest: ({ devbox_id, request_id, command, shell_name }: ExecutionRecord, sinceMs: number): string | undefined =>
       (byRequest.get(devbox_id, request_id, command, shell_name, sinceMs) as { id: string } | undefined)?.id,
     unfinished: () => unfinished.all() as unknown as ExecutionRecord[],

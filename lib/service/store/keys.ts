@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { newId } from '#lib/service/kit/ids.ts'
 import type { Database } from './database.ts'
 
-/** What is told of a key; of the key itself only a digest is kept. */
+/** Only a digest of the key itself is stored. */
 export interface StoredKey {
   id: string
   account: string
@@ -15,7 +15,7 @@ export const newApiKey = () => `ak_${randomBytes(24).toString('base64url')}`
 
 export const digestOf = (key: string) => createHash('sha256').update(key).digest()
 
-/** API keys made by `keys add`. Another process may change them at any moment, so every question is asked anew. */
+/** API keys created by `keys add`. Not cached: another process may change them at any time. */
 export const createKeyStore = (database: Database) => {
   const insert = database.prepare(
     'INSERT INTO api_keys (id, account, name, digest, create_time_ms) VALUES (?, ?, ?, ?, ?)',
@@ -28,19 +28,18 @@ export const createKeyStore = (database: Database) => {
   const revoke = database.prepare('UPDATE api_keys SET revoke_time_ms = ? WHERE id = ? AND revoke_time_ms IS NULL')
   const dataVersion = database.prepare('PRAGMA data_version')
   return {
-    /** Resolves to the key, which is nowhere else. */
+    /** Returns the key, which is not stored. */
     add: (account: string, name: string | null, nowMs: number): { id: string; key: string } => {
       const [id, key] = [newId('key'), newApiKey()]
       insert.run(id, account, name, digestOf(key), nowMs)
       return { id, key }
     },
     all: () => all.all() as unknown as StoredKey[],
-    /** Of the key with this digest, unless it was revoked. */
     find: (digest: Uint8Array) => valid.get(digest) as { id: string; account: string } | undefined,
     isValid: (id: string): boolean => isValid.get(id) !== undefined,
-    /** False when it was revoked before, or never was. */
+    /** False if already revoked or unknown. */
     revoke: (id: string, nowMs: number): boolean => revoke.run(nowMs, id).changes > 0,
-    /** Changes whenever another process has written to the database. */
+    /** Changes when another process writes to the database. */
     dataVersion: () => (dataVersion.get() as { data_version: number }).data_version,
   }
 }

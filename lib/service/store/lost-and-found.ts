@@ -4,11 +4,11 @@ import { countOf } from '#lib/service/kit/amounts.ts'
 
 export const lostAndFoundName = 'lost+found'
 const notesName = 'notes.txt'
-/** The folders of the data folder in which every entry has a record in the database. */
+/** Folders whose every entry has a record in the database. */
 export const recordedFolders = ['devboxes', 'snapshots'] as const
 export type RecordedFolder = (typeof recordedFolders)[number]
 
-/** Moves what the database does not know out of the way of a start, and deletes none of it. */
+/** Moves devboxes and snapshots that the database has no record of to `lost+found`. Deletes nothing. */
 export class LostAndFound {
   readonly folder: string
   readonly #dataDir: string
@@ -30,26 +30,25 @@ export class LostAndFound {
     return this.folder
   }
 
-  /** Stays until a person deletes the folder; `doctor` shows it. */
+  /** Adds a note that `doctor` prints until someone deletes the folder. */
   note(text: string): void {
     appendFileSync(join(this.make(), notesName), `${text}\n`, { mode: 0o600 })
   }
 
-  /** What was moved, for the log; undefined when nothing was. */
+  /** Log message, or undefined if nothing was moved. */
   get summary(): string | undefined {
     const { devboxes, snapshots } = this.#moved
     if (devboxes + snapshots === 0) return undefined
-    return `The database has no record of ${inWords({ devboxes, snapshots })}. Was an older backup restored? Nothing was deleted: they were moved to ${this.folder}. To list them again, stop the service and run "npm run service -- recover --data-dir ${this.#dataDir}"`
+    return `The database has no record of ${describeCount({ devboxes, snapshots })}, possibly because an older backup was restored. Nothing was deleted: moved to ${this.folder}. To recover, stop the service and run "npm run service -- recover --data-dir ${this.#dataDir}"`
   }
 }
 
-/** What is in the folders of devboxes and snapshots below `folder`. */
 export const countRecorded = (folder: string): Record<RecordedFolder, number> => ({
   devboxes: namesIn(join(folder, 'devboxes')).length,
   snapshots: namesIn(join(folder, 'snapshots')).length,
 })
 
-/** The folders of `lost+found`, each of one start, oldest first. At the root of a disk, fsck puts files there as well. */
+/** Folders in `lost+found`, one per start, oldest first. Ignores files that fsck puts there. */
 export const lostFolders = (dataDir: string): string[] => {
   const folder = join(dataDir, lostAndFoundName)
   return namesIn(folder)
@@ -63,7 +62,7 @@ export const notesIn = (folder: string): string[] => {
   return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
 }
 
-export const inWords = ({ devboxes, snapshots }: Record<RecordedFolder, number>): string =>
+export const describeCount = ({ devboxes, snapshots }: Record<RecordedFolder, number>): string =>
   [
     ...(devboxes > 0 ? [countOf(devboxes, 'devbox', 'devboxes')] : []),
     ...(snapshots > 0 ? [countOf(snapshots, 'snapshot')] : []),

@@ -1,7 +1,7 @@
 import type { StringMap } from '#lib/contract/common.ts'
 import type { Database } from './database.ts'
 
-/** The index over the metadata of one kind of record; `table` holds (account, key, value, seq). */
+/** `table` is the metadata index of one kind of record. */
 export const createMetadataIndex = (database: Database, table: string) => {
   const insert = database.prepare(`INSERT INTO ${table} (account, key, value, seq) VALUES (?, ?, ?, ?)`)
   const remove = database.prepare(`DELETE FROM ${table} WHERE account = ? AND key = ? AND value = ? AND seq = ?`)
@@ -14,14 +14,13 @@ export const createMetadataIndex = (database: Database, table: string) => {
     remove: (account: string, seq: number | bigint, metadata: StringMap): void => {
       for (const [key, value] of Object.entries(metadata)) remove.run(account, key, value, seq)
     },
-    /** In the order of their text. Unspecified: at most 10,000, like the values of a key. */
+    /** Sorted. Unspecified: at most 10,000 keys, and values of a key. */
     keys: (account: string): string[] => keys.all({ account }).map(({ text }) => text as string),
-    /** In the order of their text; none for a key nobody has. */
     values: (account: string, key: string): string[] => values.all({ account, key }).map(({ text }) => text as string),
   }
 }
 
-// From one key or value to the next by the index: what many records share costs no more than what one has.
+// Jumps from one distinct value to the next in the index, however many records share it.
 const distinct = (table: string, column: 'key' | 'value', where: string) => `
   WITH RECURSIVE found (text) AS (
     SELECT min(${column}) FROM ${table} WHERE ${where}

@@ -32,12 +32,11 @@ export const createNetworkPolicyStore = (database: Database) => {
   return {
     get: table.get,
 
-    /** The id of the account's policy of that name. */
-    idOf: (account: string, name: string): string | undefined =>
+    idByName: (account: string, name: string): string | undefined =>
       (byName.get(account, name) as { id: string } | undefined)?.id,
 
-    /** The id of a devbox that has not ended and names the policy. */
-    userOf: (account: string, id: string): string | undefined =>
+    /** Id of an active devbox that uses the policy. */
+    devboxUsing: (account: string, id: string): string | undefined =>
       (user.get(account, id) as { id: string } | undefined)?.id,
 
     position: table.position,
@@ -45,14 +44,14 @@ export const createNetworkPolicyStore = (database: Database) => {
     list: (account: string, query: NetworkPolicyListQuery, before?: number): Page<NetworkPolicy> =>
       table.list(account, query, before, equals('id', query.id)),
 
-    create: (account: string, { name, description, ...given }: NetworkPolicyCreate, now: number): NetworkPolicy => {
+    create: (account: string, { name, description, ...rules }: NetworkPolicyCreate, now: number): NetworkPolicy => {
       const policy = {
         id: newId('npl'),
         name,
         description: description || null,
         create_time_ms: now,
         update_time_ms: now,
-        egress: changed(nothingAllowed, given),
+        egress: mergeRules(denyAll, rules),
       }
       table.insert({ ...policy, account })
       return policy
@@ -60,7 +59,7 @@ export const createNetworkPolicyStore = (database: Database) => {
 
     update: (
       policy: NetworkPolicy,
-      { name, description, ...given }: NetworkPolicyUpdate,
+      { name, description, ...rules }: NetworkPolicyUpdate,
       now: number,
     ): NetworkPolicy => {
       const next = {
@@ -68,7 +67,7 @@ export const createNetworkPolicyStore = (database: Database) => {
         name: name ?? policy.name,
         description: typeof description === 'string' ? description || null : (policy.description ?? null),
         update_time_ms: now,
-        egress: changed(policy.egress, given),
+        egress: mergeRules(policy.egress, rules),
       }
       table.set(policy.id, next)
       return next
@@ -80,7 +79,7 @@ export const createNetworkPolicyStore = (database: Database) => {
   }
 }
 
-const nothingAllowed: Egress = {
+const denyAll: Egress = {
   allow_all: false,
   allow_devbox_to_devbox: false,
   allow_agent_gateway: false,
@@ -90,10 +89,10 @@ const nothingAllowed: Egress = {
   allowed_cidrs: [],
 }
 
-/** The rules with those that are given in the place of the old ones. To reach everything is to reach devboxes. */
-const changed = (old: Egress, given: Partial<{ [K in keyof Egress]: Egress[K] | null | undefined }>): Egress => {
+/** Null and undefined keep the old rule. allow_all includes other devboxes. */
+const mergeRules = (old: Egress, changes: Partial<{ [K in keyof Egress]: Egress[K] | null | undefined }>): Egress => {
   const next = { ...old }
-  for (const [rule, value] of Object.entries(given))
+  for (const [rule, value] of Object.entries(changes))
     if (value !== null && value !== undefined) Object.assign(next, { [rule]: value })
   return next.allow_all ? { ...next, allow_devbox_to_devbox: true } : next
 }

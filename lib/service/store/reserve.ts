@@ -4,24 +4,21 @@ import { dirname } from 'node:path'
 import { isDiskFull } from '#lib/service/kit/errors.ts'
 
 const usualBytes = 2 ** 20
-const largestShare = 1 / 16
+const maxDiskShare = 1 / 16
 
-/**
- * Room on the disk set aside for what must be written even when it is full: that a command has ended, that a devbox
- * was shut down, which is how room is made.
- */
+/** Disk space reserved for writes that must succeed on a full disk, such as shutting down a devbox to free space. */
 export class Reserve {
   readonly #file: string
-  #isWhole = false
+  #isFull = false
 
   constructor(file: string) {
     this.#file = file
     this.#take()
   }
 
-  /** Runs the write, a second time in the reserved room when the disk is full. */
+  /** Runs the write; on a full disk, releases the reserve and retries. */
   essential<T>(write: () => T): T {
-    if (!this.#isWhole) this.#take()
+    if (!this.#isFull) this.#take()
     try {
       return write()
     } catch (error) {
@@ -30,29 +27,28 @@ export class Reserve {
       try {
         return write()
       } finally {
-        // At once, so that what is not essential cannot use it up.
+        // Immediately, before other writes can use the space.
         this.#take()
       }
     }
   }
 
-  /** Sets aside what is missing of the reserve, or what there is. */
+  /** Fills the reserve as far as the disk allows. */
   #take() {
-    this.#isWhole = false
+    this.#isFull = false
     try {
       const { blocks, bsize } = statfsSync(dirname(this.#file))
-      const wanted = Math.min(usualBytes, Math.floor((blocks * bsize * largestShare) / bsize) * bsize)
+      const reserveBytes = Math.min(usualBytes, Math.floor((blocks * bsize * maxDiskShare) / bsize) * bsize)
       const handle = openSync(this.#file, 'a', 0o600)
       try {
-        // Nothing a file system could keep as a hole, or smaller than it is.
-        for (let size = fstatSync(handle).size; size < wanted; )
-          size += writeSync(handle, randomFillSync(Buffer.allocUnsafe(Math.min(65_536, wanted - size))))
-        this.#isWhole = true
+        // Random bytes cannot be stored sparse or compressed.
+        for (let size = fstatSync(handle).size; size < reserveBytes; )
+          size += writeSync(handle, randomFillSync(Buffer.allocUnsafe(Math.min(65_536, reserveBytes - size))))
+        this.#isFull = true
       } finally {
         closeSync(handle)
       }
     } catch (error) {
-      // A smaller reserve, or none, is what a full disk leaves.
       if (!isDiskFull(error)) throw error
     }
   }

@@ -54,10 +54,10 @@ export const createScenarioStore = (database: Database) => {
 
     get: table.get,
 
-    update: (id: string, fields: ScenarioFields): void => table.update(table.known(id), fields),
+    update: (id: string, fields: ScenarioFields): void => table.update(table.mustFind(id), fields),
 
     /** Archived ones leave the lists and the metadata one can filter by. */
-    setStatus: (id: string, status: 'active' | 'archived'): void => table.update(table.known(id), { status }),
+    setStatus: (id: string, status: 'active' | 'archived'): void => table.update(table.mustFind(id), { status }),
 
     position: table.position,
 

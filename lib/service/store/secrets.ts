@@ -11,7 +11,7 @@ interface SecretRow extends Secret {
 
 export type SecretStore = ReturnType<typeof createSecretStore>
 
-/** Values are in the database only as sealed with the key in `keyFile`, each to its account and name. */
+/** Values are stored encrypted with the key in `keyFile` and bound to their account and name. */
 export const createSecretStore = (database: Database, keyFile: string) => {
   const columns = 'id, name, create_time_ms, update_time_ms'
   const any = database.prepare('SELECT * FROM secrets ORDER BY seq DESC LIMIT 1')
@@ -42,25 +42,20 @@ export const createSecretStore = (database: Database, keyFile: string) => {
       return found && toSecret(found)
     },
 
-    /** Undefined when the account has a secret of that name. Throws a SealError. */
+    /** Undefined if the name is taken. Throws a SealError. */
     create: (account: string, name: string, value: string, now: number): Secret | undefined =>
       returning<Secret>(database, insert, newId('sec'), account, name, sealer.seal(value, [account, name]), now, now),
 
-    /** Undefined when there is none. Throws a SealError. */
+    /** Throws a SealError. */
     update: (account: string, name: string, value: string, now: number): Secret | undefined =>
       returning<Secret>(database, setValue, sealer.seal(value, [account, name]), now, account, name),
 
-    /** Undefined when there is none. */
     delete: (account: string, name: string): Secret | undefined => returning<Secret>(database, remove, account, name),
 
-    /** The names of `names` the account has no secret for. */
     missing: (account: string, names: readonly string[]): string[] =>
       names.filter((name) => row(account, name) === undefined),
 
-    /**
-     * Values by environment variable, for a map of environment variable to secret name; a secret that is gone is left
-     * out. Throws a SealError when one is there and cannot be opened.
-     */
+    /** Maps environment variables to values instead of secret names; omits deleted secrets. Throws a SealError. */
     reveal: (account: string, secrets: StringMap): StringMap =>
       Object.fromEntries(
         Object.entries(secrets).flatMap(([variable, name]) => {
@@ -69,7 +64,7 @@ export const createSecretStore = (database: Database, keyFile: string) => {
         }),
       ),
 
-    /** Why secrets cannot be opened, found out on the newest; undefined when they can, or there are none. */
+    /** Returns why the newest secret cannot be decrypted, if so. */
     problem: (): string | undefined => {
       const newest = any.get() as SecretRow | undefined
       try {

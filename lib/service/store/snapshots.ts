@@ -35,24 +35,24 @@ export const createSnapshotStore = (database: Database) => {
     "SELECT 1 FROM devboxes WHERE account = ? AND status IN ('queued', 'provisioning') AND snapshot_id = ?",
   )
 
-  /** From here on nothing lists the snapshot; its record stays for `state` to tell. */
-  const leaveLists = (id: string, status: 'error' | 'deleted', errorMessage: string | null) =>
-    database.essential(() => table.update(table.known(id), { status, error_message: errorMessage }))
+  /** Hides the snapshot from lists; `state` still returns it. */
+  const unlist = (id: string, status: 'error' | 'deleted', errorMessage: string | null) =>
+    database.essential(() => table.update(table.mustFind(id), { status, error_message: errorMessage }))
 
   return {
     insert: (snapshot: NewSnapshot): void => {
       table.insert({ ...snapshot, status: 'in_progress' })
     },
 
-    /** Lists a complete snapshot again whose record was lost. */
+    /** Adds a complete snapshot whose record was lost. */
     adopt: (snapshot: NewSnapshot & { size_bytes: number | null }): void => {
       table.insert({ ...snapshot, status: 'complete' })
     },
 
     find: table.find,
-    known: table.known,
+    mustFind: table.mustFind,
 
-    /** Whatever became of it, deleted ones included. */
+    /** Includes failed and deleted snapshots. */
     state: (
       account: string,
       id: string,
@@ -64,39 +64,35 @@ export const createSnapshotStore = (database: Database) => {
     complete: (id: string, sizeBytes: number): void =>
       table.set(id, { status: 'complete', error_message: null, size_bytes: sizeBytes }),
 
-    fail: (id: string, errorMessage: string): void => leaveLists(id, 'error', errorMessage),
+    fail: (id: string, errorMessage: string): void => unlist(id, 'error', errorMessage),
 
-    delete: (id: string): void => leaveLists(id, 'deleted', null),
+    delete: (id: string): void => unlist(id, 'deleted', null),
 
     update: (id: string, { name, commit_message, metadata }: SnapshotUpdate): void =>
-      table.update(table.known(id), {
+      table.update(table.mustFind(id), {
         ...(typeof name === 'string' && { name: name || null }),
         ...(typeof commit_message === 'string' && { commit_message: commit_message || null }),
         ...(metadata && { metadata }),
       }),
 
-    /** A deleted one keeps its place. */
     position: table.position,
 
-    /**
-     * Unspecified: which are listed. Those being taken are; failed and deleted ones are not, as a record does not say that
-     * it is one.
-     */
+    /** Unspecified: lists omit failed and deleted snapshots, which a record cannot be recognized as. */
     list: (account: string, { devbox_id, source_blueprint_id, ...query }: SnapshotListQuery, before?: number) =>
       table.list(account, query, before, [
         { sql: "snapshots.status IN ('in_progress', 'complete')", values: [] },
         ...equals('snapshots.source_devbox_id', devbox_id),
-        // There are no blueprints here, so none is the source of a snapshot.
+        // This service has no blueprints.
         ...(source_blueprint_id === undefined ? [] : [{ sql: '0', values: [] }]),
       ]),
 
     metadataKeys: table.metadataKeys,
     metadataValues: table.metadataValues,
 
-    /** Ids of all accounts' snapshots, oldest first. */
+    /** Ids of snapshots of all accounts, oldest first. */
     withStatus: (status: SnapshotStatus): string[] => table.where('status = ?', status).map(({ id }) => id),
 
-    /** Whether a devbox that has no disk yet is to get its disk from the snapshot. */
+    /** Whether a devbox that starts from the snapshot has no disk yet. */
     isBeingStartedFrom: (account: string, id: string): boolean => starting.get(account, id) !== undefined,
   }
 }

@@ -12,7 +12,7 @@ afterEach(() => service.close())
 
 const event = (bytes: number) =>
   ({ event_type: 'note', origin: 'AGENT_EVENT', source: 'test', payload: 'x'.repeat(bytes) }) as const
-/** Publishes smaller and smaller events until not one byte has room. */
+/** Publishes smaller and smaller events until one byte does not fit. */
 const fill = async (id: string) => {
   for (let bytes = 500_000; bytes >= 1; bytes = Math.floor(bytes / 2))
     while ((await refusal(service.client.axons.publish({ params: { id }, body: event(bytes) }))) === undefined);
@@ -28,12 +28,12 @@ const isFull = (message: string) => ({
   status: 507,
   code: 'insufficient_storage',
   message: expect.stringMatching(
-    new RegExp(`^Account test keeps .*${message}.* of at most 4\\.0 MiB, .*--max-storage`),
+    new RegExp(`^Account test stores .*${message}.* of at most 4\\.0 MiB; .*--max-storage`),
   ),
 })
 
-describe('an account that keeps as much as it may', () => {
-  it('is refused axons, events and SQL that writes, and can still read; others are not', async () => {
+describe('an account at its storage limit', () => {
+  it('cannot write axons, events or SQL but can read; other accounts can write', async () => {
     const { client, otherClient } = service
     const { id } = await client.axons.create({ body: { name: 'full' } })
     const params = { id }
@@ -41,7 +41,7 @@ describe('an account that keeps as much as it may', () => {
     const storm = await Promise.allSettled(
       Array.from({ length: 12 }, () => client.axons.publish({ params, body: event(500_000) })),
     )
-    // Each counts before it is written, so that many at once do not come to more than one after the other.
+    // Events are counted before they are written, so concurrent ones cannot exceed the limit.
     expect(storm.filter(({ status }) => status === 'fulfilled')).toHaveLength(8)
     await fill(id)
 
@@ -54,7 +54,7 @@ describe('an account that keeps as much as it may', () => {
     await otherClient.axons.publish({ params: { id: other.id }, body: event(500_000) })
   })
 
-  it('is refused a database of an axon that would grow', async () => {
+  it('cannot grow the database of an axon', async () => {
     const { client } = service
     const params = { id: (await client.axons.create({ body: {} })).id }
     const insert = { sql: 'INSERT INTO t VALUES (zeroblob(1500000))' }
@@ -67,7 +67,7 @@ describe('an account that keeps as much as it may', () => {
     expect((await client.axons.query({ params, body: { sql: 'SELECT count(*) FROM t' } })).rows).toEqual([[3]])
   })
 
-  it('keeps no more output of commands, and runs none', async () => {
+  it('truncates output and runs no more commands', async () => {
     const { client, otherClient } = service
     const { id } = await client.devboxes.createAndAwaitRunning({ body: {} })
     const print = { params: { id }, body: { command: 'head -c 5000000 /dev/zero | tr "\\0" x' } }
@@ -91,7 +91,7 @@ describe('an account that keeps as much as it may', () => {
     expect(exit_status).toBe(0)
   })
 
-  it('is refused a snapshot that does not fit before it is copied, and has room again when another is deleted', async () => {
+  it('cannot take a snapshot that does not fit until it deletes another', async () => {
     const { client } = service
     const { id } = await client.devboxes.createAndAwaitRunning({ body: {} })
     const params = { id }
@@ -102,12 +102,12 @@ describe('an account that keeps as much as it may', () => {
     const state = () => client.snapshots.status({ params: { id: late } })
     await expect
       .poll(state)
-      .toMatchObject({ status: 'error', error_message: expect.stringMatching(/^Account test keeps/) })
+      .toMatchObject({ status: 'error', error_message: expect.stringMatching(/^Account test stores/) })
     await client.snapshots.delete({ params: { id: first.id } })
     expect((await client.snapshots.create({ params, body: {} })).size_bytes).toBeGreaterThan(2_500_000)
   })
 
-  it('is refused an import that does not fit', async () => {
+  it('cannot import a job that does not fit', async () => {
     const { client } = service
     const files = harborJob({ pay__a: { task: 'pay', reward: 1 } })
     const large = { ...files, 'nightly/pay__a/agent/log.txt': 'x'.repeat(5 * mib) }
@@ -125,7 +125,7 @@ describe('an account that keeps as much as it may', () => {
     })
   })
 
-  it('is known as such after a restart, by all that it keeps', async () => {
+  it('stays at its limit after a restart', async () => {
     const { client } = service
     const axon = await client.axons.create({ body: {} })
     await client.axons.publish({ params: { id: axon.id }, body: event(500_000) })

@@ -5,22 +5,19 @@ import { ServiceError } from '#lib/service/kit/errors.ts'
 const kinds = ['snapshots', 'axons', 'outputs', 'run logs'] as const
 export type StorageKind = (typeof kinds)[number]
 
-/**
- * Unspecified: what one account may keep unless the operator says otherwise. Half of the disk, so that no account alone
- * fills it.
- */
+/** Unspecified: half of the disk, so that no account can fill it alone. */
 export const defaultStorageBytes = (dataDir: string): number => {
   const { blocks, bsize } = statfsSync(dataDir)
   return Math.floor((blocks * bsize) / 2)
 }
 
 /**
- * What each account keeps: snapshots, axons with their events and databases, outputs of commands, and the log files of
- * runs, imported ones too. Counted as it is written; `countStored` adds what was there when the service started.
+ * Bytes that each account stores: snapshots, axons with events and databases, command output, and log files of runs. Counted
+ * as they are written; `countStored` adds what was stored before the start.
  */
 export class StorageQuota {
   readonly #limitBytes: number
-  readonly #kept = new Map<string, Record<StorageKind, number>>()
+  readonly #stored = new Map<string, Record<StorageKind, number>>()
 
   /** 0 for no limit. */
   constructor(limitBytes: number) {
@@ -28,37 +25,37 @@ export class StorageQuota {
   }
 
   add(account: string, kind: StorageKind, bytes: number): void {
-    const kept = this.#kept.get(account) ?? { snapshots: 0, axons: 0, outputs: 0, 'run logs': 0 }
-    kept[kind] += bytes
-    this.#kept.set(account, kept)
+    const stored = this.#stored.get(account) ?? { snapshots: 0, axons: 0, outputs: 0, 'run logs': 0 }
+    stored[kind] += bytes
+    this.#stored.set(account, stored)
   }
 
-  /** How much more the account may keep; not negative. */
-  room(account: string): number {
+  /** Bytes that the account may still store. */
+  available(account: string): number {
     return Math.max(0, this.#limitBytes - this.#usedBytes(account))
   }
 
-  /** Throws 507 unless the account has room for so many bytes more. */
+  /** Throws 507 if the account has less than `bytes` available. */
   require(account: string, bytes = 1): void {
-    if (bytes <= this.room(account)) return
-    const kept = this.#kept.get(account)
-    const parts = kinds.flatMap((kind) => (kept?.[kind] ? [`${kind} ${sizeText(kept[kind])}`] : []))
+    if (bytes <= this.available(account)) return
+    const stored = this.#stored.get(account)
+    const parts = kinds.flatMap((kind) => (stored?.[kind] ? [`${kind} ${sizeText(stored[kind])}`] : []))
     const used = `${sizeText(this.#usedBytes(account))}${parts.length > 0 ? ` (${parts.join(', ')})` : ''}`
     throw new ServiceError(
       'insufficient_storage',
-      `Account ${account} keeps ${used} of at most ${sizeText(this.#limitBytes)}, and this needs ${sizeText(bytes)} more. ` +
-        'Delete snapshots, or ask the operator of the service for more (--max-storage)',
+      `Account ${account} stores ${used} of at most ${sizeText(this.#limitBytes)}; this needs ${sizeText(bytes)} more. ` +
+        'Delete snapshots, or ask the operator of the service to raise --max-storage',
       { shouldRetry: false },
     )
   }
 
-  /** Throws 507 unless there is room, and counts it. */
+  /** Counts `bytes`, or throws 507 if they exceed the limit. */
   take(account: string, kind: StorageKind, bytes: number): void {
     this.require(account, bytes)
     this.add(account, kind, bytes)
   }
 
   #usedBytes(account: string): number {
-    return Object.values(this.#kept.get(account) ?? {}).reduce((sum, bytes) => sum + bytes, 0)
+    return Object.values(this.#stored.get(account) ?? {}).reduce((sum, bytes) => sum + bytes, 0)
   }
 }

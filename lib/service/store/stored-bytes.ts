@@ -7,9 +7,9 @@ import type { NewEvent } from './axons/events.ts'
 import type { Database } from './database.ts'
 import type { StorageQuota } from './storage-quota.ts'
 
-const rowsAtOnce = 2_000
+const batchRows = 2_000
 
-/** What an axon takes in the database: its metadata is there twice, in its row and in the index. */
+/** Bytes of an axon in the database. Metadata counts twice: in the row and in the index. */
 export const axonBytes = ({ name, metadata }: Pick<Axon, 'name' | 'metadata'>): number =>
   Buffer.byteLength(name ?? '') + 2 * Buffer.byteLength(JSON.stringify(metadata))
 
@@ -23,10 +23,7 @@ interface Options {
   signal: AbortSignal
 }
 
-/**
- * Adds what accounts kept before this start to the quota, in small steps beside the work of the service. What is
- * written while it runs is counted where it is written, and left out here.
- */
+/** Adds what was stored before this start to the quota, in small steps while the service runs. */
 export const countStored = async ({ database, dataDir, quota, signal }: Options): Promise<void> => {
   const startMs = Date.now()
   const snapshots = database.prepare(
@@ -36,19 +33,19 @@ export const countStored = async ({ database, dataDir, quota, signal }: Options)
 
   const axons = database.prepare(
     `SELECT seq, account, coalesce(octet_length(name), 0) + 2 * octet_length(metadata) AS bytes FROM axons
-     WHERE seq > ? AND created_at_ms < ? ORDER BY seq LIMIT ${rowsAtOnce}`,
+     WHERE seq > ? AND created_at_ms < ? ORDER BY seq LIMIT ${batchRows}`,
   )
   for (let last = 0; ; ) {
     const rows = axons.all(last, startMs) as unknown as { seq: number; account: string; bytes: number }[]
     for (const { account, bytes } of rows) quota.add(account, 'axons', bytes)
     last = rows.at(-1)?.seq ?? last
-    if (rows.length < rowsAtOnce || signal.aborted) break
+    if (rows.length < batchRows || signal.aborted) break
     await nextTurn()
   }
   const events = database.prepare(
     `SELECT axon, sequence, account, octet_length(payload) + octet_length(source) + octet_length(event_type) AS bytes
      FROM axon_events CROSS JOIN axons ON seq = axon
-     WHERE (axon, sequence) > (?, ?) AND timestamp_ms < ? ORDER BY axon, sequence LIMIT ${rowsAtOnce}`,
+     WHERE (axon, sequence) > (?, ?) AND timestamp_ms < ? ORDER BY axon, sequence LIMIT ${batchRows}`,
   )
   for (let last = { axon: 0, sequence: 0 }; ; ) {
     await nextTurn()
@@ -58,7 +55,7 @@ export const countStored = async ({ database, dataDir, quota, signal }: Options)
     })[]
     for (const { account, bytes } of rows) quota.add(account, 'axons', bytes)
     last = rows.at(-1) ?? last
-    if (rows.length < rowsAtOnce || signal.aborted) break
+    if (rows.length < batchRows || signal.aborted) break
   }
 
   const accountIn = (table: 'axons' | 'devboxes' | 'scenario_runs') => {
@@ -80,7 +77,7 @@ export const countStored = async ({ database, dataDir, quota, signal }: Options)
     }
 }
 
-/** Bytes of a file, or of all files in a folder; of those made before `beforeMs`. */
+/** Bytes of a file or of all files in a folder, if created before `beforeMs`. */
 export const bytesBelow = async (path: string, beforeMs = Number.POSITIVE_INFINITY): Promise<number> => {
   const found = await stat(path).catch(ifMissing)
   if (!found) return 0

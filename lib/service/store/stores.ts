@@ -12,7 +12,6 @@ import { createScorerStore } from './scorers.ts'
 import { createSecretStore } from './secrets.ts'
 import { createSnapshotStore } from './snapshots.ts'
 
-/** The records of the service, by kind. */
 export type Stores = ReturnType<typeof createStores>
 
 export const createStores = (database: Database, secretsKeyFile: string) => {

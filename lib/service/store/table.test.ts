@@ -54,7 +54,7 @@ const scenario = (id: string, more: Partial<Row> = {}) => ({
 })
 const query = { limit: 2, include_total_count: true }
 
-it('ends a page of very large rows early and says that there are more', () => {
+it('ends a page of very large rows early', () => {
   const table = open()
   const metadata = { large: 'x'.repeat(3 * 1024 * 1024) }
   for (const id of ['a', 'b', 'c', 'd']) table.insert(scenario(id, { metadata }))
@@ -68,7 +68,7 @@ it('ends a page of very large rows early and says that there are more', () => {
   })
 })
 
-it('gives back what was written: JSON, booleans and null', () => {
+it('round-trips JSON, booleans and null', () => {
   const table = open()
   table.insert(scenario('one', { hidden: true, environment: null }))
   expect(table.find('one')).toEqual({ seq: 1, ...scenario('one', { hidden: true, environment: null }), ...rest })
@@ -83,7 +83,7 @@ const rest = {
   validation_type: null,
 }
 
-it('leaves out fields that are no column, whatever they are called', () => {
+it('ignores fields that are not columns', () => {
   const table = open()
   const strange = { 'name = (SELECT 1) --': 'x', is_public: true }
   table.insert({ ...scenario('one'), ...strange })
@@ -92,7 +92,7 @@ it('leaves out fields that are no column, whatever they are called', () => {
   expect(table.find('one')?.name).toBe('two')
 })
 
-it('lists an account in pages, newest first', () => {
+it('lists pages of an account, newest first', () => {
   const table = open()
   for (const id of ['a', 'b', 'c']) table.insert(scenario(id))
   table.insert(scenario('other', { account: 'other' }))
@@ -105,21 +105,21 @@ it('lists an account in pages, newest first', () => {
   expect(table.get('test', 'other')).toBeUndefined()
 })
 
-it('keeps the metadata of what is listed in its index, and of nothing else', () => {
+it('indexes the metadata of listed rows only', () => {
   const table = open()
   const { id } = table.insert(scenario('one'))
   table.insert(scenario('two', { status: 'archived', metadata: { team: 'a' } }))
   expect(table.metadataKeys('test')).toEqual(['env'])
-  table.update(table.known(id), { metadata: { env: 'dev' } })
+  table.update(table.mustFind(id), { metadata: { env: 'dev' } })
   expect(table.metadataValues('test', 'env')).toEqual(['dev'])
-  table.update(table.known(id), { status: 'archived' })
+  table.update(table.mustFind(id), { status: 'archived' })
   expect(table.metadataKeys('test')).toEqual([])
-  table.update(table.known(id), { metadata: { later: 'x' } })
-  table.update(table.known(id), { status: 'active' })
+  table.update(table.mustFind(id), { metadata: { later: 'x' } })
+  table.update(table.mustFind(id), { status: 'active' })
   expect(table.metadataKeys('test')).toEqual(['later'])
 })
 
-it('writes as a part of the transaction that has begun', () => {
+it('joins the current transaction', () => {
   const table = open()
   expect(() =>
     inTransaction(database, () => {

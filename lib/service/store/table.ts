@@ -4,28 +4,26 @@ import { type Clause, type CommonFilter, commonClauses, maxPageBytes, sqlOf, typ
 import { type Database, inTransaction } from './database.ts'
 import { createMetadataIndex } from './metadata.ts'
 
-/** A row as the service works with it: its JSON parsed. */
 interface Row {
-  /** Its place in the order the rows were made in. */
+  /** Creation order. */
   seq: number
-  /** Unique over all accounts. */
+  /** Unique across accounts. */
   id: string
   account: string
 }
 
-/** Fields of a row; absent ones stay as they are. */
 type Fields<R> = { [K in keyof R]?: R[K] | undefined }
 
 interface Options<R extends Row, T> {
-  /** The columns that hold JSON. */
+  /** Columns that hold JSON. */
   json: readonly (keyof R & string)[]
-  /** The columns that hold a boolean, as 0 or 1. */
+  /** Columns that hold a boolean as 0 or 1. */
   flags?: readonly (keyof R & string)[]
-  /** The table of the index over the rows' `metadata`. */
+  /** Table that indexes `metadata`. */
   metadata?: string
-  /** Whether the metadata one can filter by has the row's; absent: that of all rows. */
+  /** Whether the row's metadata is indexed. Default: always. */
   isListed?: (row: R) => boolean
-  /** What callers see of a row. */
+  /** Converts a row to its API representation. */
   view: (row: R) => T
 }
 
@@ -40,14 +38,14 @@ export interface Page<T> {
   total_count: number | null
 }
 
-/** The rows of one kind of record. Of the fields that are to be written, those that are no column are left out. */
+/** Reads and writes one table. Fields that are not columns are ignored. */
 export const createTable = <R extends Row, T>(
   database: Database,
   table: string,
   { json, flags = [], metadata, isListed = () => true, view }: Options<R, T>,
 ) => {
   const byId = database.prepare(`SELECT * FROM ${table} WHERE id = ?`)
-  const known = new Set(byId.columns().map(({ name }) => name))
+  const columnNames = new Set(byId.columns().map(({ name }) => name))
   const isJson = new Set<string>(json)
   const index = metadata === undefined ? undefined : createMetadataIndex(database, metadata)
 
@@ -64,7 +62,7 @@ export const createTable = <R extends Row, T>(
   const toColumns = (fields: Fields<R>): Record<string, SQLInputValue> =>
     Object.fromEntries(
       Object.entries(fields)
-        .filter(([name, value]) => known.has(name) && value !== undefined)
+        .filter(([name, value]) => columnNames.has(name) && value !== undefined)
         .map(([name, value]) => [name, toColumn(name, value)]),
     )
   const all = (clauses: readonly Clause[], rest = ''): R[] =>
@@ -73,7 +71,7 @@ export const createTable = <R extends Row, T>(
       .all(...valuesOf(clauses))
       .map(toRow)
 
-  /** The newest rows: so many, or fewer when they are large. */
+  /** The newest rows: up to `limit`, fewer if they are large. */
   const page = (clauses: readonly Clause[], limit: number) => {
     const rows: R[] = []
     let bytes = 0
@@ -97,7 +95,7 @@ export const createTable = <R extends Row, T>(
     return row?.account === account ? row : undefined
   }
 
-  /** Writes fields of a row that have no part in the index over metadata; `update` writes any. */
+  /** Writes fields that do not affect the metadata index; `update` writes any field. */
   const set = (id: string, fields: Fields<R>): void => {
     const columns = toColumns(fields)
     const changes = Object.keys(columns).map((name) => `${name} = :${name}`)
@@ -105,7 +103,7 @@ export const createTable = <R extends Row, T>(
       database.prepare(`UPDATE ${table} SET ${changes.join(', ')} WHERE id = :row`).run({ ...columns, row: id })
   }
 
-  const indexed = (change: 'add' | 'remove', row: R) => {
+  const changeIndex = (change: 'add' | 'remove', row: R) => {
     if (isListed(row)) index?.[change](row.account, row.seq, (row as { metadata?: StringMap }).metadata ?? {})
   }
 
@@ -114,10 +112,10 @@ export const createTable = <R extends Row, T>(
     own,
     set,
 
-    /** Throws when there is no such row. */
-    known: (id: string): R => {
+    /** Throws if there is no such row. */
+    mustFind: (id: string): R => {
       const row = find(id)
-      if (!row) throw new Error(`There is no ${id} in the table ${table}`)
+      if (!row) throw new Error(`No ${id} in table ${table}`)
       return row
     },
 
@@ -126,7 +124,7 @@ export const createTable = <R extends Row, T>(
       return row && view(row)
     },
 
-    /** The place of a row in its account's order, for `list` to go on from. */
+    /** Position of a row in its account, for `before` of `list`. */
     position: (account: string, id: string): number | undefined => own(account, id)?.seq,
 
     /** Oldest first. */
@@ -139,18 +137,18 @@ export const createTable = <R extends Row, T>(
         const values = names.map((name) => `:${name}`).join(', ')
         database.prepare(`INSERT INTO ${table} (${names.join(', ')}) VALUES (${values})`).run(columns)
         const row = find(fields.id) as R
-        indexed('add', row)
+        changeIndex('add', row)
         return row
       }),
 
     update: (row: R, fields: Fields<R>): void =>
       inTransaction(database, () => {
         set(row.id, fields)
-        indexed('remove', row)
-        indexed('add', find(row.id) as R)
+        changeIndex('remove', row)
+        changeIndex('add', find(row.id) as R)
       }),
 
-    /** Those of the account that meet the query and `more`, newest first; `before` is the place of the last one seen. */
+    /** Matching rows of the account, newest first. `before` is the position of the last row of the previous page. */
     list: (account: string, query: PageQuery, before?: number, more: readonly Clause[] = []): Page<T> => {
       const { limit, include_total_count } = query
       const where = [...commonClauses(table, account, query, metadata), ...more]

@@ -42,14 +42,14 @@ const stop = async () => {
 const addAxons = async ({ client }: TestService, count: number) => {
   for (let i = 0; i < count; i++) await client.axons.create({ body: { name: `axon ${i}`, metadata: { i: `${i}` } } })
 }
-/** What a kill at this moment leaves: the folder of a running service with the lock and the log. */
+/** Copies the folder of a running service, as a kill would leave it. */
 const crashed = (dataDir: string): string => {
   const copy = join(root, 'crashed')
-  // By another process: closing a file here would release SQLite's locks on it.
+  // In another process: closing a file here would release SQLite's locks.
   execFileSync('cp', ['-a', dataDir, copy])
   return copy
 }
-/** How many axons the next start finds, and what it says of the log. */
+/** Starts the service and returns its axon count and the note about the log. */
 const nextStart = async (dataDir: string) => {
   await stop()
   const { client } = await start(dataDir)
@@ -73,14 +73,14 @@ const overwrite = (file: string, position: number, bytes: Buffer) => {
   closeSync(handle)
 }
 
-describe('the log of a service that was killed', () => {
-  it('is applied, and nothing is said of it', async () => {
+describe('the log of a killed service', () => {
+  it('is applied without a note', async () => {
     const service = await start(join(root, 'data'))
     await addAxons(service, 20)
     expect(await nextStart(crashed(service.dataDir))).toEqual({ axons: 20, note: undefined, kept: undefined })
   })
 
-  it('is applied at every moment, also between a restart of the log and the next change', async () => {
+  it('is applied at any moment around a restart of the log', async () => {
     const service = await start(join(root, 'data'))
     const database = new DatabaseSync(at(service.dataDir, ''))
     for (const sql of [
@@ -110,7 +110,7 @@ describe('the log of a service that was killed', () => {
         database.close()
       },
     ],
-  ])('is not applied to a backup that was restored from %s', async (_, backUp) => {
+  ])('is not applied to a restored backup of %s', async (_, backUp) => {
     const dataDir = join(root, 'data')
     await addAxons(await start(dataDir), 5)
     await stop()
@@ -119,19 +119,19 @@ describe('the log of a service that was killed', () => {
     const backup = join(root, 'backup')
     await backUp(service, backup, join(root, 'first'))
     await addAxons(service, 30)
-    // A command beside the service must not restart the log.
+    // A command must not restart the log of a running service.
     expect(await runCommand(['keys', 'add', '--data-dir', dataDir]).ended).toMatchObject({ code: 0 })
     await addAxons(service, 1)
     const copy = crashed(dataDir)
-    // In place: the inode stays.
+    // In place, so the inode stays the same.
     copyFileSync(backup, at(copy, ''))
     const { axons, note, kept } = await nextStart(copy)
     expect({ axons, kept }).toEqual({ axons: 5, kept: true })
-    expect(note).toMatch(/newer devdeck\.db than this one.*backup restored.*3\d changes in it/)
+    expect(note).toMatch(/belongs to a newer devdeck\.db.*backup was restored.*3\d changes were not applied/)
   })
 })
 
-describe('a log that is', () => {
+describe('a log that was', () => {
   const damaged = async (damage: (log: string, copy: string) => void) => {
     const service = await start(join(root, 'data'))
     await addAxons(service, 20)
@@ -142,9 +142,9 @@ describe('a log that is', () => {
   const middle = (log: string) => overwrite(log, Math.floor(statSync(log).size / 2), Buffer.alloc(64, 0xff))
 
   it.each([
-    ['damaged', middle, /damaged: \d+ changes, \d+ changed pages lost.*\d+ changes before it applied/],
+    ['damaged', middle, /damaged: \d+ changes, \d+ changed pages lost.*\d+ changes before the damage applied/],
     [
-      'damaged, after the machine lost the index of it',
+      'damaged, with its index lost',
       (log: string, copy: string) => {
         rmSync(at(copy, '-shm'))
         middle(log)
@@ -152,16 +152,16 @@ describe('a log that is', () => {
       /damaged: \d+ changes/,
     ],
     [
-      'cut off',
+      'truncated',
       (log: string) => truncateSync(log, Math.floor(statSync(log).size / 2)),
       /damaged: .*changed pages lost/,
     ],
     [
-      'without its header',
+      'stripped of its header',
       (log: string) => overwrite(log, 0, Buffer.alloc(32)),
       /damaged: 2\d changes.*; 0 changes before/,
     ],
-  ])('%s is kept, and the start says what is lost', async (_, damage, expected) => {
+  ])('%s is saved, with a note of what is lost', async (_, damage, expected) => {
     const { axons, note, kept } = await damaged(damage)
     expect(note).toMatch(expected)
     expect(kept).toBe(true)
@@ -176,9 +176,9 @@ describe('a log that is', () => {
         rmSync(log)
         rmSync(at(copy, '-shm'))
       },
-      /missing.*how many changes are lost is not known/,
+      /missing.*unknown number of changes lost/,
     ],
-  ])('%s is missed', async (_, damage, expected) => {
+  ])('%s is reported', async (_, damage, expected) => {
     expect(await damaged(damage)).toMatchObject({ axons: 0, note: expect.stringMatching(expected), kept: false })
   })
 })

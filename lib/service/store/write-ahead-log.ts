@@ -8,11 +8,11 @@ import type { LostAndFound } from './lost-and-found.ts'
 // https://sqlite.org/fileformat2.html: the database header, the write-ahead log and its index.
 const logHeaderBytes = 32
 const frameHeaderBytes = 24
-/** A longer log, which only a reader that hangs can cause, is left to SQLite unread. */
+/** A longer log, which only a hanging reader can cause, is not checked. */
 const maxReadBytes = 2 ** 30
 const magicNumbers = [0x377f0682, 0x377f0683]
 
-/** What the first page says of its database: see `Database.newGeneration`. */
+/** From the first page of the database, see `Database.newGeneration`. */
 interface Stamp {
   generation: number
   schemaCookie: number
@@ -21,23 +21,23 @@ interface Stamp {
 interface Log {
   /** Transactions that SQLite will apply. */
   commits: number
-  /** Transactions that were stored and cannot be applied, as far as the log still shows them. */
+  /** Transactions that can no longer be applied, as far as the log shows them. */
   lostCommits: number
-  /** Pages of all such transactions. */
+  /** Pages of all lost transactions. */
   lostPages: number
-  /** The stamps that its valid transactions write, oldest first. */
+  /** Stamps written by valid transactions, oldest first. */
   stamps: Stamp[]
 }
 
 interface Problem {
   text: string
-  /** Whether the log must be moved away before SQLite applies it, or copied before SQLite drops it. */
+  /** `move` the log before SQLite applies it, or `copy` it before SQLite truncates it. */
   keep?: 'move' | 'copy'
 }
 
 /**
- * Compares a database with its write-ahead log: SQLite silently drops what is damaged, and applies the log of a newer
- * database to a restored backup. Not for a database that this process has open: closing a file releases SQLite's locks.
+ * Compares a database with its write-ahead log. SQLite silently drops damaged changes, and applies a newer database's log to
+ * a restored backup. Not for a database open in this process: closing the file would release SQLite's locks.
  */
 export const findLogProblem = (file: string): Problem | undefined => {
   const header = readStart(file, 100)
@@ -50,13 +50,13 @@ export const findLogProblem = (file: string): Problem | undefined => {
   if (bytes === 0) {
     const pages = index ? index.readUInt32LE(16) - index.readUInt32LE(96) : 0
     if (pages <= 0 && isMerged(stamp)) return undefined
-    const lost = pages > 0 ? `${countOf(pages, 'changed page')} lost` : 'how many changes are lost is not known'
-    return { text: `${name} is missing, without which ${basename(file)} lacks its latest changes: ${lost}` }
+    const lost = pages > 0 ? `${countOf(pages, 'changed page')} lost` : 'unknown number of changes lost'
+    return { text: `${name} is missing, so ${basename(file)} lacks its latest changes: ${lost}` }
   }
   const log = readLog(readFileSync(`${file}-wal`), header.readUInt16BE(16), index)
   if (!belongs(stamp, log.stamps))
     return {
-      text: `${name} is the log of a newer ${basename(file)} than this one. Was a backup restored? It was not applied: ${countOf(log.commits, 'change')} in it`,
+      text: `${name} belongs to a newer ${basename(file)}, possibly because a backup was restored. Its ${countOf(log.commits, 'change')} were not applied`,
       keep: 'move',
     }
   if (log.lostPages === 0) return undefined
@@ -65,16 +65,16 @@ export const findLogProblem = (file: string): Problem | undefined => {
     countOf(log.lostPages, 'changed page'),
   ].join(', ')
   return {
-    text: `${name} is damaged: ${lost} lost from the damage on; ${countOf(log.commits, 'change')} before it applied`,
+    text: `${name} is damaged: ${lost} lost; ${countOf(log.commits, 'change')} before the damage applied`,
     keep: 'copy',
   }
 }
 
 /**
- * Before a start: keeps a log that is damaged or of another database in `lost+found`, and returns what is lost. Throws a
- * StartError when the database that is left is damaged itself.
+ * Saves a damaged or foreign log to `lost+found` before a start and returns what is lost. Throws a StartError if the
+ * database itself is damaged.
  */
-export const examineLog = (file: string, lostAndFound: LostAndFound): string | undefined => {
+export const salvageLog = (file: string, lostAndFound: LostAndFound): string | undefined => {
   const problem = findLogProblem(file)
   if (problem === undefined) return undefined
   const kept = join(lostAndFound.make(), basename(`${file}-wal`))
@@ -83,26 +83,26 @@ export const examineLog = (file: string, lostAndFound: LostAndFound): string | u
     renameSync(`${file}-wal`, kept)
     rmSync(`${file}-shm`, { force: true })
   }
-  const text = `${problem.text}${problem.keep ? `. The log is kept as ${kept}` : ''}`
+  const text = `${problem.text}${problem.keep ? `. The log was saved as ${kept}` : ''}`
   lostAndFound.note(text)
   const { problem: damage } = inspectDatabase(file)
   if (damage === undefined) return text
   throw new StartError(
-    `${text}. What is left of ${basename(file)} is ${damage}. Restore it from a backup, or move it away and run "npm run service -- recover"`,
+    `${text}. ${basename(file)} is ${damage}. Restore it from a backup, or move it away and run "npm run service -- recover"`,
   )
 }
 
-/** Keeps the log of a lost database: SQLite deletes one that it finds beside a new file. */
-export const keepOrphanedLog = (file: string, lostAndFound: LostAndFound): void => {
+/** Saves the log of a lost database: SQLite deletes a log it finds beside a new file. */
+export const saveOrphanedLog = (file: string, lostAndFound: LostAndFound): void => {
   const bytes = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
   if (bytes(file) > 0 || bytes(`${file}-wal`) === 0) return
   const kept = join(lostAndFound.make(), basename(`${file}-wal`))
   renameSync(`${file}-wal`, kept)
   rmSync(`${file}-shm`, { force: true })
-  lostAndFound.note(`The log of a database that was lost is kept as ${kept}`)
+  lostAndFound.note(`The log of a lost database was saved as ${kept}`)
 }
 
-/** Reads the log as SQLite does when it recovers: frame by frame, up to the first with a wrong checksum. */
+/** Reads frames up to the first wrong checksum, as SQLite's recovery does. */
 const readLog = (bytes: Buffer, pageSize: number, index: Buffer | undefined): Log => {
   const log: Log = { commits: 0, lostCommits: 0, lostPages: 0, stamps: [] }
   const frameBytes = frameHeaderBytes + (pageSize === 1 ? 65_536 : pageSize)
@@ -112,7 +112,7 @@ const readLog = (bytes: Buffer, pageSize: number, index: Buffer | undefined): Lo
   let sum: Checksum = [0, 0]
   if (isWhole) sum = checksum(bytes.subarray(0, 24), sum, bigEndian)
   let isValid = isWhole && matches(bytes, 24, sum)
-  // Frames of an earlier use of the file have other salts.
+  // Older frames in the file have different salts.
   const indexed = index?.subarray(32, 40)
   const salts = isValid ? bytes.subarray(16, 24) : (indexed ?? bytes.subarray(logHeaderBytes + 8, logHeaderBytes + 16))
   const committed = indexed?.equals(salts) ? index?.readUInt32LE(16) : undefined
@@ -137,14 +137,14 @@ const readLog = (bytes: Buffer, pageSize: number, index: Buffer | undefined): Lo
     }
   }
   if (committed !== undefined) log.lostPages += Math.max(0, committed - Math.max(0, frames))
-  // Without the index, a single frame at the end may be of a transaction that was never complete.
+  // Without the index, a single last frame may belong to an incomplete transaction.
   else if (log.lostPages === 1) log.lostPages = log.lostCommits = 0
   return log
 }
 
 type Checksum = [number, number]
 
-/** Of a multiple of 8 bytes, continuing an earlier one. */
+/** Continues a checksum over a multiple of 8 bytes. */
 const checksum = (bytes: Buffer, [first, second]: Checksum, bigEndian: boolean): Checksum => {
   let [a, b] = [first, second]
   for (let at = 0; at + 8 <= bytes.length; at += 8) {
@@ -159,15 +159,15 @@ const matches = (bytes: Buffer, at: number, [a, b]: Checksum) =>
 
 const stampOf = (page: Buffer): Stamp => ({ generation: page.readInt32BE(68), schemaCookie: page.readUInt32BE(40) })
 
-/** An odd generation is only in the file while the even one that follows it is in the log. */
+/** While the file has an odd generation, the next even one is still in the log. */
 const isMerged = ({ generation }: Stamp) => generation % 2 === 0
 
-/** No schema is in the file yet: everything is in the log. */
+/** The schema is still in the log. */
 const isBlank = (header: Buffer) => header.readUInt32BE(60) === 0
 
 /**
- * Each use of the log from its start begins with a new generation, so the database below it has that generation, the one
- * before, or a later one of the same log. VACUUM, with which backups are made, counts the schema cookie up.
+ * Every log starts with a new generation, so its database has that generation, the one before, or a later one from the same
+ * log. VACUUM INTO, used for backups, increments the schema cookie.
  */
 const belongs = ({ generation, schemaCookie }: Stamp, stamps: readonly Stamp[]): boolean => {
   const [first] = stamps
@@ -177,13 +177,13 @@ const belongs = ({ generation, schemaCookie }: Stamp, stamps: readonly Stamp[]):
   return known.some((each) => schemaCookie <= each.schemaCookie)
 }
 
-/** Undefined when there is none, or a kill left its header half written: it is stored twice. */
+/** Undefined if missing or if a kill left its two header copies different. */
 const readIndex = (file: string): Buffer | undefined => {
   const bytes = readStart(file, 136)
   return bytes?.subarray(0, 48).equals(bytes.subarray(48, 96)) ? bytes : undefined
 }
 
-/** The first bytes of a file; undefined when there are not so many. */
+/** First bytes of a file, or undefined if it is shorter. */
 const readStart = (file: string, length: number): Buffer | undefined => {
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) < length) return undefined
   const handle = openSync(file, 'r')

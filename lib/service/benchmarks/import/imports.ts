@@ -62,7 +62,7 @@ export class Imports {
     const folder = join(this.#options.workFolder, randomBytes(8).toString('hex'))
     const file = join(folder, 'archive.zip')
     const unpacked = join(folder, 'files')
-    const room = this.#options.quota.room(account)
+    const room = this.#options.quota.available(account)
     this.#options.quota.require(account)
     try {
       await mkdir(unpacked, { recursive: true, mode: 0o700 })

@@ -1,18 +1,15 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Axon, type AxonList, AxonListQuery } from '#lib/contract/axons.ts'
 import { parseQuery } from '#lib/contract/query-string.ts'
 import { fillAxons } from '../../testing/axons.ts'
 import { type Database, openDatabase } from '../database.ts'
 import { metadataKeysSql, metadataValuesSql } from '../metadata.ts'
-import { migrations } from '../migrations.ts'
 import { type AxonStore, createAxonStore } from './axons.ts'
-import { conditionsOf, countStatement, pageStatement, probeStatement, shortSearchReach } from './filter.ts'
+import { conditionsOf, countStatement, pageStatement, probeStatement, shortSearchLimit } from './filter.ts'
 import { createAxonLists, linesOf } from './lists.ts'
-import { addSearchFunctions } from './search-text.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'devdeck-axons-'))
 let database: Database
@@ -51,7 +48,7 @@ const read = (search: string): AxonListQuery => {
 const list = (search: string, before?: number, account = 'test'): AxonList =>
   JSON.parse(lists.list({ account, query: read(search), before, version: store.version(account) }).toString())
 
-/** What a list runs, for a look at the plans of SQLite: its page first. */
+/** The statements of a list. */
 const statementsOf = (search: string, before?: number) => {
   const query = read(search)
   const walks = lists.walksOf('test', query)
@@ -120,7 +117,7 @@ const filters = {
 describe.each(Object.entries(filters))('a list by %s', (_, [search, isMatch]) => {
   const expected = () => made.filter(isMatch).reverse()
 
-  it('holds every match and no other, newest first, over its pages', () => {
+  it('returns all matches in pages, newest first', () => {
     const all = expected()
     const first = list(`${search}&limit=50`)
     expect(first.axons).toEqual(all.slice(0, 50))
@@ -133,7 +130,7 @@ describe.each(Object.entries(filters))('a list by %s', (_, [search, isMatch]) =>
     expect(next).toMatchObject({ has_more: all.length > from + 50, total_count: null })
   })
 
-  it('scans no table, sorts nothing large and skips over nothing', () => {
+  it('uses indexes without scans or offsets', () => {
     for (const before of [undefined, 5000]) {
       const { page, others } = statementsOf(search, before)
       for (const statement of [page, ...others]) {
@@ -145,17 +142,17 @@ describe.each(Object.entries(filters))('a list by %s', (_, [search, isMatch]) =>
   })
 })
 
-/** The page itself, a constant, and the search index where it is asked for a match (M). */
+/** Scans of the page itself, a constant, or matches (M) in the search index. */
 const isBounded = /^SCAN (page|\(subquery-\d+\)|CONSTANT ROW|axon_search VIRTUAL TABLE INDEX \d+:.*M)/
 
-it('sorts nothing where very many match', () => {
+it('does not sort when many axons match', () => {
   for (const search of [filters['one of the values that all have'][0], filters['a search of many'][0]])
     expect(planOf(statementsOf(search).page).join('\n')).not.toContain('ORDER BY')
 })
 
-describe('a search for less than three characters', () => {
-  it('looks at the newest axons, so many, and counts them alike', () => {
-    const reached = made.slice(-shortSearchReach)
+describe('a search for fewer than three characters', () => {
+  it('covers only the newest axons', () => {
+    const reached = made.slice(-shortSearchLimit)
     const matching = reached.filter(({ id, name }) => `${id}\n${name}`.toLowerCase().includes('d-')).reverse()
     expect(list('search=D-&limit=5000').axons).toEqual(matching.slice(0, 5000))
     expect(list('search=D-').total_count).toBe(matching.length)
@@ -166,7 +163,7 @@ describe('a search for less than three characters', () => {
 describe('counts', () => {
   const searches = ['', 'name=late', 'search=LATE', 'metadata[late]=a', 'metadata[late][in]=a,b', 'id=axn_none']
 
-  it('stay right as axons come, change and go', () => {
+  it('follow created, changed and deleted axons', () => {
     const total = () => searches.map((search) => list(search).total_count)
     expect(total()).toEqual([size, 0, 0, 0, 0, 0])
     const axon = store.create('test', { name: 'late-1', metadata: { late: 'a' } }, 1)
@@ -182,14 +179,14 @@ describe('counts', () => {
     expect(createAxonStore(database).get('test', axon.id)).toMatchObject({ metadata: {}, deleted_at_ms: 9 })
   })
 
-  it('are of the account alone', () => {
+  it('are per account', () => {
     expect(list('', undefined, 'other')).toMatchObject({ total_count: 2 })
     expect(list('search=build', undefined, 'other').axons.map(({ id }) => id)).toEqual(['axn_other'])
     expect(list('', undefined, 'nobody')).toEqual({ axons: [], has_more: false, total_count: 0 })
   })
 })
 
-it('finds metadata keys and values by walking from one to the next', () => {
+it('finds metadata keys and values without a scan', () => {
   store.create('test', { metadata: JSON.parse('{"__proto__":"x","":"empty","\\u0000":"nul"}') }, 1)
   expect(store.metadataKeys('test')).toEqual(['', '\0', '__proto__', 'env', 'run', 'team'])
   expect(store.metadataValues('test', 'env')).toEqual(['dev', 'prod', 'test'])
@@ -220,7 +217,7 @@ describe('hostile names', () => {
     '\u{10ffff}',
   ]
 
-  it.each(names.map((name) => [name.slice(0, 30), name]))('%j is found by its parts', (_, name) => {
+  it.each(names.map((name) => [name.slice(0, 30), name]))('%j is found by id, prefixes and parts', (_, name) => {
     const { id } = store.create('hostile', { name, metadata: {} }, 1)
     const characters = [...name]
     const parts = [characters.slice(0, 200), characters.slice(-200), characters.slice(0, 3), characters.slice(-3)]
@@ -238,13 +235,13 @@ describe('hostile names', () => {
     ])
   })
 
-  it('no case counts in any script', () => {
+  it('match without case in any script', () => {
     for (const part of ['STRASSE', 'σας', 'σασ'])
       expect(list(`search=${encodeURIComponent(part)}`, undefined, 'hostile').axons).toHaveLength(1)
   })
 })
 
-it('ends a page of very large axons early and says that there are more', () => {
+it('ends a page of very large axons early', () => {
   const metadata = { large: 'x'.repeat(1024 * 1024) }
   const ids = Array.from({ length: 12 }, () => store.create('large', { metadata }, 1).id).reverse()
   const first = list('limit=5000', undefined, 'large')
@@ -253,30 +250,4 @@ it('ends a page of very large axons early and says that there are more', () => {
   const rest = list('limit=5000', store.position('large', seen.at(-1) ?? ''), 'large')
   expect([...seen, ...rest.axons.map(({ id }) => id)]).toEqual(ids.slice(0, seen.length + rest.axons.length))
   expect(seen).toHaveLength(7)
-})
-
-it('gives the axons of an older database their place in the new indexes', () => {
-  const file = join(folder, 'older.db')
-  const older = new DatabaseSync(file)
-  addSearchFunctions(older)
-  for (const sql of migrations.slice(0, 3)) older.exec(sql)
-  older.exec('PRAGMA user_version = 3')
-  const insert = older.prepare('INSERT INTO axons (id, account, name, created_at_ms, metadata) VALUES (?, ?, ?, ?, ?)')
-  older.exec('BEGIN')
-  for (let i = 0; i < 2000; i++) insert.run(`axn_${i}`, i % 2 ? 'a' : 'b', i % 7 ? `Größe-${i}` : null, i, '{}')
-  older.exec('COMMIT')
-  older.close()
-
-  const migrated = openDatabase(file)
-  const opened = createAxonStore(migrated)
-  const find = (account: string, search: string): AxonList => {
-    const { list } = createAxonLists(migrated)
-    return JSON.parse(list({ account, query: read(search), before: undefined, version: 0 }).toString())
-  }
-  expect(find('a', 'search=R%C3%96SSE-1999').axons.map(({ id }) => id)).toEqual(['axn_1999'])
-  expect(find('b', 'search=R%C3%96SSE-1999')).toMatchObject({ total_count: 0 })
-  expect(find('b', 'name=Gr')).toMatchObject({ total_count: 857 })
-  opened.create('a', { name: 'größer' }, 1)
-  expect(find('a', 'search=ÖSSE')).toMatchObject({ total_count: 858 })
-  migrated.close()
 })

@@ -11,7 +11,7 @@ interface AxonRow extends Axon {
 
 export type AxonStore = ReturnType<typeof createAxonStore>
 
-/** The records of axons. Their lists are read in a process of their own, see lists.ts. */
+/** Lists are read in a separate process, see lists.ts. */
 export const createAxonStore = (database: Database) => {
   const table = createTable(database, 'axons', {
     json: ['metadata'],
@@ -25,16 +25,16 @@ export const createAxonStore = (database: Database) => {
   )
   const versions = new Map<string, number>()
   const versionOf = (account: string) => versions.get(account) ?? 0
-  const changed = (account: string) => versions.set(account, versionOf(account) + 1)
+  const bumpVersion = (account: string) => versions.set(account, versionOf(account) + 1)
 
-  /** The number that stands for the account in the search index. */
+  /** Number of the account in the search index. */
   const numberOf = (account: string): number =>
     (number.get(account) as { number: number } | undefined)?.number ?? Number(addAccount.run(account).lastInsertRowid)
 
   return {
     position: table.position,
 
-    /** Another one after each change of the account's axons that a filter may see. */
+    /** Changes whenever a filter of the account's axons may match differently. */
     version: versionOf,
 
     get: table.get,
@@ -51,20 +51,20 @@ export const createAxonStore = (database: Database) => {
         const { seq } = table.insert({ ...axon, account })
         insertSearch.run(seq, numberOf(account), axon.id, axon.name ?? null)
       })
-      changed(account)
+      bumpVersion(account)
       return axon
     },
 
-    /** Replaces the metadata whole. Undefined when there is no such axon. */
+    /** Replaces all metadata. Undefined if there is no such axon. */
     update: (account: string, id: string, metadata: StringMap): Axon | undefined => {
       const row = table.own(account, id)
       if (!row) return undefined
       table.update(row, { metadata })
-      changed(account)
+      bumpVersion(account)
       return table.get(account, id)
     },
 
-    /** Marks the axon as deleted; the first deletion's time stays. False when there is no such axon. */
+    /** Marks the axon as deleted; repeating it keeps the first time. False if there is no such axon. */
     delete: (account: string, id: string, now: number): boolean => {
       const row = table.own(account, id)
       if (row && row.deleted_at_ms === null) table.set(id, { deleted_at_ms: now })

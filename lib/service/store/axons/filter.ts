@@ -3,7 +3,7 @@ import type { MetadataCondition } from '#lib/contract/encode-query.ts'
 import { type Clause, metadataClause, sqlOf, valuesOf } from '../clauses.ts'
 import { containsMatch, isIndexed, searchText } from './search-text.ts'
 
-/** Whose axons: the number stands for the account in the search index. */
+/** An account and its number in the search index. */
 export interface Owner {
   account: string
   number: number
@@ -11,38 +11,36 @@ export interface Owner {
 
 export type AxonFilter = Pick<AxonListQuery, 'id' | 'name' | 'search' | 'metadata'>
 
-/** One condition of a list. */
 export interface Condition {
   source: Source
-  /** The condition on an axon that was found along the source of another one. */
+  /** Checks an axon found through another condition's source. */
   check: (seq: string) => Clause
-  /** Whether the check reads the axon itself. */
+  /** Whether the check reads the `axons` row. */
   readsAxon: boolean
 }
 
-/** A range of an index: its entries are the matches of a condition, and no others. */
+/** An index range whose entries are exactly the matches of a condition. */
 export interface Source {
   from: string
-  /** The column of `from` that is the axon's place in the list. */
+  /** Column of `from` that holds the axon's seq. */
   seq: string
   where: Clause
-  /** Whether the range is in the order of the list; its matches have to be sorted if not. */
+  /** Whether the range is in list order and needs no sort. */
   isOrdered: boolean
 }
 
-/** A source and what has to be checked along it. */
 export interface Walk {
   source: Source
   checks: Condition[]
 }
 
 /**
- * Unspecified: a search for less than three characters. Nearly every id holds them, and an index of them would be larger
- * than the axons: it looks at this many axons, the account's newest.
+ * Unspecified: a search for fewer than three characters covers only this many of the newest axons. Nearly every id contains
+ * them, and indexing them would take more space than the axons.
  */
-export const shortSearchReach = 10_000
+export const shortSearchLimit = 10_000
 
-/** Those that are dearest to check first: among equals the first is walked. */
+/** The most expensive to check first: of equal sizes the first becomes the source. */
 export const conditionsOf = (owner: Owner, { id, name, search, metadata = [] }: AxonFilter): Condition[] => [
   ...(id === undefined ? [] : [idCondition(owner, id)]),
   ...(search === undefined ? [] : [searchCondition(owner, search)]),
@@ -51,15 +49,15 @@ export const conditionsOf = (owner: Owner, { id, name, search, metadata = [] }: 
 ]
 
 const axonsBy = (index: string, where: Clause, isOrdered = true): Source => ({
-  // SQLite might take the places for a shorter way.
+  // Otherwise SQLite might walk the seq column instead.
   from: `axons INDEXED BY ${index}`,
   seq: 'axons.seq',
   where,
   isOrdered,
 })
 
-/** Every axon of the account. */
-export const everyAxon = ({ account }: Owner): Source =>
+/** All axons of the account. */
+export const allAxons = ({ account }: Owner): Source =>
   axonsBy('axons_by_account', { sql: 'axons.account = ?', values: [account] })
 
 const idCondition = ({ account }: Owner, id: string): Condition => ({
@@ -106,21 +104,21 @@ const searchCondition = (owner: Owner, text: string): Condition => {
     const source = { from: 'axon_search', seq: 'axon_search.rowid', where, isOrdered: true }
     return { source, check: () => check, readsAxon: true }
   }
-  const newest = `SELECT seq FROM axons WHERE account = ? ORDER BY seq DESC LIMIT ${shortSearchReach}`
+  const newest = `SELECT seq FROM axons WHERE account = ? ORDER BY seq DESC LIMIT ${shortSearchLimit}`
   const reached = (seq: string): Clause => ({
     sql: `${seq} >= (SELECT min(seq) FROM (${newest})) AND ${check.sql}`,
     values: [owner.account, ...check.values],
   })
-  const every = everyAxon(owner)
-  const within = [every.where, reached(every.seq)]
+  const all = allAxons(owner)
+  const within = [all.where, reached(all.seq)]
   return {
-    source: { ...every, where: { sql: sqlOf(within), values: valuesOf(within) } },
+    source: { ...all, where: { sql: sqlOf(within), values: valuesOf(within) } },
     check: reached,
     readsAxon: true,
   }
 }
 
-/** The name starts with `prefix`. A range, not LIKE: it counts case, knows no wildcards and runs on the index. */
+/** A range instead of LIKE: case-sensitive, without wildcards, and indexed. */
 const prefixClause = (prefix: string): Clause => {
   const end = prefixEnd(prefix)
   return end === undefined
@@ -128,18 +126,18 @@ const prefixClause = (prefix: string): Clause => {
     : { sql: 'axons.name >= ? AND axons.name < ?', values: [prefix, end] }
 }
 
-/** The least text greater than all that start with `prefix`; undefined when there is none. */
+/** The smallest string greater than all that start with `prefix`, if any. */
 const prefixEnd = (prefix: string): string | undefined => {
   const points = Array.from(prefix, (character) => character.codePointAt(0) ?? 0)
   for (let last = points.pop(); last !== undefined; last = points.pop()) {
     if (last === 0x10ffff) continue
-    // Surrogates are no characters: what follows the last one before them is the first one after.
+    // Skips the surrogates, which are not characters.
     return String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1)
   }
   return undefined
 }
 
-/** The places of one page, newest first; `before` is the place of the last axon already seen. */
+/** Seqs of one page, newest first. `before` is the seq of the last axon of the previous page. */
 export const pageStatement = (walk: Walk, before: number | undefined, limit: number): Clause => {
   const { seq } = walk.source
   const { sql, values } = select(
@@ -152,10 +150,10 @@ export const pageStatement = (walk: Walk, before: number | undefined, limit: num
 
 export const countStatement = (walk: Walk): Clause => select(walk, 'count(*) AS total', [])
 
-/** How many entries the source has, counted no further than `most`. */
-export const probeStatement = (source: Source, most: number): Clause => {
+/** Counts the entries of the source up to `limit`. */
+export const probeStatement = (source: Source, limit: number): Clause => {
   const { sql, values } = select({ source, checks: [] }, '1', [])
-  return { sql: `SELECT count(*) AS total FROM (${sql} LIMIT ?)`, values: [...values, most] }
+  return { sql: `SELECT count(*) AS total FROM (${sql} LIMIT ?)`, values: [...values, limit] }
 }
 
 const select = ({ source, checks }: Walk, columns: string, more: readonly Clause[]): Clause => {

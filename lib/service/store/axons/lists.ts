@@ -3,9 +3,9 @@ import type { AxonListQuery } from '#lib/contract/axons.ts'
 import { type Clause, maxPageBytes } from '../clauses.ts'
 import {
   type AxonFilter,
+  allAxons,
   conditionsOf,
   countStatement,
-  everyAxon,
   pageStatement,
   probeStatement,
   type Walk,
@@ -15,40 +15,39 @@ import { addSearchFunctions } from './search-text.ts'
 export interface AxonListRequest {
   account: string
   query: AxonListQuery
-  /** The place of the last axon already seen. */
+  /** Seq of the last axon of the previous page. */
   before: number | undefined
-  /** Another one after each change of the account's axons. */
+  /** Changes whenever the account's axons change. */
   version: number
 }
 
-interface Known {
+interface CachedFilter {
   version: number
   walks: { page: Walk; count: Walk }
   total?: number
 }
 
-/** How far the matches of a condition are counted to find the rarest. So many at most are sorted for a page. */
+/** Matches counted at most to find the rarest condition, and sorted at most for a page. */
 const probeLimit = 10_000
-/** Filters come in any shape a caller likes; this bounds what is remembered of them. */
-const maxKnown = 1_000
+const maxCachedFilters = 1_000
 
 /**
- * Lists and counts over the tables of axons. A count reads a whole range of an index, up to a second for a million axons:
- * this runs where nobody else waits for it. What a filter has is remembered until the account's axons change.
+ * Lists and counts axons. Runs in a separate process because a count reads a whole index range, up to a second for a million
+ * axons. Counts are cached until the account's axons change.
  */
 export const createAxonLists = (database: DatabaseSync) => {
   addSearchFunctions(database)
   const owner = database.prepare('SELECT account, number FROM axon_accounts WHERE account = ?')
-  const known = new Map<string, Known>()
+  const cache = new Map<string, CachedFilter>()
 
   const total = ({ sql, values }: Clause) => (database.prepare(sql).get(...values) as { total: number }).total
 
-  /** Walks along the condition that has the fewest matches and checks the others. */
-  const walksOf = (account: string, filter: AxonFilter): Known['walks'] | undefined => {
+  /** Walks the condition with the fewest matches and checks the others. */
+  const walksOf = (account: string, filter: AxonFilter): CachedFilter['walks'] | undefined => {
     const found = owner.get(account) as { account: string; number: number } | undefined
     if (!found) return undefined
     const conditions = conditionsOf(found, filter)
-    const every = { source: everyAxon(found), checks: conditions }
+    const all = { source: allAxons(found), checks: conditions }
     const [rarest] = conditions
       .map((condition) => ({
         source: condition.source,
@@ -56,29 +55,29 @@ export const createAxonLists = (database: DatabaseSync) => {
         size: total(probeStatement(condition.source, probeLimit)),
       }))
       .sort((a, b) => a.size - b.size || Number(b.source.isOrdered) - Number(a.source.isOrdered))
-    if (!rarest) return { page: every, count: every }
-    // Where many axons match, walking along all of them soon meets enough for a page.
-    return { page: rarest.source.isOrdered || rarest.size < probeLimit ? rarest : every, count: rarest }
+    if (!rarest) return { page: all, count: all }
+    // If many axons match, walking all of them soon fills a page.
+    return { page: rarest.source.isOrdered || rarest.size < probeLimit ? rarest : all, count: rarest }
   }
 
-  const remember = (request: AxonListRequest): Known | undefined => {
+  const findCached = (request: AxonListRequest): CachedFilter | undefined => {
     const { account, query, version } = request
     const { id, name, search, metadata } = query
     const key = JSON.stringify([account, id, name, search, metadata])
-    const before = known.get(key)
+    const before = cache.get(key)
     if (before?.version === version) return before
     const walks = walksOf(account, query)
     if (!walks) return undefined
-    if (known.size >= maxKnown) known.clear()
+    if (cache.size >= maxCachedFilters) cache.clear()
     const after = { version, walks }
-    known.set(key, after)
+    cache.set(key, after)
     return after
   }
 
-  /** The JSON of an AxonList: newest first, deleted ones included. */
+  /** JSON of an AxonList, newest first, including deleted axons. */
   const list = (request: AxonListRequest): Buffer => {
     const { query, before } = request
-    const found = remember(request)
+    const found = findCached(request)
     if (found && query.include_total_count) found.total ??= total(countStatement(found.walks.count))
     const count = found ? found.total : 0
     const lines: string[] = []
@@ -102,7 +101,7 @@ export const createAxonLists = (database: DatabaseSync) => {
   return { list, walksOf }
 }
 
-/** The page is found on the indexes alone; only its own rows are then read, and written as JSON, which the metadata is. */
+/** Finds the page in the indexes alone and reads only its rows, as JSON lines. */
 export const linesOf = ({ sql, values }: Clause): Clause => ({
   sql: `
     SELECT '{"id":"' || id || '","name":' || json_quote(name) || ',"created_at_ms":' || created_at_ms

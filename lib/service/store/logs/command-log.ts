@@ -2,12 +2,9 @@ import type { LogSource } from '#lib/contract/logs.ts'
 import { wholeLength } from '#lib/service/kit/utf8.ts'
 import type { LogFile } from './log-file.ts'
 
-/**
- * Unspecified: how long a message may be. Of a longer line, what a carriage return began to overwrite is dropped; what is
- * still longer is cut, and the record says so.
- */
+/** Unspecified: longest message. Longer lines lose text overwritten after a carriage return, and are then truncated. */
 const maxMessageBytes = 8 * 1024
-/** Unspecified: how much one command may add to the log. The streams of an execution carry all it wrote. */
+/** Unspecified: log limit per command. Its execution has the full output. */
 const maxCommandBytes = 256 * 1024
 const newline = 10
 const carriageReturn = 13
@@ -19,13 +16,12 @@ export interface LoggedCommand {
   shell_name?: string | null
 }
 
-/** Takes the output of a command; it is logged by line, up to a limit. */
 export interface CommandLog {
   output(stream: 'stdout' | 'stderr', chunk: Uint8Array): void
   end(exitCode: number): void
 }
 
-/** Logs a command: itself, each line it writes, its exit code. */
+/** Logs a command, each line of its output up to a limit, and its exit code. */
 export const logCommand = (file: LogFile, { source, cmd, cmd_id, shell_name }: LoggedCommand): CommandLog => {
   const about = { source, ...(cmd_id && { cmd_id }), ...(shell_name && { shell_name }) }
   let left = maxCommandBytes
@@ -36,16 +32,16 @@ export const logCommand = (file: LogFile, { source, cmd, cmd_id, shell_name }: L
       file.append({
         level: 'warn',
         ...about,
-        message: 'The log of this command is full; what it wrote after this is not in it',
+        message: 'Log limit of this command reached; later output is not logged',
       })
   }
-  // Unspecified: the level of a line on stderr. Much that is written there is no error.
+  // Unspecified: stderr lines are warnings. Many programs write progress there.
   const lines = {
-    stdout: new Lines((line) => log('info', line)),
-    stderr: new Lines((line) => log('warn', line)),
+    stdout: new LineSplitter((line) => log('info', line)),
+    stderr: new LineSplitter((line) => log('warn', line)),
   }
   file.begin()
-  file.append({ level: 'info', ...about, cmd: cut(Buffer.from(cmd)) })
+  file.append({ level: 'info', ...about, cmd: toMessage(Buffer.from(cmd)) })
   return {
     output(stream, chunk) {
       if (left > 0) lines[stream].push(chunk)
@@ -59,15 +55,14 @@ export const logCommand = (file: LogFile, { source, cmd, cmd_id, shell_name }: L
   }
 }
 
-/** Cuts bytes into lines of text, and holds no more of one than twice of what is logged. */
-class Lines {
+/** Splits bytes into lines, buffering at most twice the longest message. */
+class LineSplitter {
   readonly #emit: (line: string) => void
   readonly #bytes = Buffer.allocUnsafe(2 * maxMessageBytes)
   #length = 0
-  /** How many bytes of the line, or of what follows its last carriage return, are not kept. */
+  /** Dropped bytes since the last carriage return or line start. */
   #missing = 0
-  /** The line so far ends with a carriage return. */
-  #isReturned = false
+  #endsWithReturn = false
 
   constructor(emit: (line: string) => void) {
     this.#emit = emit
@@ -76,22 +71,22 @@ class Lines {
   push(chunk: Uint8Array) {
     let start = 0
     for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
-      this.#hold(chunk.subarray(start, end))
+      this.#addPiece(chunk.subarray(start, end))
       this.#line()
       start = end + 1
     }
-    this.#hold(chunk.subarray(start))
+    this.#addPiece(chunk.subarray(start))
   }
 
   end() {
     if (this.#length > 0) this.#line()
   }
 
-  #hold(piece: Uint8Array) {
+  #addPiece(piece: Uint8Array) {
     let start = 0
     for (let end = piece.indexOf(carriageReturn); end !== -1; end = piece.indexOf(carriageReturn, start)) {
       this.#add(piece.subarray(start, end))
-      this.#isReturned = true
+      this.#endsWithReturn = true
       start = end + 1
     }
     this.#add(piece.subarray(start))
@@ -99,18 +94,18 @@ class Lines {
 
   #add(piece: Uint8Array) {
     if (piece.length === 0) return
-    if (this.#isReturned && this.#missing > 0) {
+    if (this.#endsWithReturn && this.#missing > 0) {
       if (!hasText(piece)) return
       this.#length = 0
       this.#missing = 0
-    } else if (this.#isReturned) this.#write(returnBytes)
-    this.#isReturned = false
+    } else if (this.#endsWithReturn) this.#write(carriageReturnBytes)
+    this.#endsWithReturn = false
     this.#write(piece)
   }
 
   #write(piece: Uint8Array) {
     for (let at = 0; at < piece.length; ) {
-      if (this.#length === this.#bytes.length) this.#makeRoom()
+      if (this.#length === this.#bytes.length) this.#truncate()
       if (this.#missing > 0) {
         this.#missing += piece.length - at
         return
@@ -122,40 +117,40 @@ class Lines {
     }
   }
 
-  /** Keeps as much as is logged, from a carriage return on where text follows one. */
-  #makeRoom() {
+  /** Truncates to one message, starting at a carriage return that text follows. */
+  #truncate() {
     const bytes = this.#bytes.subarray(0, this.#length)
     const next = bytes.indexOf(carriageReturn, this.#length - maxMessageBytes)
     const isOverwritten = next !== -1 && hasText(bytes.subarray(next))
     const start = isOverwritten
       ? next
       : Math.max(0, bytes.lastIndexOf(carriageReturn, next === -1 ? undefined : next - 1))
-    const kept = Math.min(this.#length - start, maxMessageBytes)
-    this.#missing = this.#length - start - kept
-    bytes.copyWithin(0, start, start + kept)
-    this.#length = kept
+    const keptBytes = Math.min(this.#length - start, maxMessageBytes)
+    this.#missing = this.#length - start - keptBytes
+    bytes.copyWithin(0, start, start + keptBytes)
+    this.#length = keptBytes
   }
 
   #line() {
-    if (this.#length > maxMessageBytes) this.#makeRoom()
-    this.#emit(cut(this.#bytes.subarray(0, this.#length), this.#length + this.#missing))
+    if (this.#length > maxMessageBytes) this.#truncate()
+    this.#emit(toMessage(this.#bytes.subarray(0, this.#length), this.#length + this.#missing))
     this.#length = 0
     this.#missing = 0
-    this.#isReturned = false
+    this.#endsWithReturn = false
   }
 }
 
-const returnBytes = Uint8Array.of(carriageReturn)
+const carriageReturnBytes = Uint8Array.of(carriageReturn)
 
-/** Whether it prints something, and not only moves the cursor or changes the look of what follows. */
+/** Whether it prints text, not only control sequences. */
 const hasText = (bytes: Uint8Array): boolean =>
   printed.test(Buffer.from(bytes).toString('latin1').replace(controlSequence, ''))
 const printed = /[^\0- \x7f]/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is searched for
 const controlSequence = /\x1b\[[0-?]*[ -/]*[@-~]/g
 
-/** The text of a line, of which `bytes` is the beginning. Bad UTF-8 becomes U+FFFD. */
-const cut = (bytes: Buffer, length = bytes.length): string => {
+/** Decodes a line that starts with `bytes`. Invalid UTF-8 becomes U+FFFD. */
+const toMessage = (bytes: Buffer, length = bytes.length): string => {
   if (length <= maxMessageBytes) return bytes.toString('utf8')
   const end = wholeLength(bytes.subarray(0, maxMessageBytes))
   return `${bytes.toString('utf8', 0, end)} … (${length - end} more bytes)`

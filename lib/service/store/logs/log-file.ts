@@ -2,39 +2,40 @@ import { type FileHandle, mkdir, open, readdir, rm, stat, writeFile } from 'node
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { LogRecord } from '#lib/contract/logs.ts'
+import { countOf } from '#lib/service/kit/amounts.ts'
 import { Condition } from '#lib/service/kit/condition.ts'
 import { ifMissing } from '#lib/service/kit/errors.ts'
 
-/** Unspecified: how much of a devbox's log is kept: the last two files of this size. */
+/** Unspecified: a devbox's log keeps the last two files of this size. */
 const maxFileBytes = 8 * 1024 * 1024
-// Records that wait for a slow disk. Beyond this they are counted and lost, so that memory stays bounded.
+// Above this, a slow disk drops and counts records to bound memory.
 const maxPendingBytes = 4 * 1024 * 1024
-// Long enough for a short command to be logged whole in one write, short enough to look immediate.
+// Long enough to log a short command in one write, short enough to seem immediate.
 const batchMs = 10
 const readBytes = 64 * 1024
 const newline = 10
-/** Unspecified: the source of records about the log itself: the known source that no command writes to. */
+/** Unspecified: source of records about the log itself, which no command uses. */
 const ownSource = 'kmsg'
 
-/** Numbered files of one record a line; the highest number is the one that grows, the one before it is kept. */
+/** Numbered files with one record per line. The highest is appended to; the one before it is kept. */
 export class LogFile {
   readonly #folder: string
-  readonly #becameIdle: () => void
+  readonly #onIdle: () => void
   #readers = 0
   #commands = 0
   #pending: string[] = []
   #pendingBytes = 0
   #lost = 0
   #writing: Promise<void> | undefined
-  /** The growing file; undefined while it is not known. */
-  #growing: { number: number; size: number; isCut: boolean } | undefined
+  /** The file being appended to; undefined until known. */
+  #current: { number: number; size: number; isTruncated: boolean } | undefined
   readonly #condition = new Condition()
-  /** Has readers look again. */
+  /** Makes readers check for new records. */
   readonly wake = this.#condition.notify
 
-  constructor(folder: string, becameIdle: () => void) {
+  constructor(folder: string, onIdle: () => void) {
     this.#folder = folder
-    this.#becameIdle = becameIdle
+    this.#onIdle = onIdle
   }
 
   /** Returns the length of the record. */
@@ -49,7 +50,7 @@ export class LogFile {
     return line.length
   }
 
-  /** Until `finish`, readers expect more. */
+  /** Readers wait for more until `finish`. */
   begin() {
     this.#commands++
   }
@@ -57,15 +58,15 @@ export class LogFile {
   finish() {
     this.#commands--
     this.wake()
-    this.#tellIfIdle()
+    this.#notifyIfIdle()
   }
 
-  /** Resolves when what was appended is in the files, or lost. */
-  async written(): Promise<void> {
+  /** Resolves when all records are written or dropped. */
+  async flush(): Promise<void> {
     while (this.#writing) await this.#writing
   }
 
-  /** Nothing waits to be written, and no command runs that will. */
+  /** No pending writes and no running commands. */
   isQuiet(): boolean {
     return this.#writing === undefined && this.#commands === 0
   }
@@ -74,7 +75,7 @@ export class LogFile {
     return this.isQuiet() && this.#readers === 0
   }
 
-  /** Every record kept, then new ones, until `isDone` and all is read, or `signal` aborts. */
+  /** All stored records, then new ones until `isDone` or `signal` aborts. */
   async *read(signal: AbortSignal, isDone: () => boolean): AsyncGenerator<LogRecord> {
     this.#readers++
     signal.addEventListener('abort', this.wake)
@@ -89,11 +90,11 @@ export class LogFile {
     } finally {
       signal.removeEventListener('abort', this.wake)
       this.#readers--
-      this.#tellIfIdle()
+      this.#notifyIfIdle()
     }
   }
 
-  /** False when another file follows this one. */
+  /** Returns false if another file follows. */
   async *#readOne(
     number: number,
     lastKnown: number,
@@ -105,9 +106,9 @@ export class LogFile {
     let held: Buffer = Buffer.alloc(0)
     try {
       while (!signal.aborted) {
-        // All three before the read: the next round finds what changes during it.
+        // Read before the file so that the next round sees changes made in the meantime.
         const { changed } = this.#condition
-        const isComplete = number < (this.#growing?.number ?? lastKnown)
+        const isComplete = number < (this.#current?.number ?? lastKnown)
         const done = isDone()
         handle ??= await open(this.#path(number)).catch(ifMissing)
         const { buffer, bytesRead } = (await handle?.read(Buffer.allocUnsafe(readBytes), 0, readBytes, position)) ?? {}
@@ -139,51 +140,51 @@ export class LogFile {
         await this.#store(lost === 0 ? batch.join('') : `${batch.join('')}${lostLine(lost)}`)
         this.wake()
       } catch {
-        // A full disk, most likely. The loss is recorded with the next records that find room.
+        // Probably a full disk. The loss is recorded with the next successful write.
         this.#lost += lost + batch.length
-        this.#growing = undefined
+        this.#current = undefined
       }
     }
     this.#writing = undefined
     this.wake()
-    this.#tellIfIdle()
+    this.#notifyIfIdle()
   }
 
   async #store(text: string) {
-    let growing = this.#growing ?? (await this.#find())
-    if (growing.size >= maxFileBytes) {
-      await rm(this.#path(growing.number - 1), { force: true })
-      growing = { number: growing.number + 1, size: 0, isCut: false }
+    let current = this.#current ?? (await this.#find())
+    if (current.size >= maxFileBytes) {
+      await rm(this.#path(current.number - 1), { force: true })
+      current = { number: current.number + 1, size: 0, isTruncated: false }
     }
-    this.#growing = growing
-    // The line that a crash or a full disk may have cut ends here; an empty line is none.
-    await writeFile(this.#path(growing.number), growing.isCut ? `\n${text}` : text, { flag: 'a', mode: 0o600 })
-    growing.isCut = false
-    growing.size += Buffer.byteLength(text)
+    this.#current = current
+    // Ends a line that a crash or full disk may have truncated; empty lines are skipped.
+    await writeFile(this.#path(current.number), current.isTruncated ? `\n${text}` : text, { flag: 'a', mode: 0o600 })
+    current.isTruncated = false
+    current.size += Buffer.byteLength(text)
   }
 
   async #find() {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 })
     const number = (await numbersIn(this.#folder)).at(-1) ?? 1
     const size = (await stat(this.#path(number)).catch(ifMissing))?.size ?? 0
-    return { number, size, isCut: size > 0 }
+    return { number, size, isTruncated: size > 0 }
   }
 
   #path(number: number) {
     return join(this.#folder, `${number}.jsonl`)
   }
 
-  #tellIfIdle() {
-    if (this.isIdle()) this.#becameIdle()
+  #notifyIfIdle() {
+    if (this.isIdle()) this.#onIdle()
   }
 }
 
-/** The same records, after one that says that earlier ones are no longer kept. */
+/** Adds a record that says earlier ones were deleted. */
 async function* afterDropped(records: AsyncGenerator<LogRecord, boolean>): AsyncGenerator<LogRecord, boolean> {
   const next = await records.next()
   if (next.done) return next.value
   const { timestamp_ms } = next.value
-  yield { timestamp_ms, level: 'warn', source: ownSource, message: 'What was logged before this is no longer kept' }
+  yield { timestamp_ms, level: 'warn', source: ownSource, message: 'Older records were deleted' }
   yield next.value
   return yield* records
 }
@@ -193,7 +194,7 @@ const lostLine = (count: number): string =>
     timestamp_ms: Date.now(),
     level: 'warn',
     source: ownSource,
-    message: `${count} records before this could not be written and are lost`,
+    message: `${countOf(count, 'earlier record')} could not be written`,
   } satisfies LogRecord)}\n`
 
 const numbersIn = async (folder: string): Promise<number[]> => {
@@ -209,7 +210,7 @@ function* parse(text: string): Generator<LogRecord> {
     try {
       if (line !== '') yield JSON.parse(line)
     } catch {
-      // Cut by a crash or a full disk.
+      // Truncated by a crash or full disk.
     }
   }
 }

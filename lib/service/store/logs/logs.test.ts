@@ -33,11 +33,10 @@ const run = (chunks: (string | Uint8Array)[], stream: 'stdout' | 'stderr' = 'std
   for (const chunk of chunks) command.output(stream, Buffer.from(chunk))
   command.end(exitCode)
 }
-/** Message lines only, without the command and its exit code. */
 const lines = async () => (await messages()).filter((message) => message !== undefined)
 
 describe('records', () => {
-  it('come back in order, also from a later life, in a file of their owner alone', async () => {
+  it('are read in order, also after a restart, from a private file', async () => {
     for (let i = 0; i < 100; i++) logs.append('dbx', record(`message ${i}`))
     const expected = Array.from({ length: 100 }, (_, i) => `message ${i}`)
     expect(await messages()).toEqual(expected)
@@ -45,12 +44,12 @@ describe('records', () => {
     expect(statSync(join(folder, 'dbx/log/1.jsonl')).mode & 0o777).toBe(0o600)
   })
 
-  it('of a devbox that logged nothing are none, and reading makes no file', async () => {
+  it('are empty for a new devbox, and reading creates no file', async () => {
     expect(await logs.list('dbx', {})).toEqual([])
     expect(existsSync(join(folder, 'dbx'))).toBe(false)
   })
 
-  it('survive a line that a crash cut', async () => {
+  it('survive a line truncated by a crash', async () => {
     mkdirSync(join(folder, 'dbx/log'), { recursive: true })
     writeFileSync(
       join(folder, 'dbx/log/1.jsonl'),
@@ -61,14 +60,14 @@ describe('records', () => {
     expect(await messages()).toEqual(['whole', 'after'])
   })
 
-  it('are dropped from the oldest on when the log is too long, which it says', async () => {
+  it('are deleted oldest first with a note when the log is too long', async () => {
     const text = 'x'.repeat(4000)
     for (let i = 0; i < 8000; i++) {
       logs.append('dbx', record(`${i} ${text}`))
       if (i % 500 === 499) await logs.flush()
     }
     const all = await messages()
-    expect(all[0]).toBe('What was logged before this is no longer kept')
+    expect(all[0]).toBe('Older records were deleted')
     expect(all.at(-1)).toBe(`7999 ${text}`)
     const numbers = all.slice(1).map((message) => Number(message?.split(' ')[0]))
     expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, i) => 8000 - numbers.length + i))
@@ -77,28 +76,28 @@ describe('records', () => {
     expect(bytes.reduce((sum, size) => sum + size)).toBeLessThan(24 * 1024 * 1024)
   })
 
-  it('that come faster than the disk takes them are counted', async () => {
+  it('are counted when a slow disk drops them', async () => {
     const text = 'x'.repeat(1_000_000)
     for (let i = 0; i < 10; i++) logs.append('dbx', record(text))
     const all = await messages()
     expect(all.filter((message) => message === text)).toHaveLength(4)
-    expect(all.at(-1)).toBe('6 records before this could not be written and are lost')
+    expect(all.at(-1)).toBe('6 earlier records could not be written')
   })
 
-  it('that no disk takes are told of once there is room, and disturb nobody', async () => {
-    // A file where the folder should be refuses every write.
+  it('are counted when the disk rejects them', async () => {
+    // A file in place of the folder makes every write fail.
     mkdirSync(join(folder, 'dbx'))
     writeFileSync(join(folder, 'dbx/log'), '')
     logs.append('dbx', record('lost'))
     await logs.flush()
     rmSync(join(folder, 'dbx/log'))
     logs.append('dbx', record('kept'))
-    expect(await messages()).toEqual(['kept', '1 records before this could not be written and are lost'])
+    expect(await messages()).toEqual(['kept', '1 earlier record could not be written'])
   })
 })
 
 describe('a command', () => {
-  it('is a record of itself, one for each line, and its exit code', async () => {
+  it('logs itself, its lines and its exit code', async () => {
     run(['one\ntwo', ' and a half\n\nlast'], 'stderr', 3)
     const about = { timestamp_ms: expect.any(Number), source: 'exec', cmd_id: 'one', shell_name: 'main' }
     expect(await logs.list('dbx', {})).toEqual([
@@ -114,17 +113,17 @@ describe('a command', () => {
     expect(await lines()).toEqual([forged, '\u0000\u001b[31m"\\\u2028'])
   })
 
-  it('may cut a character between two chunks and write bytes that are none', async () => {
+  it('may split a character between chunks and write invalid UTF-8', async () => {
     run([Buffer.from('a\xf0\x9f', 'latin1'), Buffer.from('\x98\x80\xff\n\xc3', 'latin1')])
     expect(await lines()).toEqual(['a😀\ufffd', '\ufffd'])
   })
 
-  it('has long lines cut between two characters', async () => {
+  it('has long lines truncated between characters', async () => {
     run([`${'é'.repeat(4096)}\n`, 'a', 'é'.repeat(100_000), '\nshort\n'])
     expect(await lines()).toEqual(['é'.repeat(4096), `a${'é'.repeat(4095)} … (191810 more bytes)`, 'short'])
   })
 
-  it('keeps the last state of a progress bar, however many came before it (case 01)', async () => {
+  it('keeps the last state of a progress bar', async () => {
     const frames = Array.from({ length: 3000 }, (_, at) => `\r${at + 1}/3000 [####      ]`).join('')
     run([frames, '\nafter\n'])
     run(frames.match(/.{1,7}/gs) ?? [])
@@ -137,7 +136,7 @@ describe('a command', () => {
     expect(messages[0]?.length).toBeLessThanOrEqual(8192)
   })
 
-  it('does not lose a long line to a carriage return that nothing is printed after', async () => {
+  it('keeps a long line followed by a carriage return without text', async () => {
     const long = 'x'.repeat(9000)
     run([`${long}\r\x1b[?25h\n`, `${long}\r`, `\x1b[0m\r`, `\n${long}\r\x1b[Kshort\n`, `${long}\r`, 'new', '\n'])
     run([`${'y'.repeat(20_000)}\r\x1b[0m\n`, `${'y'.repeat(20_000)}\rnew\n`])
@@ -146,18 +145,18 @@ describe('a command', () => {
     expect(got.slice(2)).toEqual(['\r\x1b[Kshort', '\rnew', `${'y'.repeat(8192)} … (11808 more bytes)`, 'new'])
   })
 
-  it('logs so much and no more, and then its exit code', async () => {
+  it('stops logging output at the limit, and still logs its exit code', async () => {
     run(Array.from({ length: 100_000 }, (_, i) => `line ${i}\n`))
     const all = await logs.list('dbx', {})
     expect(statSync(join(folder, 'dbx/log/1.jsonl')).size).toBeLessThan(260 * 1024)
-    expect(all.at(-2)?.message).toContain('is full')
+    expect(all.at(-2)?.message).toContain('limit of this command')
     expect(all.at(-1)?.exit_code).toBe(0)
     expect(all.slice(1, -2).map(({ message }) => message)).toEqual(
       Array.from({ length: all.length - 3 }, (_, i) => `line ${i}`),
     )
   })
 
-  it('is found by its id and by its shell', async () => {
+  it('is found by id and by shell', async () => {
     run(['mine\n'])
     logs.command('dbx', { source: 'exec', cmd: 'other', cmd_id: 'two' }).end(0)
     logs.append('dbx', record('of the devbox'))
@@ -169,7 +168,7 @@ describe('a command', () => {
 })
 
 describe('following', () => {
-  it('goes from what was to what comes, without loss and without doubles, over files that are dropped', async () => {
+  it('continues from stored to new records without loss or repeats, across deleted files', async () => {
     const text = 'x'.repeat(2000)
     for (let i = 0; i < 1000; i++) logs.append('dbx', record(`${i} ${text}`))
     const seen: number[] = []
@@ -180,10 +179,10 @@ describe('following', () => {
       () => seen.length === 10_000,
     )) {
       seen.push(Number(message?.split(' ')[0]))
-      // Each one read brings one more, some of them while the file is being read and some while it is waited for.
+      // Appends one record per record read, sometimes during a read and sometimes while waiting.
       if (seen.length <= 9000) {
         logs.append('dbx', record(`${999 + seen.length} ${text}`))
-        // A file takes one batch more than it has room for: where that is large, they would be fewer.
+        // A file exceeds its limit by up to one batch: large batches would mean fewer files.
         if (seen.length % 100 === 0) await logs.flush()
       }
     }
@@ -191,7 +190,7 @@ describe('following', () => {
     expect(readdirSync(join(folder, 'dbx/log'))).toEqual(['2.jsonl', '3.jsonl'])
   })
 
-  it('ends after the last words of a devbox that has ended', async () => {
+  it('ends after the last records of an ended devbox', async () => {
     let isOver = false
     const command = logs.command('dbx', { source: 'exec', cmd: 'sleep', cmd_id: 'one' })
     const seen: (string | null | undefined)[] = []
@@ -214,7 +213,7 @@ describe('following', () => {
     expect(seen).toEqual(['sleep', 'last words', '137'])
   })
 
-  it('ends at once when the devbox had ended before, and when the reader leaves', async () => {
+  it('ends immediately for an ended devbox and on abort', async () => {
     logs.append('dbx', record('history'))
     await logs.flush()
     for await (const { message } of open().follow('dbx', {}, new AbortController().signal, () => true))
@@ -226,7 +225,7 @@ describe('following', () => {
     }
   })
 
-  it('reads what is appended to a file it has read to the end', async () => {
+  it('reads records appended after it reached the end', async () => {
     const records = logs.follow('dbx', {}, new AbortController().signal, () => false)
     const first = records.next()
     logs.append('dbx', record('first'))

@@ -3,12 +3,11 @@ import type { LogQuery, LogRecord } from '#lib/contract/logs.ts'
 import { type CommandLog, type LoggedCommand, logCommand } from './command-log.ts'
 import { LogFile } from './log-file.ts'
 
-// Log files kept in memory while nothing is written to them.
-const maxIdle = 256
+const maxIdleFiles = 256
 
 /**
- * What happened in each devbox, kept in files below `folderOf(devbox)/log`; still there after its end. Writing never
- * waits: records go to the disk in the order they came, soon after. What a full disk refuses is lost, and counted.
+ * Logs of devboxes, in files below `folderOf(devbox)/log`, also after the devbox has ended. Writes are asynchronous and in
+ * order; records that a full disk rejects are counted and dropped.
  */
 export class DevboxLogs {
   readonly #folderOf: (devboxId: string) => string
@@ -29,13 +28,13 @@ export class DevboxLogs {
   async list(devboxId: string, query: LogQuery): Promise<LogRecord[]> {
     const file = this.#file(devboxId)
     const records: LogRecord[] = []
-    await file.written()
+    await file.flush()
     for await (const record of file.read(new AbortController().signal, () => true))
       if (matches(record, query)) records.push(record)
     return records
   }
 
-  /** The records kept, then new ones, until `signal` aborts or `isOver` answers that the devbox has ended. */
+  /** Stored records, then new ones until `signal` aborts or `isOver` returns true. */
   async *follow(
     devboxId: string,
     query: LogQuery,
@@ -47,26 +46,25 @@ export class DevboxLogs {
       if (matches(record, query)) yield record
   }
 
-  /** To be called when the devbox changes its status: `follow` asks `isOver` again. */
+  /** Call when the devbox changes its status, so that `follow` checks `isOver`. */
   wake(devboxId: string): void {
     this.#open.get(devboxId)?.wake()
   }
 
-  /** Resolves when everything appended so far is in the files. */
   async flush(): Promise<void> {
-    await Promise.all([...this.#open.values()].map((file) => file.written()))
+    await Promise.all([...this.#open.values()].map((file) => file.flush()))
   }
 
   #file(devboxId: string): LogFile {
-    const known = this.#open.get(devboxId)
-    if (known) return known
-    const file: LogFile = new LogFile(join(this.#folderOf(devboxId), 'log'), () => this.#forgetSome())
+    const open = this.#open.get(devboxId)
+    if (open) return open
+    const file: LogFile = new LogFile(join(this.#folderOf(devboxId), 'log'), () => this.#evictIdle())
     this.#open.set(devboxId, file)
     return file
   }
 
-  #forgetSome() {
-    if (this.#open.size <= maxIdle) return
+  #evictIdle() {
+    if (this.#open.size <= maxIdleFiles) return
     for (const [devboxId, file] of this.#open) if (file.isIdle()) this.#open.delete(devboxId)
   }
 }
