@@ -1,4 +1,4 @@
-/** A budget that grows by so much a second, up to `burst`: what may be spent at once after a pause. */
+/** Token bucket: refills at `perSecond`, up to `burst`. */
 export class Allowance {
   readonly #limits: { burst: number; perSecond: number }
   #left: number
@@ -9,7 +9,7 @@ export class Allowance {
     this.#left = limits.burst
   }
 
-  /** Negative when more was spent than there was. */
+  /** Negative after overspending. */
   get left(): number {
     const now = performance.now()
     const { burst, perSecond } = this.#limits
@@ -18,13 +18,12 @@ export class Allowance {
     return this.#left
   }
 
-  /** Returns what is left then. */
   spend(amount: number): number {
     this.#left = this.left - amount
     return this.#left
   }
 
-  /** How long until nothing is owed. */
+  /** Milliseconds until the balance is no longer negative. */
   get debtMs(): number {
     return (Math.max(0, -this.left) / this.#limits.perSecond) * 1000
   }

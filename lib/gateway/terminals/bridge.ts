@@ -23,13 +23,11 @@ const maxFollowers = 20
 const maxScrollback = 10_000
 const verifyTimeoutMs = 10_000
 
-/** `/api/terminals/{devbox_id}/{name}`, and `/api/follow/{token}` for visitors who came by a link. */
 export const terminalSockets: readonly SocketRoute[] = [
   { path: /^\/api\/terminals\/([^/]*)\/([^/]*)$/, admit: async (asked) => entering(await admitSignedIn(asked)) },
   { path: /^\/api\/follow\/([\w-]{1,64})$/, admit: async (asked) => entering(await admitFollower(asked)) },
 ]
 
-/** What to do with the page once its socket is open. */
 type Enter = (viewerOf: (opening: ViewerOpening) => Viewer) => void
 
 const entering = (enter: Enter) => (page: WebSocket) => enter((opening) => new Viewer(page, opening))
@@ -79,7 +77,7 @@ const admitSignedIn = async (asked: SocketRequest): Promise<Enter> => {
   }
 }
 
-/** The reason is sent over an open socket, because a browser does not tell a page why an upgrade was refused. */
+/** Browsers don't tell a page why an upgrade was refused, so the reason is sent over an open socket. */
 const tooMany =
   (message: string, opening: ViewerOpening): Enter =>
   (viewerOf) =>
@@ -127,7 +125,7 @@ const openingOf = ({ search, header, address }: SocketRequest, signedIn: Session
   }
 }
 
-/** Ends a terminal without pages if the account has too many. False when all of them have pages. */
+/** Ends a terminal without pages if the account is at its limit. Returns false if every terminal has pages. */
 const freeContext = (accountId: string): boolean => {
   const own = terminalsOf(accountId)
   if (own.length < maxTerminalsPerAccount) return true

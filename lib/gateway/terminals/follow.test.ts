@@ -170,7 +170,6 @@ describe('a link to follow by', () => {
     const token = await linkOf(writer)
     const answers = await Promise.all(Array.from({ length: 30 }, () => follow(wrongToken).refused()))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([404, 429]))
-    // Who has the right one is not kept out by those who guess.
     const follower = follow(token)
     await follower.told({ t: 'ready' })
     await follower.leave()

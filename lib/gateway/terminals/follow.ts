@@ -4,10 +4,10 @@ import { requireSameOrigin } from '../http/origin.ts'
 import { countWrongKey } from '../limits/wrong-keys.ts'
 import { type OpenTerminal, registry, type TrackedSession, trackStream } from '../registry/registry.ts'
 
-// Unspecified: how long a link lasts. Half a day, unless the terminal ends or its maker signs out before.
+// Unspecified: lifetime of a link. 12 hours, or until the terminal ends or its creator signs out.
 const lifeMs = 12 * 60 * 60_000
 
-/** A link by which anyone may watch one terminal without signing in, until it is ended or half a day has passed. */
+/** Read-only link to one terminal that needs no sign-in. */
 export class FollowLink {
   readonly path: string
   readonly expiresAtMs = Date.now() + lifeMs
@@ -16,7 +16,7 @@ export class FollowLink {
   readonly #untrack: () => void
   readonly #ended: () => void
 
-  /** `ended` is called once, however it ends. The link does not outlive the session that made it. */
+  /** `ended` is called once, whatever ends the link. */
   constructor(terminal: OpenTerminal, session: TrackedSession, ended: () => void) {
     const token = randomBytes(24).toString('base64url')
     this.path = `/follow/${token}`
@@ -35,16 +35,15 @@ export class FollowLink {
   }
 }
 
-/** Resolves to the terminal that a link shows. Throws 404 when there is none, and 429 to a client that guesses. */
+/** Returns the terminal behind a link. Throws 404 for an unknown link and 429 for too many wrong ones. */
 export const followed = async (token: string, client: string): Promise<OpenTerminal> => {
-  // The lookup is by a hash, so the time it takes tells nothing about the tokens there are.
+  // Looking up by hash keeps timing independent of existing tokens.
   const terminal = registry().followLinks.get(digest(token))
   if (terminal) return terminal
   await countWrongKey(client, 'Too many wrong links')
   throw new HttpError('not_found', 'This link has ended, or never was one')
 }
 
-/** `GET /api/follow/{token}`: what the link shows, for a visitor who has not signed in. */
 export const followView = (request: Request, token: string): Promise<Response> =>
   handleRequest(request, async () => {
     const header = (name: string) => request.headers.get(name)

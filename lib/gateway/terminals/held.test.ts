@@ -175,7 +175,7 @@ describe('the number of terminals', () => {
   it('is limited for an account, those nobody looks at not counted', async () => {
     const stalled = await startConsole({ url: `http://127.0.0.1:${proxyPort}` })
     const own = await stalled.signIn(service.key)
-    // What is opened stays open, and costs no shell.
+    // The proxy accepts connections and stays silent, so no shell starts.
     proxy.fallSilent()
     const pages = Array.from({ length: 64 }, (_, i) => new TestPage(stalled, `/api/terminals/d/t${i}`, { cookie: own }))
     await until(() => expect(stalled.registry.terminals.size).toBe(64))

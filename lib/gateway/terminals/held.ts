@@ -4,13 +4,13 @@ import { type Actor, actorOf, withActivityRecord } from '../activity/activity.ts
 import { HttpError, handleRequest, json } from '../http/handle-request.ts'
 import { type OpenTerminal, registry } from '../registry/registry.ts'
 
-/** No id holds a space, so keys are unambiguous. */
+/** Ids never contain spaces, so keys are unambiguous. */
 export const keyOf = (accountId: string, devboxId: string, name: string): string => `${accountId} ${devboxId} ${name}`
 
 export const terminalsOf = (accountId: string): OpenTerminal[] =>
   [...registry().terminals.values()].filter((terminal) => terminal.accountId === accountId)
 
-/** `GET /api/terminals/{devbox_id}`: the terminals of a devbox that the console holds open for the account. */
+/** `GET /api/terminals/{devbox_id}`: the account's open terminals of a devbox. */
 export const listTerminals = (request: Request, devboxId: string): Promise<Response> =>
   handleRequest(request, async () => {
     const { account } = await requireCaller(request, 'read')
@@ -32,7 +32,7 @@ export const closeTerminal = (request: Request, devboxId: string, name: string):
     )
   })
 
-/** Ends the shell for somebody who asked for it, which is written down. */
+/** Ends the shell and records it in the activity log. */
 export const endShell = (terminal: OpenTerminal, actor: Actor): Promise<Response> =>
   withActivityRecord(
     actor,

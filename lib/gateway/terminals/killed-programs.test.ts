@@ -51,7 +51,6 @@ it('a terminal whose shell marks nothing is reset when a page asks for it, for a
     await until(() => expect(screenOf(each)).toMatchObject({ ...plain, text: expect.stringMatching(/\nbefore/) }))
   page.type('echo af""ter\n')
   for (const each of [page, watcher]) await until(() => expect(screenOf(each).text).toMatch(/\nafter\n/))
-  // What a page missed no longer leads to what is on the screen.
   const back = await open('reset', `&epoch=${epoch}&since=0`)
   expect(back.last('ready')?.from).toBe('snapshot')
   await until(() => expect(screenOf(back).text).toMatch(/\nafter\n/))

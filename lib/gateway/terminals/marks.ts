@@ -3,17 +3,17 @@ import type { Core, Lines } from '#lib/terminal/xterm/internals.ts'
 import { commandMark, readOsc } from '#lib/terminal/xterm/osc.ts'
 
 const maxMarks = 5000
-/** What follows the letter and the status, such as the text of the command, is not read. */
+/** Anything after the letter and status, such as the command's text, is ignored. */
 const maxMarkLength = 64
 
 interface Mark extends TerminalMark {
-  /** Counts all lines there ever were, so that it stays the same when lines scroll away. */
+  /** Counts every line since the start, so it doesn't change when lines scroll out. */
   line: number
 }
 
 /**
- * Where commands began and ended (OSC 133). Each marker of xterm's own is called for every line that scrolls; these are
- * moved only when lines move on the screen.
+ * Command start and end marks (OSC 133). xterm's own markers run code for every scrolled line; these move only when
+ * lines move on the screen.
  */
 export class CommandMarks {
   readonly #core: Core
@@ -25,7 +25,6 @@ export class CommandMarks {
     this.#core = core
     this.#follow()
     readOsc(core, 133, maxMarkLength, (data) => this.#add(data))
-    // Erased lines lose their marks.
     for (const prefix of [undefined, '?'])
       core._inputHandler.registerCsiHandler(prefix ? { prefix, final: 'J' } : { final: 'J' }, ({ params }) => {
         this.#erase(params[0] ?? 0)
@@ -33,7 +32,7 @@ export class CommandMarks {
       })
   }
 
-  /** The marks on lines from `first` on, in order. */
+  /** Marks on lines from `first` on, in order. */
   from(first: number): TerminalMark[] {
     this.#follow()
     const start = this.#trimmed + first
@@ -53,13 +52,13 @@ export class CommandMarks {
       at_ms: Date.now(),
     }
     if (told.exitCode !== undefined) mark.exit_code = told.exitCode
-    // A mark nearly always follows the others; a program may have moved the cursor up.
+    // Marks usually arrive in order, unless a program moved the cursor up.
     const after = this.#marks.findLastIndex(({ line }) => line <= mark.line) + 1
     this.#marks.splice(after, 0, mark)
     if (this.#marks.length > maxMarks) this.#marks.shift()
   }
 
-  /** Listens to the list of lines; a reset makes a new one. */
+  /** A reset replaces the line buffer. */
   #follow(): void {
     const { lines } = this.#core.buffers.normal
     if (lines === this.#lines) return
@@ -69,7 +68,7 @@ export class CommandMarks {
     lines.onTrim((amount) => {
       if (lines !== this.#lines) return
       this.#trimmed += amount
-      // This runs for every line that scrolls, and nearly always has nothing to do.
+      // Runs for every scrolled line.
       while (this.#marks[0] && this.#marks[0].line < this.#trimmed) this.#marks.shift()
     })
     lines.onInsert(({ index, amount }) => this.#move(lines, index, 0, amount))
@@ -79,7 +78,7 @@ export class CommandMarks {
   #move(lines: Lines, index: number, removed: number, inserted: number): void {
     if (lines !== this.#lines) return
     const first = this.#trimmed + index
-    // From the end: the lines that move are on the screen, below thousands of others.
+    // Lines that move are on the screen, at the end of the list.
     for (let at = this.#marks.length - 1; at >= 0; at--) {
       const mark = this.#marks[at]
       if (!mark || mark.line < first) break

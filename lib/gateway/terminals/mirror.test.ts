@@ -21,7 +21,6 @@ const open = ({ cols = 30, rows = 8, scrollback = 100 } = {}) => {
   mirrors.push(mirror)
   const write = (printed: string | Uint8Array) => mirror.write(Buffer.from(printed))
   const snapshot = (lines = 1000) => new Promise<TerminalSnapshot>((done) => mirror.snapshot(lines, done))
-  /** The screen as a page shows it that is given the snapshot. */
   const shown = async () => {
     const { bytes, ...size } = await snapshot()
     return new PlainTerminal(size.cols, size.rows, scrollback).feed(bytes).look
@@ -288,7 +287,7 @@ describe('hostile output', () => {
       next = setImmediate(turn)
     }
     let next = setImmediate(turn)
-    // 4 bytes for a million cells.
+    // 4 bytes that touch a million cells.
     write('\x1b[2J'.repeat(150))
     await snapshot(0)
     clearImmediate(next)
@@ -320,7 +319,7 @@ describe('hostile output', () => {
     const { insertChars } = xterm
     probe.dispose()
     try {
-      // A defect as it had some; none is known now.
+      // Simulates a parser bug; no real one is known.
       xterm.insertChars = () => {
         throw new Error('no such line')
       }

@@ -9,34 +9,34 @@ import { hasOtherWaiters, scheduleTurn } from '../limits/fair-scheduler.ts'
 import { Allowance } from './allowance.ts'
 import { CommandMarks } from './marks.ts'
 
-/** After this long the mirror lets the event loop go on: a flood must not delay the keystrokes of other terminals. */
+/** Yields to the event loop after this long, so that a flood doesn't delay other terminals' keystrokes. */
 const turnMs = 6
-/** The same while others wait for their turn. */
+/** The same while other accounts are waiting. */
 const sharedTurnMs = 2
 /**
- * How many bytes are parsed between two looks at the clock. Four bytes may touch every cell (CSI 2J), so a large terminal
- * gets fewer: at under a microsecond for a cell that makes 0.1 s at worst.
+ * Bytes parsed between clock checks. Four bytes can touch every cell (CSI 2J), so large terminals get smaller
+ * slices: 0.1 s at worst.
  */
 const slice = { least: 64, most: 64 * 1024, cells: 2 ** 28, ms: 3 }
 /** A cell takes 12 bytes. */
 const maxCells = 2 * 1024 * 1024
-/** A program that asks the terminal more often does not wait for the answers. */
+/** A program that queries more often isn't waiting for answers. */
 const answers = { burst: 200, perSecond: 200 }
 
 interface MirrorOptions {
   cols: number
   rows: number
   scrollback: number
-  /** Whose it is: accounts take turns. */
+  /** Accounts are scheduled in turns. */
   account?: string
-  /** An answer of the terminal to a program, to be sent to the shell like typed text. */
+  /** A terminal's answer to a program's query, to be sent to the shell as input. */
   answer(bytes: string): void
-  /** Output could not be parsed: the mirror goes on with an empty screen and the output after it. */
+  /** Output could not be parsed; the mirror continues with an empty screen. */
   failed?(error: unknown): void
 }
 
 export interface TerminalSnapshot {
-  /** Resets a terminal of this size, whatever its state, and makes it look and behave like the mirrored one. */
+  /** Resets any terminal of this size and makes it look and behave like the mirror. */
   bytes: Uint8Array
   cols: number
   rows: number
@@ -52,8 +52,8 @@ interface Piece {
 type Step = Piece | { run: () => void }
 
 /**
- * A terminal without a display that parses all a shell prints. It knows what every page should show, so that a page may
- * come late or fall behind, and it answers what programs ask a terminal, so that exactly one answer is given.
+ * Headless terminal that parses everything a shell prints. It can restore any page that joins late or falls behind,
+ * and it alone answers terminal queries.
  */
 export class TerminalMirror {
   readonly #options: MirrorOptions
@@ -80,12 +80,12 @@ export class TerminalMirror {
     return this.#modes.title
   }
 
-  /** Bytes that were written and are not parsed yet. */
+  /** Bytes written but not parsed yet. */
   get pendingBytes(): number {
     return this.#pendingBytes
   }
 
-  /** A wide terminal keeps fewer lines than asked for. */
+  /** Limited by memory: wide terminals keep fewer lines. */
   set scrollback(lines: number) {
     this.#scrollback = lines
     this.#core.options.scrollback = this.#affordable(lines)
@@ -98,7 +98,7 @@ export class TerminalMirror {
     this.#take({ bytes: whole, at: 0, parsed })
   }
 
-  /** Takes effect after the bytes that were written before. */
+  /** Takes effect after everything written before. */
   resize(cols: number, rows: number): void {
     this.#take({
       run: () => {
@@ -108,7 +108,7 @@ export class TerminalMirror {
     })
   }
 
-  /** Calls `done` when exactly what was written before is parsed: at once, if it is already. */
+  /** Calls `done` once everything written before is parsed, synchronously if it already is. */
   snapshot(scrollbackLines: number, done: (snapshot: TerminalSnapshot) => void): void {
     const { rest } = this.#characters
     const run = () => done(this.#snapshot(scrollbackLines, rest))
@@ -117,7 +117,7 @@ export class TerminalMirror {
     else this.#take({ run })
   }
 
-  /** No callback runs after this. */
+  /** No callbacks run afterwards. */
   dispose(): void {
     this.#isDisposed = true
     this.#steps = []
@@ -143,7 +143,7 @@ export class TerminalMirror {
   }
 
   #goOn(): void {
-    // xterm's own queue is not used: its timer waits a millisecond at least, and nothing could catch what it throws.
+    // Bypasses xterm's write queue: its timer waits at least a millisecond, and its errors can't be caught.
     if (this.#steps.length === 0 || this.#isWaiting) return
     this.#isWaiting = true
     scheduleTurn(this.#options.account ?? '', () => this.#turn())
@@ -171,7 +171,7 @@ export class TerminalMirror {
     }
   }
 
-  /** Parses a slice. True when the whole piece is parsed. */
+  /** Parses one slice. Returns true when the chunk is complete. */
   #parseSome(step: Piece): boolean {
     const { bytes, at } = step
     const { cols, rows } = this.#core
@@ -206,7 +206,7 @@ export class TerminalMirror {
     const { normal, alt, active } = buffers
     const first = Math.max(0, normal.ybase - scrollbackLines)
     const to = new ScreenWriter(this.#core, this.#modes.linkOf)
-    // CAN first: a sequence that was cut off in the page's terminal would swallow the reset.
+    // CAN first: a sequence cut off in the page's terminal would swallow the reset.
     to.add('\x18\x1bc')
     this.#modes.before(to)
     to.screen(normal, first)
@@ -222,7 +222,7 @@ export class TerminalMirror {
     return { bytes: to.bytes, cols, rows, marks: this.#marks.from(first) }
   }
 
-  /** Passes on numbers only: an answer with text in it could run as a command in the shell. */
+  /** Forwards numeric answers only: text could run as a command in the shell. */
   #answer(text: string): void {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: every answer begins with one
     if (!/^\x1b\[[?>]?[\d;]*(\$y|[cnR])$/.test(text)) return

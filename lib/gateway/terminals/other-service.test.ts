@@ -8,11 +8,10 @@ import { terminalClose } from '#lib/protocol/terminals.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 import { TestPage, until } from './testing.ts'
 
-/** A service that is not ours: it counts no bytes, and does as each test says. */
+/** A third-party service without byte counts, scripted per test. */
 const service = {
   created: true,
   connectUrl: undefined as string | undefined,
-  /** Statuses the next handshakes are refused with. */
   refusals: [] as number[],
   attached: (_: WebSocket) => undefined as unknown,
   controls: [] as unknown[],
@@ -95,7 +94,7 @@ describe('a service that counts input', () => {
     await page.told({ t: 'state', upstream: 'retrying' })
     page.type('lost')
     await page.told({ t: 'dropped', from: 0, to: 4 })
-    // The answer to the ping never comes: what arrived is known from the count of the next connection alone.
+    // The ping is never answered, so only the next connection's count shows what arrived.
     service.attached = (socket) => {
       client = socket
       socket.pong = () => undefined
@@ -129,7 +128,6 @@ describe('a service that does not count what a shell prints', () => {
         { action: 'resize', cols: 80, rows: 24 },
       ]),
     )
-    // What was asked long ago is not answered.
     expect(service.typed).toBe('')
   })
 

@@ -2,7 +2,6 @@ import { expect, it } from 'vitest'
 import { OutputRing } from './output-ring.ts'
 
 const kept = 512 * 1024
-/** Bytes that tell where they stand. */
 const bytes = (from: number, length: number) => Buffer.from(Array.from({ length }, (_, i) => ((from + i) * 31) % 251))
 
 it('gives back what was printed from any offset it keeps, however it came', () => {

@@ -1,20 +1,19 @@
-/** More than the window of a page, so that what was lost with a connection can be sent again. */
+/** Larger than a page's window, so that output lost with a connection can be sent again. */
 const ringBytes = 512 * 1024
 
-/** The last bytes a shell has printed. The offset of a byte is how many the shell had printed before it. */
+/** Ring buffer of a shell's latest output, addressed by offset: the number of bytes printed before. */
 export class OutputRing {
-  // The byte of an offset is at that offset modulo the length. A list of the pieces as they came would take a hundred
-  // times the memory for single bytes.
+  // Offsets map to the buffer modulo its length. Keeping the chunks would cost a hundred times the memory for single
+  // bytes.
   #ring: Buffer | undefined
   #start = 0
   #end = 0
 
-  /** The offset of the next byte. */
   get end(): number {
     return this.#end
   }
 
-  /** Drops everything; the next byte is at `offset`. */
+  /** Empties the buffer; the next byte is at `offset`. */
   restart(offset: number): void {
     this.#start = this.#end = offset
   }
@@ -28,7 +27,7 @@ export class OutputRing {
     this.#start = Math.max(this.#start, this.#end - ringBytes)
   }
 
-  /** The output from `offset` on; undefined when not all of it is kept, or it is not printed yet. */
+  /** Output from `offset` on, or undefined if part of it is no longer buffered or not printed yet. */
   from(offset: number): Buffer | undefined {
     if (offset < this.#start || offset > this.#end) return undefined
     const length = this.#end - offset

@@ -2,13 +2,13 @@ import type { TerminalNotice } from '#lib/protocol/terminals.ts'
 import type { Viewer } from './viewer.ts'
 
 /**
- * Unspecified: which page writes after the writer has gone. None, until one takes over or a new one comes. For this long
- * a page that only watched and lost its connection does not count as new.
+ * Unspecified: who writes after the writer has left. Nobody, until a page takes over or a new one joins. A watcher
+ * that reconnects within this time doesn't count as new.
  */
 const roleKeptMs = 30_000
 const maxRemembered = 100
 
-/** The pages that show a terminal, of which at most one writes. */
+/** The pages that show a terminal. At most one writes. */
 export class People {
   readonly #viewers = new Set<Viewer>()
   #writer: Viewer | undefined
@@ -31,7 +31,7 @@ export class People {
     return this.#viewers.has(viewer)
   }
 
-  /** Returns the earlier connection of the same page, which this one replaces. */
+  /** Returns the previous connection of the same page, which this one replaces. */
   join(viewer: Viewer): Viewer | undefined {
     const { client } = viewer.opening
     const before = client === undefined ? undefined : this.all.find((each) => isSamePage(each, viewer))
@@ -56,7 +56,7 @@ export class People {
     this.#writer = undefined
   }
 
-  /** Returns the writer until now. */
+  /** Returns the previous writer. */
   setWriter(viewer: Viewer): Viewer | undefined {
     const before = this.#writer
     if (before && before !== viewer) this.#remember(before)
@@ -71,7 +71,7 @@ export class People {
   }
 
   noticeFor(viewer: Viewer): Extract<TerminalNotice, { t: 'people' }> {
-    // Who came by a link may be anybody, and is not told who the others are.
+    // Visitors with a link don't see who else is watching.
     const shown = ({ view, opening }: Viewer) => (viewer.view.follower ? { ...view, name: opening.browser } : view)
     return {
       t: 'people',
@@ -85,7 +85,7 @@ export class People {
   #mayWrite({ opening: { client, signedIn, wantsToWatch } }: Viewer, wrote: boolean): boolean {
     if (!signedIn || wantsToWatch || this.#writer) return false
     if (wrote || !this.#lastWriter || this.#lastWriter.client === client) return true
-    // After all pages lost their connections, a watcher that is back first does not become the writer.
+    // A watcher that reconnects first must not become the writer.
     const isKept = Date.now() - this.#lastWriter.leftMs < roleKeptMs
     return !isKept || client === undefined || !this.#watched.has(client)
   }
@@ -97,6 +97,6 @@ export class People {
   }
 }
 
-/** A visitor who came by a link chooses its client name freely, so it never replaces a signed-in page. */
+/** Visitors choose their client name freely, so a visitor never replaces a signed-in page. */
 const isSamePage = (a: Viewer, b: Viewer) =>
   a.opening.client === b.opening.client && a.view.follower === b.view.follower

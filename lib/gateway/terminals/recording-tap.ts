@@ -8,22 +8,20 @@ interface Tapped {
   account_id: string
   devbox_id: string
   name: string
-  /** Undefined where it has none, or the service does not tell it. */
   devboxName(): Promise<string | undefined>
-  /** Called when a recording has begun, ended or failed. */
   changed(notice: RecordingNotice): void
 }
 
 type RecordingNotice = Extract<TerminalNotice, { t: 'recording' }>
 
-/** Turns the recording of a terminal on and off, and passes the output on to it. */
+/** Starts and stops the recording of a terminal and feeds it output. */
 export class RecordingTap {
   readonly #output: ShellOutput
   readonly #tapped: Tapped
   #recording: TerminalRecording | undefined
   #isStarting = false
   #isWanted = false
-  /** Output that came after the recording asked for the screen it begins with. */
+  /** Output that arrived while the initial screen was being captured. */
   #held: Uint8Array[] | undefined
 
   constructor(output: ShellOutput, tapped: Tapped) {

@@ -8,7 +8,7 @@ import { HttpError } from '../http/handle-request.ts'
 import { registry } from '../registry/registry.ts'
 import { serviceIdentity } from '../upstream/client.ts'
 
-/** A recording ends when this much waits for the disk. */
+/** The recording ends if more than this is waiting for the disk. */
 const maxWaitingBytes = 16 * 1024 * 1024
 const tailBytes = 64 * 1024
 const suffix = '.cast'
@@ -24,8 +24,8 @@ interface Start {
 }
 
 /**
- * Writes what a terminal shows to a file of asciicast v2 while it happens. Input is not recorded, so a password that the
- * shell does not echo is not in it. After a crash of the console the file holds all but the last moment.
+ * Writes a terminal's output to an asciicast v2 file. Input is not recorded, so passwords that aren't echoed don't
+ * appear. After a crash, only the last moment is missing.
  */
 export class TerminalRecording {
   readonly id: string
@@ -38,7 +38,7 @@ export class TerminalRecording {
   #ended = false
   #failed: (message: string) => void = () => undefined
 
-  /** Refused when the account has too many recordings, or the data folder cannot be written. */
+  /** Throws when the account has too many recordings or the data folder is not writable. */
   static async start({
     account_id,
     devbox_id,
@@ -49,7 +49,7 @@ export class TerminalRecording {
     title,
   }: Start): Promise<TerminalRecording> {
     const folder = folderOf(account_id)
-    // Ids sorted by name are sorted by time, also those of one millisecond.
+    // Ids sort by time, even within one millisecond.
     latestIdMs = Math.max(Date.now(), latestIdMs + 1)
     const id = `rec_${latestIdMs.toString(36).padStart(9, '0')}${randomBytes(8).toString('hex')}`
     try {
@@ -84,13 +84,13 @@ export class TerminalRecording {
     this.#line(header)
   }
 
-  /** Called once, when the recording has ended by itself; what is written until then stays. */
+  /** Called once if the recording ends by itself. What was written so far stays. */
   onFailure(failed: (message: string) => void): void {
     this.#failed = failed
   }
 
   output(bytes: Uint8Array): void {
-    // A character may be split between two pieces.
+    // Characters may be split across chunks.
     const text = this.#text.decode(bytes, { stream: true })
     if (text !== '') this.#event('o', text)
   }
@@ -103,7 +103,7 @@ export class TerminalRecording {
     this.#event('m', label)
   }
 
-  /** Resolves when all of it is in the file. */
+  /** Resolves when everything is written. */
   async end(): Promise<void> {
     this.#stop()
     await this.#closed.promise
@@ -152,7 +152,7 @@ type Header = z.infer<typeof Header>
 let latestIdMs = 0
 const idPattern = /^rec_[0-9a-z]{9,12}[0-9a-f]{16}$/
 
-/** The folder of the account. Accounts of different services may have the same id. */
+/** Accounts of different services may share an id. */
 const folderOf = (accountId: string): string =>
   join(
     registry().config.dataDir,
@@ -171,13 +171,13 @@ const idsIn = async (folder: string): Promise<string[]> => {
     .filter((id) => idPattern.test(id))
 }
 
-/** The path of a recording. Its id is checked; the file may not exist. */
+/** Validates the id. The file may not exist. */
 export const recordingFile = (accountId: string, id: string): string => {
   if (!idPattern.test(id)) throw new HttpError('not_found', 'There is no such recording')
   return join(folderOf(accountId), id + suffix)
 }
 
-/** The account's recordings, newest first. Files that cannot be read as one are left out. */
+/** Newest first. Unreadable files are skipped. */
 export const recordingsOf = async (accountId: string): Promise<Recording[]> => {
   const folder = folderOf(accountId)
   const ids = (await idsIn(folder)).sort().reverse()
@@ -210,13 +210,13 @@ export const readRecording = async (file: string, id: string): Promise<Recording
     }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    // The file was deleted since the folder was read, or is not a recording.
+    // Deleted meanwhile, or not a recording.
     if (code === 'ENOENT' || error instanceof SyntaxError || error instanceof z.core.$ZodError) return undefined
     throw error
   }
 }
 
-/** The time of the last complete event; undefined when that event is longer than what was read. */
+/** Time of the last complete event; undefined if that event is longer than the tail. */
 const lastTimeMs = (tail: string, isWhole: boolean): number | null => {
   const lines = tail.split('\n').slice(0, -1).reverse()
   for (const line of lines) {

@@ -8,14 +8,14 @@ import { HttpError, handleRequest, json } from '../http/handle-request.ts'
 import { registry } from '../registry/registry.ts'
 import { readRecording, recordingFile, recordingsOf } from './recording.ts'
 
-/** `GET /api/recordings`: newest first, all of them. */
+/** `GET /api/recordings` */
 export const listRecordings = (request: Request): Promise<Response> =>
   handleRequest(request, async () => {
     const { account } = await requireCaller(request, 'read')
     return json({ recordings: await recordingsOf(account.id) } satisfies RecordingList)
   })
 
-/** `GET /api/recordings/{id}`: the file, or with `?view=summary` what the list says of it. */
+/** `GET /api/recordings/{id}`: the file, or its list entry with `?view=summary`. */
 export const getRecording = (request: Request, id: string): Promise<Response> =>
   handleRequest(request, async () => {
     const { account } = await requireCaller(request, 'read')
@@ -23,7 +23,7 @@ export const getRecording = (request: Request, id: string): Promise<Response> =>
     const found = await readRecording(file, id)
     if (!found) throw new HttpError('not_found', `There is no recording ${id}`)
     if (new URL(request.url).searchParams.get('view') === 'summary') return json(found)
-    // A recording that is being written grows meanwhile; the answer ends where its length was read.
+    // The file may still grow; send only the length read above.
     const stream = found.size_bytes === 0 ? Readable.from([]) : createReadStream(file, { end: found.size_bytes - 1 })
     return new Response(Readable.toWeb(stream) as ReadableStream<Uint8Array>, {
       headers: {

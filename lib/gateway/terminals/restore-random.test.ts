@@ -3,7 +3,10 @@ import { TerminalMirror, type TerminalSnapshot } from './mirror.ts'
 import { PlainTerminal } from './testing-plain-terminal.ts'
 import { randomNumbers, randomOutput } from './testing-random-output.ts'
 
-/** Cuts the output behind every byte, and compares who heard both parts with who was shown the first and heard the rest. */
+/**
+ * Cuts the output after every byte and compares a terminal that received both parts with one restored from a
+ * snapshot in between.
+ */
 const compare = async (seed: number, pieces: number) => {
   const random = randomNumbers(seed)
   const cols = 2 + Math.floor(random() * 20)
@@ -26,7 +29,7 @@ const compare = async (seed: number, pieces: number) => {
   }
 }
 
-// Few pieces each, so that a failure is easy to read; many seeds.
+// Many seeds with few chunks each keep failures readable.
 it.each(Array.from({ length: 6 }, (_, block) => block * 10))(
   'restores random output, seeds from %i on',
   async (first) => {

@@ -7,14 +7,14 @@ const snapshotOf = (mirror: TerminalMirror, lines = 1000) =>
 
 const size = { cols: 30, rows: 8 }
 
-/** Told `printed`: a page that heard all of it, and one that was shown a snapshot after `printed` and heard the rest. */
+/** One terminal that received everything, and one restored from a snapshot after `printed`. */
 const both = async (printed: string | Uint8Array, rest: string | Uint8Array = '', { cols, rows } = size) => {
   const mirror = new TerminalMirror({ cols, rows, scrollback: 100, answer: () => undefined })
   mirror.write(Buffer.from(printed))
   const { bytes } = await snapshotOf(mirror)
   mirror.dispose()
   const heard = new PlainTerminal(cols, rows, 100).feed(printed).feed(rest)
-  // Not a fresh one: whatever it showed before must be gone.
+  // A used terminal: earlier content must disappear.
   const shown = new PlainTerminal(cols, rows, 100)
     .feed(
       'before\x1b[31m\x1b[?1049h\x1b[2;3r\x1b(0\x1b[?7l\x1b[?1003h\x1b[?1006h\x1b[?25l\x1b[20h\x1b]4;1;#123456\x07\x1b]2;cut',
@@ -24,7 +24,7 @@ const both = async (printed: string | Uint8Array, rest: string | Uint8Array = ''
   return { heard, shown }
 }
 
-/** What a program would notice: each mode asked for, and what the mouse sends. */
+/** Observable state: each queried mode, and what the mouse sends. */
 const asked = [1, 6, 7, 9, 25, 45, 47, 66, 1000, 1002, 1003, 1004, 1005, 1006, 1015, 1016, 1047, 1049, 2004]
 const felt = (terminal: PlainTerminal) => [
   ...asked.map((mode) => terminal.answerTo(`\x1b[?${mode}$p`)),

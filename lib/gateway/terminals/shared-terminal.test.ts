@@ -15,7 +15,6 @@ let devboxId: string
 const pages: TestPage[] = []
 const consoles: TestConsole[] = []
 beforeAll(async () => {
-  // Every page that comes and goes is told there.
   vi.spyOn(console, 'log').mockReturnValue(undefined)
   proxy = new CuttableProxy()
   const port = await proxy.listen()
@@ -62,7 +61,6 @@ const open = async (name: string, query: Query = {}, to = gateway, own = cookie)
   await page.told({ t: 'people' })
   return page
 }
-/** A console of its own, in place of the one all tests share. */
 const another = async (overrides: Parameters<typeof startConsole>[1] = {}) => {
   const own = await startConsole({ url: service.url }, overrides)
   consoles.push(own)
@@ -72,18 +70,17 @@ const stop = async (console: TestConsole) => {
   consoles.splice(consoles.indexOf(console), 1)
   await console.close()
 }
-/** Runs a line, once the shell reads it. */
 const run = async (page: TestPage, line: string) => {
   await page.shows(/[$#] /)
   page.type(`${line}\n`)
 }
-/** Prints n1, n2 and so on, a line each, until a key is pressed: as long as it prints, there is something to miss. */
+/** Prints n1, n2, … until a key is pressed. */
 const numbers =
   "stty -echo; echo b''egin; i=0; until read -rsn1 -t 0.01; do for ((j=0;j<50;j++)); do echo n$((++i)); done; done; echo e''nd"
 const endNumbers = (page: TestPage) =>
   vi.waitFor(
     () => {
-      // Once may not do: bash drops a key that comes as its time runs out, and a lost connection takes it along.
+      // Typed repeatedly: bash drops a key that arrives as its timeout ends.
       page.type('x')
       expect(page.shown.includes('end\r\n')).toBe(true)
     },
@@ -97,7 +94,6 @@ const expectNumbers = (printed: string) => {
   expect(lines.length).toBeGreaterThan(100)
   expect(lines).toEqual(lines.map((_, i) => `n${i + 1}`))
 }
-/** What the service keeps of a shell's output, asked for without a console. */
 const lastPrinted = async (name: string): Promise<string> => {
   const { connect_url } = await service.client.terminals.connect({ params: { session_name: `${devboxId}-${name}` } })
   const socket = new WebSocket(service.url.replace('http', 'ws') + connect_url, [])
@@ -110,7 +106,6 @@ const execute = (command: string) =>
   service.client.executions.executeSync({ params: { id: devboxId }, body: { command } })
 const textOf = (page: TestPage) => Buffer.concat(page.printed).toString()
 
-/** What a terminal shows after these bytes. */
 const screenOf = async (bytes: Buffer, { cols, rows }: { cols: number; rows: number }) => {
   const terminal = new headless.Terminal({ cols, rows, scrollback: 1000, allowProposedApi: true })
   await new Promise<void>((resolve) => terminal.write(bytes, resolve))
@@ -153,7 +148,7 @@ describe('a page that comes back', () => {
     const size = { cols: 100, rows: 30 }
     const all = await open('picture', { ...size, ack: '1' })
     await run(all, "PS1='$ '; seq 1 300; printf '\\e[31mred\\e[0m \\e[?25l\\e[5;7Hhere'; tput smcup; echo alt; read")
-    // No prompt follows, which would end the other screen, so the snapshot holds everything.
+    // No prompt follows, which would leave the alternate screen.
     await all.shows(/alt\r\n$/)
     const late = await open('picture', { ...size, role: 'watch' })
     await late.shows('alt')
@@ -255,7 +250,7 @@ describe('a terminal in turmoil', () => {
     const first = await open(name, { client: 'c0', ack: '1' })
     await run(first, print)
     const looking = [first]
-    // It misses nothing, so that the others may: between their turns the shell has printed something.
+    // Reads everything, which proves that the shell kept printing.
     const reader = await open(name, { client: 'reader', ack: '1', role: 'watch' })
     for (let i = 1; i < 4; i++) looking.push(await open(name, { client: `c${i}`, ack: '1', role: 'watch' }))
     for (let turn = 0; turn < 60; turn++) {
@@ -275,7 +270,6 @@ describe('a terminal in turmoil', () => {
           ...(index > 0 && { role: 'watch' as const }),
         })
         await back.told({ t: 'ready' })
-        // A page that goes on where it stood has painted the same as before.
         if (back.last('ready')?.from === 'since') back.painted.unshift(...painted)
         looking[index] = back
       }
@@ -300,7 +294,7 @@ describe('a terminal in turmoil', () => {
     expect(expected?.lines.join()).toContain('quiet')
     for (const { lines, x, y, type } of screens) {
       expect({ x, y, type }).toEqual({ x: expected?.x, y: expected?.y, type: 'normal' })
-      // One that was shown less above the screen has the same there as far as it goes.
+      // Compare only as many lines as both have.
       const common = Math.min(lines.length, 200)
       expect(lines.slice(-common)).toEqual(expected?.lines.slice(-common))
     }
@@ -425,7 +419,7 @@ describe('output faster than a page reads it', () => {
     await run(page, 'yes')
     await page.shows(/y\r\ny\r\n/)
     page.stopReading()
-    // A page with this much unread is shown no more.
+    // Pages with this much unread output are paused.
     await until(() => expect(page.unread).toBeGreaterThan(128 * 1024))
     page.type('\u0003')
     page.type('echo free-$((3+3))\n')
@@ -451,11 +445,10 @@ describe('output faster than a page reads it', () => {
     await writer.shows(/\d{4}\r\n/)
     for (let times = 0; times < 15; times++) {
       const page = await open('middle', { ack: '1', role: 'watch' })
-      // Some of the flood after its first picture, unless there is no more to come.
       await until(() => expect(page.painted.length).toBeGreaterThan(writer.shown.includes('done') ? 0 : 2))
       const { lines } = await screenOf(Buffer.concat(page.painted), { cols: 80, rows: 24 })
       const numbers = lines.filter((line) => /^\d+$/.test(line ?? '')).map(Number)
-      // The last may not be there in full.
+      // The last line may be incomplete.
       expect(numbers.slice(0, -1)).toEqual(numbers.slice(0, -1).map((_, i) => (numbers[0] ?? 0) + i))
       await page.leave()
     }
@@ -467,7 +460,6 @@ describe('output faster than a page reads it', () => {
     const other = await open('quiet')
     page.stopReading()
     await run(page, 'seq 1 200000; echo fini""shed')
-    // By then it has missed most of it.
     await other.shows('finished')
     page.read()
     await page.shows('finished')
@@ -522,7 +514,7 @@ describe('several pages', () => {
     await run(writer, 'stty size')
     await watcher.shows('21 77')
     watcher.ask({ t: 'takeover' })
-    // What a watcher said of its window counts from when it writes.
+    // A watcher's window size applies once it becomes the writer.
     await until(() => expect(writer.last('size')).toMatchObject({ cols: 30, rows: 10 }))
     const late = await open('sizes', { role: 'watch' })
     expect(late.last('snap')).toMatchObject({ cols: 30, rows: 10 })

@@ -16,17 +16,17 @@ import { TypedPositions } from './typed.ts'
 import { type Attached, type Ending, endingOf } from './upstream.ts'
 import type { Viewer, ViewerRequest } from './viewer.ts'
 
-/** Output of the shell is left unread while the mirror has more than this to parse; the service then stops the shell. */
+/** Above this backlog in the mirror, shell output is left unread, which makes the service pause the shell. */
 const unparsedHighBytes = 1024 * 1024
 const unparsedLowBytes = 256 * 1024
-/** A slow page is given this long to read what the shell printed before its end. */
+/** Time a slow page has to read the final output. */
 const lastOutputMs = 10_000
-/** A page waits at most this long for its shell to have the page's size. */
+/** Longest wait for the shell to adopt the page's size. */
 const sizeWaitMs = 1_000
 const closeWaitMs = 10_000
-/** After an absence longer than this, a program that asked the terminal something may no longer wait for the answer. */
+/** After an absence longer than this, programs may no longer expect answers to their queries. */
 const staleMs = 5_000
-/** A recording begins without the name of its devbox when the service takes longer to tell it. */
+/** A recording starts without the devbox's name if the service takes longer. */
 const nameTimeoutMs = 2_000
 
 interface Opening {
@@ -37,8 +37,8 @@ interface Opening {
 }
 
 /**
- * One shell of a devbox, shared by all pages that show it. It stays connected for a while without any page, and attaches
- * to the same shell again for as long as the service keeps it.
+ * One shell of a devbox, shared by all pages that show it. Stays connected for a while without pages, and reattaches
+ * to the same shell as long as the service keeps it.
  */
 export class SharedTerminal implements OpenTerminal {
   readonly devboxId: string
@@ -56,9 +56,9 @@ export class SharedTerminal implements OpenTerminal {
   #follow: FollowLink | undefined
   #signedIn: Session
   #untrack: () => void
-  /** The mirror has parsed what the service replayed, so pages may be shown its screen. */
+  /** The replay has been parsed, so pages may be shown the screen. */
   #isSettled = false
-  /** False while old output is replayed: the questions in it were answered when it was new. */
+  /** False during a replay, whose queries were already answered. */
   #answers = false
   #ended = false
   readonly #end = Promise.withResolvers<void>()
@@ -130,7 +130,6 @@ export class SharedTerminal implements OpenTerminal {
     }
   }
 
-  /** How many pages show it, by a link or signed in. */
   viewersOf(kind: 'followers' | 'signed in'): number {
     return this.#people.all.filter(({ view }) => view.follower === (kind === 'followers')).length
   }
@@ -143,7 +142,7 @@ export class SharedTerminal implements OpenTerminal {
     return this.#signedIn.api_key
   }
 
-  /** Adds a page. It is sent `ready` as soon as there is a shell. */
+  /** Adds a page, which receives `ready` once there is a shell. */
   join(viewer: Viewer): void {
     if (!viewer.isOpen) return
     if (this.#ended) {
@@ -172,7 +171,7 @@ export class SharedTerminal implements OpenTerminal {
     void this.#sendReady(viewer)
   }
 
-  /** Ends the shell itself, and resolves once it has ended. False when the service could not be told. */
+  /** Ends the shell and waits for its end. Returns false if the service could not be reached. */
   async close(): Promise<boolean> {
     const late = () => delay(closeWaitMs, undefined, { ref: false })
     clearTimeout(this.#restTimer)
@@ -184,7 +183,7 @@ export class SharedTerminal implements OpenTerminal {
     return isClosed
   }
 
-  /** Ends everything but the shell, which belongs to the service. */
+  /** Disconnects everything; the shell itself stays with the service. */
   end(closeCode: number, reason: string, withinMs?: number): void {
     if (this.#ended) return
     this.#ended = true
@@ -204,10 +203,10 @@ export class SharedTerminal implements OpenTerminal {
     this.#end.resolve()
   }
 
-  // What pages do
+  // Requests from pages
 
   #typed(viewer: Viewer, bytes: Buffer): void {
-    // What a lost connection still brings was counted as lost when the page came back.
+    // Late bytes of a lost connection were already counted as lost when the page reconnected.
     if (!this.#people.has(viewer)) return
     if (viewer !== this.#people.writer) {
       this.#input.refused(pageOf(viewer), bytes.length)
@@ -234,14 +233,14 @@ export class SharedTerminal implements OpenTerminal {
   }
 
   #closeFor({ opening: { signedIn: session, browser, address } }: Viewer): void {
-    // The page is told by `#control` where it fails.
+    // `#control` reports failures to the page.
     if (session) void endShell(this, { session, browser, address }).catch(() => undefined)
   }
 
   #reset(): void {
     this.#output.reset()
     for (const viewer of this.#people.all) viewer.showAnew()
-    // The prompt, or a program that goes on, draws itself again.
+    // Makes the prompt or running program redraw.
     this.#size.nudge()
   }
 
@@ -277,12 +276,12 @@ export class SharedTerminal implements OpenTerminal {
     if (this.#people.isEmpty) this.#restAfter(registry().config.terminalGraceMs)
   }
 
-  // What pages are told
+  // Notices to pages
 
-  /** Sends a page `ready`, with the output it has missed or a snapshot. */
+  /** Sends `ready` with the missed output or a snapshot. */
   async #sendReady(viewer: Viewer, { created = false, isAnother = false } = {}): Promise<void> {
     if (!this.#isSettled) return
-    // The shell gets the page's size first, because a screen that was drawn for another size would be drawn twice.
+    // Resize first: a screen drawn for another size would be redrawn.
     if (viewer === this.#people.writer && this.#link.phase === 'live')
       await Promise.race([this.#size.settled(), delay(sizeWaitMs, undefined, { ref: false })])
     if (!this.#isSettled || !this.#people.has(viewer)) return
@@ -338,7 +337,7 @@ export class SharedTerminal implements OpenTerminal {
     return { t: 'follow', path: this.#follow.path, expires_at_ms: this.#follow.expiresAtMs }
   }
 
-  // What the shell does
+  // Shell events
 
   #attached(attached: Attached): boolean {
     const { created, offset, size } = attached
@@ -361,7 +360,7 @@ export class SharedTerminal implements OpenTerminal {
   #replayed(isWhole: boolean): void {
     this.#answers = true
     this.#settle({})
-    // The output that drew a full-screen program was not replayed: a change of size has the program draw again.
+    // The replay doesn't include what drew a full-screen program; resizing makes it redraw.
     if (!isWhole) this.#size.nudge()
   }
 
@@ -395,7 +394,7 @@ export class SharedTerminal implements OpenTerminal {
       // The next connection sends the size again.
       if (request.action !== 'resize') this.#tellFailure(done, 'unavailable', 'the service is away')
     } catch (error) {
-      // When the shell has ended, the close of its socket says so.
+      // If the shell has ended, closing its socket reports that.
       const isGone = this.#ended || (error instanceof ApiError && error.status === 404)
       const { code, message } = endingOf(error)
       if (!isGone) this.#tellFailure(done, code, message)
@@ -418,7 +417,7 @@ export class SharedTerminal implements OpenTerminal {
     else tell()
   }
 
-  /** The screen is kept for pages that come back, unless the devbox is gone or the session signed out. */
+  /** Keeps the screen for returning pages, unless the devbox is gone or the session signed out. */
   #failed({ closeCode, code, message }: Ending): void {
     this.#log(`given up: ${code}`)
     const isHopeless = closeCode === terminalClose.devboxNotFound || closeCode === terminalClose.signedOut
@@ -447,7 +446,7 @@ export class SharedTerminal implements OpenTerminal {
     }, ms).unref()
   }
 
-  /** Uses the key of the session that opened the terminal; once that signs out, the key of another page's session. */
+  /** Uses the session that opened the terminal, and after its sign-out the session of another page. */
   #track(): () => void {
     return trackStream(this.#signedIn, {
       end: (reason) => {
@@ -463,16 +462,16 @@ export class SharedTerminal implements OpenTerminal {
     })
   }
 
-  /** Logs events and sizes, never what was typed or shown. */
+  /** Logs events and sizes, never input or output. */
   #log(what: string): void {
     console.log(`Terminal ${this.devboxId}/${this.name} of ${this.accountId}: ${what}`)
   }
 }
 
-/** A page that does not name itself is another one at each connection. A visitor chooses any name, and types nothing. */
+/** A page without a client name counts as new on each connection. */
 const pageOf = ({ opening: { client }, view }: Viewer): string =>
   client === undefined || view.follower ? `viewer ${view.id}` : `page ${client}`
 
-/** Ctrl-C, Ctrl-\ or Ctrl-Z was typed. A longer piece is a paste. */
+/** Ctrl-C, Ctrl-\ or Ctrl-Z. Longer input is a paste. */
 const isInterrupt = (bytes: Buffer) =>
   bytes.length < 16 && bytes.some((byte) => byte === 3 || byte === 26 || byte === 28)

@@ -7,25 +7,25 @@ import { closeWithTimeout, terminateWhenDead } from '../http/sockets.ts'
 import type { Size } from './size-keeper.ts'
 import { type Attached, attach, Ending, endingOf, isHeld, isUnavailable } from './upstream.ts'
 
-/** Few attempts before there is a shell, because the page waits for an answer. */
+/** Few attempts before the first shell, because the page is waiting. */
 const mostFirstRetries = 3
 const firstBackoff = { firstMs: 400, maxMs: 1_600 }
 const droppedBackoff = { firstMs: 25, maxMs: 5_000 }
 const refusedBackoff = { firstMs: 100, maxMs: 5_000 }
-/** After the service has closed the connection without a reason this often, no further attempt is made. */
+/** Gives up after the service closes the connection this often without a reason. */
 const maxHangUps = 3
 const abnormalCode = 1006
-/** The close code after the `close` control. */
+/** Close code after the `close` control. */
 const closedOnRequestCode = 1000
 const maxEarlyBytes = 64 * 1024
 const highWaterBytes = 512 * 1024
 const lowWaterBytes = 128 * 1024
 const roundTripEveryMs = 5_000
 const replayWithinMs = 2_000
-/** Assumed until the service has told how long it keeps a shell without a client. */
+/** Default for services that don't report how long they keep an unattached shell. */
 const usualIdleTtlMs = 300_000
 
-/** `resting`: no page shows the terminal, and there is no connection until one does. */
+/** `resting`: no page shows the terminal; there is no connection until one does. */
 export type LinkPhase = 'attaching' | 'live' | 'retrying' | 'resting'
 
 export interface Exit {
@@ -38,27 +38,27 @@ interface Shell {
   sessionName: string
   apiKey(): string
   size(): Size
-  /** The offset to replay from; undefined when the service does not count or there is no shell yet. */
+  /** Offset to replay from; undefined if the service doesn't count or there is no shell yet. */
   after(): number | undefined
 }
 
 interface LinkEvents {
-  /** Called before the first byte. Returns true when the shell is the same as before. */
+  /** Called before the first byte. Returns true if it is the same shell as before. */
   attached(attached: Attached): boolean
   output(bytes: Buffer): void
   phase(): void
-  /** The shell has received all input up to this position, but for what was dropped. */
+  /** The shell has received all input up to this position, except what was dropped. */
   reached(position: number): void
-  /** Input between two positions was lost; `mayHaveArrived` when the service does not say where. */
+  /** Input between two positions was lost; `mayHaveArrived` if the service doesn't report its position. */
   dropped(from: number, to: number, mayHaveArrived: boolean): void
-  /** The shell takes typed bytes again. */
+  /** The shell accepts input again. */
   drained(): void
   exited(exit: Exit): void
-  /** There is no connection and no further attempt until `wake`. */
+  /** No connection and no further attempts until `wake`. */
   failed(ending: Ending): void
 }
 
-/** The connection to one shell at the service: made again when it is lost, for as long as the service keeps the shell. */
+/** Connection to one shell of the service, re-established for as long as the service keeps the shell. */
 export class ShellLink {
   readonly #shell: Shell
   readonly #events: LinkEvents
@@ -72,18 +72,18 @@ export class ShellLink {
   #live: PromiseWithResolvers<boolean> | undefined
   #early: Buffer[] = []
   #earlyBytes = 0
-  // Positions count the bytes of input given to this link. What is after `#sent` waits in `#early`.
+  // Positions count input bytes. Bytes after `#sent` wait in `#early`.
   #position = 0
   #sent = 0
-  /** Up to here it is known what became of the input. */
+  /** The outcome of input up to here is known. */
   #settled = 0
-  /** How the positions of this link and of the service belong together. */
+  /** Maps this link's positions to the service's count. */
   #inputOrigin: { shellId: string; offset: number; position: number } | undefined
-  /** The connection on which a confirmation is awaited. */
+  /** Connection whose confirmation is pending. */
   #confirming: WebSocket | undefined
   #roundTripMs: number | null = null
   #pingedAt: number | undefined
-  /** Round trips are measured only while a page shows the terminal. */
+  /** Round trips are only measured while a page shows the terminal. */
   isWatched = true
 
   constructor(shell: Shell, events: LinkEvents) {
@@ -103,12 +103,11 @@ export class ShellLink {
     return this.#idleTtlMs
   }
 
-  /** The last round trip to the service and back. */
   get roundTripMs(): number | null {
     return this.#roundTripMs
   }
 
-  /** Attaches, and attaches again when the service's side is lost; until the shell ends or `end` is called. */
+  /** Attaches and reattaches until the shell ends or `end` is called. */
   async run(): Promise<void> {
     while (!this.#gone.signal.aborted) {
       try {
@@ -137,7 +136,7 @@ export class ShellLink {
     if (this.#phase === 'resting') return
     this.#beginRest()
     const socket = this.#attached?.socket
-    // What is typed or asked from now on waits for the next connection instead of being lost with this one.
+    // Further input and requests wait for the next connection.
     this.#attached = undefined
     if (socket) closeWithTimeout(socket)
   }
@@ -146,13 +145,13 @@ export class ShellLink {
     this.#wake.resolve()
   }
 
-  /** What the shell has received, by its own count, once it has all input up to this position. */
+  /** The shell's own input count once it has everything up to this position. */
   inputAt(position = this.#sent): ShellInput | undefined {
     const origin = this.#inputOrigin
     return origin && { shell: origin.shellId, offset: origin.offset + position - origin.position }
   }
 
-  /** Whether there is a connection, once that is decided. */
+  /** Resolves once it is decided whether there is a connection. */
   async live(): Promise<boolean> {
     if (this.#attached || this.#gone.signal.aborted) return this.#attached !== undefined
     this.#live ??= Promise.withResolvers()
@@ -165,10 +164,7 @@ export class ShellLink {
     this.#wake.resolve()
   }
 
-  /**
-   * Bytes typed before there is a shell wait for it; bytes typed while the connection is lost are dropped. Returns the
-   * position after them.
-   */
+  /** Queues input before the first shell and drops it while the connection is lost. Returns the new position. */
   send(bytes: Buffer): number {
     this.#position += bytes.length
     const socket = this.#attached?.socket
@@ -185,37 +181,37 @@ export class ShellLink {
     return this.#position
   }
 
-  /** Drops what was typed while there is no connection: when the service is back, another program may be reading. */
+  /** When the service returns, another program may be reading, so input typed meanwhile is dropped. */
   dropWhileLost(): void {
     if (this.#phase === 'retrying') this.#dropEarly()
   }
 
-  /** True while the shell takes typed bytes more slowly than they come. */
+  /** The shell reads input more slowly than it is typed. */
   get isFull(): boolean {
     return this.#earlyBytes > maxEarlyBytes || (this.#attached?.socket.bufferedAmount ?? 0) > highWaterBytes
   }
 
-  /** Resolves with true when the service has done it, with false when there is no connection. */
+  /** Resolves to false if there is no connection. */
   async control(request: PtyControl): Promise<boolean> {
     const attached = this.#attached
     if (!attached) return false
     await attached.control(request)
-    // A size given to a connection that is lost by now does not hold for the next.
+    // A resize sent to a connection that was lost doesn't apply to the next.
     return request.action !== 'resize' || attached === this.#attached
   }
 
-  /** While true, output is left unread, and the service stops the shell. */
+  /** Leaves output unread, which makes the service pause the shell. */
   set isHeld(held: boolean) {
     const socket = this.#attached?.socket
     if (held) socket?.pause()
     else if (socket?.isPaused) socket.resume()
   }
 
-  /** Calls `run` when all that the service has sent until now has come. */
+  /** Calls `run` once everything sent so far has arrived. */
   afterReplay(run: () => void): void {
     const socket = this.#attached?.socket
     if (!socket) return
-    // The replayed output comes before the answer to a ping.
+    // The ping is answered after the replay.
     const mark = 'replayed'
     const done = () => {
       clearTimeout(timer)
@@ -228,7 +224,7 @@ export class ShellLink {
     socket.ping(mark)
   }
 
-  /** Resolves with the end of the shell, or with undefined when the link was told to rest. */
+  /** Resolves with the shell's exit, or undefined when asked to rest. */
   async #untilRestOrExit(): Promise<Exit | undefined> {
     for (let hangUps = 0, cuts = 0; ; ) {
       const attached = await this.#attach()
@@ -240,7 +236,7 @@ export class ShellLink {
       if (this.#isResting) return undefined
       const exit = exitOf(code, reason)
       if (exit) return exit
-      // Lost connections are made again for as long as output comes through. Closes by the service are counted.
+      // Reconnects as long as output gets through. Closes by the service are counted.
       if (code !== abnormalCode) hangUps++
       cuts = moved ? 1 : cuts + 1
       if (hangUps > maxHangUps)
@@ -259,7 +255,7 @@ export class ShellLink {
         return await attach({ apiKey: apiKey(), devboxId, sessionName, size: size(), after: after(), signal })
       } catch (error) {
         if (signal.aborted) throw error
-        // The service may still count the lost connection as attached to the shell.
+        // The service may still count the lost connection as attached.
         const mayWork = isUnavailable(error) || (this.#hadShell && isHeld(error))
         const isOver = this.#hadShell ? Date.now() - beganAt > this.#idleTtlMs : retries === mostFirstRetries
         if (!mayWork || isOver || this.#phase === 'resting') throw endingOf(error)
@@ -273,7 +269,7 @@ export class ShellLink {
     }
   }
 
-  /** Resolves when the service's side is closed; `moved` when it had printed anything until then. */
+  /** Resolves when the connection closes; `moved` if there was any output. */
   #serve(attached: Attached): Promise<{ code: number; reason: string; moved: boolean }> {
     const { socket } = attached
     const { promise, resolve } = Promise.withResolvers<{ code: number; reason: string; moved: boolean }>()
@@ -310,9 +306,9 @@ export class ShellLink {
     this.#idleTtlMs = idleTtlMs
     this.#settle(attached)
     const isKnown = this.#events.attached(attached)
-    // Bytes typed for a shell that is gone must not run in the shell that replaced it.
+    // Input for the old shell must not run in the new one.
     if (this.#hadShell && !isKnown) this.#dropEarly()
-    // The shell counts from here: what was dropped has a position, but never reaches it.
+    // The new shell counts from here; dropped input keeps its position but never arrives.
     if (this.#inputOrigin) this.#inputOrigin.position = this.#position - this.#earlyBytes
     for (const bytes of this.#early) socket.send(bytes, { binary: true })
     this.#early = []
@@ -338,7 +334,7 @@ export class ShellLink {
     this.#pingedAt = undefined
   }
 
-  /** Decides what became of the input that was on the way when the last connection was lost. */
+  /** Decides what became of input in flight when the connection was lost. */
   #settle({ shellId, inputOffset }: Attached): void {
     const origin = this.#inputOrigin
     if (this.#sent > this.#settled) {
@@ -360,7 +356,7 @@ export class ShellLink {
     this.#events.reached(position)
   }
 
-  /** Asks whether input has arrived: the answer to a ping comes after everything that was sent before it was received. */
+  /** Checks whether input arrived: a ping is answered after everything sent before it. */
   #confirm(): void {
     const socket = this.#attached?.socket
     if (!socket || this.#confirming === socket || this.#settled === this.#sent) return
@@ -408,7 +404,7 @@ export class ShellLink {
   }
 }
 
-/** What the close code says about the shell; undefined when the shell may still run. */
+/** Interprets the close code; undefined if the shell may still be running. */
 const exitOf = (code: number, reason: string): Exit | undefined => {
   const status = /\bended with (\d{1,3})\b/.exec(reason)?.[1]
   if (code === shellEndedCode)

@@ -17,7 +17,6 @@ afterEach(() => {
 })
 afterAll(() => server.close())
 
-/** A page at this output, and what it is sent. */
 const pageAt = async (output: ShellOutput, scrollback = 1000) => {
   const page = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`)
   const [socket] = (await once(server, 'connection')) as [WebSocket]
@@ -60,7 +59,7 @@ const pageAt = async (output: ShellOutput, scrollback = 1000) => {
 }
 const ready = { t: 'ready', created: false, ...size, epoch: 'e', offset: 0, from: 'snapshot', role: 'watcher' } as const
 const outputOf = () => new ShellOutput(size, { answer: () => undefined, failed: () => undefined })
-/** Nothing of it may be left out, so that it takes a while to be parsed. */
+/** Takes a while to parse. */
 const colourful = Buffer.from('\x1b[31mred\x1b[0m and \x1b[32mgreen\x1b[0m\r\n'.repeat(10_000))
 
 it('sends what was printed while a snapshot was on its way right after it', async () => {

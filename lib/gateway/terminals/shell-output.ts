@@ -6,26 +6,23 @@ import type { Attached } from './upstream.ts'
 import type { Viewer } from './viewer.ts'
 
 const lastScrollback = 500
-/** A page holds one snapshot besides the window of unread output, together at most 1.2 MB. */
+/** A page holds one snapshot plus its window of unread output, at most 1.2 MB together. */
 const maxSnapshotBytes = 896 * 1024
 
 interface OutputEvents {
   account?: string
-  /** An answer of the terminal to a program, to be sent to the shell like typed text. */
+  /** A terminal's answer to a program's query, to be sent to the shell as input. */
   answer(bytes: string): void
-  /** The mirror begins anew with an empty screen. */
+  /** The mirror was reset to an empty screen. */
   failed(error: unknown): void
 }
 
-/**
- * What a shell has printed: as bytes for a page that has missed little, as a snapshot of the screen for one that has
- * missed more.
- */
+/** A shell's output: recent bytes for pages that missed little, snapshots for pages that missed more. */
 export class ShellOutput {
   readonly #events: OutputEvents
   #mirror: TerminalMirror
   readonly #ring = new OutputRing()
-  /** Identifies the run of the shell that the offsets count. Empty before the first. */
+  /** Identifies the shell that offsets refer to. Empty before the first. */
   #epoch = ''
   #shellId: string | undefined
   #size: Size
@@ -52,12 +49,11 @@ export class ShellOutput {
     return this.#mirror.title
   }
 
-  /** How many bytes the shell has printed. */
   get end(): number {
     return this.#ring.end
   }
 
-  /** The offset from which the service should replay, if it counts offsets. */
+  /** Offset the service should replay from, if it counts offsets. */
   get after(): number | undefined {
     return this.#shellId === undefined ? undefined : this.#ring.end
   }
@@ -66,14 +62,14 @@ export class ShellOutput {
     return this.#mirror.pendingBytes
   }
 
-  /** Keeps at least so many lines above the screen from now on. */
+  /** Sets the minimum number of scrollback lines. */
   keep(lines: number): void {
     if (lines <= this.#scrollback) return
     this.#scrollback = lines
     this.#mirror.scrollback = lines
   }
 
-  /** The output that follows is of this shell, from this offset on. True when no output is missing before it. */
+  /** Switches to this shell at this offset. Returns true if no output is missing in between. */
   enter({ created, shellId, offset }: Pick<Attached, 'created' | 'shellId' | 'offset'>): boolean {
     const isFirst = this.#epoch === ''
     const isSame = !isFirst && !created && shellId !== undefined && shellId === this.#shellId
@@ -82,7 +78,7 @@ export class ShellOutput {
     this.#epoch = this.#shellId ?? crypto.randomUUID()
     this.#ring.restart(offset ?? 0)
     if (isFirst) return false
-    // The screen of the last shell stays above a new one. A shell that is replayed prints its screen again.
+    // A new shell starts below the last one's screen; a replayed shell prints its own.
     if (created) this.#mirror.write(Buffer.from(`\x18${aboveNewShell(this.#size)}`))
     else {
       this.#mirror.dispose()
@@ -96,18 +92,18 @@ export class ShellOutput {
     this.#mirror.write(bytes, parsed)
   }
 
-  /** Ends all modes that programs have set. What was printed before no longer makes the screen what it is. */
+  /** Resets all terminal modes. Earlier output no longer reproduces the screen. */
   reset(): void {
     this.#mirror.write(Buffer.from(`\x18${resetModes}`))
     this.#ring.restart(this.#ring.end)
   }
 
-  /** Calls `run` when all output until now is parsed. */
+  /** Calls `run` once all output so far is parsed. */
   onceParsed(run: () => void): void {
     this.#mirror.write(new Uint8Array(), run)
   }
 
-  /** The output of this epoch from `offset` on; undefined when not all of it is kept. */
+  /** Output from `offset` on, or undefined if part of it is no longer buffered. */
   from(offset: number): Buffer | undefined {
     return this.#ring.from(offset)
   }
@@ -118,10 +114,10 @@ export class ShellOutput {
     this.#mirror.resize(size.cols, size.rows)
   }
 
-  /** Sends the page a snapshot with so many lines above the screen, as soon as all output until now is parsed. */
+  /** Sends a snapshot once all output so far is parsed. */
   showTo(viewer: Viewer, scrollback: number): void {
     this.#wanted.set(viewer, scrollback)
-    // Pages that ask while snapshots are taken share the next ones.
+    // Requests made while snapshots are taken share the next batch.
     if (this.#snapshotsUnderWay === 0) this.#takeSnapshots()
   }
 
@@ -129,7 +125,7 @@ export class ShellOutput {
     this.#wanted.delete(viewer)
   }
 
-  /** Sends the final screen to the pages that have missed it, then calls `run`. */
+  /** Sends the final screen to pages that missed it, then calls `run`. */
   showLast(viewers: readonly Viewer[], run: () => void): void {
     const offset = this.#ring.end
     this.#mirror.snapshot(lastScrollback, (snapshot) => {
@@ -138,7 +134,7 @@ export class ShellOutput {
     })
   }
 
-  /** Gives the bytes that draw the screen as it is now. */
+  /** Bytes that draw the current screen. */
   wholeScreen(done: (bytes: Uint8Array) => void): void {
     this.#mirror.snapshot(0, ({ bytes }) => done(bytes))
   }
@@ -159,7 +155,7 @@ export class ShellOutput {
       this.#mirror.snapshot(scrollback, (snapshot) => {
         this.#snapshotsUnderWay--
         const { length } = snapshot.bytes
-        // A page must hear of a new size after the snapshot it is for, not before.
+        // A page must learn a new size after the snapshot it belongs to.
         const isStale = sizeChanges !== this.#sizeChanges
         const isTooLong = length > maxSnapshotBytes && scrollback > 0
         const less = Math.floor((scrollback * maxSnapshotBytes * 0.8) / length)

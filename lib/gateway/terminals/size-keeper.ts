@@ -4,13 +4,12 @@ export interface Size {
 }
 
 interface SizeEvents {
-  /** Resizes the shell; false when that failed. */
+  /** Resizes the shell; false on failure. */
   control(size: Size): Promise<boolean>
-  /** The shell has this size now. */
   changed(size: Size): void
 }
 
-/** Resizes the shell to the wanted size, one call at a time; of many sizes only the last is sent. */
+/** Resizes the shell one call at a time. Intermediate sizes are skipped. */
 export class SizeKeeper {
   readonly #events: SizeEvents
   #wanted: Size
@@ -32,20 +31,20 @@ export class SizeKeeper {
     void this.settled()
   }
 
-  /** The service has said which size the shell has. */
+  /** The service reported the shell's size. */
   found(size: Size): void {
     this.#have(size)
     void this.settled()
   }
 
-  /** Changes the size for a moment, which makes a full-screen program draw again. */
+  /** Briefly changes the size, which makes full-screen programs redraw. */
   nudge(): void {
     if (this.#has.rows < 2) return
     this.#needsNudge = true
     void this.settled()
   }
 
-  /** Resolves when the shell has the wanted size, or could not be resized. */
+  /** Resolves when the shell has the wanted size or refused it. */
   async settled(): Promise<void> {
     if (this.#isSettled) return
     this.#run ??= this.#apply()

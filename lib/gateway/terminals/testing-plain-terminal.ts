@@ -3,7 +3,6 @@ import { charsetFlag, openXterm } from '#lib/terminal/xterm/headless.ts'
 import type { Attributes, Core, Line, Screen } from '#lib/terminal/xterm/internals.ts'
 import { readOsc } from '#lib/terminal/xterm/osc.ts'
 
-/** What tests alone reach for. */
 interface TestedCore {
   coreMouseService: { triggerMouseEvent(event: Record<string, number | boolean>): boolean }
   _inputHandler: {
@@ -12,7 +11,7 @@ interface TestedCore {
   _oscLinkService: { registerLink(link: { uri: string }): number; addLineToLink(id: number): void }
 }
 
-/** For tests: a terminal as a page has it, told all a shell prints, and all of it that can be seen or felt. */
+/** A terminal like a page's, with everything about it that can be observed. */
 export class PlainTerminal {
   readonly #core: Core & TestedCore
   readonly #characters = new WholeCharacters()
@@ -31,7 +30,7 @@ export class PlainTerminal {
         else if (type === 2) for (const each of this.#palette.keys()) if (each < 256) this.#palette.delete(each)
       }
     })
-    // xterm forgets a link with the line it began on, also where it goes on.
+    // xterm drops a link together with the line it started on, even where it continues.
     links.registerLink = ({ uri }) => this.#links.push(uri)
     links.addLineToLink = () => undefined
     readOsc(this.#core, 7, Number.POSITIVE_INFINITY, (folder) => {
@@ -51,7 +50,7 @@ export class PlainTerminal {
     this.#core.resize(cols, rows)
   }
 
-  /** What it answers when it is asked, or when the mouse is used. */
+  /** The answer to a query or a mouse event. */
   answerTo(question: string): string {
     this.#answered = ''
     this.feed(question)
@@ -72,7 +71,7 @@ export class PlainTerminal {
     return this.#answered
   }
 
-  /** True where the cursor waits behind an empty last cell: no bytes bring a cursor there. */
+  /** The cursor is past an empty last cell, where no byte sequence can put it. */
   get waitsBehindNothing(): boolean {
     const { x, y, ybase, lines } = this.#core.buffers.active
     const line = lines.get(ybase + y)
@@ -83,12 +82,12 @@ export class PlainTerminal {
     this.#core.dispose()
   }
 
-  /** Line by line, so that a difference is easy to read. */
+  /** One string per line keeps failures readable. */
   get look(): string[] {
     const { buffers, coreService, coreMouseService, options, _charsetService: charsets } = this.#core
     const { _inputHandler: handler } = this.#core
     const isAlternate = buffers.active === buffers.alt
-    // A frame that is being drawn is nothing to restore.
+    // A frame in progress is not restored.
     const { synchronizedOutput: _, ...decPrivateModes } = coreService.decPrivateModes as Record<string, unknown>
     return [
       ...this.#screen('normal', buffers.normal, !isAlternate),
@@ -123,7 +122,7 @@ export class PlainTerminal {
     for (let column = 0; column < this.#core.cols; column++) {
       const { text: characters, width, attributes } = cellOf(line, column)
       if (width === 0 && column > 0 && cellOf(line, column - 1).width === 2) continue
-      // Of a cell that shows nothing only the background counts; so, too, of a space in the last column.
+      // Only the background of an invisible cell counts, as for a space in the last column.
       const isEmpty =
         (characters === '' || (characters === ' ' && column === this.#core.cols - 1)) && !shows(attributes)
       const kind = isEmpty ? `on ${colourOf(attributes.bg)}` : this.#attributes(attributes)
@@ -166,7 +165,7 @@ const cellOf = (line: Line, at: number) => {
 const shows = ({ fg, bg, extended }: ReturnType<typeof cellOf>['attributes']) =>
   (fg & 0x94000000) !== 0 || (bg & 0x60000000) !== 0 || extended.urlId !== 0
 
-/** xterm leaves parts of the last colour in the bits that one of the palette does not use. */
+/** xterm leaves stale bits in unused parts of a palette color. */
 const colourOf = (packed: number): string => {
   const mode = packed & 0x3000000
   if (mode === 0) return '-'

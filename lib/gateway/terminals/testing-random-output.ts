@@ -1,4 +1,4 @@
-/** For tests: numbers that come the same again for the same seed. */
+/** Deterministic random numbers. */
 export const randomNumbers = (seed: number): (() => number) => {
   let state = seed
   return () => {
@@ -120,7 +120,7 @@ const others = [
 ]
 const noText = [Buffer.from([0xe2, 0x80]), Buffer.from([0xff, 0xc3, 0x28, 0xf0, 0x9f]), Buffer.from([0xc2])]
 
-/** What a program might print that uses all a terminal can do, and some of it wrongly. */
+/** Random output that uses every terminal feature, sometimes incorrectly. */
 export const randomOutput = (
   random: () => number,
   { cols, rows, pieces }: { cols: number; rows: number; pieces: number },

@@ -7,9 +7,8 @@ import { startService } from '#lib/service/testing/service.ts'
 import { openXterm } from '#lib/terminal/xterm/headless.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 
-/** A console of a service with a devbox that runs, and somebody signed in. */
+/** A signed-in console and a service with a running devbox. */
 export const startTerminals = async () => {
-  // Every page that comes and goes is told there.
   vi.spyOn(console, 'log').mockReturnValue(undefined)
   const service = await startService()
   const gateway = await startConsole({ url: service.url })
@@ -18,7 +17,6 @@ export const startTerminals = async () => {
   return { service, gateway, cookie, devboxId }
 }
 
-/** Until it passes: longer than a busy machine takes. */
 export const until = <T>(check: () => T | Promise<T>): Promise<T> =>
   vi.waitFor(check, { timeout: 120_000, interval: 10 })
 
@@ -27,7 +25,7 @@ const maxShown = 32 * 1024
 interface Options {
   cookie?: string
   headers?: Record<string, string>
-  /** A page without acks has read what has left the socket; with them it promises one for every byte. */
+  /** Without acks, bytes count as read once they leave the socket. */
   acks?: boolean
   origin?: string
 }
@@ -35,29 +33,26 @@ interface Options {
 type Kind = TerminalNotice['t']
 type NoticeOf<K extends Kind> = Extract<TerminalNotice, { t: K }>
 
-/** A page's terminal: what it was shown, what it was told, where it stands, and how it ended. */
+/** A page's terminal as a test client. */
 export class TestPage {
   readonly socket: WebSocket
   readonly notices: TerminalNotice[] = []
-  /** Which frames came in which order. */
   readonly order: ('output' | 'snapshot' | Kind)[] = []
   readonly closed: Promise<{ code: number; reason: string }>
-  /** The last of everything, snapshots as well, as text. */
+  /** Everything shown so far, including snapshots, as text. */
   shown = ''
-  /** What the shell has printed, without snapshots. */
   readonly printed: Buffer[] = []
   lastSnapshot: Buffer | undefined
-  /** What makes its screen: the last snapshot, and what was printed since. */
+  /** The last snapshot and the output since. */
   painted: Buffer[] = []
   epoch = ''
   offset = 0
-  /** Of all it was sent, notices not counted. */
+  /** Excludes notices. */
   bytes = 0
-  /** Of these, not acknowledged. */
   unread = 0
   peakUnread = 0
   #acks: boolean
-  /** Where the snapshot ends whose bytes are the next to come. */
+  /** Where the incoming snapshot ends. */
   #snapshotEnd: number | undefined
 
   constructor(gateway: TestConsole, path: string, { cookie, headers, acks = false, origin }: Options = {}) {
@@ -70,7 +65,6 @@ export class TestPage {
       isBinary ? this.#output(data as Buffer) : this.#notice(JSON.parse(String(data))),
     )
     this.closed = once(this.socket, 'close').then(([code, reason]) => ({ code, reason: String(reason) }))
-    // A test that does not wait for the end must not fail by it.
     this.closed.catch(() => undefined)
   }
 
@@ -90,7 +84,7 @@ export class TestPage {
     this.socket.send(JSON.stringify(request))
   }
 
-  /** From now on it acknowledges nothing, until `read`. */
+  /** Stops acknowledging until `read`. */
   stopReading() {
     this.#acks = false
   }
@@ -111,7 +105,6 @@ export class TestPage {
     return until(() => expect(this.notices).toContainEqual(expect.objectContaining(notice)))
   }
 
-  /** Why the upgrade was refused. */
   async refused(): Promise<{ status: number; body: { code: string; message: string } }> {
     this.socket.on('error', () => undefined)
     const [, response] = await once(this.socket, 'unexpected-response')
@@ -126,7 +119,7 @@ export class TestPage {
     await this.closed
   }
 
-  /** Goes without a word, as when the network is lost. */
+  /** Drops the connection without a close frame. */
   async vanish() {
     this.socket.terminate()
     await this.closed
@@ -167,7 +160,7 @@ export class TestPage {
   }
 }
 
-/** What a page of 80 by 24 shows, and whether its mouse and its keys are a program's. */
+/** The screen at 80 by 24, and whether mouse and keys belong to a program. */
 export const screenOf = (page: TestPage) => {
   const core = openXterm({ cols: 80, rows: 24, scrollback: 0 })
   core._inputHandler.parse(Buffer.concat(page.painted))
@@ -187,13 +180,12 @@ export const screenOf = (page: TestPage) => {
   return screen
 }
 
-/** Passes TCP connections on, until they are cut. */
+/** TCP proxy that can cut its connections. */
 export class CuttableProxy {
   readonly #server
   readonly #sockets = new Set<Socket>()
   #target: { host: string; port: number } | undefined
   #isSilent = false
-  /** How many connections were made through it. */
   connections = 0
 
   constructor() {
@@ -224,18 +216,17 @@ export class CuttableProxy {
     return (this.#server.address() as AddressInfo).port
   }
 
-  /** To where connections go from now on; undefined: they are refused. */
+  /** Redirects new connections; undefined refuses them. */
   lead(url: string | undefined) {
     this.#target = url === undefined ? undefined : { host: new URL(url).hostname, port: Number(new URL(url).port) }
   }
 
-  /** Takes connections from now on, and says nothing. */
+  /** Accepts connections and sends nothing. */
   fallSilent() {
     this.#isSilent = true
     this.cut()
   }
 
-  /** Ends every connection without a word. */
   cut() {
     for (const socket of this.#sockets) socket.destroy()
   }

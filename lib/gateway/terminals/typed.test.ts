@@ -6,7 +6,7 @@ const start = () => {
   const positions = new TypedPositions((page, notice) => told.push([page, notice]))
   let link = 0
   const type = (page: string, length: number) => positions.typed(page, length, () => (link += length))
-  /** Something but a page gives the link bytes of its own. */
+  /** Input that doesn't come from a page. */
   const answer = (length: number) => (link += length)
   return { positions, type, answer, told: () => told.splice(0) }
 }

@@ -6,23 +6,23 @@ const maxDrops = 50
 type Dropped = Extract<TerminalNotice, { t: 'dropped' }>
 
 interface Page {
-  /** Bytes received from the page, over all its connections. */
+  /** Over all of the page's connections. */
   received: number
-  /** Up to here its bytes have reached the shell or were dropped. */
+  /** Bytes up to here have reached the shell or were dropped. */
   settled: number
-  /** Reported again when the page comes back: a connection that is lost may not have taken the report along. */
+  /** Repeated when the page reconnects, because the first report may have been lost. */
   drops: Dropped[]
 }
 
 interface Input {
   page: string
-  /** In bytes of the page, and in bytes given to the link. */
+  /** Positions in the page's bytes and in the link's bytes. */
   pageEnd: number
   linkEnd: number
   length: number
 }
 
-/** Which bytes of which page have reached the shell. A page has the same name over all its connections. */
+/** Tracks which input of which page has reached the shell, across reconnects. */
 export class TypedPositions {
   readonly #tell: (page: string, notice: TerminalNotice) => void
   readonly #pages = new Map<string, Page>()
@@ -32,26 +32,26 @@ export class TypedPositions {
     this.#tell = tell
   }
 
-  /** Undefined for a page that has sent nothing yet. */
+  /** Undefined for a page that hasn't sent anything. */
   receivedFrom(page: string): number | undefined {
     return this.#pages.get(page)?.received
   }
 
-  /** Counts input of a page, given to the link by `send`, which returns the link's position after it. */
+  /** `send` passes the input to the link and returns the link's new position. */
   typed(name: string, length: number, send: () => number): void {
     const page = this.#page(name)
     page.received += length
     this.#onTheWay.push({ page: name, pageEnd: page.received, linkEnd: send(), length })
   }
 
-  /** Counts input of a page that nobody takes. */
+  /** Counts input that was rejected. */
   refused(name: string, length: number): void {
     const page = this.#page(name)
     page.received += length
     this.#drop(name, page.received - length, page.received, false)
   }
 
-  /** Everything given to the link up to a position has reached the shell, but for what was dropped. */
+  /** All input up to a link position has reached the shell, except what was dropped. */
   reached(position: number, shellInput?: ShellInput): void {
     const settled = new Set<string>()
     const left: Input[] = []
@@ -68,7 +68,7 @@ export class TypedPositions {
     for (const name of settled) this.#tell(name, { t: 'typed', n: this.#pages.get(name)?.settled ?? 0, ...input })
   }
 
-  /** What was given to the link between two positions does not reach the shell, as far as the console knows. */
+  /** Input between two link positions was lost, as far as the console knows. */
   dropped(from: number, to: number, mayHaveArrived: boolean): void {
     const left: Input[] = []
     for (const input of this.#onTheWay) {
@@ -81,7 +81,7 @@ export class TypedPositions {
     this.#onTheWay = left
   }
 
-  /** Tells a page that is back what became of its input while it was away. */
+  /** Reports to a returning page what became of its input. */
   catchUp(name: string): void {
     const page = this.#pages.get(name)
     if (!page) return

@@ -11,30 +11,29 @@ import { registry } from '../registry/registry.ts'
 import { bearer, clientFor, ptyBaseUrl } from '../upstream/client.ts'
 import type { Size } from './size-keeper.ts'
 
-/** A replayed screen comes in one frame, which the service limits. */
+/** A replayed screen arrives in one frame. */
 const maxOutputBytes = 16 * 1024 * 1024
 const attachTimeoutMs = 15_000
-/** Terminals of a devbox share a token for this long, which is less than any service keeps one. */
+/** Terminals of a devbox share a token for this long, which is shorter than any service keeps one. */
 const tunnelKeptMs = 5 * 60_000
-/** After a reload the service may count the last connection as attached for a moment. */
+/** After a reload the service may briefly count the old connection as attached. */
 const heldBackoff = { firstMs: 50, maxMs: 1_600 }
 const mostHeldRetries = 6
-/** Assumed of a service that does not tell how long it keeps a shell without a client. */
+/** Default for services that don't report how long they keep an unattached shell. */
 const usualIdleTtlSeconds = 300
 
-/** A connection to a terminal session of the service. */
 export interface Attached {
-  /** Paused, so that no output is lost before there is a listener. */
+  /** Paused, so that no output is lost before a listener is added. */
   socket: WebSocket
-  /** The shell was started by this call. */
+  /** This call started the shell. */
   created: boolean
   size: Size
-  /** The offset of the first byte that will come; undefined when the service does not count. */
+  /** Offset of the first byte to arrive; undefined if the service doesn't count. */
   offset: number | undefined
   shellId: string | undefined
-  /** Bytes of input the shell has received; undefined when the service does not count. */
+  /** Input bytes the shell has received; undefined if the service doesn't count. */
   inputOffset: number | undefined
-  /** How long the shell is kept without a client. */
+  /** How long the shell is kept unattached. */
   idleTtlMs: number
   control(request: PtyControl): Promise<void>
 }
@@ -49,7 +48,7 @@ interface Target {
   signal: AbortSignal
 }
 
-/** Attaches to a terminal session of the service; it starts the shell if there is none. */
+/** Attaches to a terminal session, starting its shell if needed. */
 export const attach = async (target: Target): Promise<Attached> => {
   const inTime = AbortSignal.any([target.signal, AbortSignal.timeout(attachTimeoutMs)])
   const { ptyTunnels } = registry()
@@ -97,7 +96,7 @@ const attachThrough = async (
   }
 }
 
-/** The reason why a terminal cannot go on, with the code that closes its pages' sockets. */
+/** The reason a terminal can't continue, with the close code for its pages. */
 export class Ending extends Error {
   readonly closeCode: number
   readonly code: string
@@ -109,21 +108,21 @@ export class Ending extends Error {
   }
 }
 
-/** True when the token is no longer valid, as after a devbox was suspended. */
+/** The token is no longer valid, for example after a suspend. */
 const isRevoked = (error: unknown): boolean =>
   (error instanceof ApiError || error instanceof RefusedUpgrade) && [401, 403, 404].includes(error.status)
 
-/** True when the same call may work in a moment. */
+/** The call may succeed if retried. */
 export const isUnavailable = (error: unknown): boolean => {
   if (error instanceof ApiError) return error.code === 'unreachable' || error.status === 502 || error.status === 503
   if (error instanceof RefusedUpgrade) return error.status >= 500 || error.status === 401 || error.status === 404
   return !(error instanceof Ending)
 }
 
-/** True when a client is attached, which may be the connection that was just lost. */
+/** A client is attached, possibly the connection that was just lost. */
 export const isHeld = (error: unknown): boolean => error instanceof RefusedUpgrade && error.status === 409
 
-/** The ending that a failed call or attach means for the pages. */
+/** Maps a failed call or attach to the ending pages are shown. */
 export const endingOf = (error: unknown): Ending => {
   if (error instanceof Ending) return error
   if (error instanceof RefusedUpgrade)
@@ -186,7 +185,7 @@ const openSocket = (target: URL, token: string, signal: AbortSignal) => {
   return promise.finally(() => signal.removeEventListener('abort', giveUp))
 }
 
-/** The address comes from the service; it may name a path of its own host and nothing else. */
+/** The service chooses the path, but must stay on its own host. */
 const socketUrl = (baseUrl: string, connectUrl: string): URL => {
   const base = new URL(baseUrl)
   const url = /^\/(?![/\\])/.test(connectUrl) ? URL.parse(connectUrl, base) : null
@@ -202,11 +201,11 @@ const socketUrl = (baseUrl: string, connectUrl: string): URL => {
 
 const offsetOf = (header: string | string[] | undefined) =>
   typeof header === 'string' && /^\d{1,15}$/.test(header) ? Number(header) : undefined
-/** It is passed on to pages, so it has to be a plain word. */
+/** Restricted to plain words because pages display it. */
 const wordOf = (header: string | string[] | undefined) =>
   typeof header === 'string' && /^[\w-]{1,64}$/.test(header) ? header : undefined
 
-/** Runs again for a while when another client is attached. */
+/** Retries for a while if another client is attached. */
 const whileHeld = async <T>(signal: AbortSignal, run: () => Promise<T>): Promise<T> => {
   for (let retry = 0; ; retry++) {
     try {

@@ -10,23 +10,22 @@ import { Allowance } from './allowance.ts'
 import type { Size } from './size-keeper.ts'
 
 /**
- * A page that has more than `highWaterBytes` unread falls behind: it is sent nothing until it has less than
- * `lowWaterBytes`, and then a snapshot of the screen in place of what it missed.
+ * Above `highWaterBytes` unread, a page falls behind: output stops until it is below `lowWaterBytes`, then a
+ * snapshot replaces what it missed.
  */
 const highWaterBytes = 256 * 1024
 const lowWaterBytes = 128 * 1024
 const snapshotGapMs = 100
-/** A snapshot during a flood has so many lines above the screen. One with all of them follows once output has paused. */
+/** Scrollback of snapshots during a flood. A full one follows once output pauses. */
 const floodScrollback = 500
 const quietMs = 300
-/** Notices are not counted in the window. A page with this much waiting in its socket does not read at all. */
+/** Notices don't count toward the window. A page with this much unsent isn't reading at all. */
 const maxPileBytes = 4 * 1024 * 1024
-/** What a page may send. */
 const inputRate = { burst: 1024 * 1024, perSecond: 1024 * 1024 }
-/** A text frame counts as so many bytes at least, because parsing it costs more than reading it. */
+/** Minimum cost of a text frame, because parsing costs more than reading. */
 const requestCost = 256
 
-/** The screen as it was when the shell had printed `offset` bytes. */
+/** The screen after `offset` bytes of output. */
 export interface Snapshot {
   bytes: Uint8Array
   offset: number
@@ -35,25 +34,23 @@ export interface Snapshot {
   marks: TerminalMark[]
 }
 
-/** The requests that the terminal answers; acknowledgements and pings are answered here. */
 export type ViewerRequest = Exclude<z.infer<typeof PageRequest>, { t: 'ack' | 'ping' }>
 
 interface ViewerEvents {
   input(bytes: Buffer): void
   request(request: ViewerRequest): void
-  /** The page needs a snapshot with so many lines above the screen. */
+  /** Requests a snapshot with this much scrollback. */
   behind(scrollback: number): void
-  /** The last round trip between console and service. */
+  /** Last round trip between console and service. */
   upstreamMs(): number | null
   left(): void
 }
 
 export interface ViewerOpening {
-  /** Undefined for a visitor who came by a link and may only look. */
+  /** Undefined for visitors with a link, who can only watch. */
   signedIn: Session | undefined
-  /** The browser and system of the page, in words. */
+  /** Browser and operating system, for display. */
   browser: string
-  /** From where the console was called. */
   address: string
   client: string | undefined
   wantsToWatch: boolean
@@ -64,15 +61,15 @@ export interface ViewerOpening {
   promisesAcks: boolean
 }
 
-/** The socket of one page. How much the page is sent depends on how much it has acknowledged. */
+/** The socket of one page. Output is limited by what the page has acknowledged. */
 export class Viewer {
   readonly #socket: WebSocket
   readonly opening: ViewerOpening
   readonly view: TerminalViewer
-  /** The size that the page's window has, also while another page decides the size of the terminal. */
+  /** Size of the page's window, even while another page decides the terminal's size. */
   size: Size
   #events: ViewerEvents | undefined
-  /** Only a `live` page is sent output. A page that is `behind` gets a snapshot next, a `waiting` one gets `ready`. */
+  /** Only `live` pages receive output. `behind` pages get a snapshot next, `waiting` pages `ready`. */
   #phase: 'waiting' | 'live' | 'behind' = 'waiting'
   #hasBegun = false
   #acks: boolean
@@ -83,7 +80,7 @@ export class Viewer {
   #askedForAll = false
   #lastSnapshotAt = 0
   #snapshotTimer: NodeJS.Timeout | undefined
-  /** The last snapshot had fewer lines above the screen than the page keeps. */
+  /** The last snapshot had less scrollback than the page keeps. */
   #isShort = false
   #wantsAll = true
   #quietTimer: NodeJS.Timeout | undefined
@@ -113,7 +110,7 @@ export class Viewer {
     })
   }
 
-  /** Must be called at once: messages of the page that come before are lost. */
+  /** Must be called immediately: earlier messages are lost. */
   listen(events: ViewerEvents): void {
     this.#events = events
   }
@@ -126,7 +123,6 @@ export class Viewer {
     this.#socket.once('close', run)
   }
 
-  /** The page has been sent its first `ready`. */
   get hasBegun(): boolean {
     return this.#hasBegun
   }
@@ -149,10 +145,10 @@ export class Viewer {
     else this.#socket.send(JSON.stringify(notice))
   }
 
-  /** Sends `ready`, and then `bytes` that the page has missed, or a snapshot when there are none to give. */
+  /** Sends `ready`, then `bytes` the page missed, or a snapshot if undefined. */
   begin(ready: Extract<TerminalNotice, { t: 'ready' }>, bytes: Buffer | undefined): void {
     this.tell(ready)
-    // A page that begins anew no longer acknowledges what came before, so it counts as read.
+    // A restarted page no longer acknowledges earlier output.
     this.#acked = this.#sent
     this.#forgetSnapshot()
     this.#hasBegun = true
@@ -164,20 +160,20 @@ export class Viewer {
     this.#showAll()
   }
 
-  /** The screen is not what the output made it: the page is sent all of it once more. */
+  /** Redraws the whole screen, which output alone can no longer reproduce. */
   showAnew(): void {
     if (this.#phase === 'waiting') return
     this.#forgetSnapshot()
     this.#showAll()
   }
 
-  /** The output that follows does not continue what the page shows: it is sent nothing until `begin`. */
+  /** Holds output until `begin`, because it doesn't continue what the page shows. */
   wait(): void {
     this.#forgetSnapshot()
     this.#phase = 'waiting'
   }
 
-  /** Output is sent at once or not at all; nothing is queued for a page. */
+  /** Sends output now or not at all; nothing is queued. */
   output(bytes: Buffer): void {
     this.#quietTimer?.refresh()
     if (this.#phase !== 'live') return
@@ -188,7 +184,7 @@ export class Viewer {
     }
   }
 
-  /** Sends the snapshot it asked for and the output since it was taken; undefined when not all of that is kept. */
+  /** Sends the requested snapshot and the output since; `since` is undefined if part of it is gone. */
   show({ bytes, offset, cols, rows, marks }: Snapshot, since: Uint8Array | undefined): void {
     if (!this.#askedForSnapshot || !this.isOpen) return
     this.#isShort = !this.#askedForAll
@@ -203,14 +199,14 @@ export class Viewer {
     if (this.#isShort) this.#quietTimer ??= setTimeout(() => this.#sendAllOnceQuiet(), quietMs)
   }
 
-  /** Sends the last screen of a shell that has ended, however much the page has still to read. */
+  /** Sends the final screen of an ended shell, regardless of unread output. */
   showLast(snapshot: Snapshot): void {
     if (this.#phase !== 'behind') return
     this.#askedForSnapshot = true
     this.show(snapshot, Buffer.alloc(0))
   }
 
-  /** After a key such as Ctrl-C a page that is behind gets its next snapshot without waiting for the gap between them. */
+  /** After Ctrl-C, a page that is behind gets its next snapshot immediately. */
   interrupted(): void {
     if (this.#phase !== 'behind') return
     this.#lastSnapshotAt = 0
@@ -219,7 +215,7 @@ export class Viewer {
     this.#catchUp()
   }
 
-  /** Stops reading what the page types for as long as the shell does not take it. */
+  /** Stops reading input while the shell doesn't accept it. */
   hold(reason: 'rate' | 'shell', held: boolean): void {
     if (held) this.#holds.add(reason)
     else this.#holds.delete(reason)
@@ -306,7 +302,7 @@ export class Viewer {
     const request = PageRequest.safeParse(parseJson(String(data))).data
     if (request?.t === 'ack') {
       this.#acks = true
-      // A page may claim to have read more than it was sent.
+      // Limits acknowledgments to what was sent.
       this.#acked = Math.min(this.#sent, this.#acked + request.n)
       this.#catchUp()
     } else if (request?.t === 'ping') {

@@ -23,7 +23,7 @@ it('a line edited at the prompt shows what would run, whatever the width of its 
     'echo ｶﾞｷﾞ abcdefgh',
     'echo 👩\u200d👩\u200d👧 👍🏽 ❤\ufe0f 🇩🇪 ๆก็ e\u0301 abcdefgh',
   ]) {
-    // Ctrl-A, X, Ctrl-E and four times Backspace; Ctrl-C leaves the line on the screen.
+    // Ctrl-A, X, Ctrl-E, four Backspaces; Ctrl-C leaves the line on screen.
     page.type(line)
     await until(() => expect(screenOf(page).text).toContain(line.slice(-8)))
     page.type(`\x01X\x05${'\x7f'.repeat(4)}`)
