@@ -1,6 +1,6 @@
 import type { PaneTree, SplitWay } from './layout.ts'
 
-/** Percents of the room all panes of a tab share. */
+/** Percentages of the tab's area. */
 export interface Area {
   left: number
   top: number
@@ -12,25 +12,21 @@ export interface PlacedPane extends Area {
   name: string
 }
 
-/** The line between two parts of a split, which moves room from one to the other. */
 export interface PlacedSeparator {
-  /** Of the split: the places of parts from the root down. */
+  /** Indexes of the parts from the root down to this split. */
   path: readonly number[]
-  /** It stands after this part. */
   after: number
   way: SplitWay
-  /** Of the whole split. */
   area: Area
-  /** Where in the split it stands, in percent. */
+  /** Position within the split, in percent. */
   at: number
   shares: readonly number[]
-  /** The panes right before and after it, to be named by. */
   between: readonly [string, string]
 }
 
 const whole: Area = { left: 0, top: 0, width: 100, height: 100 }
 
-/** Where the panes of a tab stand, in reading order, and the lines between them. */
+/** Positions of a tab's panes, in reading order, and of the separators between them. */
 export const placeTree = (
   tree: PaneTree,
   area: Area = whole,
@@ -60,11 +56,13 @@ const part = ({ left, top, width, height }: Area, way: SplitWay, at: number, sha
     ? { left: left + (width * at) / 100, top, width: (width * share) / 100, height }
     : { left, top: top + (height * at) / 100, width, height: (height * share) / 100 }
 
-/** The shares after the line behind part `after` was moved to `at` percent, with at least `least` for its two neighbours. */
+/**
+ * New shares after moving the separator behind part `after` to `at` percent, keeping at least `least` on both sides.
+ */
 export const moveLine = (shares: readonly number[], after: number, at: number, least: number): number[] => {
   const before = shares.slice(0, after).reduce((sum, share) => sum + share, 0)
   const both = (shares[after] as number) + (shares[after + 1] as number)
-  // Where not even both have their least, they share evenly.
+  // If both can't have the minimum, they share evenly.
   const floor = Math.min(least, both / 2)
   const first = Math.round(Math.min(both - floor, Math.max(floor, at - before)))
   return shares.map((share, index) => (index === after ? first : index === after + 1 ? both - first : share))
@@ -76,7 +74,7 @@ const opposite = { left: 'right', right: 'left', up: 'down', down: 'up' } as con
 
 const edgesOf = ({ left, top, width, height }: Area) => ({ left, right: left + width, up: top, down: top + height })
 
-/** The pane next to `name` in a direction: of those that touch it, the one across from its middle. */
+/** The adjacent pane in a direction, preferring the one opposite the middle. */
 export const neighbourOf = (panes: readonly PlacedPane[], name: string, direction: Direction): string | undefined => {
   const from = panes.find((pane) => pane.name === name)
   if (!from) return undefined

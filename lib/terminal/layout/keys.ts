@@ -2,9 +2,8 @@ import type { PressedKey } from '../page/shortcuts.ts'
 import type { Direction } from './geometry.ts'
 import type { SplitWay } from './layout.ts'
 
-/** What a key does with the panes and tabs around a terminal. */
 export type WorkspaceMove =
-  /** To the pane on that side, or to the next tab where there is none. */
+  /** The pane on that side, or the next tab. */
   | { kind: 'go'; direction: Direction }
   | { kind: 'tab'; index: number }
   | { kind: 'new-tab' }
@@ -19,8 +18,8 @@ const arrows: Record<string, Direction> = {
 }
 
 /**
- * All with Ctrl and Shift: of those a shell is sent nothing, and these a browser leaves to the page. By their place on
- * the keyboard where a layout may have another character there.
+ * All shortcuts use Ctrl+Shift, which shells don't receive and browsers leave to the page. Matched by key position
+ * where layouts differ.
  */
 export const workspaceMove = ({ key, code, ctrlKey, shiftKey, altKey, metaKey }: PressedKey): WorkspaceMove | null => {
   if (!ctrlKey || !shiftKey || altKey || metaKey) return null

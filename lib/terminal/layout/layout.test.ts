@@ -22,7 +22,6 @@ const down = (...parts: [PaneTree, number][]) => ({
   way: 'down',
   parts: parts.map(([tree, share]) => ({ tree, share })),
 })
-/** What the address carries, as a server or another page reads it. */
 const throughAddress = (layout: TerminalLayout) =>
   parse(new URL(`http://x/?tab=terminal${layoutParameter(layout)}`).searchParams.get('t'))
 

@@ -1,61 +1,59 @@
 import { sessionNamePattern } from '#lib/contract/terminal-limits.ts'
 
-/** What of a devbox's terminals is shown and how: all of it is in the address. Made anew by every change. */
+/** Open terminals and their arrangement, stored in the address. Immutable. */
 export interface TerminalLayout {
-  /** In their order; there is at least one. */
+  /** Never empty. */
   tabs: readonly TerminalTab[]
-  /** The place of the tab that is shown. */
+  /** Index of the visible tab. */
   active: number
 }
 
 export interface TerminalTab {
-  /** The name a person gave it; empty for the one its shell gives. */
+  /** Custom name; empty to use the shell's title. */
   label: string
   tree: PaneTree
-  /** The session that has the keyboard while the tab is shown. */
+  /** Session with keyboard focus while the tab is visible. */
   active: string
 }
 
-/** One terminal by the name of its session, or several side by side or one below the other. */
+/** A session name, or a split. */
 export type PaneTree = string | PaneSplit
 
 export interface PaneSplit {
   way: SplitWay
-  /** There are two at least, and none of them is a split of the same way. */
+  /** At least two; none is a split in the same direction. */
   parts: readonly PanePart[]
 }
 export interface PanePart {
   tree: PaneTree
-  /** Whole percents of the split; all of them make 100. */
+  /** Percent of the split, as an integer. Shares add up to 100. */
   share: number
 }
 export type SplitWay = 'right' | 'down'
 
-/** The most terminals one page keeps open. The devbox may have more shells; a page then hides some. */
+/** Open terminals per page. A devbox may have more shells; the others stay hidden. */
 export const maxTerminals = 8
 export const maxLabelLength = 40
-/** A smaller part could be neither read nor dragged. */
+/** Smaller panes couldn't be read. */
 export const minShare = 5
 export const firstTerminal = 'main'
 
 export const singleTab = (name: string): TerminalTab => ({ label: '', tree: name, active: name })
-/** A longer one makes an address that servers refuse. */
+/** Servers reject longer addresses. */
 const maxText = 8192
 const defaultLayout: TerminalLayout = { tabs: [singleTab(firstTerminal)], active: 0 }
 
 /**
- * Reads the `t` of an address. Tabs stand in their order with a comma between; in a tab `a.b` is a beside b, `a/b` is
- * a above b, brackets group, and `*60` gives a part 60 percent. `:` and the tab's label end it, in which `~` takes the
- * meaning from a comma or a tilde. `@` before a tab marks the one that is shown, before a pane the one that has the
- * keyboard; each is the first when none is marked: `main,@(build*60/test).@logs:Web server`.
- *
- * Whatever else stands there is passed over. `refused` are the sessions beyond the most that are shown.
+ * Parses the `t` parameter. Tabs are separated by commas; `a.b` puts b beside a, `a/b` below it, parentheses group,
+ * `*60` sets a share of 60 percent, `:` starts a label, in which `~` escapes comma and tilde. `@` marks the visible
+ * tab or focused pane (default: the first): `main,@(build*60/test).@logs:Web server`. Anything invalid is skipped.
+ * `refused` lists sessions over the limit.
  */
 export const parseLayout = (text: string | null | undefined): { layout: TerminalLayout; refused: string[] } => {
   const refused: string[] = []
   const seen = new Set<string>()
   const admit = (name: string) => {
-    // A session that is shown twice would be taken from one pane by the other.
+    // Two panes with the same session would keep taking it from each other.
     if (seen.has(name)) return false
     seen.add(name)
     if (seen.size <= maxTerminals) return true
@@ -74,7 +72,7 @@ export const parseLayout = (text: string | null | undefined): { layout: Terminal
   return { layout: tabs.length === 0 ? defaultLayout : { tabs, active: active ?? 0 }, refused }
 }
 
-/** What `parseLayout` reads as this very layout; empty for the one that needs no telling. */
+/** Inverse of `parseLayout`; empty for the default layout. */
 export const formatLayout = ({ tabs, active }: TerminalLayout): string => {
   const text = tabs
     .map(({ label, tree, active: pane }, index) => {
@@ -85,14 +83,14 @@ export const formatLayout = ({ tabs, active }: TerminalLayout): string => {
   return text === firstTerminal ? '' : text
 }
 
-/** To be added to the query of an address. Only what a query cannot hold as it is gets encoded. */
+/** Query parameter that encodes only what a query can't contain. */
 export const layoutParameter = (layout: TerminalLayout): string => {
   const text = formatLayout(layout)
   const encoded = encodeURIComponent(text).replace(/%(?:2C|3A|2F|40)/g, decodeURIComponent)
   return text && `&t=${encoded}`
 }
 
-/** A label as it is kept: one line, at most so long, nothing in it that no address can carry. */
+/** One line of limited length that an address can carry. */
 export const cleanLabel = (label: string): string => {
   const line = label.toWellFormed().replace(/\p{Cc}+/gu, ' ')
   return [...line.trim()].slice(0, maxLabelLength).join('').trim()
@@ -111,18 +109,18 @@ const formatTree = (tree: PaneTree, marked: string | undefined): string => {
   return tree.parts
     .map((part, index) => {
       const inner = formatTree(part.tree, marked)
-      // The last part has what the others leave.
+      // The last part takes the rest.
       const share = areEven || index === tree.parts.length - 1 ? '' : `*${part.share}`
       return `${typeof part.tree === 'string' ? inner : `(${inner})`}${share}`
     })
     .join(marks[tree.way])
 }
 
-/** Whether no part has more room than another, but for what rounding makes. */
+/** All shares are equal, apart from rounding. */
 export const isEven = ({ parts }: PaneSplit): boolean =>
   sharesOf(parts.map(() => undefined)).every((share, index) => share === parts[index]?.share)
 
-/** A split of these parts, with what is a split of the same way taken apart; one part alone is no split. */
+/** Creates a split, flattening nested splits in the same direction. A single part is returned as is. */
 export const splitOf = (
   way: SplitWay,
   parts: readonly { tree: PaneTree; share: number | undefined }[],
@@ -139,7 +137,7 @@ export const splitOf = (
   return { way, parts: flat.map(({ tree }, index) => ({ tree, share: whole[index] as number })) }
 }
 
-/** Whole percents that make 100, close to those given; parts without one share what is left. */
+/** Integer percentages that add up to 100. Parts without a value share the rest. */
 export const sharesOf = (given: readonly (number | undefined)[]): number[] => {
   const told = given.reduce<number>((sum, share) => sum + (share ?? 0), 0)
   const left = (100 - told) / given.filter((share) => share === undefined).length
@@ -153,7 +151,7 @@ export const sharesOf = (given: readonly (number | undefined)[]): number[] => {
   return shares
 }
 
-/** Reads the panes of one tab, passing over what makes no sense. `/` binds tighter than `.`, as in a fraction. */
+/** Parser for one tab that skips invalid input. `/` binds tighter than `.`. */
 class TreeReader {
   readonly #tokens: string[]
   readonly #admit: (name: string) => boolean
@@ -171,7 +169,7 @@ class TreeReader {
       const before = this.#at
       const { tree } = this.#row('right', 0)
       if (tree !== null) parts.push({ tree, share: undefined })
-      // A bracket too many is read as if it were not there.
+      // Skips an extra parenthesis.
       if (this.#at === before) this.#at++
     }
     return { tree: splitOf('right', parts), active: this.#active }
@@ -183,7 +181,7 @@ class TreeReader {
       const { tree, share } = way === 'right' ? this.#row('down', depth) : this.#part(depth)
       if (tree !== null) parts.push({ tree, share })
     } while (this.#take(marks[way]))
-    // One part alone is none of this row's: its share counts in the row around it.
+    // A single part isn't a row: its share belongs to the enclosing row.
     const [only] = parts
     if (only && parts.length === 1) return only
     return { tree: splitOf(way, parts) }
@@ -192,7 +190,7 @@ class TreeReader {
   #part(depth: number): { tree: PaneTree | null; share: number | undefined } {
     const isActive = this.#take('@')
     let tree: PaneTree | null = null
-    // Deeper than so many panes can be split, brackets are noise; and nobody's address is to exhaust the stack.
+    // Deeper nesting than panes allow is noise, and must not exhaust the stack.
     if (this.#take('(')) {
       if (depth < maxTerminals) {
         tree = this.#row('right', depth + 1).tree

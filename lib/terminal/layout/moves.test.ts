@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { formatLayout, parseLayout, singleTab, type TerminalLayout } from './layout.ts'
 import * as moves from './moves.ts'
 
-/** What a change makes of a layout, both as the address tells them. */
 const changed = (text: string, change: (layout: TerminalLayout) => TerminalLayout) =>
   formatLayout(change(parseLayout(text).layout))
 

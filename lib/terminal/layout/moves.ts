@@ -13,24 +13,20 @@ import {
   type TerminalTab,
 } from './layout.ts'
 
-/*
- * Every change of a layout, as a new layout. What makes no sense (a pane that is not there, the last one's end) leaves
- * it as it is.
- */
+/* Changes to a layout; each returns a new one. Invalid changes return the layout unchanged. */
 
 export const terminalsOf = ({ tabs }: TerminalLayout): string[] => tabs.flatMap(({ tree }) => panesOf(tree))
 
-/** The tab that is shown. */
 export const shownTab = ({ tabs, active }: TerminalLayout): TerminalTab => (tabs[active] ?? tabs[0]) as TerminalTab
 
-/** A name for one terminal more: the lowest number that nothing of `taken` has. */
+/** The lowest unused number. */
 export const freeName = (taken: Iterable<string>): string => {
   const names = new Set(taken)
   if (!names.has(firstTerminal)) return firstTerminal
   for (let number = 2; ; number++) if (!names.has(`shell-${number}`)) return `shell-${number}`
 }
 
-/** A new tab beside the one that is shown; a terminal that is shown already is only brought to the front. */
+/** Opens a tab beside the visible one, or activates an open terminal. */
 export const openTab = (layout: TerminalLayout, tab: TerminalTab): TerminalLayout => {
   const shown = terminalsOf(layout)
   const already = panesOf(tab.tree).find((name) => shown.includes(name))
@@ -39,7 +35,7 @@ export const openTab = (layout: TerminalLayout, tab: TerminalTab): TerminalLayou
   return { tabs: layout.tabs.toSpliced(at, 0, tab), active: at }
 }
 
-/** Puts `added` beside or below a pane, which gives it half of its room. */
+/** Splits a pane in half and puts `added` in the second half. */
 export const splitPane = (layout: TerminalLayout, name: string, way: SplitWay, added: string): TerminalLayout => {
   if (terminalsOf(layout).includes(added)) return activatePane(layout, added)
   const index = tabIndexOf(layout, name)
@@ -50,7 +46,7 @@ export const splitPane = (layout: TerminalLayout, name: string, way: SplitWay, a
   }))
 }
 
-/** Takes a pane away, and its tab with the last one. The one that stood beside it gets the keyboard. */
+/** Removes a pane, and its tab with the last one. Its neighbor gets focus. */
 export const closePane = (layout: TerminalLayout, name: string): TerminalLayout => {
   const index = tabIndexOf(layout, name)
   const tab = layout.tabs[index]
@@ -62,13 +58,13 @@ export const closePane = (layout: TerminalLayout, name: string): TerminalLayout 
   return changeTab(layout, index, () => ({ ...tab, tree, active: tab.active === name ? heir : tab.active }))
 }
 
-/** After the shown tab the next one is shown, or else the one before. */
+/** Shows the next tab, or the previous one at the end. */
 export const closeTab = ({ tabs, active }: TerminalLayout, index: number): TerminalLayout => {
   if (tabs.length === 1 || !tabs[index]) return { tabs, active }
   return { tabs: tabs.toSpliced(index, 1), active: index < active ? active - 1 : Math.min(active, tabs.length - 2) }
 }
 
-/** Puts a tab at another place; which one is shown stays. */
+/** Moves a tab; the visible tab stays visible. */
 export const moveTab = ({ tabs, active }: TerminalLayout, from: number, to: number): TerminalLayout => {
   const moved = tabs[from]
   const shown = tabs[active]
@@ -85,7 +81,6 @@ export const showTab = ({ tabs, active }: TerminalLayout, index: number): Termin
   active: tabs[index] ? index : active,
 })
 
-/** Gives a pane the keyboard, and shows its tab. */
 export const activatePane = (layout: TerminalLayout, name: string): TerminalLayout => {
   const index = tabIndexOf(layout, name)
   if (index === -1) return layout
@@ -95,14 +90,14 @@ export const activatePane = (layout: TerminalLayout, name: string): TerminalLayo
   )
 }
 
-/** Takes a pane out of its split into a tab of its own. */
+/** Moves a pane into a tab of its own. */
 export const breakOut = (layout: TerminalLayout, name: string): TerminalLayout => {
   const index = tabIndexOf(layout, name)
   if (layout.tabs[index]?.tree === name) return layout
   return openTab(showTab(closePane(layout, name), index), singleTab(name))
 }
 
-/** Gives the parts of the split at `path` other shares; the path is the places of parts from the root down. */
+/** Sets the shares of the split at `path`. */
 export const setShares = (
   layout: TerminalLayout,
   index: number,
@@ -128,7 +123,7 @@ const replacePane = (tree: PaneTree, name: string, by: PaneSplit | null): PaneTr
     const replaced = replacePane(inner, name, by)
     return replaced === null ? [] : [{ tree: replaced, share }]
   })
-  // Those that were even stay so.
+  // Even splits stay even.
   const isFewer = parts.length < tree.parts.length && isEven(tree)
   return splitOf(tree.way, isFewer ? parts.map((part) => ({ ...part, share: undefined })) : parts)
 }

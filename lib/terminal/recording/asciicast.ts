@@ -1,6 +1,6 @@
 import { maxCells } from '#lib/contract/terminal-limits.ts'
 
-/** What was shown at a moment: output, or another size of the terminal, or a place somebody marked. */
+/** Output, a resize, or a marker. */
 export interface CastEvent {
   atMs: number
   kind: 'output' | 'size' | 'mark'
@@ -12,15 +12,15 @@ export interface Cast {
   rows: number
   title: string
   events: CastEvent[]
-  /** Lines that are no events, such as the last one of a recording whose writer was killed. */
+  /** Lines that aren't events, such as an incomplete last line. */
   skippedLines: number
 }
 
 const kinds: Record<string, CastEvent['kind']> = { o: 'output', r: 'size', m: 'mark' }
 
 /**
- * Reads a recording of asciicast v2 (https://docs.asciinema.org/manual/asciicast/v2/). Throws a sentence for people when
- * it is none; what cannot be read of its events is counted and left out.
+ * Parses asciicast v2 (https://docs.asciinema.org/manual/asciicast/v2/). Throws an error to show to the user if it
+ * isn't one; unreadable events are counted and skipped.
  */
 export const parseCast = (text: string): Cast => {
   const [first = '', ...lines] = text.split('\n')
@@ -36,7 +36,7 @@ export const parseCast = (text: string): Cast => {
     const kind = kinds[String(code)]
     if (typeof seconds !== 'number' || !(seconds >= 0) || typeof data !== 'string') skippedLines += 1
     else if (kind) {
-      // Time that goes back would stop the player for ever.
+      // Decreasing times would stop the player.
       atMs = Math.max(atMs, seconds * 1000)
       events.push({ atMs, kind, data })
     }
@@ -50,16 +50,13 @@ export const parseCast = (text: string): Cast => {
   }
 }
 
-/** `100x30`, as an event of another size has it; undefined when it is no size. */
+/** Parses `100x30`. */
 export const parseSize = (data: string): { cols: number; rows: number } | undefined => {
   const [, cols, rows] = /^(\d{1,4})x(\d{1,4})$/.exec(data) ?? []
   return cols === undefined ? undefined : { cols: cells(Number(cols), 80), rows: cells(Number(rows), 24) }
 }
 
-/**
- * The same events with no pause longer than `maxPauseMs` between two of them, so that nobody watches a terminal wait.
- * Infinity leaves them as they are.
- */
+/** Shortens pauses to `maxPauseMs`. Infinity keeps them. */
 export const withoutPauses = (events: readonly CastEvent[], maxPauseMs: number): CastEvent[] => {
   let before = 0
   let atMs = 0
@@ -77,7 +74,6 @@ const parsed = (line: string): unknown => {
   try {
     return JSON.parse(line)
   } catch {
-    // Counted by the caller.
     return undefined
   }
 }

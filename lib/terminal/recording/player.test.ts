@@ -45,7 +45,6 @@ it('plays to the end and stops there', async () => {
   player.speed = 16
   player.play()
   await expect.poll(() => states.at(-1)?.isPlaying === false && states.at(-1)?.atMs).toBe(player.durationMs)
-  // What was due last may still be on its way to the screen.
   await expect.poll(screen).toBe('one two\nthree')
 })
 

@@ -1,10 +1,9 @@
 import { type Cast, type CastEvent, parseSize, withoutPauses } from './asciicast.ts'
 
-/** What a player needs of the thing that draws; an xterm `Terminal` is one. */
+/** The part of xterm's `Terminal` that the player needs. */
 export interface PlayerScreen {
-  /** In order; `parsed` is called once this piece has been. */
   write(data: string, parsed: () => void): void
-  /** At once: it overtakes what is written and not yet parsed. */
+  /** Synchronous: overtakes pending writes. */
   resize(cols: number, rows: number): void
 }
 
@@ -12,24 +11,23 @@ export interface PlayerState {
   isPlaying: boolean
   atMs: number
   durationMs: number
-  /** Jumping to a place far away in a long recording takes a moment. */
+  /** Seeking in a long recording takes a moment. */
   isSeeking: boolean
 }
 
 const tickMs = 16
-/** Written in pieces of this size, so that the page stays alive while a long recording is drawn up to a place. */
+/** Chunk size that keeps the page responsive while seeking. */
 const pieceCharacters = 256 * 1024
 
-/** Modes, colours, scrollback and screen. */
 const fullReset = '\x1bc'
 
-/** Plays a recording onto a screen: at its own pace, faster, from any place. */
+/** Plays a recording at any speed and from any position. */
 export class RecordingPlayer {
   readonly #cast: Cast
   readonly #screen: PlayerScreen
   readonly #onState: (state: PlayerState) => void
   #events: CastEvent[]
-  /** The first event that is not on the screen. */
+  /** Index of the next event to show. */
   #next = 0
   #atMs = 0
   #speed = 1
@@ -52,7 +50,7 @@ export class RecordingPlayer {
     return this.#events.at(-1)?.atMs ?? 0
   }
 
-  /** From the beginning again, when it has ended. */
+  /** Restarts from the beginning at the end. */
   play(): void {
     if (this.#isPlaying) return
     if (this.#atMs >= this.durationMs) void this.seek(0)
@@ -67,19 +65,18 @@ export class RecordingPlayer {
     this.#tell()
   }
 
-  /** How many times as fast as it was. */
   set speed(speed: number) {
     this.#speed = speed
   }
 
-  /** Other pauses from here on; what is on the screen stays. */
+  /** Applies from here on; the screen stays. */
   set maxPauseMs(maxPauseMs: number) {
     this.#events = withoutPauses(this.#cast.events, maxPauseMs)
     this.#atMs = this.#events[this.#next - 1]?.atMs ?? 0
     this.#tell()
   }
 
-  /** Shows what the terminal showed at that time. Resolves when it is drawn, or what was asked for after it. */
+  /** Shows the state at that time. Resolves once it, or a later request, is drawn. */
   async seek(toMs: number): Promise<void> {
     this.#atMs = Math.max(0, Math.min(toMs, this.durationMs))
     if ((this.#events[this.#next - 1]?.atMs ?? 0) > this.#atMs) this.#startsOver = true
@@ -103,7 +100,7 @@ export class RecordingPlayer {
     this.#timer = setTimeout(this.#tick, tickMs)
   }
 
-  /** One at a time, however often it is asked for: it goes on until all that is due by then is on the screen. */
+  /** One run at a time; it continues until everything due is on screen. */
   #draw(): Promise<void> {
     this.#drawing ??= this.#drawDue().finally(() => {
       this.#drawing = undefined
@@ -135,7 +132,7 @@ export class RecordingPlayer {
     return next !== undefined && next.atMs <= this.#atMs
   }
 
-  /** What is due up to the next change of size. */
+  /** Output due before the next resize. */
   #dueText(): string {
     let text = ''
     while (this.#isDue() && text.length < pieceCharacters) {

@@ -3,23 +3,22 @@ import type { Core, Screen } from '../xterm/internals.ts'
 import { readOsc, reportedFolder } from '../xterm/osc.ts'
 import type { LinkOf, ScreenWriter } from './screen.ts'
 
-/** A title is shown beside those of other terminals: a longer one is cut. */
 const maxTitle = 200
 const maxLinks = 20_000
 const maxLinkCharacters = 4 * 1024 * 1024
-/** Longer than any address or palette that makes sense. */
+/** Longer than any sensible address or palette. */
 const maxPayload = 8 * 1024
 
 /**
- * What a terminal has been told beside its text, as far as xterm forgets it or keeps it only for a page: palette, folder,
- * blinking, links. With it, and with what xterm keeps, `restore` writes the state that `ScreenWriter` leaves out.
+ * Tracks terminal state that xterm forgets or keeps only in pages: palette, working directory, blinking, links.
+ * Together with xterm's own state it restores what `ScreenWriter` leaves out.
  */
 export class TerminalModes {
   readonly #core: Core
-  /** Entries of the palette by number; of the text, background and cursor by 256, 257 and 258. */
+  /** Palette entries by index; 256, 257 and 258 are the default text, background and cursor colors. */
   readonly #palette = new Map<number, string>()
   #folder = ''
-  /** Of the cursor, by ?12; undefined while nobody has asked for either. */
+  /** Cursor blinking (?12); undefined if never set. */
   #blinks: boolean | undefined
   readonly #links = new Map<number, { key: string; parameters: string; uri: string }>()
   readonly #linkIds = new Map<string, number>()
@@ -29,7 +28,7 @@ export class TerminalModes {
   constructor(core: Core) {
     this.#core = core
     const handler = core._inputHandler
-    // xterm's own would keep up to 10 MB of a text each, and do nothing without a page but with titles and links.
+    // xterm's own handlers would buffer up to 10 MB per payload.
     this.#take(0, (data) => {
       handler.setTitle(title(data))
       handler.setIconName(title(data))
@@ -44,7 +43,7 @@ export class TerminalModes {
       this.#take(110 + index, () => this.#palette.delete(256 + index))
     }
     this.#take(104, (data) => this.#resetPalette(data))
-    // A program asks for a setting (DECRQSS). The answer holds text, and text must not be typed into a shell.
+    // Setting queries (DECRQSS) have textual answers, which must not be typed into a shell.
     handler._parser.clearDcsHandler({ intermediates: '$', final: 'q' })
     for (const [final, isOn] of [
       ['h', true],
@@ -62,7 +61,7 @@ export class TerminalModes {
 
   linkOf: LinkOf = (id) => this.#links.get(id)
 
-  /** Writes what a reset leaves as it was, to a terminal that was just reset. */
+  /** Writes state that a reset doesn't touch, for a terminal that was just reset. */
   before(to: ScreenWriter): void {
     const { _inputHandler: handler } = this.#core
     to.add('\x1b[20l\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\')
@@ -73,7 +72,7 @@ export class TerminalModes {
       const colour = this.#palette.get(256 + index)
       if (colour !== undefined) to.add(`\x1b]${10 + index};${colour}\x1b\\`)
     }
-    // No reset empties the stacks of titles; they hold ten at most.
+    // A reset doesn't clear the title stacks, which hold at most ten entries.
     to.add('\x1b[23t'.repeat(10))
     for (const [stack, code, now] of [
       [handler._windowTitleStack, 2, handler._windowTitle],
@@ -85,7 +84,7 @@ export class TerminalModes {
     to.add(`\x1b]7;${this.#folder}\x1b\\`)
   }
 
-  /** Writes what each of the two screens has of its own: tab stops, saved cursor, scroll region. Moves the cursor. */
+  /** Writes the state of one screen: tab stops, saved cursor, scroll region. Moves the cursor. */
   ofScreen(
     { tabs, savedX, savedY, savedCurAttrData: savedPen, savedCharset, scrollTop, scrollBottom, ybase }: Screen,
     to: ScreenWriter,
@@ -125,13 +124,13 @@ export class TerminalModes {
       dec.origin && 6,
     ].filter((mode) => typeof mode === 'number')
     if (on.length > 0) to.add(`\x1b[?${on.join(';')}h`)
-    // ?2026 (a frame is being drawn) is left out: its end may never come, and a page would show nothing until then.
+    // Synchronized output (?2026) is omitted: its end may never come, and the page would stay blank.
     to.add(`\x1b[?25${coreService.isCursorHidden ? 'l' : 'h'}`)
     if (dec.cursorStyle) {
       const style = { block: 2, underline: 4, bar: 6 }[dec.cursorStyle]
       to.add(`\x1b[${dec.cursorBlink ? style - 1 : style} q`)
     }
-    // To restore a cursor is to restore its set of characters, which may be none of the four by now.
+    // Restoring a cursor restores its character set, which may no longer be one of the four.
     const hasSavedSet = charset !== sets[glevel] && charset === active.savedCharset
     if (!hasSavedSet) to.cursor(active, dec.origin)
     for (const [index, intermediate] of intermediates.entries())
@@ -147,11 +146,11 @@ export class TerminalModes {
     if (options.convertEol) to.add('\x1b[20h')
     to.pen(handler._curAttrData)
     if (handler._parser.precedingJoinState !== 0) to.again(active, dec.origin, modes.insertMode)
-    // NUL has no effect, but the character after it joins nothing.
+    // NUL has no effect and prevents the next character from joining.
     else to.add('\0')
   }
 
-  /** Handles what a program says with `code` alone, and forgets what is too long. */
+  /** Takes over an OSC code from xterm and drops payloads that are too long. */
   #take(code: number, handle: (data: string) => void): void {
     this.#core._inputHandler._parser.clearOscHandler(code)
     readOsc(this.#core, code, maxPayload, (data, isWhole) => {
@@ -173,7 +172,7 @@ export class TerminalModes {
     for (const index of indexes) if (index < 256) this.#palette.delete(index)
   }
 
-  /** One sequence may hold several colours: those after the first are for the special colours that follow. */
+  /** One sequence may hold several colors, for consecutive special entries. */
   #setSpecialColours(data: string, first: number): void {
     for (const [offset, colour] of data.split(';').entries())
       if (first + offset < 3 && isColour(colour)) this.#palette.set(256 + first + offset, colour)
@@ -183,10 +182,7 @@ export class TerminalModes {
     if (address === '' || reportedFolder(address) !== undefined) this.#folder = address
   }
 
-  /**
-   * In place of xterm's own, which keeps a marker for each line of each link and moves all of them with every line that
-   * scrolls: a folder listed with links in it would slow everything down.
-   */
+  /** Replaces xterm's link handling, which moves a marker per line of each link with every scrolled line. */
   #setLink(data: string): void {
     const { _curAttrData: pen } = this.#core._inputHandler
     const separator = data.indexOf(';')
@@ -215,7 +211,7 @@ export class TerminalModes {
     return id
   }
 
-  /** Forgets the links on no line; all of them where most still are on one, as each new one would cost a look. */
+  /** Drops links that are no longer on any line, or all of them if most are still visible. */
   #forgetLinks(): void {
     const used = new Set<number>()
     for (const { lines } of [this.#core.buffers.normal, this.#core.buffers.alt])
@@ -232,15 +228,14 @@ export class TerminalModes {
   }
 }
 
-/** The intermediate bytes of the sequences that choose G0 to G3. */
+/** Intermediate bytes of the sequences that designate G0 to G3. */
 const intermediates = ['(', ')', '*', '+']
 
 const mouseModes: Record<string, number> = { X10: 9, VT200: 1000, DRAG: 1002, ANY: 1003 }
 const mouseEncodings: Record<string, number> = { SGR: 1006, SGR_PIXELS: 1016 }
 
-/** Whether xterm's own reader of colours takes the text. */
 const isColour = (text: string): boolean =>
   /^(rgb:([\da-f]{1,4})\/[\da-f]{1,4}\/[\da-f]{1,4}|#([\da-f]{3}|[\da-f]{6}|[\da-f]{9}|[\da-f]{12}))$/i.test(text)
 
-/** The text as one line, without control characters and without marks that turn the direction of text beside it. */
+/** One line without control or bidirectional characters. */
 const title = (text: string): string => [...text.replace(/[\p{Cc}\p{Bidi_Control}]/gu, '')].slice(0, maxTitle).join('')

@@ -1,20 +1,20 @@
-/** No sensible sequence is as long. A longer one has no effect where it is restored. */
+/** Longer sequences are dropped on restore. */
 const maxBytes = 64 * 1024
 
 const esc = 0x1b
-/** States of xterm's parser: 0 between sequences, 1 to 6 in ESC and CSI, 7 in APC, 8 in OSC, the others in DCS. */
+/** xterm parser states: 0 is ground, 1 to 6 are ESC and CSI, 7 APC, 8 OSC, the rest DCS. */
 const ground = 0
 const lastOfCsi = 6
 const apc = 7
 const osc = 8
 
-/** The sequence that is not complete yet: a parser that begins anew has to be given it before what follows. */
+/** Bytes of the sequence in progress, which a new parser needs before further output. */
 export class OpenSequence {
   #bytes = Buffer.alloc(0)
   #isTooLong = false
   #state = ground
 
-  /** `bytes` are parsed, and it ended in this state. */
+  /** Records parsed bytes and the resulting parser state. */
   parsed(bytes: Uint8Array, state: number): void {
     const wasOpen = this.#state !== ground
     this.#state = state
@@ -30,7 +30,7 @@ export class OpenSequence {
   get bytes(): Uint8Array {
     if (this.#isTooLong && this.#state === osc) return Buffer.from('\x1b]x')
     if (this.#isTooLong && this.#state > osc) return Buffer.from('\x1bPx')
-    // Control characters inside of a sequence had their effect already.
+    // Control characters inside a sequence have already taken effect.
     if (this.#state <= lastOfCsi) return this.#bytes.filter((byte, at) => byte >= 0x20 || at === 0)
     return this.#state === apc ? Buffer.from('\x1b_') : this.#bytes
   }
@@ -47,7 +47,7 @@ export class OpenSequence {
   }
 }
 
-/** Where the last sequence begins, by ESC or by the one character that stands for ESC and the next (C1). */
+/** Start of the last sequence: ESC, or a C1 character. */
 const lastBegin = (bytes: Uint8Array): number => {
   const begin = bytes.lastIndexOf(esc)
   for (let at = bytes.length - 2; at > begin; at--)

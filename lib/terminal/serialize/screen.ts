@@ -1,6 +1,5 @@
 import type { Attributes, Core, Line, Screen } from '../xterm/internals.ts'
 
-/** How many characters before the cursor are written again at most. */
 const maxAgain = 16
 const wordsPerCell = 3
 const codeMask = 0x1fffff
@@ -22,8 +21,8 @@ const overline = 0x40000000
 export type LinkOf = (id: number) => { parameters: string; uri: string } | undefined
 
 /**
- * Writes a screen as what a terminal would have to be printed to show it: into one that was just reset, cell for cell,
- * with the lines that go on in the next one as such, so that they still flow together when the width changes.
+ * Writes the output that reproduces a screen cell for cell on a freshly reset terminal. Wrapped lines stay wrapped,
+ * so they reflow when the width changes.
  */
 export class ScreenWriter {
   readonly #core: Core
@@ -34,7 +33,7 @@ export class ScreenWriter {
   #bg = 0
   #ext = 0
   #link = 0
-  /** Whether the next character would join the one printed last, as xterm packs it; 0 after anything else. */
+  /** xterm's packed join state for the next character; 0 if it can't join the last one. */
   #joinState = 0
 
   constructor(core: Core, linkOf: LinkOf) {
@@ -58,7 +57,7 @@ export class ScreenWriter {
     this.#length += bytes.length
   }
 
-  /** Writes all lines from `from` on. The cursor of the terminal stands at the beginning of its first line. */
+  /** Writes all lines from `from` on. Expects the cursor at the start of the first line. */
   screen({ lines }: Screen, from: number): void {
     const { cols } = this.#core
     let isAtEdge = false
@@ -69,7 +68,7 @@ export class ScreenWriter {
       let hasStray = false
       let under = 0
       if (previous && !line.isWrapped) {
-        // A line that scrolls in takes the background of the pen.
+        // Lines that scroll in take the pen's background.
         if (this.#bg & colour) this.#pen(0, 0, 0, this.#link)
         this.add('\r\n')
       } else if (previous && (!isAtEdge || isBlank(line, 0))) {
@@ -84,7 +83,7 @@ export class ScreenWriter {
     }
   }
 
-  /** Brings the cursor to its cell, or to where it waits behind the last column for the next character. */
+  /** Moves the cursor to its cell, or to the pending-wrap position past the last column. */
   cursor(screen: Screen, hasOrigin: boolean): void {
     const { x, y, lines, ybase } = screen
     const { cols } = this.#core
@@ -102,18 +101,18 @@ export class ScreenWriter {
   }
 
   /**
-   * Writes the character before the cursor once more, so that one that joins it, or a repetition of it, finds it. The
-   * characters before it that look alike are written too: a program that waits for a prompt in the bytes finds it whole.
+   * Reprints the character before the cursor, so that combining or repeating works. Identical neighbors are
+   * included: programs that wait for a prompt in the byte stream find it whole.
    */
   again(screen: Screen, hasOrigin: boolean, hasInsert: boolean): void {
     const { x, y, lines, ybase } = screen
     const line = lines.get(ybase + y)
     const width = line && isWide(line, x - 2) ? 2 : 1
     const last = x - width
-    // Without wrapping, the cursor may stand on the second half of a wide character.
+    // Without wrapping, the cursor can be on the second half of a wide character.
     if (!line || last < 0 || contentAt(line, last) === 0 || widthAt(line, last) !== width) return
     let first = last
-    // A set of characters in force may not be the one they were printed by.
+    // The active character set may differ from the one used to print.
     if (!this.#core._charsetService.charset)
       while (first > 0 && last - first < maxAgain && looksAlike(line, first - 1, last)) first--
     this.#moveTo(screen, first, hasOrigin)
@@ -122,13 +121,13 @@ export class ScreenWriter {
   }
 
   pen({ fg, bg, extended }: Attributes): void {
-    // To restore the cursor takes the link from the pen.
+    // Restoring the cursor clears the pen's link.
     this.#pen(fg, bg, extended._ext, bg & extendedFlag ? extended.urlId : 0)
-    // The pen keeps the colour of underlines also while it draws none.
+    // The pen keeps its underline color while underlining is off.
     if (extended._ext & colourMode && !(fg & underline)) this.add(`\x1b[${colourCode(extended._ext & colour, 58)}m`)
   }
 
-  /** Saves the cursor with this pen. Of a link, and of a kind of underline, it keeps no more than that there is one. */
+  /** Saves the cursor with this pen. Links and underline styles are only kept as present or absent. */
   saveCursor({ fg, bg }: { fg: number; bg: number }): void {
     this.#pen(fg, bg & ~extendedFlag, 0, 0)
     const hasLink = (bg & extendedFlag) !== 0 && (fg & underline) === 0
@@ -139,7 +138,6 @@ export class ScreenWriter {
     this.#pen(0, 0, 0, 0)
   }
 
-  /** The pen may be any other than the one asked for last. */
   forgetPen(): void {
     this.add('\x1b[m')
     this.#fg = 0
@@ -152,8 +150,8 @@ export class ScreenWriter {
   }
 
   /**
-   * True when the cursor now waits behind the last column, or before it for a wide character that has no room there.
-   * `under` is the background that the line may have scrolled in with: that of the character that wraps into it.
+   * Returns true if the cursor is now in the pending-wrap position. `under` is the background that the line may have
+   * scrolled in with.
    */
   #line(line: Line, hasStray: boolean, under: number, leavesLast: boolean): boolean {
     const { _data: data } = line
@@ -194,12 +192,12 @@ export class ScreenWriter {
     return isAtEdge
   }
 
-  /** Prints a character. The first one of a cell did not join the cell before it, and must not do so now. */
+  /** Prints a character. The first character of a cell must not join the previous cell. */
   #print(code: number, isFirst: boolean): void {
     this.#reserve(5)
     let state = this.#joined(code)
     if (isFirst && state & 1) {
-      // NUL has no effect, but ends what could be joined.
+      // NUL has no effect and ends a possible join.
       this.#bytes[this.#length++] = 0
       this.#joinState = 0
       state = this.#joined(code)
@@ -210,12 +208,12 @@ export class ScreenWriter {
   }
 
   #joined(code: number): number {
-    // What xterm itself makes of nearly all text: narrow, joins nothing.
+    // Shortcut for nearly all text: narrow, joins nothing.
     if (code < 0x7f && this.#joinState >> 3 === 0) return plain
     return this.#core.unicodeService.charProperties(code, this.#joinState)
   }
 
-  /** Wraps a line that does not reach the edge (any more) into the next one, which begins with a space then. */
+  /** Wraps a line that doesn't reach the edge; the next one then starts with a space. */
   #forceWrap(previous: Line): void {
     const { cols } = this.#core
     this.add(`\x1b[${cols}G  \x1b[A\x1b[${cols}G`)
@@ -224,7 +222,7 @@ export class ScreenWriter {
   }
 
   #pen(foreground: number, background: number, ext: number, urlId: number): void {
-    // The bit of strikethrough makes some of them negative.
+    // The strikethrough bit makes some values negative.
     const fg = foreground >>> 0
     const bg = background >>> 0
     if (urlId !== this.#link) {
@@ -247,7 +245,7 @@ export class ScreenWriter {
   }
 }
 
-/** The properties of a narrow character that is no part of a cluster, as xterm packs them. */
+/** xterm's packed properties of a narrow character outside a cluster. */
 const plain = 1 << 1
 
 const contentAt = (line: Line, at: number): number => (line._data[at * wordsPerCell] ?? 0) & contentMask
@@ -268,7 +266,7 @@ const charactersAt = (line: Line, at: number): string => {
   return String.fromCodePoint(word & codeMask || 0x20)
 }
 
-/** Whether both are plain characters, which join nothing, printed by the same pen. */
+/** Both are plain characters printed with the same pen. */
 const looksAlike = (line: Line, a: number, b: number): boolean =>
   isAscii(line, a) &&
   isAscii(line, b) &&
@@ -281,23 +279,23 @@ const isAscii = (line: Line, at: number): boolean => {
   return content >= 0x20 && content < 0x7f
 }
 
-/** Whether the cell shows nothing but its background. */
+/** The cell shows nothing but its background. */
 const isBlank = (line: Line, at: number): boolean => contentAt(line, at) === 0 && !showsOnBlank(attributesAt(line, at))
 
-/** Whether a cell without a character shows something: a line, a link, colours turned round. */
+/** A cell without a character still shows underlines, links or inverse colors. */
 const showsOnBlank = ({ fg, bg, extended }: ReturnType<typeof attributesAt>): boolean =>
   (fg & (inverse | underline | strikethrough)) !== 0 || (bg & (overline | protectedFlag)) !== 0 || !!extended?.urlId
 
 const isWide = (line: Line, at: number): boolean => at >= 0 && widthAt(line, at) === 2 && widthAt(line, at + 1) === 0
 
-/** A wide character found no room in the last column: printed anew after this line, it leaves the same gap there. */
+/** A wide character that didn't fit the last column leaves the same gap when reprinted. */
 const wrapsWide = (line: Line, next: Line, cols: number): boolean => {
   if (!isWide(next, 0) || widthAt(line, cols - 1) !== 1 || !isBlank(line, cols - 1)) return false
   const wide = attributesAt(next, 0)
   return (attributesAt(line, cols - 1).bg & colour) === (wide.bg & colour) && !showsOnBlank(wide)
 }
 
-/** All renditions after a reset. To write only what changed would be longer, as most text goes back to plain. */
+/** Full SGR sequence after a reset. Writing only changes would be longer, since most text returns to plain. */
 const renditions = (fg: number, bg: number, ext: number): string => {
   let codes = '0'
   if (fg & 0x8000000) codes += ';1'
@@ -316,7 +314,7 @@ const renditions = (fg: number, bg: number, ext: number): string => {
   if (bg & overline) codes += ';53'
   if (fg & colourMode) codes += `;${colourCode(fg & colour, 38)}`
   if (bg & colourMode) codes += `;${colourCode(bg & colour, 48)}`
-  // After the reset, which xterm lets end the protection as well.
+  // Must follow the reset, which also ends protection in xterm.
   return `\x1b[${codes}m${bg & protectedFlag ? '\x1b[1"q' : ''}`
 }
 

@@ -25,7 +25,7 @@ const open = ({ cols = 20, rows = 6, scrollback = 50 } = {}) => {
 const filled = Array.from({ length: 6 }, (_, row) => `line ${row}`).join('\r\n')
 
 describe('a count without bounds', () => {
-  // Each of these would take hours, and the console with it.
+  // Unbounded, each of these would block the process for hours.
   it.each([...'STLMIZb'])('of CSI %s ends at once, and what follows is parsed', async (final) => {
     const { terminal, write, lines } = open()
     await write(`${filled}\x1b[3;5H\x1b[2147483647${final}\x1b[6;1H\x1b[2Kend`)

@@ -1,9 +1,8 @@
 /**
- * Gives a terminal whole characters from bytes that come in pieces. xterm's own decoder garbles some that are cut, “
- * and … among them: of a piece that ends in 0x80 it forgets this byte.
+ * Reassembles UTF-8 characters split across chunks. xterm's decoder garbles some, such as “ and …, because it drops
+ * a trailing 0x80.
  */
 export class WholeCharacters {
-  /** The beginning of a character whose end has not come. */
   rest: Uint8Array = new Uint8Array()
 
   take(bytes: Uint8Array): Uint8Array {
@@ -19,7 +18,7 @@ export class WholeCharacters {
   }
 }
 
-/** How many bytes at the end are the beginning of a character. */
+/** Number of trailing bytes that start an incomplete character. */
 export const incompleteTail = (bytes: Uint8Array): number => {
   for (let count = 1; count <= 3 && count <= bytes.length; count++) {
     const byte = bytes[bytes.length - count] ?? 0
@@ -29,12 +28,11 @@ export const incompleteTail = (bytes: Uint8Array): number => {
   return 0
 }
 
-/** Stands in a dimmed rule over the width of the screen, where the old shell ended. */
 const newShellRule = ' new shell '
 
 /**
- * Pushes what is on the screen up into the scrollback and draws a rule below it, leaving a screen as empty and its
- * modes as plain as a full reset would.
+ * Pushes the screen into the scrollback, draws a rule below it and resets all modes, like a full reset that keeps
+ * the text.
  */
 export const aboveNewShell = ({ cols, rows }: { cols: number; rows: number }): string => {
   const rule = newShellRule
@@ -44,12 +42,12 @@ export const aboveNewShell = ({ cols, rows }: { cols: number; rows: number }): s
   return `${resetModes}\r\n\x1b[0m\x1b[J\x1b[2m${rule}\x1b[0m${'\r\n'.repeat(rows)}\x1b[H`
 }
 
-/** What a soft reset leaves on: mouse reports, focus reports, bracketed paste, and the palette. */
+/** Modes that a soft reset leaves on: mouse and focus reports, bracketed paste, and the palette. */
 const plainModes =
   '\x1b[?9;1000;1002;1003;1004;1005;1006;1015;1016;2004;2026l\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\'
 
 /**
- * Leaves a terminal with its screen, and with no mode that a program has set. The cursor is saved first, so that leaving
- * the alternate screen moves it only when it was there.
+ * Resets all modes and keeps the screen. The cursor is saved first, so leaving the alternate screen only moves it if
+ * it was active.
  */
 export const resetModes = `\x1b7\x1b[?1049l\x1b[!p${plainModes}`

@@ -2,12 +2,12 @@ import headless from '@xterm/headless'
 import { boundXterm } from './bounds.ts'
 import { type Charset, type Core, internalsOf } from './internals.ts'
 
-/** A terminal without a screen, with the settings that pages give theirs: widths of characters, stack of titles. */
+/** Headless xterm with the settings of the pages' terminals. */
 export const openXterm = (size: { cols: number; rows: number; scrollback: number }): Core => {
   const terminal = new headless.Terminal({
     ...size,
     allowProposedApi: true,
-    // What a shell prints would otherwise get into the log, at the speed of a flood.
+    // Parser warnings would fill the log during a flood.
     logLevel: 'off',
     windowOptions: { pushTitle: true, popTitle: true },
   })
@@ -17,7 +17,7 @@ export const openXterm = (size: { cols: number; rows: number; scrollback: number
 
 let flags: Map<Charset, string> | undefined
 
-/** The letter by which a program chose a set of characters. xterm keeps only the set. */
+/** Returns the letter that selects a character set; xterm only stores the set. */
 export const charsetFlag = (charset: Charset): string => {
   if (!flags) {
     flags = new Map()

@@ -1,12 +1,11 @@
 import type { ILinkProvider } from '@xterm/xterm'
 
 /*
- * The parts of xterm that its interface does not show: an exact copy of a terminal's state needs them, and so do the
- * bounds that keep it from hanging. They are those of the one version that package.json names, alike in the build for
- * browsers and in the one without a screen. No other file reaches behind xterm's interface; all take it from here.
+ * Private parts of xterm that serializing and bounding need. They match the pinned version in package.json, for both
+ * the browser and headless builds. All access to xterm's internals goes through this file.
  */
 
-/** Of a cell, of the pen, or of a saved cursor: colours and flags as xterm packs them. */
+/** Packed colors and flags of a cell, the pen or a saved cursor. */
 export interface Attributes {
   fg: number
   bg: number
@@ -19,7 +18,7 @@ export interface ExtendedAttributes {
   clone(): ExtendedAttributes
 }
 
-/** Three numbers a cell: content, foreground, background. */
+/** Three numbers per cell: content, foreground, background. */
 export interface Line {
   _data: Uint32Array
   _combined: Record<number, string>
@@ -62,7 +61,6 @@ export interface Screen {
   getBlankLine(attributes: { fg: number; bg: number }): Line
 }
 
-/** How many cells a character has, and whether it joins the one before. */
 export interface CharacterProvider {
   readonly version: string
   wcwidth(code: number): 0 | 1 | 2
@@ -128,9 +126,9 @@ export interface Core {
     softReset(params: Params): void
     setTitle(text: string): void
     setIconName(text: string): void
-    /** Parses at once and to the end; `Terminal.write` would do so some time later. */
+    /** Parses synchronously, unlike `Terminal.write`. */
     parse(data: Uint8Array): void
-    /** The handler sees the counts themselves, no copy as by `Terminal.parser`. */
+    /** Receives the original parameters, not a copy as with `Terminal.parser`. */
     registerCsiHandler(
       id: { prefix?: string; intermediates?: string; final: string },
       handler: (params: Params) => boolean,
@@ -143,7 +141,7 @@ export interface Core {
   dispose(): void
 }
 
-/** Throws when this version of xterm lacks a part, and names it. */
+/** Throws and names the part if this version of xterm lacks one. */
 export const internalsOf = (terminal: object): Core => {
   const core = (terminal as { _core?: Core })._core
   const missing = Object.entries(partsOf(core)).flatMap(([name, part]) => (part === undefined ? name : []))
@@ -152,7 +150,7 @@ export const internalsOf = (terminal: object): Core => {
   return core
 }
 
-/** One part of each kind is checked, as the others of its kind come with it. */
+/** One representative of each kind is checked. */
 const partsOf = (core: Core | undefined): Record<string, unknown> => ({
   'buffers.normal.lines': core?.buffers?.normal?.lines?.maxLength,
   'buffers.alt.getBlankLine': core?.buffers?.alt?.getBlankLine,
@@ -173,6 +171,6 @@ const partsOf = (core: Core | undefined): Record<string, unknown> => ({
   '_inputHandler._parser.precedingJoinState': core?._inputHandler?._parser?.precedingJoinState,
 })
 
-/** What finds links in a terminal of a page; nothing does where xterm lacks that part. */
+/** Link providers of a page's terminal; empty if xterm lacks that part. */
 export const linkProvidersOf = (terminal: object): readonly ILinkProvider[] =>
   internalsOf(terminal)._linkProviderService?.linkProviders ?? []

@@ -4,8 +4,8 @@ const promptMark = 'A'.charCodeAt(0)
 const endMark = 'D'.charCodeAt(0)
 
 /**
- * Ends the modes that a full-screen program left on when it was killed: reports of the mouse would be typed at the prompt,
- * and the screen of the program would hide the scrollback. A shell that marks its prompts (OSC 133) says when it is back.
+ * Resets modes a killed full-screen program left on, once the shell marks its prompt (OSC 133). Otherwise mouse
+ * reports would be typed at the prompt and the alternate screen would hide the scrollback.
  */
 export const endModesAtPrompt = (core: Core): void => {
   let isFirst = true
@@ -13,7 +13,7 @@ export const endModesAtPrompt = (core: Core): void => {
     start() {
       isFirst = true
     },
-    // Before other readers of the mark see it whole: what it marks is on the normal screen.
+    // Runs before other readers of the mark, which refers to the normal screen.
     put(data, start) {
       const letter = isFirst ? data[start] : undefined
       isFirst = false
@@ -24,14 +24,14 @@ export const endModesAtPrompt = (core: Core): void => {
   })
 }
 
-/** No shell wants these while it waits for a command. */
+/** No shell needs these while it waits for a command. */
 const hasLeftovers = ({ buffers, coreMouseService, coreService }: Core): boolean =>
   buffers.active === buffers.alt ||
   coreMouseService.activeProtocol !== 'NONE' ||
   coreService.decPrivateModes.sendFocus ||
   coreService.isCursorHidden
 
-/** The line editor of a shell may want these, but sets them later than it marks the end of a command. */
+/** A line editor may set these, but only after the end mark of the command. */
 const hasOddities = ({ rows, buffers: { active }, coreService, _charsetService: { charset } }: Core): boolean => {
   const { applicationCursorKeys, applicationKeypad, origin, wraparound } = coreService.decPrivateModes
   const hasRegion = active.scrollTop !== 0 || active.scrollBottom !== rows - 1
@@ -63,7 +63,7 @@ const endModes = (core: Core): void => {
   handler.lineFeed()
 }
 
-/** What the shell printed last, such as "Killed", which would go with the screen of the program. */
+/** The last line the shell printed, such as "Killed", which leaving the alternate screen would lose. */
 const lastLine = ({ buffers: { alt } }: Core): string => {
   for (let y = alt.x > 0 ? alt.y : alt.y - 1; y >= 0; y--) {
     const text = alt.lines.get(alt.ybase + y)?.translateToString(true) ?? ''

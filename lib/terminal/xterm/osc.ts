@@ -2,11 +2,11 @@ import type { TerminalMark } from '#lib/protocol/terminals.ts'
 import type { Core } from './internals.ts'
 
 /*
- * What shells tell their terminal by OSC sequences. Pages and the console's mirrors read them alike: what a page has
- * heard itself must be what it is told after a reload.
+ * OSC sequences that shells send. Pages and the console's mirrors share this, so a page and its restored state
+ * agree.
  */
 
-/** Reads all that is said by this code, in pieces of any size, and keeps no more than the first `most` characters. */
+/** Reads all payloads of one OSC code, in chunks of any size, up to `most` characters. */
 export const readOsc = (
   core: Core,
   code: number,
@@ -34,7 +34,7 @@ export const readOsc = (
 const kinds: Record<string, TerminalMark['kind']> = { A: 'prompt', B: 'command', C: 'output', D: 'end' }
 
 /**
- * Of an OSC 133: which place of a command it marks, and of an end the exit status if it is told
+ * Parses OSC 133: the kind of mark, and the exit status of an end mark
  * (https://gitlab.freedesktop.org/Per_Bothner/specifications/blob/master/proposals/semantic-prompts.md).
  */
 export const commandMark = (data: string): { kind: TerminalMark['kind']; exitCode?: number } | undefined => {
@@ -44,7 +44,7 @@ export const commandMark = (data: string): { kind: TerminalMark['kind']; exitCod
   return kind && { kind, ...(status && { exitCode: Number(status) }) }
 }
 
-/** The folder of an OSC 7, `file://host/path`; undefined when it is none. */
+/** Folder of an OSC 7 `file://host/path`; undefined if it isn't one. */
 export const reportedFolder = (data: string): string | undefined => {
   const path = /^file:\/\/[^/]*(\/.*)$/s.exec(data)?.[1]
   if (path === undefined || path.length > 4096) return undefined
@@ -56,7 +56,7 @@ const decoded = (path: string): string => {
   try {
     return decodeURIComponent(path)
   } catch {
-    // A shell that does not encode a per cent sign.
+    // Some shells don't encode percent signs.
     return path
   }
 }
