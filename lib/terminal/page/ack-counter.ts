@@ -1,8 +1,8 @@
 const ackBytes = 64 * 1024
-/** A smaller portion is acknowledged after about a frame, so that the last bytes are acknowledged, too. */
+/** Acknowledges a partial batch after about one frame. */
 const quietMs = 16
 
-/** Tells the console how much of one connection's output has been parsed, in portions. */
+/** Acknowledges parsed output of one connection in batches. */
 export class AckCounter {
   readonly #send: (bytes: number) => void
   readonly #quietMs: number
@@ -19,11 +19,11 @@ export class AckCounter {
     if (this.#isStopped) return
     this.#waiting += bytes
     if (this.#waiting >= ackBytes) this.#flush()
-    // A timer, as hidden pages have no animation frames but go on reading.
+    // A timer, because hidden pages have no animation frames.
     else this.#timer ??= setTimeout(() => this.#flush(), this.#quietMs)
   }
 
-  /** Nothing is acknowledged from now on: what is parsed later came over a connection that is gone. */
+  /** Stops acknowledging; later output belongs to a lost connection. */
   stop() {
     this.#isStopped = true
     clearTimeout(this.#timer)

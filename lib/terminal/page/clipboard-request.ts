@@ -1,20 +1,20 @@
 import type { TerminalSettings } from './settings.ts'
 
-/** What a program in a devbox asks of the clipboard (OSC 52). */
+/** A program's clipboard request (OSC 52). */
 export type ClipboardRequest =
   | { kind: 'write'; text: string }
   | { kind: 'too_large'; sizeBytes: number }
-  /** To be told what the clipboard holds. No page ever answers. */
+  /** Reads are never answered. */
   | { kind: 'read' }
 
 export const maxClipboardBytes = 1024 * 1024
 
-/** Null for what asks for nothing a browser has: another selection, an empty text, no base64. */
+/** Null for anything a browser can't do: other selections, empty or invalid base64. */
 export const clipboardRequest = (data: string): ClipboardRequest | null => {
   const at = data.indexOf(';')
   if (at === -1 || !/^[cpqs0-7]*$/.test(data.slice(0, at))) return null
   const selections = data.slice(0, at)
-  // Only X11 has a primary selection beside the clipboard.
+  // Only X11 has a primary selection besides the clipboard.
   if (selections !== '' && !/[cs]/.test(selections)) return null
   const payload = data.slice(at + 1)
   if (payload === '?') return { kind: 'read' }
@@ -32,7 +32,7 @@ export const clipboardRequest = (data: string): ClipboardRequest | null => {
 export type ClipboardPolicy = TerminalSettings['clipboardWrites']
 
 const storageKey = 'devdeck:terminal-clipboard'
-/** Devboxes come and go; the ones answered last are kept. */
+/** Least recently used entries are dropped. */
 const maxKept = 200
 
 type Answers = [devboxId: string, policy: 'always' | 'never'][]
@@ -42,7 +42,6 @@ const readAnswers = (): Answers => {
     const stored: unknown = JSON.parse(localStorage.getItem(storageKey) ?? '[]')
     return Array.isArray(stored) ? stored.filter(isAnswer) : []
   } catch {
-    // Switched off, or not ours.
     return []
   }
 }
@@ -50,7 +49,7 @@ const readAnswers = (): Answers => {
 const isAnswer = (entry: unknown): entry is Answers[number] =>
   Array.isArray(entry) && typeof entry[0] === 'string' && (entry[1] === 'always' || entry[1] === 'never')
 
-/** What somebody once answered for all writes of one devbox. */
+/** Remembered answers per devbox. */
 export const clipboardAnswers = {
   get: (devboxId: string): ClipboardPolicy | undefined => readAnswers().find(([id]) => id === devboxId)?.[1],
   set: (devboxId: string, policy: 'always' | 'never'): void => {
@@ -64,11 +63,9 @@ export const clipboardAnswers = {
 const write = (answers: Answers) => {
   try {
     localStorage.setItem(storageKey, JSON.stringify(answers.slice(-maxKept)))
-  } catch {
-    // Full or switched off: it is asked again.
-  }
+  } catch {}
 }
 
-/** The answer for a devbox goes before the setting for all, but for a `never` there: that one is final. */
+/** The devbox's answer overrides the global setting, except for `never`. */
 export const clipboardPolicy = (setting: ClipboardPolicy, devboxId: string): ClipboardPolicy =>
   setting === 'never' ? 'never' : (clipboardAnswers.get(devboxId) ?? setting)

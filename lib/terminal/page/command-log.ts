@@ -3,21 +3,20 @@ import type { TerminalMark } from '#lib/protocol/terminals.ts'
 import { commandMark } from '../xterm/osc.ts'
 import { rowPiece } from './lines.ts'
 
-/** A place in the buffer that moves with its line. */
+/** A buffer position that moves with its line. */
 interface Place {
   marker: IMarker
   column: number
 }
 
-/** A command of a shell that marks them, from its prompt on. What has not come yet is undefined. */
+/** A command as marked by the shell. Parts that haven't arrived are undefined. */
 export interface Command {
   id: number
   prompt: Place
-  /** Where the typed command begins, behind the prompt. */
   input?: Place
   output?: Place
   end?: Place
-  /** Of an ended command; null when the shell did not tell. */
+  /** Exit code of an ended command; null if the shell didn't report one. */
   exitCode?: number | null
   startedAtMs?: number
   endedAtMs?: number
@@ -25,7 +24,6 @@ export interface Command {
 
 type CommandMark = Pick<TerminalMark, 'kind'> & { exitCode?: number | null }
 
-/** What the log needs of a terminal; that of a page is one, and a headless one as well. */
 export type MarkedTerminal = Pick<Terminal, 'registerMarker' | 'onLineFeed'> & {
   parser: Pick<Terminal['parser'], 'registerOscHandler'>
   buffer: Pick<Terminal['buffer'], 'active' | 'normal' | 'onBufferChange'>
@@ -33,10 +31,7 @@ export type MarkedTerminal = Pick<Terminal, 'registerMarker' | 'onLineFeed'> & {
 
 const maxCommands = 2_000
 
-/**
- * The commands in the scrollback, as the shell marks them by OSC 133; there are none of a shell that marks nothing. A
- * line that leaves the scrollback takes its command along.
- */
+/** Commands in the scrollback, from OSC 133 marks. A command disappears when its prompt scrolls out. */
 export class CommandLog {
   readonly #terminal: MarkedTerminal
   readonly #changed: () => void
@@ -57,19 +52,18 @@ export class CommandLog {
     ]
   }
 
-  /** Oldest first; those whose prompt has left the scrollback are gone. */
+  /** Oldest first. */
   get commands(): readonly Command[] {
     if (this.#commands.some(({ prompt }) => prompt.marker.isDisposed))
       this.#commands = this.#commands.filter(({ prompt }) => !prompt.marker.isDisposed)
     return this.#commands
   }
 
-  /** The newest one that has ended. */
   get lastEnded(): Command | undefined {
     return this.commands.findLast(({ output, end }) => output !== undefined && end !== undefined)
   }
 
-  /** The marks of a snapshot, once the terminal shows it; they take the place of all there were. */
+  /** Replaces all marks with those of a snapshot, once the terminal shows it. */
   restore(marks: readonly TerminalMark[]): void {
     this.#commands = []
     this.#unplaced = marks
@@ -77,18 +71,18 @@ export class CommandLog {
     this.#changed()
   }
 
-  /** The line in the buffer of the prompt before or after `line`, if there is one. */
+  /** Buffer line of the prompt before or after `line`. */
   promptLine(direction: 'before' | 'after', line: number): number | undefined {
     const lines = this.commands.map(({ prompt }) => prompt.marker.line)
     return direction === 'before' ? lines.findLast((each) => each < line) : lines.find((each) => each > line)
   }
 
-  /** What was typed, without the prompt. */
+  /** The typed text, without the prompt. */
   inputOf({ input, output, end }: Command): string {
     return input ? this.#text(input, output ?? end).trim() : ''
   }
 
-  /** What it printed: up to its end, or to here while it runs. */
+  /** Output so far, or up to the command's end. */
   outputOf({ output, end }: Command): string {
     return output ? this.#text(output, end).replace(/\s+$/, '') : ''
   }
@@ -109,7 +103,7 @@ export class CommandLog {
     const last = this.#commands.at(-1)
     switch (kind) {
       case 'prompt':
-        // The shell has printed its prompt again, as after Ctrl-C, Ctrl-L or another size of the window.
+        // The prompt was reprinted, for example after Ctrl-C, Ctrl-L or a resize.
         if (last && !last.output) this.#commands.pop()
         this.#commands.push({ id: this.#nextId++, prompt: place })
         if (this.#commands.length > maxCommands) this.#commands.shift()
@@ -130,7 +124,7 @@ export class CommandLog {
     }
   }
 
-  /** The lines of a snapshot count in the normal buffer, where no marker can be set while the other one is shown. */
+  /** Snapshot lines refer to the normal buffer, where markers can't be set while the alternate one is active. */
   #placeAll(): void {
     const { active } = this.#terminal.buffer
     if (this.#unplaced.length === 0 || active.type !== 'normal') return
@@ -143,7 +137,7 @@ export class CommandLog {
     this.#changed()
   }
 
-  /** The text between two places, lines that only wrapped joined again; to the end of the screen without the second. */
+  /** Text between two positions with wrapped lines joined; to the end of the screen if `to` is undefined. */
   #text(from: Place, to: Place | undefined): string {
     const { normal } = this.#terminal.buffer
     if (from.marker.isDisposed) return ''

@@ -3,27 +3,26 @@ import { type TerminalNotice, type TerminalRequest, terminalClose } from '#lib/p
 import { type Latency, TerminalPulse } from './pulse.ts'
 
 export type ConnectionState =
-  /** Somebody asked for it, and it has not failed yet. */
   | { phase: 'connecting' }
   | { phase: 'open' }
-  /** The next attempt starts at `retryAtMs`; null while one is under way, and while the browser is offline. */
+  /** `retryAtMs` is null during an attempt and while offline. */
   | { phase: 'lost'; sinceMs: number; wasOpen: boolean; retryAtMs: number | null; isOffline: boolean }
   | { phase: 'ended'; exitCode: number | null; reason: string }
-  /** Another page or program has it. */
+  /** Another page or program took over. */
   | { phase: 'taken'; reason: string }
-  /** Nothing is tried again by itself; `connect()` may be called once the cause is gone. */
+  /** No automatic retries; call `connect()` once the cause is resolved. */
   | { phase: 'refused'; code: 'signed_out' | 'not_found' | 'not_running' | 'link_ended' | 'too_many' }
 
 export interface ConnectionOptions {
-  /** Asked before each connection: the page has read on since the last one. */
+  /** Called before each connection, because the read position changes. */
   url(): string
   onNotice(notice: TerminalNotice): void
   onOutput(bytes: Uint8Array): void
   onState(state: ConnectionState): void
   onLatency(latency: Latency): void
-  /** Asked when a connection fails before it is open: why it was refused, no browser tells. */
+  /** Called when a connection fails before opening, since browsers don't report why. */
   isSignedOut(): Promise<boolean>
-  /** Nothing can be reached; `check` is called when that may have changed. */
+  /** While offline, nothing is attempted until `check` is called. */
   isOffline(): boolean
   isVisible(): boolean
   WebSocket?: typeof globalThis.WebSocket | undefined
@@ -39,7 +38,7 @@ const refusals: Record<number, Extract<ConnectionState, { phase: 'refused' }>['c
   [terminalClose.tooMany]: 'too_many',
 }
 
-/** Keeps a WebSocket to the console open for as long as there is something to talk to at its other end. */
+/** Keeps a WebSocket to the console open and reconnects with backoff. */
 export class TerminalConnection {
   readonly #options: ConnectionOptions
   readonly #pulse: TerminalPulse
@@ -58,7 +57,7 @@ export class TerminalConnection {
     })
   }
 
-  /** Connects now, whatever the state. */
+  /** Connects immediately, in any state. */
   connect() {
     this.close()
     const state = this.#state
@@ -66,7 +65,7 @@ export class TerminalConnection {
     this.#open(this.#options.url())
   }
 
-  /** To be called when the page is looked at again, or the network has come or gone: tries at once instead of later. */
+  /** Retries immediately; call when the page becomes visible or the network changes. */
   check() {
     const state = this.#state
     if (state.phase !== 'lost') {
@@ -76,7 +75,7 @@ export class TerminalConnection {
     } else if (state.isOffline || state.retryAtMs !== null) this.connect()
   }
 
-  /** False when there is no open socket. */
+  /** Returns false without an open socket. */
   send(bytes: Uint8Array<ArrayBuffer>): boolean {
     if (this.#socket?.readyState !== 1) return false
     this.#socket.send(bytes)
@@ -143,7 +142,7 @@ export class TerminalConnection {
         ? { sinceMs: before.sinceMs, wasOpen: before.wasOpen }
         : { sinceMs: Date.now(), wasOpen: before.phase === 'open' }
     if (this.#options.isOffline()) {
-      // `check` will be called once it no longer is.
+      // `check` is called once the browser is online.
       this.#attempt = 0
       return this.#enter({ phase: 'lost', ...since, retryAtMs: null, isOffline: true })
     }

@@ -37,7 +37,7 @@ describe('a match', () => {
     expect(await places('日本語 find', { text: 'find' })).toEqual([[0, 7, 4]])
     expect(await places('日本語', { text: '本' })).toEqual([[0, 2, 2]])
     expect(await places('é👩‍💻 find', { text: 'find' })).toEqual([[0, 6, 4]])
-    // The wide character finds no room at the end of the first row.
+    // The wide character doesn't fit at the end of the first row.
     expect(await places(`${'x'.repeat(19)}日end`, { text: '日e' })).toEqual([[1, 0, 3]])
     expect(await places(`${'x'.repeat(18)}a日end`, { text: 'a日' })).toEqual([[0, 18, 4]])
   })
@@ -76,7 +76,7 @@ describe('what is typed', () => {
     expect(findPattern({ ...plain, text: '(', regex: true })).toEqual({
       problem: 'Not a regular expression: unterminated group',
     })
-    // Only as a whole word it would close the group around it.
+    // As a whole word, it must not close the wrapping group.
     expect(findPattern({ ...plain, text: 'a)|(?:b', regex: true, wholeWord: true })).toHaveProperty('problem')
     expect(findPattern({ ...plain, regex: true })).toBeNull()
   })

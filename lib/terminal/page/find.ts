@@ -8,7 +8,7 @@ export interface FindQuery {
   regex: boolean
 }
 
-/** Where a match stands in a buffer: `cells` may run on into the rows below, as the line does. */
+/** Position of a match; `cells` may extend into following rows of a wrapped line. */
 export interface FindMatch {
   row: number
   column: number
@@ -17,13 +17,13 @@ export interface FindMatch {
 
 export interface FindResult {
   matches: readonly FindMatch[]
-  /** There are more than were looked for. */
+  /** The search stopped at its limit. */
   hasMore: boolean
 }
 
 export type FindPattern = { pattern: RegExp } | { problem: string } | null
 
-/** What to look for; null for nothing, and a sentence where somebody's expression is none (yet). */
+/** Compiles the search. Null for an empty query, an error message for an invalid expression. */
 export const findPattern = ({ text, matchCase, wholeWord, regex }: FindQuery): FindPattern => {
   if (text === '') return null
   const source = regex
@@ -31,7 +31,7 @@ export const findPattern = ({ text, matchCase, wholeWord, regex }: FindQuery): F
     : text.replace(/[\\^$.*+?()[\]{}|/-]/g, (character) => escapes[character] ?? `\\${character}`)
   const bounded = wholeWord ? `(?<![\\p{L}\\p{N}_])(?:${source})(?![\\p{L}\\p{N}_])` : source
   try {
-    // On its own first: wrapped, a bracket too many could close the wrapping.
+    // Validated on its own first: an extra parenthesis could close the wrapping group.
     new RegExp(source, 'u')
     return { pattern: new RegExp(bounded, matchCase ? 'gu' : 'giu') }
   } catch (error) {
@@ -40,10 +40,10 @@ export const findPattern = ({ text, matchCase, wholeWord, regex }: FindQuery): F
   }
 }
 
-/** The only escape of a hyphen that Unicode expressions take outside of a class. */
+/** The only escape for a hyphen that `u` expressions accept outside a class. */
 const escapes: Record<string, string> = { '-': '\\x2d' }
 
-/** The lines of a buffer. A line that was wrapped is one line. */
+/** Lines of a buffer with wrapped rows joined. */
 export const linesOf = (buffer: IBuffer): string[] => {
   const lines: string[] = []
   for (let row = 0; row < buffer.length; ) {
@@ -54,13 +54,13 @@ export const linesOf = (buffer: IBuffer): string[] => {
   return lines
 }
 
-/** All matches from top to bottom, at most `max`. A line that was wrapped is one line. */
+/** Up to `max` matches from top to bottom. Wrapped rows count as one line. */
 export const findMatches = (buffer: IBuffer, columns: number, pattern: RegExp, max: number): FindResult => {
   const matches: FindMatch[] = []
   for (let row = 0; row < buffer.length; ) {
     const line = joinedLine(buffer, row)
     for (const { 0: text, index } of line.text.matchAll(pattern)) {
-      // An expression may also match between two characters, where there is nothing to show.
+      // Skip empty matches.
       if (text === '') continue
       if (matches.length === max) return { matches, hasMore: true }
       const start = placeOf(buffer, line, index)
@@ -72,7 +72,7 @@ export const findMatches = (buffer: IBuffer, columns: number, pattern: RegExp, m
   return { matches, hasMore: false }
 }
 
-/** The first match at or below a row, else the last one above; where a search begins that has no place of its own yet. */
+/** The first match at or below a row, otherwise the last one above. */
 export const matchFrom = (matches: readonly FindMatch[], row: number): number => {
   const at = matches.findIndex((match) => match.row >= row)
   return at === -1 ? matches.length - 1 : at

@@ -3,7 +3,6 @@ export interface Modifiers {
   alt: boolean
 }
 
-/** Final byte of the sequence of a cursor key, and whether the terminal's application mode changes it. */
 const cursorKeys: Record<string, string> = {
   ArrowUp: 'A',
   ArrowDown: 'B',
@@ -16,11 +15,11 @@ const numberedKeys: Record<string, number> = { Insert: 2, Delete: 3, PageUp: 5, 
 const plainKeys: Record<string, string> = { Escape: '\x1b', Tab: '\t', Enter: '\r', Backspace: '\x7f' }
 
 /**
- * What a key sends to a program in a terminal, as xterm does (https://invisible-island.net/xterm/ctlseqs/ctlseqs.html,
- * "PC-Style Function Keys"). `isApplication`: the program has asked for application cursor keys.
+ * Bytes a key sends, as in xterm (https://invisible-island.net/xterm/ctlseqs/ctlseqs.html, "PC-Style Function
+ * Keys"). `isApplication`: application cursor keys are on.
  */
 export const keyBytes = (key: string, { ctrl, alt }: Modifiers, isApplication: boolean): string => {
-  // 1 plus 2 for Alt plus 4 for Ctrl.
+  // 1, plus 2 for Alt, plus 4 for Ctrl.
   const modifier = 1 + (alt ? 2 : 0) + (ctrl ? 4 : 0)
   const cursor = cursorKeys[key]
   if (cursor) return modifier === 1 ? `\x1b${isApplication ? 'O' : '['}${cursor}` : `\x1b[1;${modifier}${cursor}`
@@ -30,7 +29,7 @@ export const keyBytes = (key: string, { ctrl, alt }: Modifiers, isApplication: b
   return alt ? `\x1b${plain}` : plain
 }
 
-/** Ctrl with a character, where there is such a control character; else the character itself. */
+/** The control character of a key, or the key itself if there is none. */
 const controlCharacter = (key: string): string => {
   if (key === ' ') return '\0'
   if (key === '?') return '\x7f'

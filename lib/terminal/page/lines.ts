@@ -1,15 +1,15 @@
 import type { IBuffer, IBufferLine } from '@xterm/xterm'
 
-/** A line of output in one piece, whatever rows of a terminal it was wrapped into. */
+/** A line of output joined from its wrapped rows. */
 export interface JoinedLine {
   text: string
-  /** Its first row in the buffer. */
+  /** First row in the buffer. */
   row: number
-  /** Where in the text each of its rows begins. */
+  /** Index in the text where each row starts. */
   starts: readonly number[]
 }
 
-/** The line that begins in a row, as far as `maxRows`. */
+/** The line that starts at a row, limited to `maxRows`. */
 export const joinedLine = (buffer: IBuffer, row: number, maxRows = Number.POSITIVE_INFINITY): JoinedLine => {
   const starts: number[] = []
   let text = ''
@@ -21,7 +21,7 @@ export const joinedLine = (buffer: IBuffer, row: number, maxRows = Number.POSITI
   }
 }
 
-/** A row's part of its line, from one column to another; where the line ends, without blanks behind it. */
+/** Part of a row between two columns, without trailing blanks at the end of a line. */
 export const rowPiece = (
   buffer: IBuffer,
   row: number,
@@ -36,20 +36,20 @@ export const rowPiece = (
   return { text: isShort ? text.slice(0, -1) : text, goesOn }
 }
 
-/** The line that a row is part of, as far as `maxRows` above and below it. */
+/** The line that contains a row, limited to `maxRows` in both directions. */
 export const lineAround = (buffer: IBuffer, row: number, maxRows: number): JoinedLine => {
   let first = row
   while (row - first < maxRows && buffer.getLine(first)?.isWrapped && first > 0) first -= 1
   return joinedLine(buffer, first, row - first + 1 + maxRows)
 }
 
-/** A character of two cells that found only one left at the end of a row stands in the next, and leaves the cell empty. */
+/** A wide character that doesn't fit leaves the last cell empty and moves to the next row. */
 const leavesLastCell = (line: IBufferLine, next: IBufferLine) => {
   const last = line.getCell(line.length - 1)
   return last?.getChars() === '' && last.getWidth() === 1 && next.getCell(0)?.getWidth() === 2
 }
 
-/** The cell in which the character at `index` of a line begins. */
+/** Cell of the character at `index`. */
 export const placeOf = (
   buffer: IBuffer,
   { text, row, starts }: JoinedLine,
@@ -62,7 +62,7 @@ export const placeOf = (
   return { row: row + below, column: isPlain ? before.length : cellsOf(buffer, row + below, before) }
 }
 
-/** How many cells the first characters of a row take: some take two, and some cells hold several characters. */
+/** Number of cells taken by the first characters of a row. */
 const cellsOf = (buffer: IBuffer, row: number, before: string): number => {
   const line = buffer.getLine(row)
   let column = 0
@@ -77,11 +77,11 @@ const cellsOf = (buffer: IBuffer, row: number, before: string): number => {
 export interface TerminalText {
   text: string
   lines: number
-  /** Counted from 0: the line the cursor is in. */
+  /** Zero-based. */
   cursorLine: number
 }
 
-/** All a terminal still holds, scrollback and screen, as plain text: lines that only wrapped are one, ends are bare. */
+/** Scrollback and screen as plain text, with wrapped lines joined and trailing blanks removed. */
 export const terminalText = (buffer: IBuffer): TerminalText => {
   const lines: string[] = []
   let cursorLine = 0

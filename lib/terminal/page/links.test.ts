@@ -55,7 +55,7 @@ describe('what leads to the devbox itself', () => {
     ['https://127.1.2.3', 443, '/'],
     ['listening on localhost:8080', 8080, '/'],
     ['0.0.0.0:80.', 80, '/'],
-    // A browser would take these for 127.0.0.1, and so for the machine of who clicks.
+    // Browsers resolve these to 127.0.0.1 on the user's machine.
     ['http://0x7f.1:99/', 99, '/'],
     ['http://2130706433:98/', 98, '/'],
   ])('is a port: %s', (text, port, path) => {

@@ -1,4 +1,3 @@
-/** A part of a line of output that leads somewhere. */
 export interface FoundLink {
   start: number
   end: number
@@ -7,13 +6,13 @@ export interface FoundLink {
 
 export type LinkTarget =
   | { kind: 'web'; url: URL }
-  /** An address that means the devbox itself. */
+  /** An address of the devbox itself. */
   | { kind: 'port'; port: number; path: string; url: URL }
   | { kind: 'file'; path: string }
 
 const maxUrlLength = 2048
 
-/** Addresses and files in a line of output, in order and apart from each other. */
+/** URLs and file paths in a line of output, in order and without overlaps. */
 export const findLinks = (text: string): FoundLink[] => {
   const links = findAddresses(text)
   for (const file of findFiles(text))
@@ -21,7 +20,7 @@ export const findLinks = (text: string): FoundLink[] => {
   return links.sort((a, b) => a.start - b.start)
 }
 
-// White space, quotes, brackets that hold addresses, lines of tables, and the full stops of languages without spaces.
+// Ends at whitespace, quotes, enclosing brackets, table borders and CJK full stops.
 const address =
   /(?:https?:\/\/|(?<![\p{L}\p{N}._/@:-])(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\]):(?=\d))[^\p{White_Space}\p{Cc}\p{Cf}"'`<>\\^{|}\u2500-\u259f\u3001\u3002\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f\u300a-\u3011]+/giu
 
@@ -32,7 +31,7 @@ const findAddresses = (text: string): FoundLink[] =>
     return target ? [{ start: index, end: index + shown.length, target }] : []
   })
 
-/** An address in a sentence, without what belongs to the sentence: its full stop, and a bracket it did not open. */
+/** Strips trailing punctuation and unbalanced brackets. */
 const withoutTail = (match: string): string => {
   const count = (character: string) => match.split(character).length - 1
   const unopened: Record<string, number> = { ')': count(')') - count('('), ']': count(']') - count('[') }
@@ -46,7 +45,7 @@ const withoutTail = (match: string): string => {
   return match.slice(0, end)
 }
 
-/** What an address leads to; null for what is none, and for every scheme but http and https. */
+/** Null unless it is a valid http or https URL. */
 export const linkTarget = (text: string): LinkTarget | null => {
   if (text.length > maxUrlLength) return null
   const url = URL.parse(text)
@@ -56,26 +55,23 @@ export const linkTarget = (text: string): LinkTarget | null => {
   return { kind: 'port', port, path: url.pathname + url.search + url.hash, url }
 }
 
-// From / or ~/ or ./ or ../ on, or with a folder before and an ending after; then perhaps a line and a column.
+// Absolute, home-relative and dot-relative paths, or a folder plus an extension; optionally with line and column.
 const file =
   /(?<![\p{L}\p{N}_/.~:@%+=-])(?:(?:~|\.{1,2})?\/[\p{L}\p{N}_.@%+=~,-]+(?:\/[\p{L}\p{N}_.@%+=~,-]+)*|[\p{L}\p{N}_.@%+=-]+(?:\/[\p{L}\p{N}_.@%+=-]+)*\/[\p{L}\p{N}_@%+=-][\p{L}\p{N}_.@%+=-]*\.[\p{L}\p{N}]{1,12})(?=$|[^\p{L}\p{N}_/])/gu
 
 const findFiles = (text: string): FoundLink[] =>
   [...text.matchAll(file)].flatMap(({ 0: match, index }) => {
     const path = match.replace(/[.,~=-]+$/, '')
-    // A rate, a date, a division.
+    // Rates, dates and divisions aren't files.
     if (!/[\p{L}_]/u.test(path) || path.length > 1024) return []
     return [{ start: index, end: index + path.length, target: { kind: 'file', path } }]
   })
 
-/** The path as the devbox is asked for it: relative ones begin where its shell stands. */
+/** Resolves relative paths against the shell's folder. */
 export const fileInDevbox = (path: string, cwd: string | undefined): string =>
   cwd === undefined || /^[~/]/.test(path) ? path : `${cwd.replace(/\/$/, '')}/${path}`
 
-/**
- * The address a link's text seems to name, when its target is another one; null when the text names none, as "docs"
- * does, or is true.
- */
+/** The address the link text shows, if it differs from the target; null if it shows none or matches. */
 export const otherAddress = (text: string, target: URL): string | null => {
   const label = text.trim().replace(/[\p{Cf}\p{Cc}]/gu, '')
   const named =
@@ -95,12 +91,12 @@ export const otherAddress = (text: string, target: URL): string | null => {
   return (target.pathname + target.search).startsWith(path) ? null : shown
 }
 
-/** Endings that a name without anything else around it is more likely to have as a host than as a file. */
+/** Extensions more likely to end a hostname than a file. */
 const commonEnding = /\.(?:com|org|net|io|dev|ai|app|gov|edu|co|us|uk|de|fr|eu|info|biz|cloud|tech|xyz|site|online)$/i
 
 const isMachine = /^(?:localhost|[\d.]+|\[.*)$/i
 
-/** The address in the parts a reader has to tell apart: what comes before its host, the host, and the rest. */
+/** Splits a URL so that the host can be emphasized. */
 export const addressParts = (url: URL): { before: string; host: string; after: string } => {
   const login = url.username || url.password ? `${url.username}${url.password ? ':…' : ''}@` : ''
   return {

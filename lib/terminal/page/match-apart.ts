@@ -1,11 +1,11 @@
-/** From when on an expression is given up: one of a person's that works takes a few milliseconds. */
+/** A useful expression takes a few milliseconds. */
 const givenUpMs = 2_000
 
 export const tooSlow = 'The expression takes too long: look for less at once'
 
 /**
- * Which of the texts an expression matches, by their places; null when that takes too long, as where a repetition
- * repeats another. It is tried in a thread of its own, since a page that tries such a one never answers again.
+ * Indexes of the texts an expression matches, or null on timeout. Runs in a worker, because catastrophic
+ * backtracking would freeze the page.
  */
 export const matchApart = (pattern: RegExp, texts: readonly string[], signal: AbortSignal): Promise<number[] | null> =>
   new Promise((resolve, reject) => {
@@ -21,7 +21,7 @@ export const matchApart = (pattern: RegExp, texts: readonly string[], signal: Ab
     })
     worker.onmessage = ({ data }: MessageEvent<'ready' | number[]>) => {
       if (data === 'ready') {
-        // Not before: how long a thread takes to begin says nothing of the expression.
+        // Starts once the worker runs, so that its startup doesn't count.
         timer = setTimeout(() => {
           end()
           resolve(null)

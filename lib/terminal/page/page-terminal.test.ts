@@ -7,7 +7,6 @@ import { noUnsentInput } from './unsent-input.ts'
 
 let service: TestService
 let gateway: TestConsole
-/** Between console and service. */
 let upstream: TestNetwork
 let upstreamUrl: string
 let cookie: string
@@ -43,7 +42,7 @@ const open = async (options: Options): Promise<TestPageTerminal> => {
   await page.open()
   return page
 }
-/** Makes a shell print nothing but what its commands do. */
+/** Turns off prompt and echo. */
 const plain = async (page: TestPageTerminal): Promise<TestPageTerminal> => {
   page.type('exec bash --norc --noprofile --noediting\r')
   await page.shows(/^bash-\S+\$/m)
@@ -51,7 +50,7 @@ const plain = async (page: TestPageTerminal): Promise<TestPageTerminal> => {
   await page.shows(/^ready/m)
   return page
 }
-/** The page goes, and the same one comes back with nothing but its name. */
+/** Closes the page and reopens it with nothing but its name. */
 const reload = async (page: TestPageTerminal, options: Options): Promise<TestPageTerminal> => {
   page.close()
   return await open({ ...options, client: page.client })
@@ -139,7 +138,7 @@ describe('a terminal session', () => {
     expect(page.text).toContain('last words')
     page.type('not for anybody')
     expect(page.state.unsent.text).toBe('')
-    // An Enter right after it may have been meant for the old shell.
+    // Enter right after the end may have been meant for the old shell.
     const endedAtMs = Date.now()
     const clock = vi.spyOn(Date, 'now').mockReturnValue(endedAtMs - 60_000)
     page.type('\r')
@@ -188,7 +187,7 @@ describe('coming back', () => {
     const bursts = 101
     const text = Array.from({ length: bursts * 400 }, (_, line) => `line ${line} of the stream\n`).join('')
     page.type('i=0; while read -r; do for ((n = 0; n < 400; n++)); do echo "line $((i++)) of the stream"; done; done\r')
-    // Each connection starts a burst and is lost in the middle of it.
+    // Each connection starts a burst and is lost halfway through.
     let connections = 1
     page.type('\r')
     page.screen.onWriteParsed(() => {
@@ -213,7 +212,6 @@ describe('coming back', () => {
     const cookieBefore = cookie
     await gateway.close()
     await page.is('lost')
-    // The page asks this console whether it is signed out as soon as it is the current one.
     const restarted = await startConsole({ url: upstreamUrl })
     cookie = await restarted.signIn(service.key)
     gateway = restarted
@@ -231,7 +229,7 @@ describe('coming back', () => {
     page.screen.scrollLines(-100)
     const before = page.window
     expect(before).not.toContain('1300')
-    // Elsewhere more is printed while this page is away, and it comes back with nothing it could go on from.
+    // The page comes back with nothing it could continue from.
     page.network.break()
     await page.is('lost')
     const other = await open({ name: 'reading', client: page.client })
@@ -312,7 +310,6 @@ describe('a screen slower than its shell', () => {
     isStuck = true
     page.type('yes "a line of a flood, one of very many" | head -n 100000; echo the e""nd\r')
     await other.shows(/^the end/m)
-    // It had not acknowledged more than this when the console held the rest back.
     expect(page.received.output).toBeLessThan(600_000)
     isStuck = false
     for (const parse of waiting) parse()
@@ -325,7 +322,7 @@ describe('a screen slower than its shell', () => {
     const page = await open({ name: 'acks' })
     await page.shows(/\$$/)
     const { snapshots } = page.received
-    // Each part is less than a page may have unread, all of them more, and less than scrolls by whole.
+    // Each part fits the window; all of them together exceed both window and scrollback.
     for (let part = 1; part <= 6; part++) {
       page.type(`seq -w 20000; echo the e""nd of ${part}\r`)
       await page.shows(new RegExp(`^the end of ${part}`, 'm'))
@@ -348,7 +345,6 @@ describe('input while nothing can be sent', () => {
     expect(page.state.unsent.text).not.toBe('')
     page.network.mend()
     await page.is('open')
-    // What is typed now belongs behind it.
     page.type('echo then\r')
     page.session.sendUnsent()
     expect(page.state.unsent.text).toBe('')
@@ -389,7 +385,7 @@ describe('input while nothing can be sent', () => {
       const other = between === 'page and console' ? await open({ name: `arrived-${between.length}` }) : undefined
       line.mute()
       page.type('echo o""nce; echo >>ran-$$\r')
-      // The service has it: another page sees it, or the devbox does.
+      // The service received it: another page or the devbox shows it.
       if (other) await other.shows(/^once/m)
       else
         await vi.waitFor(

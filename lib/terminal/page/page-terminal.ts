@@ -13,33 +13,32 @@ import type { Latency } from './pulse.ts'
 import { TypedInput } from './typed-input.ts'
 import { noUnsentInput, type UnsentInput } from './unsent-input.ts'
 
-/** What there is to say about a terminal; a new object after each change. */
+/** Immutable state of a terminal, for rendering. */
 export interface TerminalState {
   connection: ConnectionState
   role: 'writer' | 'watcher'
-  /** This page's own id among `viewers`. */
+  /** This page's id among `viewers`. */
   you: string | null
   writer: TerminalViewer | null
   viewers: readonly TerminalViewer[]
-  /** Who took the keyboard from this page, until it has it again. */
+  /** Who took over from this page, until it writes again. */
   takenBy: TerminalViewer | null
-  /** Set while the console has lost the service: nothing typed arrives. */
+  /** Set while the console has lost the service: input doesn't arrive. */
   upstreamLost: { sinceMs: number; message: string | null } | null
   latency: Latency | null
   unsent: UnsentInput
-  /** Counts the keys a watcher has pressed in vain. */
+  /** Number of keys pressed while watching. */
   refusedKeys: number
   recording: { id: string; sinceMs: number | null } | null
   follow: { path: string; expiresAtMs: number | null } | null
-  /** What the console said last of something that went wrong; forgotten when it has connected anew. */
+  /** Last problem the console reported on this connection. */
   problem: string | null
 }
 
 interface Options extends Pick<ConnectionOptions, 'isSignedOut' | 'isOffline' | 'isVisible' | 'WebSocket'> {
-  /** `ws:` or `wss:` address of the terminal, without a query. */
   url(): string
   screen: TerminalScreen
-  /** The page's own name, by which the console gives it its place again when it comes back. */
+  /** Stable name that restores this page's role after a reload. */
   page: string
   role?: 'watch' | undefined
 }
@@ -50,13 +49,13 @@ interface Size {
 }
 
 const resizeQuietMs = 100
-/** An Enter right after the end was still meant for the shell that ended. */
+/** Enter this soon after the end was meant for the old shell. */
 const afterEndMs = 500
 const xtermScrollback = 1000
 
 /**
- * One terminal of a devbox: moves bytes between the console and a screen, keeps the screen what it is at the console
- * through lost connections, and knows who may type. The screen is written to by nobody else.
+ * A page's side of one terminal: carries bytes between console and screen, keeps the screen in sync across
+ * reconnects, and knows whether this page may type. Nothing else writes to the screen.
  */
 export class PageTerminal {
   readonly #options: Options
@@ -79,18 +78,17 @@ export class PageTerminal {
     follow: null,
     problem: null,
   }
-  /** How much of which shell's output the screen shows; undefined before the first shell and after the last has ended. */
+  /** How much of which shell's output is on screen; undefined without a shell. */
   #place: { epoch: string; offset: number } | undefined
-  /** Set when the next binary frame is a snapshot. */
+  /** Set while the next binary frame is a snapshot. */
   #snapshot: Snapshot | undefined
-  /** The next snapshot goes below what is on the screen. */
+  /** The next snapshot goes below the current screen. */
   #keepsOldShell = false
   #hasShownShell = false
   #folder: string | undefined
   #endedAtMs = 0
-  /** The size that fits into the pane; the screen has it unless this page watches. */
+  /** Size that fits the pane. The screen uses it unless this page only watches. */
   #available: Size
-  /** The size the shell has, as far as this page knows. */
   #shellSize: Size | undefined
   #resizeTimer: ReturnType<typeof setTimeout> | undefined
 
@@ -121,39 +119,39 @@ export class PageTerminal {
     return this.#state
   }
 
-  /** Calls `listener` after each change of `state`, until the answer is called. */
+  /** Returns the unsubscribe function. */
   subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
   }
 
   /**
-   * Calls `listener` when a snapshot has replaced the screen, with the marks in it, their lines counted from the first
-   * line of the screen's buffer; what was marked before is gone. Nothing printed later has been parsed then.
+   * Called when a snapshot replaced the screen, with its marks (lines count from the start of the buffer), before
+   * later output is parsed.
    */
   onMarks = (listener: (marks: readonly TerminalMark[]) => void): (() => void) => this.#painter.onMarks(listener)
 
-  /** Connects now, whatever the state; also the way to start a new shell after the last one ended. */
+  /** Connects in any state; also starts a new shell after the last one ended. */
   connect = () => this.#connection.connect()
 
-  /** The page is looked at again, or the network has come or gone. */
+  /** Call when the page becomes visible or the network changes. */
   check = () => this.#connection.check()
 
-  /** Where the shell stands, if it tells. */
+  /** The shell's folder, if it reports one. */
   get folder(): string | undefined {
     return this.#folder
   }
 
-  /** What the writer types now goes to the shell. */
+  /** Input from this page reaches the shell. */
   get isLive(): boolean {
     const { connection, upstreamLost } = this.#state
     return connection.phase === 'open' && upstreamLost === null
   }
 
-  /** Keystrokes, pastes and reports of mouse and focus, as xterm's `onData` gives them. */
+  /** Keystrokes, pastes and reports from xterm's `onData`. */
   sendText = (text: string) => {
     if (reportPattern.test(text)) {
-      // A restored screen that reports the focus reports it again; the program was told when it changed.
+      // A restored screen reports focus again, which the program already knows.
       if (this.#mayType && !this.#painter.isRestoring) this.#input.report(new TextEncoder().encode(text))
       return
     }
@@ -175,32 +173,31 @@ export class PageTerminal {
     }
   }
 
-  /** Mouse reports in the old encoding, as xterm's `onBinary` gives them: one byte per character. */
+  /** Legacy mouse reports from xterm's `onBinary`, one byte per character. */
   sendBinary = (text: string) => {
     if (this.#mayType) this.#input.report(Uint8Array.from(text, (character) => character.charCodeAt(0) & 255))
   }
 
-  /** Sends the unsent text, if this page may type now. */
   sendUnsent = () => {
     if (this.#mayType) this.#input.sendUnsent()
   }
 
   discardUnsent = () => this.#input.discardUnsent()
 
-  /** So many cells fit into the pane now. A writer's screen takes that size at once; a watcher's keeps the writer's. */
+  /** Sets the size that fits the pane. Writers resize at once, watchers keep the writer's size. */
   fit = (available: Size) => {
     this.#available = clampedSize(available)
     if (this.#state.role === 'watcher') return
     this.#options.screen.resize(this.#available.cols, this.#available.rows)
-    // The first change is sent at once, then at most one each tenth of a second.
+    // The first change is sent at once, later ones at most every 100 ms.
     if (!this.#resizeTimer) this.#sendSize()
   }
 
-  /** Asks the console for something; false when there is no connection to ask over. */
+  /** Returns false without a connection. */
   request = (request: TerminalRequest): boolean =>
     this.#state.connection.phase === 'open' && this.#connection.request(request)
 
-  /** Leaves; the shell goes on without this page. */
+  /** Disconnects; the shell keeps running. */
   dispose = () => {
     clearTimeout(this.#resizeTimer)
     this.#painter.stop()
@@ -312,7 +309,7 @@ export class PageTerminal {
     if (connection.phase !== 'open' && connection.phase !== 'connecting') this.#input.closed(connection.phase)
   }
 
-  /** A writer's screen gets the size that fits, a watcher's that of the shell: after the output that came before. */
+  /** Applies the size after earlier output is parsed. */
   #takeSize() {
     const size = this.#shellSize
     this.#painter.afterwards(() => {
@@ -341,34 +338,31 @@ export class PageTerminal {
   }
 }
 
-/**
- * Keeps a terminal from answering what programs ask it. The console's own terminal answers, whether a page looks or
- * not; a page that did so too would answer twice, and each further page once more.
- */
+/** Stops xterm from answering queries. The console's mirror answers them, so pages would answer twice. */
 const silenceAnswers = ({ parser }: Pick<TerminalScreen, 'parser'>): void => {
   for (const question of [
-    // What are you? (DA1 to DA3, XTVERSION)
+    // Device attributes (DA1 to DA3, XTVERSION)
     { final: 'c' },
     { prefix: '>', final: 'c' },
     { prefix: '=', final: 'c' },
     { prefix: '>', final: 'q' },
-    // How are you, and where is the cursor? (DSR)
+    // Device status and cursor position (DSR)
     { final: 'n' },
     { prefix: '?', final: 'n' },
-    // Which modes and settings are on? (DECRQM, DECREQTPARM)
+    // Modes and settings (DECRQM, DECREQTPARM)
     { intermediates: '$', final: 'p' },
     { prefix: '?', intermediates: '$', final: 'p' },
     { final: 'x' },
   ])
     parser.registerCsiHandler(question, () => true)
-  // Which settings are on, and what can you do? (DECRQSS, XTGETTCAP)
+  // Settings and capabilities (DECRQSS, XTGETTCAP)
   for (const intermediates of ['$', '+']) parser.registerDcsHandler({ intermediates, final: 'q' }, () => true)
-  // Which colours? Setting one goes on to the terminal. No program does both in one sequence.
+  // Colors: queries stop here, settings continue to xterm. No program mixes both in one sequence.
   for (const code of [4, 5, 10, 11, 12, 13, 14, 17, 19])
     parser.registerOscHandler(code, (data) => data.split(';').includes('?'))
 }
 
-/** Reports of mouse and focus: nobody typed them, and later they would be wrong. */
+/** Mouse and focus reports are not typed input and would be wrong later. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: reports begin with one
 const reportPattern = /^\x1b\[(?:[IO]$|<[\d;]+[mM]$|[\d;]+M$|M)/
 

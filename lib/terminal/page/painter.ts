@@ -3,7 +3,6 @@ import type { TerminalMark, TerminalNotice } from '#lib/protocol/terminals.ts'
 import { aboveNewShell, WholeCharacters } from '#lib/terminal/xterm/characters.ts'
 import { AckCounter } from './ack-counter.ts'
 
-/** What a session needs of the thing that draws it; a headless terminal has it, too. */
 export type TerminalScreen = Pick<
   Terminal,
   'cols' | 'rows' | 'write' | 'resize' | 'buffer' | 'scrollToLine' | 'parser' | 'options'
@@ -11,7 +10,7 @@ export type TerminalScreen = Pick<
 
 export type Snapshot = Extract<TerminalNotice, { t: 'snap' }>
 
-/** Puts on a screen what comes from the console, all of it in the order in which it came. */
+/** Writes output and snapshots to the screen in the order they arrived. */
 export class TerminalPainter {
   readonly #screen: TerminalScreen
   readonly #markListeners = new Set<(marks: readonly TerminalMark[]) => void>()
@@ -23,7 +22,7 @@ export class TerminalPainter {
     this.#screen = screen
   }
 
-  /** A snapshot is being parsed: what the screen reports meanwhile was reported before. */
+  /** A snapshot is being parsed; reports from the screen meanwhile are repeats. */
   get isRestoring(): boolean {
     return this.#isRestoring
   }
@@ -33,7 +32,7 @@ export class TerminalPainter {
     return () => void this.#markListeners.delete(listener)
   }
 
-  /** What comes from now on comes over a new connection; only bytes of this one are acknowledged on it. */
+  /** Starts a new connection, which only acknowledges its own bytes. */
   begin(ack: (bytes: number) => void) {
     this.#acks.stop()
     this.#acks = new AckCounter(ack)
@@ -45,8 +44,8 @@ export class TerminalPainter {
   }
 
   /**
-   * Replaces the screen in one piece: nothing in between is ever drawn, and a person who has scrolled up goes on reading
-   * there. With `below` the screen shows another shell, which stays above.
+   * Replaces the screen atomically and keeps the reading position of a user who has scrolled up. With `below`, the
+   * old screen moves into the scrollback.
    */
   restore(snapshot: Snapshot, bytes: Uint8Array, { below }: { below: boolean }, restored: () => void) {
     const screen = this.#screen
@@ -75,7 +74,7 @@ export class TerminalPainter {
     })
   }
 
-  /** Runs once everything written before is parsed. */
+  /** Runs once everything written so far is parsed. */
   afterwards(run: () => void) {
     this.#screen.write('', run)
   }
@@ -85,16 +84,13 @@ export class TerminalPainter {
   }
 }
 
-/** The snapshot without the reset it begins with, which follows a byte that ends a sequence cut off. */
+/** Strips the reset at the start of a snapshot. */
 const withoutReset = (bytes: Uint8Array): Uint8Array => {
   const end = bytes.subarray(0, 8).findIndex((byte, at) => byte === 0x63 && bytes[at - 1] === 0x1b)
   return bytes.subarray(end + 1)
 }
 
-/**
- * Where a person who has scrolled up is reading, to be found again once the screen was replaced. Undefined for a
- * person at the end, who stays there.
- */
+/** Reading position of a user who has scrolled up, to restore after the screen is replaced. */
 const readingPlace = ({ buffer: { normal }, rows }: TerminalScreen): ((screen: TerminalScreen) => void) | undefined => {
   const fromBottom = normal.baseY - normal.viewportY
   if (fromBottom <= 0) return undefined
@@ -110,8 +106,8 @@ const linesOf = (buffer: IBuffer, from: number, count: number): string[] =>
   Array.from({ length: count }, (_, index) => buffer.getLine(from + index)?.translateToString(true) ?? '')
 
 /**
- * The same lines, nearest above where they would be had nothing been printed since. Lines of another width were
- * wrapped anew and are not found; then the distance to the end has to do.
+ * The same lines, nearest above their expected position. Rewrapped lines aren't found; then the distance to the end
+ * is used.
  */
 const placeOf = (lines: readonly string[], buffer: IBuffer, expected: number): number | undefined => {
   for (let line = expected; line >= 0; line--) {

@@ -5,7 +5,7 @@ describe('what is pasted', () => {
   it('cannot end a bracketed paste, nor send any other sequence', () => {
     expect(cleanPaste('a\x1b[201~; rm -rf ~\n')).toBe('a[201~; rm -rf ~\n')
     expect(cleanPaste('a\x9b201~b')).toBe('a201~b')
-    // Removing one must not put another together.
+    // Removing one sequence must not form another.
     expect(cleanPaste('\x1b\x1b[201~\x1b\x00[201~')).toBe('[201~[201~')
     const controls = Array.from({ length: 0xa0 }, (_, code) => String.fromCharCode(code)).filter((each) =>
       /\p{Cc}/u.test(each),
@@ -76,7 +76,7 @@ describe('as one line', () => {
 
   it('joins a continued line as a shell does', () => {
     expect(asOneLine('curl \\\n  -s \\\n  url')).toBe('curl -s url')
-    // An escaped backslash continues nothing, and the last line has nothing to go on to.
+    // An escaped backslash doesn't continue the line, nor does one on the last line.
     expect(asOneLine('a \\\\\nb \\')).toBe('a \\\\ b \\')
   })
 

@@ -1,22 +1,19 @@
 import { type FoundSecret, findSecrets } from './secrets-in-text.ts'
 import type { TerminalSettings } from './settings.ts'
 
-/** A paste this long is asked about: it keeps a shell busy for a while, and is often the wrong clipboard. */
+/** Longer pastes need confirmation: they are often the wrong clipboard. */
 const largePasteLength = 100_000
 
-/**
- * Pasted text without the control characters a keyboard would not send by accident, above all the escape that ends a
- * bracketed paste. Tabs and line ends stay.
- */
+/** Removes control characters except tabs and line ends, in particular the end of a bracketed paste. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
 export const cleanPaste = (text: string): string => text.replace(/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g, '')
 
 export type PasteReason = 'lines' | 'size' | 'secret' | 'hidden'
 
-/** A paste that somebody has to say yes to. */
+/** A paste that needs confirmation. */
 export interface PasteQuestion {
   text: string
-  /** Why it is asked; the first is the weightiest. */
+  /** Most important first. */
   reasons: readonly PasteReason[]
   lines: number
   secrets: readonly FoundSecret[]
@@ -24,19 +21,19 @@ export interface PasteQuestion {
 
 export interface PasteCircumstances {
   policy: TerminalSettings['pasteWarning']
-  /** The program in the terminal takes a paste as a whole, and does not run its lines as they come. */
+  /** The program uses bracketed paste, so lines don't run as they arrive. */
   isBracketed: boolean
   isRecorded: boolean
 }
 
-/** Whether a paste, already cleaned, goes through at once: then null. */
+/** Null if a cleaned paste needs no confirmation. */
 export const pasteQuestion = (
   text: string,
   { policy, isBracketed, isRecorded }: PasteCircumstances,
 ): PasteQuestion | null => {
   const lines = lineCount(text)
   const asksForLines =
-    // One whole line with its end is what a copied line is; where it does not run by itself it is no surprise.
+    // A single copied line with its line end is unsurprising unless it runs by itself.
     (policy === 'always' && (lines > 1 || (/[\r\n]/.test(text) && !isBracketed))) ||
     (policy === 'unbracketed' && lines > 1 && !isBracketed)
   const secrets = findSecrets(text)
@@ -48,13 +45,13 @@ export const pasteQuestion = (
   return reasons.length > 0 ? { text, reasons, lines, secrets } : null
 }
 
-/** Characters that make a command look like another: overrides of direction and invisible tags, but no joiners. */
+/** Direction overrides and invisible tags, which can disguise a command. */
 const disguising = /[\u202A-\u202E\u2066-\u2069\u2028\u2029\u{E0000}-\u{E007F}]/u
 
-/** Lines as people count them: an end after the last one makes none. */
+/** A trailing line end doesn't start another line. */
 export const lineCount = (text: string): number => text.replace(/(?:\r\n|\r|\n)$/, '').split(/\r\n|\r|\n/).length
 
-/** The lines joined by blanks, those with a backslash at their end as a shell joins them. */
+/** Joins lines with spaces, and backslash continuations as a shell would. */
 export const asOneLine = (text: string): string => {
   const lines = text.split(/\r\n|\r|\n/).map((line) => line.trim())
   return lines
@@ -63,14 +60,11 @@ export const asOneLine = (text: string): string => {
     .join(' ')
 }
 
-/**
- * `text` as it may be put on a prompt line without anything being run, or null: a program that does not tell a paste
- * from typing (no bracketed paste) runs each line it is given.
- */
+/** Text that can be inserted at a prompt without running, or null: without bracketed paste every line would run. */
 export const promptText = (text: string, { bracketedPaste }: { bracketedPaste: boolean }): string | null => {
   const clean = cleanPaste(text).replace(/[\r\n]+$/, '')
   if (clean === '') return null
   if (bracketedPaste) return clean
-  // A tab typed at a prompt completes what stands before it.
+  // A typed tab would trigger completion.
   return /[\r\n]/.test(clean) ? null : clean.replaceAll('\t', ' ')
 }

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { type Latency, TerminalPulse } from './pulse.ts'
 
-// Time is all there is to test here.
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
@@ -69,7 +68,7 @@ it('takes output for a sign of life while the answer is stuck behind it', () => 
 it('asks again rather than giving up after the machine slept', () => {
   const { seen } = startPulse()
   vi.advanceTimersByTime(5_000)
-  // The clock goes on while no timer fires.
+  // The clock advances while no timer fires, as in a suspended machine.
   vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 3_600_000)
   vi.advanceTimersByTime(5_000)
   expect(seen.deaths).toBe(0)

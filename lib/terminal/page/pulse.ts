@@ -1,17 +1,17 @@
-/** Round trips in milliseconds: to the console, and from there to the service, as far as it told. */
+/** Round-trip times in milliseconds: to the console, and from there to the service if reported. */
 export interface Latency {
   consoleMs: number
   serviceMs: number | null
-  /** When it was last measured; this browser's clock. */
+  /** Browser clock. */
   atMs: number
 }
 
 interface Options {
   send(id: number): void
   measured(latency: Latency): void
-  /** Nothing came back: the socket may call itself open, but there is nobody at its other end. */
+  /** Nothing came back although the socket is still open. */
   died(): void
-  /** While nobody looks, nothing is measured; only a long silence is looked into. */
+  /** Hidden pages only check after a long silence. */
   isVisible(): boolean
 }
 
@@ -20,13 +20,13 @@ const everyMs = 5_000
 const silentMs = 30_000
 const quietMs = 2_000
 const answerWithinMs = 10_000
-/** A timer this late means that the machine slept: what came meanwhile has not been read yet. */
+/** A timer this late means the machine was asleep; pending messages haven't been read yet. */
 const overdueMs = 2_000
 const remembered = 5
 
 /**
- * Asks the other end of a connection for a sign of life. Anything that arrives is one: behind a flood of output the
- * answer itself may come late, and a busy terminal must not be taken for dead.
+ * Detects dead connections with pings. Any message counts as a sign of life, because a ping's answer may queue
+ * behind a flood.
  */
 export class TerminalPulse {
   readonly #options: Options
@@ -46,7 +46,7 @@ export class TerminalPulse {
     this.stop()
     this.#rounds = []
     this.#heardMs = performance.now()
-    // Any earlier, the time that the page takes to draw itself would be measured.
+    // Earlier, the page's own startup would be measured.
     this.#first = setTimeout(() => this.probe(), firstMs)
     this.#beat = setInterval(() => {
       if (this.#options.isVisible() || performance.now() - this.#heardMs > silentMs) this.probe()
@@ -60,7 +60,7 @@ export class TerminalPulse {
     this.#asked = undefined
   }
 
-  /** Asks now, unless an answer is being waited for. */
+  /** Pings now, unless an answer is pending. */
   probe() {
     if (this.#asked) return
     const atMs = performance.now()
@@ -69,12 +69,11 @@ export class TerminalPulse {
     this.#expect(atMs)
   }
 
-  /** Something was typed: whether it arrives is worth knowing sooner than the next question would tell. */
+  /** Checks sooner after typing. */
   typed() {
     if (performance.now() - this.#heardMs > quietMs) this.probe()
   }
 
-  /** Something arrived. */
   heard() {
     this.#heardMs = performance.now()
   }
@@ -104,5 +103,5 @@ export class TerminalPulse {
   }
 }
 
-/** The middle one, of two the better: a single late answer says nothing of the rest. */
+/** The lower median, so that one late answer doesn't matter. */
 const median = (numbers: readonly number[]): number => numbers.toSorted((a, b) => a - b)[(numbers.length - 1) >> 1] ?? 0

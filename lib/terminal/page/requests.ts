@@ -1,14 +1,13 @@
 import type { SplitWay } from '../layout/layout.ts'
 
-/** What can be asked of terminals, and what comes with it. */
 interface Requests {
-  /** Of the terminals of a devbox. */
+  /** To all terminals of a devbox. */
   'new-tab': undefined
   split: SplitWay
   reopen: undefined
-  /** Text for the prompt line, of one pane or of the one that has the keyboard; see `promptText`. */
+  /** Text for the prompt of a pane, or of the focused one; see `promptText`. */
   prompt: string
-  /** Of one pane. */
+  /** To one pane. */
   find: undefined
   settings: undefined
   links: undefined
@@ -18,18 +17,18 @@ interface Requests {
 export type RequestKind = keyof Requests
 export type Detail<Kind extends RequestKind> = Requests[Kind] extends undefined ? [] : [detail: Requests[Kind]]
 
-/** Who is asked: all terminals of a devbox, by its id, or one pane of them. */
+/** Address of one pane; the devbox id addresses all of its terminals. */
 export const paneOf = ({ devboxId, name }: { devboxId: string; name: string }): string => `${devboxId}/${name}`
 
-/** An older request is dropped: the page of the terminals could not be opened, and nobody expects it any more. */
+/** Older requests are dropped: the terminal page could not be opened. */
 const maxWaitMs = 30_000
 
-/** What the palette, the menus and the panes of one page ask of each other. */
+/** Requests between palette, menus and panes of one page. */
 export class TerminalRequests {
   readonly #handlers = new Map<string, (...detail: unknown[]) => void>()
   #waiting: { key: string; detail: unknown[]; sinceMs: number }[] = []
 
-  /** Makes a request, which is served now or as soon as somebody serves its kind. */
+  /** Delivered now, or once a handler for its kind is registered. */
   ask<Kind extends RequestKind>(of: string, kind: Kind, ...detail: Detail<Kind>): void {
     const key = `${of} ${kind}`
     const handler = this.#handlers.get(key)
@@ -37,7 +36,7 @@ export class TerminalRequests {
     else this.#waiting.push({ key, detail, sinceMs: Date.now() })
   }
 
-  /** Serves one kind of request, and those of it that wait. Returns the call that ends it. */
+  /** Handles one kind of request, including pending ones. Returns the unregister function. */
   serve<Kind extends RequestKind>(of: string, kind: Kind, run: (...detail: Detail<Kind>) => void): () => void {
     const key = `${of} ${kind}`
     const handler = run as (...detail: unknown[]) => void

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { findSecrets, maskSecrets } from './secrets-in-text.ts'
 
 const kindsIn = (text: string) => findSecrets(text).map(({ kind }) => kind)
-/** Written in parts, so that no scanner takes this file for a leak. */
+/** Assembled from parts, so that secret scanners don't flag this file. */
 const join = (...parts: string[]) => parts.join('')
 
 describe('what looks like a secret', () => {
@@ -47,7 +47,7 @@ describe('what looks like a secret', () => {
   })
 
   it('is read from a large text in no time that anyone would notice', () => {
-    // Each would take minutes if a pattern went back over what it had read.
+    // Quadratic patterns would take minutes.
     const spaces = ' '.repeat(900_000)
     for (const text of [
       'a'.repeat(1e6),

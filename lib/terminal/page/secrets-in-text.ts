@@ -1,12 +1,11 @@
-/** A part of a text that looks like something to keep to oneself. */
 export interface FoundSecret {
   start: number
   end: number
-  /** In words, after "looks like". */
+  /** Follows "looks like". */
   kind: string
 }
 
-/** Where a credential starts with a mark of who gave it out. In a pattern with a group, the group is the secret. */
+/** Credentials with a recognizable prefix. If a pattern has a group, the group is the secret. */
 const known: readonly [kind: string, pattern: RegExp][] = [
   ['a private key', /-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]*-----|$)/g],
   ['an AWS key', /\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b/g],
@@ -32,8 +31,8 @@ const known: readonly [kind: string, pattern: RegExp][] = [
 const maxReadLength = 1_000_000
 
 /**
- * What in a text looks like a secret, in order and apart from each other. A guess from the marks that credentials
- * carry and from how little pattern a long word has: it can miss some, and take a random name for one.
+ * Finds likely secrets, in order and without overlaps, from known prefixes and randomness. Can miss some and flag
+ * random names.
  */
 export const findSecrets = (text: string): FoundSecret[] => {
   const read = text.slice(0, maxReadLength)
@@ -49,7 +48,7 @@ export const findSecrets = (text: string): FoundSecret[] => {
   return apart(found)
 }
 
-/** In order; of those that overlap the first, as long as all of them. Of two at one place the pattern listed first. */
+/** Sorted, keeping the first of overlapping matches and, at the same position, the pattern listed first. */
 const apart = (found: readonly FoundSecret[]): FoundSecret[] => {
   const kept: FoundSecret[] = []
   for (const secret of found.toSorted((a, b) => a.start - b.start)) {
@@ -60,10 +59,10 @@ const apart = (found: readonly FoundSecret[]): FoundSecret[] => {
   return kept
 }
 
-/** Small and capital letters and digits in a word, mixed as by chance. A hash in hex, a path and an identifier are not. */
+/** Mixed case and digits, as if by chance. Hashes, paths and identifiers don't count. */
 const looksRandom = (word: string): boolean => {
   if (!/[a-z]/.test(word) || !/[A-Z]/.test(word) || !/\d/.test(word)) return false
-  // Words that people make change from one kind of letter to another once in a while, random ones at every second.
+  // Written words change character class rarely, random ones often.
   const turns = [...word.matchAll(/[a-z](?=[A-Z\d])|[A-Z](?=\d|[a-z][A-Z\d])|\d(?=[A-Za-z])/g)].length
   return turns / word.length > 0.25 && bitsPerCharacter(word) > 3.8
 }
@@ -74,7 +73,7 @@ const bitsPerCharacter = (word: string): number => {
   return [...counts.values()].reduce((sum, n) => sum - (n / word.length) * Math.log2(n / word.length), 0)
 }
 
-/** The text with what looks like a secret made unreadable but for its first characters, line by line as it was. */
+/** Masks secrets except for their first characters, keeping line breaks. */
 export const maskSecrets = (text: string, secrets: readonly FoundSecret[]): string => {
   let masked = ''
   let at = 0
@@ -87,5 +86,5 @@ export const maskSecrets = (text: string, secrets: readonly FoundSecret[]): stri
   return masked + text.slice(at)
 }
 
-/** Says nothing of the length. */
+/** Fixed length. */
 const mask = '••••••••'

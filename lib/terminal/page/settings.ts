@@ -1,12 +1,12 @@
-/** What a number of the settings may be; the fields of the dialog and the reader of what is stored hold to it. */
+/** Limits of numeric settings, for the dialog and for stored values. */
 export const terminalLimits = {
   fontSize: { min: 8, max: 32 },
   lineHeight: { min: 1, max: 2 },
-  // The console's mirror of a shell restores as many lines as a page asks for, and has memory for these.
+  // The mirror has memory for this many lines.
   scrollback: { min: 1_000, max: 10_000 },
 } as const
 
-/** xterm's own list, and the quotes and bars that programs draw around names. */
+/** xterm's list plus the quotes and bars programs draw around names. */
 const wordSeparators = ' ()[]{}\',"`│┃'
 
 type Reader<T> = (stored: unknown) => T
@@ -29,13 +29,10 @@ const text =
   (stored) =>
     typeof stored === 'string' && pattern.test(stored) ? stored : fallback
 
-/**
- * Every field stands for itself: what is missing or makes no sense in a store is as if it had never been set. Read
- * without zod, which takes longer to load than all else that stands before a prompt.
- */
+/** Invalid or missing fields fall back to their defaults. Read without zod to keep the first load small. */
 const readers = {
   fontSize: number(terminalLimits.fontSize, 13),
-  /** Name of a font on this computer; empty for the console's own. */
+  /** Name of an installed font; empty for the default. */
   fontFamily: text(/^[\p{L}\p{N} ._-]{0,80}$/u, ''),
   ligatures: flag(false),
   lineHeight: number(terminalLimits.lineHeight, 1.25),
@@ -46,7 +43,7 @@ const readers = {
   copyOnSelect: flag(false),
   rightClick: choice(['menu', 'paste', 'browser'], 'menu'),
   theme: choice(['app', 'dark', 'light'], 'app'),
-  // Programs choose colours for a background they do not know.
+  // Programs choose colors without knowing the background.
   minimumContrast: choice([1, 3, 4.5, 7], 4.5),
   wordSeparators: text(/^.{0,80}$/s, wordSeparators),
   linkClick: choice(['modifier', 'plain'], 'modifier'),
@@ -64,7 +61,7 @@ const readAll = (stored: Record<string, unknown>) =>
 
 export const defaultTerminalSettings: TerminalSettings = readAll({})
 
-/** What was stored, as far as it makes sense; all of it may be from another version or another hand. */
+/** Tolerates anything in storage. */
 export const readTerminalSettings = (stored: string | null): TerminalSettings => {
   try {
     return readAll(Object(JSON.parse(stored ?? '{}')))
@@ -79,7 +76,6 @@ const stored = (): TerminalSettings => {
   try {
     return readTerminalSettings(localStorage.getItem(storageKey))
   } catch {
-    // Storage may be switched off, and there is none on the server.
     return defaultTerminalSettings
   }
 }
@@ -95,7 +91,7 @@ globalThis.addEventListener?.('storage', ({ key }) => {
   tell()
 })
 
-/** How this browser's user wants terminals to be: one for all of them, in every window. */
+/** Terminal settings of this browser, shared by all windows. */
 export const terminalSettings = {
   get: (): TerminalSettings => {
     current ??= stored()
@@ -105,9 +101,7 @@ export const terminalSettings = {
     current = { ...terminalSettings.get(), ...change }
     try {
       localStorage.setItem(storageKey, JSON.stringify({ version: 1, ...current }))
-    } catch {
-      // Full or switched off: then it holds for as long as the page.
-    }
+    } catch {}
     tell()
   },
   reset: (): void => terminalSettings.change(defaultTerminalSettings),
@@ -117,10 +111,10 @@ export const terminalSettings = {
   },
 }
 
-/** The family as CSS takes it. `own` is the console's, which also draws what the chosen one does not have. */
+/** CSS font family; `own` also provides missing glyphs. */
 export const fontFamilyCss = (name: string, own: string): string => (name === '' ? own : `"${name}", ${own}`)
 
-/** Why a typed number is none for this field; null when it is one. */
+/** Validation error for a typed number, or null. */
 export const numberProblem = (text: string, { min, max }: { min: number; max: number }, whole = false) => {
   const value = Number(text.trim().replace(',', '.'))
   if (text.trim() === '' || !Number.isFinite(value)) return `Type a number from ${min} to ${max}`

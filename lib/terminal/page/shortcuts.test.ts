@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import { terminalShortcut } from './shortcuts.ts'
 
-/** `ctrl+shift+c` as a browser tells it; `code` for a layout whose key writes something else. */
 const press = (keys: string, code = '') => {
   const parts = keys.split('+')
   const key = keys.endsWith('++') ? '+' : (parts.at(-1) ?? '')
@@ -42,7 +41,7 @@ it('copies with Ctrl+C only while something is selected', () => {
   expect(meaning('ctrl+shift+c')).toBe('copy')
   expect(meaning('ctrl+Insert')).toBe('copy')
   expect(meaning('meta+c', { isMac: true, hasSelection: true })).toBe('copy')
-  // There ^C stays ^C.
+  // Ctrl+C stays an interrupt there.
   expect(meaning('ctrl+c', { isMac: true, hasSelection: true })).toBeNull()
 })
 
@@ -67,6 +66,6 @@ it('finds, and changes the size of the text', () => {
 it('knows the letters where the layout has none of them', () => {
   expect(meaning('ctrl+shift+С', {}, 'KeyC')).toBe('copy')
   expect(meaning('ctrl+м', {}, 'KeyV')).toBe('paste')
-  // Dvorak: what it writes counts, not where it lies.
+  // Dvorak: the typed letter counts, not the key's position.
   expect(meaning('ctrl+j', { hasSelection: true }, 'KeyC')).toBeNull()
 })

@@ -1,4 +1,3 @@
-/** What a key means in a terminal, other than to the shell. */
 export type TerminalShortcut =
   | 'copy'
   | 'paste'
@@ -19,8 +18,8 @@ export interface PressedKey {
 }
 
 /**
- * The keys a shell does not need. Elsewhere than on a Mac those with Ctrl alone are the shell's, but for Ctrl+C while
- * something is selected, and Ctrl+V, which every other field takes for a paste.
+ * Shortcuts that don't take keys from the shell. Except on a Mac, plain Ctrl keys belong to the shell, apart from
+ * Ctrl+C with a selection and Ctrl+V.
  */
 export const terminalShortcut = (
   pressed: PressedKey,
@@ -45,11 +44,11 @@ export const terminalShortcut = (
   return sizeKey(pressed.key)
 }
 
-/** The letter of the key, also while the layout is one without Latin letters. */
+/** The key's Latin letter, also on other layouts. */
 const letterOf = ({ key, code }: PressedKey): string =>
   /^[a-z]$/i.test(key) || !/^Key[A-Z]$/.test(code) ? key.toLowerCase() : code.slice(3).toLowerCase()
 
-/** As other terminals have them; with Shift the minus is `_`, by which readline undoes. */
+/** With Shift, minus is `_`, which readline uses for undo. */
 const sizeKey = (key: string): TerminalShortcut | null => {
   if (key === '+' || key === '=') return 'larger'
   if (key === '-') return 'smaller'

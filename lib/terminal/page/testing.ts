@@ -9,7 +9,7 @@ import { PageTerminal, type TerminalState } from './page-terminal.ts'
 
 const patienceMs = 120_000
 
-/** What lies between two ends, and what can happen to it. */
+/** A network between two ends that tests can break. */
 export class TestNetwork {
   readonly #sockets = new Set<Socket>()
   readonly #server = createServer((near) => {
@@ -32,7 +32,7 @@ export class TestNetwork {
   #isStalled = false
   #isMute = false
 
-  /** Leads to what is asked for anew at each connection. */
+  /** `target` is resolved for each connection. */
   constructor(target: () => string) {
     this.#target = target
   }
@@ -43,23 +43,22 @@ export class TestNetwork {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
-  /** Cuts all connections. */
   cut() {
     for (const socket of this.#sockets) socket.destroy()
   }
 
-  /** Cuts all connections, and refuses new ones until `mend`. */
+  /** Cuts all connections and refuses new ones until `mend`. */
   break() {
     this.#isDown = true
     this.cut()
   }
 
-  /** Nothing arrives any more, and nobody is told. */
+  /** Silently stops delivery in both directions. */
   stall() {
     this.#isStalled = true
   }
 
-  /** What is sent arrives, and no answer comes back. */
+  /** Delivers outgoing data but no answers. */
   mute() {
     this.#isMute = true
   }
@@ -75,7 +74,7 @@ export class TestNetwork {
 }
 
 interface TestOptions {
-  /** Asked at each connection: a test may have another one meanwhile. */
+  /** Resolved for each connection. */
   console: () => TestConsole
   cookie: () => string
   devboxId: string
@@ -85,17 +84,16 @@ interface TestOptions {
   cols?: number
   rows?: number
   scrollback?: number
-  /** Called instead of parsing what is written to the screen; parses it when it calls `parse`. */
+  /** Intercepts writes to the screen; call `parse` to continue. */
   beforeParsing?: (parse: () => void) => void
 }
 
-/** A page with a terminal: a real session on a real, if unseen, screen, and a network that can fail. */
+/** A page's terminal with a headless screen, a real session and a network that can fail. */
 export class TestPageTerminal {
   readonly client: string
   readonly screen: InstanceType<typeof headless.Terminal>
   readonly session: PageTerminal
   readonly network: TestNetwork
-  /** Of all output that came, snapshots left out. */
   readonly hash = createHash('sha256')
   readonly notices: TerminalNotice[] = []
   readonly addresses: URL[] = []
@@ -164,14 +162,13 @@ export class TestPageTerminal {
     return this.session.state
   }
 
-  /** Fails with what is on the screen instead. */
+  /** Fails with the screen's content. */
   async until(holds: () => boolean) {
     const lateMs = Date.now() + patienceMs
     while (!holds()) {
       if (Date.now() > lateMs) throw new Error(`${JSON.stringify(this.state.connection)} shows:\n${this.text}`)
       const { promise, resolve } = Promise.withResolvers<void>()
       this.#wake = resolve
-      // What is written to the screen at once wakes nobody.
       const timer = setTimeout(resolve, 50)
       await promise
       clearTimeout(timer)
@@ -182,7 +179,7 @@ export class TestPageTerminal {
     return this.until(() => this.state.connection.phase === phase)
   }
 
-  /** Among the last lines: to look through all of them at each change would take longer than the change. */
+  /** Checks only the last lines, to keep up with the output. */
   shows(text: string | RegExp) {
     const pattern = typeof text === 'string' ? RegExp.escape(text) : text
     return this.until(() => {
@@ -191,7 +188,6 @@ export class TestPageTerminal {
     })
   }
 
-  /** As a person would, through the terminal. */
   type(text: string) {
     this.screen.input(text)
   }

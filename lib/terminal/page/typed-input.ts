@@ -2,37 +2,36 @@ import type { ShellInput } from '#lib/protocol/terminals.ts'
 import { keepInput, maxUnsentBytes, noUnsentInput, type UnsentInput } from './unsent-input.ts'
 
 interface Options {
-  /** False when there is no connection to send over. */
+  /** Returns false without a connection. */
   send(bytes: Uint8Array<ArrayBuffer>): boolean
   onUnsent(unsent: UnsentInput): void
 }
 
-/** A longer paste goes in pieces, so that the size limits on the way never cut the connection. */
+/** Long pastes are sent in pieces that stay below size limits. */
 const maxPieceBytes = 16 * 1024
 
 interface Piece {
   bytes: Uint8Array
-  /** Position of its first byte. */
+  /** Position of the first byte. */
   start: number
 }
 
 const encoder = new TextEncoder()
 
 /**
- * Text that was typed until it has reached the shell: sent and not yet confirmed, waiting for a shell, or kept until the
- * person sends it. Positions count the bytes this page has sent, so that what arrived is never offered again.
+ * Input until it has reached the shell: sent but unconfirmed, waiting for a shell, or held until the user sends it.
+ * Positions count bytes sent by this page, so nothing that arrived is offered again.
  */
 export class TypedInput {
   readonly #options: Options
-  /** Position of the next byte to send. */
   #sent = 0
-  /** Sent, and neither confirmed nor reported as dropped. */
+  /** Sent, neither confirmed nor reported as dropped. */
   #onTheWay: Piece[] = []
-  /** What the shell had received when this page's input had reached it up to a position. */
+  /** The shell's own input count when it had received this page's input up to a position. */
   #reached: { position: number; input: ShellInput } | undefined
-  /** Typed into a terminal that was just asked for: it goes to the shell as soon as there is one. */
+  /** Typed before the first shell; sent once there is one. */
   #ahead = ''
-  /** Came back from the way: it was typed before everything in `#kept`. */
+  /** Came back undelivered; older than everything in `#kept`. */
   #returned: string[] = []
   #kept: string[] = []
   #mayHaveArrived = false
@@ -43,7 +42,7 @@ export class TypedInput {
     this.#options = options
   }
 
-  /** Text that follows unsent text is kept with it: half a command would be another command. */
+  /** Input after unsent text joins it: half a command would be a different command. */
   type(text: string) {
     if (this.#isAllSent) this.#send(text)
     else this.keep(text)
@@ -59,7 +58,7 @@ export class TypedInput {
     this.#update()
   }
 
-  /** Reports of mouse and focus are sent now or never. */
+  /** Mouse and focus reports are never queued. */
   report(bytes: Uint8Array<ArrayBuffer>) {
     if (this.#options.send(bytes)) this.#sent += bytes.length
   }
@@ -77,22 +76,22 @@ export class TypedInput {
     this.#update()
   }
 
-  /** Everything up to a position has reached the shell, or was reported as dropped before. */
+  /** Input up to a position has reached the shell or was reported as dropped. */
   confirmed(position: number, input?: ShellInput) {
     this.#takeBack(0, position)
     this.#reached = input && { position, input }
   }
 
-  /** What was sent between two positions does not reach the shell. */
+  /** Input between two positions is lost. */
   dropped(from: number, to: number, mayHaveArrived: boolean) {
     this.#reached = undefined
     this.#return(this.#takeBack(from, to), mayHaveArrived)
   }
 
   /**
-   * The console has answered on a new connection: it received everything up to a position, and what is on the way beyond
-   * that is lost. Undefined when it does not know this page, as after its own restart: then the shell's count says what
-   * arrived, if nobody else has typed since.
+   * Reconciles with the console after a reconnect: it received everything up to a position, and anything beyond is
+   * lost. Undefined if the console doesn't know this page, for example after a restart; then the shell's count
+   * decides, provided nobody else has typed.
    */
   connected(received: number | undefined, input?: ShellInput) {
     const arrived = received ?? this.#arrivedAt(input)
@@ -104,7 +103,7 @@ export class TypedInput {
     this.#sent = received ?? 0
   }
 
-  /** Somebody else types: the shell's count is no longer of this page alone. */
+  /** Someone else types, so the shell's count no longer matches this page. */
   watched() {
     this.#reached = undefined
   }
@@ -115,7 +114,7 @@ export class TypedInput {
     return before.position + input.offset - before.input.offset
   }
 
-  /** A shell is there. Unsent text that was typed for another shell is marked, so that the person is warned. */
+  /** A shell is available. Unsent input for another shell is marked, to warn the user. */
   opened({ mayType, isAnotherShell }: { mayType: boolean; isAnotherShell: boolean }) {
     const ahead = this.#ahead
     this.#ahead = ''
@@ -126,7 +125,6 @@ export class TypedInput {
     if (mayType && ahead !== '') this.type(ahead)
   }
 
-  /** There is no connection any more. */
   closed(how: 'lost' | 'ended' | 'taken' | 'refused') {
     const ahead = this.#ahead
     this.#ahead = ''
@@ -150,7 +148,7 @@ export class TypedInput {
     }
   }
 
-  /** Removes what is on the way between two positions, and returns it. */
+  /** Removes and returns undelivered input between two positions. */
   #takeBack(from: number, to: number): string {
     const decoder = new TextDecoder()
     let taken = ''

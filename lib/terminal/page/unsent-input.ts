@@ -1,22 +1,21 @@
-/** What was typed while nothing could be sent. It is sent when the person says so. */
+/** Input typed without a connection. The user decides whether to send it. */
 export interface UnsentInput {
   text: string
-  /** Something did not fit and is lost, and with it all that came after: a gap would change what the rest does. */
+  /** Input over the limit is dropped with everything after it, because a gap would change its meaning. */
   isFull: boolean
-  /** The shell it was typed for is gone. */
   isForAnotherShell: boolean
-  /** Part of it was sent over a connection that was lost, and nobody knows whether it arrived. */
+  /** Part of it was sent on a connection that was lost, and may have arrived. */
   mayHaveArrived: boolean
 }
 
 export const noUnsentInput: UnsentInput = { text: '', isFull: false, isForAnotherShell: false, mayHaveArrived: false }
 
-/** About ten command lines. More is a paste, which can be pasted again. */
+/** About ten command lines. Anything longer is a paste, which can be repeated. */
 export const maxUnsentBytes = 1024
 
 const encoder = new TextEncoder()
 
-/** A piece is kept whole or not at all. */
+/** Keeps a piece whole or not at all. */
 export const keepInput = (unsent: UnsentInput, piece: string): UnsentInput => {
   const text = unsent.text + piece
   return unsent.isFull || encoder.encode(text).length > maxUnsentBytes
@@ -26,11 +25,10 @@ export const keepInput = (unsent: UnsentInput, piece: string): UnsentInput => {
 
 export interface TypedSign {
   sign: string
-  /** A key or control character, not text. */
   isControl: boolean
 }
 
-/** What was typed as it can be shown, one entry per key: keys and control characters become signs. */
+/** Displayable form of typed input, one entry per key, with symbols for control keys. */
 export const typedSigns = (text: string): TypedSign[] =>
   text.split(keySequence).flatMap((part, index) => {
     const pieces = index % 2 === 1 ? [part] : Array.from(characters.segment(part), ({ segment }) => segment)
@@ -42,7 +40,7 @@ export const typedSigns = (text: string): TypedSign[] =>
 
 const characters = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 
-/** The sequence that a key sends where it has no character. */
+/** Escape sequence of a key without a character. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it begins with one
 const keySequence = /(\x1b(?:\[[0-9;?<]*[~A-Za-z]|O[A-Za-z]))/
 
@@ -70,7 +68,7 @@ const keySigns: Record<string, string> = {
   '\x1b[3~': 'Del',
   '\x1b[5~': 'PgUp',
   '\x1b[6~': 'PgDn',
-  // These surround a paste into a program that has asked for it (bracketed paste).
+  // Delimiters of a bracketed paste.
   '\x1b[200~': '⟨',
   '\x1b[201~': '⟩',
 }
