@@ -147,7 +147,7 @@ const benchPaint = async (page: Page, address: string) => {
   const [painted, judged]: [number[], number[]] = [[], []]
   for (let round = 0; round < 5; round++) {
     await page.goto(address)
-    await page.getByText('solver · model-8 is ahead').or(page.getByText('is ahead of solver')).first().waitFor()
+    await page.getByText('solver · model-8 leads').or(page.getByText('leads solver')).first().waitFor()
     const times = await page.evaluate(async () => {
       await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
       const [document] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]

@@ -136,7 +136,7 @@ test('a job is refused at its lines, created, and watched to its end', async ({ 
   })
   await expect(page.getByText('6 of 6')).toBeVisible()
   // Two of three pass with the solution; the third has no reward, which counts 0 or is left out.
-  await expect(page.getByRole('region', { name: 'Verdict' })).toContainText('oracle is ahead of nop by 0.667')
+  await expect(page.getByRole('region', { name: 'Verdict' })).toContainText('oracle leads nop by 0.667')
   const agents = page.getByRole('table', { name: /^Agents of the job/ })
   await expect(agents.getByRole('row', { name: /oracle/ })).toContainText('0.667 (n = 3)')
   await expect(agents.getByRole('row', { name: /nop/ })).toContainText('0.000 (n = 3)')

@@ -3,7 +3,7 @@ import { useMemo, useState } from 'react'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/browser/format.ts'
 import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
-import { agentLabel, byMean, cutPart, three } from '#lib/protocol/report-words.ts'
+import { agentLabel, byMean, threeDecimals, truncate } from '#lib/protocol/report-words.ts'
 import { type AgentScore, agentRows, agentScores, shortLabels } from './job-figures.ts'
 
 /** How many agents of a job a row of a list shows before it is asked for the others. */
@@ -20,7 +20,7 @@ export const AgentScores = ({ job }: { job: BenchmarkJob }) => {
   if (rows.length === 0) return <span className="text-muted">{hasJobEnded(job.state) ? 'None' : 'None yet'}</span>
   const more = rows.length - mostAgents
   const { judged_metric } = job
-  const metric = judged_metric && judged_metric !== 'reward' ? `${cutPart(judged_metric, longestMetric)} ` : ''
+  const metric = judged_metric && judged_metric !== 'reward' ? `${truncate(judged_metric, longestMetric)} ` : ''
   return (
     <>
       <ul className="grid w-fit max-w-full gap-x-1.5 text-sm leading-4 max-sm:gap-y-1 sm:grid-cols-[minmax(0,auto)_auto_auto]">
@@ -32,7 +32,7 @@ export const AgentScores = ({ job }: { job: BenchmarkJob }) => {
             {score?.mean == null ? (
               <span className="text-right text-muted">{score || state === 'finished' ? 'no score' : state}</span>
             ) : (
-              <b className="tabular text-right font-semibold">{three(score.mean)}</b>
+              <b className="tabular text-right font-semibold">{threeDecimals(score.mean)}</b>
             )}{' '}
             <span className="tabular whitespace-nowrap text-muted">{score && `${metric}${countWords(score)}`}</span>
           </li>

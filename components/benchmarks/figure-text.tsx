@@ -1,6 +1,6 @@
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/browser/format.ts'
-import { three } from '#lib/protocol/report-words.ts'
+import { threeDecimals } from '#lib/protocol/report-words.ts'
 import type { AgentFigures } from '#lib/protocol/reports.ts'
 
 /** In place of a figure that cannot be computed, with the reason on hover. */
@@ -21,7 +21,7 @@ export const MeanHeader = ({ metric }: { metric: string | null | undefined }) =>
   )
 
 /** A difference, with its sign. */
-export const signed = (value: number): string => (value > 0 ? `+${three(value)}` : three(value))
+export const signed = (value: number): string => (value > 0 ? `+${threeDecimals(value)}` : threeDecimals(value))
 
 /** What the figures of a report mean that their names do not say. */
 export const ReportNotes = ({ notes }: { notes: readonly string[] }) => (
@@ -40,10 +40,14 @@ export const MeanText = ({ figures: { mean, n_scenarios, reasons } }: { figures:
     <Missing why={reasons.mean} />
   ) : (
     <span className="whitespace-nowrap">
-      <b className="font-semibold">{three(mean)}</b>{' '}
+      <b className="font-semibold">{threeDecimals(mean)}</b>{' '}
       <span className="text-muted">(n = {formatCount(n_scenarios)})</span>
     </span>
   )
 
 export const IntervalText = ({ figures: { ci_low, ci_high, reasons } }: { figures: AgentFigures }) =>
-  ci_low === null || ci_high === null ? <Missing why={reasons.ci_low} /> : `${three(ci_low)} to ${three(ci_high)}`
+  ci_low === null || ci_high === null ? (
+    <Missing why={reasons.ci_low} />
+  ) : (
+    `${threeDecimals(ci_low)} to ${threeDecimals(ci_high)}`
+  )

@@ -7,7 +7,7 @@ import {
 import { benchmarkRunStates } from '#lib/contract/benchmark-run-states.ts'
 import { agentsWithRuns } from '#lib/protocol/job-agents.ts'
 import { attemptsOf, plannedTrials } from '#lib/protocol/job-plan.ts'
-import { agentLabel, cutPart, repeatMarks } from '#lib/protocol/report-words.ts'
+import { agentLabel, repeatSuffixes, truncate } from '#lib/protocol/report-words.ts'
 import { meanOf } from '#lib/statistics/means.ts'
 import { scenarioKey, talliesOf } from '#lib/statistics/tallies.ts'
 
@@ -47,12 +47,12 @@ export const agentRows = (job: BenchmarkJob): AgentRow[] => {
  */
 export const shortLabels = (agents: readonly { name: string; model: string | null }[]): string[] => {
   const full = agents.map(agentLabel)
-  const marks = repeatMarks(full)
+  const marks = repeatSuffixes(full)
   const isEnough = (labels: readonly string[]) => new Set(labels).size === new Set(full).size
   const bare = agents.map(({ name, model }) => ({ name, model: model?.split('/').findLast(Boolean) ?? null }))
   const hasOneName = agents.length > 1 && new Set(agents.map(({ name }) => name)).size === 1
   for (const shorter of [bare, agents]) {
-    const models = shorter.flatMap(({ model }) => (model ? cutPart(model) : []))
+    const models = shorter.flatMap(({ model }) => (model ? truncate(model) : []))
     if (hasOneName && new Set(models).size === agents.length) return models
   }
   const labels = bare.map(agentLabel)

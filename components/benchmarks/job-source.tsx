@@ -9,14 +9,14 @@ import { formatCount } from '#lib/browser/format.ts'
 import { benchmarkJobMutations } from '#lib/browser/queries/benchmark-jobs.ts'
 import type { AgentConfig, BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { mask } from '#lib/protocol/mask.ts'
-import { agentLabel, repeatMarks } from '#lib/protocol/report-words.ts'
+import { agentLabel, repeatSuffixes } from '#lib/protocol/report-words.ts'
 import { AgentName } from './score.tsx'
 
 /** What the job was made from and what that came to. The console's server has hidden what looks like a secret. */
 export const JobSource = ({ job: { id, job_source, job_spec } }: { job: BenchmarkJob }) => {
   const yaml = job_source?.inline_yaml
   if (!job_source && !job_spec) return null
-  const marks = repeatMarks(
+  const marks = repeatSuffixes(
     (job_spec?.agent_configs ?? []).map(({ name, model_name: model }) => agentLabel({ name, model })),
   )
   return (

@@ -2,15 +2,15 @@ import { CircleCheck, CircleHelp } from 'lucide-react'
 import { Badge } from '#components/ui/badge.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { formatCount } from '#lib/browser/format.ts'
-import { aboutScenarios, countOf, labelOf, probability } from '#lib/protocol/report-words.ts'
+import { aboutScenarios, countOf, formatP, labelOf, pText } from '#lib/protocol/report-words.ts'
 import type { PairFigures } from '#lib/protocol/reports.ts'
 import { Missing } from './figure-text.tsx'
 
-/** How sure a difference between two agents is: the columns that every table of pairs has. */
-export const doubtColumns = <Pair extends PairFigures>(onlyOnePasses: string): Column<Pair>[] => [
+/** p, discordant scenarios and significance of a pair. */
+export const significanceColumns = <Pair extends PairFigures>(discordant: string): Column<Pair>[] => [
   {
     id: 'p',
-    header: <span title="By flips of the signs of the differences · by Holm over the pairs">p · adjusted</span>,
+    header: <span title="Sign-flip test; Holm-adjusted over the pairs">p · adjusted</span>,
     priority: 3,
     width: '9.5rem',
     align: 'right',
@@ -20,15 +20,14 @@ export const doubtColumns = <Pair extends PairFigures>(onlyOnePasses: string): C
           None
         </span>
       ) : (
-        <span title={method === null ? undefined : methodWords[method]}>
-          {probability(p_value)} ·{' '}
-          {p_adjusted === null ? <span title={reasons.p_adjusted}>–</span> : probability(p_adjusted)}
+        <span title={method === null ? undefined : methods[method]}>
+          {formatP(p_value)} · {p_adjusted === null ? <span title={reasons.p_adjusted}>–</span> : formatP(p_adjusted)}
         </span>
       ),
   },
   {
     id: 'discordant',
-    header: <span title={`${onlyOnePasses}; McNemar's exact p`}>Only one passes</span>,
+    header: <span title={`${discordant}; McNemar's exact p`}>Discordant</span>,
     priority: 3,
     width: '9.75rem',
     align: 'right',
@@ -38,31 +37,27 @@ export const doubtColumns = <Pair extends PairFigures>(onlyOnePasses: string): C
       ) : (
         <span
           className="whitespace-nowrap"
-          title={`${countOf(only_a_passes, 'scenario')} that only ${labelOf(a)} passes, ${formatCount(only_b_passes)} that only ${labelOf(b)} passes`}
+          title={`${countOf(only_a_passes, 'scenario')} only ${labelOf(a)} passes, ${formatCount(only_b_passes)} only ${labelOf(b)} passes`}
         >
-          {formatCount(only_a_passes)}
-          <span className="sr-only"> only the first,</span>
-          <span aria-hidden> · </span>
-          {formatCount(only_b_passes)}
-          <span className="sr-only"> only the second</span>
-          <span className="text-muted">{mcnemar_p === null ? '' : ` (p ${probability(mcnemar_p)})`}</span>
+          {formatCount(only_a_passes)} vs {formatCount(only_b_passes)}
+          <span className="text-muted">{mcnemar_p === null ? '' : ` (${pText(mcnemar_p)})`}</span>
         </span>
       ),
   },
   {
-    id: 'settled',
-    header: 'Settled',
+    id: 'significant',
+    header: 'Significance',
     priority: 3,
     width: '16rem',
     lines: () => 1,
     cell: (pair) => (
       <span className="flex flex-wrap items-center gap-x-1.5 leading-4">
-        <Badge tone={pair.settled ? 'ok' : 'neutral'} icon={pair.settled ? CircleCheck : CircleHelp}>
-          {pair.settled ? 'Settled' : 'Not settled'}
+        <Badge tone={pair.significant ? 'ok' : 'neutral'} icon={pair.significant ? CircleCheck : CircleHelp}>
+          {pair.significant ? 'Significant' : 'Not significant'}
         </Badge>
-        {!pair.settled && (
-          <span className="text-xs leading-4 text-muted" title={pair.reasons.scenarios_to_settle ?? lackWords(pair)}>
-            {lackWords(pair)}
+        {!pair.significant && (
+          <span className="text-xs leading-4 text-muted" title={pair.reasons.scenarios_needed ?? neededText(pair)}>
+            {neededText(pair)}
           </span>
         )}
       </span>
@@ -70,17 +65,16 @@ export const doubtColumns = <Pair extends PairFigures>(onlyOnePasses: string): C
   },
 ]
 
-const methodWords: Record<NonNullable<PairFigures['method']>, string> = {
-  sign_flips_exact: 'Exact: every sign pattern of the differences',
-  sign_flips_rounded: 'Every sign pattern of the differences, rounded to a fine grid',
-  sign_flips_normal: 'Sign patterns of the differences, by the normal distribution',
+const methods: Record<NonNullable<PairFigures['method']>, string> = {
+  sign_flips_exact: 'Exact sign-flip test',
+  sign_flips_rounded: 'Sign-flip test on differences rounded to a fine grid',
+  sign_flips_normal: 'Sign-flip test, normal approximation',
 }
 
-/** What a difference lacks to be settled. */
-const lackWords = ({ difference, n, p_value, scenarios_to_settle, fewest_to_settle, reasons }: PairFigures): string => {
-  if (scenarios_to_settle !== null) return `needs ${aboutScenarios(scenarios_to_settle)}`
-  if (difference === 0) return 'no difference to settle'
+const neededText = ({ difference, n, p_value, scenarios_needed, min_scenarios, reasons }: PairFigures): string => {
+  if (scenarios_needed !== null) return `${aboutScenarios(scenarios_needed)} needed`
+  if (difference === 0) return 'no difference'
   if (difference === null) return reasons.difference ?? ''
-  if (n < fewest_to_settle) return `takes ${fewest_to_settle} scenarios at least`
-  return p_value !== null && p_value < 0.05 ? 'only p alone is below 0.05' : ''
+  if (n < min_scenarios) return `at least ${min_scenarios} scenarios needed`
+  return p_value !== null && p_value < 0.05 ? 'significant only before adjustment' : ''
 }

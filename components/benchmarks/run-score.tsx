@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { formatCount } from '#lib/browser/format.ts'
 import { benchmarkRunQueries } from '#lib/browser/queries/benchmark-runs.ts'
 import type { BenchmarkRun } from '#lib/contract/benchmark-runs.ts'
-import { three } from '#lib/protocol/report-words.ts'
+import { threeDecimals } from '#lib/protocol/report-words.ts'
 
 interface RunScoreProps {
   run: BenchmarkRun
@@ -31,7 +31,7 @@ export const RunScore = ({ run, outcomes, isShort = false }: RunScoreProps) => {
       className="tabular whitespace-nowrap"
       title={isShort ? 'n counts scenario runs, completed or not' : undefined}
     >
-      <span className="font-medium">{three(score)}</span>{' '}
+      <span className="font-medium">{threeDecimals(score)}</span>{' '}
       <span className="text-muted">
         (n = {count === undefined ? '…' : count === null ? 'not reported' : formatCount(count)}
         {!isShort && count !== null && ' scenario runs'})

@@ -14,7 +14,7 @@ import {
   type ScoringResult,
 } from '#lib/contract/scenario-runs.ts'
 import { unnamedScenario } from '#lib/protocol/outcome-ids.ts'
-import { three } from '#lib/protocol/report-words.ts'
+import { threeDecimals } from '#lib/protocol/report-words.ts'
 import { BenchmarkState } from './benchmark-state.tsx'
 import { durationOnceEnded, timeOrUnknown } from './unknown-times.tsx'
 
@@ -76,8 +76,9 @@ const attemptColumn = (attempts: ReadonlyMap<string, string>): Column<ScenarioRu
 
 /** Each scorer or reward key with its score: `accuracy 0.250, latency_sec 12.000`. */
 const rewardWords = ({ scoring_function_results }: ScoringResult): string | undefined =>
-  scoring_function_results.map(({ scoring_function_name: name, score }) => `${name} ${three(score)}`).join(', ') ||
-  undefined
+  scoring_function_results
+    .map(({ scoring_function_name: name, score }) => `${name} ${threeDecimals(score)}`)
+    .join(', ') || undefined
 
 const columns: Column<ScenarioRun>[] = [
   {
@@ -105,7 +106,7 @@ const columns: Column<ScenarioRun>[] = [
     align: 'right',
     cell: ({ scoring_contract_result: result }) =>
       result ? (
-        <span title={rewardWords(result)}>{three(result.score)}</span>
+        <span title={rewardWords(result)}>{threeDecimals(result.score)}</span>
       ) : (
         <span className="text-muted">None</span>
       ),

@@ -2,7 +2,7 @@
 import { classes } from '#components/ui/classes.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/browser/format.ts'
-import { cutPart } from '#lib/protocol/report-words.ts'
+import { truncate } from '#lib/protocol/report-words.ts'
 
 /** An agent and the model it works with. */
 export const AgentName = ({ name, model }: { name: string; model: string | null | undefined }) => (
@@ -39,7 +39,7 @@ export const AgentLines = ({ name, model, isWhole = false }: AgentLinesProps) =>
 
 /** A line may end after who provides the model. */
 const ModelName = ({ model }: { model: string }) => {
-  const shown = cutPart(model)
+  const shown = truncate(model)
   const end = shown.indexOf('/') + 1
   return (
     <>

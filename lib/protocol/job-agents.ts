@@ -1,12 +1,12 @@
 import type { AgentConfig, BenchmarkJob, BenchmarkOutcome, InProgressRun } from '#lib/contract/benchmark-jobs.ts'
 import { identifiedOutcomes } from './outcome-ids.ts'
 
-/** An agent of a job with what its run has come to. */
+/** An agent of a job with its run. */
 export interface JobAgent {
-  /** Id of its run, or its place in the job where a service gives none. */
+  /** Run id, or the agent's position if the service returns no id. */
   key: string
   runId: string | null
-  /** Place in the specification; null where the specification does not name it. */
+  /** Index in the specification; null if it isn't listed there. */
   place: number | null
   name: string
   model: string | null
@@ -14,7 +14,7 @@ export interface JobAgent {
   run: InProgressRun | null
 }
 
-/** The agents that have a run, outcomes first, each with the name and model that the specification gives it. */
+/** Agents with a run, finished ones first, with name and model from the specification. */
 export const agentsWithRuns = (job: BenchmarkJob): JobAgent[] => {
   const specified = job.job_spec?.agent_configs ?? []
   const running = new Map((job.in_progress_runs ?? []).map((run) => [run.benchmark_run_id, run]))
@@ -24,7 +24,7 @@ export const agentsWithRuns = (job: BenchmarkJob): JobAgent[] => {
     const runId = job.benchmark_outcomes?.[at]?.benchmark_run_id || null
     return { ...named(outcome.agent_name, outcome.model_name), key: outcome.benchmark_run_id, runId, outcome, run }
   })
-  const going = [...running.values()].map((run) => {
+  const active = [...running.values()].map((run) => {
     const { name, model_name, info } = run.agent_config ?? {}
     return {
       ...named(name, model_name, info),
@@ -34,18 +34,18 @@ export const agentsWithRuns = (job: BenchmarkJob): JobAgent[] => {
       run,
     }
   })
-  const rows: (Named & Pick<JobAgent, 'key' | 'runId' | 'outcome' | 'run'>)[] = [...finished, ...going]
+  const rows: (Named & Pick<JobAgent, 'key' | 'runId' | 'outcome' | 'run'>)[] = [...finished, ...active]
   const places = placesOf(rows, specified)
   const agents = rows.map(({ name, model, info, ...row }, at): JobAgent => {
     const place = places[at] ?? null
     const agent = place === null ? undefined : specified[place]
     return { ...row, place, name: name ?? agent?.name ?? info ?? '', model: model ?? agent?.model_name ?? null }
   })
-  return joined(agents)
+  return attachRuns(agents)
 }
 
-/** Gives runs that no agent is left for to outcomes whose run id the service left out. */
-const joined = (agents: readonly JobAgent[]): JobAgent[] => {
+/** Attaches unmatched runs to outcomes that lack a run id. */
+const attachRuns = (agents: readonly JobAgent[]): JobAgent[] => {
   const left = agents.filter(({ outcome, place }) => outcome === null && place === null)
   const found = new Map<JobAgent, JobAgent>()
   for (const run of left) {
@@ -64,7 +64,7 @@ const joined = (agents: readonly JobAgent[]): JobAgent[] => {
 interface Named {
   name: string | null
   model: string | null
-  /** What an `external_api` run says of its agent. */
+  /** Agent info of an `external_api` run. */
   info: string | null
 }
 
@@ -74,10 +74,8 @@ const named = (...values: (string | null | undefined)[]): Named => {
 }
 
 /**
- * Place in the specification of each run's agent; an agent may be specified several times.
- *
- * Unspecified: runs that leave out their model, or their agent as `external_api` runs may. Each takes the closest agent that
- * is left: the same name and model, the same name, an agent that its info mentions, then the next one in order.
+ * Maps each run to an agent of the specification, which may list an agent several times. Unspecified: a run without model or
+ * agent takes the closest one left: same name and model, same name, mentioned in its info, then the next in order.
  */
 const placesOf = (rows: readonly Named[], specified: readonly AgentConfig[]): (number | null)[] => {
   const places = rows.map((): number | null => null)
@@ -100,7 +98,7 @@ const placesOf = (rows: readonly Named[], specified: readonly AgentConfig[]): (n
   return places
 }
 
-/** One may be missing, or lack its provider. */
+/** Either may be missing or lack its provider prefix. */
 const isModelLike = (a: string | null | undefined, b: string | null): boolean =>
   !a || !b || a.split('/').at(-1) === b.split('/').at(-1)
 

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
-import { agentLabel, cutPart } from './report-words.ts'
+import { agentLabel, truncate } from './report-words.ts'
 
-it('cuts what an agent is called where it would fill the page, and names one without a name', () => {
+it('truncates long agent names and labels missing ones', () => {
   expect(agentLabel({ name: 'x'.repeat(500), model: 'y'.repeat(500) })).toHaveLength(2 * 121 + ' · '.length)
   expect(agentLabel({ name: ' ', model: null })).toBe('Unnamed agent')
 })
 
-it('cuts no character in half', () => {
-  expect(cutPart('ab😀', 4)).toBe('ab😀')
-  expect(cutPart('ab😀cd', 4)).toBe('ab😀…')
-  expect(cutPart('abc😀d', 4)).toBe('abc…')
+it('truncates between characters', () => {
+  expect(truncate('ab😀', 4)).toBe('ab😀')
+  expect(truncate('ab😀cd', 4)).toBe('ab😀…')
+  expect(truncate('abc😀d', 4)).toBe('abc…')
 })

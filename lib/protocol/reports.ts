@@ -13,7 +13,7 @@ export type { AgentFigures, AgentIdentity, ComparedPair, FailureRule, PairFigure
 
 export type ReportFormat = 'json' | 'csv' | 'md'
 
-/** What a report has rows of: each is a CSV of its own. */
+/** Table of a CSV report. */
 export type ReportTable = 'agents' | 'pairs' | 'excluded_scenarios'
 
 export interface ReportedJob {
@@ -21,101 +21,98 @@ export interface ReportedJob {
   name: string
   state: string
   create_time_ms: number | null
-  /** What each agent was to do; null where the job does not tell. */
+  /** Plan per agent; null if the job does not report it. */
   planned_scenarios: number | null
   planned_attempts: number | null
-  /** Reward key that its scores are of; null where the service's own scorers judged. */
+  /** Reward key of the scores; null for the service's own scorers. */
   metric: string | null
 }
 
-/** The reward key that all scores of a report are of, and the keys that can be chosen. */
 interface JudgedMetric {
-  /** Null where the service's own scorers judged, or jobs by several keys. */
+  /** Reward key of all scores; null for the service's own scorers or mixed keys. */
   metric: string | null
+  /** Keys the reader can choose from. */
   metrics: readonly string[]
 }
 
-/** How a report is computed; `metric` and `threshold` are those of the job unless chosen. */
+/** Options of a report; `metric` and `threshold` default to those of the job. */
 export interface ReportChoice {
   failures: FailureRule
   metric?: string | undefined
   threshold?: number | undefined
 }
 
-/** What a report comes to in words. */
+/** A report's conclusion in words. */
 export interface Verdict {
-  /** Who is better, by how much and whether that is settled. */
   lead: string
-  /** What there is to say beside it, sentence by sentence. */
+  /** Further sentences. */
   more: readonly string[]
   tone: 'ok' | 'attention' | 'danger' | 'neutral'
 }
 
-/** Answer of `GET /api/benchmark-jobs/{id}/report`: the numbers of the job's page. */
+/** Response of `GET /api/benchmark-jobs/{id}/report`: the numbers of the job's page. */
 export interface Report extends Judgement, JudgedMetric {
   job: ReportedJob
   verdict: Verdict
-  /** What the numbers mean that their names do not say, in sentences. */
+  /** Sentences that explain the figures. */
   notes: readonly string[]
 }
 
-/** Something that makes a comparison less than fair. */
+/** A difference that makes a comparison unfair. */
 export interface Incomparability {
   kind: 'scenarios' | 'metric' | 'attempts' | 'timeouts' | 'environment' | 'agents' | 'source' | 'incomplete'
   text: string
 }
 
-/** Answer of `GET /api/benchmark-jobs/compare`. */
+/** Response of `GET /api/benchmark-jobs/compare`. */
 export interface CompareReport extends ScoreScale, JudgedMetric {
   jobs: readonly ReportedJob[]
-  /** The id of a job, or of one run of it. */
+  /** Id of a job or run. */
   baseline: string
   rule: FailureRule
   complete: boolean
-  /** Null where no side has a baseline. */
+  /** Null if no run has a baseline. */
   verdict: Verdict | null
   agents: readonly AgentFigures[]
   pairs: readonly ComparedPair[]
   excluded_scenarios: Judgement['excluded_scenarios']
   incomparable: readonly Incomparability[]
-  /** What was compared and is the same in all jobs. */
+  /** Settings that all jobs share. */
   same: readonly string[]
-  /** What some jobs do not report, so that it may differ. */
+  /** Settings that some jobs don't report and that may differ. */
   not_reported: readonly string[]
   notes: readonly string[]
 }
 
-/** What an agent made of a data set in one job, beside what it made of it before. */
+/** An agent's result on a data set in one job, compared with its previous one. */
 export interface TrendPoint {
   job: ReportedJob
-  /** Whether no outcome of the job will come any more. */
   complete: boolean
   figures: AgentFigures
-  /** Against the point before that has a mean, over the scenarios both have a score for; null where there is none. */
+  /** Compared with the previous point that has a mean; null for the first. */
   change: ComparedPair | null
-  /** `settled`: worse, and not by chance; `possible`: worse by more than its standard error, which may be chance. */
-  regression: 'settled' | 'possible' | null
-  /** What else is not as it was before. */
+  /** `possible`: lower by more than the standard error, but not significant. */
+  regression: 'significant' | 'possible' | null
+  /** Other differences from the previous job. */
   incomparable: readonly Incomparability[]
 }
 
-/** Answer of `GET /api/benchmark-jobs/trend`. */
+/** Response of `GET /api/benchmark-jobs/trend`. */
 export interface TrendReport extends ScoreScale, JudgedMetric {
   agent_name: string
   model_name: string | null
-  /** The scenarios of a job: those of its benchmark, where it is of one. */
+  /** Scenarios of the benchmark, or of the anchor job. */
   data_set: { job_id: string; job_name: string; benchmark_name: string | null; n_scenarios: number | null }
   rule: FailureRule
   complete: boolean
   verdict: Verdict
-  /** The oldest first. */
+  /** Oldest first. */
   points: readonly TrendPoint[]
-  /** Who else has run on the data set, with in how many of the jobs. */
+  /** Agents that ran on the data set, with their number of jobs. */
   agents: readonly { agent_name: string; model_name: string | null; n_jobs: number }[]
-  /** Jobs that were read to find these, the newest first, and whether there are older ones. */
+  /** Jobs searched, newest first, and whether older ones remain. */
   n_jobs_read: number
   has_older_jobs: boolean
-  /** Of those jobs, the ones on the data set. */
   n_jobs_of_data_set: number
   notes: readonly string[]
 }

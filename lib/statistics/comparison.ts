@@ -16,10 +16,7 @@ export interface Comparison extends ScoreScale {
   excluded_scenarios: ExcludedScenario[]
 }
 
-/**
- * Compares agents, of one job or of several, with the baselines that `baselineOf` names by their runs, in steps of a few
- * milliseconds. The pairs are adjusted for being several.
- */
+/** Compares agents with the run that `baselineOf` returns for each. Yields every few milliseconds. */
 export function* comparing(
   job: JudgedJob,
   rule: FailureRule,
@@ -69,9 +66,9 @@ const changesOf = (after: Side, before: Side, { threshold }: ScoreScale): Change
   }
 }
 
-/** By more than the last digits of a mean. */
+/** Ignores rounding in the last digits. */
 const isLess = (a: number, b: number): boolean => b - a > 1e-12 * Math.max(Math.abs(a), Math.abs(b))
 
-/** Short scenarios differ by half for no reason. */
+/** Short scenarios vary by 50% at random, hence the extra second. */
 const isSlower = ({ duration_before_ms: before, duration_after_ms: after }: ScenarioChange): boolean =>
   before !== null && after !== null && after > 1.5 * before && after - before >= 1000

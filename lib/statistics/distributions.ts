@@ -1,4 +1,4 @@
-/** The standard normal distribution: Phi(x) = 1/2 + phi(x) (x + x^3/3 + x^5/(3*5) + …) (Marsaglia 2004, J. Stat. Softw. 11). */
+/** Standard normal CDF: Phi(x) = 1/2 + phi(x) (x + x^3/3 + x^5/(3*5) + …) (Marsaglia 2004, J. Stat. Softw. 11). */
 export const normalCdf = (x: number): number => {
   if (Math.abs(x) > 9) return x > 0 ? 1 : 0
   let term = x
@@ -10,7 +10,6 @@ export const normalCdf = (x: number): number => {
   return 0.5 + (sum * Math.exp(-0.5 * x * x)) / Math.sqrt(2 * Math.PI)
 }
 
-/** The x whose `normalCdf` is p. */
 export const normalQuantile = (p: number): number => inverse(normalCdf, p, 9)
 
 /** Student's t: for t > 0, 1 - I_x(df/2, 1/2) / 2 with x = df / (df + t^2) (Abramowitz and Stegun 26.7.1). */
@@ -19,14 +18,13 @@ export const tCdf = (t: number, df: number): number => {
   return t > 0 ? 1 - tail : tail
 }
 
-/** The t whose `tCdf` is p. */
 export const tQuantile = (p: number, df: number): number => {
   let bound = 10
   while (tCdf(bound, df) < Math.max(p, 1 - p)) bound *= 10
   return inverse((t) => tCdf(t, df), p, bound)
 }
 
-/** By halving: a cumulative distribution only grows. */
+/** Inverts a CDF by bisection. */
 const inverse = (cdf: (x: number) => number, p: number, bound: number): number => {
   let low = -bound
   let high = bound
@@ -38,7 +36,7 @@ const inverse = (cdf: (x: number) => number, p: number, bound: number): number =
   }
 }
 
-/** The logarithm of the gamma function, by Lanczos with g = 7 and nine terms (Numerical Recipes, 3rd ed., 6.1). */
+/** Log gamma, Lanczos with g = 7 and nine terms (Numerical Recipes, 3rd ed., 6.1). */
 export const lnGamma = (x: number): number => {
   let sum = lanczos[0] as number
   for (let i = 1; i < lanczos.length; i++) sum += (lanczos[i] as number) / (x - 1 + i)
@@ -51,14 +49,14 @@ const lanczos = [
   12.507343278686905, -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7,
 ]
 
-/** The regularised incomplete beta function I_x(a, b), by its continued fraction (Numerical Recipes, 3rd ed., 6.4). */
+/** Regularized incomplete beta I_x(a, b) by its continued fraction (Numerical Recipes, 3rd ed., 6.4). */
 const incompleteBeta = (x: number, a: number, b: number): number => {
   if (x <= 0 || x >= 1) return x <= 0 ? 0 : 1
   const front = Math.exp(lnGamma(a + b) - lnGamma(a) - lnGamma(b) + a * Math.log(x) + b * Math.log1p(-x))
   return x < (a + 1) / (a + b + 2) ? (front * betaFraction(x, a, b)) / a : 1 - (front * betaFraction(1 - x, b, a)) / b
 }
 
-/** By Lentz's method, two terms a step. */
+/** Lentz's method, two terms per step. */
 const betaFraction = (x: number, a: number, b: number): number => {
   const awayFromZero = (value: number) => (Math.abs(value) < 1e-300 ? 1e-300 : value)
   let c = 1

@@ -1,16 +1,16 @@
-/** Whether a failure or a timeout scores 0 or is left out. Cancelled attempts are left out either way. */
+/** Whether failures and timeouts score 0 or are excluded. Canceled attempts are always excluded. */
 export type FailureRule = 'zero' | 'leave_out'
 
 /** One attempt of one agent at one scenario. */
 export interface AttemptOutcome {
   scenario_id: string
   scenario_name: string
-  /** COMPLETED, FAILED, TIMEOUT, CANCELED, or what a service says that knows more of them. */
+  /** COMPLETED, FAILED, TIMEOUT, CANCELED, or a state only the service knows. */
   state: string
   score?: number | null | undefined
   failure_reason?: { exception_type: string } | null | undefined
   duration_ms?: number | null | undefined
-  /** Which of the attempts at its scenario, where that is known. */
+  /** Number of the attempt within its scenario, if known. */
   attempt?: number | null | undefined
   usage?: (AttemptUsage & { unknown_because?: string | null | undefined }) | null | undefined
 }
@@ -22,19 +22,19 @@ export interface AttemptUsage {
   cost_usd?: number | null | undefined
 }
 
-/** Sums over the attempts that tell them. */
+/** Sums over the attempts that report usage. */
 export interface UsageFigures {
-  /** With those from a cache. */
+  /** Includes cached tokens. */
   n_input_tokens: number | null
   n_cache_tokens: number | null
   n_output_tokens: number | null
   cost_usd: number | null
-  /** The attempts that tell their tokens, and those that tell their cost. */
+  /** Attempts that report tokens and cost. */
   n_with_tokens: number
   n_with_cost: number
 }
 
-/** An agent of a job. Two of one job may have the same name and model; their runs tell them apart. */
+/** An agent of a job. Agents of one job may share a name and model; only the run id is unique. */
 export interface AgentIdentity {
   agent_name: string
   model_name: string | null
@@ -42,135 +42,127 @@ export interface AgentIdentity {
   job_id: string
 }
 
-/** Agents of Harbor that check the tasks: one does nothing, the other runs the solution that comes with a task. */
+/** Harbor's control agents: `nop` does nothing, `oracle` runs the task's own solution. */
 export const isControl = (name: string): boolean => name === 'nop' || name === 'oracle'
 
 export interface JudgedAgent extends AgentIdentity {
-  /** Attempts it was to have at all scenarios, where that is known. */
+  /** Planned attempts over all scenarios, if known. */
   n_planned?: number | null | undefined
-  /** Reward key its scores are of; null where it is not reported or there is none. */
+  /** Reward key of the scores; null if not reported. */
   metric?: string | null | undefined
   outcomes: readonly AttemptOutcome[]
 }
 
 export interface JudgedJob {
   agents: readonly JudgedAgent[]
-  /** False while outcomes may still come. */
+  /** False while more outcomes may arrive. */
   complete: boolean
-  /** How many attempts an agent was to have at a scenario, where that is known. */
+  /** Planned attempts per scenario, if known. */
   attempts?: number | undefined
-  /** Score from which an attempt passes. Default: 1 where all scores lie within 0 and 1, none otherwise. */
+  /** Lowest passing score. Default: 1 if all scores are between 0 and 1, otherwise none. */
   threshold?: number | undefined
 }
 
-/** What a score can be, and from which score on an attempt passes. */
 export interface ScoreScale {
-  /** Every score lies within 0 and 1. */
+  /** All scores are between 0 and 1. */
   is_unit_range: boolean
-  /** An attempt passes at this score, a scenario at this mean. Null where scores leave 0..1 and nobody chose a threshold. */
+  /** Lowest passing score of an attempt and mean of a scenario; null if scores leave 0..1 and no threshold is set. */
   threshold: number | null
 }
 
-/** Why a figure is null, by its name. */
+/** Why a figure is null, by field name. */
 export type Reasons = Readonly<Record<string, string>>
 
 export interface AgentFigures extends AgentIdentity, UsageFigures {
-  /** The scenarios the mean is taken over. */
+  /** Scenarios in the mean. */
   n_scenarios: number
-  /** The attempts at them that count. */
+  /** Counted attempts at those scenarios. */
   n_attempts: number
-  /** Of the means of the scenarios. */
+  /** Mean of the scenario means. */
   mean: number | null
   se: number | null
   ci_low: number | null
   ci_high: number | null
-  /** Of the interval, which covers 95 %. */
+  /** Method of the 95% interval. */
   method: 'wilson' | 't' | 'z' | null
-  /** Chance that one of k attempts at a scenario passes, by k. */
+  /** Probability that at least one of k attempts passes, by k. */
   pass_at_k: Readonly<Record<string, number>> | null
-  /** Chance that all of k attempts pass. */
+  /** Probability that all k attempts pass. */
   pass_hat_k: Readonly<Record<string, number>> | null
-  /** Scenarios that pass. Null without a threshold. */
+  /** Passing scenarios; null without a threshold. */
   n_passed: number | null
-  /** Attempts that were planned, including those that never ran; null where that is not reported. */
+  /** Planned attempts, including those that never ran; null if not reported. */
   n_planned: number | null
-  /** Attempts by how they ended, whether they count or not. */
+  /** Attempts by final state, counted or not. */
   n_completed: number
   n_failed: number
   n_timeout: number
   n_cancelled: number
-  /** Attempts in a state that is none of these: they do not count. */
+  /** Attempts in any other state; not counted. */
   n_other: number
-  /** Of the attempts that were not cancelled. */
+  /** Excludes canceled attempts. */
   duration_median_ms: number | null
   duration_p95_ms: number | null
-  /**
-   * One more than the agents that are ahead of it and settled, and the number of agents that are not settled behind it.
-   * Agents that check the tasks have no rank and take none from others.
-   */
+  /** Best and worst rank that significant differences allow; null for controls. */
   rank_low: number | null
   rank_high: number | null
   reasons: Reasons
 }
 
-/** Below this a difference counts as settled. */
-export const settledBelow = 0.05
+export const significanceLevel = 0.05
 
-/** Fewest scenarios over which one of so many pairs can be settled: n differences of one sign have p = 2 / 2^n. */
-export const fewestToSettle = (pairs = 1): number => 2 + Math.floor(Math.log2(Math.max(1, pairs) / settledBelow))
+/** Fewest scenarios that can make one of `pairs` significant: n differences of one sign have p = 2 / 2^n. */
+export const minScenarios = (pairs = 1): number => 2 + Math.floor(Math.log2(Math.max(1, pairs) / significanceLevel))
 
 export interface PairFigures {
   a: AgentIdentity
   b: AgentIdentity
-  /** The scenarios both have a mean for; all that follows is of these. */
+  /** Scenarios that both agents scored; all other fields use only these. */
   n: number
   mean_a: number | null
   mean_b: number | null
-  /** Of a over b. */
+  /** mean_a - mean_b */
   difference: number | null
   se: number | null
-  /** Student's t, 95 %, within -1 and 1 where all scores lie within 0 and 1. */
+  /** 95% t interval, clamped to -1..1 for unit-range scores. */
   ci_low: number | null
   ci_high: number | null
   p_value: number | null
-  /** By Holm over the pairs of the report. Null where one of the two is a control: those pairs are not part of it. */
+  /** Holm-adjusted over the report's pairs; null for pairs with a control. */
   p_adjusted: number | null
-  /** Of `p_value`. */
   method: 'sign_flips_exact' | 'sign_flips_rounded' | 'sign_flips_normal' | null
-  /** Scenarios by who passes. Null without a threshold. */
+  /** Scenarios by which agent passes; null without a threshold. */
   only_a_passes: number | null
   only_b_passes: number | null
   both_pass: number | null
   neither_passes: number | null
   mcnemar_p: number | null
   mcnemar_mid_p: number | null
-  /** `p_adjusted` is below 0.05, or `p_value` where one of the two is a control. */
-  settled: boolean
-  /** Fewest scenarios over which it can be settled, for as many pairs. */
-  fewest_to_settle: number
-  /** About how many scenarios would show a difference of this size with a power of 0.95. */
-  scenarios_to_settle: number | null
+  /** `p_adjusted` (for controls `p_value`) is below 0.05. */
+  significant: boolean
+  /** Fewest scenarios that could make this pair significant. */
+  min_scenarios: number
+  /** Scenarios needed to detect a difference of this size with power 0.95. */
+  scenarios_needed: number | null
   reasons: Reasons
 }
 
-/** A scenario that not every agent has a mean for. */
+/** A scenario that some agents have no score for. */
 export interface ExcludedScenario {
   scenario_id: string
   scenario_name: string
   missing_from: readonly (AgentIdentity & { why: 'no_outcome' | 'cancelled' | 'failures_left_out' | 'unknown_state' })[]
 }
 
-/** What the outcomes of a job tell of its agents. */
 export interface Judgement extends ScoreScale {
   rule: FailureRule
   complete: boolean
   agents: readonly AgentFigures[]
-  /** Each agent with each that comes after it. */
   pairs: readonly PairFigures[]
   excluded_scenarios: readonly ExcludedScenario[]
 }
 
-/** A scenario of a pair, as it was in the baseline and is in the one that is compared with it. */
+/** Score and duration of a scenario in the baseline (before) and in the compared run (after). */
 export interface ScenarioChange {
   scenario_id: string
   scenario_name: string
@@ -180,17 +172,16 @@ export interface ScenarioChange {
   duration_after_ms: number | null
 }
 
-/** A pair whose `a` is the one that is compared and whose `b` is its baseline. */
+/** `a` is the compared run, `b` its baseline. */
 export interface ComparedPair extends PairFigures {
-  /** Null without a threshold, as are the new failures and what fails still. */
+  /** Null without a threshold, like new and persistent failures. */
   new_passes: readonly ScenarioChange[] | null
   new_failures: readonly ScenarioChange[] | null
-  /** Scored below the baseline, the new failures among them. */
+  /** Includes new failures. */
   worse: readonly ScenarioChange[]
-  /** Scored above the baseline, the new passes among them. */
+  /** Includes new passes. */
   better: readonly ScenarioChange[]
-  /** Passed by neither, whatever the scores. */
   still_failing: readonly ScenarioChange[] | null
-  /** By half and by a second at least. */
+  /** At least 50% and one second slower. */
   slower: readonly ScenarioChange[]
 }

@@ -1,7 +1,7 @@
-import { isControl, settledBelow } from './figures.ts'
-import { holm } from './holm.ts'
+import { holm } from './differences.ts'
+import { isControl, significanceLevel } from './figures.ts'
 
-/** How often an agent's attempts at one scenario scored 1, of those that count. */
+/** Counted attempts of an agent at one scenario, and how many passed. */
 export interface Repeats {
   n: number
   passed: number
@@ -10,12 +10,10 @@ export interface Repeats {
 const hasBoth = ({ n, passed }: Repeats): boolean => passed > 0 && passed < n
 
 /**
- * Which scenarios are flaky, for `cells[scenario][agent]`. Few attempts of an agent that is unsure differ by chance, so
- * that alone says nothing of a scenario. Unspecified: it is flaky where
- * - an agent that checks the tasks, and does the same each time, both passes and does not, or
- * - so many agents do both that their own shares of such scenarios do not explain it: the chance of as many or more, each
- *   agent doing both at its share (a sum of unequal coins: Poisson 1837), adjusted by Holm over the scenarios, is below 0.05.
- * One agent alone can therefore not make a scenario flaky: for it a flaky one and a hard one look the same.
+ * Marks flaky scenarios in `cells[scenario][agent]`. Unspecified: a scenario is flaky if
+ * - a control, which behaves the same each time, both passes and fails, or
+ * - more agents both pass and fail than their own rates explain: Poisson-binomial p, Holm-adjusted over the scenarios, below 0.05.
+ * A single agent can't make a scenario flaky: to it, flaky and hard scenarios look alike.
  */
 export const flakyScenarios = (agentNames: readonly string[], cells: readonly (readonly Repeats[])[]): boolean[] => {
   const isJudged = (at: number) => !isControl(agentNames[at] ?? '')
@@ -32,11 +30,11 @@ export const flakyScenarios = (agentNames: readonly string[], cells: readonly (r
   })
   const adjusted = holm(chances)
   return cells.map(
-    (row, i) => row.some((cell, at) => !isJudged(at) && hasBoth(cell)) || (adjusted[i] ?? 1) < settledBelow,
+    (row, i) => row.some((cell, at) => !isJudged(at) && hasBoth(cell)) || (adjusted[i] ?? 1) < significanceLevel,
   )
 }
 
-/** The chance that at least so many of independent events happen. */
+/** Probability that at least `least` of the independent events occur. */
 export const chanceOf = (least: number, chances: readonly number[]): number => {
   let counts = [1]
   for (const p of chances) counts = [...counts, 0].map((same, i) => same * (1 - p) + (counts[i - 1] ?? 0) * p)

@@ -1,27 +1,37 @@
-import { passAtK, passHatK, toldK } from './attempts.ts'
-import { mcnemar, pairedDifference, scenariosToSettle, signFlipP } from './differences.ts'
+import { holm, mcnemar, pairedDifference, scenariosNeeded, signFlipP } from './differences.ts'
 import {
   type AgentFigures,
   type AgentIdentity,
   type ExcludedScenario,
   type FailureRule,
-  fewestToSettle,
   isControl,
   type JudgedAgent,
   type JudgedJob,
   type Judgement,
+  minScenarios,
   type PairFigures,
   type Reasons,
   type ScoreScale,
-  settledBelow,
+  significanceLevel,
 } from './figures.ts'
-import { holm } from './holm.ts'
-import { type Interval, meanOf, quantile, standardError, tInterval, wilson, zFrom, zInterval } from './means.ts'
+import {
+  type Interval,
+  meanOf,
+  passAtK,
+  passHatK,
+  quantile,
+  reportedKs,
+  standardError,
+  tInterval,
+  wilson,
+  zFrom,
+  zInterval,
+} from './means.ts'
 import { byName, durationsOf, passes, scaleOf, scenarioKey, type Tallies, type Tally, talliesOf } from './tallies.ts'
 import { usageOf } from './usage.ts'
 
-/** Unspecified: how sure a job of that many scenarios is to settle a difference that stays as it is. */
-const settlingPower = 0.95
+/** Unspecified: power at which the needed scenarios are estimated. */
+const plannedPower = 0.95
 
 export const judge = (job: JudgedJob, rule: FailureRule): Judgement => {
   const steps = judging(job, rule)
@@ -31,13 +41,13 @@ export const judge = (job: JudgedJob, rule: FailureRule): Judgement => {
   }
 }
 
-/** The same in steps of a few milliseconds, one for each agent and each pair. */
+/** Yields after each agent and pair, every few milliseconds. */
 export function* judging(job: JudgedJob, rule: FailureRule): Generator<void, Judgement> {
   const { scale, agents, pairs, excluded_scenarios } = yield* judgingPairs(job, rule, everyPair)
   return { rule, complete: job.complete, ...scale, agents: ranked(agents, pairs), pairs, excluded_scenarios }
 }
 
-/** An agent with what it has made of each scenario. */
+/** An agent with its figures and results by scenario. */
 export interface Side {
   agent: JudgedAgent
   figures: AgentFigures
@@ -48,7 +58,6 @@ type Paired = (sides: readonly Side[]) => readonly (readonly [Side, Side])[]
 
 const everyPair: Paired = (sides) => sides.flatMap((a, i) => sides.slice(i + 1).map((b) => [a, b] as const))
 
-/** The agents, the pairs that `paired` chooses of them, and what they do not have in common. */
 export function* judgingPairs(
   job: JudgedJob,
   rule: FailureRule,
@@ -81,7 +90,7 @@ export function* judgingPairs(
     sides,
     scale,
     agents: sides.map(({ figures }) => figures),
-    pairs: settled(pairs),
+    pairs: withSignificance(pairs),
     excluded_scenarios: excludedOf(sides),
   }
 }
@@ -105,12 +114,12 @@ const figuresOf = (agent: JudgedAgent, tallies: Tallies, scale: ScoreScale): Age
   const means = of.map(({ mean }) => mean)
   const mean = meanOf(means)
   const se = standardError(means)
-  const nothing = 'no scenario has an attempt that counts'
+  const nothing = 'no scenario has a counted attempt'
   if (mean === null) reasons.mean = nothing
-  if (se === null) reasons.se = mean === null ? nothing : 'one scenario tells nothing of how scores spread'
+  if (se === null) reasons.se = mean === null ? nothing : 'a single scenario has no spread'
   const inStates = (...states: string[]) => agent.outcomes.filter(({ state }) => states.includes(state)).length
   const durations = durationsOf(agent.outcomes)
-  if (durations.length === 0) reasons.duration_median_ms = reasons.duration_p95_ms = 'no attempt tells how long it took'
+  if (durations.length === 0) reasons.duration_median_ms = reasons.duration_p95_ms = 'no attempt reports a duration'
   return {
     ...identityOf(agent),
     n_scenarios: of.length,
@@ -154,28 +163,27 @@ const intervalOf = (
     return { ci_low: null, ci_high: null, method: null }
   }
   if (mean === null || se === null) return none(reasons.se ?? '')
-  // Unspecified: Wilson over scenarios where several attempts each spread nowhere, as Student's interval would be a point.
+  // Unspecified: Wilson also for identical repeated attempts, where Student's interval would be a point.
   const isSame = se <= 1e-12 * Math.abs(mean)
   const isBinary =
     is_unit_range && tallies.every(({ mean: m, scores }) => (m === 0 || m === 1) && (scores.length === 1 || isSame))
-  if (!isBinary && isSame) return none('all scenarios have the same score, so its spread is unknown')
+  if (!isBinary && isSame) return none('all scenarios have the same score')
   const method = isBinary ? 'wilson' : n >= zFrom ? 'z' : 't'
   const interval = isBinary
     ? wilson(tallies.filter((tally) => tally.mean === 1).length, n)
     : method === 'z'
       ? zInterval(mean, se)
       : tInterval(mean, se, n)
-  if (!interval) return none('no scenario has an attempt that counts')
+  if (!interval) return none('no scenario has a counted attempt')
   return { ...within(interval, is_unit_range ? 0 : null), method }
 }
 
-/** Means of scores within 0 and 1 lie there too, and their differences within -1 and 1. */
 const within = ({ low, high }: Interval, lowest: 0 | -1 | null): Pick<IntervalFigures, 'ci_low' | 'ci_high'> =>
   lowest === null ? { ci_low: low, ci_high: high } : { ci_low: Math.max(lowest, low), ci_high: Math.min(1, high) }
 
-const withoutThreshold = 'scores leave the range 0 to 1: choose a threshold to count passes'
+const withoutThreshold = 'scores are outside 0 to 1; set a pass threshold to count passes'
 
-/** Over the scenarios: k goes up to the fewest attempts any of them has. */
+/** k is limited by the scenario with the fewest attempts. */
 const passesOf = (
   tallies: readonly Tally[],
   { threshold }: ScoreScale,
@@ -186,14 +194,14 @@ const passesOf = (
     return { n_passed: null, pass_at_k: null, pass_hat_k: null }
   }
   if (tallies.length === 0) {
-    reasons.pass_at_k = reasons.pass_hat_k = 'no scenario has an attempt that counts'
+    reasons.pass_at_k = reasons.pass_hat_k = 'no scenario has a counted attempt'
     return { n_passed: 0, pass_at_k: null, pass_hat_k: null }
   }
   const counts = tallies.map(({ scores }) => ({
     n: scores.length,
     c: scores.filter((score) => passes(score, threshold)).length,
   }))
-  const ks = toldK(counts.reduce((fewest, { n }) => Math.min(fewest, n), Number.POSITIVE_INFINITY))
+  const ks = reportedKs(counts.reduce((fewest, { n }) => Math.min(fewest, n), Number.POSITIVE_INFINITY))
   const over = (chance: typeof passAtK) =>
     Object.fromEntries(ks.map((k) => [`${k}`, meanOf(counts.map(({ n, c }) => chance(n, c, k) as number)) as number]))
   return {
@@ -203,7 +211,7 @@ const passesOf = (
   }
 }
 
-/** The scenarios both have a mean for. None where these are of different metrics, whose difference means nothing. */
+/** Scenarios that both scored; none if the agents are scored by different metrics. */
 export const commonOf = (a: Side, b: Side): { a: CountedTally; b: CountedTally }[] =>
   hasOtherMetric(a, b)
     ? []
@@ -218,9 +226,7 @@ const hasOtherMetric = ({ agent: a }: Side, { agent: b }: Side): boolean =>
 const pairOf = (a: Side, b: Side, { is_unit_range, threshold }: ScoreScale): PairFigures => {
   const common = commonOf(a, b).map((pair) => ({ a: pair.a.mean, b: pair.b.mean }))
   const n = common.length
-  const nothingCommon = hasOtherMetric(a, b)
-    ? 'they are judged by different metrics'
-    : 'no scenario that both have a score for'
+  const noCommonReason = hasOtherMetric(a, b) ? 'they use different metrics' : 'no scenario has a score for both'
   const differences = common.map((pair) => pair.a - pair.b)
   const largest = common.reduce((most, pair) => Math.max(most, Math.abs(pair.a), Math.abs(pair.b)), 0)
   const { mean, sd, se, interval } = pairedDifference(differences, largest)
@@ -230,7 +236,7 @@ const pairOf = (a: Side, b: Side, { is_unit_range, threshold }: ScoreScale): Pai
   const [onlyA, onlyB] = [count(true, false), count(false, true)]
   const agreement = n === 0 || threshold === null ? null : mcnemar(onlyA, onlyB)
   const counted = (scenarios: number) => (threshold === null ? null : scenarios)
-  const needed = mean === null || sd === null ? null : scenariosToSettle(sd * sd, mean, settlingPower)
+  const needed = mean === null || sd === null ? null : scenariosNeeded(sd * sd, mean, plannedPower)
   return {
     a: identityOf(a.agent),
     b: identityOf(b.agent),
@@ -249,11 +255,11 @@ const pairOf = (a: Side, b: Side, { is_unit_range, threshold }: ScoreScale): Pai
     neither_passes: counted(count(false, false)),
     mcnemar_p: agreement?.exact ?? null,
     mcnemar_mid_p: agreement?.mid ?? null,
-    settled: false,
-    fewest_to_settle: fewestToSettle(),
-    // A spread of zero is settled by what there is.
-    scenarios_to_settle: needed === null ? null : Math.max(1, Math.ceil(needed)),
-    reasons: { ...(threshold === null && passReasons), ...pairReasons(n, mean, interval, nothingCommon) },
+    significant: false,
+    min_scenarios: minScenarios(),
+    // Zero variance needs no more scenarios.
+    scenarios_needed: needed === null ? null : Math.max(1, Math.ceil(needed)),
+    reasons: { ...(threshold === null && passReasons), ...pairReasons(n, mean, interval, noCommonReason) },
   }
 }
 
@@ -269,75 +275,75 @@ const pairReasons = (
   n: number,
   difference: number | null,
   interval: Interval | null,
-  nothingCommon: string,
+  noCommonReason: string,
 ): Reasons => {
   if (n === 0)
     return reasonFor(
-      nothingCommon,
+      noCommonReason,
       ...(['mean_a', 'mean_b', 'difference', 'se', 'ci_low', 'ci_high', 'p_value', 'p_adjusted'] as const),
-      ...(['method', 'mcnemar_p', 'mcnemar_mid_p', 'scenarios_to_settle'] as const),
+      ...(['method', 'mcnemar_p', 'mcnemar_mid_p', 'scenarios_needed'] as const),
     )
   if (n === 1)
     return reasonFor(
-      'one common scenario tells nothing of how differences spread',
-      ...(['se', 'ci_low', 'ci_high', 'scenarios_to_settle'] as const),
+      'a single common scenario has no spread',
+      ...(['se', 'ci_low', 'ci_high', 'scenarios_needed'] as const),
     )
   return {
-    ...(interval === null && reasonFor('all differences are equal, so their spread is unknown', 'ci_low', 'ci_high')),
-    ...(difference === 0 && reasonFor('there is no difference to settle', 'scenarios_to_settle')),
+    ...(interval === null && reasonFor('all differences are equal', 'ci_low', 'ci_high')),
+    ...(difference === 0 && reasonFor('there is no difference', 'scenarios_needed')),
   }
 }
 
 const hasControl = ({ a, b }: PairFigures): boolean => isControl(a.agent_name) || isControl(b.agent_name)
 
-/** Controls are references, not candidates: their pairs take part in no adjustment and weaken no other pair. */
-const settled = (pairs: readonly PairFigures[]): PairFigures[] => {
+/** Pairs with a control are not adjusted and don't weaken other pairs. */
+const withSignificance = (pairs: readonly PairFigures[]): PairFigures[] => {
   const tested = pairs.filter((pair) => pair.p_value !== null && !hasControl(pair))
   const adjusted = new Map(holm(tested.map(({ p_value }) => p_value as number)).map((p, i) => [tested[i], p]))
   return pairs.map((pair): PairFigures => {
     const p = adjusted.get(pair) ?? null
     const decisive = hasControl(pair) ? pair.p_value : p
-    const isSettled = decisive !== null && decisive < settledBelow
-    const { n, scenarios_to_settle: needed } = pair
+    const isSignificant = decisive !== null && decisive < significanceLevel
+    const { n, scenarios_needed: needed } = pair
     const compared = hasControl(pair) ? 1 : tested.length
-    const fewest = fewestToSettle(compared)
+    const fewest = minScenarios(compared)
     const reasons = {
       ...pair.reasons,
       ...(hasControl(pair) &&
         pair.p_value !== null &&
         reasonFor('pairs with a control are not adjusted', 'p_adjusted')),
     }
-    const isOpenStill = !isSettled && needed !== null && needed <= n
-    const of = { ...pair, p_adjusted: p, settled: isSettled, fewest_to_settle: fewest, reasons }
-    if (!isOpenStill) return of
+    const hasEnoughScenarios = !isSignificant && needed !== null && needed <= n
+    const judged = { ...pair, p_adjusted: p, significant: isSignificant, min_scenarios: fewest, reasons }
+    if (!hasEnoughScenarios) return judged
     const least = Math.min(1, compared * 2 ** (1 - n))
     const reason =
       n < fewest
-        ? `p cannot be below ${least} over ${n} scenarios${compared > 1 ? ` and ${compared} pairs` : ''}; ${fewest} are needed at least`
-        : `a difference like this shows with ${needed} mostly; with these ${n} it did not`
-    return { ...of, scenarios_to_settle: null, reasons: { ...reasons, scenarios_to_settle: reason } }
+        ? `p cannot fall below ${least} with ${n} scenarios${compared > 1 ? ` and ${compared} pairs` : ''}; at least ${fewest} are needed`
+        : `${needed} scenarios usually suffice for a difference of this size, but these ${n} did not`
+    return { ...judged, scenarios_needed: null, reasons: { ...reasons, scenarios_needed: reason } }
   })
 }
 
-/** Ranks as ranges: places change hands only where the difference is settled. */
+/** Ranks are ranges: only significant differences separate agents. */
 const ranked = (agents: readonly AgentFigures[], pairs: readonly PairFigures[]): AgentFigures[] => {
-  const whyNot = ({ agent_name, mean }: AgentFigures) =>
-    isControl(agent_name) ? 'reference, not ranked' : mean === null ? 'it has no mean' : null
-  const placed = agents.filter((agent) => whyNot(agent) === null).length
-  const decided = pairs.filter((pair) => pair.settled && !hasControl(pair))
+  const unrankedReason = ({ agent_name, mean }: AgentFigures) =>
+    isControl(agent_name) ? 'control, not ranked' : mean === null ? 'no mean' : null
+  const rankedCount = agents.filter((agent) => unrankedReason(agent) === null).length
+  const decided = pairs.filter((pair) => pair.significant && !hasControl(pair))
   const isAhead = ({ a, difference }: PairFigures, runId: string) =>
     (difference ?? 0) > 0 === (a.benchmark_run_id === runId)
   return agents.map((agent) => {
-    const reason = whyNot(agent)
+    const reason = unrankedReason(agent)
     if (reason !== null) return { ...agent, reasons: { ...agent.reasons, rank_low: reason, rank_high: reason } }
     const id = agent.benchmark_run_id
     const own = decided.filter(({ a, b }) => [a, b].some((each) => each.benchmark_run_id === id))
     const behind = own.filter((pair) => isAhead(pair, id)).length
-    return { ...agent, rank_low: 1 + own.length - behind, rank_high: placed - behind }
+    return { ...agent, rank_low: 1 + own.length - behind, rank_high: rankedCount - behind }
   })
 }
 
-/** A control that was not run on a scenario leaves the comparison of the others as it is. */
+/** A scenario that only a control misses is not excluded. */
 const excludedOf = (all: readonly Side[]): ExcludedScenario[] => {
   const judged = all.filter(({ agent }) => !isControl(agent.agent_name))
   return excludedAmong(judged.length > 0 ? judged : all)

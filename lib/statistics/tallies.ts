@@ -1,13 +1,12 @@
 import type { AttemptOutcome, ExcludedScenario, FailureRule, JudgedAgent, JudgedJob, ScoreScale } from './figures.ts'
 import { meanOf } from './means.ts'
 
-/** What an agent has made of one scenario. */
+/** An agent's result at one scenario. */
 export interface Tally {
   scenario_id: string
   scenario_name: string
-  /** Of the attempts that count. */
+  /** Scores of the counted attempts. */
   scores: number[]
-  /** Of the scores; null where none counts. */
   mean: number | null
   duration_ms: number | null
   why_missing: ExcludedScenario['missing_from'][number]['why'] | null
@@ -16,14 +15,14 @@ export interface Tally {
 export type Tallies = ReadonlyMap<string, Tally>
 export type KeyOf = (outcome: AttemptOutcome) => string
 
-/** A failure, a timeout, or a scenario that was completed and never scored. Unspecified: the last; nothing was won by it. */
+/** Unspecified: a completed attempt without a score counts as a failure. */
 const failures: readonly string[] = ['FAILED', 'TIMEOUT', 'COMPLETED']
 
 type Scored = Pick<AttemptOutcome, 'state' | 'score' | 'failure_reason'>
 
 /**
- * Undefined where the attempt does not count. Harbor verifies what a timeout leaves behind, and a service reports a scored
- * timeout as completed: without failures it is left out like every other, or only the lucky timeouts would count.
+ * Returns undefined for an attempt that does not count. Harbor scores timeouts and reports them as completed; when failures
+ * are excluded these are too, or only the lucky timeouts would count.
  */
 export const countedScore = (outcome: Scored, rule: FailureRule): number | undefined => {
   const { state } = outcome
@@ -39,10 +38,9 @@ const finiteScore = ({ score }: Scored): number | undefined =>
 const hasTimedOut = ({ state, failure_reason }: Scored): boolean =>
   state === 'TIMEOUT' || /time_?d?_?out/i.test(failure_reason?.exception_type ?? '')
 
-/** Scores that are computed differ from what they stand for in their last digits. */
+/** Computed scores are off in the last digits. */
 const rounding = 1e-9
 
-/** Whether all scores that may count lie within 0 and 1, and from which score on an attempt passes. */
 export const scaleOf = (
   agents: readonly { outcomes: readonly Scored[] }[],
   threshold: number | undefined,
@@ -56,39 +54,37 @@ export const scaleOf = (
   return { is_unit_range, threshold: threshold ?? (is_unit_range ? 1 : null) }
 }
 
-/** Null without a score or a threshold. */
 export const passes = (score: number | null, threshold: number | null): boolean | null =>
   score === null || threshold === null ? null : score >= threshold - rounding * Math.abs(threshold)
 
 /**
- * What tells scenarios apart: their id. A service may give each attempt an id of its own; where a job has attempts, no id
- * comes twice within an agent and a name does, it is the name. Not where two of one name are the same attempt: those are
- * scenarios of two data sets, whose later attempts have not come yet.
+ * Groups outcomes by scenario id, or by name if the service gives each attempt its own id: the job has several attempts, no id
+ * repeats within an agent and a name does. Two outcomes of one name and attempt number are different scenarios.
  */
 export const scenarioKey = ({
   agents,
   attempts = 1,
 }: Pick<JudgedJob, 'attempts'> & { agents: readonly Pick<JudgedAgent, 'outcomes'>[] }): KeyOf => {
-  const comesTwice = (of: (outcome: AttemptOutcome) => string | undefined) =>
+  const hasRepeats = (of: (outcome: AttemptOutcome) => string | undefined) =>
     agents.some(({ outcomes }) => {
       const values = outcomes.map(of).filter((value) => value !== undefined)
       return new Set(values).size < values.length
     })
   const isById =
     attempts <= 1 ||
-    comesTwice(({ scenario_id }) => scenario_id) ||
-    !comesTwice(({ scenario_name }) => scenario_name) ||
-    comesTwice(({ scenario_name, attempt }) => (attempt == null ? undefined : `${attempt} ${scenario_name}`))
+    hasRepeats(({ scenario_id }) => scenario_id) ||
+    !hasRepeats(({ scenario_name }) => scenario_name) ||
+    hasRepeats(({ scenario_name, attempt }) => (attempt == null ? undefined : `${attempt} ${scenario_name}`))
   return isById ? ({ scenario_id }) => scenario_id : ({ scenario_name }) => scenario_name
 }
 
 const names = new Intl.Collator('en', { numeric: true })
 const inCodeOrder = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** As people sort: `task-2` before `task-10`. Names that differ for a computer alone, as `task-1` and `task-01`, have an order too. */
+/** Natural order: `task-2` before `task-10`, with a fixed order for `task-1` and `task-01`. */
 export const inNameOrder = (a: string, b: string): number => names.compare(a, b) || inCodeOrder(a, b)
 
-/** The order in which scenarios are told: outcomes come in the order in which the attempts began, which is chance. */
+/** Outcomes arrive in the order attempts started, which is random. */
 export const byName = (
   a: Pick<Tally, 'scenario_id' | 'scenario_name'>,
   b: Pick<Tally, 'scenario_id' | 'scenario_name'>,
@@ -98,9 +94,7 @@ export const talliesOf = (outcomes: readonly AttemptOutcome[], rule: FailureRule
   const attempts = new Map<string, AttemptOutcome[]>()
   for (const outcome of outcomes) {
     const key = keyOf(outcome)
-    const known = attempts.get(key)
-    if (known) known.push(outcome)
-    else attempts.set(key, [outcome])
+    attempts.set(key, [...(attempts.get(key) ?? []), outcome])
   }
   return new Map([...attempts].map(([key, of]) => [key, tallyOf(of, rule)]))
 }
@@ -123,7 +117,7 @@ const whyMissing = (attempts: readonly AttemptOutcome[]): NonNullable<Tally['why
   return attempts.some(({ state }) => failures.includes(state)) ? 'failures_left_out' : 'unknown_state'
 }
 
-/** Of the attempts that were not cancelled and tell one. */
+/** Reported durations of attempts that were not canceled. */
 export const durationsOf = (outcomes: readonly Pick<AttemptOutcome, 'state' | 'duration_ms'>[]): number[] =>
   outcomes.flatMap(({ state, duration_ms }) =>
     state !== 'CANCELED' && typeof duration_ms === 'number' && Number.isFinite(duration_ms) ? [duration_ms] : [],

@@ -15,7 +15,7 @@ const figuresOf = (...outcomes: AttemptOutcome[]) =>
     'zero',
   ).agents[0]
 
-it('adds up what the attempts tell, failed ones too, and how many do', () => {
+it('sums reported usage, including failed attempts', () => {
   const figures = figuresOf(
     attempt({ n_input_tokens: 10, n_cache_tokens: null, n_output_tokens: 1, cost_usd: 0.5 }),
     attempt({ n_input_tokens: 20, n_output_tokens: 2 }, 'TIMEOUT'),
@@ -33,16 +33,16 @@ it('adds up what the attempts tell, failed ones too, and how many do', () => {
   expect(figures?.reasons).toMatchObject({ n_cache_tokens: 'the agent left nothing' })
 })
 
-it('has a reason in the place of every figure that no attempt tells', () => {
+it('gives a reason for every figure that no attempt reports', () => {
   const figures = figuresOf(attempt(null))
   expect([figures?.n_input_tokens, figures?.cost_usd, figures?.n_with_cost]).toEqual([null, null, 0])
   expect(figures?.reasons).toMatchObject({
-    n_input_tokens: 'no attempt tells its input tokens',
-    cost_usd: 'no attempt tells its cost',
+    n_input_tokens: 'no attempt reports input tokens',
+    cost_usd: 'no attempt reports cost',
   })
 })
 
-it('tells the reason that most attempts have, in whichever order they come', () => {
+it('gives the most frequent reason', () => {
   const attempts = ['it was never set up', 'the agent left nothing', 'the agent left nothing'].map((unknown_because) =>
     attempt({ unknown_because }),
   )

@@ -2,24 +2,21 @@ import type { AttemptOutcome, AttemptUsage, UsageFigures } from './figures.ts'
 
 const figures = ['n_input_tokens', 'n_cache_tokens', 'n_output_tokens', 'cost_usd'] as const
 
-/**
- * What an agent used over all its attempts, retried ones left out. A sum is of the attempts that tell the figure, and is
- * null where none does: what is not told is not 0.
- */
+/** Usage over all attempts, excluding retries. A sum is null if no attempt reports the figure: unreported is not 0. */
 export const usageOf = (outcomes: readonly AttemptOutcome[], reasons: Record<string, string>): UsageFigures => {
-  const told = (figure: keyof AttemptUsage) =>
+  const reported = (figure: keyof AttemptUsage) =>
     outcomes.flatMap(({ usage }) => {
       const value = usage?.[figure]
       return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? [value] : []
     })
   const sum = (values: readonly number[]) => (values.length === 0 ? null : values.reduce((a, b) => a + b, 0))
   const why = mostFrequent(outcomes.flatMap(({ usage }) => usage?.unknown_because || []))
-  const values = Object.fromEntries(figures.map((figure) => [figure, told(figure)])) as Record<
+  const values = Object.fromEntries(figures.map((figure) => [figure, reported(figure)])) as Record<
     (typeof figures)[number],
     number[]
   >
   for (const figure of figures)
-    if (values[figure].length === 0) reasons[figure] = why ?? `no attempt tells its ${wordOf[figure]}`
+    if (values[figure].length === 0) reasons[figure] = why ?? `no attempt reports ${labels[figure]}`
   return {
     n_input_tokens: sum(values.n_input_tokens),
     n_cache_tokens: sum(values.n_cache_tokens),
@@ -31,14 +28,14 @@ export const usageOf = (outcomes: readonly AttemptOutcome[], reasons: Record<str
   }
 }
 
-/** Of an attempt that was never set up the reason is another than of all that ran. */
+/** An attempt that never started has a different reason from those that ran. */
 const mostFrequent = (words: readonly string[]): string | undefined => {
   const counts = new Map<string, number>()
   for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
   return [...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1))[0]?.[0]
 }
 
-const wordOf: Record<(typeof figures)[number], string> = {
+const labels: Record<(typeof figures)[number], string> = {
   n_input_tokens: 'input tokens',
   n_cache_tokens: 'cached tokens',
   n_output_tokens: 'output tokens',

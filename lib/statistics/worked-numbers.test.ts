@@ -1,13 +1,21 @@
 import { describe, expect, it } from 'vitest'
-import { passAtK, passHatK, toldK } from './attempts.ts'
-import { mcnemar, pairedDifference, scenariosToSettle, signFlipP } from './differences.ts'
+import { holm, mcnemar, pairedDifference, scenariosNeeded, signFlipP } from './differences.ts'
 import { normalCdf, normalQuantile, tCdf, tQuantile } from './distributions.ts'
-import { etaRange } from './durations.ts'
-import { holm } from './holm.ts'
-import { meanOf, quantile, sampleSd, standardError, tInterval, wilson, zInterval } from './means.ts'
+import {
+  etaRange,
+  meanOf,
+  passAtK,
+  passHatK,
+  quantile,
+  reportedKs,
+  sampleSd,
+  standardError,
+  tInterval,
+  wilson,
+  zInterval,
+} from './means.ts'
 
-// Computed independently of this code, to six digits. The module holds every formula that reviewers of scores ask for, with
-// its numbers here, also those that no page shows yet.
+// Computed independently of this code, to six digits.
 const a = [1, 0.5, 0, 1, 0.75, 0.25, 1, 0, 0.5, 1]
 const b = [1, 0, 0, 0.5, 0.75, 0.5, 0.5, 0, 0.25, 1]
 const d = [0, 0.5, 0, 0.5, 0, -0.25, 0.5, 0, 0.25, 0]
@@ -16,7 +24,7 @@ const six = (value: number | null | undefined) => (value == null ? value : Math.
 const ends = (interval: { low: number; high: number } | null) => interval && [six(interval.low), six(interval.high)]
 
 describe('distributions', () => {
-  it('know the normal distribution', () => {
+  it('include the normal distribution', () => {
     expect(six(normalQuantile(0.975))).toBe(1.959964)
     expect(six(normalQuantile(0.8))).toBe(0.841621)
     expect(six(2 * (1 - normalCdf(1.765045)))).toBe(0.077556)
@@ -29,7 +37,7 @@ describe('distributions', () => {
     [9, 2.262157],
     [28, 2.048407],
     [1249, 1.961865],
-  ])("know Student's t of %i degrees of freedom", (df, expected) => {
+  ])("include Student's t with %i degrees of freedom", (df, expected) => {
     expect(six(tQuantile(0.975, df))).toBe(expected)
     expect(tCdf(tQuantile(0.975, df), df)).toBeCloseTo(0.975, 10)
     expect(tCdf(-1.2, df)).toBeCloseTo(1 - tCdf(1.2, df), 12)
@@ -46,7 +54,7 @@ describe('mean and standard error', () => {
     expect(ends(tInterval(0.6, standardError(a) as number, 10))).toEqual([0.305533, 0.894467])
   })
 
-  it('of one value is none', () => {
+  it('need two values for an error', () => {
     expect([meanOf([0.5]), standardError([0.5]), standardError([]), meanOf([])]).toEqual([0.5, null, null, null])
   })
 
@@ -60,7 +68,7 @@ describe('mean and standard error', () => {
     expect(ends(wilson(k, n))).toEqual([low, high])
   })
 
-  it('Wilson: none of none, and centre and half of 7 in 10', () => {
+  it('Wilson: 0 of 0, and center and half width of 7 in 10', () => {
     expect(wilson(0, 0)).toBeNull()
     const { low, high } = wilson(7, 10) ?? { low: 0, high: 0 }
     expect([six((low + high) / 2), six((high - low) / 2)]).toEqual([0.644493, 0.247715])
@@ -150,7 +158,7 @@ it('pass@k and pass^k of a job are means over its scenarios, and none for more a
     0.416667, 0.5, 0.666667, 0.333333,
   ])
   expect([passAtK(4, 2, 5), passHatK(4, 2, 5)]).toEqual([null, null])
-  expect(toldK(20)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 15, 16, 20])
+  expect(reportedKs(20)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 15, 16, 20])
 })
 
 it('Holm', () => {
@@ -160,12 +168,12 @@ it('Holm', () => {
 })
 
 it('sample size', () => {
-  const needed = (k: number) => scenariosToSettle(1 / 9 + 2 / (6 * k), 0.03) as number
+  const needed = (k: number) => scenariosNeeded(1 / 9 + 2 / (6 * k), 0.03) as number
   expect(six((normalQuantile(0.975) + normalQuantile(0.8)) ** 2)).toBe(7.84888)
   expect([needed(1).toFixed(2), needed(10).toFixed(2)]).toEqual(['3875.99', '1259.70'])
   // 968.998 with the square of the quantiles rounded to six digits.
   expect(needed(Number.POSITIVE_INFINITY)).toBeCloseTo(968.9975, 4)
-  expect(scenariosToSettle(0.1, 0)).toBeNull()
+  expect(scenariosNeeded(0.1, 0)).toBeNull()
 })
 
 it('scores, durations and what is left of a job', () => {

@@ -7,7 +7,7 @@ import { type ChangeKind, changeKinds } from '#lib/browser/address/compare-view.
 import { jobViewPath } from '#lib/browser/address/job-view.ts'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCount, formatDurationMs } from '#lib/browser/format.ts'
-import { changeRules, comparedWords, sideNames, three } from '#lib/protocol/report-words.ts'
+import { changeRules, comparedScenarios, runNames, threeDecimals } from '#lib/protocol/report-words.ts'
 import type { AgentIdentity, CompareReport, ReportChoice, ScenarioChange } from '#lib/protocol/reports.ts'
 
 interface ChangeTableProps {
@@ -35,7 +35,7 @@ interface Row extends ScenarioChange {
 
 /** The scenarios that are not as they were, one kind of change at a time. */
 export const ChangeTable = ({ report, choice, chosen, onChoose }: ChangeTableProps) => {
-  const name = sideNames(report)
+  const name = runNames(report)
   const count = (kind: ChangeKind) => report.pairs.reduce((sum, pair) => sum + (pair[kind] ?? []).length, 0)
   // Without a threshold nothing passes or fails.
   const kinds = changeKinds.filter((each) => report.pairs.some((pair) => pair[each] !== null))
@@ -71,7 +71,7 @@ export const ChangeTable = ({ report, choice, chosen, onChoose }: ChangeTablePro
         />
       </div>
       <p role="status" className="tabular text-sm text-muted">
-        {formatCount(rows.length)} of {comparedWords(compared, report.pairs.length)}: {changeRules[kind]}
+        {formatCount(rows.length)} of {comparedScenarios(compared, report.pairs.length)}: {changeRules[kind]}
       </p>
       {rows.length > 0 && (
         <DataTable
@@ -115,7 +115,7 @@ const OutcomeLink = ({ place, score, of }: { place: string; score: number; of: s
     title={`Open the outcome of ${of} and its log`}
     className="relative z-1 text-accent underline underline-offset-2"
   >
-    {three(score)}
+    {threeDecimals(score)}
   </Link>
 )
 

@@ -17,7 +17,7 @@ import { paths } from '#lib/browser/address/paths.ts'
 import { choiceOf } from '#lib/browser/address/report-choice.ts'
 import { isPassing } from '#lib/browser/api/failures.ts'
 import { benchmarkJobQueries, compareAddress } from '#lib/browser/queries/benchmark-jobs.ts'
-import { sideNames } from '#lib/protocol/report-words.ts'
+import { runNames } from '#lib/protocol/report-words.ts'
 import type { CompareReport } from '#lib/protocol/reports.ts'
 import { Choice, RuleChoice, ScoreChoice } from '../choice.tsx'
 import { ReportNotes } from '../figure-text.tsx'
@@ -130,7 +130,7 @@ export const ComparePage = () => {
 }
 
 const baselineOptions = (report: CompareReport) => {
-  const name = sideNames(report)
+  const name = runNames(report)
   return [
     ...report.jobs.map((job) => ({
       value: job.id,

@@ -5,10 +5,17 @@ import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { jobViewPath } from '#lib/browser/address/job-view.ts'
 import { formatCount, formatDurationMs } from '#lib/browser/format.ts'
-import { labelOf, lossesFirst, type NameOf, repeatMarks, sameElsewhere, sideNames } from '#lib/protocol/report-words.ts'
+import {
+  labelOf,
+  lossesFirst,
+  type NameOf,
+  repeatSuffixes,
+  runNames,
+  sameAgentJob,
+} from '#lib/protocol/report-words.ts'
 import type { AgentFigures, ComparedPair, CompareReport, ReportChoice } from '#lib/protocol/reports.ts'
 import { IntervalText, MeanHeader, MeanText, Missing, signed } from '../figure-text.tsx'
-import { doubtColumns } from '../pair-columns.tsx'
+import { significanceColumns } from '../pair-columns.tsx'
 import { AgentLines, PairLines } from '../score.tsx'
 import { Unknown } from '../unknown-times.tsx'
 import { UsageText } from '../usage-text.tsx'
@@ -31,7 +38,7 @@ export const SideTable = ({ report, choice }: { report: CompareReport; choice: R
 )
 
 const sideColumns = ({ jobs, agents, metric }: CompareReport, choice: ReportChoice): Column<AgentFigures>[] => {
-  const marks = repeatMarks(agents.map((agent) => JSON.stringify([agent.job_id, labelOf(agent)])))
+  const marks = repeatSuffixes(agents.map((agent) => JSON.stringify([agent.job_id, labelOf(agent)])))
   const markOf = (id: string) => marks[agents.findIndex(({ benchmark_run_id }) => benchmark_run_id === id)] ?? ''
   const jobName = (job_id: string) => jobs.find(({ id }) => id === job_id)?.name ?? job_id
   const hasUsage = agents.some(({ n_with_tokens, n_with_cost }) => n_with_tokens + n_with_cost > 0)
@@ -138,7 +145,7 @@ const usageColumn: Column<AgentFigures> = {
 
 /** Each side against its baseline, on the scenarios both have, with the test beside the difference. */
 export const DifferenceTable = ({ report }: { report: CompareReport }) => {
-  const columns = useMemo(() => differenceColumns(sideNames(report), sameElsewhere(report)), [report])
+  const columns = useMemo(() => differenceColumns(runNames(report), sameAgentJob(report)), [report])
   return (
     <section aria-label="Differences" className="space-y-2">
       <h2 className="text-lg font-medium">Differences from the baseline</h2>
@@ -206,5 +213,5 @@ const differenceColumns = (
         `${signed(ci_low)} to ${signed(ci_high)}`
       ),
   },
-  ...doubtColumns<ComparedPair>('Scenarios that only the side passes · only its baseline'),
+  ...significanceColumns<ComparedPair>('Scenarios that only the side passes · only its baseline'),
 ]

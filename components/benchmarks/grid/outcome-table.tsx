@@ -7,7 +7,7 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import type { JobView } from '#lib/browser/address/job-view.ts'
 import { formatCount } from '#lib/browser/format.ts'
 import type { ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
-import { agentLabel, three } from '#lib/protocol/report-words.ts'
+import { agentLabel, threeDecimals } from '#lib/protocol/report-words.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
 import type { AgentRow } from '../job-figures.ts'
 import { durationOnceEnded } from '../unknown-times.tsx'
@@ -113,7 +113,7 @@ const columnsOf = (onOpen: OutcomeTableProps['onOpen']): Column<Row>[] => [
     priority: 3,
     align: 'right',
     width: '6rem',
-    cell: ({ score }) => (score == null ? <span className="text-muted">None</span> : three(score)),
+    cell: ({ score }) => (score == null ? <span className="text-muted">None</span> : threeDecimals(score)),
   },
   durationOnceEnded(() => true),
   {

@@ -1,7 +1,7 @@
 import { formatCount, formatDurationMs } from '#lib/browser/format.ts'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { attemptsOf } from '#lib/protocol/job-plan.ts'
-import { etaRange } from '#lib/statistics/durations.ts'
+import { etaRange } from '#lib/statistics/means.ts'
 import { durationsOf } from '#lib/statistics/tallies.ts'
 import { type AgentRow, outcomeCounts, progressOf } from '../job-figures.ts'
 

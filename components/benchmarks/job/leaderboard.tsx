@@ -3,7 +3,7 @@ import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCount, formatDurationMs } from '#lib/browser/format.ts'
-import { agentLabel, byMean, repeatMarks, three } from '#lib/protocol/report-words.ts'
+import { agentLabel, byMean, repeatSuffixes, threeDecimals } from '#lib/protocol/report-words.ts'
 import type { AgentFigures, FailureRule, Report } from '#lib/protocol/reports.ts'
 import { isControl } from '#lib/statistics/figures.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
@@ -37,7 +37,7 @@ interface LeaderboardProps {
 export const Leaderboard = ({ agents, report, otherFigures, rule }: LeaderboardProps) => {
   const find = (all: readonly AgentFigures[] | undefined, { key }: AgentRow) =>
     all?.find(({ benchmark_run_id }) => benchmark_run_id === key) ?? null
-  const marks = repeatMarks(agents.map(agentLabel))
+  const marks = repeatSuffixes(agents.map(agentLabel))
   const rows = agents
     .map(
       (agent, at): Row => ({
@@ -83,7 +83,7 @@ const columnsOf = (report: Report | undefined): Column<Row>[] => {
   return [
     {
       id: 'rank',
-      header: <span title="A range where a difference is not settled">Rank</span>,
+      header: <span title="A range if differences are not significant">Rank</span>,
       priority: 3,
       width: '4rem',
       align: 'right',
@@ -138,7 +138,7 @@ const columnsOf = (report: Report | undefined): Column<Row>[] => {
               </span>
             ) : (
               <span className="tabular whitespace-nowrap" title={methodWords[figures.method ?? '']}>
-                {three(figures.ci_low)} to {three(figures.ci_high)}
+                {threeDecimals(figures.ci_low)} to {threeDecimals(figures.ci_high)}
               </span>
             )}
           </span>
@@ -171,7 +171,8 @@ const columnsOf = (report: Report | undefined): Column<Row>[] => {
           return <Nothing why={figures?.reasons.pass_at_k ?? 'There is one attempt at each scenario'} />
         return (
           <span title={`k = ${k}: ${allK(figures?.pass_at_k)}`}>
-            {three(any)} · {all === undefined ? '–' : three(all)} <span className="text-muted">(k = {k})</span>
+            {threeDecimals(any)} · {all === undefined ? '–' : threeDecimals(all)}{' '}
+            <span className="text-muted">(k = {k})</span>
           </span>
         )
       },
@@ -232,7 +233,7 @@ const Mean = ({ agent, figures, other, otherRule }: Row) => {
         <ToldMean agent={agent} why={figures.reasons.mean} />
       ) : (
         <span title={`Mean of ${scenarioWords(figures)}`}>
-          <b className="font-semibold">{three(figures.mean)}</b>{' '}
+          <b className="font-semibold">{threeDecimals(figures.mean)}</b>{' '}
           <span className="text-muted">(n = {formatCount(figures.n_scenarios)})</span>
         </span>
       )}
@@ -240,7 +241,7 @@ const Mean = ({ agent, figures, other, otherRule }: Row) => {
         <span className="block text-xs leading-4 text-muted">
           {ruleWords[otherRule]}{' '}
           <span className="whitespace-nowrap">
-            {other.mean === null ? 'none' : `${three(other.mean)} (n = ${formatCount(other.n_scenarios)})`}
+            {other.mean === null ? 'none' : `${threeDecimals(other.mean)} (n = ${formatCount(other.n_scenarios)})`}
           </span>
         </span>
       )}
@@ -260,7 +261,7 @@ export const ToldMean = ({
   const { completed, total } = outcomeCounts(outcome)
   return (
     <span title="Over those that completed, as the service reports it without attempts">
-      <b className="font-semibold">{three(outcome.average_score)}</b>{' '}
+      <b className="font-semibold">{threeDecimals(outcome.average_score)}</b>{' '}
       <span className="text-muted">
         (n = {formatCount(completed)} of {formatCount(total)}, as reported)
       </span>
@@ -270,7 +271,7 @@ export const ToldMean = ({
 
 const allK = (byK: Readonly<Record<string, number>> | null | undefined): string =>
   Object.entries(byK ?? {})
-    .map(([k, value]) => `pass@${k} ${three(value)}`)
+    .map(([k, value]) => `pass@${k} ${threeDecimals(value)}`)
     .join(', ')
 
 const scenarioWords = ({ n_scenarios, n_attempts }: AgentFigures): string =>

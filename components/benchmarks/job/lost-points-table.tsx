@@ -1,7 +1,7 @@
 import { Scrolled } from '#components/ui/scrolled.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
-import { agentLabel, byMean, three } from '#lib/protocol/report-words.ts'
+import { agentLabel, byMean, threeDecimals } from '#lib/protocol/report-words.ts'
 import type { ScenarioRow } from '../grid/scenario-grid.ts'
 import { type AgentRow, shortLabels } from '../job-figures.ts'
 import { type LossCause, lossCauses, lostPoints } from './lost-points.ts'
@@ -87,7 +87,8 @@ export const LostPointsTable = ({ rows, agents }: { rows: readonly ScenarioRow[]
                       </span>
                     </td>
                     <td className="border-b border-line px-3 py-1.5 text-right whitespace-nowrap">
-                      {three(points.score)} <span className="text-muted">(n = {formatCount(points.scenarios)})</span>
+                      {threeDecimals(points.score)}{' '}
+                      <span className="text-muted">(n = {formatCount(points.scenarios)})</span>
                     </td>
                     {lossCauses.map((cause) => (
                       <td key={cause} className="border-b border-line px-3 py-1.5 text-right whitespace-nowrap">

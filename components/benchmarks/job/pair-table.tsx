@@ -3,17 +3,17 @@ import { Button } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
-import { labelOf, pairsInOrder, three } from '#lib/protocol/report-words.ts'
+import { labelOf, sortPairs, threeDecimals } from '#lib/protocol/report-words.ts'
 import type { AgentFigures, AgentIdentity, PairFigures } from '#lib/protocol/reports.ts'
 import { shortLabels } from '../job-figures.ts'
-import { doubtColumns } from '../pair-columns.tsx'
+import { significanceColumns } from '../pair-columns.tsx'
 import { PairLines } from '../score.tsx'
 import { IntervalBar, roundUp } from './interval-bar.tsx'
 
 /** Each agent with each other, the larger difference first and those that check the tasks last, on the scenarios both have. */
 export const PairTable = ({ pairs, agents }: { pairs: readonly PairFigures[]; agents: readonly AgentFigures[] }) => {
   const [isWhole, setIsWhole] = useState(false)
-  const rows = useMemo(() => pairsInOrder(pairs), [pairs])
+  const rows = useMemo(() => sortPairs(pairs), [pairs])
   const shown = useMemo(() => (isWhole ? rows : rows.slice(0, firstShown)), [rows, isWhole])
   const columns = useMemo(() => columnsOf(agents, axisOf(shown)), [agents, shown])
   if (pairs.length === 0) return null
@@ -82,7 +82,7 @@ const figureColumns = (axis: number): Column<PairFigures>[] => [
         </span>
       ) : (
         <span className="whitespace-nowrap">
-          <b className="font-semibold">{three(difference)}</b>{' '}
+          <b className="font-semibold">{threeDecimals(difference)}</b>{' '}
           <span className="text-muted">(n = {formatCount(n)})</span>
         </span>
       ),
@@ -104,11 +104,11 @@ const figureColumns = (axis: number): Column<PairFigures>[] => [
             </span>
           ) : (
             <span className="tabular whitespace-nowrap">
-              {three(ci_low)} to {three(ci_high)}
+              {threeDecimals(ci_low)} to {threeDecimals(ci_high)}
             </span>
           )}
         </span>
       ),
   },
-  ...doubtColumns<PairFigures>('Scenarios that only the first passes · only the second'),
+  ...significanceColumns<PairFigures>('Scenarios that only the first passes · only the second'),
 ]

@@ -19,7 +19,7 @@ import {
   scenarioAttempts,
 } from '#lib/browser/lists/scenario-history.ts'
 import { scenarioQueries } from '#lib/browser/queries/scenarios.ts'
-import { three } from '#lib/protocol/report-words.ts'
+import { threeDecimals } from '#lib/protocol/report-words.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
 import { Missing } from '../figure-text.tsx'
 import { AttemptMark } from '../grid/grid-cell.tsx'
@@ -136,7 +136,7 @@ const agentColumns: Column<AgentHistory>[] = [
         <span className="text-muted">None</span>
       ) : (
         <span className="whitespace-nowrap">
-          <b className="font-semibold">{three(mean)}</b>{' '}
+          <b className="font-semibold">{threeDecimals(mean)}</b>{' '}
           <span className="text-muted">(n = {formatCount(n_counted)})</span>
         </span>
       ),
@@ -207,7 +207,7 @@ const agentColumns: Column<AgentHistory>[] = [
 ]
 
 const attemptWord = ({ outcome, state, score }: ScenarioAttempt): string =>
-  outcome === 'COMPLETED' && score !== null ? three(score) : state.toLowerCase()
+  outcome === 'COMPLETED' && score !== null ? threeDecimals(score) : state.toLowerCase()
 
 const attemptColumns: Column<ScenarioAttempt>[] = [
   {
@@ -247,7 +247,11 @@ const attemptColumns: Column<ScenarioAttempt>[] = [
     width: '6rem',
     align: 'right',
     cell: ({ score }) =>
-      score === null ? <span className="text-muted">None</span> : <b className="font-semibold">{three(score)}</b>,
+      score === null ? (
+        <span className="text-muted">None</span>
+      ) : (
+        <b className="font-semibold">{threeDecimals(score)}</b>
+      ),
   },
   {
     id: 'failure',

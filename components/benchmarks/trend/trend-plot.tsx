@@ -1,7 +1,7 @@
 import { Scrolled } from '#components/ui/scrolled.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/browser/format.ts'
-import { stepOf, three } from '#lib/protocol/report-words.ts'
+import { stepOf, threeDecimals } from '#lib/protocol/report-words.ts'
 import type { TrendPoint, TrendReport } from '#lib/protocol/reports.ts'
 import { axisFor } from '../job/interval-bar.tsx'
 
@@ -83,7 +83,7 @@ const Mark = ({ point, number, x, y }: { point: TrendPoint; number: number; x: n
   const regression = point.regression
   return (
     <g>
-      <title>{`${point.job.name}: ${mean === null ? 'no score' : `${three(mean)}, n = ${n_scenarios}`}`}</title>
+      <title>{`${point.job.name}: ${mean === null ? 'no score' : `${threeDecimals(mean)}, n = ${n_scenarios}`}`}</title>
       <text x={x} y={bottom + 16} textAnchor="middle" className="tabular fill-(--text) text-[11px]">
         {number}
       </text>
@@ -102,7 +102,7 @@ const Mark = ({ point, number, x, y }: { point: TrendPoint; number: number; x: n
             <path
               d={`M${x - 7} ${y(mean) - 5}h14l-7 12z`}
               className={
-                regression === 'settled' ? 'fill-(--danger)' : 'fill-(--surface-0) stroke-(--attention) stroke-2'
+                regression === 'significant' ? 'fill-(--danger)' : 'fill-(--surface-0) stroke-(--attention) stroke-2'
               }
             />
           ) : (
@@ -119,7 +119,7 @@ const Mark = ({ point, number, x, y }: { point: TrendPoint; number: number; x: n
             paintOrder="stroke"
             className="tabular fill-(--text) stroke-(--surface-0) stroke-[4] text-[11px]"
           >
-            {three(mean)}
+            {threeDecimals(mean)}
           </text>
           {regression && (
             <text x={x} y={14} textAnchor="middle" className="fill-(--text) text-[10px] font-medium">

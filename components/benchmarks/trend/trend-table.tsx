@@ -12,7 +12,7 @@ import { stepOf, type TrendStep } from '#lib/protocol/report-words.ts'
 import type { ComparedPair, ReportChoice, TrendPoint, TrendReport } from '#lib/protocol/reports.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
 import { IntervalText, MeanHeader, MeanText, Missing, signed } from '../figure-text.tsx'
-import { doubtColumns } from '../pair-columns.tsx'
+import { significanceColumns } from '../pair-columns.tsx'
 import { timeOrUnknown } from '../unknown-times.tsx'
 
 interface Row extends TrendPoint {
@@ -41,8 +41,8 @@ const looks: Record<TrendStep, Pick<StateLook, 'tone' | 'icon'> & { word: string
   regression: { tone: 'danger', icon: TrendingDown, word: 'Regression' },
   possible: { tone: 'attention', icon: TrendingDown, word: 'Possible regression' },
   better: { tone: 'ok', icon: CircleCheck, word: 'Better' },
-  higher: { tone: 'neutral', icon: TrendingUp, word: 'Higher, not settled' },
-  lower: { tone: 'neutral', icon: TrendingDown, word: 'Lower, not settled' },
+  higher: { tone: 'neutral', icon: TrendingUp, word: 'Higher, not significant' },
+  lower: { tone: 'neutral', icon: TrendingDown, word: 'Lower, not significant' },
   same: { tone: 'neutral', icon: Equal, word: 'Same mean' },
   none: { tone: 'neutral', icon: CircleHelp, word: 'Not comparable' },
 }
@@ -123,7 +123,7 @@ const columnsOf = (metric: string | null): Column<Row>[] => [
         `${signed(change.ci_low)} to ${signed(change.ci_high)}`
       )),
   },
-  ...doubtColumns<ComparedPair>('Scenarios that pass only now · only before')
+  ...significanceColumns<ComparedPair>('Scenarios that pass only now · only before')
     .filter(({ id }) => id === 'p')
     .map(ofChange),
   {

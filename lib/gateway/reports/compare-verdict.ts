@@ -1,58 +1,46 @@
-import { byAmount, comparedWords, countOf, type NameOf, sameElsewhere, sideNames } from '#lib/protocol/report-words.ts'
+import { amount, comparedScenarios, type NameOf, runNames, sameAgentJob } from '#lib/protocol/report-words.ts'
 import type { ComparedPair, CompareReport, Verdict } from '#lib/protocol/reports.ts'
 import { isControl } from '#lib/statistics/figures.ts'
-import {
-  allOf,
-  controlsSentence,
-  intervalWords,
-  metricSentence,
-  probabilityWords,
-  settledWords,
-  testedOf,
-  unansweredSentence,
-} from './job-verdict.ts'
+import { controlsSentence, evidence, metricSentence, testedPairs, unansweredSentence } from './job-verdict.ts'
 
 type Figures = Pick<CompareReport, 'jobs' | 'agents' | 'complete' | 'pairs'> & { metric?: string | null }
 
-/** What a comparison comes to in words; null where no side has a baseline. */
+/** Returns null if no run has a baseline. */
 export const compareVerdict = (report: Figures): Verdict | null => {
   const { complete, agents } = report
-  // How the solution that comes with the tasks does is not asked, unless nothing else is compared.
-  const judged = report.pairs.filter(({ a, b }) => !isControl(a.agent_name) && !isControl(b.agent_name))
-  const pairs = judged.length > 0 ? judged : report.pairs
+  // Controls are only compared if there is nothing else.
+  const candidates = report.pairs.filter(({ a, b }) => !isControl(a.agent_name) && !isControl(b.agent_name))
+  const pairs = candidates.length > 0 ? candidates : report.pairs
   const [first] = pairs
   if (!first) return null
-  const left = report.pairs.filter((pair) => !pairs.includes(pair)).flatMap(({ a, b }) => [a.agent_name, b.agent_name])
-  const controls = [...new Set(left.filter(isControl))]
-  const name = sideNames(report)
-  const isElsewhere = sameElsewhere(report)
-  // That of the others is adjusted for being beside them all the same.
-  const tested = testedOf(report.pairs)
-  const sentence = (pair: ComparedPair) => sideSentence(pair, name, isElsewhere(pair), tested)
-  const better = pairs.filter(({ settled, difference }) => settled && (difference ?? 0) > 0).length
-  const worse = pairs.filter(({ settled, difference }) => settled && (difference ?? 0) < 0).length
-  const open = pairs.length - better - worse
-  const of = `${complete ? 'Of' : 'So far: of'} ${pairs.length} sides`
+  const others = report.pairs
+    .filter((pair) => !pairs.includes(pair))
+    .flatMap(({ a, b }) => [a.agent_name, b.agent_name])
+  const name = runNames(report)
+  const baselineJob = sameAgentJob(report)
+  const tested = testedPairs(report.pairs)
+  const sentence = (pair: ComparedPair) => runSentence(pair, name, baselineJob(pair), tested)
+  const better = pairs.filter(({ significant, difference }) => significant && (difference ?? 0) > 0).length
+  const worse = pairs.filter(({ significant, difference }) => significant && (difference ?? 0) < 0).length
   const unanswered = unansweredSentence(agents, name)
-  const counts =
+  const largest = pairs.reduce((a, b) => (ranksBefore(b, a) ? b : a))
+  const soFar = complete ? '' : 'So far: '
+  const summary =
     better + worse === 0
-      ? `${of} none is settled to be better or worse than the baseline.`
-      : `${of} ${better} ${isOrAre(better)} better than the baseline and ${worse} ${isOrAre(worse)} worse; ${open} ${isOrAre(open)} not settled.`
-  const foremost = pairs.reduce((a, b) => (isBefore(b, a) ? b : a))
-  const words =
-    foremost.difference === null
-      ? [
-          `${complete ? 'None' : 'So far: none'} of ${pairs.length} sides can be compared with the baseline.`,
-          sentence(first),
-        ]
-      : [counts, `The largest ${sizeWord(foremost)}: ${sentence(foremost)}`]
-  const [lead = '', ...more] = pairs.length === 1 ? [`${complete ? '' : 'So far: '}${sentence(first)}`] : words
+      ? `None of ${pairs.length} runs differs significantly from the baseline.`
+      : `Of ${pairs.length} runs, ${better} significantly better than the baseline, ${worse} significantly worse, ${pairs.length - better - worse} not significant.`
+  const [lead = '', ...more] =
+    pairs.length === 1
+      ? [soFar + sentence(first)]
+      : largest.difference === null
+        ? [`${soFar}None of ${pairs.length} runs can be compared with the baseline.`, sentence(first)]
+        : [soFar + summary, `Largest ${kindOf(largest)}: ${sentence(largest)}`]
   return {
     lead,
     more: [
       ...more,
       ...unanswered,
-      ...controlsSentence(controls, 'not counted'),
+      ...controlsSentence([...new Set(others.filter(isControl))]),
       ...changesSentence(pairs),
       ...metricSentence(report.metric ?? null),
     ],
@@ -60,42 +48,36 @@ export const compareVerdict = (report: Figures): Verdict | null => {
   }
 }
 
-const isOrAre = (count: number) => (count === 1 ? 'is' : 'are')
-
-/** What is settled goes before what may be chance, and of that a loss before any gain; then the larger one. */
-const isBefore = (a: ComparedPair, b: ComparedPair): boolean => {
-  const weight = ({ settled, difference }: ComparedPair) => (settled ? ((difference ?? 0) < 0 ? 2 : 1) : 0)
+/** Significant losses first, then significant gains, then by size. */
+const ranksBefore = (a: ComparedPair, b: ComparedPair): boolean => {
+  const weight = ({ significant, difference }: ComparedPair) => (significant ? ((difference ?? 0) < 0 ? 2 : 1) : 0)
   const size = ({ difference }: ComparedPair) => (difference === null ? -1 : Math.abs(difference))
   return weight(a) > weight(b) || (weight(a) === weight(b) && size(a) > size(b))
 }
 
-const sizeWord = ({ settled, difference }: ComparedPair): string =>
-  settled ? ((difference ?? 0) < 0 ? 'loss' : 'gain') : 'difference'
+const kindOf = ({ significant, difference }: ComparedPair): string =>
+  significant ? ((difference ?? 0) < 0 ? 'loss' : 'gain') : 'difference'
 
-const sideSentence = (pair: ComparedPair, name: NameOf, elsewhere: string | undefined, tested: number): string => {
-  const { a, b, difference, n, reasons } = pair
-  const baseline = elsewhere === undefined ? name(b) : `in ${elsewhere}`
+const runSentence = (pair: ComparedPair, name: NameOf, baselineJob: string | undefined, tested: number): string => {
+  const { a, b, difference, reasons } = pair
   if (difference === null)
-    return `${name(a)} and ${name(b)} cannot be compared: ${reasons.difference ?? 'they share no scenario'}.`
-  const stand =
-    difference === 0
-      ? `${name(a)} scores the same as ${baseline}`
-      : `${name(a)} is ${difference > 0 ? 'better' : 'worse'} than ${baseline} by ${byAmount(difference)}`
-  const p = probabilityWords(pair, tested > 1 ? allOf(tested, 'sides') : null)
-  return `${stand} (${intervalWords(pair, ' of the difference')}, paired over ${countOf(n, 'scenario')}${p})${difference === 0 ? '' : `: ${settledWords(pair)}`}.`
+    return `${name(a)} and ${name(b)} can't be compared: ${reasons.difference ?? 'no common scenario'}.`
+  const baseline = baselineJob === undefined ? name(b) : `in ${baselineJob}`
+  return difference === 0
+    ? `${name(a)} scores the same as ${baseline} ${evidence(pair, tested)}`
+    : `${name(a)} scores ${amount(difference)} ${difference > 0 ? 'higher' : 'lower'} than ${baseline} ${evidence(pair, tested)}`
 }
 
-/** Each scenario once for each side: as worse, as better or as neither. */
 const changesSentence = (pairs: readonly ComparedPair[]): string[] => {
   const sum = (of: (pair: ComparedPair) => number) => pairs.reduce((total, pair) => total + of(pair), 0)
   const compared = sum(({ n }) => n)
   if (compared === 0) return []
   const [worse, better] = [sum((pair) => pair.worse.length), sum((pair) => pair.better.length)]
   const hasPasses = pairs.every(({ new_passes }) => new_passes !== null)
+  const format = (count: number) => count.toLocaleString('en-US')
   const newly = (kind: 'new_failures' | 'new_passes', word: string) =>
-    hasPasses ? ` (${shown(sum((pair) => (pair[kind] ?? []).length))} newly ${word})` : ''
-  const shown = (count: number) => count.toLocaleString('en-US')
+    hasPasses ? ` (${format(sum((pair) => (pair[kind] ?? []).length))} newly ${word})` : ''
   return [
-    `Of ${comparedWords(compared, pairs.length)}, ${shown(worse)} scored worse${newly('new_failures', 'failing')}, ${shown(better)} better${newly('new_passes', 'passing')} and ${shown(compared - worse - better)} the same.`,
+    `Of ${comparedScenarios(compared, pairs.length)}, ${format(worse)} scored worse${newly('new_failures', 'failing')}, ${format(better)} better${newly('new_passes', 'passing')} and ${format(compared - worse - better)} the same.`,
   ]
 }

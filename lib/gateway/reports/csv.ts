@@ -9,10 +9,7 @@ import type {
   ReportTable,
 } from '#lib/protocol/reports.ts'
 
-/**
- * One table of a report, a row for each agent, pair or excluded scenario. Numbers are not rounded. A table without rows
- * has the columns that name what would be in it.
- */
+/** One table of a report, with unrounded numbers. Without rows only the name columns remain. */
 export const reportCsv = (report: Report | CompareReport, of: ReportTable): string => {
   const ks = ksOf(report.agents)
   const name = namesOf(report.agents)
@@ -39,13 +36,11 @@ export const reportCsv = (report: Report | CompareReport, of: ReportTable): stri
   )
 }
 
-/** A column for each name that a row has; without rows those of `names`. */
 export const csvTable = (names: readonly string[], rows: readonly object[]): string => {
   const columns = rows.length === 0 ? names : [...new Set(rows.flatMap((row) => Object.keys(row)))]
   return csvLines([columns, ...rows.map((row) => columns.map((column) => (row as Record<string, unknown>)[column]))])
 }
 
-/** Every k that pass@k is told of. */
 export const ksOf = (agents: readonly AgentFigures[]): string[] =>
   [...new Set(agents.flatMap(({ pass_at_k }) => Object.keys(pass_at_k ?? {})))].sort((a, b) => Number(a) - Number(b))
 
@@ -62,7 +57,7 @@ export const reasonCell = (reasons: Readonly<Record<string, string>>) =>
     .join('; ')
 
 const pairCells = (pair: PairFigures) => {
-  // Lists of scenarios are told by their length.
+  // Scenario lists become counts.
   const figures = Object.entries(pair)
     .map(([name, value]) => [name, Array.isArray(value) ? value.length : value] as const)
     .filter(([, value]) => typeof value !== 'object' || value === null)

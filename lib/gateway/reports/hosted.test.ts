@@ -11,7 +11,7 @@ import { agentsOf, isComplete, judgedTogether, reportedJob, requireMetric } from
 import { reportMarkdown } from './markdown.ts'
 import { notesOf } from './notes.ts'
 
-/** A job as a service may answer it that says less, or more, than the contract knows. */
+/** A job as a service may return it, with missing or unknown fields. */
 const jobOf = (value: object): BenchmarkJob => readLeniently(BenchmarkJob, { id: 'bmj_1', name: 'job', ...value })
 
 const reportOf = (job: BenchmarkJob): Report => {
@@ -32,7 +32,7 @@ const outcome = (agent_name: string, scenario_outcomes: object[]) => ({
   scenario_outcomes,
 })
 
-it('reports a job without outcomes as not complete, with nothing in it', () => {
+it('reports a job without outcomes as incomplete and empty', () => {
   for (const job of [jobOf({ state: 'queued' }), jobOf({ state: 'paused', benchmark_outcomes: null })]) {
     const report = reportOf(job)
     expect([report.complete, report.agents, report.pairs]).toEqual([false, [], []])
@@ -43,7 +43,7 @@ it('reports a job without outcomes as not complete, with nothing in it', () => {
   }
 })
 
-it('counts what it knows of outcomes with null fields and unknown states', () => {
+it('accepts outcomes with null fields and unknown states', () => {
   const report = reportOf(
     jobOf({
       state: 'completed',
@@ -58,15 +58,14 @@ it('counts what it knows of outcomes with null fields and unknown states', () =>
     }),
   )
   const [a, b] = report.agents
-  // Completed without a score: nothing was won.
   expect([a?.mean, a?.n_scenarios, a?.n_completed, a?.n_other]).toEqual([0.5, 2, 2, 1])
-  expect([a?.duration_median_ms, a?.reasons.duration_median_ms]).toEqual([null, 'no attempt tells how long it took'])
+  expect([a?.duration_median_ms, a?.reasons.duration_median_ms]).toEqual([null, 'no attempt reports a duration'])
   expect([b?.mean, b?.n_scenarios]).toEqual([null, 0])
-  expect(report.pairs[0]).toMatchObject({ n: 0, difference: null, p_value: null, settled: false })
+  expect(report.pairs[0]).toMatchObject({ n: 0, difference: null, p_value: null, significant: false })
   expect(reportMarkdown(report)).toContain('| b | n/a | n/a | 0 | 0 |')
 })
 
-it('tells tokens and cost in every format, with how many attempts told them', () => {
+it('reports tokens and cost with the number of attempts that report them', () => {
   const attempt = (usage: object | null) => ({ scenario_definition_id: 's1', state: 'COMPLETED', score: 1, usage })
   const report = reportOf(
     jobOf({
@@ -98,7 +97,7 @@ it('tells tokens and cost in every format, with how many attempts told them', ()
   ).toEqual([1200, 0.25, 1])
 })
 
-it('lets a name neither leave its cell of a table nor become a formula', () => {
+it('escapes names in tables and CSV', () => {
   const report = reportOf(
     jobOf({
       name: 'x\n# not a heading | <img src=x onerror=1>',
@@ -116,7 +115,7 @@ it('lets a name neither leave its cell of a table nor become a formula', () => {
   expect(reportCsv(report, 'agents')).toContain(`"'=HYPERLINK(""http://x"")|\`b\`"`)
 })
 
-it('tells agents and scenarios apart whose ids a service leaves out or gives twice', () => {
+it('accepts missing and repeated ids', () => {
   const scored = (score: number) =>
     ['one', 'two'].map((scenario_name) => ({ scenario_name, state: 'COMPLETED', score }))
   const run = (agent_name: string, score: number, benchmark_run_id: string | null) => ({
@@ -131,26 +130,26 @@ it('tells agents and scenarios apart whose ids a service leaves out or gives twi
     ['bmr_1', 1, 2],
     ['bmj_1 run 4', 0.25, 2],
   ])
-  expect(verdict.lead).toMatch(/^c is ahead of b by 0\.500 /)
+  expect(verdict.lead).toMatch(/^c leads b by 0\.500 /)
 })
 
-it('calls a scenario without a name by its id, and one without either unnamed', () => {
+it('names a scenario by its id, or unnamed', () => {
   const completed = { state: 'COMPLETED', score: 1, scenario_name: ' ' }
   const outcomes = [outcome('a', [{ ...completed, scenario_definition_id: 'scn_1' }, completed]), outcome('b', [])]
   const { excluded_scenarios } = reportOf(jobOf({ state: 'completed', benchmark_outcomes: outcomes }))
   expect(excluded_scenarios.map(({ scenario_name }) => scenario_name)).toEqual(['scn_1', 'Unnamed scenario'])
 })
 
-it('calls agents in Markdown as the page does, whatever their names are', () => {
+it('names agents in Markdown like the page', () => {
   const scored = [{ scenario_definition_id: 's1', scenario_name: 'one', state: 'COMPLETED', score: 1 }]
   const named = [outcome(' ', scored), { ...outcome('b', scored), model_name: '*'.repeat(301) }]
   const markdown = reportMarkdown(reportOf(jobOf({ state: 'completed', benchmark_outcomes: named })))
   expect(markdown).toContain('| Unnamed agent | 1.000 |')
-  // What is cut is the name, and not one of the signs it is written with.
+  // Truncates the name before escaping it.
   expect(markdown).toContain(`| b · ${'\\*'.repeat(120)}… | 1.000 |`)
 })
 
-it('says what differs between jobs, without the values of variables', () => {
+it('lists differences between jobs, without values of variables', () => {
   const specified = (name: string, more: object, agent: object) =>
     jobOf({
       id: `bmj_${name}`,
@@ -169,13 +168,13 @@ it('says what differs between jobs, without the values of variables', () => {
   ]
   const nothing: Pick<CompareReport, 'agents' | 'excluded_scenarios'> = { agents: [], excluded_scenarios: [] }
   expect(incomparabilities(jobs, nothing)).toEqual([
-    { kind: 'attempts', text: 'Attempts at a scenario: 1 in one, 3 in two' },
-    { kind: 'environment', text: 'a is given other secrets' },
+    { kind: 'attempts', text: 'Attempts per scenario: 1 in one, 3 in two' },
+    { kind: 'environment', text: 'Secrets of a differ' },
   ])
   expect(incomparabilities([jobs[0] as BenchmarkJob, jobs[0] as BenchmarkJob], nothing)).toEqual([])
 })
 
-it('says of a job that was cut short how much of it there is, and names each job however long its name is', () => {
+it('counts the outcomes of incomplete jobs and truncates long names', () => {
   const cut = (name: string, state: string) =>
     jobOf({
       name,
@@ -186,12 +185,12 @@ it('says of a job that was cut short how much of it there is, and names each job
     })
   const nothing: Pick<CompareReport, 'agents' | 'excluded_scenarios'> = { agents: [], excluded_scenarios: [] }
   expect(incomparabilities([cut('x'.repeat(9000), 'cancelled'), cut('part', 'completed')], nothing)).toEqual([
-    { kind: 'incomplete', text: `${'x'.repeat(120)}… was cancelled: there are 1 of 6 attempts` },
-    { kind: 'incomplete', text: 'part has outcomes of only 1 of 6 attempts' },
+    { kind: 'incomplete', text: `${'x'.repeat(120)}… was canceled: 1 of 6 attempts have an outcome` },
+    { kind: 'incomplete', text: 'part is incomplete: 1 of 6 attempts have an outcome' },
   ])
 })
 
-describe('how jobs were run', () => {
+describe('job settings', () => {
   const ran = (name: string, part: object = {}) =>
     jobOf({
       name,
@@ -208,20 +207,20 @@ describe('how jobs were run', () => {
     'verifier.override_timeout_sec': null,
   }
 
-  it('is the same only where all of them report it', () => {
+  it('are shared only if all jobs report them', () => {
     const [one, two] = [ran('one', { settings }), ran('two', { settings })]
     expect(incomparabilities([one, two], nothing)).toEqual([])
     expect(comparability([one, two])).toEqual({
-      same: ['Attempts at a scenario', 'Timeout multiplier', 'Environment type', 'Source'],
+      same: ['Attempts per scenario', 'Timeout multiplier', 'Environment type', 'Source'],
       not_reported: [],
     })
   })
 
-  // A multiplier that nobody reported was taken for 1, and an environment for the same.
-  it('is not reported where one of them, or none, says so', () => {
+  // An unreported multiplier was once assumed to be 1.
+  it('are listed as not reported if a job omits them', () => {
     const [one, silent, mute] = [ran('one', { settings }), ran('silent'), jobOf({ name: 'mute' })]
     expect(comparability([one, silent])).toEqual({
-      same: ['Attempts at a scenario', 'Source'],
+      same: ['Attempts per scenario', 'Source'],
       not_reported: [
         'Timeout multiplier: 1 in one, not reported in silent',
         'Environment type: docker in one, not reported in silent',
@@ -237,7 +236,7 @@ describe('how jobs were run', () => {
     expect(comparability([silent])).toEqual({ same: [], not_reported: [] })
   })
 
-  it('differs where they report different values', () => {
+  it('are listed as differences if the reported values differ', () => {
     const other = {
       ...settings,
       timeout_multiplier: 2,
@@ -254,7 +253,7 @@ describe('how jobs were run', () => {
     ])
   })
 
-  it('says of a job that was copied while it was running how much of it there is', () => {
+  it('count the outcomes of a job imported while running', () => {
     const copied = ran('copied', {
       state: 'incomplete',
       benchmark_outcomes: [
@@ -262,13 +261,13 @@ describe('how jobs were run', () => {
       ],
     })
     expect(incomparabilities([copied, ran('whole')], nothing)).toEqual([
-      { kind: 'incomplete', text: 'copied was copied while it was running: there are 1 of 64 attempts' },
+      { kind: 'incomplete', text: 'copied was imported while still running: 1 of 64 attempts have an outcome' },
     ])
     expect(reportOf(copied).agents[0]?.n_planned).toBe(64)
   })
 })
 
-it('names the scenarios whose environment differs in some of the jobs only', () => {
+it('names scenarios that got their environment in only some jobs', () => {
   const ran = (id: string, differing: readonly string[]) =>
     jobOf({
       id,
@@ -295,7 +294,7 @@ it('names the scenarios whose environment differs in some of the jobs only', () 
   expect(incomparabilities([ran('one', ['s1', 's2']), ran('two', ['s1'])], nothing)).toEqual([
     {
       kind: 'environment',
-      text: 'The environment is the one the task asks for in some of the jobs only, at s2',
+      text: 'Requested environment available in only some jobs: s2',
     },
   ])
   expect(incomparabilities([ran('one', ['s1']), ran('two', ['s1'])], nothing)).toEqual([])
@@ -328,7 +327,7 @@ describe('a job with several reward keys', () => {
     ],
   })
 
-  it('is judged by the one it names, which every format says', () => {
+  it('uses the default and names it in every format', () => {
     const report = reportOf(job)
     expect([report.metric, report.metrics, report.job.metric]).toEqual([
       'accuracy',
@@ -336,32 +335,32 @@ describe('a job with several reward keys', () => {
       'accuracy',
     ])
     expect(report.agents.map(({ mean }) => mean)).toEqual([1 / 3, 2 / 3])
-    expect(report.verdict.more).toContain('Judged by accuracy.')
-    expect(report.notes[0]).toBe('The metric is accuracy.')
+    expect(report.verdict.more).toContain('Metric: accuracy.')
+    expect(report.notes[0]).toBe('Metric: accuracy.')
     expect(reportMarkdown(report)).toContain('\n\nMetric: `accuracy`.\n\n')
     expect(reportCsv(report, 'agents')).toMatch(/,"metric","threshold",.*,"accuracy","1",/s)
   })
 
-  it('is judged by another one on request', () => {
+  it('uses another one on request', () => {
     const report = reportOf(requireMetric(job, 'latency_sec'))
     expect([report.metric, report.threshold, report.is_unit_range]).toEqual(['latency_sec', null, false])
-    // A timeout that was verified keeps its reward; a reward that is no number counts 0, as a missing one.
+    // A verified timeout keeps its reward; an invalid reward counts as 0.
     expect(report.agents.map(({ mean, n_scenarios }) => [mean, n_scenarios])).toEqual([
       [40 / 3, 3],
       [100.5 / 3, 3],
     ])
     expect(report.agents.map(({ n_passed }) => n_passed)).toEqual([null, null])
-    expect(() => requireMetric(job, 'tokens')).toThrow('job has no metric tokens: it reports accuracy, latency_sec')
-    expect(() => requireMetric(jobOf({}), 'tokens')).toThrow('it reports none')
+    expect(() => requireMetric(job, 'tokens')).toThrow('job has no metric tokens: it has accuracy, latency_sec')
+    expect(() => requireMetric(jobOf({}), 'tokens')).toThrow('it has none')
   })
 
-  it('may have a name that marks nothing up in Markdown', () => {
+  it('escapes their names in Markdown', () => {
     const markdown = reportMarkdown(reportOf({ ...job, judged_metric: 'a\n# b | <c>' }))
     expect(markdown).toContain('Metric: `a#b<c>`.')
     expect(markdown).not.toMatch(/^# b| <c>/m)
   })
 
-  it('has the metrics of its outcomes where the service does not list them', () => {
+  it('falls back to the metrics of its outcomes', () => {
     expect(reportOf({ ...job, metrics: null }).metrics).toEqual(['accuracy', 'latency_sec'])
   })
 })

@@ -16,7 +16,7 @@ afterAll(async () => {
   await service.close()
 })
 
-/** Imports a job of Harbor whose agents got these rewards, one trial each at every task; returns its id. */
+/** Imports a Harbor job with one trial per agent and reward; returns its id. */
 const importJob = async (
   id: string,
   rewards: Record<string, readonly object[]>,
@@ -41,14 +41,14 @@ const reportOf = async (id: string, search = ''): Promise<Report> => (await ask(
 const rewards = (...values: number[]) => values.map((reward) => ({ reward }))
 const six = (value: number) => rewards(...Array<number>(6).fill(value))
 
-it('settles the lead of one agent beside oracle and nop as it does without them', async () => {
+it('judges a lead the same with and without controls', async () => {
   const [alone, together] = [
     await reportOf(await importJob('alone', { a: six(1), b: six(0) })),
     await reportOf(await importJob('together', { a: six(1), oracle: six(1), b: six(0), nop: six(0) })),
   ]
   const pairOf = ({ pairs }: Report) => pairs.find(({ a, b }) => [a.agent_name, b.agent_name].join() === 'a,b')
-  expect(pairOf(alone)).toMatchObject({ p_value: 0.03125, p_adjusted: 0.03125, settled: true, ci_low: null })
-  expect(pairOf(together)).toMatchObject({ p_value: 0.03125, p_adjusted: 0.03125, settled: true, ci_low: null })
+  expect(pairOf(alone)).toMatchObject({ p_value: 0.03125, p_adjusted: 0.03125, significant: true, ci_low: null })
+  expect(pairOf(together)).toMatchObject({ p_value: 0.03125, p_adjusted: 0.03125, significant: true, ci_low: null })
   expect(together.verdict.lead).toBe(alone.verdict.lead)
   expect(together.agents.map(({ agent_name, rank_low }) => `${agent_name} ${rank_low}`).sort()).toEqual([
     'a 1',
@@ -61,16 +61,16 @@ it('settles the lead of one agent beside oracle and nop as it does without them'
 describe('rewards outside 0 and 1', () => {
   const low = [40, 41, 42, 43, 44, 45, 46, 47]
 
-  it('are compared as they are, and pass at a threshold alone', async () => {
+  it('are compared unchanged and pass only at a threshold', async () => {
     const id = await importJob('beyond', { high: rewards(...low.map((each) => each + 30)), low: rewards(...low) })
     const report = await reportOf(id)
     expect(report.agents.map(({ mean, n_passed }) => [mean, n_passed])).toEqual([
       [73.5, null],
       [43.5, null],
     ])
-    expect(report.pairs[0]).toMatchObject({ difference: 30, n: 8, mcnemar_p: null, settled: true })
-    expect(report.verdict.lead).toMatch(/^high · acme\/large is ahead of low · acme\/large by 30\.000 /)
-    expect(JSON.stringify([report.verdict, report.notes])).not.toMatch(/passes where/)
+    expect(report.pairs[0]).toMatchObject({ difference: 30, n: 8, mcnemar_p: null, significant: true })
+    expect(report.verdict.lead).toMatch(/^high · acme\/large leads low · acme\/large by 30\.000 /)
+    expect(JSON.stringify([report.verdict, report.notes])).not.toMatch(/passes if/)
     expect((await reportOf(id, '?threshold=45')).agents.map(({ n_passed }) => n_passed)).toEqual([8, 3])
     const compared: CompareReport = await (await ask(`compare?jobs=${id}&threshold=45`)).json()
     expect([compared.threshold, compared.pairs[0]?.new_failures?.length]).toEqual([45, 5])
@@ -87,7 +87,7 @@ it.each([
   [{ tests_passed: 3, tests_total: 20 }, 'tests_passed', 3],
   [{ correctness: 1, style: 0.5, speed: 0 }, 'correctness', 1],
   [{ style: 0.5, reward: 0.75 }, 'reward', 0.75],
-])('judges %o by one key, and by each other on request', async (keys, judged, mean) => {
+])('judges %o by one key, or another on request', async (keys, judged, mean) => {
   const id = await importJob(`keys ${Object.keys(keys)}`, { a: [keys] })
   const report = await reportOf(id)
   expect([report.metric, report.metrics, report.agents[0]?.mean]).toEqual([judged, Object.keys(keys), mean])
@@ -99,7 +99,7 @@ it.each([
   }
 })
 
-it('has no durations of trials without times', async () => {
+it('has no durations for trials without times', async () => {
   const id = await importJob('timeless', { a: rewards(1, 0.25) }, { started_at: null, finished_at: null })
   const [figures] = (await reportOf(id)).agents
   expect([figures?.duration_median_ms, figures?.duration_p95_ms]).toEqual([null, null])

@@ -1,18 +1,17 @@
 import type { AgentConfig, BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { attemptsOf, plannedTrials } from '#lib/protocol/job-plan.ts'
-import { agentLabel, countOf, cutPart } from '#lib/protocol/report-words.ts'
+import { agentLabel, countOf, truncate } from '#lib/protocol/report-words.ts'
 import type { AgentIdentity, CompareReport, Incomparability } from '#lib/protocol/reports.ts'
 import { endings } from './job-verdict.ts'
 import { isComplete } from './judged-job.ts'
 
-/** What makes a comparison of these jobs less than fair, the gravest first. */
+/** Lists what makes a comparison of these jobs unfair, most important first. */
 export const incomparabilities = (
   compared: readonly BenchmarkJob[],
   judged: Pick<CompareReport, 'excluded_scenarios'> & { agents: readonly AgentIdentity[] },
 ): Incomparability[] =>
-  // A long name would leave no room for what is said of the next job.
   differences(
-    compared.map((job) => ({ ...job, name: cutPart(job.name) })),
+    compared.map((job) => ({ ...job, name: truncate(job.name) })),
     judged,
   )
 
@@ -28,13 +27,10 @@ const differences: typeof incomparabilities = (jobs, { agents, excluded_scenario
   ...sameAgents(jobs),
 ]
 
-/**
- * What is the same in all of the jobs, and what some of them do not report, so that it may differ. Nothing of a single job:
- * its agents ran alike.
- */
+/** Settings that all jobs share, and settings that some don't report. Empty for a single job, whose agents share all settings. */
 export const comparability = (compared: readonly BenchmarkJob[]): Pick<CompareReport, 'same' | 'not_reported'> => {
   if (compared.length < 2) return { same: [], not_reported: [] }
-  const jobs = compared.map((job) => ({ ...job, name: cutPart(job.name) }))
+  const jobs = compared.map((job) => ({ ...job, name: truncate(job.name) }))
   const settings = settingsOf(jobs)
   const isReported = ({ values }: Setting) => values.every((value) => value !== undefined)
   const isSame = (setting: Setting) => isReported(setting) && new Set(setting.values).size === 1
@@ -53,9 +49,9 @@ export const comparability = (compared: readonly BenchmarkJob[]): Pick<CompareRe
 interface Setting {
   kind: Incomparability['kind']
   label: string
-  /** Of each job; undefined where the job does not report it. */
+  /** One per job; undefined if the job does not report it. */
   values: readonly (string | undefined)[]
-  /** Every comparison says something of it. */
+  /** Mentioned in every comparison. */
   isUsual: boolean
 }
 
@@ -66,7 +62,6 @@ const inJobs = (values: Setting['values'], jobs: readonly BenchmarkJob[]): strin
     ? 'not reported'
     : values.map((value, at) => `${value ?? 'not reported'} in ${jobs[at]?.name}`).join(', ')
 
-/** How the jobs were run, as far as any of them reports it. */
 const settingsOf = (jobs: readonly BenchmarkJob[]): Setting[] => {
   const usual = (
     kind: Setting['kind'],
@@ -76,9 +71,9 @@ const settingsOf = (jobs: readonly BenchmarkJob[]): Setting[] => {
   const keys = [...new Set(jobs.flatMap(({ settings }) => Object.keys(settings ?? {})))]
   const metric = usual('metric', 'Metric', ({ judged_metric }) => judged_metric)
   return [
-    // Of two jobs without rewards the scenarios say how they are scored.
+    // Without rewards, the scenarios define the scoring.
     ...(metric.values.some((value) => value !== undefined) ? [metric] : []),
-    usual('attempts', 'Attempts at a scenario', (job) => attemptsOf(job)),
+    usual('attempts', 'Attempts per scenario', (job) => attemptsOf(job)),
     usual('timeouts', 'Timeout multiplier', timeoutMultiplier),
     usual('environment', 'Environment type', ({ settings }) => settingOf(settings?.[environmentType])),
     usual('source', 'Source', sourceOf),
@@ -98,29 +93,28 @@ const environmentType = 'environment.type'
 const timeoutMultiplier = ({ settings, job_spec }: BenchmarkJob): string | undefined =>
   settingOf(settings?.timeout_multiplier ?? job_spec?.orchestrator_config?.timeout_multiplier ?? undefined)
 
-/** Null is known to be unset; a missing value is not known. */
+/** Null means unset; undefined means unknown. */
 const settingOf = (value: unknown): string | undefined =>
   value === undefined
     ? undefined
     : value === null
       ? unset
-      : cutPart(typeof value === 'string' ? value : JSON.stringify(value))
+      : truncate(typeof value === 'string' ? value : JSON.stringify(value))
 
 const kindOf = (key: string): Incomparability['kind'] => {
   if (/timeout/.test(key)) return 'timeouts'
   return key.startsWith('agent.') ? 'agents' : 'environment'
 }
 
-/** Of a job that is not complete, or without an outcome for each planned attempt. */
 const incomplete = (job: BenchmarkJob): Incomparability[] => {
   const { name, state, benchmark_outcomes } = job
   const line = (text: string): Incomparability[] => [{ kind: 'incomplete', text: `${name} ${text}` }]
-  if (!isComplete(job)) return line(`is ${state}: outcomes of it may still come`)
+  if (!isComplete(job)) return line(`is ${state} and may still get outcomes`)
   const made = (benchmark_outcomes ?? []).reduce((sum, { scenario_outcomes }) => sum + scenario_outcomes.length, 0)
   const planned = plannedTrials(job) ?? 0
   if (planned <= made || (made === 0 && !endings[state])) return []
-  const there = `${made.toLocaleString('en-US')} of ${countOf(planned, 'attempt')}`
-  return line(endings[state] ? `${endings[state]}: there are ${there}` : `has outcomes of only ${there}`)
+  const counts = `${made.toLocaleString('en-US')} of ${countOf(planned, 'attempt')}`
+  return line(`${endings[state] ?? 'is incomplete'}: ${counts} have an outcome`)
 }
 
 const scenarios = (
@@ -135,7 +129,7 @@ const scenarios = (
       const none = missing_from.filter(({ job_id, why }) => job_id === id && why === 'no_outcome')
       return own.length > 0 && none.length === own.length
     })
-    return absent.length === 0 ? [] : [`${absent.length} not in ${name}`]
+    return absent.length === 0 ? [] : [`${absent.length} missing in ${name}`]
   })
   const names = excluded.map(({ scenario_name }) => scenario_name)
   const changed = new Set(names.filter((name, i) => names.indexOf(name) !== i)).size
@@ -143,17 +137,17 @@ const scenarios = (
     {
       kind: 'scenarios',
       text: [
-        `${countOf(excluded.length, 'scenario has', 'scenarios have')} no score of some agents, which are compared without ${excluded.length === 1 ? 'it' : 'them'}`,
+        `${countOf(excluded.length, 'scenario lacks', 'scenarios lack')} a score for some agents and ${excluded.length === 1 ? 'is' : 'are'} excluded from their comparison`,
         ...(lines.length > 0 ? [lines.join(', ')] : []),
-        ...(changed > 0 ? [`${changed} of them by name only: their definitions differ`] : []),
+        ...(changed > 0 ? [`${changed} with different definitions under the same name`] : []),
       ].join('; '),
     },
   ]
 }
 
-const mostNamed = 3
+const maxNamed = 3
 
-/** Scenarios whose environment was the one they ask for in some of the jobs and another in others. */
+/** Scenarios that got their requested environment in only some of the jobs. */
 const environments = (jobs: readonly BenchmarkJob[]): Incomparability[] => {
   const found = new Map<string, Map<string, boolean>>()
   for (const { id, benchmark_outcomes } of jobs)
@@ -166,12 +160,12 @@ const environments = (jobs: readonly BenchmarkJob[]): Incomparability[] => {
       }
   const names = [...found].filter(([, differs]) => new Set(differs.values()).size > 1).map(([name]) => name)
   if (names.length === 0) return []
-  const some = names.slice(0, mostNamed).join(', ')
-  const more = names.length > mostNamed ? ` and ${names.length - mostNamed} more` : ''
+  const some = names.slice(0, maxNamed).join(', ')
+  const more = names.length > maxNamed ? ` and ${names.length - maxNamed} more` : ''
   return [
     {
       kind: 'environment',
-      text: `The environment is the one the task asks for in some of the jobs only, at ${some}${more}`,
+      text: `Requested environment available in only some jobs: ${some}${more}`,
     },
   ]
 }
@@ -179,7 +173,7 @@ const environments = (jobs: readonly BenchmarkJob[]): Incomparability[] => {
 const sourceOf = ({ job_source: source }: BenchmarkJob): string | undefined =>
   source ? [source.type, source.benchmark_name ?? source.benchmark_id].filter(Boolean).join(' ') : undefined
 
-/** Agents that bear one name and model in several jobs and are set up differently. */
+/** Agents with the same name and model but different configuration. */
 const sameAgents = (jobs: readonly BenchmarkJob[]): Incomparability[] => {
   const byName = new Map<string, { job: string; agent: AgentConfig }[]>()
   for (const { name: job, job_spec } of jobs)
@@ -199,23 +193,23 @@ const sameAgents = (jobs: readonly BenchmarkJob[]): Incomparability[] => {
         ? [{ kind: 'environment' as const, text: `Environment variables of ${name} differ: ${variables(found)}` }]
         : []),
       ...(differs(({ agent_environment }) => agent_environment?.secrets ?? {})
-        ? [{ kind: 'environment' as const, text: `${name} is given other secrets` }]
+        ? [{ kind: 'environment' as const, text: `Secrets of ${name} differ` }]
         : []),
       ...(differs(({ kwargs }) => kwargs ?? {})
-        ? [{ kind: 'agents' as const, text: `${name} has other arguments` }]
+        ? [{ kind: 'agents' as const, text: `Arguments of ${name} differ` }]
         : []),
     ]
   })
 }
 
-/** Their names alone: a value may be a secret. */
+/** Names only: a value may be secret. */
 const variables = (found: readonly { agent: AgentConfig }[]): string => {
   const all = found.map(({ agent }) => agent.agent_environment?.environment_variables ?? {})
   const names = [...new Set(all.flatMap((each) => Object.keys(each)))].sort()
   return names.filter((name) => new Set(all.map((each) => each[name])).size > 1).join(', ')
 }
 
-/** Equal values as equal text, whatever order their keys came in. */
+/** Sorts keys so that equal values serialize equally. */
 const sorted = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null) return value

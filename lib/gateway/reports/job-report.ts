@@ -2,23 +2,23 @@ import { attemptsOf, plannedTrials } from '#lib/protocol/job-plan.ts'
 import type { Report, ReportFormat } from '#lib/protocol/reports.ts'
 import { judging } from '#lib/statistics/judgement.ts'
 import { handleRequest, json } from '../http/handle-request.ts'
-import { askedOf } from './asked.ts'
-import { inTurns, jobReader } from './caller.ts'
 import { reportCsv } from './csv.ts'
+import { jobReader, runInSteps } from './job-reader.ts'
 import { verdictOf } from './job-verdict.ts'
 import { agentsOf, isComplete, judgedTogether, reportedJob, requireMetric } from './judged-job.ts'
 import { reportMarkdown } from './markdown.ts'
 import { notesOf } from './notes.ts'
+import { parseReportRequest } from './report-request.ts'
 
 /**
  * `GET /api/benchmark-jobs/{id}/report?format=json|csv|md&table=agents|pairs|excluded_scenarios&failures=zero|leave_out`,
- * also with `metric`, a reward key to judge by, and `threshold`, the score from which an attempt passes.
+ * also with `metric` (reward key) and `threshold` (lowest passing score).
  */
 export const jobReport = (request: Request, id: string): Promise<Response> =>
   handleRequest(request, async () => {
-    const { format, rule, metric, threshold, table } = askedOf(request, ['table'])
+    const { format, rule, metric, threshold, table } = parseReportRequest(request, ['table'])
     const job = requireMetric(await (await jobReader(request)).get(id), metric)
-    const judgement = await inTurns(
+    const judgement = await runInSteps(
       judging({ agents: agentsOf(job), complete: isComplete(job), attempts: attemptsOf(job), threshold }, rule),
     )
     const judged = judgedTogether([job])
@@ -29,10 +29,10 @@ export const jobReport = (request: Request, id: string): Promise<Response> =>
       ...judged,
       notes: notesOf({ ...judgement, ...judged }),
     }
-    return answerIn(format, report, (each) => reportCsv(each, table), reportMarkdown)
+    return respondIn(format, report, (each) => reportCsv(each, table), reportMarkdown)
   })
 
-export const answerIn = <R>(
+export const respondIn = <R>(
   format: ReportFormat,
   report: R,
   csv: (report: R) => string,

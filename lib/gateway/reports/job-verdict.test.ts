@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { turned } from '#lib/protocol/report-words.ts'
+import { leaderFirst } from '#lib/protocol/report-words.ts'
 import type { AgentFigures, PairFigures } from '#lib/protocol/reports.ts'
 import { verdictOf } from './job-verdict.ts'
 
@@ -27,9 +27,9 @@ const pair = (part: Partial<PairFigures> = {}) =>
     difference: 0.15,
     ci_low: -0.016565,
     ci_high: 0.316565,
-    settled: false,
-    fewest_to_settle: 6,
-    scenarios_to_settle: 42,
+    significant: false,
+    min_scenarios: 6,
+    scenarios_needed: 42,
     only_a_passes: 1,
     only_b_passes: 0,
     reasons: {},
@@ -39,18 +39,19 @@ const pair = (part: Partial<PairFigures> = {}) =>
 const verdict = (agents: AgentFigures[], pairs: PairFigures[] = [], complete = true) =>
   verdictOf({ complete, agents, pairs, excluded_scenarios: [] })
 
-describe('the verdict', () => {
+describe('verdictOf', () => {
   const two = [figures('B', 0.45), figures('A', 0.6)]
+  const controlsNote = 'Not compared: oracle (0.900), nop (0.000), which only check the tasks.'
 
-  it('says who is ahead, by how much, and that it is not settled', () => {
+  it('names the leader, the difference and its significance', () => {
     expect(verdict(two, [pair()])).toEqual({
-      lead: 'A is ahead of B by 0.150 (95 % interval -0.017 to 0.317, paired over 10 scenarios): not settled; about 42 scenarios would settle it.',
+      lead: 'A leads B by 0.150 (95% CI -0.017 to 0.317, 10 paired scenarios). Not significant; about 42 scenarios needed.',
       more: [],
       tone: 'attention',
     })
   })
 
-  it('reads the same whichever of the two comes first', () => {
+  it('does not depend on the order of the pair', () => {
     const swapped = pair({
       a: identity('B'),
       b: identity('A'),
@@ -59,158 +60,157 @@ describe('the verdict', () => {
       ci_high: 0.016565,
     })
     expect(verdict(two, [swapped]).lead).toBe(verdict(two, [pair()]).lead)
-    expect(turned(swapped)).toMatchObject({ a: { agent_name: 'A' }, only_a_passes: 0, only_b_passes: 1 })
+    expect(leaderFirst(swapped)).toMatchObject({ a: { agent_name: 'A' }, only_a_passes: 0, only_b_passes: 1 })
   })
 
-  it('says that few scenarios settle nothing, however they differ', () => {
-    const few = pair({ n: 5, scenarios_to_settle: null })
-    expect(verdict(two, [few]).lead).toMatch(/: not settled, which takes 6 scenarios at least\.$/)
+  it('names the minimum number of scenarios', () => {
+    const few = pair({ n: 5, scenarios_needed: null })
+    expect(verdict(two, [few]).lead).toMatch(/ Not significant; at least 6 scenarios needed\.$/)
   })
 
-  it('says that it is settled', () => {
-    const settled = verdict(two, [pair({ settled: true, scenarios_to_settle: null })])
-    expect(settled.lead).toMatch(/: settled\.$/)
-    expect(settled.tone).toBe('ok')
-  })
-
-  it('compares the agents one chooses from, and not those that check the tasks', () => {
-    const controls = [figures('nop', 0), figures('oracle', 0.9)]
-    const said = verdict([...controls, ...two], [pair(), pair({ a: identity('oracle'), b: identity('A') })])
-    expect(said.lead).toMatch(/^A is ahead of B by 0\.150/)
-    expect(said.more).toContain('oracle (0.900) and nop (0.000) check the tasks and are not compared here.')
-    const alone = verdict([figures('A', 0.2), ...controls], [pair({ a: identity('oracle'), b: identity('A') })])
-    expect(alone.lead).toMatch(/^A scores 0\.200 \(95 % interval/)
-    expect(alone.more).toContain('oracle (0.900) and nop (0.000) check the tasks and are not compared here.')
-    expect(verdict(controls, [pair({ a: identity('oracle'), b: identity('nop') })]).lead).toMatch(
-      /^oracle is ahead of nop/,
-    )
-  })
-
-  it('says why a difference is not settled whose interval leaves out 0', () => {
-    const unsure = pair({ ci_low: 0.011, p_value: 0.125, p_adjusted: 0.5 })
-    expect(verdict(two, [unsure]).more).toEqual(['The interval leaves out 0, but p is 0.1250; settled is below 0.05.'])
-  })
-
-  it('says by which p a difference is settled, and by how much several pairs raise it', () => {
-    const sure = pair({ settled: true, ci_low: 0.1, p_value: 0.00390625, p_adjusted: 0.0078125 })
+  it('names a significant lead with its adjusted p', () => {
+    const sure = pair({ significant: true, ci_low: 0.1, p_value: 0.00390625, p_adjusted: 0.0078125 })
     const third = pair({ a: identity('C'), p_value: 0.00001, p_adjusted: 0.00003 })
-    expect(verdict(two, [sure]).more).toEqual(['p is 0.0039; settled is below 0.05.'])
-    expect(verdict(two, [sure, third]).more[0]).toBe(
-      'p is 0.0039, and 0.0078 with both pairs regarded; settled is below 0.05.',
-    )
+    expect(verdict(two, [sure])).toMatchObject({
+      lead: expect.stringMatching(/ Significant, p = 0\.004\.$/),
+      more: [],
+      tone: 'ok',
+    })
+    const several = verdict(two, [sure, third])
+    expect(several.lead).toMatch(/ Significant, adjusted p = 0\.008\.$/)
+    expect(several.more[0]).toBe('Unadjusted p = 0.004; adjusted for 2 comparisons.')
   })
 
-  it('says that no attempt completed, and how they ended', () => {
+  it('explains an interval that disagrees with p', () => {
+    const rest = ' 0, but p decides: significant means p < 0.05.'
+    expect(verdict(two, [pair({ ci_low: 0.011, p_value: 0.125 })]).more).toEqual([`The interval excludes${rest}`])
+    expect(verdict(two, [pair({ significant: true, p_value: 0.03125 })]).more).toEqual([`The interval includes${rest}`])
+  })
+
+  it('does not compare controls unless there is nothing else', () => {
+    const controls = [figures('nop', 0), figures('oracle', 0.9)]
+    const found = verdict([...controls, ...two], [pair(), pair({ a: identity('oracle'), b: identity('A') })])
+    expect(found.lead).toMatch(/^A leads B by 0\.150/)
+    expect(found.more).toContain(controlsNote)
+    const alone = verdict([figures('A', 0.2), ...controls], [pair({ a: identity('oracle'), b: identity('A') })])
+    expect(alone.lead).toMatch(/^A scores 0\.200 \(95% CI/)
+    expect(alone.more).toContain(controlsNote)
+    expect(verdict(controls, [pair({ a: identity('oracle'), b: identity('nop') })]).lead).toMatch(/^oracle leads nop/)
+  })
+
+  it('reports that no attempt completed', () => {
     const failed = { n_completed: 0, n_failed: 1199, n_timeout: 1, n_cancelled: 0, n_other: 0 }
     const pairs = [pair({ difference: 0 })]
     expect(verdict([figures('A', 0, failed), figures('B', 0, failed)], pairs)).toEqual({
-      lead: 'No attempt of any agent completed: nothing can be said of the agents.',
+      lead: "No attempt completed, so agents can't be compared.",
       more: [
         '2,400 attempts: 2,398 failed, 2 timed out.',
-        'Each 0 stands for a failure or a timeout, not for a wrong answer.',
+        'Scores of 0 here reflect failures or timeouts, not wrong answers.',
       ],
       tone: 'attention',
     })
     const cancelled = { ...failed, n_failed: 0, n_timeout: 0, n_cancelled: 1 }
     expect(verdict([figures('A', null, cancelled)], [], false)).toMatchObject({
-      lead: 'So far: no attempt of any agent completed: nothing can be said of the agents.',
-      more: ['1 attempt: 1 cancelled.'],
+      lead: "So far: No attempt completed, so agents can't be compared.",
+      more: ['1 attempt: 1 canceled.'],
     })
     expect(verdict([figures('A', 0, failed), figures('B', 0, { ...failed, n_completed: 1 })], pairs).lead).toBe(
-      'A and B score the same (95 % interval -0.017 to 0.317, paired over 10 scenarios).',
+      'A and B score the same (95% CI -0.017 to 0.317, 10 paired scenarios).',
     )
   })
 
-  it('is about what is known so far while the job runs', () => {
-    expect(verdict(two, [pair()], false).lead).toMatch(/^So far: A is ahead/)
+  it('is preliminary while the job runs', () => {
+    expect(verdict(two, [pair()], false).lead).toMatch(/^So far: A leads/)
   })
 
-  it('gives one agent its score with the interval, and why there is none', () => {
-    expect(verdict([figures('A', 0.6)]).lead).toBe('A scores 0.600 (95 % interval 0.306 to 0.894; over 10 scenarios).')
+  it('gives a single agent its score with an interval, or the reason for none', () => {
+    expect(verdict([figures('A', 0.6)]).lead).toBe('A scores 0.600 (95% CI 0.306 to 0.894, 10 scenarios).')
     const one = figures('A', 1, {
       n_scenarios: 1,
       ci_low: null,
       ci_high: null,
       reasons: { ci_low: 'one scenario has no spread' },
     })
-    expect(verdict([one]).lead).toBe('A scores 1.000 (no interval: one scenario has no spread; over 1 scenario).')
+    expect(verdict([one]).lead).toBe('A scores 1.000 (no CI: one scenario has no spread, 1 scenario).')
   })
 
-  it('says what cannot be computed, and why', () => {
+  it('gives reasons for missing figures', () => {
     expect(verdict([]).more).toEqual(['No agent has an outcome.'])
     const none = figures('A', null, { reasons: { mean: 'all attempts were cancelled' } })
     expect(verdict([none])).toMatchObject({
-      lead: 'Nothing can be said of the agents.',
+      lead: 'No agent has a score.',
       more: ['A has no score: all attempts were cancelled.'],
     })
     expect(verdict(two, [pair({ difference: null, reasons: { difference: 'no scenario in common' } })]).lead).toBe(
-      'A and B cannot be compared: no scenario in common.',
+      "A and B can't be compared: no scenario in common.",
     )
   })
 
-  it('speaks of the two best of several, and of how many others the first is ahead for sure', () => {
+  it('compares the top two and counts the significant leads', () => {
     const agents = [figures('C', 0.1), ...two]
     const pairs = [
-      pair({ a: identity('C'), b: identity('B'), difference: -0.35, settled: true }),
-      pair({ a: identity('C'), b: identity('A'), difference: -0.5, settled: true }),
+      pair({ a: identity('C'), b: identity('B'), difference: -0.35, significant: true }),
+      pair({ a: identity('C'), b: identity('A'), difference: -0.5, significant: true }),
       pair(),
     ]
     expect(verdict(agents, pairs)).toMatchObject({
-      lead: expect.stringMatching(/^A is ahead of B by 0\.150/),
-      more: ['Its lead is settled over 1 of the 2 other agents.'],
+      lead: expect.stringMatching(/^A leads B by 0\.150/),
+      more: ['The lead is significant over 1 of 2 other agents.'],
     })
-    expect(verdict(agents, [...pairs.slice(0, 2), pair({ settled: true })]).more).toEqual([
-      'Its lead is settled over both other agents.',
+    expect(verdict(agents, [...pairs.slice(0, 2), pair({ significant: true })]).more).toEqual([
+      'The lead is significant over both other agents.',
     ])
   })
 
-  it('says how much there is of a job that was cancelled', () => {
+  it('counts the outcomes of a job that ended early', () => {
     const ten = { n_completed: 9, n_failed: 0, n_timeout: 0, n_cancelled: 1, n_other: 0 }
     const agents = [figures('A', 0.6, ten), figures('B', 0.45, ten)]
     const cancelled = { agents, pairs: [pair()], excluded_scenarios: [], state: 'cancelled' }
-    expect(verdictOf({ ...cancelled, complete: true }).more).toEqual(['The job was cancelled: there are 20 attempts.'])
+    expect(verdictOf({ ...cancelled, complete: true }).more).toEqual([
+      'The job was canceled: 20 attempts have an outcome.',
+    ])
     expect(verdictOf({ ...cancelled, state: 'failed', planned: 1200, complete: true }).more).toEqual([
-      'The job failed: there are 20 of 1,200 attempts.',
+      'The job failed: 20 of 1,200 attempts have an outcome.',
     ])
     expect(verdictOf({ ...cancelled, state: 'completed', planned: 64, complete: true }).more).toEqual([
       'Only 20 of 64 attempts have an outcome.',
     ])
-    // Outcomes may still come of what runs.
+    // More outcomes may arrive.
     expect(verdictOf({ ...cancelled, complete: false }).more).toEqual([])
   })
 
-  it('tells apart an agent that stands twice in the job', () => {
+  it('numbers an agent that is listed twice', () => {
     const twice = [figures('A', 0.6), figures('A', 0.45, { benchmark_run_id: 'bmr_again' })]
     const between = pair({ b: { ...identity('A'), benchmark_run_id: 'bmr_again' } })
-    expect(verdict(twice, [between]).lead).toMatch(/^A \(1 of 2\) is ahead of A \(2 of 2\) by 0\.150/)
+    expect(verdict(twice, [between]).lead).toMatch(/^A \(1 of 2\) leads A \(2 of 2\) by 0\.150/)
   })
 
-  it('makes no answer of an agent whose attempts all broke off', () => {
+  it('does not take failures for wrong answers', () => {
     const counts = { n_completed: 0, n_failed: 9, n_timeout: 1, n_cancelled: 0, n_other: 0 }
     const broken = figures('B', 0, counts)
     const words =
-      'No attempt completed: B (9 failed, 1 timed out). Each 0 there stands for a failure or a timeout, not for a wrong answer.'
+      'No attempt completed: B (9 failed, 1 timed out). Scores of 0 here reflect failures or timeouts, not wrong answers.'
     const sound = figures('A', 0.6, { ...counts, n_completed: 10, n_failed: 0, n_timeout: 0 })
-    expect(verdict([broken, sound], [pair({ settled: true })])).toMatchObject({ more: [words], tone: 'attention' })
+    expect(verdict([broken, sound], [pair({ significant: true })])).toMatchObject({ more: [words], tone: 'attention' })
     const alone = verdict([broken, figures('oracle', 1, { ...counts, n_completed: 10 })])
     expect(alone).toMatchObject({ lead: expect.stringMatching(/^B scores 0\.000/), tone: 'attention' })
     expect(alone.more[0]).toBe(words)
   })
 
-  it('calls a tie a tie, which there is nothing to settle of', () => {
-    const tie = { difference: 0, scenarios_to_settle: null, p_value: 1, p_adjusted: 1 }
+  it('reports a tie without significance', () => {
+    const tie = { difference: 0, scenarios_needed: null, p_value: 1, p_adjusted: 1 }
     expect(verdict(two, [pair(tie)])).toEqual({
-      lead: 'A and B score the same (95 % interval -0.017 to 0.317, paired over 10 scenarios).',
+      lead: 'A and B score the same (95% CI -0.017 to 0.317, 10 paired scenarios).',
       more: [],
       tone: 'neutral',
     })
     expect(verdict(two, [pair({ ...tie, se: 0, mean_a: 0.45 })]).lead).toBe(
-      'A and B score the same at each of 10 scenarios, 0.450 in the mean.',
+      'A and B score the same on all 10 scenarios (mean 0.450).',
     )
   })
 
-  it('names all who share the highest score', () => {
-    const tie = { difference: 0, scenarios_to_settle: null }
+  it('names all agents with the highest score', () => {
+    const tie = { difference: 0, scenarios_needed: null }
     const pairs = ['B', 'C', 'D', 'E'].map((name) => pair({ ...tie, a: identity('A'), b: identity(name) }))
     const same = (...names: string[]) => names.map((name) => figures(name, 0.7))
     expect(verdict(same('A', 'B', 'C'), pairs).lead).toBe('All 3 agents score the same: 0.700.')
@@ -222,17 +222,12 @@ describe('the verdict', () => {
     )
   })
 
-  it('promises no more than an estimate can hold', () => {
-    const needs = (scenarios_to_settle: number) => verdict(two, [pair({ scenarios_to_settle })]).lead
-    expect(needs(447)).toMatch(/; about 450 scenarios would settle it\.$/)
-    expect(needs(1)).toMatch(/; about 1 scenario would settle it\.$/)
-    expect(needs(100_000)).toMatch(/; about 100,000 scenarios would settle it\.$/)
-    expect(needs(6.7e20)).toMatch(/; more than 100,000 scenarios would settle it\.$/)
-    expect(verdict(two, [pair({ difference: 1e-9 })]).lead).toMatch(/^A is ahead of B by less than 0\.001 \(/)
-  })
-
-  it('says why a difference is settled whose interval holds 0', () => {
-    const odd = pair({ settled: true, p_value: 0.03125, p_adjusted: 0.03125 })
-    expect(verdict(two, [odd]).more).toEqual(['The interval holds 0, but p is 0.0313; settled is below 0.05.'])
+  it('rounds estimates', () => {
+    const needs = (scenarios_needed: number) => verdict(two, [pair({ scenarios_needed })]).lead
+    expect(needs(447)).toMatch(/; about 450 scenarios needed\.$/)
+    expect(needs(1)).toMatch(/; about 1 scenario needed\.$/)
+    expect(needs(100_000)).toMatch(/; about 100,000 scenarios needed\.$/)
+    expect(needs(6.7e20)).toMatch(/; more than 100,000 scenarios needed\.$/)
+    expect(verdict(two, [pair({ difference: 1e-9 })]).lead).toMatch(/^A leads B by less than 0\.001 \(/)
   })
 })

@@ -6,15 +6,15 @@ import type { CompareReport, ReportedJob } from '#lib/protocol/reports.ts'
 import type { JudgedAgent } from '#lib/statistics/figures.ts'
 import { HttpError } from '../http/handle-request.ts'
 
-/** The job with the scores of a metric. Throws 400 where it has none of that name. */
+/** Scores the job by a metric. Throws 400 if it has no such metric. */
 export const requireMetric = (job: BenchmarkJob, metric: string | undefined): BenchmarkJob => {
   const metrics = metricsOf(job)
   if (metric === undefined || metrics.includes(metric)) return judgedBy(job, metric)
-  const known = metrics.length === 0 ? 'it reports none' : `it reports ${metrics.slice(0, 20).join(', ')}`
+  const known = metrics.length === 0 ? 'it has none' : `it has ${metrics.slice(0, 20).join(', ')}`
   throw new HttpError('invalid_argument', `${job.name} has no metric ${metric}: ${known}`, { field: 'metric' })
 }
 
-/** The metric that all of these jobs are judged by, and those that all of them have. */
+/** The metric and choices that all jobs share. */
 export const judgedTogether = (jobs: readonly BenchmarkJob[]): Pick<CompareReport, 'metric' | 'metrics'> => {
   const [first, ...others] = jobs
   const isShared = others.every(({ judged_metric }) => judged_metric === first?.judged_metric)
@@ -45,7 +45,6 @@ export const agentsOf = (job: BenchmarkJob): JudgedAgent[] =>
         ],
   )
 
-/** Whether no outcome of it will come any more. */
 export const isComplete = ({ state, in_progress_runs }: BenchmarkJob): boolean =>
   hasJobEnded(state) && !(in_progress_runs ?? []).some((run) => run.state === 'running')
 

@@ -32,26 +32,26 @@ const markdownOf = (...agents: JudgedAgent[]): string =>
 const firstCells = (markdown: string): string[] =>
   [...markdown.matchAll(/^\| (.*?) \|/gm)].map(([, cell]) => cell as string).filter((cell) => cell !== '---')
 
-it('tells agents and pairs in the order of the page', () => {
+it('lists agents and pairs in the order of the page', () => {
   const markdown = markdownOf(agent('oracle', 1), agent('low', 0.25), agent('high', 0.75))
   expect(firstCells(markdown)).toEqual([
     ...['Agent', 'high', 'low', 'oracle'],
-    ...['Pair', 'high over low', 'oracle over low', 'oracle over high'],
+    ...['Pair', 'high vs low', 'oracle vs low', 'oracle vs high'],
   ])
-  expect(markdown).toMatch(/^\| oracle \|.*\| reference, not ranked \|$/m)
+  expect(markdown).toMatch(/^\| oracle \|.*\| control, not ranked \|$/m)
 })
 
-it('has no column that is empty from top to bottom', () => {
-  expect(markdownOf(agent('a', 1))).toContain('| pass@1 | Completed | Failed | Timed out | Cancelled | Rank |')
+it('omits empty columns', () => {
+  expect(markdownOf(agent('a', 1))).toContain('| pass@1 | Completed | Failed | Timed out | Canceled | Rank |')
   const [first, ...outcomes] = agent('b', 1).outcomes
   const costly = { ...agent('b', 1), outcomes: [{ ...(first as object), usage: { cost_usd: 0.5 } }, ...outcomes] }
-  expect(markdownOf(agent('a', 1), costly as JudgedAgent)).toContain('| Cancelled | Cost | Rank |')
+  expect(markdownOf(agent('a', 1), costly as JudgedAgent)).toContain('| Canceled | Cost | Rank |')
 })
 
-it('lets no name turn what stands after it', () => {
+it('drops bidi controls from names', () => {
   expect(markdownOf(agent('a\u202eb', 1))).toContain('| ab |')
 })
 
-it('writes numbers as the page does', () => {
+it('formats numbers like the page', () => {
   expect(markdownOf(agent('a', -0.0002))).toContain('| a | 0.000 |')
 })

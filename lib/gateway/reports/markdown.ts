@@ -2,15 +2,15 @@ import {
   aboutScenarios,
   byMean,
   changeRules,
-  cutPart,
+  formatP,
   lossesFirst,
   type NameOf,
   namesOf,
-  pairsInOrder,
-  probability,
-  sameElsewhere,
-  sideNames,
-  three,
+  runNames,
+  sameAgentJob,
+  sortPairs,
+  threeDecimals,
+  truncate,
 } from '#lib/protocol/report-words.ts'
 import type {
   AgentFigures,
@@ -23,8 +23,7 @@ import type {
 } from '#lib/protocol/reports.ts'
 import { ksOf } from './csv.ts'
 
-/** The scenarios of a list that a message has room for. */
-const mostListed = 20
+const maxListed = 20
 
 export const reportMarkdown = (report: Report): string => {
   const { job } = report
@@ -32,7 +31,7 @@ export const reportMarkdown = (report: Report): string => {
   return page(`Benchmark job ${text(job.name)}`, [
     ...sentences(report.verdict),
     `${code(job.id)}, ${text(job.state)}, created ${job.create_time_ms === null ? 'at an unknown time' : time(job.create_time_ms)}.${
-      report.complete ? '' : ' **Not complete.**'
+      report.complete ? '' : ' **Incomplete.**'
     }`,
     ...metricLine(report),
     agentTable(
@@ -44,30 +43,28 @@ export const reportMarkdown = (report: Report): string => {
       ),
       name,
     ),
-    ...(report.pairs.length === 0 ? [] : ['## Differences', pairTable(pairsInOrder(report.pairs), name)]),
+    ...(report.pairs.length === 0 ? [] : ['## Differences', pairTable(sortPairs(report.pairs), name)]),
     ...excluded(report.excluded_scenarios, name),
     ...notes(report.notes),
   ])
 }
 
 export const compareMarkdown = (report: CompareReport): string => {
-  const name = sideNames(report)
+  const name = runNames(report)
   return page('Comparison of benchmark jobs', [
     ...sentences(report.verdict),
     list(report.jobs.map((job) => `${text(job.name)} (${code(job.id)}, ${text(job.state)})`)),
     ...metricLine(report),
     ...(report.incomparable.length === 0
       ? []
-      : ['## Not the same in all', list(report.incomparable.map((each) => text(each.text)))]),
-    ...(report.not_reported.length === 0
-      ? []
-      : ['## Not reported by all, and may differ', list(report.not_reported.map(text))]),
+      : ['## Differences between the jobs', list(report.incomparable.map((each) => text(each.text)))]),
+    ...(report.not_reported.length === 0 ? [] : ['## Not reported by all jobs', list(report.not_reported.map(text))]),
     agentTable(report.agents, name),
     ...(report.pairs.length === 0
       ? []
       : [
           '## Differences from the baseline',
-          pairTable(report.pairs.toSorted(lossesFirst), name, sameElsewhere(report)),
+          pairTable(report.pairs.toSorted(lossesFirst), name, sameAgentJob(report)),
         ]),
     ...report.pairs.flatMap((pair) => changes(pair, name)),
     ...excluded(report.excluded_scenarios, name),
@@ -77,25 +74,19 @@ export const compareMarkdown = (report: CompareReport): string => {
 
 export const page = (title: string, parts: readonly string[]) => `# ${title}\n\n${parts.filter(Boolean).join('\n\n')}\n`
 
-/** A name may hold anything: it stays in its cell and marks nothing up. */
-export const text = (value: string): string => plain(cutPart(value, mostShown))
+/** Escapes Markdown and drops bidi controls and line breaks. */
+export const text = (value: string): string => escaped(truncate(value, 300))
 
-const mostShown = 300
-
-/** Signs that turn the direction of writing would turn what follows them as well. */
-const turning = /\p{Bidi_Control}/gu
-
-const plain = (value: string) =>
+const escaped = (value: string) =>
   value
-    .replace(turning, '')
+    .replace(/\p{Bidi_Control}/gu, '')
     .replace(/\s+/g, ' ')
     .replace(/[\\`*_{}[\]<>#|~!]/g, (sign) => `\\${sign}`)
 
-/** What the page says first. */
 export const sentences = (verdict: Verdict | null) =>
-  verdict ? [plain(verdict.lead), plain(verdict.more.join(' '))] : []
+  verdict ? [escaped(verdict.lead), escaped(verdict.more.join(' '))] : []
 
-/** The metric beside the scores, and from which score on an attempt passes if that is not 1. */
+/** Omits the default threshold. */
 export const metricLine = ({
   metric,
   threshold,
@@ -103,8 +94,8 @@ export const metricLine = ({
 }: Pick<Report, 'metric' | 'threshold' | 'is_unit_range'>) => {
   const isUsual = threshold === null || (is_unit_range && threshold === 1)
   const parts = [
-    ...(metric === null ? [] : [`Metric: ${code(cutPart(metric))}.`]),
-    ...(isUsual ? [] : [`Passes at ${threshold}.`]),
+    ...(metric === null ? [] : [`Metric: ${code(truncate(metric))}.`]),
+    ...(isUsual ? [] : [`Pass threshold: ${threshold}.`]),
   ]
   return parts.length === 0 ? [] : [parts.join(' ')]
 }
@@ -121,44 +112,44 @@ export const table = (heads: readonly string[], rows: readonly (readonly string[
     .map((cells) => `| ${cells.join(' | ')} |`)
     .join('\n')
 
-/** Without the columns that no row has a value for: a chat is narrow. */
-const tellingTable = (heads: readonly string[], rows: readonly (readonly string[])[]) => {
-  const isTold = (_: string, at: number) => rows.some((row) => row[at] !== none)
+/** Drops columns without a value, as chats are narrow. */
+const compactTable = (heads: readonly string[], rows: readonly (readonly string[])[]) => {
+  const hasValue = (_: string, at: number) => rows.some((row) => row[at] !== none)
   return table(
-    heads.filter(isTold),
-    rows.map((row) => row.filter(isTold)),
+    heads.filter(hasValue),
+    rows.map((row) => row.filter(hasValue)),
   )
 }
 
 const none = 'n/a'
 
 export const count = (value: number | null) => (value === null ? none : `${value}`)
-export const number = (value: number | null) => (value === null ? none : three(value))
+export const number = (value: number | null) => (value === null ? none : threeDecimals(value))
 export const range = (low: number | null, high: number | null) =>
   low === null || high === null ? none : `${number(low)} to ${number(high)}`
-export const p = (value: number | null) => (value === null ? none : probability(value))
+export const p = (value: number | null) => (value === null ? none : formatP(value))
 const seconds = (ms: number | null) => (ms === null ? none : `${(ms / 1000).toFixed(1)} s`)
 
-/** Under a heading: two lists in a row would be one. */
-export const notes = (sentences: readonly string[]) => ['## What the numbers mean', list(sentences.map(plain))]
+/** The heading keeps two adjacent lists apart. */
+export const notes = (sentences: readonly string[]) => ['## Notes', list(sentences.map(escaped))]
 
 const agentTable = (agents: readonly AgentFigures[], name: NameOf) => {
   if (agents.length === 0) return 'No agent has an outcome yet.'
   const ks = ksOf(agents).filter(
     (k) => k === '1' || agents.some(({ pass_at_k }) => Object.keys(pass_at_k ?? {}).length > 1),
   )
-  return tellingTable(
+  return compactTable(
     [
       'Agent',
       'Mean',
-      '95 % interval',
+      '95% CI',
       'Scenarios',
       'Attempts',
       ...ks.flatMap((k) => [`pass@${k}`, ...(k === '1' ? [] : [`pass^${k}`])]),
       'Completed',
       'Failed',
       'Timed out',
-      'Cancelled',
+      'Canceled',
       'Median',
       'p95',
       'Tokens in',
@@ -182,9 +173,9 @@ const agentTable = (agents: readonly AgentFigures[], name: NameOf) => {
       `${agent.n_cancelled}`,
       seconds(agent.duration_median_ms),
       seconds(agent.duration_p95_ms),
-      told(agent.n_input_tokens, agent.n_with_tokens, agent),
-      told(agent.n_output_tokens, agent.n_with_tokens, agent),
-      told(agent.cost_usd, agent.n_with_cost, agent, (cost) => `$${cost.toFixed(4)}`),
+      usage(agent.n_input_tokens, agent.n_with_tokens, agent),
+      usage(agent.n_output_tokens, agent.n_with_tokens, agent),
+      usage(agent.cost_usd, agent.n_with_cost, agent, (cost) => `$${cost.toFixed(4)}`),
       agent.rank_low === null
         ? (agent.reasons.rank_low ?? none)
         : agent.rank_low === agent.rank_high
@@ -194,8 +185,8 @@ const agentTable = (agents: readonly AgentFigures[], name: NameOf) => {
   )
 }
 
-/** A sum, with how many of the attempts it is of where that is not all. */
-const told = (sum: number | null, n: number, agent: AgentFigures, shown = (value: number) => `${value}`) => {
+/** A sum, with the number of reporting attempts if not all report. */
+const usage = (sum: number | null, n: number, agent: AgentFigures, shown = (value: number) => `${value}`) => {
   if (sum === null) return none
   const all = agent.n_completed + agent.n_failed + agent.n_timeout + agent.n_cancelled + agent.n_other
   return n === all ? shown(sum) : `${shown(sum)} (${n} of ${all} attempts)`
@@ -204,23 +195,23 @@ const told = (sum: number | null, n: number, agent: AgentFigures, shown = (value
 const pairTable = (
   pairs: readonly PairFigures[],
   name: NameOf,
-  elsewhere: (pair: PairFigures) => string | undefined = () => undefined,
+  baselineJob: (pair: PairFigures) => string | undefined = () => undefined,
 ) =>
   table(
     [
       'Pair',
       'Difference',
-      '95 % interval',
+      '95% CI',
       'n',
       'p',
       'Adjusted p',
       'Only first passes',
       'Only second passes',
       'McNemar p',
-      'Settled',
+      'Significant',
     ],
     pairs.map((pair) => [
-      `${text(name(pair.a))} over ${text(overWords(pair, name, elsewhere(pair)))}`,
+      `${text(name(pair.a))} vs ${text(baselineName(pair, name, baselineJob(pair)))}`,
       number(pair.difference),
       range(pair.ci_low, pair.ci_high),
       `${pair.n}`,
@@ -229,22 +220,22 @@ const pairTable = (
       count(pair.only_a_passes),
       count(pair.only_b_passes),
       p(pair.mcnemar_p),
-      pair.settled
+      pair.significant
         ? 'yes'
-        : pair.scenarios_to_settle !== null && pair.scenarios_to_settle > pair.n
-          ? `no; ${aboutScenarios(pair.scenarios_to_settle)} would`
+        : pair.scenarios_needed !== null && pair.scenarios_needed > pair.n
+          ? `no; ${aboutScenarios(pair.scenarios_needed)} needed`
           : 'no',
     ]),
   )
 
-const overWords = ({ b }: PairFigures, name: NameOf, elsewhere: string | undefined) =>
-  elsewhere === undefined ? name(b) : `the same in ${elsewhere}`
+const baselineName = ({ b }: PairFigures, name: NameOf, job: string | undefined) =>
+  job === undefined ? name(b) : `the same in ${job}`
 
 const excluded = (scenarios: Report['excluded_scenarios'], name: NameOf) =>
   scenarios.length === 0
     ? []
     : [
-        `## Scenarios not common to all: ${scenarios.length}`,
+        `## Excluded scenarios: ${scenarios.length}`,
         cut(scenarios, ({ scenario_name, missing_from }) => {
           const whys = missing_from.map((agent) => `${text(name(agent))}: ${agent.why.replaceAll('_', ' ')}`)
           return `${text(scenario_name)} (${whys.join('; ')})`
@@ -261,7 +252,7 @@ const changes = (pair: ComparedPair, name: NameOf): string[] => {
   const scores = ({ scenario_name, before, after }: ScenarioChange) =>
     `${text(scenario_name)}: ${number(before)} to ${number(after)}`
   return [
-    `## ${text(name(pair.a))}, with ${text(name(pair.b))} as the baseline`,
+    `## ${text(name(pair.a))} vs baseline ${text(name(pair.b))}`,
     ...part('New failures', 'new_failures', scores),
     ...part('Worse', 'worse', scores),
     ...part('New passes', 'new_passes', scores),
@@ -278,6 +269,6 @@ const changes = (pair: ComparedPair, name: NameOf): string[] => {
 
 const cut = <T>(values: readonly T[], shown: (value: T) => string) =>
   list([
-    ...values.slice(0, mostListed).map(shown),
-    ...(values.length > mostListed ? [`and ${values.length - mostListed} more`] : []),
+    ...values.slice(0, maxListed).map(shown),
+    ...(values.length > maxListed ? [`and ${values.length - maxListed} more`] : []),
   ])

@@ -6,8 +6,8 @@ import { agent, createJob, makeScenarios, untilEnded } from '#lib/service/testin
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 
-/** An agent that answers scenario i with the i-th score; what is no number it does not answer in time. */
-const handleRequest = (name: string, scores: readonly (number | 'late')[]) =>
+/** An agent that answers scenario i with the i-th score, or times out. */
+const scriptedAgent = (name: string, scores: readonly (number | 'late')[]) =>
   agent(
     name,
     `case $(<"$HARBOR_INSTRUCTION_FILE") in
@@ -22,7 +22,7 @@ const b = [1, 0, 0, 0.5, 0.75, 0.5, 0.5, 0, 0.25, 1]
 let service: TestService
 let gateway: TestConsole
 let job: BenchmarkJob
-/** The agent A later, over all scenarios but the last: two better and two worse, of which one each turned. */
+/** A again without the last scenario: two better and two worse, one of each changing between pass and fail. */
 let later: BenchmarkJob
 beforeAll(async () => {
   service = await startService({ isolation: 'none' })
@@ -31,10 +31,10 @@ beforeAll(async () => {
   const queued = await createJob(service.client, {
     type: 'scenarios',
     scenario_ids,
-    agent_configs: [handleRequest('A', a), handleRequest('B', b), handleRequest('C', ['late', ...b.slice(1)])],
+    agent_configs: [scriptedAgent('A', a), scriptedAgent('B', b), scriptedAgent('C', ['late', ...b.slice(1)])],
     orchestrator_config: { n_concurrent_trials: 8 },
   })
-  const changed = handleRequest('A', [1, 1, 0, 0.5, 0.25, 0.75, ...a.slice(6)])
+  const changed = scriptedAgent('A', [1, 1, 0, 0.5, 0.25, 0.75, ...a.slice(6)])
   const other = await createJob(service.client, {
     type: 'scenarios',
     scenario_ids: scenario_ids.slice(0, 9),
@@ -58,7 +58,7 @@ const report = async (search = ''): Promise<Report> => (await asked(search)).jso
 const six = (value: number | null | undefined) => (value == null ? value : Math.round(value * 1e6) / 1e6)
 
 describe('GET /api/benchmark-jobs/{id}/report', () => {
-  it('200 with the numbers of a job', async () => {
+  it('200 with the figures of a job', async () => {
     const { job: reported, rule, complete, agents, pairs, notes, verdict } = await report()
     expect(reported).toMatchObject({ id: job.id, state: 'completed', planned_scenarios: 10, planned_attempts: 1 })
     expect([rule, complete]).toEqual(['zero', true])
@@ -75,14 +75,16 @@ describe('GET /api/benchmark-jobs/{id}/report', () => {
       0.15,
       0.084984,
     ])
-    expect([first?.p_value, first?.settled, first?.scenarios_to_settle]).toEqual([0.1875, false, 42])
-    expect(notes[0]).toBe('Failures count 0, and so do timeouts and completed attempts without a score.')
-    expect(verdict.lead).toBe(
-      'A is ahead of B by 0.150 (95 % interval -0.042 to 0.342, paired over 10 scenarios): not settled; about 42 scenarios would settle it.',
+    expect([first?.p_value, first?.significant, first?.scenarios_needed]).toEqual([0.1875, false, 42])
+    expect(notes[0]).toBe('Failures, timeouts and completed attempts without a score count as 0.')
+    expect(verdict.lead).toEqual(
+      expect.stringMatching(
+        /^A leads B by 0\.150 \(95% CI -0\.042 to 0\.342, 10 paired scenarios\)\. Not significant, adjusted p = \d\.\d{3}; about 42 scenarios needed\.$/,
+      ),
     )
   })
 
-  it('200 with failures left out, where that was asked for', async () => {
+  it('200 with failures excluded', async () => {
     const { agents, pairs, excluded_scenarios } = await report('?failures=leave_out')
     expect(agents.map(({ n_scenarios, n_timeout }) => [n_scenarios, n_timeout])).toEqual([
       [10, 0],
@@ -96,7 +98,7 @@ describe('GET /api/benchmark-jobs/{id}/report', () => {
     ])
   })
 
-  it('200 with the same numbers as CSV and as Markdown', async () => {
+  it('200 with the same figures as CSV and Markdown', async () => {
     for (const failures of ['zero', 'leave_out']) {
       const { agents, pairs, verdict } = await report(`?failures=${failures}`)
       const rowsOf = async (table: string) => {
@@ -121,7 +123,7 @@ describe('GET /api/benchmark-jobs/{id}/report', () => {
       for (const [at, pair] of pairs.entries()) {
         const row = ofPairs[at]
         expect([row?.a_agent_name, row?.b_agent_name]).toEqual([pair.a.agent_name, pair.b.agent_name])
-        for (const name of ['n', 'difference', 'p_value', 'p_adjusted', 'settled', 'mcnemar_p'] as const)
+        for (const name of ['n', 'difference', 'p_value', 'p_adjusted', 'significant', 'mcnemar_p'] as const)
           expect(row?.[name], name).toBe(String(pair[name]))
       }
       expect(await rowsOf('excluded_scenarios')).toMatchObject(
@@ -133,14 +135,12 @@ describe('GET /api/benchmark-jobs/{id}/report', () => {
         expect(markdown).toMatch(new RegExp(`\\| ${agent_name} \\| ${mean?.toFixed(3)} \\|[^|]*\\| ${n_scenarios} \\|`))
       for (const { a: one, b: other, difference, n } of pairs)
         expect(markdown).toMatch(
-          new RegExp(
-            `\\| ${one.agent_name} over ${other.agent_name} \\| ${difference?.toFixed(3)} \\|[^|]*\\| ${n} \\|`,
-          ),
+          new RegExp(`\\| ${one.agent_name} vs ${other.agent_name} \\| ${difference?.toFixed(3)} \\|[^|]*\\| ${n} \\|`),
         )
     }
   })
 
-  it('200 for the session of a page', async () => {
+  it('200 for a page session', async () => {
     const cookie = await gateway.signIn(service.key)
     const answer = await gateway.fetch(`/api/benchmark-jobs/${job.id}/report`, { cookie })
     expect(await answer.json()).toEqual(await report())
@@ -159,7 +159,7 @@ describe('GET /api/benchmark-jobs/{id}/report', () => {
     expect(await answer.json()).toMatchObject({ code: 'invalid_argument', field, message: expect.any(String) })
   })
 
-  it('404 for a job that is not there, and for one of somebody else', async () => {
+  it('404 for an unknown job and for one of another account', async () => {
     const missing = await asked('', {}, 'bmj_none')
     expect(missing.status).toBe(404)
     expect(await missing.json()).toMatchObject({ code: 'not_found' })
@@ -167,12 +167,12 @@ describe('GET /api/benchmark-jobs/{id}/report', () => {
   })
 })
 
-describe('a chosen threshold and metric', () => {
-  it('200 with the passes from a score on', async () => {
+describe('threshold and metric', () => {
+  it('200 with passes at the threshold', async () => {
     const { threshold, agents, notes } = await report('?threshold=0.5')
     expect([threshold, agents[0]?.n_passed]).toEqual([0.5, 7])
-    expect(notes.join(' ')).toContain('A scenario passes where the mean of its attempts is at least 0.5')
-    expect(await (await asked('?threshold=0.5&format=md')).text()).toContain('Passes at 0.5.')
+    expect(notes.join(' ')).toContain('A scenario passes if the mean of its attempts is at least 0.5')
+    expect(await (await asked('?threshold=0.5&format=md')).text()).toContain('Pass threshold: 0.5.')
   })
 
   it.each(['threshold=half', 'threshold=1e999', 'metric=accuracy', 'metric=__proto__', 'threshold=1&threshold=2'])(
@@ -189,7 +189,7 @@ describe('GET /api/benchmark-jobs/compare', () => {
   const compared = (search: string) =>
     gateway.fetch(`/api/benchmark-jobs/compare${search}`, { headers: { authorization: `Bearer ${service.key}` } })
 
-  it('200 with what has changed since the baseline, scenario by scenario', async () => {
+  it('200 with the changes per scenario', async () => {
     const report: CompareReport = await (await compared(`?jobs=${job.id},${later.id}`)).json()
     expect([report.baseline, report.agents.length, report.pairs.length]).toEqual([job.id, 4, 1])
     const [pair] = report.pairs
@@ -207,18 +207,18 @@ describe('GET /api/benchmark-jobs/compare', () => {
     expect(report.excluded_scenarios.map(({ scenario_name }) => scenario_name)).toEqual(['scenario 9'])
   })
 
-  it('200 with what is not the same, before the numbers', async () => {
+  it('200 with the differences between the jobs', async () => {
     const { incomparable }: CompareReport = await (await compared(`?jobs=${job.id},${later.id}`)).json()
     expect(incomparable.map(({ kind }) => kind)).toEqual(['scenarios', 'timeouts', 'environment', 'agents'])
     const texts = incomparable.map(({ text }) => text).join('\n')
-    expect(texts).toContain(`1 not in ${later.name}`)
+    expect(texts).toContain(`1 missing in ${later.name}`)
     expect(texts).toContain(`Timeout multiplier: 1 in ${job.name}, 2 in ${later.name}`)
-    // The values of variables are not told.
+    // Values of variables may be secret.
     expect(texts).toContain('Environment variables of A differ: EFFORT')
     expect(texts).not.toContain('high')
   })
 
-  it('200 with the agents of one job, compared with the run that is asked for', async () => {
+  it('200 with a run of the same job as the baseline', async () => {
     const baseline = job.benchmark_outcomes?.[1]?.benchmark_run_id
     const { pairs }: CompareReport = await (await compared(`?jobs=${job.id}&baseline=${baseline}`)).json()
     expect(pairs.map(({ a: one, b: other }) => [one.agent_name, other.agent_name])).toEqual([
@@ -229,7 +229,7 @@ describe('GET /api/benchmark-jobs/compare', () => {
     expect(first.pairs.map(({ b: other }) => other.agent_name)).toEqual(['A', 'A'])
   })
 
-  it('200 as CSV and as Markdown', async () => {
+  it('200 as CSV and Markdown', async () => {
     const search = `?jobs=${job.id},${later.id}&format=`
     const [head = '', ...rows] = (await (await compared(`${search}csv&table=pairs`)).text()).split('\r\n')
     const cells = rows[0]?.split(',') ?? []
@@ -245,9 +245,9 @@ describe('GET /api/benchmark-jobs/compare', () => {
     ])
     expect(markdown).toMatch(/### New passes: 1 of 9\n\n.*\n\n- scenario 1: 0.500 to 1.000/)
     expect(markdown).toContain(
-      '### Worse: 2 of 9\n\nRule: the side scores below the baseline, new failures among them.\n\n- scenario 3: 1.000 to 0.500\n- scenario 4: 0.750 to 0.250\n',
+      '### Worse: 2 of 9\n\nRule: scores lower than the baseline, including new failures.\n\n- scenario 3: 1.000 to 0.500\n- scenario 4: 0.750 to 0.250\n',
     )
-    expect(markdown.indexOf('## Not the same in all')).toBeLessThan(markdown.indexOf('| Agent |'))
+    expect(markdown.indexOf('## Differences between the jobs')).toBeLessThan(markdown.indexOf('| Agent |'))
   })
 
   it.each(['', '?jobs=', '?jobs=..', '?jobs=,', '?jobs=a,b,c,d,e,f,g,h,i,j,k', '?job=bmj_1'])(
@@ -259,20 +259,20 @@ describe('GET /api/benchmark-jobs/compare', () => {
     },
   )
 
-  it('400 for a baseline that is none of the jobs, 404 for a job that is not there', async () => {
+  it('400 for a foreign baseline, 404 for an unknown job', async () => {
     expect((await compared(`?jobs=${job.id}&baseline=${later.id}`)).status).toBe(400)
     const missing = await compared(`?jobs=${job.id},bmj_none`)
     expect(missing.status).toBe(404)
     expect(await missing.json()).toMatchObject({
       code: 'not_found',
       field: 'jobs.bmj_none',
-      message: expect.stringContaining('no benchmark job with the id bmj_none'),
+      message: expect.stringContaining('No benchmark job with ID bmj_none'),
     })
   })
 })
 
-describe('who may ask', () => {
-  it('401 without a key, and with one that the service refuses, of which only a few may be tried', async () => {
+describe('access', () => {
+  it('401 without a key or with a wrong one, 429 after too many wrong keys', async () => {
     expect((await gateway.fetch(`/api/benchmark-jobs/${job.id}/report`)).status).toBe(401)
     const guess = () => asked('', { headers: { authorization: 'Bearer ak_wrong' } })
     expect((await guess()).status).toBe(401)

@@ -5,10 +5,10 @@ import type { TrendReport } from '#lib/protocol/reports.ts'
 import { agent, createJob, makeScenarios, untilEnded } from '#lib/service/testing/jobs.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
-import { isOnDataSetOf } from './data-set.ts'
+import { isOnDataSetOf } from './trend-report.ts'
 
 /** An agent that answers scenario i with the i-th score. */
-const handleRequest = (name: string, scores: string, more: object = {}) =>
+const scriptedAgent = (name: string, scores: string, more: object = {}) =>
   agent(
     name,
     `case $(<"$HARBOR_INSTRUCTION_FILE") in
@@ -34,15 +34,15 @@ beforeAll(async () => {
     return untilEnded(service.client, id)
   }
   jobs = [
-    await run(scenario_ids, [handleRequest('solver', '1 1 1 1 1 1 1 0'), handleRequest('other', '0 0 0 0 0 0 0 0')]),
-    // Better by one half at the last.
-    await run(scenario_ids, [handleRequest('solver', '1 1 1 1 1 1 1 0.5')]),
-    await run(others, [handleRequest('solver', '0')]),
-    // Worse at seven of eight, all by the same.
-    await run(scenario_ids, [handleRequest('solver', '0 0 0 0 0 0 0 0.5')]),
-    // Without the last two scenarios, and a little worse: one that had 0 has 1, and two have nothing.
-    await run(scenario_ids.slice(0, 6), [handleRequest('solver', '0 0 0 0 0 0')]),
-    await run(scenario_ids, [handleRequest('solver', '1 0 0 0 0 0 1 0', { timeout_seconds: 60 })]),
+    await run(scenario_ids, [scriptedAgent('solver', '1 1 1 1 1 1 1 0'), scriptedAgent('other', '0 0 0 0 0 0 0 0')]),
+    // Half a point better at the last scenario.
+    await run(scenario_ids, [scriptedAgent('solver', '1 1 1 1 1 1 1 0.5')]),
+    await run(others, [scriptedAgent('solver', '0')]),
+    // Worse at seven of eight.
+    await run(scenario_ids, [scriptedAgent('solver', '0 0 0 0 0 0 0 0.5')]),
+    // Without the last two scenarios.
+    await run(scenario_ids.slice(0, 6), [scriptedAgent('solver', '0 0 0 0 0 0')]),
+    await run(scenario_ids, [scriptedAgent('solver', '1 0 0 0 0 0 1 0', { timeout_seconds: 60 })]),
   ]
 }, 180_000)
 afterAll(async () => {
@@ -57,11 +57,11 @@ const six = (value: number | null | undefined) => (value == null ? value : Math.
 const idOf = (at: number) => jobs[at]?.id
 
 describe('GET /api/benchmark-jobs/trend', () => {
-  it('200 with the mean of an agent in each job on the data set, and how it changed', async () => {
+  it("200 with an agent's mean and change per job", async () => {
     const { points, ...report } = await trend()
     expect([report.agent_name, report.model_name, report.rule, report.complete]).toEqual(['solver', null, 'zero', true])
     expect(report.data_set).toMatchObject({ job_id: idOf(0), n_scenarios: 8, benchmark_name: null })
-    // The third job is of another data set.
+    // The third job uses another data set.
     expect(points.map(({ job }) => job.id)).toEqual([idOf(0), idOf(1), idOf(3), idOf(4), idOf(5)])
     expect(points.map(({ figures }) => [six(figures.mean), figures.n_scenarios])).toEqual(
       [
@@ -89,12 +89,12 @@ describe('GET /api/benchmark-jobs/trend', () => {
     expect(changes).toEqual([
       null,
       [idOf(0), 8, 0.0625, 1],
-      // Seven of eight differ by -1: the two patterns of 128 in which all signs agree.
+      // Seven of eight differ by -1: 2 of 128 sign patterns.
       [idOf(1), 8, -0.875, 2 / 128],
       [idOf(3), 6, 0, 1],
       [idOf(4), 6, six(1 / 6), 1],
     ])
-    // By Holm over the four changes: 4 times 2 in 128 is above 0.05.
+    // Holm over four changes: 8 / 128 is above 0.05.
     expect(points[2]?.change?.p_adjusted).toBe(8 / 128)
     expect(points.map(({ regression }) => regression)).toEqual([null, null, 'possible', null, null])
     expect(points[2]?.change?.new_failures?.map(({ scenario_name }) => scenario_name).sort()).toEqual(
@@ -102,14 +102,14 @@ describe('GET /api/benchmark-jobs/trend', () => {
     )
   })
 
-  it('200 with a regression that is settled, and what else has changed', async () => {
+  it('200 with a significant regression and other differences', async () => {
     const { points, has_older_jobs, n_jobs_read } = await trend(`?job=${idOf(0)}&last=4`)
     expect([points.length, has_older_jobs, n_jobs_read]).toEqual([4, true, 5])
-    // Three changes: 3 times 2 in 128 is below 0.05.
+    // Three changes: 6 / 128 is below 0.05.
     expect(points[1]).toMatchObject({
       job: { id: idOf(3) },
-      regression: 'settled',
-      change: { settled: true, p_adjusted: 6 / 128 },
+      regression: 'significant',
+      change: { significant: true, p_adjusted: 6 / 128 },
     })
     expect(points.map(({ incomparable }) => incomparable.map(({ kind }) => kind))).toEqual([
       [],
@@ -119,7 +119,7 @@ describe('GET /api/benchmark-jobs/trend', () => {
     ])
   })
 
-  it('200 with who else has run on the data set, and the trend of it', async () => {
+  it('200 with the other agents on the data set, and their trend', async () => {
     const { agents, n_jobs_of_data_set } = await trend()
     expect([agents, n_jobs_of_data_set]).toEqual([
       [
@@ -133,7 +133,7 @@ describe('GET /api/benchmark-jobs/trend', () => {
     expect((await trend(`?job=${idOf(5)}&agent=nobody`)).points).toEqual([])
   })
 
-  it('200 with the same numbers as CSV and as Markdown, by either rule', async () => {
+  it('200 with the same figures as CSV and Markdown', async () => {
     for (const failures of ['zero', 'leave_out']) {
       const { points } = await trend(`?job=${idOf(0)}&failures=${failures}`)
       const answer = await asked(`?job=${idOf(0)}&failures=${failures}&format=csv`)
@@ -180,7 +180,7 @@ describe('GET /api/benchmark-jobs/trend', () => {
     expect(await answer.json()).toMatchObject({ code: 'invalid_argument', field })
   })
 
-  it('401 without a key, 404 for a job that is not there and for one of somebody else', async () => {
+  it('401 without a key, 404 for an unknown job and for one of another account', async () => {
     expect((await asked(`?job=${idOf(0)}`, {})).status).toBe(401)
     expect((await asked('?job=bmj_none')).status).toBe(404)
     expect((await asked(`?job=${idOf(0)}`, { authorization: `Bearer ${service.otherKey}` })).status).toBe(404)
@@ -205,14 +205,14 @@ describe('a data set', () => {
     ],
   })
 
-  it('is that of a benchmark, whatever became of its scenarios', () => {
+  it('is shared by jobs of one benchmark', () => {
     const of = (benchmark_id: string) => ({ job_source: { type: 'benchmark', benchmark_id } })
     const isOn = isOnDataSetOf(job({ id: 'a', ...of('bmd_1'), ...spec('s1') }))
     expect(isOn(job({ id: 'b', ...of('bmd_1'), ...spec('s2') }))).toBe(true)
     expect(isOn(job({ id: 'c', ...of('bmd_2'), ...spec('s2') }))).toBe(false)
   })
 
-  it('is shared from half of the scenarios of the larger job on', () => {
+  it("is shared from half of the larger job's scenarios on", () => {
     const isOn = isOnDataSetOf(job({ id: 'a', ...spec('s1', 's2', 's3', 's4') }))
     expect(isOn(job({ id: 'b', ...spec('s1', 's2') }))).toBe(true)
     expect(isOn(job({ id: 'c', ...spec('s1') }))).toBe(false)
@@ -220,7 +220,7 @@ describe('a data set', () => {
     expect(isOn(job({ id: 'e', job_spec: null, benchmark_outcomes: null }))).toBe(false)
   })
 
-  it('knows the tasks of job files by their names, as their ids change with their files', () => {
+  it('matches job-file tasks by name', () => {
     const file = { job_source: { type: 'harbor', inline_yaml: '' } }
     const isOn = isOnDataSetOf(job({ id: 'a', ...file, ...outcomes('one', 'two') }))
     expect(isOn(job({ id: 'b', ...file, ...outcomes('one', 'two') }))).toBe(true)

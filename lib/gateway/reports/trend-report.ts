@@ -6,35 +6,33 @@ import { comparing } from '#lib/statistics/comparison.ts'
 import type { AgentIdentity, ExcludedScenario } from '#lib/statistics/figures.ts'
 import { countedScore } from '#lib/statistics/tallies.ts'
 import { HttpError, handleRequest } from '../http/handle-request.ts'
-import { askedOf } from './asked.ts'
-import { inTurns, type JobReader, jobReader } from './caller.ts'
-import { isOnDataSetOf } from './data-set.ts'
 import { incomparabilities } from './incomparable.ts'
-import { answerIn } from './job-report.ts'
+import { type JobReader, jobReader, runInSteps } from './job-reader.ts'
+import { respondIn } from './job-report.ts'
 import { agentsOf, isComplete, judgedTogether, reportedJob, requireMetric } from './judged-job.ts'
 import { notesOf } from './notes.ts'
+import { parseReportRequest } from './report-request.ts'
 import { trendCsv, trendMarkdown } from './trend-text.ts'
 import { regressionOf, trendVerdict } from './trend-verdict.ts'
 
-/** A job may be megabytes, whose reading holds up the terminals of this process: few at a time, and only so many. */
+/** Jobs may be megabytes, and parsing them delays terminals in this process: read a few at a time, up to a limit. */
 const pageSize = 5
-const mostRead = 200
-const [usualPoints, mostPoints] = [10, 50]
+const maxRead = 200
+const [defaultPoints, maxPoints] = [10, 50]
 
 /**
- * `GET /api/benchmark-jobs/trend?job=…&agent=…&model=…&last=10&format=json|csv|md&failures=zero|leave_out`: what an agent
- * made of the data set of a job in its last jobs. `agent` and `model` are those of the first agent of the job unless given;
- * `metric` and `threshold` as for one job. Jobs without that metric are left out.
+ * `GET /api/benchmark-jobs/trend?job=…&agent=…&model=…&last=10&format=json|csv|md&failures=zero|leave_out`: results of an
+ * agent on a job's data set in its most recent jobs. Defaults to the job's first agent; jobs without the metric are skipped.
  */
 export const trendReport = (request: Request): Promise<Response> =>
   handleRequest(request, async () => {
-    const { format, rule, metric, threshold, of } = askedOf(request, ['job', 'agent', 'model', 'last'])
-    const last = askedPoints(of('last'))
-    const given = of('job')
-    if (!given) throw new HttpError('invalid_argument', 'job must be the id of a job on the data set', { field: 'job' })
+    const { format, rule, metric, threshold, param } = parseReportRequest(request, ['job', 'agent', 'model', 'last'])
+    const last = parsePoints(param('last'))
+    const given = param('job')
+    if (!given) throw new HttpError('invalid_argument', 'job must be the ID of a job on the data set', { field: 'job' })
     const reader = await jobReader(request)
     const anchor = requireMetric(await reader.get(given), metric)
-    const agent = chosenAgent(anchor, of('agent'), of('model'))
+    const agent = chooseAgent(anchor, param('agent'), param('model'))
     const isOfAgent = (each: NamedAgent) => each.agent_name === agent.agent_name && each.model_name === agent.model_name
     const found = await readJobs(reader, anchor, metric, isOfAgent, last)
     const jobs = found.jobs.filter((job) => agentsOf(job).some(isOfAgent)).slice(-last)
@@ -42,8 +40,8 @@ export const trendReport = (request: Request): Promise<Response> =>
     const scored = agents.filter(({ outcomes }) => outcomes.some((each) => countedScore(each, rule) !== undefined))
     const complete = found.jobs.every(isComplete)
     const attempts = Math.max(1, ...jobs.map((job) => attemptsOf(job) ?? 1))
-    const comparison = await inTurns(
-      comparing({ agents, complete, attempts, threshold }, rule, (run) => runBefore(scored, run)),
+    const comparison = await runInSteps(
+      comparing({ agents, complete, attempts, threshold }, rule, (run) => previousRun(scored, run)),
     )
     const points = comparison.agents.map((figures): TrendPoint => {
       const job = jobs.find(({ id }) => id === figures.job_id) as BenchmarkJob
@@ -72,35 +70,34 @@ export const trendReport = (request: Request): Promise<Response> =>
       is_unit_range: comparison.is_unit_range,
       threshold: comparison.threshold,
       metric: judged.metric,
-      // Any metric of the anchor: jobs without it are left out.
+      // All metrics of the anchor: jobs without the chosen one are skipped.
       metrics: metricsOf(anchor),
       verdict: trendVerdict({ ...agent, ...judged, points }),
       points,
-      agents: agentsSeen(found.jobs),
+      agents: agentsOnDataSet(found.jobs),
       n_jobs_read: found.read,
       has_older_jobs: found.hasOlder,
       n_jobs_of_data_set: found.jobs.length,
       notes: [
-        'A data set is that of a benchmark, or of jobs with at least half of their scenarios in common.',
-        'A regression is a mean below that of the job before, over the scenarios both have a score for; it is possible, and not more, where the difference is not settled and larger than its standard error.',
+        'Jobs share a data set if they run the same benchmark or have at least half of their scenarios in common.',
+        'A regression is a significantly lower mean than in the previous job, on the scenarios both scored; a possible regression is lower by more than the standard error, but not significant.',
         ...notesOf({ rule, complete, ...judged, ...comparison }),
       ],
     }
-    return answerIn(format, report, trendCsv, trendMarkdown)
+    return respondIn(format, report, trendCsv, trendMarkdown)
   })
 
 type NamedAgent = Pick<AgentIdentity, 'agent_name' | 'model_name'>
 
-const askedPoints = (given: string | undefined): number => {
-  if (given === undefined) return usualPoints
+const parsePoints = (given: string | undefined): number => {
+  if (given === undefined) return defaultPoints
   const points = /^\d{1,3}$/.test(given) ? Number(given) : 0
-  if (points < 1 || points > mostPoints)
-    throw new HttpError('invalid_argument', `last must be a whole number from 1 to ${mostPoints}`, { field: 'last' })
+  if (points < 1 || points > maxPoints)
+    throw new HttpError('invalid_argument', `last must be a whole number from 1 to ${maxPoints}`, { field: 'last' })
   return points
 }
 
-/** An agent without `model` is the one of that name that has none, or the first of that name. */
-const chosenAgent = (job: BenchmarkJob, name: string | undefined, model: string | undefined): NamedAgent => {
+const chooseAgent = (job: BenchmarkJob, name: string | undefined, model: string | undefined): NamedAgent => {
   const all = namedAgents(job)
   const chosen = all.find(
     ({ agent_name, model_name }) =>
@@ -108,9 +105,7 @@ const chosenAgent = (job: BenchmarkJob, name: string | undefined, model: string 
   )
   if (chosen) return chosen
   if (name === undefined)
-    throw new HttpError('invalid_argument', 'agent must be given: the job tells no agent of its own', {
-      field: 'agent',
-    })
+    throw new HttpError('invalid_argument', 'agent is required because the job lists none', { field: 'agent' })
   return { agent_name: name, model_name: model || null }
 }
 
@@ -122,7 +117,7 @@ const namedAgents = (job: BenchmarkJob): NamedAgent[] => [
   ...agentsOf(job).map(({ agent_name, model_name }) => ({ agent_name, model_name })),
 ]
 
-/** The jobs on the data set of `anchor`, the oldest first, from the newest back until the agent has run in enough of them. */
+/** Reads jobs on the anchor's data set, newest first, until the agent has run in `enough` of them. Returns oldest first. */
 const readJobs = async (
   reader: JobReader,
   anchor: BenchmarkJob,
@@ -134,7 +129,7 @@ const readJobs = async (
   const jobs: BenchmarkJob[] = []
   let [read, ofAgent, hasOlder] = [0, 0, true]
   let startingAfter: string | undefined
-  while (hasOlder && read < mostRead && ofAgent < enough) {
+  while (hasOlder && read < maxRead && ofAgent < enough) {
     const page = await reader.list(pageSize, startingAfter)
     for (const job of page.jobs) {
       if (!isOnDataSet(job) || (metric !== undefined && !metricsOf(job).includes(metric))) continue
@@ -149,20 +144,17 @@ const readJobs = async (
   return { jobs: jobs.reverse().sort((a, b) => (a.create_time_ms ?? 0) - (b.create_time_ms ?? 0)), read, hasOlder }
 }
 
-/**
- * The run of the job before that one is compared with. Where an agent stands several times in a job, the first is compared
- * with the first, the second with the second.
- */
-const runBefore = (agents: readonly AgentIdentity[], run: AgentIdentity): string | null => {
+/** The run of the previous job to compare with. An agent listed several times is matched by position. */
+const previousRun = (agents: readonly AgentIdentity[], run: AgentIdentity): string | null => {
   const own = agents.findIndex(({ job_id }) => job_id === run.job_id)
   const before = agents[own - 1]
   if (own === -1 || !before) return null
-  const place = agents.findIndex(({ benchmark_run_id }) => benchmark_run_id === run.benchmark_run_id) - own
+  const position = agents.findIndex(({ benchmark_run_id }) => benchmark_run_id === run.benchmark_run_id) - own
   const candidates = agents.filter(({ job_id }) => job_id === before.job_id)
-  return (candidates[place] ?? candidates[0] ?? before).benchmark_run_id
+  return (candidates[position] ?? candidates[0] ?? before).benchmark_run_id
 }
 
-/** What is not the same for the agent in two jobs; of others in them nothing matters here. */
+/** Differences between two jobs that concern this agent. */
 const changedSince = (
   before: BenchmarkJob,
   after: BenchmarkJob,
@@ -193,16 +185,51 @@ const changedSince = (
   return incomparabilities(jobs, { agents, excluded_scenarios: ofBoth })
 }
 
-/** The newest job has the first word on their order. */
-const agentsSeen = (jobs: readonly BenchmarkJob[]): TrendReport['agents'] => {
-  const seen = new Map<string, NamedAgent & { n_jobs: number }>()
+/** Ordered as in the newest job. */
+const agentsOnDataSet = (jobs: readonly BenchmarkJob[]): TrendReport['agents'] => {
+  const counts = new Map<string, NamedAgent & { n_jobs: number }>()
   for (const job of jobs.toReversed()) {
     const own = new Map(agentsOf(job).map((each) => [JSON.stringify([each.agent_name, each.model_name]), each]))
     for (const [key, { agent_name, model_name }] of own) {
-      const known = seen.get(key)
+      const known = counts.get(key)
       if (known) known.n_jobs++
-      else seen.set(key, { agent_name, model_name, n_jobs: 1 })
+      else counts.set(key, { agent_name, model_name, n_jobs: 1 })
     }
   }
-  return [...seen.values()]
+  return [...counts.values()]
 }
+
+const minSharedPart = 0.5
+
+/** Matches jobs of the same benchmark or with enough scenarios in common. Job-file tasks also match by name, as edits change their id. */
+export const isOnDataSetOf = (given: BenchmarkJob): ((job: BenchmarkJob) => boolean) => {
+  const benchmark = benchmarkOf(given)
+  const [ids, names] = [idsOf(given), namesOf(given)]
+  return (job) =>
+    job.id === given.id ||
+    (benchmark !== null && benchmarkOf(job) === benchmark) ||
+    shareOf(ids, idsOf(job)) >= minSharedPart ||
+    (isFromFile(given) && isFromFile(job) && shareOf(names, namesOf(job)) >= minSharedPart)
+}
+
+const benchmarkOf = ({ job_source }: BenchmarkJob): string | null =>
+  job_source?.type === 'benchmark' ? job_source.benchmark_id || null : null
+
+const isFromFile = ({ job_source }: BenchmarkJob): boolean =>
+  job_source?.type === 'harbor' || job_source?.type === 'imported'
+
+const outcomesOf = ({ benchmark_outcomes }: BenchmarkJob) =>
+  (benchmark_outcomes ?? []).flatMap(({ scenario_outcomes }) => scenario_outcomes)
+
+const idsOf = (job: BenchmarkJob): ReadonlySet<string> =>
+  new Set([
+    ...(job.job_spec?.scenario_ids ?? []),
+    ...outcomesOf(job).map(({ scenario_definition_id }) => scenario_definition_id),
+  ])
+
+const namesOf = (job: BenchmarkJob): ReadonlySet<string> =>
+  new Set(outcomesOf(job).map(({ scenario_name }) => scenario_name))
+
+/** Relative to the larger set. */
+const shareOf = (a: ReadonlySet<string>, b: ReadonlySet<string>): number =>
+  a.size === 0 || b.size === 0 ? 0 : a.intersection(b).size / Math.max(a.size, b.size)

@@ -17,7 +17,7 @@ import {
   time,
 } from './markdown.ts'
 
-/** A row for each job, the oldest first; what begins with `change_` is against the one named by `change_from_job_id`. */
+/** One row per job, oldest first; `change_` columns compare with `change_from_job_id`. */
 export const trendCsv = ({ points, rule, threshold }: TrendReport): string => {
   const ks = ksOf(points.map(({ figures }) => figures))
   return csvTable(
@@ -48,7 +48,7 @@ const pointCells = (
     change_ci_high: change?.ci_high ?? null,
     change_p_value: change?.p_value ?? null,
     change_p_adjusted: change?.p_adjusted ?? null,
-    change_settled: change?.settled ?? null,
+    change_significant: change?.significant ?? null,
     change_new_failures: change?.new_failures?.length ?? null,
     change_new_passes: change?.new_passes?.length ?? null,
     change_worse: change?.worse.length ?? null,
@@ -63,14 +63,14 @@ export const trendMarkdown = (report: TrendReport): string => {
   const { data_set: set, points } = report
   return page(`Trend of ${text(agentLabel({ name: report.agent_name, model: report.model_name }))}`, [
     ...sentences(report.verdict),
-    `On the data set of ${text(set.benchmark_name ?? set.job_name)} (${code(set.job_id)}).${report.complete ? '' : ' **Not complete.**'}`,
+    `Data set: ${text(set.benchmark_name ?? set.job_name)} (${code(set.job_id)}).${report.complete ? '' : ' **Incomplete.**'}`,
     ...metricLine(report),
-    points.length === 0 ? 'The agent has no outcome on it in the jobs that were read.' : pointTable(points),
+    points.length === 0 ? 'No outcomes of this agent in the searched jobs.' : pointTable(points),
     ...points
       .filter(({ incomparable }) => incomparable.length > 0)
       .map(
         ({ job, incomparable }) =>
-          `Not as before in ${text(job.name)}:\n\n${list(incomparable.map((each) => text(each.text)))}`,
+          `Other differences in ${text(job.name)}:\n\n${list(incomparable.map((each) => text(each.text)))}`,
       ),
     ...notes(report.notes),
   ])
@@ -82,10 +82,10 @@ const pointTable = (points: readonly TrendPoint[]) =>
       'Job',
       'Created',
       'Mean',
-      '95 % interval',
+      '95% CI',
       'Scenarios',
       'Change',
-      '95 % interval of it',
+      '95% CI of change',
       'n',
       'Adjusted p',
       'New failures',
@@ -95,7 +95,7 @@ const pointTable = (points: readonly TrendPoint[]) =>
       'Regression',
     ],
     points.map(({ job, complete, figures, change, regression }) => [
-      `${text(job.name)}${complete ? '' : ' (not complete)'}`,
+      `${text(job.name)}${complete ? '' : ' (incomplete)'}`,
       time(job.create_time_ms),
       number(figures.mean),
       range(figures.ci_low, figures.ci_high),

@@ -5,7 +5,7 @@ import { comparing } from '#lib/statistics/comparison.ts'
 import type { AttemptOutcome, JudgedAgent } from '#lib/statistics/figures.ts'
 import { regressionOf, trendVerdict } from './trend-verdict.ts'
 
-/** One run of an agent for each list of scores; null is what was cancelled. */
+/** One run for each list of scores; null is a canceled attempt. */
 const reportOf = (...runs: (number | null)[][]): Omit<TrendReport, 'verdict'> => {
   const agents = runs.map(
     (scores, at): JudgedAgent => ({
@@ -70,50 +70,50 @@ const reportOf = (...runs: (number | null)[][]): Omit<TrendReport, 'verdict'> =>
 
 const eight = (score: number) => Array.from({ length: 8 }, () => score)
 
-it('says where an agent stands and how it changed, with its denominators', () => {
+it('reports the latest score and its change', () => {
   expect(trendVerdict(reportOf([1, 0, 1]))).toEqual({
-    lead: 'solver · m1 scores 0.667 (n = 3) in job 0; there is no job before it to compare with.',
+    lead: 'solver · m1 scores 0.667 (n = 3) in job 0; there is no earlier job to compare with.',
     more: [],
     tone: 'neutral',
   })
   expect(trendVerdict(reportOf([1, 0, 1], [1, 0, 0.5]))).toEqual({
     // Differences 0, 0, -0.5: mean -1/6, SE 1/6, t with 2 degrees of freedom 4.302653.
-    lead: 'solver · m1 scores 0.500 (n = 3) in job 1, 0.167 below the job before (95 % interval -0.884 to 0.550, paired over 3 scenarios, p 1.0000): not settled.',
+    lead: 'solver · m1 scores 0.500 (n = 3) in job 1, 0.167 below the previous job (95% CI -0.884 to 0.550, 3 paired scenarios). Not significant, p = 1.000; about 39 scenarios needed.',
     more: ['No regression in 1 change.'],
     tone: 'neutral',
   })
 })
 
-it('calls a regression possible where the difference is larger than its standard error, and not sooner', () => {
-  // Two of eight that fall: mean -1/4, SE 0.163663. One of eight: both 1/8.
+it('calls a regression possible only if it exceeds the standard error', () => {
+  // Two of eight lower: mean -1/4, SE 0.163663. One of eight: both 1/8.
   const fallen = (count: number) => reportOf(eight(1), [...eight(1).slice(count), ...eight(0).slice(8 - count)])
   expect(fallen(2).points.map(stepOf)).toEqual(['first', 'possible'])
   expect(trendVerdict(fallen(2))).toMatchObject({
-    more: ['In 1 change: 0 settled regressions, 1 possible.'],
+    more: ['1 change: 0 significant regressions, 1 possible.'],
     tone: 'attention',
   })
   expect(fallen(1).points.map(stepOf)).toEqual(['first', 'lower'])
   expect(reportOf([1], [0]).points.map(stepOf)).toEqual(['first', 'lower'])
 })
 
-it('tells a regression that is settled from one that may be chance, and both from none', () => {
+it('tells significant from possible regressions', () => {
   const report = reportOf(eight(0.5), eight(1), eight(0), [...eight(0).slice(1), 0.5], [...eight(0).slice(1), 0.5])
   expect(report.points.map(stepOf)).toEqual(['first', 'better', 'regression', 'higher', 'same'])
-  expect(trendVerdict(report).more).toEqual(['In 4 changes: 1 settled regression, 0 possible.'])
+  expect(trendVerdict(report).more).toEqual(['4 changes: 1 significant regression, 0 possible.'])
   expect(trendVerdict(reportOf(eight(1), eight(0))).tone).toBe('danger')
   expect(trendVerdict(reportOf(eight(0), eight(1)))).toMatchObject({ tone: 'ok', more: ['No regression in 1 change.'] })
 })
 
-it('says that nothing can be said', () => {
+it('reports a missing score', () => {
   expect(trendVerdict(reportOf()).lead).toBe('solver · m1 has no score on this data set yet.')
   expect(reportOf([1], [null]).points.map(stepOf)).toEqual(['first', 'none'])
 })
 
-it('says of runs after the newest score that they have none, and of which jobs nothing completed', () => {
+it('reports later runs without a score and jobs where nothing completed', () => {
   const report = reportOf([0, 0, 0, 0, 0, 0, 0], [1, 1, 1, 1, 1, 1, 1], [null, null])
   expect(trendVerdict(report)).toMatchObject({
     more: [
-      '1 run after it has no score, the last in job 2: no scenario has an attempt that counts.',
+      '1 later run has no score, most recently in job 2: no scenario has a counted attempt.',
       'No regression in 1 change.',
     ],
     tone: 'neutral',
@@ -125,6 +125,6 @@ it('says of runs after the newest score that they have none, and of which jobs n
   )
 })
 
-it('has nothing to settle where nothing changed', () => {
-  expect(trendVerdict(reportOf([1, 0, 1], [1, 0, 1])).lead).toMatch(/, as in the job before \(.*\)\.$/)
+it('omits significance without a change', () => {
+  expect(trendVerdict(reportOf([1, 0, 1], [1, 0, 1])).lead).toMatch(/, the same as in the previous job \(.*\)\.$/)
 })

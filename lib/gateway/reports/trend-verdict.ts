@@ -1,6 +1,6 @@
-import { agentLabel, byAmount, countOf, stepOf, type TrendStep, three } from '#lib/protocol/report-words.ts'
+import { agentLabel, amount, countOf, stepOf, type TrendStep, threeDecimals } from '#lib/protocol/report-words.ts'
 import type { ComparedPair, TrendPoint, TrendReport, Verdict } from '#lib/protocol/reports.ts'
-import { allOf, metricSentence, probabilityWords, testedOf, unansweredSentence } from './job-verdict.ts'
+import { evidence, metricSentence, testedPairs, unansweredSentence } from './job-verdict.ts'
 
 const tones: Record<TrendStep, Verdict['tone']> = {
   first: 'neutral',
@@ -15,71 +15,63 @@ const tones: Record<TrendStep, Verdict['tone']> = {
 
 type Figures = Pick<TrendReport, 'agent_name' | 'model_name' | 'points'> & { metric?: string | null }
 
-/** Where an agent stands now and how it came there, in words. */
-export const trendVerdict = (report: Figures): Verdict => {
-  const name = agentLabel({ name: report.agent_name, model: report.model_name })
-  const newest = report.points.findLast(({ figures }) => figures.mean !== null)
+export const trendVerdict = ({ agent_name, model_name, points, metric = null }: Figures): Verdict => {
+  const name = agentLabel({ name: agent_name, model: model_name })
+  const newest = points.findLast(({ figures }) => figures.mean !== null)
   if (!newest) return { lead: `${name} has no score on this data set yet.`, more: [], tone: 'neutral' }
-  const { figures, job, complete } = newest
-  const soFar = complete ? '' : ' so far'
-  const later = report.points.slice(report.points.indexOf(newest) + 1)
-  const jobNames = new Map(report.points.map((point) => [point.job.id, point.job.name]))
-  const unanswered = unansweredSentence(
-    report.points.map((point) => point.figures),
-    ({ job_id }) => jobNames.get(job_id) ?? job_id,
-  )
-  const stands = `${name} scores ${three(figures.mean ?? 0)} (n = ${figures.n_scenarios.toLocaleString('en-US')}) in ${job.name}${soFar}`
+  const { figures, job, complete, change } = newest
+  const later = points.slice(points.indexOf(newest) + 1)
+  const jobNames = new Map(points.map((point) => [point.job.id, point.job.name]))
+  const score = `${name} scores ${threeDecimals(figures.mean ?? 0)} (n = ${figures.n_scenarios.toLocaleString('en-US')}) in ${job.name}${complete ? '' : ' so far'}`
   return {
-    lead: newest.change
-      ? `${stands}, ${changeWords(newest.change, testedOf(report.points.flatMap(({ change }) => change ?? [])))}.`
-      : `${stands}; there is no job before it to compare with.`,
+    lead: change
+      ? `${score}, ${changeText(change, testedPairs(points.flatMap((point) => point.change ?? [])))}`
+      : `${score}; there is no earlier job to compare with.`,
     more: [
-      ...unscoredWords(later),
-      ...regressionWords(report.points),
-      ...unanswered,
-      ...metricSentence(report.metric ?? null),
+      ...unscoredSentence(later),
+      ...regressionSentence(points),
+      ...unansweredSentence(
+        points.map((point) => point.figures),
+        ({ job_id }) => jobNames.get(job_id) ?? job_id,
+      ),
+      ...metricSentence(metric),
     ],
     tone: later.length > 0 && stepOf(newest) === 'better' ? 'neutral' : tones[stepOf(newest)],
   }
 }
 
-/** Jobs that came after the newest one with a score. */
-const unscoredWords = (later: readonly TrendPoint[]): string[] => {
+const unscoredSentence = (later: readonly TrendPoint[]): string[] => {
   const [last] = later.slice(-1)
   if (!last) return []
   return [
-    `${countOf(later.length, 'run')} after it ${later.length === 1 ? 'has' : 'have'} no score, the last in ${last.job.name}: ${last.figures.reasons.mean ?? 'none of its outcomes counts'}.`,
+    `${countOf(later.length, 'later run')} ${later.length === 1 ? 'has' : 'have'} no score, most recently in ${last.job.name}: ${last.figures.reasons.mean ?? 'no counted outcome'}.`,
   ]
 }
 
-const changeWords = (change: ComparedPair, changes: number): string => {
-  const { difference, n, ci_low, ci_high, reasons } = change
+const changeText = (change: ComparedPair, tested: number): string => {
+  const { difference, reasons } = change
   if (difference === null)
-    return `which cannot be compared with the job before: ${reasons.difference ?? 'they share no scenario'}`
-  const over = `paired over ${countOf(n, 'scenario')}`
-  const interval =
-    ci_low === null || ci_high === null ? 'no interval' : `95 % interval ${three(ci_low)} to ${three(ci_high)}`
-  const stand =
-    difference === 0
-      ? 'as in the job before'
-      : `${byAmount(difference)} ${difference < 0 ? 'below' : 'above'} the job before`
-  const p = probabilityWords(change, changes > 1 ? allOf(changes, 'changes') : null)
-  return `${stand} (${interval}, ${over}${p})${difference === 0 ? '' : change.settled ? ': settled' : ': not settled'}`
+    return `which can't be compared with the previous job: ${reasons.difference ?? 'no common scenario'}.`
+  return difference === 0
+    ? `the same as in the previous job ${evidence(change, tested)}`
+    : `${amount(difference)} ${difference < 0 ? 'below' : 'above'} the previous job ${evidence(change, tested)}`
 }
 
-const regressionWords = (points: readonly TrendPoint[]): string[] => {
-  const of = (step: TrendStep) => points.filter((point) => stepOf(point) === step).length
+const regressionSentence = (points: readonly TrendPoint[]): string[] => {
+  const count = (step: TrendStep) => points.filter((point) => stepOf(point) === step).length
   const compared = points.filter(({ change }) => change?.difference != null).length
   if (compared === 0) return []
   const changes = countOf(compared, 'change')
-  const [settled, possible] = [of('regression'), of('possible')]
-  if (settled + possible === 0) return [`No regression in ${changes}.`]
-  return [`In ${changes}: ${countOf(settled, 'settled regression')}, ${possible.toLocaleString('en-US')} possible.`]
+  const [significant, possible] = [count('regression'), count('possible')]
+  if (significant + possible === 0) return [`No regression in ${changes}.`]
+  return [
+    `${changes}: ${countOf(significant, 'significant regression')}, ${possible.toLocaleString('en-US')} possible.`,
+  ]
 }
 
 export const regressionOf = (change: ComparedPair | null): TrendPoint['regression'] => {
   if (change?.difference == null || change.difference >= 0) return null
-  if (change.settled) return 'settled'
-  // One scenario that changed has a difference of its standard error: half of all runs have one by chance.
+  if (change.significant) return 'significant'
+  // One changed scenario alone moves the mean by one standard error: half of all runs see that by chance.
   return change.se !== null && -change.difference > change.se * (1 + 1e-9) ? 'possible' : null
 }

@@ -7,17 +7,17 @@ import { HttpError } from '../http/handle-request.ts'
 import { requireSameOrigin } from '../http/origin.ts'
 import { clientFor, toHttpError } from '../upstream/client.ts'
 
-/** A job of 10,000 outcomes is a few megabytes. */
+/** A job with 10,000 outcomes is a few megabytes. */
 const readTimeoutMs = 30_000
 
 export interface JobReader {
-  /** `field`: what of the request names the job, where it is not there. */
+  /** `field`: request parameter to blame if the job doesn't exist. */
   get: (id: string, field?: string) => Promise<BenchmarkJob>
-  /** The newest first, from after `startingAfter` on. */
+  /** Newest first. */
   list: (limit: number, startingAfter?: string) => Promise<BenchmarkJobList>
 }
 
-/** Reads jobs in the name of a request: of the session of a page, or of the key that a script brings itself. */
+/** Reads jobs with the page's session or the script's own API key. */
 export const jobReader = async (request: Request): Promise<JobReader> => {
   const given = request.headers.get('authorization')
   if (given === null) {
@@ -26,7 +26,7 @@ export const jobReader = async (request: Request): Promise<JobReader> => {
   }
   requireSameOrigin((name) => request.headers.get(name), 'read')
   const key = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(given)?.[1]
-  if (key === undefined) throw new HttpError('unauthenticated', 'Authorization must be Bearer and a key')
+  if (key === undefined) throw new HttpError('unauthenticated', 'Authorization must be `Bearer <API key>`')
   const client = request.headers.get('x-devdeck-client') ?? 'unknown'
   return readerOf(key, (read) => withinLimit(client, read))
 }
@@ -37,9 +37,8 @@ const readerOf = (apiKey: string, limited: <T>(read: () => Promise<T>) => Promis
     limited(() => ask().catch((error: unknown) => Promise.reject(toHttpError(error))))
   return {
     get: async (id, field = 'id') => {
-      // An id becomes part of a path, where dots would lead elsewhere.
-      if (!Id.safeParse(id).success)
-        throw new HttpError('invalid_argument', `The id of a job has other characters than ${id}`, { field })
+      // The id becomes part of a path, so dots could lead elsewhere.
+      if (!Id.safeParse(id).success) throw new HttpError('invalid_argument', `${id} is not a valid job ID`, { field })
       return named(
         await read(() => benchmarkJobs.get({ params: { id } })).catch((error: HttpError) => {
           throw error.code === 'not_found' ? new HttpError('not_found', missingJob(id), { field }) : error
@@ -56,13 +55,13 @@ const readerOf = (apiKey: string, limited: <T>(read: () => Promise<T>) => Promis
 }
 
 const missingJob = (id: string) =>
-  `There is no benchmark job with the id ${id}: it was deleted, belongs to another account, or its id is mistyped`
+  `No benchmark job with ID ${id}. It was deleted, belongs to another account, or the ID is mistyped.`
 
-/** A job without a name is called by its id in sentences. */
+/** Unnamed jobs go by their id. */
 const named = (job: BenchmarkJob): BenchmarkJob => (job.name.trim() ? job : { ...job, name: job.id })
 
-/** Runs a long computation a step at a time: the terminals of this process have their turn in between. */
-export const inTurns = async <T>(steps: Generator<void, T>): Promise<T> => {
+/** Runs a long computation step by step so that terminals in this process stay responsive. */
+export const runInSteps = async <T>(steps: Generator<void, T>): Promise<T> => {
   for (;;) {
     const step = steps.next()
     if (step.done) return step.value

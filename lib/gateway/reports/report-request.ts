@@ -5,25 +5,25 @@ const formats: readonly ReportFormat[] = ['json', 'csv', 'md']
 const tables: readonly ReportTable[] = ['agents', 'pairs', 'excluded_scenarios']
 const rules: readonly FailureRule[] = ['zero', 'leave_out']
 
-/** What a request for a report asks for. Throws 400 for a value it may not have and for a parameter nobody knows. */
-export const askedOf = (request: Request, more: readonly string[]) => {
+/** Parses a report request. Throws 400 for unknown parameters and invalid values. */
+export const parseReportRequest = (request: Request, more: readonly string[]) => {
   const { searchParams } = new URL(request.url)
   for (const name of searchParams.keys()) {
     if (!['format', 'failures', 'metric', 'threshold', ...more].includes(name))
-      throw new HttpError('invalid_argument', `${name} is no parameter of a report`, { field: name })
+      throw new HttpError('invalid_argument', `Unknown report parameter ${name}`, { field: name })
     if (searchParams.getAll(name).length > 1)
-      throw new HttpError('invalid_argument', `${name} may be given once`, { field: name })
+      throw new HttpError('invalid_argument', `${name} can only be set once`, { field: name })
   }
   return {
     format: oneOf('format', formats, searchParams.get('format') ?? 'json'),
     rule: oneOf('failures', rules, searchParams.get('failures') ?? 'zero'),
-    /** The reward key to judge by, unless it is the one the job chose. */
+    /** Reward key; the job's own by default. */
     metric: searchParams.get('metric') || undefined,
-    /** The score from which an attempt passes. */
+    /** Lowest passing score. */
     threshold: numberOf('threshold', searchParams.get('threshold') || undefined),
-    /** Which rows, of a CSV. */
+    /** Table of a CSV report. */
     table: oneOf('table', tables, searchParams.get('table') ?? 'agents'),
-    of: (name: string) => searchParams.get(name) ?? undefined,
+    param: (name: string) => searchParams.get(name) ?? undefined,
   }
 }
 
