@@ -182,7 +182,7 @@ const explanationOf = (
 
 const isRun = (one: AgentIdentity, other: AgentIdentity): boolean => one.benchmark_run_id === other.benchmark_run_id
 
-export const intervalText = ({
+const intervalText = ({
   ci_low,
   ci_high,
   reasons,
