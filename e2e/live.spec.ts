@@ -150,9 +150,9 @@ test('a service that freezes is late on every page, loses nothing that is typed,
     process.kill(service.pid, 'SIGCONT')
     await expect(commands.getByRole('article', { name: 'Command echo sent' })).toContainText('Exit 0')
     await expect(command).toHaveValue('echo typed meanwhile')
-    await expect(files.getByText('The file was saved')).toBeVisible()
+    await expect(files.getByText('File saved')).toBeVisible()
     await expect(note).toHaveValue('two and three')
-    await expect(files.getByText('Not saved', { exact: true })).toBeVisible()
+    await expect(files.getByText('Unsaved changes', { exact: true })).toBeVisible()
     for (const tab of tabs) {
       await isLive(tab)
       await expect(tab.getByText('Late', { exact: true }), tab.url()).toHaveCount(0)

@@ -380,7 +380,7 @@ test('a command is put on the prompt and not run', async ({ signedIn: page, prod
   await page.getByRole('textbox', { name: 'Command' }).fill('echo once >> ran')
   await page.getByRole('button', { name: 'Run command' }).click()
   await expect(page.getByText('Exit 0')).toBeVisible()
-  await page.getByRole('button', { name: /Put on the terminal/ }).click()
+  await page.getByRole('button', { name: /Insert at prompt/ }).click()
   await says(page, 'main', /\$ echo once >> ran$/m)
   await hasKeyboard(page, 'main')
   expect(await inDevbox(product, id, 'cat ran')).toBe('once\n')
@@ -396,7 +396,7 @@ test('a command is put on the prompt and not run', async ({ signedIn: page, prod
   await page.getByRole('navigation', { name: 'Devbox' }).getByRole('link', { name: 'Log' }).click()
   const record = page.getByRole('log', { name: 'Records' }).locator('div', { hasText: 'echo two' }).last()
   await record.hover()
-  await record.getByRole('button', { name: /Put on the terminal/ }).click()
+  await record.getByRole('button', { name: /Insert at prompt/ }).click()
   // As with any paste of several lines, somebody is asked.
   await page.getByRole('dialog', { name: 'Paste 2 lines?' }).getByRole('button', { name: 'Paste', exact: true }).click()
   await says(page, 'shell-2', /echo two >> ran\n(> )?echo three >> ran/)

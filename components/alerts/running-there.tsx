@@ -1,6 +1,6 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
-import { logQueries } from '#components/devboxes/log/queries.ts'
+import { executionQueries } from '#components/commands/queries.ts'
 import { terminalQueries } from '#components/terminal/queries.ts'
 import { problemOf } from '#components/ui/problem.ts'
 import { TextLink } from '#components/ui/text-link.tsx'
@@ -15,7 +15,7 @@ import type { Alert } from '#lib/protocol/alerts.ts'
  * them, and the benchmark whose trial it is.
  */
 export const RunningThere = ({ alert: { devbox_id, scenario_run_id } }: { alert: Alert }) => {
-  const { data: commands, error: noCommands } = useQuery(logQueries.running(devbox_id))
+  const { data: commands, error: noCommands } = useQuery(executionQueries.running(devbox_id))
   const { data: terminals, error: noTerminals } = useQuery(terminalQueries.held(devbox_id))
   const people = terminals?.reduce((sum, { viewers }) => sum + viewers.length, 0) ?? 0
   if (!commands || !terminals) {

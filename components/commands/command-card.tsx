@@ -5,6 +5,7 @@ import {
   CircleCheck,
   CircleHelp,
   CircleX,
+  CornerDownLeft,
   Hourglass,
   LoaderCircle,
   OctagonX,
@@ -13,7 +14,7 @@ import {
   SquareTerminal,
   Terminal,
 } from 'lucide-react'
-import { useState, useSyncExternalStore } from 'react'
+import { type FormEvent, useState, useSyncExternalStore } from 'react'
 import { Badge } from '#components/ui/badge.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { Check } from '#components/ui/choice/check.tsx'
@@ -21,6 +22,7 @@ import { CopyButton } from '#components/ui/copy-button.tsx'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
+import { Input } from '#components/ui/input.tsx'
 import { isAway, LiveState } from '#components/ui/live-badge.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
@@ -29,7 +31,6 @@ import { formatDurationMs, formatElapsedMs } from '#lib/browser/format.ts'
 import { signalName } from '#lib/browser/frame/exit-words.ts'
 import { CommandOutput } from './command-output.tsx'
 import type { CommandRun, CommandSnapshot } from './command-run.ts'
-import { CommandStdin } from './command-stdin.tsx'
 import type { LoggedExecution } from './execution-log.ts'
 import { executionMutations } from './queries.ts'
 import { transcriptText } from './transcript.ts'
@@ -38,24 +39,20 @@ export interface CommandActions {
   onEdit: (command: string) => void
   onRun: (command: string, shellName: string | null) => void
   onSend: (command: string) => void
-  /** The same call, for a shell. */
   asCurl: (command: string, shellName: string | null) => string
-  /** Why nothing can be run here now. */
   runRefusal: string | null
 }
 
 interface CommandCardProps extends CommandActions {
   run: CommandRun
-  /** What the log of the devbox tells of it, once it does. */
   logged: LoggedExecution | undefined
   onClose: () => void
 }
 
-/** One command with its output. */
 export const CommandCard = ({ run, logged, onClose, ...actions }: CommandCardProps) => {
   const snapshot = useSyncExternalStore(run.subscribe, run.getSnapshot, run.getSnapshot)
   const { execution } = snapshot
-  const isRunning = !snapshot.hasEnded && snapshot.lost === null
+  const isRunning = !snapshot.hasEnded && snapshot.error === null
   const command = run.command || logged?.command || ''
   const shellName = execution.shell_name ?? logged?.shell_name ?? null
   return (
@@ -66,7 +63,7 @@ export const CommandCard = ({ run, logged, onClose, ...actions }: CommandCardPro
             $
           </span>
           {command === '' ? (
-            <span className="font-sans text-muted">The log does not tell this command</span>
+            <span className="font-sans text-muted">This command isn't in the log</span>
           ) : (
             <CommandText command={command} />
           )}
@@ -78,7 +75,7 @@ export const CommandCard = ({ run, logged, onClose, ...actions }: CommandCardPro
             <RunBadge snapshot={snapshot} />
           </span>
           {isRunning && <Kill run={run} />}
-          <IconButton size="sm" icon={ChevronDown} label="Close this output" onClick={onClose} />
+          <IconButton size="sm" icon={ChevronDown} label="Close output" onClick={onClose} />
         </div>
       </header>
       <div className="flex flex-wrap items-center gap-1 border-t border-line px-2 py-1">
@@ -86,7 +83,7 @@ export const CommandCard = ({ run, logged, onClose, ...actions }: CommandCardPro
           <CopyButton what="output" text={() => transcriptText(snapshot.transcript)} />
         )}
         {command !== '' && (
-          <Again
+          <RerunActions
             command={command}
             shellName={shellName}
             isCut={run.command === '' && (logged?.isCut ?? false)}
@@ -97,33 +94,33 @@ export const CommandCard = ({ run, logged, onClose, ...actions }: CommandCardPro
       </div>
       {isRunning && isAway(snapshot.health) && (
         <p className="border-t border-line bg-attention-bg px-3 py-1 text-sm text-attention">
-          <LiveState health={snapshot.health} what="the output" /> The command runs on.
+          <LiveState health={snapshot.health} what="the output" /> The command is still running.
         </p>
       )}
-      {snapshot.lost !== null && (
+      {snapshot.error !== null && (
         <div className="border-t border-line px-3 py-2">
-          <InlineError error={snapshot.lost} />
+          <InlineError error={snapshot.error} />
         </div>
       )}
       <CommandOutput
         transcript={snapshot.transcript}
-        isOpen={!snapshot.isRead && snapshot.lost === null}
-        cuts={snapshot.cut.length > 0 ? [`The service kept only a part of ${snapshot.cut.join(' and ')}.`] : []}
+        isOpen={!snapshot.isComplete && snapshot.error === null}
+        truncated={snapshot.truncated}
       />
       {isRunning && <CommandStdin devbox_id={execution.devbox_id} execution_id={execution.execution_id} />}
     </article>
   )
 }
 
-interface AgainProps {
+interface RerunActionsProps {
   command: string
   shellName: string | null
   isCut: boolean
   actions: CommandActions
 }
 
-const Again = ({ command, shellName, isCut, actions }: AgainProps) => {
-  const refusal = isCut ? 'the log has only the beginning of this command' : null
+const RerunActions = ({ command, shellName, isCut, actions }: RerunActionsProps) => {
+  const refusal = isCut ? 'the log has only the start of this command' : null
   return (
     <>
       <Button
@@ -133,10 +130,10 @@ const Again = ({ command, shellName, isCut, actions }: AgainProps) => {
         disabledReason={refusal ?? actions.runRefusal}
         onClick={() => actions.onRun(command, shellName)}
       >
-        Run again
+        Rerun
       </Button>
       <Button size="sm" variant="ghost" icon={Pencil} disabledReason={refusal} onClick={() => actions.onEdit(command)}>
-        Edit and run again
+        Edit and rerun
       </Button>
       <CopyButton
         what="as curl"
@@ -147,7 +144,7 @@ const Again = ({ command, shellName, isCut, actions }: AgainProps) => {
       <IconButton
         size="sm"
         icon={SquareTerminal}
-        label="Put on the terminal's prompt"
+        label="Insert at prompt"
         disabledReason={refusal}
         onClick={() => actions.onSend(command)}
       />
@@ -157,13 +154,11 @@ const Again = ({ command, shellName, isCut, actions }: AgainProps) => {
 
 interface CommandRowProps {
   logged: LoggedExecution
-  /** The devbox takes no commands any more. */
-  isOver: boolean
+  devboxHasEnded: boolean
   onOpen: () => void
 }
 
-/** One command of the log, closed. */
-export const CommandRow = ({ logged, isOver, onOpen }: CommandRowProps) => (
+export const CommandRow = ({ logged, devboxHasEnded, onOpen }: CommandRowProps) => (
   <button
     type="button"
     aria-expanded={false}
@@ -176,7 +171,7 @@ export const CommandRow = ({ logged, isOver, onOpen }: CommandRowProps) => (
       </span>
       {logged.command === null ? (
         <span className="font-sans text-muted">
-          The log does not tell this command: <VisibleText max={80}>{logged.execution_id}</VisibleText>
+          This command isn't in the log: <VisibleText max={80}>{logged.execution_id}</VisibleText>
         </span>
       ) : (
         <VisibleText max={300}>{logged.command}</VisibleText>
@@ -186,7 +181,7 @@ export const CommandRow = ({ logged, isOver, onOpen }: CommandRowProps) => (
       {logged.source !== 'exec' && <span className="text-sm text-muted">{logged.source}</span>}
       {logged.shell_name && <ShellName>{logged.shell_name}</ShellName>}
       <LoggedTimes logged={logged} />
-      <LoggedBadge logged={logged} isOver={isOver} />
+      <LoggedBadge logged={logged} devboxHasEnded={devboxHasEnded} />
     </span>
   </button>
 )
@@ -202,27 +197,33 @@ const ShellName = ({ children }: { children: string }) => (
 
 const LoggedTimes = ({ logged: { startedMs, endedMs } }: { logged: LoggedExecution }) => (
   <span className="tabular inline-flex gap-2 text-sm text-muted">
-    {startedMs === null ? 'start not in the log' : <RelativeTime ms={startedMs} />}
+    {startedMs === null ? 'start not logged' : <RelativeTime ms={startedMs} />}
     {startedMs !== null && endedMs !== null && <span>took {formatDurationMs(Math.max(0, endedMs - startedMs))}</span>}
   </span>
 )
 
-const LoggedBadge = ({ logged: { exit_code }, isOver }: { logged: LoggedExecution; isOver: boolean }) => {
+const LoggedBadge = ({
+  logged: { exit_code },
+  devboxHasEnded,
+}: {
+  logged: LoggedExecution
+  devboxHasEnded: boolean
+}) => {
   if (exit_code !== null) return <ExitBadge status={exit_code} />
   return (
     <Badge
-      tone={isOver ? 'neutral' : 'progress'}
-      icon={isOver ? CircleHelp : Hourglass}
-      title="The log tells of no end. Open it to ask the service."
+      tone={devboxHasEnded ? 'neutral' : 'progress'}
+      icon={devboxHasEnded ? CircleHelp : Hourglass}
+      title="The log has no exit status. Open the command to fetch it."
     >
-      {isOver ? 'No end known' : 'Not ended'}
+      {devboxHasEnded ? 'No exit status' : 'Not finished'}
     </Badge>
   )
 }
 
 const CommandText = ({ command }: { command: string }) =>
   command.split('\n').map((line, index) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a fixed text
+    // biome-ignore lint/suspicious/noArrayIndexKey: the text never changes
     <span key={index}>
       {index > 0 && '\n'}
       <VisibleText max={2000}>{line}</VisibleText>
@@ -236,8 +237,8 @@ const Elapsed = ({ snapshot: { startedMs, endedMs, hasEnded } }: { snapshot: Com
   return <span className="tabular text-sm text-muted">{text}</span>
 }
 
-const RunBadge = ({ snapshot: { execution, hasEnded, lost } }: { snapshot: CommandSnapshot }) => {
-  if (lost !== null)
+const RunBadge = ({ snapshot: { execution, hasEnded, error } }: { snapshot: CommandSnapshot }) => {
+  if (error !== null)
     return (
       <Badge tone="attention" icon={CircleHelp}>
         Lost
@@ -246,7 +247,7 @@ const RunBadge = ({ snapshot: { execution, hasEnded, lost } }: { snapshot: Comma
   if (!hasEnded)
     return (
       <Badge tone="progress" icon={LoaderCircle} busy>
-        {execution.status === 'queued' ? 'Queued' : execution.status === 'unknown' ? 'Asking' : 'Running'}
+        {execution.status === 'queued' ? 'Queued' : execution.status === 'unknown' ? 'Checking' : 'Running'}
       </Badge>
     )
   return <ExitBadge status={execution.exit_status} />
@@ -268,7 +269,7 @@ const Kill = ({ run }: { run: CommandRun }) => {
   const kill = useMutation(executionMutations.kill())
   return (
     <span className="inline-flex flex-wrap items-center gap-2">
-      <Check small label="and its process group" checked={wholeGroup} onCheck={setWholeGroup} />
+      <Check small label="Whole process group" checked={wholeGroup} onCheck={setWholeGroup} />
       <Button
         size="sm"
         icon={OctagonX}
@@ -279,5 +280,51 @@ const Kill = ({ run }: { run: CommandRun }) => {
       </Button>
       {kill.error && <InlineError error={kill.error} />}
     </span>
+  )
+}
+
+const CommandStdin = ({ devbox_id, execution_id }: { devbox_id: string; execution_id: string }) => {
+  const [text, setText] = useState('')
+  const send = useMutation(executionMutations.sendStdIn())
+  const busyReason = send.isPending ? 'sending input' : null
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    // Keeps what was typed while the request was pending.
+    const onSuccess = () => setText((now) => (now === text ? '' : now))
+    if (!send.isPending) send.mutate({ devbox_id, execution_id, text: `${text}\n` }, { onSuccess })
+  }
+  return (
+    <form onSubmit={submit} className="flex flex-wrap items-center gap-2 border-t border-line bg-surface-1 px-3 py-1.5">
+      <Input
+        mono
+        aria-label="Standard input"
+        placeholder="Line to send"
+        className="min-w-40 flex-1"
+        value={text}
+        onChange={({ target }) => setText(target.value)}
+      />
+      <Button type="submit" size="sm" icon={CornerDownLeft} busy={send.isPending}>
+        Send line
+      </Button>
+      <Button
+        size="sm"
+        disabledReason={busyReason}
+        onClick={() => send.mutate({ devbox_id, execution_id, signal: 'EOF' })}
+      >
+        End of input
+      </Button>
+      <Button
+        size="sm"
+        disabledReason={busyReason}
+        onClick={() => send.mutate({ devbox_id, execution_id, signal: 'INTERRUPT' })}
+      >
+        Interrupt
+      </Button>
+      {send.error && (
+        <span className="basis-full">
+          <InlineError error={send.error} />
+        </span>
+      )}
+    </form>
   )
 }

@@ -3,19 +3,19 @@ import { useQuery } from '@tanstack/react-query'
 import { Search } from 'lucide-react'
 import { useSearchParams } from 'next/navigation'
 import { useEffect, useMemo, useState } from 'react'
-import { LogState } from '#components/devboxes/log/log-state.tsx'
+import { LogStatus } from '#components/devboxes/log/log-status.tsx'
 import { FilterInput } from '#components/filters/filter-input.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { Check } from '#components/ui/choice/check.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
-import { formatCount, formatCountOf } from '#lib/browser/format.ts'
+import { formatCount } from '#lib/browser/format.ts'
 import { type Devbox, hasEnded } from '#lib/contract/devboxes.ts'
 import { type CommandActions, CommandCard, CommandRow } from './command-card.tsx'
 import type { CommandRun } from './command-run.ts'
 import type { ExecutionLogSnapshot, LoggedExecution } from './execution-log.ts'
-import { executionQueries, foundRun } from './queries.ts'
+import { executionQueries, externalRun } from './queries.ts'
 
-const shownAtOnce = 50
+const pageSize = 50
 
 interface CommandListProps {
   devbox: Devbox
@@ -23,22 +23,20 @@ interface CommandListProps {
   actions: CommandActions
 }
 
-/** The commands that the log of the devbox names, and those of this page. */
 export const CommandList = ({ devbox, log, actions }: CommandListProps) => {
-  const { data: runs } = useQuery(executionQueries.ofThisVisit(devbox.id))
+  const { data: runs } = useQuery(executionQueries.startedHere(devbox.id))
   const { opened, toggle } = useOpened(devbox.id)
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set())
   const [search, setSearch] = useState<string>()
-  const [showsReads, setShowsReads] = useState(false)
-  const [limit, setLimit] = useState(shownAtOnce)
-  const all = useMemo(() => merged(runs, log.executions, opened), [runs, log.executions, opened])
-  const isRead = ({ id, logged }: Listed) => (logged?.isReadByFiles ?? false) && !opened.includes(id)
-  const reads = all.filter(isRead)
-  const listed = showsReads ? all : all.filter((each) => !isRead(each))
-  const wanted = search?.toLowerCase()
-  const found = wanted ? listed.filter((each) => textOf(each).toLowerCase().includes(wanted)) : listed
-  const shown = found.slice(0, limit)
-  const isOver = hasEnded(devbox.status)
+  const [showsFilesTab, setShowsFilesTab] = useState(false)
+  const [limit, setLimit] = useState(pageSize)
+  const all = useMemo(() => mergeCommands(runs, log.executions, opened), [runs, log.executions, opened])
+  const isHidden = ({ id, logged }: ListedCommand) => (logged?.isFromFilesTab ?? false) && !opened.includes(id)
+  const fromFilesTab = all.filter(isHidden)
+  const listed = showsFilesTab ? all : all.filter((each) => !isHidden(each))
+  const text = search?.toLowerCase()
+  const matches = text ? listed.filter((each) => searchText(each).toLowerCase().includes(text)) : listed
+  const shown = matches.slice(0, limit)
   const close = (id: string) => {
     setClosed(new Set([...closed, id]))
     toggle(id, false)
@@ -51,7 +49,7 @@ export const CommandList = ({ devbox, log, actions }: CommandListProps) => {
     <section aria-label="Commands" className="space-y-3">
       <div className="flex min-h-8 flex-wrap items-center gap-x-3 gap-y-2 text-sm text-muted">
         <FilterInput
-          label="Search the list"
+          label="Search commands"
           value={search}
           onFilter={setSearch}
           className="w-64 max-sm:w-full"
@@ -59,25 +57,29 @@ export const CommandList = ({ devbox, log, actions }: CommandListProps) => {
         />
         <p className="tabular">
           {formatCount(shown.length)} of {formatCount(all.length + log.dropped)} commands
-          {!showsReads && reads.length > 0 && `; ${formatCountOf(reads.length, 'read')} of the Files tab left out`}
-          {log.dropped > 0 && `; the oldest ${formatCount(log.dropped)} are not kept here`}
-          {log.unnamed > 0 && `; only in the Log: ${formatCount(log.unnamed)} without an id`}
+          {!showsFilesTab &&
+            fromFilesTab.length > 0 &&
+            ` · ${formatCount(fromFilesTab.length)} from the Files tab hidden`}
+          {log.dropped > 0 && ` · oldest ${formatCount(log.dropped)} not kept`}
+          {log.unnamed > 0 && ` · ${formatCount(log.unnamed)} without an id, in the log only`}
         </p>
         <p role="status">
-          <LogState log={log} />
+          <LogStatus log={log} />
         </p>
-        {reads.length > 0 && <Check label="Reads of the Files tab" checked={showsReads} onCheck={setShowsReads} />}
+        {fromFilesTab.length > 0 && (
+          <Check label="Show Files tab commands" checked={showsFilesTab} onCheck={setShowsFilesTab} />
+        )}
       </div>
       {all.length === 0 && (
         <p className="py-6 text-center text-muted">
           {log.health.state === 'live' || log.hasEnded
-            ? 'The log of this devbox names no command yet. Those run in a terminal are not in it.'
-            : 'Reading the log of this devbox'}
+            ? "No commands yet. Commands typed in a terminal aren't logged."
+            : 'Loading commands'}
         </p>
       )}
-      {all.length > 0 && found.length === 0 && (
+      {all.length > 0 && matches.length === 0 && (
         <p className="py-6 text-center text-muted">
-          {listed.length === 0 ? 'Only the Files tab has run commands here.' : 'No command matches.'}
+          {listed.length === 0 ? 'Only the Files tab has run commands here.' : 'No matching commands.'}
         </p>
       )}
       {shown.map(({ id, run, logged }) => {
@@ -85,7 +87,7 @@ export const CommandList = ({ devbox, log, actions }: CommandListProps) => {
           return <CommandCard key={id} run={run} logged={logged} onClose={() => close(id)} {...actions} />
         if (opened.includes(id) && !run)
           return (
-            <FoundCommand
+            <ExternalCommand
               key={id}
               devboxId={devbox.id}
               executionId={id}
@@ -94,24 +96,29 @@ export const CommandList = ({ devbox, log, actions }: CommandListProps) => {
               actions={actions}
             />
           )
-        return <CommandRow key={id} logged={logged ?? ofRun(run, id)} isOver={isOver} onOpen={() => open(id)} />
+        return (
+          <CommandRow
+            key={id}
+            logged={logged ?? toLogged(run, id)}
+            devboxHasEnded={hasEnded(devbox.status)}
+            onOpen={() => open(id)}
+          />
+        )
       })}
-      {found.length > shown.length && (
-        <Button onClick={() => setLimit(limit + shownAtOnce)}>
-          Show {formatCount(Math.min(shownAtOnce, found.length - shown.length))} more
+      {matches.length > shown.length && (
+        <Button onClick={() => setLimit(limit + pageSize)}>
+          Show {formatCount(Math.min(pageSize, matches.length - shown.length))} more
         </Button>
       )}
-      <p className="text-sm text-muted">
-        The service has no list of executions: these are the ones the log of the devbox names, and those of this page.
-      </p>
+      <p className="text-sm text-muted">Listed from the devbox log and from commands run on this page.</p>
     </section>
   )
 }
 
-/** The executions that are open; the address names the one opened last. */
+/** Open executions; the address names the last one opened. */
 const useOpened = (devboxId: string) => {
-  const named = useSearchParams().get('execution')
-  const [opened, setOpened] = useState<readonly string[]>(named ? [named] : [])
+  const linked = useSearchParams().get('execution')
+  const [opened, setOpened] = useState<readonly string[]>(linked ? [linked] : [])
   const toggle = (id: string, isOpen: boolean) => {
     const next = [...opened.filter((each) => each !== id), ...(isOpen ? [id] : [])]
     setOpened(next)
@@ -120,37 +127,37 @@ const useOpened = (devboxId: string) => {
   return { opened, toggle }
 }
 
-interface Listed {
+interface ListedCommand {
   id: string
   run?: CommandRun
   logged?: LoggedExecution
 }
 
-/** What the log does not tell, or not yet, stands first. */
-const merged = (
+/** Commands not in the log yet come first. */
+const mergeCommands = (
   runs: readonly CommandRun[],
   executions: readonly LoggedExecution[],
   opened: readonly string[],
-): Listed[] => {
-  const ofVisit = new Map(runs.map((run) => [run.getSnapshot().execution.execution_id, run]))
+): ListedCommand[] => {
+  const started = new Map(runs.map((run) => [run.getSnapshot().execution.execution_id, run]))
   const logged = new Set(executions.map(({ execution_id }) => execution_id))
-  const first = [...new Set([...ofVisit.keys(), ...opened])].filter((id) => !logged.has(id))
+  const first = [...new Set([...started.keys(), ...opened])].filter((id) => !logged.has(id))
   return [
-    ...first.map((id) => ({ id, run: ofVisit.get(id) })),
-    ...executions.map((each) => ({ id: each.execution_id, run: ofVisit.get(each.execution_id), logged: each })),
+    ...first.map((id) => ({ id, run: started.get(id) })),
+    ...executions.map((each) => ({ id: each.execution_id, run: started.get(each.execution_id), logged: each })),
   ]
 }
 
-const textOf = ({ id, run, logged }: Listed): string =>
+const searchText = ({ id, run, logged }: ListedCommand): string =>
   [id, run?.command ?? logged?.command, logged?.shell_name].filter(Boolean).join(' ')
 
-const ofRun = (run: CommandRun | undefined, execution_id: string): LoggedExecution => {
+const toLogged = (run: CommandRun | undefined, execution_id: string): LoggedExecution => {
   const state = run?.getSnapshot()
   return {
     execution_id,
     command: run?.command ?? null,
     isCut: false,
-    isReadByFiles: false,
+    isFromFilesTab: false,
     shell_name: state?.execution.shell_name ?? null,
     source: 'exec',
     startedMs: state?.startedMs ?? null,
@@ -159,7 +166,7 @@ const ofRun = (run: CommandRun | undefined, execution_id: string): LoggedExecuti
   }
 }
 
-interface FoundCommandProps {
+interface ExternalCommandProps {
   devboxId: string
   executionId: string
   logged: LoggedExecution | undefined
@@ -167,9 +174,9 @@ interface FoundCommandProps {
   actions: CommandActions
 }
 
-/** Followed while it is open. */
-const FoundCommand = ({ devboxId, executionId, logged, onClose, actions }: FoundCommandProps) => {
-  const [run] = useState(() => foundRun(devboxId, executionId))
+/** Follows the command while its card is open. */
+const ExternalCommand = ({ devboxId, executionId, logged, onClose, actions }: ExternalCommandProps) => {
+  const [run] = useState(() => externalRun(devboxId, executionId))
   useEffect(() => {
     const leaving = new AbortController()
     void run.follow(leaving.signal)

@@ -6,18 +6,16 @@ import { Check } from '#components/ui/choice/check.tsx'
 import { FollowedLog } from '#components/ui/followed-log.tsx'
 import { formatCount } from '#lib/browser/format.ts'
 import { type ConsoleLine, joinLines, lineSpans, plainLine } from '#lib/browser/text/console-text.ts'
-import type { Segment, Transcript } from './transcript.ts'
+import type { OutputStream, Segment, Transcript } from './transcript.ts'
 
 interface CommandOutputProps {
   transcript: Transcript
-  /** More may come. */
   isOpen: boolean
-  /** What the service says it cut, besides what is dropped here. */
-  cuts: readonly string[]
+  /** Streams of which the service kept only a part. */
+  truncated: readonly OutputStream[]
 }
 
-/** What a command has written; follows its end unless the reader has scrolled away from it. */
-export const CommandOutput = ({ transcript, isOpen, cuts }: CommandOutputProps) => {
+export const CommandOutput = ({ transcript, isOpen, truncated }: CommandOutputProps) => {
   const [search, setSearch] = useState<string>()
   const [wraps, setWraps] = useState(true)
   const { segments } = transcript
@@ -32,13 +30,11 @@ export const CommandOutput = ({ transcript, isOpen, cuts }: CommandOutputProps) 
   return (
     <div className="border-t border-line">
       {transcript.dropped > 0 && (
-        <Cut>Truncated: the first {formatCount(transcript.dropped)} characters are not shown.</Cut>
+        <Note>Truncated: the first {formatCount(transcript.dropped)} characters aren't shown.</Note>
       )}
-      {cuts.map((cut) => (
-        <Cut key={cut}>{cut}</Cut>
-      ))}
+      {truncated.length > 0 && <Note>The service kept only part of {truncated.join(' and ')}.</Note>}
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line bg-surface-1 px-3 py-1 text-sm text-muted">
-        <FilterInput label="Search this output" value={search} onFilter={setSearch} className="w-56 max-sm:flex-1" />
+        <FilterInput label="Search output" value={search} onFilter={setSearch} className="w-56 max-sm:flex-1" />
         {lines && matches && (
           <span role="status" className="tabular">
             {formatCount(matches.length)} of {formatCount(lines.length)} lines
@@ -60,7 +56,7 @@ export const CommandOutput = ({ transcript, isOpen, cuts }: CommandOutputProps) 
   )
 }
 
-const Cut = ({ children }: { children: React.ReactNode }) => (
+const Note = ({ children }: { children: React.ReactNode }) => (
   <p className="border-b border-line bg-surface-1 px-3 py-1 text-sm text-muted">{children}</p>
 )
 
@@ -73,7 +69,6 @@ interface Line {
 const linesOf = ({ index, stream, lines }: Segment): Line[] =>
   lines.map((line, at) => ({ key: `${index} ${at}`, stream, line }))
 
-// Only segments whose lines change are new objects.
 const SegmentText = memo(({ segment: { stream, lines } }: { segment: Segment }) => (
   <div className={stream === 'stderr' ? 'my-0.5 border-l-2 border-danger pl-2' : undefined}>
     {stream === 'stderr' && <span className="float-right ml-2 font-sans text-xs text-danger select-none">stderr</span>}

@@ -2,9 +2,8 @@
 import { useMutation } from '@tanstack/react-query'
 import { Play, X } from 'lucide-react'
 import { type FormEvent, useLayoutEffect, useMemo, useRef, useState } from 'react'
-import { devboxExecutions } from '#components/devboxes/log/queries.ts'
 import { StyledText } from '#components/devboxes/log/styled-text.tsx'
-import { useFollowed } from '#components/devboxes/log/use-followed.ts'
+import { useDevboxLog } from '#components/devboxes/log/use-devbox-log.ts'
 import { useAskTerminals } from '#components/terminal/workspace/use-ask-terminals.ts'
 import { Button } from '#components/ui/button.tsx'
 import { Check } from '#components/ui/choice/check.tsx'
@@ -18,18 +17,17 @@ import { type Devbox, devboxRefusal } from '#lib/contract/devboxes.ts'
 import type { SyncExecution } from '#lib/contract/executions.ts'
 import { type CommandActions, ExitBadge } from './command-card.tsx'
 import { CommandList } from './command-list.tsx'
-import { executionMutations } from './queries.ts'
+import { devboxExecutions, executionMutations } from './queries.ts'
 
-/** Runs commands on the devbox, and shows those that anyone ran. */
 export const CommandPanel = ({ devbox, serviceUrl }: { devbox: Devbox; serviceUrl: string }) => {
-  const box = useRef<HTMLTextAreaElement>(null)
+  const textarea = useRef<HTMLTextAreaElement>(null)
   const [command, setCommand] = useState('')
   const [shellName, setShellName] = useState('')
   const [attachStdin, setAttachStdin] = useState(false)
-  const [isHeld, setIsHeld] = useState(false)
+  const [isSync, setIsSync] = useState(false)
   const execute = useMutation(executionMutations.executeAsync())
   const executeSync = useMutation(executionMutations.executeSync())
-  const log = useFollowed(devbox.id, devboxExecutions)
+  const log = useDevboxLog(devbox.id, devboxExecutions)
   const shellNames = useMemo(
     () => [...new Set(log.executions.flatMap(({ shell_name }) => shell_name ?? []))],
     [log.executions],
@@ -37,21 +35,21 @@ export const CommandPanel = ({ devbox, serviceUrl }: { devbox: Devbox; serviceUr
   const isStarting = execute.isPending || executeSync.isPending
   const ask = useAskTerminals(devbox.id)
   const refusal = devboxRefusal('execute', devbox.status)
-  // The server draws the field: it may hold what was typed before this code was there.
-  useLayoutEffect(() => setCommand(box.current?.value ?? ''), [])
+  // Keeps text typed into the server-rendered field before hydration.
+  useLayoutEffect(() => setCommand(textarea.current?.value ?? ''), [])
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (command.trim() === '' || refusal || isStarting) return
     const start = { devboxId: devbox.id, command, shellName: shellName.trim() }
-    // What was typed stays if the service refuses it, and what was typed meanwhile in any case.
+    // Keeps the text on failure, and anything typed while the request was pending.
     const onSuccess = () => setCommand((now) => (now === command ? '' : now))
-    if (isHeld) executeSync.mutate(start, { onSuccess })
+    if (isSync) executeSync.mutate(start, { onSuccess })
     else execute.mutate({ ...start, attachStdin }, { onSuccess })
   }
   const actions: CommandActions = {
     onEdit: (text) => {
       setCommand(text)
-      box.current?.focus()
+      textarea.current?.focus()
     },
     onRun: (text, shell) => {
       if (!refusal && !isStarting) execute.mutate({ devboxId: devbox.id, command: text, shellName: shell })
@@ -63,11 +61,11 @@ export const CommandPanel = ({ devbox, serviceUrl }: { devbox: Devbox; serviceUr
   return (
     <div className="space-y-6">
       <form onSubmit={submit} className="space-y-2">
-        <Field label="Command" hint="Runs in bash, from the home directory of the devbox">
+        <Field label="Command" hint="Runs in bash, in the home directory">
           {(control) => (
             <Textarea
               {...control}
-              ref={box}
+              ref={textarea}
               mono
               rows={Math.min(12, Math.max(2, command.split('\n').length))}
               value={command}
@@ -86,7 +84,7 @@ export const CommandPanel = ({ devbox, serviceUrl }: { devbox: Devbox; serviceUr
             mono
             value={shellName}
             onText={setShellName}
-            placeholder="a name keeps its state"
+            placeholder="name of a persistent shell"
             list={`${devbox.id}-shells`}
           />
           <datalist id={`${devbox.id}-shells`}>
@@ -95,15 +93,15 @@ export const CommandPanel = ({ devbox, serviceUrl }: { devbox: Devbox; serviceUr
             ))}
           </datalist>
           <span className="inline-flex flex-wrap gap-x-3 text-sm">
-            {!isHeld && <Check label="with standard input" checked={attachStdin} onCheck={setAttachStdin} />}
-            <Check label="in one call, without a stream (deprecated)" checked={isHeld} onCheck={setIsHeld} />
+            {!isSync && <Check label="Attach standard input" checked={attachStdin} onCheck={setAttachStdin} />}
+            <Check label="Wait for the result, without streaming (deprecated)" checked={isSync} onCheck={setIsSync} />
           </span>
           <Button
             type="submit"
             variant="primary"
             icon={Play}
             busy={isStarting}
-            disabledReason={refusal ?? (command.trim() === '' ? 'type a command first' : null)}
+            disabledReason={refusal ?? (command.trim() === '' ? 'enter a command first' : null)}
           >
             Run command
           </Button>
@@ -116,15 +114,14 @@ export const CommandPanel = ({ devbox, serviceUrl }: { devbox: Devbox; serviceUr
   )
 }
 
-/** What a call that was held until its command ended brought back. */
 const SyncResult = ({ result, onClose }: { result: SyncExecution; onClose: () => void }) => (
-  <section aria-label="Result of the call" className="overflow-hidden rounded-lg border border-line">
+  <section aria-label="Result" className="overflow-hidden rounded-lg border border-line">
     <header className="flex items-center gap-2 bg-surface-1 px-3 py-1.5">
-      <span className="flex-1 font-medium">The call ended</span>
+      <span className="flex-1 font-medium">Result</span>
       <span role="status">
         <ExitBadge status={result.exit_status} />
       </span>
-      <IconButton size="sm" icon={X} label="Close this result" onClick={onClose} />
+      <IconButton size="sm" icon={X} label="Close result" onClick={onClose} />
     </header>
     {(['stdout', 'stderr'] as const).map(
       (stream) =>
@@ -132,7 +129,7 @@ const SyncResult = ({ result, onClose }: { result: SyncExecution; onClose: () =>
           <div key={stream} className="border-t border-line px-3 py-2">
             <p className="text-sm text-muted">{result[stream] === '' ? 'No output' : stream}</p>
             <pre
-              // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+              // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable by keyboard
               tabIndex={0}
               className="max-h-96 overflow-auto font-mono text-sm break-all whitespace-pre-wrap"
             >
@@ -144,7 +141,7 @@ const SyncResult = ({ result, onClose }: { result: SyncExecution; onClose: () =>
   </section>
 )
 
-/** In single quotes, which end and begin anew around each one inside. */
+/** Escapes single quotes for the shell. */
 const executeCall = (serviceUrl: string, id: string, command: string, shellName: string | null): string =>
   curlPost(
     serviceUrl,

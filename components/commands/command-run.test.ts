@@ -12,16 +12,16 @@ const execution = (change: Partial<Execution> = {}): Execution => ({
 })
 const done = execution({ status: 'completed', exit_status: 3 })
 
-const run = (source: Partial<ExecutionSource>, isFound = false) =>
+const run = (source: Partial<ExecutionSource>, isExternal = false) =>
   new CommandRun({
-    isFound,
+    isExternal,
     command: 'true',
     execution: execution(),
-    source: { follow: async () => undefined, get: async () => done, isLost: () => false, ...source },
+    source: { follow: async () => undefined, get: async () => done, isFinal: () => false, ...source },
   })
 
 describe('a command run', () => {
-  it('keeps what both streams wrote and how it ended', async () => {
+  it('collects both streams and the exit status', async () => {
     const made = run({
       follow: async (stream, { onItems }) =>
         stream === 'stdout'
@@ -30,11 +30,11 @@ describe('a command run', () => {
     })
     await made.follow()
     expect(transcriptText(made.getSnapshot().transcript)).toBe('one\ntwo\nbad')
-    expect(made.getSnapshot()).toMatchObject({ hasEnded: true, execution: { exit_status: 3 }, lost: null })
+    expect(made.getSnapshot()).toMatchObject({ hasEnded: true, execution: { exit_status: 3 }, error: null })
   })
 
-  it('follows on from where it was when the streams ended before the process did', async () => {
-    let looks = 0
+  it('resumes both streams when they ended before the process did', async () => {
+    let requests = 0
     const positions: unknown[] = []
     const made = run({
       follow: async (stream, { position, onItems }) => {
@@ -42,14 +42,14 @@ describe('a command run', () => {
         positions.push(position)
         onItems([{ output: 'a' }], `${positions.length}`)
       },
-      get: async () => (++looks === 1 ? execution() : done),
+      get: async () => (++requests === 1 ? execution() : done),
     })
     await made.follow()
     expect(transcriptText(made.getSnapshot().transcript)).toBe('aa')
     expect(positions).toEqual([undefined, '1'])
   })
 
-  it('is as healthy as the worse of its streams', async () => {
+  it('reports the health of the worse stream', async () => {
     const health = (state: LiveHealth['state']) => ({ ...noHealth, state })
     const seen: string[] = []
     const made = run({
@@ -63,26 +63,26 @@ describe('a command run', () => {
     expect(seen.slice(0, 5)).toEqual(['connecting', 'live', 'late', 'lost', 'live'])
   })
 
-  it('says so when the execution is gone, and follows neither stream any more', async () => {
-    const gone = new Error('not found')
+  it('reports a missing execution and stops both streams', async () => {
+    const notFound = new Error('not found')
     let other: AbortSignal | undefined
     const made = run({
       follow: async (stream, { signal }) => {
-        if (stream === 'stdout') throw gone
+        if (stream === 'stdout') throw notFound
         other = signal
         await new Promise(() => undefined)
       },
     })
     await made.follow()
-    expect(made.getSnapshot()).toMatchObject({ hasEnded: false, lost: gone })
+    expect(made.getSnapshot()).toMatchObject({ hasEnded: false, error: notFound })
     expect(other?.aborted).toBe(true)
   })
 
-  it('that was found ended is read whole before it is said to be', async () => {
+  it('reads all output of a command that had already ended', async () => {
     const made = run(
       {
         follow: async (stream, { onItems }) => {
-          expect(made.getSnapshot()).toMatchObject({ hasEnded: true, isRead: false })
+          expect(made.getSnapshot()).toMatchObject({ hasEnded: true, isComplete: false })
           if (stream === 'stdout') onItems([{ output: 'kept' }], '4')
         },
       },
@@ -90,25 +90,25 @@ describe('a command run', () => {
     )
     await made.follow()
     expect(transcriptText(made.getSnapshot().transcript)).toBe('kept')
-    expect(made.getSnapshot().isRead).toBe(true)
+    expect(made.getSnapshot().isComplete).toBe(true)
   })
 
-  it('is cut where its streams told no more than an answer that was cut, not where only the answer was', async () => {
-    const cutOf = async (told: string, answered: string) => {
+  it('counts as truncated only if the stream had no more than the truncated status', async () => {
+    const truncatedOf = async (streamed: string, stdout: string) => {
       const made = run({
-        follow: async (stream, { onItems }) => (stream === 'stdout' ? onItems([{ output: told }], '1') : undefined),
-        get: async () => ({ ...done, stdout: answered, stdout_truncated: true, stderr: '', stderr_truncated: false }),
+        follow: async (stream, { onItems }) => (stream === 'stdout' ? onItems([{ output: streamed }], '1') : undefined),
+        get: async () => ({ ...done, stdout, stdout_truncated: true, stderr: '', stderr_truncated: false }),
       })
       await made.follow()
-      return made.getSnapshot().cut
+      return made.getSnapshot().truncated
     }
-    // The last line is asked for alone, and so every longer output is answered as cut.
-    expect(await cutOf('one\ntwo\n', 'two\n')).toEqual([])
-    expect(await cutOf('two\n', 'two\n')).toEqual(['stdout'])
-    expect(await cutOf('', '')).toEqual(['stdout'])
+    // Only the last line is requested, so the status of any longer output is marked truncated.
+    expect(await truncatedOf('one\ntwo\n', 'two\n')).toEqual([])
+    expect(await truncatedOf('two\n', 'two\n')).toEqual(['stdout'])
+    expect(await truncatedOf('', '')).toEqual(['stdout'])
   })
 
-  it('is left by who stops looking, and goes on where it was', async () => {
+  it('resumes where it was after an abort', async () => {
     const positions: unknown[] = []
     const made = run({
       follow: async (stream, { position, signal, onItems }) => {
@@ -122,9 +122,9 @@ describe('a command run', () => {
     const followed = made.follow(leaving.signal)
     leaving.abort()
     await followed
-    expect(made.getSnapshot()).toMatchObject({ isRead: false, lost: null })
+    expect(made.getSnapshot()).toMatchObject({ isComplete: false, error: null })
     await made.follow()
     expect(positions).toEqual([undefined, '1'])
-    expect(made.getSnapshot().isRead).toBe(true)
+    expect(made.getSnapshot().isComplete).toBe(true)
   })
 })

@@ -4,104 +4,99 @@ import { backoffMs, pause } from '#lib/client/backoff.ts'
 import type { Execution, OutputChunk } from '#lib/contract/executions.ts'
 import { emptyTranscript, type OutputStream, type Transcript, TranscriptWriter } from './transcript.ts'
 
-/** Where a run gets its output and its end from. */
 export interface ExecutionSource {
-  /** Resolves once the process has ended and all was told; rejects when asking again cannot help. */
+  /** Resolves once the stream has ended; rejects when a retry cannot help. */
   follow(stream: OutputStream, options: FollowOptions<'executions.streamStdout'>): Promise<void>
-  /** How it stands, with the end of its output. */
+  /** The current state, with the end of the output. */
   get(): Promise<Execution>
-  /** True when asking again cannot help. */
-  isLost(error: unknown): boolean
+  isFinal(error: unknown): boolean
 }
 
 export interface CommandSnapshot {
   execution: Execution
   transcript: Transcript
   hasEnded: boolean
-  /** It has ended, and all it wrote is here. */
-  isRead: boolean
+  /** The command has ended and all of its output has arrived. */
+  isComplete: boolean
   /** This browser's clock. */
   startedMs: number
   endedMs: number | null
-  /** Of the worse of its streams. */
+  /** Health of the worse of the two streams. */
   health: LiveHealth
-  /** Of which the service kept less than was written. */
-  cut: readonly OutputStream[]
-  /** Why the run can no longer be followed. */
-  lost: unknown
+  /** Streams of which the service kept only a part. */
+  truncated: readonly OutputStream[]
+  /** Why the command can no longer be followed. */
+  error: unknown
 }
 
 interface Options {
   command: string
   execution: Execution
   source: ExecutionSource
-  /** Somebody else started it, so its state is asked for first. */
-  isFound?: boolean
+  /** Started elsewhere, so its state is fetched first. */
+  isExternal?: boolean
   now?: () => number
 }
 
 interface Reader {
   stream: OutputStream
-  /** Where its stream stands. */
   position?: string
-  /** How much it has told. */
   length: number
   health: LiveHealth
 }
 
-/** Between two looks at a process whose streams have ended. */
-const lookAgain = { firstMs: 250, maxMs: 5_000 }
+const statusBackoff = { firstMs: 250, maxMs: 5_000 }
 
 const newReader = (stream: OutputStream): Reader => ({ stream, length: 0, health: noHealth })
 
-/** One command from start to end: follows both of its streams and keeps what they said. */
+/** One command from start to end, with the output of both streams. */
 export class CommandRun extends SnapshotStore<CommandSnapshot> {
   readonly command: string
   readonly #source: ExecutionSource
   readonly #now: () => number
-  #isFound: boolean
+  #needsStatus: boolean
   readonly #readers = [newReader('stdout'), newReader('stderr')]
   readonly #output = new TranscriptWriter()
 
-  constructor({ command, execution, source, isFound = false, now = Date.now }: Options) {
+  constructor({ command, execution, source, isExternal = false, now = Date.now }: Options) {
     super({
       execution,
       transcript: emptyTranscript,
       hasEnded: execution.status === 'completed',
-      isRead: false,
+      isComplete: false,
       startedMs: now(),
       endedMs: null,
       health: noHealth,
-      cut: [],
-      lost: null,
+      truncated: [],
+      error: null,
     })
     this.command = command
     this.#source = source
     this.#now = now
-    this.#isFound = isFound
+    this.#needsStatus = isExternal
   }
 
-  /** Resolves when the run has ended and is read, is lost, or `signal` aborts; never rejects. */
+  /** Resolves when the run is complete, has failed or `signal` aborts; never rejects. */
   async follow(signal?: AbortSignal): Promise<void> {
     const leaving = new AbortController()
     const leave = () => leaving.abort()
     signal?.addEventListener('abort', leave)
     try {
-      if (this.#isFound) await this.#look()
-      this.#isFound = false
-      // A stream may be cut short in a way that looks like its end; only the status says that the process is gone.
-      for (let attempt = 0; !this.getSnapshot().isRead; attempt++) {
-        if (attempt > 0) await pause(backoffMs(attempt, lookAgain), leaving.signal)
+      if (this.#needsStatus) await this.#refreshStatus()
+      this.#needsStatus = false
+      // A broken stream can look like one that ended; only the status tells whether the process has exited.
+      for (let attempt = 0; !this.getSnapshot().isComplete; attempt++) {
+        if (attempt > 0) await pause(backoffMs(attempt, statusBackoff), leaving.signal)
         if (leaving.signal.aborted) return
         const hadEnded = this.getSnapshot().hasEnded
         await Promise.all(this.#readers.map((reader) => this.#read(reader, leaving.signal)))
         if (leaving.signal.aborted) return
-        if (!hadEnded) await this.#look()
-        const { hasEnded: isRead } = this.getSnapshot()
-        this.draw({ isRead, cut: isRead ? this.#cut() : [] })
+        if (!hadEnded) await this.#refreshStatus()
+        const { hasEnded: isComplete } = this.getSnapshot()
+        this.publish({ isComplete, truncated: isComplete ? this.#truncated() : [] })
       }
-    } catch (lost) {
-      if (!signal?.aborted) this.draw({ lost })
+    } catch (error) {
+      if (!signal?.aborted) this.publish({ error })
       leaving.abort()
     } finally {
       signal?.removeEventListener('abort', leave)
@@ -118,33 +113,33 @@ export class CommandRun extends SnapshotStore<CommandSnapshot> {
           reader.length += output.length
           this.#output.append(reader.stream, output)
         }
-        this.drawSoon()
+        this.publishSoon()
       },
       onHealth: (health) => {
         reader.health = health
-        this.draw({ health: this.#readers.map((each) => each.health).reduce(worse) })
+        this.publish({ health: this.#readers.map((each) => each.health).reduce(worse) })
       },
     })
   }
 
-  /** An answer is the end of what was kept, and says so; cut is what also its stream told no more of. */
-  #cut(): OutputStream[] {
+  /** The status holds only the end of the output, so its flag counts only where the stream had no more than that. */
+  #truncated(): OutputStream[] {
     const { execution } = this.getSnapshot()
     return this.#readers
       .filter(({ stream, length }) => execution[`${stream}_truncated`] && length <= (execution[stream] ?? '').length)
       .map(({ stream }) => stream)
   }
 
-  async #look() {
+  async #refreshStatus() {
     const execution = await this.#source.get().catch((error: unknown) => {
-      if (this.#source.isLost(error)) throw error
+      if (this.#source.isFinal(error)) throw error
       return this.getSnapshot().execution
     })
     const hasEnded = execution.status === 'completed'
-    this.draw({ execution, hasEnded, endedMs: hasEnded ? this.#now() : null })
+    this.publish({ execution, hasEnded, endedMs: hasEnded ? this.#now() : null })
   }
 
-  protected override gathered() {
+  protected override collect() {
     return { transcript: this.#output.transcript }
   }
 }

@@ -1,20 +1,14 @@
-import {
-  FollowedRecords,
-  notFollowed,
-  type RecordSource,
-  type RecordsState,
-} from '#components/devboxes/log/followed-records.ts'
-import { isReadByFiles } from '#components/files/read-mark.ts'
 import type { LogRecord } from '#lib/contract/logs.ts'
+import { initialLogState, LogReader, type LogSource, type LogState } from '../devboxes/log/log-reader.ts'
+import { isFilesTabCommand } from '../files/read-mark.ts'
 
-/** What a log tells of one execution. Null is what it does not tell, or no longer. */
+/** One execution as the devbox log reports it; null where the log has no record of it. */
 export interface LoggedExecution {
   execution_id: string
   command: string | null
-  /** The log has only the beginning of the command. */
+  /** The log holds only the start of the command. */
   isCut: boolean
-  /** By which the Files tab reads. */
-  isReadByFiles: boolean
+  isFromFilesTab: boolean
   shell_name: string | null
   source: string
   startedMs: number | null
@@ -22,73 +16,80 @@ export interface LoggedExecution {
   exit_code: number | null
 }
 
-export interface ExecutionLogSnapshot extends RecordsState {
-  /** The newest first. */
+export interface ExecutionLogSnapshot extends LogState {
+  /** Newest first. */
   executions: readonly LoggedExecution[]
-  /** How many older ones are not kept. */
+  /** Older executions dropped to stay within the limit. */
   dropped: number
-  /** Commands with no id, which nobody can ask for: those of the launch, for one. */
+  /** Commands without an id, such as launch commands. */
   unnamed: number
 }
 
-/** A card each; what is older is in the log. */
 export const maxExecutions = 1_000
 
-/** The contract lists no executions of a devbox: these are the ones its log names. */
-export class ExecutionLog extends FollowedRecords<ExecutionLogSnapshot> {
-  #known = new Map<string, LoggedExecution>()
+/** The executions named in a devbox log: the API has no list of executions. */
+export class ExecutionLog extends LogReader<ExecutionLogSnapshot> {
+  #executions = new Map<string, LoggedExecution>()
   #dropped = 0
   #unnamed = 0
 
-  constructor(source: RecordSource) {
-    super(source, { executions: [], dropped: 0, unnamed: 0, ...notFollowed })
+  constructor(source: LogSource) {
+    super(source, { executions: [], dropped: 0, unnamed: 0, ...initialLogState })
   }
 
-  protected override take(records: readonly LogRecord[]) {
+  protected override add(records: readonly LogRecord[]) {
     for (const record of records) {
       if (!record.cmd_id && record.cmd != null) this.#unnamed++
-      noteExecution(this.#known, record)
+      addToExecutions(this.#executions, record)
     }
-    const oldest = this.#known.keys()
-    while (this.#known.size > maxExecutions) {
-      this.#known.delete(oldest.next().value as string)
+    const oldest = this.#executions.keys()
+    while (this.#executions.size > maxExecutions) {
+      this.#executions.delete(oldest.next().value as string)
       this.#dropped++
     }
   }
 
-  protected override forget() {
-    this.#known = new Map()
+  protected override reset() {
+    this.#executions = new Map()
     this.#dropped = 0
     this.#unnamed = 0
   }
 
-  protected override gathered() {
-    return { executions: [...this.#known.values()].reverse(), dropped: this.#dropped, unnamed: this.#unnamed }
+  protected override collect() {
+    return { executions: [...this.#executions.values()].reverse(), dropped: this.#dropped, unnamed: this.#unnamed }
   }
 }
 
-/** Writes down what a record tells of an execution. One with no id tells of none that could be asked for. */
-export const noteExecution = (
-  known: Map<string, LoggedExecution>,
+/** Commands that started and have no exit status yet, newest first. */
+export const runningCommands = (records: readonly LogRecord[]): string[] => {
+  const executions = new Map<string, LoggedExecution>()
+  for (const record of records) addToExecutions(executions, record)
+  return [...executions.values()]
+    .filter(({ exit_code, isFromFilesTab }) => exit_code === null && !isFromFilesTab)
+    .flatMap(({ command }) => command ?? [])
+    .reverse()
+}
+
+const addToExecutions = (
+  executions: Map<string, LoggedExecution>,
   { cmd_id, cmd, exit_code, shell_name, source, timestamp_ms }: LogRecord,
 ): void => {
   if (!cmd_id) return
-  const before = known.get(cmd_id)
-  // A line of output says nothing new of a command that is known.
-  if (before && cmd == null && exit_code == null) return
-  known.set(cmd_id, {
-    ...(before ?? { ...unknown, execution_id: cmd_id, source, shell_name: shell_name ?? null }),
+  const known = executions.get(cmd_id)
+  if (known && cmd == null && exit_code == null) return
+  executions.set(cmd_id, {
+    ...(known ?? { ...unknown, execution_id: cmd_id, source, shell_name: shell_name ?? null }),
     ...(cmd != null && {
       command: cmd,
-      isCut: cutEnd.test(cmd),
-      isReadByFiles: isReadByFiles(cmd),
+      isCut: cutMark.test(cmd),
+      isFromFilesTab: isFilesTabCommand(cmd),
       startedMs: timestamp_ms,
     }),
     ...(exit_code != null && { exit_code, endedMs: timestamp_ms }),
   })
 }
 
-const unknown = { command: null, isCut: false, isReadByFiles: false, startedMs: null, endedMs: null, exit_code: null }
+const unknown = { command: null, isCut: false, isFromFilesTab: false, startedMs: null, endedMs: null, exit_code: null }
 
-/** How the local service marks a command that is longer than a record. */
-const cutEnd = / … \(\d+ more bytes\)$/
+/** The local service ends a command longer than a log record with this. */
+const cutMark = / … \(\d+ more bytes\)$/

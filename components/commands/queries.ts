@@ -1,126 +1,134 @@
-import { mutationOptions, type QueryClient } from '@tanstack/react-query'
+import { mutationOptions, type QueryClient, queryOptions } from '@tanstack/react-query'
 import { browserApi } from '#lib/browser/api/browser-api.ts'
+import { askingEvery } from '#lib/browser/api/failures.ts'
 import { follow } from '#lib/browser/live/follow.ts'
 import { pushed } from '#lib/browser/queries/list/pages.ts'
 import { isFinal } from '#lib/client/api-error.ts'
 import { executions, type StdinSignal } from '#lib/contract/executions.ts'
+import { logs } from '#lib/contract/logs.ts'
 import { CommandRun, type ExecutionSource } from './command-run.ts'
+import { ExecutionLog, runningCommands } from './execution-log.ts'
 
-const pageApi = browserApi({ executions })
-type Api = typeof pageApi
+const api = browserApi({ executions, logs })
 
-const none: readonly CommandRun[] = []
-const commandsKey = (devboxId: string) => ['executions', 'of-this-visit', devboxId] as const
+const startedHereKey = (devboxId: string) => ['executions', 'started-here', devboxId] as const
 
 export const executionQueries = {
-  /** The commands started from this page since it was loaded, the newest first. Never fetched. */
-  ofThisVisit: (devboxId: string) => pushed<readonly CommandRun[]>(commandsKey(devboxId), none),
+  /** Commands started from this page since it loaded, newest first. Never fetched. */
+  startedHere: (devboxId: string) => pushed<readonly CommandRun[]>(startedHereKey(devboxId), []),
+
+  /** Running commands of a devbox, as its log reports them. */
+  running: (devboxId: string) =>
+    queryOptions({
+      queryKey: ['executions', 'running', devboxId] as const,
+      queryFn: async ({ signal }) => runningCommands((await api.logs.list({ params: { id: devboxId }, signal })).logs),
+      staleTime: 15_000,
+      refetchInterval: askingEvery(30_000),
+    }),
 }
 
-interface Start {
+/** Every execution named in the devbox log, whoever started it. */
+export const devboxExecutions = (id: string): ExecutionLog =>
+  new ExecutionLog((options) => follow({ endpoint: 'logs.tail', params: { id } }, options))
+
+interface StartInput {
   devboxId: string
   command: string
   shellName?: string | null | undefined
   attachStdin?: boolean
 }
 
-interface Input {
+interface StdinInput {
   devbox_id: string
   execution_id: string
   text?: string
   signal?: StdinSignal
 }
 
-interface Kill {
+interface KillInput {
   run: CommandRun
   killProcessGroup: boolean
 }
 
 export const executionMutations = {
-  /** Starts a command and follows its output; the run is put first in `executionQueries.ofThisVisit`. */
+  /** Starts a command, adds it to `executionQueries.startedHere` and follows its output. */
   executeAsync: () =>
     mutationOptions({
       mutationKey: ['executions', 'execute-async'],
-      mutationFn: async ({ devboxId, command, shellName, attachStdin }: Start) => {
-        const execution = await pageApi.executions.executeAsync({
+      mutationFn: async ({ devboxId, command, shellName, attachStdin }: StartInput) => {
+        const execution = await api.executions.executeAsync({
           params: { id: devboxId },
           body: { command, ...(shellName && { shell_name: shellName }), ...(attachStdin && { attach_stdin: true }) },
         })
-        return new CommandRun({
-          command,
-          execution,
-          source: executionSource(pageApi, devboxId, execution.execution_id),
-        })
+        return new CommandRun({ command, execution, source: executionSource(devboxId, execution.execution_id) })
       },
       onSuccess: (run, { devboxId }, _result, { client }) => {
-        remember(client, devboxId, run)
+        addRun(client, devboxId, run)
         void run.follow()
       },
     }),
 
-  /** Answers once the command has ended. Nothing is streamed, and the answer has no id: the log has the execution. */
+  /** Resolves once the command has ended. The response has no id, so only the log names the execution. */
   executeSync: () =>
     mutationOptions({
       mutationKey: ['executions', 'execute-sync'],
-      mutationFn: ({ devboxId, command, shellName }: Start) =>
-        pageApi.executions.executeSync({
+      mutationFn: ({ devboxId, command, shellName }: StartInput) =>
+        api.executions.executeSync({
           params: { id: devboxId },
           body: { command, ...(shellName && { shell_name: shellName }) },
         }),
     }),
 
-  /** The run's own stream tells when the process has gone; nothing is invalidated. */
+  /** Invalidates nothing: the run's own stream reports the end. */
   kill: () =>
     mutationOptions({
       mutationKey: ['executions', 'kill'],
-      mutationFn: ({ run, killProcessGroup }: Kill) => {
+      mutationFn: ({ run, killProcessGroup }: KillInput) => {
         const { devbox_id, execution_id } = run.getSnapshot().execution
-        return pageApi.executions.kill({
+        return api.executions.kill({
           params: { devbox_id, execution_id },
           body: { kill_process_group: killProcessGroup },
         })
       },
     }),
 
-  /** Rejects when the service says that the text or signal did not arrive. */
   sendStdIn: () =>
     mutationOptions({
       mutationKey: ['executions', 'send-std-in'],
-      mutationFn: async ({ devbox_id, execution_id, ...body }: Input) => {
-        const { success } = await pageApi.executions.sendStdIn({ params: { devbox_id, execution_id }, body })
-        if (!success) throw new Error('The service says that this did not reach the command. It may have ended.')
+      mutationFn: async ({ devbox_id, execution_id, ...body }: StdinInput) => {
+        const { success } = await api.executions.sendStdIn({ params: { devbox_id, execution_id }, body })
+        if (!success) throw new Error('The input did not reach the command. It may have ended.')
       },
     }),
 }
 
-/** A command that somebody started, to be followed while it is looked at. */
-export const foundRun = (devboxId: string, executionId: string): CommandRun =>
+/** A command started elsewhere. No response includes its text; the log may. */
+export const externalRun = (devboxId: string, executionId: string): CommandRun =>
   new CommandRun({
-    // No answer tells it; the log may.
     command: '',
     execution: { devbox_id: devboxId, execution_id: executionId, status: 'unknown' },
-    source: executionSource(pageApi, devboxId, executionId),
-    isFound: true,
+    source: executionSource(devboxId, executionId),
+    isExternal: true,
   })
 
-/** More runs than anyone scrolls through; each holds up to one transcript. */
-const maxRemembered = 30
+/** Each run may hold a full transcript. */
+const maxRuns = 30
 
-const remember = (client: QueryClient, devboxId: string, run: CommandRun) =>
-  client.setQueryData<readonly CommandRun[]>(commandsKey(devboxId), (runs = []) => {
-    // A run that has not ended is never dropped: its Kill button is the only one there is.
-    const kept = runs.filter((each, index) => index < maxRemembered - 1 || !each.getSnapshot().hasEnded)
-    return [run, ...kept]
+const addRun = (client: QueryClient, devboxId: string, run: CommandRun) =>
+  client.setQueryData<readonly CommandRun[]>(startedHereKey(devboxId), (runs = []) => {
+    // A running command stays whatever the limit: its Kill button is nowhere else.
+    const remaining = runs.filter((each, index) => index < maxRuns - 1 || !each.getSnapshot().hasEnded)
+    return [run, ...remaining]
   })
 
-const executionSource = (api: Api, devboxId: string, executionId: string): ExecutionSource => {
+const executionSource = (devboxId: string, executionId: string): ExecutionSource => {
   const params = { devbox_id: devboxId, execution_id: executionId }
   return {
-    follow: (stream, options) => follow({ endpoint: outputOf[stream], params }, options),
-    // The text came by the streams; the last line is the least that can be asked for.
+    follow: (stream, options) => follow({ endpoint: streamEndpoints[stream], params }, options),
+    // The streams carry the output; one line is the minimum the API accepts.
     get: () => api.executions.get({ params, query: { last_n: 1 } }),
-    isLost: isFinal,
+    isFinal,
   }
 }
 
-const outputOf = { stdout: 'executions.streamStdout', stderr: 'executions.streamStderr' } as const
+const streamEndpoints = { stdout: 'executions.streamStdout', stderr: 'executions.streamStderr' } as const

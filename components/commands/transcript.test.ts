@@ -6,7 +6,7 @@ const shown = (writer: TranscriptWriter) =>
   writer.transcript.segments.map(({ stream, lines }) => [stream, lines.map(plainLine)])
 
 describe('a transcript', () => {
-  it('keeps the streams apart, in the order in which their lines began', () => {
+  it('separates the streams, in the order their lines started', () => {
     const writer = new TranscriptWriter()
     writer.append('stdout', 'one\ntw')
     writer.append('stderr', 'oops\n')
@@ -19,7 +19,7 @@ describe('a transcript', () => {
     expect(transcriptText(writer.transcript)).toBe('one\ntwo\noops\nthree')
   })
 
-  it('shows a progress bar as one line in its last state, also while the other stream prints', () => {
+  it('shows a progress bar as one line, even while the other stream prints', () => {
     const writer = new TranscriptWriter()
     for (let frame = 1; frame <= 3000; frame++) {
       writer.append('stderr', `\r${frame}/3000 [####      ]`)
@@ -34,7 +34,7 @@ describe('a transcript', () => {
     ])
   })
 
-  it('leaves segments without a change as they are, so that no other is rendered again', () => {
+  it('reuses the objects of unchanged segments', () => {
     const writer = new TranscriptWriter()
     writer.append('stdout', 'x\n'.repeat(19_990))
     const { segments } = writer.transcript
@@ -48,7 +48,7 @@ describe('a transcript', () => {
     expect(after.every((segment, at) => segment === writer.transcript.segments[at])).toBe(true)
   })
 
-  it('drops whole lines from the start once it is full, and counts them', () => {
+  it('drops whole lines from the start when full and counts them', () => {
     const writer = new TranscriptWriter(50)
     for (let line = 0; line < 100; line++) writer.append('stdout', `line ${String(line).padStart(3, '0')}\n`)
     const { transcript } = writer
@@ -56,7 +56,7 @@ describe('a transcript', () => {
     expect(transcript.length + transcript.dropped).toBe(900)
   })
 
-  it('begins a line anew whose beginning was dropped', () => {
+  it('starts a new line when the start of the old one was dropped', () => {
     const writer = new TranscriptWriter(50)
     writer.append('stderr', '1%')
     for (let line = 0; line < 20; line++) writer.append('stdout', `line ${line}\n`)
@@ -64,7 +64,7 @@ describe('a transcript', () => {
     expect(transcriptText(writer.transcript)).toMatch(/line 19\n100%$/)
   })
 
-  it('stays within its limit without a single line end', () => {
+  it('stays within the limit when there are no line breaks', () => {
     const writer = new TranscriptWriter(1000)
     for (let piece = 0; piece < 70; piece++) {
       writer.append('stdout', 'a'.repeat(1000))
@@ -75,7 +75,7 @@ describe('a transcript', () => {
     expect([transcript.dropped, transcriptText(transcript)]).toEqual([69_003, `${'a'.repeat(997)}end`])
   })
 
-  it('gives each segment a key of its own, also after some were dropped', () => {
+  it('keeps segment keys unique after some were dropped', () => {
     const writer = new TranscriptWriter(40)
     for (let i = 0; i < 50; i++) writer.append(i % 2 ? 'stderr' : 'stdout', 'abc\n')
     const keys = writer.transcript.segments.map(({ index }) => index)

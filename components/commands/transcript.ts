@@ -1,41 +1,37 @@
 import { type ConsoleLine, ConsoleText, lineLength, plainLine } from '#lib/browser/text/console-text.ts'
 
-/** The output of a command, as much of it as a page keeps. */
-
 export type OutputStream = 'stdout' | 'stderr'
 
-/** Lines that follow one another in one stream. */
+/** Consecutive lines of one stream. */
 export interface Segment {
-  /** Grows by one for each segment ever begun: a stable key. */
+  /** Counts all segments ever started: a stable React key. */
   index: number
   stream: OutputStream
   lines: readonly ConsoleLine[]
 }
 
 export interface Transcript {
-  /** In the order in which their lines began. A segment that has not changed is the same object as before. */
+  /** In the order their lines started. An unchanged segment stays the same object. */
   segments: readonly Segment[]
-  /** Characters kept. */
   length: number
-  /** Characters dropped at the start because the transcript was full. */
+  /** Characters dropped from the start to stay within the limit. */
   dropped: number
 }
 
-/** About 13 000 lines of 80 characters; more makes the page slow and nobody reads it here. */
+/** About 13,000 lines of 80 characters; more makes the page slow. */
 const maxTranscriptLength = 1024 * 1024
-/** A segment is rendered as a whole whenever one of its lines changes. */
+/** Limited because a changed line renders its whole segment again. */
 const maxSegmentLength = 16 * 1024
 const maxSegmentLines = 500
 
 export const emptyTranscript: Transcript = { segments: [], length: 0, dropped: 0 }
 
-interface OwnSegment extends Segment {
+interface MutableSegment extends Segment {
   lines: ConsoleLine[]
   length: number
 }
 
 interface Place {
-  /** Index of the segment. */
   segment: number
   line: number
 }
@@ -43,9 +39,9 @@ interface Place {
 export class TranscriptWriter {
   readonly #limit: number
   readonly #segmentLength: number
-  #segments: OwnSegment[] = []
-  /** Segments that a page may show. They are copied before they change. */
-  #shared = new WeakSet<OwnSegment>()
+  #segments: MutableSegment[] = []
+  /** Segments already handed out; copied on write. */
+  #shared = new WeakSet<MutableSegment>()
   #nextIndex = 0
   #length = 0
   #dropped = 0
@@ -77,7 +73,7 @@ export class TranscriptWriter {
   }
 
   #put(stream: OutputStream, place: Place | undefined, line: ConsoleLine): Place {
-    const segment = place && this.#own(place.segment)
+    const segment = place && this.#writable(place.segment)
     if (!segment) return this.#add(stream, line)
     const change = lineLength(line) - lineLength(segment.lines[place.line] ?? '')
     segment.lines[place.line] = line
@@ -94,22 +90,22 @@ export class TranscriptWriter {
       this.#segments.push({ index: this.#nextIndex, stream, lines: [], length: 0 })
       this.#nextIndex++
     }
-    const segment = this.#own(this.#nextIndex - 1)
-    if (!segment) throw new Error('A transcript has no last segment')
+    const segment = this.#writable(this.#nextIndex - 1)
+    if (!segment) throw new Error('The transcript has no segment')
     const length = lineLength(line) + 1
     segment.length += length
     this.#length += length
     return { segment: segment.index, line: segment.lines.push(line) - 1 }
   }
 
-  /** The segment of this index to be changed, if it is still kept. */
-  #own(index: number): OwnSegment | undefined {
+  /** A segment that may be changed, unless it was dropped. */
+  #writable(index: number): MutableSegment | undefined {
     const at = index - (this.#segments[0]?.index ?? 0)
     const segment = this.#segments[at]
     if (!segment || !this.#shared.has(segment)) return segment
-    const own = { ...segment, lines: [...segment.lines] }
-    this.#segments[at] = own
-    return own
+    const copy = { ...segment, lines: [...segment.lines] }
+    this.#segments[at] = copy
+    return copy
   }
 
   #trim(): void {
@@ -123,6 +119,6 @@ export class TranscriptWriter {
   }
 }
 
-/** Without styles. */
+/** Plain text, without styles. */
 export const transcriptText = ({ segments }: Transcript): string =>
   segments.flatMap(({ lines }) => lines.map(plainLine)).join('\n')

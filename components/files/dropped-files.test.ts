@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { droppedFiles, maxUploadedFiles } from './dropped-files.ts'
 
-/** As a browser tells of what is dropped; a folder tells two entries at a time. */
+/** Stand-ins for browser entries; a folder returns two entries at a time. */
 const file = (name: string) => ({ name, isFile: true, file: (take: (file: File) => void) => take(new File([], name)) })
 const folder = (name: string, entries: readonly object[]) => ({
   name,
@@ -18,7 +18,7 @@ const folder = (name: string, entries: readonly object[]) => ({
   },
 })
 const dropped = async (...entries: { name: string }[]) => {
-  // A browser gives a folder as a file, too, which cannot be read.
+  // Browsers also return an unreadable File for a folder.
   const items = entries.map((entry) => ({
     kind: 'file',
     webkitGetAsEntry: () => entry,
@@ -28,14 +28,14 @@ const dropped = async (...entries: { name: string }[]) => {
   return named.map(({ name }) => name)
 }
 
-it('finds the files of folders that are dropped, with their paths', async () => {
+it('includes the files in dropped folders with their paths', async () => {
   const deep = folder('deep', [file('d.txt')])
   expect(
     await dropped(file('a.txt'), folder('src', [file('b.txt'), deep, file('c.txt')]), folder('empty', [])),
   ).toEqual(['a.txt', 'src/b.txt', 'src/deep/d.txt', 'src/c.txt'])
 })
 
-it('reads no further than it takes to know that there are too many', async () => {
+it('stops reading once there are too many', async () => {
   const many = Array.from({ length: maxUploadedFiles * 2 }, (_, number) => file(`${number}`))
   expect(await dropped(folder('many', many))).toHaveLength(maxUploadedFiles + 1)
 })

@@ -1,28 +1,28 @@
-/** A file of this computer, and what it is called: with its path where it comes in a folder. */
+/** `name` includes the path of a file in a folder. */
 export interface NamedFile {
   name: string
   file: File
 }
 
-/** As many as are asked about and sent one after the other; more are better packed. */
+/** Files are uploaded one by one. */
 export const maxUploadedFiles = 500
 
 export const namedFiles = (files: Iterable<File>): NamedFile[] =>
   [...files].map((file) => ({ name: file.webkitRelativePath || file.name, file }))
 
-/** What was dropped: of a folder all files in it, one more than can be sent at most. What it holds is told only at once. */
+/** Collects dropped files, including those in folders, up to one over the limit. Items must be read synchronously. */
 export const droppedFiles = async (items: DataTransferItemList): Promise<NamedFile[]> => {
   const dropped = [...items]
     .filter(({ kind }) => kind === 'file')
     .map((item) => ({ folder: item.webkitGetAsEntry(), file: item.getAsFile() }))
   const found: NamedFile[] = []
   for (const { folder, file } of dropped)
-    if (folder?.isDirectory) await gather(folder, folder.name, found)
+    if (folder?.isDirectory) await collectFiles(folder, folder.name, found)
     else if (file) found.push({ name: file.name, file })
   return found
 }
 
-const gather = async (entry: FileSystemEntry, name: string, found: NamedFile[]): Promise<void> => {
+const collectFiles = async (entry: FileSystemEntry, name: string, found: NamedFile[]): Promise<void> => {
   if (found.length > maxUploadedFiles) return
   if (isFile(entry)) {
     const file = await new Promise<File>((resolve, reject) => entry.file(resolve, reject))
@@ -30,11 +30,11 @@ const gather = async (entry: FileSystemEntry, name: string, found: NamedFile[]):
     return
   }
   const reader = (entry as FileSystemDirectoryEntry).createReader()
-  // It tells a hundred at a time, and nothing once it has told all.
+  // readEntries returns up to 100 entries at a time, and none at the end.
   for (;;) {
-    const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject))
-    if (some.length === 0 || found.length > maxUploadedFiles) return
-    for (const each of some) await gather(each, `${name}/${each.name}`, found)
+    const batch = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject))
+    if (batch.length === 0 || found.length > maxUploadedFiles) return
+    for (const each of batch) await collectFiles(each, `${name}/${each.name}`, found)
   }
 }
 

@@ -1,10 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LogFeed } from '#components/devboxes/log/log-feed.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import { deleteFiles, extentOf, extentWords, listFolder, makeFolder, renameFile, sizeOf } from './file-commands.ts'
+import {
+  countContents,
+  deleteFiles,
+  fileSize,
+  formatContents,
+  listFolder,
+  makeFolder,
+  renameFile,
+} from './file-commands.ts'
 import { readContent, readStart, saveText } from './file-content.ts'
-import { within } from './file-path.ts'
-import { maxListed } from './folder-listing.ts'
+import { joinPath } from './file-path.ts'
+import { maxEntries } from './folder-listing.ts'
 
 let service: TestService
 let id: string
@@ -25,42 +33,42 @@ const names = async (path: string) => (await list(path)).entries.map(({ name }) 
 describe('a folder', () => {
   const hostile = ['-rf', ' lead', "it's", 'new\nline', 'end\n', '$(id)', '*', '~', 'ü😀', 'a\udcff\udcfeb', '\\']
 
-  it('is listed, changed and emptied whatever its files are called', async () => {
+  it('lists, renames and deletes files with any name', async () => {
     await sh(
       `mkdir -p hostile && cd hostile && touch -- -rf ' lead' "it's" $'new\\nline' $'end\\n' '$(id)' '*' '~' ü😀 $'a\\xff\\xfeb' '\\'`,
     )
     expect((await names('hostile')).sort()).toEqual([...hostile].sort())
     const { folder } = await list('~/hostile')
     for (const name of hostile) {
-      await renameFile(id, within(folder, name), 'renamed', service.client)
+      await renameFile(id, joinPath(folder, name), 'renamed', service.client)
       expect(await names(folder)).toContain('renamed')
-      await deleteFiles(id, [within(folder, 'renamed')], service.client)
+      await deleteFiles(id, [joinPath(folder, 'renamed')], service.client)
       expect(await names(folder)).not.toContain(name)
     }
     expect(await list(folder)).toEqual({ folder, entries: [], total: 0 })
-    await makeFolder(id, within(folder, 'a\udcff'), service.client)
-    expect((await list(within(folder, 'a\udcff'))).total).toBe(0)
+    await makeFolder(id, joinPath(folder, 'a\udcff'), service.client)
+    expect((await list(joinPath(folder, 'a\udcff'))).total).toBe(0)
   })
 
-  it('is read by commands that the log of the devbox knows from those of people', async () => {
+  it('marks its commands in the devbox log', async () => {
     await sh('mkdir -p marked')
     await list('marked')
-    await sizeOf(id, 'marked', service.client)
-    await extentOf(id, ['marked'], service.client)
+    await fileSize(id, 'marked', service.client)
+    await countContents(id, ['marked'], service.client)
     const log = new LogFeed(async ({ onItems }) => {
       onItems((await service.client.logs.list({ params: { id } })).logs, '')
     })
     await log.follow(new AbortController().signal)
     const { records } = log.getSnapshot()
     const commands = records.filter(({ cmd }) => cmd?.includes('marked'))
-    expect(commands.map(({ isReadByFiles }) => isReadByFiles)).toEqual([false, true, true, true])
-    // With what they wrote and how they ended.
+    expect(commands.map(({ isFromFilesTab }) => isFromFilesTab)).toEqual([false, true, true, true])
+    // Including their output and exit status.
     const listing = records.filter(({ cmd_id }) => cmd_id === commands[1]?.cmd_id)
     expect(listing.length).toBeGreaterThan(2)
-    expect(listing.every((each) => each.isReadByFiles)).toBe(true)
+    expect(listing.every((each) => each.isFromFilesTab)).toBe(true)
   })
 
-  it('tells type, size, time and permissions, and where links lead', async () => {
+  it('lists type, size, time, permissions and link targets', async () => {
     await sh(
       'mkdir -p kinds/sub; cd kinds; printf 12345 >five; chmod 600 five; touch -d @1700000000 five; ln -s sub to-sub; ln -s none broken; mkfifo pipe',
     )
@@ -75,41 +83,41 @@ describe('a folder', () => {
     expect(entries[3]).toMatchObject({ sizeBytes: 5, changedMs: 1_700_000_000_000, mode: '600' })
   })
 
-  it('of very many files tells how many it does not list', async () => {
-    await sh(`mkdir many && cd many && seq 1 ${maxListed + 5} | xargs touch && mkdir last`)
+  it('counts the entries it does not list', async () => {
+    await sh(`mkdir many && cd many && seq 1 ${maxEntries + 5} | xargs touch && mkdir last`)
     const { entries, total } = await list('many')
-    expect([entries.length, total, entries[0]?.name]).toEqual([maxListed, maxListed + 6, 'last'])
+    expect([entries.length, total, entries[0]?.name]).toEqual([maxEntries, maxEntries + 6, 'last'])
   })
 
-  it('that is not there, or is none, is refused in words', async () => {
+  it('rejects a missing folder and a file with a plain message', async () => {
     await sh('touch plain')
     await expect(list('/none')).rejects.toThrow(/^No such file or directory$/)
     await expect(list('plain')).rejects.toThrow(/^Not a directory$/)
   })
 })
 
-it('never renames over something, a broken link included', async () => {
+it('never renames over an existing file or broken link', async () => {
   await sh('mkdir over; cd over; echo a >a; echo b >b; ln -s none c')
   const { folder } = await list('over')
   for (const name of ['b', 'c'])
-    await expect(renameFile(id, within(folder, 'a'), name, service.client)).rejects.toThrow('of that name already')
+    await expect(renameFile(id, joinPath(folder, 'a'), name, service.client)).rejects.toThrow('already exists')
   expect(await sh('cat over/a over/b; readlink over/c')).toBe('a\nb\nnone\n')
 })
 
-it('counts what would be deleted, and follows no link', async () => {
+it('counts what a delete would remove, without following links', async () => {
   await sh('mkdir -p counted/x/y outside; touch counted/x/1 counted/x/y/2 outside/3; ln -s ../outside counted/link')
   const { folder } = await list('counted')
-  const extent = await extentOf(id, [within(folder, 'x'), within(folder, 'link')], service.client)
-  expect(extent).toEqual({ files: 3, folders: 2, isMore: false })
-  expect(extentWords(extent)).toBe('3 files and 2 folders')
-  await deleteFiles(id, [within(folder, 'x'), within(folder, 'link')], service.client)
+  const counted = await countContents(id, [joinPath(folder, 'x'), joinPath(folder, 'link')], service.client)
+  expect(counted).toEqual({ files: 3, folders: 2, isMore: false })
+  expect(formatContents(counted)).toBe('3 files and 2 folders')
+  await deleteFiles(id, [joinPath(folder, 'x'), joinPath(folder, 'link')], service.client)
   expect(await sh('ls counted outside')).toBe('counted:\n\noutside:\n3\n')
 })
 
-describe('what is in a file', () => {
+describe('file contents', () => {
   const read = (path: string) => readContent(id, path, { api: service.client })
 
-  it('is read from its start, with the size of all of it', async () => {
+  it('are read up to the limit, with the full size', async () => {
     await sh('head -c 3000000 /dev/zero | tr "\\0" a >long')
     const start = await readStart(id, 'long', 1000, { api: service.client })
     expect([start.bytes.length, start.sizeBytes]).toEqual([1000, 3_000_000])
@@ -119,7 +127,7 @@ describe('what is in a file', () => {
       shownBytes: 524_288,
       sizeBytes: 3_000_000,
     })
-    expect(await sizeOf(id, 'long', service.client)).toBe(3_000_000)
+    expect(await fileSize(id, 'long', service.client)).toBe(3_000_000)
     await sh('(printf "GIF89a"; head -c 600000 /dev/zero) >large.gif')
     expect(await read('large.gif')).toMatchObject({ kind: 'image', sizeBytes: 600_006 })
     await sh('printf "" >none')
@@ -133,7 +141,7 @@ describe('what is in a file', () => {
     })
   })
 
-  it('is text, an image or neither, whatever its name says', async () => {
+  it('are detected as text or image whatever the name', async () => {
     await sh(
       `printf '\\xef\\xbb\\xbfhi' >bom; printf '<svg onload="alert(1)"/>' >x.png; printf 'GIF89a;' >x.txt; printf 'a\\0b' >nul; printf '\\xff' >latin`,
     )
@@ -150,7 +158,7 @@ describe('what is in a file', () => {
     ])
   })
 
-  it('is written over only when it is what was read', async () => {
+  it('are saved only if unchanged since they were read', async () => {
     await sh("printf 'one\\r\\n' >edited")
     const save = (base: string | null, text: string) => saveText(id, 'edited', { base, text }, service.client)
     expect(await save('one\r\n', 'two\r\n')).toEqual({ isSaved: true })

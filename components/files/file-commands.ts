@@ -1,49 +1,72 @@
+import { browserApi } from '#lib/browser/api/browser-api.ts'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
-import { type CommandApi, runInDevbox } from './devbox-command.ts'
-import { parentOf, shellPath, shellWord, within } from './file-path.ts'
+import { executions } from '#lib/contract/executions.ts'
+import { joinPath, parentPath, quotePath, shellQuote } from './file-path.ts'
 import { type FolderListing, listCommand, parseListing } from './folder-listing.ts'
-import { readByFiles } from './read-mark.ts'
+import { markAsFilesTab } from './read-mark.ts'
 
-// The contract has no call for these, so they are commands of the devbox. None of them carries what is in a file.
+// The API has no calls for these, so they run as commands in the devbox. None transfers file contents.
+
+const pageApi = browserApi({ executions })
+type Api = typeof pageApi
+
+/** Returns the command's output; rejects with the reason on stderr if it fails. */
+export const runInDevbox = async (
+  devboxId: string,
+  command: string,
+  api: Api = pageApi,
+  signal?: AbortSignal,
+): Promise<string> => {
+  const call = { params: { id: devboxId }, body: { command }, ...(signal && { signal }) }
+  const { stdout, stderr, exit_status } = await api.executions.executeSync(call)
+  if (exit_status !== 0) throw new Error(reasonIn(stderr) || `The command exited with status ${exit_status}`)
+  return stdout
+}
+
+/** The text after the last colon, as in "bash: line 1: cd: /none: No such file or directory". */
+const reasonIn = (stderr: string): string => /(?:^|: )([^:]*)$/.exec(stderr.trim().slice(-600))?.[1] ?? ''
 
 export const listFolder = async (
   devboxId: string,
   path: string,
-  api?: CommandApi,
+  api?: Api,
   signal?: AbortSignal,
-): Promise<FolderListing> => parseListing(await runInDevbox(devboxId, readByFiles(listCommand(path)), api, signal))
+): Promise<FolderListing> => parseListing(await runInDevbox(devboxId, markAsFilesTab(listCommand(path)), api, signal))
 
-export const makeFolder = (devboxId: string, path: string, api?: CommandApi) =>
-  runInDevbox(devboxId, `mkdir -- ${shellPath(path)}`, api)
+export const makeFolder = (devboxId: string, path: string, api?: Api) =>
+  runInDevbox(devboxId, `mkdir -- ${quotePath(path)}`, api)
 
-/** Gives it another name in its folder; never over what has that name already. */
-export const renameFile = (devboxId: string, path: string, name: string, api?: CommandApi) => {
-  const to = shellWord(within(parentOf(path), name))
-  const refuse = `{ echo 'There is something of that name already' >&2; exit 1; }`
-  return runInDevbox(devboxId, `[ ! -e ${to} ] && [ ! -L ${to} ] || ${refuse}; mv -nT -- ${shellWord(path)} ${to}`, api)
+/** Renames within the folder; never overwrites. */
+export const renameFile = (devboxId: string, path: string, name: string, api?: Api) => {
+  const to = shellQuote(joinPath(parentPath(path), name))
+  const refuse = `{ echo 'A file or folder with this name already exists' >&2; exit 1; }`
+  return runInDevbox(
+    devboxId,
+    `[ ! -e ${to} ] && [ ! -L ${to} ] || ${refuse}; mv -nT -- ${shellQuote(path)} ${to}`,
+    api,
+  )
 }
 
-export const deleteFiles = (devboxId: string, files: readonly string[], api?: CommandApi) =>
-  runInDevbox(devboxId, `rm -rf -- ${words(files)}`, api)
+export const deleteFiles = (devboxId: string, files: readonly string[], api?: Api) =>
+  runInDevbox(devboxId, `rm -rf -- ${files.map(shellQuote).join(' ')}`, api)
 
-/** Of a file, where reading it does not tell. */
-export const sizeOf = async (devboxId: string, path: string, api?: CommandApi): Promise<number> =>
-  Number(await runInDevbox(devboxId, readByFiles(`stat -L -c %s -- ${shellPath(path)}`), api))
+export const fileSize = async (devboxId: string, path: string, api?: Api): Promise<number> =>
+  Number(await runInDevbox(devboxId, markAsFilesTab(`stat -L -c %s -- ${quotePath(path)}`), api))
 
-/** Above this many it is said that there are more. */
 const maxCounted = 100_000
 
-export interface Extent {
+export interface ContentsCount {
   files: number
   folders: number
-  /** There are more than were counted. */
+  /** Counting stopped at the limit. */
   isMore: boolean
 }
 
-/** How much is deleted with these: what is in folders, and the folders and files themselves. Links are not followed. */
-export const extentOf = async (devboxId: string, files: readonly string[], api?: CommandApi): Promise<Extent> => {
-  const command = `find ${words(files)} -printf '%y\\n' 2>/dev/null | head -n ${maxCounted + 1} | sort | uniq -c`
-  const counts = [...(await runInDevbox(devboxId, readByFiles(command), api)).matchAll(/(\d+) (\S)/g)]
+/** Counts everything that deleting these files and folders would remove. Doesn't follow links. */
+export const countContents = async (devboxId: string, files: readonly string[], api?: Api): Promise<ContentsCount> => {
+  const paths = files.map(shellQuote).join(' ')
+  const command = `find ${paths} -printf '%y\\n' 2>/dev/null | head -n ${maxCounted + 1} | sort | uniq -c`
+  const counts = [...(await runInDevbox(devboxId, markAsFilesTab(command), api)).matchAll(/(\d+) (\S)/g)]
   const sum = (isFolder: boolean) =>
     counts.reduce((total, [, count, type]) => total + ((type === 'd') === isFolder ? Number(count) : 0), 0)
   const [folders, others] = [sum(true), sum(false)]
@@ -51,7 +74,7 @@ export const extentOf = async (devboxId: string, files: readonly string[], api?:
 }
 
 /** "12 files and 3 folders", "more than 100,000 files and folders". */
-export const extentWords = ({ files, folders, isMore }: Extent): string => {
+export const formatContents = ({ files, folders, isMore }: ContentsCount): string => {
   if (isMore) return `more than ${formatCount(maxCounted)} files and folders`
   const parts = [
     files > 0 ? formatCountOf(files, 'file') : '',
@@ -59,5 +82,3 @@ export const extentWords = ({ files, folders, isMore }: Extent): string => {
   ].filter(Boolean)
   return parts.join(' and ') || 'nothing'
 }
-
-const words = (files: readonly string[]) => files.map(shellWord).join(' ')

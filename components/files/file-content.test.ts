@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest'
-import { editRefusal, imageTypeOf, lineEndsOf, textOf } from './file-content.ts'
+import { decodeFile, editRefusal, imageType, lineEnding } from './file-content.ts'
 
-it('leaves out a character that was cut where the file goes on', () => {
+it('omits a character cut by the read limit', () => {
   const cut = Uint8Array.from([0x61, 0xc3])
-  expect(textOf(cut, false)).toEqual({ text: 'a', isExact: true })
-  expect(textOf(cut, true)).toEqual({ text: 'a\ufffd', isExact: false })
+  expect(decodeFile(cut, false)).toEqual({ text: 'a', isExact: true })
+  expect(decodeFile(cut, true)).toEqual({ text: 'a\ufffd', isExact: false })
 })
 
-it('shows text with odd bytes, and edits only what is UTF-8 (case 11)', () => {
-  const read = (text: string, encoding: BufferEncoding = 'latin1') => textOf(Buffer.from(text, encoding), true)
+it('shows text with invalid bytes but edits only UTF-8', () => {
+  const read = (text: string, encoding: BufferEncoding = 'latin1') => decodeFile(Buffer.from(text, encoding), true)
   expect(read('line 1\nbad \xff byte\nline 3\n')).toEqual({ text: 'line 1\nbad \ufffd byte\nline 3\n', isExact: false })
   expect(read('line 1\na\0b\nline 3\n')).toEqual({ text: 'line 1\na\0b\nline 3\n', isExact: false })
   expect(read('\ufeffline\n', 'utf16le')).toEqual({ text: 'line\n', isExact: false })
@@ -18,8 +18,8 @@ it('shows text with odd bytes, and edits only what is UTF-8 (case 11)', () => {
   expect(editRefusal({ ...content, text: 'a\0b', isExact: false })).toContain('not UTF-8')
 })
 
-it('knows images by their first bytes, and SVG for none', () => {
-  const type = (text: string) => imageTypeOf(Uint8Array.from(text, (character) => character.charCodeAt(0)))
+it('detects images by their first bytes, except SVG', () => {
+  const type = (text: string) => imageType(Uint8Array.from(text, (character) => character.charCodeAt(0)))
   expect([type('\x89PNG\r\n\x1a\n'), type('RIFF1234WEBPVP8 '), type('\xff\xd8\xff\xe0')]).toEqual([
     'image/png',
     'image/webp',
@@ -28,8 +28,8 @@ it('knows images by their first bytes, and SVG for none', () => {
   expect([type('<svg xmlns="x">'), type('BMW is a car'), type('')]).toEqual([null, null, null])
 })
 
-it('edits a text whose line ends it can keep', () => {
-  expect(['', 'a', 'a\nb', 'a\r\nb\r\n', 'a\r\nb\n', 'a\rb'].map(lineEndsOf)).toEqual([
+it('edits only text with consistent line endings', () => {
+  expect(['', 'a', 'a\nb', 'a\r\nb\r\n', 'a\r\nb\n', 'a\rb'].map(lineEnding)).toEqual([
     '\n',
     '\n',
     '\n',
@@ -40,5 +40,5 @@ it('edits a text whose line ends it can keep', () => {
   const text = { kind: 'text', text: 'a', isWhole: true, isExact: true, shownBytes: 1, sizeBytes: 1 } as const
   expect(editRefusal(text)).toBeNull()
   expect(editRefusal({ ...text, isWhole: false })).toContain('too large')
-  expect(editRefusal({ ...text, text: 'a\rb\n' })).toContain('line ends')
+  expect(editRefusal({ ...text, text: 'a\rb\n' })).toContain('line endings')
 })

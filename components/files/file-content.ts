@@ -6,32 +6,32 @@ import { files } from '#lib/contract/files.ts'
 const pageApi = browserApi({ files })
 type Api = typeof pageApi
 
-/** Text is shown up to here, and edited when that is all of it. */
+/** Longer text is cut, and can't be edited. */
 const maxTextBytes = 512 * 1024
 const maxImageBytes = 16 * 1024 ** 2
 
 export interface FileStart {
   bytes: Uint8Array<ArrayBuffer>
-  /** Of the whole file; null when the service does not tell and there is more. */
+  /** Size of the whole file; null if it is longer and the service sent no length. */
   sizeBytes: number | null
 }
 
-/** The first bytes of a file; the rest is not sent. */
+/** Reads the start of a file and cancels the rest. */
 export const readStart = async (
   devboxId: string,
   path: string,
   maxBytes: number,
   { api = pageApi, signal }: { api?: Api; signal?: AbortSignal } = {},
 ): Promise<FileStart> => {
-  const enough = new AbortController()
-  const stopped = signal ? AbortSignal.any([signal, enough.signal]) : enough.signal
+  const rest = new AbortController()
+  const stopped = signal ? AbortSignal.any([signal, rest.signal]) : rest.signal
   const response = await api.files.download({ params: { id: devboxId }, body: { path }, signal: stopped })
-  const told = response.headers.get('content-length')
+  const contentLength = response.headers.get('content-length')
   const reader = response.body?.getReader()
   const chunks: Uint8Array[] = []
   let length = 0
   let isWhole = false
-  // One byte more tells whether there is more.
+  // Reads one byte past the limit to learn whether there is more.
   while (reader && length <= maxBytes) {
     const { done, value } = await reader.read()
     isWhole = done
@@ -39,24 +39,24 @@ export const readStart = async (
     chunks.push(value)
     length += value.length
   }
-  enough.abort()
+  rest.abort()
   const bytes = new Uint8Array(Math.min(length, maxBytes))
   let at = 0
   for (const chunk of chunks) {
     bytes.set(chunk.subarray(0, bytes.length - at), at)
     at = Math.min(bytes.length, at + chunk.length)
   }
-  return { bytes, sizeBytes: isWhole ? length : told === null ? null : Number(told) }
+  return { bytes, sizeBytes: isWhole ? length : contentLength === null ? null : Number(contentLength) }
 }
 
 export type FileContent =
-  /** `isWhole`: nothing follows. `isExact`: the text in UTF-8 is the file. */
+  /** `isExact`: encoding the text as UTF-8 gives back the file. */
   | { kind: 'text'; text: string; isWhole: boolean; isExact: boolean; shownBytes: number; sizeBytes: number | null }
-  /** `url` is a data URL: an image can run nothing. */
+  /** `url` is a data URL, which can't run scripts in an `img`. */
   | { kind: 'image'; url: string; sizeBytes: number }
   | { kind: 'other'; why: string; sizeBytes: number | null }
 
-/** What can be shown of a file: by what is in it, whatever its name says. */
+/** Detects the type by content, not by name. */
 export const readContent = async (
   devboxId: string,
   path: string,
@@ -64,24 +64,24 @@ export const readContent = async (
 ): Promise<FileContent> => {
   const start = await readStart(devboxId, path, maxTextBytes, options)
   const { bytes, sizeBytes } = start
-  const type = imageTypeOf(bytes)
+  const type = imageType(bytes)
   if (type) {
     const isLarge = sizeBytes !== null && sizeBytes > maxImageBytes
     const whole =
       isLarge || sizeBytes === bytes.length ? start : await readStart(devboxId, path, maxImageBytes, options)
     if (whole.sizeBytes !== whole.bytes.length)
-      return { kind: 'other', why: 'An image of this size is not shown', sizeBytes: whole.sizeBytes }
+      return { kind: 'other', why: 'This image is too large to show', sizeBytes: whole.sizeBytes }
     return { kind: 'image', url: dataUrl(type, whole.bytes), sizeBytes: whole.bytes.length }
   }
   const isWhole = sizeBytes === bytes.length
-  const text = textOf(bytes, isWhole)
+  const text = decodeFile(bytes, isWhole)
   return text === null
-    ? { kind: 'other', why: 'This file is not text or an image', sizeBytes }
+    ? { kind: 'other', why: 'This file is neither text nor an image', sizeBytes }
     : { kind: 'text', ...text, isWhole, shownBytes: bytes.length, sizeBytes }
 }
 
-/** Null for a binary file. A character that is cut at the end is left out. */
-export const textOf = (bytes: Uint8Array, isWhole: boolean): { text: string; isExact: boolean } | null => {
+/** Null for a binary file. Omits a character cut at the end. */
+export const decodeFile = (bytes: Uint8Array, isWhole: boolean): { text: string; isExact: boolean } | null => {
   if (isBinary(bytes)) return null
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: !isWhole })
@@ -91,8 +91,8 @@ export const textOf = (bytes: Uint8Array, isWhole: boolean): { text: string; isE
   }
 }
 
-/** Images by their first bytes. SVG is not among them: it is a document that may run scripts, and is shown as its text. */
-export const imageTypeOf = (bytes: Uint8Array): string | null => {
+/** Excludes SVG, which can run scripts and is shown as text. */
+export const imageType = (bytes: Uint8Array): string | null => {
   const start = String.fromCharCode(...bytes.subarray(0, 16))
   return imageStarts.find(([pattern]) => pattern.test(start))?.[1] ?? null
 }
@@ -112,26 +112,25 @@ const dataUrl = (type: string, bytes: Uint8Array): string => {
   return `data:${type};base64,${btoa(text)}`
 }
 
-/** The line ends of a text; a field for text has none but "\n". */
-export const lineEndsOf = (text: string): '\n' | '\r\n' | 'mixed' => {
+export const lineEnding = (text: string): '\n' | '\r\n' | 'mixed' => {
   const all = text.match(/\r\n|\r|\n/g) ?? []
   if (all.every((end) => end === '\n')) return '\n'
   return all.every((end) => end === '\r\n') ? '\r\n' : 'mixed'
 }
 
-/** Why a text cannot be edited here without changing more than was typed, or null when it can. */
+/** Why the text can't be edited without changing other bytes of the file, or null. */
 export const editRefusal = (content: Extract<FileContent, { kind: 'text' }>): string | null => {
-  if (!content.isWhole) return 'the file is too large to be edited here'
-  if (!content.isExact) return 'it has bytes that are not UTF-8 text, which saving would change'
-  return lineEndsOf(content.text) === 'mixed' ? 'its line ends are mixed, which editing would change' : null
+  if (!content.isWhole) return 'the file is too large to edit here'
+  if (!content.isExact) return 'the file is not UTF-8; saving would change other bytes'
+  return lineEnding(content.text) === 'mixed' ? 'the file has mixed line endings, which saving would change' : null
 }
 
-/** What a save came to. `theirs` is what is in the file now, or null when it is gone or no text any more. */
+/** `theirs` is the current text of the file, or null if it was deleted or is no longer text. */
 export type SaveResult = { isSaved: true } | { isSaved: false; theirs: string | null }
 
 /**
- * Writes a text over the one that was read, `base`. When the file has another content meanwhile nothing is written.
- * Unspecified: the service has no conditional write; a change in the moment between the two calls is written over.
+ * Saves only if the file still contains `base`.
+ * Unspecified: the API has no conditional write, so a change between the two calls is overwritten.
  */
 export const saveText = async (
   devboxId: string,

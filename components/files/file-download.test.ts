@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { downloadName } from './file-download.ts'
 
-it('names a download after the file, and lets the name disguise nothing', () => {
+it('names a download after the file, without deceptive characters', () => {
   expect(['/srv/app/report.pdf', '~/a b.txt', 'a/b/', '/'].map(downloadName)).toEqual([
     'report.pdf',
     'a b.txt',

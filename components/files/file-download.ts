@@ -2,32 +2,56 @@ import { browserApi } from '#lib/browser/api/browser-api.ts'
 import { formatBytes } from '#lib/browser/format.ts'
 import { saveFile } from '#lib/browser/lists/export.ts'
 import { files } from '#lib/contract/files.ts'
+import { runInDevbox } from './file-commands.ts'
+import { baseName, parentPath, shellQuote } from './file-path.ts'
 
-/** A page holds what it downloads in memory until it is saved. */
+/** A page holds a download in memory until it is saved. */
 const maxDownloadBytes = 1024 ** 3
 
-/** Has the browser save a file of a devbox. Rejects with a sentence for people. */
 export const downloadFile = async (devboxId: string, path: string, name = path): Promise<void> => {
-  const stop = new AbortController()
+  const controller = new AbortController()
   const response = await browserApi({ files }).files.download({
     params: { id: devboxId },
     body: { path },
-    signal: stop.signal,
+    signal: controller.signal,
   })
   const sizeBytes = Number(response.headers.get('content-length') ?? 0)
   if (sizeBytes > maxDownloadBytes) {
-    stop.abort()
+    controller.abort()
     throw new Error(
-      `It has ${formatBytes(sizeBytes)}, more than a page can hold: take it by the API or the command line`,
+      `The file is ${formatBytes(sizeBytes)}, over the browser limit of ${formatBytes(maxDownloadBytes)}. Use the API instead.`,
     )
   }
   saveFile(await response.blob(), downloadName(name))
 }
 
-/** The last part of a path, without what is no name on some system or hides what kind of file it is. */
+/** The last part of a path, without characters that some systems forbid or that disguise the file type. */
 export const downloadName = (path: string): string =>
   path
     .replace(/\/+$/, '')
     .replace(/^.*\//s, '')
     .replace(/[\p{Cc}\p{Cf}\\:*?"<>|]/gu, '_')
     .slice(0, 200) || 'file'
+
+/** Downloads files of one folder as a tar archive. */
+export const downloadArchive = (devboxId: string, paths: readonly string[]): Promise<void> => {
+  const [first = '/'] = paths
+  const names = paths.map((path) => shellQuote(`./${baseName(path)}`)).join(' ')
+  const name = paths.length === 1 ? baseName(first) || 'root' : baseName(parentPath(first)) || 'files'
+  return saveArchive(devboxId, shellQuote(parentPath(first)), names, name)
+}
+
+export const downloadHome = (devboxId: string): Promise<void> => saveArchive(devboxId, '"$HOME"', '.', 'home')
+
+const saveArchive = async (devboxId: string, folder: string, names: string, name: string): Promise<void> => {
+  // tar exits with 1 if a file changed while it was read; the archive is still complete.
+  const pack =
+    `d=$(mktemp -d) || exit; tar -C ${folder} -czf "$d/archive.tar.gz" -- ${names}; s=$?; ` +
+    `[ $s -le 1 ] || { rm -rf -- "$d"; exit $s; }; echo "$d"`
+  const tempFolder = (await runInDevbox(devboxId, pack)).trim()
+  try {
+    await downloadFile(devboxId, `${tempFolder}/archive.tar.gz`, `${name}.tar.gz`)
+  } finally {
+    await runInDevbox(devboxId, `rm -rf -- ${shellQuote(tempFolder)}`).catch(() => undefined)
+  }
+}

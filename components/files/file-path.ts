@@ -1,10 +1,10 @@
 /**
- * Paths of a devbox as strings. A name on Linux is bytes: one that is no UTF-8 has a lone surrogate for each byte that
- * is not (U+DCFF for 0xFF), so that every name has one string and every such string one name.
+ * Paths of a devbox as strings. Names on Linux are bytes: each byte that isn't UTF-8 becomes a lone surrogate (U+DCFF for
+ * 0xFF), which maps back to the same byte.
  */
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-const foreign = /[\uDC80-\uDCFF]/gu
+const rawBytes = /[\uDC80-\uDCFF]/gu
 
 export const decodeName = (bytes: Uint8Array): string => {
   const whole = decoded(bytes)
@@ -28,54 +28,53 @@ const decoded = (bytes: Uint8Array): string | null => {
   }
 }
 
-/** Of a character in UTF-8 by its first byte. */
+/** Length of a UTF-8 character by its first byte. */
 const lengthOf = (first: number): number => (first < 0xc0 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4)
 
-/** Whether a call of the service can name it: the paths of calls are UTF-8. */
+/** The API accepts only UTF-8 paths. */
 export const isUtf8 = (path: string): boolean => path.isWellFormed()
 
-/** For people: a byte that is no UTF-8 as `\xff`. */
-export const nameWords = (name: string): string => name.replace(foreign, byteWords)
+/** Shows bytes that aren't UTF-8 as `\xff`. */
+export const displayName = (name: string): string => name.replace(rawBytes, escapeByte)
 
-/** For an address, which cannot hold such a byte: as for people, and a backslash doubled so that it reads back as it was. */
-export const pathText = (path: string): string => nameWords(path.replaceAll('\\', '\\\\'))
+/** Encodes a path for a URL: `\xff` for a byte that isn't UTF-8, and `\\` for a backslash. */
+export const encodePath = (path: string): string => displayName(path.replaceAll('\\', '\\\\'))
 
-export const pathOfText = (text: string): string =>
+export const decodePath = (text: string): string =>
   text.replace(/\\(\\|x([89a-f][\da-f]))/g, (_, all: string, byte?: string) =>
     byte === undefined ? all : String.fromCharCode(0xdc00 + Number.parseInt(byte, 16)),
   )
 
-const byteWords = (surrogate: string) => `\\x${(surrogate.charCodeAt(0) - 0xdc00).toString(16)}`
+const escapeByte = (surrogate: string) => `\\x${(surrogate.charCodeAt(0) - 0xdc00).toString(16)}`
 
-/** A word of a POSIX shell that stands for exactly this text. */
-export const shellWord = (text: string): string =>
+/** Quotes a text as one word for a POSIX shell. */
+export const shellQuote = (text: string): string =>
   `'${text.replaceAll("'", "'\\''")}'`.replace(/[\uDC80-\uDCFF]+/gu, (surrogates) => {
     const octal = [...surrogates].map((each) => `\\${(each.charCodeAt(0) - 0xdc00).toString(8)}`)
     return `'"$(printf '${octal.join('')}')"'`
   })
 
-/** The same for a path as the service reads paths: relative to the home folder, absolute, or below `~`. */
-export const shellPath = (path: string): string => {
+/** Quotes a path that is absolute, relative to the home folder or below `~`. */
+export const quotePath = (path: string): string => {
   if (path === '~' || path === '') return '"$HOME"'
-  if (path.startsWith('/')) return shellWord(path)
-  return `"$HOME"/${shellWord(path.replace(/^~\//, ''))}`
+  if (path.startsWith('/')) return shellQuote(path)
+  return `"$HOME"/${shellQuote(path.replace(/^~\//, ''))}`
 }
 
-/** The folder a path is in; the root is in itself. */
-export const parentOf = (path: string): string => path.replace(/\/+$/, '').replace(/\/[^/]*$/, '') || '/'
+/** The parent of the root is the root. */
+export const parentPath = (path: string): string => path.replace(/\/+$/, '').replace(/\/[^/]*$/, '') || '/'
 
-export const nameIn = (path: string): string => path.replace(/\/+$/, '').replace(/^.*\//s, '')
+export const baseName = (path: string): string => path.replace(/\/+$/, '').replace(/^.*\//s, '')
 
-/** A path of the absolute `folder`. */
-export const within = (folder: string, name: string): string => `${folder === '/' ? '' : folder}/${name}`
+export const joinPath = (folder: string, name: string): string => `${folder === '/' ? '' : folder}/${name}`
 
 export interface Crumb {
   name: string
   path: string
 }
 
-/** The folders that lead to `path`, itself included: from the root, or from home for a path below it. */
-export const crumbsOf = (path: string): Crumb[] => {
+/** The folders from the root or home down to `path`. */
+export const breadcrumbs = (path: string): Crumb[] => {
   const isAbsolute = path.startsWith('/')
   const names = path.split('/').filter((name, index) => name !== '' && !(index === 0 && name === '~'))
   const base = isAbsolute ? '/' : '~/'
@@ -85,15 +84,14 @@ export const crumbsOf = (path: string): Crumb[] => {
   ]
 }
 
-/** Linux takes no longer name. */
 const maxNameBytes = 255
 
-/** Why no file can be named so, or null when one can. */
-export const nameRefusal = (name: string): string | null => {
-  if (name === '') return 'type a name'
-  if (name === '.' || name === '..') return `${name} stands for a folder that is there already`
-  if (name.includes('/')) return 'a name has no slash'
-  if (name.includes('\0')) return 'a name has no NUL character'
+/** Why the name is invalid, or null. */
+export const nameProblem = (name: string): string | null => {
+  if (name === '') return 'enter a name'
+  if (name === '.' || name === '..') return `${name} is reserved`
+  if (name.includes('/')) return "names can't contain a slash"
+  if (name.includes('\0')) return "names can't contain a NUL character"
   const bytes = new TextEncoder().encode(name).length
-  return bytes > maxNameBytes ? `a name has at most ${maxNameBytes} bytes; this one has ${bytes}` : null
+  return bytes > maxNameBytes ? `names are limited to ${maxNameBytes} bytes; this one has ${bytes}` : null
 }

@@ -1,7 +1,7 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
 import { Download, FileQuestion, Pencil, RefreshCw } from 'lucide-react'
-import { useEffect, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { CopyButton } from '#components/ui/copy-button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
@@ -10,114 +10,112 @@ import { IconButton } from '#components/ui/icon-button.tsx'
 import { isTyping } from '#components/ui/is-typing.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
+import { visiblePieces } from '#components/ui/text.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { formatBytes } from '#lib/browser/format.ts'
 import { editRefusal, type FileContent } from './file-content.ts'
 import { downloadFile } from './file-download.ts'
-import { draftOf } from './file-drafts.ts'
-import { isUtf8, nameWords, within } from './file-path.ts'
-import type { FilesPlace } from './files-place.ts'
+import { displayName, isUtf8, joinPath } from './file-path.ts'
+import type { FilesNav } from './files-nav.ts'
 import { PathBar } from './path-bar.tsx'
 import { fileQueries } from './queries.ts'
-import { TextEditor } from './text-editor.tsx'
-import { TextPreview } from './text-preview.tsx'
+import { draftOf, TextEditor } from './text-editor.tsx'
 
 interface FileViewProps {
-  place: FilesPlace
-  /** Absolute. */
+  nav: FilesNav
   folder: string
   name: string
 }
 
-/** What is in a file, as far as it can be shown, and its text to be edited. Backspace goes back to its folder. */
-export const FileView = ({ place, folder, name }: FileViewProps) => {
-  const { devboxId, refusal } = place
-  const path = within(folder, name)
-  const nameRefusal = isUtf8(path) ? null : 'its name is not UTF-8, which the service cannot be told: rename it first'
-  const off = refusal ?? nameRefusal
+/** Previews or edits a file. Backspace returns to its folder. */
+export const FileView = ({ nav, folder, name }: FileViewProps) => {
+  const { devboxId, refusal } = nav
+  const path = joinPath(folder, name)
+  const unavailable =
+    refusal ?? (isUtf8(path) ? null : "its name isn't UTF-8, which the API doesn't support; rename it first")
   const [isEditing, setIsEditing] = useState(() => draftOf(devboxId, path) !== undefined)
-  const file = useQuery({ ...fileQueries.content(devboxId, path), enabled: off === null && !isEditing })
+  const file = useQuery({ ...fileQueries.content(devboxId, path), enabled: unavailable === null && !isEditing })
   const { data } = file
-  const [isSaving, setIsSaving] = useState(false)
-  const goBack = () => place.go(folder, { focused: name })
+  const [isDownloading, setIsDownloading] = useState(false)
+  const goBack = () => nav.go(folder, { focused: name })
   useBackspace(goBack)
 
   const download = async () => {
-    setIsSaving(true)
+    setIsDownloading(true)
     try {
       await downloadFile(devboxId, path)
     } catch (error) {
-      toast.failed('The file could not be downloaded')(error)
+      toast.failed('Download failed')(error)
     } finally {
-      setIsSaving(false)
+      setIsDownloading(false)
     }
   }
   const text = data?.kind === 'text' ? data : undefined
-  const offEdit = off ?? (text ? editRefusal(text) : 'only text is edited here')
+  const editDisabled = unavailable ?? (text ? editRefusal(text) : 'only text files can be edited')
   return (
     <section aria-label="File" className="space-y-2">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
-        <PathBar place={place} folder={folder} file={name} />
+        <PathBar nav={nav} folder={folder} file={name} />
         {!isEditing && (
           <div className="ml-auto flex flex-wrap items-center gap-2">
-            {data && <p className="tabular text-sm text-muted">{sizeWords(data)}</p>}
-            {data && <RelativeTime prefix="read" ms={file.dataUpdatedAt} className="text-sm text-muted" />}
+            {data && <p className="tabular text-sm text-muted">{formatSize(data)}</p>}
+            {data && <RelativeTime prefix="loaded" ms={file.dataUpdatedAt} className="text-sm text-muted" />}
             {text && <CopyButton what="text" text={() => text.text} />}
-            <Button icon={Pencil} disabledReason={offEdit} onClick={() => setIsEditing(true)}>
+            <Button icon={Pencil} disabledReason={editDisabled} onClick={() => setIsEditing(true)}>
               Edit file
             </Button>
-            <Button icon={Download} busy={isSaving} disabledReason={off} onClick={() => void download()}>
+            <Button icon={Download} busy={isDownloading} disabledReason={unavailable} onClick={() => void download()}>
               Download file
             </Button>
             <IconButton
               icon={RefreshCw}
               variant="secondary"
-              label="Read the file again"
+              label="Reload file"
               busy={file.isFetching}
-              disabledReason={off}
+              disabledReason={unavailable}
               onClick={() => void file.refetch()}
             />
           </div>
         )}
       </div>
       {isEditing ? (
-        <TextEditor place={place} path={path} read={text?.text ?? null} onClose={() => setIsEditing(false)} />
+        <TextEditor nav={nav} path={path} savedText={text?.text ?? null} onClose={() => setIsEditing(false)} />
       ) : data ? (
         <Content content={data} name={name} />
-      ) : off !== null || file.error ? (
+      ) : unavailable !== null || file.error ? (
         <ErrorState
-          title="The file cannot be shown"
-          error={file.error ?? new Error(off ?? '')}
-          {...(off === null && { query: file })}
-          action={<Button onClick={goBack}>Open its folder</Button>}
+          title="Can't show this file"
+          error={file.error ?? new Error(unavailable ?? '')}
+          {...(unavailable === null && { query: file })}
+          action={<Button onClick={goBack}>Open folder</Button>}
         />
       ) : (
-        <SkeletonRows columns={1} label="Reading the file" />
+        <SkeletonRows columns={1} label="Loading file" />
       )}
     </section>
   )
 }
 
-const sizeWords = (content: FileContent): string => {
+const formatSize = (content: FileContent): string => {
   const { sizeBytes } = content
-  const whole = sizeBytes === null ? 'a file of unknown size' : formatBytes(sizeBytes)
+  const whole = sizeBytes === null ? 'unknown size' : formatBytes(sizeBytes)
   return content.kind === 'text' && !content.isWhole
     ? `First ${formatBytes(content.shownBytes)} of ${whole} shown`
     : whole
 }
 
 const Content = ({ content, name }: { content: FileContent; name: string }) => {
-  if (content.kind === 'text') return <TextPreview text={content.text} label={`Text of ${nameWords(name)}`} />
+  if (content.kind === 'text') return <TextPreview text={content.text} label={`Text of ${displayName(name)}`} />
   if (content.kind === 'image')
     return (
       <div className="flex justify-center rounded-md border border-line bg-surface-1 p-4">
-        {/* biome-ignore lint/performance/noImgElement: its bytes are here already */}
-        <img src={content.url} alt={nameWords(name)} className="max-h-[70dvh] max-w-full object-contain" />
+        {/* biome-ignore lint/performance/noImgElement: a data URL needs no optimization */}
+        <img src={content.url} alt={displayName(name)} className="max-h-[70dvh] max-w-full object-contain" />
       </div>
     )
   return (
     <EmptyState icon={FileQuestion} title={content.why}>
-      Download it to look at it with a program of your computer.
+      Download the file to open it on your computer.
     </EmptyState>
   )
 }
@@ -134,3 +132,43 @@ const useBackspace = (goBack: () => void) => {
     return () => document.removeEventListener('keydown', listen)
   })
 }
+
+const TextPreview = ({ text, label }: { text: string; label: string }) => {
+  const pieces = useMemo(() => visibleText(text), [text])
+  const numbers = useMemo(() => lineNumbers(text), [text])
+  return (
+    <section
+      aria-label={label}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable by keyboard
+      tabIndex={0}
+      className="flex max-h-[70dvh] overflow-auto rounded-md border border-line bg-surface-0 font-mono text-sm"
+    >
+      <pre
+        aria-hidden
+        className="sticky left-0 min-h-full shrink-0 self-start border-r border-line bg-surface-1 px-2 py-2 text-right text-muted select-none"
+      >
+        {numbers}
+      </pre>
+      <pre className="py-2 pr-4 pl-3 [tab-size:4]">
+        {text === '' ? <span className="text-muted">Empty file</span> : pieces}
+      </pre>
+    </section>
+  )
+}
+
+const lineNumbers = (text: string): string => {
+  const lines = text.split('\n').length - (text.endsWith('\n') ? 1 : 0)
+  return Array.from({ length: Math.max(1, lines) }, (_, index) => index + 1).join('\n')
+}
+
+/** Marks invisible characters, so that nothing in the text is hidden. */
+const visibleText = (text: string) =>
+  visiblePieces(text.replaceAll('\r\n', '\n'), '\n\t').map(({ at, text: shown, codePoint }) =>
+    codePoint === undefined ? (
+      shown
+    ) : (
+      <span key={at} title={codePoint} className="rounded-sm bg-surface-2 px-0.5 text-muted">
+        {shown}
+      </span>
+    ),
+  )

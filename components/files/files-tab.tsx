@@ -8,12 +8,12 @@ import { Button } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { type Devbox, devboxRefusal, resumeRefusal } from '#lib/contract/devboxes.ts'
-import { pathOfText, pathText } from './file-path.ts'
+import { decodePath, encodePath } from './file-path.ts'
 import { FileView } from './file-view.tsx'
-import type { FilesPlace } from './files-place.ts'
+import type { FilesNav } from './files-nav.ts'
 import { FolderView } from './folder-view.tsx'
 
-/** `path` is a folder, `file` a name in it; without them the home folder. */
+/** `file` is a name in the folder `path`; the default is the home folder. */
 const FilesAddress = z.object({ path: z._default(z.string(), ''), file: z._default(z.string(), '') })
 const schema = z.extend(FilesAddress, { tab: z.optional(z.string()) })
 
@@ -23,7 +23,6 @@ interface FilesTabProps {
   onResume: (devbox: Devbox) => void
 }
 
-/** The files of a devbox, as its processes see them: a folder, or one file of it. */
 export const FilesTab = ({ devbox, busy, onResume }: FilesTabProps) => {
   const { id, status } = devbox
   const address = useCallback(
@@ -31,10 +30,10 @@ export const FilesTab = ({ devbox, busy, onResume }: FilesTabProps) => {
     [id],
   )
   const { settled, change, followHere } = useAddress({ schema, path: address })
-  const [folder, file] = [pathOfText(settled.path), pathOfText(settled.file)]
+  const [folder, file] = [decodePath(settled.path), decodePath(settled.file)]
   const focused = useRef<string>(undefined)
   const refusal = devboxRefusal('use_files', status)
-  // What was opened stays while the devbox is away: there may be a text in it that nobody has saved.
+  // Stays open while the devbox is suspended, since there may be unsaved edits.
   const [hasRun, setHasRun] = useState(refusal === null)
   if (refusal === null && !hasRun) setHasRun(true)
 
@@ -45,18 +44,18 @@ export const FilesTab = ({ devbox, busy, onResume }: FilesTabProps) => {
   )
   if (!hasRun)
     return (
-      <EmptyState icon={FolderClosed} title="The files cannot be read" action={resume || undefined}>
-        {refusal}. Its files are read and written by processes in it.
+      <EmptyState icon={FolderClosed} title="Files unavailable" action={resume || undefined}>
+        {refusal}. The devbox must be running to read and write files.
       </EmptyState>
     )
-  const place: FilesPlace = {
+  const nav: FilesNav = {
     devboxId: id,
     refusal,
     hrefOf: (path, name) =>
-      paths.devboxFiles(id, { path: pathText(path), ...(name !== undefined && { file: pathText(name) }) }),
+      paths.devboxFiles(id, { path: encodePath(path), ...(name !== undefined && { file: encodePath(name) }) }),
     go: (path, options = {}) => {
       focused.current = options.focused ?? ''
-      change({ path: pathText(path), file: pathText(options.file ?? '') }, 'push')
+      change({ path: encodePath(path), file: encodePath(options.file ?? '') }, 'push')
     },
     takeFocused: () => {
       const { current } = focused
@@ -68,20 +67,20 @@ export const FilesTab = ({ devbox, busy, onResume }: FilesTabProps) => {
     <div
       className="space-y-3"
       onClickCapture={(event) => {
-        // By the keyboard the focus goes on in what is opened.
+        // A link followed by keyboard moves the focus into the opened folder.
         if (event.detail === 0) focused.current = ''
         followHere(event)
       }}
     >
       {refusal !== null && (
         <Banner tone="attention" role="status" title={refusal} actions={resume || undefined}>
-          What is shown was read before.
+          Showing the last loaded contents.
         </Banner>
       )}
       {file === '' ? (
-        <FolderView key={folder} place={place} path={folder || '~'} />
+        <FolderView key={folder} nav={nav} path={folder || '~'} />
       ) : (
-        <FileView key={`${folder}\0${file}`} place={place} folder={folder || '~'} name={file} />
+        <FileView key={`${folder}\0${file}`} nav={nav} folder={folder || '~'} name={file} />
       )}
     </div>
   )

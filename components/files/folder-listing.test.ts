@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type FolderEntry, modeWords, opensAs, parseListing, sortEntries } from './folder-listing.ts'
+import { type FolderEntry, formatMode, openTarget, parseListing, sortEntries } from './folder-listing.ts'
 
 const listing = (...records: string[]) => parseListing(Buffer.from(records.join('\0'), 'latin1').toString('base64'))
 
@@ -15,7 +15,7 @@ const entry = (part: Partial<FolderEntry>): FolderEntry => ({
 })
 
 describe('a listing', () => {
-  it('tells of each entry, and how many there are in all', () => {
+  it('includes every entry and the total', () => {
     expect(
       listing('/srv', '12\n', '0/l/d/4/1700000000.5000000000/777/me/link/../a/b', '1/f/f/9/1.25/4755/0/x\n', ''),
     ).toEqual({
@@ -35,27 +35,27 @@ describe('a listing', () => {
     })
   })
 
-  it('leaves out an entry that was cut, and keeps bytes that are no UTF-8', () => {
+  it("skips a cut entry and keeps bytes that aren't UTF-8", () => {
     const { entries, total } = listing('/', '3', '1/f/f/0/0/644/me/\xff/', '1/f/f/0/0/64')
     expect(entries.map(({ name }) => name)).toEqual(['\udcff'])
     expect(total).toBe(3)
   })
 
-  it('is nothing else', () => {
+  it('rejects anything else', () => {
     for (const text of ['', '%%%', btoa('hello'), btoa('/\0many\0')])
       expect(() => parseListing(text)).toThrow('listing')
   })
 })
 
-it('opens what a link leads to, and no device', () => {
+it('opens link targets but not devices', () => {
   const link = (type: 'd' | 'f' | 'N' | 'c') => entry({ type: 'l', target: { path: 'x', type } })
   expect(
-    [link('d'), link('f'), link('N'), link('c'), entry({ type: 'd' }), entry({}), entry({ type: 'p' })].map(opensAs),
+    [link('d'), link('f'), link('N'), link('c'), entry({ type: 'd' }), entry({}), entry({ type: 'p' })].map(openTarget),
   ).toEqual(['folder', 'file', null, null, 'folder', 'file', null])
 })
 
-it('writes permissions as ls does', () => {
-  const words = (type: FolderEntry['type'], mode: string) => modeWords({ type, mode })
+it('formats permissions like ls', () => {
+  const words = (type: FolderEntry['type'], mode: string) => formatMode({ type, mode })
   expect([
     words('f', '644'),
     words('d', '1777'),
@@ -66,7 +66,7 @@ it('writes permissions as ls does', () => {
   ]).toEqual(['-rw-r--r--', 'drwxrwxrwt', '-rwsr-xr-x', 'lrwxrwxrwx', '-rw-r-S---', '----------'])
 })
 
-it('sorts folders first, and numbers in names by value', () => {
+it('sorts folders first and numbers by value', () => {
   const entries = [
     entry({ name: 'a10', sizeBytes: 1, changedMs: 3 }),
     entry({ name: 'a9', sizeBytes: 5, changedMs: 2 }),

@@ -1,17 +1,16 @@
-import { decodeName, shellPath } from './file-path.ts'
+import { decodeName, quotePath } from './file-path.ts'
 
-/** More entries of a folder are counted, not listed. */
-export const maxListed = 2_000
-/** What a service answers of a command's output is bounded; long names may leave fewer entries. */
+export const maxEntries = 2_000
+/** The service limits command output. */
 const maxListingBytes = 700_000
 
-/** The letters of find: file, folder, link, FIFO, socket, block and character device. */
+/** `find` types: file, directory, link, pipe, socket, block and character device. */
 export type EntryType = 'f' | 'd' | 'l' | 'p' | 's' | 'b' | 'c'
 
 export interface FolderEntry {
   name: string
   type: EntryType
-  /** Where a link leads to: the type it has there, or N when there is nothing. */
+  /** Target of a link; type N if it doesn't exist. */
   target: { path: string; type: EntryType | 'N' } | null
   sizeBytes: number
   changedMs: number
@@ -23,35 +22,33 @@ export interface FolderEntry {
 export interface FolderListing {
   /** Absolute. */
   folder: string
-  /** Folders first, by the bytes of their names. */
+  /** Folders first. */
   entries: FolderEntry[]
-  /** How many there are in all. */
   total: number
 }
 
 /**
- * The shell command that lists a folder. Entries are separated by NUL and their fields by slashes, which no name has;
- * all of it is Base64, since an answer of the service is text and a name need not be.
+ * Entries end with NUL and fields are separated by slashes, since names contain neither. Base64 because names need not
+ * be valid text.
  */
 export const listCommand = (path: string): string =>
-  `export LC_ALL=C; cd -- ${shellPath(path)} || exit; ` +
+  `export LC_ALL=C; cd -- ${quotePath(path)} || exit; ` +
   `{ printf '%s\\0' "$PWD"; find . -mindepth 1 -maxdepth 1 -printf x | wc -c; printf '\\0'; ` +
   `find . -mindepth 1 -maxdepth 1 \\( -xtype d -printf 0 -o -printf 1 \\) -printf '/%y/%Y/%s/%T@/%m/%u/%f/%l\\0' 2>/dev/null | ` +
-  `sort -z -t/ -k1,1 -k8,8 | head -z -n ${maxListed} | head -c ${maxListingBytes}; } | base64 -w 0`
+  `sort -z -t/ -k1,1 -k8,8 | head -z -n ${maxEntries} | head -c ${maxListingBytes}; } | base64 -w 0`
 
-/** Reads what the command wrote; throws when it is no listing. */
 export const parseListing = (base64: string): FolderListing => {
   const bytes = bytesOf(base64)
   const records: Uint8Array[] = []
   let start = 0
-  // A record that was cut has no end, and is left out.
+  // Skips a cut record at the end.
   for (let end = bytes.indexOf(0); end !== -1; end = bytes.indexOf(0, start)) {
     records.push(bytes.subarray(start, end))
     start = end + 1
   }
   const [folder, count, ...rest] = records
   const total = count && Number(new TextDecoder().decode(count).trim())
-  if (!folder || !Number.isSafeInteger(total)) throw new Error('The devbox answered with something that is no listing')
+  if (!folder || !Number.isSafeInteger(total)) throw new Error('Unexpected folder listing from the devbox')
   const entries = rest.map(entryOf)
   return { folder: decodeName(folder), entries, total: Math.max(total as number, entries.length) }
 }
@@ -60,7 +57,7 @@ const bytesOf = (base64: string): Uint8Array => {
   try {
     return Uint8Array.from(atob(base64.trim()), (character) => character.charCodeAt(0))
   } catch {
-    throw new Error('The devbox answered with something that is no listing')
+    throw new Error('Unexpected folder listing from the devbox')
   }
 }
 
@@ -81,14 +78,14 @@ const entryOf = (record: Uint8Array): FolderEntry => {
   }
 }
 
-/** What opening it leads to: a folder, a file that can be read, or nothing. */
-export const opensAs = ({ type, target }: FolderEntry): 'folder' | 'file' | null => {
-  const there = target?.type ?? type
-  return there === 'd' ? 'folder' : there === 'f' ? 'file' : null
+/** What opening the entry shows; follows links. */
+export const openTarget = ({ type, target }: FolderEntry): 'folder' | 'file' | null => {
+  const opened = target?.type ?? type
+  return opened === 'd' ? 'folder' : opened === 'f' ? 'file' : null
 }
 
-/** "drwxr-xr-x", as ls writes it. */
-export const modeWords = ({ type, mode }: Pick<FolderEntry, 'type' | 'mode'>): string => {
+/** "drwxr-xr-x" */
+export const formatMode = ({ type, mode }: Pick<FolderEntry, 'type' | 'mode'>): string => {
   const bits = Number.parseInt(mode, 8)
   const special = [bits & 0o4000, bits & 0o2000, bits & 0o1000]
   const groups = [6, 3, 0].map((shift, index) => {
@@ -104,10 +101,10 @@ export const modeWords = ({ type, mode }: Pick<FolderEntry, 'type' | 'mode'>): s
 export const entrySorts = ['name', 'size', 'changed'] as const
 export type EntrySort = { column: (typeof entrySorts)[number]; descending: boolean }
 
-/** Folders first whatever the order; numbers in names by their value. */
+/** Folders first; numbers in names compare by value. */
 export const sortEntries = (entries: readonly FolderEntry[], { column, descending }: EntrySort): FolderEntry[] => {
   const sign = descending ? -1 : 1
-  const rank = (entry: FolderEntry) => (opensAs(entry) === 'folder' ? 0 : 1)
+  const rank = (entry: FolderEntry) => (openTarget(entry) === 'folder' ? 0 : 1)
   const by = {
     name: (a: FolderEntry, b: FolderEntry) => names.compare(a.name, b.name),
     size: (a: FolderEntry, b: FolderEntry) => a.sizeBytes - b.sizeBytes,

@@ -7,34 +7,40 @@ import { IconButton } from '#components/ui/icon-button.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatBytes, formatCount } from '#lib/browser/format.ts'
-import { isUtf8, nameWords, within } from './file-path.ts'
-import type { FilesPlace } from './files-place.ts'
-import { type EntrySort, type EntryType, entrySorts, type FolderEntry, modeWords, opensAs } from './folder-listing.ts'
+import { displayName, isUtf8, joinPath } from './file-path.ts'
+import type { FilesNav } from './files-nav.ts'
+import {
+  type EntrySort,
+  type EntryType,
+  entrySorts,
+  type FolderEntry,
+  formatMode,
+  openTarget,
+} from './folder-listing.ts'
 
 interface FolderTableProps {
-  place: FilesPlace
+  nav: FilesNav
   folder: string
   rows: readonly FolderEntry[]
   sort: EntrySort
   onSort: (sort: EntrySort) => void
   busy: boolean
   selection: Omit<RowSelection<FolderEntry>, 'labelOf'>
-  /** Why nothing can be changed now. */
-  off: string | null
-  offSaving: string | null
+  changeRefusal: string | null
+  downloadRefusal: string | null
   onDownload: (entry: FolderEntry) => void
   onRename: (entry: FolderEntry) => void
   onDelete: (entry: FolderEntry) => void
 }
 
-export const FolderTable = ({ place, folder, rows, sort, onSort, busy, selection, off, ...does }: FolderTableProps) => (
+export const FolderTable = ({ nav, folder, rows, sort, onSort, busy, selection, ...actions }: FolderTableProps) => (
   <DataTable
     caption="Files"
     columns={columns}
     rows={rows}
     rowKey={({ name }) => name}
     rowHref={(entry) =>
-      opensAs(entry) === 'folder' ? place.hrefOf(within(folder, entry.name)) : place.hrefOf(folder, entry.name)
+      openTarget(entry) === 'folder' ? nav.hrefOf(joinPath(folder, entry.name)) : nav.hrefOf(folder, entry.name)
     }
     busy={busy}
     sort={sort}
@@ -42,30 +48,36 @@ export const FolderTable = ({ place, folder, rows, sort, onSort, busy, selection
       const column = entrySorts.find((each) => each === id) ?? 'name'
       onSort({ column, descending: column === sort.column && !sort.descending })
     }}
-    selection={{ ...selection, labelOf: ({ name }) => `Select ${nameWords(name)}` }}
+    selection={{ ...selection, labelOf: ({ name }) => `Select ${displayName(name)}` }}
     rowActions={(entry) => {
-      const name = nameWords(entry.name)
+      const name = displayName(entry.name)
       return (
         <>
           <IconButton
             size="sm"
             icon={Download}
-            label={opensAs(entry) === 'folder' ? `Download ${name} as an archive` : `Download ${name}`}
-            disabledReason={does.offSaving}
-            onClick={() => does.onDownload(entry)}
+            label={openTarget(entry) === 'folder' ? `Download ${name} as an archive` : `Download ${name}`}
+            disabledReason={actions.downloadRefusal}
+            onClick={() => actions.onDownload(entry)}
           />
           <DropdownMenu
             label={`Actions for ${name}`}
             trigger={<IconButton size="sm" icon={Ellipsis} label={`More actions for ${name}`} />}
             items={[
-              { label: 'Rename', icon: Pencil, hint: 'F2', disabledReason: off, onSelect: () => does.onRename(entry) },
+              {
+                label: 'Rename',
+                icon: Pencil,
+                hint: 'F2',
+                disabledReason: actions.changeRefusal,
+                onSelect: () => actions.onRename(entry),
+              },
               {
                 label: 'Delete',
                 icon: Trash2,
                 tone: 'danger',
                 hint: 'Del',
-                disabledReason: off,
-                onSelect: () => does.onDelete(entry),
+                disabledReason: actions.changeRefusal,
+                onSelect: () => actions.onDelete(entry),
               },
             ]}
           />
@@ -93,7 +105,7 @@ const columns: readonly Column<FolderEntry>[] = [
   },
   {
     id: 'changed',
-    header: 'Changed',
+    header: 'Modified',
     priority: 3,
     width: '8rem',
     sortable: true,
@@ -105,18 +117,18 @@ const columns: readonly Column<FolderEntry>[] = [
     priority: 4,
     width: '8.5rem',
     mono: true,
-    cell: (entry) => <span title={entry.mode}>{modeWords(entry)}</span>,
+    cell: (entry) => <span title={entry.mode}>{formatMode(entry)}</span>,
   },
   {
     id: 'owner',
     header: 'Owner',
     priority: 5,
     width: '7rem',
-    cell: ({ owner }) => <VisibleText truncate>{nameWords(owner)}</VisibleText>,
+    cell: ({ owner }) => <VisibleText truncate>{displayName(owner)}</VisibleText>,
   },
 ]
 
-const typeWords: Record<EntryType, string> = {
+const typeLabels: Record<EntryType, string> = {
   f: 'file',
   d: 'folder',
   l: 'link',
@@ -128,23 +140,23 @@ const typeWords: Record<EntryType, string> = {
 
 const EntryName = ({ entry }: { entry: FolderEntry }) => {
   const { name, type, target } = entry
-  const opens = opensAs(entry)
+  const opens = openTarget(entry)
   const Icon = opens === 'folder' ? Folder : opens === null ? FileX : target ? FileSymlink : File
   return (
     <span className="flex min-w-0 items-center gap-2">
       <Icon aria-hidden className={opens === 'folder' ? 'size-4 shrink-0 text-accent' : 'size-4 shrink-0 text-muted'} />
-      <span className="sr-only">{opens === 'folder' ? 'folder' : typeWords[type]}</span>
+      <span className="sr-only">{opens === 'folder' ? 'folder' : typeLabels[type]}</span>
       <span className="min-w-0 shrink truncate">
-        <VisibleText truncate>{nameWords(name)}</VisibleText>
+        <VisibleText truncate>{displayName(name)}</VisibleText>
       </span>
       {target && (
         <span className="min-w-0 shrink-[2] truncate text-sm font-normal text-muted">
-          → <VisibleText max={120}>{nameWords(target.path)}</VisibleText>
-          {target.type === 'N' && ' (leads nowhere)'}
+          → <VisibleText max={120}>{displayName(target.path)}</VisibleText>
+          {target.type === 'N' && ' (broken link)'}
         </span>
       )}
       {!isUtf8(name) && <Badge tone="attention">Not UTF-8</Badge>}
-      {opens === null && type !== 'l' && <Badge tone="neutral">{typeWords[type]}</Badge>}
+      {opens === null && type !== 'l' && <Badge tone="neutral">{typeLabels[type]}</Badge>}
     </span>
   )
 }

@@ -1,16 +1,26 @@
 import { Download, FolderPlus, FolderUp, RefreshCw, Trash2, Upload } from 'lucide-react'
-import { type ChangeEvent, useRef } from 'react'
+import { type ChangeEvent, useRef, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
+import { problemOf } from '#components/ui/problem.ts'
+import { toast } from '#components/ui/toast.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/browser/format.ts'
-import { namedFiles } from './dropped-files.ts'
-import type { FolderChange } from './folder-dialog.tsx'
-import type { FolderEntry } from './folder-listing.ts'
-import type { useFolderDownload } from './use-folder-download.tsx'
+import { type NamedFile, namedFiles } from './dropped-files.ts'
+import { downloadArchive, downloadFile } from './file-download.ts'
+import { baseName, displayName, isUtf8, joinPath } from './file-path.ts'
+import { type FolderEntry, openTarget } from './folder-listing.ts'
 
-/** Why something cannot be done in a folder now; null where it can. */
+/** A change that opens a dialog. */
+export type FolderChange =
+  | { action: 'upload'; files: readonly NamedFile[] }
+  | { action: 'create' }
+  | { action: 'rename'; entry: FolderEntry }
+  | { action: 'delete'; entries: readonly FolderEntry[] }
+
+/** Why each action is unavailable, or null. */
 export interface FolderRefusals {
-  read: string | null
+  reload: string | null
   change: string | null
   upload: string | null
   download: string | null
@@ -20,20 +30,19 @@ interface FolderToolsProps {
   selected: readonly FolderEntry[]
   downloads: ReturnType<typeof useFolderDownload>
   refusals: FolderRefusals
-  isReading: boolean
-  onRead: () => void
-  onAsk: (change: FolderChange) => void
+  isLoading: boolean
+  onReload: () => void
+  onChange: (change: FolderChange) => void
 }
 
-/** What can be done with a folder, and with the entries that are selected in it. */
-export const FolderTools = ({ selected, downloads, refusals, isReading, onRead, onAsk }: FolderToolsProps) => {
-  const { saving, download, downloadFolder } = downloads
-  const chooser = useRef<HTMLInputElement>(null)
-  const folderChooser = useRef<HTMLInputElement>(null)
-  const take = ({ target }: ChangeEvent<HTMLInputElement>) => {
+export const FolderTools = ({ selected, downloads, refusals, isLoading, onReload, onChange }: FolderToolsProps) => {
+  const { downloading, download, downloadFolder } = downloads
+  const fileInput = useRef<HTMLInputElement>(null)
+  const folderInput = useRef<HTMLInputElement>(null)
+  const upload = ({ target }: ChangeEvent<HTMLInputElement>) => {
     const files = namedFiles(target.files ?? [])
     target.value = ''
-    if (files.length > 0) onAsk({ what: 'upload', files })
+    if (files.length > 0) onChange({ action: 'upload', files })
   }
   return (
     <div className="ml-auto flex flex-wrap items-center gap-2">
@@ -41,7 +50,7 @@ export const FolderTools = ({ selected, downloads, refusals, isReading, onRead, 
         <>
           <Button
             icon={Download}
-            busy={saving !== undefined}
+            busy={downloading !== undefined}
             disabledReason={refusals.download}
             onClick={() => download(selected)}
           >
@@ -50,55 +59,87 @@ export const FolderTools = ({ selected, downloads, refusals, isReading, onRead, 
           <Button
             icon={Trash2}
             disabledReason={refusals.change}
-            onClick={() => onAsk({ what: 'delete', entries: selected })}
+            onClick={() => onChange({ action: 'delete', entries: selected })}
           >
             Delete {formatCount(selected.length)}
           </Button>
         </>
       )}
-      <Button icon={Upload} disabledReason={refusals.upload} onClick={() => chooser.current?.click()}>
+      <Button icon={Upload} disabledReason={refusals.upload} onClick={() => fileInput.current?.click()}>
         Upload files
       </Button>
-      <input ref={chooser} type="file" multiple hidden aria-label="Files to upload" onChange={take} />
+      <input ref={fileInput} type="file" multiple hidden aria-label="Files to upload" onChange={upload} />
       <IconButton
         icon={FolderUp}
         variant="secondary"
-        label="Upload a folder"
-        // Phones choose no folders.
+        label="Upload folder"
+        // Phones can't select folders.
         className="max-sm:hidden"
         disabledReason={refusals.upload}
-        onClick={() => folderChooser.current?.click()}
+        onClick={() => folderInput.current?.click()}
       />
       <input
         ref={(input) => {
-          folderChooser.current = input
-          // Its types do not know it as an attribute.
+          folderInput.current = input
+          // Not among React's attributes.
           if (input) input.webkitdirectory = true
         }}
         type="file"
         hidden
         aria-label="Folder to upload"
-        onChange={take}
+        onChange={upload}
       />
-      <Button icon={FolderPlus} disabledReason={refusals.change} onClick={() => onAsk({ what: 'folder' })}>
+      <Button icon={FolderPlus} disabledReason={refusals.change} onClick={() => onChange({ action: 'create' })}>
         New folder
       </Button>
       <IconButton
         icon={Download}
         variant="secondary"
-        label="Download this folder as an archive"
-        busy={saving !== undefined}
+        label="Download folder as archive"
+        busy={downloading !== undefined}
         disabledReason={refusals.download}
         onClick={downloadFolder}
       />
       <IconButton
         icon={RefreshCw}
         variant="secondary"
-        label="Read the folder again"
-        busy={isReading}
-        disabledReason={refusals.read}
-        onClick={onRead}
+        label="Reload folder"
+        busy={isLoading}
+        disabledReason={refusals.reload}
+        onClick={onReload}
       />
     </div>
   )
+}
+
+/** One download at a time, since the page holds it in memory. */
+export const useFolderDownload = (devboxId: string, folder: string) => {
+  const [downloading, setDownloading] = useState<string>()
+  const run = async (name: string, download: () => Promise<void>) => {
+    setDownloading(name)
+    try {
+      await download()
+    } catch (error) {
+      toast.danger(<>Couldn't download {name}</>, {
+        description: <VisibleText max={300}>{problemOf(error).message}</VisibleText>,
+      })
+    } finally {
+      setDownloading(undefined)
+    }
+  }
+  return {
+    /** Name of the current download. */
+    downloading,
+    download: (entries: readonly FolderEntry[]) => {
+      const paths = entries.map(({ name }) => joinPath(folder, name))
+      const [only] = entries.length === 1 ? entries : []
+      const [path = ''] = paths
+      if (only && openTarget(only) === 'file' && isUtf8(path))
+        return void run(displayName(only.name), () => downloadFile(devboxId, path))
+      const name = only ? displayName(only.name) : `${entries.length} entries`
+      void run(name, () => downloadArchive(devboxId, paths))
+    },
+    downloadFolder: () =>
+      void run(displayName(baseName(folder)) || 'the folder', () => downloadArchive(devboxId, [folder])),
+  }
 }

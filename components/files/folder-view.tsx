@@ -1,80 +1,92 @@
 'use client'
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { FolderClosed, FolderPlus } from 'lucide-react'
-import { useMemo, useState } from 'react'
+import { useCallback, useMemo, useState } from 'react'
 import { FileDropZone } from '#components/terminal/tools/file-drop-zone.tsx'
 import { Banner } from '#components/ui/banner.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
+import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/browser/format.ts'
 import { emptySelection, select } from '#lib/browser/lists/selection.ts'
-import { isUtf8, nameIn, nameWords, parentOf } from './file-path.ts'
-import type { FilesPlace } from './files-place.ts'
-import { type FolderChange, FolderDialog } from './folder-dialog.tsx'
-import { type EntrySort, type FolderEntry, type FolderListing, maxListed, sortEntries } from './folder-listing.ts'
+import { baseName, displayName, isUtf8, parentPath } from './file-path.ts'
+import type { FilesNav } from './files-nav.ts'
+import { type EntrySort, type FolderEntry, type FolderListing, maxEntries, sortEntries } from './folder-listing.ts'
 import { FolderTable } from './folder-table.tsx'
-import { type FolderRefusals, FolderTools } from './folder-tools.tsx'
+import { type FolderChange, type FolderRefusals, FolderTools, useFolderDownload } from './folder-tools.tsx'
 import { PathBar } from './path-bar.tsx'
 import { fileQueries } from './queries.ts'
-import { useFolderDownload } from './use-folder-download.tsx'
 import { useFocusAfter, useFolderFocus, useFolderKeys } from './use-folder-keys.ts'
 
-/** What is in a folder, and what can be done with it. Backspace goes up, Delete deletes, F2 renames. */
-export const FolderView = ({ place, path }: { place: FilesPlace; path: string }) => {
-  const { devboxId, refusal } = place
+const UploadDialog = loadOnUse(async () => (await import('#components/terminal/tools/upload-dialog.tsx')).UploadDialog)
+const NameDialog = loadOnUse(async () => (await import('./name-dialog.tsx')).NameDialog)
+const DeleteDialog = loadOnUse(async () => (await import('./delete-dialog.tsx')).DeleteDialog)
+
+/** Lists a folder. Backspace goes up, Delete deletes, F2 renames. */
+export const FolderView = ({ nav, path }: { nav: FilesNav; path: string }) => {
+  const { devboxId, refusal } = nav
   const listing = useQuery({ ...fileQueries.folder(devboxId, path), enabled: refusal === null })
   const { data } = listing
   const folder = data?.folder ?? path
   const [sort, setSort] = useState<EntrySort>({ column: 'name', descending: false })
   const [selection, setSelection] = useState(emptySelection)
-  const [asked, setAsked] = useState<FolderChange>()
-  const [wanted, setWanted] = useState<string>()
+  const [change, setChange] = useState<FolderChange>()
+  const [focusNext, setFocusNext] = useState<string>()
   const [element, setElement] = useState<HTMLElement | null>(null)
   const downloads = useFolderDownload(devboxId, folder)
   const rows = useMemo(() => sortEntries(data?.entries ?? [], sort), [data, sort])
   const selected = rows.filter(({ name }) => selection.selected.has(name))
   const goUp =
-    folder.startsWith('/') && folder !== '/' ? () => place.go(parentOf(folder), { focused: nameIn(folder) }) : undefined
+    folder.startsWith('/') && folder !== '/'
+      ? () => nav.go(parentPath(folder), { focused: baseName(folder) })
+      : undefined
 
   useFolderKeys((key, name) => {
     const entry = rows.find((each) => each.name === name)
-    const chosen = selected.length > 0 ? selected : entry ? [entry] : []
+    const targets = selected.length > 0 ? selected : entry ? [entry] : []
     if (key === 'Backspace') goUp?.()
     else if (data === undefined || refusal !== null) return false
-    else if (key === 'Delete' && chosen.length > 0) setAsked({ what: 'delete', entries: chosen })
-    else if (key === 'F2' && entry) setAsked({ what: 'rename', entry })
+    else if (key === 'Delete' && targets.length > 0) setChange({ action: 'delete', entries: targets })
+    else if (key === 'F2' && entry) setChange({ action: 'rename', entry })
     else return false
     return true
   })
-  useFolderFocus(element, place, data !== undefined)
-  useFocusAfter(element, asked === undefined ? wanted : undefined, setWanted)
+  useFolderFocus(element, nav, data !== undefined)
+  const clearFocusNext = useCallback(() => setFocusNext(undefined), [])
+  useFocusAfter(element, change === undefined ? focusNext : undefined, clearFocusNext)
 
-  const refusals = refusalsOf({ refusal, isRead: data !== undefined, folder, saving: downloads.saving })
-  const readAgain = () => void listing.refetch()
+  const refusals = refusalsOf({ refusal, isLoaded: data !== undefined, folder, downloading: downloads.downloading })
+  const reload = () => void listing.refetch()
+  const dialog = { devboxId, folder, onClose: () => setChange(undefined) }
   return (
     <section ref={setElement} aria-label="Files" className="relative min-h-72 space-y-2">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
-        <PathBar place={place} folder={folder} />
+        <PathBar nav={nav} folder={folder} />
         <FolderTools
           selected={selected}
           downloads={downloads}
           refusals={refusals}
-          isReading={listing.isFetching}
-          onRead={readAgain}
-          onAsk={setAsked}
+          isLoading={listing.isFetching}
+          onReload={reload}
+          onChange={setChange}
         />
       </div>
-      <FolderNotes listing={listing} shown={rows.length} selected={selected.length} saving={downloads.saving} />
+      <FolderStatus
+        listing={listing}
+        shown={rows.length}
+        selected={selected.length}
+        downloading={downloads.downloading}
+      />
       {rows.length === 0 ? (
         <NoEntries listing={listing} refusal={refusal} goUp={goUp} />
       ) : (
         <FolderTable
-          place={place}
+          nav={nav}
           folder={folder}
           rows={rows}
           sort={sort}
@@ -89,32 +101,33 @@ export const FolderView = ({ place, path }: { place: FilesPlace; path: string })
                 isSelected ? { selected: new Set(rows.map(({ name }) => name)), anchor: null } : emptySelection,
               ),
           }}
-          off={refusals.change}
-          offSaving={refusals.download}
+          changeRefusal={refusals.change}
+          downloadRefusal={refusals.download}
           onDownload={(entry) => downloads.download([entry])}
-          onRename={(entry) => setAsked({ what: 'rename', entry })}
-          onDelete={(entry) => setAsked({ what: 'delete', entries: [entry] })}
+          onRename={(entry) => setChange({ action: 'rename', entry })}
+          onDelete={(entry) => setChange({ action: 'delete', entries: [entry] })}
         />
       )}
       {element && refusals.upload === null && (
         <FileDropZone
           element={element}
-          folderNow={() => nameWords(folder)}
-          onFiles={(files) => setAsked({ what: 'upload', files })}
+          folderNow={() => displayName(folder)}
+          onFiles={(files) => setChange({ action: 'upload', files })}
         />
       )}
-      {asked && (
-        <FolderDialog
-          asked={asked}
-          devboxId={devboxId}
-          folder={folder}
-          onUploaded={readAgain}
-          onNamed={setWanted}
-          onDeleted={(entries) => {
+      {change?.action === 'upload' && (
+        <UploadDialog {...dialog} files={change.files} hint="Defaults to the current folder" onSent={reload} />
+      )}
+      {change?.action === 'create' && <NameDialog {...dialog} onNamed={setFocusNext} />}
+      {change?.action === 'rename' && <NameDialog {...dialog} name={change.entry.name} onNamed={setFocusNext} />}
+      {change?.action === 'delete' && (
+        <DeleteDialog
+          {...dialog}
+          entries={change.entries}
+          onDeleted={() => {
             setSelection(emptySelection)
-            setWanted(neighbourOf(entries, rows))
+            setFocusNext(neighborOf(change.entries, rows))
           }}
-          onClose={() => setAsked(undefined)}
         />
       )}
     </section>
@@ -123,32 +136,31 @@ export const FolderView = ({ place, path }: { place: FilesPlace; path: string })
 
 interface FolderState {
   refusal: string | null
-  isRead: boolean
+  isLoaded: boolean
   folder: string
-  saving: string | undefined
+  downloading: string | undefined
 }
 
-const refusalsOf = ({ refusal, isRead, folder, saving }: FolderState): FolderRefusals => {
-  const change = refusal ?? (isRead ? null : 'the folder has not been read')
+const refusalsOf = ({ refusal, isLoaded, folder, downloading }: FolderState): FolderRefusals => {
+  const change = refusal ?? (isLoaded ? null : "the folder hasn't loaded")
   return {
-    read: refusal,
+    reload: refusal,
     change,
-    upload: change ?? (isUtf8(folder) ? null : 'the name of the folder is not UTF-8: rename it first'),
-    download: change ?? (saving === undefined ? null : 'something is being downloaded already'),
+    upload: change ?? (isUtf8(folder) ? null : "the folder name isn't UTF-8; rename it first"),
+    download: change ?? (downloading === undefined ? null : 'a download is in progress'),
   }
 }
 
 type Listing = UseQueryResult<FolderListing>
 
-interface FolderNotesProps {
+interface FolderStatusProps {
   listing: Listing
   shown: number
   selected: number
-  saving: string | undefined
+  downloading: string | undefined
 }
 
-/** How much of the folder is shown and selected, how old that is, and what is missing. */
-const FolderNotes = ({ listing: { data, error, dataUpdatedAt }, shown, selected, saving }: FolderNotesProps) =>
+const FolderStatus = ({ listing: { data, error, dataUpdatedAt }, shown, selected, downloading }: FolderStatusProps) =>
   data && (
     <>
       <p role="status" className="tabular flex flex-wrap gap-x-3 text-sm text-muted">
@@ -156,21 +168,21 @@ const FolderNotes = ({ listing: { data, error, dataUpdatedAt }, shown, selected,
           {formatCount(shown)} of {formatCount(data.total)} shown
           {selected > 0 && `, ${formatCount(selected)} selected`}
         </span>
-        <RelativeTime prefix="read" ms={dataUpdatedAt} />
-        {saving !== undefined && (
+        <RelativeTime prefix="loaded" ms={dataUpdatedAt} />
+        {downloading !== undefined && (
           <span>
-            Downloading <VisibleText max={60}>{saving}</VisibleText>
+            Downloading <VisibleText max={60}>{downloading}</VisibleText>
           </span>
         )}
       </p>
       {shown < data.total && (
-        <Banner tone="attention" title={`${formatCount(data.total - shown)} more are not listed`}>
-          At most {formatCount(maxListed)} entries are, folders first and in the order of their names; the columns sort
-          these. Use the terminal for the others.
+        <Banner tone="attention" title={`${formatCount(data.total - shown)} more not listed`}>
+          Only the first {formatCount(maxEntries)} entries are listed and sorted, folders first. Use the terminal for
+          the rest.
         </Banner>
       )}
       {error && (
-        <Banner tone="danger" role="alert" title="The folder could not be read again">
+        <Banner tone="danger" role="alert" title="Couldn't reload the folder">
           <VisibleText max={300}>{problemOf(error).message}</VisibleText>
         </Banner>
       )}
@@ -183,7 +195,6 @@ interface NoEntriesProps {
   goUp: (() => void) | undefined
 }
 
-/** What stands in place of the table while there is nothing to list. */
 const NoEntries = ({ listing, refusal, goUp }: NoEntriesProps) => {
   if (listing.data)
     return (
@@ -193,25 +204,25 @@ const NoEntries = ({ listing, refusal, goUp }: NoEntriesProps) => {
     )
   if (refusal !== null)
     return (
-      <EmptyState icon={FolderClosed} title="This folder was not read before">
+      <EmptyState icon={FolderClosed} title="This folder hasn't been loaded">
         {refusal}.
       </EmptyState>
     )
-  if (!listing.error) return <SkeletonRows columns={4} label="Reading the folder" />
+  if (!listing.error) return <SkeletonRows columns={4} label="Loading folder" />
   return (
     <ErrorState
-      title="The folder could not be read"
+      title="Couldn't load the folder"
       error={listing.error}
       query={listing}
-      action={goUp && <Button onClick={goUp}>Open the folder above</Button>}
+      action={goUp && <Button onClick={goUp}>Open parent folder</Button>}
     />
   )
 }
 
-/** The entry that comes after these, or before them when they are the last. */
-const neighbourOf = (entries: readonly FolderEntry[], rows: readonly FolderEntry[]): string => {
-  const gone = new Set(entries.map(({ name }) => name))
-  const last = rows.findLastIndex(({ name }) => gone.has(name))
-  const stays = ({ name }: FolderEntry) => !gone.has(name)
-  return (rows.slice(last + 1).find(stays) ?? rows.findLast(stays))?.name ?? ''
+/** The entry after the deleted ones, or the one before if they were the last. */
+const neighborOf = (deleted: readonly FolderEntry[], rows: readonly FolderEntry[]): string => {
+  const names = new Set(deleted.map(({ name }) => name))
+  const last = rows.findLastIndex(({ name }) => names.has(name))
+  const remains = ({ name }: FolderEntry) => !names.has(name)
+  return (rows.slice(last + 1).find(remains) ?? rows.findLast(remains))?.name ?? ''
 }

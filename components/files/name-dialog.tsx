@@ -2,33 +2,32 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { TextField } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
-import { nameRefusal, nameWords, within } from './file-path.ts'
+import { displayName, joinPath, nameProblem } from './file-path.ts'
 import { fileMutations } from './queries.ts'
 
 interface NameDialogProps {
   devboxId: string
   folder: string
-  /** What is renamed; without it a folder is made. */
+  /** The entry to rename; without it, a folder is created. */
   name?: string
-  /** It is named so now. */
   onNamed: (name: string) => void
   onClose: () => void
 }
 
-/** Names a new folder, or something that is there anew. */
+/** Creates a folder or renames an entry. */
 export const NameDialog = ({ devboxId, folder, name, onNamed, onClose }: NameDialogProps) => {
-  const [text, setText] = useState(name === undefined ? '' : nameWords(name))
+  const [text, setText] = useState(name === undefined ? '' : displayName(name))
   const make = useMutation(fileMutations.makeFolder(devboxId))
   const rename = useMutation(fileMutations.rename(devboxId))
   const { isPending, error } = name === undefined ? make : rename
   const submit = () => {
-    if (nameRefusal(text) !== null) return
+    if (nameProblem(text) !== null) return
     const onSuccess = () => {
       onNamed(text)
       onClose()
     }
-    if (name === undefined) make.mutate(within(folder, text), { onSuccess })
-    else rename.mutate({ path: within(folder, name), name: text }, { onSuccess })
+    if (name === undefined) make.mutate(joinPath(folder, text), { onSuccess })
+    else rename.mutate({ path: joinPath(folder, name), name: text }, { onSuccess })
   }
   return (
     <FormDialog
@@ -39,7 +38,7 @@ export const NameDialog = ({ devboxId, folder, name, onNamed, onClose }: NameDia
       busy={isPending}
       onSubmit={submit}
       submitLabel={name === undefined ? 'Create folder' : 'Rename'}
-      refusal={text === name ? 'it has this name already' : nameRefusal(text)}
+      refusal={text === name ? 'the name is unchanged' : nameProblem(text)}
       error={error}
     >
       <TextField
@@ -47,15 +46,15 @@ export const NameDialog = ({ devboxId, folder, name, onNamed, onClose }: NameDia
         mono
         value={text}
         onText={setText}
-        hint={`In ${nameWords(folder)}`}
-        onFocus={({ currentTarget }) => currentTarget.setSelectionRange(0, stemOf(currentTarget.value))}
+        hint={`In ${displayName(folder)}`}
+        onFocus={({ currentTarget }) => currentTarget.setSelectionRange(0, stemLength(currentTarget.value))}
       />
     </FormDialog>
   )
 }
 
-/** What is likely to be typed anew: the name without its ending. */
-const stemOf = (name: string): number => {
+/** The length of the name without its extension, which is selected. */
+const stemLength = (name: string): number => {
   const dot = name.lastIndexOf('.')
   return dot > 0 ? dot : name.length
 }

@@ -1,23 +1,21 @@
 import { House } from 'lucide-react'
 import Link from 'next/link'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { crumbsOf, nameWords, within } from './file-path.ts'
-import type { FilesPlace } from './files-place.ts'
+import { breadcrumbs, displayName, joinPath } from './file-path.ts'
+import type { FilesNav } from './files-nav.ts'
 
 interface PathBarProps {
-  place: FilesPlace
+  nav: FilesNav
   folder: string
-  /** A file of the folder, when that is what is shown. */
   file?: string
 }
 
-/** The folders that lead to what is shown, each a link. */
-export const PathBar = ({ place, folder, file }: PathBarProps) => {
-  const crumbs = crumbsOf(file === undefined ? folder : within(folder, file))
+export const PathBar = ({ nav, folder, file }: PathBarProps) => {
+  const crumbs = breadcrumbs(file === undefined ? folder : joinPath(folder, file))
   return (
     <nav aria-label="Path" className="flex min-w-0 flex-wrap items-center gap-x-0.5 font-mono text-sm">
       <Link
-        href={place.hrefOf('~')}
+        href={nav.hrefOf('~')}
         prefetch={false}
         aria-label="Home folder"
         title="Home folder"
@@ -26,7 +24,7 @@ export const PathBar = ({ place, folder, file }: PathBarProps) => {
         <House aria-hidden className="size-3.5" />
       </Link>
       {crumbs.map(({ name, path }, index) => {
-        const text = <VisibleText max={80}>{nameWords(name)}</VisibleText>
+        const text = <VisibleText max={80}>{displayName(name)}</VisibleText>
         return (
           <span key={path} className="inline-flex min-w-0 items-center gap-0.5">
             {index > 0 && crumbs[index - 1]?.name !== '/' && (
@@ -40,7 +38,7 @@ export const PathBar = ({ place, folder, file }: PathBarProps) => {
               </span>
             ) : (
               <Link
-                href={place.hrefOf(path)}
+                href={nav.hrefOf(path)}
                 prefetch={false}
                 className="inline-flex min-h-6 min-w-6 items-center justify-center rounded-sm px-1 break-all text-muted hover:bg-surface-2 hover:text-text"
               >

@@ -6,23 +6,22 @@ import { Button } from '#components/ui/button.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { Textarea } from '#components/ui/input.tsx'
 import { toast } from '#components/ui/toast.tsx'
-import { lineEndsOf, saveText } from './file-content.ts'
-import { draftOf, type FileDraft, keepDraft } from './file-drafts.ts'
-import { nameIn, nameWords } from './file-path.ts'
-import type { FilesPlace } from './files-place.ts'
+import { lineEnding, saveText } from './file-content.ts'
+import { baseName, displayName } from './file-path.ts'
+import type { FilesNav } from './files-nav.ts'
 import { fileQueries } from './queries.ts'
 
 interface TextEditorProps {
-  place: FilesPlace
+  nav: FilesNav
   path: string
-  /** What was read of the file; what is being edited already goes before it. */
-  read: string | null
+  /** The text of the file; an existing draft takes precedence. */
+  savedText: string | null
   onClose: () => void
 }
 
-/** A text to be edited. What is typed stays whatever comes of saving it, and until it is saved or discarded. */
-export const TextEditor = ({ place: { devboxId, refusal }, path, read, onClose }: TextEditorProps) => {
-  const [draft, setDraft] = useState(() => draftOf(devboxId, path) ?? { base: read, text: read ?? '' })
+/** Keeps the draft until it is saved or discarded. */
+export const TextEditor = ({ nav: { devboxId, refusal }, path, savedText, onClose }: TextEditorProps) => {
+  const [draft, setDraft] = useState(() => draftOf(devboxId, path) ?? { base: savedText, text: savedText ?? '' })
   const [conflict, setConflict] = useState<{ theirs: string | null }>()
   const queryClient = useQueryClient()
   const isChanged = draft.text !== draft.base
@@ -30,17 +29,17 @@ export const TextEditor = ({ place: { devboxId, refusal }, path, read, onClose }
   const change = (next: FileDraft) => {
     latest.current = next.text
     setDraft(next)
-    keepDraft(devboxId, path, next)
+    saveDraft(devboxId, path, next)
   }
   const save = useMutation({
     mutationFn: ({ base, text }: FileDraft) => saveText(devboxId, path, { base, text }),
     onSuccess: (result, { text }) => {
       if (!result.isSaved) return setConflict({ theirs: result.theirs })
-      toast.ok('The file was saved')
+      toast.ok('File saved')
       void queryClient.invalidateQueries({ queryKey: fileQueries.all(devboxId) })
-      // What was typed meanwhile is not in the file yet.
+      // Keeps what was typed while saving.
       if (latest.current !== text) return change({ base: text, text: latest.current })
-      keepDraft(devboxId, path, undefined)
+      saveDraft(devboxId, path, undefined)
       onClose()
     },
   })
@@ -49,18 +48,18 @@ export const TextEditor = ({ place: { devboxId, refusal }, path, read, onClose }
     if (!save.isPending) save.mutate({ base, text: draft.text })
   }
   const discard = () => {
-    keepDraft(devboxId, path, undefined)
+    saveDraft(devboxId, path, undefined)
     onClose()
   }
-  const offSave = refusal ?? (isChanged ? null : 'nothing was changed')
-  // A field for text knows one end of a line; the file keeps the one it has.
-  const end = lineEndsOf(draft.base ?? '') === '\r\n' ? '\r\n' : '\n'
+  const saveRefusal = refusal ?? (isChanged ? null : 'no changes')
+  // A textarea normalizes line endings; the file keeps its own.
+  const eol = lineEnding(draft.base ?? '') === '\r\n' ? '\r\n' : '\n'
   return (
     <form
       className="space-y-2"
       onSubmit={(event) => {
         event.preventDefault()
-        if (offSave === null) submit(draft.base)
+        if (saveRefusal === null) submit(draft.base)
       }}
       onKeyDown={(event) => {
         if (event.key !== 's' || !(event.ctrlKey || event.metaKey)) return
@@ -74,8 +73,8 @@ export const TextEditor = ({ place: { devboxId, refusal }, path, read, onClose }
           role="alert"
           title={
             conflict.theirs === null
-              ? 'The file was deleted meanwhile, or is no text any more'
-              : 'The file was changed meanwhile'
+              ? 'The file was deleted or is no longer a text file'
+              : 'The file changed since you opened it'
           }
           actions={
             <>
@@ -86,37 +85,59 @@ export const TextEditor = ({ place: { devboxId, refusal }, path, read, onClose }
                     change({ base: conflict.theirs, text: conflict.theirs ?? '' })
                   }}
                 >
-                  Take what is in the file
+                  Load the file's text
                 </Button>
               )}
               <Button variant="danger" onClick={() => submit(conflict.theirs)}>
-                Save mine over it
+                Overwrite
               </Button>
             </>
           }
         >
-          Nothing was written. What you typed is still here.
+          Nothing was saved. Your edits are still here.
         </Banner>
       )}
       {save.error && <InlineError error={save.error} />}
       <Textarea
         mono
         autoFocus
-        aria-label={`Text of ${nameWords(nameIn(path))}`}
+        aria-label={`Text of ${displayName(baseName(path))}`}
         className="h-[min(60dvh,40rem)] resize-y text-sm whitespace-pre"
         value={draft.text.replaceAll('\r\n', '\n')}
-        onChange={({ target }) => change({ ...draft, text: target.value.replaceAll('\n', end) })}
+        onChange={({ target }) => change({ ...draft, text: target.value.replaceAll('\n', eol) })}
       />
       <div className="flex flex-wrap items-center gap-2">
-        <Button type="submit" variant="primary" icon={Save} busy={save.isPending} disabledReason={offSave}>
+        <Button type="submit" variant="primary" icon={Save} busy={save.isPending} disabledReason={saveRefusal}>
           Save file
         </Button>
         <Button onClick={discard}>{isChanged ? 'Discard changes' : 'Close editor'}</Button>
         <p role="status" className="text-sm text-muted">
-          {isChanged ? 'Not saved' : 'Nothing was changed'}
-          {end === '\r\n' && '; its lines end as on Windows, and will'}
+          {isChanged ? 'Unsaved changes' : 'No changes'}
+          {eol === '\r\n' && ' · Windows line endings (CRLF)'}
         </p>
       </div>
     </form>
   )
 }
+
+export interface FileDraft {
+  /** The text of the file when editing started; null if it doesn't exist. */
+  base: string | null
+  text: string
+}
+
+/** Drafts survive switching tabs and folders, until the page is left. */
+const drafts = new Map<string, FileDraft>()
+
+const draftKey = (devboxId: string, path: string) => `${devboxId}\0${path}`
+
+export const draftOf = (devboxId: string, path: string): FileDraft | undefined => drafts.get(draftKey(devboxId, path))
+
+const saveDraft = (devboxId: string, path: string, draft: FileDraft | undefined): void => {
+  if (draft && draft.text !== draft.base) drafts.set(draftKey(devboxId, path), draft)
+  else drafts.delete(draftKey(devboxId, path))
+  if (drafts.size > 0) addEventListener('beforeunload', confirmLeaving)
+  else removeEventListener('beforeunload', confirmLeaving)
+}
+
+const confirmLeaving = (event: BeforeUnloadEvent) => event.preventDefault()

@@ -1,12 +1,12 @@
 import { useEffect, useRef } from 'react'
 import { isTyping } from '#components/ui/is-typing.ts'
-import type { FilesPlace } from './files-place.ts'
+import type { FilesNav } from './files-nav.ts'
 
-/** Keys of the page, outside of fields, dialogs and menus; `name` is the row that has the focus. */
-export const useFolderKeys = (take: (key: string, name: string | undefined) => boolean) => {
-  const latest = useRef(take)
+/** Handles keys outside of fields, dialogs and menus. `name` is the focused row. */
+export const useFolderKeys = (onKey: (key: string, name: string | undefined) => boolean) => {
+  const latest = useRef(onKey)
   useEffect(() => {
-    latest.current = take
+    latest.current = onKey
   })
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
@@ -21,34 +21,30 @@ export const useFolderKeys = (take: (key: string, name: string | undefined) => b
   }, [])
 }
 
-/** Once the folder is read, the focus goes to the entry the person came from, or to the first. */
-export const useFolderFocus = (element: HTMLElement | null, place: FilesPlace, isRead: boolean) => {
-  const latest = useRef(place)
+/** After loading, focuses the entry the user came from, or the first. */
+export const useFolderFocus = (element: HTMLElement | null, nav: FilesNav, isLoaded: boolean) => {
+  const latest = useRef(nav)
   useEffect(() => {
-    latest.current = place
+    latest.current = nav
   })
   useEffect(() => {
-    if (!element || !isRead) return
+    if (!element || !isLoaded) return
     const name = latest.current.takeFocused()
     if (name !== undefined) focusRow(element, name)
-  }, [element, isRead])
+  }, [element, isLoaded])
 }
 
-/** What was renamed, or stands where something was deleted, gets the focus once the dialog has gone. */
-export const useFocusAfter = (
-  element: HTMLElement | null,
-  wanted: string | undefined,
-  setWanted: (name: undefined) => void,
-) => {
+/** Focuses an entry once the dialog has closed. */
+export const useFocusAfter = (element: HTMLElement | null, name: string | undefined, onFocused: () => void) => {
   useEffect(() => {
-    if (!element || wanted === undefined) return
-    // A dialog gives the focus back in a turn of its own.
+    if (!element || name === undefined) return
+    // The dialog restores the focus first.
     const timer = setTimeout(() => {
-      focusRow(element, wanted)
-      setWanted(undefined)
+      focusRow(element, name)
+      onFocused()
     })
     return () => clearTimeout(timer)
-  }, [element, wanted, setWanted])
+  }, [element, name, onFocused])
 }
 
 const focusRow = (element: HTMLElement, name: string) => {

@@ -1,64 +1,57 @@
 import { expect, it } from 'vitest'
 import type { FollowOptions } from '#lib/browser/live/follow.ts'
 import type { LogRecord } from '#lib/contract/logs.ts'
-import { LogFeed, logLine, maxKept } from './log-feed.ts'
+import { LogFeed, logLine, maxRecords } from './log-feed.ts'
 
 const record = (message: string): LogRecord => ({ timestamp_ms: 0, level: 'info', source: 'exec', message })
 const messagesOf = (feed: LogFeed) => feed.getSnapshot().records.map(({ message }) => message)
-const followed = async (tell: (options: FollowOptions<'logs.tail'>) => void, feed?: LogFeed) => {
-  const made = feed ?? new LogFeed(async (options) => tell(options))
-  await made.follow(new AbortController().signal)
-  return made
+const follow = async (feed: LogFeed) => {
+  await feed.follow(new AbortController().signal)
+  return feed
 }
+const followed = (send: (options: FollowOptions<'logs.tail'>) => void) =>
+  follow(new LogFeed(async (options) => send(options)))
 
-it('holds what was told and that it has ended', async () => {
-  const feed = await followed(({ onItems }) => {
-    onItems([record('one')], '1')
-    onItems([record('two')], '2')
-  })
-  expect(messagesOf(feed)).toEqual(['one', 'two'])
-  expect(feed.getSnapshot()).toMatchObject({ hasEnded: true, lost: null, dropped: 0 })
-})
-
-it('goes on where it was when it is looked at again, and begins anew when told to', async () => {
+it('resumes at its position and starts over after a resync', async () => {
   const positions: unknown[] = []
   const feed = await followed(({ position, onItems, onResync }) => {
     positions.push(position)
     if (positions.length === 3) onResync?.('')
     onItems([record(`${positions.length}`)], `after ${positions.length}`)
   })
-  await followed(() => undefined, feed)
+  await follow(feed)
   expect(messagesOf(feed)).toEqual(['1', '2'])
-  await followed(() => undefined, feed)
+  expect(feed.getSnapshot()).toMatchObject({ hasEnded: true, error: null, dropped: 0 })
+  await follow(feed)
   expect(messagesOf(feed)).toEqual(['3'])
   expect(positions).toEqual([undefined, 'after 1', 'after 2'])
 })
 
-it('says why it can no longer be followed, and keeps what it has', async () => {
+it('keeps its records when the log fails', async () => {
   const feed = await followed(({ onItems }) => {
     onItems([record('one')], '1')
-    throw new Error('gone')
+    throw new Error('not found')
   })
   expect(messagesOf(feed)).toEqual(['one'])
-  expect(feed.getSnapshot()).toMatchObject({ hasEnded: false, lost: new Error('gone') })
+  expect(feed.getSnapshot()).toMatchObject({ hasEnded: false, error: new Error('not found') })
 })
 
-it('keeps the latest records and counts the others', async () => {
+it('keeps the latest records and counts the dropped ones', async () => {
   const feed = await followed(({ onItems }) =>
     onItems(
-      Array.from({ length: maxKept * 2 }, (_, i) => record(String(i))),
+      Array.from({ length: maxRecords * 2 }, (_, i) => record(String(i))),
       '',
     ),
   )
-  expect(feed.getSnapshot().records).toHaveLength(maxKept)
-  expect(feed.getSnapshot().dropped).toBe(maxKept)
+  expect(feed.getSnapshot().records).toHaveLength(maxRecords)
+  expect(feed.getSnapshot().dropped).toBe(maxRecords)
   expect(feed.getSnapshot().records.at(-1)).toMatchObject({
-    message: String(maxKept * 2 - 1),
-    number: maxKept * 2 - 1,
+    message: String(maxRecords * 2 - 1),
+    number: maxRecords * 2 - 1,
   })
 })
 
-it('writes a record as one line', async () => {
+it('formats a record as one line', async () => {
   const at = Date.UTC(2026, 0, 2, 3, 4, 5, 6)
   const feed = await followed(({ onItems }) =>
     onItems(
@@ -75,7 +68,7 @@ it('writes a record as one line', async () => {
   ])
 })
 
-it('has records as a terminal shows them, to be found and copied as plain text (case 01)', async () => {
+it('renders records as a terminal does', async () => {
   const feed = await followed(({ onItems }) =>
     onItems(
       [
@@ -97,7 +90,7 @@ it('has records as a terminal shows them, to be found and copied as plain text (
   expect(records[0]?.spans[0]).toEqual({ text: 'built', style: { color: 2 } })
 })
 
-it('carries a style on to the next record of the same stream, until the command ends', async () => {
+it('carries a style over to the next record of the same stream until the command ends', async () => {
   const of = (message: string, change: Partial<LogRecord> = {}) => ({ ...record(message), cmd_id: 'a', ...change })
   const feed = await followed(({ onItems }) =>
     onItems(

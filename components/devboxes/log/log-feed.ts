@@ -1,54 +1,51 @@
-import { isReadByFiles } from '#components/files/read-mark.ts'
 import { isoTime } from '#lib/browser/format.ts'
+import { follow } from '#lib/browser/live/follow.ts'
 import { joinLines, readLines, type Span } from '#lib/browser/text/console-text.ts'
 import { noStyle, type TextStyle } from '#lib/browser/text/text-style.ts'
 import type { LogRecord } from '#lib/contract/logs.ts'
-import { FollowedRecords, notFollowed, type RecordSource, type RecordsState } from './followed-records.ts'
+import { isFilesTabCommand } from '../../files/read-mark.ts'
+import { initialLogState, LogReader, type LogSource, type LogState } from './log-reader.ts'
 
-export interface LogSnapshot extends RecordsState {
-  /** The latest, oldest first. */
+export interface LogSnapshot extends LogState {
+  /** The latest records, oldest first. */
   records: readonly NumberedRecord[]
-  /** How many came before those and are not kept. */
   dropped: number
 }
 
-/** `number` counts from the devbox's first record and names it for as long as the log is followed. */
 export interface NumberedRecord extends LogRecord {
+  /** Counts from the first record of the devbox: a stable key. */
   number: number
-  /** Of a command by which the Files tab reads. */
-  isReadByFiles: boolean
-  /** The command, message and exit status, as a terminal shows them. */
+  isFromFilesTab: boolean
+  /** Command, message and exit status as a terminal shows them. */
   spans: readonly Span[]
   /** The same without styles. */
   text: string
 }
 
-/** As many as anyone scrolls through, and as few as a page carries without effort. */
-export const maxKept = 5_000
+export const maxRecords = 5_000
 
-/** The log of one devbox for as long as someone looks at it. */
-export class LogFeed extends FollowedRecords<LogSnapshot> {
+export class LogFeed extends LogReader<LogSnapshot> {
   #records: NumberedRecord[] = []
   #total = 0
-  readonly #readByFiles = new Set<string>()
-  /** The style in which the next line of a command begins, by command and level: each stream has a level of its own. */
+  readonly #filesTabCommands = new Set<string>()
+  /** The style each command's next line starts in. Keyed by level too: stdout and stderr have different levels. */
   readonly #styles = new Map<string, TextStyle>()
 
-  constructor(source: RecordSource) {
-    super(source, { records: [], dropped: 0, ...notFollowed })
+  constructor(source: LogSource) {
+    super(source, { records: [], dropped: 0, ...initialLogState })
   }
 
-  protected override take(records: readonly LogRecord[]) {
+  protected override add(records: readonly LogRecord[]) {
     for (const record of records) {
       const { cmd, cmd_id } = record
-      if (cmd_id && isReadByFiles(cmd)) this.#readByFiles.add(cmd_id)
-      const isOfFiles = cmd_id ? this.#readByFiles.has(cmd_id) : isReadByFiles(cmd)
+      if (cmd_id && isFilesTabCommand(cmd)) this.#filesTabCommands.add(cmd_id)
+      const isFromFilesTab = cmd_id ? this.#filesTabCommands.has(cmd_id) : isFilesTabCommand(cmd)
       const spans = this.#spansOf(record)
       const text = spans.map((span) => span.text).join('')
-      this.#records.push({ ...record, number: this.#total++, isReadByFiles: isOfFiles, spans, text })
+      this.#records.push({ ...record, number: this.#total++, isFromFilesTab, spans, text })
     }
-    // Cut in steps: dropping one for each that comes would copy the rest every time.
-    if (this.#records.length > maxKept * 1.1) this.#records = this.#records.slice(-maxKept)
+    // Trimmed in steps, so that most records cost no copy of the array.
+    if (this.#records.length > maxRecords * 1.1) this.#records = this.#records.slice(-maxRecords)
   }
 
   #spansOf({ cmd, cmd_id, level, message, exit_code }: LogRecord): Span[] {
@@ -72,19 +69,22 @@ export class LogFeed extends FollowedRecords<LogSnapshot> {
     return spans
   }
 
-  protected override forget() {
+  protected override reset() {
     this.#records = []
     this.#total = 0
-    this.#readByFiles.clear()
+    this.#filesTabCommands.clear()
     this.#styles.clear()
   }
 
-  protected override gathered() {
-    const records = this.#records.slice(-maxKept)
+  protected override collect() {
+    const records = this.#records.slice(-maxRecords)
     return { records, dropped: this.#total - records.length }
   }
 }
 
-/** A record as one line of text, for the clipboard and for a file. */
+export const devboxLog = (id: string): LogFeed =>
+  new LogFeed((options) => follow({ endpoint: 'logs.tail', params: { id } }, options))
+
+/** A record as one line of text, for the clipboard and for download. */
 export const logLine = ({ timestamp_ms, level, source, shell_name, text }: LogRecord & { text: string }): string =>
   [isoTime(timestamp_ms), level, source, shell_name && `[${shell_name}]`, text].filter(Boolean).join(' ')

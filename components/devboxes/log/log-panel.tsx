@@ -20,66 +20,64 @@ import { formatCount, isoTime } from '#lib/browser/format.ts'
 import { saveText } from '#lib/browser/lists/export.ts'
 import { resourcesOf } from '#lib/contract/launch-parameters.ts'
 import { logLevels, logSources } from '#lib/contract/logs.ts'
-import { logLine, type NumberedRecord } from './log-feed.ts'
-import { LogState } from './log-state.tsx'
-import { devboxLog } from './queries.ts'
+import { devboxLog, logLine, type NumberedRecord } from './log-feed.ts'
+import { LogStatus } from './log-status.tsx'
 import { samplesOf } from './resource-usage.ts'
-import { expressionOf, LogView, logViewPath, recordsOf } from './search-params.ts'
+import { filterRecords, LogSearchParams, logPath, searchPattern } from './search-params.ts'
 import { StyledText } from './styled-text.tsx'
-import { UseCharts } from './usage-charts.tsx'
-import { useFollowed } from './use-followed.ts'
-import { useMatching } from './use-matching.ts'
+import { UsageCharts } from './usage-charts.tsx'
+import { useDevboxLog } from './use-devbox-log.ts'
+import { useMatches } from './use-matches.ts'
 
-/** What happened in a devbox and what happens now; follows its end unless the reader has scrolled away from it. */
 export const LogPanel = ({ devboxId }: { devboxId: string }) => {
-  const log = useFollowed(devboxId, devboxLog)
-  const path = useMemo(() => logViewPath(devboxId), [devboxId])
-  const { view, change, problems } = useAddress({ schema: LogView, path })
+  const log = useDevboxLog(devboxId, devboxLog)
+  const path = useMemo(() => logPath(devboxId), [devboxId])
+  const { view, change, problems } = useAddress({ schema: LogSearchParams, path })
   const [wraps, setWraps] = useState(true)
   const { regex, search } = view
-  const expression = useMemo(() => expressionOf({ regex, search }), [regex, search])
-  const matching = useMatching(log.records, expression && 'pattern' in expression ? expression.pattern : null)
-  // What is wrong with the expression; then it filters nothing.
-  const problem = expression && 'problem' in expression ? expression.problem : matching.problem
-  const found = problem === null ? matching.found : null
-  const { shown, stats, ofFiles } = useMemo(
-    () => recordsOf(log.records, view, found ? ({ number }) => found.has(number) : undefined),
-    [log.records, view, found],
+  const pattern = useMemo(() => searchPattern({ regex, search }), [regex, search])
+  const matches = useMatches(log.records, pattern && 'pattern' in pattern ? pattern.pattern : null)
+  // A pattern with a problem filters nothing.
+  const problem = pattern && 'problem' in pattern ? pattern.problem : matches.problem
+  const matching = problem === null ? matches.numbers : null
+  const { shown, hiddenStats, hiddenFilesTab } = useMemo(
+    () => filterRecords(log.records, view, matching ? ({ number }) => matching.has(number) : undefined),
+    [log.records, view, matching],
   )
   const ask = useAskTerminals(devboxId)
-  const send = useCallback((text: string) => ask('prompt', text), [ask])
+  const insertAtPrompt = useCallback((text: string) => ask('prompt', text), [ask])
   const text = () => shown.map(logLine).join('\n')
-  const nothing = shown.length === 0 ? 'no record is shown' : null
+  const emptyReason = shown.length === 0 ? 'no records shown' : null
   return (
     <section aria-label="Log" className="space-y-2">
       <LogFilters records={log.records} view={view} change={change} problem={problem} />
       {problems.length > 0 && (
         <p role="alert" className="text-sm text-danger">
-          The address has filters that cannot be read, so none is in force:{' '}
+          The address has invalid filters, so none are applied:{' '}
           {problems.map(({ field, message }) => `${field} ${message}`).join('; ')}
         </p>
       )}
       <div className="flex min-h-8 flex-wrap items-center gap-x-3 gap-y-2 text-sm text-muted">
         <p role="status">
-          <LogState log={log} />
+          <LogStatus log={log} />
         </p>
         <p className="tabular">
           {formatCount(shown.length)} of {formatCount(log.records.length + log.dropped)} records
-          {stats > 0 && `; ${formatCount(stats)} of statistics are left out`}
-          {ofFiles > 0 && `; ${formatCount(ofFiles)} of folders read by the Files tab are left out`}
-          {log.dropped > 0 && `; the first ${formatCount(log.dropped)} are not kept here`}
+          {hiddenStats > 0 && ` · ${formatCount(hiddenStats)} statistics hidden`}
+          {hiddenFilesTab > 0 && ` · ${formatCount(hiddenFilesTab)} from the Files tab hidden`}
+          {log.dropped > 0 && ` · oldest ${formatCount(log.dropped)} not kept`}
         </p>
         <span className="ml-auto inline-flex flex-wrap items-center gap-1">
           <Check label="Wrap lines" checked={wraps} onCheck={setWraps} />
-          <CopyButton what="log" text={text} disabledReason={nothing} />
+          <CopyButton what="log" text={text} disabledReason={emptyReason} />
           <Button
             size="sm"
             variant="ghost"
             icon={Download}
-            disabledReason={nothing}
+            disabledReason={emptyReason}
             onClick={() => saveText(`log-${devboxId}`, 'txt', `${text()}\n`)}
           >
-            <span className="max-sm:sr-only">Download what is shown</span>
+            <span className="max-sm:sr-only">Download shown records</span>
           </Button>
         </span>
       </div>
@@ -88,7 +86,7 @@ export const LogPanel = ({ devboxId }: { devboxId: string }) => {
         records={shown}
         isEmpty={log.records.length === 0}
         wraps={wraps}
-        onSend={send}
+        onInsert={insertAtPrompt}
         onExecution={(execution) => change({ execution }, 'push')}
       />
     </section>
@@ -101,19 +99,19 @@ const Statistics = ({ devboxId, records }: { devboxId: string; records: readonly
   if (samples.length === 0) return null
   return (
     <section aria-label="Statistics" className="rounded-md border border-line p-3">
-      <UseCharts samples={samples} limits={devbox && resourcesOf(devbox.launch_parameters)} />
+      <UsageCharts samples={samples} limits={devbox && resourcesOf(devbox.launch_parameters)} />
     </section>
   )
 }
 
-/** The log as it grows, for a place that has an address of its own and so no filters. */
+/** The log without filters, for pages other than the Log tab. */
 export const LogTail = ({ devboxId }: { devboxId: string }) => {
-  const log = useFollowed(devboxId, devboxLog)
-  const { shown } = useMemo(() => recordsOf(log.records, {}), [log.records])
+  const log = useDevboxLog(devboxId, devboxLog)
+  const { shown } = useMemo(() => filterRecords(log.records, {}), [log.records])
   return (
     <section aria-label="Log" className="space-y-2">
       <p role="status" className="text-sm text-muted">
-        <LogState log={log} />
+        <LogStatus log={log} />
       </p>
       <Records records={shown} isEmpty={log.records.length === 0} wraps />
     </section>
@@ -122,15 +120,15 @@ export const LogTail = ({ devboxId }: { devboxId: string }) => {
 
 interface LogFiltersProps {
   records: readonly NumberedRecord[]
-  view: LogView
-  change: (part: Partial<LogView>, how: HowToChange) => void
+  view: LogSearchParams
+  change: (part: Partial<LogSearchParams>, how: HowToChange) => void
   problem: string | null
 }
 
 const LogFilters = ({ records, view, change, problem }: LogFiltersProps) => {
-  const sources = useMemo(() => wordsOf(records, 'source', logSources, view.source), [records, view.source])
-  const levels = useMemo(() => wordsOf(records, 'level', logLevels, view.level), [records, view.level])
-  const inForce = [view.source, view.level, view.regex, view.stats, view.files].filter(Boolean).length
+  const sources = useMemo(() => valuesOf(records, 'source', logSources, view.source), [records, view.source])
+  const levels = useMemo(() => valuesOf(records, 'level', logLevels, view.level), [records, view.level])
+  const activeFilters = [view.source, view.level, view.regex, view.stats, view.files].filter(Boolean).length
   const controls = (
     <>
       <Select
@@ -139,7 +137,7 @@ const LogFilters = ({ records, view, change, problem }: LogFiltersProps) => {
         onChange={({ target }) => change({ source: target.value || undefined }, 'replace')}
         options={[
           { value: '', label: 'All sources' },
-          ...sources.map((value) => ({ value, label: sourceWords[value] ?? value })),
+          ...sources.map((value) => ({ value, label: sourceLabels[value] ?? value })),
         ]}
       />
       <Select
@@ -164,7 +162,7 @@ const LogFilters = ({ records, view, change, problem }: LogFiltersProps) => {
         }
       />
       <Check
-        label="Reads of the Files tab"
+        label="Files tab commands"
         checked={view.files === 'shown'}
         onCheck={(isOn) => change({ files: isOn ? 'shown' : undefined }, 'replace')}
       />
@@ -189,10 +187,11 @@ const LogFilters = ({ records, view, change, problem }: LogFiltersProps) => {
       </span>
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
         <span className="contents max-sm:hidden">{controls}</span>
-        {/* On a phone most of the height is the log's. */}
         <span className="sm:hidden">
           <Popover
-            trigger={<Button icon={SlidersHorizontal}>{inForce > 0 ? `Filters (${inForce})` : 'Filters'}</Button>}
+            trigger={
+              <Button icon={SlidersHorizontal}>{activeFilters > 0 ? `Filters (${activeFilters})` : 'Filters'}</Button>
+            }
             label="Filter the log"
             align="start"
             className="w-72"
@@ -202,7 +201,7 @@ const LogFilters = ({ records, view, change, problem }: LogFiltersProps) => {
         </span>
         {view.execution !== undefined && (
           <Button size="sm" icon={X} title={view.execution} onClick={() => change({ execution: undefined }, 'push')}>
-            Only execution <VisibleText>{shortenMiddle(view.execution, 18)}</VisibleText>
+            Execution <VisibleText>{shortenMiddle(view.execution, 18)}</VisibleText>
           </Button>
         )}
       </div>
@@ -210,15 +209,15 @@ const LogFilters = ({ records, view, change, problem }: LogFiltersProps) => {
   )
 }
 
-/** The words of the interface, and those that only this log has. */
-const wordsOf = (
+/** The values of the contract, then any others found in this log. */
+const valuesOf = (
   records: readonly NumberedRecord[],
   field: 'source' | 'level',
   known: readonly string[],
   chosen: string | undefined,
 ): string[] => [...new Set([...known, ...records.map((record) => record[field]), ...(chosen ? [chosen] : [])])]
 
-const sourceWords: Record<string, string> = {
+const sourceLabels: Record<string, string> = {
   setup_commands: 'Launch commands',
   entrypoint: 'Entrypoint',
   exec: 'Commands',
@@ -232,15 +231,14 @@ interface RecordsProps {
   isEmpty: boolean
   wraps: boolean
   onExecution?: (execution: string) => void
-  /** Puts the command of a record on the prompt of a terminal. */
-  onSend?: (command: string) => void
+  onInsert?: (command: string) => void
 }
 
-const Records = ({ records, isEmpty, wraps, onSend, onExecution }: RecordsProps) => {
+const Records = ({ records, isEmpty, wraps, onInsert, onExecution }: RecordsProps) => {
   if (records.length === 0)
     return (
       <p className="rounded-md border border-line px-3 py-6 text-center text-muted">
-        {isEmpty ? 'Nothing has been logged yet.' : 'No record matches.'}
+        {isEmpty ? 'Nothing logged yet.' : 'No matching records.'}
       </p>
     )
   return (
@@ -250,18 +248,18 @@ const Records = ({ records, isEmpty, wraps, onSend, onExecution }: RecordsProps)
       className="h-[min(70dvh,48rem)] rounded-md border border-line bg-surface-0 py-1 font-mono text-sm"
     >
       {records.map((record) => (
-        <Line key={record.number} record={record} wraps={wraps} onSend={onSend} onExecution={onExecution} />
+        <Line key={record.number} record={record} wraps={wraps} onInsert={onInsert} onExecution={onExecution} />
       ))}
     </FollowedLog>
   )
 }
 
-interface LineProps extends Pick<RecordsProps, 'wraps' | 'onSend' | 'onExecution'> {
+interface LineProps extends Pick<RecordsProps, 'wraps' | 'onInsert' | 'onExecution'> {
   record: NumberedRecord
 }
 
-// content-visibility: the browser lays out only what is near the view, however long the log.
-const Line = memo(({ record, wraps, onSend, onExecution }: LineProps) => {
+// content-visibility limits layout to the lines near the viewport.
+const Line = memo(({ record, wraps, onInsert, onExecution }: LineProps) => {
   const { level, source, shell_name, cmd, cmd_id, exit_code } = record
   const isBad = level === 'error' || (exit_code != null && exit_code !== 0)
   const tone = isBad ? 'text-danger' : level === 'warn' ? 'text-attention' : cmd != null ? 'font-medium' : undefined
@@ -278,7 +276,6 @@ const Line = memo(({ record, wraps, onSend, onExecution }: LineProps) => {
         <VisibleText max={60}>{shell_name ? `${source} ${shell_name}` : source}</VisibleText>
       </span>
       {isBad && <span className="sr-only">error:</span>}
-      {/* On a phone it comes after what can be done, and has lines of its own where it is long. */}
       <span
         className={classes(
           wraps ? 'min-w-0 whitespace-pre-wrap wrap-anywhere' : 'whitespace-pre',
@@ -293,17 +290,17 @@ const Line = memo(({ record, wraps, onSend, onExecution }: LineProps) => {
           Only this command
         </button>
       )}
-      {cmd != null && onSend && (
-        <button type="button" title="Put on the terminal's prompt" onClick={() => onSend(cmd)} className={lineAction}>
+      {cmd != null && onInsert && (
+        <button type="button" title="Insert at prompt" onClick={() => onInsert(cmd)} className={lineAction}>
           <SquareTerminal aria-hidden className="size-3.5" />
-          <span className="sr-only">Put on the terminal's prompt</span>
+          <span className="sr-only">Insert at prompt</span>
         </button>
       )}
     </div>
   )
 })
 
-/** Of a service that cuts no records. */
+/** A limit for services that don't truncate records. */
 const maxRecordLength = 8_192
 
 const lineAction =

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { LogRecord } from '#lib/contract/logs.ts'
 import { startService } from '#lib/service/testing/service.ts'
-import { maxSamples, ResourceUse, samplesOf } from './resource-usage.ts'
+import { maxSamples, ResourceUsage, samplesOf } from './resource-usage.ts'
 
 const stats = (message: string, timestamp_ms = 1): LogRecord => ({
   timestamp_ms,
@@ -10,7 +10,7 @@ const stats = (message: string, timestamp_ms = 1): LogRecord => ({
   message,
 })
 
-it('reads what the local service logs of a devbox, and nothing from other words', () => {
+it('parses statistics of the local service and skips other formats', () => {
   const text = '3 processes, 24 MiB of memory, 1.50 s of CPU in 30 s, 10240 MiB of disk free'
   const other = { ...stats(text), source: 'exec' }
   expect(samplesOf([stats(text, 7), other, stats('load average: 3')])).toEqual([
@@ -21,19 +21,19 @@ it('reads what the local service logs of a devbox, and nothing from other words'
   ])
 })
 
-it('keeps the latest samples, counts the rest, and begins anew when told', async () => {
+it('keeps the latest samples, counts the rest and starts over after a resync', async () => {
   const many = Array.from({ length: maxSamples + 2 }, (_, at) => stats('2 MiB of memory', at))
-  const use = new ResourceUse(async ({ onItems, onResync }) => {
+  const usage = new ResourceUsage(async ({ onItems, onResync }) => {
     onItems(many, '')
     onResync?.('')
     onItems(many, '')
   })
-  await use.follow(new AbortController().signal)
-  const { samples, dropped } = use.getSnapshot()
+  await usage.follow(new AbortController().signal)
+  const { samples, dropped } = usage.getSnapshot()
   expect([samples.length, dropped, samples[0]?.atMs]).toEqual([maxSamples, 2, 2])
 })
 
-it('understands a real service', async () => {
+it('reads the log of a real service', async () => {
   const service = await startService({})
   try {
     const { id } = await service.client.devboxes.createAndAwaitRunning({ body: {} })

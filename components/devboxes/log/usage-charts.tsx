@@ -2,13 +2,13 @@ import { Scrolled } from '#components/ui/scrolled.tsx'
 import { formatExact, formatTimeOfDay } from '#components/ui/time-text.ts'
 import { formatBytes, formatCount } from '#lib/browser/format.ts'
 import type { Resources } from '#lib/contract/launch-parameters.ts'
-import type { UseSample } from './resource-usage.ts'
+import type { UsageSample } from './resource-usage.ts'
 
 interface Measure {
   title: string
-  of: (sample: UseSample) => number | null
+  figure: (sample: UsageSample) => number | null
   limitOf?: (limits: Resources) => number
-  words: (value: number) => string
+  format: (value: number) => string
 }
 
 const gibibyte = 2 ** 30
@@ -16,32 +16,30 @@ const gibibyte = 2 ** 30
 const measures: readonly Measure[] = [
   {
     title: 'CPU',
-    of: ({ cpuCores }) => cpuCores,
+    figure: ({ cpuCores }) => cpuCores,
     limitOf: ({ cpuCores }) => cpuCores,
-    words: (cores) => `${cores.toFixed(cores < 0.1 ? 3 : 2)} cores`,
+    format: (cores) => `${cores.toFixed(cores < 0.1 ? 3 : 2)} cores`,
   },
   {
     title: 'Memory',
-    of: ({ memoryBytes }) => memoryBytes,
+    figure: ({ memoryBytes }) => memoryBytes,
     limitOf: ({ memoryGb }) => memoryGb * gibibyte,
-    words: formatBytes,
+    format: formatBytes,
   },
   {
-    // Free space of the file system that all devboxes share, which may be more than the disk of one.
+    // Free space of the shared file system, which may exceed the disk of one devbox.
     title: 'Host disk free',
-    of: ({ diskFreeBytes }) => diskFreeBytes,
-    words: formatBytes,
+    figure: ({ diskFreeBytes }) => diskFreeBytes,
+    format: formatBytes,
   },
 ]
 
-interface UseChartsProps {
-  samples: readonly UseSample[]
-  /** What the devbox may use; absent while that is not known. */
+interface UsageChartsProps {
+  samples: readonly UsageSample[]
   limits?: Resources | undefined
 }
 
-/** CPU and memory from zero to the limit of the devbox and free disk space, as charts and as a table of the same numbers. */
-export const UseCharts = ({ samples, limits }: UseChartsProps) => (
+export const UsageCharts = ({ samples, limits }: UsageChartsProps) => (
   <div className="space-y-3">
     <div className="grid gap-4 sm:grid-cols-3">
       {measures.map((measure) => (
@@ -53,17 +51,17 @@ export const UseCharts = ({ samples, limits }: UseChartsProps) => (
 )
 
 const [width, top, bottom] = [240, 6, 74]
-/** Samples further apart than this are not joined: the devbox may not have run in between. */
+/** A longer gap breaks the line: the devbox may not have been running. */
 const gapMs = 120_000
 
-interface ChartProps extends Pick<UseChartsProps, 'samples'> {
+interface ChartProps extends Pick<UsageChartsProps, 'samples'> {
   measure: Measure
   limit: number | undefined
 }
 
-const Chart = ({ measure: { title, of, words }, samples, limit }: ChartProps) => {
+const Chart = ({ measure: { title, figure, format }, samples, limit }: ChartProps) => {
   const reported = samples.flatMap((sample) => {
-    const value = of(sample)
+    const value = figure(sample)
     return value === null ? [] : [{ atMs: sample.atMs, value }]
   })
   const [first, last] = [reported[0], reported.at(-1)]
@@ -71,7 +69,7 @@ const Chart = ({ measure: { title, of, words }, samples, limit }: ChartProps) =>
     return (
       <figure className="min-w-0">
         <figcaption className="font-medium">{title}</figcaption>
-        <p className="text-sm text-muted">Not reported yet.</p>
+        <p className="text-sm text-muted">Not reported yet</p>
       </figure>
     )
   const highest = Math.max(...reported.map(({ value }) => value))
@@ -92,16 +90,16 @@ const Chart = ({ measure: { title, of, words }, samples, limit }: ChartProps) =>
       <figcaption className="flex flex-wrap items-baseline justify-between gap-x-2">
         <span className="font-medium">{title}</span>
         <span className="tabular text-sm">
-          {words(last.value)}
-          {limit !== undefined && ` of ${words(limit)}`}
+          {format(last.value)}
+          {limit !== undefined && ` of ${format(limit)}`}
         </span>
       </figcaption>
-      <p className="tabular text-xs text-muted">{words(axisMax)}</p>
+      <p className="tabular text-xs text-muted">{format(axisMax)}</p>
       <svg
         viewBox={`0 0 ${width} ${bottom + 4}`}
         className="w-full"
         role="img"
-        aria-label={`${title} from 0 to ${words(axisMax)}: latest ${words(last.value)}, highest ${words(highest)}, ${formatCount(reported.length)} samples`}
+        aria-label={`${title} from 0 to ${format(axisMax)}: latest ${format(last.value)}, highest ${format(highest)}, ${formatCount(reported.length)} samples`}
       >
         <line x1={0} x2={width} y1={top} y2={top} className="stroke-(--line)" strokeDasharray="3 3" />
         <line x1={0} x2={width} y1={bottom + 0.5} y2={bottom + 0.5} className="stroke-(--line-strong)" />
@@ -119,16 +117,16 @@ const Chart = ({ measure: { title, of, words }, samples, limit }: ChartProps) =>
 
 const rowsShown = 120
 
-const SampleTable = ({ samples }: { samples: readonly UseSample[] }) => {
+const SampleTable = ({ samples }: { samples: readonly UsageSample[] }) => {
   const rows = samples.slice(-rowsShown).reverse()
   return (
     <details className="text-sm">
       <summary className="cursor-pointer text-muted">
-        The numbers: {formatCount(rows.length)} of {formatCount(samples.length)} samples, the newest first
+        Data: {formatCount(rows.length)} of {formatCount(samples.length)} samples, newest first
       </summary>
       <Scrolled className="mt-2 max-h-64 overflow-auto rounded-md border border-line">
         <table className="tabular w-full">
-          <caption className="sr-only">CPU, memory and free disk, the newest first</caption>
+          <caption className="sr-only">CPU, memory and free disk, newest first</caption>
           <thead className="sticky top-0 bg-surface-1 text-left">
             <tr>
               <th className="px-2 py-1 font-medium">Time</th>
@@ -142,16 +140,16 @@ const SampleTable = ({ samples }: { samples: readonly UseSample[] }) => {
           </thead>
           <tbody>
             {rows.map((sample, at) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: two samples may have one time
+              // biome-ignore lint/suspicious/noArrayIndexKey: two samples may share a timestamp
               <tr key={at} className="border-t border-line">
                 <td className="px-2 py-0.5 whitespace-nowrap" title={formatExact(sample.atMs)}>
                   {formatTimeOfDay(sample.atMs).slice(0, 8)}
                 </td>
-                {measures.map(({ title, of, words }) => {
-                  const value = of(sample)
+                {measures.map(({ title, figure, format }) => {
+                  const value = figure(sample)
                   return (
                     <td key={title} className="px-2 py-0.5 text-right whitespace-nowrap">
-                      {value === null ? 'Not reported' : words(value)}
+                      {value === null ? 'Not reported' : format(value)}
                     </td>
                   )
                 })}

@@ -2,7 +2,7 @@ import { renderToStaticMarkup } from 'react-dom/server'
 import { expect, it } from 'vitest'
 import { Devbox } from '#lib/contract/devboxes.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
-import { UseCharts } from '../log/usage-charts.tsx'
+import { UsageCharts } from '../log/usage-charts.tsx'
 import { Ending } from './ending.tsx'
 import { RawDevbox } from './raw-devbox.tsx'
 import { activeFor } from './usage.tsx'
@@ -51,8 +51,8 @@ it('draws samples from zero to the limit of the devbox, and lists the same numbe
     { ...sample, atMs: 30_000 },
     { ...sample, atMs: 600_000 },
   ]
-  const chart = (limits?: Parameters<typeof UseCharts>[0]['limits']) =>
-    renderToStaticMarkup(<UseCharts samples={samples} limits={limits} />)
+  const chart = (limits?: Parameters<typeof UsageCharts>[0]['limits']) =>
+    renderToStaticMarkup(<UsageCharts samples={samples} limits={limits} />)
   const markup = chart({ cpuCores: 2, memoryGb: 4, diskGb: 8 })
   expect(markup).toContain('aria-label="CPU from 0 to 2.00 cores: latest 0.50 cores, highest 0.50 cores, 2 samples"')
   // A quarter of the height, which is from 74 to 6.

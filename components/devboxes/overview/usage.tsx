@@ -1,8 +1,6 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { devboxUse } from '#components/devboxes/log/queries.ts'
-import type { UseSample } from '#components/devboxes/log/resource-usage.ts'
 import { devboxQueries } from '#components/devboxes/queries.ts'
 import { SelectField } from '#components/ui/choice/select-field.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
@@ -10,12 +8,13 @@ import { Fact, Facts } from '#components/ui/facts.tsx'
 import { formatCount, formatElapsedMs } from '#lib/browser/format.ts'
 import { type Devbox, type DevboxUsage, hasEnded } from '#lib/contract/devboxes.ts'
 import { resourcesOf } from '#lib/contract/launch-parameters.ts'
-import { UseCharts } from '../log/usage-charts.tsx'
-import { useFollowed } from '../log/use-followed.ts'
+import { devboxUsage, type UsageSample } from '../log/resource-usage.ts'
+import { UsageCharts } from '../log/usage-charts.tsx'
+import { useDevboxLog } from '../log/use-devbox-log.ts'
 
 /** What a devbox has used so far, and what it uses now. */
 export const Usage = ({ devbox: { id, status, launch_parameters } }: { devbox: Devbox }) => {
-  const { samples, dropped, health, hasEnded: isRead } = useFollowed(id, devboxUse)
+  const { samples, dropped, health, hasEnded: isRead } = useDevboxLog(id, devboxUsage)
   const [range, setRange] = useState('0')
   const { data: usage, error } = useQuery(devboxQueries.usage(id, hasEnded(status)))
   return (
@@ -23,7 +22,7 @@ export const Usage = ({ devbox: { id, status, launch_parameters } }: { devbox: D
       {samples.length > 0 ? (
         <>
           <SelectField label="Show" className="w-56" value={range} onPick={setRange} options={ranges} />
-          <UseCharts samples={within(samples, Number(range))} limits={resourcesOf(launch_parameters)} />
+          <UsageCharts samples={within(samples, Number(range))} limits={resourcesOf(launch_parameters)} />
         </>
       ) : (
         <p className="text-muted">
@@ -58,7 +57,7 @@ const ranges = [
   { value: '21600000', label: 'Last 6 hours' },
 ]
 
-const within = (samples: readonly UseSample[], ms: number): readonly UseSample[] => {
+const within = (samples: readonly UsageSample[], ms: number): readonly UsageSample[] => {
   const fromMs = (samples.at(-1)?.atMs ?? 0) - ms
   return ms === 0 ? samples : samples.filter(({ atMs }) => atMs >= fromMs)
 }

@@ -15,7 +15,7 @@ export interface TerminalAction {
 export const useTerminalActions = (): readonly TerminalAction[] => {
   const devboxId = /^\/devboxes\/([A-Za-z0-9_-]+)$/.exec(usePathname())?.[1] ?? ''
   const ask = useAskTerminals(devboxId)
-  const { data: runs } = useQuery(executionQueries.ofThisVisit(devboxId))
+  const { data: runs } = useQuery(executionQueries.startedHere(devboxId))
   if (devboxId === '') return []
   const last = runs[0]?.command
   return [

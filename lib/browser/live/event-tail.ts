@@ -68,7 +68,7 @@ export class EventTail extends SnapshotStore<TailSnapshot> {
           const { events, has_more } = await this.#source.page(undefined, signal)
           this.#take(events.toReversed())
           this.#hasOlder = has_more
-          this.draw({ isLoading: false })
+          this.publish({ isLoading: false })
         }
         await this.#source.follow({
           signal,
@@ -77,15 +77,15 @@ export class EventTail extends SnapshotStore<TailSnapshot> {
             attempt = 0
             this.#take(events)
           },
-          onHealth: (health) => this.draw({ health }),
+          onHealth: (health) => this.publish({ health }),
         })
         if (signal.aborted) return
-        if (await this.#source.hasEnded(signal)) return this.draw({ hasEnded: true })
+        if (await this.#source.hasEnded(signal)) return this.publish({ hasEnded: true })
       } catch (error) {
         if (signal.aborted) return
-        if (this.#source.isLost(error)) return this.draw({ isLoading: false, lost: error })
+        if (this.#source.isLost(error)) return this.publish({ isLoading: false, lost: error })
         const { health } = this.getSnapshot()
-        if (health.state !== 'lost') this.draw({ health: { ...health, state: 'lost', sinceMs: Date.now() } })
+        if (health.state !== 'lost') this.publish({ health: { ...health, state: 'lost', sinceMs: Date.now() } })
       }
       await pause(backoffMs(attempt++, askAgain), signal)
     }
@@ -96,23 +96,23 @@ export class EventTail extends SnapshotStore<TailSnapshot> {
     const { events, has_more } = await this.#source.page(this.#events[0]?.sequence)
     this.#events = mergeEvents(events.toReversed(), this.#events)
     this.#hasOlder = has_more
-    this.draw()
+    this.publish()
   }
 
   /** Asks for the events up to a sequence that are missing. Rejects as the source does. */
   async fill(to: number): Promise<void> {
     const { events } = await this.#source.page(to + 1)
     this.#events = mergeEvents(this.#events, events.toReversed())
-    this.draw()
+    this.publish()
   }
 
   #take(events: AxonEvent[]) {
     this.#arrived.push(...events)
     this.#last = events.at(-1)?.sequence ?? this.#last
-    this.drawSoon()
+    this.publishSoon()
   }
 
-  protected override gathered() {
+  protected override collect() {
     this.#events = mergeEvents(this.#events, this.#arrived)
     this.#arrived = []
     // Cut in steps: dropping one for each that comes would move everything on the screen every time.

@@ -1,11 +1,11 @@
-/** A flood comes in thousands of items; drawing each would take longer than they take to come. */
-const drawPauseMs = 50
+/** A flood brings thousands of items; rendering for each would take longer than they take to arrive. */
+const publishDelayMs = 50
 
-/** What a page shows of something that it follows. Made for useSyncExternalStore. */
+/** A store for useSyncExternalStore whose snapshots are built from what has been collected. */
 export abstract class SnapshotStore<Snapshot extends object> {
   readonly #listeners = new Set<() => void>()
   #snapshot: Snapshot
-  #drawing: ReturnType<typeof setTimeout> | undefined
+  #timer: ReturnType<typeof setTimeout> | undefined
 
   constructor(snapshot: Snapshot) {
     this.#snapshot = snapshot
@@ -18,17 +18,17 @@ export abstract class SnapshotStore<Snapshot extends object> {
     return () => this.#listeners.delete(listener)
   }
 
-  /** What has come since the last snapshot. */
-  protected abstract gathered(): Partial<Snapshot>
+  /** Returns what has changed since the last snapshot. */
+  protected abstract collect(): Partial<Snapshot>
 
-  protected draw(change: Partial<Snapshot> = {}): void {
-    clearTimeout(this.#drawing)
-    this.#drawing = undefined
-    this.#snapshot = { ...this.#snapshot, ...this.gathered(), ...change }
+  protected publish(change: Partial<Snapshot> = {}): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#snapshot = { ...this.#snapshot, ...this.collect(), ...change }
     for (const listener of this.#listeners) listener()
   }
 
-  protected drawSoon(): void {
-    this.#drawing ??= setTimeout(() => this.draw(), drawPauseMs)
+  protected publishSoon(): void {
+    this.#timer ??= setTimeout(() => this.publish(), publishDelayMs)
   }
 }

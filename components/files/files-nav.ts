@@ -1,0 +1,10 @@
+export interface FilesNav {
+  devboxId: string
+  /** Why the files are unavailable, or null. */
+  refusal: string | null
+  hrefOf: (folder: string, file?: string) => string
+  /** `focused` names the entry to focus after navigating. */
+  go: (folder: string, options?: { file?: string; focused?: string }) => void
+  /** Returns the entry that the next folder should focus, once. */
+  takeFocused: () => string | undefined
+}
