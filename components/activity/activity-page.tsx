@@ -4,14 +4,14 @@ import Link from 'next/link'
 import * as z from 'zod/mini'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
 import { FilterSelect } from '#components/filters/filter-select.tsx'
+import type { Column } from '#components/list/column.ts'
 import { timeColumn } from '#components/list/columns.tsx'
+import { DataTable } from '#components/list/data-table.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { Badge } from '#components/ui/badge.tsx'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
-import { DataTable } from '#components/ui/data-table.tsx'
-import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { shortenMiddle } from '#components/ui/text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
@@ -108,34 +108,48 @@ const columns: Column<Activity>[] = [
   {
     id: 'operation',
     header: 'Operation',
-    priority: 1,
-    mono: true,
-    cell: ({ operation }) => operation,
+    cell: ({ row }) => row.original.operation,
+    meta: { priority: 1, mono: true },
   },
   {
     id: 'outcome',
     header: 'Outcome',
-    priority: 2,
-    width: '7.5rem',
-    cell: ({ status }) =>
-      status < 400 ? <Badge tone="ok">Done</Badge> : <Badge tone="danger">{`${'Refused'}, ${status}`}</Badge>,
+    cell: ({ row }) =>
+      row.original.status < 400 ? (
+        <Badge tone="ok">Done</Badge>
+      ) : (
+        <Badge tone="danger">{`${'Refused'}, ${row.original.status}`}</Badge>
+      ),
+    meta: { priority: 2, width: '7.5rem' },
   },
   {
     id: 'subject',
     header: 'What it was done to',
-    priority: 3,
-    width: '13rem',
-    cell: ({ subject }) => (subject === null ? <span className="text-muted">Not told</span> : <Subject id={subject} />),
+    cell: ({ row }) =>
+      row.original.subject === null ? (
+        <span className="text-muted">Not told</span>
+      ) : (
+        <Subject id={row.original.subject} />
+      ),
+    meta: { priority: 3, width: '13rem' },
   },
   {
     id: 'person',
     header: 'Who',
-    priority: 4,
-    width: '10.5rem',
-    cell: ({ person }) =>
-      person === null ? <span className="text-muted">With the API key</span> : <VisibleText>{person}</VisibleText>,
+    cell: ({ row }) =>
+      row.original.person === null ? (
+        <span className="text-muted">With the API key</span>
+      ) : (
+        <VisibleText>{row.original.person}</VisibleText>
+      ),
+    meta: { priority: 4, width: '10.5rem' },
   },
-  { id: 'browser', header: 'Browser', priority: 5, width: '10rem', cell: ({ browser }) => browser },
-  { id: 'address', header: 'From', priority: 6, mono: true, width: '9rem', cell: ({ address }) => address },
+  { id: 'browser', header: 'Browser', cell: ({ row }) => row.original.browser, meta: { priority: 5, width: '10rem' } },
+  {
+    id: 'address',
+    header: 'From',
+    cell: ({ row }) => row.original.address,
+    meta: { priority: 6, mono: true, width: '9rem' },
+  },
   timeColumn('When', ({ at_ms }: Activity) => at_ms),
 ]

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
+import { type Column, narrowOnly } from '#components/list/column.ts'
 import { classes } from '#components/ui/classes.ts'
-import { type Column, narrowOnly } from '#components/ui/data-table-row.tsx'
 import { MetadataChips } from '#components/ui/metadata-chips.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { alertName } from '#lib/browser/alerts/alert-feed.ts'
@@ -12,18 +12,18 @@ import { AlertStateBadge, alertKindWords, alertStateWords, TakenOn } from './ale
 export const nameColumn = (header: string): Column<Alert> => ({
   id: 'name',
   header,
-  priority: 1,
-  cell: (alert) => (
+  cell: ({ row: { original: alert } }) => (
     <VisibleText max={60} truncate>
       {alertName(alert)}
     </VisibleText>
   ),
+  meta: { priority: 1 },
 })
 
 /** On a narrow screen the line below it says what cannot wait for the card: what is lost, and whether somebody has it. */
 export const pendingNameColumn: Column<Alert> = {
   ...nameColumn('About'),
-  cell: (alert) => (
+  cell: ({ row: { original: alert } }) => (
     <span className="flex min-w-0 flex-col leading-tight">
       <VisibleText max={60} truncate>
         {alertName(alert)}
@@ -42,9 +42,7 @@ const isLoss = ({ kind }: Alert) => kind === 'end' || kind === 'failure'
 export const kindColumn: Column<Alert> = {
   id: 'kind',
   header: 'Kind',
-  priority: 3,
-  width: '8rem',
-  cell: (alert) => (
+  cell: ({ row: { original: alert } }) => (
     <span
       className={isLoss(alert) ? 'text-danger' : undefined}
       title={alert.end && (alert.end.cause === 'idle' ? 'Its idle time runs out' : 'Its keep-alive time runs out')}
@@ -52,6 +50,7 @@ export const kindColumn: Column<Alert> = {
       {alertKindWords[alert.kind]}
     </span>
   ),
+  meta: { priority: 3, width: '8rem' },
 }
 
 export const stateColumn = (
@@ -60,9 +59,8 @@ export const stateColumn = (
 ): Column<Alert> => ({
   id: 'state',
   header: 'State',
-  priority,
-  width: '17rem',
-  cell,
+  cell: ({ row }) => cell(row.original),
+  meta: { priority, width: '17rem' },
 })
 
 /** `children` stand between the state and who took it on. */
@@ -77,7 +75,6 @@ export const State = ({ alert, children }: { alert: Alert; children?: ReactNode 
 export const metadataColumn: Column<Alert> = {
   id: 'metadata',
   header: 'Metadata',
-  priority: 5,
-  width: '10rem',
-  cell: ({ metadata }) => <MetadataChips metadata={metadata} max={2} />,
+  cell: ({ row }) => <MetadataChips metadata={row.original.metadata} max={2} />,
+  meta: { priority: 5, width: '10rem' },
 }

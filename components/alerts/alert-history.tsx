@@ -5,12 +5,12 @@ import * as z from 'zod/mini'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
 import { FilterSelect } from '#components/filters/filter-select.tsx'
 import { useShownName } from '#components/layout/page-name.tsx'
-import { devboxColumn, timeColumn } from '#components/list/columns.tsx'
+import type { Column } from '#components/list/column.ts'
+import { DevboxLink, devboxColumn, timeColumn } from '#components/list/columns.tsx'
+import { DataTable } from '#components/list/data-table.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { ButtonLink } from '#components/ui/button.tsx'
-import { DataTable } from '#components/ui/data-table.tsx'
-import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { shortenMiddle } from '#components/ui/text.ts'
 import { paths } from '#lib/browser/address/paths.ts'
@@ -98,7 +98,7 @@ const columns: Column<Alert>[] = [
   {
     ...devboxOf,
     header: 'Devbox or job',
-    cell: (alert) =>
+    cell: ({ row: { original: alert } }) =>
       alert.job ? (
         <Link
           href={paths.benchmarkJob(alert.job.id)}
@@ -109,7 +109,7 @@ const columns: Column<Alert>[] = [
           {shortenMiddle(alert.job.id, 18)}
         </Link>
       ) : (
-        devboxOf.cell(alert)
+        <DevboxLink id={alert.devbox_id} tab="overview" />
       ),
   },
   metadataColumn,

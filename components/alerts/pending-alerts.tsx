@@ -5,12 +5,12 @@ import { type ReactNode, useState } from 'react'
 import { devboxMutations } from '#components/devboxes/queries.ts'
 import { downloadHome } from '#components/files/file-download.ts'
 import { actOnEach } from '#components/list/act-on-each.ts'
+import { type Column, emptySelection } from '#components/list/column.ts'
+import { DataTable } from '#components/list/data-table.tsx'
 import { BulkBar } from '#components/list/selection-bar.tsx'
 import { snapshotMutations } from '#components/snapshots/queries.ts'
 import { Button } from '#components/ui/button.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
-import { DataTable } from '#components/ui/data-table.tsx'
-import type { Column } from '#components/ui/data-table-row.tsx'
 import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
@@ -27,7 +27,6 @@ import {
   urgencyOfTime,
 } from '#lib/browser/alerts/alert-feed.ts'
 import { isoTime } from '#lib/browser/format.ts'
-import { emptySelection, select } from '#lib/browser/lists/selection.ts'
 import { alertMutations, alertQueries } from '#lib/browser/queries/alerts.ts'
 import { type Alert, alertText, hasHappened, isSilenced } from '#lib/protocol/alerts.ts'
 import { kindColumn, metadataColumn, pendingNameColumn, State, stateColumn } from './alert-columns.tsx'
@@ -51,7 +50,7 @@ export const PendingAlerts = ({ shownId, isLocal, onSilence }: PendingAlertsProp
   const [selection, setSelection] = useState(emptySelection)
   const actions = useAlertActions()
   const { open } = feed
-  const selected = open.filter(({ id }) => selection.selected.has(id))
+  const selected = open.filter(({ id }) => Object.hasOwn(selection, id))
   const silenced = useClock(
     (nowMs) => open.filter((alert) => isSilenced(alert, feed.silences, consoleTime(feed, nowMs))).length,
   )
@@ -70,9 +69,8 @@ export const PendingAlerts = ({ shownId, isLocal, onSilence }: PendingAlertsProp
         selectedKey={shownId}
         rowHref={(alert) => (isAboutDevbox(alert) ? paths.devbox(alert.devbox_id) : alertHref(alert))}
         selection={{
-          selected: selection.selected,
-          onSelect: (key, range) => setSelection((before) => select(before, key, { range, order: open.map(idOf) })),
-          onSelectAll: (isOn) => setSelection({ selected: new Set(isOn ? open.map(idOf) : []), anchor: null }),
+          selected: selection,
+          onChange: setSelection,
           labelOf: (alert) => `Select ${alertName(alert)}`,
         }}
         rowActions={(alert) => (
@@ -114,10 +112,8 @@ const columns: Column<Alert>[] = [
   {
     id: 'left',
     header: 'Time left',
-    priority: 2,
-    width: '6rem',
-    align: 'right',
-    cell: (alert) => <TimeLeft alert={alert} />,
+    cell: ({ row: { original: alert } }) => <TimeLeft alert={alert} />,
+    meta: { priority: 2, width: '6rem', align: 'right' },
   },
   kindColumn,
   stateColumn(3, (alert) => <PendingState alert={alert} />),
@@ -125,9 +121,8 @@ const columns: Column<Alert>[] = [
   {
     id: 'running',
     header: 'What runs there',
-    priority: 4,
-    width: '13rem',
-    cell: (alert) => isRunning(alert) && <RunningThere alert={alert} />,
+    cell: ({ row: { original: alert } }) => isRunning(alert) && <RunningThere alert={alert} />,
+    meta: { priority: 4, width: '13rem' },
   },
 ]
 

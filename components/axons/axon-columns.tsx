@@ -1,9 +1,9 @@
+import type { Column } from '#components/list/column.ts'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
-import type { Column } from '#components/ui/data-table-row.tsx'
 import { MetadataChips } from '#components/ui/metadata-chips.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { NameText } from '#components/ui/visible-text.tsx'
-import { type AxonView, axonViewPath } from '#lib/browser/address/axon-view.ts'
+import { type AxonView, axonViewPath, columnValue } from '#lib/browser/address/axon-view.ts'
 import { axonColumns } from '#lib/browser/address/columns/axon-columns.ts'
 import { withCondition } from '#lib/browser/lists/metadata-condition.ts'
 import type { Axon } from '#lib/contract/axons.ts'
@@ -13,28 +13,25 @@ import { AxonState } from './axon-state.tsx'
 export const columnsFor = (view: AxonView): Column<Axon>[] => [
   {
     ...shared('name'),
-    priority: 1,
-    cell: ({ name }) => <NameText>{name}</NameText>,
+    cell: ({ row }) => <NameText>{row.original.name}</NameText>,
+    meta: { priority: 1 },
   },
   {
     ...shared('id'),
-    priority: 6,
-    width: '11.5rem',
-    cell: ({ id }) => <CopyableId value={id} />,
+    cell: ({ row }) => <CopyableId value={row.original.id} />,
+    meta: { priority: 6, width: '11.5rem' },
   },
   {
     ...shared('state'),
-    priority: 2,
-    width: '11rem',
-    cell: (axon) => <AxonState axon={axon} />,
+    cell: ({ row: { original: axon } }) => <AxonState axon={axon} />,
+    meta: { priority: 2, width: '11rem' },
   },
   {
     ...shared('metadata'),
-    priority: 5,
-    cell: ({ metadata }) => (
+    cell: ({ row }) => (
       <MetadataChips
         max={shownPairs}
-        metadata={metadata}
+        metadata={row.original.metadata}
         isFollowed
         hrefFor={(key, value) =>
           axonViewPath({
@@ -45,24 +42,26 @@ export const columnsFor = (view: AxonView): Column<Axon>[] => [
         }
       />
     ),
+    meta: { priority: 5 },
   },
   {
     ...shared('created'),
-    align: 'right',
-    width: '8rem',
-    cell: ({ created_at_ms }) => <RelativeTime ms={created_at_ms} />,
+    cell: ({ row }) => <RelativeTime ms={row.original.created_at_ms} />,
+    meta: { priority: 3, align: 'right', width: '8rem' },
   },
   {
     ...shared('deleted'),
-    priority: 4,
-    align: 'right',
-    width: '8rem',
-    cell: ({ deleted_at_ms }) => deleted_at_ms != null && <RelativeTime ms={deleted_at_ms} />,
+    cell: ({ row }) => row.original.deleted_at_ms != null && <RelativeTime ms={row.original.deleted_at_ms} />,
+    meta: { priority: 4, align: 'right', width: '8rem' },
   },
 ]
 
 const shared = (id: keyof typeof axonColumns.labels) =>
-  ({ id, header: axonColumns.labels[id], priority: 3, sortable: true }) as const
+  ({
+    id,
+    header: axonColumns.labels[id],
+    accessorFn: (axon: Axon) => columnValue(axon, id),
+  }) as const
 
 /** Pairs of metadata shown as chips; the others are counted. */
 const shownPairs = 3

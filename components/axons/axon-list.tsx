@@ -2,23 +2,16 @@
 import { Plus, RotateCw, Waypoints } from 'lucide-react'
 import { useEffect, useMemo, useState, useTransition } from 'react'
 import { chosenColumns } from '#components/list/chosen-columns.tsx'
+import { DataTable } from '#components/list/data-table.tsx'
 import { ListMenus } from '#components/list/list-menus.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { type DrawnColumns, useColumns } from '#components/list/use-columns.ts'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { Button } from '#components/ui/button.tsx'
-import { DataTable } from '#components/ui/data-table.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
-import {
-  AxonView,
-  apiQueryOf,
-  axonViewPath,
-  type ColumnId,
-  nextSort,
-  writeSort,
-} from '#lib/browser/address/axon-view.ts'
+import { AxonView, apiQueryOf, axonViewPath, type Sort, writeSort } from '#lib/browser/address/axon-view.ts'
 import { axonColumns } from '#lib/browser/address/columns/axon-columns.ts'
 import { paths } from '#lib/browser/address/paths.ts'
 import { curlPost } from '#lib/browser/api/curl-post.ts'
@@ -144,9 +137,8 @@ export const AxonList = ({ serviceUrl, drawnColumns }: AxonListProps) => {
           rowClassName={classOf}
           totalRows={isWhole ? rows.length : total}
           sort={sort}
-          onSort={(column) => {
-            const next = nextSort(sort, column as ColumnId)
-            change({ sort: next ? writeSort(next) : undefined }, 'push')
+          onSort={(next) => {
+            change({ sort: next ? writeSort(next as Sort) : undefined }, 'push')
           }}
           onResize={columns.onResize}
           selection={{ ...page.selection, labelOf }}

@@ -1,11 +1,11 @@
 'use client'
 import { CircleCheck, CircleMinus, CircleX, Download } from 'lucide-react'
 import { useMemo } from 'react'
+import type { Column } from '#components/list/column.ts'
+import { DataTable } from '#components/list/data-table.tsx'
 import { Badge } from '#components/ui/badge.tsx'
 import { Banner } from '#components/ui/banner.tsx'
 import { Button } from '#components/ui/button.tsx'
-import { DataTable } from '#components/ui/data-table.tsx'
-import type { Column } from '#components/ui/data-table-row.tsx'
 import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
 import { cutEnd } from '#components/ui/text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
@@ -128,12 +128,14 @@ const columnsOf = (columns: SqlResult['columns'], rows: readonly ResultRow[]): C
     return {
       // Two columns may have the same name.
       id: `${at} ${name}`,
-      header: <VisibleText max={80}>{name}</VisibleText>,
-      mono: true,
-      priority: at === 0 ? 1 : at === 1 ? 2 : 3,
-      align: isNumeric ? 'right' : undefined,
-      width: isNumeric && columns.length > 1 ? '8rem' : undefined,
-      cell: ({ cells }) => <Cell value={cells[at]} />,
+      header: () => <VisibleText max={80}>{name}</VisibleText>,
+      cell: ({ row }) => <Cell value={row.original.cells[at]} />,
+      meta: {
+        mono: true,
+        priority: at === 0 ? 1 : at === 1 ? 2 : 3,
+        align: isNumeric ? 'right' : undefined,
+        width: isNumeric && columns.length > 1 ? '8rem' : undefined,
+      },
     }
   })
 

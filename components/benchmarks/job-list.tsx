@@ -5,14 +5,14 @@ import { FilterBar } from '#components/filters/filter-bar.tsx'
 import { FilterInput } from '#components/filters/filter-input.tsx'
 import { FilterSelect } from '#components/filters/filter-select.tsx'
 import { chosenColumns } from '#components/list/chosen-columns.tsx'
+import type { Column } from '#components/list/column.ts'
 import { idColumn } from '#components/list/columns.tsx'
+import { DataTable } from '#components/list/data-table.tsx'
 import { ListMenus } from '#components/list/list-menus.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { type DrawnColumns, useColumns } from '#components/list/use-columns.ts'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
-import { DataTable } from '#components/ui/data-table.tsx'
-import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
@@ -210,79 +210,69 @@ const allColumns = (): Column<BenchmarkJob>[] => [
   {
     id: 'name',
     header: 'Name',
-    priority: 1,
-    lines: () => 1,
-    cell: ({ name }) => <VisibleText truncate={3}>{name.trim() || 'Unnamed job'}</VisibleText>,
+    cell: ({ row }) => <VisibleText truncate={3}>{row.original.name.trim() || 'Unnamed job'}</VisibleText>,
+    meta: { priority: 1, lines: () => 1 },
   },
   {
     id: 'state',
     header: 'State',
-    priority: 2,
-    width: '9rem',
-    cell: ({ state }) => <BenchmarkState of="job" state={state} />,
+    cell: ({ row }) => <BenchmarkState of="job" state={row.original.state} />,
+    meta: { priority: 2, width: '9rem' },
   },
   {
     id: 'agents',
-    header: (
+    header: () => (
       <span title={"Means over the scenarios, as on the job's page; failures and attempts without a score count 0"}>
         Agents and scores
       </span>
     ),
-    priority: 3,
-    minWidthRem: 14,
-    lines: (job) => Math.min(agentRows(job).length, mostAgents + 1),
-    cell: (job) => <AgentScores job={job} />,
+    cell: ({ row: { original: job } }) => <AgentScores job={job} />,
+    meta: { priority: 3, minWidthRem: 14, lines: (job) => Math.min(agentRows(job).length, mostAgents + 1) },
   },
   {
     id: 'source',
     header: 'Source',
-    priority: 6,
-    width: '7.25rem',
-    cell: ({ job_source: from }) =>
-      from ? (
+    cell: ({ row }) => {
+      const { job_source: from } = row.original
+      return from ? (
         <VisibleText max={40}>
           {Object.hasOwn(sourceKinds, from.type) ? sourceKinds[from.type as keyof typeof sourceKinds] : from.type}
         </VisibleText>
       ) : (
         <span className="text-muted">Not reported</span>
-      ),
+      )
+    },
+    meta: { priority: 6, width: '7.25rem' },
   },
   {
     id: 'progress',
     header: 'Trials',
-    priority: 3,
-    width: '7.5rem',
-    align: 'right',
-    lines: () => 1,
-    cell: (job) => {
+    cell: ({ row: { original: job } }) => {
       const { finished, total } = progressOf(job)
       if (total !== null)
         return <span className="whitespace-nowrap">{`${formatCount(finished)} of ${formatCount(total)}`}</span>
       return <span title="The job does not report how many there are">{`${formatCount(finished)} of ${'?'}`}</span>
     },
+    meta: { priority: 3, width: '7.5rem', align: 'right', lines: () => 1 },
   },
   {
     id: 'counts',
-    header: <span title="Completed, failed, timed out, cancelled">Outcomes</span>,
-    priority: 4,
-    width: '9rem',
-    lines: () => 1,
-    cell: (job) => <Counts job={job} />,
+    header: () => <span title="Completed, failed, timed out, cancelled">Outcomes</span>,
+    cell: ({ row: { original: job } }) => <Counts job={job} />,
+    meta: { priority: 4, width: '9rem', lines: () => 1 },
   },
   {
     id: 'duration',
-    header: <span title="Of its longest run">Duration</span>,
-    priority: 5,
-    width: '7.5rem',
-    align: 'right',
-    cell: (job) => {
+    header: () => <span title="Of its longest run">Duration</span>,
+    cell: ({ row: { original: job } }) => {
       const runs = [...(job.benchmark_outcomes ?? []), ...(job.in_progress_runs ?? [])]
       const longest = Math.max(...runs.map(({ duration_ms }) => duration_ms ?? 0))
       return longest > 0 ? formatDurationMs(longest) : hasJobEnded(job.state) && runs.length > 0 && <Unknown />
     },
+    meta: { priority: 5, width: '7.5rem', align: 'right' },
   },
   timeOrUnknown('Created', ({ create_time_ms }) => create_time_ms),
-  idColumn,
+  idColumn(),
 ]
 
 const Counts = ({ job: { state, benchmark_outcomes } }: { job: BenchmarkJob }) => {

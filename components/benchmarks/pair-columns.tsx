@@ -1,6 +1,6 @@
 import { CircleCheck, CircleHelp } from 'lucide-react'
+import type { Column } from '#components/list/column.ts'
 import { Badge } from '#components/ui/badge.tsx'
-import type { Column } from '#components/ui/data-table-row.tsx'
 import { formatCount } from '#lib/browser/format.ts'
 import { aboutScenarios, countOf, formatP, labelOf, pText } from '#lib/protocol/report-words.ts'
 import type { PairFigures } from '#lib/protocol/reports.ts'
@@ -10,12 +10,10 @@ import { Missing } from './figure-text.tsx'
 export const significanceColumns = <Pair extends PairFigures>(discordant: string): Column<Pair>[] => [
   {
     id: 'p',
-    header: <span title="Sign-flip test; Holm-adjusted over the pairs">p · adjusted</span>,
-    priority: 3,
-    width: '9.5rem',
-    align: 'right',
-    cell: ({ p_value, p_adjusted, method, reasons }) =>
-      p_value === null ? (
+    header: () => <span title="Sign-flip test; Holm-adjusted over the pairs">p · adjusted</span>,
+    cell: ({ row }) => {
+      const { p_value, p_adjusted, method, reasons } = row.original
+      return p_value === null ? (
         <span className="text-muted" title={reasons.p_value}>
           None
         </span>
@@ -23,16 +21,16 @@ export const significanceColumns = <Pair extends PairFigures>(discordant: string
         <span title={method === null ? undefined : methods[method]}>
           {formatP(p_value)} · {p_adjusted === null ? <span title={reasons.p_adjusted}>–</span> : formatP(p_adjusted)}
         </span>
-      ),
+      )
+    },
+    meta: { priority: 3, width: '9.5rem', align: 'right' },
   },
   {
     id: 'discordant',
-    header: <span title={`${discordant}; McNemar's exact p`}>Discordant</span>,
-    priority: 3,
-    width: '9.75rem',
-    align: 'right',
-    cell: ({ a, b, only_a_passes, only_b_passes, mcnemar_p, reasons }) =>
-      only_a_passes === null || only_b_passes === null ? (
+    header: () => <span title={`${discordant}; McNemar's exact p`}>Discordant</span>,
+    cell: ({ row }) => {
+      const { a, b, only_a_passes, only_b_passes, mcnemar_p, reasons } = row.original
+      return only_a_passes === null || only_b_passes === null ? (
         <Missing why={reasons.only_a_passes} />
       ) : (
         <span
@@ -42,15 +40,14 @@ export const significanceColumns = <Pair extends PairFigures>(discordant: string
           {formatCount(only_a_passes)} vs {formatCount(only_b_passes)}
           <span className="text-muted">{mcnemar_p === null ? '' : ` (${pText(mcnemar_p)})`}</span>
         </span>
-      ),
+      )
+    },
+    meta: { priority: 3, width: '9.75rem', align: 'right' },
   },
   {
     id: 'significant',
     header: 'Significance',
-    priority: 3,
-    width: '16rem',
-    lines: () => 1,
-    cell: (pair) => (
+    cell: ({ row: { original: pair } }) => (
       <span className="flex flex-wrap items-center gap-x-1.5 leading-4">
         <Badge tone={pair.significant ? 'ok' : 'neutral'} icon={pair.significant ? CircleCheck : CircleHelp}>
           {pair.significant ? 'Significant' : 'Not significant'}
@@ -62,6 +59,7 @@ export const significanceColumns = <Pair extends PairFigures>(discordant: string
         )}
       </span>
     ),
+    meta: { priority: 3, width: '16rem', lines: () => 1 },
   },
 ]
 

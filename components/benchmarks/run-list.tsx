@@ -6,18 +6,18 @@ import type * as z from 'zod/mini'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
 import { FilterSelect } from '#components/filters/filter-select.tsx'
 import { chosenColumns } from '#components/list/chosen-columns.tsx'
+import type { Column } from '#components/list/column.ts'
 import { idColumn, metadataColumn, nameColumn } from '#components/list/columns.tsx'
+import { DataTable } from '#components/list/data-table.tsx'
 import { ListMenus } from '#components/list/list-menus.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { type DrawnColumns, useColumns } from '#components/list/use-columns.ts'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { ButtonLink } from '#components/ui/button.tsx'
-import { DataTable } from '#components/ui/data-table.tsx'
-import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
-import { VisibleText } from '#components/ui/visible-text.tsx'
+import { NameText, VisibleText } from '#components/ui/visible-text.tsx'
 import { runColumns } from '#lib/browser/address/columns/run-columns.ts'
 import { withColumns, withoutColumns } from '#lib/browser/address/list-columns.ts'
 import { paths } from '#lib/browser/address/paths.ts'
@@ -149,34 +149,31 @@ const columnsFor = (
   originOf: (run: BenchmarkRun) => RunOrigin | null,
 ): Column<BenchmarkRun>[] => [
   {
-    ...nameColumn,
+    ...nameColumn(),
     // The end of a name tells the agent: it takes the lines it needs.
-    lines: () => 2,
-    cell: ({ name }) =>
-      name ? (
+    cell: ({ row }) =>
+      row.original.name ? (
         <VisibleText max={160} className="leading-4">
-          {name}
+          {row.original.name}
         </VisibleText>
       ) : (
-        nameColumn.cell({ name })
+        <NameText>{row.original.name}</NameText>
       ),
+    meta: { priority: 1, lines: () => 2 },
   },
   {
     id: 'agent',
     header: 'Agent',
-    priority: 3,
-    width: '9.5rem',
-    cell: (run) => {
+    cell: ({ row: { original: run } }) => {
       const origin = originOf(run)
       return origin && <AgentLines name={origin.agent_name} model={origin.model_name} />
     },
+    meta: { priority: 3, width: '9.5rem' },
   },
   {
     id: 'job',
     header: 'Job',
-    priority: 3,
-    width: '10rem',
-    cell: (run) => {
+    cell: ({ row: { original: run } }) => {
       const origin = originOf(run)
       return (
         origin && (
@@ -186,24 +183,22 @@ const columnsFor = (
         )
       )
     },
+    meta: { priority: 3, width: '10rem' },
   },
   {
     id: 'state',
     header: 'State',
-    priority: 2,
-    width: '9rem',
-    cell: ({ state }) => <BenchmarkState of="run" state={state} />,
+    cell: ({ row }) => <BenchmarkState of="run" state={row.original.state} />,
+    meta: { priority: 2, width: '9rem' },
   },
   {
     id: 'score',
     header: 'Score',
-    priority: 3,
-    width: '8.5rem',
-    align: 'right',
-    cell: (run) => isKnown && <RunScore run={run} outcomes={originOf(run)?.outcomes} isShort />,
+    cell: ({ row: { original: run } }) => isKnown && <RunScore run={run} outcomes={originOf(run)?.outcomes} isShort />,
+    meta: { priority: 3, width: '8.5rem', align: 'right' },
   },
   metadataColumn(query, paths.benchmarkRuns),
   durationOnceEnded(({ state }) => state !== 'running'),
   timeOrUnknown('Started', ({ start_time_ms }) => start_time_ms),
-  idColumn,
+  idColumn(),
 ]

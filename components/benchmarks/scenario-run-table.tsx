@@ -1,8 +1,8 @@
 'use client'
 import Link from 'next/link'
+import type { Column } from '#components/list/column.ts'
 import { idColumn } from '#components/list/columns.tsx'
-import { DataTable } from '#components/ui/data-table.tsx'
-import type { Column } from '#components/ui/data-table-row.tsx'
+import { DataTable } from '#components/list/data-table.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
@@ -66,12 +66,11 @@ const attemptsOf = (runs: readonly ScenarioRun[]): ReadonlyMap<string, string> =
 
 const attemptColumn = (attempts: ReadonlyMap<string, string>): Column<ScenarioRun> => ({
   id: 'attempt',
-  header: (
+  header: () => (
     <span title="Of a scenario, in the order they began; a retry takes the place of what it begins anew">Attempt</span>
   ),
-  priority: 3,
-  width: '8rem',
-  cell: ({ id }) => attempts.get(id) ?? '',
+  cell: ({ row }) => attempts.get(row.original.id) ?? '',
+  meta: { priority: 3, width: '8rem' },
 })
 
 /** Each scorer or reward key with its score: `accuracy 0.250, latency_sec 12.000`. */
@@ -84,45 +83,46 @@ const columns: Column<ScenarioRun>[] = [
   {
     id: 'name',
     header: 'Scenario',
-    priority: 1,
-    cell: ({ name, scenario_id }) => (
-      <Link href={paths.scenario(scenario_id)} prefetch={false} className="hover:underline">
-        <VisibleText truncate>{name?.trim() || scenario_id.trim() || unnamedScenario}</VisibleText>
-      </Link>
-    ),
+    cell: ({ row }) => {
+      const { name, scenario_id } = row.original
+      return (
+        <Link href={paths.scenario(scenario_id)} prefetch={false} className="hover:underline">
+          <VisibleText truncate>{name?.trim() || scenario_id.trim() || unnamedScenario}</VisibleText>
+        </Link>
+      )
+    },
+    meta: { priority: 1 },
   },
   {
     id: 'state',
     header: 'State',
-    priority: 2,
-    width: '8.5rem',
-    cell: ({ state }) => <BenchmarkState of="scenario-run" state={state} />,
+    cell: ({ row }) => <BenchmarkState of="scenario-run" state={row.original.state} />,
+    meta: { priority: 2, width: '8.5rem' },
   },
   {
     id: 'score',
     header: 'Score',
-    priority: 3,
-    width: '6rem',
-    align: 'right',
-    cell: ({ scoring_contract_result: result }) =>
-      result ? (
-        <span title={rewardWords(result)}>{threeDecimals(result.score)}</span>
+    cell: ({ row }) =>
+      row.original.scoring_contract_result ? (
+        <span title={rewardWords(row.original.scoring_contract_result)}>
+          {threeDecimals(row.original.scoring_contract_result.score)}
+        </span>
       ) : (
         <span className="text-muted">None</span>
       ),
+    meta: { priority: 3, width: '6rem', align: 'right' },
   },
-  idColumn,
+  idColumn(),
   {
     id: 'devbox',
     header: 'Devbox',
-    priority: 3,
-    width: '7rem',
-    cell: ({ devbox_id }) =>
-      devbox_id && (
-        <TextLink href={paths.devbox(devbox_id)} title={devbox_id} inRow>
+    cell: ({ row }) =>
+      row.original.devbox_id && (
+        <TextLink href={paths.devbox(row.original.devbox_id)} title={row.original.devbox_id} inRow>
           Open devbox
         </TextLink>
       ),
+    meta: { priority: 3, width: '7rem' },
   },
   durationOnceEnded(({ state }) => hasScenarioRunEnded(state)),
   timeOrUnknown('Started', ({ start_time_ms }) => start_time_ms),

@@ -1,5 +1,6 @@
+import type { RowData } from '@tanstack/react-table'
+import type { Column } from '#components/list/column.ts'
 import { durationColumn, timeColumn } from '#components/list/columns.tsx'
-import type { Column } from '#components/ui/data-table-row.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { formatDurationMs } from '#lib/browser/format.ts'
 
@@ -11,15 +12,16 @@ interface Timed {
 
 /** The duration of what has ended; files of imported trials may have no times. */
 export const durationOnceEnded = <Row extends Timed>(hasEnded: (row: Row) => boolean): Column<Row> => ({
-  ...durationColumn,
-  cell: (row) => (row.duration_ms != null ? formatDurationMs(row.duration_ms) : hasEnded(row) && <Unknown />),
+  ...durationColumn<Row>(),
+  cell: ({ row: { original: row } }) =>
+    row.duration_ms != null ? formatDurationMs(row.duration_ms) : hasEnded(row) && <Unknown />,
 })
 
 /** A time that everything in the list has, known or not. */
-export const timeOrUnknown = <Row,>(
+export const timeOrUnknown = <Row extends RowData>(
   header: Parameters<typeof timeColumn>[0],
   timeOf: (row: Row) => number | null | undefined,
 ): Column<Row> => ({
   ...timeColumn(header, timeOf),
-  cell: (row) => <RelativeTime ms={timeOf(row) ?? null} />,
+  cell: ({ row: { original: row } }) => <RelativeTime ms={timeOf(row) ?? null} />,
 })

@@ -5,14 +5,14 @@ import { useMemo, useState } from 'react'
 import { EvictionBadge } from '#components/alerts/eviction-badge.tsx'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
 import { chosenColumns } from '#components/list/chosen-columns.tsx'
+import type { Column } from '#components/list/column.ts'
 import { idColumn, metadataColumn, nameColumn, timeColumn } from '#components/list/columns.tsx'
+import { DataTable } from '#components/list/data-table.tsx'
 import { ListMenus } from '#components/list/list-menus.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { type DrawnColumns, useColumns } from '#components/list/use-columns.ts'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
-import { DataTable } from '#components/ui/data-table.tsx'
-import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { Popover } from '#components/ui/popover.tsx'
@@ -243,13 +243,11 @@ const byDevbox = ({ pending }: EvictionFeed): ReadonlyMap<string, Eviction> =>
   new Map(pending.map((eviction) => [eviction.devbox_id, eviction]))
 
 const columnsFor = (query: DevboxListView, evictions: ReadonlyMap<string, Eviction>): Column<Devbox>[] => [
-  nameColumn,
+  nameColumn(),
   {
     id: 'status',
     header: 'Status',
-    priority: 2,
-    width: '14rem',
-    cell: (devbox) => {
+    cell: ({ row: { original: devbox } }) => {
       const eviction = evictions.get(devbox.id)
       return (
         <span className="flex items-center gap-1.5">
@@ -258,28 +256,25 @@ const columnsFor = (query: DevboxListView, evictions: ReadonlyMap<string, Evicti
         </span>
       )
     },
+    meta: { priority: 2, width: '14rem' },
   },
-  idColumn,
+  idColumn(),
   metadataColumn(query, devboxListPath),
   timeColumn('Created', ({ create_time_ms }) => create_time_ms),
   {
     id: 'lifetime',
     header: 'Lifetime',
-    priority: 5,
-    align: 'right',
-    width: '7rem',
-    cell: (devbox) => <Lifetime devbox={devbox} />,
+    cell: ({ row: { original: devbox } }) => <Lifetime devbox={devbox} />,
+    meta: { priority: 5, align: 'right', width: '7rem' },
   },
   {
     id: 'time-left',
     header: 'Time left',
-    priority: 3,
-    align: 'right',
-    width: '7rem',
-    cell: (devbox) => {
+    cell: ({ row: { original: devbox } }) => {
       const left = timeLeftOf(devbox, evictions.get(devbox.id))
       return left && <TimeLeftText left={left} brief />
     },
+    meta: { priority: 3, align: 'right', width: '7rem' },
   },
   timeColumn('Ended', ({ end_time_ms }) => end_time_ms),
 ]

@@ -1,7 +1,7 @@
 import { Download, Ellipsis, File, FileSymlink, FileX, Folder, Pencil, Trash2 } from 'lucide-react'
+import type { Column } from '#components/list/column.ts'
+import { DataTable, type RowSelection } from '#components/list/data-table.tsx'
 import { Badge } from '#components/ui/badge.tsx'
-import { DataTable, type RowSelection } from '#components/ui/data-table.tsx'
-import type { Column } from '#components/ui/data-table-row.tsx'
 import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
@@ -44,9 +44,9 @@ export const FolderTable = ({ nav, folder, rows, sort, onSort, busy, selection, 
     }
     busy={busy}
     sort={sort}
-    onSort={(id) => {
-      const column = entrySorts.find((each) => each === id) ?? 'name'
-      onSort({ column, descending: column === sort.column && !sort.descending })
+    onSort={(next) => {
+      const column = entrySorts.find((each) => each === next?.column) ?? sort.column
+      onSort({ column, descending: next?.descending ?? false })
     }}
     selection={{ ...selection, labelOf: ({ name }) => `Select ${displayName(name)}` }}
     rowActions={(entry) => {
@@ -88,43 +88,45 @@ export const FolderTable = ({ nav, folder, rows, sort, onSort, busy, selection, 
 )
 
 const columns: readonly Column<FolderEntry>[] = [
-  { id: 'name', header: 'Name', priority: 1, sortable: true, cell: (entry) => <EntryName entry={entry} /> },
   {
+    accessorKey: 'name',
+    id: 'name',
+    header: 'Name',
+    cell: ({ row: { original: entry } }) => <EntryName entry={entry} />,
+    meta: { priority: 1 },
+  },
+  {
+    accessorKey: 'sizeBytes',
     id: 'size',
     header: 'Size',
-    priority: 2,
-    align: 'right',
-    width: '6.5rem',
-    sortable: true,
-    cell: ({ type, sizeBytes }) =>
-      type === 'f' ? (
+    cell: ({ row }) => {
+      const { type, sizeBytes } = row.original
+      return type === 'f' ? (
         <span title={`${formatCount(sizeBytes)} bytes`}>{formatBytes(sizeBytes)}</span>
       ) : (
         <span className="text-muted">–</span>
-      ),
+      )
+    },
+    meta: { priority: 2, align: 'right', width: '6.5rem' },
   },
   {
+    accessorKey: 'changedMs',
     id: 'changed',
     header: 'Modified',
-    priority: 3,
-    width: '8rem',
-    sortable: true,
-    cell: ({ changedMs }) => <RelativeTime ms={changedMs} />,
+    cell: ({ row }) => <RelativeTime ms={row.original.changedMs} />,
+    meta: { priority: 3, width: '8rem' },
   },
   {
     id: 'permissions',
     header: 'Permissions',
-    priority: 4,
-    width: '8.5rem',
-    mono: true,
-    cell: (entry) => <span title={entry.mode}>{formatMode(entry)}</span>,
+    cell: ({ row: { original: entry } }) => <span title={entry.mode}>{formatMode(entry)}</span>,
+    meta: { priority: 4, width: '8.5rem', mono: true },
   },
   {
     id: 'owner',
     header: 'Owner',
-    priority: 5,
-    width: '7rem',
-    cell: ({ owner }) => <VisibleText truncate>{displayName(owner)}</VisibleText>,
+    cell: ({ row }) => <VisibleText truncate>{displayName(row.original.owner)}</VisibleText>,
+    meta: { priority: 5, width: '7rem' },
   },
 ]
 

@@ -2,6 +2,7 @@
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { FolderClosed, FolderPlus } from 'lucide-react'
 import { useCallback, useMemo, useState } from 'react'
+import { emptySelection } from '#components/list/column.ts'
 import { FileDropZone } from '#components/terminal/tools/file-drop-zone.tsx'
 import { Banner } from '#components/ui/banner.tsx'
 import { Button } from '#components/ui/button.tsx'
@@ -13,7 +14,6 @@ import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/browser/format.ts'
-import { emptySelection, select } from '#lib/browser/lists/selection.ts'
 import { baseName, displayName, isUtf8, parentPath } from './file-path.ts'
 import type { FilesNav } from './files-nav.ts'
 import { type EntrySort, type FolderEntry, type FolderListing, maxEntries, sortEntries } from './folder-listing.ts'
@@ -40,7 +40,7 @@ export const FolderView = ({ nav, path }: { nav: FilesNav; path: string }) => {
   const [element, setElement] = useState<HTMLElement | null>(null)
   const downloads = useFolderDownload(devboxId, folder)
   const rows = useMemo(() => sortEntries(data?.entries ?? [], sort), [data, sort])
-  const selected = rows.filter(({ name }) => selection.selected.has(name))
+  const selected = rows.filter(({ name }) => Object.hasOwn(selection, name))
   const goUp =
     folder.startsWith('/') && folder !== '/'
       ? () => nav.go(parentPath(folder), { focused: baseName(folder) })
@@ -92,15 +92,7 @@ export const FolderView = ({ nav, path }: { nav: FilesNav; path: string }) => {
           sort={sort}
           onSort={setSort}
           busy={listing.isFetching && !listing.isFetchedAfterMount}
-          selection={{
-            selected: selection.selected,
-            onSelect: (key, range) =>
-              setSelection((before) => select(before, key, { range, order: rows.map(({ name }) => name) })),
-            onSelectAll: (isSelected) =>
-              setSelection(
-                isSelected ? { selected: new Set(rows.map(({ name }) => name)), anchor: null } : emptySelection,
-              ),
-          }}
+          selection={{ selected: selection, onChange: setSelection }}
           changeRefusal={refusals.change}
           downloadRefusal={refusals.download}
           onDownload={(entry) => downloads.download([entry])}

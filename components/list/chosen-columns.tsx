@@ -1,6 +1,6 @@
-import type { Column } from '#components/ui/data-table-row.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { type ColumnChoice, type ListColumns, metadataKeyOf } from '#lib/browser/address/list-columns.ts'
+import type { Column } from './column.ts'
 
 interface ListedRow {
   id: string
@@ -15,18 +15,14 @@ export const chosenColumns = <Row extends ListedRow>(
 ): Column<Row>[] =>
   (choices ?? usual.map((id): ColumnChoice => ({ id }))).flatMap(({ id, width }) => {
     const key = metadataKeyOf(id)
-    const column = key === undefined ? columns.find((each) => each.id === id) : valueColumn(id, key)
-    return column ? (width ? { ...column, width } : column) : []
+    const column = key === undefined ? columns.find((each) => each.id === id) : metadataValueColumn<Row>(id, key)
+    return column ? (width ? { ...column, meta: { ...column.meta, width } } : column) : []
   })
 
-/** The value that each row has for a key of its metadata. */
-const valueColumn = (id: string, key: string): Column<ListedRow> => ({
+const metadataValueColumn = <Row extends ListedRow>(id: string, key: string): Column<Row> => ({
+  accessorFn: ({ metadata }) => (metadata && Object.hasOwn(metadata, key) ? metadata[key] : undefined),
   id,
-  header: <VisibleText max={60}>{key}</VisibleText>,
-  priority: 3,
-  sortable: true,
-  width: '9rem',
-  mono: true,
-  cell: ({ metadata }) =>
-    metadata && Object.hasOwn(metadata, key) && <VisibleText truncate>{metadata[key] as string}</VisibleText>,
+  header: () => <VisibleText max={60}>{key}</VisibleText>,
+  cell: ({ getValue }) => getValue() !== undefined && <VisibleText truncate>{getValue()}</VisibleText>,
+  meta: { priority: 3, width: '9rem', mono: true },
 })

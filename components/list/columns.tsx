@@ -1,6 +1,6 @@
+import type { RowData } from '@tanstack/react-table'
 import Link from 'next/link'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
-import type { Column } from '#components/ui/data-table-row.tsx'
 import { MetadataChips } from '#components/ui/metadata-chips.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { shortenMiddle } from '#components/ui/text.ts'
@@ -9,78 +9,78 @@ import { paths } from '#lib/browser/address/paths.ts'
 import { formatDurationMs } from '#lib/browser/format.ts'
 import { withCondition } from '#lib/browser/lists/metadata-condition.ts'
 import type { MetadataCondition } from '#lib/contract/encode-query.ts'
+import type { Column } from './column.ts'
 
-/** The columns that several tables have. */
+/** Columns that several tables share. */
 
-export const nameColumn: Column<{ name?: string | null | undefined }> = {
+export const nameColumn = <Row extends { name?: string | null | undefined }>(): Column<Row> => ({
+  accessorKey: 'name',
   id: 'name',
   header: 'Name',
-  priority: 1,
-  cell: ({ name }) => <NameText>{name}</NameText>,
-}
+  cell: ({ row }) => <NameText>{row.original.name}</NameText>,
+  meta: { priority: 1 },
+})
 
-export const idColumn: Column<{ id: string }> = {
+export const idColumn = <Row extends { id: string }>(): Column<Row> => ({
+  accessorKey: 'id',
   id: 'id',
-  header: 'Id',
-  priority: 6,
-  width: '11.5rem',
-  cell: ({ id }) => <CopyableId value={id} />,
-}
+  header: 'ID',
+  cell: ({ row }) => <CopyableId value={row.original.id} />,
+  meta: { priority: 6, width: '11.5rem' },
+})
 
-/** A link to the devbox that a row came from, to the tab its likes are on. */
-export const devboxColumn = <Row,>(tab: string, idOf: (row: Row) => string): Column<Row> => ({
+export const DevboxLink = ({ id, tab }: { id: string; tab: string }) => (
+  <Link href={paths.devbox(id, tab)} title={id} className="relative z-1 hover:underline">
+    {shortenMiddle(id, 18)}
+  </Link>
+)
+
+export const devboxColumn = <Row extends RowData>(tab: string, idOf: (row: Row) => string): Column<Row> => ({
+  accessorFn: idOf,
   id: 'devbox',
   header: 'Devbox',
-  priority: 5,
-  mono: true,
-  width: '12rem',
-  cell: (row) => {
-    const id = idOf(row)
-    return (
-      <Link href={paths.devbox(id, tab)} title={id} className="relative z-1 hover:underline">
-        {shortenMiddle(id, 18)}
-      </Link>
-    )
-  },
+  cell: ({ row }) => <DevboxLink id={idOf(row.original)} tab={tab} />,
+  meta: { priority: 5, mono: true, width: '12rem' },
 })
 
-export const timeColumn = <Row,>(header: string, timeOf: (row: Row) => number | null | undefined): Column<Row> => ({
+export const timeColumn = <Row extends RowData>(
+  header: string,
+  timeOf: (row: Row) => number | null | undefined,
+): Column<Row> => ({
+  accessorFn: timeOf,
   id: header.toLowerCase(),
   header,
-  priority: 4,
-  align: 'right',
-  width: '7rem',
-  cell: (row) => {
-    const ms = timeOf(row)
+  cell: ({ row }) => {
+    const ms = timeOf(row.original)
     return ms != null && <RelativeTime ms={ms} />
   },
+  meta: { priority: 4, align: 'right', width: '7rem' },
 })
 
-export const durationColumn: Column<{ duration_ms?: number | null | undefined }> = {
+export const durationColumn = <Row extends { duration_ms?: number | null | undefined }>(): Column<Row> => ({
+  accessorKey: 'duration_ms',
   id: 'duration',
   header: 'Duration',
-  priority: 4,
-  align: 'right',
-  width: '8rem',
-  cell: ({ duration_ms }) => (duration_ms == null ? '' : formatDurationMs(duration_ms)),
-}
+  cell: ({ row }) => (row.original.duration_ms == null ? '' : formatDurationMs(row.original.duration_ms)),
+  meta: { priority: 4, align: 'right', width: '8rem' },
+})
 
 interface ListQuery {
   metadata?: MetadataCondition[] | undefined
   starting_after?: string | undefined
 }
 
-/** The metadata of each row; a click on a pair narrows the list to it, from the newest row on. */
-export const metadataColumn = <Query extends ListQuery>(
+/** Metadata as chips; a click filters the list by that pair. */
+export const metadataColumn = <Row extends { metadata: Record<string, string> }, Query extends ListQuery>(
   query: Query,
   hrefOf: (query: Query) => string,
-): Column<{ metadata: Record<string, string> }> => ({
+): Column<Row> => ({
+  accessorKey: 'metadata',
   id: 'metadata',
   header: 'Metadata',
-  priority: 5,
-  cell: ({ metadata }) => (
+  cell: ({ row }) => (
     <MetadataChips
-      metadata={metadata}
+      metadata={row.original.metadata}
       isFollowed
       max={2}
       hrefFor={(key, value) =>
@@ -92,4 +92,5 @@ export const metadataColumn = <Query extends ListQuery>(
       }
     />
   ),
+  meta: { priority: 5 },
 })

@@ -7,9 +7,9 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query'
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { activeFilters, type ListSource, type ListView, withoutFilters } from '#lib/browser/lists/list-source.ts'
-import { emptySelection, select } from '#lib/browser/lists/selection.ts'
+import { emptySelection } from './column.ts'
 import { type HowToChange, useAddress } from './use-address.ts'
 import { useGoneRows } from './use-gone-rows.ts'
 import { useListMemory } from './use-list-memory.ts'
@@ -97,18 +97,8 @@ export const useListPage = <View extends ListView, Page, Param, Row extends Iden
   })
 
   const [selection, setSelection] = useState(emptySelection)
-  // The same function for good: a new one would draw every row anew.
-  const onSelect = useCallback(
-    (key: string, range: boolean) =>
-      setSelection((before) => select(before, key, { range, order: range ? latest.current.rows.map(idOf) : [] })),
-    [],
-  )
-  const setSelected = (keys: readonly string[]) => setSelection({ selected: new Set(keys), anchor: null })
-  const { selected } = selection
-  const selectedRows = useMemo(
-    () => (selected.size > 0 ? rows.filter(({ id }) => selected.has(id)) : []),
-    [rows, selected],
-  )
+  const setSelected = (ids: readonly string[]) => setSelection(Object.fromEntries(ids.map((id) => [id, true as const])))
+  const selectedRows = useMemo(() => rows.filter(({ id }) => Object.hasOwn(selection, id)), [rows, selection])
 
   const loadMore = hasNextPage && !isFetchingNextPage ? () => void fetchNextPage() : undefined
   // Filters of the page may leave too few rows to scroll to their end.
@@ -127,7 +117,7 @@ export const useListPage = <View extends ListView, Page, Param, Row extends Iden
     // A list that could not go on is shown as far as it is.
     hasMore: hasNextPage && !isFetchNextPageError,
     loadMore,
-    selected,
+    selected: new Set(Object.keys(selection)),
     onRestore: setSelected,
   })
 
@@ -167,7 +157,7 @@ export const useListPage = <View extends ListView, Page, Param, Row extends Iden
     newestHref: view.starting_after && source.path({ ...view, starting_after: undefined }),
     selectedRows,
     setSelected,
-    selection: { selected, onSelect, onSelectAll: (isOn: boolean) => setSelected(isOn ? rows.map(idOf) : []) },
+    selection: { selected: selection, onChange: setSelection },
     /** For the end of the rows; undefined while there is nothing to be loaded by itself. */
     onNearEnd: isFetchNextPageError || isPlaceholderData ? undefined : loadMore,
     /** For the table. */

@@ -2,13 +2,13 @@
 import { Clapperboard, Download, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import * as z from 'zod/mini'
-import { devboxColumn, timeColumn } from '#components/list/columns.tsx'
+import type { Column } from '#components/list/column.ts'
+import { DevboxLink, devboxColumn, timeColumn } from '#components/list/columns.tsx'
+import { DataTable } from '#components/list/data-table.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { Badge } from '#components/ui/badge.tsx'
 import { ButtonLink } from '#components/ui/button.tsx'
-import { DataTable } from '#components/ui/data-table.tsx'
-import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
@@ -93,61 +93,57 @@ const columns: Column<Recording>[] = [
   {
     id: 'title',
     header: 'Terminal',
-    priority: 1,
-    cell: (recording) => (
+    cell: ({ row: { original: recording } }) => (
       <span className="flex min-w-0 items-center gap-2">
         <VisibleText truncate>{titleOf(recording)}</VisibleText>
         {recording.live && <Recorded />}
       </span>
     ),
+    meta: { priority: 1 },
   },
   {
     ...devboxOf,
-    priority: 2,
-    width: '16rem',
-    cell: (recording) => (
+    cell: ({ row: { original: recording } }) => (
       <span className="flex min-w-0 items-baseline gap-x-2 max-sm:flex-wrap">
         {recording.devbox_name && (
           <VisibleText truncate className="font-sans text-base">
             {recording.devbox_name}
           </VisibleText>
         )}
-        <span className="shrink-0">{devboxOf.cell(recording)}</span>
+        <span className="shrink-0">{<DevboxLink id={recording.devbox_id} tab="terminal" />}</span>
       </span>
     ),
+    meta: { ...devboxOf.meta, priority: 2, width: '16rem' },
   },
   {
     id: 'length',
     header: 'Length',
-    priority: 3,
-    align: 'right',
-    width: '8rem',
-    cell: ({ duration_ms }) =>
-      duration_ms === null ? (
+    cell: ({ row }) =>
+      row.original.duration_ms === null ? (
         <span className="text-muted">unknown</span>
       ) : (
-        <span className="tabular">{formatDurationMs(duration_ms)}</span>
+        <span className="tabular">{formatDurationMs(row.original.duration_ms)}</span>
       ),
+    meta: { priority: 3, align: 'right', width: '8rem' },
   },
   {
     id: 'size',
     header: 'Size',
-    priority: 4,
-    align: 'right',
-    width: '7rem',
-    cell: ({ size_bytes }) => <span className="tabular">{formatBytes(size_bytes)}</span>,
+    cell: ({ row }) => <span className="tabular">{formatBytes(row.original.size_bytes)}</span>,
+    meta: { priority: 4, align: 'right', width: '7rem' },
   },
   {
     id: 'screen',
     header: 'Screen',
-    priority: 5,
-    align: 'right',
-    width: '7rem',
-    cell: ({ cols, rows }) => (
-      <span className="tabular" title={`${cols} columns, ${rows} rows when it began`}>
-        {cols} × {rows}
-      </span>
-    ),
+    cell: ({ row }) => {
+      const { cols, rows } = row.original
+      return (
+        <span className="tabular" title={`${cols} columns, ${rows} rows when it began`}>
+          {cols} × {rows}
+        </span>
+      )
+    },
+    meta: { priority: 5, align: 'right', width: '7rem' },
   },
   timeColumn('Started', ({ start_time_ms }) => start_time_ms),
 ]

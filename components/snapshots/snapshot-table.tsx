@@ -3,10 +3,10 @@ import { useMutation } from '@tanstack/react-query'
 import { Box, Pencil, Trash2 } from 'lucide-react'
 import { type ReactNode, useMemo, useState } from 'react'
 import { chosenColumns } from '#components/list/chosen-columns.tsx'
+import type { Column } from '#components/list/column.ts'
 import { devboxColumn, idColumn, metadataColumn, timeColumn } from '#components/list/columns.tsx'
+import { DataTable, type DataTableProps } from '#components/list/data-table.tsx'
 import type { ChosenColumns } from '#components/list/use-columns.ts'
-import { DataTable, type DataTableProps } from '#components/ui/data-table.tsx'
-import type { Column } from '#components/ui/data-table-row.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { cutEnd } from '#components/ui/text.ts'
@@ -128,19 +128,19 @@ const columnsFor = (query: Partial<SnapshotListQuery>, onShow: (id: string) => v
   {
     id: 'name',
     header: 'Name',
-    priority: 1,
-    lines: ({ commit_message }) => (commit_message ? 2 : 1),
-    cell: ({ id, name, commit_message }) => <Named name={name} message={commit_message} onShow={() => onShow(id)} />,
+    cell: ({ row }) => {
+      const { id, name, commit_message } = row.original
+      return <Named name={name} message={commit_message} onShow={() => onShow(id)} />
+    },
+    meta: { priority: 1, lines: ({ commit_message }) => (commit_message ? 2 : 1) },
   },
   {
     id: 'size',
     header: 'Size',
-    priority: 2,
-    align: 'right',
-    width: '8rem',
-    cell: (snapshot) => <SnapshotSize snapshot={snapshot} />,
+    cell: ({ row: { original: snapshot } }) => <SnapshotSize snapshot={snapshot} />,
+    meta: { priority: 2, align: 'right', width: '8rem' },
   },
-  idColumn,
+  idColumn(),
   ...(query.devbox_id ? [] : [devboxColumn<Snapshot>('snapshots', ({ source_devbox_id }) => source_devbox_id)]),
   metadataColumn(query, paths.snapshots),
   timeColumn('Created', ({ create_time_ms }) => create_time_ms),

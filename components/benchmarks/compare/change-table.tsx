@@ -1,7 +1,7 @@
 import Link from 'next/link'
+import type { Column } from '#components/list/column.ts'
+import { DataTable } from '#components/list/data-table.tsx'
 import { Chips } from '#components/ui/choice/chips.tsx'
-import { DataTable } from '#components/ui/data-table.tsx'
-import type { Column } from '#components/ui/data-table-row.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { type ChangeKind, changeKinds } from '#lib/browser/address/compare-view.ts'
 import { jobViewPath } from '#lib/browser/address/job-view.ts'
@@ -123,42 +123,40 @@ const columns: Column<Row>[] = [
   {
     id: 'scenario',
     header: 'Scenario',
-    priority: 1,
-    lines: () => 1,
-    cell: ({ scenario_name, scenario_id }) => (
-      <Link href={paths.scenario(scenario_id)} prefetch={false} className="hover:underline">
-        <VisibleText max={120}>{scenario_name.trim() || scenario_id}</VisibleText>
-      </Link>
-    ),
+    cell: ({ row }) => {
+      const { scenario_name, scenario_id } = row.original
+      return (
+        <Link href={paths.scenario(scenario_id)} prefetch={false} className="hover:underline">
+          <VisibleText max={120}>{scenario_name.trim() || scenario_id}</VisibleText>
+        </Link>
+      )
+    },
+    meta: { priority: 1, lines: () => 1 },
   },
   {
     id: 'side',
     header: 'Side',
-    priority: 3,
-    width: '28%',
-    lines: () => 1,
-    cell: ({ side }) => <VisibleText max={240}>{side}</VisibleText>,
+    cell: ({ row }) => <VisibleText max={240}>{row.original.side}</VisibleText>,
+    meta: { priority: 3, width: '28%', lines: () => 1 },
   },
   {
     id: 'score',
     header: 'Score, baseline to side',
-    priority: 2,
-    width: '13rem',
-    align: 'right',
-    cell: ({ before, after, places }) => (
-      <>
-        <OutcomeLink place={places[0]} score={before} of="the baseline" /> to{' '}
-        <OutcomeLink place={places[1]} score={after} of="the side" />
-      </>
-    ),
+    cell: ({ row }) => {
+      const { before, after, places } = row.original
+      return (
+        <>
+          <OutcomeLink place={places[0]} score={before} of="the baseline" /> to{' '}
+          <OutcomeLink place={places[1]} score={after} of="the side" />
+        </>
+      )
+    },
+    meta: { priority: 2, width: '13rem', align: 'right' },
   },
   {
     id: 'duration',
     header: 'Duration, baseline to side',
-    priority: 3,
-    width: '15rem',
-    align: 'right',
-    cell: ({ duration_before_ms, duration_after_ms }) =>
-      `${duration(duration_before_ms)} to ${duration(duration_after_ms)}`,
+    cell: ({ row }) => `${duration(row.original.duration_before_ms)} to ${duration(row.original.duration_after_ms)}`,
+    meta: { priority: 3, width: '15rem', align: 'right' },
   },
 ]

@@ -1,6 +1,6 @@
 import { useMemo } from 'react'
-import { DataTable } from '#components/ui/data-table.tsx'
-import type { Column } from '#components/ui/data-table-row.tsx'
+import type { Column } from '#components/list/column.ts'
+import { DataTable } from '#components/list/data-table.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { jobViewPath } from '#lib/browser/address/job-view.ts'
@@ -46,89 +46,85 @@ const sideColumns = ({ jobs, agents, metric }: CompareReport, choice: ReportChoi
     {
       id: 'agent',
       header: 'Agent',
-      priority: 1,
-      lines: () => 2,
-      cell: ({ agent_name, model_name, job_id, benchmark_run_id }) => (
-        <span className="block leading-4">
-          <AgentLines name={`${agent_name}${markOf(benchmark_run_id)}`} model={model_name} isWhole />
-          {/* Narrow, the column of jobs is not in the row. */}
-          {jobs.length > 1 && (
-            <span className="block text-xs leading-4 font-normal text-muted @2xl:hidden">
-              <VisibleText max={120}>{jobName(job_id)}</VisibleText>
-            </span>
-          )}
-        </span>
-      ),
+      cell: ({ row }) => {
+        const { agent_name, model_name, job_id, benchmark_run_id } = row.original
+        return (
+          <span className="block leading-4">
+            <AgentLines name={`${agent_name}${markOf(benchmark_run_id)}`} model={model_name} isWhole />
+            {/* Narrow, the column of jobs is not in the row. */}
+            {jobs.length > 1 && (
+              <span className="block text-xs leading-4 font-normal text-muted @2xl:hidden">
+                <VisibleText max={120}>{jobName(job_id)}</VisibleText>
+              </span>
+            )}
+          </span>
+        )
+      },
+      meta: { priority: 1, lines: () => 2 },
     },
     {
       id: 'job',
       header: 'Job',
-      priority: 3,
-      width: hasUsage ? '13%' : '17%',
-      lines: () => 1,
-      cell: ({ job_id }) => (
-        <TextLink href={jobViewPath(job_id)(choice)} inRow>
-          <VisibleText max={120}>{jobName(job_id)}</VisibleText>
+      cell: ({ row }) => (
+        <TextLink href={jobViewPath(row.original.job_id)(choice)} inRow>
+          <VisibleText max={120}>{jobName(row.original.job_id)}</VisibleText>
         </TextLink>
       ),
+      meta: { priority: 3, width: hasUsage ? '13%' : '17%', lines: () => 1 },
     },
     {
       id: 'mean',
-      header: <MeanHeader metric={metric} />,
-      priority: 2,
-      width: '9rem',
-      align: 'right',
-      cell: (figures) => <MeanText figures={figures} />,
+      header: () => <MeanHeader metric={metric} />,
+      cell: ({ row: { original: figures } }) => <MeanText figures={figures} />,
+      meta: { priority: 2, width: '9rem', align: 'right' },
     },
     {
       id: 'interval',
       header: '95 % interval',
-      priority: 3,
-      width: '9rem',
-      align: 'right',
-      cell: (figures) => <IntervalText figures={figures} />,
+      cell: ({ row: { original: figures } }) => <IntervalText figures={figures} />,
+      meta: { priority: 3, width: '9rem', align: 'right' },
     },
     {
       id: 'passes',
       header: 'Passes',
-      priority: 3,
-      width: '7rem',
-      align: 'right',
-      cell: ({ n_passed, n_scenarios, reasons }) =>
-        n_passed === null ? (
+      cell: ({ row }) => {
+        const { n_passed, n_scenarios, reasons } = row.original
+        return n_passed === null ? (
           <Missing why={reasons.n_passed} />
         ) : (
           `${formatCount(n_passed)} of ${formatCount(n_scenarios)}`
-        ),
+        )
+      },
+      meta: { priority: 3, width: '7rem', align: 'right' },
     },
     {
       id: 'counts',
       // By the letters of the grid where there is no room for words: names of agents are not cut off.
-      header: (
+      header: () => (
         <span title="Attempts completed · failed · timed out · cancelled">
           {hasUsage ? 'Done · E · T · C' : 'Done · failed · timed out · cancelled'}
         </span>
       ),
-      priority: 3,
-      width: hasUsage ? '8.5rem' : '15.5rem',
-      align: 'right',
-      cell: ({ n_completed, n_failed, n_timeout, n_cancelled }) =>
-        [n_completed, n_failed, n_timeout, n_cancelled].map(formatCount).join(' · '),
+      cell: ({ row }) => {
+        const { n_completed, n_failed, n_timeout, n_cancelled } = row.original
+        return [n_completed, n_failed, n_timeout, n_cancelled].map(formatCount).join(' · ')
+      },
+      meta: { priority: 3, width: hasUsage ? '8.5rem' : '15.5rem', align: 'right' },
     },
     {
       id: 'duration',
       header: 'Median time',
-      priority: 3,
-      width: '7rem',
-      align: 'right',
-      cell: ({ duration_median_ms, reasons }) =>
-        duration_median_ms === null ? (
+      cell: ({ row }) => {
+        const { duration_median_ms, reasons } = row.original
+        return duration_median_ms === null ? (
           <span title={reasons.duration_median_ms}>
             <Unknown />
           </span>
         ) : (
           formatDurationMs(duration_median_ms)
-        ),
+        )
+      },
+      meta: { priority: 3, width: '7rem', align: 'right' },
     },
     ...(hasUsage ? [usageColumn] : []),
   ]
@@ -136,11 +132,9 @@ const sideColumns = ({ jobs, agents, metric }: CompareReport, choice: ReportChoi
 
 const usageColumn: Column<AgentFigures> = {
   id: 'usage',
-  header: <span title="As the agents count them, over the attempts that report them">Tokens · cost</span>,
-  priority: 3,
-  width: '9rem',
-  align: 'right',
-  cell: (figures) => <UsageText figures={figures} />,
+  header: () => <span title="As the agents count them, over the attempts that report them">Tokens · cost</span>,
+  cell: ({ row: { original: figures } }) => <UsageText figures={figures} />,
+  meta: { priority: 3, width: '9rem', align: 'right' },
 }
 
 /** Each side against its baseline, on the scenarios both have, with the test beside the difference. */
@@ -177,41 +171,40 @@ const differenceColumns = (
   {
     id: 'pair',
     header: 'Side over its baseline',
-    priority: 1,
-    lines: () => 2,
-    cell: (pair) => {
+    cell: ({ row: { original: pair } }) => {
       const job = elsewhere(pair)
       return <PairLines one={name(pair.a)} other={job === undefined ? name(pair.b) : `the same in ${job}`} />
     },
+    meta: { priority: 1, lines: () => 2 },
   },
   {
     id: 'difference',
     header: 'Difference',
-    priority: 2,
-    width: '10rem',
-    align: 'right',
-    cell: ({ difference, n, reasons }) =>
-      difference === null ? (
+    cell: ({ row }) => {
+      const { difference, n, reasons } = row.original
+      return difference === null ? (
         <Missing why={reasons.difference} />
       ) : (
         <span className="whitespace-nowrap">
           <b className="font-semibold">{signed(difference)}</b>{' '}
           <span className="text-muted">(n = {formatCount(n)})</span>
         </span>
-      ),
+      )
+    },
+    meta: { priority: 2, width: '10rem', align: 'right' },
   },
   {
     id: 'interval',
     header: '95 % interval',
-    priority: 3,
-    width: '10rem',
-    align: 'right',
-    cell: ({ ci_low, ci_high, reasons }) =>
-      ci_low === null || ci_high === null ? (
+    cell: ({ row }) => {
+      const { ci_low, ci_high, reasons } = row.original
+      return ci_low === null || ci_high === null ? (
         <Missing why={reasons.ci_low} />
       ) : (
         `${signed(ci_low)} to ${signed(ci_high)}`
-      ),
+      )
+    },
+    meta: { priority: 3, width: '10rem', align: 'right' },
   },
   ...significanceColumns<ComparedPair>('Scenarios that only the side passes · only its baseline'),
 ]

@@ -1,8 +1,8 @@
 'use client'
 import { useMemo, useState } from 'react'
+import type { Column } from '#components/list/column.ts'
+import { DataTable } from '#components/list/data-table.tsx'
 import { Button } from '#components/ui/button.tsx'
-import { DataTable } from '#components/ui/data-table.tsx'
-import type { Column } from '#components/ui/data-table-row.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import type { JobView } from '#lib/browser/address/job-view.ts'
 import { formatCount } from '#lib/browser/format.ts'
@@ -81,45 +81,57 @@ const columnsOf = (onOpen: OutcomeTableProps['onOpen']): Column<Row>[] => [
   {
     id: 'scenario',
     header: 'Scenario',
-    priority: 1,
-    cell: ({ scenario_name, scenario_definition_id, place }) => (
-      <button
-        type="button"
-        title="Open the outcome and its log"
-        onClick={() => onOpen(place)}
-        className="relative z-1 block max-w-full text-left text-accent hover:underline"
-      >
-        <VisibleText truncate>{scenario_name?.trim() || scenario_definition_id}</VisibleText>
-      </button>
-    ),
+    cell: ({ row }) => {
+      const { scenario_name, scenario_definition_id, place } = row.original
+      return (
+        <button
+          type="button"
+          title="Open the outcome and its log"
+          onClick={() => onOpen(place)}
+          className="relative z-1 block max-w-full text-left text-accent hover:underline"
+        >
+          <VisibleText truncate>{scenario_name?.trim() || scenario_definition_id}</VisibleText>
+        </button>
+      )
+    },
+    meta: { priority: 1 },
   },
-  { id: 'agent', header: 'Agent', priority: 3, cell: ({ agent }) => <VisibleText truncate>{agent}</VisibleText> },
-  { id: 'attempt', header: 'Attempt', priority: 3, width: '6rem', cell: ({ ofAttempts }) => ofAttempts },
+  {
+    id: 'agent',
+    header: 'Agent',
+    cell: ({ row }) => <VisibleText truncate>{row.original.agent}</VisibleText>,
+    meta: { priority: 3 },
+  },
+  {
+    id: 'attempt',
+    header: 'Attempt',
+    cell: ({ row }) => row.original.ofAttempts,
+    meta: { priority: 3, width: '6rem' },
+  },
   {
     id: 'state',
     header: 'State',
-    priority: 2,
-    width: '8.5rem',
-    cell: ({ state, environment_differs }) => (
+    cell: ({ row }) => (
       <>
-        <BenchmarkState of="outcome" state={state} />
-        {environment_differs && <span className="block text-xs text-muted">environment differs</span>}
+        <BenchmarkState of="outcome" state={row.original.state} />
+        {row.original.environment_differs && <span className="block text-xs text-muted">environment differs</span>}
       </>
     ),
+    meta: { priority: 2, width: '8.5rem' },
   },
   {
     id: 'score',
     header: 'Score',
-    priority: 3,
-    align: 'right',
-    width: '6rem',
-    cell: ({ score }) => (score == null ? <span className="text-muted">None</span> : threeDecimals(score)),
+    cell: ({ row }) =>
+      row.original.score == null ? <span className="text-muted">None</span> : threeDecimals(row.original.score),
+    meta: { priority: 3, align: 'right', width: '6rem' },
   },
   durationOnceEnded(() => true),
   {
     id: 'failure',
     header: 'Failure',
-    priority: 3,
-    cell: ({ failure_reason }) => failure_reason && <VisibleText truncate>{failure_reason.exception_type}</VisibleText>,
+    cell: ({ row }) =>
+      row.original.failure_reason && <VisibleText truncate>{row.original.failure_reason.exception_type}</VisibleText>,
+    meta: { priority: 3 },
   },
 ]

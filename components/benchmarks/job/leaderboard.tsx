@@ -1,6 +1,6 @@
 import Link from 'next/link'
-import { DataTable } from '#components/ui/data-table.tsx'
-import type { Column } from '#components/ui/data-table-row.tsx'
+import type { Column } from '#components/list/column.ts'
+import { DataTable } from '#components/list/data-table.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCount, formatDurationMs } from '#lib/browser/format.ts'
 import { agentLabel, byMean, repeatSuffixes, threeDecimals } from '#lib/protocol/report-words.ts'
@@ -60,7 +60,7 @@ export const Leaderboard = ({ agents, report, otherFigures, rule }: LeaderboardP
   return (
     <DataTable
       caption="Agents of the job, highest mean first, references last"
-      columns={columnsOf(report).filter(({ id }) => !hidden.includes(id))}
+      columns={columnsOf(report).filter(({ id }) => !hidden.includes(id ?? ''))}
       rows={rows}
       rowKey={({ agent }) => agent.key}
     />
@@ -83,11 +83,10 @@ const columnsOf = (report: Report | undefined): Column<Row>[] => {
   return [
     {
       id: 'rank',
-      header: <span title="A range if differences are not significant">Rank</span>,
-      priority: 3,
-      width: '4rem',
-      align: 'right',
-      cell: ({ figures }) => {
+      header: () => <span title="A range if differences are not significant">Rank</span>,
+      cell: ({ row }) => {
+        const { figures } = row.original
+
         if (figures?.rank_low == null || figures.rank_high == null)
           return (
             <span className="text-muted" title={figures?.reasons.rank_low}>
@@ -97,74 +96,75 @@ const columnsOf = (report: Report | undefined): Column<Row>[] => {
         const { rank_low, rank_high } = figures
         return rank_low === rank_high ? rank_low : `${rank_low}–${rank_high}`
       },
+      meta: { priority: 3, width: '4rem', align: 'right' },
     },
     {
       id: 'agent',
       header: 'Agent',
-      priority: 1,
-      lines: () => 2,
-      cell: ({ agent, mark }) => <Agent agent={agent} mark={mark} />,
+      cell: ({ row }) => <Agent agent={row.original.agent} mark={row.original.mark} />,
+      meta: { priority: 1, lines: () => 2 },
     },
     {
       id: 'mean',
-      header: <MeanHeader metric={report?.metric} />,
-      priority: 2,
+      header: () => <MeanHeader metric={report?.metric} />,
       // On a phone the lines are broken, so that no denominator is cut off.
-      lines: () => 2,
-      width: '13rem',
-      align: 'right',
-      cell: (row) => <Mean {...row} />,
+      cell: ({ row: { original: row } }) => <Mean {...row} />,
+      meta: { priority: 2, lines: () => 2, width: '13rem', align: 'right' },
     },
     {
       id: 'interval',
       header: `95 % interval, on ${axis.low} to ${axis.high}`,
-      priority: 3,
-      width: '13.5rem',
-      cell: ({ figures }) =>
-        figures?.mean != null && (
-          <span className="flex items-center gap-3">
-            <span className="w-20 shrink-0">
-              <IntervalBar
-                value={figures.mean}
-                low={figures.ci_low}
-                high={figures.ci_high}
-                from={axis.low}
-                to={axis.high}
-              />
+      cell: ({ row }) => {
+        const { figures } = row.original
+        return (
+          figures?.mean != null && (
+            <span className="flex items-center gap-3">
+              <span className="w-20 shrink-0">
+                <IntervalBar
+                  value={figures.mean}
+                  low={figures.ci_low}
+                  high={figures.ci_high}
+                  from={axis.low}
+                  to={axis.high}
+                />
+              </span>
+              {figures.ci_low === null || figures.ci_high === null ? (
+                <span className="truncate text-muted" title={figures.reasons.ci_low}>
+                  {figures.reasons.ci_low ?? 'none'}
+                </span>
+              ) : (
+                <span className="tabular whitespace-nowrap" title={methodWords[figures.method ?? '']}>
+                  {threeDecimals(figures.ci_low)} to {threeDecimals(figures.ci_high)}
+                </span>
+              )}
             </span>
-            {figures.ci_low === null || figures.ci_high === null ? (
-              <span className="truncate text-muted" title={figures.reasons.ci_low}>
-                {figures.reasons.ci_low ?? 'none'}
-              </span>
-            ) : (
-              <span className="tabular whitespace-nowrap" title={methodWords[figures.method ?? '']}>
-                {threeDecimals(figures.ci_low)} to {threeDecimals(figures.ci_high)}
-              </span>
-            )}
-          </span>
-        ),
+          )
+        )
+      },
+      meta: { priority: 3, width: '13.5rem' },
     },
     {
       id: 'passes',
       header: 'Passes',
-      priority: 3,
-      width: '6.5rem',
-      align: 'right',
-      cell: ({ figures }) =>
-        figures &&
-        (figures.n_passed === null ? (
-          <Nothing why={figures.reasons.n_passed} />
-        ) : (
-          `${formatCount(figures.n_passed)} of ${formatCount(figures.n_scenarios)}`
-        )),
+      cell: ({ row }) => {
+        const { figures } = row.original
+        return (
+          figures &&
+          (figures.n_passed === null ? (
+            <Nothing why={figures.reasons.n_passed} />
+          ) : (
+            `${formatCount(figures.n_passed)} of ${formatCount(figures.n_scenarios)}`
+          ))
+        )
+      },
+      meta: { priority: 3, width: '6.5rem', align: 'right' },
     },
     {
       id: 'pass_at_k',
-      header: <span title="At least one of k attempts passes · all of k do">pass@k · pass^k</span>,
-      priority: 3,
-      width: '9rem',
-      align: 'right',
-      cell: ({ figures }) => {
+      header: () => <span title="At least one of k attempts passes · all of k do">pass@k · pass^k</span>,
+      cell: ({ row }) => {
+        const { figures } = row.original
+
         const k = largestOf(figures?.pass_at_k)
         const [any, all] = [figures?.pass_at_k?.[k], figures?.pass_hat_k?.[k]]
         if (k < 2 || any === undefined)
@@ -176,43 +176,42 @@ const columnsOf = (report: Report | undefined): Column<Row>[] => {
           </span>
         )
       },
+      meta: { priority: 3, width: '9rem', align: 'right' },
     },
     {
       id: 'duration',
-      header: <span title="Of the attempts that were not cancelled">Median · p95</span>,
-      priority: 3,
-      width: '7rem',
-      align: 'right',
-      cell: ({ figures }) =>
-        figures &&
-        (figures.duration_median_ms === null ? (
-          figures.n_attempts > 0 && <Unknown />
-        ) : (
-          <span className="block leading-4">
-            {formatDurationMs(figures.duration_median_ms)}{' '}
-            {figures.duration_p95_ms !== null && (
-              <span className="block text-xs leading-4 text-muted">
-                p95 {formatDurationMs(figures.duration_p95_ms)}
-              </span>
-            )}
-          </span>
-        )),
+      header: () => <span title="Of the attempts that were not cancelled">Median · p95</span>,
+      cell: ({ row }) => {
+        const { figures } = row.original
+        return (
+          figures &&
+          (figures.duration_median_ms === null ? (
+            figures.n_attempts > 0 && <Unknown />
+          ) : (
+            <span className="block leading-4">
+              {formatDurationMs(figures.duration_median_ms)}{' '}
+              {figures.duration_p95_ms !== null && (
+                <span className="block text-xs leading-4 text-muted">
+                  p95 {formatDurationMs(figures.duration_p95_ms)}
+                </span>
+              )}
+            </span>
+          ))
+        )
+      },
+      meta: { priority: 3, width: '7rem', align: 'right' },
     },
     {
       id: 'usage',
-      header: <span title="As the agents count them, over the attempts that report them">Tokens · cost</span>,
-      priority: 3,
-      width: '9rem',
-      align: 'right',
-      cell: ({ figures }) => figures && <UsageText figures={figures} />,
+      header: () => <span title="As the agents count them, over the attempts that report them">Tokens · cost</span>,
+      cell: ({ row }) => row.original.figures && <UsageText figures={row.original.figures} />,
+      meta: { priority: 3, width: '9rem', align: 'right' },
     },
     {
       id: 'counts',
       header: 'Attempts',
-      priority: 3,
-      width: '9.5rem',
-      lines: () => 2,
-      cell: ({ agent, figures }) => <Counts agent={agent} figures={figures} />,
+      cell: ({ row }) => <Counts agent={row.original.agent} figures={row.original.figures} />,
+      meta: { priority: 3, width: '9.5rem', lines: () => 2 },
     },
   ]
 }

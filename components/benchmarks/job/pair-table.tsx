@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'react'
+import type { Column } from '#components/list/column.ts'
+import { DataTable } from '#components/list/data-table.tsx'
 import { Button } from '#components/ui/button.tsx'
-import { DataTable } from '#components/ui/data-table.tsx'
-import type { Column } from '#components/ui/data-table-row.tsx'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import { labelOf, sortPairs, threeDecimals } from '#lib/protocol/report-words.ts'
 import type { AgentFigures, AgentIdentity, PairFigures } from '#lib/protocol/reports.ts'
@@ -60,9 +60,8 @@ const columnsOf = (agents: readonly AgentFigures[], axis: number): Column<PairFi
     {
       id: 'pair',
       header: 'Agents',
-      priority: 1,
-      lines: () => 2,
-      cell: ({ a, b }) => <PairLines one={nameOf(a)} other={nameOf(b)} />,
+      cell: ({ row }) => <PairLines one={nameOf(row.original.a)} other={nameOf(row.original.b)} />,
+      meta: { priority: 1, lines: () => 2 },
     },
     ...figureColumns(axis),
   ]
@@ -72,11 +71,9 @@ const figureColumns = (axis: number): Column<PairFigures>[] => [
   {
     id: 'difference',
     header: 'Difference',
-    priority: 2,
-    width: '9rem',
-    align: 'right',
-    cell: ({ difference, n, reasons }) =>
-      difference === null ? (
+    cell: ({ row }) => {
+      const { difference, n, reasons } = row.original
+      return difference === null ? (
         <span className="text-muted" title={reasons.difference}>
           None
         </span>
@@ -85,30 +82,35 @@ const figureColumns = (axis: number): Column<PairFigures>[] => [
           <b className="font-semibold">{threeDecimals(difference)}</b>{' '}
           <span className="text-muted">(n = {formatCount(n)})</span>
         </span>
-      ),
+      )
+    },
+    meta: { priority: 2, width: '9rem', align: 'right' },
   },
   {
     id: 'interval',
     header: `95 % interval, on -${axis} to ${axis}`,
-    priority: 3,
-    width: '14rem',
-    cell: ({ difference, ci_low, ci_high, reasons }) =>
-      difference !== null && (
-        <span className="flex items-center gap-3">
-          <span className="w-20 shrink-0">
-            <IntervalBar value={difference} low={ci_low} high={ci_high} from={-axis} to={axis} />
+    cell: ({ row }) => {
+      const { difference, ci_low, ci_high, reasons } = row.original
+      return (
+        difference !== null && (
+          <span className="flex items-center gap-3">
+            <span className="w-20 shrink-0">
+              <IntervalBar value={difference} low={ci_low} high={ci_high} from={-axis} to={axis} />
+            </span>
+            {ci_low === null || ci_high === null ? (
+              <span className="truncate text-muted" title={reasons.ci_low}>
+                {reasons.ci_low ?? 'none'}
+              </span>
+            ) : (
+              <span className="tabular whitespace-nowrap">
+                {threeDecimals(ci_low)} to {threeDecimals(ci_high)}
+              </span>
+            )}
           </span>
-          {ci_low === null || ci_high === null ? (
-            <span className="truncate text-muted" title={reasons.ci_low}>
-              {reasons.ci_low ?? 'none'}
-            </span>
-          ) : (
-            <span className="tabular whitespace-nowrap">
-              {threeDecimals(ci_low)} to {threeDecimals(ci_high)}
-            </span>
-          )}
-        </span>
-      ),
+        )
+      )
+    },
+    meta: { priority: 3, width: '14rem' },
   },
   ...significanceColumns<PairFigures>('Scenarios that only the first passes · only the second'),
 ]

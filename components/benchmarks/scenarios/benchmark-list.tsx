@@ -1,12 +1,12 @@
 'use client'
 import { Layers } from 'lucide-react'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
+import type { Column } from '#components/list/column.ts'
 import { idColumn, metadataColumn, nameColumn } from '#components/list/columns.tsx'
+import { DataTable } from '#components/list/data-table.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { ButtonLink } from '#components/ui/button.tsx'
-import { DataTable } from '#components/ui/data-table.tsx'
-import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
@@ -67,39 +67,35 @@ export const BenchmarkListPage = () => {
 }
 
 const columnsFor = (query: BenchmarkListQuery): Column<Benchmark>[] => [
-  nameColumn,
+  nameColumn(),
   {
     id: 'scenarios',
     header: 'Scenarios',
-    priority: 2,
-    width: '7rem',
-    align: 'right',
-    cell: ({ scenarioIds }) => formatCount(scenarioIds.length),
+    cell: ({ row }) => formatCount(row.original.scenarioIds.length),
+    meta: { priority: 2, width: '7rem', align: 'right' },
   },
   {
     id: 'runs',
     header: 'Runs',
-    priority: 3,
-    width: '7rem',
-    cell: ({ id }) => (
-      <TextLink href={paths.benchmarkRuns({ benchmark_id: id })} inRow>
+    cell: ({ row }) => (
+      <TextLink href={paths.benchmarkRuns({ benchmark_id: row.original.id })} inRow>
         Its runs
       </TextLink>
     ),
+    meta: { priority: 3, width: '7rem' },
   },
   {
     id: 'status',
     header: 'Status',
-    priority: 4,
-    width: '7rem',
-    cell: ({ status }) => <DefinitionState status={status} />,
+    cell: ({ row }) => <DefinitionState status={row.original.status} />,
+    meta: { priority: 4, width: '7rem' },
   },
   {
     id: 'description',
     header: 'Description',
-    priority: 4,
-    cell: ({ description }) => description && <VisibleText truncate>{description}</VisibleText>,
+    cell: ({ row }) => row.original.description && <VisibleText truncate>{row.original.description}</VisibleText>,
+    meta: { priority: 4 },
   },
   metadataColumn(query, paths.benchmarks),
-  idColumn,
+  idColumn(),
 ]

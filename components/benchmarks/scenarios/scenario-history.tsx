@@ -1,8 +1,8 @@
 'use client'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import type { Column } from '#components/list/column.ts'
+import { DataTable } from '#components/list/data-table.tsx'
 import { Button } from '#components/ui/button.tsx'
-import { DataTable } from '#components/ui/data-table.tsx'
-import type { Column } from '#components/ui/data-table-row.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
@@ -107,88 +107,89 @@ const AgentOf = ({ agent }: Pick<AgentHistory, 'agent'>) =>
   )
 
 const agentColumns: Column<AgentHistory>[] = [
-  { id: 'agent', header: 'Agent', priority: 1, cell: ({ agent }) => <AgentOf agent={agent} /> },
+  { id: 'agent', header: 'Agent', cell: ({ row }) => <AgentOf agent={row.original.agent} />, meta: { priority: 1 } },
   {
     id: 'passes',
-    header: <span title="Attempts with a score of 1, of those that count">Passes</span>,
-    priority: 2,
-    width: '7rem',
-    align: 'right',
-    cell: ({ n_passed, n_counted }) =>
-      n_passed === null ? (
+    header: () => <span title="Attempts with a score of 1, of those that count">Passes</span>,
+    cell: ({ row }) => {
+      const { n_passed, n_counted } = row.original
+      return n_passed === null ? (
         <Missing why="scores leave the range 0 to 1" />
       ) : (
         `${formatCount(n_passed)} of ${formatCount(n_counted)}`
-      ),
+      )
+    },
+    meta: { priority: 2, width: '7rem', align: 'right' },
   },
   {
     id: 'mean',
-    header: (
+    header: () => (
       <span title="Over attempts; failures and attempts without a score count 0, what was cancelled counts nothing">
         Mean score
       </span>
     ),
-    priority: 3,
-    width: '9rem',
-    align: 'right',
-    cell: ({ mean, n_counted }) =>
-      mean === null ? (
+    cell: ({ row }) => {
+      const { mean, n_counted } = row.original
+      return mean === null ? (
         <span className="text-muted">None</span>
       ) : (
         <span className="whitespace-nowrap">
           <b className="font-semibold">{threeDecimals(mean)}</b>{' '}
           <span className="text-muted">(n = {formatCount(n_counted)})</span>
         </span>
-      ),
+      )
+    },
+    meta: { priority: 3, width: '9rem', align: 'right' },
   },
   {
     id: 'marks',
-    header: (
+    header: () => (
       <span title="A full square is a score of 1; E failed, T timed out, C cancelled">Attempts, newest last</span>
     ),
-    priority: 3,
-    width: '17rem',
-    cell: ({ attempts }) => (
-      <span className="flex items-center gap-1">
-        <span className="sr-only">{attempts.slice(0, marksShown).map(attemptWord).reverse().join(', ')}</span>
-        {attempts.length > marksShown && (
-          <span className="text-xs whitespace-nowrap text-muted">
-            last {marksShown} of {formatCount(attempts.length)}
+    cell: ({ row }) => {
+      const { attempts } = row.original
+      return (
+        <span className="flex items-center gap-1">
+          <span className="sr-only">{attempts.slice(0, marksShown).map(attemptWord).reverse().join(', ')}</span>
+          {attempts.length > marksShown && (
+            <span className="text-xs whitespace-nowrap text-muted">
+              last {marksShown} of {formatCount(attempts.length)}
+            </span>
+          )}
+          <span aria-hidden className="flex items-center gap-1">
+            {attempts
+              .slice(0, marksShown)
+              .reverse()
+              .map(({ key, outcome, state, score }) => (
+                <AttemptMark key={key} attempt={{ state: outcome ?? state, score }} />
+              ))}
           </span>
-        )}
-        <span aria-hidden className="flex items-center gap-1">
-          {attempts
-            .slice(0, marksShown)
-            .reverse()
-            .map(({ key, outcome, state, score }) => (
-              <AttemptMark key={key} attempt={{ state: outcome ?? state, score }} />
-            ))}
         </span>
-      </span>
-    ),
+      )
+    },
+    meta: { priority: 3, width: '17rem' },
   },
   {
     id: 'counts',
-    header: <span title="Failed · timed out · cancelled">Failed · timed out · cancelled</span>,
-    priority: 3,
-    width: '12.5rem',
-    align: 'right',
-    cell: ({ n_failed, n_timeout, n_cancelled }) => [n_failed, n_timeout, n_cancelled].map(formatCount).join(' · '),
+    header: () => <span title="Failed · timed out · cancelled">Failed · timed out · cancelled</span>,
+    cell: ({ row }) => {
+      const { n_failed, n_timeout, n_cancelled } = row.original
+      return [n_failed, n_timeout, n_cancelled].map(formatCount).join(' · ')
+    },
+    meta: { priority: 3, width: '12.5rem', align: 'right' },
   },
   {
     id: 'jobs',
     header: 'Jobs',
-    priority: 3,
-    width: '4.5rem',
-    align: 'right',
-    cell: ({ n_jobs }) => formatCount(n_jobs),
+    cell: ({ row }) => formatCount(row.original.n_jobs),
+    meta: { priority: 3, width: '4.5rem', align: 'right' },
   },
   {
     id: 'trend',
-    header: <span className="sr-only">Trend</span>,
-    priority: 3,
-    width: '5.5rem',
-    cell: ({ agent, attempts }) => {
+    header: () => <span className="sr-only">Trend</span>,
+    cell: ({ row }) => {
+      const { agent, attempts } = row.original
+
       const job = attempts.find((attempt) => attempt.agent)?.agent?.job_id
       return (
         agent &&
@@ -203,6 +204,7 @@ const agentColumns: Column<AgentHistory>[] = [
         )
       )
     },
+    meta: { priority: 3, width: '5.5rem' },
   },
 ]
 
@@ -213,68 +215,70 @@ const attemptColumns: Column<ScenarioAttempt>[] = [
   {
     id: 'agent',
     header: 'Agent',
-    priority: 1,
-    cell: ({ agent }) => <AgentOf agent={agent} />,
+    cell: ({ row }) => <AgentOf agent={row.original.agent} />,
+    meta: { priority: 1 },
   },
   {
     id: 'job',
     header: 'Job',
-    priority: 3,
-    width: '18%',
-    cell: ({ agent }) =>
-      agent && (
-        <TextLink href={paths.benchmarkJob(agent.job_id)} inRow>
-          <VisibleText truncate>{agent.job_name || agent.job_id}</VisibleText>
-        </TextLink>
-      ),
+    cell: ({ row }) => {
+      const { agent } = row.original
+      return (
+        agent && (
+          <TextLink href={paths.benchmarkJob(agent.job_id)} inRow>
+            <VisibleText truncate>{agent.job_name || agent.job_id}</VisibleText>
+          </TextLink>
+        )
+      )
+    },
+    meta: { priority: 3, width: '18%' },
   },
   {
     id: 'state',
     header: 'State',
-    priority: 3,
-    width: '8.5rem',
-    cell: ({ scenario_run_id, outcome, state }) => (
-      <BenchmarkState
-        of={outcome !== null && outcome === state ? 'outcome' : scenario_run_id ? 'scenario-run' : 'outcome'}
-        state={state}
-      />
-    ),
+    cell: ({ row }) => {
+      const { scenario_run_id, outcome, state } = row.original
+      return (
+        <BenchmarkState
+          of={outcome !== null && outcome === state ? 'outcome' : scenario_run_id ? 'scenario-run' : 'outcome'}
+          state={state}
+        />
+      )
+    },
+    meta: { priority: 3, width: '8.5rem' },
   },
   {
     id: 'score',
     header: 'Score',
-    priority: 2,
-    width: '6rem',
-    align: 'right',
-    cell: ({ score }) =>
-      score === null ? (
+    cell: ({ row }) =>
+      row.original.score === null ? (
         <span className="text-muted">None</span>
       ) : (
-        <b className="font-semibold">{threeDecimals(score)}</b>
+        <b className="font-semibold">{threeDecimals(row.original.score)}</b>
       ),
+    meta: { priority: 2, width: '6rem', align: 'right' },
   },
   {
     id: 'failure',
     header: 'Failure',
-    priority: 3,
-    cell: ({ failure }) =>
-      failure && (
-        <span title={failure.exception_message.slice(0, 1000)}>
-          <VisibleText truncate>{failure.exception_type || 'Failed'}</VisibleText>
+    cell: ({ row }) =>
+      row.original.failure && (
+        <span title={row.original.failure.exception_message.slice(0, 1000)}>
+          <VisibleText truncate>{row.original.failure.exception_type || 'Failed'}</VisibleText>
         </span>
       ),
+    meta: { priority: 3 },
   },
   {
     id: 'run',
     header: 'Run',
-    priority: 3,
-    width: '6.5rem',
-    cell: ({ benchmark_run_id }) =>
-      benchmark_run_id && (
-        <TextLink href={paths.benchmarkRun(benchmark_run_id)} title={benchmark_run_id} inRow>
+    cell: ({ row }) =>
+      row.original.benchmark_run_id && (
+        <TextLink href={paths.benchmarkRun(row.original.benchmark_run_id)} title={row.original.benchmark_run_id} inRow>
           Open run
         </TextLink>
       ),
+    meta: { priority: 3, width: '6.5rem' },
   },
   durationOnceEnded(({ outcome }) => outcome !== null),
   timeOrUnknown('Started', ({ time_ms }) => time_ms),

@@ -5,14 +5,14 @@ import type * as z from 'zod/mini'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
 import { FilterSelect } from '#components/filters/filter-select.tsx'
 import { chosenColumns } from '#components/list/chosen-columns.tsx'
+import type { Column } from '#components/list/column.ts'
 import { idColumn, metadataColumn, nameColumn } from '#components/list/columns.tsx'
+import { DataTable } from '#components/list/data-table.tsx'
 import { ListMenus } from '#components/list/list-menus.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { type DrawnColumns, useColumns } from '#components/list/use-columns.ts'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { ButtonLink } from '#components/ui/button.tsx'
-import { DataTable } from '#components/ui/data-table.tsx'
-import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { scenarioColumns } from '#lib/browser/address/columns/scenario-columns.ts'
@@ -119,13 +119,11 @@ const validationWords: Record<(typeof validationTypes)[number], string> = {
 }
 
 const columnsFor = (query: ScenarioListQuery): Column<Scenario>[] => [
-  nameColumn,
+  nameColumn(),
   {
     id: 'verifier',
     header: 'Verifier',
-    priority: 2,
-    width: '14rem',
-    cell: (scenario) => {
+    cell: ({ row: { original: scenario } }) => {
       const kinds = verifierKinds(scenario)
       return kinds.length === 0 ? (
         <span className="text-muted">None</span>
@@ -133,14 +131,14 @@ const columnsFor = (query: ScenarioListQuery): Column<Scenario>[] => [
         <VisibleText truncate>{kinds.join(', ')}</VisibleText>
       )
     },
+    meta: { priority: 2, width: '14rem' },
   },
   {
     id: 'status',
     header: 'Status',
-    priority: 3,
-    width: '7rem',
-    cell: ({ status }) => <DefinitionState status={status} />,
+    cell: ({ row }) => <DefinitionState status={row.original.status} />,
+    meta: { priority: 3, width: '7rem' },
   },
   metadataColumn(query, paths.scenarios),
-  idColumn,
+  idColumn(),
 ]

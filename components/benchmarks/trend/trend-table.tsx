@@ -1,8 +1,8 @@
 import { CircleCheck, CircleDot, CircleHelp, Equal, TrendingDown, TrendingUp } from 'lucide-react'
 import Link from 'next/link'
+import { type Column, renderCell } from '#components/list/column.ts'
+import { DataTable } from '#components/list/data-table.tsx'
 import { Badge, type StateLook } from '#components/ui/badge.tsx'
-import { DataTable } from '#components/ui/data-table.tsx'
-import type { Column } from '#components/ui/data-table-row.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { comparePath } from '#lib/browser/address/compare-view.ts'
@@ -47,81 +47,90 @@ const looks: Record<TrendStep, Pick<StateLook, 'tone' | 'icon'> & { word: string
   none: { tone: 'neutral', icon: CircleHelp, word: 'Not comparable' },
 }
 
-const ofChange = ({ cell, ...column }: Omit<Column<ComparedPair>, 'lines'>): Column<Row> => ({
-  ...column,
-  cell: ({ change }) => change && cell(change),
-})
+/** A column of the comparison with the previous job. */
+const ofChange = (column: Column<ComparedPair>) =>
+  ({
+    ...column,
+    meta: { ...column.meta, lines: undefined },
+    cell: ({ row: { original } }: { row: { original: Row } }) =>
+      original.change && renderCell(column, { row: { original: original.change } } as never),
+  }) as unknown as Column<Row>
 
 const columnsOf = (metric: string | null): Column<Row>[] => [
   {
     id: 'job',
     header: 'Job',
-    priority: 1,
-    cell: ({ number, job, complete, choice }) => (
-      <span className="flex min-w-0 items-center gap-2">
-        <span className="tabular shrink-0 text-muted">{number}</span>
-        <TextLink href={jobViewPath(job.id)(choice)} prefetch={false} className="truncate">
-          <VisibleText truncate>{job.name || job.id}</VisibleText>
-        </TextLink>
-        {(!complete || job.state !== 'completed') && <BenchmarkState of="job" state={job.state} />}
-      </span>
-    ),
+    cell: ({ row }) => {
+      const { number, job, complete, choice } = row.original
+      return (
+        <span className="flex min-w-0 items-center gap-2">
+          <span className="tabular shrink-0 text-muted">{number}</span>
+          <TextLink href={jobViewPath(job.id)(choice)} prefetch={false} className="truncate">
+            <VisibleText truncate>{job.name || job.id}</VisibleText>
+          </TextLink>
+          {(!complete || job.state !== 'completed') && <BenchmarkState of="job" state={job.state} />}
+        </span>
+      )
+    },
+    meta: { priority: 1 },
   },
   {
     id: 'mean',
-    header: <MeanHeader metric={metric} />,
-    priority: 2,
-    width: '8rem',
-    align: 'right',
-    cell: ({ figures }) => <MeanText figures={figures} />,
+    header: () => <MeanHeader metric={metric} />,
+    cell: ({ row }) => <MeanText figures={row.original.figures} />,
+    meta: { priority: 2, width: '8rem', align: 'right' },
   },
   {
     id: 'interval',
     header: '95 % interval',
-    priority: 3,
-    width: '8rem',
-    align: 'right',
-    cell: ({ figures }) => <IntervalText figures={figures} />,
+    cell: ({ row }) => <IntervalText figures={row.original.figures} />,
+    meta: { priority: 3, width: '8rem', align: 'right' },
   },
   {
     id: 'change',
-    header: <span title="The mean difference over the scenarios both jobs have a score for">Change since before</span>,
-    priority: 3,
-    width: '9.5rem',
-    align: 'right',
-    cell: ({ change, choice }) =>
-      change &&
-      (change.difference === null ? (
-        <Missing why={change.reasons.difference} />
-      ) : (
-        <Link
-          href={comparePath({
-            jobs: `${change.b.job_id},${change.a.job_id}`,
-            baseline: change.b.benchmark_run_id,
-            ...choice,
-          })}
-          prefetch={false}
-          title="Compare the two jobs"
-          className="whitespace-nowrap hover:underline"
-        >
-          <b className="font-semibold">{signed(change.difference)}</b>{' '}
-          <span className="text-muted">(n = {formatCount(change.n)})</span>
-        </Link>
-      )),
+    header: () => (
+      <span title="The mean difference over the scenarios both jobs have a score for">Change since before</span>
+    ),
+    cell: ({ row }) => {
+      const { change, choice } = row.original
+      return (
+        change &&
+        (change.difference === null ? (
+          <Missing why={change.reasons.difference} />
+        ) : (
+          <Link
+            href={comparePath({
+              jobs: `${change.b.job_id},${change.a.job_id}`,
+              baseline: change.b.benchmark_run_id,
+              ...choice,
+            })}
+            prefetch={false}
+            title="Compare the two jobs"
+            className="whitespace-nowrap hover:underline"
+          >
+            <b className="font-semibold">{signed(change.difference)}</b>{' '}
+            <span className="text-muted">(n = {formatCount(change.n)})</span>
+          </Link>
+        ))
+      )
+    },
+    meta: { priority: 3, width: '9.5rem', align: 'right' },
   },
   {
     id: 'change interval',
-    header: <span title="95 % interval of the change">Its interval</span>,
-    priority: 3,
-    width: '8.5rem',
-    align: 'right',
-    cell: ({ change }) =>
-      change &&
-      (change.ci_low === null || change.ci_high === null ? (
-        <Missing why={change.reasons.ci_low} />
-      ) : (
-        `${signed(change.ci_low)} to ${signed(change.ci_high)}`
-      )),
+    header: () => <span title="95 % interval of the change">Its interval</span>,
+    cell: ({ row }) => {
+      const { change } = row.original
+      return (
+        change &&
+        (change.ci_low === null || change.ci_high === null ? (
+          <Missing why={change.reasons.ci_low} />
+        ) : (
+          `${signed(change.ci_low)} to ${signed(change.ci_high)}`
+        ))
+      )
+    },
+    meta: { priority: 3, width: '8.5rem', align: 'right' },
   },
   ...significanceColumns<ComparedPair>('Scenarios that pass only now · only before')
     .filter(({ id }) => id === 'p')
@@ -129,9 +138,7 @@ const columnsOf = (metric: string | null): Column<Row>[] => [
   {
     id: 'step',
     header: 'Since before',
-    priority: 3,
-    width: '10.5rem',
-    cell: (point) => {
+    cell: ({ row: { original: point } }) => {
       const { tone, icon, word } = looks[stepOf(point)]
       return (
         <Badge tone={tone} icon={icon}>
@@ -139,6 +146,7 @@ const columnsOf = (metric: string | null): Column<Row>[] => [
         </Badge>
       )
     },
+    meta: { priority: 3, width: '10.5rem' },
   },
   timeOrUnknown('Created', ({ job }) => job.create_time_ms),
 ]

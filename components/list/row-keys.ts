@@ -1,21 +1,20 @@
 'use client'
 import { type RefObject, useEffect, useRef } from 'react'
 import { flushSync } from 'react-dom'
-import { hasLetterKeys } from './choice/browser-choice.ts'
-import { isTyping } from './is-typing.ts'
+import { hasLetterKeys } from '#components/ui/choice/browser-choice.ts'
+import { isTyping } from '#components/ui/is-typing.ts'
 
 const steps: Record<string, number> = { j: 1, k: -1, ArrowDown: 1, ArrowUp: -1 }
 
-interface Options<Row> {
+interface Options {
   table: RefObject<HTMLTableElement | null>
-  rows: readonly Row[]
-  rowKey: (row: Row) => string
-  /** Has the row of this key drawn wherever it is. */
+  rows: readonly { id: string }[]
+  /** Renders the row even if it is out of view. */
   setFocusedKey: (key: string) => void
-  onSelect?: (key: string, range: boolean) => void
+  onSelect: ((id: string, isRange: boolean) => void) | undefined
 }
 
-export const useRowKeys = <Row>(options: Options<Row>) => {
+export const useRowKeys = (options: Options) => {
   const latest = useRef(options)
   useEffect(() => {
     latest.current = options
@@ -27,29 +26,27 @@ export const useRowKeys = <Row>(options: Options<Row>) => {
       if (event.key.length === 1 && !hasLetterKeys()) return
       const { table, onSelect } = latest.current
       const isInside = table.current?.contains(activeElement) ?? false
-      // A dialog or a menu over the page has the keys to itself.
+      // An open dialog or menu handles keys itself.
       if (!isInside && document.querySelector('[role=dialog],[role=menu]')) return
-      const key = isInside ? activeElement?.closest('tr')?.getAttribute('data-key') : null
-      if (event.key.toLowerCase() === 'x' && key != null && onSelect) {
+      const key = isInside ? (activeElement?.closest('tr')?.getAttribute('data-key') ?? null) : null
+      if (event.key.toLowerCase() === 'x' && key !== null && onSelect) {
         event.preventDefault()
         onSelect(key, event.shiftKey)
         return
       }
       const step = steps[event.key]
       if (!step || (event.key.startsWith('Arrow') && !isInside)) return
-      if (move(latest.current, key ?? null, step)) event.preventDefault()
+      if (moveFocus(latest.current, key, step)) event.preventDefault()
     }
     document.addEventListener('keydown', listen)
     return () => document.removeEventListener('keydown', listen)
   }, [])
 }
 
-const move = <Row>({ table, rows, rowKey, setFocusedKey }: Options<Row>, from: string | null, step: number) => {
-  const current = from === null ? -1 : rows.findIndex((row) => rowKey(row) === from)
-  const next = current === -1 ? indexInView(table.current, step) : current + step
-  const row = rows[next]
-  if (row === undefined) return false
-  const key = rowKey(row)
+const moveFocus = ({ table, rows, setFocusedKey }: Options, from: string | null, step: number): boolean => {
+  const current = from === null ? -1 : rows.findIndex(({ id }) => id === from)
+  const key = rows[current === -1 ? indexInView(table.current, step) : current + step]?.id
+  if (key === undefined) return false
   flushSync(() => setFocusedKey(key))
   const element = [...(table.current?.rows ?? [])].find((each) => each.getAttribute('data-key') === key)
   const target = element?.matches('[data-row]') ? element : element?.querySelector<HTMLElement>('[data-row]')
@@ -58,7 +55,7 @@ const move = <Row>({ table, rows, rowKey, setFocusedKey }: Options<Row>, from: s
   return target !== undefined
 }
 
-/** The first row of the view, or going up the last. */
+/** The first visible row, or the last when moving up. */
 const indexInView = (table: HTMLTableElement | null, step: number): number => {
   const top = (table?.tHead?.getBoundingClientRect().bottom ?? 0) - 1
   const inView = [...(table?.tBodies[0]?.rows ?? [])].filter((row) => {

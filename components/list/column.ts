@@ -1,0 +1,44 @@
+import {
+  type CellContext,
+  type CellData,
+  type ColumnDef,
+  type RowData,
+  type RowSelectionState,
+  rowSelectionFeature,
+  rowSortingFeature,
+  type TableFeatures,
+  tableFeatures,
+} from '@tanstack/react-table'
+import type { ReactNode } from 'react'
+import type { RuledColumn } from './column-rules.ts'
+
+export const features = tableFeatures({ rowSelectionFeature, rowSortingFeature })
+
+/** Without a prototype: a row's ID may be `constructor`, as a file's name can. */
+export const emptySelection: RowSelectionState = Object.create(null)
+
+/** A plain TanStack column. `meta` says how it is laid out. */
+// biome-ignore lint/suspicious/noExplicitAny: columns of one table have values of different types
+export type Column<Row extends RowData> = ColumnDef<typeof features, Row, any>
+
+declare module '@tanstack/react-table' {
+  interface ColumnMeta<in out TFeatures extends TableFeatures, in out TData extends RowData, TValue extends CellData>
+    extends RuledColumn {
+    align?: 'right' | undefined
+    mono?: boolean
+    /** Estimated number of text lines. Rows of a wide table grow with the tallest such cell instead of cutting it off. */
+    lines?(row: TData): number
+  }
+}
+
+/** Calls the cell instead of mounting it as a component: a new column list must not remount every cell. */
+export const renderCell = <Row extends RowData>(
+  { cell }: Pick<Column<Row>, 'cell'>,
+  context: CellContext<typeof features, Row, unknown>,
+): ReactNode => (typeof cell === 'function' ? cell(context) : cell)
+
+/** Priorities 1 and 2 always stay in the row; the others may move into its card. */
+export const isHideable = ({ priority = 2 }: RuledColumn = {}) => priority > 2
+
+/** Elements of a card that the wide row shows elsewhere. */
+export const narrowOnly = '@2xl:hidden'

@@ -1,0 +1,350 @@
+'use client'
+import { type Header, type RowData, type RowSelectionState, useTable } from '@tanstack/react-table'
+import { ArrowDown, ArrowUp } from 'lucide-react'
+import {
+  Fragment,
+  type PointerEvent,
+  type ReactNode,
+  type RefObject,
+  useEffect,
+  useId,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
+import { classes } from '#components/ui/classes.ts'
+import { type Column, emptySelection, features, isHideable } from './column.ts'
+import { columnRules, nameIndexOf } from './column-rules.ts'
+import { nameWidth, selectClasses, TableRow, valueWidth, wideOnly } from './data-table-row.tsx'
+import { useRowKeys } from './row-keys.ts'
+import { useVirtualRows } from './virtual-rows.ts'
+
+export interface RowSelection<Row extends RowData> {
+  selected: RowSelectionState
+  onChange: (selected: RowSelectionState) => void
+  /** Accessible name of a row's checkbox. */
+  labelOf: (row: Row) => string
+}
+
+export interface Sort {
+  column: string
+  descending: boolean
+}
+
+export interface DataTableProps<Row extends RowData> {
+  caption: string
+  /** The column of priority 1, or else the first, names the row. */
+  columns: readonly Column<Row>[]
+  /** Already sorted and filtered. */
+  rows: readonly Row[]
+  rowKey: (row: Row) => string
+  rowHref?: (row: Row) => string
+  /** Shown at the end of the row on hover and focus. */
+  rowActions?: (row: Row) => ReactNode
+  rowClassName?: (row: Row) => string | undefined
+  selectedKey?: string
+  selection?: RowSelection<Row>
+  sort?: Sort | null
+  /** The next sort after a click on a header: ascending, descending, none. */
+  onSort?: (sort: Sort | null) => void
+  /** Undefined: the header's edge was double-clicked, which resets the width. */
+  onResize?: (column: string, width: number | undefined) => void
+  /** Number of rows when `rows` is not all of them; null if unknown. */
+  totalRows?: number | null
+  onNearEnd?: () => void
+  /** Receives the range of rendered rows. */
+  inView?: RefObject<{ first: number; last: number }>
+  /** The rows belong to the previous query. */
+  busy?: boolean
+  /** Keeps every column and scrolls sideways instead of hiding columns that don't fit. */
+  isScrolled?: boolean
+}
+
+/**
+ * A virtualized table. Columns that don't fit leave by priority, highest number first, into a card that the row opens.
+ * Keyboard: j and k move between rows, arrow keys too once the table has focus; Enter opens a row, x selects it.
+ */
+export const DataTable = <Row extends RowData>(props: DataTableProps<Row>) => {
+  const { caption, columns, rows, rowHref, rowActions, rowClassName, selectedKey, selection, sort, isScrolled } = props
+  const { inView, onNearEnd, busy, totalRows = rows.length } = props
+  // The same object until something changes: TanStack renders again for a new one.
+  const [selected, sortColumn, isDescending] = [selection?.selected, sort?.column, sort?.descending]
+  const state = useMemo(
+    () => ({
+      rowSelection: selected ?? emptySelection,
+      sorting: sortColumn === undefined ? [] : [{ id: sortColumn, desc: isDescending === true }],
+    }),
+    [selected, sortColumn, isDescending],
+  )
+  const table = useTable<typeof features, Row>({
+    features,
+    columns,
+    data: rows,
+    getRowId: props.rowKey,
+    state,
+    manualSorting: true,
+    sortDescFirst: false,
+    enableMultiSort: false,
+    isRowRangeSelectionEvent: (event) => (event as { shiftKey: boolean }).shiftKey,
+    onRowSelectionChange: (change) =>
+      selection?.onChange(typeof change === 'function' ? change(selection.selected) : change),
+    onSortingChange: (change) => {
+      const [next] = typeof change === 'function' ? change(state.sorting) : change
+      props.onSort?.(next ? { column: next.id, descending: next.desc } : null)
+    },
+  })
+  const tableRows = table.getRowModel().rows
+  const leafColumns = table.getAllLeafColumns()
+  const [expanded, setExpanded] = useState<ReadonlySet<string>>(new Set())
+  const element = useRef<HTMLTableElement>(null)
+  const { items, totalSize, setCardHeight, focusedKey, setFocusedKey } = useVirtualRows({
+    table: element,
+    rows: tableRows,
+    expanded,
+    columns,
+    onNearEnd,
+  })
+  useEffect(() => {
+    if (inView) inView.current = { first: items[0]?.index ?? 0, last: items.at(-1)?.index ?? 0 }
+  })
+
+  // The same handlers on every render, so that memoized rows don't render again.
+  const [handlers] = useState(() => ({
+    select: (id: string, shiftKey: boolean) => {
+      const row = table.getRow(id)
+      row.getToggleSelectedHandler()({ target: { checked: !row.getIsSelected() }, shiftKey })
+    },
+    expand: (id: string) =>
+      setExpanded((before) => {
+        const after = new Set(before)
+        if (!after.delete(id)) after.add(id)
+        return after
+      }),
+  }))
+  useRowKeys({ table: element, rows: tableRows, setFocusedKey, onSelect: selection && handlers.select })
+
+  const id = useId()
+  const ruledColumns = columns.map(({ meta = {} }) =>
+    isScrolled ? { ...meta, minWidthRem: 0, width: '0rem' as const, priority: meta.priority } : meta,
+  )
+  const rules = columnRules(id, ruledColumns, { hasSelection: selection !== undefined, hasRowActions: !!rowActions })
+  const nameIndex = nameIndexOf(columns.map(({ meta = {} }) => meta))
+  const hasCards = columns.some(({ meta }) => isHideable(meta)) || rowActions !== undefined
+  let renderedTo = 0
+  return (
+    <div data-table={id} className="@container">
+      <style>{rules}</style>
+      {/* Scroll anchoring would pick a row that virtualization removes, and move a restored scroll position. */}
+      <div className={classes('[overflow-anchor:none]', isScrolled && 'overflow-x-auto')}>
+        <table
+          ref={element}
+          aria-busy={busy || undefined}
+          aria-rowcount={totalRows === null ? -1 : totalRows + 1}
+          style={
+            isScrolled ? ({ '--table-min': `${columns.length * scrolledRem}rem` } as React.CSSProperties) : undefined
+          }
+          onFocus={({ target }) => setFocusedKey(rowKeyAround(target))}
+          onBlur={({ currentTarget, relatedTarget }) =>
+            focusedKey !== null && !currentTarget.contains(relatedTarget) && setFocusedKey(null)
+          }
+          className={classes(
+            'w-full table-auto border-separate @2xl:table-fixed border-spacing-0 text-left',
+            isScrolled ? '@2xl:min-w-(--table-min)' : stickyHead,
+            busy && 'opacity-60 transition-opacity',
+          )}
+        >
+          <caption className="sr-only">{caption}</caption>
+          <thead>
+            <tr aria-rowindex={1}>
+              {selection && (
+                <th scope="col" className={classes(headClasses, selectClasses)}>
+                  <SelectAll
+                    isAll={table.getIsAllRowsSelected()}
+                    isSome={table.getIsSomeRowsSelected()}
+                    onChange={(isOn) => table.toggleAllRowsSelected(isOn)}
+                  />
+                </th>
+              )}
+              {table.getLeafHeaders().map((header, at) => (
+                <HeadCell
+                  key={header.id}
+                  header={header}
+                  at={at}
+                  isName={at === nameIndex}
+                  isSortable={props.onSort !== undefined}
+                  onResize={props.onResize}
+                />
+              ))}
+              {rowActions && (
+                <th scope="col" className={classes(headClasses, wideOnly, 'w-22 px-1!')}>
+                  <span className="sr-only">Actions</span>
+                </th>
+              )}
+              {hasCards && (
+                <th scope="col" data-more="" className={classes(headClasses, 'w-11 px-0!')}>
+                  <span className="sr-only">More</span>
+                </th>
+              )}
+            </tr>
+          </thead>
+          <tbody>
+            {items.map(({ index, start, end }) => {
+              const row = tableRows[index]
+              if (!row) return null
+              const gap = start - renderedTo
+              renderedTo = end
+              return (
+                <Fragment key={row.id}>
+                  {gap > 0 && <Spacer height={gap} />}
+                  <TableRow
+                    row={row}
+                    columns={leafColumns}
+                    nameIndex={nameIndex}
+                    index={index}
+                    href={rowHref?.(row.original)}
+                    rowActions={rowActions}
+                    className={rowClassName?.(row.original)}
+                    isExpanded={expanded.has(row.id)}
+                    hasCard={hasCards}
+                    isCurrent={row.id === selectedKey}
+                    isSelected={selection && Object.hasOwn(selection.selected, row.id)}
+                    selectLabel={selection?.labelOf}
+                    onSelect={handlers.select}
+                    onExpand={handlers.expand}
+                    onCardHeight={setCardHeight}
+                  />
+                </Fragment>
+              )
+            })}
+            {totalSize > renderedTo && <Spacer height={totalSize - renderedTo} />}
+          </tbody>
+        </table>
+      </div>
+    </div>
+  )
+}
+
+/** Takes the place of rows that are not rendered. */
+const Spacer = ({ height }: { height: number }) => (
+  <tr aria-hidden>
+    <td style={{ height }} className="p-0" />
+  </tr>
+)
+
+interface HeadCellProps<Row extends RowData> extends Pick<DataTableProps<Row>, 'onResize'> {
+  header: Header<typeof features, Row>
+  at: number
+  isName: boolean
+  isSortable: boolean
+}
+
+const HeadCell = <Row extends RowData>({ header, at, isName, isSortable, onResize }: HeadCellProps<Row>) => {
+  const { column } = header
+  const { header: content, meta: { width, align } = {} } = column.columnDef
+  const text = typeof content === 'function' ? content(header.getContext()) : content
+  const sorted = column.getIsSorted()
+  const Arrow = sorted === 'desc' ? ArrowDown : ArrowUp
+  return (
+    <th
+      scope="col"
+      data-column={at}
+      style={{ '--column-width': typeof width === 'number' ? `${width}px` : width } as React.CSSProperties}
+      aria-sort={sorted ? (sorted === 'desc' ? 'descending' : 'ascending') : undefined}
+      className={classes(
+        headClasses,
+        '@2xl:w-[var(--column-width,auto)]',
+        isName ? `${nameWidth} w-full` : valueWidth,
+        align === 'right' && 'text-right',
+      )}
+    >
+      {isSortable && column.getCanSort() ? (
+        <button
+          type="button"
+          onClick={column.getToggleSortingHandler()}
+          className={classes(
+            'group/sort -mx-1 inline-flex h-6 items-center @2xl:max-w-full gap-1 rounded-sm px-1 hover:text-text',
+            align === 'right' && 'flex-row-reverse',
+            sorted && 'text-text',
+          )}
+        >
+          <span className="truncate">{text}</span>
+          <Arrow
+            aria-hidden
+            className={classes(
+              'size-3 shrink-0',
+              !sorted && 'opacity-0 group-hover/sort:opacity-60 group-focus-visible/sort:opacity-60',
+            )}
+          />
+        </button>
+      ) : (
+        <span className="block truncate">{text}</span>
+      )}
+      {onResize && <ResizeHandle onResize={(next) => onResize(column.id, next)} />}
+    </th>
+  )
+}
+
+const minColumnPx = 56
+const maxColumnPx = 1600
+
+/** Pointer only; the column dialog offers the same with buttons. */
+const ResizeHandle = ({ onResize }: { onResize: (width: number | undefined) => void }) => {
+  const drag = (event: PointerEvent<HTMLSpanElement>) => {
+    const handle = event.currentTarget
+    const cell = handle.closest('th')
+    if (!cell || event.button !== 0) return
+    event.preventDefault()
+    handle.setPointerCapture(event.pointerId)
+    const [startX, startWidth] = [event.clientX, cell.offsetWidth]
+    const widthAt = (x: number) => Math.round(Math.min(maxColumnPx, Math.max(minColumnPx, startWidth + x - startX)))
+    // Sets the style directly: rendering on each pointer move would lag.
+    handle.onpointermove = ({ clientX }) => {
+      cell.style.setProperty('--column-width', `${widthAt(clientX)}px`)
+    }
+    handle.onpointerup = ({ clientX }) => {
+      handle.onpointermove = null
+      handle.onpointerup = null
+      if (clientX !== startX) onResize(widthAt(clientX))
+    }
+  }
+  return (
+    <span
+      aria-hidden
+      data-resize
+      onPointerDown={drag}
+      onDoubleClick={() => onResize(undefined)}
+      className="absolute top-0 -right-1 z-[1] hidden h-full w-2 cursor-col-resize touch-none after:absolute after:inset-y-1.5 after:left-1/2 after:w-px after:bg-transparent hover:after:bg-line-strong active:after:bg-accent @2xl:block"
+    />
+  )
+}
+
+interface SelectAllProps {
+  isAll: boolean
+  isSome: boolean
+  onChange: (isOn: boolean) => void
+}
+
+const SelectAll = ({ isAll, isSome, onChange }: SelectAllProps) => (
+  <label className="flex h-11 min-w-(--select-width) @2xl:h-8 cursor-pointer items-center justify-center">
+    <input
+      type="checkbox"
+      aria-label={isAll ? 'Deselect all rows' : 'Select all rows shown'}
+      className="size-4 accent-(--accent-solid)"
+      checked={isAll}
+      ref={(box) => {
+        if (box) box.indeterminate = isSome && !isAll
+      }}
+      onChange={() => onChange(!isAll)}
+    />
+  </label>
+)
+
+const rowKeyAround = (target: EventTarget) =>
+  target instanceof Element ? (target.closest('tr')?.getAttribute('data-key') ?? null) : null
+
+/** Minimum width of each column of a table that scrolls sideways. */
+const scrolledRem = 8
+
+const headClasses =
+  'relative z-10 h-8 border-b border-line bg-surface-0 px-2 @2xl:px-3 text-sm font-medium whitespace-nowrap text-muted'
+const stickyHead = '@2xl:[&_th[scope=col]]:sticky @2xl:[&_th[scope=col]]:top-(--frame-top)'
