@@ -3,7 +3,6 @@ import { type ITerminalOptions, Terminal } from '@xterm/xterm'
 import { onMediaChange } from '#lib/browser/frame/use-media.ts'
 import { fontFamilyCss, type TerminalSettings, terminalSettings } from '#lib/terminal/page/settings.ts'
 import { boundXterm } from '#lib/terminal/xterm/bounds.ts'
-import { joinLigatures } from './ligatures.ts'
 import { TerminalRenderer } from './renderer.ts'
 import { onThemeChange, terminalTheme } from './terminal-theme.ts'
 
@@ -114,16 +113,20 @@ const followTheme = (element: HTMLElement) => {
   return { update: () => show(terminalSettings.get().theme), end: () => show('app') }
 }
 
+/** Runs of operator characters, which fonts may draw as ligatures. */
+const operators = (text: string): [number, number][] =>
+  [...text.matchAll(/[!-/:-@[-`{-~]{2,}|www/g)].map(({ 0: run, index }) => [index, index + run.length])
+
 const followLigatures = (terminal: Terminal, element: HTMLElement) => {
-  let stop: (() => void) | undefined
+  let joiner: number | undefined
   return {
     update() {
       const { ligatures } = terminalSettings.get()
       element.toggleAttribute('data-ligatures', ligatures)
-      if (ligatures) stop ??= joinLigatures(terminal)
-      else {
-        stop?.()
-        stop = undefined
+      if (ligatures) joiner ??= terminal.registerCharacterJoiner(operators)
+      else if (joiner !== undefined) {
+        terminal.deregisterCharacterJoiner(joiner)
+        joiner = undefined
       }
     },
   }

@@ -1,6 +1,5 @@
 import { fontFamilyCss, type TerminalSettings } from '#lib/terminal/page/settings.ts'
 
-/** A few lines as a terminal would draw them. The terminals behind the dialog change, too, but are half hidden by it. */
 export const SettingsPreview = ({ settings }: { settings: TerminalSettings }) => {
   const { theme, fontFamily, fontSize, lineHeight, ligatures, cursorStyle } = settings
   return (
@@ -11,7 +10,6 @@ export const SettingsPreview = ({ settings }: { settings: TerminalSettings }) =>
       style={{
         fontFamily: fontFamilyCss(fontFamily, 'var(--font-geist-mono), ui-monospace, monospace'),
         fontSize,
-        // A cell is as high as the font says, times the setting.
         lineHeight: lineHeight * 1.3,
         fontVariantLigatures: ligatures ? 'normal' : 'none',
       }}

@@ -70,7 +70,7 @@ const TextSettings = ({ settings }: { settings: TerminalSettings }) => (
       label="Contrast of text"
       options={{ 1: 'As programs choose it', 3: 'At least 3:1', 4.5: 'At least 4.5:1', 7: 'At least 7:1' }}
     />
-    <CheckField name="ligatures" label="Ligatures" hint="Arrows and operators as one sign, if the font has them" />
+    <CheckField name="ligatures" label="Ligatures" hint="Combined arrows and operators, if the font has them" />
   </Section>
 )
 
