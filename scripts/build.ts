@@ -3,11 +3,10 @@ import { once } from 'node:events'
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
+import './openapi.ts'
 
-/**
- * Builds the console, and packs its scripts and styles by brotli at its best, once and for all: an eighth less for a
- * browser to load than what Next packs with each answer.
- */
+// Builds the console and compresses its scripts and styles with brotli at the highest level: 12 % smaller than what Next
+// compresses per response.
 const root = join(import.meta.dirname, '..')
 const next = join(root, 'node_modules/next/dist/bin/next')
 const env = { ...process.env, NEXT_TELEMETRY_DISABLED: '1' }

@@ -2,6 +2,6 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openApiDocument } from '#lib/contract/openapi.ts'
 
-const file = join(import.meta.dirname, '../public/openapi.json')
-writeFileSync(file, `${JSON.stringify(openApiDocument(), null, 2)}\n`)
-console.log(`wrote ${Object.keys(openApiDocument().paths).length} paths to public/openapi.json`)
+const document = openApiDocument()
+writeFileSync(join(import.meta.dirname, '../public/openapi.json'), JSON.stringify(document))
+console.log(`Wrote ${Object.keys(document.paths).length} paths to public/openapi.json`)

@@ -1,7 +1,7 @@
 import { Ban, CircleCheck, CircleDashed, CircleX, ClockAlert, Hourglass, LoaderCircle } from 'lucide-react'
 import { Badge, StateBadge, type StateLook } from '#components/ui/badge.tsx'
 import type { benchmarkJobStates, scenarioOutcomeStates } from '#lib/contract/benchmark-jobs.ts'
-import type { BenchmarkRunState } from '#lib/contract/benchmark-run-states.ts'
+import type { BenchmarkRunState } from '#lib/contract/benchmark-runs.ts'
 import type { ScenarioRunState } from '#lib/contract/scenario-runs.ts'
 
 const queued: StateLook = { tone: 'neutral', icon: Hourglass, word: 'Queued' }

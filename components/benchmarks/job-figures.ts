@@ -4,7 +4,7 @@ import {
   type InProgressRun,
   isJobActive,
 } from '#lib/contract/benchmark-jobs.ts'
-import { benchmarkRunStates } from '#lib/contract/benchmark-run-states.ts'
+import { benchmarkRunStates } from '#lib/contract/benchmark-runs.ts'
 import { agentsWithRuns } from '#lib/protocol/job-agents.ts'
 import { attemptsOf, plannedTrials } from '#lib/protocol/job-plan.ts'
 import { agentLabel, repeatSuffixes, truncate } from '#lib/protocol/report-words.ts'

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { browserApi } from '#lib/browser/api/browser-api.ts'
+import { maxPageSize } from '#lib/contract/common.ts'
 import { networkPolicies } from '#lib/contract/network-policies.ts'
-import { maxPageSize } from '#lib/contract/paging.ts'
 
 const pageApi = browserApi({ networkPolicies })
 

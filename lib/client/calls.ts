@@ -1,5 +1,5 @@
 import { encodeQuery } from '#lib/contract/encode-query.ts'
-import { type Endpoint, type EndpointAnswer, type EndpointCall, fillPath } from '#lib/contract/endpoint.ts'
+import { type Endpoint, type EndpointCall, type EndpointResult, fillPath } from '#lib/contract/endpoint.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
 import { ApiError, readError, streamError } from './api-error.ts'
 
@@ -20,9 +20,9 @@ interface CallOptions {
 }
 
 type Answer<E extends Endpoint> = E['response']['kind'] extends 'events'
-  ? AsyncIterable<EndpointAnswer<E>>
+  ? AsyncIterable<EndpointResult<E>>
   : E['response']['kind'] extends 'json'
-    ? Promise<EndpointAnswer<E>>
+    ? Promise<EndpointResult<E>>
     : Promise<Response>
 
 type Call<E extends Endpoint> =

@@ -12,10 +12,7 @@ export const Account = z.object({
   tier: z.optional(
     openEnum(['ACCOUNT_TIER_BASIC', 'ACCOUNT_TIER_PRO', 'ACCOUNT_TIER_ENTERPRISE', 'ACCOUNT_TIER_TRIAL']),
   ),
-  /**
-   * How the local service isolates its devboxes; absent on services that do not say.
-   * Unspecified: where a service tells this. The account is what every console reads first.
-   */
+  /** Unspecified: isolation of devboxes, as reported by the local service. */
   isolation: z.optional(openEnum(['bubblewrap', 'none'])),
 })
 export type Account = z.infer<typeof Account>

@@ -16,7 +16,6 @@ import { MetadataFilter } from './query-string.ts'
 
 export const axonIdPattern = /^axn_[A-Za-z0-9_-]{1,128}$/
 
-/** Active while `deleted_at_ms` is null. */
 export const Axon = z.object({
   id: z.string(),
   name: z.nullish(z.string()),
@@ -29,14 +28,13 @@ export type Axon = z.infer<typeof Axon>
 export const AxonList = z.object({ axons: z.array(Axon), ...pageEnvelope })
 export type AxonList = z.infer<typeof AxonList>
 
-/** Longest `search` the service reads; longer text cannot be part of an id or a sensible name. */
 export const maxSearchLength = 256
 
 export const AxonListQuery = z.object({
   /** Prefix of the name, case-sensitive. */
   name: z.optional(z.string()),
-  id: z.optional(z.string().check(z.regex(axonIdPattern, 'is not an axon id (axn_…)'))),
-  /** Part of the id or of the name. Unspecified: whether case counts; it does not. */
+  id: z.optional(z.string().check(z.regex(axonIdPattern, 'is not an axon ID (axn_…)'))),
+  /** Substring of the id or name. Unspecified: case-insensitive. */
   search: z.optional(z.string().check(z.maxLength(maxSearchLength))),
   metadata: z.optional(MetadataFilter),
   ...pageQuery,
@@ -46,14 +44,14 @@ export type AxonListQuery = z.output<typeof AxonListQuery>
 export const AxonCreate = z.object({ name: z.nullish(z.string()), metadata: z.nullish(Metadata) })
 export type AxonCreate = z.infer<typeof AxonCreate>
 
-/** Absent or null keeps; `{}` clears. Metadata that is given replaces the old one whole. */
+/** Replaces all metadata. Missing or null is unchanged; `{}` clears. */
 export const AxonUpdate = z.object({ metadata: z.nullish(Metadata) })
 
-/** Who may be named by a publisher; SYSTEM_EVENT is the service's own. */
+/** Origins that publishers may use. Only the service publishes SYSTEM_EVENT. */
 export const publishedOrigins = ['EXTERNAL_EVENT', 'AGENT_EVENT', 'USER_EVENT'] as const
 export const eventOrigins = [...publishedOrigins, 'SYSTEM_EVENT'] as const
 
-/** Unspecified: the longest payload, in bytes of UTF-8. */
+/** Unspecified: longest payload in bytes of UTF-8. */
 export const maxPayloadBytes = 512 * 1024
 const shortText = z
   .string()
@@ -62,7 +60,7 @@ const shortText = z
 export const AxonPublish = z.object({
   event_type: shortText,
   origin: z.enum(publishedOrigins, `must be one of ${publishedOrigins.join(', ')}`),
-  /** Text, by habit JSON; passed on as it is. */
+  /** Text, usually JSON; delivered unchanged. */
   payload: z
     .string()
     .check(
@@ -77,7 +75,7 @@ export type AxonPublish = z.infer<typeof AxonPublish>
 
 export const AxonEvent = z.object({
   axon_id: z.string(),
-  /** Strictly grows within an axon. */
+  /** Strictly increases within an axon. */
   sequence: z.int(),
   timestamp_ms: EpochMs,
   origin: openEnum(eventOrigins),
@@ -90,7 +88,7 @@ export type AxonEvent = z.infer<typeof AxonEvent>
 const maxSequence = Number.MAX_SAFE_INTEGER
 export const AxonEventListQuery = z.object({
   limit: pageQuery.limit,
-  /** The sequence of the last event already seen. */
+  /** Sequence of the last event of the previous page. */
   starting_after: z.optional(queryInt(0, maxSequence)),
   include_total_count: pageQuery.include_total_count,
 })
@@ -102,10 +100,10 @@ const sqlText = z.string().check(z.minLength(1, 'must not be empty'), z.maxLengt
 export const SqlStatement = z.object({ sql: sqlText, params: z.nullish(z.array(z.unknown())) })
 export type SqlStatement = z.infer<typeof SqlStatement>
 
-/** Whether a statement is sure to change nothing. */
+/** Whether a statement certainly changes nothing. */
 export const isReadOnlySql = (sql: string): boolean => /^\s*(select|values|explain)\b/i.test(sql) && !/;\s*\S/.test(sql)
 
-/** Each row is an array in the order of `columns`. */
+/** Rows are arrays in the order of `columns`. */
 export const SqlResult = z.object({
   columns: z.array(z.object({ name: z.string(), type: z.string() })),
   rows: z.array(z.unknown()),
@@ -114,12 +112,12 @@ export const SqlResult = z.object({
 export type SqlResult = z.infer<typeof SqlResult>
 
 export const SqlBatchResult = z.object({
-  /** One per statement, in their order. */
+  /** One per statement, in order. */
   results: z.array(z.object({ success: z.nullish(SqlResult), error: z.nullish(z.object({ message: z.string() })) })),
 })
 export type SqlBatchResult = z.infer<typeof SqlBatchResult>
 
-/** Why a deleted axon takes no change, or null for an active one. */
+/** Returns why the axon cannot be changed, or null. */
 export const changeRefusal = ({ deleted_at_ms }: Pick<Axon, 'deleted_at_ms'>): string | null =>
   deleted_at_ms == null ? null : 'The axon is deleted'
 

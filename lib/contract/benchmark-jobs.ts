@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { AgentUsage } from './agent-usage.ts'
-import { benchmarkRunStates } from './benchmark-run-states.ts'
+import { benchmarkRunStates } from './benchmark-runs.ts'
 import { ById, EpochMs, Metadata, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
 import { defineEndpoints, json } from './endpoint.ts'
 
@@ -12,7 +12,7 @@ export const benchmarkJobStates = [
   'failed',
   'cancelled',
   'timeout',
-  // Beside the interface: an imported job whose files were copied while it was running.
+  // Extension: an imported job whose files were copied while it was running.
   'incomplete',
 ] as const
 export type BenchmarkJobState = (typeof benchmarkJobStates)[number]
@@ -37,17 +37,14 @@ export const OrchestratorConfig = z.object({
   quiet: z.nullish(z.boolean()),
 })
 
-/**
- * `type` tells which of the other fields are there: harbor, benchmark or scenarios. Beside the interface, `imported` is a
- * job that ran elsewhere.
- */
+/** The other fields depend on `type`. `imported` is an extension. */
 export const JobSource = z.object({
   type: openEnum(['harbor', 'benchmark', 'scenarios', 'imported']),
   inline_yaml: z.nullish(z.string()),
   benchmark_id: z.nullish(z.string()),
   benchmark_name: z.nullish(z.string()),
   scenario_ids: z.nullish(z.array(z.string())),
-  /** Of an imported job: what it is called by where it ran. */
+  /** Original ID of an imported job. */
   import_id: z.nullish(z.string()),
 })
 
@@ -56,21 +53,21 @@ export const ScenarioOutcome = z.object({
   scenario_name: z.string(),
   state: openEnum(scenarioOutcomeStates),
   scenario_run_id: z.nullish(z.string()),
-  /** Value of the judged metric, unclipped. Unspecified: scores outside 0..1, which Harbor's rewards may have. */
+  /** Judged metric, not clamped. Unspecified: Harbor's rewards may be outside 0 to 1. */
   score: z.nullish(z.number()),
-  /** Beside the interface: every reward of the verifier by key, in file order. */
+  /** Extensions from here. All rewards of the verifier, in file order. */
   rewards: z.nullish(z.record(z.string(), z.number())),
   duration_ms: z.nullish(z.int()),
   failure_reason: z.nullish(z.object({ exception_type: z.string(), exception_message: z.string() })),
-  /** Which of the attempts at its scenario, from 1. */
+  /** Number of the attempt, from 1. */
   attempt: z.nullish(z.int()),
-  /** What of the task is not as its author meant it. */
+  /** Differences from the task as specified. */
   warnings: z.nullish(z.array(z.string())),
-  /** Whether one of the warnings may have changed the score, so that it is no answer to compare with others. */
+  /** Whether a warning may have affected the score, which is then not comparable. */
   environment_differs: z.nullish(z.boolean()),
   agent_version: z.nullish(z.string()),
   usage: z.nullish(AgentUsage),
-  /** Paths, among the log files of the scenario run, of what the agent did step by step, in the form ATIF. */
+  /** Paths of ATIF trajectories among the log files of the scenario run. */
   trajectories: z.nullish(z.array(z.string())),
 })
 
@@ -82,7 +79,7 @@ export const BenchmarkOutcome = z.object({
   n_failed: z.int(),
   n_timeout: z.int(),
   n_canceled: z.nullish(z.int()),
-  /** Beside the interface: planned trials of this agent, including those without an outcome. */
+  /** Extension: planned trials, including those without an outcome. */
   n_total_trials: z.nullish(z.int()),
   n_environment_differs: z.nullish(z.int()),
   average_score: z.nullish(z.number()),
@@ -95,7 +92,7 @@ export const InProgressRun = z.object({
   state: openEnum(benchmarkRunStates),
   start_time_ms: EpochMs,
   duration_ms: z.nullish(z.int()),
-  /** `external_api` with `info`, or a whole job_agent config. */
+  /** `external_api` with `info`, or a job_agent config. */
   agent_config: z.nullish(
     z.object({
       type: z.string(),
@@ -110,7 +107,7 @@ export const BenchmarkJob = z.object({
   id: z.string(),
   name: z.string(),
   state: openEnum(benchmarkJobStates),
-  /** Unspecified: null where it is unknown, as in an imported job whose files have no times. */
+  /** Unspecified: null if unknown, as for imported jobs without times. */
   create_time_ms: z.nullable(EpochMs),
   job_source: z.nullish(JobSource),
   job_spec: z.nullish(
@@ -121,15 +118,15 @@ export const BenchmarkJob = z.object({
     }),
   ),
   failure_reason: z.nullish(z.string()),
-  /** What the job file asks for and is not done, and what of its tasks is not as their authors meant it. */
+  /** Unsupported settings of the job file, and differences from its tasks as specified. */
   warnings: z.nullish(z.array(z.string())),
   benchmark_outcomes: z.nullish(z.array(BenchmarkOutcome)),
   in_progress_runs: z.nullish(z.array(InProgressRun)),
-  /** Beside the interface: all reward keys of its trials, in order of first appearance. */
+  /** Extension: reward keys of its trials, in order of appearance. */
   metrics: z.nullish(z.array(z.string())),
-  /** Beside the interface: the reward key that `score` holds. Null where the service's own scorers judged. */
+  /** Extension: reward key that `score` holds. Null for scores of the service's own scorers. */
   judged_metric: z.nullish(z.string()),
-  /** Beside the interface: how the job was run, by dotted key (`environment.type`). A missing key is not reported. */
+  /** Extension: settings by dotted key, such as `environment.type`. A missing key is not reported. */
   settings: z.nullish(z.record(z.string(), z.unknown())),
 })
 export type BenchmarkJob = z.infer<typeof BenchmarkJob>
@@ -147,13 +144,13 @@ export const BenchmarkJobListQuery = z.object({
 })
 export type BenchmarkJobListQuery = z.output<typeof BenchmarkJobListQuery>
 
-/** Unspecified: the longest job file. */
+/** Unspecified: longest job file. */
 export const maxYamlBytes = 512 * 1024
 
-/** JSON writes a line break as two bytes, a control character as six. */
+/** JSON escapes take 2 bytes per line break, 6 per control character. */
 const maxBodyBytes = 32 * 1024 * 1024
 
-// Only the shape: what the values must be is checked together, so that one refusal names every problem.
+// Values are checked later, together, so that one error names every problem.
 const run = { agent_configs: z.array(AgentConfig), orchestrator_config: z.nullish(OrchestratorConfig) }
 export const BenchmarkJobSpec = z.discriminatedUnion('type', [
   z.object({ type: z.literal('harbor'), inline_yaml: z.string() }),
@@ -163,7 +160,7 @@ export const BenchmarkJobSpec = z.discriminatedUnion('type', [
 export type BenchmarkJobSpec = z.infer<typeof BenchmarkJobSpec>
 
 export const BenchmarkJobCreate = z.object({
-  /** Made up when it is absent. */
+  /** Generated by default. */
   name: z.nullish(z.string().check(z.maxLength(256))),
   metadata: z.nullish(Metadata),
   spec: z.nullish(BenchmarkJobSpec),
@@ -171,11 +168,10 @@ export const BenchmarkJobCreate = z.object({
 export type BenchmarkJobCreate = z.infer<typeof BenchmarkJobCreate>
 
 const endedStates: readonly string[] = ['completed', 'failed', 'cancelled', 'timeout', 'incomplete']
-/** The states a job does not leave. */
 export const hasJobEnded = (state: string): boolean => endedStates.includes(state)
 
 const activeStates: readonly string[] = ['initializing', 'queued', 'running']
-/** False for a state that is not known: nobody can say that such a job runs. */
+/** False for unknown states. */
 export const isJobActive = (state: string): boolean => activeStates.includes(state)
 
 export const maxConcurrentTrials = 1000
@@ -183,15 +179,15 @@ export const ConcurrencyChange = z.object({
   n_concurrent_trials: z.int().check(z.minimum(1), z.maximum(maxConcurrentTrials)),
 })
 
-/** Unspecified: the largest archive of a job that ran elsewhere. */
+/** Unspecified: largest archive to import. */
 export const maxImportBytes = 8 * 1024 ** 3
 
 export const BenchmarkJobImport = z.object({
   /** Default: the name in the job's files. */
   name: z.optional(z.string().check(z.maxLength(256))),
-  /** Name of the agent of trials whose files name none. */
+  /** Agent name for trials that do not name one. */
   agent_name: z.optional(z.string().check(z.maxLength(256))),
-  /** Reward key to judge by. Default: `reward`, else the first key. */
+  /** Reward key used as the score. Default: `reward`, else the first key. */
   judged_metric: z.optional(z.string().check(z.maxLength(256))),
 })
 
@@ -200,10 +196,10 @@ export type BenchmarkJobImport = z.output<typeof BenchmarkJobImport>
 export const BenchmarkJobImported = z.object({
   job_id: z.string(),
   name: z.string(),
-  /** The account has this job already, and nothing was changed. */
+  /** Whether the account already has this job, in which case nothing changed. */
   already_imported: z.boolean(),
   n_trials: z.int(),
-  /** What could not be read, and what does not fit together. */
+  /** Unreadable or inconsistent data. */
   warnings: z.array(z.string()),
 })
 export type BenchmarkJobImported = z.infer<typeof BenchmarkJobImported>
@@ -217,7 +213,7 @@ export const benchmarkJobs = defineEndpoints('benchmarkJobs', 'beta', {
     maxBodyBytes,
     response: json(BenchmarkJob),
   },
-  /** Beside the interface: a zip of a job of Harbor, or of the logs of a run that was made here. */
+  /** Extension. */
   import: {
     method: 'POST',
     path: '/v1/benchmark_jobs/import',
@@ -227,9 +223,9 @@ export const benchmarkJobs = defineEndpoints('benchmarkJobs', 'beta', {
     response: json(BenchmarkJobImported),
   },
   get: { method: 'GET', path: '/v1/benchmark_jobs/:id', params: ById, response: json(BenchmarkJob) },
-  /** Beside the interface, which can cancel the runs of a job one by one. */
+  /** Extension: the specification can cancel only single runs. */
   cancel: { method: 'POST', path: '/v1/benchmark_jobs/:id/cancel', params: ById, response: json(BenchmarkJob) },
-  /** Beside the interface: how many trials of a job that has not ended run at once from now on. */
+  /** Extension. */
   setConcurrency: {
     method: 'POST',
     path: '/v1/benchmark_jobs/:id/concurrency',

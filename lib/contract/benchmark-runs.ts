@@ -1,34 +1,35 @@
 import * as z from 'zod/mini'
 import { RunUsage } from './agent-usage.ts'
-import { benchmarkRunStates } from './benchmark-run-states.ts'
 import { ById, EpochMs, Id, openEnum, pageEnvelope, StringMap } from './common.ts'
 import { bytes, defineEndpoints, json } from './endpoint.ts'
 import { listQuery } from './query-string.ts'
 import { ScenarioRunFilters, ScenarioRunList } from './scenario-runs.ts'
 
+export const benchmarkRunStates = ['running', 'canceled', 'completed', 'failed'] as const
+export type BenchmarkRunState = (typeof benchmarkRunStates)[number]
+
 export const BenchmarkRun = z.object({
   id: z.string(),
-  /** Unspecified: null where it is unknown, as in an imported run whose trials have no times. */
+  /** Unspecified: null if unknown, as for imported runs without times. */
   start_time_ms: z.nullable(EpochMs),
   state: openEnum(benchmarkRunStates),
   metadata: StringMap,
   benchmark_id: z.nullish(z.string()),
   name: z.nullish(z.string()),
   duration_ms: z.nullish(z.int()),
-  /** Sum of the scenario scores divided by the number of scenario runs; present once completed. */
+  /** Sum of the scenario scores divided by `n_scenario_runs`. Set once completed. */
   score: z.nullish(z.number()),
   purpose: z.nullish(z.string()),
   environment_variables: z.nullish(StringMap),
-  /** Environment variable name to the name of a secret. */
+  /** Secret names by environment variable. */
   secrets_provided: z.nullish(StringMap),
-  /** Beside the interface: how many scenario runs it has, which its score is divided by, and what it is of, where a job made it. */
+  /** Extensions from here. */
   n_scenario_runs: z.nullish(z.int()),
-  /** Beside the interface: planned trials of its agent, where a job made it. */
+  /** Planned trials, for a run of a job. */
   n_total_trials: z.nullish(z.int()),
   job_id: z.nullish(z.string()),
   agent_name: z.nullish(z.string()),
   model_name: z.nullish(z.string()),
-  /** What its agent used, where a job made it. */
   usage: z.nullish(RunUsage),
 })
 export type BenchmarkRun = z.infer<typeof BenchmarkRun>
@@ -45,13 +46,13 @@ export const BenchmarkRunListQuery = z.object({ benchmark_id: z.optional(Id), ..
 export type BenchmarkRunListQuery = z.output<typeof BenchmarkRunListQuery>
 
 export type BenchmarkRunAction = 'cancel' | 'complete'
-/** Why `state` forbids `action`, or null when it allows it. Cancelling a canceled run again is no error. */
+/** Returns why `state` does not allow `action`, or null. Canceling twice is not an error. */
 export const benchmarkRunRefusal = (action: BenchmarkRunAction, state: string): string | null =>
   state === 'running' || (action === 'cancel' && state === 'canceled')
     ? null
     : `The run is ${state}; it needs to be running`
 
-// Both families of addresses are in use; the specified one comes first.
+// Clients use both forms of these paths; the specified one comes first.
 export const benchmarkRuns = defineEndpoints('benchmarkRuns', 'stable', {
   list: {
     method: 'GET',

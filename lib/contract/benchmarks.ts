@@ -1,7 +1,6 @@
 import * as z from 'zod/mini'
-import { benchmarkMetadata } from './benchmark-metadata.ts'
 import { BenchmarkRun, BenchmarkRunFilters, BenchmarkRunList } from './benchmark-runs.ts'
-import { ById, Id, Metadata, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
+import { ById, Id, Metadata, metadataOperations, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
 import { defineEndpoints, json } from './endpoint.ts'
 import { listQuery } from './query-string.ts'
 import { RunProfile } from './scenario-runs.ts'
@@ -11,7 +10,7 @@ export const Benchmark = z.object({
   id: z.string(),
   name: z.string(),
   metadata: StringMap,
-  /** The wire has this one in camel case. */
+  /** Camel case in the API. */
   scenarioIds: z.array(z.string()),
   status: openEnum(definitionStatuses),
   attribution: z.nullish(z.string()),
@@ -32,7 +31,7 @@ const optionalFields = {
   required_secret_names: z.nullish(z.array(z.string())),
 }
 export const BenchmarkCreate = z.object({ name, ...optionalFields })
-/** Null keeps, empty clears. */
+/** Missing or null fields are unchanged; empty ones clear. */
 export const BenchmarkUpdate = z.object({ name: z.nullish(name), ...optionalFields })
 
 export const BenchmarkList = z.object({ benchmarks: z.array(Benchmark), ...pageEnvelope })
@@ -57,7 +56,7 @@ export const benchmarks = defineEndpoints('benchmarks', 'stable', {
     response: json(BenchmarkList),
   },
   create: { method: 'POST', path: '/v1/benchmarks', body: BenchmarkCreate, response: json(Benchmark) },
-  ...benchmarkMetadata,
+  ...metadataOperations('/v1/benchmarks'),
   startRun: { method: 'POST', path: '/v1/benchmarks/start_run', body: BenchmarkRunStart, response: json(BenchmarkRun) },
   get: { method: 'GET', path: '/v1/benchmarks/:id', params: ById, response: json(Benchmark) },
   update: {

@@ -1,13 +1,11 @@
 import * as z from 'zod/mini'
 import { json } from './endpoint.ts'
-import { defaultPageSize, maxPageSize } from './paging.ts'
 
 /** Milliseconds since the Unix epoch. */
 export const EpochMs = z.int()
-/** The last moment a JavaScript Date can hold. */
+/** Maximum time of a JavaScript Date. */
 export const maxEpochMs = 8_640_000_000_000_000
 
-/** User-defined metadata, environment variables: a JSON object whose values are all strings. */
 export type StringMap = Record<string, string>
 
 const isStringMap = (value: unknown): value is StringMap =>
@@ -16,7 +14,7 @@ const isStringMap = (value: unknown): value is StringMap =>
   !Array.isArray(value) &&
   Object.values(value).every((each) => typeof each === 'string')
 
-// Not z.record: it drops the key `__proto__`, a name like any other in JSON.
+// Not z.record, which drops the key `__proto__`.
 export const StringMap = z.custom<StringMap>(isStringMap, 'must be an object whose values are all strings')
 z.globalRegistry.add(StringMap, {
   type: 'object',
@@ -24,7 +22,7 @@ z.globalRegistry.add(StringMap, {
   additionalProperties: { type: 'string' },
 })
 
-/** Unspecified: how much metadata a record may have. A page of a list stays small enough to read at once. */
+/** Unspecified: limits of the metadata of a record. */
 export const metadataLimits = { pairs: 128, keyCharacters: 256, valueCharacters: 4096, bytes: 64 * 1024 }
 
 const isLonger = (text: string, limit: number) => text.length > limit && [...text].length > limit
@@ -37,14 +35,13 @@ const metadataProblem = (value: unknown): string | undefined => {
   if (entries.some(([key]) => isLonger(key, keyCharacters)))
     return `must have keys of at most ${keyCharacters} characters`
   const long = entries.find(([, text]) => isLonger(text, valueCharacters))
-  if (long)
-    return `must have values of at most ${valueCharacters} characters; that of ${JSON.stringify(long[0])} is longer`
+  if (long) return `must have values of at most ${valueCharacters} characters; ${JSON.stringify(long[0])} is longer`
   if (new TextEncoder().encode(entries.flat().join('')).length > bytes)
     return `must have at most ${bytes} bytes in all keys and values together`
   return undefined
 }
 
-/** Metadata of a new record or of a change. What is read may be larger: older records have no limit. */
+/** Metadata in requests. Responses may exceed the limits. */
 export const Metadata = z.custom<StringMap>((value) => metadataProblem(value) === undefined, {
   error: ({ input }) => metadataProblem(input),
 })
@@ -55,22 +52,18 @@ z.globalRegistry.add(Metadata, {
   additionalProperties: { type: 'string', maxLength: metadataLimits.valueCharacters },
 })
 
-/** Unspecified: the characters of an id. These are all a path segment can carry without being read as anything else. */
+/** Unspecified: characters of an id. All are safe in a path segment. */
 export const idPattern = /^[A-Za-z0-9_-]{1,256}$/
 const idMessage = 'must be 1 to 256 ASCII letters, digits, - or _'
 export const Id = z.string().check(z.regex(idPattern, idMessage))
 export const ById = z.object({ id: Id })
-/** Answers that say nothing more than "done". */
 export const Empty = z.object({})
 
-/**
- * A value from a list that may grow: readers pass unknown values through and show them as they are.
- * `known` on the schema lists the values of today.
- */
+/** An enum that may gain values: unknown ones are passed through and shown as they are. */
 export const openEnum = <const T extends string>(known: readonly T[]) =>
   z.union([z.enum(known), z.string()]) as z.ZodMiniType<T | (string & {}), T | (string & {})>
 
-/** A whole number that may arrive as text, as it does in a query string. */
+/** An integer that may arrive as text in a query string. */
 export const queryInt = (minimum: number, maximum: number) => {
   const message = `must be a whole number from ${minimum} to ${maximum}`
   return z.pipe(
@@ -86,6 +79,9 @@ export const queryBoolean = z.pipe(
   z.boolean('must be true or false'),
 )
 
+export const defaultPageSize = 20
+export const maxPageSize = 5000
+
 /** Limit, cursor and count of every list. */
 export const pageQuery = {
   limit: z._default(queryInt(1, maxPageSize), defaultPageSize),
@@ -93,13 +89,12 @@ export const pageQuery = {
   include_total_count: z._default(queryBoolean, true),
 }
 
-/** Counts that no query asked for are null. */
 export const pageEnvelope = {
   has_more: z.boolean(),
   total_count: z.nullish(z.int()),
 }
 
-/** What the metadata filter of the list at `path` can be filled with. */
+/** Suggestions for the metadata filter of the list at `path`. */
 export const metadataOperations = (path: string) =>
   ({
     metadataKeys: {
@@ -115,7 +110,7 @@ export const metadataOperations = (path: string) =>
     },
   }) as const
 
-/** Unspecified: the shape of an error body. `message` is what the public clients print; `field` names the input at fault. */
+/** Unspecified: error body. The public clients print `message`; `field` names the invalid input. */
 export const ErrorBody = z.object({
   code: z.string(),
   message: z.string(),

@@ -5,7 +5,7 @@ import { LaunchParameters } from './launch-parameters.ts'
 import { listQuery } from './query-string.ts'
 import { Tunnel, TunnelOptions } from './tunnels.ts'
 
-/** In the order a devbox lives through them; `scheduled` is the old word for `queued`. */
+/** In lifecycle order. `scheduled` is the former name of `queued`. */
 export const devboxStatuses = [
   'scheduled',
   'queued',
@@ -33,7 +33,7 @@ export const Devbox = z.object({
   name: z.nullish(z.string()),
   status: DevboxStatusValue,
   create_time_ms: EpochMs,
-  /** Set once the devbox has ended (failure, shutdown). */
+  /** Set after failure or shutdown. */
   end_time_ms: z.nullable(EpochMs),
   launch_parameters: LaunchParameters,
   metadata: StringMap,
@@ -49,14 +49,11 @@ export const Devbox = z.object({
   initiator_type: z.optional(openEnum(['unknown', 'api', 'scenario', 'scoring_validation', 'reflex'])),
   initiator_id: z.nullish(z.string()),
   tunnel: z.nullish(Tunnel),
-  /** When its keep-alive time is over; null while none runs, absent on services that do not say. */
+  /** Null if there is no keep-alive time; missing if not reported. */
   keep_alive_until_ms: z.nullish(EpochMs),
-  /** When it was last used, where an idle rule counts that; a little early, absent on services that do not say. */
+  /** Set if there is an idle policy. May be slightly early; missing if not reported. */
   last_used_ms: z.nullish(EpochMs),
-  /**
-   * How the local service keeps this devbox apart from its machine, and what of that it cannot do there, one sentence
-   * each; null until the first start, absent on services that do not say.
-   */
+  /** Isolation from the host, with a sentence per limit that is not enforced. Null until the first start; missing if not reported. */
   isolation: z.nullish(z.object({ sandbox: openEnum(['bubblewrap', 'none']), not_enforced: z.array(z.string()) })),
 })
 export type Devbox = z.infer<typeof Devbox>
@@ -66,10 +63,7 @@ export type DevboxList = z.infer<typeof DevboxList>
 
 export const devboxOrigins = ['own', 'trial'] as const
 
-/**
- * Unspecified: the filters of the devbox list beyond `status`; they read as those of the axon list do. `origin` separates
- * devboxes that benchmark trials created from all others. A service may ignore any of them.
- */
+/** Unspecified: filters other than `status`. `origin` separates devboxes of benchmark trials. A service may ignore them. */
 export const DevboxListQuery = z.object({
   status: z.optional(z.enum(devboxStatuses, `must be one of ${devboxStatuses.join(', ')}`)),
   origin: z.optional(z.enum(devboxOrigins, `must be one of ${devboxOrigins.join(', ')}`)),
@@ -96,21 +90,20 @@ export const DevboxCreate = z.object({
 })
 export type DevboxCreate = z.infer<typeof DevboxCreate>
 
-/** Absent or null keeps; an empty name or `{}` clears. */
+/** Missing or null fields are unchanged. An empty name or `{}` clears. */
 export const DevboxUpdate = z.object({ name: z.nullish(z.string()), metadata: z.nullish(Metadata) })
 export type DevboxUpdate = z.infer<typeof DevboxUpdate>
 
-/** `tunnel_key` names the devbox on a hosted service; `auth_token` opens its terminals and nothing else. */
+/** `auth_token` opens only the terminals of the devbox. */
 export const PtyTunnel = z.object({ tunnel_key: z.string(), auth_token: z.string() })
 export type PtyTunnel = z.infer<typeof PtyTunnel>
 
-/** What a devbox has used so far, in whole units; one that runs is still counting. */
 export const DevboxUsage = z.object({
   id: z.string(),
   status: DevboxStatusValue,
   start_time_ms: EpochMs,
   end_time_ms: z.nullish(EpochMs),
-  /** Time in which its processes could run. */
+  /** Time in which processes could run. */
   total_active_seconds: z.int(),
   total_elapsed_seconds: z.int(),
   vcpu_seconds: z.int(),
@@ -134,7 +127,7 @@ const ended: readonly string[] = ['failure', 'shutdown']
 const allowedIn: Record<DevboxAction, readonly string[] | null> = {
   suspend: ['running'],
   resume: ['suspended', 'failure'],
-  // Shutting down twice is no error, so every state allows it.
+  // Allowed in every state: repeating it is not an error.
   shutdown: null,
   execute: ['running'],
   open_terminal: ['running'],
@@ -144,49 +137,45 @@ const allowedIn: Record<DevboxAction, readonly string[] | null> = {
   snapshot: ['running', 'suspended'],
 }
 
-const words: Record<string, string> = { failure: 'failed' }
+const stateNames: Record<string, string> = { failure: 'failed' }
 
 /**
- * Why `status` forbids `action`, or null when it allows it. The service's refusal and the disabled button's reason
- * are this one sentence. For `resume` and `shutdown` of a devbox that has ended, the functions below say more.
+ * Returns why `status` does not allow `action`, or null: the message of a 400 and of a disabled button. See also
+ * `resumeRefusal` and `shutdownRefusal`.
  */
 export const devboxRefusal = (action: DevboxAction, status: string): string | null => {
   const allowed = allowedIn[action]
   if (allowed === null || allowed.includes(status)) return null
-  const needs = allowed.map((each) => words[each] ?? each).join(' or ')
+  const needs = allowed.map((each) => stateNames[each] ?? each).join(' or ')
   return ended.includes(status)
     ? `The devbox has ended (${status}); it needs to be ${needs}`
     : `The devbox is ${status}; it needs to be ${needs}`
 }
 
-/** Nothing runs in it and nothing will, unless it failed, kept its disk and is resumed. */
+/** Ended, although a failed devbox that kept its disk can be resumed. */
 export const hasEnded = (status: string) => ended.includes(status)
 
-type Lived = Pick<Devbox, 'status' | 'state_transitions'>
+type WithHistory = Pick<Devbox, 'status' | 'state_transitions'>
 
-/**
- * Unspecified: what a failure leaves. A devbox that has run keeps its disk and can be resumed, however it failed; one that
- * never ran has nothing to keep.
- */
-export const keepsDisk = ({ status, state_transitions }: Lived): boolean =>
+/** Unspecified: a failed devbox that has run keeps its disk and can be resumed. */
+export const keepsDisk = ({ status, state_transitions }: WithHistory): boolean =>
   !hasEnded(status) || (status === 'failure' && hasRun({ state_transitions }))
 
 export const hasRun = ({ state_transitions }: Pick<Devbox, 'state_transitions'>): boolean =>
   state_transitions.some(({ status }) => status === 'running')
 
-/** Why the devbox cannot be resumed, or null when it can. */
-export const resumeRefusal = (devbox: Lived): string | null =>
+/** Returns why the devbox cannot be resumed, or null. */
+export const resumeRefusal = (devbox: WithHistory): string | null =>
   devboxRefusal('resume', devbox.status) ??
-  (keepsDisk(devbox) ? null : 'The devbox failed before it ran, so there is no disk to resume from')
+  (keepsDisk(devbox) ? null : 'The devbox failed before it ran, so there is no disk to resume')
 
-/** Why shutting it down would change nothing, or null when it would. */
-export const shutdownRefusal = (devbox: Lived): string | null =>
-  keepsDisk(devbox) ? devboxRefusal('shutdown', devbox.status) : 'The devbox has ended already'
+/** Returns why shutting down would change nothing, or null. */
+export const shutdownRefusal = (devbox: WithHistory): string | null =>
+  keepsDisk(devbox) ? devboxRefusal('shutdown', devbox.status) : 'The devbox has already ended'
 
-/** Initiators of devboxes that a benchmark creates for a trial. */
+/** `initiator_type` of devboxes of benchmark trials. */
 export const trialInitiators: readonly string[] = ['scenario', 'scoring_validation']
 
-/** Created by a benchmark for a trial. */
 export const isOfTrial = ({ initiator_type }: Pick<Devbox, 'initiator_type'>): boolean =>
   trialInitiators.includes(initiator_type ?? '')
 
@@ -235,6 +224,6 @@ export const devboxes = defineEndpoints('devboxes', 'stable', {
     path: '/v1/devboxes/:id/create_pty_tunnel',
     params: ById,
     response: json(PtyTunnel),
-    answersCredential: true,
+    returnsCredential: true,
   },
 })

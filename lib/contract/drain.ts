@@ -7,7 +7,6 @@ export const drain = defineEndpoints('drain', 'stable', {
     method: 'POST',
     path: '/local/drain',
     body: z.object({
-      /** Whole seconds until the devboxes are suspended. */
       deadline_seconds: z.int().check(z.minimum(0), z.maximum(7 * 24 * 3600)),
     }),
     response: json(z.object({ eviction_deadline_ms: EpochMs, devboxes: z.int() })),

@@ -1,11 +1,9 @@
-/** The writing half of the codec in query-string.ts, for what needs no schema. */
-
-/** `metadata[key]=value`, or `metadata[key][in]=a,b` (any of the values). Conditions on different keys must all hold. */
+/** `metadata[key]=value`, or `metadata[key][in]=a,b` (any of the values). All conditions must match. */
 export type MetadataCondition = { key: string; op: 'eq'; value: string } | { key: string; op: 'in'; values: string[] }
 
 type QueryValue = string | number | boolean | null | undefined | MetadataCondition[]
 
-/** The canonical query string, without `?`; values that are absent, null or empty are left out. */
+/** Canonical query string without `?`. Omits undefined, null and empty values. */
 export const encodeQuery = (query: Record<string, unknown> | object): string => {
   const pairs: string[] = []
   for (const [name, value] of Object.entries(query) as [string, QueryValue][]) {
@@ -26,8 +24,7 @@ const encodeCondition = (condition: MetadataCondition) => {
         .join(',')}`
 }
 
-// Unspecified: how `[in]` carries a value that holds a comma. A backslash takes the meaning from the next
-// comma or backslash, so that every list of values has one spelling.
+// Unspecified: commas in values of `[in]`. A backslash escapes a comma or backslash.
 const escapeComma = (value: string) => value.replace(/[\\,]/g, '\\$&')
 
 export const byKey = (a: MetadataCondition, b: MetadataCondition) =>

@@ -7,7 +7,7 @@ export interface JsonResponse<S extends Schema = Schema> {
   kind: 'json'
   schema: S
 }
-/** Server-sent events: one JSON document per `data:` field, each of this schema. */
+/** Server-sent events, each with one JSON document in `data`. */
 export interface EventsResponse<S extends Schema = Schema> {
   kind: 'events'
   schema: S
@@ -16,7 +16,6 @@ export interface BytesResponse {
   kind: 'bytes'
   contentType: string
 }
-/** An HTTP upgrade; what flows afterwards is described beside the endpoint. */
 export interface WebSocketResponse {
   kind: 'websocket'
 }
@@ -29,42 +28,39 @@ export const webSocket: WebSocketResponse = { kind: 'websocket' }
 type Stability = 'stable' | 'beta' | 'deprecated'
 
 export interface Endpoint {
-  /** `resource.operation`, the same words as in `contract.resource.operation`. */
+  /** `resource.operation`, as in `contract.resource.operation`. */
   id: string
   method: Method
-  /** `:name` stands for one percent-decoded path segment. */
+  /** `:name` is one percent-decoded path segment. */
   path: string
-  /** Other addresses of the same operation, with the same parameters. */
+  /** Other paths of the same operation. */
   aliases?: readonly string[]
   params?: Schema
   query?: Schema
-  /** An absent body reads as `{}`. */
+  /** A missing body is read as `{}`. */
   body?: Schema
-  /** Absent: JSON. `multipart`: form data whose text parts are `body` and whose one file part is named `file`. */
+  /** Default: JSON. `multipart`: form data with the fields of `body` and one part named `file`. */
   bodyFormat?: 'multipart'
-  /** Larger bodies, of forms larger files, are refused with 413; absent: `defaultMaxBodyBytes`. */
+  /** Larger bodies, or files of a form, get 413. Default: `defaultMaxBodyBytes`. */
   maxBodyBytes?: number
   response: JsonResponse | EventsResponse | BytesResponse | WebSocketResponse
   stability: Stability
-  /** `local`: an operator's call that only the local service knows; no console page depends on it. */
+  /** `local`: offered by the local service only and not used by console pages. */
   scope?: 'local'
-  /** `true`: answered without a key. */
-  open?: true
-  /** Takes the operator's token instead of an account's key: it is about every account's devboxes. */
+  /** Requires no API key. */
+  isPublic?: true
+  /** Affects all accounts: requires the operator's token instead of an API key. */
   operator?: true
-  /** The answer is a credential. The console uses it on its server and never passes it to a browser. */
-  answersCredential?: true
+  /** The response holds a credential, which the console never passes to a browser. */
+  returnsCredential?: true
 }
 
 export const defaultMaxBodyBytes = 1024 * 1024
 
-/**
- * Unspecified: the largest body that carries scripts or small files: the public client allows files of 1.3 MB for a
- * devbox, which JSON may write in up to six times as many bytes.
- */
+/** Unspecified: limit for scripts and small files. The public client allows 1.3 MB files; JSON escapes take up to 6 times that. */
 export const maxScriptBodyBytes = 8 * 1024 * 1024
 
-/** The largest body of a call: for a form, `maxBodyBytes` of file and what boundaries, headers and text parts add. */
+/** A form adds boundaries, headers and fields to the `maxBodyBytes` of its file. */
 export const bodyLimit = ({ bodyFormat, maxBodyBytes = defaultMaxBodyBytes }: Endpoint): number =>
   bodyFormat === 'multipart' ? maxBodyBytes + maxFormEnvelopeBytes : maxBodyBytes
 
@@ -73,7 +69,7 @@ export const maxFormEnvelopeBytes = 256 * 1024
 type Operation = Omit<Endpoint, 'id' | 'stability'> & Partial<Pick<Endpoint, 'stability'>>
 type Named<O> = { readonly [K in keyof O]: Pick<Endpoint, 'id' | 'stability'> & O[K] }
 
-/** The endpoints of a resource by the names of its operations; `stability` is that of each which does not say. */
+/** Endpoints of a resource by operation. `stability` is the default. */
 export const defineEndpoints = <const O extends Record<string, Operation>>(
   resource: string,
   stability: Stability,
@@ -89,7 +85,7 @@ export const defineEndpoints = <const O extends Record<string, Operation>>(
 type Output<S> = S extends Schema ? z.output<S> : Record<never, never>
 type Input<S> = S extends Schema ? z.input<S> : Record<never, never>
 
-/** What a handler receives: decoded, with defaults filled in. */
+/** Decoded input of a handler, with defaults applied. */
 export type EndpointInput<E extends Endpoint> = {
   params: E extends { params: infer S } ? Output<S> : Record<never, never>
   query: E extends { query: infer S } ? Output<S> : Record<never, never>
@@ -102,18 +98,18 @@ type Part<Name extends string, E, S> = E extends { [K in Name]: S }
     : { [K in Name]: Input<E[Name]> }
   : Record<never, never>
 
-/** What a caller gives: params, query and body, each optional when nothing in it is required. */
+/** Arguments of a client call. Parts without required fields are optional. */
 export type EndpointCall<E extends Endpoint> = Part<'params', E, Schema> &
   Part<'query', E, Schema> &
   Part<'body', E, Schema> &
   (E extends { bodyFormat: 'multipart' } ? { file: Blob } : unknown)
 
-/** The JSON document, or the JSON of one event. */
-export type EndpointAnswer<E extends Endpoint> = E['response'] extends { schema: infer S extends Schema }
+/** JSON document, or that of one event. */
+export type EndpointResult<E extends Endpoint> = E['response'] extends { schema: infer S extends Schema }
   ? z.output<S>
   : never
 
-/** The path of a call, its parameters percent-encoded. Throws a TypeError when one is missing or empty. */
+/** Fills in percent-encoded parameters. Throws a TypeError if one is missing or empty. */
 export const fillPath = (path: string, params: Record<string, unknown> = {}): string =>
   path.replace(/:([a-z_]+)/g, (_, name: string) => {
     const value = params[name]
@@ -121,39 +117,39 @@ export const fillPath = (path: string, params: Record<string, unknown> = {}): st
     return encodeURIComponent(value)
   })
 
-export interface Found<E extends Endpoint> {
+export interface RouteMatch<E extends Endpoint> {
   match?: { endpoint: E; params: Record<string, string | undefined> }
-  /** The methods of this path when it is known, but not under the one asked for. */
+  /** Methods of the path, if it has no endpoint for the requested one. */
   allow?: string[]
 }
 
 /**
- * The inverse of `fillPath`: finds the endpoint of a method and the decoded segments of a path. Nothing is normalised,
- * and what could not be decoded (undefined) fits parameters only. Fixed segments win over parameters.
+ * Finds the endpoint for a method and decoded path segments. A segment that failed to decode (undefined) matches parameters
+ * only. Fixed segments take precedence over parameters.
  */
 export const createMatcher = <E extends Endpoint>(endpoints: readonly E[]) => {
   const patterns = endpoints.flatMap((endpoint) =>
-    [endpoint.path, ...(endpoint.aliases ?? [])].map((path) => ({ endpoint, segments: path.slice(1).split('/') })),
+    [endpoint.path, ...(endpoint.aliases ?? [])].map((each) => ({ endpoint, segments: each.slice(1).split('/') })),
   )
   patterns.sort((a, b) => bySpecificity(a.segments, b.segments))
 
-  return (method: string | undefined, given: readonly (string | undefined)[]): Found<E> => {
-    const fitting = patterns.filter(({ segments }) => fits(segments, given))
-    const chosen = fitting.find(({ endpoint }) => endpoint.method === method)
-    if (chosen) return { match: { endpoint: chosen.endpoint, params: readParams(chosen.segments, given) } }
-    return fitting.length > 0 ? { allow: [...new Set(fitting.map(({ endpoint }) => endpoint.method))] } : {}
+  return (method: string | undefined, path: readonly (string | undefined)[]): RouteMatch<E> => {
+    const candidates = patterns.filter(({ segments }) => matches(segments, path))
+    const chosen = candidates.find(({ endpoint }) => endpoint.method === method)
+    if (chosen) return { match: { endpoint: chosen.endpoint, params: readParams(chosen.segments, path) } }
+    return candidates.length > 0 ? { allow: [...new Set(candidates.map(({ endpoint }) => endpoint.method))] } : {}
   }
 }
 
 const isParam = (segment: string) => segment.startsWith(':')
 
-const fits = (segments: readonly string[], given: readonly (string | undefined)[]) =>
-  segments.length === given.length && segments.every((segment, i) => isParam(segment) || segment === given[i])
+const matches = (segments: readonly string[], path: readonly (string | undefined)[]) =>
+  segments.length === path.length && segments.every((segment, i) => isParam(segment) || segment === path[i])
 
-const readParams = (segments: readonly string[], given: readonly (string | undefined)[]) =>
-  Object.fromEntries(segments.flatMap((segment, i) => (isParam(segment) ? [[segment.slice(1), given[i]]] : [])))
+const readParams = (segments: readonly string[], path: readonly (string | undefined)[]) =>
+  Object.fromEntries(segments.flatMap((segment, i) => (isParam(segment) ? [[segment.slice(1), path[i]]] : [])))
 
-// Lengths first: without them patterns of different lengths would count as equal, and equal to what lies between.
+// Comparing lengths first keeps the order transitive.
 const bySpecificity = (a: readonly string[], b: readonly string[]): number => {
   if (a.length !== b.length) return a.length - b.length
   for (let i = 0; i < a.length; i++) {

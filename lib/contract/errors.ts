@@ -1,4 +1,4 @@
-/** Every error code of the service and the console, with the HTTP status it travels under. The list is closed. */
+/** All error codes of the service and the console with their HTTP status. */
 export const errorStatus = {
   invalid_argument: 400,
   unauthenticated: 401,
@@ -19,7 +19,7 @@ export const errorStatus = {
 
 export type ErrorCode = keyof typeof errorStatus
 
-/** The first code that travels under `status`, for answers whose body is not ours. */
+/** Code for responses without one in their body. */
 export const codeForStatus = (status: number): ErrorCode => {
   for (const [code, known] of Object.entries(errorStatus)) if (known === status) return code as ErrorCode
   return status >= 500 ? 'bad_upstream' : 'invalid_argument'

@@ -4,13 +4,13 @@ import { defineEndpoints, events, json } from './endpoint.ts'
 
 const Deadline = EpochMs.check(z.nonnegative(), z.maximum(maxEpochMs))
 
-/** A devbox stays running until its deadline; after it, it is suspended. */
+/** The devbox is suspended at its deadline. */
 export const Eviction = z.object({ devbox_id: z.string(), eviction_deadline_ms: Deadline })
 export type Eviction = z.infer<typeof Eviction>
 
 /**
- * Unspecified: how a reader of the watch knows that everything pending has been repeated. Our service sends the number
- * of pending evictions in this header; of any other service the console has to judge by time.
+ * Unspecified: number of pending evictions at the start of the watch. For services that do not send it, the console waits a
+ * fixed time for them.
  */
 export const pendingCountHeader = 'x-pending-evictions'
 

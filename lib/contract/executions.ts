@@ -5,7 +5,7 @@ import { defineEndpoints, events, json, maxScriptBodyBytes } from './endpoint.ts
 export const executionStatuses = ['queued', 'running', 'completed'] as const
 export type ExecutionStatus = (typeof executionStatuses)[number]
 
-/** stdout, stderr and exit_status are null until the execution has completed. */
+/** stdout, stderr and exit_status are null until completed. */
 export const Execution = z.object({
   devbox_id: z.string(),
   execution_id: z.string(),
@@ -28,31 +28,31 @@ export const SyncExecution = z.object({
 })
 export type SyncExecution = z.infer<typeof SyncExecution>
 
-/** `offset` counts the bytes of the stream up to the end of this chunk: give it back to go on from there. */
+/** `offset` is the number of bytes up to the end of this chunk; pass it back to continue from there. */
 export const OutputChunk = z.object({ output: z.string(), offset: z.optional(z.int()) })
 export type OutputChunk = z.infer<typeof OutputChunk>
 
+/** Unspecified: characters of a shell name. */
 export const shellNamePattern = /^[\w.:@/-]{1,128}$/
 export const ExecuteCommand = z.object({
   command: z.string().check(z.minLength(1, 'must not be empty')),
-  /** Unspecified: the characters of a shell name. */
-  shell_name: z.nullish(z.string().check(z.regex(shellNamePattern, 'must be 1 to 128 of letters, digits and _.:@/-'))),
+  shell_name: z.nullish(z.string().check(z.regex(shellNamePattern, 'must be 1 to 128 letters, digits or _.:@/-'))),
   attach_stdin: z.nullish(z.boolean()),
 })
 export type ExecuteCommand = z.infer<typeof ExecuteCommand>
 
-/** EOF closes the standard input; INTERRUPT is SIGINT to the command's process group. */
+/** EOF closes stdin; INTERRUPT sends SIGINT to the process group. */
 export const stdinSignals = ['EOF', 'INTERRUPT'] as const
 export type StdinSignal = (typeof stdinSignals)[number]
 
-/** Longest time an answer is held back for a command to end. */
+/** Longest time a request waits for a command to end. */
 export const maxHoldSeconds = 25
 const maxOffset = Number.MAX_SAFE_INTEGER
 const ByExecution = z.object({ devbox_id: Id, execution_id: Id })
 const OutputQuery = z.object({ offset: z._default(queryInt(0, maxOffset), 0) })
 const maxLines = 1_000_000
 const GetQuery = z.object({ last_n: z.optional(queryInt(0, maxLines)) })
-// The public client documents this default, of this operation alone.
+// The public client documents this default for `execute` only.
 const ExecuteQuery = z.object({ last_n: z._default(queryInt(0, maxLines), 100) })
 
 export const executions = defineEndpoints('executions', 'stable', {
@@ -116,7 +116,7 @@ export const executions = defineEndpoints('executions', 'stable', {
     params: ByExecution,
     body: z
       .object({ text: z.nullish(z.string()), signal: z.nullish(z.enum(stdinSignals)) })
-      .check(z.refine(({ text, signal }) => text != null || signal != null, 'needs text or signal')),
+      .check(z.refine(({ text, signal }) => text != null || signal != null, 'must have text or signal')),
     maxBodyBytes: maxScriptBodyBytes,
     response: json(z.object({ devbox_id: z.string(), execution_id: z.string(), success: z.boolean() })),
   },

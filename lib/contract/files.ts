@@ -3,12 +3,12 @@ import { ById, Empty } from './common.ts'
 import { bytes, defineEndpoints, json } from './endpoint.ts'
 import { SyncExecution } from './executions.ts'
 
-/** Largest file that travels as JSON. */
+/** Largest file in JSON requests and responses. */
 export const maxTextFileBytes = 100 * 1024 * 1024
-/** Unspecified: the largest upload. */
+/** Unspecified: largest upload. */
 export const maxUploadBytes = 4 * 1024 ** 3
 
-/** Relative to the home directory, absolute, or below `~`; always as processes in the devbox see it. */
+/** Relative to the home directory, absolute, or starting with `~`, as seen inside the devbox. */
 export const FilePath = z
   .string()
   .check(
@@ -30,7 +30,7 @@ export const files = defineEndpoints('files', 'stable', {
     path: '/v1/devboxes/:id/write_file_contents',
     params: ById,
     body: z.object({ file_path: FilePath, contents: z.string() }),
-    // JSON may need three bytes for one of text that is escaped to ASCII; only control characters need more.
+    // JSON that escapes non-ASCII text takes up to 3 bytes per byte; only control characters take more.
     maxBodyBytes: 3 * maxTextFileBytes,
     response: json(SyncExecution),
   },

@@ -2,7 +2,6 @@ import * as z from 'zod/mini'
 import { ById } from './common.ts'
 import { defineEndpoints, json, type Method } from './endpoint.ts'
 
-// Whatever the hosted service takes and answers; nothing here reads it.
 const Anything = z.looseObject({})
 
 const operation = (method: Method, path: string) => ({
@@ -13,12 +12,9 @@ const operation = (method: Method, path: string) => ({
   response: json(Anything),
 })
 
-const credential = (method: Method, path: string) => ({ ...operation(method, path), answersCredential: true }) as const
+const credential = (method: Method, path: string) => ({ ...operation(method, path), returnsCredential: true }) as const
 
-/**
- * What the hosted service offers and the local one never will: it has no image builder, no object store, no gateways and
- * no SSH. They stand in the contract so that the local service says so (501) instead of not knowing the address.
- */
+/** Operations of the hosted service that the local service does not implement: it returns 501 with an alternative, not 404. */
 export const hostedOnly = defineEndpoints('hostedOnly', 'stable', {
   createSshKey: credential('POST', '/v1/devboxes/:id/create_ssh_key'),
   createGatewayToken: credential('POST', '/v1/devboxes/:id/create_gateway_token'),

@@ -26,7 +26,7 @@ export const LaunchParameters = z.object({
       resume_triggers: z.nullish(z.object({ axon_event: z.nullish(z.boolean()), http: z.nullish(z.boolean()) })),
     }),
   ),
-  /** Run in the devbox at every start, before the entrypoint. */
+  /** Run at every start, before the entrypoint. */
   launch_commands: z.nullish(z.array(z.string())),
   available_ports: z.nullish(z.array(z.int())),
   network_policy_id: z.nullish(z.string()),
@@ -36,7 +36,6 @@ export const LaunchParameters = z.object({
 })
 export type LaunchParameters = z.infer<typeof LaunchParameters>
 
-/** What a devbox may use at most. */
 export interface Resources {
   cpuCores: number
   memoryGb: number
@@ -54,7 +53,7 @@ const sizes: Record<Size, Resources> = {
   XX_LARGE: { cpuCores: 8, memoryGb: 32, diskGb: 16 },
 }
 
-/** Unspecified: the size of a devbox that sets none, and the disk of a custom one that sets none. */
+/** Unspecified: default size, and default disk of a custom size. */
 export const resourcesOf = (parameters: LaunchParameters): Resources => {
   const { resource_size_request: size, custom_cpu_cores, custom_gb_memory, custom_disk_size } = parameters
   if (size !== 'CUSTOM_SIZE') return sizes[size ?? 'SMALL']

@@ -5,20 +5,20 @@ import { Devbox, DevboxList } from './devboxes.ts'
 import { readLeniently } from './lenient.ts'
 import { ScoringFunction } from './scenarios.ts'
 
-describe('reading an answer leniently', () => {
-  it('leaves a valid answer as it is, with what the schema does not know', () => {
+describe('reading a response leniently', () => {
+  it('returns a valid response unchanged, with unknown fields', () => {
     const axon = {
       id: 'axn_1',
       name: null,
       created_at_ms: 1,
       metadata: JSON.parse('{"__proto__":"kept","a":"b"}'),
-      colour: { of: ['tomorrow'] },
+      color: { of: ['tomorrow'] },
     }
     const page = { axons: [axon], has_more: true, total_count: null, next: 'soon' }
     expect(JSON.stringify(readLeniently(AxonList, page))).toBe(JSON.stringify(page))
   })
 
-  it('reads lists and maps that are null or missing as empty', () => {
+  it('reads missing lists and maps as empty', () => {
     expect(readLeniently(DevboxList, { devboxes: null })).toEqual({ devboxes: [], has_more: false })
     const { launch_parameters, metadata, capabilities, state_transitions } = readLeniently(Devbox, {
       id: 'dbx_1',
@@ -33,7 +33,7 @@ describe('reading an answer leniently', () => {
     })
   })
 
-  it('keeps unknown values of a growing list and makes text of what is none', () => {
+  it('keeps unknown enum values and converts values to text', () => {
     const devbox = readLeniently(Devbox, {
       id: 7,
       status: 'hibernating',
@@ -50,7 +50,7 @@ describe('reading an answer leniently', () => {
     })
   })
 
-  it('reads what is of one of several kinds as that kind', () => {
+  it('reads a known variant of a union and passes others through', () => {
     const read = (scorer: unknown) =>
       readLeniently(ScoringFunction, { name: 'answer', weight: 1, scorer }).scorer as unknown
     expect(read({ type: 'bash_script_scorer', bash_script: 12 })).toEqual({
@@ -65,14 +65,14 @@ describe('reading an answer leniently', () => {
       expect(read(passed)).toBe(passed)
   })
 
-  it('leaves out a score or a duration that is no number, and takes an infinite one for none', () => {
-    const told = {
+  it('reads invalid and infinite numbers as missing', () => {
+    const outcome = {
       benchmark_run_id: 'bmr_1',
       average_score: 'good',
       duration_ms: '5 s',
       n_failed: Number.POSITIVE_INFINITY,
     }
-    expect(readLeniently(BenchmarkOutcome, told)).toMatchObject({
+    expect(readLeniently(BenchmarkOutcome, outcome)).toMatchObject({
       average_score: null,
       duration_ms: null,
       n_failed: Number.NaN,
@@ -80,7 +80,7 @@ describe('reading an answer leniently', () => {
     expect(readLeniently(BenchmarkOutcome, { average_score: 0.5 })).toMatchObject({ average_score: 0.5 })
   })
 
-  it('reads a time nobody told as no number, and an item that is no object as none', () => {
+  it('reads a missing time as NaN and drops items that are not objects', () => {
     expect(readLeniently(Axon, { id: 'axn_1' }).created_at_ms).toBeNaN()
     expect(readLeniently(AxonList, { axons: [null, 'x', { id: 'axn_1' }] }).axons).toHaveLength(1)
   })

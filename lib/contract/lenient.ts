@@ -2,10 +2,9 @@ import type * as z from 'zod/mini'
 import { StringMap } from './common.ts'
 
 /**
- * An answer as far as it is what the schema says, and nothing in it that would break a reader who trusts the schema:
- * a list that is missing or null is empty, a missing text is '', a missing time NaN, and what should be a number and is
- * none is left out where it may be. Known values of another kind are turned into text where text belongs; fields and
- * values the schema does not know pass through. A valid answer stays as it is.
+ * Coerces a response so that code relying on the schema does not break: a missing list is empty, missing text '', a missing
+ * number NaN, or undefined if optional. Other types become strings where strings are expected. Unknown fields and values
+ * pass through; a valid response is returned unchanged.
  */
 export const readLeniently = <S extends z.ZodMiniType>(schema: S, value: unknown): z.output<S> =>
   read(schema, value) as z.output<S>
@@ -15,17 +14,19 @@ const read = (schema: z.core.$ZodType, value: unknown): unknown => {
   const { def } = (schema as z.core.$ZodTypes)._zod
   switch (def.type) {
     case 'optional':
-      if (isNothing(def.innerType, value) && (value !== null || kindOf(def.innerType) !== 'nullable')) return undefined
+      if (isMissing(def.innerType, value) && (value !== null || kindOf(def.innerType) !== 'nullable')) return undefined
       return read(def.innerType, value)
     case 'nullable':
-      return isNothing(def.innerType, value) ? null : read(def.innerType, value)
+      return isMissing(def.innerType, value) ? null : read(def.innerType, value)
     case 'object':
       return object(def.shape, value)
     case 'array': {
       const items = Array.isArray(value) ? value : []
-      const wanted = kindOf(def.element) === 'object' && !items.every(isObject) ? items.filter(isObject) : items
-      const found = wanted.map((each) => read(def.element, each))
-      return found.every((each, at) => Object.is(each, items[at])) && found.length === items.length ? items : found
+      const objects = kindOf(def.element) === 'object' && !items.every(isObject) ? items.filter(isObject) : items
+      const coerced = objects.map((each) => read(def.element, each))
+      return coerced.every((each, at) => Object.is(each, items[at])) && coerced.length === items.length
+        ? items
+        : coerced
     }
     case 'boolean':
       return value === true
@@ -41,14 +42,14 @@ const read = (schema: z.core.$ZodType, value: unknown): unknown => {
   }
 }
 
-/** What may be left out is, where it is no number that should be one. */
-const isNothing = (schema: z.core.$ZodType, value: unknown): boolean =>
+/** Missing, or not a number where one is expected. */
+const isMissing = (schema: z.core.$ZodType, value: unknown): boolean =>
   value === undefined || value === null || (kindOf(schema) === 'number' && !Number.isFinite(value))
 
 const kindOf = (schema: z.core.$ZodType): string => (schema as z.core.$ZodTypes)._zod.def.type
 const textual = ['string', 'enum', 'literal']
 
-/** One of a kind that is known is read as it; another passes through. */
+/** Values of unknown variants pass through. */
 const variant = ({ discriminator, options }: z.core.$ZodDiscriminatedUnionDef, value: unknown): unknown => {
   if (!isObject(value)) return value
   const kind = value[discriminator] as z.core.util.Primitive
@@ -62,30 +63,30 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 type Shape = Readonly<Record<string, z.core.$ZodType>>
 const fieldsOf = new WeakMap<Shape, [string, z.core.$ZodType][]>()
 
-// A list holds thousands of these: what is valid, which is nearly all, is not copied.
+// Lists hold thousands of objects: valid ones are not copied.
 const object = (shape: Shape, value: unknown): unknown => {
-  const given = isObject(value) ? value : {}
+  const original = isObject(value) ? value : {}
   let fields = fieldsOf.get(shape)
   if (!fields) {
     fields = Object.entries(shape)
     fieldsOf.set(shape, fields)
   }
-  let result = given
+  let result = original
   for (const [name, schema] of fields) {
-    const found = read(schema, given[name])
-    if (Object.is(found, given[name]) && (found !== undefined || !Object.hasOwn(given, name))) continue
-    if (result === given) result = { ...given }
-    if (found === undefined) delete result[name]
-    else result[name] = found
+    const coerced = read(schema, original[name])
+    if (Object.is(coerced, original[name]) && (coerced !== undefined || !Object.hasOwn(original, name))) continue
+    if (result === original) result = { ...original }
+    if (coerced === undefined) delete result[name]
+    else result[name] = coerced
   }
   return result
 }
 
-const isText = (value: unknown) => typeof value === 'string'
+const isString = (value: unknown) => typeof value === 'string'
 
 const stringMap = (value: unknown): StringMap => {
   if (!isObject(value)) return {}
-  if (Object.values(value).every(isText)) return value as StringMap
+  if (Object.values(value).every(isString)) return value as StringMap
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, text(each)]))
 }
 

@@ -7,7 +7,7 @@ export const logSources = ['setup_commands', 'entrypoint', 'exec', 'files', 'sta
 export type LogSource = (typeof logSources)[number]
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
 
-/** A command is one record with `cmd`, then one per line it wrote, then one with `exit_code`; all carry its `cmd_id`. */
+/** A command logs a record with `cmd`, one per output line, and one with `exit_code`, all with its `cmd_id`. */
 export const LogRecord = z.object({
   timestamp_ms: EpochMs,
   level: openEnum(logLevels),
@@ -22,7 +22,7 @@ export type LogRecord = z.infer<typeof LogRecord>
 
 export const LogQuery = z.object({
   execution_id: z.optional(Id),
-  shell_name: z.optional(z.string().check(z.regex(shellNamePattern, 'is no name of a shell'))),
+  shell_name: z.optional(z.string().check(z.regex(shellNamePattern, 'is not a valid shell name'))),
 })
 export type LogQuery = z.output<typeof LogQuery>
 

@@ -3,17 +3,17 @@ import { ById, EpochMs, Id, openEnum, pageEnvelope, pageQuery } from './common.t
 import { defineEndpoints, json } from './endpoint.ts'
 
 const PortNumber = z.int().check(z.minimum(1), z.maximum(65_535))
-/** One port, or the range from it to `end_port`; of both protocols unless it names one. */
+/** One port or the range up to `end_port`. Default: both protocols. */
 const PortRule = z
   .object({ port: PortNumber, end_port: z.nullish(PortNumber), protocol: z.nullish(z.enum(['TCP', 'UDP'])) })
   .check(
     z.refine(({ port, end_port }) => (end_port ?? port) >= port, {
       path: ['end_port'],
-      message: 'must not be below port',
+      message: 'must not be less than port',
     }),
   )
 
-/** IPv4 in CIDR form with no bit set behind the prefix: `10.12.0.0/16`. */
+/** IPv4 in CIDR notation without host bits, such as `10.12.0.0/16`. */
 const isCidr = (text: string) => {
   const [, a, b, c, d, length] = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})\/(\d{1,2})$/.exec(text)?.map(Number) ?? []
   if (a === undefined || b === undefined || c === undefined || d === undefined || length === undefined) return false
@@ -21,16 +21,14 @@ const isCidr = (text: string) => {
   return (((a << 24) | (b << 16) | (c << 8) | d) & (2 ** (32 - length) - 1)) === 0
 }
 
-/** Without ports it allows them all. */
+/** Default: all ports. */
 const AllowedCidr = z.object({
-  cidr: z
-    .string()
-    .check(z.refine(isCidr, 'must be an IPv4 block such as 10.12.0.0/16, with no bit set behind its prefix')),
+  cidr: z.string().check(z.refine(isCidr, 'must be an IPv4 block without host bits, such as 10.12.0.0/16')),
   ports: z.nullish(z.array(PortRule)),
 })
 
 const label = '[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
-/** A DNS name; `*.` at its beginning stands for every name below it. */
+/** A DNS name. `*.` matches all subdomains. */
 const AllowedHostname = z
   .string()
   .check(
@@ -38,7 +36,7 @@ const AllowedHostname = z
     z.regex(new RegExp(`^(\\*\\.)?(${label}\\.)*${label}$`), 'must be a host name such as github.com or *.npmjs.org'),
   )
 
-/** Unspecified: how many rules one list of a policy may hold. */
+/** Unspecified: maximum number of rules per list. */
 const maxRules = 1000
 
 const rules = {
@@ -58,13 +56,13 @@ const CidrView = z.object({
   ),
 })
 
-/** With nothing in it that allows something, nothing is reached; `allow_all` makes the others idle. */
+/** Denies all connections by default. `allow_all` overrides the other rules. */
 export const Egress = z.object({ ...rules, allowed_hostnames: z.array(z.string()), allowed_cidrs: z.array(CidrView) })
 export type Egress = z.infer<typeof Egress>
 
 export const NetworkPolicy = z.object({
   id: z.string(),
-  /** Unique in the account. */
+  /** Unique per account. */
   name: z.string(),
   description: z.nullish(z.string()),
   create_time_ms: EpochMs,
@@ -84,25 +82,24 @@ const fields = {
   allowed_hostnames: z.nullish(rules.allowed_hostnames),
   allowed_cidrs: z.nullish(rules.allowed_cidrs),
 }
-/** What is absent or null allows nothing. */
 export const NetworkPolicyCreate = z.object({ name, ...fields })
 export type NetworkPolicyCreate = z.infer<typeof NetworkPolicyCreate>
-/** Absent or null keeps; a list that is given replaces the old one whole, and an empty description clears. */
+/** Missing or null fields are unchanged. Lists replace the old list; an empty description clears it. */
 export const NetworkPolicyUpdate = z.object({ name: z.nullish(name), ...fields })
 export type NetworkPolicyUpdate = z.infer<typeof NetworkPolicyUpdate>
 
 export const NetworkPolicyList = z.object({ network_policies: z.array(NetworkPolicy), ...pageEnvelope })
 export const NetworkPolicyListQuery = z.object({
   id: z.optional(Id),
-  /** Part of the name. */
+  /** Substring of the name. */
   name: z.optional(z.string()),
-  /** Part of the id or of the name. */
+  /** Substring of the id or name. */
   search: z.optional(z.string().check(z.maxLength(256))),
   ...pageQuery,
 })
 export type NetworkPolicyListQuery = z.output<typeof NetworkPolicyListQuery>
 
-/** What devboxes may reach; a devbox names its policy in `launch_parameters.network_policy_id`. */
+/** A devbox selects its policy with `launch_parameters.network_policy_id`. */
 export const networkPolicies = defineEndpoints('networkPolicies', 'stable', {
   list: {
     method: 'GET',

@@ -7,13 +7,13 @@ import { summaries } from './summaries.ts'
 
 type Json = Record<string, unknown>
 
-/** The contract as an OpenAPI 3.1 document: plain data, the same on every call. */
+/** The contract as an OpenAPI 3.1 document. */
 export const openApiDocument = () => {
   const paths: Record<string, Json> = {}
   for (const endpoint of endpoints) {
     for (const [i, address] of [endpoint.path, ...(endpoint.aliases ?? [])].entries()) {
       const path = address.replace(/:([a-z_]+)/g, '{$1}')
-      // An operation id may stand only once in a document.
+      // Operation ids must be unique.
       const described = { ...operation(endpoint), ...(i > 0 ? { operationId: `${endpoint.id}.alias${i}` } : {}) }
       paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: described }
     }
@@ -24,7 +24,7 @@ export const openApiDocument = () => {
       title: 'Devbox, axon and benchmark service',
       version: '0.1',
       description:
-        'Times are integers in milliseconds since the Unix epoch. Operations marked x-devdeck-local exist only on the local service.',
+        'Times are integers in milliseconds since the Unix epoch. Operations with x-devdeck-local exist only in the local service.',
       license: { name: 'MIT' },
     },
     servers: [{ url: 'http://127.0.0.1:4500', description: 'The local service' }],
@@ -44,7 +44,7 @@ const operation = (endpoint: Endpoint): Json => ({
   ...(endpoint.stability === 'deprecated' ? { deprecated: true } : {}),
   'x-stability': endpoint.stability,
   ...(endpoint.scope === 'local' ? { 'x-devdeck-local': true } : {}),
-  ...(endpoint.open ? { security: [] } : {}),
+  ...(endpoint.isPublic ? { security: [] } : {}),
   parameters: [...pathParameters(endpoint), ...queryParameters(endpoint)],
   ...(endpoint.body
     ? {
@@ -57,16 +57,23 @@ const operation = (endpoint: Endpoint): Json => ({
   responses: {
     ...success(endpoint),
     default: {
-      description: 'What was wrong',
+      description: 'Error',
       content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
     },
   },
 })
 
 const summaryOf = ({ id }: Endpoint) => {
-  const [resource, operation] = id.split('.')
-  return (summaries as Record<string, Record<string, string>>)[resource ?? '']?.[operation ?? '']
+  const [resource = '', operation = ''] = id.split('.')
+  if (resource === 'hostedOnly') return `${wordsOf(operation)} (hosted service only)`
+  return (summaries as Record<string, Record<string, string>>)[resource]?.[operation]
 }
+
+/** `createSshKey` becomes `Create SSH key`. */
+const wordsOf = (name: string) =>
+  name
+    .replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+    .replace(/^.|\b(api|mcp|ssh)\b/g, (match) => match.toUpperCase())
 
 const requestContent = ({ bodyFormat }: Endpoint, schema: Json): Json => {
   if (bodyFormat !== 'multipart') return { 'application/json': { schema } }
@@ -86,12 +93,12 @@ const success = ({ response }: Endpoint): Json => {
       return ok(
         'text/event-stream',
         toSchema(response.schema),
-        'Server-sent events; the data of each is one document of this schema',
+        'Server-sent events, each with one JSON document of this schema in `data`',
       )
     case 'bytes':
       return ok(response.contentType, { type: 'string', format: 'binary' })
     case 'websocket':
-      return { 101: { description: 'The connection is a WebSocket from here on' } }
+      return { 101: { description: 'Switches to a WebSocket' } }
   }
 }
 
@@ -115,19 +122,19 @@ const metadataParameters: Json[] = [
     name: 'metadata[key]',
     in: 'query',
     required: false,
-    description: 'A metadata pair, with the real key in the brackets; different keys must all match',
+    description: 'Exact value of the metadata key in brackets. Conditions on different keys must all match.',
     schema: { type: 'string' },
   },
   {
     name: 'metadata[key][in]',
     in: 'query',
     required: false,
-    description: 'Any of several values, separated by commas',
+    description: 'Any of several comma-separated values. Escape a comma or backslash in a value with a backslash.',
     schema: { type: 'string' },
   },
 ]
 
-const isOptional = (schema: z.ZodMiniType, absent: unknown) => schema.safeParse(absent).success
+const isOptional = (schema: z.ZodMiniType, missing: unknown) => schema.safeParse(missing).success
 
 const toSchema = (schema: z.ZodMiniType, io: 'input' | 'output' = 'output'): Json => {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Json

@@ -2,14 +2,9 @@ import * as z from 'zod/mini'
 import { pageQuery } from './common.ts'
 import { byKey, type MetadataCondition } from './encode-query.ts'
 
-/**
- * The reading half of the one codec between a query string and a list query: page addresses, the client and the
- * service all use it. `encodeQuery(parseQuery(schema, text))` is canonical; no filter is lost or invented on the way.
- */
-
 export const maxMetadataConditions = 50
 
-const keyMessage = 'needs a key without "]["'
+const keyMessage = 'must have a key without "]["'
 const MetadataKey = z.string().check(
   z.minLength(1, keyMessage),
   z.refine((key) => !key.includes(']['), keyMessage),
@@ -25,11 +20,11 @@ export const MetadataFilter = z
   .check(z.maxLength(maxMetadataConditions, `takes at most ${maxMetadataConditions} conditions`))
 export type MetadataFilter = z.infer<typeof MetadataFilter>
 
-/** What most lists are narrowed down by, and their pages. */
+/** Filters and paging of most lists. */
 export const listQuery = {
-  /** Part of the name. */
+  /** Substring of the name. */
   name: z.optional(z.string()),
-  /** Part of the id or of the name. */
+  /** Substring of the id or name. */
   search: z.optional(z.string().check(z.maxLength(256))),
   metadata: z.optional(MetadataFilter),
   ...pageQuery,
@@ -41,7 +36,7 @@ export interface FieldProblem {
 }
 export type Parsed<T> = { ok: true; value: T } | { ok: false; problems: FieldProblem[] }
 
-/** The inverse of `escapeComma`, joined by commas. */
+/** Splits at unescaped commas. */
 const splitValues = (text: string): string[] => {
   const values: string[] = []
   let value = ''
@@ -69,19 +64,22 @@ const collect = (params: Iterable<[string, string]>): Collected => {
   const anyOf = new Map<string, string[]>()
   const problems: FieldProblem[] = []
   for (const [name, value] of params) {
-    // Empty values are legal everywhere and mean "not given".
+    // An empty value counts as missing.
     if (value === '') continue
     if (name !== 'metadata' && !name.startsWith('metadata[')) {
-      // Unspecified: a parameter given twice. Taking either would answer a question nobody asked.
-      if (scalars.has(name) && scalars.get(name) !== value) problems.push({ field: name, message: 'is given twice' })
+      // Unspecified: a repeated parameter with different values is an error.
+      if (scalars.has(name) && scalars.get(name) !== value)
+        problems.push({ field: name, message: 'is repeated with different values' })
       scalars.set(name, value)
       continue
     }
     const [inner, operator] = splitMetadataName(name)
-    if (!inner) problems.push({ field: name, message: 'must read metadata[key] or metadata[key][in]' })
+    if (!inner) problems.push({ field: name, message: 'must be metadata[key] or metadata[key][in]' })
     else if (operator === 'in') anyOf.set(inner, [...(anyOf.get(inner) ?? []), ...splitValues(value)])
-    else if (operator !== undefined) problems.push({ field: name, message: 'knows no operator but [in]' })
-    else if (equal.has(inner) && equal.get(inner) !== value) problems.push({ field: name, message: 'is given twice' })
+    else if (operator !== undefined)
+      problems.push({ field: name, message: 'has an unknown operator; only [in] is supported' })
+    else if (equal.has(inner) && equal.get(inner) !== value)
+      problems.push({ field: name, message: 'is repeated with different values' })
     else equal.set(inner, value)
   }
   const metadata: MetadataCondition[] = [
@@ -93,7 +91,7 @@ const collect = (params: Iterable<[string, string]>): Collected => {
   return { scalars, metadata: metadata.sort(byKey), problems }
 }
 
-/** `metadata[a]` is `['a', undefined]`, `metadata[a][in]` is `['a', 'in']`; no key when the brackets do not match. */
+/** `metadata[a]` is `['a', undefined]`, `metadata[a][in]` is `['a', 'in']`. No key if the brackets do not match. */
 const splitMetadataName = (name: string): [key: string | undefined, operator: string | undefined] => {
   if (!name.endsWith(']')) return [undefined, undefined]
   const [key, operator, ...more] = name.slice('metadata['.length, -1).split('][')
@@ -101,8 +99,8 @@ const splitMetadataName = (name: string): [key: string | undefined, operator: st
 }
 
 /**
- * Reads a query string by the endpoint's query schema. Parameters the schema does not name are ignored;
- * a value it refuses is reported under the parameter's own name.
+ * Parses the query string of an API request or page address; the inverse of `encodeQuery`. Ignores parameters that are not
+ * in the schema and reports invalid values under their parameter name.
  */
 export const parseQuery = <S extends z.ZodMiniType>(
   schema: S,
@@ -122,13 +120,12 @@ export const parseQuery = <S extends z.ZodMiniType>(
   return { ok: false, problems: [...relevant, ...(parsed.error ? fieldProblems(parsed.error) : [])] }
 }
 
-/** The object schema at the start of a query schema: its keys are the parameters the endpoint reads. */
+/** Shape of the object schema at the start of a pipe. */
 export const shapeOf = (schema: z.core.$ZodType): Record<string, z.ZodMiniType> => {
   const { def } = (schema as z.core.$ZodTypes)._zod
   if (def.type === 'object') return def.shape as Record<string, z.ZodMiniType>
   return def.type === 'pipe' ? shapeOf(def.in) : {}
 }
 
-/** Each issue of a zod error as a field and a sentence about it. */
 export const fieldProblems = (error: { issues: readonly { path: PropertyKey[]; message: string }[] }): FieldProblem[] =>
   error.issues.map(({ path, message }) => ({ field: path.map(String).join('.') || 'body', message }))

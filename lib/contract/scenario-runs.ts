@@ -8,7 +8,6 @@ export const scenarioRunStates = ['running', 'scoring', 'scored', 'completed', '
 export type ScenarioRunState = (typeof scenarioRunStates)[number]
 
 const ended: readonly string[] = ['completed', 'canceled', 'timeout', 'failed']
-/** The states a scenario run does not leave. */
 export const hasScenarioRunEnded = (state: string): boolean => ended.includes(state)
 
 export type ScenarioRunAction = 'score' | 'complete' | 'cancel'
@@ -17,16 +16,16 @@ const allowedIn: Record<ScenarioRunAction, readonly string[]> = {
   complete: ['running', 'scored'],
   cancel: ['running', 'scoring', 'scored'],
 }
-/** Why `state` forbids `action`, or null when it allows it. */
+/** Returns why `state` does not allow `action`, or null. */
 export const scenarioRunRefusal = (action: ScenarioRunAction, state: string): string | null =>
   allowedIn[action].includes(state)
     ? null
     : `The scenario run is ${state}; it needs to be ${allowedIn[action].join(' or ')}`
 
 export const ScoringResult = z.object({
-  /** The weighted sum, from 0 to 1; of a Harbor trial the raw value of the judged reward, which may be any number. */
+  /** Weighted sum from 0 to 1. For a Harbor trial: the judged reward, which may be any number. */
   score: z.number(),
-  /** One per scorer; of a Harbor trial one per reward key, in file order. */
+  /** One per scorer. For a Harbor trial: one per reward key, in file order. */
   scoring_function_results: z.array(
     z.object({
       scoring_function_name: z.string(),
@@ -50,10 +49,10 @@ export const ScenarioRun = z.object({
   start_time_ms: z.nullish(EpochMs),
   duration_ms: z.nullish(z.int()),
   environment_variables: z.nullish(StringMap),
-  /** Environment variable name to the name of a secret. */
+  /** Secret names by environment variable. */
   secrets_provided: z.nullish(StringMap),
   scoring_contract_result: z.nullish(ScoringResult),
-  /** Beside the interface, of a trial of a job: how often it was begun anew after a failure. */
+  /** Extension: retries after failures, for a trial of a job. */
   n_retries: z.nullish(z.int()),
 })
 export type ScenarioRun = z.infer<typeof ScenarioRun>
@@ -73,7 +72,7 @@ export const ScenarioRunListQuery = z.object({
 export type ScenarioRunListQuery = z.output<typeof ScenarioRunListQuery>
 export const ScenarioRunFilters = z.object(filters)
 
-/** The wire has these in camel case. */
+/** Camel case in the API. */
 export const RunProfile = z.object({
   envVars: z.nullish(StringMap),
   launchParameters: z.nullish(LaunchParameters),

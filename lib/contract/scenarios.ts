@@ -7,26 +7,26 @@ import { listQuery } from './query-string.ts'
 export const definitionStatuses = ['active', 'archived'] as const
 export const validationTypes = ['UNSPECIFIED', 'FORWARD', 'REVERSE', 'EVALUATION'] as const
 export const defaultScorerTimeoutSeconds = 1800
-/** Weights that differ from 1 by no more than this are taken as rounded. */
+/** Allowed rounding error of the sum of weights. */
 export const weightTolerance = 0.001
 
 const scorerMessage = 'must be 1 to 128 letters, digits, - or _'
 const shortName = z.string().check(z.regex(/^[A-Za-z0-9_-]{1,128}$/, scorerMessage))
 
-/** What judges a scenario, by `type`; each gives a score from 0 to 1. */
+/** Returns a score from 0 to 1. */
 export const Scorer = z.discriminatedUnion('type', [
-  /** Exit status 0 is 1, any other 0. */
+  /** 1 for exit status 0, else 0. */
   z.object({ type: z.literal('command_scorer'), command: z.nullish(z.string()) }),
-  /** Its output has a line `score=<number>`. */
+  /** Prints a line `score=<number>`. */
   z.object({ type: z.literal('bash_script_scorer'), bash_script: z.nullish(z.string()) }),
-  /** Its output is a number. */
+  /** Prints a number. */
   z.object({
     type: z.literal('python_script_scorer'),
     python_script: z.string(),
     python_version_constraint: z.nullish(z.string()),
     requirements_contents: z.nullish(z.string()),
   }),
-  /** Files are written below the working directory, then the command decides as a command scorer does. */
+  /** Writes files to the working directory, then works like command_scorer. */
   z.object({
     type: z.literal('test_based_scorer'),
     test_command: z.nullish(z.string()),
@@ -34,14 +34,14 @@ export const Scorer = z.discriminatedUnion('type', [
       z.array(z.object({ file_path: z.nullish(z.string()), file_contents: z.nullish(z.string()) })),
     ),
   }),
-  /** 1 when the pattern is found. */
+  /** 1 if the pattern is found. */
   z.object({
     type: z.literal('ast_grep_scorer'),
     pattern: z.string(),
     search_directory: z.string(),
     lang: z.nullish(z.string()),
   }),
-  /** One registered under /v1/scenarios/scorers; gets its parameters in RL_SCORER_CONTEXT. */
+  /** Registered at /v1/scenarios/scorers. Receives its parameters in RL_SCORER_CONTEXT. */
   z.object({ type: z.literal('custom_scorer'), custom_scorer_type: z.string(), scorer_params: z.nullish(z.unknown()) }),
 ])
 export type Scorer = z.infer<typeof Scorer>
@@ -50,16 +50,15 @@ export type ScorerType = Scorer['type']
 export const ScoringFunction = z.object({ name: shortName, weight: z.number().check(z.minimum(0)), scorer: Scorer })
 export type ScoringFunction = z.infer<typeof ScoringFunction>
 
-/** Weights sum to 1, so that the score of a scenario is from 0 to 1. */
 const scoringFunctions = z.array(ScoringFunction).check(
-  z.minLength(1, 'must name at least one scoring function'),
+  z.minLength(1, 'must have at least one scoring function'),
   z.refine(
     (functions) => Math.abs(functions.reduce((sum, { weight }) => sum + weight, 0) - 1) <= weightTolerance,
     'must have weights that sum to 1',
   ),
   z.refine(
     (functions) => new Set(functions.map(({ name }) => name)).size === functions.length,
-    'must not name a scoring function twice',
+    'must have unique scoring function names',
   ),
 )
 export const ScoringContract = z.object({ scoring_function_parameters: scoringFunctions })
@@ -110,7 +109,7 @@ export const ScenarioCreate = z.object({
   ...optionalFields,
 })
 export type ScenarioCreate = z.infer<typeof ScenarioCreate>
-/** Null keeps; what is given replaces, and empty text or an empty list clears. */
+/** Missing or null fields are unchanged; empty ones clear. */
 export const ScenarioUpdate = z.object({
   name: z.nullish(name),
   input_context: z.nullish(
@@ -126,7 +125,7 @@ export const ScenarioList = z.object({ scenarios: z.array(Scenario), ...pageEnve
 export type ScenarioList = z.infer<typeof ScenarioList>
 export const ScenarioListQuery = z.object({
   benchmark_id: z.optional(Id),
-  /** Beside the interface: those of a job, also the ones made for the tasks of its file, which no other list shows. */
+  /** Extension: scenarios of a job, including those of its Harbor tasks, which other lists omit. */
   benchmark_job_id: z.optional(Id),
   validation_type: z.optional(z.enum(validationTypes)),
   ...listQuery,

@@ -1,12 +1,10 @@
 import * as z from 'zod/mini'
-import { EpochMs, pageEnvelope, queryInt } from './common.ts'
+import { defaultPageSize, EpochMs, maxPageSize, pageEnvelope, queryInt } from './common.ts'
 import { defineEndpoints, json } from './endpoint.ts'
-import { defaultPageSize, maxPageSize } from './paging.ts'
 
-const nameMessage = 'must be 1 to 256 letters, digits or _, and not begin with a digit'
-/** The name of a secret, as that of an environment variable. */
+const nameMessage = 'must be 1 to 256 letters, digits or _, and not start with a digit'
 export const SecretName = z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-9_]{0,255}$/, nameMessage))
-/** Unspecified: the longest value; one string of a process's environment takes 128 KiB. */
+/** Unspecified: longest value. Linux limits an environment string to 128 KiB. */
 export const maxSecretBytes = 64 * 1024
 const SecretValue = z.string().check(
   z.refine(
@@ -17,7 +15,7 @@ const SecretValue = z.string().check(
 )
 const ByName = z.object({ name: SecretName })
 
-/** The value is never told. */
+/** Never includes the value. */
 export const Secret = z.object({ id: z.string(), name: z.string(), create_time_ms: EpochMs, update_time_ms: EpochMs })
 export type Secret = z.infer<typeof Secret>
 
@@ -25,7 +23,7 @@ export const secrets = defineEndpoints('secrets', 'stable', {
   list: {
     method: 'GET',
     path: '/v1/secrets',
-    // There is no cursor: whoever has more asks for more at once.
+    // No cursor: increase the limit to get more.
     query: z.object({ limit: z._default(queryInt(1, maxPageSize), defaultPageSize) }),
     response: json(z.object({ secrets: z.array(Secret), ...pageEnvelope })),
   },

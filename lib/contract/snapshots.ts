@@ -24,7 +24,7 @@ export const Snapshot = z.object({
   name: z.nullish(z.string()),
   source_blueprint_id: z.nullish(z.string()),
   commit_message: z.nullish(z.string()),
-  /** Relative to the base blueprint; null until the copy is complete. */
+  /** Excludes the base blueprint. Null until complete. */
   size_bytes: z.nullish(z.int()),
 })
 export type Snapshot = z.infer<typeof Snapshot>
@@ -49,7 +49,7 @@ const fields = {
 export const SnapshotCreate = z.object(fields)
 export type SnapshotCreate = z.infer<typeof SnapshotCreate>
 
-/** Metadata that is given replaces the old one whole. Unspecified: absent or null keeps what is there, as for devboxes. */
+/** Replaces all metadata. Unspecified: missing or null fields are unchanged, as for devboxes. */
 export const SnapshotUpdate = z.object(fields)
 export type SnapshotUpdate = z.infer<typeof SnapshotUpdate>
 
@@ -63,7 +63,7 @@ export type SnapshotListQuery = z.output<typeof SnapshotListQuery>
 export const SnapshotList = z.object({ snapshots: z.array(Snapshot), ...pageEnvelope })
 export type SnapshotList = z.infer<typeof SnapshotList>
 
-/** Why a snapshot cannot be deleted, or null when it can. The service's 409 and the disabled button say the same. */
+/** Returns why a snapshot cannot be deleted, or null: the message of a 409 and of a disabled button. */
 export const deleteRefusal = (status: string): string | null =>
   status === 'complete'
     ? null

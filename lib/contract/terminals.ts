@@ -1,10 +1,12 @@
 import * as z from 'zod/mini'
 import { openEnum, queryInt } from './common.ts'
 import { defineEndpoints, json, webSocket } from './endpoint.ts'
-import { maxCells, sessionNamePattern } from './terminal-limits.ts'
+export const sessionNamePattern = /^[A-Za-z0-9_-]{1,256}$/
+/** Maximum columns and rows of a terminal. */
+export const maxCells = 1000
 
 export const defaultSize = { cols: 80, rows: 24 } as const
-/** WebSocket close code for a shell that ended by itself, as the public clients read it. */
+/** WebSocket close code for a shell that exited, as in the public clients. */
 export const shellEndedCode = 4000
 
 const cellsMessage = `must be a whole number from 1 to ${maxCells}`
@@ -12,7 +14,7 @@ const cell = z.int(cellsMessage).check(z.minimum(1, cellsMessage), z.maximum(max
 const cellText = z.optional(
   z
     .union([z.string(), z.number()])
-    .check(z.describe(`A whole number from 1 to ${maxCells}; applied only when both cols and rows are given`)),
+    .check(z.describe(`A whole number from 1 to ${maxCells}. Ignored unless both cols and rows are given.`)),
 )
 const toCells = (value: string | number | undefined) =>
   typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value
@@ -34,17 +36,17 @@ const sizeOf = ({ cols, rows }: SizeText): { size?: { cols: number; rows: number
 
 const sizeText = { cols: cellText, rows: cellText }
 
-/** `size` is absent unless both cols and rows are given; one alone is ignored, whatever it says. */
+/** Without both cols and rows there is no `size`. */
 export const SizeQuery = z.pipe(z.object(sizeText).check(checkSize), z.transform(sizeOf))
 
-// Unspecified: how a client that lost its connection goes on without losing or repeating a byte.
+// Unspecified: `after` lets a client reconnect without losing or repeating a byte.
 const AttachQuery = z.pipe(
   z
     .object({
       ...sizeText,
       after: z.optional(
         queryInt(0, Number.MAX_SAFE_INTEGER).check(
-          z.describe('How many bytes of the shell were read before: only later ones are sent'),
+          z.describe('Number of output bytes already received; only later ones are sent'),
         ),
       ),
     })
@@ -56,16 +58,12 @@ const AttachQuery = z.pipe(
 )
 
 /**
- * Headers of the handshake's answer, of a service that keeps what a shell has printed. The offset of a byte is how many
- * bytes the shell had printed before. The first byte sent is that of `after` if it is still kept, and if not, or when
- * `after` was not given, the first of what is kept. Offsets are of one shell: another of the same name has another id.
+ * Handshake response header: offset of the first byte that is sent. It is `after` if that byte is still buffered, else the
+ * first buffered byte. Offsets are per shell; a new shell of the same name has a different `x-shell-id`.
  */
 export const outputOffsetHeader = 'x-output-offset'
 export const shellIdHeader = 'x-shell-id'
-/**
- * Unspecified: how a client that lost its connection knows which of its input arrived. This header of the handshake counts
- * the bytes of input that the shell has received from all its clients.
- */
+/** Unspecified: handshake response header with the number of input bytes the shell has received from all clients. */
 export const inputOffsetHeader = 'x-input-offset'
 
 const BySession = z.object({
@@ -73,18 +71,18 @@ const BySession = z.object({
 })
 
 export const PtySession = z.object({
-  /** True when this call started the shell, false when it found one. */
+  /** Whether this call started the shell. */
   created: z.boolean(),
-  /** True while another client holds the session's one WebSocket. */
+  /** Whether another client holds the session's WebSocket. */
   attached: z.boolean(),
   session_name: z.optional(z.string()),
   status: z.optional(openEnum(['ready', 'closed'])),
   protocol_version: z.optional(z.string()),
-  /** Path and query of the WebSocket, relative to the service. */
+  /** WebSocket path and query, relative to the service. */
   connect_url: z.optional(z.string()),
   cols: z.optional(z.int()),
   rows: z.optional(z.int()),
-  /** How long a shell without a client is kept. */
+  /** How long a shell without a client keeps running. */
   idle_ttl_seconds: z.optional(z.int()),
 })
 export type PtySession = z.infer<typeof PtySession>
@@ -109,7 +107,7 @@ export const PtyControl = z.discriminatedUnion('action', [
 ])
 export type PtyControl = z.infer<typeof PtyControl>
 
-/** All of them take the API key, or the token of `devboxes.createPtyTunnel`, which also names the devbox. */
+/** Authenticate with the API key, or with the token of `devboxes.createPtyTunnel`, which is for one devbox. */
 export const terminals = defineEndpoints('terminals', 'stable', {
   connect: {
     method: 'GET',
@@ -125,7 +123,7 @@ export const terminals = defineEndpoints('terminals', 'stable', {
     body: PtyControl,
     response: json(z.object({ session_name: z.string(), status: openEnum(['ready', 'closed']) })),
   },
-  /** Server to client: binary frames of raw terminal bytes. Client to server: keystrokes, binary or text. */
+  /** Server to client: binary frames with raw output. Client to server: input as binary or text. */
   attach: {
     method: 'GET',
     path: '/pty/:session_name/attach',

@@ -6,21 +6,21 @@ export const tunnelModes = ['open', 'authenticated'] as const
 
 export const TunnelOptions = z.object({
   auth_mode: z.nullish(z.enum(tunnelModes)),
-  /** Requests through the tunnel count as use of the devbox. */
+  /** Requests count as use of the devbox. */
   http_keep_alive: z.nullish(z.boolean()),
-  /** A request through the tunnel resumes a suspended devbox. */
+  /** Requests resume a suspended devbox. */
   wake_on_http: z.nullish(z.boolean()),
 })
 export type TunnelOptions = z.infer<typeof TunnelOptions>
 
-/** Port N of the devbox is at `http(s)://N-{tunnel_key}.tunnel.{domain of the service}`. */
+/** Port N of the devbox is at `http(s)://N-{tunnel_key}.tunnel.{service domain}`. */
 export const Tunnel = z.object({
   tunnel_key: z.string(),
   auth_mode: openEnum(tunnelModes),
   create_time_ms: EpochMs,
   http_keep_alive: z.boolean(),
   wake_on_http: z.boolean(),
-  /** Of an authenticated tunnel: callers send it as `X-Runloop-Tunnel-Authorization: Bearer <token>`. */
+  /** Callers of an authenticated tunnel send `X-Runloop-Tunnel-Authorization: Bearer <token>`. */
   auth_token: z.nullish(z.string()),
 })
 export type Tunnel = z.infer<typeof Tunnel>

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini'
 import { type Axon, AxonListQuery } from '#lib/contract/axons.ts'
-import { queryInt } from '#lib/contract/common.ts'
-import { maxPageSize } from '#lib/contract/paging.ts'
+import { maxPageSize, queryInt } from '#lib/contract/common.ts'
 import { axonColumns } from './columns/axon-columns.ts'
 import { readColumnId, readColumns, writeColumnId } from './columns/column-text.ts'
 import { metadataKeyOf } from './list-columns.ts'

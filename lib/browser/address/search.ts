@@ -1,5 +1,5 @@
+import { defaultPageSize } from '#lib/contract/common.ts'
 import { encodeQuery } from '#lib/contract/encode-query.ts'
-import { defaultPageSize } from '#lib/contract/paging.ts'
 
 /** The canonical search part of a page's address, with its `?`; what equals its default is left out. */
 export const searchOf = (query: object, defaults: object = {}): string => {

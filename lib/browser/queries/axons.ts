@@ -10,7 +10,7 @@ import {
 import type { Axon, AxonCreate, AxonList, AxonListQuery, AxonPublish, SqlStatement } from '#lib/contract/axons.ts'
 import { axons } from '#lib/contract/axons.ts'
 import type { StringMap } from '#lib/contract/common.ts'
-import { maxPageSize } from '#lib/contract/paging.ts'
+import { maxPageSize } from '#lib/contract/common.ts'
 import type { AxonFilter } from '../address/axon-view.ts'
 import { browserApi } from '../api/browser-api.ts'
 import { firstRows, fitsOneCall, moreRows, type PageParam } from './axon/rows.ts'

@@ -1,8 +1,8 @@
-import { benchmarkMetadata } from '#lib/contract/benchmark-metadata.ts'
+import { benchmarks } from '#lib/contract/benchmarks.ts'
 import { browserApi } from '../api/browser-api.ts'
 import { metadataWords } from './list/pages.ts'
 
-const pageApi = browserApi({ benchmarks: benchmarkMetadata })
+const pageApi = browserApi({ benchmarks })
 
 export const benchmarkQueries = {
   metadataKeys: () =>

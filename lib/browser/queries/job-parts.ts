@@ -1,7 +1,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { formatCountOf } from '#lib/browser/format.ts'
 import { benchmarks } from '#lib/contract/benchmarks.ts'
-import { maxPageSize } from '#lib/contract/paging.ts'
+import { maxPageSize } from '#lib/contract/common.ts'
 import { scenarios } from '#lib/contract/scenarios.ts'
 import { secrets } from '#lib/contract/secrets.ts'
 import { browserApi } from '../api/browser-api.ts'

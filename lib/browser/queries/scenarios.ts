@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { benchmarkJobs } from '#lib/contract/benchmark-jobs.ts'
-import { maxPageSize } from '#lib/contract/paging.ts'
+import { maxPageSize } from '#lib/contract/common.ts'
 import { hasScenarioRunEnded, scenarioRuns } from '#lib/contract/scenario-runs.ts'
 import { type ScenarioListQuery, scenarios } from '#lib/contract/scenarios.ts'
 import { browserApi } from '../api/browser-api.ts'

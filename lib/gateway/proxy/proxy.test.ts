@@ -83,7 +83,7 @@ describe('what gets through', () => {
   })
 
   it('is every operation under /v1 that answers no credential', async () => {
-    const open = endpoints.filter(({ path, answersCredential }) => path.startsWith('/v1/') && !answersCredential)
+    const open = endpoints.filter(({ path, returnsCredential }) => path.startsWith('/v1/') && !returnsCredential)
     expect(open.length).toBeGreaterThan(20)
     reply = (_, response) => response.writeHead(404).end()
     for (const { method, path } of open) {

@@ -37,7 +37,7 @@ export const proxy = (asked: Request): Promise<Response> =>
     const streams = endpoint.response.kind === 'events'
     requireSameOrigin(header, asked.method === 'GET' ? (streams ? 'stream' : 'read') : 'write')
     const session = await requireSignedIn(header)
-    if (endpoint.answersCredential)
+    if (endpoint.returnsCredential)
       throw new HttpError(
         'forbidden',
         'The answer is a credential, which the console keeps on its server; ask the service itself for it',

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events'
-import type { BenchmarkRunState } from '#lib/contract/benchmark-run-states.ts'
+import type { BenchmarkRunState } from '#lib/contract/benchmark-runs.ts'
 import { type BenchmarkRun, type BenchmarkRunAction, benchmarkRunRefusal } from '#lib/contract/benchmark-runs.ts'
 import type { BenchmarkRunStart } from '#lib/contract/benchmarks.ts'
 import { hasScenarioRunEnded } from '#lib/contract/scenario-runs.ts'

@@ -5,7 +5,7 @@ import type {
   ScenarioOutcome,
   scenarioOutcomeStates,
 } from '#lib/contract/benchmark-jobs.ts'
-import type { BenchmarkRunState } from '#lib/contract/benchmark-run-states.ts'
+import type { BenchmarkRunState } from '#lib/contract/benchmark-runs.ts'
 import type { ScenarioRunState } from '#lib/contract/scenario-runs.ts'
 import { durationOf, scoreOver } from './benchmark-runs.ts'
 

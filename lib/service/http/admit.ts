@@ -40,7 +40,7 @@ export const admit = async (
   const method = request.method ?? ''
   const { match, allow } = router(method, request.url ?? '')
   // Before the address is judged: without a key, unknown and known addresses are answered alike.
-  const identity = match?.route.endpoint.open ? nobody : await authenticate(request, match)
+  const identity = match?.route.endpoint.isPublic ? nobody : await authenticate(request, match)
   if (identity !== nobody) markKnown(request)
   if (allow)
     throw new ServiceError('method_not_allowed', `${method} is not allowed here, only ${allow.join(', ')}`, { allow })

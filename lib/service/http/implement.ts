@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws'
-import type { Endpoint, EndpointAnswer, EndpointInput } from '#lib/contract/endpoint.ts'
+import type { Endpoint, EndpointInput, EndpointResult } from '#lib/contract/endpoint.ts'
 
 /** What every handler gets besides its decoded input. */
 export interface Caller {
@@ -20,9 +20,9 @@ export interface Caller {
 
 /** Bytes are JSON already: what the database or a process put together is sent as it is, without a detour over objects. */
 type Result<E extends Endpoint> = E['response']['kind'] extends 'json'
-  ? EndpointAnswer<E> | Uint8Array | Promise<EndpointAnswer<E> | Uint8Array>
+  ? EndpointResult<E> | Uint8Array | Promise<EndpointResult<E> | Uint8Array>
   : E['response']['kind'] extends 'events'
-    ? AsyncIterable<EndpointAnswer<E>> | Promise<AsyncIterable<EndpointAnswer<E>>>
+    ? AsyncIterable<EndpointResult<E>> | Promise<AsyncIterable<EndpointResult<E>>>
     : E['response']['kind'] extends 'bytes'
       ? AsyncIterable<Uint8Array> | Promise<AsyncIterable<Uint8Array>>
       : // The refusal of an upgrade is thrown before; what is returned takes over the open socket.

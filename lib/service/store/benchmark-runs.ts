@@ -1,7 +1,6 @@
 import type { RunUsage } from '#lib/contract/agent-usage.ts'
 import type { AgentConfig } from '#lib/contract/benchmark-jobs.ts'
-import type { BenchmarkRunState } from '#lib/contract/benchmark-run-states.ts'
-import type { BenchmarkRun, BenchmarkRunListQuery } from '#lib/contract/benchmark-runs.ts'
+import type { BenchmarkRun, BenchmarkRunListQuery, BenchmarkRunState } from '#lib/contract/benchmark-runs.ts'
 import type { StringMap } from '#lib/contract/common.ts'
 import type { RunProfile } from '#lib/contract/scenario-runs.ts'
 import { durationOf, knownTime } from '#lib/service/domain/benchmark-runs.ts'

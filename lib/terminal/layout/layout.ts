@@ -1,4 +1,4 @@
-import { sessionNamePattern } from '#lib/contract/terminal-limits.ts'
+import { sessionNamePattern } from '#lib/contract/terminals.ts'
 
 /** Open terminals and their arrangement, stored in the address. Immutable. */
 export interface TerminalLayout {

@@ -1,4 +1,4 @@
-import { maxCells } from '#lib/contract/terminal-limits.ts'
+import { maxCells } from '#lib/contract/terminals.ts'
 import type {
   TerminalMark,
   TerminalNotice,

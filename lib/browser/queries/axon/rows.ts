@@ -1,5 +1,5 @@
 import type { AxonList } from '#lib/contract/axons.ts'
-import { maxPageSize } from '#lib/contract/paging.ts'
+import { maxPageSize } from '#lib/contract/common.ts'
 
 /** What the server draws a page with: few enough to come at once, more than a screen holds. */
 export const firstRows = 100

@@ -1,5 +1,5 @@
 import { focusManager, type InfiniteData, type QueryClient } from '@tanstack/react-query'
-import { defaultPageSize, maxPageSize } from '#lib/contract/paging.ts'
+import { defaultPageSize, maxPageSize } from '#lib/contract/common.ts'
 import { isMissing } from '../../api/failures.ts'
 import { type RowRange, refreshedPages } from '../../lists/refreshed-pages.ts'
 import { dueAfter, inTurn } from './in-turn.ts'
