@@ -7,7 +7,7 @@ import type { HeldTerminal } from '#lib/protocol/terminals.ts'
 const pauseMs = 15_000
 
 export const terminalQueries = {
-  /** The shells of a devbox that the console holds open, for this page or any other. */
+  /** Shells of a devbox that the console keeps open, for any page. */
   held: (devboxId: string) =>
     queryOptions({
       queryKey: ['terminals', 'held', devboxId],
@@ -17,7 +17,7 @@ export const terminalQueries = {
       },
       refetchInterval: askingEvery(pauseMs),
     }),
-  /** What a link lets a visitor watch without signing in. Asked once: its terminal tells the rest. */
+  /** The terminal behind a read-only link. Queried once; the terminal reports changes. */
   followed: (token: string) =>
     queryOptions({
       queryKey: ['terminals', 'followed', token],
@@ -29,7 +29,7 @@ export const terminalQueries = {
 }
 
 export const terminalMutations = {
-  /** Ends shells of a devbox that the console holds. One that has ended meanwhile is no failure. */
+  /** Ends shells. Shells that have already ended are not an error. */
   end: () =>
     mutationOptions({
       mutationKey: ['terminals', 'end'],

@@ -4,7 +4,7 @@ import { type Detail, type RequestKind, TerminalRequests } from '#lib/terminal/p
 
 const Requests = createContext<TerminalRequests | null>(null)
 
-/** Around the whole page, so that its frame and its terminals have the same. */
+/** Wraps the whole page, so that palette and terminals share it. */
 export const TerminalRequestsProvider = ({ children }: { children: ReactNode }) => {
   const [requests] = useState(() => new TerminalRequests())
   return <Requests value={requests}>{children}</Requests>
@@ -16,7 +16,7 @@ export const useTerminalRequests = (): TerminalRequests => {
   return requests
 }
 
-/** Does what is asked of a pane, or of the terminals of a devbox, while the component lives. */
+/** Handles requests while mounted. */
 export const useServing = <Kind extends RequestKind>(
   of: string,
   kind: Kind,

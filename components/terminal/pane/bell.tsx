@@ -4,10 +4,9 @@ import { terminalSettings } from '#lib/terminal/page/settings.ts'
 import type { OpenedTerminal } from './opened-terminal.ts'
 
 const flashMs = 300
-/** A program that rings without end is heard, and seen, twice a second. */
+/** Limits a continuous bell to twice a second. */
 const quietMs = 500
 
-/** What the bell of a terminal does: its edge lights up, or a short tone sounds. */
 export const Bell = ({ opened }: { opened: OpenedTerminal }) => {
   const [isLit, setIsLit] = useState(false)
   useEffect(() => {
@@ -29,7 +28,6 @@ export const Bell = ({ opened }: { opened: OpenedTerminal }) => {
       clearTimeout(timer)
     }
   }, [opened])
-  // It is there or not: nothing moves, nothing blinks.
   return isLit && <div data-bell className="pointer-events-none absolute inset-0 z-10 border-2 border-attention" />
 }
 
@@ -41,11 +39,11 @@ const soundTone = () => {
     const tone = new OscillatorNode(audio, { frequency: 660 })
     const gain = new GainNode(audio, { gain: 0.06 })
     tone.connect(gain).connect(audio.destination)
-    // Fades, as one that is cut off cracks.
+    // Fades out to avoid a click.
     gain.gain.setTargetAtTime(0, audio.currentTime + 0.05, 0.02)
     tone.start()
     tone.stop(audio.currentTime + 0.2)
   } catch {
-    // No sound to be had: an old browser, or none allowed.
+    // Audio is unavailable or not allowed.
   }
 }

@@ -32,7 +32,7 @@ interface ConnectionNoticeProps {
   onClose: () => void
 }
 
-/** Why nothing can be typed, and the one way on; nothing while the terminal is open. */
+/** Why input is unavailable and what to do about it; nothing while the terminal is open. */
 export const ConnectionNotice = ({ state, refusal, revive, onConnect, onClose }: ConnectionNoticeProps) => {
   const { connection, upstreamLost, problem } = state
   const again = (label: string, icon = RotateCw) => (
@@ -106,7 +106,6 @@ export const ConnectionNotice = ({ state, refusal, revive, onConnect, onClose }:
 
 type Refusal = Extract<ConnectionState, { phase: 'refused' }>['code']
 
-/** What a refused terminal says; each is final until somebody does something. */
 const refused: Record<Refusal, { tone: Tone; icon: LucideIcon; words: string; mayRetry?: true }> = {
   signed_out: { tone: 'attention', icon: LogOut, words: 'You are signed out.' },
   not_found: { tone: 'neutral', icon: CircleSlash, words: 'This devbox no longer exists.' },
@@ -154,7 +153,6 @@ const LostNotice = ({ connection, problem, action }: LostNoticeProps) => {
   )
 }
 
-/** What the button beside it can be pressed with, in the terminal. */
 const EnterKey = () => (
   <span aria-hidden className="hidden @lg:inline">
     <Keys keys={['Enter']} />
@@ -181,7 +179,7 @@ const NextTry = ({ atMs }: { atMs: number | null }) => {
   )
 }
 
-/** Something failed that the terminal survived, such as a resize. */
+/** A failed request that didn't affect the terminal, such as a resize. */
 const ProblemNotice = ({ problem }: { problem: string }) => {
   const [isShown, setIsShown] = useState(true)
   useEffect(() => {

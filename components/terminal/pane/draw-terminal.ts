@@ -8,32 +8,32 @@ import { onThemeChange, terminalTheme } from './terminal-theme.ts'
 
 export interface DrawnTerminal {
   terminal: Terminal
-  /** How many cells fit into its element; undefined while it is hidden. */
+  /** Cells that fit; undefined while hidden. */
   available(): { cols: number; rows: number } | undefined
-  /** Has `changed` called when cells have another size, so that another number of them fits. */
+  /** Called when the cell size changes. */
   onCells(changed: () => void): void
   close(): void
 }
 
-/** Draws a terminal into `element`, as the settings say and as they change. */
+/** Creates an xterm in `element` and applies settings as they change. */
 export const drawTerminal = async (element: HTMLElement): Promise<DrawnTerminal> => {
   const settings = terminalSettings.get()
   const surroundings = followTheme(element)
   const options = terminalOptions(settings, element)
-  // Cells are measured once: with the wrong font in them, every column would be off.
+  // xterm measures cells once, so the font must be loaded first.
   const font = `${options.fontSize}px ${options.fontFamily}`
   if (!document.fonts.check(font)) await document.fonts.load(font).catch(() => undefined)
   const terminal = new Terminal({
     ...options,
     allowProposedApi: true,
-    // Where a program has the mouse, this is the only way to select on a Mac.
+    // The only way to select on a Mac while a program uses the mouse.
     macOptionClickForcesSelection: true,
     rescaleOverlappingGlyphs: true,
-    // Where full-screen programs leave the title of the shell while they show their own.
+    // Full-screen programs save and restore the shell's title.
     windowOptions: { pushTitle: true, popTitle: true },
-    // What it would complain of is text of a devbox.
+    // Warnings would contain devbox output.
     logLevel: 'off',
-    // A link that nothing handles yet leads nowhere.
+    // Links are inert until a handler is added.
     linkHandler: { activate: () => undefined },
   })
   const fitAddon = new FitAddon()
@@ -70,7 +70,7 @@ export const drawTerminal = async (element: HTMLElement): Promise<DrawnTerminal>
   }
 }
 
-/** What xterm is told of the settings. `element` holds the terminal, and with it the console's own font and colours. */
+/** `element` provides the console's font and colors. */
 const terminalOptions = (settings: TerminalSettings, element: HTMLElement): ITerminalOptions => ({
   fontFamily: fontFamilyCss(settings.fontFamily, getComputedStyle(element).fontFamily),
   fontSize: settings.fontSize,
@@ -87,7 +87,7 @@ const terminalOptions = (settings: TerminalSettings, element: HTMLElement): ITer
 
 const lessMotion = '(prefers-reduced-motion: reduce)'
 
-/** Sets what is another value than before: each that is set is drawn anew. Says whether cells may have another size. */
+/** Sets only what changed, since each option triggers a redraw. Returns true if the cell size may have changed. */
 const applyOptions = (terminal: Terminal, options: ITerminalOptions): boolean => {
   let cellsChanged = false
   for (const name of Object.keys(options) as (keyof ITerminalOptions)[]) {
@@ -100,7 +100,7 @@ const applyOptions = (terminal: Terminal, options: ITerminalOptions): boolean =>
 
 const isSame = (a: unknown, b: unknown) => a === b || (typeof a === 'object' && JSON.stringify(a) === JSON.stringify(b))
 
-/** What surrounds the screen, and lies over it, has its colours, also where those are not the page's. */
+/** Applies the terminal's theme to the pane around it. */
 const followTheme = (element: HTMLElement) => {
   const pane = element.parentElement ?? element
   const show = (theme: TerminalSettings['theme']) => {

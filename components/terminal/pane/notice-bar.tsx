@@ -6,14 +6,12 @@ import { classes } from '#components/ui/classes.ts'
 export interface NoticeBarProps {
   tone: Tone
   icon: Icon
-  /** The icon turns, as something is under way. */
   busy?: boolean
   children: ReactNode
   actions?: ReactNode
   ref?: Ref<HTMLDivElement>
 }
 
-/** One line over a terminal: what is the matter with it, and the way on. */
 export const NoticeBar = ({ tone, icon: Icon, busy, children, actions, ref }: NoticeBarProps) => (
   <div
     ref={ref}

@@ -6,45 +6,44 @@ import type { DrawnTerminal } from './draw-terminal.ts'
 
 declare global {
   interface Window {
-    /** The terminal that has or last had the focus, for people's own scripts and measurements. */
+    /** The terminal with the last focus, for user scripts and measurements. */
     term?: Terminal | undefined
   }
 }
 
-/** A terminal on the screen, as the parts around it get it: each adds what it is for and takes it away again. */
+/** A terminal on screen. Features add their handlers to it and remove them again. */
 export interface OpenedTerminal {
   terminal: Terminal
   session: PageTerminal
-  /** Of the pane: what lies over or beside the screen is placed in it. */
+  /** The pane's element, which overlays are placed in. */
   element: HTMLElement
   devboxId: string
-  /** The name of the session, which is in the address. */
+  /** Session name, as in the address. */
   name: string
   focus(): void
-  /** To be called when the cells have another size; the element's own changes are followed anyway. */
+  /** Call when the cell size changes; resizing the element is detected. */
   fit(): void
-  /** As if pasted: with the guards of a paste already passed. */
+  /** Pastes text that has passed the paste checks. */
   paste(text: string): void
   /**
-   * Asked before the terminal takes a key, the last one added first. True: the key is used up. Returns the call that
-   * takes it away.
+   * Handlers run before the terminal gets the key, latest first; returning true consumes it. Returns the remove
+   * function.
    */
   onKey(handler: (event: KeyboardEvent) => boolean): () => void
-  /** Answers what is sent instead of what was typed, the last one added first. Returns the call that takes it away. */
+  /** Transforms input before it is sent, latest first. Returns the remove function. */
   onInput(change: (text: string) => string): () => void
 }
 
 interface Opening extends Pick<OpenedTerminal, 'element' | 'devboxId' | 'name'> {
-  /** What the terminal is drawn into. */
   screen: HTMLElement
-  /** The page's own name, by which the console knows it again. */
+  /** Stable name by which the console recognizes this page. */
   page: string
-  /** Of a link to follow by, instead of the devbox's own terminal. */
+  /** Token of a read-only link, instead of a devbox's own terminal. */
   followToken: string | undefined
   isVisible: () => boolean
 }
 
-/** Joins a drawn terminal with a session that is not connected yet. `close` ends both. */
+/** Joins a drawn terminal with an unconnected session. `close` ends both. */
 export const openTerminal = (
   drawn: DrawnTerminal,
   { element, screen, page, devboxId, name, followToken, isVisible }: Opening,
@@ -107,7 +106,6 @@ const terminalPath = (devboxId: string, name: string, followToken: string | unde
     ? `/api/terminals/${encodeURIComponent(devboxId)}/${encodeURIComponent(name)}`
     : `/api/follow/${encodeURIComponent(followToken)}`
 
-/** A console on this machine is reached without any network. */
 const isLoopback = typeof location === 'object' && /^(localhost|127\.[\d.]+|\[::1\])$/.test(location.hostname)
 
 const addFirst = <T>(list: T[], entry: T): (() => void) => {
@@ -115,7 +113,7 @@ const addFirst = <T>(list: T[], entry: T): (() => void) => {
   return () => void list.splice(list.indexOf(entry), 1)
 }
 
-/** Once a frame at most, and once more when fonts have come: cells may have another width then. */
+/** At most once per frame, and again when fonts have loaded. */
 const whenResized = (element: HTMLElement, fit: () => void): (() => void) => {
   let frame = 0
   let isOver = false
@@ -134,7 +132,7 @@ const whenResized = (element: HTMLElement, fit: () => void): (() => void) => {
   }
 }
 
-/** Calls `check` when the network is back, is said to be gone, or somebody looks at the page again. */
+/** Calls `check` when the network or the page's visibility changes. */
 const whenReachable = (check: () => void): (() => void) => {
   const looked = () => {
     if (document.visibilityState === 'visible') check()

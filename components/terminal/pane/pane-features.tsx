@@ -17,12 +17,9 @@ import type { OpenedTerminal } from './opened-terminal.ts'
 
 const KeyBar = loadOnUse(async () => (await import('../tools/key-bar.tsx')).KeyBar)
 
-/*
- * What a terminal has beside its screen. Each part takes the opened terminal, adds to it in an effect what it is for
- * and takes that away again; the pane knows none of them. One line for each, in the place where it is drawn.
- */
+/* Features of a terminal. Each takes the opened terminal and adds itself in an effect; the pane knows none of them. */
 
-/** Over the screen or nowhere: the find bar, dialogs, keys and what is only listened to. */
+/** Overlays, dialogs and invisible features. */
 export const PaneOverlays = ({ opened, isFollowed }: { opened: OpenedTerminal; isFollowed: boolean }) => (
   <>
     <Bell opened={opened} />
@@ -36,7 +33,7 @@ export const PaneOverlays = ({ opened, isFollowed }: { opened: OpenedTerminal; i
   </>
 )
 
-/** Small buttons in the pane's bar, before those of whoever holds the pane. */
+/** Buttons in the pane's bar. */
 export const PaneTools = ({ opened }: { opened: OpenedTerminal }) => (
   <>
     <RecordButton opened={opened} />
@@ -47,10 +44,7 @@ export const PaneTools = ({ opened }: { opened: OpenedTerminal }) => (
   </>
 )
 
-/**
- * Between the screen and the bar, over the whole width: what takes room only while it is used. The room of the keys is
- * there before they are: the shell would have to be resized.
- */
+/** Between screen and bar. Reserves room for the key bar in advance, because showing it would resize the shell. */
 export const PaneFoot = ({ opened }: { opened: OpenedTerminal }) => {
   const hasTouch = useMedia('(pointer: coarse)')
   return <div className="hidden min-h-[2.8125rem] pointer-coarse:block">{hasTouch && <KeyBar opened={opened} />}</div>

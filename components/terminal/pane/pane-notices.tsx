@@ -13,14 +13,14 @@ interface PaneNoticesProps {
   onClose: () => void
 }
 
-/** What there is to say over the screen. They take no room from it: the shell would have to be resized. */
+/** Overlays the screen, because taking room from it would resize the shell. */
 export const PaneNotices = ({ opened, refusal, revive, onClose }: PaneNoticesProps) => {
   const { session, terminal, focus } = opened
   const state = useTerminalState(session)
   const { phase } = state.connection
   const [isBelow, setIsBelow] = useState(false)
-  // The notice must not cover the line somebody was typing in.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once per notice, for then nothing is printed
+  // Must not cover the cursor line.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once per notice
   useEffect(() => setIsBelow(terminal.buffer.active.cursorY < terminal.rows / 2), [terminal, phase, refusal])
   return (
     <div
@@ -28,7 +28,6 @@ export const PaneNotices = ({ opened, refusal, revive, onClose }: PaneNoticesPro
         'animate-appear-late absolute inset-x-0 z-10 max-h-full overflow-y-auto',
         isBelow ? 'bottom-0 border-t border-line' : 'top-0 border-b border-line',
       )}
-      // The animation starts anew for each.
       key={`${phase} ${refusal}`}
     >
       <ConnectionNotice

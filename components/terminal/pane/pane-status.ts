@@ -2,16 +2,15 @@ import { useEffect, useEffectEvent, useState } from 'react'
 import type { TerminalState } from '#lib/terminal/page/page-terminal.ts'
 import type { OpenedTerminal } from './opened-terminal.ts'
 
-/** What a tab says of its terminal. */
+/** Status of a terminal as shown on its tab. */
 export interface PaneStatus {
   phase: 'connecting' | 'open' | 'watching' | 'lost' | 'ended'
-  /** Of an ended shell, when it was told. */
   exitCode: number | null
-  /** Happened since the pane was last seen. */
+  /** Since the pane was last visible. */
   unseen: 'bell' | 'output' | null
 }
 
-/** Tells the workspace what a pane's tab should say, each time that changes. */
+/** Reports the pane's status to the workspace on each change. */
 export const usePaneStatus = (
   opened: OpenedTerminal,
   state: TerminalState,

@@ -5,17 +5,17 @@ import type { TerminalSettings } from '#lib/terminal/page/settings.ts'
 type Choice = TerminalSettings['renderer']
 type Renderer = 'webgl' | 'dom'
 
-/** Browsers keep some sixteen contexts for a page and take the oldest away without asking; other parts may want some. */
+/** Browsers allow about sixteen WebGL contexts per page and drop the oldest without notice. */
 const maxContexts = 8
-/** A graphics driver that resets over and over will not stop. */
+/** A graphics driver that keeps resetting won't stop. */
 const maxLosses = 3
 
-/** Those with a context, the one looked at last at the end. */
+/** Renderers with a context, most recently visible last. */
 const withContext: TerminalRenderer[] = []
 
 /**
- * Draws one terminal: by WebGL where that is faster and works, otherwise as elements of the page, which xterm does by
- * itself. `cellsChanged` is called after each change from one to the other, as they measure cells otherwise.
+ * Draws a terminal with WebGL where it works and is faster, otherwise with xterm's DOM renderer. `cellsChanged` is
+ * called after switching, because they measure cells differently.
  */
 export class TerminalRenderer {
   readonly #terminal: Terminal
@@ -43,7 +43,7 @@ export class TerminalRenderer {
     this.#observer.observe(element)
   }
 
-  /** Done when the terminal is drawn as it will be. */
+  /** Resolves once the terminal is drawn with its final renderer. */
   choose(choice: Choice): Promise<void> {
     this.#choice = forced ?? choice
     return this.#update()
@@ -62,11 +62,10 @@ export class TerminalRenderer {
     if (!this.#isVisible) return
     if (this.#addon) {
       withContext.push(...withContext.splice(withContext.indexOf(this), 1))
-      // The font may be another one.
       return this.#tell('webgl')
     }
     const { WebglAddon } = await import('@xterm/addon-webgl')
-    // All of it may have changed while the code was loaded.
+    // State may have changed while the addon was loading.
     if (this.#isOver || this.#addon || !this.#isVisible || this.#choice === 'dom' || !freeContext()) return
     const addon = new WebglAddon()
     addon.onContextLoss(() => {
@@ -76,7 +75,7 @@ export class TerminalRenderer {
     try {
       this.#terminal.loadAddon(addon)
     } catch {
-      // No context to be had: the terminal goes on as elements.
+      // No context available: stay with the DOM renderer.
       this.#losses = maxLosses
       addon.dispose()
       return
@@ -90,7 +89,7 @@ export class TerminalRenderer {
     return this.#isVisible
   }
 
-  /** A hidden one leaves its context to one that is looked at, and gets another when it is looked at itself. */
+  /** Hidden terminals give up their context. */
   giveBack() {
     const addon = this.#addon
     if (!addon) return
@@ -98,7 +97,7 @@ export class TerminalRenderer {
     withContext.splice(withContext.indexOf(this), 1)
     const canvases = [...(this.#terminal.element?.querySelectorAll('canvas') ?? [])]
     addon.dispose()
-    // Not left to the garbage collector: until then it would count.
+    // Released explicitly, because a context counts until it is garbage collected.
     for (const canvas of canvases) canvas.getContext('webgl2')?.getExtension('WEBGL_lose_context')?.loseContext()
     if (!this.#isOver) this.#tell('dom')
   }
@@ -109,7 +108,7 @@ export class TerminalRenderer {
     this.#cellsChanged()
   }
 
-  /** WebGL cuts a cell to whole pixels of the screen, which draws letters together: the nearest is as often one more. */
+  /** WebGL rounds cells to whole pixels, usually down; adds spacing to get the nearest width. */
   #space(renderer: Renderer) {
     const { options } = this.#terminal
     const letterSpacing = renderer === 'webgl' ? Math.round(cellPixels(options) % 1) : 0
@@ -131,7 +130,7 @@ const freeContext = (): boolean => {
   return hidden !== undefined
 }
 
-/** `?renderer=dom` or `webgl`, as the page was first opened: to measure one against the other. */
+/** `?renderer=dom` or `webgl` for comparisons. */
 const forced: Choice | undefined = (() => {
   const asked = typeof location === 'object' ? new URLSearchParams(location.search).get('renderer') : null
   return asked === 'dom' || asked === 'webgl' ? asked : undefined
@@ -139,7 +138,7 @@ const forced: Choice | undefined = (() => {
 
 let graphicsChip: boolean | undefined
 
-/** WebGL computed by the processor is several times slower than elements of the page. Asked once: it takes a context. */
+/** Software WebGL is several times slower than the DOM renderer. Cached, because checking takes a context. */
 const hasGraphicsChip = (): boolean => {
   graphicsChip ??= findGraphicsChip()
   return graphicsChip

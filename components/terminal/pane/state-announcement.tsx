@@ -3,7 +3,7 @@ import { useRef } from 'react'
 import { exitWords } from '#lib/browser/frame/exit-words.ts'
 import type { TerminalState } from '#lib/terminal/page/page-terminal.ts'
 
-/** Says each change of a terminal's state once to people who cannot see it; what ticks is left to the bars. */
+/** Announces state changes to screen readers, without countdowns. */
 export const StateAnnouncement = ({ state, refusal }: { state: TerminalState; refusal: string | null }) => {
   const wasLost = useRef(false)
   const { phase } = state.connection

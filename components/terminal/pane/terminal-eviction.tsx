@@ -6,7 +6,6 @@ import { useClock } from '#components/ui/use-clock.ts'
 import { currentEvictions, remainingMs } from '#lib/browser/live/eviction-feed.ts'
 import { evictionQueries } from '#lib/browser/queries/evictions.ts'
 
-/** That the devbox of this terminal will be evicted, and when; nothing while it will not. */
 export const TerminalEviction = ({ devboxId }: { devboxId: string }) => {
   const { data: feed } = useQuery(evictionQueries.feed())
   const isComing = useClock((nowMs) => currentEvictions(feed, nowMs).some(({ devbox_id }) => devbox_id === devboxId))

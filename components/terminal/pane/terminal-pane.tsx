@@ -19,29 +19,29 @@ import { WatchingBar } from './watching-bar.tsx'
 export interface TerminalPaneProps {
   devboxId: string
   name: string
-  /** Of a link to follow by: watches the terminal the link is for, instead of opening the devbox's own. */
+  /** Token of a read-only link, instead of the devbox's own terminal. */
   followToken?: string
-  /** It has the keyboard, or takes it when it appears. */
+  /** Has keyboard focus, or takes it when it appears. */
   isActive: boolean
-  /** A hidden pane keeps its connection, but neither fits nor draws; one that was never visible has none yet. */
+  /** Hidden panes keep their connection but don't resize or draw; never visible ones have no connection yet. */
   isVisible: boolean
-  /** Why the devbox has no shell to offer now; null while it runs. When it becomes null again the terminal attaches anew. */
+  /** Why the devbox can't open a shell; null while it runs. Changing to null reconnects. */
   refusal: string | null
-  /** What brings the devbox back, if anything does. */
+  /** Action that restarts the devbox. */
   revive?: ReactNode
-  /** The console was told that the devbox does not run, which the page may not know yet. */
+  /** The console reports that the devbox isn't running, which the page may not know yet. */
   onNotRunning: () => void
-  /** Called with the title the program in it sets: text of the devbox, to be shown as nothing but text. */
+  /** Title set by a program in the devbox: untrusted, plain text only. */
   onTitle: (title: string) => void
   onStatus: (status: PaneStatus) => void
   onFocus: () => void
-  /** Called when a person closes the pane of a shell that has ended. */
+  /** Called when the user closes a pane whose shell has ended. */
   onClose: () => void
-  /** Buttons of the holder for this pane, placed in its bar. */
+  /** Extra buttons for the pane's bar. */
   actions?: ReactNode
 }
 
-/** One terminal of a devbox. Its shell outlives this view: the same name finds it again. */
+/** One terminal of a devbox. The shell outlives this view and is found again by name. */
 export const TerminalPane = (props: TerminalPaneProps) => {
   const { devboxId, name, followToken, isVisible, refusal, revive, onClose, actions } = props
   const pane = useRef<HTMLDivElement>(null)
@@ -75,7 +75,6 @@ export const TerminalPane = (props: TerminalPaneProps) => {
 }
 
 const FailureNotice = ({ failure, tryAgain }: { failure: string; tryAgain: () => void }) => (
-  // The screen below has nothing on it yet.
   <div className="relative">
     <NoticeBar
       tone="danger"
@@ -97,7 +96,7 @@ const FailureNotice = ({ failure, tryAgain }: { failure: string; tryAgain: () =>
   </div>
 )
 
-/** As high as the bar that comes, as every program on a screen of another size would draw itself twice. */
+/** Reserves the height of the bars, so that the shell isn't resized when they appear. */
 const BarsPlaceholder = () => (
   <div aria-hidden>
     <div className="hidden h-[2.8125rem] pointer-coarse:block" />
@@ -111,7 +110,7 @@ interface WiringProps extends TerminalPaneProps {
   hintId: string
 }
 
-/** The last of the pane's parts, so that all others listen when it connects. */
+/** Rendered last, so that all features are listening when it connects. */
 const Wiring = ({ opened, way, hintId, ...props }: WiringProps) => {
   const state = useTerminalState(opened.session)
   usePaneStatus(opened, state, props)

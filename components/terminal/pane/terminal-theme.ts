@@ -10,7 +10,7 @@ const tokens = [
   ...ansi.flatMap((name) => [`--terminal-${name}`, `--terminal-bright-${name}`] as const),
 ] as const
 
-/** The tokens of the page, as they are within `element`, as an xterm theme. */
+/** xterm theme from the page's design tokens within `element`. */
 export const terminalTheme = (element: HTMLElement = document.body): ITheme => {
   const colour = coloursOf(element, tokens)
   return {
@@ -33,8 +33,8 @@ export const terminalTheme = (element: HTMLElement = document.body): ITheme => {
 }
 
 /**
- * What `tokens` are within `element`: xterm reads no `light-dark()` and blends in sRGB, so each becomes hex. All of them
- * at once, as the page's styles are worked out anew for each change that is looked at.
+ * Resolves tokens to hex colors, because xterm can't parse `light-dark()`. All at once, since each read forces a
+ * style recalculation.
  */
 export const coloursOf = <T extends string>(element: HTMLElement, tokens: readonly T[]): Record<T, string> => {
   const probes = document.createElement('span')
@@ -47,14 +47,14 @@ export const coloursOf = <T extends string>(element: HTMLElement, tokens: readon
   return Object.fromEntries(found)
 }
 
-/** Of `color(srgb 0.1 0.2 0.3)`, with parts beyond 0 and 1 where sRGB has no such colour. */
+/** Parses `color(srgb 0.1 0.2 0.3)`; components may exceed 0 to 1 for out-of-gamut colors. */
 const hexOf = (colour: string): string => {
   const parts = colour.slice(colour.indexOf('srgb') + 4).match(/-?[\d.]+(?:e-?\d+)?/g) ?? []
   const bytes = [0, 1, 2].map((i) => Math.round(Math.min(1, Math.max(0, Number(parts[i] ?? 0))) * 255))
   return `#${bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('')}`
 }
 
-/** Calls `changed` whenever the page's theme is another one, by its own switch or by the system's. */
+/** Calls `changed` when the theme changes, by switch or by the system. */
 export const onThemeChange = (changed: () => void): (() => void) => {
   const observer = new MutationObserver(changed)
   observer.observe(document.documentElement, { attributes: true, attributeFilter: ['data-theme'] })

@@ -7,7 +7,6 @@ import { NoticeBar } from './notice-bar.tsx'
 import type { OpenedTerminal } from './opened-terminal.ts'
 import { useTerminalState } from './use-terminal-state.ts'
 
-/** What was typed while nothing could be sent: shown, and sent only when somebody says so. */
 export const UnsentInputNotice = ({ opened }: { opened: OpenedTerminal }) => {
   const { session, focus } = opened
   const { unsent, role, connection, upstreamLost } = useTerminalState(session)

@@ -1,10 +1,7 @@
 import { useEffect } from 'react'
 import type { OpenedTerminal } from './opened-terminal.ts'
 
-/**
- * A watched screen may be larger than the pane, which then scrolls: keeps the cursor in sight, unless somebody has
- * scrolled away from it.
- */
+/** Scrolls to the cursor when watching a terminal larger than the pane, unless the user has scrolled away. */
 export const useCursorInSight = ({ terminal, element }: OpenedTerminal, isWatching: boolean): void => {
   useEffect(() => {
     const pane = element.querySelector('.terminal-screen')
@@ -13,7 +10,7 @@ export const useCursorInSight = ({ terminal, element }: OpenedTerminal, isWatchi
     let isFollowed = true
     let frame = 0
 
-    /** How far the cursor is out of sight; 0 in a direction in which it is not. */
+    /** Distance of the cursor from the visible area, 0 if visible. */
     const distance = () => {
       const { cursorX, cursorY } = terminal.buffer.active
       const around = pane.getBoundingClientRect()

@@ -4,20 +4,18 @@ import { pageIdentity } from '#lib/browser/frame/page-identity.ts'
 import { type OpenedTerminal, openTerminal } from './opened-terminal.ts'
 
 const loadXterm = () => import('./draw-terminal.ts')
-// The page's code begins to load it; a pane that mounts later waits for the rest, and tells of a failure.
+// Starts loading with the page's code.
 if (typeof window === 'object') loadXterm().catch(() => undefined)
 
 interface Options {
   devboxId: string
   name: string
-  /** Of a link to follow by, instead of the devbox's own terminal. */
+  /** Token of a read-only link, instead of the devbox's own terminal. */
   followToken?: string | undefined
   isVisible: boolean
 }
 
-/**
- * Draws a terminal into `screen` once that is visible, connects it, and keeps it for as long as the component lives.
- */
+/** Creates and connects a terminal once `screen` is visible, and keeps it until unmount. */
 export const useOpenedTerminal = (
   pane: RefObject<HTMLElement | null>,
   screen: RefObject<HTMLElement | null>,
@@ -28,7 +26,7 @@ export const useOpenedTerminal = (
   const [attempt, setAttempt] = useState(0)
   const visible = useRef(isVisible)
   visible.current = isVisible
-  // One that is hidden without a size waits: its shell would start with the wrong one.
+  // Waits while hidden, because the shell would start with the wrong size.
   const [isWanted, setIsWanted] = useState(isVisible)
   if (isVisible && !isWanted) setIsWanted(true)
   useLayoutEffect(() => {
@@ -61,7 +59,7 @@ export const useOpenedTerminal = (
       }
       made.opened.fit()
       made.opened.session.connect()
-      // In the same task, so that all parts of the pane listen before the socket can bring anything.
+      // Synchronous, so that all features listen before the socket delivers anything.
       flushSync(() => setOpened(made.opened))
     }
     if (pane.current && screen.current)

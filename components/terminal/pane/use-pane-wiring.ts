@@ -5,17 +5,17 @@ import { useServing } from '../terminal-requests.tsx'
 import type { OpenedTerminal } from './opened-terminal.ts'
 import { phaseOf } from './pane-status.ts'
 
-/** After a refusal the devbox is asked again: it may have come back before the page knew that it was gone. */
+/** After a refusal, retries in case the devbox came back before the page noticed it was gone. */
 const askAgainMs = 3_000
 
-/** Connects a terminal again when its devbox is back. */
+/** Reconnects a terminal when its devbox is back. */
 export const useReconnecting = (
   opened: OpenedTerminal,
   { connection }: TerminalState,
   { refusal, onNotRunning }: { refusal: string | null; onNotRunning: () => void },
 ): void => {
   const { session, focus } = opened
-  // All bars are there now, and take their part of the height.
+  // All bars are rendered now and take their height.
   useEffect(() => opened.fit(), [opened])
 
   const isRefused = connection.phase === 'refused' && connection.code === 'not_running'
@@ -36,15 +36,12 @@ export const useReconnecting = (
     if (refusal !== null) return
     const { phase } = session.state.connection
     if (phase !== 'open' && phase !== 'connecting') session.connect()
-    // The button that brought it back is gone, and the focus with it.
+    // The resume button, which had the focus, is gone.
     if (document.activeElement === document.body) focus()
   }, [session, focus, refusal])
 }
 
-/**
- * Tells when the pane gets the focus, and lets Ctrl+Shift+X leave a terminal, which takes every other key: to a notice
- * over the screen, else to the pane's bar.
- */
+/** Reports focus, and lets Ctrl+Shift+X leave the terminal for a notice or the pane's bar. */
 export const usePaneFocus = (
   opened: OpenedTerminal,
   way: RefObject<HTMLElement | null>,
@@ -56,7 +53,7 @@ export const usePaneFocus = (
   useEffect(() => {
     const { textarea } = terminal
     textarea?.setAttribute('aria-describedby', hintId)
-    // A terminal keeps Tab for its shell: a person who walks the page with it would be caught. The bar leads into it.
+    // Tab belongs to the shell, so keyboard users enter the terminal from the bar.
     if (textarea) textarea.tabIndex = -1
     const tell = () => tellFocus()
     textarea?.addEventListener('focus', tell)
@@ -78,7 +75,6 @@ export const usePaneFocus = (
   }, [focus, isActive])
 }
 
-/** Longer ones are an attack on a tab bar. */
 const maxTitleLength = 200
 
 export const usePaneTitle = ({ terminal }: OpenedTerminal, onTitle: (title: string) => void): void => {
@@ -89,7 +85,7 @@ export const usePaneTitle = ({ terminal }: OpenedTerminal, onTitle: (title: stri
   }, [terminal])
 }
 
-/** Says on the pane itself what its terminal is, for its looks, and of a dimmed screen that it is out of use. */
+/** Reflects the terminal's state in attributes for styling. */
 export const usePaneLooks = (
   { terminal, element }: OpenedTerminal,
   state: TerminalState,

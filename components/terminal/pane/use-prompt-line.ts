@@ -5,13 +5,13 @@ import { paneOf } from '#lib/terminal/page/requests.ts'
 import { useServing } from '../terminal-requests.tsx'
 import type { OpenedTerminal } from './opened-terminal.ts'
 
-/** A shell that has just started tells a paste from typing as soon as it prompts; not every shell ever does. */
+/** A new shell enables bracketed paste with its first prompt; some never do. */
 const promptWithinMs = 1_500
 
-/** The text is dropped after this long, as nobody expects it any more. */
+/** Text that couldn't be inserted by then is dropped. */
 const liveWithinMs = 30_000
 
-/** Puts text of the console's own on the prompt line, with the guards of a paste: `offer` takes it as one. */
+/** Inserts text at the prompt with the checks of a paste. */
 export const usePromptLine = (opened: OpenedTerminal, offer: (text: string) => void) => {
   const leaving = useRef(new AbortController())
   useEffect(() => {
@@ -21,7 +21,7 @@ export const usePromptLine = (opened: OpenedTerminal, offer: (text: string) => v
   useServing(paneOf(opened), 'prompt', (text) => void write(opened, text, offer, leaving.current.signal))
 }
 
-/** Puts text on the prompt line once there is one. It is never run: that takes an Enter, which is the person's. */
+/** Waits for a prompt and inserts the text without running it. */
 const write = async (opened: OpenedTerminal, text: string, offer: (text: string) => void, signal: AbortSignal) => {
   const { session, terminal } = opened
   await until(() => session.isLive, session.subscribe, AbortSignal.any([signal, AbortSignal.timeout(liveWithinMs)]))
@@ -48,7 +48,7 @@ const write = async (opened: OpenedTerminal, text: string, offer: (text: string)
 
 const disposing = (subscription: { dispose(): void }) => () => subscription.dispose()
 
-/** Resolves when `isTrue`, or the signal aborts; `subscribe` tells when it may have become so. */
+/** Resolves when `isTrue` returns true or the signal aborts. */
 const until = (
   isTrue: () => boolean,
   subscribe: (changed: () => void) => () => void,

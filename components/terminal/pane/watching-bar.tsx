@@ -8,7 +8,7 @@ import { NoticeBar } from './notice-bar.tsx'
 import type { OpenedTerminal } from './opened-terminal.ts'
 import { useTerminalState } from './use-terminal-state.ts'
 
-/** Who types instead of this page, and how to do so oneself. A key pressed in vain lights it up. */
+/** Names the writer and offers to take over. Highlights when a key is pressed. */
 export const WatchingBar = ({ opened, isFollower }: { opened: OpenedTerminal; isFollower: boolean }) => {
   const { session, focus } = opened
   const { role, connection, writer, takenBy, refusedKeys } = useTerminalState(session)

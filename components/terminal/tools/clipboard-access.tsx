@@ -15,15 +15,12 @@ import {
 import { terminalSettings } from '#lib/terminal/page/settings.ts'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 
-/** A click so soon after the text has changed was meant for the text before. */
+/** Ignores clicks this soon after the text changed. */
 const settleMs = 600
 
 type Asked = { text: string; isSettled: boolean } | { sizeBytes: number }
 
-/**
- * Programs may ask to put text on the clipboard (OSC 52), as editors do for a yank. They may once the person
- * at the terminal agrees, and none is ever told what the clipboard holds.
- */
+/** Lets programs write to the clipboard (OSC 52) with the user's permission. Reading is never allowed. */
 export const ClipboardAccess = ({ opened }: { opened: OpenedTerminal }) => {
   const [asked, setAsked] = useState<Asked>()
 
@@ -32,7 +29,7 @@ export const ClipboardAccess = ({ opened }: { opened: OpenedTerminal }) => {
     const handler = terminal.parser.registerOscHandler(52, (data) => {
       const request = clipboardRequest(data)
       const policy = clipboardPolicy(terminalSettings.get().clipboardWrites, devboxId)
-      // A page that only watches did not ask for anything.
+      // Ignored on pages that only watch.
       if (!request || request.kind === 'read' || policy === 'never' || session.state.role !== 'writer') return true
       if (request.kind === 'too_large') setAsked({ sizeBytes: request.sizeBytes })
       else if (policy === 'always' && isInUse(opened)) void put(request.text)
@@ -98,7 +95,7 @@ export const ClipboardAccess = ({ opened }: { opened: OpenedTerminal }) => {
   )
 }
 
-/** Whether somebody has just typed here, so that the write answers a key. */
+/** The user has just typed here, so the write is a response to a key. */
 const isInUse = ({ terminal }: OpenedTerminal): boolean =>
   document.hasFocus() && document.activeElement === terminal.textarea && navigator.userActivation?.isActive === true
 

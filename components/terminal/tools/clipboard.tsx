@@ -12,7 +12,7 @@ import { useListener } from './use-pane-events.ts'
 
 const PasteDialog = loadOnUse(async () => (await import('./paste-dialog.tsx')).PasteDialog)
 
-/** Copy and paste: by keys, by the mouse, by the right button; nothing is pasted that was not looked at first. */
+/** Copy and paste by keys, mouse and menu, with paste checks. */
 export const Clipboard = ({ opened }: { opened: OpenedTerminal }) => {
   const { terminal, session } = opened
   const [question, setQuestion] = useState<PasteQuestion>()
@@ -24,14 +24,14 @@ export const Clipboard = ({ opened }: { opened: OpenedTerminal }) => {
       isBracketed: terminal.modes.bracketedPasteMode,
       isRecorded: session.state.recording !== null,
     })
-    // A watcher's paste goes nowhere, and the session says so.
+    // The session reports that a watcher can't type.
     if (asked && session.state.role === 'writer') setQuestion(asked)
     else if (text !== '') opened.paste(text)
   }
   useCopyKeys(opened)
   useCopyOnSelect(opened)
   usePromptLine(opened, offer)
-  // Before xterm sees it: what is pasted may hold line ends that run it, or the sequence that ends bracketed paste.
+  // Runs before xterm: pasted text may contain line ends or the end of a bracketed paste.
   useListener(opened.element, 'paste', (event) => {
     if (!isOfTerminal(event)) return
     event.preventDefault()
@@ -42,7 +42,7 @@ export const Clipboard = ({ opened }: { opened: OpenedTerminal }) => {
   const answer = (text: string | null) => {
     if (text !== null && text !== '') opened.paste(text)
     setQuestion(undefined)
-    // In the next frame: the dialog first gives the focus back to where it was.
+    // In the next frame, after the dialog has restored focus.
     requestAnimationFrame(opened.focus)
   }
   return (
@@ -59,7 +59,7 @@ export const Clipboard = ({ opened }: { opened: OpenedTerminal }) => {
   )
 }
 
-/** Lines that were only wrapped are one; blanks at their ends are padding of the screen. */
+/** Joins wrapped lines and removes trailing padding. */
 const selectedText = ({ terminal }: OpenedTerminal): string =>
   terminal
     .getSelection()
@@ -78,20 +78,19 @@ const useCopyKeys = (opened: OpenedTerminal) => {
       onKey((event) => {
         const hasSelection = terminal.hasSelection()
         const shortcut = shortcutOf(event, hasSelection)
-        // The browser's own paste follows, which needs no leave to read the clipboard.
+        // The browser's paste event follows, which needs no permission.
         if (shortcut === 'paste') return true
         if (shortcut !== 'copy') return false
-        // Without a selection, too: in some browsers Ctrl+Shift+C opens the developer tools.
+        // Also without a selection: in some browsers Ctrl+Shift+C opens the developer tools.
         event.preventDefault()
         if (event.type !== 'keydown' || !hasSelection) return true
         void copySelection(opened)
-        // Without a selection the next Ctrl+C interrupts.
+        // Clear the selection, so that the next Ctrl+C interrupts.
         if (!event.shiftKey && !isMac && event.key !== 'Insert') terminal.clearSelection()
         return true
       }),
     [opened, terminal, onKey],
   )
-  // The copy command of the browser and of its menu.
   useListener(element, 'copy', (event) => {
     if (!terminal.hasSelection() || !isOfTerminal(event)) return
     event.clipboardData?.setData('text/plain', selectedText(opened))
@@ -100,18 +99,18 @@ const useCopyKeys = (opened: OpenedTerminal) => {
   })
 }
 
-/** What is selected by the mouse, once it is let go; not what a search or a command of the page selects. */
+/** Copies mouse selections on release, not those made by search or commands. */
 const useCopyOnSelect = (opened: OpenedTerminal) => {
   const isSelecting = useRef(false)
   const stopping = useRef<ReturnType<typeof setTimeout>>(undefined)
   useListener(opened.element, 'pointerdown', (event) => {
-    // On a busy page the second press of a double click comes before the stop after the first.
+    // On a busy page the second press of a double click arrives before this timer.
     clearTimeout(stopping.current)
     isSelecting.current = isOfTerminal(event)
     const stop = () => {
       isSelecting.current = false
     }
-    // The terminal hears after this that the button was let go.
+    // The terminal handles the release after this.
     const letGo = () => {
       stopping.current = setTimeout(stop)
     }
@@ -127,14 +126,14 @@ const useCopyOnSelect = (opened: OpenedTerminal) => {
   }, [opened])
 }
 
-/** Fields that lie over the terminal have a clipboard of their own. */
+/** Text fields over the terminal have their own clipboard handling. */
 const isOfTerminal = ({ target }: Event) => target instanceof Element && target.closest('.xterm') !== null
 
 const pasteFromClipboard = async (offer: (text: string) => void) => {
   try {
     offer(await navigator.clipboard.readText())
   } catch {
-    // The page is no secure context, or the person did not allow it.
+    // Insecure context, or permission denied.
     toast.attention(`The browser does not let the page read the clipboard: press ${isMac ? '⌘V' : 'Ctrl V'}`)
   }
 }

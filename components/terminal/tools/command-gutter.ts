@@ -2,18 +2,18 @@ import type { IDecoration, Terminal } from '@xterm/xterm'
 import { formatDurationMs } from '#lib/browser/format.ts'
 import type { Command } from '#lib/terminal/page/command-log.ts'
 
-/** Older prompts keep their place in the log, but no mark beside them: each one costs at every frame. */
+/** Each mark costs time in every frame, so older prompts get none. */
 const maxGutterMarks = 200
 const gutterWidth = '0.625rem'
 
-/** The marks beside the prompts. */
+/** Marks beside prompts. */
 export const gutterOf = (terminal: Terminal, onChoose: (command: Command) => void) => {
   const marks = new Map<Command, IDecoration>()
   const add = (command: Command) => {
     const decoration = terminal.registerDecoration({ marker: command.prompt.marker, layer: 'top' })
     if (!decoration) return undefined
     decoration.onRender((element) => {
-      // xterm makes it as wide as a cell before each of these calls.
+      // xterm resets the width before each call.
       element.style.width = gutterWidth
       if (element.onmousedown) return
       element.onmousedown = (event) => {
@@ -27,7 +27,7 @@ export const gutterOf = (terminal: Terminal, onChoose: (command: Command) => voi
     return decoration
   }
   const show = (commands: readonly Command[]) => {
-    // A prompt at which nothing was run gets no mark.
+    // Prompts without a command get no mark.
     const shown = new Set(commands.filter(({ output }) => output !== undefined).slice(-maxGutterMarks))
     for (const [command, decoration] of marks)
       if (!shown.has(command)) {

@@ -12,8 +12,8 @@ import { gutterOf, howItEnded } from './command-gutter.ts'
 import { usePaneKeys } from './use-pane-events.ts'
 
 /**
- * The commands of a shell that marks them: how each one ended beside its prompt, Ctrl+Up and Ctrl+Down from prompt to
- * prompt, and a menu for what the last one printed, or the one whose mark was clicked.
+ * Marks commands with their exit status, jumps between prompts with Ctrl+Up and Ctrl+Down, and offers a menu for a
+ * command's output.
  */
 export const CommandMarks = ({ opened }: { opened: OpenedTerminal }) => {
   const { terminal } = opened
@@ -68,9 +68,8 @@ export const CommandMarks = ({ opened }: { opened: OpenedTerminal }) => {
   )
 }
 
-/** The log of a shell's commands, and the command whose mark was clicked. */
 const useCommandLog = (opened: OpenedTerminal): { log: CommandLog | undefined; chosen: Command | undefined } => {
-  // A new object with each change of the log, which itself stays the same.
+  // A new wrapper object for each change of the mutable log.
   const [{ log }, setMarked] = useState<{ log?: CommandLog }>({})
   const [chosen, setChosen] = useState<Command>()
   useEffect(() => {
@@ -81,7 +80,7 @@ const useCommandLog = (opened: OpenedTerminal): { log: CommandLog | undefined; c
     })
     let frame = 0
     const created = new CommandLog(terminal, () => {
-      // A flood of short commands changes it more often than anyone can see.
+      // At most once per frame.
       frame ||= requestAnimationFrame(() => {
         frame = 0
         gutter.show(created.commands)
@@ -117,7 +116,7 @@ const selectOutput = (terminal: Terminal, { output, end, prompt }: Command) => {
   if (last >= first) terminal.selectLines(first, last)
 }
 
-/** Scrolls to the prompt before or after the top of what is shown; after the last prompt, to the end. */
+/** Scrolls to the previous or next prompt, or to the end. */
 const goToPrompt = (terminal: Terminal, log: CommandLog, direction: 'before' | 'after') => {
   const { viewportY } = terminal.buffer.active
   const line = log.promptLine(direction, viewportY)
@@ -126,8 +125,5 @@ const goToPrompt = (terminal: Terminal, log: CommandLog, direction: 'before' | '
   else toast.info('There is no prompt above')
 }
 
-/**
- * The part of a blueprint that runs it while the image is built: `system_setup_commands` of
- * `POST /v1/blueprints`. Several lines become one step, as they were one command.
- */
+/** A blueprint's `system_setup_commands` entry that runs the command at image build time. */
 const blueprintStep = (command: string): string => JSON.stringify({ system_setup_commands: [command.trim()] }, null, 2)

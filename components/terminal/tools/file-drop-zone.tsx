@@ -7,12 +7,12 @@ import { useListener } from './use-pane-events.ts'
 
 interface FileDropZoneProps {
   element: HTMLElement
-  /** Where files that are dropped go, as far as that is known. */
+  /** Target folder, if known. */
   folderNow: () => string | undefined
   onFiles: (files: readonly NamedFile[]) => void
 }
 
-/** Says over an element where files would go that are dropped on it, and takes them. */
+/** Shows the target folder while files are dragged over an element, and accepts them. */
 export const FileDropZone = ({ element, folderNow, onFiles }: FileDropZoneProps) => {
   const [over, setOver] = useState<{ folder: string | undefined }>()
 

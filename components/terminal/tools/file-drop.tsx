@@ -6,12 +6,12 @@ import { FileDropZone } from './file-drop-zone.tsx'
 
 const UploadDialog = loadOnUse(async () => (await import('./upload-dialog.tsx')).UploadDialog)
 
-/** Files that are dropped on a terminal are uploaded to where its shell stands, once the person has said so. */
+/** Uploads files dropped on a terminal to its shell's folder, after confirmation. */
 export const FileDrop = ({ opened }: { opened: OpenedTerminal }) => {
   const { session, element, devboxId, focus } = opened
   const [dropped, setDropped] = useState<readonly NamedFile[]>()
   const take = (files: readonly NamedFile[]) => {
-    // The dialog gives the focus back to where it was.
+    // Lets the dialog restore focus to the terminal.
     focus()
     setDropped(files)
   }

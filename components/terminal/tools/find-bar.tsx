@@ -14,16 +14,16 @@ import { useServing, useTerminalRequests } from '../terminal-requests.tsx'
 import { type FindState, nothingFound, TerminalFinder } from './terminal-finder.ts'
 import { usePaneKeys } from './use-pane-events.ts'
 
-/** Looks for text on the screen and in what has scrolled away. Opened by its key, its button or the menu. */
+/** Searches screen and scrollback. */
 export const FindBar = ({ opened }: { opened: OpenedTerminal }) => {
-  // Kept while the bar is closed, so that it opens with what was looked for last.
+  // Kept while closed.
   const [query, setQuery] = useState<FindQuery>({ text: '', matchCase: false, wholeWord: false, regex: false })
-  /** How often the bar was asked for since it was closed; 0 while it is. */
+  /** Number of times the open bar was requested; 0 while closed. */
   const [asked, setAsked] = useState(0)
   const open = () => {
     const selected = opened.terminal.getSelection()
     const text = /[\r\n]/.test(selected) ? '' : selected.trim()
-    // At once, so that the next key typed goes into the bar.
+    // Synchronous, so that the next key goes to the bar.
     flushSync(() => {
       setAsked((before) => before + 1)
       if (text !== '') setQuery((before) => ({ ...before, text, regex: false }))
@@ -58,7 +58,7 @@ const OpenFindBar = ({ opened, asked, query, onQuery, onClose }: OpenFindBarProp
     field.current?.select()
   }, [asked])
 
-  // The keys work while the terminal has the focus as well, as long as the bar is open.
+  // Also works with focus in the terminal while the bar is open.
   usePaneKeys(opened, (event) => {
     const by = stepOf(event)
     return by && (() => move(by))
@@ -129,11 +129,10 @@ const OpenFindBar = ({ opened, asked, query, onQuery, onClose }: OpenFindBarProp
   )
 }
 
-/** Looks for `query` in a terminal, and for it again when the query is another one. */
 const useFinder = ({ terminal }: OpenedTerminal, query: FindQuery) => {
   const [state, setState] = useState<FindState>(nothingFound)
   const [finder, setFinder] = useState<TerminalFinder>()
-  /** Said to a screen reader after each step of the person. A count that output has changed is only shown. */
+  /** Announced after each step by the user, not when output changes the count. */
   const [spoken, setSpoken] = useState('')
 
   useEffect(() => {
@@ -154,7 +153,6 @@ const useFinder = ({ terminal }: OpenedTerminal, query: FindQuery) => {
   return { state, spoken, move }
 }
 
-/** Opens the find bar; in the bar of the pane. */
 export const FindButton = ({ opened }: { opened: OpenedTerminal }) => {
   const requests = useTerminalRequests()
   const label = `Find (${isMac ? '⌘F' : 'Ctrl Shift F'})`

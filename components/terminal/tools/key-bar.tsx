@@ -26,15 +26,12 @@ const keys: readonly { key: string; label: string; icon?: Icon; repeats?: boolea
 const firstRepeatMs = 400
 const repeatMs = 60
 
-/**
- * For touch: the keys a phone's keyboard has not, and a line to type in that the keyboard may correct and complete as it
- * likes, as nothing goes to the shell before it is sent.
- */
+/** On touch screens: keys a phone keyboard lacks, and an input line with autocorrection that is sent as a whole. */
 export const KeyBar = ({ opened }: { opened: OpenedTerminal }) => {
   const [held, setHeld] = useState<Modifiers>({ ctrl: false, alt: false })
   const [isLine, setIsLine] = useState(false)
 
-  // A letter typed on the phone's own keyboard while Ctrl is held down here.
+  // A letter on the phone's keyboard while Ctrl is active here.
   useEffect(() => {
     if (!held.ctrl && !held.alt) return
     return opened.onInput((text) => {
@@ -82,7 +79,7 @@ interface BarKeyProps {
   onPress: () => void
 }
 
-/** A button that never takes the focus, as the phone's keyboard would close. */
+/** Never takes focus, which would close the phone's keyboard. */
 const BarKey = ({ label, icon: Icon, repeats, isPressed, onPress }: BarKeyProps) => {
   const [isDown, setIsDown] = useState(false)
   const repeat = useEffectEvent(onPress)

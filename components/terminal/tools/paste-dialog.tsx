@@ -10,13 +10,13 @@ import { maskSecrets } from '#lib/terminal/page/secrets-in-text.ts'
 interface PasteDialogProps {
   question: PasteQuestion
   isBracketed: boolean
-  /** What to paste; null for nothing. */
+  /** Text to paste; null to cancel. */
   onAnswer: (text: string | null) => void
 }
 
 const previewLength = 4000
 
-/** Asked before a paste that does more than it looks like. Enter, pressed too early, does nothing. */
+/** Confirms a risky paste. Ignores Enter at first. */
 export const PasteDialog = ({ question, isBracketed, onAnswer }: PasteDialogProps) => {
   const { text, reasons, lines, secrets } = question
   const start = text.slice(0, previewLength)

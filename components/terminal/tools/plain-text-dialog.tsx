@@ -47,7 +47,6 @@ export const PlainTextDialog = ({ open, onOpenChange, read, fileName, onReadAgai
   )
 }
 
-/** The text is scrolled to its end, where the newest output is. */
 const TextArea = ({ text }: { text: string }) => {
   const area = useRef<HTMLTextAreaElement>(null)
   useEffect(() => {

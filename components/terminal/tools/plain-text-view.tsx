@@ -9,10 +9,7 @@ const PlainTextDialog = loadOnUse(async () => (await import('./plain-text-dialog
 
 export type ReadText = TerminalText & { atMs: number }
 
-/**
- * The terminal as a text to be read: by a screen reader, with the browser's own search, selected by touch. It stands
- * still while it is read.
- */
+/** A static text snapshot of the terminal for screen readers, browser search and touch selection. */
 export const PlainTextView = ({ opened }: { opened: OpenedTerminal }) => {
   const [read, setRead] = useState<ReadText>()
   const readNow = () => setRead({ ...terminalText(opened.terminal.buffer.active), atMs: Date.now() })

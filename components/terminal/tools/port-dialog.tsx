@@ -18,7 +18,7 @@ interface PortDialogProps {
   onClose: () => void
 }
 
-/** Why a port cannot be opened, or what it takes. */
+/** Explains why a port can't be opened, or asks to create a tunnel. */
 export const PortDialog = ({ port, path, devbox, service, onOpen, onClose }: PortDialogProps) => {
   const { id, status, tunnel } = devbox
   const enable = useMutation(tunnelMutations.enable())
@@ -47,7 +47,7 @@ export const PortDialog = ({ port, path, devbox, service, onOpen, onClose }: Por
           const address = tunnelAddress(service, tunnel_key, port, path)
           if (!address) return
           onOpen(address)
-          // Some browsers take the time the service needed for a page that opens windows by itself.
+          // The request may take too long for the browser to allow a new window.
           toast.ok('The devbox has a tunnel now', {
             description: `Port ${port} is at ${address}`,
             action: { label: 'Open', onClick: () => onOpen(address) },

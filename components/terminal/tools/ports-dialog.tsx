@@ -14,7 +14,6 @@ interface PortsDialogProps {
   onClose: () => void
 }
 
-/** Opens a port by its number, and takes the tunnel away. */
 export const PortsDialog = ({ devboxId, onOpenPort, onClose }: PortsDialogProps) => {
   const { data: devbox } = useQuery({ ...devboxQueries.get(devboxId), refetchInterval: false })
   const remove = useMutation(tunnelMutations.remove())

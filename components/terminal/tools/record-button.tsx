@@ -6,7 +6,7 @@ import { paths } from '#lib/browser/address/paths.ts'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 import { useTerminalState } from '../pane/use-terminal-state.ts'
 
-/** Starts and stops the recording of a terminal; while one runs, everybody who looks is told. */
+/** Starts and stops recording. All viewers can see that a recording is running. */
 export const RecordButton = ({ opened: { session } }: { opened: OpenedTerminal }) => {
   const { recording, role, connection } = useTerminalState(session)
   const refusal =

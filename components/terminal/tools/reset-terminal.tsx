@@ -4,13 +4,13 @@ import { paneOf } from '#lib/terminal/page/requests.ts'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 import { useServing } from '../terminal-requests.tsx'
 
-/** Why the terminal cannot be reset from here; null where it can. */
+/** Null if the terminal can be reset. */
 export const resetRefusal = ({ connection, role }: TerminalState): string | null => {
   if (connection.phase !== 'open') return 'The terminal is not connected'
   return role === 'watcher' ? 'Take the terminal over first' : null
 }
 
-/** Ends the modes that programs have left on, when the palette or a menu asks for it. */
+/** Handles reset requests from the palette and menus. */
 export const ResetTerminal = ({ opened }: { opened: OpenedTerminal }) => {
   const { session } = opened
   useServing(paneOf(opened), 'reset', () => {

@@ -10,7 +10,7 @@ export interface Upload {
   file: File
 }
 
-/** Writes files in a devbox one after the other, and tells how far it is and what came of it, wherever the person has gone. */
+/** Uploads files one after the other and reports progress in a toast. */
 export const runUploads = async (devboxId: string, uploads: readonly Upload[]): Promise<void> => {
   const id = `upload-${crypto.randomUUID()}`
   const leaving = new AbortController()
@@ -40,7 +40,7 @@ export const runUploads = async (devboxId: string, uploads: readonly Upload[]): 
   }
   const [first] = failures
   if (leaving.signal.aborted)
-    // A message of its own, as the click that cancels closes the one that tells how far it is.
+    // A separate toast, because canceling closes the progress toast.
     toast.attention('The upload was cancelled', {
       description: `${done} of ${formatCountOf(uploads.length, 'file')} ${done === 1 ? 'was' : 'were'} written.`,
     })

@@ -5,13 +5,13 @@ import { Popover, type PopoverProps } from '#components/ui/popover.tsx'
 
 interface StatusPopoverProps extends Omit<PopoverProps, 'trigger'> {
   icon: LucideIcon
-  /** The name of the button, with what it shows in words. */
+  /** Accessible name, including the value. */
   name: string
   colour?: string | undefined
   figure?: ReactNode
 }
 
-/** A figure in a terminal's bar that says more when it is pressed. */
+/** A value in the terminal's bar with details in a popover. */
 export const StatusPopover = ({ icon: Icon, name, colour = 'text-muted', figure, ...popover }: StatusPopoverProps) => (
   <Popover
     {...popover}

@@ -13,42 +13,44 @@ import { coloursOf } from '../pane/terminal-theme.ts'
 
 export interface FindState {
   count: number
-  /** There are more than `count`. */
+  /** More matches than `count`. */
   hasMore: boolean
-  /** Which of them is looked at, from 0; -1 where there is none. */
+  /** Index of the current match, or -1. */
   current: number
-  /** What is wrong with the regular expression; null when nothing is. */
+  /** Error message of an invalid expression. */
   problem: string | null
-  /** The current match is in the upper right corner, and nothing can be scrolled in above it. */
+  /** The find bar would cover the current match, and there is nothing above to scroll to. */
   isInCorner: boolean
 }
 
 export const nothingFound: FindState = { count: 0, hasMore: false, current: -1, problem: null, isInCorner: false }
 
-/** The most matches that are counted: nobody steps through more. */
 const maxMatches = 20_000
-/** What the find bar covers in the upper right corner, at the usual size of cells or a smaller one. */
+/** Rows covered by the find bar. */
 const rowsUnderBar = 3
 const columnsUnderBar = 70
-/** The search follows new output this often at most. */
+/** Shortest interval between searches while output arrives. */
 const followMs = 250
 
-/** Looks for text in a terminal, marks what it finds on the screen, and keeps its place while output comes. */
+/**
+ * Searches a terminal, highlights visible matches and keeps its position while output arrives. Ours instead of
+ * `@xterm/addon-search`, whose regular expressions run on the page and can freeze it.
+ */
 export class TerminalFinder {
   readonly #terminal: Terminal
   readonly #onChange: (state: FindState) => void
   readonly #subscriptions: IDisposable[]
   state = nothingFound
   #query: FindQuery | undefined
-  /** By a person, who is led to what is found. */
+  /** Searches started by the user scroll to the match. */
   #isAsked = false
   #matches: readonly FindMatch[] = []
-  /** Holds the line of the current match while lines are trimmed above it. */
+  /** Follows the current match's line while the scrollback is trimmed. */
   #marker: IMarker | undefined
   #decorations: IDecoration[] = []
   #decoratedFrom = -1
   #timer: ReturnType<typeof setTimeout> | undefined
-  /** Of an expression: it is tried apart first, where it can be ended. */
+  /** Regular expressions run in a worker first, where they can time out. */
   #trial = new AbortController()
 
   constructor(terminal: Terminal, onChange: (state: FindState) => void) {
@@ -60,22 +62,22 @@ export class TerminalFinder {
       terminal.onResize(follow),
       terminal.buffer.onBufferChange(follow),
       terminal.onRender(() => {
-        // Lines above may leave the scrollback as others come, and every match then stands on another row.
+        // Trimmed scrollback shifts every match.
         if (terminal.buffer.active.viewportY !== this.#decoratedFrom && !this.#timer) this.#decorate()
       }),
     ]
   }
 
-  /** Begins at the match looked at before, else at what is in view. */
+  /** Starts at the previous match, or at what is visible. */
   search(query: FindQuery) {
     this.#query = query
     this.#isAsked = true
     this.#find()
   }
 
-  /** Moves to the next match below, or above by -1, and from the last one to the first. */
+  /** Moves to the next (1) or previous (-1) match and wraps around. */
   move(by: 1 | -1) {
-    // The view may be older than the last output.
+    // The results may be older than the output.
     if (this.#timer) this.#find()
     const { length } = this.#matches
     if (length === 0) return
@@ -137,7 +139,7 @@ export class TerminalFinder {
     this.#isAsked = false
   }
 
-  /** Where the current match stands now, if its line is still there. */
+  /** Position of the current match, if its line still exists. */
   #place(): { row: number; column: number } | undefined {
     const match = this.#match
     const row = this.#marker?.line ?? -1
@@ -161,7 +163,7 @@ export class TerminalFinder {
     this.#terminal.scrollToLine(Math.max(0, match.row - Math.floor(this.#terminal.rows / 2)))
   }
 
-  /** The first row in view that the find bar does not cover. */
+  /** First visible row below the find bar. */
   get #top(): number {
     const { viewportY } = this.#terminal.buffer.active
     return viewportY === 0 ? 0 : viewportY + rowsUnderBar
@@ -177,7 +179,7 @@ export class TerminalFinder {
     this.#decorations = []
   }
 
-  /** Marks only the matches in view, as there may be many thousands. */
+  /** Decorates only visible matches; there may be thousands. */
   #decorate() {
     this.#clear()
     const { rows, cols, element } = this.#terminal
@@ -205,7 +207,7 @@ export class TerminalFinder {
   }
 }
 
-/** The rows of a match that goes over the end of one. */
+/** Splits a match that spans rows. */
 const piecesOf = ({ row, column, cells }: FindMatch, columns: number): FindMatch[] => {
   const first = Math.min(cells, columns - column)
   return cells > first

@@ -5,17 +5,17 @@ import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 import { useTerminalState } from '../pane/use-terminal-state.ts'
 import { StatusPopover } from './status-popover.tsx'
 
-/** After two missed measurements the last one is too old to be shown. */
+/** Two missed measurements. */
 const staleMs = 12_000
 
-/** From when on a delay is felt while typing, and from when on it hinders. */
+/** Noticeable and disturbing delays. */
 const levels = [
   { belowMs: 100, word: 'fast', colour: 'text-ok' },
   { belowMs: 300, word: 'slow', colour: 'text-attention' },
   { belowMs: Number.POSITIVE_INFINITY, word: 'very slow', colour: 'text-danger' },
 ]
 
-/** How long a key takes to the shell and back, but for the shell's own time. */
+/** Round-trip time of a keystroke, without the shell's own time. */
 export const TerminalLatency = ({ opened }: { opened: OpenedTerminal }) => {
   const { latency, connection } = useTerminalState(opened.session)
   const isOld = useClock((nowMs) => latency !== null && nowMs - latency.atMs > staleMs)

@@ -15,7 +15,7 @@ interface TerminalMenuProps {
   onPaste: () => void
 }
 
-/** What the right button does: a menu, or a copy or paste at once; with Shift always the browser's own menu. */
+/** Right click: a menu, or copy and paste directly. With Shift, the browser's menu. */
 export const TerminalMenu = ({ opened, onCopy, onPaste }: TerminalMenuProps) => {
   const [place, setPlace] = useState<{ x: number; y: number }>()
   const requests = useTerminalRequests()
@@ -24,10 +24,10 @@ export const TerminalMenu = ({ opened, onCopy, onPaste }: TerminalMenuProps) => 
     const { rightClick } = terminalSettings.get()
     if (!(event.target instanceof Element) || !event.target.closest('.xterm')) return
     if (rightClick === 'browser' || event.shiftKey) return
-    // Taken before xterm sees it, which would put its text field under the pointer for the browser's menu.
+    // xterm would move its text field under the pointer for the browser's menu.
     event.preventDefault()
     event.stopPropagation()
-    // The program in the terminal was told of the click.
+    // The program received the click.
     if (terminal.modes.mouseTrackingMode !== 'none' && !terminal.hasSelection()) return
     if (rightClick === 'menu') return setPlace({ x: event.clientX, y: event.clientY })
     if (!terminal.hasSelection()) return onPaste()
@@ -37,7 +37,7 @@ export const TerminalMenu = ({ opened, onCopy, onPaste }: TerminalMenuProps) => 
 
   if (!place) return null
   const ask = (kind: 'find' | 'settings' | 'links' | 'reset') => {
-    // What opens now gives the focus back to the terminal, as the menu's item will be gone.
+    // Focus returns to the terminal, because the menu item will be gone.
     opened.focus()
     requests.ask(paneOf(opened), kind)
   }
@@ -73,7 +73,7 @@ export const TerminalMenu = ({ opened, onCopy, onPaste }: TerminalMenuProps) => 
     <DropdownMenu
       open
       onOpenChange={(isOpen) => !isOpen && setPlace(undefined)}
-      // What was chosen may have taken the focus itself.
+      // The chosen action may have taken focus.
       onClosed={() => document.activeElement === document.body && opened.focus()}
       label="Terminal"
       align="start"

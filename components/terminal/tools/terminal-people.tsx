@@ -5,7 +5,6 @@ import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 import { useTerminalState } from '../pane/use-terminal-state.ts'
 import { StatusPopover } from './status-popover.tsx'
 
-/** How many look at this terminal, and who; nothing while nobody else does. */
 export const TerminalPeople = ({ opened }: { opened: OpenedTerminal }) => {
   const { viewers, you, writer } = useTerminalState(opened.session)
   if (viewers.length < 2) return null

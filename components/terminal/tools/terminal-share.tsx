@@ -10,7 +10,7 @@ import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 import { useTerminalState } from '../pane/use-terminal-state.ts'
 import { StatusPopover } from './status-popover.tsx'
 
-/** Makes the link by which others may watch, tells who does, and takes it back. */
+/** Creates and revokes the read-only link and lists its viewers. */
 export const TerminalShare = ({ opened }: { opened: OpenedTerminal }) => {
   const { session } = opened
   const { follow, connection, viewers, problem } = useTerminalState(session)

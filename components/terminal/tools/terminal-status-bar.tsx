@@ -13,20 +13,19 @@ import { TerminalShare } from './terminal-share.tsx'
 interface TerminalStatusBarProps {
   opened: OpenedTerminal
   hintId: string
-  /** What has the focus first when a person leaves the terminal by keyboard. */
+  /** Receives focus when the user leaves the terminal by keyboard. */
   way: Ref<HTMLButtonElement>
   isFollower: boolean
   actions: ReactNode
 }
 
-/** Below a terminal: how to leave it, how it does, who looks, and what can be done with it. */
 export const TerminalStatusBar = ({ opened, hintId, way, isFollower, actions }: TerminalStatusBarProps) => (
   <div className="flex min-h-9 items-center gap-x-1 border-t border-line bg-surface-1 py-1 pr-1.5 pl-3">
     <p id={hintId} className="hidden min-w-0 items-center gap-1.5 truncate text-sm text-muted @2xl:flex">
       <Keys keys={['Ctrl', 'Shift', 'X']} /> <span className="truncate">to leave the terminal</span>
     </p>
     <IconButton ref={way} size="sm" icon={CornerUpLeft} label="Back to the terminal" onClick={opened.focus} />
-    {/* In a narrow pane they scroll, so that none is out of reach. */}
+    {/* Scrolls in narrow panes. */}
     <div className="-my-1 flex min-w-0 flex-1 items-center gap-x-1 overflow-x-auto py-1 [scrollbar-width:none]">
       <span className="flex-1" />
       <TerminalPeople opened={opened} />

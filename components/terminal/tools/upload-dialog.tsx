@@ -11,16 +11,15 @@ import { runUploads } from './run-uploads.tsx'
 interface UploadDialogProps {
   devboxId: string
   files: readonly NamedFile[]
-  /** Where the shell stands, when it has told. */
+  /** The shell's folder, if reported. */
   folder: string | undefined
-  /** Why it is this folder. */
+  /** Why this folder was chosen. */
   hint?: string
-  /** The files were sent, or could not be. */
+  /** Called when the upload has finished or failed. */
   onSent?: () => void
   onClose: () => void
 }
 
-/** Asks where dropped files go, and whether over what is there already. */
 export const UploadDialog = ({ devboxId, files, folder, hint, onSent, onClose }: UploadDialogProps) => {
   const [only] = files.length === 1 ? files : []
   const [target, setTarget] = useState(() => (only ? pathIn(folder ?? '', only.name) : (folder ?? '')))
@@ -94,7 +93,7 @@ export const UploadDialog = ({ devboxId, files, folder, hint, onSent, onClose }:
   )
 }
 
-/** Asked for a few at a time, as a folder may have hundreds. */
+/** In batches: a folder may contain hundreds. */
 const existingOf = async (devboxId: string, paths: readonly string[]): Promise<string[]> => {
   const existing: string[] = []
   for (let at = 0; at < paths.length; at += askedAtOnce) {
@@ -122,7 +121,6 @@ const FileList = ({ files }: { files: readonly NamedFile[] }) => (
   </ul>
 )
 
-/** Says what the upload would replace. */
 const Existing = ({ paths }: { paths: readonly string[] }) => (
   <p role="alert" className="text-attention">
     {paths.length === 1 ? 'There is a file already at ' : `${paths.length} files are there already: `}

@@ -9,16 +9,16 @@ import { sessionQueries } from '#lib/browser/queries/session.ts'
 const PortDialog = loadOnUse(async () => (await import('./port-dialog.tsx')).PortDialog)
 
 export interface DevboxPort {
-  /** Opens what listens on a port of the devbox in a new tab; asks first when that takes making it reachable. */
+  /** Opens a port in a new tab, and asks first if that requires a tunnel. */
   open: (port: number, path?: string) => void
-  /** To be placed once. */
+  /** Render this once. */
   dialog: ReactNode
 }
 
-/** Ports of a devbox, through its tunnel. An empty id is that of a page whose visitor may not ask for one. */
+/** Opens ports of a devbox through its tunnel. An empty id disables it for visitors with a link. */
 export const useDevboxPort = (devboxId: string): DevboxPort => {
   const isKnown = devboxId !== ''
-  // The page itself asks again for the devbox; each pane doing so, too, would be many times as often.
+  // The page already polls the devbox.
   const { data: devbox } = useQuery({ ...devboxQueries.get(devboxId), enabled: isKnown, refetchInterval: false })
   const { data: session } = useQuery({ ...sessionQueries.get(), enabled: isKnown })
   const [asked, setAsked] = useState<{ port: number; path: string }>()
@@ -46,5 +46,5 @@ export const useDevboxPort = (devboxId: string): DevboxPort => {
   }
 }
 
-// The opened page gets no handle on this one, and is not told where it was opened from.
+// `noopener` and `noreferrer`: the opened page gets no access to this one.
 const openAddress = (address: string) => window.open(address, '_blank', 'noopener,noreferrer')

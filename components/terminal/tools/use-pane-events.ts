@@ -1,7 +1,7 @@
 import { useEffect, useEffectEvent } from 'react'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 
-/** Hears the events of an element before what lies in it does, such as xterm. */
+/** Listens in the capture phase, before xterm. */
 export const useListener = <Type extends keyof HTMLElementEventMap>(
   element: HTMLElement,
   type: Type,
@@ -15,10 +15,7 @@ export const useListener = <Type extends keyof HTMLElementEventMap>(
   }, [element, type])
 }
 
-/**
- * Takes keys before the terminal does. `actionOf` answers what a key does, or null for a key of somebody else; the
- * action runs when the key goes down, and neither the shell nor the browser is told of it.
- */
+/** Handles keys before the terminal. `actionOf` returns the action of a key, or null to pass it on. */
 export const usePaneKeys = (opened: OpenedTerminal, actionOf: (event: KeyboardEvent) => (() => void) | null): void => {
   const take = useEffectEvent((event: KeyboardEvent) => {
     const action = actionOf(event)

@@ -13,7 +13,7 @@ import { isMissing, isPassing } from '#lib/browser/api/failures.ts'
 import type { PaneStatus } from '../pane/pane-status.ts'
 import { TerminalPane } from '../pane/terminal-pane.tsx'
 
-/** Somebody else's terminal, to be watched by whoever has its link. */
+/** Read-only view of a terminal for anyone with its link. */
 export const FollowedTerminal = ({ token }: { token: string }) => {
   const followed = useQuery(terminalQueries.followed(token))
   const [title, setTitle] = useState('')

@@ -3,23 +3,22 @@ import { formatLayout, parseLayout, type TerminalLayout, type TerminalTab } from
 
 const storageKey = (devboxId: string) => `devdeck:terminals:${devboxId}`
 
-/** How the terminals of a devbox were last shown in this browser tab, for links that lead back to them. */
+/** Remembers the layout in this browser tab for links back to the terminals. */
 export const rememberLayout = (devboxId: string, layout: TerminalLayout): void =>
   writeTab(storageKey(devboxId), formatLayout(layout))
 
-/** As `formatLayout` writes it, so that it can be compared; the one terminal where nothing is kept. */
 export const rememberedLayout = (devboxId: string): string =>
   formatLayout(parseLayout(readTab(storageKey(devboxId))).layout)
 
 const maxClosed = 10
 const closed = new Map<string, TerminalTab[]>()
 
-/** Tabs that were closed since the page was loaded, to be opened again, the last one first. */
+/** Tabs closed since the page loaded, latest first. */
 export const rememberClosed = (devboxId: string, tab: TerminalTab): void => {
   closed.set(devboxId, [tab, ...(closed.get(devboxId) ?? [])].slice(0, maxClosed))
 }
 
-/** Takes the last closed tab that `fits`. */
+/** Removes and returns the last closed tab for which `fits` is true. */
 export const takeClosed = (devboxId: string, fits: (tab: TerminalTab) => boolean): TerminalTab | undefined => {
   const tabs = closed.get(devboxId) ?? []
   const at = tabs.findIndex(fits)

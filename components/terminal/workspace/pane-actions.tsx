@@ -3,7 +3,6 @@ import { IconButton } from '#components/ui/icon-button.tsx'
 import type { SplitWay } from '#lib/terminal/layout/layout.ts'
 import type { Workspace } from './use-workspace.ts'
 
-/** What the workspace adds to the bar of each pane. */
 export const PaneActions = ({ workspace, name }: { workspace: Workspace; name: string }) => {
   const { panes, isNarrow, tooMany, activate, split } = workspace
   const isMaximised = workspace.maximised === name

@@ -1,9 +1,9 @@
 import { type ReactNode, useLayoutEffect, useRef } from 'react'
 
-/** Reaches from where it stands down to the end of the window, less the page's margin. */
+/** Extends to the bottom of the window. */
 export const TerminalArea = ({ children }: { children: ReactNode }) => {
   const area = useRef<HTMLDivElement>(null)
-  // Notices above it come and go, and change the height of `main` when they do.
+  // Notices above change its position.
   useLayoutEffect(() => {
     const element = area.current
     const main = element?.closest('main')

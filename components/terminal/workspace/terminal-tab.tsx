@@ -5,18 +5,15 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { maxLabelLength } from '#lib/terminal/layout/layout.ts'
 import type { PaneStatus } from '../pane/pane-status.ts'
 
-/** A tab as it is drawn. */
 export interface TabFace {
   key: string
-  /** What a person named it; empty for what its terminal calls itself. */
+  /** Custom name; empty to use the terminal's title. */
   label: string
   title: string
   status: PaneStatus
-  /** The number of its panes. */
   panes: number
 }
 
-/** The tab itself: how its terminal is, what it is called, and what has happened in it unseen. */
 export const TabButton = ({ face, ...button }: { face: TabFace } & ComponentProps<'button'>) => (
   <button
     type="button"
@@ -39,7 +36,7 @@ export const TabButton = ({ face, ...button }: { face: TabFace } & ComponentProp
   </button>
 )
 
-/** Closes the tab by the mouse; by keyboard Delete does. No button, as screen readers know none among tabs. */
+/** For the mouse; Delete closes by keyboard. Not a button, because a tablist may only contain tabs. */
 export const CloseMark = ({ isActive, onClose }: { isActive: boolean; onClose: () => void }) => (
   <span
     aria-hidden
@@ -58,11 +55,10 @@ export const CloseMark = ({ isActive, onClose }: { isActive: boolean; onClose: (
 interface LabelInputProps {
   label: string
   placeholder: string
-  /** Null when nothing is to change. */
+  /** Null if nothing changed. */
   onLeave: (label: string | null, byKey: boolean) => void
 }
 
-/** Takes the place of the tab while it is being named. */
 export const LabelInput = ({ label, placeholder, onLeave }: LabelInputProps) => {
   const leftBy = useRef<string>(undefined)
   return (
@@ -99,7 +95,7 @@ const looks: Record<PaneStatus['phase'], { icon: LucideIcon; tone: string; word:
 const statusWords = ({ phase, exitCode }: PaneStatus): string =>
   phase === 'ended' && exitCode !== null ? `ended ${exitCode}` : looks[phase].word
 
-/** The status as a mark, and in words where it is not the normal one. */
+/** Icon, with text unless the status is normal. */
 const StatusMark = ({ status }: { status: PaneStatus }) => {
   const { icon: Icon, tone } = looks[status.phase]
   const hasFailed = status.phase === 'ended' && status.exitCode !== null && status.exitCode !== 0

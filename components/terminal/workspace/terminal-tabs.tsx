@@ -9,14 +9,10 @@ import type { Workspace } from './use-workspace.ts'
 
 interface TerminalTabsProps {
   workspace: Workspace
-  /** The id of the element the tabs show their terminals in. */
   panelId: string
 }
 
-/**
- * The tabs of a devbox's terminals. Arrows move the focus only, as showing a tab takes the focus into its terminal;
- * with Shift they move the tab itself.
- */
+/** Arrow keys only move focus, because showing a tab focuses its terminal. With Shift they move the tab. */
 export const TerminalTabs = ({ workspace, panelId }: TerminalTabsProps) => {
   const { layout, change, renaming, setRenaming } = workspace
   const { active } = layout
@@ -39,7 +35,7 @@ export const TerminalTabs = ({ workspace, panelId }: TerminalTabsProps) => {
   }
   const focusTab = (index: number) => {
     setFocused(index)
-    // In the next frame, as the tab may be about to move.
+    // In the next frame, because the tab may be moving.
     requestAnimationFrame(() => list.current?.querySelectorAll<HTMLElement>('[role=tab]')[index]?.focus())
   }
   const move = (from: number, to: number) => {
@@ -50,7 +46,7 @@ export const TerminalTabs = ({ workspace, panelId }: TerminalTabsProps) => {
   const rename = (index: number, label: string | null, byKey: boolean) => {
     if (label !== null) change((now) => renameTab(now, index, label), 'replace')
     setRenaming(-1)
-    // The focus goes back to where the new name was asked for.
+    // Restores focus to where renaming started.
     if (byKey && index === active) show(index)
     else if (byKey) focusTab(index)
   }
@@ -129,7 +125,7 @@ export const TerminalTabs = ({ workspace, panelId }: TerminalTabsProps) => {
   )
 }
 
-/** A tab as it is drawn; its first pane names it for as long as it is there. */
+/** Keyed by the first pane. */
 const faceOf = ({ label, tree, active }: TerminalTab, { titleOf, statusOf }: Workspace): TabFace => {
   const names = panesOf(tree)
   return {
@@ -141,7 +137,7 @@ const faceOf = ({ label, tree, active }: TerminalTab, { titleOf, statusOf }: Wor
   }
 }
 
-/** A tab shows the status of its active pane, unless another pane is lost or has something unseen. */
+/** The active pane's status, unless another pane is disconnected or has unseen activity. */
 const together = (all: readonly PaneStatus[], active: PaneStatus): PaneStatus => {
   const worst = all.find(({ phase }) => phase === 'lost') ?? active
   const unseen = all.find((each) => each.unseen === 'bell') ?? all.find((each) => each.unseen)

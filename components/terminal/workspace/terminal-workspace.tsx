@@ -21,13 +21,13 @@ const PortsDialog = loadOnUse(async () => (await import('../tools/ports-dialog.t
 
 export interface TerminalWorkspaceProps {
   devboxId: string
-  /** Why the devbox has no shell to offer now; null while it runs. */
+  /** Why the devbox can't open a shell; null while it runs. */
   refusal: string | null
   revive?: ReactNode
   onNotRunning: () => void
 }
 
-/** The terminals of a devbox in tabs and splits. What is shown is in the address; the shells outlive all of it. */
+/** Terminals of a devbox in tabs and splits. The layout is in the address. */
 export const TerminalWorkspace = ({ devboxId, refusal, revive, onNotRunning }: TerminalWorkspaceProps) => {
   const router = useRouter()
   const panelId = useId()
@@ -39,7 +39,7 @@ export const TerminalWorkspace = ({ devboxId, refusal, revive, onNotRunning }: T
   useWorkspaceKeys(fullWindow.element, workspace.perform)
   useNoStrayDrops()
 
-  // Those nobody sees yet connect after those somebody waits for.
+  // Visible terminals connect first.
   const [isSettled, setIsSettled] = useState(false)
   if (!isSettled && !(alone ? [alone] : panes).some((name) => statusOf(name).phase === 'connecting')) setIsSettled(true)
 

@@ -6,10 +6,10 @@ import type { Detail, RequestKind } from '#lib/terminal/page/requests.ts'
 import { useTerminalRequests } from '../terminal-requests.tsx'
 import { rememberedLayout } from './layout-memory.ts'
 
-/** Where the terminals of a devbox are: as the page shows them, else as they were last shown in this browser tab. */
+/** Link to the terminals in their current or last layout. */
 export const useTerminalsHref = (devboxId: string): string => {
   const params = useSearchParams()
-  // Read anew with each change of the address. The server knows no remembered layout.
+  // Re-read on each navigation. The server has no remembered layout.
   const remembered = useSyncExternalStore(
     neverChanges,
     () => rememberedLayout(devboxId),
@@ -21,7 +21,7 @@ export const useTerminalsHref = (devboxId: string): string => {
 
 const neverChanges = () => () => undefined
 
-/** Goes to the terminals of a devbox, and asks something of them if it is told what. */
+/** Navigates to the terminals, optionally with a request for them. */
 export const useAskTerminals = (devboxId: string) => {
   const router = useRouter()
   const requests = useTerminalRequests()

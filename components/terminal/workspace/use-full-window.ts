@@ -1,24 +1,20 @@
 import { type RefObject, useEffect, useRef, useState } from 'react'
 import { toast } from '#components/ui/toast.tsx'
 
-/** TypeScript does not know it, but Chrome and Edge have it. */
+/** Chrome and Edge only; missing in TypeScript's DOM types. */
 interface KeyboardLock {
   keyboard?: { lock?: () => Promise<void>; unlock?: () => void }
 }
 
 export interface FullWindow {
-  /** The element that fills the window. */
   element: RefObject<HTMLDivElement | null>
-  /** The element fills the window now: in full screen, or in a window of its own. */
+  /** In full screen, or in a separate window. */
   isFull: boolean
   isFullScreen: boolean
   toggleFullScreen: () => void
 }
 
-/**
- * Lets an element fill the window. In full screen the page asks for the keys browsers keep for themselves, too, so that
- * Ctrl+W deletes a word and Esc is the editor's.
- */
+/** Lets an element fill the window. Full screen also locks the keyboard, so that Ctrl+W and Esc reach the shell. */
 export const useFullWindow = (hasOwnWindow: boolean): FullWindow => {
   const element = useRef<HTMLDivElement>(null)
   const [isFullScreen, setIsFullScreen] = useState(false)
@@ -33,7 +29,7 @@ export const useFullWindow = (hasOwnWindow: boolean): FullWindow => {
     }
   }, [])
 
-  // What the element covers must not take the focus. Dialogs and messages are outside of the frame, and keep theirs.
+  // Covered elements must not take focus. Dialogs and toasts are outside the frame.
   useEffect(() => {
     if (!isFull) return
     const covered: HTMLElement[] = []
@@ -56,7 +52,7 @@ export const useFullWindow = (hasOwnWindow: boolean): FullWindow => {
 }
 
 const enter = async () => {
-  // The whole page goes to full screen, so that dialogs and messages, which stand beside the terminal, are seen too.
+  // The whole page, so that dialogs and toasts stay visible.
   await document.documentElement.requestFullscreen({ navigationUI: 'hide' })
   const { keyboard } = navigator as KeyboardLock
   const isLocked = await keyboard?.lock?.().then(
@@ -72,6 +68,6 @@ const enter = async () => {
 
 const leave = async () => {
   ;(navigator as KeyboardLock).keyboard?.unlock?.()
-  // The browser refuses when the person has left full screen in the same moment.
+  // Fails if the user has just left full screen.
   await document.exitFullscreen().catch(() => undefined)
 }

@@ -1,6 +1,6 @@
 import { useEffect } from 'react'
 
-/** Keeps the browser from opening a file that missed its terminal, in place of the page with all its terminals. */
+/** Prevents the browser from navigating to a file dropped beside a terminal. */
 export const useNoStrayDrops = (): void =>
   useEffect(() => {
     const refuse = (event: DragEvent) => {

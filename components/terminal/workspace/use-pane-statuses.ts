@@ -3,12 +3,12 @@ import type { TerminalLayout } from '#lib/terminal/layout/layout.ts'
 import { terminalsOf } from '#lib/terminal/layout/moves.ts'
 import type { PaneStatus } from '../pane/pane-status.ts'
 
-/** A program may set its title thousands of times a second; nobody reads more than a few. */
+/** Limits title updates, which a program may send thousands of times per second. */
 const titlePauseMs = 200
 
 const unknown: PaneStatus = { phase: 'connecting', exitCode: null, unseen: null }
 
-/** What the terminals of a layout have said of themselves, by the names of their sessions. */
+/** Status and title of each terminal, by session name. */
 export const usePaneStatuses = (layout: TerminalLayout, inView: readonly string[]) => {
   const [statuses, setStatuses] = useState<Record<string, PaneStatus>>({})
   const [titles, setTitles] = useState<Record<string, string>>({})
@@ -16,7 +16,7 @@ export const usePaneStatuses = (layout: TerminalLayout, inView: readonly string[
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])
 
-  // A closed terminal is forgotten: the next shell of its name is another one.
+  // Forget closed terminals: a new shell may reuse the name.
   const shown = terminalsOf(layout).join(' ')
   useEffect(() => {
     const names = shown.split(' ')
@@ -38,7 +38,7 @@ export const usePaneStatuses = (layout: TerminalLayout, inView: readonly string[
     }, titlePauseMs)
   }
 
-  // The screen that a terminal begins with does not count as output somebody has missed.
+  // A terminal's initial screen doesn't count as unseen output.
   const wasSeen = useRef(new Set<string>())
   useEffect(() => {
     for (const name of inView) wasSeen.current.add(name)

@@ -1,12 +1,12 @@
 import { type DragEvent, useState } from 'react'
 
-/** Lets tabs be dragged to another place. Answers what the element of each tab is given for that. */
+/** Reorders tabs by drag and drop. Returns the props for each tab. */
 export const useTabDrag = (move: (from: number, to: number) => void) => {
   const [dragged, setDragged] = useState<{ from: number; to: number }>()
   return (index: number, key: string) => ({
     onDragStart: ({ dataTransfer }: DragEvent) => {
       dataTransfer.effectAllowed = 'move'
-      // Some browsers drag nothing that carries no data.
+      // Some browsers require data.
       dataTransfer.setData('application/x-devdeck-terminal-tab', key)
       setDragged({ from: index, to: index })
     },
@@ -18,7 +18,7 @@ export const useTabDrag = (move: (from: number, to: number) => void) => {
     onDrop: (event: DragEvent) => {
       if (!dragged) return
       event.preventDefault()
-      // Where it is dropped, which may not have been drawn as the place yet.
+      // `dragged.to` may not be up to date yet.
       if (dragged.from !== index) move(dragged.from, index)
       setDragged(undefined)
     },
@@ -27,7 +27,6 @@ export const useTabDrag = (move: (from: number, to: number) => void) => {
   })
 }
 
-/** The dragged tab is faint; the one it would be dropped on has a line on the side it would come to. */
 const lookOf = ({ from, to }: { from: number; to: number }, index: number): string | undefined => {
   if (index === from) return 'opacity-50'
   if (index !== to) return undefined

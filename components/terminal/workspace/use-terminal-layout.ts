@@ -4,12 +4,12 @@ import { terminalsPath } from '#lib/browser/address/terminals-path.ts'
 import { formatLayout, parseLayout, type TerminalLayout } from '#lib/terminal/layout/layout.ts'
 import { rememberLayout } from './layout-memory.ts'
 
-/** `push` makes an entry of the history that Back returns from; `replace` is for what nobody goes back to. */
+/** `push` adds a history entry; `replace` doesn't. */
 type How = 'push' | 'replace'
 
 export type ChangeLayout = (to: (layout: TerminalLayout) => TerminalLayout, how?: How) => void
 
-/** The layout in the address as state of the page: changed at once, written without asking the server for the page. */
+/** Layout state stored in the address, updated without a server request. */
 export const useTerminalLayout = (devboxId: string) => {
   const params = useSearchParams()
   const text = params.get('t') ?? ''
@@ -17,8 +17,7 @@ export const useTerminalLayout = (devboxId: string) => {
   const [{ layout, refused }, setShown] = useState(() => parseLayout(text))
   const latest = useRef(layout)
 
-  // The address itself has the last word: the router tells of a change late, of several as one, and of one that was
-  // taken back before it could tell not at all.
+  // Reads the address itself: the router reports changes late, merged, or not at all.
   const follow = useEffectEvent(() => {
     const told = parseLayout(search().get('t'))
     if (formatLayout(told.layout) === formatLayout(latest.current)) return

@@ -14,27 +14,26 @@ import { closePane, closeTab, freeName, openTab, shownTab, splitPane, terminalsO
 import { rememberClosed, takeClosed } from './layout-memory.ts'
 import type { ChangeLayout } from './use-terminal-layout.ts'
 
-/** A new terminal waits so long for the list of those that the console holds. */
+/** Longest wait for the list of running shells. */
 const asksHeldMs = 1_500
-/** The console needs this long to notice that a page has left a terminal. */
+/** Time until the console notices that a page has left. */
 const noticedMs = 500
 
 interface Options {
   devboxId: string
   latest: { current: TerminalLayout }
   change: ChangeLayout
-  /** The shell of that session still runs, as far as the page knows. */
   isRunning: (name: string) => boolean
 }
 
-/** Opens and closes the terminals of a devbox. To close one is to leave it: its shell goes on for a while. */
+/** Opens and closes terminals. Closing only detaches: the shell keeps running for a while. */
 export const useWorkspaceActions = ({ devboxId, latest, change, isRunning }: Options) => {
   const queryClient = useQueryClient()
   const adding = useRef(0)
   const askHeld = () =>
     queryClient.fetchQuery({ ...terminalQueries.held(devboxId), staleTime: 0 }).catch(() => undefined)
 
-  /** Adds a terminal under a name that no shell has, as a new terminal must not show a shell that runs already. */
+  /** Adds a terminal under an unused name, so that it doesn't show a running shell. */
   const add = async (how: (now: TerminalLayout, name: string) => TerminalLayout) => {
     if (terminalsOf(latest.current).length + adding.current >= maxTerminals)
       return void toast.attention(`A page shows at most ${maxTerminals} terminals`, {
@@ -43,7 +42,7 @@ export const useWorkspaceActions = ({ devboxId, latest, change, isRunning }: Opt
     adding.current++
     const held = await Promise.race([askHeld(), pause(asksHeldMs)])
     adding.current--
-    // In one step, so that of two asked for at once the second sees the name of the first.
+    // Computed at the last moment, so that concurrent additions get different names.
     change((now) => how(now, freeName([...terminalsOf(now), ...(held ?? []).map(({ name }) => name)])))
   }
 
@@ -87,7 +86,7 @@ export const useWorkspaceActions = ({ devboxId, latest, change, isRunning }: Opt
   }
 }
 
-/** Says that the shells of what was closed go on, and for how long. */
+/** Reports that the shells keep running, and for how long. */
 const tellLeft = async (
   names: readonly string[],
   askHeld: () => Promise<readonly { name: string; ends_at_ms: number | null }[] | undefined>,

@@ -1,10 +1,7 @@
 import { type RefObject, useEffect, useEffectEvent } from 'react'
 import { type WorkspaceMove, workspaceMove } from '#lib/terminal/layout/keys.ts'
 
-/**
- * Has the keys of tabs and panes perform their moves. Heard before the terminal sees them, which would take every key;
- * and while nothing has the focus, as after the terminal that had it was hidden, until the next one is drawn.
- */
+/** Handles tab and pane shortcuts before the terminal, and also while nothing has focus. */
 export const useWorkspaceKeys = (workspace: RefObject<HTMLElement | null>, perform: (move: WorkspaceMove) => void) => {
   const press = useEffectEvent((event: KeyboardEvent) => {
     const { target } = event
@@ -22,6 +19,6 @@ export const useWorkspaceKeys = (workspace: RefObject<HTMLElement | null>, perfo
   }, [])
 }
 
-/** In a text field these keys select words. The field that a terminal is typed into does not count. */
+/** These shortcuts select words in text fields, except in the terminal's own. */
 const isField = (target: EventTarget | null) =>
   target instanceof Element && target.matches('input, textarea:not(.xterm-helper-textarea)')

@@ -13,10 +13,10 @@ import { useWorkspaceActions } from './use-workspace-actions.ts'
 
 export type Workspace = ReturnType<typeof useWorkspace>
 
-/** The terminals of a devbox on a page: how they are laid out, what they say of themselves, and all that changes that. */
+/** Layout, status and actions of a devbox's terminals. */
 export const useWorkspace = (devboxId: string) => {
   const { layout, refused, hasOwnWindow, change, latest } = useTerminalLayout(devboxId)
-  // The window of a phone has room for one pane.
+  // Phones show one pane at a time.
   const isNarrow = useMedia('(width < 40rem)')
   const [maximised, setMaximised] = useState<string | null>(null)
   const [renaming, setRenaming] = useState(-1)
@@ -79,17 +79,16 @@ export const useWorkspace = (devboxId: string) => {
     devboxId,
     layout,
     hasOwnWindow,
-    /** The tab that is shown, and its panes. */
     tab,
     panes,
-    /** The one pane that is shown of them; null shows all. */
+    /** The only visible pane; null if all are visible. */
     alone,
     isNarrow,
     maximised,
-    /** The tab whose label is being typed; -1 for none. */
+    /** Index of the tab being renamed, or -1. */
     renaming,
     setRenaming,
-    /** Why there can be no terminal more. */
+    /** Why no terminal can be added. */
     tooMany: terminalsOf(layout).length >= maxTerminals ? `a page shows at most ${maxTerminals} terminals` : null,
     change,
     perform,
@@ -97,7 +96,6 @@ export const useWorkspace = (devboxId: string) => {
     show,
     activate,
     toggleMaximised,
-    /** Resets the active pane. */
     reset,
     ...statuses,
     ...actions,

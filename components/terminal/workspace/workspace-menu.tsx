@@ -38,7 +38,6 @@ interface WorkspaceMenuProps {
   onPorts: () => void
 }
 
-/** What can be done with the terminals of a devbox, at the end of their tabs. */
 export const WorkspaceMenu = ({ workspace, fullWindow, onPorts }: WorkspaceMenuProps) => {
   const fullScreen = {
     icon: fullWindow.isFullScreen ? Minimize : Fullscreen,
@@ -71,10 +70,10 @@ export const WorkspaceMenu = ({ workspace, fullWindow, onPorts }: WorkspaceMenuP
   )
 }
 
-/** The shells that run without being shown on this page: to be shown, or to be ended. */
+/** Menu of running shells that this page doesn't show. */
 const HiddenShells = ({ workspace }: { workspace: Workspace }) => {
   const { devboxId, layout, tooMany, attach, panes, statusOf } = workspace
-  // Asked only once the terminals of this page are open: before, they would count as hidden.
+  // Queried after this page's terminals have opened; before, they would count as hidden.
   const isOpening = panes.some((name) => statusOf(name).phase === 'connecting')
   const { data: held = [] } = useQuery({ ...terminalQueries.held(devboxId), enabled: !isOpening })
   const end = useMutation(terminalMutations.end())
@@ -189,7 +188,7 @@ const ownWindow = ({ devboxId, layout, hasOwnWindow }: Workspace): MenuItem => {
   }
 }
 
-/** A title as plain text, as a menu takes nothing else: characters that cannot be seen are spelled out. */
+/** Plain text with invisible characters spelled out, as menu items require. */
 const plain = (title: string): string =>
   visiblePieces(cutEnd(title, 60))
     .map(({ text }) => text)

@@ -11,7 +11,7 @@ interface LinkListProps {
   onClose: () => void
 }
 
-/** The links on the screen for people who have no pointer to put on them. */
+/** Keyboard access to the links on screen. */
 export const LinkList = ({ targets, onOpen, onClose }: LinkListProps) => (
   <Dialog open onOpenChange={onClose} title="Links on the screen" description="The lowest on the screen first.">
     {targets.length === 0 ? (
@@ -49,7 +49,7 @@ const looks: Record<LinkTarget['kind'], { icon: LucideIcon; does: string }> = {
 
 const keyOf = (target: LinkTarget) => (target.kind === 'file' ? target.path : target.url.href)
 
-/** What the links in view lead to, each once, from the bottom up; those with a text of their own as well. */
+/** Targets of visible links, unique, from bottom to top. */
 export const targetsInView = (terminal: Terminal, targetOf: (link: ILink) => LinkTarget | undefined): LinkTarget[] => {
   const found = new Map<string, LinkTarget>()
   const top = terminal.buffer.active.viewportY

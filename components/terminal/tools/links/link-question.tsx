@@ -4,10 +4,9 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import type { LinkTarget } from '#lib/terminal/page/links.ts'
 import { LinkAddress } from './link-tooltip.tsx'
 
-/** A link somebody has to say yes to: its text names another address, or no pointer could show where it leads. */
+/** A link that needs confirmation: its text shows another address, or there was no pointer to preview it. */
 export interface QuestionedLink {
   target: LinkTarget
-  /** What its text names. */
   named: string | null
 }
 

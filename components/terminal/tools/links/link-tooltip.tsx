@@ -5,14 +5,13 @@ import { linkKey } from '../../pane/platform.ts'
 
 export interface HoveredLink {
   target: LinkTarget
-  /** Of the pointer, in the window. */
   x: number
   y: number
 }
 
 const width = 380
 
-/** Where a link leads, whatever its text says; beside the pointer, out of its way. */
+/** Shows a link's real target beside the pointer. */
 export const LinkTooltip = ({ target, x, y }: HoveredLink) => {
   const key = terminalSettings.get().linkClick === 'plain' ? 'Click' : `${linkKey} + click`
   return (
@@ -40,7 +39,7 @@ const does: Record<LinkTarget['kind'], string> = {
   file: 'to download it from the devbox',
 }
 
-/** The whole address of a link, with its host set off from the rest. */
+/** A URL with its host emphasized. */
 export const LinkAddress = ({ target }: { target: LinkTarget }) => {
   if (target.kind === 'file')
     return (

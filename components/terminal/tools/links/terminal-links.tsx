@@ -14,7 +14,7 @@ import { LinkQuestion, type QuestionedLink } from './link-question.tsx'
 import { type HoveredLink, LinkTooltip } from './link-tooltip.tsx'
 import { useScreenLinks } from './use-screen-links.ts'
 
-/** Addresses, ports and files on the screen lead where they say, once they are shown and asked for. */
+/** Makes URLs, ports and files on screen clickable. */
 export const TerminalLinks = ({ opened }: { opened: OpenedTerminal }) => {
   const port = useDevboxPort(opened.devboxId)
   const [hovered, setHovered] = useState<HoveredLink>()
@@ -36,7 +36,7 @@ export const TerminalLinks = ({ opened }: { opened: OpenedTerminal }) => {
   }
   const targetOf = useScreenLinks(opened, {
     onFollow: follow,
-    // A finger covers what it touches; where it leads is then asked.
+    // Touch has no hover, so it asks for confirmation instead.
     onHover: (target, { clientX: x, clientY: y }) => canHover() && setHovered({ target, x, y }),
     onLeave: () => setHovered(undefined),
   })
@@ -69,7 +69,7 @@ export const TerminalLinks = ({ opened }: { opened: OpenedTerminal }) => {
   )
 }
 
-/** Whether a click is meant to follow the link: with the key, unless the settings want none; never after selecting. */
+/** The click should open the link: modifier pressed unless disabled in settings, and nothing selected. */
 const isMeant = (event: MouseEvent, { terminal }: OpenedTerminal): boolean => {
   if (event.button !== 0) return false
   if (isMac ? event.metaKey : event.ctrlKey) return true

@@ -4,17 +4,17 @@ import { lineAround, placeOf, rowPiece } from '#lib/terminal/page/lines.ts'
 import { findLinks, type LinkTarget, linkTarget } from '#lib/terminal/page/links.ts'
 import type { OpenedTerminal } from '../../pane/opened-terminal.ts'
 
-/** As many rows of a wrapped line as an address may take, above and below the one under the pointer. */
+/** Rows of a wrapped line to search for links, above and below the pointer. */
 const maxRows = 24
 
 interface LinkEvents {
-  /** `text` is what stands on the screen, where that is not the address itself. */
+  /** `text` is the link text, if it differs from the target. */
   onFollow: (target: LinkTarget, event: MouseEvent, text?: string) => void
   onHover: (target: LinkTarget, event: MouseEvent) => void
   onLeave: () => void
 }
 
-/** Makes links of what leads somewhere on the screen. Answers where each of them leads. */
+/** Registers link providers. Returns a function that resolves a link's target. */
 export const useScreenLinks = (
   { terminal, devboxId }: OpenedTerminal,
   { onFollow, onHover, onLeave }: LinkEvents,
@@ -27,7 +27,7 @@ export const useScreenLinks = (
   useEffect(() => {
     const provider = terminal.registerLinkProvider({
       provideLinks(y, answer) {
-        // A follower who came by a link may not take files.
+        // Visitors with a read-only link can't download files.
         const links = linksAround(terminal, y).filter(({ target }) => target.kind !== 'file' || devboxId !== '')
         answer(
           links.map(({ text, range, target }) => {
@@ -44,7 +44,7 @@ export const useScreenLinks = (
         )
       },
     })
-    // Links with a text of their own (OSC 8). xterm asks for none but http and https.
+    // OSC 8 links. xterm only passes http and https.
     terminal.options.linkHandler = {
       activate(event, address, range) {
         const target = linkTarget(address)
@@ -56,7 +56,7 @@ export const useScreenLinks = (
       },
       leave: () => leave(),
     }
-    // What leads nowhere does not look like a link either.
+    // Drops links without a usable target.
     const dead = terminal.parser.registerOscHandler(8, (data) => {
       const address = data.slice(data.indexOf(';') + 1)
       return address !== '' && linkTarget(address) === null
@@ -70,7 +70,7 @@ export const useScreenLinks = (
   return (link) => targets.current.get(link)
 }
 
-/** The links that go through row `y` of the buffer, which counts from 1. */
+/** Links in buffer row `y` (one-based). */
 const linksAround = (terminal: Terminal, y: number) => {
   const buffer = terminal.buffer.active
   const line = lineAround(buffer, y - 1, maxRows)

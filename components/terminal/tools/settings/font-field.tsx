@@ -24,7 +24,7 @@ const wellKnown = [
 ]
 const another = '+'
 
-/** The fonts for code that this computer has, or another by its name. */
+/** Installed monospace fonts, or any other by name. */
 export const FontField = ({ settings: { fontFamily } }: { settings: TerminalSettings }) => {
   const found = useMemo(() => wellKnown.filter(hasFont), [])
   const [own, setOwn] = useState(found.includes(fontFamily) ? '' : fontFamily)
@@ -62,7 +62,6 @@ export const FontField = ({ settings: { fontFamily } }: { settings: TerminalSett
   )
 }
 
-/** The name of a font, or nothing where the text cannot be one. */
 const valid = (name: string): string => readTerminalSettings(JSON.stringify({ fontFamily: name.trim() })).fontFamily
 
 const problemOf = (name: string): string | null => {
@@ -71,7 +70,7 @@ const problemOf = (name: string): string | null => {
   return hasFont(name.trim()) ? null : 'This computer has no font of that name'
 }
 
-/** Browsers do not list fonts; text in one that is not there is as wide as in what stands in for it. */
+/** Browsers don't list fonts; text in a missing font has the fallback's width. */
 const hasFont = (name: string): boolean => {
   const context = document.createElement('canvas').getContext('2d')
   if (!context) return false

@@ -4,10 +4,7 @@ import type { OpenedTerminal } from '../../pane/opened-terminal.ts'
 import { shortcutOf } from '../../pane/platform.ts'
 import { useListener, usePaneKeys } from '../use-pane-events.ts'
 
-/**
- * Changes the font size of all terminals: by Ctrl or ⌘ with +, - and 0 while one has the focus (elsewhere they are the
- * browser's), and by two fingers on the screen.
- */
+/** Changes the font size with Ctrl or ⌘ and +, - and 0 while a terminal has focus, and by pinching. */
 export const FontSize = ({ opened }: { opened: OpenedTerminal }) => {
   usePaneKeys(opened, (event) => {
     switch (shortcutOf(event, false)) {
@@ -30,7 +27,7 @@ export const FontSize = ({ opened }: { opened: OpenedTerminal }) => {
   useListener(opened.element, 'touchend', begin)
   useListener(opened.element, 'touchmove', (event) => {
     if (!pinch.current || event.touches.length !== 2) return
-    // The browser would zoom the page.
+    // Prevents page zoom.
     event.preventDefault()
     changeTo(Math.round((pinch.current.fontSize * distance(event.touches)) / pinch.current.apart))
   })

@@ -8,7 +8,6 @@ import { useServing } from '../../terminal-requests.tsx'
 
 const SettingsDialog = loadOnUse(async () => (await import('./terminal-settings-dialog.tsx')).TerminalSettingsDialog)
 
-/** The dialog is opened by this button, by the menu or by the palette. */
 export const SettingsButton = ({ opened }: { opened: OpenedTerminal }) => {
   const [isOpen, setIsOpen] = useState(false)
   const open = () => setIsOpen(true)

@@ -22,7 +22,7 @@ const useTerminalSettings = () =>
 
 export const TerminalSettingsDialog = ({ onClose }: { onClose: () => void }) => {
   const settings = useTerminalSettings()
-  // The fields are made anew with each reset, as one may hold what is no number.
+  // Remounts the fields on reset, because one may contain an invalid number.
   const [resets, setResets] = useState(0)
   const isDefault = JSON.stringify(settings) === JSON.stringify(defaultTerminalSettings)
   const reset = () => {
@@ -154,7 +154,7 @@ const NumberField = ({ name, label, hint, whole }: NumberFieldProps) => {
   const value = useTerminalSettings()[name]
   const [typed, setTyped] = useState(String(value))
   const problem = numberProblem(typed, terminalLimits[name], whole)
-  // The setting may be changed elsewhere: in another window, by a key in a terminal.
+  // Other windows and shortcuts can change the setting.
   useEffect(() => setTyped((before) => (numberOf(before) === value ? before : String(value))), [value])
   const type = (text: string) => {
     setTyped(text)
