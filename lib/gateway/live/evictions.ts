@@ -16,12 +16,12 @@ export class EvictionFeed extends Pushed implements EvictionListener {
   }
 
   start({ upstream }: RelayData['snapshot']): void {
-    this.#tellUpstream(upstream)
+    reportUpstream(this.outlet, upstream)
     this.pushAll()
   }
 
   tell(event: RelayEvent): void {
-    if (event.event === 'upstream') this.#tellUpstream(event.data)
+    if (event.event === 'upstream') reportUpstream(this.outlet, event.data)
     else if (event.event !== 'heartbeat') this.push(event)
   }
 
@@ -35,12 +35,13 @@ export class EvictionFeed extends Pushed implements EvictionListener {
   protected everything() {
     return { event: 'snapshot', data: this.#hub.everything() }
   }
+}
 
-  #tellUpstream({ state, retry_at_ms }: RelayUpstream): void {
-    if (state === 'live') this.outlet.state('live')
-    else if (state === 'refused') this.outlet.state('lost', refused)
-    else this.outlet.state('lost', { ...unreachable, ...(retry_at_ms !== undefined && { retry_at_ms }) })
-  }
+/** Reports the state of the account's eviction stream as the state of a followed topic. */
+export const reportUpstream = (outlet: Outlet, { state, retry_at_ms }: RelayUpstream): void => {
+  if (state === 'live') outlet.state('live')
+  else if (state === 'refused') outlet.state('lost', refused)
+  else outlet.state('lost', { ...unreachable, ...(retry_at_ms !== undefined && { retry_at_ms }) })
 }
 
 const refused = { code: 'forbidden', status: 403, message: 'The service refuses the stream of evictions for this key' }

@@ -31,20 +31,18 @@ export const liveSnapshot = (request: Request): Promise<Response> =>
     return json({ now_ms: serviceNow(), topics } satisfies LiveSnapshot)
   })
 
-/** What a page hears first of a topic. */
+/** The first item of a topic, and the state of its source. */
 const firstWord = async <E extends LiveEndpoint>(open: (outlet: Subscriber) => { leave(): void }) => {
-  const { promise, resolve } = Promise.withResolvers<LiveItems[E]>()
-  let told: { state: LiveState; since_ms: number; error?: LiveError } = { state: 'live', since_ms: serviceNow() }
+  const item = Promise.withResolvers<LiveItems[E]>()
+  const health = Promise.withResolvers<{ state: LiveState; since_ms: number; error?: LiveError }>()
   const source = open({
-    data: (text) => resolve(JSON.parse(text)),
+    data: (text) => item.resolve(JSON.parse(text)),
     room: () => undefined,
     resync: () => undefined,
-    state: (state, error) => {
-      told = { state, since_ms: serviceNow(), ...(error && { error }) }
-    },
+    state: (state, error) => health.resolve({ state, since_ms: serviceNow(), ...(error && { error }) }),
     end: () => undefined,
   })
-  const item = await promise
+  const first = { ...(await health.promise), item: await item.promise }
   source.leave()
-  return { ...told, item }
+  return first
 }
