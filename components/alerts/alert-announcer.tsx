@@ -5,139 +5,161 @@ import { useEffect, useRef } from 'react'
 import { toast } from '#components/ui/toast.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { paths } from '#lib/browser/address/paths.ts'
-import { alarmOf, alertLeftMs, gatheringMs, loudAlerts, urgencyOf } from '#lib/browser/alerts/alert-feed.ts'
-import { lastAnnouncedMs, setLastAnnounced } from '#lib/browser/alerts/last-announced.ts'
-import { answerNotifications, closeNotifications } from '#lib/browser/alerts/notification-clicks.ts'
-import { isAnotherTabVisible, showPresence } from '#lib/browser/alerts/presence.ts'
-import { formatCountdown } from '#lib/browser/live/eviction-feed.ts'
-import { alertQueries, followAlerts } from '#lib/browser/queries/alerts.ts'
+import { formatCountdown } from '#lib/browser/format.ts'
+import { devboxKeys } from '#lib/browser/queries/devbox-keys.ts'
 import { hasHappened } from '#lib/protocol/alerts.ts'
+import { alarmOf, audibleAlerts, gatheringMs, pendingEvictions, timeLeftMs, urgencyOf } from './alert-feed.ts'
+import { announceAlarms } from './announce-alarms.tsx'
+import {
+  claimAlarms,
+  holdVisibleLock,
+  isOnlyAnotherTabVisible,
+  lastAnnouncedMs,
+  setLastAnnounced,
+} from './announcing-tab.ts'
+import { closeNotifications, handleNotificationClicks } from './notifications.ts'
+import { alertQueries, followAlerts } from './queries.ts'
 
-/** Follows the alerts while the frame is, announces each alarm in one tab of the browser, and marks the tab itself. */
+/** Follows the account's alerts, announces each alarm in one tab, and marks the tab's title and icon. */
 export const AlertAnnouncer = ({ account }: { account: string }) => {
   const client = useQueryClient()
+  const router = useRouter()
   useEffect(() => followAlerts(client), [client])
   useEffect(() => {
     const leaving = new AbortController()
-    showPresence(leaving.signal)
+    holdVisibleLock(leaving.signal)
+    handleNotificationClicks(account, (path) => router.push(path), leaving.signal)
     return () => leaving.abort()
-  }, [])
+  }, [account, router])
   const alarms = useAlarms()
   useAnnouncements(account, alarms)
-  useNotificationClicks(account)
-  useWithdrawals(alarms)
+  useDismissals(alarms)
+  useRefreshAtDeadline()
   useTitle()
   useIcon()
   return null
 }
 
-const useNotificationClicks = (account: string) => {
-  const router = useRouter()
-  useEffect(() => {
-    const leaving = new AbortController()
-    answerNotifications(account, (path) => router.push(path), leaving.signal)
-    return () => leaving.abort()
-  }, [account, router])
-}
+const useAlertFeed = () => useQuery(alertQueries.feed()).data
 
-/** The alarms of what nobody has taken on, as one text: it changes with the alerts, and when the time of a silence is over. */
+/** Unacknowledged alarms joined into one string, which changes with the alerts and when a silence ends. */
 const useAlarms = (): string => {
-  const { data: feed } = useQuery(alertQueries.feed())
+  const feed = useAlertFeed()
   return useClock((nowMs) =>
-    loudAlerts(feed, nowMs)
+    audibleAlerts(feed, nowMs)
       .filter(({ state }) => state === 'new')
       .map(alarmOf)
       .join(' '),
   )
 }
 
-/** What the tab that is looked at has not announced by then, another does. */
+/** A hidden tab waits this long for the visible one to announce first. */
 const takeoverMs = 1_500
 
 const useAnnouncements = (account: string, alarms: string) => {
-  const { data: feed } = useQuery(alertQueries.feed())
+  const feed = useAlertFeed()
   const router = useRouter()
   const latest = useRef(feed)
   latest.current = feed
   const { open, silences } = feed
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what was not due yet is looked at with every change again
+  // biome-ignore lint/correctness/useExhaustiveDependencies: any change of the alerts may make one due
   useEffect(() => {
     if (alarms === '') return
     const announce = async () => {
       const nowMs = Date.now()
-      const due = loudAlerts(latest.current, nowMs).filter(
-        (alert) => alert.state === 'new' && (hasHappened(alert) || alertLeftMs(latest.current, alert, nowMs) > 0),
+      const due = audibleAlerts(latest.current, nowMs).filter(
+        (alert) =>
+          alert.state === 'new' && (hasHappened(alert) || timeLeftMs(latest.current, alert.deadline_ms, nowMs) > 0),
       )
       if (due.length === 0) return
-      const { claimAlarms, tell } = await import('./alert-announcement.tsx')
       const claimed = await claimAlarms(due, account)
       if (claimed.length === 0) return
       setLastAnnounced(account, Date.now())
-      tell(claimed, latest.current, account, (alert) => router.push(paths.evictions({ alert: alert.id })))
+      announceAlarms(claimed, latest.current, account, (alert) => router.push(paths.evictions({ alert: alert.id })))
     }
     let timer: ReturnType<typeof setTimeout> | undefined
-    let isOver = false
-    void isAnotherTabVisible().then((isLeft) => {
+    let isCanceled = false
+    void isOnlyAnotherTabVisible().then((isHidden) => {
       const lastMs = lastAnnouncedMs(account)
       const sinceMs = Date.now() - lastMs
-      // A clock that was set back must not hold up an alarm.
+      // Negative after the clock was set back, which must not delay an alarm.
       const gatherLeftMs = sinceMs < 0 ? 0 : Math.max(0, gatheringMs(latest.current, lastMs) - sinceMs)
-      const waitMs = gatherLeftMs + (isLeft ? takeoverMs : 0)
-      if (isOver) return
-      // The timers of a hidden tab are late.
+      const waitMs = gatherLeftMs + (isHidden ? takeoverMs : 0)
+      if (isCanceled) return
+      // Browsers throttle the timers of hidden tabs.
       if (waitMs <= 0) void announce()
       else timer = setTimeout(announce, waitMs)
     })
     return () => {
-      isOver = true
+      isCanceled = true
       clearTimeout(timer)
     }
   }, [alarms, open, silences, account, router])
 }
 
-/** Dismisses the toasts and notifications of alarms that are acknowledged, over or silenced. */
-const useWithdrawals = (alarms: string) => {
-  const before = useRef<string[]>([])
+/** Dismisses toasts and notifications of alarms that were acknowledged, closed or silenced. */
+const useDismissals = (alarms: string) => {
+  const previous = useRef<string[]>([])
   useEffect(() => {
-    const current = alarms.split(' ')
-    const left = new Set(current)
-    const gone = before.current.filter((alarm) => alarm !== '' && !left.has(alarm))
-    for (const alarm of gone) toast.dismiss(alarm)
-    if (gone.length > 0) void closeNotifications(new Set(gone)).catch(() => undefined)
-    before.current = current
+    const current = new Set(alarms.split(' '))
+    const removed = previous.current.filter((alarm) => alarm !== '' && !current.has(alarm))
+    for (const alarm of removed) toast.dismiss(alarm)
+    if (removed.length > 0) void closeNotifications(new Set(removed)).catch(() => undefined)
+    previous.current = [...current]
   }, [alarms])
 }
 
-/** `(2) 01:42 · Devboxes`: how many alerts there are, and how long until the first deadline when that is soon. */
+/** The suspension itself takes a moment. */
+const suspensionMs = 300
+
+/** Refetches devboxes after an eviction deadline, so that pages show the outcome. */
+const useRefreshAtDeadline = () => {
+  const feed = useAlertFeed()
+  const client = useQueryClient()
+  const due = useClock(
+    (nowMs) =>
+      pendingEvictions(feed).findLast(({ deadline_ms }) => timeLeftMs(feed, deadline_ms, nowMs) === 0)?.id ?? null,
+  )
+  useEffect(() => {
+    if (due === null) return
+    const timer = setTimeout(() => void client.invalidateQueries({ queryKey: devboxKeys.all }), suspensionMs)
+    return () => clearTimeout(timer)
+  }, [due, client])
+}
+
+/** Deadlines closer than this are shown in the tab's title. */
+const soonMs = 10 * 60_000
+
+/** Prefixes the tab's title: `(2) 01:42 · Devboxes`. */
 const useTitle = () => {
-  const { data: feed } = useQuery(alertQueries.feed())
-  const mark = useClock((nowMs) => {
-    const ahead = loudAlerts(feed, nowMs).filter((alert) => hasHappened(alert) || alertLeftMs(feed, alert, nowMs) > 0)
-    const [first] = ahead
+  const feed = useAlertFeed()
+  const prefix = useClock((nowMs) => {
+    const alerts = audibleAlerts(feed, nowMs).filter(
+      (alert) => hasHappened(alert) || timeLeftMs(feed, alert.deadline_ms, nowMs) > 0,
+    )
+    const [first] = alerts
     if (!first) return ''
-    if (hasHappened(first)) return `(${ahead.length}) `
-    const leftMs = alertLeftMs(feed, first, nowMs)
-    return `(${ahead.length}) ${leftMs <= soonMs ? `${formatCountdown(leftMs)} · ` : ''}`
+    if (hasHappened(first)) return `(${alerts.length}) `
+    const leftMs = timeLeftMs(feed, first.deadline_ms, nowMs)
+    return `(${alerts.length}) ${leftMs <= soonMs ? `${formatCountdown(leftMs)} · ` : ''}`
   })
   useEffect(() => {
     const apply = () => {
-      const wanted = mark + document.title.replace(/^\(\d+\) (?:[\d:]+ · )?/, '')
-      if (document.title !== wanted) document.title = wanted
+      const title = prefix + document.title.replace(/^\(\d+\) (?:[\d:]+ · )?/, '')
+      if (document.title !== title) document.title = title
     }
     apply()
-    // Navigation writes a new title; it is ours to count in again.
+    // Navigation replaces the title.
     const observer = new MutationObserver(apply)
     observer.observe(document.head, { childList: true, subtree: true, characterData: true })
     return () => observer.disconnect()
-  }, [mark])
+  }, [prefix])
 }
 
-const soonMs = 10 * 60_000
-
-/** The icon of the tab has a red dot while an alert waits for somebody. */
+/** Shows the red icon while an alert is unacknowledged. */
 const useIcon = () => {
-  const { data: feed } = useQuery(alertQueries.feed())
-  const isMarked = useClock((nowMs) => urgencyOf(loudAlerts(feed, nowMs), feed, nowMs) !== 'neutral')
+  const feed = useAlertFeed()
+  const isMarked = useClock((nowMs) => urgencyOf(audibleAlerts(feed, nowMs), feed, nowMs) !== 'neutral')
   useEffect(() => {
     if (!isMarked) return
     const link = document.createElement('link')

@@ -14,34 +14,32 @@ import { toast } from '#components/ui/toast.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
-import {
-  type AlertFeed,
-  alertHref,
-  alertLeftMs,
-  alertName,
-  clockError,
-  isPast,
-  loudAlerts,
-  nextFirst,
-  urgencyOf,
-} from '#lib/browser/alerts/alert-feed.ts'
 import { formatElapsedMs } from '#lib/browser/format.ts'
-import { alertMutations, alertQueries } from '#lib/browser/queries/alerts.ts'
 import { type Alert, hasHappened } from '#lib/protocol/alerts.ts'
-import { alertEvent } from './alert-words.ts'
+import { alertHref, alertName, audibleAlerts, clockError, isOverdue, timeLeftMs, urgencyOf } from './alert-feed.ts'
+import { alertEvent } from './alert-text.ts'
 import { Countdown } from './countdown.tsx'
+import { alertMutations, alertQueries } from './queries.ts'
+import { useAudibleAlerts } from './use-audible-alerts.ts'
 import { useRescue } from './use-rescue.ts'
 
-/** What is ahead or has happened, in one line on every page: the soonest, how many more, and what can be done. */
+const useAlertFeed = () => useQuery(alertQueries.feed()).data
+
+const useTone = () => {
+  const feed = useAlertFeed()
+  return useClock((nowMs) => urgencyOf(audibleAlerts(feed, nowMs), feed, nowMs))
+}
+
+/** The next alert, how many more there are, and what to do about it; on every page. */
 export const AlertBar = ({ onCollapse }: { onCollapse: () => void }) => {
-  const { data: feed } = useQuery(alertQueries.feed())
-  const { alerts, tone } = useLoudAlerts(feed)
+  const alerts = useAudibleAlerts()
+  const tone = useTone()
   const [first] = alerts
   if (!first) return null
   const Icon = hasHappened(first) ? CircleAlert : Timer
-  const waiting = alerts.filter(({ state }) => state === 'new')
+  const unacknowledged = alerts.filter(({ state }) => state === 'new')
   const others = alerts.length - 1
-  const taken = alerts.length - waiting.length
+  const acknowledged = alerts.length - unacknowledged.length
   return (
     <section
       aria-label={alerts.some(({ kind }) => kind !== 'eviction' && kind !== 'test') ? 'Alerts' : 'Pending evictions'}
@@ -56,7 +54,7 @@ export const AlertBar = ({ onCollapse }: { onCollapse: () => void }) => {
           <VisibleText max={60}>{alertName(first)}</VisibleText>
         </Link>
         <span className="shrink-0">
-          <Left feed={feed} alert={first} />
+          <TimeLeft alert={first} />
         </span>
         {others > 0 && (
           <TextLink href={paths.evictions()} prefetch={false} className="tabular shrink-0">
@@ -66,30 +64,33 @@ export const AlertBar = ({ onCollapse }: { onCollapse: () => void }) => {
             <span className="max-sm:sr-only">{others} more</span>
           </TextLink>
         )}
-        {taken > 0 && <span className="hidden shrink-0 text-muted sm:inline">{taken} acknowledged</span>}
-        <Doubt feed={feed} className="truncate max-lg:hidden" />
+        {acknowledged > 0 && <span className="hidden shrink-0 text-muted sm:inline">{acknowledged} acknowledged</span>}
+        <Caveat className="truncate max-lg:hidden" />
       </p>
       {first.kind === 'end' && <Rescue alert={first} />}
-      <Acknowledge alerts={waiting} />
-      <IconButton size="sm" icon={ChevronUp} label="Collapse the bar of alerts" onClick={onCollapse} />
-      <Doubt feed={feed} className="basis-full text-sm whitespace-normal lg:hidden" />
-      <Milestones feed={feed} alert={first} />
+      <Acknowledge alerts={unacknowledged} />
+      <IconButton size="sm" icon={ChevronUp} label="Collapse the alert bar" onClick={onCollapse} />
+      <Caveat className="basis-full text-sm whitespace-normal lg:hidden" />
+      <Milestones alert={first} />
     </section>
   )
 }
 
-/** In the header while the bar is collapsed: how many, and when the first. */
+/** Replaces the collapsed bar in the header. */
 export const AlertBadge = ({ onExpand }: { onExpand: () => void }) => {
-  const { data: feed } = useQuery(alertQueries.feed())
-  const { alerts, tone } = useLoudAlerts(feed)
+  const feed = useAlertFeed()
+  const alerts = useAudibleAlerts()
+  const tone = useTone()
   const [first] = alerts
-  const isAhead = useClock((nowMs) => first !== undefined && !hasHappened(first) && alertLeftMs(feed, first, nowMs) > 0)
+  const isAhead = useClock(
+    (nowMs) => first !== undefined && !hasHappened(first) && timeLeftMs(feed, first.deadline_ms, nowMs) > 0,
+  )
   if (!first) return null
   return (
     <button
       type="button"
       onClick={onExpand}
-      title="Show the bar of alerts"
+      title="Show the alert bar"
       className={classes('inline-flex h-7 items-center gap-1.5 rounded-full border px-2 text-sm', toneClasses[tone])}
     >
       <Timer aria-hidden className="size-3.5" />
@@ -103,43 +104,36 @@ export const AlertBadge = ({ onExpand }: { onExpand: () => void }) => {
   )
 }
 
-const useLoudAlerts = (feed: AlertFeed) => {
-  // A text tells when they change: the clock looks four times a second.
-  const ids = useClock((nowMs) =>
-    nextFirst(loudAlerts(feed, nowMs), feed, nowMs)
-      .map(({ id }) => id)
-      .join(' '),
-  )
-  const tone = useClock((nowMs) => urgencyOf(loudAlerts(feed, nowMs), feed, nowMs))
-  const known = new Map(feed.open.map((alert) => [alert.id, alert]))
-  return { alerts: ids.split(' ').flatMap((id) => known.get(id) ?? []), tone }
-}
-
-const Left = ({ feed, alert }: { feed: AlertFeed; alert: Alert }) => {
-  const isNow = useClock((nowMs) => alertLeftMs(feed, alert, nowMs) === 0)
-  const isOver = useClock((nowMs) => isPast(alert, feed, nowMs))
+const TimeLeft = ({ alert }: { alert: Alert }) => {
+  const feed = useAlertFeed()
+  const isNow = useClock((nowMs) => timeLeftMs(feed, alert.deadline_ms, nowMs) === 0)
+  const isPastDue = useClock((nowMs) => isOverdue(alert, feed, nowMs))
   if (hasHappened(alert)) return alertEvent(alert)
-  const ends = barWords[alert.kind] ?? 'ends'
-  if (isOver)
+  const { ahead, now, past } = phrases[alert.kind === 'test' || alert.kind === 'end' ? alert.kind : 'eviction']
+  if (isPastDue)
     return (
       <>
-        {ends.replace('is', 'was to be')} <RelativeTime ms={alert.deadline_ms} />
+        {past} <RelativeTime ms={alert.deadline_ms} />
       </>
     )
   return isNow ? (
-    `${ends} now`
+    now
   ) : (
     <>
-      <span className="max-sm:sr-only">{ends} in </span>
+      <span className="max-sm:sr-only">{ahead} in </span>
       <Countdown deadlineMs={alert.deadline_ms} />
       {alert.end?.is_at_least && <span className="max-sm:sr-only"> at the earliest</span>}
     </>
   )
 }
 
-const barWords: Partial<Record<Alert['kind'], string>> = { eviction: 'is evicted', end: 'is deleted' }
+const phrases = {
+  eviction: { ahead: 'will be evicted', now: 'is being evicted', past: 'was due to be evicted' },
+  end: { ahead: 'will be deleted', now: 'is being deleted', past: 'was due to be deleted' },
+  test: { ahead: 'ends', now: 'ends now', past: 'ended' },
+}
 
-/** What keeps the disk of a devbox whose time runs out. */
+/** Actions that save the disk of a devbox before it is shut down. */
 const Rescue = ({ alert }: { alert: Alert }) => {
   const { keepAlive, snapshot, isBusy } = useRescue()
   return (
@@ -176,7 +170,7 @@ const Acknowledge = ({ alerts }: { alerts: readonly Alert[] }) => {
       onClick={() =>
         mutate(
           alerts.map(({ id }) => id),
-          { onError: toast.failed('Nothing was acknowledged') },
+          { onError: toast.failed('Couldn’t acknowledge') },
         )
       }
     >
@@ -185,26 +179,28 @@ const Acknowledge = ({ alerts }: { alerts: readonly Alert[] }) => {
   )
 }
 
-/** Warns that the messenger is away while its last message matters, or that another clock than this one counts. */
-const Doubt = ({ feed, className }: { feed: AlertFeed; className: string }) => {
-  // The page of evictions says the latter itself.
+/** Warns that the alert may be out of date, or that this computer's clock is wrong. */
+const Caveat = ({ className }: { className: string }) => {
+  const feed = useAlertFeed()
+  // The Evictions page shows its own banner about the clock.
   const error = usePathname() === paths.evictions() ? null : clockError(feed)
-  const doubt = useClock((nowMs) =>
+  const text = useClock((nowMs) =>
     isAway(feed.health)
-      ? `Nothing was heard for ${formatElapsedMs(nowMs - feed.health.sinceMs)}: this may have changed.`
-      : error && `This computer’s clock is ${error}: time left is by the service’s.`,
+      ? `No updates for ${formatElapsedMs(nowMs - feed.health.sinceMs)}; this may be out of date.`
+      : error && `This computer’s clock is ${error}; countdowns use the service’s clock.`,
   )
-  return doubt && <span className={classes('text-muted', className)}>{doubt}</span>
+  return text && <span className={classes('text-muted', className)}>{text}</span>
 }
 
 const milestoneMinutes = [1, 2, 5, 10]
 
-/** Tells screen readers how much time is left a few times, instead of every second. */
-const Milestones = ({ feed, alert }: { feed: AlertFeed; alert: Alert }) => {
+/** Tells screen readers the time left at a few milestones instead of every second. */
+const Milestones = ({ alert }: { alert: Alert }) => {
+  const feed = useAlertFeed()
   const minutes = useClock((nowMs) => {
     if (hasHappened(alert)) return null
-    const left = alertLeftMs(feed, alert, nowMs)
-    return milestoneMinutes.find((each) => left > 0 && left <= each * 60_000) ?? null
+    const leftMs = timeLeftMs(feed, alert.deadline_ms, nowMs)
+    return milestoneMinutes.find((each) => leftMs > 0 && leftMs <= each * 60_000) ?? null
   })
   return (
     <p role="status" className="sr-only">

@@ -3,9 +3,10 @@ import { type Column, narrowOnly } from '#components/list/column.ts'
 import { classes } from '#components/ui/classes.ts'
 import { MetadataChips } from '#components/ui/metadata-chips.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { alertName } from '#lib/browser/alerts/alert-feed.ts'
 import type { Alert } from '#lib/protocol/alerts.ts'
-import { AlertStateBadge, alertKindWords, alertStateWords, TakenOn } from './alert-state.tsx'
+import { alertName } from './alert-feed.ts'
+import { AcknowledgedBy, AlertStateBadge } from './alert-state.tsx'
+import { alertKindLabels, alertStateLabels } from './alert-text.ts'
 
 /** The columns that what is pending and what has been have in common. */
 
@@ -31,7 +32,7 @@ export const pendingNameColumn: Column<Alert> = {
       <span
         className={classes(narrowOnly, 'truncate text-sm font-normal', isLoss(alert) ? 'text-danger' : 'text-muted')}
       >
-        {alertKindWords[alert.kind]}, {alertStateWords[alert.state].toLowerCase()}
+        {alertKindLabels[alert.kind]}, {alertStateLabels[alert.state].toLowerCase()}
       </span>
     </span>
   ),
@@ -47,7 +48,7 @@ export const kindColumn: Column<Alert> = {
       className={isLoss(alert) ? 'text-danger' : undefined}
       title={alert.end && (alert.end.cause === 'idle' ? 'Its idle time runs out' : 'Its keep-alive time runs out')}
     >
-      {alertKindWords[alert.kind]}
+      {alertKindLabels[alert.kind]}
     </span>
   ),
   meta: { priority: 3, width: '8rem' },
@@ -68,7 +69,7 @@ export const State = ({ alert, children }: { alert: Alert; children?: ReactNode 
   <span className="flex flex-wrap items-center gap-x-2">
     <AlertStateBadge alert={alert} />
     {children}
-    <TakenOn alert={alert} />
+    <AcknowledgedBy alert={alert} />
   </span>
 )
 

@@ -15,10 +15,10 @@ import { EmptyState } from '#components/ui/empty-state.tsx'
 import { shortenMiddle } from '#components/ui/text.ts'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCountOf } from '#lib/browser/format.ts'
-import { type AlertHistoryQuery, alertHistoryAddress, alertQueries } from '#lib/browser/queries/alerts.ts'
 import { type Alert, type AlertHistory as Alerts, maxStoredAlerts } from '#lib/protocol/alerts.ts'
 import { kindColumn, metadataColumn, nameColumn, stateColumn } from './alert-columns.tsx'
-import { alertStateWords } from './alert-state.tsx'
+import { alertStateLabels } from './alert-text.ts'
+import { type AlertHistoryQuery, alertHistoryAddress, alertQueries } from './queries.ts'
 
 const states = ['new', 'acknowledged', 'moved', 'ended', 'passed', 'withdrawn', 'cancelled', 'stopped', 'seen'] as const
 
@@ -67,7 +67,7 @@ export const AlertHistory = () => {
             label="State"
             any="Any state"
             value={view.state}
-            words={alertStateWords}
+            words={alertStateLabels}
             onFilter={(state) => narrow({ state }, 'push')}
           />
         </FilterBar>

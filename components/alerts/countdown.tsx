@@ -1,14 +1,14 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
 import { useClock } from '#components/ui/use-clock.ts'
-import { isoTime } from '#lib/browser/format.ts'
-import { formatCountdown, remainingMs } from '#lib/browser/live/eviction-feed.ts'
-import { evictionQueries } from '#lib/browser/queries/evictions.ts'
+import { formatCountdown, isoTime } from '#lib/browser/format.ts'
+import { timeLeftMs } from './alert-feed.ts'
+import { alertQueries } from './queries.ts'
 
-/** Time left, ticking, by the console's clock. A timer is not read out by itself; milestones are announced by the bar. */
+/** Time left by the console's clock. Silent for screen readers: the alert bar announces milestones instead. */
 export const Countdown = ({ deadlineMs }: { deadlineMs: number }) => {
-  const { data: feed } = useQuery(evictionQueries.feed())
-  const text = useClock((nowMs) => formatCountdown(remainingMs(feed, { eviction_deadline_ms: deadlineMs }, nowMs)))
+  const { data: feed } = useQuery(alertQueries.feed())
+  const text = useClock((nowMs) => formatCountdown(timeLeftMs(feed, deadlineMs, nowMs)))
   return (
     <span role="timer" aria-live="off" className="tabular" title={isoTime(deadlineMs)}>
       {text}

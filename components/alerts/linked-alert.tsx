@@ -3,27 +3,28 @@ import { useQuery } from '@tanstack/react-query'
 import { ErrorState } from '#components/ui/error-state.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { alertName } from '#lib/browser/alerts/alert-feed.ts'
-import { alertQueries } from '#lib/browser/queries/alerts.ts'
 import { hasHappened } from '#lib/protocol/alerts.ts'
-import { AlertStateBadge, alertKindWords, TakenOn } from './alert-state.tsx'
+import { alertName } from './alert-feed.ts'
+import { AcknowledgedBy, AlertStateBadge } from './alert-state.tsx'
+import { alertKindLabels } from './alert-text.ts'
+import { alertQueries } from './queries.ts'
 
-/** What became of the alert that a link leads to, where it is no longer pending. */
+/** The outcome of an alert that is no longer pending when its link is opened. */
 export const LinkedAlert = ({ id }: { id: string }) => {
-  // The id of an alert begins with that of its devbox or job.
+  // Alert ids start with the id of the devbox or job.
   const query = useQuery(alertQueries.ofDevbox(id.split(/[@:]/)[0] ?? ''))
   const alert = query.data?.find((each) => each.id === id)
   return (
     <section aria-labelledby="linked" className="mb-6 space-y-2">
       <h2 id="linked" className="text-lg font-medium">
-        The alert of this link
+        Linked alert
       </h2>
       {query.error && !query.data && (
-        <ErrorState compact title="What became of it is unknown" error={query.error} query={query} />
+        <ErrorState compact title="The alert could not be loaded" error={query.error} query={query} />
       )}
       {query.data && !alert && (
         <p className="text-muted">
-          This console does not know it: it was another account’s or another console’s, or is older than what is kept.
+          Alert not found. It may belong to another account or console, or have been removed from the history.
         </p>
       )}
       {alert && (
@@ -32,11 +33,11 @@ export const LinkedAlert = ({ id }: { id: string }) => {
             {alertName(alert)}
           </VisibleText>
           <span className="text-muted">
-            {alertKindWords[alert.kind]}, {hasHappened(alert) ? '' : 'deadline '}
+            {alertKindLabels[alert.kind]}, {hasHappened(alert) ? '' : 'deadline '}
             <RelativeTime ms={alert.deadline_ms} />
           </span>
           <AlertStateBadge alert={alert} />
-          <TakenOn alert={alert} />
+          <AcknowledgedBy alert={alert} />
           {alert.acknowledged_ms !== null && <RelativeTime ms={alert.acknowledged_ms} className="text-muted" />}
         </p>
       )}

@@ -18,34 +18,26 @@ import { toast } from '#components/ui/toast.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { writeClipboard } from '#components/ui/use-copy.ts'
 import { paths } from '#lib/browser/address/paths.ts'
-import {
-  alertHref,
-  alertLeftMs,
-  alertName,
-  consoleTime,
-  type Urgency,
-  urgencyOfTime,
-} from '#lib/browser/alerts/alert-feed.ts'
 import { isoTime } from '#lib/browser/format.ts'
-import { alertMutations, alertQueries } from '#lib/browser/queries/alerts.ts'
 import { type Alert, alertText, hasHappened, isSilenced } from '#lib/protocol/alerts.ts'
 import { kindColumn, metadataColumn, pendingNameColumn, State, stateColumn } from './alert-columns.tsx'
+import { alertHref, alertName, consoleTime, timeLeftMs, type Urgency, urgencyOfTime } from './alert-feed.ts'
 import { Countdown } from './countdown.tsx'
-import { RunningThere } from './running-there.tsx'
+import { alertMutations, alertQueries } from './queries.ts'
+import { RunningWork } from './running-work.tsx'
 import { useRescue } from './use-rescue.ts'
 
 const idOf = ({ id }: Alert) => id
 
 interface PendingAlertsProps {
-  /** The one the address names. */
-  shownId: string | undefined
-  /** Whether the service is the console's own, which takes an eviction back. */
+  /** The alert in the page's address. */
+  linkedId: string | undefined
+  /** Only the embedded local service can cancel evictions. */
   isLocal: boolean
   onSilence: (metadata: Record<string, string>) => void
 }
 
-/** What is ahead, the earliest deadline first, and what can be done about it, one by one or for several. */
-export const PendingAlerts = ({ shownId, isLocal, onSilence }: PendingAlertsProps) => {
+export const PendingAlerts = ({ linkedId, isLocal, onSilence }: PendingAlertsProps) => {
   const { data: feed } = useQuery(alertQueries.feed())
   const [selection, setSelection] = useState(emptySelection)
   const actions = useAlertActions()
@@ -58,15 +50,15 @@ export const PendingAlerts = ({ shownId, isLocal, onSilence }: PendingAlertsProp
     <section aria-label="Pending" className="space-y-2">
       <div className="flex min-h-8 flex-wrap items-center gap-x-3 gap-y-2">
         <p role="status" className="text-muted">
-          {open.length} pending{silenced > 0 && `, ${silenced} of them silenced`}
+          {open.length} pending{silenced > 0 && `, ${silenced} silenced`}
         </p>
       </div>
       <DataTable
-        caption="Alerts, the earliest deadline first"
+        caption="Alerts, earliest deadline first"
         columns={columns}
         rows={open}
         rowKey={idOf}
-        selectedKey={shownId}
+        selectedKey={linkedId}
         rowHref={(alert) => (isAboutDevbox(alert) ? paths.devbox(alert.devbox_id) : alertHref(alert))}
         selection={{
           selected: selection,
@@ -104,7 +96,6 @@ const devboxesOf = (alerts: readonly Alert[]) => [
 ]
 
 const isAboutDevbox = ({ kind }: Alert) => kind !== 'test' && kind !== 'job'
-/** The alert is about a devbox that still runs. */
 const isRunning = ({ kind }: Alert) => kind === 'eviction' || kind === 'end'
 
 const columns: Column<Alert>[] = [
@@ -120,8 +111,8 @@ const columns: Column<Alert>[] = [
   metadataColumn,
   {
     id: 'running',
-    header: 'What runs there',
-    cell: ({ row: { original: alert } }) => isRunning(alert) && <RunningThere alert={alert} />,
+    header: 'Running work',
+    cell: ({ row: { original: alert } }) => isRunning(alert) && <RunningWork alert={alert} />,
     meta: { priority: 4, width: '13rem' },
   },
 ]
@@ -132,7 +123,7 @@ const PendingState = ({ alert }: { alert: Alert }) => {
   return (
     <State alert={alert}>
       {isQuiet && (
-        <span title="Silenced: it makes no noise" className="shrink-0 text-muted">
+        <span title="Silenced" className="shrink-0 text-muted">
           <BellOff aria-hidden className="size-3.5" />
           <span className="sr-only">Silenced</span>
         </span>
@@ -144,9 +135,8 @@ const PendingState = ({ alert }: { alert: Alert }) => {
 
 const TimeLeft = ({ alert }: { alert: Alert }) => {
   const { data: feed } = useQuery(alertQueries.feed())
-  const urgency = useClock((nowMs) => urgencyOfTime(alertLeftMs(feed, alert, nowMs), alert.kind === 'end'))
-  const isDue = useClock((nowMs) => alertLeftMs(feed, alert, nowMs) === 0)
-  // Nothing is lost when the minute of a test is over.
+  const urgency = useClock((nowMs) => urgencyOfTime(timeLeftMs(feed, alert.deadline_ms, nowMs), alert.kind === 'end'))
+  const isDue = useClock((nowMs) => timeLeftMs(feed, alert.deadline_ms, nowMs) === 0)
   const tone = alert.kind === 'test' ? 'neutral' : urgency
   if (hasHappened(alert)) return <RelativeTime ms={alert.deadline_ms} />
   return (
@@ -165,10 +155,9 @@ const timeClasses: Record<Urgency, string> = {
 interface AlertActions {
   acknowledge(alerts: readonly Alert[]): void
   snapshot(alerts: readonly Alert[]): void
-  /** Asks first. */
+  /** Asks for confirmation first. */
   suspend(alerts: readonly Alert[]): void
-  copyOut(alert: Alert): void
-  /** Takes the eviction back. */
+  downloadHome(alert: Alert): void
   cancel(alert: Alert): void
   dialog: ReactNode
 }
@@ -182,21 +171,21 @@ const useAlertActions = (): AlertActions => {
   return {
     acknowledge: (alerts) =>
       acknowledge.mutate(alerts.map(idOf), {
-        onError: toast.failed('Nothing was acknowledged'),
+        onError: toast.failed('Couldn’t acknowledge'),
       }),
     snapshot: (alerts) =>
-      void actOnEach(words.snapshot, devboxesOf(alerts), (devboxId) =>
+      void actOnEach(bulkMessages.snapshot, devboxesOf(alerts), (devboxId) =>
         snapshot.mutateAsync({ devboxId, name: 'before-eviction', metadata: { reason: 'eviction' } }),
       ),
     suspend: (alerts) => setSuspending(devboxesOf(alerts)),
-    copyOut: (alert) => {
-      toast.info(`Packing the home folder of ${alertName(alert)}`)
-      downloadHome(alert.devbox_id).catch(toast.failed('The home folder was not copied'))
+    downloadHome: (alert) => {
+      toast.info(`Preparing the home folder of ${alertName(alert)}`)
+      downloadHome(alert.devbox_id).catch(toast.failed('Couldn’t download the home folder'))
     },
     cancel: (alert) =>
       cancel.mutate(alert.devbox_id, {
-        onSuccess: () => toast.ok(`${alertName(alert)} is not evicted`),
-        onError: toast.failed('The eviction was not cancelled'),
+        onSuccess: () => toast.ok(`Eviction of ${alertName(alert)} canceled`),
+        onError: toast.failed('Couldn’t cancel the eviction'),
       }),
     dialog: suspending && (
       <ConfirmDialog
@@ -205,23 +194,23 @@ const useAlertActions = (): AlertActions => {
         title={suspending.length === 1 ? 'Suspend devbox?' : `Suspend ${suspending.length} devboxes?`}
         consequence={
           suspending.length === 1
-            ? 'Its processes and terminals end now. Its disk stays, and it can be resumed.'
-            : `The processes and terminals of ${suspending.length} devboxes end now. Their disks stay, and they can be resumed.`
+            ? 'Its processes and terminals end now. Its disk is kept, and you can resume it later.'
+            : `The processes and terminals of ${suspending.length} devboxes end now. Their disks are kept, and you can resume them later.`
         }
         confirmLabel={suspending.length === 1 ? 'Suspend devbox' : `Suspend ${suspending.length} devboxes`}
         tone="primary"
         onConfirm={() => {
           setSuspending(undefined)
-          void actOnEach(words.suspend, suspending, (id) => suspend.mutateAsync(id))
+          void actOnEach(bulkMessages.suspend, suspending, (id) => suspend.mutateAsync(id))
         }}
       />
     ),
   }
 }
 
-const words = {
-  snapshot: { done: 'Snapshot begun', failed: 'Not every snapshot was begun' },
-  suspend: { done: 'Suspending', failed: 'Not every devbox was suspended' },
+const bulkMessages = {
+  snapshot: { done: 'Snapshot started', failed: 'Some snapshots could not be started' },
+  suspend: { done: 'Suspending', failed: 'Some devboxes could not be suspended' },
 } as const
 
 interface RowActionsProps {
@@ -237,15 +226,15 @@ const RowActions = ({ alert, actions, isLocal, onSilence }: RowActionsProps) => 
   const noDevbox = isRunning(alert)
     ? null
     : alert.kind === 'failure'
-      ? 'The devbox no longer runs'
-      : `A ${alert.kind} is about no devbox`
+      ? 'The devbox is no longer running'
+      : 'This alert has no devbox'
   return (
     <>
       <IconButton
         size="sm"
         icon={Check}
         label={`Acknowledge ${name}`}
-        disabledReason={alert.state === 'new' ? null : 'Somebody has taken it on already'}
+        disabledReason={alert.state === 'new' ? null : 'Already acknowledged'}
         onClick={() => actions.acknowledge([alert])}
       />
       <DropdownMenu
@@ -272,14 +261,14 @@ const RowActions = ({ alert, actions, isLocal, onSilence }: RowActionsProps) => 
             label: 'Download home folder',
             icon: Download,
             disabledReason: noDevbox,
-            onSelect: () => actions.copyOut(alert),
+            onSelect: () => actions.downloadHome(alert),
           },
           ...(alert.kind === 'eviction'
             ? [
                 {
                   label: alert.is_drill ? 'Cancel drill' : 'Cancel eviction',
                   icon: Ban,
-                  disabledReason: isLocal ? null : 'Only the local service takes an eviction back',
+                  disabledReason: isLocal ? null : 'Only the local service can cancel evictions',
                   onSelect: () => actions.cancel(alert),
                 },
               ]
@@ -292,11 +281,11 @@ const RowActions = ({ alert, actions, isLocal, onSilence }: RowActionsProps) => 
             onSelect: onSilence,
           },
           {
-            label: 'Copy for a chat',
+            label: 'Copy as message',
             icon: Copy,
             onSelect: () =>
               void writeClipboard(alertText(alert, location.origin + paths.evictions({ alert: alert.id }))).then(
-                (isCopied) => (isCopied ? toast.ok('Copied') : toast.danger('The browser refused to copy')),
+                (isCopied) => (isCopied ? toast.ok('Copied') : toast.danger('The browser blocked copying')),
               ),
           },
         ]}

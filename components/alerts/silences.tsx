@@ -14,17 +14,13 @@ import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { consoleTime } from '#lib/browser/alerts/alert-feed.ts'
-import { alertMutations, alertQueries } from '#lib/browser/queries/alerts.ts'
 import { isSilenced } from '#lib/protocol/alerts.ts'
+import { consoleTime } from './alert-feed.ts'
+import { alertMutations, alertQueries } from './queries.ts'
 
-/** Which alerts make no noise, until when, and who wanted that. */
 export const Silences = ({ onAdd }: { onAdd: () => void }) => {
   const { data: feed } = useQuery(alertQueries.feed())
-  const end = useMutation({
-    ...alertMutations.endSilence(),
-    onError: toast.failed('The silence was not ended'),
-  })
+  const end = useMutation({ ...alertMutations.endSilence(), onError: toast.failed('Couldn’t end the silence') })
   const ids = useClock((nowMs) =>
     feed.silences
       .filter(({ until_ms }) => until_ms > consoleTime(feed, nowMs))
@@ -44,7 +40,7 @@ export const Silences = ({ onAdd }: { onAdd: () => void }) => {
       </div>
       {current.length === 0 && (
         <p className="text-muted">
-          None. A silence keeps alerts of some devboxes quiet until a time; they stay listed.
+          None. A silence mutes alerts for devboxes with matching metadata until it expires; they stay listed.
         </p>
       )}
       <ul>
@@ -53,7 +49,7 @@ export const Silences = ({ onAdd }: { onAdd: () => void }) => {
             <div className="min-w-0 flex-1 space-y-1">
               <MetadataChips metadata={silence.metadata} />
               <p className="text-sm text-muted">
-                {feed.open.filter((alert) => isSilenced(alert, [silence], silence.created_ms)).length} pending silenced,
+                {feed.open.filter((alert) => isSilenced(alert, [silence], silence.created_ms)).length} pending silenced
                 until <RelativeTime ms={silence.until_ms} />, by <VisibleText max={40}>{silence.by}</VisibleText>
                 {silence.comment && (
                   <>
@@ -62,7 +58,7 @@ export const Silences = ({ onAdd }: { onAdd: () => void }) => {
                 )}
               </p>
             </div>
-            <IconButton size="sm" icon={X} label="End this silence" onClick={() => end.mutate(silence.id)} />
+            <IconButton size="sm" icon={X} label="End silence" onClick={() => end.mutate(silence.id)} />
           </li>
         ))}
       </ul>
@@ -90,7 +86,7 @@ export const SilenceDialog = ({ metadata, onClose }: { metadata: Record<string, 
     ? feed.open.filter((alert) => isSilenced(alert, [{ metadata: pairs.map, until_ms: 1 }], 0)).length
     : 0
   const submit = () => {
-    const none = pairs.ok && !isAny ? 'Name at least one key and its value' : null
+    const none = pairs.ok && !isAny ? 'Enter at least one key and value' : null
     setProblem(pairs.ok ? none : pairs.message)
     if (!pairs.ok || none) return
     const until_ms = Math.round(consoleTime(feed, Date.now())) + Number(minutes) * 60_000
@@ -102,7 +98,7 @@ export const SilenceDialog = ({ metadata, onClose }: { metadata: Record<string, 
       losesInput
       onOpenChange={onClose}
       title="Silence alerts"
-      description="Alerts of devboxes that have all of this metadata make no noise, in every browser and for the webhook. They stay listed."
+      description="Mutes alerts for devboxes with all of this metadata, in every browser and for the webhook. They stay listed."
       busy={silence.isPending}
       onSubmit={submit}
       submitLabel="Silence alerts"
@@ -110,9 +106,9 @@ export const SilenceDialog = ({ metadata, onClose }: { metadata: Record<string, 
     >
       <KeyValueEditor label="Metadata" addLabel="Add metadata" value={rows} onChange={setRows} error={problem} />
       <p role="status" className="text-sm text-muted">
-        {covered} of {feed.open.length} pending alerts {covered === 1 ? 'has' : 'have'} all of it.
+        Matches {covered} of {feed.open.length} pending alerts
       </p>
-      <SelectField label="For how long" options={durations} value={minutes} onPick={setMinutes} />
+      <SelectField label="Duration" options={durations} value={minutes} onPick={setMinutes} />
       <TextField label="Comment" optional maxLength={500} value={comment} onText={setComment} />
     </FormDialog>
   )

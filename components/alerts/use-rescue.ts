@@ -3,23 +3,23 @@ import { devboxMutations } from '#components/devboxes/queries.ts'
 import { snapshotMutations } from '#components/snapshots/queries.ts'
 import { toast } from '#components/ui/toast.tsx'
 
-/** What saves the disk of a devbox that is about to end. */
+/** Ways to save the disk of a devbox that is about to be shut down. */
 export const useRescue = () => {
-  const alive = useMutation(devboxMutations.keepAlive())
-  const taking = useMutation(snapshotMutations.create())
+  const keepAlive = useMutation(devboxMutations.keepAlive())
+  const snapshot = useMutation(snapshotMutations.create())
   return {
-    isBusy: alive.isPending,
+    isBusy: keepAlive.isPending,
     keepAlive: (devboxId: string) =>
-      alive.mutate(devboxId, {
-        onSuccess: () => toast.ok('Keep-alive time started anew'),
-        onError: toast.failed('The keep-alive time was not extended'),
+      keepAlive.mutate(devboxId, {
+        onSuccess: () => toast.ok('Keep-alive time restarted'),
+        onError: toast.failed('Couldn’t extend the keep-alive time'),
       }),
     snapshot: (devboxId: string) =>
-      taking.mutate(
+      snapshot.mutate(
         { devboxId, name: 'before-end', metadata: { reason: 'end' } },
         {
-          onSuccess: () => toast.ok('Snapshot begun'),
-          onError: toast.failed('No snapshot was taken'),
+          onSuccess: () => toast.ok('Snapshot started'),
+          onError: toast.failed('Couldn’t take a snapshot'),
         },
       ),
   }

@@ -3,8 +3,9 @@ import { useQuery } from '@tanstack/react-query'
 import { Camera, Copy, Ellipsis, Pause, Pencil, Play, Power, RefreshCw } from 'lucide-react'
 import dynamic from 'next/dynamic'
 import { useState } from 'react'
-import { EvictedBadge } from '#components/alerts/evicted.tsx'
-import { EvictionBadge } from '#components/alerts/eviction-badge.tsx'
+import { evictionOf } from '#components/alerts/alert-feed.ts'
+import { EvictedBadge, EvictionBadge } from '#components/alerts/devbox-eviction.tsx'
+import { alertQueries } from '#components/alerts/queries.ts'
 import { DetailPage } from '#components/layout/detail-page.tsx'
 import { useTerminalsHref } from '#components/terminal/workspace/use-ask-terminals.ts'
 import { Button } from '#components/ui/button.tsx'
@@ -14,8 +15,6 @@ import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
 import { Tabs } from '#components/ui/tabs.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
-import { evictionOf } from '#lib/browser/live/eviction-feed.ts'
-import { evictionQueries } from '#lib/browser/queries/evictions.ts'
 import { type Devbox, devboxRefusal, resumeRefusal, shutdownRefusal } from '#lib/contract/devboxes.ts'
 import { devboxPage } from './devbox-missing.tsx'
 import { DevboxStatusBadge } from './devbox-status.tsx'
@@ -86,7 +85,7 @@ interface HeaderProps {
 }
 
 const Header = ({ devbox, tab, moves, onOpen }: HeaderProps) => {
-  const { data: feed } = useQuery(evictionQueries.feed())
+  const { data: feed } = useQuery(alertQueries.feed())
   const eviction = evictionOf(feed, devbox.id)
   const { id, name, status } = devbox
   useQuery({ ...devboxQueries.next(id, status), enabled: isMoving(devbox) })

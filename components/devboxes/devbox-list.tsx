@@ -2,7 +2,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { Box, FlaskConical, Plus, SlidersHorizontal } from 'lucide-react'
 import { useMemo, useState } from 'react'
-import { EvictionBadge } from '#components/alerts/eviction-badge.tsx'
+import { type AlertFeed, pendingEvictions } from '#components/alerts/alert-feed.ts'
+import { EvictionBadge } from '#components/alerts/devbox-eviction.tsx'
+import { alertQueries } from '#components/alerts/queries.ts'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
 import { chosenColumns } from '#components/list/chosen-columns.tsx'
 import type { Column } from '#components/list/column.ts'
@@ -24,11 +26,9 @@ import { curlPost } from '#lib/browser/api/curl-post.ts'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import { devboxesShownBy, devboxFilterNames } from '#lib/browser/lists/devbox-rows.ts'
 import { devboxMatches } from '#lib/browser/lists/row-filters.ts'
-import type { EvictionFeed } from '#lib/browser/live/eviction-feed.ts'
-import { evictionQueries } from '#lib/browser/queries/evictions.ts'
 import type { Shown } from '#lib/browser/queries/list/pages.ts'
 import { type Devbox, type DevboxList as Devboxes, hasEnded, isOfTrial } from '#lib/contract/devboxes.ts'
-import type { Eviction } from '#lib/contract/evictions.ts'
+import type { Alert } from '#lib/protocol/alerts.ts'
 import { DevboxRowActions } from './devbox-row-actions.tsx'
 import { DevboxStatusBadge } from './devbox-status.tsx'
 import { Lifetime, StatusSince } from './lifetime.tsx'
@@ -83,7 +83,7 @@ export const DevboxList = ({ serviceUrl, drawnColumns }: DevboxListProps) => {
   const page = useListPage(source)
   const { view, narrow, rows, loaded, selectedRows, onNearEnd } = page
   const [isCreating, setIsCreating] = useState(false)
-  const { data: evictions } = useQuery({ ...evictionQueries.feed(), select: byDevbox })
+  const { data: evictions } = useQuery({ ...alertQueries.feed(), select: byDevbox })
   const moves = useDevboxMoves()
   const columns = useColumns(devboxColumns, page, drawnColumns)
   const shownColumns = useMemo(
@@ -239,10 +239,10 @@ const Trials = ({ view, isHidden, count, isAtLeast }: TrialsProps) => {
   )
 }
 
-const byDevbox = ({ pending }: EvictionFeed): ReadonlyMap<string, Eviction> =>
-  new Map(pending.map((eviction) => [eviction.devbox_id, eviction]))
+const byDevbox = (feed: AlertFeed): ReadonlyMap<string, Alert> =>
+  new Map(pendingEvictions(feed).map((eviction) => [eviction.devbox_id, eviction]))
 
-const columnsFor = (query: DevboxListView, evictions: ReadonlyMap<string, Eviction>): Column<Devbox>[] => [
+const columnsFor = (query: DevboxListView, evictions: ReadonlyMap<string, Alert>): Column<Devbox>[] => [
   nameColumn(),
   {
     id: 'status',

@@ -1,20 +1,19 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
+import { timeLeftMs, type Urgency, urgencyOfTime } from '#components/alerts/alert-feed.ts'
 import { Countdown } from '#components/alerts/countdown.tsx'
+import { alertQueries } from '#components/alerts/queries.ts'
 import { classes } from '#components/ui/classes.ts'
 import { useClock } from '#components/ui/use-clock.ts'
-import { type Urgency, urgencyOfTime } from '#lib/browser/alerts/alert-feed.ts'
 import { formatDurationMs, isoTime } from '#lib/browser/format.ts'
-import { remainingMs } from '#lib/browser/live/eviction-feed.ts'
-import { evictionQueries } from '#lib/browser/queries/evictions.ts'
 import type { TimeLeft } from './time-left.ts'
 
 /** Minutes, a countdown for the last few, then "due". `brief`: under a column header that says what it is. */
 export const TimeLeftText = ({ left, brief }: { left: TimeLeft; brief?: boolean }) => {
   const { at_ms, cause, is_at_least, deletesDisk } = left
   // By the console's clock, as the countdown.
-  const { data: feed } = useQuery(evictionQueries.feed())
-  const leftMs = (nowMs: number) => remainingMs(feed, { eviction_deadline_ms: at_ms }, nowMs)
+  const { data: feed } = useQuery(alertQueries.feed())
+  const leftMs = (nowMs: number) => timeLeftMs(feed, at_ms, nowMs)
   const urgency = useClock((nowMs) => urgencyOfTime(leftMs(nowMs), deletesDisk), 'neutral')
   const isDue = useClock((nowMs) => leftMs(nowMs) === 0, false)
   const minutes = useClock((nowMs) => formatDurationMs(Math.floor(leftMs(nowMs) / 60_000) * 60_000), '')

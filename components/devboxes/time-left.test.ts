@@ -3,7 +3,7 @@ import { Devbox } from '#lib/contract/devboxes.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
 import { timeLeftOf } from './time-left.ts'
 
-const eviction = { devbox_id: 'dbx_1', eviction_deadline_ms: 5_000 }
+const eviction = { deadline_ms: 5_000 }
 const devboxOf = (status: string): Devbox => readLeniently(Devbox, { id: 'dbx_1', status })
 
 it('counts down to the eviction of a devbox that runs or starts', () => {

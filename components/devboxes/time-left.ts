@@ -1,5 +1,5 @@
 import type { Devbox } from '#lib/contract/devboxes.ts'
-import type { Eviction } from '#lib/contract/evictions.ts'
+import type { Alert } from '#lib/protocol/alerts.ts'
 import { unattendedEnd } from '#lib/protocol/devbox-ends.ts'
 
 /** The first of all deadlines that end or suspend a devbox. */
@@ -10,7 +10,7 @@ export interface TimeLeft {
   deletesDisk: boolean
 }
 
-export const timeLeftOf = (devbox: Devbox, eviction: Eviction | undefined): TimeLeft | undefined => {
+export const timeLeftOf = (devbox: Devbox, eviction: Pick<Alert, 'deadline_ms'> | undefined): TimeLeft | undefined => {
   const end = unattendedEnd(devbox)
   const unattended = end && {
     at_ms: end.at_ms,
@@ -21,7 +21,7 @@ export const timeLeftOf = (devbox: Devbox, eviction: Eviction | undefined): Time
   // A service may go on reporting the eviction of a devbox that it has suspended.
   const evicted = eviction &&
     !stopped.includes(devbox.status) && {
-      at_ms: eviction.eviction_deadline_ms,
+      at_ms: eviction.deadline_ms,
       cause: 'eviction' as const,
       is_at_least: false,
       deletesDisk: false,

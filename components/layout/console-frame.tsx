@@ -4,13 +4,12 @@ import { Menu, Search } from 'lucide-react'
 import { usePathname } from 'next/navigation'
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
 import { AlertAnnouncer } from '#components/alerts/alert-announcer.tsx'
-import { EvictionStream } from '#components/alerts/eviction-stream.tsx'
-import { StreamStatus } from '#components/alerts/stream-status.tsx'
+import { PollingBanner, StreamStatus, WebhookBadge } from '#components/alerts/header-status.tsx'
+import { alertQueries } from '#components/alerts/queries.ts'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { drawnFor } from '#lib/browser/api/page-account.ts'
 import { readTab, writeTab } from '#lib/browser/frame/tab-storage.ts'
-import { alertQueries } from '#lib/browser/queries/alerts.ts'
 import { sessionQueries } from '#lib/browser/queries/session.ts'
 import type { SessionView } from '#lib/protocol/session.ts'
 import { AccountChanged } from './account-changed.tsx'
@@ -28,8 +27,6 @@ import { useShortcuts } from './use-shortcuts.ts'
 const CommandPalette = loadOnUse(async () => (await import('./palette/command-palette.tsx')).CommandPalette)
 const AlertBar = loadOnUse(async () => (await import('#components/alerts/alert-bar.tsx')).AlertBar)
 const AlertBadge = loadOnUse(async () => (await import('#components/alerts/alert-bar.tsx')).AlertBadge)
-const HeldBack = loadOnUse(async () => (await import('#components/alerts/held-back.tsx')).HeldBack)
-const WebhookBadge = loadOnUse(async () => (await import('#components/alerts/webhook-badge.tsx')).WebhookBadge)
 const NavigationDrawer = loadOnUse(async () => (await import('./navigation-drawer.tsx')).NavigationDrawer)
 const ShortcutsDialog = loadOnUse(async () => (await import('./shortcuts-dialog.tsx')).ShortcutsDialog)
 
@@ -102,7 +99,7 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
               </div>
             </header>
             {hasAlerts && !barCollapsed && <AlertBar onCollapse={() => collapseBar(true)} />}
-            {isPolled && <HeldBack />}
+            {isPolled && <PollingBanner />}
             <AccountChanged name={session.account.name} />
           </div>
           {session.account.isolation === 'none' && !isolationNoticeSeen && <IsolationNotice />}
@@ -111,7 +108,6 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
           </main>
         </div>
       </div>
-      <EvictionStream />
       <AlertAnnouncer account={session.account.id} />
       {opened === 'navigation' && <NavigationDrawer onClose={close} />}
       {opened === 'palette' && (

@@ -2,7 +2,9 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import Link from 'next/link'
 import type { ReactNode } from 'react'
+import { pendingEvictions, timeLeftMs } from '#components/alerts/alert-feed.ts'
 import { Countdown } from '#components/alerts/countdown.tsx'
+import { alertQueries } from '#components/alerts/queries.ts'
 import { classes } from '#components/ui/classes.ts'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
@@ -10,28 +12,27 @@ import { devboxListPath } from '#lib/browser/address/devbox-list-view.ts'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import { countDevboxes, type DevboxCounts, devboxesAt } from '#lib/browser/lists/devbox-counts.ts'
-import { remainingMs } from '#lib/browser/live/eviction-feed.ts'
-import { evictionQueries } from '#lib/browser/queries/evictions.ts'
 import { isOfTrial } from '#lib/contract/devboxes.ts'
 import { overviewQueries } from './queries.ts'
 
-/** The numbers of the account, without trial devboxes. */
+/** Totals of the account, excluding trial devboxes. */
 export const Figures = () => {
   const { data: totals } = useQuery(overviewQueries.totals())
   const devboxes = useInfiniteQuery(overviewQueries.devboxes())
   const axons = useInfiniteQuery(overviewQueries.axons())
-  const { data: evictions } = useQuery(evictionQueries.feed())
+  const { data: feed } = useQuery(alertQueries.feed())
+  const evictions = pendingEvictions(feed)
   const counts = totals?.counts
   const isAtLeast = totals?.countedNewest != null
-  // Only the records of all of them say what the numbers were.
+  // The trend needs every record; counts alone don't say what they were an hour ago.
   const all = devboxes.hasNextPage || isAtLeast ? undefined : devboxes.data?.pages.flatMap((page) => page.devboxes)
   const hourAgo = useClock((nowMs) => Math.floor(nowMs / 60_000) * 60_000 - hourMs, 0)
   const own = all?.filter((devbox) => !isOfTrial(devbox))
   const before = own && hourAgo > 0 ? countDevboxes(devboxesAt(own, hourAgo)) : undefined
-  const isHeard = evictions.health.state !== 'connecting' || evictions.pending.length > 0
-  // One whose deadline has passed is listed until it is known what became of it.
+  const isLoaded = feed.health.state !== 'connecting' || evictions.length > 0
+  // A past eviction stays pending until its outcome is known.
   const nextMs = useClock(
-    (nowMs) => evictions.pending.find((each) => remainingMs(evictions, each, nowMs) > 0)?.eviction_deadline_ms ?? null,
+    (nowMs) => evictions.find((each) => timeLeftMs(feed, each.deadline_ms, nowMs) > 0)?.deadline_ms ?? null,
     null,
   )
   const trend = (count: keyof DevboxCounts) => counts && before && counts[count] - before[count]
@@ -77,7 +78,7 @@ export const Figures = () => {
               'Evictions pending'
             )
           }
-          value={isHeard ? evictions.pending.length : undefined}
+          value={isLoaded ? evictions.length : undefined}
           href={paths.evictions()}
           tone="attention"
         />
@@ -106,14 +107,13 @@ const hourMs = 3_600_000
 
 interface FigureProps {
   label: ReactNode
-  /** Undefined while it is not known. */
+  /** Undefined while loading. */
   value: number | undefined
-  /** There may be more. */
   isAtLeast?: boolean
-  /** How many more than an hour ago. */
+  /** Change since an hour ago. */
   trend?: number | undefined
   href: string
-  /** Worn only when there is something to see. */
+  /** Applied to values above zero. */
   tone?: 'danger' | 'attention'
 }
 
@@ -142,7 +142,7 @@ const Figure = ({ label, value, isAtLeast = false, trend, href, tone }: FigurePr
       )}
       {value === undefined ? '–' : formatCount(value)}
       {!!trend && (
-        <span className="ml-2 text-sm font-normal tracking-normal text-muted" title="Against an hour ago">
+        <span className="ml-2 text-sm font-normal tracking-normal text-muted" title="Compared with an hour ago">
           {trend > 0 ? `+${formatCount(trend)}` : `−${formatCount(-trend)}`} in 1 h
         </span>
       )}

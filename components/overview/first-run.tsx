@@ -6,25 +6,25 @@ import { TextLink } from '#components/ui/text-link.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { overviewQueries } from './queries.ts'
 
-/** What to begin with, while the account has no devbox at all. */
+/** Shown while the account has no devboxes. */
 export const FirstRun = () => {
   const { data } = useQuery(overviewQueries.totals())
   if (!data || data.trials > 0 || Object.values(data.counts).some((count) => count > 0)) return null
   return (
     <section aria-labelledby="first-run" className="mb-8 rounded-md border border-line bg-surface-1 p-4">
       <h2 id="first-run" className="text-lg font-medium">
-        Begin here
+        Get started
       </h2>
       <ol className="mt-3 grid gap-x-8 gap-y-4 md:grid-cols-3">
-        <Step title="A first devbox" href={paths.devboxes()} action="Create a devbox">
-          An isolated sandbox with a disk and terminals of its own.
+        <Step title="Create a devbox" href={paths.devboxes()} action="Create a devbox">
+          An isolated sandbox with its own disk and terminals.
         </Step>
-        <Step title="Something to look at" href={paths.benchmarkJobs()} action="Benchmark jobs">
-          <code className="font-mono text-text">npm run demo</code> in the folder of Devdeck makes devboxes, axons and
-          benchmark jobs.
+        <Step title="Load sample data" href={paths.benchmarkJobs()} action="Benchmark jobs">
+          Run <code className="font-mono text-text">npm run demo</code> in the Devdeck folder to create devboxes, axons
+          and benchmark jobs.
         </Step>
-        <Step title="A drill" href={paths.evictions()} action="Evictions">
-          Once a devbox runs, have it evicted for practice, and see how it is announced.
+        <Step title="Practice an eviction" href={paths.evictions()} action="Evictions">
+          Start a drill on a running devbox to see how evictions are announced.
         </Step>
       </ol>
     </section>

@@ -2,6 +2,8 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import Link from 'next/link'
 import type { ReactNode } from 'react'
+import { pendingEvictions } from '#components/alerts/alert-feed.ts'
+import { alertQueries } from '#components/alerts/queries.ts'
 import { etaBrief } from '#components/benchmarks/job/eta.ts'
 import { agentRows, progressOf } from '#components/benchmarks/job-figures.ts'
 import { Progress } from '#components/benchmarks/score.tsx'
@@ -20,7 +22,6 @@ import { paths } from '#lib/browser/address/paths.ts'
 import { curlPost } from '#lib/browser/api/curl-post.ts'
 import { isPassing } from '#lib/browser/api/failures.ts'
 import { formatCount } from '#lib/browser/format.ts'
-import { evictionQueries } from '#lib/browser/queries/evictions.ts'
 import type { Axon } from '#lib/contract/axons.ts'
 import { type BenchmarkJob, isJobActive } from '#lib/contract/benchmark-jobs.ts'
 import { Attention } from './attention.tsx'
@@ -45,9 +46,9 @@ export const Overview = ({ serviceUrl }: { serviceUrl: string }) => {
         <OwnDevboxes />
         <AxonActivity />
       </div>
-      <Section title="From a shell" className="mt-8 max-w-3xl">
+      <Section title="Use the API" className="mt-8 max-w-3xl">
         <p className="pt-2 pb-3 text-muted">
-          Everything here is one call away. The service listens at{' '}
+          The console uses a public API. The service listens at{' '}
           <code className="font-mono text-text">{serviceUrl}</code>.
         </p>
         <CommandBlock
@@ -58,7 +59,7 @@ export const Overview = ({ serviceUrl }: { serviceUrl: string }) => {
   )
 }
 
-/** Jobs that go on, and when each may be done. */
+/** Active jobs with their progress and estimate. */
 const RunningJobs = () => {
   const { data, hasNextPage } = useInfiniteQuery(overviewQueries.jobs())
   const running = data?.pages[0]?.jobs.filter(({ state }) => isJobActive(state)) ?? []
@@ -79,7 +80,7 @@ const RunningJob = ({ job }: { job: BenchmarkJob }) => (
   <Row
     href={paths.benchmarkJob(job.id)}
     name={<VisibleText max={80}>{job.name}</VisibleText>}
-    // A narrow screen has room for the count and the estimate alone.
+    // Narrow screens have no room for the progress bar.
     state={
       <span className="max-sm:[&_progress]:hidden">
         <Progress {...progressOf(job)} label={`Progress of ${job.name}`} />
@@ -89,16 +90,15 @@ const RunningJob = ({ job }: { job: BenchmarkJob }) => (
   />
 )
 
-/** Own devboxes, those with the least time left first. */
 const OwnDevboxes = () => {
   const all = useInfiniteQuery(overviewQueries.devboxes())
   const running = useInfiniteQuery(overviewQueries.running())
   const { data: totals } = useQuery(overviewQueries.totals())
-  const { data: evictions } = useQuery(evictionQueries.feed())
+  const { data: feed } = useQuery(alertQueries.feed())
   const lists = [running, all].map(({ data }) => data?.pages[0]?.devboxes)
   const rows = ownDevboxes(
     lists.flatMap((list) => list ?? []),
-    evictions.pending,
+    pendingEvictions(feed),
   )
   const total = totals && totals.countedNewest === null ? Object.values(totals.counts).reduce((a, b) => a + b, 0) : null
   return (
@@ -128,7 +128,7 @@ const OwnDevboxes = () => {
   )
 }
 
-/** The newest axons, those something was published to last first. */
+/** The newest axons, most recently active first. */
 const AxonActivity = () => {
   const query = useInfiniteQuery(overviewQueries.axons())
   const page = query.data?.pages[0]
@@ -142,7 +142,7 @@ const AxonActivity = () => {
         rows={page && axons.toSorted((a, b) => activeMs(b) - activeMs(a))}
         total={page?.total_count ?? null}
         what="Axons"
-        none="No axons yet. An axon is a named record with metadata of your own."
+        none="No axons yet. An axon is a named record with your own metadata."
       >
         {(axon: Axon) => (
           <Row
@@ -166,7 +166,7 @@ const AxonActivity = () => {
 interface RowsProps<Item> {
   query: { status: 'pending' | 'error' | 'success'; error: unknown; isFetching: boolean; refetch: () => unknown }
   rows: readonly Item[] | undefined
-  /** Null where it isn't known. */
+  /** Null if unknown. */
   total: number | null
   what: string
   none: string

@@ -16,11 +16,10 @@ const devbox = (id: string, more: Partial<Devbox> = {}) =>
     keep_alive_until_ms: 60_000,
     ...more,
   }) as Devbox
-const eviction = (devbox_id: string, eviction_deadline_ms: number) => ({ devbox_id, eviction_deadline_ms })
 
-it('takes whichever comes first of eviction, keep-alive and idle, and says whether the disk goes', () => {
-  expect(timeLeftOf(devbox('a'), eviction('a', 50_000))).toMatchObject({ cause: 'eviction', deletesDisk: false })
-  expect(timeLeftOf(devbox('a'), eviction('a', 70_000))).toMatchObject({ cause: 'keep_alive', deletesDisk: true })
+it('uses the earliest of eviction, keep-alive and idle, and whether it deletes the disk', () => {
+  expect(timeLeftOf(devbox('a'), { deadline_ms: 50_000 })).toMatchObject({ cause: 'eviction', deletesDisk: false })
+  expect(timeLeftOf(devbox('a'), { deadline_ms: 70_000 })).toMatchObject({ cause: 'keep_alive', deletesDisk: true })
   const idle = { launch_parameters: { after_idle: { idle_time_seconds: 30, on_idle: 'suspend' as const } } }
   expect(timeLeftOf(devbox('a', { ...idle, last_used_ms: 5_000 }), undefined)).toMatchObject({
     at_ms: 35_000,
@@ -30,7 +29,7 @@ it('takes whichever comes first of eviction, keep-alive and idle, and says wheth
   expect(timeLeftOf(devbox('a', { status: 'suspended' }), undefined)).toBeUndefined()
 })
 
-it('says that an end it reckons itself is the earliest, and nothing where it cannot know', () => {
+it('marks an estimated end as the earliest time, and omits one it cannot estimate', () => {
   const silent = devbox('a')
   delete silent.keep_alive_until_ms
   expect(timeLeftOf(silent, undefined)).toMatchObject({ at_ms: 61_000, is_at_least: true })
@@ -38,7 +37,7 @@ it('says that an end it reckons itself is the earliest, and nothing where it can
   expect(timeLeftOf(idle, undefined)).toBeUndefined()
 })
 
-it('puts the least time left first, each devbox once, without those of trials', () => {
+it('sorts by time left, without duplicates and trials', () => {
   const late = devbox('late', { keep_alive_until_ms: 90_000 })
   const ended = devbox('ended', { status: 'shutdown', create_time_ms: 9 })
   const suspended = devbox('suspended', { status: 'suspended' })

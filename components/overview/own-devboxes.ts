@@ -1,19 +1,19 @@
 import { type TimeLeft, timeLeftOf } from '#components/devboxes/time-left.ts'
 import { type Devbox, hasEnded, isOfTrial } from '#lib/contract/devboxes.ts'
-import type { Eviction } from '#lib/contract/evictions.ts'
+import type { Alert } from '#lib/protocol/alerts.ts'
 
 export interface OwnDevbox {
   devbox: Devbox
   left: TimeLeft | undefined
 }
 
-/**
- * Own devboxes from lists that may overlap: those with the least time left first, then others that have not ended, then
- * ended ones, each the newest first.
- */
-export const ownDevboxes = (devboxes: readonly Devbox[], evictions: readonly Eviction[]): OwnDevbox[] => {
+/** Merges overlapping lists. Least time left first, then other active devboxes, then ended ones, newest first. */
+export const ownDevboxes = (
+  devboxes: readonly Devbox[],
+  evictions: readonly Pick<Alert, 'devbox_id' | 'deadline_ms'>[],
+): OwnDevbox[] => {
   const all = [...new Map(devboxes.map((devbox) => [devbox.id, devbox])).values()]
-  // A service may ignore the origin that the lists ask for.
+  // Some services ignore the origin filter of the lists.
   const own = all.filter((devbox) => !isOfTrial(devbox))
   const pending = new Map(evictions.map((eviction) => [eviction.devbox_id, eviction]))
   const rows = own.map((devbox) => ({ devbox, left: timeLeftOf(devbox, pending.get(devbox.id)) }))

@@ -12,18 +12,18 @@ const ownDevboxes = { origin: 'own', limit: 200, include_total_count: false } as
 export const overviewQueries = {
   totals: devboxTotals,
   devboxes: (api?: Client) => devboxQueries.list(ownDevboxes, api),
-  /** Devboxes that run may be older than the newest ones. */
+  /** Running devboxes can be older than the newest page. */
   running: (api?: Client) => devboxQueries.list({ ...ownDevboxes, status: 'running' }, api),
   failed: (api?: Client) => devboxQueries.list({ ...ownDevboxes, status: 'failure' }, api),
   jobs: (api?: Client) => benchmarkJobQueries.list({ limit: 20, include_total_count: false }, api),
   axons: (api?: Client) => axonQueries.list({ limit: 12, include_total_count: true }, api),
-  /** The last event of each of these axons that has one, by the axon's id. */
+  /** The last event of each axon that has one, by axon id. */
   lastEvents: (axons: readonly Pick<Axon, 'id'>[], api?: Client) =>
     queryOptions({
       queryKey: ['axons', 'last-events', axons.map(({ id }) => id)],
       queryFn: async ({ signal }): Promise<Record<string, AxonEvent>> => {
-        const found = await Promise.all(axons.map(({ id }) => axonQueries.lastEvent(id, signal, api)))
-        return Object.fromEntries(found.flatMap((event) => (event ? [[event.axon_id, event]] : [])))
+        const events = await Promise.all(axons.map(({ id }) => axonQueries.lastEvent(id, signal, api)))
+        return Object.fromEntries(events.flatMap((event) => (event ? [[event.axon_id, event]] : [])))
       },
       refetchInterval: askingEvery(30_000),
     }),

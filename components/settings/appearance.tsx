@@ -1,5 +1,6 @@
 'use client'
 import { useState, useSyncExternalStore } from 'react'
+import { alertSettings } from '#components/alerts/alert-settings.ts'
 import { choose, setTheme, themeLooks, useTheme } from '#components/layout/theme.ts'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { useChoice } from '#components/ui/choice/browser-choice.ts'
@@ -8,7 +9,6 @@ import { TextField } from '#components/ui/field.tsx'
 import { formatExact } from '#components/ui/time-text.ts'
 import { useClock } from '#components/ui/use-clock.ts'
 import { paths } from '#lib/browser/address/paths.ts'
-import { alertSettings } from '#lib/browser/alerts/alert-settings.ts'
 import { isTimeZone, themes } from '#lib/browser/frame/preferences.ts'
 
 /** What this browser remembers of how the console looks and makes itself heard. */

@@ -1,12 +1,12 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
+import { alertQueries } from '#components/alerts/queries.ts'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
 import { Fact, Facts } from '#components/ui/facts.tsx'
 import { LiveBadge } from '#components/ui/live-badge.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { evictionQueries } from '#lib/browser/queries/evictions.ts'
 import { connectionQueries } from '#lib/browser/queries/session.ts'
 import type { ConnectionView } from '#lib/protocol/connection.ts'
 import type { SessionView } from '#lib/protocol/session.ts'
@@ -14,7 +14,7 @@ import type { SessionView } from '#lib/protocol/session.ts'
 /** Where this browser is connected to, as whom, and how fast the way is. */
 export const Connection = ({ session: { account, service } }: { session: SessionView }) => {
   const query = useQuery(connectionQueries.now())
-  const { data: feed } = useQuery(evictionQueries.feed())
+  const { data: feed } = useQuery(alertQueries.feed())
   const { data, error } = query
   const { state, sinceMs } = feed.health
   return (

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { formatCount } from '#lib/browser/format.ts'
-import { formatBytes, formatClock, formatDurationMs, formatShown, isoTime } from './format.ts'
+import { formatBytes, formatClock, formatCountdown, formatDurationMs, formatShown, isoTime } from './format.ts'
 
 it('groups the digits of a count', () => {
   expect([0, 999, 1000, 1234567].map(formatCount)).toEqual(['0', '999', '1,000', '1,234,567'])
@@ -38,4 +38,14 @@ it('tells how much of a list is shown, and that more exists where nobody counted
   expect(formatShown(21, false, 20)).toBe('Showing 21 of 21')
   expect(formatShown(20, true, null)).toBe('Showing 20, more exist')
   expect(formatShown(3, false, undefined)).toBe('Showing 3')
+})
+
+it('shows 00:00 in a countdown only once the time is over', () => {
+  expect([0, 1, 59_000, 252_000, 3_852_000].map(formatCountdown)).toEqual([
+    '00:00',
+    '00:01',
+    '00:59',
+    '04:12',
+    '1:04:12',
+  ])
 })

@@ -7,5 +7,5 @@ export const generateMetadata = (): Metadata => ({ title: 'Evictions' })
 export default async function Evictions({ searchParams }: { searchParams: Promise<{ alert?: string | string[] }> }) {
   const { account, service } = await requireSession()
   const { alert } = await searchParams
-  return <EvictionsPage shownId={[alert].flat()[0]} isLocal={service.embedded} account={account.id} />
+  return <EvictionsPage linkedId={[alert].flat()[0]} isLocal={service.embedded} account={account.id} />
 }

@@ -1,9 +1,9 @@
 'use client'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Bell, BellOff } from 'lucide-react'
+import { alertMutations, alertQueries } from '#components/alerts/queries.ts'
 import { Button } from '#components/ui/button.tsx'
 import { toast } from '#components/ui/toast.tsx'
-import { alertMutations, alertQueries } from '#lib/browser/queries/alerts.ts'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 
 /** Has the end of the job told as an alert, on every page of the account and to its webhook. */

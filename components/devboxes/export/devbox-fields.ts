@@ -1,10 +1,10 @@
 import { type ExportFields, timeField } from '#lib/browser/lists/export.ts'
 import type { Devbox } from '#lib/contract/devboxes.ts'
-import type { Eviction } from '#lib/contract/evictions.ts'
+import type { Alert } from '#lib/protocol/alerts.ts'
 import { timeLeftOf } from '../time-left.ts'
 
 /** What stands in a file for each column of the list of devboxes. */
-export const devboxFields = (evictions: ReadonlyMap<string, Eviction> | undefined): ExportFields<Devbox> => ({
+export const devboxFields = (evictions: ReadonlyMap<string, Alert> | undefined): ExportFields<Devbox> => ({
   name: { name: 'name', value: ({ name }) => name },
   status: { name: 'status', value: ({ status }) => status },
   id: { name: 'id', value: ({ id }) => id },

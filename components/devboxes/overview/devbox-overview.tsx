@@ -2,7 +2,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { Pencil, RefreshCw } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { EvictedBanner } from '#components/alerts/evicted.tsx'
+import { evictionOf } from '#components/alerts/alert-feed.ts'
+import { EvictedBanner } from '#components/alerts/devbox-eviction.tsx'
+import { alertQueries } from '#components/alerts/queries.ts'
 import { Button } from '#components/ui/button.tsx'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
 import { Fact, Facts } from '#components/ui/facts.tsx'
@@ -11,8 +13,6 @@ import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatDurationMs } from '#lib/browser/format.ts'
-import { evictionOf } from '#lib/browser/live/eviction-feed.ts'
-import { evictionQueries } from '#lib/browser/queries/evictions.ts'
 import { type Devbox, devboxRefusal } from '#lib/contract/devboxes.ts'
 import { Lifetime } from '../lifetime.tsx'
 import { timeLeftOf } from '../time-left.ts'
@@ -97,7 +97,7 @@ const Section = ({ title, action, children }: SectionProps) => (
 type DevboxFactsProps = Pick<DevboxOverviewProps, 'devbox' | 'moves'>
 
 const DevboxFacts = ({ devbox, moves }: DevboxFactsProps) => {
-  const { data: feed } = useQuery(evictionQueries.feed())
+  const { data: feed } = useQuery(alertQueries.feed())
   const left = timeLeftOf(devbox, evictionOf(feed, devbox.id))
   const { launch_parameters: launch, status } = devbox
   return (

@@ -1,5 +1,5 @@
 'use client'
-import { EvictedStep } from '#components/alerts/evicted.tsx'
+import { EvictedStep } from '#components/alerts/devbox-eviction.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'

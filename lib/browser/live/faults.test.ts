@@ -17,9 +17,7 @@ import { startConsole, type TestConsole } from '#lib/gateway/testing.ts'
 import type { AlertHealth } from '#lib/protocol/alerts.ts'
 import { unattendedEnd } from '#lib/protocol/devbox-ends.ts'
 import type { LiveEndpoint, LiveItems, LiveTopic } from '#lib/protocol/live.ts'
-import { emptyAlertFeed, nextAlertFeed } from '../alerts/alert-feed.ts'
 import { makeQueryClient } from '../queries/query-client.ts'
-import { currentEvictions, emptyFeed, nextFeed, remainingMs } from './eviction-feed.ts'
 import { LiveConnection, type LiveHealth } from './follow.ts'
 
 /**
@@ -62,7 +60,7 @@ const elsewhere: Record<string, [file: string, title: string][]> = {
   ],
   '15 wrong clock': [
     ['e2e/evictions.spec.ts', 'a wrong clock changes nothing'],
-    ['lib/browser/alerts/alert-feed.test.ts', 'counts down by the clock of the console'],
+    ['components/alerts/alert-feed.test.ts', 'counts down by the clock of the console'],
   ],
   '17 a proxy that holds back': [['e2e/faults.spec.ts', 'a proxy that holds WebSockets back is named on the page']],
   '18 slow reader': [
@@ -179,10 +177,26 @@ const openPage = async (url = `${gateway.url.replace('http', 'ws')}/api/live`, t
   }
   const evictions = () => {
     const followed = follow({ endpoint: 'evictions.watch' })
-    return { ...followed, feed: () => nextFeed(emptyFeed, followed.items) }
+    return { ...followed, feed: () => ({ pending: pendingOf(followed.items) }) }
   }
   return { connection, follow, evictions, cookie }
 }
+const pendingOf = (items: readonly LiveItems['evictions.watch'][]) => {
+  let pending = new Map<string, number>()
+  for (const { event, data } of items) {
+    if (event === 'snapshot')
+      pending = new Map(data.evictions.map((each) => [each.devbox_id, each.eviction_deadline_ms]))
+    else if (event === 'eviction') pending.set(data.devbox_id, data.eviction_deadline_ms)
+    else pending.delete(data.devbox_id)
+  }
+  return [...pending]
+    .map(([devbox_id, eviction_deadline_ms]) => ({ devbox_id, eviction_deadline_ms }))
+    .sort((a, b) => a.eviction_deadline_ms - b.eviction_deadline_ms)
+}
+
+const timeLeftMs = (health: LiveHealth | undefined, deadlineMs: number, nowMs: number) =>
+  deadlineMs - nowMs - (health?.clockOffsetMs ?? 0)
+
 /** As PEM. All but the first of the pairs are signed by `authority`. */
 const makeCertificates = (folder: string) => {
   const openssl = (...args: string[]) =>
@@ -307,8 +321,7 @@ describe('the page', () => {
     vi.spyOn(Date, 'now').mockImplementation(() => now() + 3_600_000)
     opened.connection.check()
     await page.is('live')
-    const feed = { ...page.feed(), health: page.health.at(-1) as LiveHealth }
-    expect(currentEvictions(feed, Date.now())).toEqual([])
+    await expect.poll(() => page.feed().pending).toEqual([])
     // What it missed is told as what it came to, and no alarm of it is made up afterwards.
     await expect.poll(() => told().at(-1)).toBe('passed #1')
     expect(new Set(told())).toEqual(new Set(['new #1', 'passed #1']))
@@ -345,8 +358,7 @@ describe('the page', () => {
     before?.send(unread)
     await expect.poll(() => page.feed().pending).toHaveLength(2)
     for (const health of page.health) expect(Math.abs(health.clockOffsetMs)).toBeLessThan(aMinuteMs)
-    const feed = { health: page.health.at(-1) as LiveHealth }
-    const leftMs = remainingMs(feed, { eviction_deadline_ms: deadlineMs }, Date.now())
+    const leftMs = timeLeftMs(page.health.at(-1), deadlineMs, Date.now())
     expect(Math.abs(leftMs - (deadlineMs - Date.now()))).toBeLessThan(aMinuteMs)
     for (const socket of sockets.clients) socket.terminate()
     server.close()
@@ -364,11 +376,7 @@ describe('the page', () => {
     const deadlineMs = Date.now() + ms + 300_000
     say(watches.at(-1), 'dbx_1', deadlineMs)
     await expect.poll(() => page.feed().pending).toHaveLength(1)
-    const leftMs = remainingMs(
-      { health: page.health.at(-1) as LiveHealth },
-      { eviction_deadline_ms: deadlineMs },
-      deadlineMs - ms - 300_000,
-    )
+    const leftMs = timeLeftMs(page.health.at(-1), deadlineMs, deadlineMs - ms - 300_000)
     expect(Math.abs(leftMs - 300_000)).toBeLessThan(aMinuteMs)
     const told = expect.objectContaining({ devbox_id: 'dbx_1', state: 'new', alarms: 1 })
     await expect.poll(() => alerts.items).toContainEqual({ event: 'alert', data: told })
@@ -388,8 +396,6 @@ describe('the page', () => {
     beat(0)
     beat(120_000)
     await expect.poll(() => Math.abs(offset() - 120_000)).toBeLessThan(10_000)
-    const feed = { health: page.health.at(-1) as LiveHealth }
-    expect(remainingMs(feed, { eviction_deadline_ms: Date.now() }, Date.now())).toBe(0)
     beat(0)
     await expect.poll(() => Math.abs(offset())).toBeLessThan(10_000)
     for (const socket of sockets.clients) socket.terminate()
@@ -441,8 +447,11 @@ describe('the page', () => {
     await page.is('polled')
     await alerts.is('polled')
     await expect.poll(() => page.feed().pending).toEqual([{ devbox_id: 'dbx_1', eviction_deadline_ms: 9e12 }])
-    const open = () => nextAlertFeed(emptyAlertFeed, alerts.items).open.map(({ devbox_id }) => devbox_id)
-    await expect.poll(open).toEqual(['dbx_1'])
+    const reported = () =>
+      alerts.items.flatMap((item) =>
+        item.event === 'snapshot' ? item.data.alerts.map(({ devbox_id }) => devbox_id) : [],
+      )
+    await expect.poll(reported).toContain('dbx_1')
     // What is told by events alone cannot be had in this way, and is not said to.
     expect(log.health.map(({ state }) => state)).not.toContain('polled')
     // Asked again, it tells what is new.

@@ -38,7 +38,7 @@ export class EvictionFeed extends Pushed implements EvictionListener {
 }
 
 /** Reports the state of the account's eviction stream as the state of a followed topic. */
-export const reportUpstream = (outlet: Outlet, { state, retry_at_ms }: RelayUpstream): void => {
+export const reportUpstream = (outlet: Subscriber, { state, retry_at_ms }: RelayUpstream): void => {
   if (state === 'live') outlet.state('live')
   else if (state === 'refused') outlet.state('lost', refused)
   else outlet.state('lost', { ...unreachable, ...(retry_at_ms !== undefined && { retry_at_ms }) })

@@ -10,27 +10,24 @@ import { formatCountOf } from '#lib/browser/format.ts'
 import { scenarioRunQueries } from '#lib/browser/queries/scenario-runs.ts'
 import type { Alert } from '#lib/protocol/alerts.ts'
 
-/**
- * What would be cut short: commands that have not ended, shells this console holds open with the people who look at
- * them, and the benchmark whose trial it is.
- */
-export const RunningThere = ({ alert: { devbox_id, scenario_run_id } }: { alert: Alert }) => {
-  const { data: commands, error: noCommands } = useQuery(executionQueries.running(devbox_id))
-  const { data: terminals, error: noTerminals } = useQuery(terminalQueries.held(devbox_id))
-  const people = terminals?.reduce((sum, { viewers }) => sum + viewers.length, 0) ?? 0
+/** What an eviction would interrupt: commands, terminals with their viewers, or a benchmark trial. */
+export const RunningWork = ({ alert: { devbox_id, scenario_run_id } }: { alert: Alert }) => {
+  const { data: commands, error: commandsError } = useQuery(executionQueries.running(devbox_id))
+  const { data: terminals, error: terminalsError } = useQuery(terminalQueries.held(devbox_id))
   if (!commands || !terminals) {
-    const error = noCommands ?? noTerminals
+    const error = commandsError ?? terminalsError
     return (
       <span className="text-muted" title={error ? problemOf(error).message : undefined}>
-        {error ? 'Could not be asked' : 'Asking …'}
+        {error ? 'Unknown' : 'Loading …'}
       </span>
     )
   }
+  const viewers = terminals.reduce((sum, terminal) => sum + terminal.viewers.length, 0)
   const [first] = commands
-  const isQuiet = commands.length + terminals.length === 0 && !scenario_run_id
+  const isIdle = commands.length + terminals.length === 0 && !scenario_run_id
   return (
     <span className="inline-flex max-w-full min-w-0 items-baseline gap-x-2">
-      {isQuiet && <span className="text-muted">Nothing known</span>}
+      {isIdle && <span className="text-muted">Nothing reported</span>}
       {scenario_run_id && <Trial id={scenario_run_id} />}
       {first !== undefined && (
         <span className="min-w-0 truncate" title={commands.join('\n')}>
@@ -41,9 +38,9 @@ export const RunningThere = ({ alert: { devbox_id, scenario_run_id } }: { alert:
         </span>
       )}
       {terminals.length > 0 && (
-        <span className="shrink-0" title="Open through this console">
+        <span className="shrink-0" title="Open in this console">
           {formatCountOf(terminals.length, 'terminal')}
-          {people > 0 && `, ${people} watching`}
+          {viewers > 0 && `, ${viewers} watching`}
         </span>
       )}
     </span>
@@ -52,7 +49,7 @@ export const RunningThere = ({ alert: { devbox_id, scenario_run_id } }: { alert:
 
 const Trial = ({ id }: { id: string }) => {
   const { data } = useQuery(scenarioRunQueries.get(id))
-  if (!data?.benchmark_run_id) return <span className="shrink-0">A trial</span>
+  if (!data?.benchmark_run_id) return <span className="shrink-0">Trial</span>
   return (
     <TextLink href={paths.benchmarkRun(data.benchmark_run_id)} inRow className="shrink-0">
       Benchmark run

@@ -1,9 +1,9 @@
 import { QueryClient } from '@tanstack/react-query'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import type { LiveRequest } from '#lib/protocol/live.ts'
-import { alertQueries, followAlerts } from './alerts.ts'
+import { alertQueries, followAlerts } from './queries.ts'
 
-/** A console that tells a page everything, and then nothing. */
+/** Sends an empty snapshot, then nothing. */
 class PageSocket {
   readyState = 1
   onopen: () => void = () => undefined
@@ -22,7 +22,6 @@ class PageSocket {
 }
 
 beforeAll(() => {
-  // What a browser gives its page.
   vi.stubGlobal('window', { addEventListener: () => undefined })
   vi.stubGlobal('document', { addEventListener: () => undefined })
   vi.stubGlobal('location', { origin: 'http://console' })
@@ -30,7 +29,7 @@ beforeAll(() => {
 })
 afterAll(() => void vi.unstubAllGlobals())
 
-it('reads the history again after a break, in which alerts may have been raised and closed', async () => {
+it('refetches the history after a break, in which alerts may have been raised and closed', async () => {
   const client = new QueryClient()
   const { queryKey } = alertQueries.ofDevbox('dbx_1')
   client.setQueryData(queryKey, [])

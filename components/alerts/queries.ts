@@ -1,10 +1,11 @@
 import { mutationOptions, type QueryClient, queryOptions } from '@tanstack/react-query'
-import type { Alert, AlertHealth, AlertHistory, Silence } from '#lib/protocol/alerts.ts'
-import { type AlertFeed, emptyAlertFeed, nextAlertFeed } from '../alerts/alert-feed.ts'
-import { consoleAddress, readConsole, sendToConsole } from '../api/ask-console.ts'
-import { askingEvery } from '../api/failures.ts'
-import { followFeed } from '../live/follow-query.ts'
-import { listPages, pushed } from './list/pages.ts'
+import { consoleAddress, readConsole, sendToConsole } from '#lib/browser/api/ask-console.ts'
+import { askingEvery } from '#lib/browser/api/failures.ts'
+import { followFeed } from '#lib/browser/live/follow-query.ts'
+import { devboxKeys } from '#lib/browser/queries/devbox-keys.ts'
+import { listPages, pushed } from '#lib/browser/queries/list/pages.ts'
+import { type Alert, type AlertHealth, type AlertHistory, isOpen, type Silence } from '#lib/protocol/alerts.ts'
+import { type AlertFeed, emptyAlertFeed, nextAlertFeed } from './alert-feed.ts'
 
 const alertKeys = {
   feed: ['alerts', 'feed'] as const,
@@ -20,7 +21,7 @@ export interface AlertHistoryQuery {
 
 const healthMs = 5_000
 
-/** Where the console answers; the whole of the filtered history as a file, when `format` is given. */
+/** Address of the filtered history, or of its download when `format` is given. */
 export const alertHistoryAddress = (query: AlertHistoryQuery, format?: 'csv' | 'json') =>
   consoleAddress('/api/alerts', { ...query, search: query.search || undefined, format })
 
@@ -31,10 +32,10 @@ export const alertQueries = {
     listPages({
       queryKey: [...alertKeys.history, query],
       query,
-      read: (asked: AlertHistoryQuery, signal) => readConsole<AlertHistory>(alertHistoryAddress(asked), signal),
+      read: (page: AlertHistoryQuery, signal) => readConsole<AlertHistory>(alertHistoryAddress(page), signal),
       rowsOf: ({ alerts }) => alerts,
     }),
-  /** What this console has heard of one devbox, newest first. */
+  /** Newest first. */
   ofDevbox: (devboxId: string) =>
     queryOptions({
       queryKey: [...alertKeys.history, 'of', devboxId],
@@ -52,7 +53,7 @@ export const alertQueries = {
     }),
 }
 
-/** Feeds the cache until the returned function is called. */
+/** Keeps `alertQueries.feed` up to date until the returned function is called. */
 export const followAlerts = (client: QueryClient): (() => void) =>
   followFeed(client, {
     queryKey: alertKeys.feed,
@@ -60,16 +61,19 @@ export const followAlerts = (client: QueryClient): (() => void) =>
     topic: { endpoint: 'alerts.watch' },
     next: nextAlertFeed,
     onItems: (items) => {
-      // A snapshot may follow a break in which alerts were raised and closed.
+      // Alerts may have been raised and closed during the break that a snapshot ends.
       if (items.some(({ event }) => event === 'alert' || event === 'snapshot'))
         void client.invalidateQueries({ queryKey: alertKeys.history })
+      // A closed eviction has happened or was withdrawn; either may have changed the devbox.
+      if (items.some(({ event, data }) => event === 'alert' && data.kind === 'eviction' && !isOpen(data)))
+        void client.invalidateQueries({ queryKey: devboxKeys.all })
     },
   })
 
 const call = <Answer = unknown>(method: string, path: string, body?: unknown) =>
   sendToConsole<Answer>(method, `/api/alerts${path}`, body)
 
-/** Their changes reach every page, this one included, over the live connection. */
+/** Changes reach every page over the live connection, so most mutations invalidate nothing. */
 export const alertMutations = {
   acknowledge: () =>
     mutationOptions({
@@ -77,14 +81,14 @@ export const alertMutations = {
     }),
   silence: () =>
     mutationOptions({
-      mutationFn: (wanted: Pick<Silence, 'metadata' | 'until_ms' | 'comment'>) =>
-        call<Silence>('POST', '/silences', wanted),
+      mutationFn: (silence: Pick<Silence, 'metadata' | 'until_ms' | 'comment'>) =>
+        call<Silence>('POST', '/silences', silence),
     }),
+  endSilence: () =>
+    mutationOptions({ mutationFn: (id: string) => call('DELETE', `/silences/${encodeURIComponent(id)}`) }),
   followJob: () => mutationOptions({ mutationFn: (job_id: string) => call('POST', '/followed-jobs', { job_id }) }),
   unfollowJob: () =>
     mutationOptions({ mutationFn: (id: string) => call('DELETE', `/followed-jobs/${encodeURIComponent(id)}`) }),
-  endSilence: () =>
-    mutationOptions({ mutationFn: (id: string) => call('DELETE', `/silences/${encodeURIComponent(id)}`) }),
   test: () =>
     mutationOptions({
       mutationFn: () => call<Alert>('POST', '/test'),

@@ -1,4 +1,4 @@
-/** How this browser makes alerts heard, beside what its pages show. Kept for all of its tabs. */
+/** How this browser announces alerts, in all of its tabs. */
 export interface AlertSettings {
   notifications: boolean
   sound: boolean
@@ -7,13 +7,14 @@ export interface AlertSettings {
 const key = 'devdeck.alert-settings'
 const off: AlertSettings = { notifications: false, sound: false }
 const listeners = new Set<() => void>()
-let known: { text: string | null; settings: AlertSettings } = { text: null, settings: off }
+/** The parsed settings are cached so that `read` returns a stable object. */
+let cached: { text: string | null; settings: AlertSettings } = { text: null, settings: off }
 
 export const alertSettings = {
   read: (): AlertSettings => {
     const text = stored()
-    if (text !== known.text) known = { text, settings: { ...off, ...parsed(text) } }
-    return known.settings
+    if (text !== cached.text) cached = { text, settings: parse(text) }
+    return cached.settings
   },
   onServer: (): AlertSettings => off,
   change: (change: Partial<AlertSettings>): void => {
@@ -21,8 +22,8 @@ export const alertSettings = {
     try {
       localStorage.setItem(key, JSON.stringify(next))
     } catch {
-      // Switched off or full: the choice lasts as long as the page.
-      known = { text: stored(), settings: next }
+      // Storage is full or disabled; the setting lasts as long as the page.
+      cached = { text: stored(), settings: next }
     }
     for (const listener of listeners) listener()
   },
@@ -40,36 +41,35 @@ const stored = (): string | null => {
   try {
     return localStorage.getItem(key)
   } catch {
-    return known.text
+    return cached.text
   }
 }
 
-const parsed = (text: string | null): Partial<AlertSettings> => {
+const parse = (text: string | null): AlertSettings => {
   try {
-    const value: unknown = JSON.parse(text ?? '{}')
-    const { notifications, sound } = (value ?? {}) as Record<string, unknown>
+    const { notifications, sound } = JSON.parse(text ?? '{}') as Record<string, unknown>
     return { notifications: notifications === true, sound: sound === true }
   } catch {
-    return {}
+    return off
   }
 }
 
-/** Two short tones. Rejects where the browser does not allow sound yet: it wants a click on the page first. */
+/** Plays two short tones. Rejects if the browser blocks sound, as it does before the first click on the page. */
 export const playAlertSound = async (): Promise<void> => {
   const context = new AudioContext()
   try {
-    if (context.state !== 'running') await Promise.race([context.resume(), refusal()])
+    if (context.state !== 'running') await Promise.race([context.resume(), blockedAfter(1_000)])
     const startS = context.currentTime
     for (const [at, hertz] of [
       [0, 880],
       [0.18, 660],
     ] as const) {
       const tone = context.createOscillator()
-      const loudness = context.createGain()
+      const volume = context.createGain()
       tone.frequency.value = hertz
-      loudness.gain.setValueAtTime(0.2, startS + at)
-      loudness.gain.exponentialRampToValueAtTime(0.001, startS + at + 0.16)
-      tone.connect(loudness).connect(context.destination)
+      volume.gain.setValueAtTime(0.2, startS + at)
+      volume.gain.exponentialRampToValueAtTime(0.001, startS + at + 0.16)
+      tone.connect(volume).connect(context.destination)
       tone.start(startS + at)
       tone.stop(startS + at + 0.17)
     }
@@ -79,7 +79,7 @@ export const playAlertSound = async (): Promise<void> => {
   }
 }
 
-const refusal = () =>
+const blockedAfter = (ms: number) =>
   new Promise<never>((_, reject) =>
-    setTimeout(() => reject(new Error('The browser allows no sound before a click on this page')), 1_000),
+    setTimeout(() => reject(new Error('The browser blocks sound until you click on this page')), ms),
   )

@@ -4,34 +4,37 @@ import { problemOf } from '#components/ui/problem.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
-import { type AlertFeed, alarmOf, alertLeftMs, alertName } from '#lib/browser/alerts/alert-feed.ts'
-import { alertSettings, playAlertSound } from '#lib/browser/alerts/alert-settings.ts'
-import { notificationState, showNotification } from '#lib/browser/alerts/notifications.ts'
-import { formatCountdown } from '#lib/browser/live/eviction-feed.ts'
+import { formatCountdown } from '#lib/browser/format.ts'
 import { type Alert, hasHappened, lastCallMs } from '#lib/protocol/alerts.ts'
-import { alertCost, alertEvent, alertLine } from './alert-words.ts'
+import { type AlertFeed, alarmOf, alertName, timeLeftMs } from './alert-feed.ts'
+import { alertSettings, playAlertSound } from './alert-settings.ts'
+import { alertConsequence, alertEvent, alertLine } from './alert-text.ts'
 import { Countdown } from './countdown.tsx'
+import { notificationState, showNotification } from './notifications.ts'
 
-export { claimAlarms } from '#lib/browser/alerts/announced.ts'
-
-/** Beyond this many at once, one toast and one notification speak for all. */
-const maxAlone = 3
+/** More alarms than this share one toast and one notification. */
+const maxSeparate = 3
 const toastMs = 30_000
 
-/** Makes alarms heard in this tab: by toasts, and by what the settings of this browser allow. */
-export const tell = (alerts: readonly Alert[], feed: AlertFeed, account: string, show: (alert: Alert) => void) => {
+/** Announces alarms in this tab: toasts, and sound and notifications if they are turned on. */
+export const announceAlarms = (
+  alerts: readonly Alert[],
+  feed: AlertFeed,
+  account: string,
+  show: (alert: Alert) => void,
+) => {
   const { notifications, sound } = alertSettings.read()
   if (sound) void playAlertSound().catch(() => undefined)
   const isNotified = notificationState(notifications).is === 'on'
   const [first] = alerts
   if (!first) return
-  const leftMs = alertLeftMs(feed, first, Date.now())
-  if (alerts.length > maxAlone) {
+  if (alerts.length > maxSeparate) {
+    const leftMs = timeLeftMs(feed, first.deadline_ms, Date.now())
     const isEviction = alerts.every(({ kind }) => kind === 'eviction')
     const line = isEviction
       ? `${alerts.length} devboxes will be evicted, the first`
       : `${alerts.length} alerts${hasHappened(first) ? '' : ', the first'}`
-    const description = isEviction ? 'They will be suspended: their disks stay, their processes end.' : undefined
+    const description = isEviction ? 'They will be suspended: processes end, disks are kept.' : undefined
     if (isNotified) {
       const title = hasHappened(first) ? line : `${line} in ${formatCountdown(leftMs)}`
       void notify({ alert: first, title, body: description, leftMs, account }, () => show(first))
@@ -50,25 +53,25 @@ export const tell = (alerts: readonly Alert[], feed: AlertFeed, account: string,
     return
   }
   for (const alert of alerts) {
-    const ownMs = alertLeftMs(feed, alert, Date.now())
+    const leftMs = timeLeftMs(feed, alert.deadline_ms, Date.now())
     if (isNotified) {
-      const title = alertLine(alert, ownMs, !hasHappened(alert))
-      const body = alertCost(alert) ?? 'This is how an eviction is announced.'
-      void notify({ alert, title, body, leftMs: ownMs, account }, () => show(alert))
+      const title = alertLine(alert, leftMs, !hasHappened(alert))
+      const body = alertConsequence(alert) ?? 'Evictions are announced like this.'
+      void notify({ alert, title, body, leftMs, account }, () => show(alert))
     }
     toast[toneOf(alert)](
       alert.kind === 'test' ? (
-        <span role="alert">Test alert: this is how an eviction is announced</span>
+        <span role="alert">Test alert: evictions are announced like this</span>
       ) : (
-        <ToastTitle alert={alert} leftMs={ownMs}>
+        <ToastTitle alert={alert} leftMs={leftMs}>
           <VisibleText max={60}>{alertName(alert)}</VisibleText> {alertEvent(alert)}
         </ToastTitle>
       ),
       {
         id: alarmOf(alert),
-        description: alertCost(alert),
+        description: alertConsequence(alert),
         action: { label: 'Show alert', onClick: () => show(alert) },
-        durationMs: toastTime(alert, ownMs),
+        durationMs: toastTime(alert, leftMs),
       },
     )
   }
@@ -76,13 +79,12 @@ export const tell = (alerts: readonly Alert[], feed: AlertFeed, account: string,
 
 const toastTime = (alert: Alert, leftMs: number) => (hasHappened(alert) ? toastMs : Math.min(toastMs, leftMs))
 
-/** A lost disk or devbox is more than lost processes. */
 const toneOf = ({ kind, job }: Alert) => {
   if (kind === 'end' || kind === 'failure') return 'danger'
   return job?.state === 'completed' ? 'ok' : 'attention'
 }
 
-/** The alert is read out once, with the time as it was then; what ticks stands beside it. */
+/** Screen readers read the title once with a fixed time; the ticking countdown is outside of the alert role. */
 const ToastTitle = ({ alert, leftMs, children }: { alert: Alert; leftMs: number; children: ReactNode }) => (
   <>
     <span role="alert">
@@ -97,7 +99,6 @@ const ToastTitle = ({ alert, leftMs, children }: { alert: Alert; leftMs: number;
 )
 
 interface Notice {
-  /** The one it leads to. */
   alert: Alert
   title: string
   body: string | undefined
@@ -106,10 +107,10 @@ interface Notice {
 }
 
 const notify = async ({ alert, title, body = '', leftMs, account }: Notice, show: () => void) => {
-  // `renotify` is not among the types of every browser.
   const options = {
     body,
     tag: alert.job?.id ?? alert.devbox_id,
+    // Missing from the DOM types of some browsers.
     renotify: true,
     requireInteraction: !hasHappened(alert) && leftMs <= lastCallMs,
   }
@@ -117,7 +118,7 @@ const notify = async ({ alert, title, body = '', leftMs, account }: Notice, show
   try {
     await showNotification({ title, options, alarm: alarmOf(alert), path, account }, show)
   } catch (error) {
-    toast.attention('The browser showed no notification', {
+    toast.attention('The browser didn’t show the notification', {
       id: 'notification-refused',
       description: problemOf(error).message,
     })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { brokenSince, failedSince } from './since-last-visit.ts'
+import { failedDevboxes, failedJobs } from './last-visit.ts'
 
 const dayMs = 24 * 3_600_000
 const devbox = (status: string, end_time_ms: number) => ({
@@ -27,16 +27,15 @@ const job = (state: string, create_time_ms: number, duration_ms: number) => ({
   ],
 })
 
-it('tells of devboxes that failed since, and of none that only ended', () => {
+it('lists devboxes that failed since the last visit, not those that ended normally', () => {
   const devboxes = [devbox('failure', 100), devbox('shutdown', 200), devbox('failure', 10)]
-  expect(failedSince(devboxes, { ms: 50 }, 0)).toEqual([devboxes[0]])
-  expect(failedSince(devboxes, null, dayMs + 50)).toEqual([devboxes[0]])
+  expect(failedDevboxes(devboxes, { ms: 50 }, 0)).toEqual([devboxes[0]])
+  expect(failedDevboxes(devboxes, null, dayMs + 50)).toEqual([devboxes[0]])
 })
 
-// A job that completed does not need anybody.
-it('lists jobs that failed or timed out since the last visit, and no others', () => {
+it('lists jobs that failed or timed out since the last visit', () => {
   const states = ['completed', 'failed', 'timeout', 'cancelled', 'incomplete', 'running', 'paused']
   const jobs = states.map((state) => job(state, 0, 100))
-  expect(brokenSince(jobs, { ms: 50 }, 0)).toEqual([jobs[1], jobs[2]])
-  expect(brokenSince([job('failed', 0, 10)], { ms: 50 }, 0)).toEqual([])
+  expect(failedJobs(jobs, { ms: 50 }, 0)).toEqual([jobs[1], jobs[2]])
+  expect(failedJobs([job('failed', 0, 10)], { ms: 50 }, 0)).toEqual([])
 })

@@ -1,0 +1,132 @@
+import { expect, it, vi } from 'vitest'
+import type { Alert, Silence } from '#lib/protocol/alerts.ts'
+import { alertOf } from '#lib/protocol/testing.ts'
+import {
+  audibleAlerts,
+  clockError,
+  emptyAlertFeed,
+  evictionOf,
+  gatheringMs,
+  nextAlertFeed,
+  nextFirst,
+  timeLeftMs,
+  urgencyOf,
+  urgencyOfTime,
+} from './alert-feed.ts'
+
+const feedOf = (...alerts: Alert[]) =>
+  nextAlertFeed(
+    emptyAlertFeed,
+    alerts.map((data) => ({ event: 'alert', data })),
+  )
+
+const withOffset = (feed: typeof emptyAlertFeed, clockOffsetMs: number) => ({
+  ...feed,
+  health: { ...feed.health, clockOffsetMs },
+})
+
+it('keeps one entry per alert, earliest deadline first, and closed alerts apart', () => {
+  const [late, soon] = [alertOf(), alertOf({ id: 'b', deadline_ms: 5_000 })]
+  const feed = feedOf(late, soon, { ...late, state: 'acknowledged' })
+  expect(feed.open.map(({ id, state }) => [id, state])).toEqual([
+    ['b', 'new'],
+    [late.id, 'acknowledged'],
+  ])
+  const after = nextAlertFeed(feed, [{ event: 'alert', data: { ...soon, state: 'withdrawn' } }])
+  expect(after.open).toHaveLength(1)
+  expect(after.closed).toMatchObject([{ id: 'b', state: 'withdrawn' }])
+  const again = nextAlertFeed(after, [{ event: 'alert', data: soon }])
+  expect([again.open.length, again.closed]).toEqual([2, []])
+})
+
+it('finds the pending eviction of a devbox', () => {
+  const end = alertOf({ id: 'dbx_2:end', kind: 'end', devbox_id: 'dbx_2' })
+  const feed = feedOf(alertOf(), end)
+  expect(evictionOf(feed, 'dbx_1')).toEqual(alertOf())
+  expect(evictionOf(feed, 'dbx_2')).toBeUndefined()
+})
+
+it('sorts once, however many alerts arrive together', () => {
+  const sorted = vi.spyOn(Array.prototype, 'sort')
+  feedOf(...Array.from({ length: 5_000 }, (_, n) => alertOf({ id: `dbx_${n}`, deadline_ms: n })))
+  expect(sorted).toHaveBeenCalledOnce()
+  sorted.mockRestore()
+})
+
+it('mutes silenced alerts until the silence ends by the console’s clock', () => {
+  const silence: Silence = {
+    id: 's',
+    metadata: { team: 'qa' },
+    until_ms: 100_000,
+    comment: '',
+    by: 'me',
+    created_ms: 0,
+  }
+  const feed = nextAlertFeed(feedOf(alertOf({ metadata: { team: 'qa', x: 'y' } })), [
+    { event: 'silences', data: [silence] },
+  ])
+  expect(audibleAlerts(feed, 99_999)).toEqual([])
+  expect(audibleAlerts(feed, 100_000)).toHaveLength(1)
+  expect(audibleAlerts(withOffset(feed, 60_000), 40_000)).toHaveLength(1)
+})
+
+it('derives urgency from the time left and the acknowledgment', () => {
+  const feed = feedOf(alertOf())
+  expect(urgencyOf(feed.open, feed, 0)).toBe('attention')
+  expect(urgencyOf(feed.open, feed, 480_000)).toBe('danger')
+  const acknowledged = feedOf(alertOf({ state: 'acknowledged' }))
+  expect(urgencyOf(acknowledged.open, acknowledged, 480_000)).toBe('neutral')
+})
+
+it('moves overdue alerts behind pending ones', () => {
+  const [past, next] = [alertOf({ id: 'a', deadline_ms: 10_000 }), alertOf({ id: 'b', deadline_ms: 20_000 })]
+  const failure = alertOf({ id: 'c', kind: 'failure', deadline_ms: 1 })
+  const feed = feedOf(past, next, failure)
+  const order = (nowMs: number) => nextFirst(feed.open, feed, nowMs).map(({ id }) => id)
+  expect(order(12_999)).toEqual(['a', 'b', 'c'])
+  expect(order(13_000)).toEqual(['b', 'c', 'a'])
+  const ahead = withOffset(feed, 600_000)
+  expect(nextFirst(ahead.open, ahead, -590_000).map(({ id }) => id)).toEqual(['a', 'b', 'c'])
+})
+
+it('gathers reminders longer than new alerts', () => {
+  const reminded = alertOf({ alarms: 2, raised_ms: 5_000 })
+  const second = (change: Partial<Alert>) => feedOf(reminded, alertOf({ id: 'b', alarms: 1, ...change }))
+  expect(gatheringMs(feedOf(reminded), 4_000)).toBe(15_000)
+  expect(gatheringMs(second({ raised_ms: 5_000 }), 4_000)).toBe(2_000)
+  expect(gatheringMs(second({ raised_ms: 3_000 }), 4_000)).toBe(15_000)
+  expect(gatheringMs(second({ raised_ms: 5_000, state: 'acknowledged' }), 4_000)).toBe(15_000)
+})
+
+it('counts down by the clock of the console', () => {
+  const feed = withOffset(feedOf(alertOf()), -600_000)
+  expect(timeLeftMs(feed, 600_000, 600_000)).toBe(600_000)
+  expect(timeLeftMs(feed, 600_000, 2_000_000)).toBe(0)
+})
+
+it('derives the urgency of a deadline from the time left and whether the disk is deleted', () => {
+  const minute = 60_000
+  const urgencies = (deletesDisk: boolean) =>
+    [11 * minute, 10 * minute, 2 * minute + 1, 2 * minute, 0].map((leftMs) => urgencyOfTime(leftMs, deletesDisk))
+  expect(urgencies(false)).toEqual(['neutral', 'attention', 'attention', 'danger', 'danger'])
+  expect(urgencies(true)).toEqual(['neutral', 'danger', 'danger', 'danger', 'danger'])
+})
+
+it('lists a test alert after evictions and never as danger', () => {
+  const test = alertOf({ id: 'test@1000', kind: 'test', devbox_id: 'test', deadline_ms: 1_000 })
+  const failure = alertOf({ id: 'dbx_1:failure', kind: 'failure', deadline_ms: 1 })
+  expect(feedOf(test, failure, alertOf()).open.map(({ kind }) => kind)).toEqual(['eviction', 'test', 'failure'])
+  const feed = feedOf(test)
+  expect(urgencyOf(feed.open, feed, 0)).toBe('attention')
+})
+
+it('reports a clock that is off by more than five seconds', () => {
+  const error = (clockOffsetMs: number) => clockError(withOffset(emptyAlertFeed, clockOffsetMs))
+  expect([0, 5_000, -5_000].map(error)).toEqual([null, null, null])
+  expect([-5_001, 6_200, -599_700, 600_400].map(error)).toEqual([
+    '5 s ahead',
+    '6 s behind',
+    '10 min ahead',
+    '10 min behind',
+  ])
+})

@@ -1,0 +1,158 @@
+import { paths } from '#lib/browser/address/paths.ts'
+import { formatElapsedMs } from '#lib/browser/format.ts'
+import { type LiveHealth, noHealth } from '#lib/browser/live/follow.ts'
+import {
+  type Alert,
+  type AlertItem,
+  byUrgency,
+  hasHappened,
+  isOpen,
+  isSilenced,
+  lastCallMs,
+  reminderMs,
+  type Silence,
+  type WebhookFailure,
+} from '#lib/protocol/alerts.ts'
+
+/** An account's alerts as the page knows them. */
+export interface AlertFeed {
+  /** Earliest deadline first. */
+  open: readonly Alert[]
+  /** Alerts closed since the page was opened, latest first. */
+  closed: readonly Alert[]
+  silences: readonly Silence[]
+  followedJobs: readonly string[]
+  /** Null while deliveries succeed, or when no webhook is configured. */
+  webhook: WebhookFailure | null
+  health: LiveHealth
+}
+
+export const emptyAlertFeed: AlertFeed = {
+  open: [],
+  closed: [],
+  silences: [],
+  followedJobs: [],
+  webhook: null,
+  health: noHealth,
+}
+
+const maxClosed = 50
+
+/** Applies all items, then sorts once: thousands can arrive together. */
+export const nextAlertFeed = (feed: AlertFeed, items: readonly AlertItem[]): AlertFeed => {
+  const next = { ...feed }
+  let open = byId(feed.open)
+  const closed = byId(feed.closed.toReversed())
+  for (const { event, data } of items) {
+    if (event === 'followed_jobs') next.followedJobs = data
+    else if (event === 'webhook') next.webhook = data
+    else if (event === 'silences') next.silences = data
+    else if (event === 'alert') {
+      closed.delete(data.id)
+      if (isOpen(data)) open.set(data.id, data)
+      else {
+        open.delete(data.id)
+        closed.set(data.id, data)
+      }
+    } else {
+      open = byId(data.alerts)
+      next.silences = data.silences
+      next.followedJobs = data.followed_jobs
+      next.webhook = data.webhook
+    }
+  }
+  if (!items.some(({ event }) => event === 'alert' || event === 'snapshot')) return next
+  return {
+    ...next,
+    open: [...open.values()].sort(byUrgency),
+    closed: [...closed.values()].toReversed().slice(0, maxClosed),
+  }
+}
+
+const byId = (alerts: readonly Alert[]) => new Map(alerts.map((alert) => [alert.id, alert]))
+
+type Clock = Pick<AlertFeed, 'health'>
+
+export const consoleTime = ({ health }: Clock, nowMs: number): number => nowMs + health.clockOffsetMs
+
+/** Time until a deadline by the console's clock, never below zero. */
+export const timeLeftMs = (feed: Clock, deadlineMs: number, nowMs: number): number =>
+  Math.max(0, deadlineMs - consoleTime(feed, nowMs))
+
+const maxClockErrorMs = 5_000
+
+/** How far this browser's clock is off: `10 min ahead`. Null within 5 seconds. */
+export const clockError = ({ health: { clockOffsetMs: ms } }: Clock): string | null =>
+  Math.abs(ms) > maxClockErrorMs
+    ? `${formatElapsedMs(Math.round(Math.abs(ms) / 1000) * 1000)} ${ms > 0 ? 'behind' : 'ahead'}`
+    : null
+
+/** Open alerts that no silence covers. */
+export const audibleAlerts = (feed: AlertFeed, nowMs: number): Alert[] =>
+  feed.open.filter((alert) => !isSilenced(alert, feed.silences, consoleTime(feed, nowMs)))
+
+export const pendingEvictions = ({ open }: Pick<AlertFeed, 'open'>): Alert[] =>
+  open.filter(({ kind }) => kind === 'eviction')
+
+export const evictionOf = (feed: AlertFeed, devboxId: string): Alert | undefined =>
+  pendingEvictions(feed).find(({ devbox_id }) => devbox_id === devboxId)
+
+/** How long an alert still counts as "now" after its deadline. */
+const overdueMs = 3_000
+
+/** The deadline has passed, but the outcome is not known yet. */
+export const isOverdue = (alert: Alert, feed: AlertFeed, nowMs: number): boolean =>
+  !hasHappened(alert) && consoleTime(feed, nowMs) >= alert.deadline_ms + overdueMs
+
+/** Puts overdue alerts last, so that one without a known outcome does not hide the next. */
+export const nextFirst = (alerts: readonly Alert[], feed: AlertFeed, nowMs: number): Alert[] => [
+  ...alerts.filter((alert) => !isOverdue(alert, feed, nowMs)),
+  ...alerts.filter((alert) => isOverdue(alert, feed, nowMs)),
+]
+
+export type Urgency = 'danger' | 'attention' | 'neutral'
+
+export const urgencyOfTime = (leftMs: number, deletesDisk: boolean): Urgency => {
+  if (leftMs <= lastCallMs || (deletesDisk && leftMs <= reminderMs)) return 'danger'
+  return leftMs <= reminderMs ? 'attention' : 'neutral'
+}
+
+/** Urgency of the most urgent alert that nobody has acknowledged. */
+export const urgencyOf = (alerts: readonly Alert[], feed: AlertFeed, nowMs: number): Urgency => {
+  const unacknowledged = alerts.filter(({ state }) => state === 'new')
+  const isDanger = ({ kind, deadline_ms }: Alert) =>
+    kind === 'end' ||
+    kind === 'failure' ||
+    (kind === 'eviction' && urgencyOfTime(timeLeftMs(feed, deadline_ms, nowMs), false) === 'danger')
+  if (unacknowledged.some(isDanger)) return 'danger'
+  return unacknowledged.length > 0 ? 'attention' : 'neutral'
+}
+
+export const alertName = ({
+  kind,
+  devbox_id,
+  devbox_name,
+  job,
+}: Pick<Alert, 'kind' | 'devbox_id' | 'devbox_name' | 'job'>): string =>
+  kind === 'test' ? 'Test alert' : (job?.name ?? (devbox_name || devbox_id))
+
+export const alertHref = ({ id, kind, devbox_id, job }: Pick<Alert, 'id' | 'kind' | 'devbox_id' | 'job'>): string => {
+  if (job) return paths.benchmarkJob(job.id)
+  return kind === 'failure' ? paths.devbox(devbox_id) : paths.evictions({ alert: id })
+}
+
+const gatherMs = 2_000
+const gatherRemindersMs = 15_000
+
+/**
+ * How long after the announcement at `announcedMs` alarms are gathered for the next one. Reminders fall due one by one
+ * and can wait longer than new alerts.
+ */
+export const gatheringMs = (feed: AlertFeed, announcedMs: number): number => {
+  const isNew = ({ state, alarms, raised_ms }: Alert) =>
+    state === 'new' && alarms <= 1 && raised_ms >= consoleTime(feed, announcedMs)
+  return audibleAlerts(feed, announcedMs).some(isNew) ? gatherMs : gatherRemindersMs
+}
+
+/** Identifies one alarm of an alert. Each is announced once. */
+export const alarmOf = ({ id, alarms }: Pick<Alert, 'id' | 'alarms'>): string => `${id}#${alarms}`

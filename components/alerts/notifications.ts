@@ -1,0 +1,85 @@
+import { alertSettings } from './alert-settings.ts'
+
+// Shown through a service worker, which phones require, or by the page itself where there is none.
+
+const workerPath = '/alert-worker.js'
+
+export interface AlertNotification {
+  title: string
+  options: NotificationOptions
+  alarm: string
+  /** Opened when the notification is clicked, in a tab of `account`. */
+  path: string
+  account: string
+}
+
+export type NotificationState = { is: 'on' | 'off' } | { is: 'blocked' | 'unavailable'; why: string }
+
+export const notificationState = (isEnabled: boolean): NotificationState => {
+  if (!globalThis.isSecureContext)
+    return { is: 'unavailable', why: 'Browsers allow notifications only on https addresses and localhost.' }
+  if (!('Notification' in globalThis))
+    return { is: 'unavailable', why: 'This browser doesn’t support web notifications.' }
+  if (Notification.permission === 'denied')
+    return {
+      is: 'blocked',
+      why: 'This site’s notifications are blocked. Allow them in the browser’s site settings, then turn them on here.',
+    }
+  return { is: isEnabled && Notification.permission === 'granted' ? 'on' : 'off' }
+}
+
+/** Requests permission, which browsers allow only after a click. Rejects with the reason if notifications don't work. */
+export const turnOnNotifications = async (account: string): Promise<void> => {
+  if ((await Notification.requestPermission()) !== 'granted') {
+    const state = notificationState(true)
+    throw new Error('why' in state ? state.why : 'The browser didn’t grant permission to show notifications.')
+  }
+  // Some browsers grant permission and then fail, so show one before saving the setting.
+  await showNotification({
+    title: 'Notifications are on',
+    options: { body: 'Evictions will be announced like this.', tag: 'devdeck-test' },
+    alarm: 'test',
+    path: '/evictions',
+    account,
+  })
+  alertSettings.change({ notifications: true })
+}
+
+export const showNotification = async (notification: AlertNotification, onClick?: () => void): Promise<void> => {
+  const { title, options, alarm, path, account } = notification
+  const all = { ...options, data: { alarm, path, account } }
+  try {
+    if (!('serviceWorker' in navigator)) throw new Error('Service workers aren’t available at this address.')
+    await navigator.serviceWorker.register(workerPath, { updateViaCache: 'none' })
+    return await (await navigator.serviceWorker.ready).showNotification(title, all)
+  } catch (workerError) {
+    try {
+      const shown = new Notification(title, all)
+      shown.onclick = () => {
+        window.focus()
+        onClick?.()
+        shown.close()
+      }
+    } catch {
+      // Where only a service worker may show notifications, its own error is the useful one.
+      throw workerError
+    }
+  }
+}
+
+/** Closes the notifications of these alarms, whichever tab showed them. */
+export const closeNotifications = async (alarms: ReadonlySet<string>): Promise<void> => {
+  const registration = await navigator.serviceWorker?.getRegistration(workerPath)
+  for (const shown of (await registration?.getNotifications()) ?? []) if (alarms.has(shown.data?.alarm)) shown.close()
+}
+
+/** Opens the page of a clicked notification of this account, until `signal` aborts. */
+export const handleNotificationClicks = (account: string, open: (path: string) => void, signal: AbortSignal): void =>
+  navigator.serviceWorker?.addEventListener(
+    'message',
+    ({ data, ports }) => {
+      if (data?.isOf === account) ports[0]?.postMessage(true)
+      if (typeof data?.show === 'string') open(data.show)
+    },
+    { signal },
+  )
