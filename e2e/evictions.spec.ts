@@ -13,7 +13,7 @@ const startDrill = async (page: Page, devboxId: string) => {
   await expect(dialog).toBeHidden()
 }
 
-test('a drill: announced in one tab, taken on in all, saved, evicted, resumed and in the history', async ({
+test('a drill is announced in one tab, acknowledged in all, snapshotted, evicted, resumed and kept in the history', async ({
   signedIn: page,
   product,
   context,
@@ -33,7 +33,7 @@ test('a drill: announced in one tab, taken on in all, saved, evicted, resumed an
   await expect(row).toContainText('New')
   const bars = [page, other].map((tab) => tab.getByRole('region', { name: 'Pending evictions' }))
   for (const bar of bars) await expect(bar).toContainText('drilled-box')
-  // Both tabs know of it, and one of them has announced it.
+  // Exactly one tab announces it.
   const announced = () =>
     Promise.all(
       [page, other].map((tab) =>
@@ -62,18 +62,17 @@ test('a drill: announced in one tab, taken on in all, saved, evicted, resumed an
     )
     .toEqual(['before-eviction'])
 
-  // An earlier deadline is news again, and what was before it is told of.
+  // An earlier deadline is a new alert.
   await product.service.evictions.schedule({ body: { devbox_id: id, eviction_deadline_ms: Date.now() + 2_000 } })
-  await expect(page.getByRole('region', { name: 'Over since this page was opened' })).toContainText('Moved')
-  await expect(page.getByRole('region', { name: 'Over since this page was opened' })).toContainText('Evicted')
+  await expect(page.getByRole('region', { name: 'Closed since you opened this page' })).toContainText('Rescheduled')
+  await expect(page.getByRole('region', { name: 'Closed since you opened this page' })).toContainText('Evicted')
   for (const bar of bars) await expect(bar).toBeHidden()
 
-  // Its page says so while it lasts, and its history for good.
   await other.goto(`${product.url}/devboxes/${id}`)
   await expect(other.getByText(/^This devbox was evicted/)).toBeVisible()
   await product.service.devboxes.resume({ params: { id } })
   await expect(other.getByText(/^This devbox was evicted/)).toBeHidden()
-  await expect(other.getByRole('region', { name: 'State history' })).toContainText('Evicted, at the deadline')
+  await expect(other.getByRole('region', { name: 'State history' })).toContainText('Evicted at the deadline')
 
   await page.getByRole('link', { name: 'History' }).click()
   await expect(page.getByRole('row', { name: /drilled-box/ })).toHaveCount(2)
@@ -86,29 +85,29 @@ test('a drill: announced in one tab, taken on in all, saved, evicted, resumed an
   const [evicted, ...others] = file.split('\r\n').filter((line) => line.includes(id))
   expect(others).toEqual([])
 
-  // A link to the alert that comes late tells what became of it.
+  // The link of a closed alert shows its outcome.
   await page.goto(`${product.url}/evictions?alert=${encodeURIComponent(evicted?.split(',')[0] ?? '')}`)
-  await expect(page.getByRole('region', { name: 'The alert of this link' })).toContainText('Evicted')
+  await expect(page.getByRole('region', { name: 'Linked alert' })).toContainText('Evicted')
 
-  // A devbox that a person suspends before its deadline was not evicted.
+  // Suspending it before the deadline is not an eviction.
   await product.service.evictions.schedule({ body: { devbox_id: id, eviction_deadline_ms: Date.now() + 900_000 } })
   await row.getByRole('button', { name: 'More actions for drilled-box' }).click()
   await page.getByRole('menuitem', { name: 'Suspend now' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Suspend devbox' }).click()
-  await expect(page.getByRole('region', { name: 'Over since this page was opened' })).toContainText(/Suspended by \S/)
+  await expect(page.getByRole('region', { name: 'Closed since you opened this page' })).toContainText(/Suspended by \S/)
   await other.reload()
   await expect(other.getByText('Suspended', { exact: true }).first()).toBeVisible()
   await expect(other.getByText(/^This devbox was evicted/)).toBeHidden()
 })
 
-test('a drill on a phone: cancelled, started again, notified of, acknowledged, saved, evicted and resumed', async ({
+test('a drill on a phone is canceled, restarted, notified, acknowledged, snapshotted, evicted and resumed', async ({
   signedIn: page,
   product,
   context,
 }) => {
   const { id } = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'pocket-box' } })
   await context.grantPermissions(['notifications'], { origin: product.url })
-  // Phones show notifications of service workers alone. A headless shell shows none: here they are kept as a browser would.
+  // Headless browsers show no notifications; record them as a phone's service worker would.
   await page.addInitScript(() => {
     const { requestPermission } = Notification
     Object.assign(globalThis, {
@@ -140,7 +139,7 @@ test('a drill on a phone: cancelled, started again, notified of, acknowledged, s
 
   const bar = page.getByRole('region', { name: 'Pending evictions' })
   const row = page.getByRole('row', { name: /pocket-box/ })
-  const over = page.getByRole('region', { name: 'Over since this page was opened' })
+  const closed = page.getByRole('region', { name: 'Closed since you opened this page' })
   const choose = async (name: string) => {
     await row.getByRole('button', { name: 'Show more' }).click()
     await page.getByRole('button', { name: 'More actions for pocket-box' }).click()
@@ -150,7 +149,7 @@ test('a drill on a phone: cancelled, started again, notified of, acknowledged, s
   await expect(bar).toContainText('pocket-box')
   await expect.poll(notified).toEqual([expect.stringContaining('pocket-box will be evicted')])
   await choose('Cancel drill')
-  await expect(over).toContainText('Cancelled')
+  await expect(closed).toContainText('Canceled')
   await expect(bar).toBeHidden()
   await expect.poll(notified).toEqual([])
 
@@ -158,9 +157,9 @@ test('a drill on a phone: cancelled, started again, notified of, acknowledged, s
   await bar.getByRole('button', { name: 'Acknowledge' }).click()
   await expect(bar.getByRole('button', { name: 'Acknowledge' })).toHaveCount(0)
   await choose('Take snapshot now')
-  await expect(page.getByText('Snapshot begun')).toBeVisible()
+  await expect(page.getByText('Snapshot started')).toBeVisible()
 
-  // A click on the notification leads to its alert.
+  // Clicking the notification opens its alert.
   await page.goto(`${product.url}/axons`)
   await isLive(page)
   const [worker] = context.serviceWorkers()
@@ -177,22 +176,22 @@ test('a drill on a phone: cancelled, started again, notified of, acknowledged, s
   await expect(page.getByRole('heading', { name: 'Evictions', exact: true })).toBeVisible()
 
   await product.service.evictions.schedule({ body: { devbox_id: id, eviction_deadline_ms: Date.now() + 2_000 } })
-  await expect(over).toContainText('Evicted')
+  await expect(closed).toContainText('Evicted')
   await expect(bar).toBeHidden()
   await open(page, `${product.url}/devboxes/${id}`)
   await expect(page.getByText(/^This devbox was evicted/)).toBeVisible()
-  // In the heading, and where the terminal was.
+  // Both the header and the terminal offer it.
   await page.getByRole('button', { name: 'Resume devbox' }).first().click()
   await expect(page.getByText(/^This devbox was evicted/)).toBeHidden()
   await product.service.devboxes.shutdown({ params: { id } })
 })
 
-/** What the pages of a browser said aloud, and what they notified of; written down as it happens. */
+/** Records the announcements and notifications of a page. */
 const listenIn = () => {
   const heard = { said: [] as string[], notified: [] as string[] }
   Object.assign(globalThis, { heard })
   localStorage.setItem('devdeck.alert-settings', '{"notifications":true}')
-  // As on a phone: leave is given, and a service worker alone may show one.
+  // As on a phone: permission is granted, and only a service worker may show notifications.
   Object.assign(globalThis, {
     Notification: class {
       static permission = 'granted'
@@ -225,7 +224,7 @@ const tenMinutesAhead = () => {
     },
   })
 }
-/** Lets the timers of the page rest when it is told to, as a browser does with a tab that is hidden for long. */
+/** Pauses intervals on demand, as browsers do in long-hidden tabs. */
 const restingTimers = () => {
   const set = globalThis.setInterval
   const isResting = () => (globalThis as unknown as Partial<Heard>).timersRest === true
@@ -237,7 +236,7 @@ interface Heard {
   timersRest: boolean
 }
 
-/** What the countdown of the bar shows, and what a right clock would; at the first sight of a hidden tab if wanted. */
+/** The countdown's value and the correct one; `isFirstSight` reads it right as a hidden tab becomes visible. */
 const countdownOf = (tab: Page, deadlineMs: number, isFirstSight = false) =>
   tab
     .getByRole('region', { name: 'Pending evictions' })
@@ -256,13 +255,12 @@ const countdownOf = (tab: Page, deadlineMs: number, isFirstSight = false) =>
       [deadlineMs, isFirstSight] as const,
     )
 
-/** How far the countdown is from what is right. */
-const countdownError = async (...asked: Parameters<typeof countdownOf>) => {
-  const { shownMs, rightMs } = await countdownOf(...asked)
+const countdownError = async (...args: Parameters<typeof countdownOf>) => {
+  const { shownMs, rightMs } = await countdownOf(...args)
   return Math.abs(shownMs - rightMs)
 }
 
-test('ten tabs announce each eviction once, hidden and after the one that spoke is closed; a wrong clock changes nothing', async ({
+test('ten tabs announce each eviction once, even when hidden or after the announcing tab closes; a wrong clock changes nothing', async ({
   product,
   context,
   signedIn,
@@ -307,24 +305,23 @@ test('ten tabs announce each eviction once, hidden and after the one that spoke 
   const speaker = (await heardIn(tabs, 'first-box')).findIndex(([said = 0]) => said > 0)
   await tabs[speaker]?.close()
   const left = tabs.filter((_, index) => index !== speaker)
-  // Nobody looks at any of them any more: the alarm comes all the same.
+  // Hidden tabs announce it, too.
   for (const tab of left)
     await tab.evaluate(() => {
       Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => 'hidden' })
       document.dispatchEvent(new Event('visibilitychange'))
     })
   const second = await evict('second-box', left)
-  // What was announced stays announced.
   expect(await totals(left, 'first-box')).toEqual([0, 0])
 
-  // One whose timers rested: its countdown is right again at the first sight.
+  // A tab whose timers were paused shows the right time as soon as it is visible.
   const [rested, ticking] = left as [Page, Page]
   await rested.evaluate(() => {
     ;(globalThis as unknown as Heard).timersRest = true
   })
   const { shownMs } = await countdownOf(rested, first.deadlineMs)
   await expect.poll(async () => (await countdownOf(ticking, first.deadlineMs)).shownMs).toBeLessThan(shownMs - 8_000)
-  // A busy machine may tell the page its clock late: half of what it missed is far from both.
+  // Half of the missed time, so that a slow machine passes and a stale countdown fails.
   expect(await countdownError(rested, first.deadlineMs, true)).toBeLessThanOrEqual(4_000)
   for (const { id } of [first, second]) await product.service.devboxes.shutdown({ params: { id } })
 })

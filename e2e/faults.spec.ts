@@ -102,7 +102,7 @@ test('a proxy that holds WebSockets back is named on the page, alerts come all t
   }
   await signIn(page, { url: addressOf(proxy), apiKey: alone.apiKey })
   await page.goto(`${addressOf(proxy)}/axons`)
-  await expect(page.getByText('No live connection can be had')).toBeVisible()
+  await expect(page.getByText('Live updates are unavailable')).toBeVisible()
   await expect(page.getByRole('banner').getByText('Polled', { exact: true })).toBeVisible()
   await evict('behind-a-proxy')
   const bar = page.getByRole('region', { name: 'Pending evictions' })
@@ -111,7 +111,7 @@ test('a proxy that holds WebSockets back is named on the page, alerts come all t
   holds = false
   for (const socket of held) socket.destroy()
   await isLive(page)
-  await expect(page.getByText('No live connection can be had')).toBeHidden()
+  await expect(page.getByText('Live updates are unavailable')).toBeHidden()
   await evict('told-at-once')
   await expect(bar).toContainText('1 more')
 })
