@@ -191,7 +191,7 @@ const pendingOf = (items: readonly LiveItems['evictions.watch'][]) => {
   }
   return [...pending]
     .map(([devbox_id, eviction_deadline_ms]) => ({ devbox_id, eviction_deadline_ms }))
-    .sort((a, b) => a.eviction_deadline_ms - b.eviction_deadline_ms)
+    .sort((a, b) => a.eviction_deadline_ms - b.eviction_deadline_ms || (a.devbox_id < b.devbox_id ? -1 : 1))
 }
 
 const timeLeftMs = (health: LiveHealth | undefined, deadlineMs: number, nowMs: number) =>
