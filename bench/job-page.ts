@@ -62,7 +62,7 @@ const seed = async ({ service, output }: Product): Promise<string> => {
     warnings: [],
     plan: null,
   })
-  trials.together(() => {
+  trials.transaction(() => {
     for (const [at, agent] of configs.entries()) {
       const run = newId('bmr')
       const ofAll = { account, metadata: {}, profile: {}, start_time_ms: startMs }

@@ -16,7 +16,7 @@ interface Options {
   scenarioRuns: ScenarioRuns
 }
 
-/** Runs of benchmarks: each gathers scenario runs, which its caller or its job starts, and gives them one score. */
+/** Benchmark runs: each collects scenario runs, started by its caller or job, and has one score. */
 export class BenchmarkRuns {
   /** Emits `state` with (id, state) when a run ends. */
   readonly changes = new EventEmitter().setMaxListeners(0)
@@ -31,7 +31,7 @@ export class BenchmarkRuns {
     return this.#options.store.benchmarkRuns.get(account, id) ?? notFound('benchmark run', id)
   }
 
-  /** Starts no scenario; the caller does. Throws 400 or 404. */
+  /** The caller starts the scenarios. Throws 400 or 404. */
   start(account: string, body: BenchmarkRunStart): BenchmarkRun {
     return this.get(account, this.#start(account, body))
   }
@@ -60,17 +60,14 @@ export class BenchmarkRuns {
   }
 
   /**
-   * Unspecified: what a complete does to scenario runs that have not ended. Those that are scored are completed, the
-   * others canceled. Resolves when their devboxes are gone, or after five seconds. Throws 404 or 409.
+   * Unspecified: completing a run with unfinished scenario runs. Scored ones are completed, the others canceled.
+   * Resolves when their devboxes are gone, or after 5 s. Throws 404 or 409.
    */
   complete(account: string, id: string): Promise<BenchmarkRun> {
     return this.#end(account, id, 'complete')
   }
 
-  /**
-   * Cancels every scenario run that has not ended; resolves when their devboxes are gone, or after five seconds. Nothing
-   * happens to a canceled run. Throws 404 or 409.
-   */
+  /** Cancels unfinished scenario runs. Resolves when their devboxes are gone, or after 5 s. Throws 404 or 409. */
   cancel(account: string, id: string): Promise<BenchmarkRun> {
     return this.#end(account, id, 'cancel')
   }
@@ -83,7 +80,7 @@ export class BenchmarkRuns {
       throw new ServiceError('conflict', 'The run belongs to a job, which completes it', { shouldRetry: false })
     const all = this.#options.store.scenarioRuns.ofBenchmarkRun(id)
     if (run.state === 'running')
-      this.conclude(id, action === 'complete' ? 'completed' : 'canceled', (state) =>
+      this.finish(id, action === 'complete' ? 'completed' : 'canceled', (state) =>
         action === 'complete' && state === 'scored' ? 'complete' : 'cancel',
       )
     await this.#options.scenarioRuns.released(all.map(({ id }) => id))
@@ -91,10 +88,10 @@ export class BenchmarkRuns {
   }
 
   /**
-   * Gives a run its last state and its score and ends those of its scenario runs that have not ended, all in one
-   * transaction; their devboxes are shut down afterwards. Nothing happens to a run that has ended.
+   * Sets the final state and score and ends unfinished scenario runs in one transaction, then shuts down their
+   * devboxes.
    */
-  conclude(
+  finish(
     id: string,
     state: Exclude<BenchmarkRunState, 'running'>,
     eventFor: (state: string) => EndingEvent = () => 'cancel',

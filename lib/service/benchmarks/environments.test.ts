@@ -14,24 +14,24 @@ it.skipIf(problem !== undefined || !canSwap)(
   'keeps nothing of the machine, wherever a command that a build has left running leads the copy',
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'devdeck-environments-'))
-    const [secret, devbox, kept] = ['secret', 'devbox', 'kept'].map((name) => join(folder, name)) as [
+    const [secret, devbox, cache] = ['secret', 'devbox', 'cache'].map((name) => join(folder, name)) as [
       string,
       string,
       string,
     ]
-    for (const path of [secret, devbox, kept]) mkdirSync(path)
+    for (const path of [secret, devbox, cache]) mkdirSync(path)
     writeFileSync(join(secret, 'of-the-machine'), '')
     await makeSystem(devbox, { base: folder, layers: [] })
     const own = systemOf(devbox)?.own ?? ''
     writeFileSync(join(own, 'first-uid'), '0')
     const stop = await swapForEver(join(own, 'upper'), secret)
     try {
-      const environments = new Environments({ folder: kept, devboxFolder: folder, maxBytes: 0, log: () => undefined })
+      const environments = new Environments({ folder: cache, devboxFolder: folder, maxBytes: 0, log: () => undefined })
       const how = { builtFor: 'a task', warnings: [], signal: new AbortController().signal }
       // Without confinement some have it, and most fail.
-      for (let i = 0; i < 60; i++) await environments.keep(`key ${i}`, devbox, how)
-      expect(execFileSync('find', [kept, '-name', 'of-the-machine'], { encoding: 'utf8' })).toBe('')
-      expect(readdirSync(kept).length).toBeGreaterThan(30)
+      for (let i = 0; i < 60; i++) await environments.store(`key ${i}`, devbox, how)
+      expect(execFileSync('find', [cache, '-name', 'of-the-machine'], { encoding: 'utf8' })).toBe('')
+      expect(readdirSync(cache).length).toBeGreaterThan(30)
     } finally {
       await stop()
       rmSync(folder, { recursive: true })

@@ -6,7 +6,7 @@ import { copyFolders } from '#lib/service/devboxes/disk.ts'
 import { removeFolder, systemOf } from '#lib/service/devboxes/mounts.ts'
 import { keepSystemsBelow, makeSystemBase, systemProblem } from '#lib/service/engine/bubblewrap/system.ts'
 import type { System } from '#lib/service/engine/engine.ts'
-import { bytesOf, environmentPrefix, environmentsInUse, KeptEnvironments } from './kept-environments.ts'
+import { bytesOf, EnvironmentCache, environmentPrefix, environmentsInUse } from './environment-cache.ts'
 import type { Warning } from './outcome.ts'
 
 interface Build {
@@ -15,34 +15,32 @@ interface Build {
 }
 
 /**
- * What the environments of tasks are made of: the base of their systems, for all trials of the service, and what builds
- * left, by the checksum of all that went into them. Trials share both and change neither: each has a layer of its own above.
+ * The base system of all trials, and the cached builds by their key. Trials share both and change neither: each writes to
+ * its own layer above.
  */
 export class Environments {
   readonly #folder: string
-  /** What is being built now, by its folder: trials that need the same wait for it. */
+  /** Builds in progress by folder. */
   readonly #building = new Map<string, Promise<void>>()
-  /** Of the devboxes that build. */
+  /** By devbox. */
   readonly #builds = new Map<string, Build>()
-  /** What could not be kept when it was built: nobody waits for that again. */
-  readonly #unkept = new Set<string>()
-  readonly #kept: KeptEnvironments
+  /** Folders of builds that could not be cached: trials do not wait for those. */
+  readonly #uncacheable = new Set<string>()
+  readonly #cache: EnvironmentCache
 
-  constructor(options: ConstructorParameters<typeof KeptEnvironments>[0]) {
+  constructor(options: ConstructorParameters<typeof EnvironmentCache>[0]) {
     this.#folder = options.folder
-    this.#kept = new KeptEnvironments(options)
+    this.#cache = new EnvironmentCache(options)
     keepSystemsBelow(options.folder)
   }
 
-  /** To be called before any environment is opened. */
   recover(): void {
-    this.#kept.recover()
+    this.#cache.recover()
   }
 
   /**
-   * Makes a devbox with what its system begins with, built already where `key` is known; without a system where trials
-   * have none. Whoever needs what another devbox builds waits until that has been kept, or cannot be. `built` is to be
-   * called of every devbox made here.
+   * Creates a devbox with its own system if the machine supports that, built already if `key` is cached. Waits while another
+   * devbox builds the same key. Call `buildEnded` for each devbox created here.
    */
   async open(
     key: string | undefined,
@@ -56,11 +54,11 @@ export class Environments {
     for (let other = this.#building.get(folder); other; other = this.#building.get(folder))
       await orAborted(other, signal)
     if (existsSync(folder))
-      return this.#kept.use(basename(folder), async () => {
+      return this.#cache.use(basename(folder), async () => {
         const firstUid = Number(await readFile(join(folder, 'first-uid'), 'utf8'))
         return create({ base, layers: [{ folder, firstUid }] })
       })
-    if (this.#unkept.has(folder)) return create({ base, layers: [] })
+    if (this.#uncacheable.has(folder)) return create({ base, layers: [] })
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#building.set(folder, promise)
     const end = () => {
@@ -77,23 +75,23 @@ export class Environments {
     }
   }
 
-  /** Lets those go on who wait for what a devbox builds. A build that was broken off tells nothing of the next one. */
-  built(devboxId: string, isBrokenOff: boolean): void {
+  /** Resumes the trials that wait for this build. After a canceled build, the next trial builds. */
+  buildEnded(devboxId: string, { canceled = false } = {}): void {
     const build = this.#builds.get(devboxId)
     if (!build) return
     this.#builds.delete(devboxId)
-    if (!isBrokenOff && !existsSync(build.folder)) this.#unkept.add(build.folder)
+    if (!canceled && !existsSync(build.folder)) this.#uncacheable.add(build.folder)
     build.end()
   }
 
-  /** What was told of the build that a devbox began with; undefined where it has yet to be built. */
+  /** Warnings of the cached build a devbox started with; undefined if there is none. */
   async warningsOf(devboxFolder: string): Promise<Warning[] | undefined> {
     const layer = systemOf(devboxFolder)?.layers.at(-1)
     return layer && JSON.parse(await readFile(join(layer.folder, warningsFile), 'utf8'))
   }
 
-  /** Keeps what has been built in a devbox, in which nothing of the task's may have run since, where there is room for it. */
-  async keep(
+  /** Caches the build of a devbox in which no command of the task has run, if there is room. */
+  async store(
     key: string,
     devboxFolder: string,
     { builtFor, warnings, signal }: { builtFor: string; warnings: readonly Warning[]; signal: AbortSignal },
@@ -103,9 +101,8 @@ export class Environments {
     const folder = this.#folderOf(key, system.base)
     if (existsSync(folder)) return
     const bytes = await bytesOf(join(system.own, 'upper'))
-    await this.#kept.add({ name: basename(folder), bytes, builtFor, signal }, async (unfinished) => {
+    await this.#cache.add({ name: basename(folder), bytes, builtFor, signal }, async (unfinished) => {
       const from = ['upper', 'first-uid'].map((name) => join(system.own, name))
-      // A command of the build may still be running there.
       await copyFolders({ from, to: unfinished, isolation: 'bubblewrap', marks: {}, signal })
       await writeFile(join(unfinished, warningsFile), JSON.stringify(warnings))
     })
@@ -131,10 +128,7 @@ const orAborted = async (work: Promise<void>, signal: AbortSignal): Promise<void
   }
 }
 
-/**
- * Removes what no devbox below `devboxFolder` began with, nor a service that runs is just making. Resolves to the names,
- * what they took on the disk, and how many are in use.
- */
+/** Removes the environments that no devbox uses. Unfinished ones stay while the service runs. */
 export const clearEnvironments = async (
   folder: string,
   devboxFolder: string,

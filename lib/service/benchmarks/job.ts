@@ -23,7 +23,7 @@ import { type JobPlan, profileOf } from './plan.ts'
 import { isRetried, retryDelaySeconds } from './retry.ts'
 import type { EndingEvent, ScenarioRuns } from './scenario-runs.ts'
 import type { TrialSlots } from './trial-slots.ts'
-import { endedBy, insertScenarioRun, isWantOfRoom, type RunTrial, type Trial, type TrialEnd } from './trials.ts'
+import { endedBy, insertScenarioRun, isOutOfCapacity, type RunTrial, type Trial, type TrialEnd } from './trials.ts'
 
 export interface JobDeps {
   store: Pick<Stores, 'benchmarkJobs' | 'benchmarkRuns' | 'scenarioRuns'>
@@ -35,32 +35,31 @@ export interface JobDeps {
 }
 
 interface PendingTrial extends TrialPlace {
-  /** How often it has been run before. */
+  /** Number of previous runs. */
   retry: number
 }
 
-/** A benchmark run of the job, which has the trials of one agent. */
+/** The benchmark run of one agent. */
 interface RunningRun {
   record: BenchmarkRunRecord
-  over: AbortController
-  /** Trials that have not ended, whether they run or not. */
-  left: number
+  canceled: AbortController
+  /** Trials that have not ended. */
+  remaining: number
   running: number
-  /** How many of its trials may run at once; the job has its own bound. */
+  /** Limit for this agent, in addition to the job's. */
   concurrency: number
 }
 
-/** The failure of a scenario run that a restart of the service broke off. */
 const interrupted = {
   exception_type: 'ServiceRestartError',
-  exception_message: 'The service was restarted while this ran; the trial is run again',
+  exception_message: 'The service restarted during this trial, so it runs again',
 }
 
-// How long a trial waits before it asks again for a devbox of the account or for space on the disk.
-const firstWaitMs = 200
-const longestWaitMs = 5000
+// Wait before retrying for a devbox or disk space.
+const minWaitMs = 200
+const maxWaitMs = 5000
 
-/** A job from when it leaves the queue to its end. */
+/** A job from when it leaves the queue until it ends. */
 export class RunningJob {
   readonly #deps: JobDeps
   readonly #job: JobRecord<JobPlan>
@@ -70,10 +69,10 @@ export class RunningJob {
   #pending: PendingTrial[] = []
   #running = 0
   #concurrentTrials: number
-  /** Reward keys of its trials so far, in order of first appearance. */
+  /** Reward keys so far, in order of appearance. */
   #metrics: string[]
-  /** False until the pending trials are known: before, having none does not mean the end. */
-  #isTakenUp = false
+  /** True once the pending trials are known; until then, having none is not the end. */
+  #isResumed = false
 
   constructor(deps: JobDeps, job: JobRecord<JobPlan>, stop: AbortSignal) {
     this.#deps = deps
@@ -83,14 +82,14 @@ export class RunningJob {
     this.#stop = stop
   }
 
-  /** Resolves when the job has ended, or soon after `stop` is aborted: a service that starts again goes on with it. */
+  /** Resolves when the job has ended, or soon after `stop` is aborted; a restarted service resumes it. */
   async work(): Promise<void> {
     try {
       this.#move('initialize')
-      await this.#takeUpWithRoom()
+      await this.#resumeWithCapacity()
       if (this.#hasEnded()) return
       this.#move('run')
-      this.#isTakenUp = true
+      this.#isResumed = true
       this.#stop.addEventListener('abort', this.#fill, { once: true })
       this.#fill()
       await this.#finished.promise
@@ -101,18 +100,18 @@ export class RunningJob {
     }
   }
 
-  /** A benchmark run has ended, by a caller or by itself: its trials are ended and no more of them start. */
+  /** Cancels the trials of a benchmark run that has ended. */
   runEnded(runId: string): void {
     const run = this.#runs.find(({ record }) => record.id === runId)
-    if (!run || run.over.signal.aborted) return
-    run.over.abort()
+    if (!run || run.canceled.signal.aborted) return
+    run.canceled.abort()
     this.#pending = this.#pending.filter(({ agent }) => this.#runs[agent] !== run)
     this.#fill()
   }
 
-  /** Its runs are canceled, and its trials with them; those that have not begun leave no outcome. */
+  /** Trials that have not started leave no outcome. */
   cancel(): void {
-    this.#breakOff('cancel', null)
+    this.#abort('cancel', null)
   }
 
   setConcurrency(trials: number): void {
@@ -121,16 +120,16 @@ export class RunningJob {
   }
 
   timeOut(seconds: number): void {
-    this.#breakOff('time_out', `The job did not end within ${seconds} seconds`)
+    this.#abort('time_out', `The job did not end within ${seconds} seconds`)
   }
 
-  async #takeUpWithRoom(): Promise<void> {
+  async #resumeWithCapacity(): Promise<void> {
     for (;;) {
       try {
-        return await this.#takeUp()
+        return await this.#resume()
       } catch (error) {
-        if (!isWantOfRoom(error)) throw error
-        await delay(longestWaitMs, undefined, { signal: this.#stop })
+        if (!isOutOfCapacity(error)) throw error
+        await delay(maxWaitMs, undefined, { signal: this.#stop })
       }
     }
   }
@@ -139,8 +138,8 @@ export class RunningJob {
     return hasJobEnded(this.#deps.store.benchmarkJobs.record(this.#job.id).state)
   }
 
-  /** Makes the runs that are missing and finds the trials of the others that have no outcome yet. */
-  async #takeUp(): Promise<void> {
+  /** Creates missing runs and finds the trials without an outcome. */
+  async #resume(): Promise<void> {
     const { store } = this.#deps
     const { id, plan, spec } = this.#job
     this.#pending = []
@@ -148,19 +147,19 @@ export class RunningJob {
     const known = new Map(store.benchmarkRuns.ofJob(id).map((run) => [run.agent_index, run]))
     this.#runs = spec.agent_configs.map((_, index) => ({
       record: known.get(index) ?? this.#startRun(index),
-      over: new AbortController(),
-      left: 0,
+      canceled: new AbortController(),
+      remaining: 0,
       running: 0,
       concurrency: plan.harbor?.agents[index]?.nConcurrent ?? Number.POSITIVE_INFINITY,
     }))
     const replaced: Promise<void>[] = []
     const done = new Set<string>()
     const retries = new Map<string, number>()
-    for (const [index, { record, over }] of this.#runs.entries()) {
-      if (record.state !== 'running') over.abort()
+    for (const [index, { record, canceled }] of this.#runs.entries()) {
+      if (record.state !== 'running') canceled.abort()
       for (const each of store.scenarioRuns.ofBenchmarkRun(record.id)) {
         const key = keyOf({ agent: index, attempt: each.attempt ?? 0 }, each.scenario_id)
-        // Unspecified: what becomes of a trial that a restart broke off. It is run again, and that is no retry.
+        // Unspecified: a trial that a restart interrupted. It runs again, and that is not a retry.
         if (!hasScenarioRunEnded(each.state)) replaced.push(this.#replace(each.id, interrupted))
         else if (!each.replaced) done.add(key)
         else if (each.outcome !== null) retries.set(key, (each.retry ?? 0) + 1)
@@ -170,13 +169,13 @@ export class RunningJob {
     for (const trial of trialPlaces(plan.attempts, plan.scenarios.length, this.#runs.length)) {
       const run = this.#runs[trial.agent]
       const scenario = plan.scenarios[trial.scenario]
-      if (!run || !scenario || run.over.signal.aborted) continue
+      if (!run || !scenario || run.canceled.signal.aborted) continue
       const key = keyOf(trial, scenario.id)
       if (done.has(key)) continue
       this.#pending.push({ ...trial, retry: retries.get(key) ?? 0 })
-      run.left++
+      run.remaining++
     }
-    for (const run of this.#runs) if (run.left === 0) this.#conclude(run)
+    for (const run of this.#runs) if (run.remaining === 0) this.#finishRun(run)
   }
 
   #startRun(index: number): BenchmarkRunRecord {
@@ -189,7 +188,7 @@ export class RunningJob {
       benchmark_id: plan.benchmarkId,
       name: `${name}: ${agent.name}${agent.model_name ? ` (${agent.model_name})` : ''}`,
       start_time_ms: Date.now(),
-      // Unspecified: the metadata of a job, which its record has no place for. Its runs can be filtered by it.
+      // Unspecified: the metadata of a job. It is stored with its runs, which can be filtered by it.
       metadata,
       profile: profileOf(agent),
       job_id,
@@ -199,9 +198,9 @@ export class RunningJob {
     })
   }
 
-  /** Starts as many trials as may run, and ends the job when there is none left. */
+  /** Starts trials up to the limit, and ends the job when none are remaining. */
   readonly #fill = () => {
-    if (!this.#isTakenUp) return
+    if (!this.#isResumed) return
     while (!this.#stop.aborted && this.#running < this.#concurrentTrials) {
       const at = this.#pending.findIndex(({ agent }) => hasRoom(this.#runs[agent]))
       const [trial] = at === -1 ? [] : this.#pending.splice(at, 1)
@@ -216,11 +215,11 @@ export class RunningJob {
     this.#running++
     run.running++
     try {
-      await this.#perform(run, trial)
-      run.left--
-      if (run.left === 0 && !this.#stop.aborted) this.#conclude(run)
+      await this.#runWithRetries(run, trial)
+      run.remaining--
+      if (run.remaining === 0 && !this.#stop.aborted) this.#finishRun(run)
     } catch (error) {
-      if (!this.#stop.aborted && !run.over.signal.aborted) this.#fail(error)
+      if (!this.#stop.aborted && !run.canceled.signal.aborted) this.#fail(error)
     } finally {
       this.#running--
       run.running--
@@ -228,12 +227,12 @@ export class RunningJob {
     }
   }
 
-  /** Runs a trial with all its retries. It stays one of the job's concurrent trials while a retry waits. */
-  async #perform(run: RunningRun, trial: PendingTrial): Promise<void> {
+  /** Runs a trial with its retries. A retry that waits still counts as a concurrent trial. */
+  async #runWithRetries(run: RunningRun, trial: PendingTrial): Promise<void> {
     const { plan, spec, account } = this.#job
-    const signal = AbortSignal.any([run.over.signal, this.#stop])
+    const signal = AbortSignal.any([run.canceled.signal, this.#stop])
     for (let retry = trial.retry; !signal.aborted; retry++) {
-      const isRetry = await this.#runWithRoom(
+      const isRetry = await this.#runWithCapacity(
         {
           account,
           run: run.record,
@@ -250,20 +249,20 @@ export class RunningJob {
     }
   }
 
-  /** Waits for a slot among all trials and for a devbox the account may have; a trial that waits for one has no slot. */
-  async #runWithRoom(trial: Trial, signal: AbortSignal): Promise<boolean> {
+  /** Waits for a slot and for a devbox of the account. A trial waiting for a devbox holds no slot. */
+  async #runWithCapacity(trial: Trial, signal: AbortSignal): Promise<boolean> {
     const owner = { account: this.#job.account, job: this.#job.id }
-    for (let waitMs = firstWaitMs; ; waitMs = Math.min(2 * waitMs, longestWaitMs)) {
+    for (let waitMs = minWaitMs; ; waitMs = Math.min(2 * waitMs, maxWaitMs)) {
       try {
         return await this.#deps.slots.run(signal, () => this.#runOnce(trial, signal), owner)
       } catch (error) {
-        if (signal.aborted || !isWantOfRoom(error)) throw error
+        if (signal.aborted || !isOutOfCapacity(error)) throw error
       }
       await delay(waitMs, undefined, { signal })
     }
   }
 
-  /** True when a retry is to follow. */
+  /** Returns true if a retry follows. */
   async #runOnce(trial: Trial, signal: AbortSignal): Promise<boolean> {
     const { store, scenarioRuns, runTrial, log } = this.#deps
     const id = newId('scr')
@@ -277,27 +276,27 @@ export class RunningJob {
       end = await runTrial(trial, id, AbortSignal.any([signal, ended.signal]))
     } catch (error) {
       if (signal.aborted || ended.signal.aborted) return false
-      if (isWantOfRoom(error)) {
+      if (isOutOfCapacity(error)) {
         if (store.scenarioRuns.record(id)) await this.#replace(id, asException(error))
         throw error
       }
       if (!store.scenarioRuns.record(id)) insertScenarioRun(store.scenarioRuns, trial, id, null)
       end = endedBy(setUpFailure(error))
-      log({ message: `Scenario run ${id} of job ${this.#job.id} broke off`, error: String(error) })
+      log({ message: `Scenario run ${id} of job ${this.#job.id} failed`, error: String(error) })
     } finally {
       scenarioRuns.changes.off('state', onState)
     }
     if (signal.aborted || ended.signal.aborted) return false
     const { retry } = this.#job.plan
     const isRetry = end.failure_reason !== null && isRetried(retry, end.failure_reason.exception_type, trial.retry)
-    // Before it ends, so that a scenario run that a retry follows is never an outcome.
+    // Before it ends, so that a scenario run with a retry is never an outcome.
     if (isRetry) store.scenarioRuns.replace(id)
-    await this.#settle(id, isRetry || !end.rewards ? end : this.#judged(end, end.rewards))
+    await this.#finish(id, isRetry || !end.rewards ? end : this.#scoreByMetric(end, end.rewards))
     return isRetry
   }
 
-  /** Resolves when the devbox is gone, or after five seconds; the trial keeps its slot until then. */
-  async #settle(
+  /** Resolves when the devbox is gone, or after 5 s; the trial keeps its slot until then. */
+  async #finish(
     id: string,
     { state, failure_reason, result, rewards, warnings, environment_differs, agent_record }: TrialEnd,
   ): Promise<void> {
@@ -313,15 +312,15 @@ export class RunningJob {
     await this.#deps.scenarioRuns.end(id, eventOf[state] ?? 'fail', ending)
   }
 
-  /** Judges a trial by the metric of the job, which may be another than that of its own rewards. */
-  #judged(end: TrialEnd, rewards: Rewards): TrialEnd {
+  /** Scores a trial by the job's metric, which may differ from its own default. */
+  #scoreByMetric(end: TrialEnd, rewards: Rewards): TrialEnd {
     const metrics = [...new Set([...this.#metrics, ...Object.keys(rewards)])]
     const metric = defaultMetric(metrics)
     if (metrics.length > this.#metrics.length) {
-      const isOther = this.#metrics.length > 0 && defaultMetric(this.#metrics) !== metric
-      this.#deps.store.scenarioRuns.together(() => {
+      const isRescored = this.#metrics.length > 0 && defaultMetric(this.#metrics) !== metric
+      this.#deps.store.scenarioRuns.transaction(() => {
         this.#deps.store.benchmarkJobs.setMetrics(this.#job.id, metrics, metric)
-        if (isOther) this.#rejudge(metric, defaultMetric(this.#metrics))
+        if (isRescored) this.#rescore(metric, defaultMetric(this.#metrics))
       })
       this.#metrics = metrics
     }
@@ -330,14 +329,14 @@ export class RunningJob {
     return { ...end, ...outcome, result: rewardResult(rewards, outcome), warnings }
   }
 
-  /** Judges the trials so far again: `reward` came late, and they were judged by another key. */
-  #rejudge(metric: string | null, before: string | null) {
+  /** Scores earlier trials again: `reward` appeared late, and they were scored by another key. */
+  #rescore(metric: string | null, before: string | null) {
     const { benchmarkRuns, scenarioRuns } = this.#deps.store
     for (const run of benchmarkRuns.ofJob(this.#job.id)) {
       for (const { id, rewards, failure, warnings, replaced } of scenarioRuns.ofBenchmarkRun(run.id)) {
         if (rewards === null || replaced) continue
         const outcome = outcomeOf(rewards, failure, metric)
-        scenarioRuns.rejudge(id, {
+        scenarioRuns.rescore(id, {
           state: scenarioRunStateOf[outcome.state],
           score: outcome.score,
           outcome: outcome.state,
@@ -353,18 +352,18 @@ export class RunningJob {
     }
   }
 
-  /** Ends a scenario run that counts nothing because its trial is run again; resolves when its devbox is gone. */
+  /** Ends a scenario run that does not count, because its trial runs again. */
   async #replace(id: string, failure: RunFailure): Promise<void> {
     const { store, scenarioRuns } = this.#deps
     store.scenarioRuns.replace(id)
     await scenarioRuns.end(id, 'fail', { failure })
   }
 
-  #conclude(run: RunningRun) {
-    if (run.over.signal.aborted) return
+  #finishRun(run: RunningRun) {
+    if (run.canceled.signal.aborted) return
     const { store, benchmarkRuns } = this.#deps
     const failure = runFailure(store.benchmarkJobs.endedTrials(run.record.id))
-    benchmarkRuns.conclude(run.record.id, failure === null ? 'completed' : 'failed')
+    benchmarkRuns.finish(run.record.id, failure === null ? 'completed' : 'failed')
   }
 
   #end() {
@@ -377,16 +376,16 @@ export class RunningJob {
 
   #fail(error: unknown) {
     this.#deps.log({ message: `Job ${this.#job.id} could not be run`, error: String(error) })
-    this.#breakOff('fail', `The job could not be run: ${error instanceof Error ? error.message : error}`)
+    this.#abort('fail', `The job failed: ${error instanceof Error ? error.message : error}`)
   }
 
-  #breakOff(event: 'fail' | 'time_out' | 'cancel', reason: string | null) {
+  #abort(event: 'fail' | 'time_out' | 'cancel', reason: string | null) {
     const { store, scenarioRuns, benchmarkRuns } = this.#deps
     for (const run of store.benchmarkRuns.ofJob(this.#job.id)) {
       if (run.state !== 'running') continue
       for (const { id, state } of store.scenarioRuns.ofBenchmarkRun(run.id))
-        if (!hasScenarioRunEnded(state)) scenarioRuns.settle(id, event)
-      benchmarkRuns.conclude(run.id, event === 'cancel' ? 'canceled' : 'failed')
+        if (!hasScenarioRunEnded(state)) scenarioRuns.endNow(id, event)
+      benchmarkRuns.finish(run.id, event === 'cancel' ? 'canceled' : 'failed')
     }
     this.#move(event, reason)
   }

@@ -21,15 +21,15 @@ import type { ScenarioRuns } from './scenario-runs.ts'
 import { createTrialSlots } from './trial-slots.ts'
 import { createRunTrial } from './trials.ts'
 
-/** Unspecified: how many jobs of one account run at once; the others are queued. */
-const jobsAtOnce = 4
-/** Unspecified: how many jobs of one account may be queued or running. */
+/** Unspecified: concurrent jobs per account; the others are queued. */
+const maxRunningJobs = 4
+/** Unspecified: queued and running jobs per account. */
 const maxUnendedJobs = 100
-/** Unspecified: when a job has timed out. No clock of the interface says; its trials have their own. */
+/** Unspecified: when a job times out. Trials have their own timeouts. */
 const maxJobSeconds = 7 * 24 * 3600
 const closeMs = 1000
-/** How long the call that makes a job waits for its tasks to be read; a job that is answered earlier has no scenarios yet. */
-const answerMs = 1000
+/** How long creating a job waits for its tasks; a job returned earlier has no scenarios yet. */
+const responseMs = 1000
 
 interface Options {
   store: Pick<
@@ -42,20 +42,19 @@ interface Options {
   executions: Executions
   isolation: 'bubblewrap' | 'none'
   datasetRoots: readonly string[]
-  /** How many trials of all jobs run at once, whatever the jobs ask for. */
+  /** Concurrent trials of all jobs. */
   trialsAtOnce: number
   namedAgents: NamedAgents
-  /** Has what the install steps of agents left. */
+  /** Contains the results of agents' install commands. */
   installFolder: string
-  /** Has what the environments of tasks are made of. */
+  /** Contains the base system and cached builds. */
   environmentFolder: string
   maxEnvironmentBytes: number
-  /** Whether a trial whose environment differs from its task's fails. */
+  /** Whether trials fail if their environment differs. */
   strictEnvironments: boolean
   folderOf: (devboxId: string) => string
-  /** Has those folders. */
+  /** Contains the folders of all devboxes. */
   devboxFolder: string
-  /** Where the logs of a scenario run are kept. */
   logFolderOf: (scenarioRunId: string) => string
   quota: StorageQuota
   log: (entry: object) => void
@@ -72,7 +71,7 @@ interface Active {
   done: Promise<void>
 }
 
-/** Every benchmark job of the service: queues them, and runs them to their end. */
+/** Queues and runs all benchmark jobs of the service. */
 export class Jobs {
   readonly #options: Options
   readonly #deps: JobDeps
@@ -91,15 +90,15 @@ export class Jobs {
     options.benchmarkRuns.changes.on('state', this.#runEnded)
   }
 
-  /** Goes on with the jobs of the service's last life; devboxes and scenario runs must have recovered before. */
+  /** Resumes jobs after a restart; devboxes and scenario runs must have recovered first. */
   recover(): void {
     this.#environments.recover()
     const { benchmarkJobs } = this.#options.store
-    // In the order they were made in; one whose tasks were not read yet comes when they are.
+    // In creation order; a job whose tasks are still unread follows when they are.
     for (const { id, account } of benchmarkJobs.unended()) void this.#enqueue(id, account)
   }
 
-  /** Stops every job where it is; `recover` of the next life goes on with it. */
+  /** Stops all jobs; the next start resumes them. */
   async close(): Promise<void> {
     this.#options.benchmarkRuns.changes.off('state', this.#runEnded)
     this.#closing.abort()
@@ -112,17 +111,17 @@ export class Jobs {
     return this.#options.store.benchmarkJobs.get(account, id) ?? notFound('benchmark job', id)
   }
 
-  /** Throws 400 with everything that is wrong, 409 for a name that is taken, 429 for one too many, 507 for want of room. */
+  /** Throws 400 with all problems, 409 for a taken name, 429 at the job limit, 507 without disk space. */
   async create(account: string, body: BenchmarkJobCreate): Promise<BenchmarkJob> {
     this.#options.quota.require(account)
     return this.get(account, await this.#create(account, body))
   }
 
-  /** Nothing happens to a cancelled job. Throws 404, and 409 for one that has ended otherwise. */
+  /** Throws 404, or 409 for a job that has ended otherwise. */
   cancel(account: string, id: string): BenchmarkJob {
     const { state } = this.get(account, id)
     if (state !== 'cancelled' && hasJobEnded(state))
-      throw new ServiceError('conflict', `The job is ${state}; only one that has not ended can be cancelled`, {
+      throw new ServiceError('conflict', `The job is ${state} and can no longer be canceled`, {
         shouldRetry: false,
       })
     const active = this.#active.get(id)
@@ -134,44 +133,43 @@ export class Jobs {
     return this.get(account, id)
   }
 
-  /**
-   * From now on so many trials of the job run at once; those that run are not broken off. Throws 404, and 409 for a job
-   * that has ended.
-   */
+  /** Running trials continue. Throws 404, or 409 for a job that has ended. */
   setConcurrency(account: string, id: string, trials: number): BenchmarkJob {
     const { benchmarkJobs } = this.#options.store
     const { state } = this.get(account, id)
     if (hasJobEnded(state))
-      throw new ServiceError('conflict', `The job is ${state}: no trial of it will run`, { shouldRetry: false })
+      throw new ServiceError('conflict', `The job is ${state}; no more trials will run`, { shouldRetry: false })
     const { plan, spec, warnings } = benchmarkJobs.record<JobPlan>(id)
     const orchestrator_config = { ...spec.orchestrator_config, n_concurrent_trials: trials }
     benchmarkJobs.plan(id, {
       spec: { ...spec, orchestrator_config },
       plan: { ...plan, concurrentTrials: trials },
-      warnings: [...warnings.filter(({ sentence }) => !sentence.startsWith(boundWords)), ...this.#boundWarning(trials)],
+      warnings: [
+        ...warnings.filter(({ sentence }) => !sentence.startsWith(concurrencyField)),
+        ...this.#concurrencyWarning(trials),
+      ],
     })
     this.#active.get(id)?.job.setConcurrency(trials)
     return this.get(account, id)
   }
 
-  /** Said of a job that asks for more than the service runs. */
-  #boundWarning(trials: number): JobWarning[] {
+  #concurrencyWarning(trials: number): JobWarning[] {
     const { trialsAtOnce } = this.#options
     if (trials <= trialsAtOnce) return []
-    const sentence = `${boundWords} is ${trials}; this service runs at most ${trialsAtOnce} trials of all jobs at once (--max-trials)`
+    const sentence = `${concurrencyField} is ${trials}, but this service runs at most ${trialsAtOnce} trials at once (--max-trials)`
     return [{ sentence, tasks: [] }]
   }
 
   async #create(account: string, { name, metadata, spec }: BenchmarkJobCreate): Promise<string> {
     const { store, isolation, datasetRoots, namedAgents } = this.#options
-    if (!spec) throw invalid({ field: 'spec', message: 'must be given' })
-    this.#requireFree(account, name)
+    if (!spec) throw invalid({ field: 'spec', message: 'is required' })
+    this.#requireNameAndLimit(account, name)
     const planned =
       spec.type === 'harbor'
         ? await planHarborJob({ datasetRoots, isolation, store, namedAgents }, account, spec.inline_yaml)
         : planScenarios(store, account, spec, namedAgents)
-    // Another call may have taken the name while the files were read.
-    this.#requireFree(account, name)
+    // Another request may have taken the name while the files were read.
+    this.#requireNameAndLimit(account, name)
     const id = newId('bmj')
     const { source, spec: resolved, plan, settings, warnings } = planned
     const isNew = store.benchmarkJobs.insert({
@@ -184,16 +182,15 @@ export class Jobs {
       spec: resolved,
       plan,
       settings,
-      warnings: [...warnings, ...this.#boundWarning(plan.concurrentTrials)],
+      warnings: [...warnings, ...this.#concurrencyWarning(plan.concurrentTrials)],
     })
     if (!isNew) throw nameTaken(name ?? '')
-    const made = this.#enqueue(id, account)
-    // A job of thousands of tasks is answered before they are all read.
-    await Promise.race([made, delay(answerMs, undefined, { ref: false })])
+    const enqueued = this.#enqueue(id, account)
+    // A job of thousands of tasks is returned before they are read.
+    await Promise.race([enqueued, delay(responseMs, undefined, { ref: false })])
     return id
   }
 
-  /** Reads what a job is made of, then lets it take its turn. */
   async #enqueue(id: string, account: string): Promise<void> {
     const { benchmarkJobs, scenarios } = this.#options.store
     try {
@@ -202,17 +199,17 @@ export class Jobs {
         const { plan, warnings } = await readPlannedTasks(scenarios, account, known)
         if (this.#closing.signal.aborted || hasJobEnded(benchmarkJobs.record(id).state)) return
         const scenario_ids = plan.scenarios.map((scenario) => scenario.id)
-        // Its concurrency may have been changed meanwhile.
+        // Another request may have changed the concurrency.
         const { plan: changed, spec } = benchmarkJobs.record<JobPlan>(id)
         const { concurrentTrials } = changed
         benchmarkJobs.plan(id, {
           spec: { ...spec, scenario_ids },
           plan: { ...plan, concurrentTrials },
-          warnings: [...warnings, ...this.#boundWarning(concurrentTrials)],
+          warnings: [...warnings, ...this.#concurrencyWarning(concurrentTrials)],
         })
       }
       this.#queue.push({ id, account })
-      // Not before the call that made it has answered that the job is queued.
+      // After the response that the job is queued.
       setImmediate(() => this.#startNext())
     } catch (error) {
       if (this.#closing.signal.aborted) return
@@ -222,29 +219,29 @@ export class Jobs {
     }
   }
 
-  #requireFree(account: string, name: string | null | undefined) {
+  #requireNameAndLimit(account: string, name: string | null | undefined) {
     const { benchmarkJobs } = this.#options.store
     if (name?.trim() && benchmarkJobs.isNameTaken(account, name.trim())) throw nameTaken(name)
     if (benchmarkJobs.countUnended(account) >= maxUnendedJobs)
-      throw new ServiceError('rate_limited', `The account has ${maxUnendedJobs} jobs that have not ended already`, {
+      throw new ServiceError('rate_limited', `The account has ${maxUnendedJobs} unfinished jobs already`, {
         retryAfterSeconds: 60,
         shouldRetry: false,
       })
   }
 
-  /** Unspecified: the name of a job without one. That of its job file, told apart where it is taken; else the time. */
+  /** Unspecified: the name of a job without one. The job file's, enqueued unique, or else the time. */
   #freeName(account: string, { name }: PlannedJob): string {
     const wanted = name ?? `job-${new Date().toISOString().replace(/[:.]/g, '-').slice(0, 19)}`
     const isTaken = this.#options.store.benchmarkJobs.isNameTaken(account, wanted)
     return isTaken ? `${wanted}-${randomBytes(4).toString('hex')}` : wanted
   }
 
-  /** Starts queued jobs, in the order they were made in, of accounts that have room. */
+  /** Starts queued jobs in creation order, within the limit per account. */
   #startNext() {
     if (this.#closing.signal.aborted) return
     this.#queue = this.#queue.filter(({ id, account }) => {
       const running = [...this.#active.values()].filter((each) => each.account === account)
-      if (running.length >= jobsAtOnce) return true
+      if (running.length >= maxRunningJobs) return true
       this.#start(id, account)
       return false
     })
@@ -267,11 +264,11 @@ export class Jobs {
   }
 }
 
-const boundWords = 'n_concurrent_trials'
+const concurrencyField = 'n_concurrent_trials'
 
-/** Unspecified: a name that another job has. Names are unique, so it is a conflict and not a second job. */
+/** Unspecified: a name that another job has. Names are unique, so this is a conflict. */
 const nameTaken = (name: string) =>
-  new ServiceError('conflict', `name: there is a job ${JSON.stringify(name.trim())} already`, {
+  new ServiceError('conflict', `name: a job named ${JSON.stringify(name.trim())} already exists`, {
     field: 'name',
     shouldRetry: false,
   })

@@ -15,10 +15,10 @@ import { createScrubber, type Scrubber } from './scrub.ts'
 import { type ZipEntry, zip } from './zip.ts'
 
 interface Options {
-  /** Where the logs of a scenario run are saved when it ends. */
+  /** Where the logs of an ended scenario run are. */
   folderOf: (scenarioRunId: string) => string
   devboxFolderOf: (devboxId: string) => string
-  /** Resolves when all logs of devboxes so far are in their folders. */
+  /** Resolves when all devbox logs so far are on disk. */
   flush: () => Promise<void>
   store: {
     scenarioRuns: Pick<ScenarioRunStore, 'record' | 'ofBenchmarkRun'>
@@ -30,12 +30,11 @@ interface Options {
 
 type Job = JobRecord<JobPlan>
 
-/** Unspecified: how many files of one scenario run an archive holds. */
+/** Unspecified: the maximum number of files per scenario run. */
 const maxFilesPerRun = 10_000
 
 /**
- * Zips of the logs of scenario runs, of the logs and executions of their devboxes, and of a results.json. The values of
- * the secrets a run was given are not in them.
+ * Zips of logs: of scenario runs and their devboxes, with executions and a results.json. Secrets of the run are masked.
  */
 export class LogArchives {
   readonly #options: Options
@@ -45,8 +44,8 @@ export class LogArchives {
   }
 
   /**
-   * Without folders: each name begins with the id of the run, which the public command line cuts off to write all files
-   * into one folder. Throws 404, and a SealError when secrets cannot be opened.
+   * Without folders: the public CLI strips the run id from each name. Throws 404, or a SealError if secrets cannot be
+   * decrypted.
    */
   async ofScenarioRun(id: string): Promise<AsyncIterable<Uint8Array>> {
     const { store } = this.#options
@@ -58,7 +57,7 @@ export class LogArchives {
     return zip(this.#entries(run, scrubber, (path) => `${run.id}_${cut(path.join('_'))}`))
   }
 
-  /** `<scenario>__<attempt>/<id>_<path>` for each scenario run, in the order they were started in. Throws as `ofScenarioRun`. */
+  /** `<scenario>__<attempt>/<id>_<path>`, in start order. */
   async ofBenchmarkRun(id: string): Promise<AsyncIterable<Uint8Array>> {
     const { store } = this.#options
     const run = store.benchmarkRuns.record(id) ?? notFound('benchmark run', id)
@@ -126,7 +125,7 @@ export class LogArchives {
     }
     if (run.devbox_id === null) return
     const devbox = devboxFolderOf(run.devbox_id)
-    // The saved logs of a Harbor trial that has ended are complete; those of another run are still in the devbox.
+    // The saved logs of an ended Harbor trial are complete; those of other runs are still in the devbox.
     if (seen.has('result.json') && hasScenarioRunEnded(run.state)) return
     for await (const file of filesBelow(join(devbox, 'root', 'logs'), omit))
       if (!seen.has(file.path.join('/'))) yield file
@@ -145,7 +144,6 @@ export class LogArchives {
   }
 }
 
-// How many omitted files the archive names.
 const maxOmissions = 1000
 
 const secretsOf = (run: ScenarioRunRecord | BenchmarkRunRecord | undefined): StringMap => ({
@@ -158,13 +156,12 @@ const secretsOfJob = (job: Job | undefined): StringMap[] => {
   return harbor ? [harbor.settings.verifier.env.secrets, harbor.settings.environment.env.secrets] : []
 }
 
-/** What the job was made from. */
 const jobFile = ({ name, source, spec, create_time_ms }: Job): LogFile =>
   source.inline_yaml
     ? textFile('job.yaml', source.inline_yaml, create_time_ms)
     : jsonFile('job.json', { name, job_source: source, job_spec: spec }, create_time_ms)
 
-/** In the form that the public tools write beside the logs. */
+/** In the format of the public tools. */
 const resultOf = (run: ScenarioRunRecord) => ({
   scenario_run_id: run.id,
   scenario_id: run.scenario_id,
@@ -200,7 +197,7 @@ const resultsOf = (run: BenchmarkRunRecord, runs: ScenarioRunRecord[], job: Job 
   scenario_runs: runs.map(resultOf),
 })
 
-/** A fixed time as long as the run does not change, so that its archive is the same bytes each time. */
+/** Stable while the run does not change, so that the archive has the same bytes each time. */
 const timeOf = (run: ScenarioRunRecord | BenchmarkRunRecord) =>
   Math.max(run.end_time_ms ?? run.start_time_ms, firstZipTime)
 const firstZipTime = Date.UTC(1980, 0, 1)
@@ -220,9 +217,8 @@ const textFile = (name: string, text: string, modifiedMs: number): LogFile => ({
   content: Readable.from([Buffer.from(text)]),
 })
 
-/** Makes names unique. */
 class Names {
-  /** For each name the number that was given last. */
+  /** Last suffix per name. */
   readonly #taken = new Map<string, number>()
 
   take(name: string): string {
@@ -242,7 +238,7 @@ const safePart = (part: string): string => {
   return safe === '.' || safe === '..' ? '_' : safe
 }
 
-/** A scenario's name may be any text; the folder's name must be valid on every file system. */
+/** A scenario's name may be any text; a folder name must be valid on every file system. */
 const safeFolder = (name: string): string =>
   cut(
     safePart(name.toWellFormed())
@@ -250,10 +246,10 @@ const safeFolder = (name: string): string =>
       .replace(/^[. ]+|[. ]+$/g, '_'),
   ) || '_'
 
-// File systems take 255 bytes; the id and a number come beside this.
+// File systems allow 255 bytes; the id and a number are added.
 const maxNameBytes = 180
 
-/** Keeps the end, because that is where the names of files differ. */
+/** Keeps the end, where file names differ. */
 const cut = (text: string): string => {
   const bytes = Buffer.from(text)
   if (bytes.length <= maxNameBytes) return text

@@ -2,10 +2,10 @@ import { constants, existsSync } from 'node:fs'
 import { type FileHandle, open, opendir } from 'node:fs/promises'
 
 export interface LogFile {
-  /** Its name below the folder, part by part; bytes that are not UTF-8 are U+FFFD. */
+  /** Path segments; bytes that are not UTF-8 are U+FFFD. */
   path: string[]
   modifiedMs: number
-  /** To be read before the next file is asked for. A file that grows meanwhile ends where it ended when it was found. */
+  /** Read it before requesting the next file. Ends at the size the file had when it was found. */
   content: AsyncIterable<Uint8Array>
 }
 
@@ -13,17 +13,16 @@ interface FoundFile extends LogFile {
   sizeBytes: number
 }
 
-/** Called with the path of each thing that is left out, and why. */
 type Omit = (path: string[], reason: string) => void
 
-/** Unspecified: how many entries of one folder are read. */
+/** Unspecified: the maximum number of entries per folder. */
 const maxEntriesPerFolder = 10_000
 const maxDepth = 64
 const readBytes = 256 * 1024
 
 /**
- * The regular files below a folder, by name; none when there is no such folder. A devbox may be changing the folder
- * meanwhile, so every name is opened relative to its open parent and never through a link: nothing outside is reached.
+ * Yields the regular files below a folder. A devbox may be changing it, so each entry is opened relative to its open
+ * parent and never through a link.
  */
 export async function* filesBelow(
   folder: string,
@@ -44,7 +43,7 @@ async function* walk(folder: Folder, path: string[], omit: Omit, most: number): 
     for (const name of await namesIn(folder, path, omit, most)) {
       const below = [...path, name.toString()]
       const location = Buffer.concat([Buffer.from(`${inside(folder)}/`), name])
-      // NONBLOCK: a FIFO nobody writes to would not open.
+      // NONBLOCK: opening a FIFO without a writer would hang.
       const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
       const handle = await open(location, flags).catch((error: NodeJS.ErrnoException) => {
         omit(below, reasons[error.code ?? ''] ?? 'it cannot be read')
@@ -68,13 +67,13 @@ async function* walk(folder: Folder, path: string[], omit: Omit, most: number): 
   }
 }
 
-// Without /proc the path is opened anew, and a folder that is replaced meanwhile can lead elsewhere.
+// Without /proc the path is opened again, and a replaced folder could lead elsewhere.
 const hasProc = existsSync('/proc/self/fd')
 const inside = ({ handle, location }: Folder) => (hasProc ? `/proc/self/fd/${handle.fd}` : location)
 
 const namesIn = async (folder: Folder, path: string[], omit: Omit, most: number): Promise<Buffer[]> => {
   const names: Buffer[] = []
-  // Names need not be UTF-8; the types do not know that they can be buffers.
+  // The types do not know that names can be buffers.
   for await (const entry of await opendir(inside(folder), { encoding: 'buffer' as 'utf8', bufferSize: 256 })) {
     if (names.length === most) {
       omit([...path, '…'], `there are more than ${most} in one folder`)
@@ -103,7 +102,7 @@ const reasons: Record<string, string> = {
 }
 
 const ifMissing = (error: NodeJS.ErrnoException) => {
-  // A link or a file in the place of the folder counts as no folder.
+  // A link or a file instead of the folder.
   if (['ENOENT', 'ENOTDIR', 'ELOOP'].includes(error.code ?? '')) return undefined
   throw error
 }

@@ -6,14 +6,14 @@ import type { Stores } from '#lib/service/store/stores.ts'
 import { agentProblems } from './agents/agents.ts'
 import type { AgentDefinition } from './agents/definition.ts'
 import { type NamedAgents, secretsFor } from './agents/named-agents.ts'
-import { maxTrialsPerJob, type PlannedJob, planRefusal, profileOf, type RetryPolicy } from './plan.ts'
+import { maxTrialsPerJob, type PlannedJob, planError, profileOf, type RetryPolicy } from './plan.ts'
 import { ourEnvironment, settingsOf } from './settings.ts'
 
 type Spec = Exclude<BenchmarkJobSpec, { type: 'harbor' }>
 type Wrong = (field: string, message: string) => void
 type PlanStore = Pick<Stores, 'benchmarks' | 'scenarios' | 'secrets'>
 
-/** What a spec of scenarios, or of a benchmark's scenarios, asks for. Throws one 400 with every problem in its message. */
+/** Plans a job from scenarios or a benchmark. Throws one 400 with every problem. */
 export const planScenarios = (store: PlanStore, account: string, spec: Spec, namedAgents: NamedAgents): PlannedJob => {
   const problems: FieldProblem[] = []
   const wrong: Wrong = (field, message) => problems.push({ field: `spec.${field}`, message })
@@ -23,10 +23,10 @@ export const planScenarios = (store: PlanStore, account: string, spec: Spec, nam
     wrong,
   })
   const orchestrator = orchestratorOf(spec, wrong)
-  if (problems.length > 0) throw planRefusal(problems)
+  if (problems.length > 0) throw planError(problems)
   const trials = ids.length * agents.length
   if (trials > maxTrialsPerJob)
-    throw planRefusal([{ field: 'spec', message: `asks for ${trials} trials; a job has at most ${maxTrialsPerJob}` }])
+    throw planError([{ field: 'spec', message: `asks for ${trials} trials; a job has at most ${maxTrialsPerJob}` }])
   return {
     name: null,
     warnings: [],
@@ -40,7 +40,7 @@ export const planScenarios = (store: PlanStore, account: string, spec: Spec, nam
       scenarios: scenarios.map(({ id, name }) => ({ id, name })),
       attempts: 1,
       concurrentTrials: orchestrator.n_concurrent_trials,
-      // For these two kinds of spec n_attempts counts retries on failure; Harbor's are attempts.
+      // Here n_attempts counts retries on failure; in Harbor it counts attempts.
       retry: { ...retryAnyFailure, maxRetries: orchestrator.n_attempts },
       timeoutMultiplier: orchestrator.timeout_multiplier,
       benchmarkId: benchmark?.id ?? null,
@@ -50,7 +50,6 @@ export const planScenarios = (store: PlanStore, account: string, spec: Spec, nam
   }
 }
 
-/** The scenarios of a spec, as far as there are such. */
 const scenariosOf = (store: PlanStore, account: string, spec: Spec, wrong: Wrong) => {
   const benchmark = spec.type === 'benchmark' ? store.benchmarks.get(account, spec.benchmark_id) : undefined
   if (spec.type === 'benchmark') {
@@ -73,7 +72,6 @@ const scenariosOf = (store: PlanStore, account: string, spec: Spec, wrong: Wrong
   return { ids, scenarios, benchmark }
 }
 
-/** The agents of a spec with the secrets they are given, each beside its definition where it has one. */
 const agentsOf = (
   store: PlanStore,
   account: string,
@@ -97,7 +95,7 @@ const agentsOf = (
     for (const { field, message } of needed?.problems ?? [])
       wrongHere(field === 'secrets' ? 'agent_environment.secrets' : field, message)
     const profile = { ...given, secrets: { ...needed?.secrets, ...secrets } }
-    // The names of the secrets it was given stand in the job's record, whoever chose them.
+    // The job's record lists the secrets, whoever chose them.
     if (needed && Object.keys(needed.secrets).length > 0)
       agents[i] = { ...agent, agent_environment: { ...agent.agent_environment, secrets: profile.secrets } }
     const missing = store.secrets.missing(account, [...new Set(Object.values(profile.secrets ?? {}))])
@@ -124,7 +122,7 @@ const orchestratorOf = ({ orchestrator_config }: Spec, wrong: Wrong) => {
   return config
 }
 
-/** Unspecified: the bounds of a job. */
+/** Unspecified: the limits of a job. */
 const maxScenarios = 5000
 const maxAgents = 64
 const ranges = {
@@ -133,7 +131,7 @@ const ranges = {
   timeout_multiplier: { least: 0.001, most: 1000 },
 } as const
 
-/** Unspecified: how long a retry waits. A second, as Harbor's does by default. */
+/** Unspecified: the delay of a retry. One second, Harbor's default. */
 const retryAnyFailure: Omit<RetryPolicy, 'maxRetries'> = {
   include: null,
   exclude: [],

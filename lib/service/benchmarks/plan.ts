@@ -6,86 +6,84 @@ import { ServiceError } from '#lib/service/kit/errors.ts'
 import type { JobWarning } from '#lib/service/store/benchmark-jobs.ts'
 import type { AgentDefinition } from './agents/definition.ts'
 
-/** What a job runs. Plain JSON: it is kept with the job, and a restart goes on with it. */
+/** What a job runs. Plain JSON, stored with the job, so that a restart can resume it. */
 export interface JobPlan {
-  /** In the order they run. */
+  /** In execution order. */
   scenarios: { id: string; name: string }[]
-  /** Independent attempts at each scenario by each agent. */
+  /** Independent attempts per scenario and agent. */
   attempts: number
   concurrentTrials: number
   retry: RetryPolicy
-  /** What each retry multiplies the time of an agent by. */
+  /** Agent timeouts grow by this factor per retry. */
   timeoutMultiplier: number
   benchmarkId: string | null
-  /** In the order of the spec, as they were defined when the job was made; null for one that brings its command. */
+  /** In the order of the spec, as defined when the job was created; null for agents with their own command. */
   agents?: (AgentDefinition | null)[]
-  /** Of a job that was made from a Harbor job file. */
+  /** Null unless created from a Harbor job file. */
   harbor: HarborPart | null
 }
 
 export interface RetryPolicy {
   maxRetries: number
-  /** Exception types to retry; null is all. */
+  /** Exception types to retry; null for all. */
   include: string[] | null
-  /** Exception types not to retry, whatever `include` says. */
+  /** Takes precedence over `include`. */
   exclude: string[]
   waitMultiplier: number
   minWaitSeconds: number
   maxWaitSeconds: number
 }
 
-/** What the trials of a Harbor job are made of; scenarios and agents are in the order of the plan and of the spec. */
+/** Scenarios and agents are in the order of the plan and the spec. */
 export interface HarborPart {
-  /** No two are the same task. */
   scenarios: HarborScenario[]
-  /** Tasks that are still to be read; then they are the scenarios. */
+  /** Tasks not read yet; they become the scenarios. */
   unread: ChosenTask[]
   agents: HarborAgent[]
   settings: HarborSettings
-  /** What was understood and does nothing here, one sentence each. */
+  /** Settings that have no effect here. */
   warnings: string[]
 }
 
 export interface ChosenTask {
-  /** Absolute, without links in it. */
+  /** Absolute, without symbolic links. */
   path: string
-  /** The folder name of the dataset it came with; null for a task named by its path. */
+  /** Folder name of the dataset; null for a task named by its path. */
   source: string | null
 }
 
 export interface HarborScenario extends ChosenTask {
-  /** The same for the same account, dataset, name and content. */
+  /** Stable per account, dataset, name and content. */
   id: string
   name: string
   checksum: string
-  /** What its author says of it. */
   metadata: StringMap
-  /** What of it will not be as its author meant it, as far as that can be told without a devbox. */
+  /** Differences that are known without a devbox. */
   warnings: string[]
 }
 
 export interface HarborAgent {
-  /** oracle, nop, command, or the name of an agent that is defined here. */
+  /** oracle, nop, command, or a named agent. */
   name: string
   modelName: string | null
-  /** Run by `command` agents alone. */
+  /** Of `command` agents. */
   command: string | null
   kwargs: Record<string, unknown>
   overrideTimeoutSeconds: number | null
   maxTimeoutSeconds: number | null
-  /** Trials of this agent at once; null leaves it to the job. */
+  /** Concurrent trials of this agent; null for no limit besides the job's. */
   nConcurrent: number | null
   env: Environment
 }
 
-/** Values that are known, and the names of the account's secrets whose values the others take when a trial starts. */
+/** Known values, and secrets that are read when a trial starts. */
 export interface Environment {
   variables: StringMap
   /** Environment variable to secret name. */
   secrets: StringMap
 }
 
-/** What the job says about every trial. */
+/** Settings of the job for all trials. */
 export interface HarborSettings {
   timeoutMultiplier: number
   agentTimeoutMultiplier: number | null
@@ -100,43 +98,39 @@ export interface HarborSettings {
     overrideCpus: number | null
     overrideMemoryMb: number | null
     overrideStorageMb: number | null
-    /** Whether Dockerfiles are built also where tasks name an image. */
+    /** Build the Dockerfile even if the task names an image. */
     forceBuild: boolean
     env: Environment
   }
-  /** Put after every instruction, already read. */
+  /** Appended to every instruction. */
   extraInstructions: string[]
 }
 
-/** A job before it is made. */
 export interface PlannedJob {
-  /** What the job file calls it. */
+  /** From the job file. */
   name: string | null
   source: NonNullable<BenchmarkJob['job_source']>
   spec: NonNullable<BenchmarkJob['job_spec']>
   plan: JobPlan
   settings: Record<string, unknown>
-  /** What is known before any trial has begun. */
   warnings: JobWarning[]
 }
 
-/** What the devboxes of an agent's trials are started with. */
 export const profileOf = ({ agent_environment }: AgentConfig): RunProfile => ({
   envVars: agent_environment?.environment_variables ?? {},
   secrets: agent_environment?.secrets ?? {},
 })
 
-/** Unspecified: how many trials one job may have. */
+/** Unspecified: the maximum number of trials per job. */
 export const maxTrialsPerJob = 100_000
 
-/** Unspecified: how many problems one message tells; a text of a million mistakes needs no million lines. */
+/** Unspecified: the maximum number of problems in one message. */
 const maxProblems = 50
 
-/** A 400 whose message tells every problem. */
-export const planRefusal = (problems: readonly FieldProblem[]): ServiceError => {
-  const told = problems.slice(0, maxProblems).map(({ field, message }) => `${field}: ${message}`)
-  const more = problems.length - told.length
-  return new ServiceError('invalid_argument', [...told, ...(more > 0 ? [`and ${more} more`] : [])].join('\n'), {
+export const planError = (problems: readonly FieldProblem[]): ServiceError => {
+  const messages = problems.slice(0, maxProblems).map(({ field, message }) => `${field}: ${message}`)
+  const more = problems.length - messages.length
+  return new ServiceError('invalid_argument', [...messages, ...(more > 0 ? [`and ${more} more`] : [])].join('\n'), {
     field: problems[0]?.field ?? 'spec',
     shouldRetry: false,
   })

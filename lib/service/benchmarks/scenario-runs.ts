@@ -21,15 +21,15 @@ import { newId } from '#lib/service/kit/ids.ts'
 import { Slots } from '#lib/service/kit/slots.ts'
 import type { ScenarioRunMove, ScenarioRunRecord } from '#lib/service/store/scenario-runs.ts'
 import type { Stores } from '#lib/service/store/stores.ts'
-import { judge } from './score.ts'
+import { runScoringFunctions } from './score.ts'
 import { createScrubber } from './scrub.ts'
 import { quotePath, Workbench } from './workbench.ts'
 
-/** The public clients expect to see the state `scoring` at least once, however fast the scorers are. */
+/** Public clients expect to see `scoring` at least once, however fast the scorers are. */
 const minScoringMs = 150
-/** How long an answer waits for the end of a devbox; the shutdown goes on afterwards. */
+/** How long a response waits for a devbox to shut down. */
 const shutdownAnswerMs = 5000
-// More at once would not be done sooner and would delay other answers of the service.
+// More would not finish sooner and would slow down other requests.
 const shutdownsAtOnce = 16
 const saveMs = 3000
 
@@ -42,7 +42,7 @@ interface Options {
 }
 
 export interface Opening {
-  /** A new one when it is absent. */
+  /** Generated if absent. */
   id?: string
   account: string
   scenario: Pick<Scenario, 'id' | 'name' | 'environment'>
@@ -51,10 +51,9 @@ export interface Opening {
   metadata: Record<string, string>
   /** Merged with that of the benchmark run. */
   profile: RunProfile
-  /** Of a job's run, which does not end with its devbox: the job decides how it ends. */
+  /** Set for a job's run, which does not end with its devbox. */
   attempt?: number
   retry?: number
-  /** Of its devbox. */
   root?: readonly string[]
   network?: 'none'
 }
@@ -63,12 +62,12 @@ type Ending = Omit<ScenarioRunMove, 'from' | 'to' | 'timeMs'>
 
 export type EndingEvent = Extract<ScenarioRunEvent, 'complete' | 'cancel' | 'fail' | 'time_out'>
 
-/** Every scenario run of the service: each has a devbox of its own from its start to its end. */
+/** All scenario runs of the service. Each has its own devbox. */
 export class ScenarioRuns {
-  /** Emits `state` with (id, state) after every move. */
+  /** Emits `state` with (id, state) after every transition. */
   readonly changes = new EventEmitter().setMaxListeners(0)
   readonly #options: Options
-  readonly #judging = new Set<Promise<void>>()
+  readonly #scoring = new Set<Promise<void>>()
   readonly #releases = new Map<string, Promise<void>>()
   readonly #working = new Map<string, Promise<unknown>>()
   readonly #shutdowns = new Slots(shutdownsAtOnce)
@@ -80,8 +79,8 @@ export class ScenarioRuns {
   }
 
   /**
-   * Goes on with the runs of the service's last life; the devboxes must have recovered before. Devboxes of runs that have
-   * ended are shut down, and runs that were being scored are scored again. Runs of jobs are left to the job.
+   * Resumes runs after a restart; devboxes must have recovered first. Shuts down devboxes of ended runs and restarts
+   * interrupted scoring. Jobs resume their own runs.
    */
   recover(): void {
     const { store, devboxes, log } = this.#options
@@ -93,15 +92,15 @@ export class ScenarioRuns {
       if (isOfJob(run)) continue
       const { status } = devboxes.get(run.account, run.devbox_id ?? '')
       if (hasEnded(status)) this.#endWithDevbox(run, status)
-      else if (run.state === 'scoring') this.#judge(run)
+      else if (run.state === 'scoring') this.#runScorersAndMove(run)
     }
   }
 
-  /** Breaks off the scoring of runs; `recover` of the next life scores them again. */
+  /** Interrupts scoring; the next start repeats it. */
   async close(): Promise<void> {
     this.#options.devboxes.changes.off('status', this.#devboxMoved)
     this.#closing.abort()
-    await Promise.allSettled(this.#judging)
+    await Promise.allSettled(this.#scoring)
   }
 
   /** Throws 404. */
@@ -109,7 +108,7 @@ export class ScenarioRuns {
     return this.#options.store.scenarioRuns.get(account, id) ?? notFound('scenario run', id)
   }
 
-  /** Its devbox is still starting when this resolves. Throws 400, 404 or 409 for what cannot run, and what devboxes throw. */
+  /** Its devbox is still starting when this resolves. Throws 400, 404 or 409. */
   async start(account: string, body: ScenarioRunStart): Promise<ScenarioRun> {
     return this.get(account, await this.#start(account, body))
   }
@@ -132,7 +131,7 @@ export class ScenarioRuns {
     })
   }
 
-  /** Throws 400, 404 or 409 when the scenario cannot be run as part of the benchmark run. */
+  /** Throws 400, 404 or 409 if the scenario cannot run as part of the benchmark run. */
   #profileOf(account: string, benchmarkRunId: string, scenarioId: string): RunProfile {
     const { store } = this.#options
     const field = 'benchmark_run_id'
@@ -148,7 +147,7 @@ export class ScenarioRuns {
     return run.profile
   }
 
-  /** Makes the devbox and the record of a run; resolves to its id. */
+  /** Creates the devbox and the record of a run, and returns its id. */
   async open(opening: Opening): Promise<string> {
     const { store, devboxes } = this.#options
     const { account, scenario, benchmarkRunId, name, metadata, profile, attempt, retry, network } = opening
@@ -161,7 +160,7 @@ export class ScenarioRuns {
       account,
       {
         name: name ?? scenario.name,
-        // Unspecified: who makes the working directory. The service does, unless it is there already.
+        // Unspecified: who creates the working directory. The service does.
         launch_parameters: folder
           ? mergeLaunchParameters(launchParameters, { launch_commands: [`mkdir -p -- ${quotePath(folder)}`] })
           : launchParameters,
@@ -173,7 +172,7 @@ export class ScenarioRuns {
       { initiatorType: 'scenario', initiatorId: id, ...(root && { root }), ...(network && { network }) },
     )
     try {
-      // The benchmark run may have ended while the devbox was made. Nothing runs between this check and the insert.
+      // The benchmark run may have ended while the devbox was created. No await between this check and the insert.
       if (benchmarkRunId !== null) requireRunning(store.benchmarkRuns.record(benchmarkRunId)?.state ?? 'gone')
       store.scenarioRuns.insert({
         id,
@@ -198,14 +197,14 @@ export class ScenarioRuns {
     return id
   }
 
-  /** The folder at `/` that a working directory like /app is in; only a devbox with a root of its own can have one. */
+  /** The folder at `/` of a working directory like /app; only isolated devboxes can have one. */
   #ownFolder(workingDirectory: string): string[] | undefined {
     const [, top] = /^\/([A-Za-z0-9][A-Za-z0-9_-]*)(\/|$)/.exec(workingDirectory) ?? []
     const isOwn = top !== undefined && !readdirSync('/').includes(top) && this.#options.isolation !== 'none'
     return isOwn ? [top] : undefined
   }
 
-  /** The run is `scoring` when this returns, and `scored` when its scorers are done. Throws 400, 404 or 409. */
+  /** The run is `scoring` when this returns, and later `scored`. Throws 400, 404 or 409. */
   score(account: string, id: string): ScenarioRun {
     const { devboxes } = this.#options
     const run = this.#own(account, id)
@@ -215,16 +214,16 @@ export class ScenarioRuns {
     if (refusal && !starting.includes(status))
       throw new ServiceError('invalid_argument', `${refusal}, so the run cannot be scored`, { shouldRetry: false })
     this.#move(run, 'score')
-    this.#judge(run)
+    this.#runScorersAndMove(run)
     return this.get(account, id)
   }
 
-  /** Resolves when the devbox is gone, or after five seconds. Nothing happens to a completed run. Throws 404 or 409. */
+  /** Resolves when the devbox is gone, or after 5 s. Throws 404 or 409. */
   complete(account: string, id: string): Promise<ScenarioRun> {
     return this.#endBy(account, id, 'complete', 'completed')
   }
 
-  /** Resolves when the devbox is gone, or after five seconds. Nothing happens to a canceled run. Throws 404 or 409. */
+  /** Resolves when the devbox is gone, or after 5 s. Throws 404 or 409. */
   cancel(account: string, id: string): Promise<ScenarioRun> {
     return this.#endBy(account, id, 'cancel', 'canceled')
   }
@@ -236,23 +235,20 @@ export class ScenarioRuns {
     return this.get(account, id)
   }
 
-  /**
-   * Ends a run and shuts its devbox down; resolves when that is gone, or after five seconds. Nothing happens to a run that
-   * has ended.
-   */
+  /** Ends a run and shuts down its devbox. Resolves when that is gone, or after 5 s. */
   async end(id: string, event: EndingEvent, ending: Ending = {}): Promise<void> {
-    this.settle(id, event, ending)
+    this.endNow(id, event, ending)
     await this.released([id])
   }
 
-  /** As `end`, but nothing waits for the devbox. */
-  settle(id: string, event: EndingEvent, ending: Ending = {}): void {
+  /** Like `end`, without waiting for the devbox. */
+  endNow(id: string, event: EndingEvent, ending: Ending = {}): void {
     this.endAll([{ id, event, ...ending }])
   }
 
   /**
-   * Registers work in the devbox of a run. When the run ends first, its devbox is shut down only when the work has ended,
-   * which saves its logs, or after three seconds.
+   * Registers work in the devbox of a run: if the run ends first, its devbox stays up to 3 s longer for the work to
+   * save logs.
    */
   async working<T>(id: string, work: Promise<T>): Promise<T> {
     this.#working.set(id, work)
@@ -263,10 +259,10 @@ export class ScenarioRuns {
     }
   }
 
-  /** Ends runs and does what `also` writes in one transaction; the devboxes are shut down afterwards. */
+  /** Ends runs and calls `also` in one transaction, then shuts down their devboxes. */
   endAll(endings: readonly (Ending & { id: string; event: EndingEvent })[], also: () => void = () => undefined): void {
     const { store } = this.#options
-    const ended = store.scenarioRuns.together(() => {
+    const ended = store.scenarioRuns.transaction(() => {
       const moved = endings.flatMap(({ id, event, ...ending }) => {
         const run = store.scenarioRuns.record(id)
         const to = run && this.#write(run, event, ending)
@@ -278,7 +274,7 @@ export class ScenarioRuns {
     for (const { run, to } of ended) {
       const release = this.#shutdowns
         .run(this.#closing.signal, () => this.#release(run))
-        // Rejects when the service stops; its next life shuts the devbox down.
+        // The service is stopping; the next start shuts the devbox down.
         .catch(() => undefined)
         .finally(() => this.#releases.delete(run.id))
       this.#releases.set(run.id, release)
@@ -286,19 +282,19 @@ export class ScenarioRuns {
     }
   }
 
-  /** Resolves when the devboxes of runs that were ended here are gone, or after five seconds. */
+  /** Resolves when the devboxes of ended runs are gone, or after 5 s. */
   async released(ids: readonly string[]): Promise<void> {
     await settledWithin(Promise.all(ids.map((id) => this.#releases.get(id))), shutdownAnswerMs)
   }
 
-  /** Runs the scorers of a run's scenario in its devbox as it is now. Rejects when the devbox does not run. */
-  async judge(run: ScenarioRunRecord, signal: AbortSignal = this.#closing.signal): Promise<ScoringResult> {
+  /** Scores a run in its devbox. Rejects if the devbox is not running. */
+  async runScorers(run: ScenarioRunRecord, signal: AbortSignal = this.#closing.signal): Promise<ScoringResult> {
     const { store, devboxes, executions } = this.#options
     const { account, scenario_id } = run
     const devboxId = run.devbox_id ?? ''
     const workbench = new Workbench({ account, devboxId, devboxes, executions, signal })
     await workbench.settled()
-    // Unspecified: a scenario changed while it ran. It is scored as it is by now.
+    // Unspecified: a scenario that changed during the run. Its current version is scored.
     const scenario = store.scenarios.get(account, scenario_id) ?? notFound('scenario', scenario_id)
     const timeoutMs = (scenario.scorer_timeout_sec ?? defaultScorerTimeoutSeconds) * 1000
     const bench = {
@@ -307,26 +303,26 @@ export class ScenarioRuns {
       deadlineMs: Date.now() + timeoutMs,
     }
     const customScorer = (type: string) => store.scorers.byType(account, type)?.bash_script
-    const result = await judge({ scenario, bench, customScorer })
-    // Results of scorers whose devbox was suspended or ended meanwhile do not count: this throws then.
+    const result = await runScoringFunctions({ scenario, bench, customScorer })
+    // Throws if the devbox was suspended or ended meanwhile: the results do not count.
     devboxes.running(account, devboxId, 'execute')
     const { text } = createScrubber(Object.values(store.secrets.reveal(account, run.profile.secrets ?? {})))
     const results = result.scoring_function_results.map((each) => ({ ...each, output: text(each.output) }))
     return { ...result, scoring_function_results: results }
   }
 
-  #judge(run: ScenarioRunRecord) {
+  #runScorersAndMove(run: ScenarioRunRecord) {
     const { store, log } = this.#options
     const untilMs = Date.now() + minScoringMs
     const over = this.#closing.signal
-    const judging = (async () => {
+    const scoring = (async () => {
       let result: ScoringResult | undefined
       try {
-        result = await this.judge(run)
+        result = await this.runScorers(run)
         await delay(Math.max(0, untilMs - Date.now()), undefined, { signal: over })
       } catch (error) {
         if (over.aborted) return
-        // A run that was canceled or failed meanwhile has ended; any other can be scored again by its caller.
+        // A canceled or failed run has ended; any other can be scored again.
         if (store.scenarioRuns.record(run.id)?.state === 'scoring')
           log({ level: 'warn', message: `Scenario run ${run.id} could not be scored`, error: String(error) })
       }
@@ -336,8 +332,8 @@ export class ScenarioRuns {
       .catch((error: unknown) =>
         log({ message: `The score of run ${run.id} could not be stored`, error: String(error) }),
       )
-      .finally(() => this.#judging.delete(judging))
-    this.#judging.add(judging)
+      .finally(() => this.#scoring.delete(scoring))
+    this.#scoring.add(scoring)
   }
 
   #own(account: string, id: string): ScenarioRunRecord {
@@ -349,7 +345,7 @@ export class ScenarioRuns {
     if (to) this.changes.emit('state', run.id, to)
   }
 
-  /** The new state, or undefined when the event means nothing in the one the run is in by now. */
+  /** Undefined if the event does not apply to the current state. */
   #write(run: ScenarioRunRecord, event: ScenarioRunEvent, ending: Ending) {
     const to = nextRunState(run.state, event)
     if (to === undefined) return undefined
@@ -357,7 +353,7 @@ export class ScenarioRuns {
       from: run.state,
       to,
       timeMs: Date.now(),
-      // A run that is scored again has no score until then.
+      // Clears the previous score.
       ...(event === 'score' && { result: null }),
       ...ending,
     })
@@ -382,10 +378,7 @@ export class ScenarioRuns {
     if (run && !isOfJob(run) && !hasScenarioRunEnded(run.state)) this.#endWithDevbox(run, status)
   }
 
-  /**
-   * Unspecified: what becomes of a run whose devbox ended by itself. One that was scored is completed, because only the
-   * end of its devbox was missing; any other has failed.
-   */
+  /** Unspecified: a run whose devbox ended on its own. It completes if it was scored, otherwise it fails. */
   #endWithDevbox(run: ScenarioRunRecord, status: string) {
     if (run.state === 'scored') this.#move(run, 'complete')
     else {
@@ -397,7 +390,7 @@ export class ScenarioRuns {
 
 const starting = ['scheduled', 'queued', 'provisioning', 'initializing', 'resuming']
 
-/** Resolves when the work has ended, however it did, or when the time is over. */
+/** Never rejects. */
 const settledWithin = async (work: Promise<unknown>, ms: number): Promise<void> => {
   const waited = new AbortController()
   const late = delay(ms, undefined, { signal: waited.signal })
@@ -409,7 +402,7 @@ const settledWithin = async (work: Promise<unknown>, ms: number): Promise<void> 
 const isOfJob = ({ attempt }: ScenarioRunRecord) => attempt !== null
 
 const requireAllowed = (action: 'score' | 'complete' | 'cancel', run: ScenarioRunRecord) => {
-  // The job scores and ends its runs; a caller may cancel one, as it may cancel the whole benchmark run.
+  // The job scores and ends its runs, but a caller may cancel one.
   const ofJob =
     isOfJob(run) && action !== 'cancel' ? 'The scenario run belongs to a job, which scores and ends it' : null
   const refusal = scenarioRunRefusal(action, run.state) ?? ofJob

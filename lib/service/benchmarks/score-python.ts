@@ -8,10 +8,7 @@ import { runScorer, type ScorerBench, ScorerError } from './scorer.ts'
 
 type PythonScorer = Extract<Scorer, { type: 'python_script_scorer' }>
 
-/**
- * Runs the script with the python3 of the devbox. Nothing is installed: another version than the constraint wants, or a
- * package that is not there already, is an error.
- */
+/** Runs the script with the devbox's python3. Installs nothing: a missing package or another version is an error. */
 export const scorePython = async (scorer: PythonScorer, bench: ScorerBench) => {
   const { python_script, python_version_constraint, requirements_contents } = scorer
   await requirePython(bench, python_version_constraint ?? '', requirementsIn(requirements_contents ?? ''))
@@ -46,8 +43,7 @@ const requirementsIn = (text: string): Requirement[] =>
 
 const Found = z.object({ version: z.string(), packages: z.array(z.nullable(z.string())) })
 
-// The script may import what lies in the working directory. The agent wrote that, so nothing there may take the place of a
-// module of Python's own.
+// The script may import from the working directory, but files of the agent there must not replace standard modules.
 const workingDirectoryLast = 'import sys; sys.path.append(sys.path.pop(0))\n'
 
 const runScript = `
@@ -56,7 +52,7 @@ sys.argv.pop(0)
 runpy.run_path(sys.argv[0], run_name="__main__")
 `
 
-// Python before 3.8 has no importlib.metadata; it is asked for only when a package is.
+// Python before 3.8 has no importlib.metadata, so it is imported only if needed.
 const lookScript = `
 import json, platform
 def version(name):
@@ -75,7 +71,7 @@ const requirePython = async (bench: ScorerBench, constraint: string, requirement
     `command -v python3 >/dev/null || exit 127\nexec python3 -c ${quote(workingDirectoryLast + lookScript)} ${names}`,
   )
   if (exitStatus === 127) throw new ScorerError('There is no python3 in the devbox, which this scorer needs', output)
-  // No JSON where a sitecustomize of the devbox has written something before.
+  // A sitecustomize in the devbox may have printed something before the JSON.
   const found = exitStatus === 0 ? Found.safeParse(jsonOf(stdout)).data : undefined
   if (!found) throw new ScorerError(`The python3 of the devbox does not work: it ended with ${exitStatus}`, output)
   const meets = meetsConstraint(found.version, constraint)

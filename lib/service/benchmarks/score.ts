@@ -8,10 +8,10 @@ import { fromZeroToOne, lastScore, numberInLastLine } from './score-text.ts'
 import { requireDirectory, runScorer, type Scored, type ScorerBench, ScorerError, writeTestFile } from './scorer.ts'
 import { maxVariableBytes, quotePath } from './workbench.ts'
 
-export interface Judging {
+export interface ScoringContext {
   scenario: Pick<Scenario, 'input_context' | 'reference_output' | 'environment' | 'scoring_contract'>
   bench: ScorerBench
-  /** The script of a custom scorer, or undefined where the account has none of that type. */
+  /** Undefined if the account has no scorer of that type. */
   customScorer: (type: string) => string | undefined
 }
 
@@ -21,17 +21,17 @@ interface Score {
 }
 
 /**
- * Runs the scoring functions one after the other. One that cannot give a score counts 0, and its output says why.
- * Rejects only when the devbox does not run or the service stops.
+ * Runs the scoring functions in order. A failed one counts 0, and its output says why. Rejects only if the devbox is
+ * not running or the service stops.
  */
-export const judge = async (judging: Judging): Promise<ScoringResult> => {
-  const functions = judging.scenario.scoring_contract.scoring_function_parameters
+export const runScoringFunctions = async (context: ScoringContext): Promise<ScoringResult> => {
+  const functions = context.scenario.scoring_contract.scoring_function_parameters
   const results: FunctionResult[] = []
   for (const { name, scorer } of functions) {
     const named = { scoring_function_name: name }
     try {
-      await requireDirectory(judging.bench)
-      results.push({ ...named, ...(await score(scorer, judging)), state: 'complete' })
+      await requireDirectory(context.bench)
+      results.push({ ...named, ...(await score(scorer, context)), state: 'complete' })
     } catch (error) {
       if (!(error instanceof ScorerError)) throw error
       results.push({ ...named, score: 0, output: withReason(error), state: 'error' })
@@ -43,10 +43,10 @@ export const judge = async (judging: Judging): Promise<ScoringResult> => {
 const withReason = ({ message, output }: ScorerError) =>
   `${output === '' || output.endsWith('\n') ? output : `${output}\n`}devdeck: ${message}`
 
-type Scorers = { [T in ScorerType]: (scorer: Extract<Scorer, { type: T }>, judging: Judging) => Promise<Score> }
+type Scorers = { [T in ScorerType]: (scorer: Extract<Scorer, { type: T }>, context: ScoringContext) => Promise<Score> }
 
-const score = (scorer: Scorer, judging: Judging): Promise<Score> =>
-  (scorers[scorer.type] as (scorer: Scorer, judging: Judging) => Promise<Score>)(scorer, judging)
+const score = (scorer: Scorer, context: ScoringContext): Promise<Score> =>
+  (scorers[scorer.type] as (scorer: Scorer, context: ScoringContext) => Promise<Score>)(scorer, context)
 
 const scorers: Scorers = {
   command_scorer: async ({ command }, { bench }) => {
@@ -85,23 +85,23 @@ const scorers: Scorers = {
     )
     if (found.exitStatus === 127)
       throw new ScorerError('There is no ast-grep in the devbox, which this scorer needs', found.output)
-    // ast-grep ends with 1, like grep, when it found nothing.
+    // Like grep, ast-grep exits with 1 if nothing matches.
     if (found.exitStatus > 1) throw new ScorerError(`ast-grep ended with ${found.exitStatus}`, found.output)
     return { score: found.stdout.trim() === '' ? 0 : 1, output: found.output }
   },
 
-  custom_scorer: async ({ custom_scorer_type, scorer_params }, judging) => {
-    const script = judging.customScorer(custom_scorer_type)
+  custom_scorer: async ({ custom_scorer_type, scorer_params }, context) => {
+    const script = context.customScorer(custom_scorer_type)
     if (script === undefined) throw new ScorerError(`There is no custom scorer ${custom_scorer_type}`)
-    const finished = await runScorer(judging.bench, script, {
-      RL_SCORER_CONTEXT: scorerContext(scorer_params, judging),
+    const finished = await runScorer(context.bench, script, {
+      RL_SCORER_CONTEXT: scorerContext(scorer_params, context),
     })
-    // Unspecified: how a custom scorer tells its score. Like a bash script scorer, or by a last line that is a number.
+    // Unspecified: how a custom scorer reports its score. Like a bash script scorer, or as a number on the last line.
     return byLine(finished, numberInLastLine)
   },
 }
 
-/** Below the working directory, or undefined when it is not. */
+/** Undefined if it is not below the working directory. */
 export const testFilePath = (path: string | null | undefined): string | undefined => {
   if (!path || path.includes('\0') || path.startsWith('/') || path.endsWith('/')) return undefined
   const plain = posix.normalize(path)
@@ -109,10 +109,10 @@ export const testFilePath = (path: string | null | undefined): string | undefine
 }
 
 /**
- * Unspecified: what RL_SCORER_CONTEXT holds. The scorer's parameters are keys of it, as the public examples read them,
- * and so are the fields of the scenario, when all of it fits into an environment variable.
+ * Unspecified: the content of RL_SCORER_CONTEXT. The scorer's parameters are top-level keys, as in the public examples,
+ * with the fields of the scenario if everything fits in a variable.
  */
-const scorerContext = (params: unknown, { scenario }: Judging): string => {
+const scorerContext = (params: unknown, { scenario }: ScoringContext): string => {
   const own = typeof params === 'object' && params !== null && !Array.isArray(params) ? params : {}
   const about = {
     input_context: scenario.input_context,
@@ -128,7 +128,7 @@ const scorerContext = (params: unknown, { scenario }: Judging): string => {
 
 const byExitStatus = ({ exitStatus, output }: Scored): Score => ({ score: exitStatus === 0 ? 1 : 0, output })
 
-/** Unspecified: which of several scores counts, and what the exit status means. The last one counts, whatever that is. */
+/** Unspecified: which of several scores counts, and the exit status. The last score counts, whatever the status. */
 const byLine = (finished: Scored, otherwise: (text: string) => string | undefined = () => undefined): Score => {
   const { stdout, output, exitStatus } = finished
   const text = lastScore(stdout) ?? otherwise(stdout)
@@ -137,5 +137,5 @@ const byLine = (finished: Scored, otherwise: (text: string) => string | undefine
   return { score: fromZeroToOne(text, output), output }
 }
 
-/** The public clients hand the pattern to a shell in double quotes, so that it comes with backslashes before `$`. */
+/** Public clients escape the pattern for a shell in double quotes. */
 const asTyped = (pattern: string) => pattern.replace(/\\([$"`\\])/g, '$1')

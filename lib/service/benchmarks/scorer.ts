@@ -1,10 +1,9 @@
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import type { Workbench } from './workbench.ts'
 
-/** Unspecified: how much of what a scorer wrote its result keeps, counted from the end. */
+/** Unspecified: how much output a result keeps. The end. */
 const maxOutputBytes = 64 * 1024
 
-/** A scorer could not give a score. Its message and what the scorer wrote are the output of its result. */
 export class ScorerError extends Error {
   override readonly name = 'ScorerError'
   readonly output: string
@@ -15,7 +14,7 @@ export class ScorerError extends Error {
   }
 }
 
-/** Where the scorers of a run work: its devbox, their directory in it, and the time they have all together. */
+/** The devbox, directory and shared deadline of a run's scorers. */
 export interface ScorerBench {
   workbench: Workbench
   workingDirectory: string | null
@@ -25,13 +24,13 @@ export interface ScorerBench {
 export interface Scored {
   exitStatus: number
   stdout: string
-  /** What it wrote to both streams, for people. */
+  /** Both streams. */
   output: string
 }
 
 /**
- * Runs a bash script in the working directory. Throws a ScorerError when there is no such directory, when bash cannot be
- * given the script, and when the time is over: its process group has been killed then.
+ * Runs a bash script in the working directory. Throws a ScorerError if that does not exist, or on timeout after killing
+ * the process group.
  */
 export const runScorer = async (
   { workbench, workingDirectory, deadlineMs }: ScorerBench,
@@ -54,7 +53,6 @@ export const runScorer = async (
   return { exitStatus: finished.exitStatus, stdout: finished.stdout, output: outputOf(finished) }
 }
 
-/** Throws a ScorerError when the scorers have no directory to work in. */
 export const requireDirectory = async (bench: ScorerBench): Promise<void> => {
   if (bench.workingDirectory === null) return
   const { exitStatus, output } = await runScorer(bench, 'true')
@@ -62,7 +60,6 @@ export const requireDirectory = async (bench: ScorerBench): Promise<void> => {
     throw new ScorerError(`The working directory ${bench.workingDirectory} cannot be entered`, output)
 }
 
-/** Writes a file below the working directory. Throws a ScorerError when that is refused. */
 export const writeTestFile = async (
   { workbench, workingDirectory }: ScorerBench,
   path: string,
@@ -81,7 +78,7 @@ const refusals: string[] = ['invalid_argument', 'forbidden', 'not_found', 'insuf
 const tail = (text: string): string => {
   const bytes = Buffer.from(text)
   if (bytes.length <= maxOutputBytes) return text
-  // At a line's beginning, where there is one.
+  // Start at a line if possible.
   const cut = bytes.subarray(bytes.length - maxOutputBytes)
   const line = cut.indexOf('\n') + 1
   return `[${bytes.length - cut.length + line} bytes left out]\n${cut.subarray(line).toString()}`

@@ -1,16 +1,12 @@
-/** What takes the place of a secret. */
 const mask = Buffer.from('***')
 
 export interface Scrubber {
   text(text: string): string
-  /** The bytes of `content` without the secrets, also where a secret lies over two chunks. Never more bytes than before. */
+  /** Also masks secrets that span two chunks. Never returns more bytes than it reads. */
   bytes(content: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
 }
 
-/**
- * Replaces the values by asterisks, as they are and as JSON writes them. Unspecified: what happens to values that a
- * program encoded in another way or wrote in parts. They are not found.
- */
+/** Masks values, plain and JSON-escaped. Unspecified: values in any other encoding. They are not found. */
 export const createScrubber = (values: readonly string[]): Scrubber => {
   const spellings = values.flatMap((value) => [value, JSON.stringify(value).slice(1, -1)])
   const needles = [...new Set(spellings)].filter((each) => each !== '').map((each) => Buffer.from(each))
@@ -27,7 +23,7 @@ async function* scrub(content: AsyncIterable<Uint8Array>, needles: readonly Buff
   let covered = 0
   for await (const chunk of content) {
     const bytes = Buffer.concat([held, chunk])
-    // The end, in which a secret may begin, waits for the next chunk.
+    // A secret may begin at the end of this chunk.
     const cut = Math.max(0, bytes.length - longest + 1)
     const { parts, done } = masked(bytes, needles, covered, cut)
     yield* parts
@@ -37,7 +33,7 @@ async function* scrub(content: AsyncIterable<Uint8Array>, needles: readonly Buff
   yield* masked(held, needles, covered).parts
 }
 
-/** For the first `covered` bytes the asterisks have been given out already; from `cut` on only the rest of a secret is masked. */
+/** The first `covered` bytes have been masked already; from `cut` on, only the rest of a secret is. */
 const masked = (bytes: Buffer, needles: readonly Buffer[], covered = 0, cut = bytes.length) => {
   const parts: Buffer[] = []
   let done = covered
@@ -51,7 +47,7 @@ const masked = (bytes: Buffer, needles: readonly Buffer[], covered = 0, cut = by
   return { parts, done }
 }
 
-/** Start and end of each secret, in order; secrets that overlap are one. */
+/** Start and end of each secret, in order, with overlaps merged. */
 const found = (bytes: Buffer, needles: readonly Buffer[], covered: number): [number, number][] => {
   const places: [number, number][] = covered > 0 ? [[0, covered]] : []
   for (const needle of needles)

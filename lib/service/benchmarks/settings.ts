@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 
-/** The part of a Harbor configuration that says how trials run. */
+/** The part of a Harbor configuration that sets how trials run. */
 export interface RunConfig {
   [key: string]: unknown
   environment?: unknown
@@ -8,15 +8,15 @@ export interface RunConfig {
   agents?: readonly unknown[] | null
 }
 
-/** The type of an environment that Harbor does not have: a devbox of this service. */
+/** Not a type that Harbor has. */
 export const ourEnvironment = { type: 'devbox' }
 
 const maxTextLength = 256
 const looksSecret = /(key|token|secret|password|credentials?)$/i
 
 /**
- * How a job was run, by dotted key. Null is a setting that is known to be unset; what is not reported has no key. Values
- * that differ between its agents are left out, and so are variables, which may hold secrets.
+ * Settings of a job by dotted key: null if known to be unset, absent if unknown. Omits values that differ between
+ * agents, and environment variables, which may hold secrets.
  */
 export const settingsOf = ({ environment, verifier, agents, ...job }: RunConfig): Record<string, unknown> => {
   const multipliers = scalarsOf(job).filter(([key]) => key.endsWith('timeout_multiplier'))

@@ -1,14 +1,13 @@
 import { parse as parseToml, TomlError } from 'smol-toml'
 import type * as z from 'zod/mini'
 
-/** What is wrong in a TOML file, and where; without a line where the place is not written in the usual way. */
+/** Without a line if the key is not written in the usual form. */
 interface TomlProblem {
   line?: number
   column?: number
   message: string
 }
 
-/** The values of a TOML file by a schema, or everything that is wrong with it. */
 export const readTomlText = <T>(
   text: string,
   schema: z.ZodMiniType<T>,
@@ -18,7 +17,7 @@ export const readTomlText = <T>(
     value = parseToml(text)
   } catch (error) {
     if (!(error instanceof TomlError)) throw error
-    // The other lines of the message show the place in the file.
+    // The other lines of the message quote the file.
     const [message = ''] = error.message.replace(/^Invalid TOML document: /, '').split('\n')
     return { problems: [{ line: error.line, column: error.column, message: `is no TOML: ${message}` }] }
   }
@@ -26,14 +25,14 @@ export const readTomlText = <T>(
   if (read.success) return { data: read.data }
   const problems = read.error.issues.map((issue) => {
     const { path, message } = issue
-    // A key that is not known is told of its table, and stands in a line of its own.
+    // Points to the unknown key, not to its table.
     const line = lineOf(text, issue.code === 'unrecognized_keys' ? [...path, ...issue.keys.slice(0, 1)] : path)
     return { ...(line && { line, column: 1 }), message: `${path.join('.')} ${message}`.trim() }
   })
   return { problems }
 }
 
-/** The line that sets a key, or the header of its table; undefined when neither is written in the usual way. */
+/** The line that sets a key, or the header of its table. */
 const lineOf = (text: string, keys: readonly PropertyKey[]): number | undefined => {
   const names = keys.filter((key) => typeof key === 'string')
   const lines = text.split('\n')

@@ -16,14 +16,11 @@ interface Sending {
   signal: AbortSignal
 }
 
-/** The root user of a container needs no permission to empty a folder; the user of a devbox has to take it first. */
+/** The user of a devbox may need to fix permissions before removing a folder. */
 export const removalOf = (path: string): string =>
   `{ [ -L ${path} ] || chmod -R u+rwX -- ${path} 2>/dev/null; rm -rf -- ${path}; }`
 
-/**
- * Copies what is in a folder of this machine into a folder of the devbox, in place of what was there where it `replaces`
- * that: `only` those names below it, where they are given. Links stay links, and devices are left out.
- */
+/** Copies the contents of a folder into the devbox, or only the paths `only`. Keeps symbolic links, skips devices. */
 export const sendFolder = async (
   { devbox, signal }: Sending,
   from: string,
@@ -42,7 +39,7 @@ export const sendFolder = async (
   )
   packing.on('error', () => undefined)
   packing.stdin.on('error', () => undefined).end((only ?? []).map((name) => `./${name}\0`).join(''))
-  // A folder that is there already, as /tmp or the working directory, keeps its mode and its owner.
+  // An existing folder like /tmp keeps its mode and owner.
   const unpack = 'mkdir -p -- "$1" && exec tar -x -p --no-same-owner --no-overwrite-dir -f - -C "$1"'
   const script = replaces ? `${removalOf('"$1"')} && ${unpack}` : unpack
   await into({ devbox, signal }, packing.stdout, script, [to])
@@ -50,10 +47,7 @@ export const sendFolder = async (
   if (packing.exitCode !== 0) throw new Error(`${from} could not be read`)
 }
 
-/**
- * Copies a file or folder of one devbox to the same place in another, as the first one's processes may read it. Of what it
- * is sent the second one takes nothing that is called otherwise.
- */
+/** Copies a path to the same place in another devbox, which extracts nothing else from the archive. */
 export const copyAcross = async (
   from: RunningDevbox,
   { devbox, signal }: Sending,
@@ -67,48 +61,8 @@ export const copyAcross = async (
   )
 }
 
-interface Placed {
-  to: string
-  /** What is in a `folder` goes into `to`; a file goes `into` that folder, or is called so unless that is one. */
-  kind: 'folder' | 'into' | 'file'
-  mode: string | null
-  owner: string | null
-}
-
-/** Copies a file, or what is in a folder, of one devbox to a place in another. */
-export const copyOut = async (
-  from: RunningDevbox,
-  { devbox, signal }: Sending,
-  path: string,
-  { to, kind, mode, owner }: Placed,
-): Promise<void> => {
-  const [parent, name] = kind === 'folder' ? [path, '.'] : [posix.dirname(path), posix.basename(path)]
-  const argv = ['/bin/tar', '-c', ...(kind === 'folder' ? [] : ['-h']), '-C', parent, '--', name]
-  await reading({ devbox: from, signal }, argv, (packed) =>
-    into({ devbox, signal }, packed, placeUnpacked, [to, name, kind, mode ?? '', owner ?? '']),
-  )
-}
-
-const placeUnpacked = `set -e
-to=$1 name=$2 kind=$3 mode=$4 owner=$5
-unpacked=$(mktemp -d) && trap 'rm -rf -- "$unpacked"' EXIT
-tar -x -p --no-same-owner -f - -C "$unpacked"
-if [[ $mode ]]; then chmod -R -- "$mode" "$unpacked/$name"; fi
-if [[ $owner && $owner != *:* ]]; then owner=$(id -u -- "$owner" 2>/dev/null || echo "$owner"); owner=$owner:$owner; fi
-if [[ $owner ]]; then chown -hR -- "$owner" "$unpacked/$name"; fi
-if [[ $kind = folder ]]; then
-  mkdir -p -- "$to"
-  if [[ $owner ]]; then chown -h -- "$owner" "$to"; fi
-  find "$unpacked" -mindepth 1 -maxdepth 1 -exec cp -a -t "$to" -- {} +
-else
-  if [[ $kind = into || -d $to ]]; then to=\${to%/}/$name; fi
-  mkdir -p -- "$(dirname -- "$to")"
-  cp -a --remove-destination -T -- "$unpacked/$name" "$to"
-fi`
-
 const unpackNamed = 'mkdir -p -- "$1" && exec tar -x -p --no-same-owner -f - -C "$1" -- "$2"'
 
-/** Runs a program in the devbox as long as `use` takes. */
 const running = async <T>(
   { devbox: { sandbox, busy }, signal }: Sending,
   argv: readonly string[],
@@ -132,7 +86,7 @@ const running = async <T>(
 const reading = <T>(sending: Sending, argv: readonly string[], read: (output: Readable) => Promise<T>): Promise<T> =>
   running(sending, argv, ['ignore', 'pipe', 'ignore'], ({ stdout }) => read(stdout as Readable))
 
-/** Keeps a folder of the devbox in an archive on this machine, which is never unpacked but in a devbox. */
+/** Archives a folder of the devbox on this machine. Only devboxes extract the archive. */
 export const packFolder = async (
   sending: Sending,
   { parent, name, archive, maxBytes }: { parent: string; name: string; archive: string; maxBytes: number },
@@ -154,25 +108,23 @@ export const packFolder = async (
     if (size === 0) throw new Error(`${parent}/${name} could not be read`)
   })
 
-/** Unpacks the folder `name` of such an archive into a folder of the devbox. */
 export const unpackFolder = (sending: Sending, archive: string, parent: string, name: string): Promise<void> =>
   into(sending, createReadStream(archive), unpackNamed, [parent, name])
 
-/** The end of a text file of the devbox; undefined when there is none. */
 export const readEndOf = (sending: Sending, path: string, maxBytes: number): Promise<string | undefined> =>
   reading(sending, ['/usr/bin/tail', '-c', String(maxBytes), '--', path], async (output) => {
     const chunks: Buffer[] = []
     let size = 0
     for await (const chunk of output as AsyncIterable<Buffer>) {
       size += chunk.length
-      // A file that grows meanwhile would go on for ever.
+      // A growing file would never end.
       if (size > 2 * maxBytes) break
       chunks.push(chunk)
     }
     return size === 0 ? undefined : Buffer.concat(chunks).toString('utf8')
   })
 
-/** Copies a file of this machine into the devbox: as `name` in `to` where that is a folder, else as `to`. Keeps its mode. */
+/** Copies a file into the devbox: into `to` if that is a folder, else as `to`. */
 export const sendFile = async (
   sending: Sending,
   from: string,
@@ -192,7 +144,7 @@ const into = (sending: Sending, content: Readable, script: string, args: readonl
     child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
       words = (words + chunk).slice(-4096)
     })
-    // A script that stopped reading has written its reason to stderr and exits with a status.
+    // A script that stops reading has written its reason to stderr.
     const sent = pipeline(content, child.stdin as Writable, { signal }).catch(() => undefined)
     const [code] = (await once(child, 'close')) as [number | null]
     await sent
@@ -200,7 +152,6 @@ const into = (sending: Sending, content: Readable, script: string, args: readonl
     if (code !== 0) throw new Error(words.trim() || `it ended with ${code}`)
   })
 
-/** The text of a small file of the devbox; undefined when there is none. */
 export const readSmall = async (
   { devbox, signal }: Sending,
   path: string,
@@ -225,14 +176,13 @@ export const readSmall = async (
   }
 }
 
-/** Unspecified: how many log files of a trial are kept, and their bytes. An archive of logs holds as many. */
+/** Unspecified: how many log files of a trial are kept, and how large. A log archive has the same limits. */
 const maxSavedFiles = 10_000
 const maxSavedBytes = 2 ** 30
 
 /**
- * Copies the regular files below a folder that a devbox may be writing to, without the secrets; never through a link.
- * `omit` is called for what cannot be copied. Holes and further names of a file cost the devbox nothing and would be
- * bytes here, so what is copied has a bound of its own.
+ * Copies regular files below a folder that a devbox may be writing to, with secrets masked and without following links.
+ * Limited in size, because sparse files and hard links cost the devbox nothing.
  */
 export const saveFiles = async (
   from: string,

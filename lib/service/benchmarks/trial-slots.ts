@@ -8,8 +8,8 @@ interface Owner {
 export type TrialSlots = Slots<Owner>
 
 /**
- * Lets at most so many trials run at once, over all jobs. The next place goes to the account that has the fewest trials
- * running, and among its jobs to the one with the fewest: a job of thousands of trials does not keep a small one waiting.
+ * Limits concurrent trials over all jobs. The next slot goes to the account, then the job, with the fewest running
+ * trials, so that a large job does not block a small one.
  */
 export const createTrialSlots = (count: number): TrialSlots =>
   new Slots(count, ({ account, job }: Owner, running) => {

@@ -16,7 +16,14 @@ import { bytesBelow } from '#lib/service/store/stored-bytes.ts'
 import type { Stores } from '#lib/service/store/stores.ts'
 import { agentFailure, defaultAgentTimeoutSeconds, runAgent } from './agents/agents.ts'
 import type { AgentInstalls } from './agents/installs.ts'
-import { type NetworkBound, prepareAgent, scriptOf, traceOf, trajectoryFile, variablesOf } from './agents/named-run.ts'
+import {
+  type NetworkRestriction,
+  prepareAgent,
+  scriptOf,
+  traceOf,
+  trajectoryFile,
+  variablesOf,
+} from './agents/named-run.ts'
 import { unknownUsage } from './agents/usage.ts'
 import type { Environments } from './environments.ts'
 import { runHarborTrial } from './harbor/trial.ts'
@@ -33,24 +40,21 @@ import type { HarborPart, JobPlan } from './plan.ts'
 import type { ScenarioRuns } from './scenario-runs.ts'
 import { createScrubber } from './scrub.ts'
 import { saveFiles } from './transfer.ts'
-import { shown, Workbench } from './workbench.ts'
+import { outputTail, Workbench } from './workbench.ts'
 
-/** A trial of a job with what it needs to be run. */
 export interface Trial {
   account: string
   run: BenchmarkRunRecord
   agent: AgentConfig
   scenario: { id: string; name: string }
   plan: JobPlan
-  /** Its place in the plan. */
   place: TrialPlace
-  /** How often it has been run before. */
+  /** Number of previous runs. */
   retry: number
 }
 
 export interface TrialEnd extends Outcome {
   result: ScoringResult | null
-  /** Of a Harbor trial. */
   rewards?: Rewards | null
   warnings?: string[]
   environment_differs?: boolean
@@ -70,7 +74,7 @@ interface TrialDeps {
   environments: Environments
 }
 
-/** Runs a trial once, to its end, as the scenario run of the given id. Rejects for want of room, or when aborted. */
+/** Runs a trial once, as the scenario run `scenarioRunId`. Rejects if there is no capacity, or when aborted. */
 export type RunTrial = (trial: Trial, scenarioRunId: string, signal: AbortSignal) => Promise<TrialEnd>
 
 export const createRunTrial =
@@ -86,10 +90,10 @@ export const createRunTrial =
     }
   }
 
-/** The time of a devbox beyond that of its agent: to start, to be scored, to be shut down. */
+/** Time to start, score and shut down a devbox, in addition to its agent's. */
 const spareSeconds = 2 * 3600
 
-/** Opens the scenario run of a trial: its devbox is starting. Throws when no devbox can be made. */
+/** Its devbox is still starting. Throws if none can be created. */
 const openScenarioTrial = async ({ store, scenarioRuns }: TrialDeps, trial: Trial, id: string): Promise<void> => {
   const { account, run, scenario, place, retry } = trial
   const found = store.scenarios.get(account, scenario.id)
@@ -107,7 +111,6 @@ const openScenarioTrial = async ({ store, scenarioRuns }: TrialDeps, trial: Tria
   })
 }
 
-/** Runs the agent in the devbox of a scenario run and has it judged. Rejects for want of room, or when aborted. */
 const runScenarioTrial = async (deps: TrialDeps, trial: Trial, id: string, signal: AbortSignal): Promise<TrialEnd> => {
   const { store, scenarioRuns, devboxes, executions } = deps
   const { account } = trial
@@ -123,12 +126,12 @@ const runScenarioTrial = async (deps: TrialDeps, trial: Trial, id: string, signa
     const exception = await runCommand(deps, workbench, { ...trial, scenario, id, devboxId }, signal, (trace) => {
       agent = trace
     })
-    const result = await scenarioRuns.judge(scenarioRun, signal)
+    const result = await scenarioRuns.runScorers(scenarioRun, signal)
     return { ...outcomeOf({ reward: result.score }, exception), result, ...(agent && { agent_record: agent }) }
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof TrialError) return ended(asException(error))
-    if (isWantOfRoom(error)) throw error
+    if (isOutOfCapacity(error)) throw error
     const { status } = devboxes.get(account, devboxId)
     if (status === 'running') return ended(asException(error))
     return ended({
@@ -138,10 +141,7 @@ const runScenarioTrial = async (deps: TrialDeps, trial: Trial, id: string, signa
   }
 }
 
-/**
- * Runs the agent of a trial: what it failed with, null when it ended well or has no command. What it left behind is
- * noted however it ended.
- */
+/** Runs the agent: null if it succeeds or has no command, else the failure. Calls `note` in both cases. */
 const runCommand = async (
   deps: TrialDeps,
   workbench: Workbench,
@@ -151,8 +151,8 @@ const runCommand = async (
 ): Promise<RunFailure | null> => {
   const { agent, scenario, retry, account, id, devboxId, plan, place } = trial
   const definition = plan.agents?.[place.agent] ?? null
-  const given = agent.kwargs?.command
-  const script = definition ? scriptOf(definition) : given
+  const command = agent.kwargs?.command
+  const script = definition ? scriptOf(definition) : command
   if (typeof script !== 'string') {
     note({ version: null, usage: unknownUsage(`${agent.name} calls no model`), trajectories: [] })
     return null
@@ -173,7 +173,7 @@ const runCommand = async (
       account,
       scenarioRunId: id,
       env,
-      bound: networkBound(deps, account, devboxId),
+      restriction: networkRestriction(deps, account, devboxId),
       signal,
     }))
   const instruction = scenario.input_context.problem_statement
@@ -192,8 +192,10 @@ const runCommand = async (
       }),
     )
     if (exitStatus === 0) return null
-    const said = definition ? await workbench.tail(`${logs}/command.txt`) : shown({ exitStatus, stdout: '', stderr })
-    return asException(agentFailure(exitStatus, text(said)))
+    const output = definition
+      ? await workbench.tail(`${logs}/command.txt`)
+      : outputTail({ exitStatus, stdout: '', stderr })
+    return asException(agentFailure(exitStatus, text(output)))
   } finally {
     if (!signal.aborted) {
       const { usage, hasTrajectory } = await traceOf(workbench, definition, logs)
@@ -208,22 +210,25 @@ const runCommand = async (
   }
 }
 
-/** What the network policy of a devbox keeps from it. */
-const networkBound = ({ store, devboxes }: TrialDeps, account: string, devboxId: string): NetworkBound | undefined => {
+const networkRestriction = (
+  { store, devboxes }: TrialDeps,
+  account: string,
+  devboxId: string,
+): NetworkRestriction | undefined => {
   const id = devboxes.get(account, devboxId).launch_parameters.network_policy_id
   const policy = id ? store.networkPolicies.get(account, id) : undefined
   const network = policy && networkUnder(policy.egress)
   if (!policy || !network || network === 'public') return undefined
-  const saidBy = `network policy ${policy.name} (${policy.id})`
-  if (network === 'none') return { saidBy, allows: () => false }
-  // A manifest may say in words what cannot be compared with a name.
+  const source = `network policy ${policy.name} (${policy.id})`
+  if (network === 'none') return { source, allows: () => false }
+  // A manifest may describe hosts in words, which cannot be checked.
   return {
-    saidBy,
+    source,
     allows: (host) => !/^[\w-]+(\.[\w-]+)+$/.test(host) || allowsName(host, { ...network, privateNetwork: false }),
   }
 }
 
-/** The values that a job gives an agent; its devbox has them too, but a check before the start has to know them. */
+/** The devbox has these, too, but they are checked before it starts. */
 const revealed = ({ store }: TrialDeps, { account, run }: Pick<Trial, 'account' | 'run'>) => ({
   ...run.profile.envVars,
   ...store.secrets.reveal(account, run.profile.secrets ?? {}),
@@ -249,7 +254,7 @@ const harborTrial = async (deps: TrialDeps, trial: Trial, plan: HarborPart, id: 
       strictEnvironments,
       folder: logFolderOf(id),
       signal,
-      // The counts of a benchmark run that ended while the devbox was made do not change any more.
+      // A benchmark run that has ended keeps its counts.
       onDevbox: (devboxId) => {
         if (!signal.aborted) insertScenarioRun(store.scenarioRuns, trial, id, devboxId)
       },
@@ -266,7 +271,7 @@ const harborTrial = async (deps: TrialDeps, trial: Trial, plan: HarborPart, id: 
   }
 }
 
-/** Stores the scenario run of a trial; without a devbox where none could be made. */
+/** `devboxId` is null if no devbox could be created. */
 export const insertScenarioRun = (
   scenarioRuns: ScenarioRunStore,
   trial: Trial,
@@ -297,14 +302,14 @@ const startTimeout = new TrialError(
   `Environment start timed out after ${pythonSeconds(maxStartSeconds)} seconds`,
 )
 
-/** A day and a half at most: the devbox has to outlive it. */
+/** At most a day and a half: the devbox has to outlive it. */
 const timeoutOf = ({ agent, retry, plan }: Pick<Trial, 'agent' | 'retry' | 'plan'>): number =>
   Math.min((agent.timeout_seconds ?? defaultAgentTimeoutSeconds) * plan.timeoutMultiplier ** retry, maxAgentSeconds)
 const maxAgentSeconds = maxKeepAliveSeconds - 2 * spareSeconds
 
 export const endedBy = (exception: RunFailure): TrialEnd => ({ ...outcomeOf(null, exception), result: null })
 
-/** Whether a later time may do: the account has as many devboxes or commands as it may, or the disk is full. */
-export const isWantOfRoom = (error: unknown): boolean =>
+/** True if a retry later may succeed: the account is at a limit, or the disk is full. */
+export const isOutOfCapacity = (error: unknown): boolean =>
   isDiskFull(error) ||
   (error instanceof ServiceError && ['rate_limited', 'insufficient_storage', 'unavailable'].includes(error.code))

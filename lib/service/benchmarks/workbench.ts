@@ -11,7 +11,6 @@ import { longestTimerMs } from '#lib/service/kit/timer.ts'
 import { TrialError } from './outcome.ts'
 import {
   copyAcross,
-  copyOut,
   packFolder,
   readEndOf,
   readSmall,
@@ -27,19 +26,18 @@ interface Options {
   devboxes: Devboxes
   executions: Executions
   signal: AbortSignal
-  /** How long a command of the service's own may take. */
+  /** Time limit for the service's own commands. */
   ownSeconds?: number
 }
 
 interface Command {
-  /** In addition to the devbox's own variables. It is not recorded with the command, so it may hold secrets. */
+  /** Not recorded with the command, so it may contain secrets. */
   env?: Record<string, string>
-  /** The home directory unless it is given. */
+  /** Defaults to the home directory. */
   cwd?: string | null
-  /** As `Workbench.user`. */
   user?: string | null
   signal?: AbortSignal
-  /** When the time is over, the process group is killed and `error` is thrown. */
+  /** On timeout, the process group is killed and `error` is thrown. */
   limit?: { seconds: number; error: (killed: Finished) => Error }
 }
 
@@ -49,44 +47,41 @@ export interface Finished {
   stderr: string
 }
 
-/** Linux takes 128 KiB for one string of a process's environment. */
+/** Linux limits one environment string to 128 KiB. */
 export const maxVariableBytes = 100_000
 export const isVariableName = (name: string): boolean => /^[A-Za-z_][A-Za-z0-9_]{0,255}$/.test(name)
 
 const settledStatuses = ['running', 'suspending', 'suspended', 'failure', 'shutdown']
 const maxRewardBytes = 1024 * 1024
-/** As emptying a full folder may take on a slow disk. */
+/** Emptying a large folder may take minutes on a slow disk. */
 const defaultOwnSeconds = 600
-/** How much of what a command wrote the message of a failure tells. */
 const shownLines = 20
 const maxShownLength = 2000
 
-/** The devbox of a scenario run made ready for work: its build, agent, verifier and scorers run through it. */
+/** Runs commands in the devbox of a scenario run: its build, agent, verifier and scorers. */
 export class Workbench {
   readonly #options: Options
   /**
-   * Who runs commands that do not say it, as `docker exec` takes it: a name or number, with a group or without. Root of the
-   * devbox's own system where it is null; to be changed in such a devbox only.
+   * Default user of commands, as for `docker exec --user`. Null is root; other users need a devbox with its own system.
    */
   user: string | null = null
-  /** The execution that runs now. */
   #running: string | undefined
 
   constructor(options: Options) {
     this.#options = options
   }
 
-  /** A folder of the service's in the devbox, outside what the devbox's disk keeps. */
+  /** A folder of the service in the devbox, not on the devbox's disk. */
   get runFolder(): string {
     return this.#devbox().sandbox.run
   }
 
-  /** The temporary folder of the devbox, as its processes see it. */
+  /** As processes in the devbox see it. */
   get tmp(): string {
     return this.#devbox().sandbox.tmp
   }
 
-  /** The devbox once it has started, or has not and never will. */
+  /** Waits until the devbox has started or failed to. */
   async settled(signal = this.#options.signal): Promise<Devbox | undefined> {
     const { account, devboxId, devboxes } = this.#options
     const devbox = await devboxes.reaches(account, devboxId, settledStatuses, longestTimerMs, signal)
@@ -94,7 +89,7 @@ export class Workbench {
     return devbox
   }
 
-  /** Resolves when the devbox runs. Throws a TrialError with the reason when it does not start. */
+  /** Throws a TrialError if the devbox does not start. */
   async started(signal: AbortSignal): Promise<void> {
     const devbox = await this.settled(signal)
     if (devbox?.status === 'running') return
@@ -102,10 +97,7 @@ export class Workbench {
     throw new TrialError('SandboxBuildFailedError', `Devbox ${this.#options.devboxId} did not start: ${reason}`)
   }
 
-  /**
-   * Runs a bash script to its end. Rejects when the devbox does not run, and with the reason of `signal` once the process
-   * group has been killed.
-   */
+  /** Runs a bash script. Rejects if the devbox does not run; on abort, after the process group has been killed. */
   async run(script: string, { signal, limit, ...how }: Command = {}): Promise<Finished> {
     const { devboxId, executions } = this.#options
     const aborted = signal ?? this.#options.signal
@@ -119,17 +111,9 @@ export class Workbench {
     aborted.throwIfAborted()
     const finished = await this.#finished(id)
     if (!isDone && limit) throw limit.error(finished)
-    // Throws when the command ended because its devbox did.
+    // Throws if the command ended because its devbox did.
     if (finished.exitStatus !== 0) this.#devbox()
     return finished
-  }
-
-  /** Begins a script that may go on until the devbox ends; resolves if it ends before, or is aborted. */
-  async begin(script: string, { signal, ...how }: Omit<Command, 'limit'> = {}): Promise<Finished> {
-    const { devboxId, executions } = this.#options
-    const id = this.#launch(script, how)
-    await executions.reaches(devboxId, id, ['completed'], longestTimerMs, signal ?? this.#options.signal)
-    return this.#finished(id)
   }
 
   #launch(script: string, { env, cwd, user = this.user }: Pick<Command, 'env' | 'cwd' | 'user'>): string {
@@ -149,19 +133,20 @@ export class Workbench {
     return { exitStatus: exit_status ?? 1, stdout: stdout ?? '', stderr: stderr ?? '' }
   }
 
-  /** Root of a devbox may have put a program that never ends in the place of any that the service runs there. */
+  /** Root of a devbox may replace any program the service runs there with one that never ends. */
   get #own(): AbortSignal {
     const { signal, ownSeconds = defaultOwnSeconds } = this.#options
     return AbortSignal.any([signal, AbortSignal.timeout(ownSeconds * 1000)])
   }
 
-  /** Runs a script of the service's own and throws when it fails. */
+  /** Runs a script of the service and throws if it fails. */
   async must(script: string, env: Record<string, string> = {}, signal = this.#own): Promise<void> {
     const finished = await this.run(script, { env, cwd: '/', user: null, signal })
-    if (finished.exitStatus !== 0) throw new Error(`${shown(finished) || script} (exit code ${finished.exitStatus})`)
+    if (finished.exitStatus !== 0)
+      throw new Error(`${outputTail(finished) || script} (exit code ${finished.exitStatus})`)
   }
 
-  /** Does `work` with a signal that aborts when the time is over; the work then rejects with `error`. */
+  /** Aborts `work` and rejects with `error` on timeout. */
   async within<T>(seconds: number, error: Error, work: (limit: AbortSignal) => Promise<T>): Promise<T> {
     const over = new AbortController()
     const timer = setTimeout(() => over.abort(error), Math.min(seconds * 1000, longestTimerMs))
@@ -184,28 +169,22 @@ export class Workbench {
     await sendFile({ devbox: this.#devbox(), signal }, from, how)
   }
 
-  /** Copies a file or folder to the same place in another devbox. */
-  async handOver(to: Workbench, path: string, exclude: readonly string[], signal: AbortSignal): Promise<void> {
+  async copyTo(to: Workbench, path: string, exclude: readonly string[], signal: AbortSignal): Promise<void> {
     await copyAcross(this.#devbox(), { devbox: to.#devbox(), signal }, path, exclude)
   }
 
-  /** Copies a file or folder to another place in another devbox, as a COPY between stages does. */
-  async handOut(to: Workbench, path: string, how: Parameters<typeof copyOut>[3], signal: AbortSignal): Promise<void> {
-    await copyOut(this.#devbox(), { devbox: to.#devbox(), signal }, path, how)
-  }
-
-  /** Empties a folder, and fills it from others, each over the one before. */
+  /** Replaces the contents of a folder with those of others, in order. */
   async replace(to: string, ...from: string[]): Promise<void> {
     if (from.length === 0) await this.must(`${removalOf('"$FOLDER"')} && mkdir -p -- "$FOLDER"`, { FOLDER: to })
     for (const [index, folder] of from.entries()) await this.send(folder, to, { replaces: index === 0 })
   }
 
-  /** Writes a file as a process of the devbox would. */
+  /** Writes with the permissions of a devbox process. */
   async write(path: string, content: string): Promise<void> {
     await writeInDevbox(this.#devbox(), path, bytesOf(content), this.#own)
   }
 
-  /** Lends `use` the path, in the devbox, of a file outside what the devbox's disk keeps. */
+  /** Calls `use` with the path of a temporary file that is not on the devbox's disk. */
   async lend<T>(prefix: string, content: string, use: (path: string) => Promise<T>): Promise<T> {
     const devbox = this.#devbox()
     const name = await putRunFile(devbox, prefix, content)
@@ -216,17 +195,17 @@ export class Workbench {
     }
   }
 
-  /** The text of a small file, undefined when there is none. */
+  /** Undefined if the file does not exist. */
   read(path: string, maxBytes = maxRewardBytes): Promise<string | undefined> {
     return readSmall({ devbox: this.#devbox(), signal: this.#own }, path, maxBytes)
   }
 
-  /** The end of a file that may be long, undefined when there is none or nothing in it. */
+  /** Undefined if the file is missing or empty. */
   readEnd(path: string, maxBytes: number): Promise<string | undefined> {
     return readEndOf({ devbox: this.#devbox(), signal: this.#own }, path, maxBytes)
   }
 
-  /** Keeps the folder `name` of `parent` in an archive of the service's. */
+  /** Archives the folder `name` of `parent` outside the devbox. */
   async pack(archive: string, parent: string, name: string, maxBytes: number): Promise<void> {
     await packFolder({ devbox: this.#devbox(), signal: this.#options.signal }, { parent, name, archive, maxBytes })
   }
@@ -235,10 +214,10 @@ export class Workbench {
     await unpackFolder({ devbox: this.#devbox(), signal: this.#options.signal }, archive, parent, name)
   }
 
-  /** The end of a text file; nothing when it cannot be read. */
+  /** Empty if the file cannot be read. */
   async tail(path: string): Promise<string> {
     try {
-      return shown(
+      return outputTail(
         await this.run(`[[ -f $FILE ]] && tail -c ${maxShownLength} -- "$FILE" | tail -n ${shownLines}`, {
           env: { FILE: path },
           cwd: '/',
@@ -253,7 +232,6 @@ export class Workbench {
     }
   }
 
-  /** Kills what runs. */
   async stop(): Promise<void> {
     const { devboxId, executions } = this.#options
     if (this.#running !== undefined) await executions.kill(devboxId, this.#running, true)
@@ -265,7 +243,7 @@ export class Workbench {
   }
 }
 
-/** As `docker exec --user` does: with the groups of the user where no group is given, and a number need not be known. */
+/** As `docker exec --user`: numeric users need not exist; without a group, the user's own groups apply. */
 const asUser = (user: string, script: string): string =>
   `exec /bin/bash -c ${quote(becomeUser)} devdeck ${quote(user)} /bin/bash -c ${quote(script)}`
 
@@ -285,13 +263,13 @@ fi
 export HOME=$home USER=$name LOGNAME=$name
 exec setpriv --reuid "$uid" --regid "$gid" "$groups" -- "\${@:2}"`
 
-/** The end of what a command wrote, stdout first, for the message of a failure. */
-export const shown = ({ stdout, stderr }: Finished): string => {
+/** The end of a command's output, stdout first, for error messages. */
+export const outputTail = ({ stdout, stderr }: Finished): string => {
   const lines = (text: string) => text.trimEnd().split('\n').slice(-shownLines).join('\n')
   return [lines(stdout), lines(stderr)].join('\n').trim().slice(-maxShownLength)
 }
 
-/** As `quote`, with `~` at the beginning for the home directory. */
+/** Like `quote`, but keeps a leading `~`. */
 export const quotePath = (path: string): string =>
   path === '~' || path.startsWith('~/') ? `"$HOME"${quote(path.slice(1))}` : quote(path)
 

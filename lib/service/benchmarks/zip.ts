@@ -3,16 +3,13 @@ import { finished } from 'node:stream/promises'
 import { ZipFile } from 'yazl'
 
 export interface ZipEntry {
-  /** Parts with `/` between them: no root, no `..`, no name twice. */
+  /** Relative path without `..`, unique in the archive. */
   name: string
   modifiedMs: number
   content: AsyncIterable<Uint8Array>
 }
 
-/**
- * A zip of the entries, in their order, made while it is read. The next entry is asked for when the one before has been
- * read. The stream fails as the entries do; destroying it ends them.
- */
+/** Streams a zip of the entries, in order. Requests an entry once the previous one has been read. */
 export const zip = (entries: AsyncIterable<ZipEntry>): Readable => {
   const file = new ZipFile()
   const output = file.outputStream as PassThrough

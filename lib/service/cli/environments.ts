@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import { clearInstalls } from '#lib/service/benchmarks/agents/installs.ts'
+import { cachedEnvironments, environmentPrefix, environmentsInUse } from '#lib/service/benchmarks/environment-cache.ts'
 import { clearEnvironments } from '#lib/service/benchmarks/environments.ts'
-import { environmentPrefix, environmentsInUse, keptEnvironments } from '#lib/service/benchmarks/kept-environments.ts'
 import { countOf, sizeText } from '#lib/service/kit/amounts.ts'
 import { runningService } from '#lib/service/store/data-dir.ts'
 import type { CommandLine } from './command-line.ts'
@@ -10,7 +10,7 @@ import type { CommandLine } from './command-line.ts'
 export const listBuilt = async ({ dataDir }: CommandLine) => {
   const at = (name: string) => join(resolve(dataDir), name)
   const inUse = await environmentsInUse(at('devboxes'))
-  const kept = await keptEnvironments(at('environments'))
+  const kept = await cachedEnvironments(at('environments'))
   for (const { name, bytes, usedMs, builtFor } of kept)
     console.log(
       [

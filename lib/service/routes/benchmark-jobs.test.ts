@@ -68,7 +68,7 @@ describe('POST /v1/benchmark_jobs', () => {
   })
 
   it.each([
-    ['no spec', {}, /^spec: must be given/],
+    ['no spec', {}, /^spec: is required/],
     ['an unknown kind of spec', { spec: { type: 'dream' } }, /spec/],
     ['no scenarios', { spec: { type: 'scenarios', scenario_ids: [], agent_configs: [nop] } }, /at least one scenario/],
     ['no agents', { spec: { type: 'scenarios', scenario_ids: ['scn_x'], agent_configs: [] } }, /at least one agent/],

@@ -9,7 +9,7 @@ import { given, listPage, metadataHandlers, noPublic } from './pages.ts'
 export const benchmarkRoutes = ({ store, benchmarkRuns, now }: Deps) => {
   const get = (account: string, id: string): Benchmark => store.benchmarks.get(account, id) ?? notFound('benchmark', id)
 
-  /** Each once, in the order given. Throws 400 naming every one the account has not. */
+  /** Removes duplicates. Throws 400 naming every scenario the account lacks. */
   const scenarioIds = (account: string, field: string, ids: readonly string[]): string[] => {
     const missing = store.scenarios.missing(account, [...new Set(ids)])
     if (missing.length > 0) throw invalid(...missing.map((id) => ({ field, message: `there is no scenario ${id}` })))
@@ -62,7 +62,8 @@ export const benchmarkRoutes = ({ store, benchmarkRuns, now }: Deps) => {
       const { scenarioIds: present } = get(account, params.id)
       const added = scenarioIds(account, 'scenarios_to_add', body.scenarios_to_add ?? [])
       const removed = new Set(body.scenarios_to_remove ?? [])
-      // Unspecified: one that is to be added and removed, and removing one that is not there. It is not there after.
+      // Unspecified: a scenario that is both added and removed, or removed without being there. It is not there
+      // afterwards.
       const wanted = [...new Set([...present, ...added])].filter((id) => !removed.has(id))
       return change(account, params.id, { scenarioIds: wanted })
     },

@@ -373,7 +373,7 @@ describe('several reward keys', () => {
     expect(job.benchmark_outcomes).toMatchObject([{ n_completed: 3, average_score: 0.5 }])
     expect((await service.client.benchmarkRuns.get(runOf(job))).score).toBe(1 / 3)
     expect(outcomesOf(job).find(({ scenario_name }) => scenario_name === 'three')?.warnings).toEqual([
-      "The reward accuracy, which the job is judged by, is missing; the run's score counts it as 0",
+      'The reward accuracy, which scores the job, is missing and counts as 0',
     ])
   })
 

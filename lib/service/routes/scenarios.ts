@@ -9,7 +9,7 @@ import { given, listPage, metadataHandlers, noPublic } from './pages.ts'
 export const scenarioRoutes = ({ store, now }: Deps) => {
   const get = (account: string, id: string): Scenario => store.scenarios.get(account, id) ?? notFound('scenario', id)
 
-  /** Throws 400 or 501 for what could never be run or scored here. */
+  /** Throws 400 or 501 for what can never run or be scored here. */
   const requirePossible = (account: string, body: ScenarioCreate | ScenarioUpdate) => {
     const { blueprint_id, working_directory } = body.environment_parameters ?? {}
     if (blueprint_id)

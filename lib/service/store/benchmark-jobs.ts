@@ -26,17 +26,17 @@ interface JobRow {
   metadata: StringMap
   source: JobSource
   spec: JobSpec
-  /** JSON, which may be as long as the job is large, and only its runner reads. */
+  /** JSON. May be large, and only the job's runner reads it. */
   plan: string
   failure_reason: string | null
   warnings: JobWarning[]
-  /** Reward keys of its trials, in order of first appearance, and the one it is judged by. */
+  /** Reward keys in order of appearance, and the one that scores the job. */
   metrics: string[]
   judged_metric: string | null
   settings: Record<string, unknown> | null
 }
 
-/** Something said of some tasks; of none, it is said of the job itself. */
+/** About the whole job if `tasks` is empty. */
 export interface JobWarning {
   sentence: string
   tasks: string[]
@@ -52,7 +52,7 @@ interface TrialRow
   agent_record: string | null
 }
 
-/** A job as its runner sees it; `Plan` is what the runner made of the spec. */
+/** A job as its runner reads it. */
 export interface JobRecord<Plan> extends Omit<JobRow, 'seq' | 'end_time_ms' | 'plan' | 'failure_reason'> {
   plan: Plan
 }
@@ -61,7 +61,7 @@ export interface NewJob<Plan>
   extends Omit<JobRecord<Plan>, 'state' | 'metrics' | 'judged_metric' | 'settings'>,
     Partial<Pick<JobRow, 'metrics' | 'judged_metric' | 'settings'>> {}
 
-/** A page of large jobs has tens of thousands of outcomes; those of runs that have ended do not change any more. */
+/** A page of large jobs has tens of thousands of outcomes; those of ended runs are cached. */
 const maxRemembered = 100_000
 
 export type BenchmarkJobStore = ReturnType<typeof createBenchmarkJobStore>
@@ -101,14 +101,14 @@ export const createBenchmarkJobStore = (database: Database, benchmarkRuns: Bench
     const known = ended.get(run.id)
     if (known) return known
     const trials = endedTrials(run.id)
-    // Unspecified: from when on a run has an outcome. Its first finished scenario shows what there is so far.
+    // Unspecified: when a run first has an outcome. When its first scenario has finished.
     if (trials.length === 0 && run.end_time_ms === null) return undefined
     const outcome = benchmarkOutcome(run, trials)
     if (run.end_time_ms !== null) remember(outcome)
     return outcome
   }
 
-  /** What is counted is counted now, from the rows of the trials: it cannot differ from them. */
+  /** Counted from the rows of the trials, so the two cannot differ. */
   const toJob = (row: JobRow): BenchmarkJob => {
     const runs = benchmarkRuns.ofJob(row.id)
     const outcomes = runs.map(outcomeOf).filter((outcome) => outcome !== undefined)
@@ -133,7 +133,7 @@ export const createBenchmarkJobStore = (database: Database, benchmarkRuns: Bench
           state: run.state,
           start_time_ms: run.start_time_ms,
           duration_ms: Math.max(0, now - run.start_time_ms),
-          // The rest of it stands in the spec.
+          // The rest is in the spec.
           agent_config: run.agent && {
             type: run.agent.type,
             name: run.agent.name,
@@ -150,14 +150,14 @@ export const createBenchmarkJobStore = (database: Database, benchmarkRuns: Bench
   const isNameTaken = (account: string, name: string): boolean => byName.get(account, name) !== undefined
 
   return {
-    /** False when the account has a job of that name already. */
+    /** Returns false if the name is taken. */
     insert: ({ plan, ...job }: NewJob<unknown>): boolean => {
       if (isNameTaken(job.account, job.name)) return false
       table.insert({ ...job, plan: JSON.stringify(plan), state: 'queued' })
       return true
     },
 
-    /** What was not known yet when the job was made. */
+    /** Stores what was unknown when the job was created. */
     plan: (id: string, { spec, plan, warnings }: Pick<JobRecord<unknown>, 'spec' | 'plan' | 'warnings'>): void =>
       table.set(id, { spec, plan: JSON.stringify(plan), warnings }),
 
@@ -170,14 +170,13 @@ export const createBenchmarkJobStore = (database: Database, benchmarkRuns: Bench
 
     isNameTaken,
 
-    /** Drops the outcomes that were remembered: the new metric may change them. */
+    /** Clears the cached outcomes, which the metric may change. */
     setMetrics: (id: string, metrics: string[], judged_metric: string | null): void => {
       table.set(id, { metrics, judged_metric })
       ended.clear()
       remembered = 0
     },
 
-    /** The job of the account that was imported under this identity. */
     imported: (account: string, importId: string): Pick<JobRow, 'id' | 'name' | 'end_time_ms'> | undefined =>
       table.where("account = ? AND source ->> 'import_id' = ?", account, importId)[0],
 
@@ -186,7 +185,7 @@ export const createBenchmarkJobStore = (database: Database, benchmarkRuns: Bench
 
     countUnended: (account: string): number => (countUnended.get(account) as { n: number }).n,
 
-    /** The trials of a run that have ended, in the order they began in. */
+    /** In start order. */
     endedTrials,
 
     move: (id: string, to: BenchmarkJobState, timeMs: number, failureReason: string | null): void =>
@@ -203,7 +202,7 @@ export const createBenchmarkJobStore = (database: Database, benchmarkRuns: Bench
 
 const maxNamedTasks = 3
 
-/** What was known when the job was made and what its trials found, each sentence once and with the tasks it is about. */
+/** Merges the warnings of a job and its trials, each sentence once with the tasks it applies to. */
 const warningsOf = (known: readonly JobWarning[], outcomes: readonly BenchmarkOutcome[]): string[] => {
   const tasksOf = new Map(known.map(({ sentence, tasks }) => [sentence, new Set(tasks)]))
   for (const { scenario_outcomes } of outcomes)

@@ -8,7 +8,7 @@ import { equals } from './clauses.ts'
 import type { Database } from './database.ts'
 import { createTable, type Page } from './table.ts'
 
-/** A run as the service itself sees it, of whichever account. Times are 0 where they are unknown. */
+/** Times are 0 if unknown. */
 export interface BenchmarkRunRecord {
   seq: number
   id: string
@@ -20,13 +20,12 @@ export interface BenchmarkRunRecord {
   end_time_ms: number | null
   score: number | null
   metadata: StringMap
-  /** What each of its scenario runs is started with. */
   profile: RunProfile
-  /** These four are of a run that belongs to a job. */
+  /** These four are set if the run belongs to a job. */
   job_id: string | null
   agent_index: number | null
   agent: AgentConfig | null
-  /** Null where it is unknown. */
+  /** Null if unknown. */
   planned_trials: number | null
 }
 
@@ -45,7 +44,7 @@ export const createBenchmarkRunStore = (database: Database) => {
       count(coalesce(${usageAt('n_input_tokens')}, ${usageAt('n_output_tokens')})) AS n_with_tokens,
       count(${usageAt('cost_usd')}) AS n_with_cost
     FROM scenario_runs WHERE benchmark_run_id = ?1 AND replaced = 0`)
-  /** Of runs that have ended, which get no more; a page of a list may hold thousands. */
+  /** Counts of ended runs, which no longer change; a page of a list may have thousands. */
   const counted = new Map<string, Counts>()
   const countsOf = ({ id, end_time_ms }: BenchmarkRunRecord): Counts => {
     const known = counted.get(id)
@@ -86,10 +85,9 @@ export const createBenchmarkRunStore = (database: Database) => {
 
 type Counts = RunUsage & { n: number }
 
-/** A figure of what an agent used, as its scenario run keeps it. */
 const usageAt = (figure: keyof RunUsage) => `json_extract(agent_record, '$.usage.${figure}')`
 
-/** Of a trial that was never set up it is another than of all that ran. */
+/** Trials that were never set up have another reason than those that ran. */
 const mostOftenUnknownBecause = `
   SELECT ${usageAt('unknown_because')} AS reason FROM scenario_runs
   WHERE benchmark_run_id = ?1 AND replaced = 0 AND reason IS NOT NULL GROUP BY reason ORDER BY count(*) DESC, reason LIMIT 1`

@@ -54,7 +54,7 @@ export const createBenchmarkStore = (database: Database) => {
         setScenarios(row.seq, fields.scenarioIds)
       }),
 
-    /** Archived ones leave the lists and the metadata one can filter by. */
+    /** Archived benchmarks are not listed, and their metadata is not offered as filters. */
     setStatus: (id: string, status: 'active' | 'archived'): void => table.update(table.mustFind(id), { status }),
 
     position: table.position,

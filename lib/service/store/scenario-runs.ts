@@ -13,7 +13,7 @@ import { equals } from './clauses.ts'
 import { type Database, inTransaction } from './database.ts'
 import { createTable, type Page } from './table.ts'
 
-/** A run as the service itself sees it, of whichever account. Times are 0 where they are unknown. */
+/** Times are 0 if unknown. */
 export interface ScenarioRunRecord {
   seq: number
   id: string
@@ -27,24 +27,23 @@ export interface ScenarioRunRecord {
   start_time_ms: number
   end_time_ms: number | null
   metadata: StringMap
-  /** What it was started with, that of its benchmark run included. */
+  /** Includes that of its benchmark run. */
   profile: RunProfile
   score: number | null
   scoring_contract_result: ScoringResult | null
-  /** Of a Harbor trial: what its verifier wrote. */
+  /** Set for a Harbor trial. */
   rewards: Record<string, number> | null
-  /** Of a job's run: COMPLETED, FAILED, TIMEOUT or CANCELED. */
+  /** Set for a job's run: COMPLETED, FAILED, TIMEOUT or CANCELED. */
   outcome: string | null
   failure: RunFailure | null
-  /** Of a job's run: what of the task is not as its author meant it; and whether that may have changed the score. */
+  /** How the task did not run as its author intended, and whether that may have changed the score. */
   warnings: string[] | null
   environment_differs: boolean
-  /** Of a job's run: what is known of its agent once it has run. */
   agent_record: AgentRecord | null
-  /** Of a job's run: which of the attempts at its scenario, counted from 0; and how often its trial had been run before. */
+  /** The attempt, from 0, and the number of previous runs of the trial. */
   attempt: number | null
   retry: number | null
-  /** A later scenario run of its trial took its place: nothing counts it. */
+  /** True if the trial ran again: nothing counts this run. */
   replaced: boolean
 }
 
@@ -57,10 +56,10 @@ export interface NewScenarioRun extends Omit<ScenarioRunRecord, 'seq' | 'attempt
   retry?: number | undefined
 }
 
-/** One that ended elsewhere. Until its benchmark run adopts it, it counts nothing. */
+/** Imported. Counts once its benchmark run adopts it. */
 export type EndedScenarioRun = Omit<ScenarioRunRecord, 'seq'> & { replaced: true }
 
-/** What changes; what is absent stays as it is. */
+/** Absent fields do not change. */
 export interface ScenarioRunMove {
   from: ScenarioRunState
   to: ScenarioRunState
@@ -101,12 +100,12 @@ export const createScenarioRunStore = (database: Database) => {
       table.insert(run)
     },
 
-    /** Makes them scenario runs of the benchmark run, which counts them from now on. */
+    /** Assigns imported scenario runs to their benchmark run, which counts them from now on. */
     adopt: (benchmarkRunId: string, ids: readonly string[]): void => {
       adopt.run(benchmarkRunId, JSON.stringify(ids))
     },
 
-    /** Removes those that no run has adopted; their ids. */
+    /** Removes imports that no run adopted, and returns their ids. */
     dropUnfinishedImports: (): string[] => {
       const ids = table.where(unfinishedImports).map(({ id }) => id)
       database.exec(`DELETE FROM scenario_runs WHERE ${unfinishedImports}`)
@@ -120,17 +119,17 @@ export const createScenarioRunStore = (database: Database) => {
 
     byDevbox: (devboxId: string): ScenarioRunRecord | undefined => table.where('devbox_id = ?', devboxId)[0],
 
-    /** In the order they were started in. */
+    /** In start order. */
     ofBenchmarkRun: (benchmarkRunId: string): ScenarioRunRecord[] =>
       table.where('benchmark_run_id = ?', benchmarkRunId),
 
     /** Of all accounts, oldest first. */
     unended: (): ScenarioRunRecord[] => table.where('end_time_ms IS NULL'),
 
-    /** All that `work` writes is kept, on a full disk as well, or none of it. */
-    together: <T>(work: () => T): T => database.essential(() => inTransaction(database, work)),
+    /** Writes even to a full disk. */
+    transaction: <T>(work: () => T): T => database.essential(() => inTransaction(database, work)),
 
-    /** False when it was not in `from` any more. */
+    /** Returns false if its state is no longer `from`. */
     move: (id: string, { from, to, timeMs, result, ...ending }: ScenarioRunMove): boolean => {
       if (table.find(id)?.state !== from) return false
       database.essential(() =>
@@ -144,16 +143,14 @@ export const createScenarioRunStore = (database: Database) => {
       return true
     },
 
-    /** Of a trial that has ended. */
-    rejudge: (
+    rescore: (
       id: string,
-      judged: Pick<ScenarioRunRecord, 'state' | 'score' | 'outcome' | 'scoring_contract_result' | 'warnings'>,
-    ): void => table.set(id, judged),
+      scored: Pick<ScenarioRunRecord, 'state' | 'score' | 'outcome' | 'scoring_contract_result' | 'warnings'>,
+    ): void => table.set(id, scored),
 
-    /** A later scenario run of its trial takes the place of this one. */
     replace: (id: string): void => table.set(id, { replaced: true }),
 
-    /** Devboxes made for runs that have ended or were never stored: a crash came in between. */
+    /** Devboxes of ended or never stored runs, left by a crash. */
     strayDevboxes: (): { id: string; account: string }[] =>
       strayDevboxes.all() as unknown as { id: string; account: string }[],
 
@@ -161,7 +158,7 @@ export const createScenarioRunStore = (database: Database) => {
 
     list: (account: string, query: ScenarioRunListQuery, before?: number): Page<ScenarioRun> =>
       table.list(account, query, before, [
-        // A replaced scenario run can be read by its id, but is in no list.
+        // A replaced scenario run can be read by id, but is not listed.
         ...equals('scenario_runs.replaced', 0),
         ...equals('scenario_runs.benchmark_run_id', query.benchmark_run_id),
         ...equals('scenario_runs.scenario_id', query.scenario_id),
@@ -172,7 +169,7 @@ export const createScenarioRunStore = (database: Database) => {
 
 const toScenarioRun = (run: ScenarioRunRecord): ScenarioRun => ({
   id: run.id,
-  // Unspecified: the devbox of a run whose devbox could not be made.
+  // Unspecified: the devbox id of a run whose devbox could not be created.
   devbox_id: run.devbox_id ?? '',
   scenario_id: run.scenario_id,
   metadata: run.metadata,

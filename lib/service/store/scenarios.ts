@@ -7,7 +7,7 @@ interface ScenarioRow extends Omit<Scenario, 'is_public'> {
   seq: number
   account: string
   create_time_ms: number
-  /** Made by a job for a task of its own: it can be read, and no list shows it but that of the job. */
+  /** Created by a job for its own task: readable, but listed only for that job. */
   hidden: boolean
 }
 
@@ -45,7 +45,7 @@ export const createScenarioStore = (database: Database) => {
       table.insert({ ...scenario, status: 'active' })
     },
 
-    /** All in one transaction, but those whose account has a scenario of that id already. */
+    /** Skips scenarios that exist already. */
     insertMissing: (scenarios: readonly NewScenario[]): void =>
       inTransaction(database, () => {
         for (const scenario of scenarios)
@@ -56,7 +56,7 @@ export const createScenarioStore = (database: Database) => {
 
     update: (id: string, fields: ScenarioFields): void => table.update(table.mustFind(id), fields),
 
-    /** Archived ones leave the lists and the metadata one can filter by. */
+    /** Archived scenarios are not listed, and their metadata is not offered as filters. */
     setStatus: (id: string, status: 'active' | 'archived'): void => table.update(table.mustFind(id), { status }),
 
     position: table.position,
@@ -64,7 +64,7 @@ export const createScenarioStore = (database: Database) => {
     list: (account: string, query: ScenarioListQuery, before?: number): Page<Scenario> =>
       table.list(account, query, before, filter(account, query)),
 
-    /** Of one benchmark, archived ones included: they are part of it. */
+    /** Includes archived scenarios. */
     ofBenchmark: (
       account: string,
       benchmark: number,
@@ -73,7 +73,7 @@ export const createScenarioStore = (database: Database) => {
     ): Page<Scenario> =>
       table.list(account, { limit, include_total_count }, before, [{ sql: inBenchmark('?'), values: [benchmark] }]),
 
-    /** The ids of `ids` the account has no scenario for, in their order. */
+    /** Returns the ids that the account lacks. */
     missing: (account: string, ids: readonly string[]): string[] => ids.filter((id) => !table.own(account, id)),
 
     metadataKeys: table.metadataKeys,

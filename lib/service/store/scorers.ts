@@ -17,7 +17,7 @@ export const createScorerStore = (database: Database) => {
     table.where('account = ? AND type = ?', account, type)[0]
 
   return {
-    /** Undefined when the account has a scorer of that type. */
+    /** Undefined if the account has a scorer of that type. */
     create: (account: string, { type, bash_script }: CustomScorerInput): CustomScorer | undefined => {
       if (byType(account, type)) return undefined
       const scorer = { id: newId('scs'), type, bash_script }
@@ -29,7 +29,7 @@ export const createScorerStore = (database: Database) => {
 
     byType,
 
-    /** Undefined when another scorer of the account has that type. */
+    /** Undefined if another scorer has that type. */
     update: (account: string, id: string, { type, bash_script }: CustomScorerInput): CustomScorer | undefined => {
       const holder = byType(account, type)
       if (holder && holder.id !== id) return undefined

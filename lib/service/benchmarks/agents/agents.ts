@@ -4,15 +4,12 @@ import { pythonSeconds, TrialError } from '../outcome.ts'
 import { type Finished, isVariableName, maxVariableBytes, type Workbench } from '../workbench.ts'
 import type { NamedAgents } from './named-agents.ts'
 
-/** The one agent that needs no command: it does nothing, so a task that scores with it is broken. */
+/** The only built-in agent; a task that scores with it is broken. */
 const doNothing = 'nop'
-/** Unspecified: how long an agent may take whose config does not say. As long as the public command line gives it. */
+/** Unspecified: the default timeout of an agent. The public CLI uses the same. */
 export const defaultAgentTimeoutSeconds = 7200
 
-/**
- * Why a job_agent cannot be run here; fields are below its config. Unspecified: what the name of an agent means. A
- * command in `kwargs.command` makes an agent of any name; without one it is `nop` or an agent that is defined here.
- */
+/** Unspecified: what an agent's name means. Any name with a `kwargs.command`; otherwise `nop` or a named agent. */
 export const agentProblems = (
   { type, name, kwargs, timeout_seconds, agent_environment }: AgentConfig,
   namedAgents: Pick<NamedAgents, 'find' | 'refusal'>,
@@ -61,7 +58,7 @@ const isCommand = (value: unknown) =>
 interface AgentRun {
   script: string
   instruction: string
-  /** Where, in the devbox, the instruction is as well. */
+  /** Path in the devbox. */
   instructionFile: string
   modelName: string | null | undefined
   /** From 1. */
@@ -73,11 +70,9 @@ interface AgentRun {
 }
 
 /**
- * Runs an agent to its end. Throws an AgentTimeoutError once its whole process group has been killed.
- *
- * Unspecified: how an agent that is a command learns its task. The file HARBOR_INSTRUCTION_FILE has the instruction, and
- * so has HARBOR_INSTRUCTION where it is short enough for a variable; HARBOR_MODEL_NAME is the agent's `model_name`, and
- * HARBOR_ATTEMPT counts from 1.
+ * Runs an agent. On timeout, kills its process group and throws an AgentTimeoutError. Unspecified: how a command gets
+ * its task. In HARBOR_INSTRUCTION_FILE, and in HARBOR_INSTRUCTION if it is short enough; HARBOR_MODEL_NAME is the
+ * agent's `model_name`, and HARBOR_ATTEMPT counts from 1.
  */
 export const runAgent = (workbench: Workbench, run: AgentRun): Promise<Finished> => {
   const { script, instruction, instructionFile, modelName, attempt, cwd, env, seconds, signal } = run
@@ -97,7 +92,6 @@ export const runAgent = (workbench: Workbench, run: AgentRun): Promise<Finished>
   })
 }
 
-/** What an agent whose command failed is recorded with; `said` is the end of what it wrote. */
 export const agentFailure = (exitStatus: number, said: string) =>
   new TrialError(
     'NonZeroAgentExitCodeError',

@@ -3,42 +3,42 @@ import type { StringMap } from '#lib/contract/common.ts'
 import { readTomlText } from '../toml-file.ts'
 import { isVariableName, maxVariableBytes } from '../workbench.ts'
 
-/** An agent by its name, as an operator or a recipe defines it. Plain JSON: a job keeps those it was made with. */
+/** A named agent, defined by an operator or a recipe. Plain JSON: a job stores the definitions it was created with. */
 export interface AgentDefinition {
   name: string
   /** Where it is defined, for messages. */
   origin: string
   command: string
-  /** Run once, in a devbox of its own; what it leaves in HARBOR_AGENT_FOLDER every trial is given. */
+  /** Runs once, in its own devbox. Every trial gets a copy of what it writes to HARBOR_AGENT_FOLDER. */
   install: string | null
   installSeconds: number
   version: string | null
-  /** A command whose first line of output is the version. */
+  /** Prints the version on its first line. */
   versionCommand: string | null
-  /** Programs that must be there before the agent starts. */
+  /** Must be installed before the agent starts. */
   programs: string[]
-  /** What it calls; empty when it needs no network. */
+  /** Hosts it connects to; empty if it needs no network. */
   hosts: string[]
   needsModel: boolean
   env: StringMap
-  /** Variable to secret. */
+  /** Variable to secret name. */
   secrets: StringMap
-  /** Of these at least one must be there; all that are there are given. */
+  /** At least one is required; all that exist are passed. */
   anySecret: StringMap
-  /** More of them for models of one provider; when there are any, the model must be of one of these. */
+  /** Additional secrets by model provider; if there are any, the model must be from one of these providers. */
   providers: Record<string, StringMap>
-  /** Options that a job does not give. */
+  /** Defaults for options that a job does not set. */
   kwargs: Record<string, unknown>
   usage: UsageRule | null
-  /** Where it leaves its trajectory: absolute, or below HARBOR_AGENT_LOGS. */
+  /** Absolute, or relative to HARBOR_AGENT_LOGS. */
   trajectory: string
 }
 
-/** Where an agent writes how many tokens it used and what they cost. */
+/** Where an agent reports its tokens and cost. */
 export interface UsageRule {
-  /** Absolute, or below HARBOR_AGENT_LOGS; `command.txt` has the output of the command. */
+  /** Absolute, or relative to HARBOR_AGENT_LOGS; `command.txt` is the output of the command. */
   file: string
-  /** Whether the last number found counts, or the sum of all. */
+  /** Use the last number found, or the sum of all. */
   take: 'last' | 'sum'
   input: UsageSource[]
   cache: UsageSource[]
@@ -46,7 +46,7 @@ export interface UsageRule {
   cost: UsageSource[]
 }
 
-/** A path in the JSON values of the file, with `*` for any key; or an expression whose first group is the number. */
+/** A path in the JSON values of the file, with `*` for any key, or a pattern whose first group is the number. */
 export type UsageSource = { path: string } | { pattern: string }
 
 const table = <S extends z.core.$ZodLooseShape>(shape: S) => z.strictObject(shape, { error: unknownKeys })
@@ -81,7 +81,7 @@ const sources = () =>
   z.optional(z.union([source(), z.array(source())], 'must be a path, a table with a pattern of one group, or a list'))
 type Given = string | { pattern: string } | (string | { pattern: string })[] | undefined
 
-/** agent.toml. A key that is not known is a mistake: a rule with a slip in its name would silently count nothing. */
+/** Schema of agent.toml. Rejects unknown keys: a typo in a rule would silently count nothing. */
 const Manifest = table({
   command: command(),
   version: z.optional(text().check(z.maxLength(100, 'must be at most 100 characters'))),
@@ -116,7 +116,6 @@ const Manifest = table({
   ),
 })
 
-/** Reads a manifest, or tells everything that is wrong with it, each with the file and the line. */
 export const readManifest = (
   name: string,
   origin: string,

@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
 import type { Executions } from '#lib/service/executions/executions.ts'
 import { pythonSeconds, TrialError } from '../outcome.ts'
-import { shown, Workbench } from '../workbench.ts'
+import { outputTail, Workbench } from '../workbench.ts'
 import type { AgentDefinition } from './definition.ts'
 
 interface Options {
   devboxes: Devboxes
   executions: Executions
-  /** Has what installs left, one archive each. */
+  /** Contains one archive per install. */
   folder: string
 }
 
@@ -22,12 +22,12 @@ interface Installing {
   signal: AbortSignal
 }
 
-/** Unspecified: how much an install may leave. */
+/** Unspecified: the maximum size of an install. */
 const maxArchiveBytes = 8 * 2 ** 30
 
 /**
- * What the install steps of agents left, kept for all later trials. An install runs once for each definition and account,
- * in a devbox of its own with the network that devboxes have: no task is in it, and none can change what is kept.
+ * Runs the install command of an agent once per account and reuses the result for all trials. It runs in its own
+ * devbox, without a task that could change the result.
  */
 export class AgentInstalls {
   readonly #options: Options
@@ -37,7 +37,7 @@ export class AgentInstalls {
     this.#options = options
   }
 
-  /** Puts the agent's folder into the devbox of a trial; installs it before where nobody has. Throws a TrialError. */
+  /** Copies the agent's folder into the devbox of a trial, installing it first if needed. Throws a TrialError. */
   async provide(workbench: Workbench, installing: Installing): Promise<void> {
     const { definition, account, signal } = installing
     const { name } = definition
@@ -51,7 +51,7 @@ export class AgentInstalls {
         await install
       } catch (error) {
         signal.throwIfAborted()
-        // The trial that installed was cancelled, not this one.
+        // The trial that installed was canceled, not this one.
         if (known && !(error instanceof TrialError)) continue
         throw error
       }
@@ -79,7 +79,7 @@ export class AgentInstalls {
           signal,
           limit: {
             seconds: installSeconds,
-            error: (killed) => new TrialError('AgentSetupTimeoutError', withOutput(late, shown(killed))),
+            error: (killed) => new TrialError('AgentSetupTimeoutError', withOutput(late, outputTail(killed))),
           },
         },
       )
@@ -87,7 +87,7 @@ export class AgentInstalls {
         throw setupError(
           withOutput(
             `Agent ${name} could not be installed: its install command ended with exit code ${finished.exitStatus}`,
-            shown(finished),
+            outputTail(finished),
           ),
         )
       await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -100,7 +100,7 @@ export class AgentInstalls {
   }
 }
 
-/** Removes what installs left, but not what a service that runs is just packing. Resolves to how many there were. */
+/** Removes all installs, except one in progress. Returns how many were removed. */
 export const clearInstalls = async (folder: string, isRunning: boolean): Promise<number> => {
   const names = await readdir(folder).catch(() => [])
   const whole = names.filter((name) => name.endsWith('.tar'))
@@ -108,16 +108,15 @@ export const clearInstalls = async (folder: string, isRunning: boolean): Promise
   return whole.length
 }
 
-/** Thrown for an agent that cannot begin. */
 export const setupError = (message: string): TrialError => new TrialError('AgentSetupError', message)
 
 const withOutput = (message: string, output: string) => (output ? `${message}: ${output}` : message)
 
-/** The same in every devbox that is isolated: programs may have their own place written into them. */
+/** The same in every isolated devbox, because programs may contain their path. */
 const parentOf = (workbench: Workbench) => `${workbench.tmp}/.agents`
 export const agentFolder = (workbench: Workbench, name: string): string => `${parentOf(workbench)}/${name}`
 
-/** To be raised when the place of installs changes. */
+/** Raise it when the location of installs changes. */
 const installVersion = 2
 
 const keyOf = (account: string, { name, install, version, env }: AgentDefinition): string =>

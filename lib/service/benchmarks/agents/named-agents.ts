@@ -5,9 +5,9 @@ import { isAgentName, reservedAgentNames } from '#lib/service/domain/agent-names
 import { type AgentDefinition, readManifest } from './definition.ts'
 
 interface Options {
-  /** Has a folder NAME with an agent.toml for each agent of the operator. */
+  /** Contains NAME/agent.toml for each agent of the operator. */
   folder: string
-  /** Commands that the service was started with, by the names of their agents. */
+  /** Commands from --agent, by agent name. */
   commands: Readonly<Record<string, string>>
 }
 
@@ -17,8 +17,8 @@ const recipes = join(import.meta.dirname, 'recipes')
 const maxManifestBytes = 256 * 1024
 
 /**
- * The agents that have a name here: those the service was started with, then those of the data folder, then the recipes
- * that come with Devdeck. Read anew for each job, so that an edit needs no restart.
+ * Named agents: from --agent, then the data folder, then the recipes of Devdeck. Read for each job, so edits need no
+ * restart.
  */
 export class NamedAgents {
   readonly #options: Options
@@ -27,7 +27,7 @@ export class NamedAgents {
     this.#options = options
   }
 
-  /** Undefined when there is none of that name; with problems when it is defined wrongly. */
+  /** Undefined if there is no such agent. */
   find(name: string): Found | undefined {
     const { commands, folder } = this.#options
     if (!isAgentName(name) || reservedAgentNames.includes(name)) return undefined
@@ -38,7 +38,6 @@ export class NamedAgents {
     return existsSync(recipe) ? ofFile(name, recipe, `recipe ${name}`) : undefined
   }
 
-  /** In the order of the alphabet. */
   names(): string[] {
     const own = namesIn(this.#options.folder).filter((name) =>
       existsSync(join(this.#options.folder, name, 'agent.toml')),
@@ -47,7 +46,6 @@ export class NamedAgents {
     return [...new Set([...Object.keys(this.#options.commands), ...own, ...ready])].filter(isAgentName).sort()
   }
 
-  /** What to say of a name that is none. */
   refusal(name: string): string {
     const how = isAgentName(name)
       ? `; an operator adds it with agents/${name}/agent.toml in the data folder, or with --agent ${name}=COMMAND`
@@ -60,7 +58,7 @@ const namesIn = (folder: string): string[] => {
   try {
     return readdirSync(folder)
   } catch {
-    // No operator has made the folder.
+    // The operator has not created the folder.
     return []
   }
 }
@@ -104,8 +102,8 @@ interface Given {
 }
 
 /**
- * The secrets of an agent that a job does not give itself, found by name in the account, and in words what is missing.
- * The public command line makes its own under BMJ_NAME.
+ * Finds the secrets an agent needs and the job does not set, by name in the account. The public CLI stores its own as
+ * BMJ_NAME.
  */
 export const secretsFor = (
   { name, needsModel, secrets, anySecret, providers, env }: AgentDefinition,
@@ -125,7 +123,7 @@ export const secretsFor = (
       message: `agent ${name} takes models of ${known.join(', ')}, written provider/model, not ${JSON.stringify(model)}`,
     })
   const found: StringMap = {}
-  /** Whether the agent will have the variable. */
+  /** Returns whether the agent has the variable. */
   const provide = (variable: string, secret: string): boolean => {
     if ([given.variables, given.secrets, env].some((each) => Object.hasOwn(each, variable))) return true
     const stored = [secret, `BMJ_${variable}`].find(hasSecret)

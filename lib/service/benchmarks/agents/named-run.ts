@@ -6,37 +6,33 @@ import { type AgentInstalls, agentFolder, setupError } from './installs.ts'
 import { readTrajectory } from './trajectory.ts'
 import { unknownUsage, usageByRule } from './usage.ts'
 
-interface Beginning {
+interface PrepareOptions {
   installs: AgentInstalls
   account: string
   scenarioRunId: string
-  /** Everything the agent's command will see. */
+  /** Environment of the agent's command. */
   env: Record<string, string>
-  /** What keeps the devbox from some hosts; undefined when nothing does. */
-  bound: NetworkBound | undefined
+  restriction: NetworkRestriction | undefined
   signal: AbortSignal
 }
 
-/** Who says what a devbox may reach, in words, and what that is. */
-export interface NetworkBound {
-  saidBy: string
+export interface NetworkRestriction {
+  /** What restricts the network, for messages. */
+  source: string
   allows: (host: string) => boolean
 }
 
-/** Of an output only the end is looked at; what counts tokens stands there. */
+/** Token counts are at the end of the output. */
 const maxUsageBytes = 4 * 1024 * 1024
 const maxTrajectoryBytes = 32 * 1024 * 1024
 const versionSeconds = 60
 const maxVersionLength = 100
 
-/**
- * Makes a devbox ready for an agent with a name: what is missing is a TrialError in words. Resolves to the agent's
- * version, where it tells one.
- */
+/** Prepares a devbox for a named agent and returns its version, if known. Throws a TrialError. */
 export const prepareAgent = async (
   workbench: Workbench,
   definition: AgentDefinition,
-  { installs, account, scenarioRunId, env, bound, signal }: Beginning,
+  { installs, account, scenarioRunId, env, restriction, signal }: PrepareOptions,
 ): Promise<string | null> => {
   const { name, hosts, programs, secrets, anySecret, version, versionCommand, install } = definition
   const unset = Object.keys(secrets).filter((variable) => !env[variable])
@@ -44,25 +40,25 @@ export const prepareAgent = async (
   const choices = Object.keys(anySecret)
   if (choices.length > 0 && !choices.some((variable) => env[variable]))
     throw setupError(`Agent ${name} cannot start: none of ${choices.join(', ')} is set`)
-  const refused = bound ? hosts.filter((host) => !bound.allows(host)) : []
-  if (bound && refused.length > 0)
-    throw setupError(`Agent ${name} cannot start: it calls ${refused.join(', ')}, which ${bound.saidBy} does not allow`)
+  const blocked = restriction ? hosts.filter((host) => !restriction.allows(host)) : []
+  if (restriction && blocked.length > 0)
+    throw setupError(`Agent ${name} cannot start: ${restriction.source} does not allow ${blocked.join(', ')}`)
   await installs.provide(workbench, { account, scenarioRunId, definition, signal })
   const run = (command: string, seconds: number) =>
     workbench.run(`${searchPath}${command}`, {
       cwd: '/',
       env: { ...env, HARBOR_AGENT_FOLDER: agentFolder(workbench, name) },
       signal,
-      limit: { seconds, error: () => setupError(`Agent ${name} did not answer ${command} within ${seconds} seconds`) },
+      limit: { seconds, error: () => setupError(`Agent ${name}: ${command} timed out after ${seconds} seconds`) },
     })
   for (const program of programs) {
     const { exitStatus } = await run(`command -v -- ${quote(program)} >/dev/null`, versionSeconds)
     if (exitStatus === 0) continue
     const hint =
       install === null
-        ? `install it on the machine of the service, or give ${definition.origin} an install command`
-        : `its install command ran and left no such program in HARBOR_AGENT_FOLDER/bin: ${install.trim()}`
-    throw setupError(`Agent ${name} cannot start: the program ${program} is not installed in the devbox; ${hint}`)
+        ? `install it on the machine of the service, or add an install command to ${definition.origin}`
+        : `its install command did not create it in HARBOR_AGENT_FOLDER/bin: ${install.trim()}`
+    throw setupError(`Agent ${name} cannot start: ${program} is not installed in the devbox; ${hint}`)
   }
   if (version !== null || versionCommand === null) return version
   const { exitStatus, stdout } = await run(`(\n${versionCommand}\n)`, versionSeconds)
@@ -70,21 +66,20 @@ export const prepareAgent = async (
   return exitStatus === 0 && line !== '' ? line.slice(0, maxVersionLength) : null
 }
 
-/** Where an install leaves programs comes before the rest of the machine. */
 const searchPath =
   'export PATH="$HARBOR_AGENT_FOLDER/bin:$HARBOR_AGENT_FOLDER/.local/bin:$HARBOR_AGENT_FOLDER/node_modules/.bin:$PATH"\n'
 
-/** The script that runs an agent: all that it says is in command.txt of its logs. */
+/** Writes the command's output to command.txt of its logs. */
 export const scriptOf = ({ command }: Pick<AgentDefinition, 'command'>): string =>
   `${searchPath}(\n${command}\n) >"$HARBOR_AGENT_LOGS/command.txt" 2>&1`
 
-/** Variables of an agent with a name. Unspecified: how it learns its kwargs. Each one by itself, and all as JSON. */
+/** Unspecified: how a named agent gets its kwargs. One variable each, and all as JSON. */
 export const variablesOf = (
   workbench: Workbench,
   definition: AgentDefinition,
-  given: Record<string, unknown> | null | undefined,
+  jobKwargs: Record<string, unknown> | null | undefined,
 ): Record<string, string> => {
-  const kwargs = { ...definition.kwargs, ...given }
+  const kwargs = { ...definition.kwargs, ...jobKwargs }
   const single = Object.entries(kwargs).flatMap(([key, value]) => {
     const variable = `HARBOR_KWARG_${key.toUpperCase().replaceAll(/[^A-Z0-9_]/g, '_')}`
     return value === null || value === undefined
@@ -99,37 +94,28 @@ export const variablesOf = (
   }
 }
 
-/**
- * What an agent left behind that tells how it worked; what cannot be read is told as unknown. Its trajectory is in
- * trajectory.json of its logs afterwards.
- */
+/** Reads usage and trajectory, and copies the trajectory to trajectory.json of the agent's logs. */
 export const traceOf = async (
   workbench: Workbench,
   definition: AgentDefinition | null,
   logs: string,
 ): Promise<{ usage: AgentUsage; hasTrajectory: boolean }> => {
-  const at = (file: string) => (file.startsWith('/') ? file : `${logs}/${file}`)
-  const path = at(definition?.trajectory ?? trajectoryFile)
+  const pathOf = (file: string) => (file.startsWith('/') ? file : `${logs}/${file}`)
+  const path = pathOf(definition?.trajectory ?? trajectoryFile)
   try {
     const text = await workbench.read(path, maxTrajectoryBytes).catch(() => undefined)
-    const told = text === undefined ? undefined : await readTrajectory(text)
-    if (told && text !== undefined && path !== at(trajectoryFile)) await workbench.write(at(trajectoryFile), text)
-    return { usage: await usageOf(workbench, definition, at, told), hasTrajectory: told !== undefined }
+    const found = text === undefined ? undefined : await readTrajectory(text)
+    if (found && text !== undefined && path !== pathOf(trajectoryFile))
+      await workbench.write(pathOf(trajectoryFile), text)
+    const rule = definition?.usage
+    if (!rule) return { usage: found ?? unknownUsage(noUsageSource), hasTrajectory: found !== undefined }
+    const output = await workbench.readEnd(pathOf(rule.file), maxUsageBytes).catch(() => undefined)
+    return { usage: usageByRule(rule, output), hasTrajectory: found !== undefined }
   } catch (error) {
-    const reason = `what the agent left could not be read: ${(error as Error).message}`
+    const reason = `the files of the agent could not be read: ${(error as Error).message}`
     return { usage: unknownUsage(reason), hasTrajectory: false }
   }
 }
 
 export const trajectoryFile = 'trajectory.json'
-
-const usageOf = async (
-  workbench: Workbench,
-  definition: AgentDefinition | null,
-  at: (file: string) => string,
-  ofTrajectory: AgentUsage | undefined,
-): Promise<AgentUsage> => {
-  const rule = definition?.usage
-  if (rule) return usageByRule(rule, await workbench.readEnd(at(rule.file), maxUsageBytes).catch(() => undefined))
-  return ofTrajectory ?? unknownUsage('the agent left no trajectory, and no rule tells where it writes its tokens')
-}
+const noUsageSource = 'the agent wrote no trajectory, and its definition has no usage rule'

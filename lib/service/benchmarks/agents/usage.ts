@@ -3,7 +3,7 @@ import type { AgentUsage } from '#lib/contract/agent-usage.ts'
 import { jsonOf } from '#lib/service/kit/json.ts'
 import type { UsageRule, UsageSource } from './definition.ts'
 
-/** How long all expressions of a rule may work on an output; one may take for ever on a line made for it. */
+/** Time limit for all patterns of a rule: a crafted line may take forever. */
 const maxMatchMs = 1000
 const maxDepth = 20
 
@@ -17,7 +17,7 @@ export const unknownUsage = (reason: string): AgentUsage => ({
   unknown_because: reason,
 })
 
-/** What an agent used by a rule, from the text the rule names. What is not found is null, with the reason. */
+/** Null for each number that is not found. */
 export const usageByRule = (rule: UsageRule, text: string | undefined): AgentUsage => {
   if (text === undefined) return unknownUsage(`the agent did not write ${rule.file}`)
   const values = jsonValuesOf(text)
@@ -41,7 +41,7 @@ export const usageByRule = (rule: UsageRule, text: string | undefined): AgentUsa
   )
 }
 
-/** What a trajectory in the form ATIF says at its end; undefined for what is no JSON object with steps. */
+/** Reads the final metrics of an ATIF trajectory; undefined if the text is not one. */
 export const usageOfTrajectory = (text: string): AgentUsage | undefined => {
   const trajectory = jsonOf(text)
   if (typeof trajectory !== 'object' || trajectory === null) return undefined
@@ -73,7 +73,7 @@ const checked = (figures: Record<Figure, number | null>, reason: string): AgentU
   return { ...usage, unknown_because: isUnknown ? reason : null }
 }
 
-/** The whole text as one value, else each line that is one: other lines are what the agent says besides. */
+/** The whole text as one JSON value, or each line that is one. */
 const jsonValuesOf = (text: string): unknown[] => {
   const whole = jsonOf(text)
   if (whole !== undefined) return [whole]
@@ -92,7 +92,7 @@ const atPath = (value: unknown, path: string): number[] => {
   return found.filter((each) => typeof each === 'number' && Number.isFinite(each)) as number[]
 }
 
-/** In a context of its own, where a time limit can end it. */
+/** Runs in its own context, which a timeout can stop. */
 const matches = ({ pattern }: { pattern: string }, text: string): number[] => {
   const context = createContext({ pattern, text, found: [] as string[] })
   const script = new Script("for (const [, group] of text.matchAll(new RegExp(pattern, 'gm'))) found.push(group)")
@@ -108,7 +108,7 @@ const matches = ({ pattern }: { pattern: string }, text: string): number[] => {
     .filter((each) => Number.isFinite(each))
 }
 
-/** The sum over the steps of a task; a figure that one of them does not tell is not known. */
+/** Sums up the steps of a task; a number that one step lacks is unknown. */
 export const sumOfUsages = (usages: readonly AgentUsage[]): AgentUsage => {
   const [first = unknownUsage('the agent did not run'), ...others] = usages
   const plus = (a: number | null | undefined, b: number | null | undefined) => (a == null || b == null ? null : a + b)

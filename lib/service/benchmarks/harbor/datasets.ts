@@ -4,14 +4,12 @@ import { lstat, readdir, readFile, readlink, realpath, stat } from 'node:fs/prom
 import { basename, isAbsolute, join, sep } from 'node:path'
 
 /**
- * The folder a job file means, without links in it, when it lies in one the operator allowed; relative ones are looked
- * for below each of those. Undefined alike when it is elsewhere and when it does not exist, so that an account cannot
- * find out what else is on the machine.
+ * Resolves the folder a job file names, relative to the dataset roots. Undefined if it is missing or outside of them,
+ * so that an account cannot find out what else is on this machine.
  */
 export const findFolder = async (path: string, roots: readonly string[]): Promise<string | undefined> =>
   (await findInside(path, roots, (stats) => stats.isDirectory()))?.path
 
-/** The same for a file. */
 export const findFile = (path: string, roots: readonly string[]) => findInside(path, roots, (stats) => stats.isFile())
 
 const findInside = async (path: string, roots: readonly string[], isRight: (stats: Stats) => boolean) => {
@@ -29,12 +27,12 @@ const findInside = async (path: string, roots: readonly string[], isRight: (stat
 
 const isBelow = (path: string, root: string) => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep)
 
-/** The names of a dataset's folders that have a task.toml, sorted. */
+/** Sorted names of folders with a task.toml. */
 export const taskFolders = async (dataset: string): Promise<string[]> => {
   const entries = await readdir(dataset, { withFileTypes: true })
   const folders = await Promise.all(
     entries.map(async (entry) => {
-      // A link could lead out of the dataset.
+      // A symbolic link could leave the dataset.
       if (!entry.isDirectory()) return []
       return (await isThere(join(dataset, entry.name, 'task.toml'))) ? [entry.name] : []
     }),
@@ -52,10 +50,10 @@ const isThere = (path: string) =>
 
 const maxReadWholeBytes = 1024 * 1024
 
-/** Unspecified: how many files a task may have. */
+/** Unspecified: the maximum number of files of a task. */
 const maxFiles = 20_000
 
-/** A digest of everything in a task directory: names, contents, what is executable. Throws when it cannot be read. */
+/** Digest of a task directory: names, contents and executable bits. */
 export const checksumOf = async (path: string): Promise<string> => {
   const hash = createHash('sha256')
   let files = 0

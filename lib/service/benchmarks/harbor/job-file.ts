@@ -20,7 +20,7 @@ import { secretOf } from './templates.ts'
 import { type Path, readYaml, type YamlProblem, type YamlSource } from './yaml-source.ts'
 
 interface Surroundings {
-  /** Folders that datasets and tasks may be in. */
+  /** Folders that may contain datasets and tasks. */
   datasetRoots: readonly string[]
   hasSecret: (name: string) => boolean
   namedAgents: Pick<NamedAgents, 'find' | 'refusal'>
@@ -30,7 +30,7 @@ const defaultConcurrentTrials = 4
 
 interface PlannedAgent {
   agent: HarborAgent
-  /** Null where it needs none. */
+  /** Null if it needs none. */
   definition: AgentDefinition | null
 }
 
@@ -41,7 +41,7 @@ interface HarborJob {
   harbor: HarborPart
 }
 
-/** Reads a job file but not its tasks, or tells everything that is wrong with it. */
+/** Reads a job file without its tasks, or returns all its problems. */
 export const readJobFile = async (
   yaml: string,
   surroundings: Surroundings,
@@ -56,7 +56,7 @@ export const readJobFile = async (
   const { data: file, error } = JobFile.safeParse(source.value)
   const issues = error?.issues.map(({ path, message }) => ({ path: path as Path, message })) ?? []
   const reading = new Reading(source, surroundings, issues)
-  // Mistakes of form in one place do not keep the rest of the file from being checked.
+  // Checks the rest of the file even if a part fails the schema.
   const whole = file ?? without(source.value, issues)
   const job = whole && (await reading.job(whole))
   return job && reading.problems.length === 0 ? { job } : { problems: inOrder(reading.problemsWithUnknown()) }
@@ -67,7 +67,7 @@ interface Issue {
   message: string
 }
 
-/** The file without its mistakes of form; undefined when what is left is no job file either. */
+/** Removes the parts that fail the schema; undefined if the rest fails, too. */
 const without = (value: unknown, issues: readonly Issue[]): JobFile | undefined => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
   const copy = structuredClone(value) as Record<string, unknown>
@@ -117,7 +117,6 @@ class Reading implements TaskReading {
     this.#warnings.push(sentence)
   }
 
-  /** A mistake of form has been found there or below, so the meaning is not checked. */
   isMisformed(path: Path) {
     return this.#misformed.has(keyOf(path))
   }
@@ -183,7 +182,7 @@ class Reading implements TaskReading {
       this.warn(`${this.#source.problem(path, '').path} is no key of a job file; ignored`)
   }
 
-  /** Beside mistakes a key that is not known may be one as well: another in its place is what is missed. */
+  /** With other problems, an unknown key may be one as well: a typo of the key that is missing. */
   problemsWithUnknown(): YamlProblem[] {
     const unknown = this.#unknown.map((path) => this.#source.problem(path, `${path.at(-1)} is no key of a job file`))
     return [...this.problems, ...unknown]
@@ -258,7 +257,7 @@ class Reading implements TaskReading {
     }
   }
 
-  /** What an agent's name stands for: null where it needs no definition, undefined where there is none to be had. */
+  /** Null if it needs no definition, undefined if none was found. */
   #definition({ name = 'oracle', import_path }: Agent, path: Path): AgentDefinition | null | undefined {
     if (import_path) {
       this.complain(

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 
-// Harbor's reader takes numbers that are written as text.
+// Harbor accepts numbers written as text.
 const numeric = (value: unknown) =>
   typeof value === 'string' && /^[+-]?\d+(\.\d*)?$/.test(value.trim()) ? Number(value) : value
 const int = (least: number) =>
@@ -18,7 +18,7 @@ const atLeast0 = () =>
 const text = () => z.string('must be text')
 const texts = () => z.array(text(), 'must be a list of texts')
 const bool = () => z.boolean('must be true or false')
-/** A list of KEY=VALUE is the deprecated form of a mapping. */
+/** Accepts the deprecated list of KEY=VALUE. */
 const env = () =>
   z.pipe(
     z.transform((value: unknown, { issues }) => {
@@ -35,7 +35,7 @@ const env = () =>
   )
 const mapping = <S extends z.core.$ZodLooseShape>(shape: S) => z.object(shape, 'must be a mapping')
 const options = () => z.record(z.string(), z.unknown(), 'must be a mapping')
-/** Keys that a job file may have and whose values are not checked; most of them do nothing here. */
+/** Known keys whose values are not checked; most have no effect here. */
 const unchecked = <K extends string>(...keys: K[]) =>
   Object.fromEntries(keys.map((key) => [key, z.nullish(z.unknown())])) as {
     [_ in K]: z.ZodMiniOptional<z.ZodMiniNullable<z.ZodMiniUnknown>>
@@ -115,7 +115,6 @@ const Verifier = mapping({
   ...unchecked('kwargs'),
 })
 
-/** The form of a job file; whether its folders and secrets exist is checked elsewhere. */
 export const JobFile = z.object(
   {
     job_name: z.nullish(text().check(z.maxLength(256, 'must be at most 256 characters'))),
@@ -129,7 +128,7 @@ export const JobFile = z.object(
     agent_setup_timeout_multiplier: z.nullish(factor()),
     environment_build_timeout_multiplier: z.nullish(factor()),
     retry: z.nullish(Retry),
-    /** The old form: three of its values are read, the others ignored. */
+    /** The old form: three of its values are used. */
     orchestrator: z.nullish(
       mapping({
         n_concurrent_trials: z.nullish(int(1)),
@@ -158,7 +157,6 @@ export type Retry = z.output<typeof Retry>
 
 export const defaultRetry = Retry.parse({})
 
-/** The keys a job file may have; any other is a warning. */
 export const knownKeys = {
   '': Object.keys(JobFile.shape),
   agents: Object.keys(Agent.shape),
@@ -169,6 +167,5 @@ export const knownKeys = {
   verifier: Object.keys(Verifier.shape),
 }
 
-/** Whether a key asks for something. */
 export const isGiven = (value: unknown) =>
   value !== null && value !== undefined && value !== false && !(Array.isArray(value) && value.length === 0)

@@ -13,17 +13,16 @@ import { matcherOf } from './names.ts'
 import { readTask, sentenceOf, type Task } from './task.ts'
 import type { Path } from './yaml-source.ts'
 
-/** What tells the problems and warnings of a job file. */
 export interface TaskReading {
-  /** Folders that datasets and tasks may be in. */
+  /** Folders that may contain datasets and tasks. */
   datasetRoots: readonly string[]
   complain(path: Path, message: string): void
   warn(sentence: string): void
-  /** A mistake of form has been found there or below, so the meaning is not checked. */
+  /** True if this part of the file, or something in it, failed the schema: its meaning is not checked. */
   isMisformed(path: Path): boolean
 }
 
-/** The tasks that a job file names, in order. None of them is read. */
+/** Lists the tasks that a job file names, in order, without reading them. */
 export const chooseTasks = async (file: JobFile, reading: TaskReading): Promise<ChosenTask[]> => {
   const chosen: ChosenTask[] = []
   for (const [i, dataset] of (file.datasets ?? []).entries()) {
@@ -50,7 +49,7 @@ export const chooseTasks = async (file: JobFile, reading: TaskReading): Promise<
   return [...once.values()]
 }
 
-/** The folder of a dataset or task, or undefined with the reason why it cannot be had. */
+/** Resolves the folder of a dataset or task, or reports why it cannot. */
 const folderOf = async (
   reading: TaskReading,
   given: Origin,
@@ -89,7 +88,7 @@ const folderOf = async (
   return folder
 }
 
-/** The names of the tasks a dataset's filters leave. */
+/** Applies the filters of a dataset. */
 const selectTasks = async (
   reading: TaskReading,
   folder: string,
@@ -126,7 +125,7 @@ const selectTasks = async (
   return left.slice(0, n_tasks ?? undefined)
 }
 
-/** Those that one of the patterns matches. A file may hold thousands of patterns for thousands of names. */
+/** Yields between names: a file may have thousands of patterns for thousands of names. */
 const namesLike = async (names: readonly string[], patterns: readonly string[]): Promise<string[]> => {
   const matchers = patterns.map(matcherOf)
   const found: string[] = []
@@ -137,16 +136,15 @@ const namesLike = async (names: readonly string[], patterns: readonly string[]):
   return found
 }
 
-/** How many tasks are read at once; more would only wait for the disk. */
+/** More would only wait for the disk. */
 const readAtOnce = 32
 
-/** A task with what it asks of an agent, which the job itself does not keep. */
 export interface ReadTask {
   scenario: HarborScenario
   instruction: string
 }
 
-/** Reads the chosen tasks, some at a time; a task that is chosen twice comes once. */
+/** Reads the chosen tasks in chunks, without duplicates. */
 export async function* readTasks(
   account: string,
   chosen: readonly ChosenTask[],
@@ -159,7 +157,7 @@ export async function* readTasks(
   }
 }
 
-/** A task that is none has a scenario as well: its trials fail with the reason, and the job does what else it has to. */
+/** An invalid task has a scenario, too: its trials fail with the reason, and the rest of the job runs. */
 const readOne = async (
   account: string,
   { path, source }: ChosenTask,
@@ -188,7 +186,6 @@ const readOne = async (
   }
 }
 
-/** The warnings that need no devbox. */
 const foreseen = async (task: Task): Promise<string[]> => {
   const told = task.warnings.map(({ sentence }) => sentence)
   if (task.unsupported) return [...told, task.unsupported]
@@ -208,10 +205,9 @@ const foreseenOfBuild = async (folder: string): Promise<string[]> => {
   }
 }
 
-/** Where a dataset or a task comes from. */
 type Origin = Partial<Listed<'datasets'> & Listed<'tasks'>>
 type Listed<K extends 'datasets' | 'tasks'> = NonNullable<JobFile[K]>[number]
 
-/** In the alphabet of other ids. */
+/** In the format of other ids. */
 const scenarioId = (parts: readonly string[]) =>
   `scn_${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 26)}`

@@ -138,9 +138,7 @@ datasets:
       {
         score: null,
         rewards: { accuracy: 0.9 },
-        warnings: expect.arrayContaining([
-          "The reward reward, which the job is judged by, is missing; the run's score counts it as 0",
-        ]),
+        warnings: expect.arrayContaining(['The reward reward, which scores the job, is missing and counts as 0']),
       },
     ])
     const params = { id: oracle?.benchmark_run_id ?? '' }

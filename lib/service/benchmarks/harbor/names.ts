@@ -1,7 +1,6 @@
-/** Whether a name matches a pattern of Python's fnmatch: `*`, `?`, `[abc]`, `[!abc]`. Takes at most the product of both lengths. */
+/** Matches Python's fnmatch patterns: `*`, `?`, `[abc]`, `[!abc]`. Takes time proportional to both lengths. */
 export const matches = (name: string, pattern: string): boolean => matcherOf(pattern)(name)
 
-/** The same for many names. */
 export const matcherOf = (pattern: string): ((name: string) => boolean) => {
   const tokens = tokensOf(pattern)
   return (name) => matchesTokens(name, tokens)
@@ -12,7 +11,7 @@ const matchesTokens = (name: string, tokens: readonly Token[]): boolean => {
   let token = 0
   let star = -1
   let starAt = 0
-  // A later star can match all that an earlier one would, so only the last one is moved.
+  // Only the last star needs backtracking.
   while (at < name.length) {
     const current = tokens[token]
     if (current === '*') {
@@ -36,7 +35,7 @@ const tokensOf = (pattern: string): Token[] => {
   const tokens: Token[] = []
   for (let i = 0; i < pattern.length; i++) {
     const character = pattern[i] ?? ''
-    // A bracket right after the opening one is one of the set.
+    // A `]` right after the opening bracket belongs to the set.
     const end = character === '[' ? pattern.indexOf(']', i + (pattern[i + 1] === '!' ? 3 : 2)) : -1
     if (character === '*') {
       if (tokens.at(-1) !== '*') tokens.push('*')

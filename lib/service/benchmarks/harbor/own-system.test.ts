@@ -3,8 +3,8 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { cachedEnvironments } from '#lib/service/benchmarks/environment-cache.ts'
 import { clearEnvironments } from '#lib/service/benchmarks/environments.ts'
-import { keptEnvironments } from '#lib/service/benchmarks/kept-environments.ts'
 import { systemProblem } from '#lib/service/engine/bubblewrap/system.ts'
 import { sharePython } from '#lib/service/testing/shared-python.ts'
 import { sandboxProblem, settings, startTrials, type Trials } from '#lib/service/testing/trials.ts'
@@ -31,7 +31,7 @@ interface Row {
 }
 
 const rows: Record<string, Row> = {
-  'a web server that a Dockerfile sets up with a user, folders and files of the system': {
+  'a web server with its own user, folders and system files': {
     files: {
       'environment/Dockerfile': `FROM debian:bookworm-slim
 ENV APP_HOME=/opt/site PORT=8000
@@ -52,7 +52,7 @@ WORKDIR /opt/site
 ${rewardIf('diff /tmp/out /tests/expected && [ ! -e /usr/share/doc ] && getent hosts db "$HOSTNAME" >/dev/null')}`,
     },
   },
-  'the USER of the image, who is not root': {
+  'the non-root USER of the image': {
     files: {
       'environment/notes/a': '',
       'environment/Dockerfile': `FROM debian:12
@@ -70,10 +70,10 @@ RUN echo "$HOME $(id -un)" >made
       ),
     },
   },
-  'the user of its base image, and its programs where they are in that': {
+  'the user of its base image, and programs at the paths of the image': {
     files: {
       'environment/Dockerfile':
-        'FROM ubuntu:22.04 AS old\nRUN ! id ubuntu && echo touch /made >>~/.bashrc && bash -lc true && [ ! -e /made ] && touch /made\nFROM node AS image\nSHELL ["/bin/bash", "-lc"]\nRUN echo export MADE=1 >>~/.bashrc\nRUN test "$MADE"\nUSER node\nWORKDIR /home/node/app\nCOPY --from=old /made .\n',
+        'FROM node\nSHELL ["/bin/bash", "-lc"]\nRUN echo export MADE=1 >>~/.bashrc\nRUN test "$MADE"\nUSER node\nWORKDIR /home/node/app\n',
       'solution/solve.sh':
         '#!/usr/local/bin/node\nrequire("fs").writeFileSync(process.env.HOME + "/out", "solved\\n")\n',
       'tests/test.sh': rewardIf(
@@ -81,7 +81,7 @@ RUN echo "$HOME $(id -un)" >made
       ),
     },
   },
-  'files that are given to a user, and archives whatever their names': {
+  'files owned by a user, and archives of any name': {
     files: {
       'environment/one': '1\n',
       'environment/packed': packed,
@@ -101,25 +101,7 @@ WORKDIR /desk
       ),
     },
   },
-  'what ONBUILD says of the stages that begin with it, and nothing of its own stage': {
-    files: {
-      'environment/note': 'note\n',
-      'environment/Dockerfile': `FROM debian AS base
-ONBUILD COPY note /made/
-ONBUILD RUN echo run >>/made/note
-RUN [ ! -e /made ]
-FROM base AS next
-RUN mkdir /later && cp /made/note /later/
-FROM next
-WORKDIR /later
-RUN rm -r /made
-ONBUILD RUN exit 1
-`,
-      'solution/solve.sh': '',
-      'tests/test.sh': rewardIf('[ "$(cat note)" = "$(printf "note\\nrun")" ] && [ ! -e /made ]'),
-    },
-  },
-  'a user of the agent and root as the verifier': {
+  'a user for the agent and root for the verifier': {
     files: {
       'task.toml': 'version = "1.0"\n[agent]\nuser = "agent"\n[verifier]\nuser = "root"\n',
       'environment/Dockerfile':
@@ -130,7 +112,7 @@ ONBUILD RUN exit 1
       ),
     },
   },
-  'the user of the agent in what sets up each of its steps': {
+  'the user of the agent in the setup of each step': {
     files: {
       'task.toml': `version = "1.0"
 [agent]
@@ -156,7 +138,7 @@ retries = 1
       'solution/solve.sh': '',
     },
   },
-  'the user of the image in what collects for a verifier of its own': {
+  'the user of the image in the collect commands of a separate verifier': {
     files: {
       'task.toml': `version = "1.0"
 [agent]
@@ -178,7 +160,7 @@ user = "agent"
     },
     warnings: [/neither a Dockerfile beside its tests/],
   },
-  'a user by number, unknown to the image': {
+  'a numeric user that the image does not know': {
     files: {
       'task.toml': 'version = "1.0"\n[agent]\nuser = 4321\n',
       'environment/Dockerfile': 'FROM debian\nRUN mkdir -m 777 /app\nWORKDIR /app\n',
@@ -186,7 +168,7 @@ user = "agent"
       'tests/test.sh': rewardIf('[ "$(cat out; id -u)" = "$(printf "4321\\n0\\n0")" ]'),
     },
   },
-  'an install that needs the network it does not have, by its line': {
+  'a warning for an install without the network it needs': {
     files: {
       'task.toml': 'version = "1.0"\n[environment]\nallow_internet = false\n',
       'environment/Dockerfile':
@@ -195,22 +177,20 @@ user = "agent"
       'tests/test.sh': rewardIf('[ "$(cat after)" = "$(printf "after\\nthen")" ]'),
     },
     warnings: [
-      /^Dockerfile line 3: skipped: pip install --no-cache-dir no-such-package==1.2.3 \(it failed with 1: .*no-such-package/,
-      /^Dockerfile line 5: skipped: apt-get install -y no-such-package \(it failed with 100: E: Unable to locate package no-such-package\)/,
+      /^Dockerfile line 3: skipped: pip install --no-cache-dir no-such-package==1.2.3 \(exit code 1: .*no-such-package/,
+      /^Dockerfile line 5: skipped: apt-get install -y no-such-package \(exit code 100: E: Unable to locate package no-such-package\)/,
     ],
   },
-  'a program that a pipe should have fetched, by its line': {
+  'a warning for a failed download in a pipe': {
     files: {
       'environment/Dockerfile':
         'FROM debian\nWORKDIR /app\nRUN curl -LsSf https://no-such-host.invalid/install.sh | sh\nRUN curl -s http://localhost:1/ || echo none >none\n',
       'solution/solve.sh': '',
       'tests/test.sh': rewardIf('[ -e none ]'),
     },
-    warnings: [
-      /^Dockerfile line 3: failed: curl -LsSf https:\/\/no-such-host.invalid\/install.sh \(it failed with 6\)$/,
-    ],
+    warnings: [/^Dockerfile line 3: failed: curl -LsSf https:\/\/no-such-host.invalid\/install.sh \(exit code 6\)$/],
   },
-  'what .dockerignore leaves of its files': {
+  'only the files that .dockerignore includes': {
     files: {
       'environment/Dockerfile':
         'FROM debian\nRUN useradd joe\nWORKDIR /app\nCOPY --chown=joe . .\nCOPY data/a* /other/\n',
@@ -231,100 +211,31 @@ user = "agent"
       ),
     },
   },
-  'what its build copies from other stages': {
+  'the stage its own is based on, and no process of an earlier step': {
     files: {
-      'environment/Dockerfile': `ARG BASE=debian
-FROM \${BASE} AS tools
-ARG BASE
-ENV LEVEL=1
-WORKDIR /src
-COPY main .
-RUN mkdir -p out/deep && cp main out/deep/tool && chmod 750 out/deep/tool && echo $BASE$LEVEL >out/base && ln -s base out/link && touch /only-in-tools
-
-FROM tools AS more
-RUN echo "$LEVEL $PWD" >out/more && rm out/link
-
-FROM debian AS never
-RUN exit 1
-
-FROM debian
-RUN useradd joe && mkdir -p /opt/kept && touch /opt/kept/before
-WORKDIR /app
-COPY --from=tools /src/out /opt/kept
-COPY --from=more --chown=joe --chmod=700 /src/out/m* ./
-COPY --from=0 /src/out/link renamed
-COPY --from=TOOLS src/main /etc/
-RUN cat more && [ ! -e /only-in-tools ]
-`,
-      'environment/main': 'main\n',
-      'solution/solve.sh': '',
-      'tests/expected':
-        '/app/more 700 joe\n/app/renamed 644 root\n/etc/main 644 root\n/opt/kept 755 root\n/opt/kept/base 644 root\n/opt/kept/before 644 root\n/opt/kept/deep 755 root\n/opt/kept/deep/tool 750 root\n/opt/kept/link 777 root\ndebian1\n1 /src\ndebian1\nmain\n',
-      'tests/test.sh': rewardIf(
-        '(find /app /etc/main /opt/kept ! -path /app -printf "%p %m %u\\n" | sort; cat /opt/kept/link more renamed /etc/main) | diff - /tests/expected && [ ! -v LEVEL ]',
-      ),
-    },
-  },
-  'what its mounts show to one step, and no process of a step before': {
-    files: {
-      'environment/Dockerfile': `FROM debian AS made
-RUN mkdir /made && echo made >/made/one
-FROM ubuntu
-WORKDIR /app
-RUN echo before >in
-RUN --mount=source=a.txt,target=in --mount=from=made,source=/made,target=/deep/made --mount=type=cache,target=/root/.cache cat in /deep/made/one >got && touch /root/.cache/x
-RUN --mount=target=. cp a.txt /two && touch left
-RUN sleep 1000 & nohup sleep 2000 >/dev/null 2>&1 &
-RUN ! pgrep -x sleep
-COPY fixture /tests/fixtures/one
-`,
-      'environment/a.txt': 'a\n',
+      'environment/Dockerfile':
+        'FROM debian AS base\nWORKDIR /app\nRUN echo base >made && (sleep 1000 & nohup sleep 2000 >/dev/null 2>&1 &)\nFROM base\nRUN ! pgrep -x sleep\nCOPY fixture /tests/fixtures/one\n',
       'environment/fixture': '',
       'tests/helper': '',
       'solution/solve.sh': '',
-      'tests/test.sh': rewardIf(
-        '[ "$(cat got in /two; ls /app; ls -A /root/.cache /deep)" = "$(printf "a\\nmade\\nbefore\\na\\ngot\\nin\\n/deep:")" ] && ! pgrep -x sleep && [ -f /tests/fixtures/one ] && [ -f /tests/helper ]',
-      ),
+      'tests/test.sh': rewardIf('[ "$(cat made)" = base ] && [ -f /tests/fixtures/one ] && [ -f /tests/helper ]'),
     },
   },
-  'what is missing of an image that is no stage': {
+  'a warning for what only Docker can do': {
     files: {
       'environment/Dockerfile':
-        'FROM debian\nWORKDIR /app\nCOPY --from=ghcr.io/astral-sh/uv:0.9 /uv /bin/\nRUN touch built\n',
+        'FROM debian\nWORKDIR /app\nCOPY --from=ghcr.io/astral-sh/uv:0.9 /uv /bin/\nRUN touch built\nENTRYPOINT ["/entry.sh"]\n',
       'solution/solve.sh': '',
       'tests/test.sh': rewardIf('[ -e built ]'),
     },
-    warnings: [/^Dockerfile line 3: skipped: COPY --from=ghcr.io\/astral-sh\/uv:0.9: no other image is here$/],
-  },
-  'what its ENTRYPOINT leaves to begin in the background': {
-    files: {
-      'environment/Dockerfile': 'FROM debian\nWORKDIR /data\nCOPY --chmod=755 entry.sh /\nENTRYPOINT ["/entry.sh"]\n',
-      'environment/entry.sh': '#!/bin/bash\n(sleep 0.5; echo ready >/data/server) &\nexec "$@"\n',
-      'solution/solve.sh': 'cat server >out\n',
-      'tests/test.sh': rewardIf('[ "$(cat out)" = ready ]'),
-    },
-  },
-  'what its ENTRYPOINT prepares before it runs its arguments, as the USER of the image': {
-    files: {
-      'environment/Dockerfile':
-        'FROM ubuntu\nRUN useradd -m joe && mkdir -m 777 /data\nCOPY --chmod=755 entry.sh /\nENV GREETING=hello\nWORKDIR /data\nUSER joe\nENTRYPOINT ["/entry.sh", "a b"]\nCMD ["never"]\n',
-      'environment/entry.sh':
-        '#!/bin/sh\nfirst=$1; shift\necho "$GREETING $first $1 $(id -un) $PWD" >said\nexec "$@"\n',
-      'solution/solve.sh': 'cat said >answer\n',
-      'tests/test.sh': rewardIf('[ "$(cat answer)" = "hello a b sh joe /data" ] && pgrep -x sleep >/dev/null'),
-    },
-  },
-  'a server of the ENTRYPOINT, once its HEALTHCHECK succeeds': {
-    files: {
-      'environment/Dockerfile':
-        'FROM debian\nWORKDIR /app\nHEALTHCHECK --interval=1m30s --timeout=500ms --retries=2 CMD [ -e ready ]\nENTRYPOINT sleep 1; touch ready; exec sleep infinity\n',
-      'solution/solve.sh': '',
-      'tests/test.sh': rewardIf('[ -e ready ]'),
-    },
+    warnings: [
+      /^Dockerfile line 3: skipped: COPY --from=ghcr.io\/astral-sh\/uv:0.9 \/uv \/bin\/ is not supported$/,
+      /^Dockerfile line 5: skipped: ENTRYPOINT \["\/entry.sh"\] is not supported$/,
+    ],
   },
 }
 
-describe.skipIf(problem !== undefined)('built environments', () => {
+describe.skipIf(problem !== undefined)('cached environments', () => {
   let trials: Trials
   beforeAll(() => {
     // Room for two of those that are built here.
@@ -339,7 +250,7 @@ describe.skipIf(problem !== undefined)('built environments', () => {
   })
   const goingIn = (devboxId: string) => join(trials.folder, 'devboxes', devboxId, 'root', 'logs', 'agent')
   const kept = async () => {
-    const all = await keptEnvironments(join(trials.folder, 'environments'))
+    const all = await cachedEnvironments(join(trials.folder, 'environments'))
     expect(all.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThanOrEqual(10 * 2 ** 20)
     return all.length
   }
@@ -349,7 +260,7 @@ describe.skipIf(problem !== undefined)('built environments', () => {
     return trial.log('artifacts/built')
   }
 
-  it('make room for others, those used longest ago first, and never one in use', async () => {
+  it('are evicted least recently used first, never while in use', async () => {
     const [a, b, c] = [build('a', 4), build('b', 4), build('c', 4)]
     const ofA = await built(a)
     const ofB = await built(b)
@@ -358,7 +269,9 @@ describe.skipIf(problem !== undefined)('built environments', () => {
     const ofC = await built(c)
     expect(await kept()).toBe(2)
     expect(trials.logged.filter((message) => message.includes('is removed to make room'))).toEqual([
-      expect.stringMatching(/^The environment built for .*, 4\.\d MiB, is removed to make room: last used .*Z; all/),
+      expect.stringMatching(
+        /^The environment built for .* \(4\.\d MiB\) is removed to make room: last used .*Z; cache size/,
+      ),
     ])
     expect([await built(a), await built(c)]).toEqual([ofA, ofC])
     expect(await built(b)).not.toBe(ofB)
@@ -378,16 +291,16 @@ describe.skipIf(problem !== undefined)('built environments', () => {
     expect(await built(c)).toBe(ofC)
   })
 
-  it('are not kept when one alone is more than all may take', async () => {
+  it('are not stored if one alone exceeds the limit', async () => {
     const big = build('large', 12)
     const before = await kept()
     expect(await built(big)).not.toBe(await built(big))
     expect(await kept()).toBe(before)
-    expect(trials.logged.at(-1)).toMatch(/12\.\d MiB, is not kept: all may take 10\.0 MiB, and those in use stay$/)
+    expect(trials.logged.at(-1)).toMatch(/\(12\.\d MiB\) is not cached: the limit is 10\.0 MiB$/)
   })
 })
 
-describe.skipIf(problem !== undefined)('a trial in a system of its own', () => {
+describe.skipIf(problem !== undefined)('a trial with its own system', () => {
   let trials: Trials
   beforeAll(() => {
     trials = startTrials()
@@ -396,14 +309,18 @@ describe.skipIf(problem !== undefined)('a trial in a system of its own', () => {
 
   it.concurrent.each(Object.entries(rows))('has %s', async (_, { files, warnings = [] }) => {
     const trial = await trials.run(files)
-    const told = JSON.stringify([trial.failure_reason, trial.log('trial.log'), trial.log('verifier/test-stdout.txt')])
-    expect([trial.state, trial.score], told).toEqual(['COMPLETED', 1])
+    const details = JSON.stringify([
+      trial.failure_reason,
+      trial.log('trial.log'),
+      trial.log('verifier/test-stdout.txt'),
+    ])
+    expect([trial.state, trial.score], details).toEqual(['COMPLETED', 1])
     const found = trial.warnings.filter((warning) => !warning.startsWith('FROM '))
     expect(found).toEqual(warnings.map((each) => expect.stringMatching(each)))
     expect(trial.environment_differs).toBe(warnings.length > 0)
   })
 
-  it('is built once for all trials of an account, each of which changes its own alone', async () => {
+  it('is built once per account, and no trial changes that of another', async () => {
     const files = {
       'environment/Dockerfile':
         'FROM debian\nWORKDIR /app\nRUN useradd -m joe && date +%s%N >/opt/built && touch /app/joe && chown joe /app/joe /opt/built && rm /usr/bin/tac\n',
@@ -418,10 +335,10 @@ describe.skipIf(problem !== undefined)('a trial in a system of its own', () => {
       const trial = await trials.run(files, { strictEnvironments: true })
       // What this machine has and a bare image has not.
       expect(trial.warnings[0]).toMatch(
-        /^FROM debian: the task runs on [^,]+(, which has \d+ known programs more; a call of one by its name is told)?$/,
+        /^FROM debian: the task runs on [^,]+(, which has \d+ more known programs; their use is recorded)?$/,
       )
-      const told = JSON.stringify([trial.failure_reason, trial.log('trial.log'), trial.log('agent/oracle.txt')])
-      expect([trial.score, trial.environment_differs], told).toEqual([1, false])
+      const details = JSON.stringify([trial.failure_reason, trial.log('trial.log'), trial.log('agent/oracle.txt')])
+      expect([trial.score, trial.environment_differs], details).toEqual([1, false])
       expect(trial.log('agent/oracle.txt')).toMatch(/No such file or directory/)
       expect(trial.warnings).toEqual([expect.stringMatching(/^FROM debian/)])
       built.add(trial.log('artifacts/built'))
@@ -439,7 +356,7 @@ describe.skipIf(problem !== undefined)('a trial in a system of its own', () => {
     expect((await trials.run(files)).score).toBe(1)
   })
 
-  it('is built by one of the trials that begin together, or by the next when that one is cancelled', async () => {
+  it('is built by one of several concurrent trials, or by the next if that one is canceled', async () => {
     const files = {
       'environment/Dockerfile': 'FROM debian\nWORKDIR /app\nRUN date +%s%N >/opt/built\n',
       'solution/solve.sh': 'cp /opt/built /logs/artifacts/built\n',
@@ -469,7 +386,7 @@ describe.skipIf(problem !== undefined)('a trial in a system of its own', () => {
     expect(built[0]).not.toBe(together[0]?.built)
   })
 
-  it.skipIf(!hasGit)('marks what used a program that this machine has and the image has not', async () => {
+  it.skipIf(!hasGit)('warns of uses of programs that the image lacks', async () => {
     const task = (image: string, solution: string, verifies = 'true') => ({
       'environment/Dockerfile': `${image}\nRUN git --version || true\nWORKDIR /app\n`,
       'solution/solve.sh': `${solution}\n`,
@@ -480,7 +397,7 @@ describe.skipIf(problem !== undefined)('a trial in a system of its own', () => {
       const told = trial.warnings.filter((warning) => !/^FROM|^Dockerfile/.test(warning))
       return [trial.score, trial.environment_differs, ...told]
     }
-    const used = 'used what this machine has and the image has not: git'
+    const used = 'used programs that the image lacks: git'
     const script = '#!/usr/bin/env -S git --version'
     expect(await judged('FROM debian:12', 'true')).toEqual([1, false])
     expect(await judged('FROM debian:12', 'git --version')).toEqual([1, true, `The solution ${used}`])
@@ -508,20 +425,7 @@ describe.skipIf(problem !== undefined)('a trial in a system of its own', () => {
     ])
   })
 
-  it.skipIf(!hasGit)('marks what the start of the container used of this machine', async () => {
-    const trial = await trials.run({
-      'environment/Dockerfile':
-        'FROM debian:12\nWORKDIR /app\nENTRYPOINT ["/bin/sh", "-c", "git --version >out; exec \\"$@\\"", "sh"]\n',
-      'solution/solve.sh': 'git --version\n',
-      'tests/test.sh': rewardIf('[ -s out ]'),
-    })
-    expect([trial.score, trial.environment_differs]).toEqual([1, true])
-    expect(trial.warnings.slice(1)).toEqual([
-      'The start of the container used what this machine has and the image has not: git',
-    ])
-  })
-
-  it.skipIf(!isGitPackage)('takes a program for one of the image where it is installed', async () => {
+  it.skipIf(!isGitPackage)('counts an installed program as part of the image', async () => {
     const install = 'apt-get update; apt-get install -y --no-install-recommends git'
     const built = { 'environment/Dockerfile': `FROM debian:12\nRUN ${install}\nWORKDIR /app\n` }
     const bare = { 'environment/Dockerfile': 'FROM debian:12\nWORKDIR /app\n' }
@@ -532,11 +436,11 @@ describe.skipIf(problem !== undefined)('a trial in a system of its own', () => {
       { ...bare, ...later },
     ]) {
       const trial = await trials.run(files)
-      expect([trial.score, trial.warnings.filter((each) => each.includes('has not'))]).toEqual([1, []])
+      expect([trial.score, trial.warnings.filter((each) => each.includes('image lacks'))]).toEqual([1, []])
     }
   })
 
-  it.skipIf(!isGitPackage)('takes nothing for installed that cannot be where the task has no network', async () => {
+  it.skipIf(!isGitPackage)('does not count installs without a network', async () => {
     const trial = await trials.run({
       'task.toml': 'version = "1.0"\n[environment]\nallow_internet = false\n',
       'environment/Dockerfile': 'FROM debian:12\nWORKDIR /app\n',
@@ -544,14 +448,14 @@ describe.skipIf(problem !== undefined)('a trial in a system of its own', () => {
       'tests/test.sh': rewardIf('[ -s out ]'),
     })
     expect([trial.score, trial.environment_differs]).toEqual([1, true])
-    expect(trial.warnings.at(-1)).toBe('The solution used what this machine has and the image has not: git')
+    expect(trial.warnings.at(-1)).toBe('The solution used programs that the image lacks: git')
   })
 
   it.skipIf(!python).each([
     ['pytest', '', true],
     ['python3 -m pytest', '', true],
     ['pytest', 'RUN python3 -m pip install pytest', false],
-  ])('takes pytest, called as %s, for one of the image after "%s" alone', async (call, install, isTold) => {
+  ])('counts pytest, called as %s, as part of the image only after "%s"', async (call, install, isTold) => {
     const trial = await trials.run({
       'environment/Dockerfile': `FROM python\n${install}\nWORKDIR /app\n`,
       'solution/solve.sh': '',
@@ -559,8 +463,8 @@ describe.skipIf(problem !== undefined)('a trial in a system of its own', () => {
       'tests/test.sh': rewardIf(`${call} /tests/test_it.py`),
     })
     expect(trial.score).toBe(1)
-    expect(trial.warnings.filter((each) => each.includes('has not'))).toEqual(
-      isTold ? ['The verifier used what this machine has and the image has not: pytest'] : [],
+    expect(trial.warnings.filter((each) => each.includes('image lacks'))).toEqual(
+      isTold ? ['The verifier used programs that the image lacks: pytest'] : [],
     )
   })
 
@@ -572,30 +476,32 @@ describe.skipIf(problem !== undefined)('a trial in a system of its own', () => {
     ['RUN pip install pytest', 'import pluggy', '', false],
     ['RUN echo pytest >list && pip install -r list', 'import pluggy', '', false],
     ['', 'import pluggy', 'pip install pytest', false],
-  ])('marks a package of Python that nothing installs: after "%s", %s %s', async (build, code, before, isTold) => {
+  ])('warns of a Python package that nothing installs: after "%s", %s %s', async (build, code, before, isTold) => {
     const trial = await trials.run({
       'environment/Dockerfile': `FROM python\n${build}\nWORKDIR /app\n`,
       'solution/solve.sh': `${before}\necho 'x = 1' >own.py\npython3 -c '${code}' && echo done >out\n`,
       'tests/test.sh': rewardIf('[ -e out ]'),
     })
     expect(trial.score).toBe(1)
-    expect(trial.warnings.filter((each) => each.includes('has not'))).toEqual(
-      isTold ? ['The solution used what this machine has and the image has not: pluggy of Python'] : [],
+    expect(trial.warnings.filter((each) => each.includes('image lacks'))).toEqual(
+      isTold ? ['The solution used programs that the image lacks: pluggy (Python)'] : [],
     )
   })
 
-  it('tells apart a verifier that could not fetch its tools from a wrong answer', async () => {
+  it('distinguishes a verifier that cannot download its tools from a wrong answer', async () => {
     const files = {
       'environment/Dockerfile': 'FROM python\nWORKDIR /app\n',
       'tests/test.sh': `curl -LsSf https://no-such-host.invalid/install.sh | sh\n${rewardIf('no-such-tool')}`,
       'solution/solve.sh': 'uvx --version\n',
     }
-    const lacks = ['The verifier could not get what it needs: curl: (6) Could not resolve host: no-such-host.invalid']
+    const lacks = [
+      'The verifier is missing a tool or the network: curl: (6) Could not resolve host: no-such-host.invalid',
+    ]
     const solved = await trials.run(files)
     expect([solved.score, solved.environment_differs]).toEqual([0, true])
     expect(solved.warnings.slice(1)).toEqual([
       ...lacks,
-      expect.stringMatching(/^The solution could not get what it needs: .*line 1: uvx: command not found$/),
+      expect.stringMatching(/^The solution is missing a tool or the network: .*line 1: uvx: command not found$/),
     ])
     const left = await trials.run(files, { agentIs: { name: 'nop' } })
     expect(left.warnings.slice(1)).toEqual(lacks)
@@ -611,7 +517,7 @@ describe.skipIf(problem !== undefined)('a trial in a system of its own', () => {
     expect([right.score, right.environment_differs]).toEqual([1, false])
   })
 
-  it('says where a program does not run with the rights of its owner', async () => {
+  it('warns of setuid programs', async () => {
     const files = (user: string) => ({
       'environment/Dockerfile': `FROM debian
 RUN cp /bin/cat /usr/local/bin/open && chmod 4755 /usr/local/bin/open && echo secret >/only && chmod 600 /only
@@ -622,32 +528,12 @@ USER ${user}
     })
     const other = await trials.run(files('nobody'))
     expect([other.score, other.environment_differs]).toEqual([0, true])
-    expect(other.warnings.at(-1)).toMatch(/^The image has programs that run with the rights of their owner/)
+    expect(other.warnings.at(-1)).toMatch(/^The image has setuid programs/)
     const root = await trials.run(files('root'))
     expect([root.score, root.environment_differs]).toEqual([1, false])
   })
 
-  it('does not begin where the container would not have started', async () => {
-    const start = (text: string) =>
-      trials.run({ 'environment/Dockerfile': `FROM debian\n${text}`, 'tests/test.sh': rewardIf('true') })
-    expect((await start('ENTRYPOINT ["/no-such-entry"]\n')).failure_reason).toMatchObject({
-      exception_type: 'RuntimeError',
-      exception_message: expect.stringMatching(/^The environment did not start: ENTRYPOINT ended with exit code 127: /),
-    })
-    expect((await start('ENTRYPOINT echo bye; exit 3\n')).failure_reason?.exception_message).toBe(
-      'The environment did not start: ENTRYPOINT ended with exit code 3: bye',
-    )
-    const sick = 'HEALTHCHECK --interval=10ms --retries=2 CMD echo ill && false\n'
-    expect((await start(sick)).failure_reason).toEqual({
-      exception_type: 'HealthcheckError',
-      exception_message: 'The healthcheck failed 2 times: exit code 1: ill',
-    })
-    expect((await start('HEALTHCHECK --interval=soon CMD true\n')).failure_reason?.exception_message).toBe(
-      'Dockerfile line 2: --interval=soon is no time',
-    )
-  })
-
-  it('is that of the image a task names, as in Harbor, and of its Dockerfile where that cannot be fetched', async () => {
+  it('uses the image a task names, as Harbor does, or its Dockerfile if that cannot be fetched', async () => {
     const image = 'ghcr.io/example/solved:2026'
     const files = (docker_image: string) => ({
       'task.toml': `version = "1.0"\n[environment]\ndocker_image = "${docker_image}"\n`,
@@ -677,24 +563,18 @@ USER ${user}
     expect([uploaded.score, uploaded.environment_differs]).toEqual([1, false])
   })
 
-  it('names the line of a RUN that fails, and of a user that there is not', async () => {
+  it('names the line of a failed RUN and of an unknown user', async () => {
     const build = (text: string) => trials.run({ 'environment/Dockerfile': text, 'tests/test.sh': rewardIf('true') })
     expect(
       (await build('FROM debian\nRUN curl -sf http://no-such-host.invalid/x -o /x\n')).failure_reason,
     ).toMatchObject({
       exception_type: 'SandboxBuildFailedError',
-      exception_message: expect.stringMatching(/^Dockerfile line 2: RUN curl .* ended with exit code \d+/),
+      exception_message: expect.stringMatching(/^Dockerfile line 2: RUN curl .* failed with exit code \d+/),
     })
-    const late = await build('FROM debian AS a\nRUN exit 4\nFROM debian\nCOPY --from=a /x /y\n')
-    expect(late.failure_reason?.exception_message).toMatch(/^Dockerfile line 2: RUN exit 4 ended with exit code 4/)
-    const missing = await build('FROM debian AS a\nFROM debian\nCOPY --from=a /no-such /y\n')
-    expect(missing.failure_reason?.exception_message).toBe(
-      'Dockerfile line 3: there is no /no-such in the stage it is copied from',
-    )
     const folders = readdirSync(join(trials.folder, 'devboxes'))
     expect(folders.filter((id) => existsSync(join(trials.folder, 'devboxes', id, 'root')))).toEqual([])
     expect((await build('FROM debian\nUSER nobody-here\nRUN true\n')).failure_reason?.exception_message).toMatch(
-      /^Dockerfile line 3: RUN true ended with exit code 126: unable to find user nobody-here/,
+      /^Dockerfile line 3: RUN true failed with exit code 126: unable to find user nobody-here/,
     )
   })
 })

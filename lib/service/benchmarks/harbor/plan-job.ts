@@ -10,7 +10,7 @@ import {
   type HarborScenario,
   type JobPlan,
   type PlannedJob,
-  planRefusal,
+  planError,
 } from '../plan.ts'
 import { ourEnvironment, type RunConfig, settingsOf } from '../settings.ts'
 import { readJobFile } from './job-file.ts'
@@ -26,7 +26,7 @@ interface Surroundings {
 
 const field = 'spec.inline_yaml'
 
-/** Plans the job that a Harbor job file asks for; its tasks are read afterwards. Throws one 400 with every problem, each at its line and key. */
+/** Plans a job from a Harbor job file; its tasks are read later. Throws one 400 with every problem. */
 export const planHarborJob = async (
   { datasetRoots, isolation, store, namedAgents }: Surroundings,
   account: string,
@@ -34,7 +34,7 @@ export const planHarborJob = async (
 ): Promise<PlannedJob> => {
   const hasSecret = (name: string) => store.secrets.missing(account, [name]).length === 0
   const { job, problems } = await readJobFile(yaml, { datasetRoots, hasSecret, namedAgents })
-  if (problems) throw planRefusal(problems.map((problem) => ({ field, message: sentenceOf(problem) })))
+  if (problems) throw planError(problems.map((problem) => ({ field, message: sentenceOf(problem) })))
   if (isolation === 'none')
     throw new ServiceError(
       'invalid_argument',
@@ -61,7 +61,6 @@ export const planHarborJob = async (
   }
 }
 
-/** As a job file says it; unset where the job does not set it. */
 const runConfigOf = ({ settings, agents }: HarborPart): RunConfig => ({
   timeout_multiplier: settings.timeoutMultiplier,
   agent_timeout_multiplier: settings.agentTimeoutMultiplier,
@@ -85,10 +84,7 @@ const runConfigOf = ({ settings, agents }: HarborPart): RunConfig => ({
   })),
 })
 
-/**
- * Reads the tasks of a planned job, and makes a scenario of each that has none yet, so that the ids in the job's spec can
- * be read.
- */
+/** Reads the tasks of a planned job and creates the scenarios that do not exist yet. */
 export const readPlannedTasks = async (
   store: ScenarioStore,
   account: string,
@@ -113,7 +109,6 @@ export const readPlannedTasks = async (
   return { plan: { ...plan, scenarios: named, harbor: { ...harbor, scenarios, unread: [] } }, warnings }
 }
 
-/** Those of the job file, then those of its tasks, each once. */
 const warningsOf = ({ warnings, unread }: HarborPart, scenarios: readonly HarborScenario[]): JobWarning[] => {
   const tasksOf = new Map<string, string[]>()
   for (const scenario of scenarios)

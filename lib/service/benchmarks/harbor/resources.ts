@@ -6,12 +6,12 @@ interface Needs {
   storageMb: number | null
 }
 
-/** The smallest devbox that has what a task asks for; the usual one when it asks for nothing. */
+/** The smallest devbox that meets the needs; the default size if there are none. */
 export const customSize = ({ cpus, memoryMb, storageMb }: Needs): LaunchParameters => {
   if (cpus === null && memoryMb === null && storageMb === null) return {}
   const wanted = memoryMb === null ? 2 : memoryMb / 1024
   const memory = wanted <= 1 ? 1 : Math.min(even(wanted), most.memoryGb)
-  // A devbox of few cores has little memory.
+  // Memory is limited to 8 GiB per core.
   const needed = Math.max(cpus ?? 1, memory / 8)
   const cores = needed <= 0.5 ? 0.5 : needed <= 1 ? 1 : Math.min(even(needed), most.cpus)
   return {
@@ -22,7 +22,7 @@ export const customSize = ({ cpus, memoryMb, storageMb }: Needs): LaunchParamete
   }
 }
 
-/** What a task asks for and no devbox has. */
+/** Needs that exceed any devbox. */
 export const tooMuch = ({ cpus, memoryMb, storageMb }: Needs): string[] => {
   const all: [name: string, wanted: number | null, limit: number][] = [
     ['cpus', cpus, most.cpus],
@@ -34,7 +34,7 @@ export const tooMuch = ({ cpus, memoryMb, storageMb }: Needs): string[] => {
   )
 }
 
-/** Devboxes come in few sizes, so that one may have more memory than the task asks for: what ends there goes on here. */
+/** A devbox may have more memory than the task asks for, so running out of memory cannot happen as intended. */
 export const moreMemory = (needs: Needs): string[] => {
   const { custom_gb_memory } = customSize(needs)
   const megabytes = (custom_gb_memory ?? 0) * 1024

@@ -1,6 +1,6 @@
 import { type Rewards, TrialError } from '../outcome.ts'
 
-/** Reads reward.json, or else reward.txt, as Harbor does. Throws a TrialError. */
+/** Reads reward.json, or reward.txt, as Harbor does. Throws a TrialError. */
 export const readRewards = async (
   folder: string,
   read: (path: string) => Promise<string | undefined>,
@@ -24,17 +24,16 @@ const parseReward = (content: string, path: string): number => {
 }
 
 /**
- * A reward as Harbor reads it: a number, a boolean, or text that Python's float() takes. Unspecified: an infinite reward
- * or NaN, which cannot be averaged. It is not a reward.
+ * Reads a number, a boolean, or text that Python's float() accepts. Unspecified: infinite rewards and NaN, which have
+ * no average. They are invalid.
  */
 export const rewardOf = (value: unknown): number | undefined => {
   const number = typeof value === 'string' ? pythonFloat(value) : typeof value === 'boolean' ? Number(value) : value
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined
 }
 
-/** What Python's float() takes, white space around it and underscores between digits included. */
 const pythonFloat = (text: string): number | undefined => {
-  // trim() takes a byte order mark as well, and Python does not.
+  // Unlike Python, trim() removes a byte order mark.
   const digits = text.startsWith('\uFEFF') ? text : text.trim()
   if (!/^[+-]?(\d+(_\d+)*)?(\.(\d+(_\d+)*)?)?([eE][+-]?\d+(_\d+)*)?$/.test(digits) || !/^[+-]?\.?\d/.test(digits))
     return undefined
@@ -60,14 +59,14 @@ const parseRewards = (content: string, path: string): Rewards => {
   return Object.fromEntries(rewards)
 }
 
-/** Whether a step reached its `min_reward`, without which the next one does not begin. A number is about the reward `reward`. */
+/** A single number applies to the reward `reward`. */
 export const reaches = (rewards: Rewards, least: number | Record<string, number> | null): boolean => {
   if (least === null) return true
   const wanted = typeof least === 'number' ? { reward: least } : least
   return Object.entries(wanted).every(([name, value]) => (rewards[name] ?? Number.NEGATIVE_INFINITY) >= value)
 }
 
-/** The rewards of a task from those of its steps: the mean by name over the steps that have one, or the last step's. */
+/** The mean over the steps with rewards, or the last step's. */
 export const combine = (steps: readonly (Rewards | null)[], strategy: 'mean' | 'final'): Rewards | null => {
   if (strategy === 'final') return steps.at(-1) ?? null
   const given = steps.filter((rewards) => rewards !== null)

@@ -148,7 +148,7 @@ name = "two"
       'tests/test.sh': rewardIf('[ ! -e /app/out ]'),
     })
     expect(none.score).toBe(1)
-    expect(none.log('trial.log')).toMatch(/Artifact \/app\/out is not there/)
+    expect(none.log('trial.log')).toMatch(/Artifact \/app\/out does not exist/)
     expect(log('trial.log')).not.toMatch(/could not be copied/)
   })
 

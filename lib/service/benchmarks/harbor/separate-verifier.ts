@@ -4,14 +4,13 @@ import type { Warning } from '../outcome.ts'
 import { networkModeOf, type TaskEnvironment, taskEnvironmentOf } from './task-environment.ts'
 import type { TaskToml } from './task-toml.ts'
 
-/** Where a verifier runs apart from the agent, and what it gets of the agent's work. */
 export interface SeparateVerifier {
   environment: TaskEnvironment
-  /** Whether the tests are put into it; those of an image of its own are in the image. */
+  /** False if the image of the verifier has the tests. */
   getsTests: boolean
-  /** What is copied to it out of the agent's environment, in this order, each to the same place. */
+  /** Copied from the agent's environment to the same path, in order. */
   artifacts: { source: string; exclude: string[] }[]
-  /** What runs in the agent's environment before that, as the user of the image unless it says another. */
+  /** Run in the agent's environment before copying; as the image's user by default. */
   collects: { command: string; timeoutSeconds: number; user: string | null }[]
   warnings: Warning[]
 }
@@ -19,7 +18,7 @@ export interface SeparateVerifier {
 type VerifierToml = NonNullable<TaskToml['verifier']>
 export type StepToml = Partial<NonNullable<TaskToml['steps']>[number]>
 
-/** Whether the verifier of a step runs in an environment of its own; a step that says nothing does as the task. */
+/** Steps inherit the mode of the task. */
 export const isSeparate = ({ verifier: whole }: TaskToml, { verifier }: StepToml): boolean => {
   const answer = (each: VerifierToml | undefined) =>
     each?.environment_mode === undefined ? each?.environment && true : each.environment_mode === 'separate'
@@ -27,8 +26,8 @@ export const isSeparate = ({ verifier: whole }: TaskToml, { verifier }: StepToml
 }
 
 /**
- * The environment of a verifier of its own, as Harbor resolves it: `[verifier.environment]`, else a copy of the task's,
- * built from the Dockerfile beside the tests. Null where the verifier runs in that of the agent.
+ * Resolves the environment of a separate verifier as Harbor does: `[verifier.environment]`, or a copy of the task's,
+ * built from the Dockerfile beside the tests. Null if the verifier is not separate.
  */
 export const separateVerifierOf = (
   toml: TaskToml,
@@ -38,7 +37,7 @@ export const separateVerifierOf = (
     environmentFolder,
     forceBuild,
   }: {
-    /** What it is built from, where there is a Dockerfile. */
+    /** Build context if it has a Dockerfile. */
     testsFolder: string
     environmentFolder: string
     forceBuild: boolean
@@ -87,6 +86,6 @@ export const separateVerifierOf = (
 
 const defaultCollectSeconds = 60
 
-/** What the verifier of a step is built from: its own tests, else those of the task. */
+/** The step's own tests, or the task's. */
 export const testsFolderOf = (path: string, folder: string): string =>
   [join(folder, 'tests'), join(path, 'tests')].find((each) => existsSync(each)) ?? join(path, 'tests')

@@ -14,25 +14,24 @@ export interface TaskEnvironment {
   memoryMb: number | null
   storageMb: number | null
   hasDockerfile: boolean
-  /** Where the Dockerfile is, with what it copies. */
+  /** Contains the Dockerfile and its build context. */
   folder: string
-  /** The image that it begins with as it is; empty where a Dockerfile is built. */
+  /** The image to run as is; empty if a Dockerfile is built. */
   image: string
-  /** Whether the files in `folder` are put into the work directory, as Harbor does where there is no Dockerfile. */
+  /** True if the files in `folder` are copied to the work directory, as Harbor does without a Dockerfile. */
   hasFiles: boolean
-  /** The image that was built elsewhere, and cannot be fetched, in whose place a Dockerfile is built. */
+  /** An unavailable prebuilt image that the Dockerfile replaces. */
   imageReplaced: string | null
 }
 
 const defaultBuildSeconds = 600
 
-/** An environment of task.toml, with what is in the folder it is built from. */
 export const taskEnvironmentOf = (
   environment: Environment = {},
   { folder, network, forceBuild }: Pick<TaskEnvironment, 'folder' | 'network'> & { forceBuild: boolean },
 ): TaskEnvironment => {
   const image = environment.docker_image ?? ''
-  // As in Harbor, an image that the task names comes before its Dockerfile.
+  // As in Harbor, an image takes precedence over a Dockerfile.
   const isBuildable = existsSync(join(folder, 'Dockerfile'))
   const hasDockerfile = isBuildable && (forceBuild || !plainImage.test(image))
   return {
@@ -52,11 +51,11 @@ export const taskEnvironmentOf = (
   }
 }
 
-/** The network of an environment in the phases that say nothing of it. */
+/** The network of phases that do not set one. */
 export const networkModeOf = (environment: Environment | undefined): NetworkMode =>
   environment?.network_mode ?? (environment?.allow_internet === false ? 'no-network' : 'public')
 
-/** Sizes of before 1.1: `2G`, `512M`. */
+/** Sizes before schema 1.1: `2G`, `512M`. */
 const megabytes = (text: string | undefined): number | null => {
   const [, number, unit = 'M'] = /^(\d+(?:\.\d+)?)([KMGT])?i?B?$/i.exec(text ?? '') ?? []
   if (number === undefined) return null

@@ -56,7 +56,6 @@ const Environment = table({
 })
 export type Environment = z.output<typeof Environment>
 
-/** A path, or an object; of an object's other keys nothing is needed. */
 const Artifact = z.union(
   [
     z.string(),
@@ -83,7 +82,7 @@ const Verifier = table({
   collect: z.optional(z.array(Collect, 'must be a list')),
 })
 
-// The name is part of paths in the task and in the results.
+// Part of paths in the task and in the results.
 const StepName = text().check(z.regex(/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$/, 'must be the name of a folder in steps/'))
 
 const Step = table({
@@ -95,13 +94,12 @@ const Step = table({
   artifacts: artifacts(),
 })
 
-/** task.toml from schema 1.0 to the newest that is known here; other keys are ignored, as in Harbor. */
+/** Newest known schema of task.toml. Like Harbor, ignores unknown keys. */
 export const newestSchema = [1, 4]
 export const TaskToml = z.object({
   schema_version: z.optional(z.union([z.string(), z.number()], 'must be text')),
   /** The old name of `schema_version`. */
   version: z.optional(z.union([z.string(), z.number()], 'must be text')),
-  /** Whatever its author says of it. */
   metadata: z.optional(z.unknown()),
   task: z.optional(table({ name: z.optional(text().check(z.regex(/\S/, 'must not be empty'))) })),
   agent: z.optional(Agent),

@@ -17,19 +17,17 @@ import {
 import { networkModeOf, type TaskEnvironment, taskEnvironmentOf } from './task-environment.ts'
 import { type Healthcheck, type MinReward, type NetworkMode, newestSchema, TaskToml } from './task-toml.ts'
 
-/** A task directory as it is now. */
 export interface Task {
   path: string
   name: string
-  /** What its author says of it, as text. */
   metadata: StringMap
-  /** A task without steps has a single one whose name is null. */
+  /** A task without steps has one whose name is null. */
   steps: TaskStep[]
   rewardStrategy: 'mean' | 'final'
   environment: TaskEnvironment
   solutionEnv: StringMap
   warnings: Warning[]
-  /** Why its environment cannot be built here; null when it may be. */
+  /** Why its environment cannot be built here; null if it can. */
   unsupported: string | null
 }
 
@@ -37,27 +35,26 @@ export interface TaskStep {
   name: string | null
   instruction: string
   agentTimeoutSeconds: number | null
-  /** Who the agent and the verifier run as; null where the task does not say it. */
+  /** Null if the task does not say. */
   agentUser: string | null
   verifierUser: string | null
   verifierTimeoutSeconds: number
   verifierEnv: StringMap
   minReward: MinReward | null
   healthcheck: Healthcheck | null
-  /** The environment of its own that its verifier runs in; null where it runs in that of the agent. */
+  /** Null if the verifier runs in the agent's environment. */
   separateVerifier: SeparateVerifier | null
-  /** Where its own `tests`, `solution` and `workdir` are. */
+  /** Contains the step's own `tests`, `solution` and `workdir`. */
   folder: string
 }
 
-/** Why a directory is not a task; with a line where the mistake is in a file. */
 export interface TaskProblem {
-  /** Below the task's directory. */
+  /** Relative to the task's directory. */
   file: string
   line?: number
   column?: number
   message: string
-  /** Whether it is a task elsewhere. */
+  /** True if the task would run elsewhere. */
   differs?: boolean
 }
 
@@ -68,8 +65,8 @@ const defaultVerifierSeconds = 600
 const maxFileBytes = 1024 * 1024
 
 /**
- * Reads a task, or tells everything that is wrong with it. `forceBuild` asks for its Dockerfile where Harbor takes an
- * image that was built before.
+ * Reads a task, or returns all its problems. `forceBuild` builds its Dockerfile where Harbor would use a prebuilt
+ * image.
  */
 export const readTask = async (
   path: string,
@@ -162,11 +159,10 @@ export const readTask = async (
   }
 }
 
-/** The folder with the solution of a step: its own, or that of the whole task. */
+/** The step's own solution, or the task's. */
 export const solutionOf = (task: Task, step: TaskStep): string | undefined =>
   [join(step.folder, 'solution'), join(task.path, 'solution')].find((folder) => existsSync(join(folder, 'solve.sh')))
 
-/** A task without steps is one that says nothing of its own. */
 const stepsOf = ({ steps = [] }: TaskToml): StepToml[] => (steps.length > 0 ? steps : [{}])
 
 const distinct = (warnings: readonly Warning[]): Warning[] => [
@@ -189,10 +185,7 @@ const readToml = async (path: string, problems: TaskProblem[]): Promise<TaskToml
   return data
 }
 
-/**
- * The text of a file of a task. A link that leads out of the task is refused: the file would become readable for the
- * account that runs the task.
- */
+/** Rejects symbolic links that leave the task: the account that runs it could read any file. */
 const readInside = async (folder: string, file: string): Promise<string> => {
   const path = await realpath(join(folder, file)).catch(() => undefined)
   if (path === undefined) throw new Error('is missing')
@@ -208,12 +201,12 @@ const isFolderInside = async (folder: string, name: string): Promise<boolean> =>
     const path = await realpath(join(folder, name))
     return path.startsWith(folder + sep) && (await stat(path)).isDirectory()
   } catch {
-    // There is nothing of that name, or a link to nothing.
+    // Missing, or a broken symbolic link.
     return false
   }
 }
 
-/** Task sets mark their texts with canary lines, so that training data can be searched for them; agents do not get them. */
+/** Task sets contain canary lines to detect training on them; agents do not get these. */
 const withoutCanary = (text: string): string => {
   const lines = text.split('\n')
   const isCanary = (line: string) => /^\s*(<!--.*canary.*-->|#.*canary.*)\s*$/i.test(line)
@@ -224,7 +217,7 @@ const withoutCanary = (text: string): string => {
   return lines.slice(first).join('\n')
 }
 
-/** The network modes of all that runs in the environment of the agent, undefined where it says none. */
+/** Network modes of everything in the agent's environment. */
 const sharedModes = (toml: TaskToml): (NetworkMode | undefined)[] => {
   const { environment, agent, verifier } = toml
   const steps = stepsOf(toml)
@@ -234,8 +227,8 @@ const sharedModes = (toml: TaskToml): (NetworkMode | undefined)[] => {
 }
 
 /**
- * Unspecified: which network a task has that allows some hosts, or a network in some phases only. None, because a devbox
- * has all or nothing and the task must not be solved with hosts it does not allow.
+ * Unspecified: tasks with an allowlist, or a network in some phases only. They get no network, because a devbox has all
+ * or nothing.
  */
 const networkOf = ({ environment }: TaskToml, modes: readonly (NetworkMode | undefined)[]): 'host' | 'none' => {
   if (modes.some((mode) => mode !== undefined && mode !== 'public')) return 'none'
@@ -245,7 +238,7 @@ const networkOf = ({ environment }: TaskToml, modes: readonly (NetworkMode | und
 const mostMetadata = 30
 const longestMetadata = 256
 
-/** Scenarios are grouped by it: text, numbers, yes or no, and lists of those. */
+/** Lists and scalars only: scenarios are grouped by it. */
 const metadataOf = ({ metadata }: TaskToml): StringMap => {
   const isPlain = (value: unknown) => ['string', 'number', 'bigint', 'boolean'].includes(typeof value)
   return Object.fromEntries(
@@ -308,7 +301,7 @@ const isPackageName = (name: string) => /^[a-z\d][\w.-]*\/[a-z\d][\w.-]*$/i.test
 
 const schemaOf = ({ schema_version, version }: TaskToml): string => String(schema_version ?? version ?? '')
 
-/** Other words than numbers are taken as Harbor takes them: for nothing. */
+/** Like Harbor, ignores versions that are not numbers. */
 const isNewer = (toml: TaskToml): boolean => {
   const [, major, minor = '0'] = /^(\d+)(?:\.(\d+))?(?:\.\d+)*$/.exec(schemaOf(toml).trim()) ?? []
   const [newest = 0, newestMinor = 0] = newestSchema
@@ -328,11 +321,11 @@ const unsupportedOf = (toml: TaskToml, { hasDockerfile, image }: TaskEnvironment
   }
   if (hasDockerfile) return null
   if (image === '') return 'environment/ has no Dockerfile'
-  // Unspecified: how a task runs that names an image and has no Dockerfile. FROM is ignored, so a bare system will do.
+  // Unspecified: a task with an image and no Dockerfile. A plain image is replaced by the devbox's own system.
   return plainImage.test(image) ? null : `There is no Dockerfile, and the image ${image} cannot be fetched`
 }
 
-/** Harbor does not build the Dockerfile of such tasks, and nothing here tells whether the image is what it would give. */
+/** Harbor does not build the Dockerfile of such tasks, which may give another image. */
 const replacements = (environments: readonly TaskEnvironment[]): Warning[] =>
   [...new Set(environments.map((each) => each.imageReplaced))].flatMap((image) =>
     image

@@ -8,7 +8,6 @@ import { saveFiles } from '../transfer.ts'
 
 export type TrialPhase = 'environment_setup' | 'agent_setup' | 'agent_execution' | 'verifier'
 
-/** The trial a log is about. */
 export interface LoggedTrial {
   scenarioRunId: string
   scenario: HarborScenario
@@ -16,7 +15,7 @@ export interface LoggedTrial {
   settings: HarborSettings
   /** From 1. */
   attempt: number
-  /** Where its logs are to be. */
+  /** Where to write the logs. */
   folder: string
 }
 
@@ -31,7 +30,7 @@ interface Step {
   exception_info: ReturnType<typeof infoOf> | null
 }
 
-/** The record of a trial: result.json, trial.log, exception.txt and the logs of its devbox. */
+/** Writes result.json, trial.log, exception.txt and the logs of the devbox. */
 export class TrialLog {
   readonly #trial: LoggedTrial
   readonly #startedAt = new Date().toISOString()
@@ -51,7 +50,7 @@ export class TrialLog {
     this.say(`Trial ${this.#name}: attempt ${trial.attempt} of agent ${trial.agent.name}`)
   }
 
-  /** The first failure; Harbor goes on with the verifier after some of them. */
+  /** The first failure. Harbor continues with the verifier after some. */
   get exception(): RunFailure | null {
     return this.#exception
   }
@@ -62,21 +61,20 @@ export class TrialLog {
 
   warn(warning: Warning) {
     this.say(`WARNING ${warning.sentence}${warning.differs ? ' (environment differs)' : ''}`)
-    // The environments of a task and of its verifier may differ in the same way.
+    // The environments of a task and its verifier may have the same difference.
     if (!this.#warnings.some(({ sentence }) => sentence === warning.sentence)) this.#warnings.push(warning)
   }
 
-  /** What of the task is not as its author meant it. */
   get warnings(): readonly Warning[] {
     return this.#warnings
   }
 
-  /** Keeps these values out of the record. */
+  /** Masks these values in all files. */
   hide(values: readonly string[]) {
     for (const value of values) this.#secrets.add(value)
   }
 
-  /** The output of commands and the names of rewards may hold a secret as the logs may. */
+  /** Command output and reward names may contain secrets, too. */
   withoutSecrets<T extends Pick<Result, 'rewards'> & Outcome>(result: T): T {
     const { text } = this.#scrubber()
     const { failure_reason, rewards } = result
@@ -90,7 +88,7 @@ export class TrialLog {
     }
   }
 
-  /** The returned function notes the end. A phase that several steps have lasts from the first one's start to the last one's end. */
+  /** Returns a function that records the end. A phase of several steps lasts from the first start to the last end. */
   begin(phase: TrialPhase): () => void {
     this.say(`${phase} begins`)
     const times = this.#phases[phase] ?? { started_at: new Date().toISOString(), finished_at: null }
@@ -121,7 +119,6 @@ export class TrialLog {
     this.#traceback = error instanceof Error ? (error.stack ?? '') : ''
   }
 
-  /** Copies the logs a devbox has so far. */
   async save(from: string, to: string, signal?: AbortSignal): Promise<void> {
     await saveFiles(from, join(this.#trial.folder, to), {
       scrubber: this.#scrubber(),
@@ -130,7 +127,7 @@ export class TrialLog {
     }).catch((error: unknown) => this.say(`Not all logs could be kept: ${(error as Error).message}`))
   }
 
-  /** Writes the files that Harbor writes beside the logs, under Harbor's names. */
+  /** Writes Harbor's files beside the logs. */
   async write({ rewards, exception, outcome, agent: trace }: Result): Promise<void> {
     const { scenarioRunId, scenario, agent, attempt, settings } = this.#trial
     const result = {
@@ -173,7 +170,7 @@ export class TrialLog {
     const { folder } = this.#trial
     await mkdir(folder, { recursive: true, mode: 0o700 })
     const file = join(folder, name)
-    // In the place of a file or folder of that name that the agent left below /logs.
+    // The agent may have created a file or folder of that name.
     await rm(file, { recursive: true, force: true })
     await writeFile(file, this.#scrubber().text(text), { mode: 0o600 })
   }

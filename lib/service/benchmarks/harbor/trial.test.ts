@@ -341,23 +341,18 @@ const rows: Record<string, Row> = {
     files: { ...hello, 'environment/Dockerfile': 'FROM ubuntu\nRUN echo no such luck && exit 4\n' },
     state: 'FAILED',
     type: 'SandboxBuildFailedError',
-    message: 'Dockerfile line 2: RUN echo no such luck && exit 4 ended with exit code 4: no such luck',
+    message: 'Dockerfile line 2: RUN echo no such luck && exit 4 failed with exit code 4: no such luck',
   },
   'a COPY of what is outside the context': {
     files: { ...hello, 'environment/Dockerfile': 'FROM ubuntu\nCOPY ../task.toml /app/\n' },
     state: 'FAILED',
     type: 'SandboxBuildFailedError',
-    message: 'Dockerfile line 2: COPY ../task.toml: leads out of the build context',
+    message: 'Dockerfile line 2: COPY ../task.toml: outside the build context',
   },
   'a COPY into a folder of the system': {
     files: { ...hello, 'environment/Dockerfile': 'FROM ubuntu\nCOPY . /usr/local/bin/\nWORKDIR /app\n' },
-    ...(hasSystem
-      ? { state: 'COMPLETED', score: 1 }
-      : {
-          state: 'FAILED',
-          type: 'SandboxBuildFailedError',
-          message: "Dockerfile line 2: COPY to /usr/local/bin: the system's folders are read-only in a devbox here",
-        }),
+    state: 'COMPLETED',
+    score: 1,
   },
   ...(python && {
     'tests that need the Python of whoever runs the service': {
@@ -374,11 +369,6 @@ const rows: Record<string, Row> = {
     state: 'FAILED',
     type: 'SandboxBuildFailedError',
     message: 'The task needs 1 GPUs, and devboxes have none',
-  },
-  'an ADD of what cannot be fetched': {
-    files: { ...hello, 'environment/Dockerfile': 'FROM ubuntu\nADD https://no-such-host.invalid/a /\n' },
-    state: 'FAILED',
-    type: 'SandboxBuildFailedError',
   },
   'a build with everything that can be had': {
     files: {
@@ -401,9 +391,6 @@ PY
 COPY --chmod=755 tool.sh /app/bin/
 COPY data *.txt ./
 COPY --chown=1:1 one.txt renamed
-COPY <<EOT note.txt
-note $WHAT
-EOT
 ADD pack.d /data/
 EXPOSE 80
 LABEL a=b
@@ -416,8 +403,8 @@ CMD ["sleep", "infinity"]
       'environment/two.txt': 'two\n',
       'environment/pack.d/x': 'x\n',
       'solution/solve.sh':
-        '(cat after.txt made/what py; echo; bin/tool.sh; cat deep/file one.txt two.txt renamed note.txt /data/x; stat -c %a bin/tool.sh) >out\n',
-      'tests/expected': 'after\never\npy\ntool\ndeep\none\ntwo\none\nnote ever\nx\n755\n',
+        '(cat after.txt made/what py; echo; bin/tool.sh; cat deep/file one.txt two.txt renamed /data/x; stat -c %a bin/tool.sh) >out\n',
+      'tests/expected': 'after\never\npy\ntool\ndeep\none\ntwo\none\nx\n755\n',
       'tests/test.sh': rewardIf('diff out /tests/expected'),
     },
     state: 'COMPLETED',
@@ -464,7 +451,7 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
     // In a system of its own the others succeed.
     if (hasSystem)
       expect(skipped).toEqual([
-        expect.stringMatching(/^3: skipped: pip install no-such \(it failed with 1: .*\) \(environment differs\)$/),
+        expect.stringMatching(/^3: skipped: pip install no-such \(exit code 1: .*\) \(environment differs\)$/),
       ])
     else
       expect(skipped).toEqual([
@@ -480,9 +467,14 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
     [
       'a base image that is not known',
       dockerfile('FROM ghcr.io/team/tools:3\n'),
-      /base image ghcr.io\/team\/tools:3 is unknown/,
+      /base image ghcr.io\/team\/tools:3 are not available/,
     ],
     ['a language of another version', dockerfile('FROM node:4\n'), /FROM node:4: the task runs with node \d\S* on /],
+    [
+      'an instruction that needs Docker',
+      dockerfile('FROM ubuntu\nADD https://no-such-host.invalid/a /\n'),
+      /skipped: ADD https:\/\/no-such-host.invalid\/a \/ is not supported/,
+    ],
     [
       'a skipped install',
       dockerfile('FROM ubuntu\nRUN apt-get install -y no-such-package\n'),
@@ -491,7 +483,7 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
     ...(hasSystem
       ? []
       : ([
-          ['a user of the image', dockerfile('FROM ubuntu\nUSER joe\n'), /USER joe is ignored/],
+          ['a user of the image', dockerfile('FROM ubuntu\nUSER joe\n'), /USER joe is not supported/],
           ['a user of the agent', { 'task.toml': toml('[agent]\nuser = "joe"\n') }, /user joe is ignored/],
         ] satisfies Differing[])),
     ['an allowlist', { 'task.toml': toml('[environment]\nnetwork_mode = "allowlist"\n') }, /allowlist/],
@@ -519,7 +511,6 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
     ['a TPU', { 'task.toml': toml('[environment]\ntpu = { type = "v6e", topology = "2x4" }\n') }, true],
     ['Docker Compose', { 'environment/docker-compose.yaml': 'services: {}\n' }, true],
     ['a fetch for its build', dockerfile('FROM debian\nRUN curl -sSf https://no-such-host.invalid\n'), true],
-    ['an ADD from elsewhere', dockerfile('FROM debian\nADD https://no-such-host.invalid/a /\n'), true],
     ['a RUN that fails everywhere', dockerfile('FROM debian\nRUN exit 3\n'), false],
     ['a file that is not there', dockerfile('FROM debian\nCOPY missing /app/\n'), false],
   ])('that cannot be built for want of %s says whether it could be elsewhere', async (_, files, isDifferent) => {

@@ -14,33 +14,31 @@ import {
 
 export type Path = readonly (string | number)[]
 
-/** What is wrong with a file, and where; lines and columns count from 1. */
+/** Lines and columns count from 1. */
 export interface YamlProblem {
   line: number
   column: number
-  /** The keys that lead there, as `agents[0].name`; empty for the file itself. */
+  /** For example `agents[0].name`; empty for the whole file. */
   path: string
-  /** A sentence without the position. */
   message: string
 }
 
-/** A YAML text: its value, and where in the text each part of the value is. */
 export interface YamlSource {
   value: unknown
   problem(path: Path, message: string): YamlProblem
 }
 
-// The time of the parser grows with the square of some of these, and the whole service waits for it.
+// Parsing time is quadratic in some of these, and it blocks the service.
 const maxAliases = 100
 const maxAnchors = 1000
 const maxItems = 20_000
-/** Merges times items: each merge copies what it names. */
+/** Merges times items: each merge copies its items. */
 const maxMerged = 500_000
 const maxProblems = 100
-/** Deeper than any job file, and less than what overflows the stack of the reader. */
+/** Deeper than any job file, and below the parser's stack limit. */
 const maxDepth = 100
 
-/** Reads YAML as PyYAML would, or tells every problem of it. */
+/** Reads YAML as PyYAML would, or returns all its problems. */
 export const readYaml = (
   text: string,
 ): { source: YamlSource; problems?: undefined } | { source?: undefined; problems: YamlProblem[] } => {
@@ -59,13 +57,13 @@ export const readYaml = (
   try {
     const document = parseDocument(text, {
       lineCounter: lines,
-      // The version that Harbor's reader knows: `yes` is true, and `<<` merges.
+      // PyYAML's version: `yes` is true, and `<<` merges.
       version: '1.1',
       prettyErrors: false,
-      // The parser's own check compares every key with every other.
+      // The parser's own check is quadratic.
       uniqueKeys: false,
     })
-    // PyYAML's safe reader refuses a tag it does not know; this parser ignores it.
+    // PyYAML's safe loader rejects unknown tags; this parser ignores them.
     const strangeTags = document.warnings.filter(({ code }) => code === 'TAG_RESOLVE_FAILED')
     const errors = [...document.errors, ...strangeTags, ...repeatedKeys(document)]
     if (errors.length > 0)
@@ -88,7 +86,7 @@ export const readYaml = (
       },
     }
   } catch (error) {
-    // An alias stands for too much, or for itself.
+    // A recursive or too large alias.
     return whole(`This YAML cannot be read: ${(error as Error).message}`)
   }
 }
@@ -113,7 +111,7 @@ const repeatedKeys = (document: Document): { pos: [number]; message: string }[] 
 const nameOf = (path: Path) =>
   path.reduce<string>((name, key) => (typeof key === 'number' ? `${name}[${key}]` : name ? `${name}.${key}` : key), '')
 
-/** The position of the last key of the path that is written in the file; later keys are missing or merged in. */
+/** Position of the last key of the path that is in the text; later keys are missing or merged in. */
 const offsetOf = (contents: Node | null, path: Path, pairOf: ReturnType<typeof pairFinder>): number => {
   let node: unknown = contents
   let offset = contents?.range?.[0] ?? 0
@@ -127,13 +125,13 @@ const offsetOf = (contents: Node | null, path: Path, pairOf: ReturnType<typeof p
       node = node.items[key]
       offset = (node as Node | undefined)?.range?.[0] ?? offset
     } else break
-    // The value of an alias is at another place of the file.
+    // The value of an alias is elsewhere in the file.
     if (isAlias(node)) break
   }
   return offset
 }
 
-/** Looks mappings over once each: a file may have as many problems in one of them as it has keys. */
+/** Indexes each mapping once: it may have as many problems as keys. */
 const pairFinder = () => {
   const known = new Map<YAMLMap, Map<string, Pair>>()
   return (map: YAMLMap, key: string | number): Pair | undefined => {
@@ -144,7 +142,7 @@ const pairFinder = () => {
   }
 }
 
-/** Where brackets, dashes or indentation nest too deep. Those inside strings are counted as well; no real file has so many. */
+/** Finds brackets, dashes or indentation nested too deep. Counts those in strings, too; no real file has so many. */
 const deepestPlace = (text: string): { line: number; column: number } | undefined => {
   let depth = 0
   let line = 1
@@ -168,7 +166,7 @@ const deepestPlace = (text: string): { line: number; column: number } | undefine
       while ((indents.at(-1) ?? -1) > indent) indents.pop()
       if (indents.at(-1) !== indent) indents.push(indent)
     }
-    // `- - - -` and `? ? ? ?` nest as well.
+    // `- - - -` and `? ? ? ?` nest, too.
     if ((character === '-' || character === '?') && text[i + 1] === ' ') dashes++
     else if (character !== ' ') dashes = 0
     if (Math.max(depth, dashes, indents.length) > maxDepth) return { line, column: i - lineStart + 1 }

@@ -31,19 +31,19 @@ const JobResult = z.object({
       evals: optional(z.record(z.string(), z.object({ n_trials: Count, metrics: Metrics }))),
     }),
   ),
-  // Of some versions, and of Terminal-Bench 1: the records of its trials once more.
+  // In some versions and in Terminal-Bench 1: copies of the trials' records.
   trial_results: optional(z.array(z.unknown())),
   results: optional(z.array(z.unknown())),
   accuracy: optional(z.number()),
 })
 
-/** Harbor compares floats that it has summed in another order. */
+/** Harbor may have summed floats in another order. */
 const tolerance = 1e-9
 
-/** A job as Harbor leaves it: config.json, result.json and a folder for each trial. Throws a NoJobError. */
+/** Reads a Harbor job: config.json, result.json and a folder per trial. Throws a NoJobError. */
 export const readHarborFolder = async (folder: string, givenName: string): Promise<ForeignJob> => {
   const config = await documentOf(join(folder, 'config.json'), JobConfig)
-  // Some versions say results.json.
+  // Some versions write results.json.
   const [result, older] = [
     await documentOf(join(folder, 'result.json'), JobResult),
     await documentOf(join(folder, 'results.json'), JobResult),
@@ -109,9 +109,9 @@ export const readHarborFolder = async (folder: string, givenName: string): Promi
   const startedAt = known?.started_at ?? run?.start_time ?? null
   const finishedAt = known?.finished_at ?? run?.end_time ?? null
   const expectedTrials = known?.n_total_trials ?? plannedTrials(run)
-  // Terminal-Bench 1 writes its results after each trial, and its end into its metadata.
+  // Terminal-Bench 1 writes results after each trial, and the end to its metadata.
   const isTerminalBenchEnded = isOfTerminalBench && (!run || trials.length >= (expectedTrials ?? 0))
-  // Without any times, only missing trials show that a job was still running.
+  // Without times, only missing trials show that a job was still running.
   const isWhole = startedAt === null && trials.length >= (expectedTrials ?? 0)
   const hasEnded = !known || finishedAt !== null || isTerminalBenchEnded || isWhole
   const retries = known?.stats?.n_retries ?? 0
@@ -141,21 +141,20 @@ export const readHarborFolder = async (folder: string, givenName: string): Promi
 
 type TrialRead = Extract<Awaited<ReturnType<typeof readHarborTrial>>, { trial: unknown }>
 
-/** The records of trials in that of their job, by the trial's name. `areAll`: there are no folders of trials. */
+/** Trial records inside the job's record, by trial name. `areAll`: there are no trial folders. */
 const recordsOf = (known: z.output<typeof JobResult> | undefined, areAll: boolean): Map<string, unknown> =>
   new Map(
     [...(known?.trial_results ?? []), ...(known?.results ?? [])].flatMap((record, at) => {
       const { trial_name, task_id } = (record ?? {}) as { trial_name?: unknown; task_id?: unknown }
-      // Beside folders a record without a name may be that of any of them.
+      // With folders, a record without a name may belong to any of them.
       const name = trial_name ?? (areAll && typeof task_id === 'string' ? `trial-${at}` : null)
       return typeof name === 'string' ? [[name, inWordsOfHarbor(record)] as const] : []
     }),
   )
 
-/** A record comes from the archive: its name must not lead to other files of this machine. */
+/** The name comes from the archive and must not lead to other files. */
 const isFolderName = (name: string): boolean => /^[^/\0]{1,255}$/.test(name) && name !== '.' && name !== '..'
 
-/** Whether a folder may be that of a job of Harbor. */
 export const isHarborFolder = async (folder: string): Promise<boolean> => (await trialFolders(folder)).length > 0
 
 const documentOf = async <S extends z.ZodMiniType>(path: string, schema: S) => {
@@ -165,7 +164,7 @@ const documentOf = async <S extends z.ZodMiniType>(path: string, schema: S) => {
   return parsed.success ? { value: parsed.data, raw: read.value } : { problem: 'is not what Harbor writes' }
 }
 
-/** Where an agent leaves what it did step by step; a trial of several steps has one for each. */
+/** A multi-step trial has one trajectory per step. */
 const withTrajectories = (record: ForeignTrial['record'], files: ForeignTrial['logs']): ForeignTrial['record'] => {
   const trajectories = files
     .map(({ path }) => path.join('/'))
@@ -173,7 +172,7 @@ const withTrajectories = (record: ForeignTrial['record'], files: ForeignTrial['l
   return record && { ...record, trajectories }
 }
 
-/** What the means that Harbor printed and those of the trials here do not agree on. */
+/** Compares the means that Harbor printed with those of the trials. */
 const againstPrinted = (
   evals: Record<string, { n_trials: number | null; metrics: z.output<typeof Metrics> }>,
   trials: readonly ForeignTrial[],
@@ -199,7 +198,7 @@ const againstPrinted = (
   })
 }
 
-/** `{mean: 1}`, or one for each of several rewards, by version `{speed: 1}` or `{mean_speed: 1}`. */
+/** `{mean: 1}`, or for several rewards `{speed: 1}` or `{mean_speed: 1}`, depending on the version. */
 const printedMeans = (
   metrics: readonly Record<string, unknown>[],
   own: readonly (Rewards | null)[],
@@ -216,7 +215,7 @@ const printedMeans = (
   )
 }
 
-/** A reward that is missing counts 0 in every metric of Harbor. */
+/** Harbor counts a missing reward as 0. */
 const meanOf = (all: readonly (Rewards | null)[], reward: string | null): number => {
   const counted = (own: Rewards) => (reward === null ? (own.reward ?? Object.values(own)[0]) : own[reward]) ?? 0
   return all.reduce((sum, own) => sum + (own ? counted(own) : 0), 0) / all.length
@@ -225,7 +224,7 @@ const meanOf = (all: readonly (Rewards | null)[], reward: string | null): number
 const agentsOf = (trials: readonly ForeignTrial[]): number =>
   new Set(trials.map(({ agent, task }) => JSON.stringify([agent.name, agent.model_name, task.source]))).size
 
-/** A model's name begins after its provider, which may be a gateway to another one. */
+/** The model's name follows its provider, which may be a gateway to another one. */
 const evalNames = ({ name, model_name }: ForeignAgent, source: string | null): Set<string> => {
   const parts = model_name?.split('/') ?? []
   const models = [parts.join('/'), parts.slice(1).join('/'), parts.at(-1)]
@@ -236,13 +235,12 @@ const agentsOfEvals = (names: readonly string[]): AgentConfig[] => [
   ...new Map(names.flatMap(agentOfEval).map((agent) => [JSON.stringify(agent), agent])).values(),
 ]
 
-/** `agent__model__dataset`, or `agent__dataset`. */
+/** `agent__model__dataset` or `agent__dataset`. */
 const agentOfEval = (name: string): AgentConfig[] => {
   const [agent, model, ...source] = name.split('__')
   return agent ? [{ name: agent, type: 'job_agent', model_name: source.length > 0 ? (model ?? null) : null }] : []
 }
 
-/** Settings that all trials have in common. */
 const sharedOf = ([first = {}, ...others]: readonly Record<string, unknown>[]): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(first).filter(([key, value]) =>
@@ -250,7 +248,7 @@ const sharedOf = ([first = {}, ...others]: readonly Record<string, unknown>[]): 
     ),
   )
 
-/** Identifies a job that has no id. Trials without times are told apart by what they earned. */
+/** Identifies a job without an id. Trials without times are identified by their rewards. */
 const digest = (trials: readonly ForeignTrial[]): string => {
   const parts = trials.map(({ name, startedMs, rewards }) => (startedMs === null ? [name, rewards] : [name, startedMs]))
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)

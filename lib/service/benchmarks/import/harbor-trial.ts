@@ -43,7 +43,7 @@ const Agent = optional(
     kwargs: optional(z.record(z.string(), z.unknown())),
   }),
 )
-/** A task is named by its folder, its name, or both, by version. */
+/** By folder, by name or both, depending on the version. */
 const Task = optional(z.object({ path: Words, name: Words, source: Words, git_url: Words }))
 
 const Config = z.object({ trial_name: Words, task: z.catch(z.union([z.string(), Task]), null), agent: Agent })
@@ -71,18 +71,18 @@ const Result = z.object({
   step_results: optional(
     z.array(z.object({ step_name: Words, agent_result: Used, verifier_result: Verified, exception_info: Failure })),
   ),
-  /** These are of trials that ran here. */
+  /** Only of trials that ran in this service. */
   warnings: optional(z.array(z.string())),
   environment_differs: optional(z.boolean()),
 })
 type Result = z.output<typeof Result>
 
 interface Options {
-  /** Those of the job: the only one is that of a trial which names none. */
+  /** If there is only one, it is that of trials without a name. */
   jobAgents?: readonly AgentConfig[]
-  /** What the names of its own files begin with. */
+  /** Prefix of the trial's own file names. */
   prefix?: string
-  /** Its result as that of its job has it, for where it has none of its own. */
+  /** The trial's result in the job's record, used if it has no file of its own. */
   told?: unknown
 }
 
@@ -91,8 +91,8 @@ type Read =
   | { problem: string }
 
 /**
- * What a trial's folder tells. Where its result.json cannot be read, its reward or its exception is taken from the files
- * it was made from, and the trial says so; a trial with neither has not ended and is none.
+ * Reads a trial's folder. Without a readable result.json, takes reward or exception from the other files, with a
+ * warning; a trial with neither has not ended.
  */
 export const readHarborTrial = async (
   folder: string,
@@ -108,7 +108,7 @@ export const readHarborTrial = async (
   const problem = 'problem' in read ? read.problem : parsed?.success ? undefined : 'is not the record of a trial'
   const warnings = [...(result.warnings ?? [])]
   let { rewards, dropped } = rewardsOf(result)
-  // What ended a step before anything was verified ended the trial.
+  // A failed step without a reward ended the trial.
   const ofSteps = result.step_results?.findLast(({ exception_info }) => exception_info)?.exception_info ?? null
   let failure = result.exception_info ?? (rewards ? null : ofSteps)
   const hasEnded = result.finished_at !== null || result.verifier !== null
@@ -136,7 +136,7 @@ export const readHarborTrial = async (
       task,
       ...(result.attempt !== null && { attempt: result.attempt }),
       startedMs,
-      // A clock that was set back leaves no duration.
+      // The clock was set back.
       endedMs: startedMs !== null && endedMs !== null && endedMs < startedMs ? null : endedMs,
       rewards,
       judge: (metric) => importedOutcome(rewards, failure, metric),
@@ -147,7 +147,7 @@ export const readHarborTrial = async (
   }
 }
 
-/** Terminal-Bench 1 says results.json. */
+/** Terminal-Bench 1 writes results.json. */
 const resultOf = async (folder: string, prefix: string, told: unknown): ReturnType<typeof readJson> => {
   const read = await readJson(join(folder, `${prefix}result.json`))
   if ('value' in read) return read
@@ -163,7 +163,7 @@ const settingsOfTrial = (config: { agent?: unknown }) => settingsOf({ ...config,
 
 interface FoundRewards {
   rewards: Rewards | null
-  /** Names of those that are no numbers. */
+  /** Names of rewards that are not numbers. */
   dropped: string[]
 }
 
@@ -194,7 +194,6 @@ const numbersOf = (given: object): FoundRewards => {
   return { rewards: numbers.length > 0 ? Object.fromEntries(numbers) : null, dropped }
 }
 
-/** What the verifier wrote itself, of the whole trial or of each of its steps. */
 const rewardsOfFiles = async (folder: string): Promise<FoundRewards> => {
   const whole = await rewardsIn(folder)
   if (whole.rewards || whole.dropped.length > 0) return whole
@@ -207,7 +206,7 @@ const rewardsOfFiles = async (folder: string): Promise<FoundRewards> => {
   return { rewards, dropped: found.flatMap(({ dropped }) => dropped) }
 }
 
-/** reward.json goes first, as for Harbor. */
+/** reward.json takes precedence, as in Harbor. */
 const rewardsIn = async (folder: string): Promise<FoundRewards> => {
   const read = await readJson(join(folder, 'verifier', 'reward.json'))
   if ('value' in read && typeof read.value === 'object' && read.value !== null && !Array.isArray(read.value))
@@ -216,7 +215,7 @@ const rewardsIn = async (folder: string): Promise<FoundRewards> => {
   return text ? numbersOf({ reward: text }) : noRewards
 }
 
-/** The last line of exception.txt begins with the type, as Python prints it. */
+/** The last line of exception.txt starts with the type, as Python prints it. */
 const failureOfFile = async (folder: string): Promise<RunFailure | null> => {
   const text = (await readText(join(folder, 'exception.txt')))?.trim()
   const line = text?.split('\n').findLast((each) => /^[\w.]+(?:Error|Exception|Interrupt)\b/.test(each))
@@ -237,7 +236,7 @@ const taskOf = (result: Result, config: Config | null, trialName: string) => {
     (typeof result.task_id === 'string'
       ? result.task_id
       : (result.task_id?.name ?? folderName(result.task_id?.path))) ??
-    // `<the first 32 characters of its name>__<7 characters>`; other tools put a number there.
+    // `<first 32 characters of the task>__<7 characters>`; other tools append a number.
     (/^(.+)__[A-Za-z0-9]{1,7}$/.exec(trialName)?.[1] || null)
   if (!name) return undefined
   return { name, source: result.source ?? task?.source ?? null, checksum: result.task_checksum }
@@ -245,7 +244,7 @@ const taskOf = (result: Result, config: Config | null, trialName: string) => {
 
 const folderName = (path: string | null | undefined) => path?.split(/[\\/]/).findLast(Boolean)
 
-/** An agent of a team's own has its name in the result alone: `only` is that of the job, where it has one. */
+/** A custom agent has its name only in the result; `only` is the job's single agent, if so. */
 const agentOf = ({ agent_info }: Result, config: Config | null, only: AgentConfig | undefined): ForeignAgent => {
   const given = config?.agent
   const name = given?.name ?? agent_info?.name ?? (given && (only?.name ?? given.import_path))
@@ -262,10 +261,7 @@ const agentOf = ({ agent_info }: Result, config: Config | null, only: AgentConfi
   }
 }
 
-/**
- * As Harbor counts it: what was verified has its reward, whatever went wrong besides. So it may differ from a trial that
- * ran here only where Harbor gives a reward in spite of an exception.
- */
+/** Like Harbor, counts the reward of a verified trial whatever else failed, even where this service would not. */
 const importedOutcome = (rewards: Rewards | null, failure: RunFailure | null, metric: string | null): Outcome => {
   const outcome = outcomeOf(rewards, failure, metric)
   if (rewards === null || outcome.state === 'COMPLETED' || failure?.exception_type === 'AgentTimeoutError')
@@ -273,7 +269,6 @@ const importedOutcome = (rewards: Rewards | null, failure: RunFailure | null, me
   return { ...outcomeOf(rewards, null, metric), failure_reason: failure }
 }
 
-/** Of a trial of several steps each has what its agent used. */
 const recordOf = ({ agent_info, agent_result, step_results }: Result): AgentRecord => {
   const used = (agent_result ? [agent_result] : (step_results ?? []).map((step) => step.agent_result)).filter(
     (each) => each !== null,

@@ -24,20 +24,19 @@ import { requireRoom, unpack } from './unpack.ts'
 
 interface Options {
   store: Pick<Stores, 'benchmarkJobs' | 'benchmarkRuns' | 'scenarioRuns' | 'scenarios'>
-  /** Where archives are unpacked; on the file system of the logs. */
+  /** On the same file system as the logs. */
   workFolder: string
-  /** Where the logs of a scenario run are kept. */
   logFolderOf: (scenarioRunId: string) => string
   quota: StorageQuota
 }
 
-/** How the file system refuses what an archive lays out in a way that no job has. */
+/** File system errors for archive layouts that no job has. */
 const oddLayout = ['EEXIST', 'EISDIR', 'ELOOP', 'ENAMETOOLONG', 'ENOTDIR', 'ENOTEMPTY', 'ERR_INVALID_ARG_VALUE']
 
-/** So many trials are written at once: the service answers others in between. */
+/** Trials written per chunk; other requests are served in between. */
 const atOnce = 100
 
-/** Jobs that ran elsewhere become jobs of an account: judged, compared and read like any other. */
+/** Imports jobs that ran elsewhere. */
 export class Imports {
   readonly #options: Options
 
@@ -45,7 +44,7 @@ export class Imports {
     this.#options = options
   }
 
-  /** Removes what imports of the service's last life did not finish. */
+  /** Removes unfinished imports of the previous run of the service. */
   async recover(): Promise<void> {
     const { store, workFolder, logFolderOf } = this.#options
     await rm(workFolder, { recursive: true, force: true })
@@ -53,7 +52,7 @@ export class Imports {
       await rm(logFolderOf(id), { recursive: true, force: true })
   }
 
-  /** Throws 400 for what cannot be read as a job. */
+  /** Throws 400 if the archive is not a job. */
   async add(
     account: string,
     archive: AsyncIterable<Uint8Array>,
@@ -113,7 +112,7 @@ export class Imports {
       .map((run) => ({ id: newId('bmr'), ...run }))
     const ids = new Map<string, string[]>()
     for (const { id, trials } of runs) ids.set(id, await this.#keepTrials(account, trials, job.metric))
-    // Twice the same at the same time: the other one was first.
+    // A concurrent import of the same job was faster.
     const first = this.#known(account, job)
     if (first) return { ...first, already_imported: true, n_trials: job.trials.length, warnings }
     const planned = planOf(
@@ -123,8 +122,8 @@ export class Imports {
     )
     const jobId = newId('bmj')
     const freeName = this.#freeName(account, name?.trim() || job.name)
-    // Nothing of it is counted anywhere before all of it is.
-    store.scenarioRuns.together(() => {
+    // Nothing counts before everything is stored.
+    store.scenarioRuns.transaction(() => {
       store.benchmarkJobs.insert({
         id: jobId,
         account,
@@ -163,7 +162,7 @@ export class Imports {
     return { job_id: jobId, name: freeName, already_imported: false, n_trials: job.trials.length, warnings }
   }
 
-  /** A job that has gone on since its files were imported is another one: its numbers are not those that are here. */
+  /** A job that continued after its last import is a new job. */
   #apart(account: string, job: ChosenJob): ChosenJob {
     const { benchmarkJobs, benchmarkRuns } = this.#options.store
     const found = benchmarkJobs.imported(account, job.identity)
@@ -183,13 +182,12 @@ export class Imports {
     return found && { job_id: found.id, name: found.name }
   }
 
-  /** Their ids, in their order. */
   async #keepTrials(account: string, trials: readonly NumberedTrial[], metric: string | null): Promise<string[]> {
     const { store, logFolderOf, quota } = this.#options
     const ids: string[] = []
     for (const part of partsOf(trials)) {
       const rows = part.map((trial) => rowOf(account, scenarioIdOf(account, trial.task, store), trial, metric))
-      store.scenarioRuns.together(() => {
+      store.scenarioRuns.transaction(() => {
         for (const row of rows) store.scenarioRuns.insertEnded(row)
       })
       for (const [at, { logs }] of part.entries()) {
@@ -225,7 +223,7 @@ const save = (archive: AsyncIterable<Uint8Array>, file: string): Promise<void> =
     createWriteStream(file, { mode: 0o600 }),
   )
 
-/** The job in a folder, or in the one folder that is in it, however deep: zips are made both ways. Throws a NoJobError. */
+/** Reads the job in a folder, or in its only subfolder, however deep: zips exist in both forms. Throws a NoJobError. */
 const readJob = async (folder: string, name: string): Promise<ForeignJob> => {
   const own = await readOwnExport(folder)
   if (own) return own
@@ -241,7 +239,7 @@ const readJob = async (folder: string, name: string): Promise<ForeignJob> => {
   const [only, ...others] = await visibleEntries(folder)
   if (only?.isDirectory() && others.length === 0) {
     const inside = join(folder, only.name)
-    // One folder in an archive is the job, unless it has what a trial has and no trials in it.
+    // A single folder is the job, unless it is a trial.
     if ((await isHarborFolder(inside)) || !(await isHarborFolder(folder))) return readJob(inside, only.name)
   }
   if (await isHarborFolder(folder)) return readHarborFolder(folder, name)
@@ -252,17 +250,16 @@ const readJob = async (folder: string, name: string): Promise<ForeignJob> => {
 
 type ChosenTrial = ForeignTrial & { agent: AgentConfig }
 
-/** A job with what its importer chose. */
 interface ChosenJob extends ForeignJob {
   trials: ChosenTrial[]
-  /** Reward keys, in order of first appearance, and the one it is judged by. */
+  /** Reward keys in order of appearance, and the one that scores the job. */
   metrics: string[]
   metric: string | null
 }
 
 const unknownAgent = 'unknown agent'
 
-/** Throws 400 for a metric that no trial has. Other choices make another job of the same files. */
+/** Throws 400 for a metric that no trial has. Different choices make different jobs of the same files. */
 const chosen = (job: ForeignJob, { agent_name, judged_metric }: BenchmarkJobImport): ChosenJob => {
   const metrics = [...new Set(job.trials.flatMap(({ rewards }) => Object.keys(rewards ?? {})))]
   const wanted = judged_metric?.trim() || null
@@ -295,7 +292,7 @@ const ends = { complete: 'completed', fail: 'failed', cancel: 'cancelled' } as c
 
 const endOf = ({ endedMs, startedMs }: ForeignJob): number => endedMs ?? startedMs ?? 0
 
-/** How many trials an agent was to have. The files have the number of all; its agents have the same tasks. */
+/** Planned trials per agent: the files have the total, and all agents have the same tasks. */
 const plannedTrials = (
   { expectedTrials, hasEnded, trials, agents = [] }: ForeignJob,
   runs: readonly { trials: readonly unknown[] }[],
@@ -307,7 +304,7 @@ const plannedTrials = (
   return Number.isInteger(share) && runs.every((run) => run.trials.length <= share) ? share : null
 }
 
-/** Configured agents without a trial, where trials are missing and each run is one of the configured agents. */
+/** Configured agents whose trials are all missing. */
 const agentsToCome = (
   { expectedTrials, trials, agents = [] }: ForeignJob,
   runs: readonly { agent: AgentConfig }[],
@@ -321,7 +318,7 @@ const agentsToCome = (
 const isConfigured = ({ name, model_name }: AgentConfig, configured: AgentConfig): boolean =>
   configured.name === name && (configured.model_name == null || configured.model_name === model_name)
 
-/** Where its file names an agent: the order of trials is chance. */
+/** In the order of the config: the order of trials is random. */
 const placeOf = (agent: AgentConfig, { agents = [] }: ForeignJob): number => {
   const place = agents.findIndex((configured) => isConfigured(agent, configured))
   return place === -1 ? agents.length : place
@@ -329,7 +326,7 @@ const placeOf = (agent: AgentConfig, { agents = [] }: ForeignJob): number => {
 
 type NumberedTrial = ChosenTrial & { attempt: number }
 
-/** Attempts carry no number with Harbor: the first to begin is the first. */
+/** Harbor does not number attempts; the start times do. */
 const numbered = (trials: readonly ChosenTrial[]): NumberedTrial[] => {
   const inTime = trials.toSorted((a, b) => (a.startedMs ?? 0) - (b.startedMs ?? 0) || (a.name < b.name ? -1 : 1))
   const counts = new Map<string, number>()
@@ -341,7 +338,7 @@ const numbered = (trials: readonly ChosenTrial[]): NumberedTrial[] => {
   })
 }
 
-/** The same for the same task of the same data set, so that jobs can be compared and followed over time. */
+/** The same for the same task of the same dataset, so that jobs can be compared. */
 const scenarioIdOf = (
   account: string,
   { name, source, checksum, scenarioId }: ForeignTask,
@@ -375,7 +372,7 @@ const rowOf = (account: string, scenario_id: string, trial: NumberedTrial, metri
     account,
     scenario_id,
     scenario_name: trial.task.name,
-    // Its run is made when all its trials are there.
+    // The run adopts it once all trials are stored.
     benchmark_run_id: null,
     devbox_id: null,
     name: trial.task.name,
@@ -403,7 +400,6 @@ const resultOf = ({ rewards, scorers }: ForeignTrial, outcome: Outcome): Scoring
     ? { score: outcome.score, scoring_function_results: scorers }
     : rewardResult(rewards, outcome)
 
-/** What could not be read and what is not there. */
 const warningsOf = ({ expectedTrials, hasEnded, trials, warnings }: ForeignJob): ForeignJob['warnings'] => {
   const missing = expectedTrials === null ? 0 : expectedTrials - trials.length
   const unfinished = !hasEnded ? 'The job had not ended when its files were copied' : 'Trials are missing'
@@ -443,7 +439,7 @@ const planOf = (
     spec: {
       scenario_ids: scenarios.map(({ id }) => id),
       agent_configs: [...runs.map(({ agent }) => agent), ...agentsToCome(job, runs)],
-      // As many as there are of some task: that is what intervals and pass@k are reckoned from.
+      // The largest number of attempts at any task: intervals and pass@k depend on it.
       orchestrator_config: {
         n_attempts: attempts,
         ...(typeof multiplier === 'number' && { timeout_multiplier: multiplier }),

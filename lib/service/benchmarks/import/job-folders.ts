@@ -3,9 +3,9 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readJson } from './json-file.ts'
 
-/** What a trial leaves in its folder; `results.json` is of Terminal-Bench 1. */
+/** Files of a trial; `results.json` is from Terminal-Bench 1. */
 const trialEntries = ['result.json', 'results.json', 'config.json', 'trial.log', 'exception.txt', 'agent', 'verifier']
-/** Folders of a trial, whose own files may have the names of a trial's. */
+/** Subfolders of a trial, which may contain files with the names of a trial's. */
 const partsOfTrial = ['agent', 'verifier', 'artifacts', 'steps']
 const jobKeys = [
   'n_total_trials',
@@ -18,10 +18,10 @@ const jobKeys = [
   'n_resolved',
   'results',
 ]
-/** Folders in which a job lies: of its data set, of a day, of a home. */
+/** Parent folders of a job: dataset, date, home. */
 const maxDepth = 8
 
-/** The folders that have what a trial leaves, by path: of a job, or of each task of a job. */
+/** Finds trial folders: children of the job, or of its task folders. */
 export const trialFolders = async (folder: string): Promise<string[]> => {
   const found: string[] = []
   for (const name of await foldersIn(folder)) {
@@ -33,7 +33,7 @@ export const trialFolders = async (folder: string): Promise<string[]> => {
   return found
 }
 
-/** The folders of jobs, known by their own documents, at a folder or below it. */
+/** Finds job folders by their files, at or below a folder. */
 export const jobFolders = async (folder: string, depth = 0): Promise<string[]> => {
   if (await isJob(folder)) return [folder]
   if (depth === maxDepth || (depth > 0 && (await isTrial(folder)))) return []
@@ -42,7 +42,7 @@ export const jobFolders = async (folder: string, depth = 0): Promise<string[]> =
   return found
 }
 
-/** What a person has put into a folder, without what their machine adds. */
+/** Without the files that operating systems add. */
 export const visibleEntries = async (folder: string): Promise<Dirent[]> =>
   (await readdir(folder, { withFileTypes: true })).filter(
     ({ name }) => name !== '__MACOSX' && name !== '.DS_Store' && name !== 'Thumbs.db',

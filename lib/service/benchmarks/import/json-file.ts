@@ -1,10 +1,9 @@
 import { readFile, stat } from 'node:fs/promises'
 import * as z from 'zod/mini'
 
-/** Longer ones are not read: a result says what came of a trial, not all that its agent has said. */
 const maxBytes = 64 * 1024 * 1024
 
-/** The document of a file, or why there is none in words that end a sentence. */
+/** A problem completes a sentence about the file. */
 export const readJson = async (path: string): Promise<{ value: unknown } | { problem: string }> => {
   const text = await readText(path)
   if (text === undefined) return { problem: 'is missing' }
@@ -16,7 +15,7 @@ export const readJson = async (path: string): Promise<{ value: unknown } | { pro
   }
 }
 
-/** Python writes numbers that are none as words, which are no JSON: they are null here. */
+/** Reads NaN and Infinity, which Python writes, as null. */
 const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text)
@@ -29,7 +28,7 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** Undefined where there is no such file, null where it is too long. */
+/** Undefined if the file does not exist, null if it is too large. */
 export const readText = async (path: string): Promise<string | null | undefined> => {
   try {
     if ((await stat(path)).size > maxBytes) return null
@@ -40,12 +39,12 @@ export const readText = async (path: string): Promise<string | null | undefined>
   }
 }
 
-/** A field that other versions write differently or not at all: then it is null, and nothing else is lost. */
+/** Null if missing or in another format, as in other versions. */
 export const optional = <S extends z.ZodMiniType>(schema: S) => z.catch(z._default(z.nullable(schema), null), null)
 export const Words = optional(z.string())
 export const Count = optional(z.int().check(z.minimum(0)))
 
-/** Milliseconds since 1970. Unspecified: a time without a zone, as older versions write it. It is read as UTC. */
+/** Unspecified: a time without a zone, as older versions write it. It is read as UTC. */
 export const timeOf = (text: string | null): number | null => {
   if (text === null) return null
   const ms = Date.parse(/(?:Z|[+-]\d\d:?\d\d)$/i.test(text) ? text : `${text}Z`)

@@ -2,11 +2,10 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ForeignTrial } from './foreign-job.ts'
 
-/** Unspecified: how many log files of a trial are kept. An archive of logs holds as many. */
+/** Unspecified: the maximum number of log files per trial; the same as in a log archive. */
 const maxFiles = 10_000
 const maxDepth = 32
 
-/** The regular files below a folder; links are left out. */
 export const logsBelow = async (folder: string): Promise<{ files: ForeignTrial['logs']; omitted: number }> => {
   const files: ForeignTrial['logs'] = []
   let omitted = 0

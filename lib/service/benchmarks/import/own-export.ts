@@ -7,7 +7,7 @@ import { readHarborTrial } from './harbor-trial.ts'
 import { Count, optional, readJson, Words } from './json-file.ts'
 import { logsBelow } from './log-list.ts'
 
-/** As `LogArchives` writes it for a benchmark run. */
+/** Written by `LogArchives` for a benchmark run. */
 const Results = z.object({
   benchmark_run_id: z.string(),
   name: Words,
@@ -17,7 +17,7 @@ const Results = z.object({
   n_total_trials: Count,
   settings: optional(z.record(z.string(), z.unknown())),
   state: Words,
-  /** Archives of earlier versions have no times. */
+  /** Absent in archives of earlier versions. */
   start_time_ms: z.optional(z.nullable(z.int())),
   scenario_runs: z.array(
     z.object({
@@ -40,7 +40,7 @@ const Results = z.object({
 })
 type ScenarioRun = z.output<typeof Results>['scenario_runs'][number]
 
-/** The archive of a run's logs, unpacked; undefined when it is none. Throws a NoJobError. */
+/** Reads a log archive of a run; undefined if it is not one. Throws a NoJobError. */
 export const readOwnExport = async (folder: string): Promise<ForeignJob | undefined> => {
   const path = join(folder, 'results.json')
   const read = await readJson(path)
@@ -49,7 +49,7 @@ export const readOwnExport = async (folder: string): Promise<ForeignJob | undefi
   const { benchmark_run_id, name, agent_name, model_name, scenario_runs, start_time_ms } = parsed.data
   const counted = scenario_runs.filter(({ replaced, state }) => !replaced && !goesOn.includes(state))
   if (counted.length === 0) throw new NoJobError('The archive is of a run without scenario runs that have ended')
-  // The archive was made when the run ended.
+  // The time of the archive.
   const runEndMs = start_time_ms === undefined ? Math.round((await stat(path)).mtimeMs) : null
   const agent = { name: agent_name ?? name, type: 'job_agent' as const, model_name }
   const folders = await foldersOf(folder, counted)
@@ -100,7 +100,7 @@ const goesOn = ['running', 'scoring', 'scored']
 const scorersOf = ({ scoring_functions }: ScenarioRun): ForeignTrial['scorers'] =>
   scoring_functions?.map(({ name, ...result }) => ({ scoring_function_name: name, ...result })) ?? []
 
-/** In the words of a job's outcomes, which those of a run that no job made are put into. */
+/** Maps the states of runs without a job to those of job outcomes. */
 const outcomeOf = ({ state, score, failure_reason }: ScenarioRun): Outcome => {
   const told = state.toUpperCase()
   if (told === 'COMPLETED') return { state: 'COMPLETED', score: score ?? 0, failure_reason }
@@ -108,7 +108,7 @@ const outcomeOf = ({ state, score, failure_reason }: ScenarioRun): Outcome => {
   return { state: ended, score: null, failure_reason }
 }
 
-/** The folder of each scenario run, known by the id that its files begin with. */
+/** Finds the folder of each scenario run by the id in its file names. */
 const foldersOf = async (folder: string, runs: readonly ScenarioRun[]): Promise<Map<string, string>> => {
   const ids = new Set(runs.map(({ scenario_run_id }) => scenario_run_id))
   const found = new Map<string, string>()
@@ -126,7 +126,6 @@ const withoutId = ({ from, path }: ForeignTrial['logs'][number], id: string) => 
   path: path.map((part, at) => (at === 0 ? part.slice(id.length + 1) : part)),
 })
 
-/** What the trial of a Harbor task has written down of itself. */
 const recordOf = async (folder: string, id: string) => {
   const read = await readHarborTrial(folder, id, { prefix: `${id}_` })
   return 'trial' in read ? read.trial : undefined

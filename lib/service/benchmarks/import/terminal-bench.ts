@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import * as z from 'zod/mini'
 import { Count, optional, readJson, Words } from './json-file.ts'
 
-/** The words of Terminal-Bench 1 for what Harbor has an exception for. */
+/** Failure modes of Terminal-Bench 1 as Harbor's exceptions. */
 const exceptions: Record<string, string> = {
   agent_timeout: 'AgentTimeoutError',
   test_timeout: 'VerifierTimeoutError',
@@ -37,7 +37,7 @@ const Run = z.object({
 })
 type Run = z.output<typeof Run>
 
-/** The result of a trial of Terminal-Bench 1 in the words of Harbor, which came after it; any other as it is. */
+/** Converts a trial of Terminal-Bench 1 to Harbor's format, and returns any other record unchanged. */
 export const inWordsOfHarbor = (record: unknown): unknown => {
   const parsed = Trial.safeParse(record)
   if (!parsed.success) return record
@@ -57,13 +57,12 @@ export const inWordsOfHarbor = (record: unknown): unknown => {
   }
 }
 
-/** What run_metadata.json tells, where there is one. */
 export const terminalBenchRun = async (folder: string): Promise<Run | undefined> => {
   const read = await readJson(join(folder, 'run_metadata.json'))
   const parsed = 'value' in read ? Run.safeParse(read.value) : undefined
   return parsed?.success ? parsed.data : undefined
 }
 
-/** How many trials a run was to have; null where it does not say. */
+/** Null if unknown. */
 export const plannedTrials = (run: Run | undefined): number | null =>
   run?.task_ids ? run.task_ids.length * (run.n_attempts ?? 1) : null

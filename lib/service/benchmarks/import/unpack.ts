@@ -6,13 +6,13 @@ import { type Entry, getFileNameLowLevel, openPromise, validateFileName } from '
 import { diskFull, isDiskFull } from '#lib/service/kit/errors.ts'
 import { NoJobError } from './foreign-job.ts'
 
-/** Unspecified: what an archive may come to on the disk. A job of ten thousand trials has some gigabytes. */
+/** Unspecified: the maximum size of an unpacked archive. Ten thousand trials have some gigabytes. */
 const maxBytes = 16 * 1024 ** 3
 const maxEntries = 1_000_000
-/** What an import leaves free on the disk, which all accounts share, or an eighth of the disk where that is less. */
+/** Free space an import leaves for all accounts; an eighth of the disk if that is less. */
 const leftFreeBytes = 2 ** 30
 
-/** Throws 507 unless an import may write so many bytes more. */
+/** Throws 507. */
 export const requireRoom = (folder: string, bytes: number): void => {
   const { bavail, blocks, bsize } = statfsSync(folder)
   if (bavail * bsize - bytes < Math.min(leftFreeBytes, (blocks * bsize) / 8)) throw diskFull()
@@ -20,9 +20,8 @@ export const requireRoom = (folder: string, bytes: number): void => {
 const maxNameLength = 1024
 
 /**
- * Writes the files of a zip that is not trusted below `folder`. Links, names that lead elsewhere and files that are
- * broken are left out; they are counted, and the first few named. Throws a NoJobError for what is no zip or too much,
- * and 507 where the disk has no room for it.
+ * Unpacks an untrusted zip. Skips links, names that leave the folder and broken files; counts them and names the first
+ * few. Throws a NoJobError if it is not a zip or too large, and 507 without disk space.
  */
 export const unpack = async (
   file: string,
@@ -50,10 +49,10 @@ export const unpack = async (
         leave(name, refusal)
         continue
       }
-      // What is unpacked is held to this size by the reader.
+      // The reader enforces this size.
       bytes += entry.uncompressedSize
       if (bytes > maxBytes) throw new NoJobError(`The archive unpacks to more than ${maxBytes / 1024 ** 3} GiB`)
-      // The caller says what the account keeps; a larger archive is not written to the disk first.
+      // The caller reports that the account is over its quota.
       if (bytes > mostBytes) break
       const path = join(folder, name)
       requireRoom(folder, entry.uncompressedSize)
@@ -61,17 +60,17 @@ export const unpack = async (
         const parent = dirname(path)
         if (!made.has(parent)) await mkdir(parent, { recursive: true, mode: 0o700 })
         made.add(parent)
-        // Two entries of one name: the first one stays.
+        // The first of two entries with the same name stays.
         await pipeline(await zip.openReadStreamPromise(entry), createWriteStream(path, { flags: 'wx', mode: 0o600 }))
-        // The archive of a run tells by the time of this file when the run ended.
+        // The modification time tells when the run ended.
         if (name === 'results.json') await utimes(path, entry.getLastModDate(), entry.getLastModDate())
       } catch (error) {
         const { code, path: where, message } = error as NodeJS.ErrnoException
         if (isDiskFull(error)) throw error
         const isTaken = ['EEXIST', 'ENOTDIR'].includes(code ?? '')
-        // Not of a name that is too long for a file, which nothing was made of.
+        // Nothing was created for a name that is too long.
         if (!isTaken && code !== 'ENAMETOOLONG') await rm(path, { force: true, recursive: true })
-        // The message of the file system tells where on this machine that was.
+        // The message of a file system error contains local paths.
         leave(
           name,
           isTaken ? 'another file has its name' : where === undefined ? message : `it cannot be made (${code})`,
@@ -79,7 +78,7 @@ export const unpack = async (
       }
     }
   } catch (error) {
-    // The directory of the archive is broken further on: what came before is there.
+    // The rest of the archive is broken; keep what came before.
     if (error instanceof NoJobError || isDiskFull(error)) throw error
     leave('the rest of the archive', (error as Error).message)
   } finally {

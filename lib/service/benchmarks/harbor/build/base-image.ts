@@ -5,7 +5,7 @@ import { type ExtraProgram, extraProgramsIn, findExtraPrograms } from './extra-p
 
 const distributions = ['alpine', 'archlinux', 'busybox', 'debian', 'fedora', 'ubuntu']
 
-/** What an image of a language has beside a system: the call that tells its version. */
+/** Images of a language, with the command that prints its version. */
 const languages: Record<string, string> = {
   bash: 'bash --version',
   golang: 'go version',
@@ -18,26 +18,23 @@ const languages: Record<string, string> = {
   rust: 'rustc --version',
 }
 
-/** Registries that hold the official images as they are. */
+/** Registries that mirror the official images. */
 const registries = ['docker\\.io/', 'index\\.docker\\.io/', 'public\\.ecr\\.aws/docker/', 'mirror\\.gcr\\.io/']
 
-/** Images that hold nothing but a system and a language: a task may name one of these without a Dockerfile. */
+/** Images with only a system and a language, which a task may name without a Dockerfile. */
 export const plainImage = new RegExp(
   `^(?:${registries.join('|')})?(?:library/)?(${[...distributions, ...Object.keys(languages)].join('|')})(?::([\\w.-]+))?(?:@sha256:\\w+)?$`,
 )
 
-/** Debian and Ubuntu of before 2023. */
+/** Debian and Ubuntu before 2023. */
 const isOld = /^(debian:(9|1[01]|stretch|buster|bullseye)|ubuntu:(1[4-9]|2[0-2]|bionic|focal|jammy))/
 
-/** The warning of an image that holds more than a system and a language. */
 export const unknownImage = (image: string): string[] =>
-  image === '' || plainImage.test(image) ? [] : [`The base image ${image} is unknown here: what it holds is missing`]
+  image === '' || plainImage.test(image) ? [] : [`The contents of the base image ${image} are not available`]
 
 /**
- * How the system of a devbox differs from the image a task begins with, which cannot be fetched. An image that holds more
- * than a system and a language is not known at all; a language has to be here, in the version the image names. Debian and
- * Ubuntu stand for each other in any version, and a warning tells which of them this is, and how many
- * programs it has that the image has not.
+ * Compares the system of a devbox with the base image of a task, which cannot be fetched. A language must be installed in
+ * the version the image names; Debian and Ubuntu in any version stand in for each other.
  */
 export const imageWarnings = async (
   workbench: Workbench,
@@ -47,44 +44,30 @@ export const imageWarnings = async (
   if (image === '') return { warnings: [], extras: [] }
   const [, name = '', tag = ''] = plainImage.exec(image) ?? []
   if (name === '') return { warnings: unknownImage(image).map(differs), extras: [] }
-  const call = languages[name]
-  const look = findExtraPrograms(name, tag, call !== undefined)
-  const script = `. /etc/os-release; echo "$ID"; echo "$PRETTY_NAME"; ${look}; echo; ${call ?? ':'} 2>&1`
+  const versionCommand = languages[name]
+  const find = findExtraPrograms(name, tag, versionCommand !== undefined)
+  const script = `. /etc/os-release; echo "$ID"; echo "$PRETTY_NAME"; ${find}; echo; ${versionCommand ?? ':'} 2>&1`
   const { stdout } = await workbench.run(`bash -c ${quote(script)}`, { env, cwd: '/', signal })
-  const [found = '', said = ''] = stdout.split('\n\n')
-  const [id = '', named = ''] = found.split('\n')
+  const [found = '', versionOutput = ''] = stdout.split('\n\n')
+  const [id = '', prettyName = ''] = found.split('\n')
   const extras = extraProgramsIn(found)
-  const more =
-    extras.length > 0 ? `, which has ${extras.length} known programs more; a call of one by its name is told` : ''
-  const system = named + more
-  const warning = warningOf(image, { name, tag, call, said, id, system })
-  return { warnings: [warning], extras }
-}
-
-interface Seen {
-  name: string
-  tag: string
-  call: string | undefined
-  /** What the call answered. */
-  said: string
-  /** Of the system that is here. */
-  id: string
-  system: string
-}
-
-const warningOf = (image: string, { name, tag, call, said, id, system }: Seen): Warning => {
-  if (call === undefined) {
-    const isKin = [name, id].every((each) => each === 'debian' || each === 'ubuntu')
-    return { sentence: `FROM ${image}: the task runs on ${system}`, differs: !isKin && name !== id }
+  const more = extras.length > 0 ? `, which has ${extras.length} more known programs; their use is recorded` : ''
+  const system = prettyName + more
+  if (versionCommand === undefined) {
+    const isRelated = [name, id].every((each) => each === 'debian' || each === 'ubuntu')
+    const sentence = `FROM ${image}: the task runs on ${system}`
+    return { warnings: [{ sentence, differs: !isRelated && name !== id }], extras }
   }
-  const version = /\d+(\.\d+)+/.exec(said.replace(/^.*line \d+:.*$/m, ''))?.[0]
-  if (version === undefined) return differs(`FROM ${image}: there is no ${call.split(' ')[0]} here`)
+  const version = /\d+(\.\d+)+/.exec(versionOutput.replace(/^.*line \d+:.*$/m, ''))?.[0]
+  if (version === undefined)
+    return { warnings: [differs(`FROM ${image}: ${versionCommand.split(' ')[0]} is not installed`)], extras }
   const wanted = /^\d+(\.\d+)?/.exec(tag)?.[0]
-  const isRight = wanted === undefined || `${version}.`.startsWith(`${wanted}.`)
-  return { sentence: `FROM ${image}: the task runs with ${name} ${version} on ${system}`, differs: !isRight }
+  const isSameVersion = wanted === undefined || `${version}.`.startsWith(`${wanted}.`)
+  const sentence = `FROM ${image}: the task runs with ${name} ${version} on ${system}`
+  return { warnings: [{ sentence, differs: !isSameVersion }], extras }
 }
 
-/** What an image of a language has in /usr/local/bin, where tasks may name it by its path. */
+/** Programs of language images in /usr/local/bin, which tasks may call by path. */
 const programs: Record<string, string[]> = {
   node: ['node', 'npm', 'npx'],
   perl: ['perl'],
@@ -94,9 +77,8 @@ const programs: Record<string, string[]> = {
 }
 
 /**
- * Gives a system of a devbox's own what tasks take from their image beside its programs: those in their places, its user,
- * what shells of root read, and a pip that installs into the system without being asked to, where this machine's refuses
- * it (PEP 668).
+ * Gives a devbox with its own system what tasks expect of their image: programs at their paths, its user, root's shell
+ * files, and a pip that installs into the system (PEP 668 forbids that on this machine).
  */
 export const makeLikeImage = async (
   workbench: Workbench,
@@ -107,7 +89,7 @@ export const makeLikeImage = async (
   const old = isOld.test(`${name}:${tag}`)
   const user = name === 'node' || (name === 'ubuntu' && !old) ? name : undefined
   const steps = [
-    // The login shell reads what installers write into .bashrc; in Ubuntu no shell does that is not interactive.
+    // Login shells read what installers write to .bashrc; on Ubuntu only interactive shells do.
     'cd /usr/share/base-files 2>/dev/null && for name in bashrc profile; do cp dot.$name /root/.$name; done',
     name === 'ubuntu' && `echo '[ -z "$PS1" ] && return' >/root/.bashrc`,
     `for name in ${(programs[name] ?? []).join(' ')}; do

@@ -1,71 +1,120 @@
-import { lstat, readdir, realpath } from 'node:fs/promises'
-import { basename, join, relative, sep } from 'node:path'
+import { existsSync } from 'node:fs'
+import { lstat, readdir, readFile, realpath } from 'node:fs/promises'
+import { basename, join, posix, relative, sep } from 'node:path'
 import { matches } from '../names.ts'
 import { SandboxBuildFailedError } from './dockerfile.ts'
-import { type Ignored, readIgnored } from './dockerignore.ts'
 
 /** A file of a build context, or a folder whose contents are copied. */
 export interface Source {
-  /** Without links in it. */
+  /** Without symbolic links. */
   path: string
-  /** What it is called in the context. */
+  /** Its name in the context. */
   name: string
   isFolder: boolean
-  /** What of a folder is copied, below it; undefined for all there is. */
+  /** The paths below a folder that are copied; undefined for all. */
   only?: string[]
 }
 
 /**
- * The files and folders that the sources of a COPY name. Throws a SandboxBuildFailedError when there is none, and for
- * links out of the context, because other files of this machine are not part of a task.
+ * Finds the files and folders that the sources of a COPY name. Throws a SandboxBuildFailedError if there are none, and for
+ * links that leave the context, because other files of this machine are not part of a task.
  */
 export const findSources = async (context: string, patterns: readonly string[]): Promise<Source[]> => {
   const found: Source[] = []
-  const ignored = await readIgnored(context)
+  const isIgnored = await readDockerignore(context)
   for (const pattern of patterns) {
-    const segments = pattern.split('/').filter((segment) => segment !== '' && segment !== '.')
-    if (segments.includes('..')) throw new SandboxBuildFailedError(`COPY ${pattern}: leads out of the build context`)
+    const segments = segmentsOf(pattern)
+    if (segments.includes('..')) throw new SandboxBuildFailedError(`COPY ${pattern}: outside the build context`)
     let paths = [context]
-    for (const segment of segments) paths = (await Promise.all(paths.map((path) => below(path, segment)))).flat()
-    if (paths.length === 0) throw new SandboxBuildFailedError(`COPY ${pattern}: there is no such file in environment/`)
+    for (const segment of segments) paths = (await Promise.all(paths.map((path) => entriesOf(path, segment)))).flat()
+    if (paths.length === 0) throw new SandboxBuildFailedError(`COPY ${pattern}: no such file in environment/`)
     let copied = 0
     for (const path of paths) {
       const real = await realpath(path).catch(() => '')
       if (real !== context && !real.startsWith(context + sep))
-        throw new SandboxBuildFailedError(`COPY ${relative(context, path)}: leads out of the build context`)
+        throw new SandboxBuildFailedError(`COPY ${relative(context, path)}: outside the build context`)
       const isFolder = (await lstat(real)).isDirectory()
-      const only = isFolder && ignored ? await namesLeft(path, relative(context, path), ignored) : undefined
-      const isLeftOut = path !== context && (only ?? []).length === 0 && ignored?.(relative(context, path))
-      if (isLeftOut) continue
+      const only = isFolder && isIgnored ? await includedNames(path, relative(context, path), isIgnored) : undefined
+      if (path !== context && (only ?? []).length === 0 && isIgnored?.(relative(context, path))) continue
       copied++
       found.push({ path: real, name: basename(path), isFolder, ...(only && { only }) })
     }
-    if (copied === 0) throw new SandboxBuildFailedError(`COPY ${pattern}: .dockerignore leaves it out of the build`)
+    if (copied === 0) throw new SandboxBuildFailedError(`COPY ${pattern}: excluded by .dockerignore`)
   }
   return found
 }
 
-/** What a .dockerignore leaves of a folder: what it does not leave out, and the folders those are in. */
-const namesLeft = async (folder: string, place: string, ignored: Ignored): Promise<string[]> => {
+/** Lists what .dockerignore includes of a folder, with the parent folders. */
+const includedNames = async (folder: string, place: string, isIgnored: IsIgnored): Promise<string[]> => {
   const names = await readdir(folder, { recursive: true })
-  const left = names.filter((name) => !ignored(join(place, name)))
-  const parents = left.flatMap((name) => {
+  const included = names.filter((name) => !isIgnored(join(place, name)))
+  const parents = included.flatMap((name) => {
     const segments = name.split(sep)
     return segments.slice(1).map((_, i) => segments.slice(0, i + 1).join(sep))
   })
-  return [...new Set([...parents, ...left])].sort()
+  return [...new Set([...parents, ...included])].sort()
 }
 
-const below = async (folder: string, segment: string): Promise<string[]> => {
+const entriesOf = async (folder: string, segment: string): Promise<string[]> => {
   if (!/[*?[]/.test(segment)) {
     const path = join(folder, segment)
     return (await lstat(path).catch(() => undefined)) ? [path] : []
   }
   const names: string[] = await readdir(folder).catch(() => [])
-  // Go's patterns say ^ where Python's say !.
+  // Go negates a set with ^, Python with !.
   const pattern = segment.replaceAll('[^', '[!')
   return names
     .filter((name) => matches(name, pattern))
     .sort()
     .map((name) => join(folder, name))
 }
+
+type IsIgnored = (path: string) => boolean
+
+/** A file named after the Dockerfile takes precedence. */
+const readDockerignore = async (context: string): Promise<IsIgnored | undefined> => {
+  const file = ['Dockerfile.dockerignore', '.dockerignore']
+    .map((name) => join(context, name))
+    .find((path) => existsSync(path))
+  return file === undefined ? undefined : ignoredBy(await readFile(file, 'utf8'))
+}
+
+/** The last line that matches a path or one of its parents decides; `!` includes it again. */
+export const ignoredBy = (text: string): IsIgnored => {
+  const rules = text
+    .replace(/^\uFEFF/, '')
+    .split(/\r?\n/)
+    .filter((line) => !line.startsWith('#') && line.trim() !== '')
+    .map((line) => {
+      const [, mark = '', pattern = ''] = /^(!?)\s*(.*)$/.exec(line.trim()) ?? []
+      return { isExcluded: mark === '', pattern: patternOf(segmentsOf(posix.normalize(pattern))) }
+    })
+  return (path) => {
+    const segments = segmentsOf(path)
+    const paths = segments.map((_, i) => segments.slice(0, i + 1).join('/'))
+    return rules.findLast(({ pattern }) => paths.some((each) => pattern.test(each)))?.isExcluded ?? false
+  }
+}
+
+const segmentsOf = (path: string) => path.split('/').filter((segment) => segment !== '' && segment !== '.')
+
+/** `*` and `?` match within one segment, `**` any number of segments. */
+const patternOf = (segments: readonly string[]): RegExp => {
+  const last = segments.length - 1
+  const parts = segments.map((segment, i) => {
+    if (segment === '**') return i === last ? '.*' : '(?:.*/)?'
+    return segmentSource(segment) + (i === last ? '' : '/')
+  })
+  return new RegExp(`^${parts.join('')}$`, 's')
+}
+
+const segmentSource = (segment: string): string =>
+  segment.replace(/\\(.)|\*+|\?|\[(\^?)((?:\\.|[^\]])+)\]|[\\^$.*+()[\]{}|]/g, (found, literal, negation, set) => {
+    if (literal !== undefined) return escaped(literal)
+    if (found.startsWith('*')) return found === '*' ? '[^/]*' : '.*'
+    if (found === '?') return '[^/]'
+    if (set !== undefined) return `[${negation}${set.replace(/[[\]]/g, '\\$&')}]`
+    return escaped(found)
+  })
+
+const escaped = (character: string) => character.replace(/[\\^$.*+?()[\]{}|/]/, '\\$&')

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { broughtBy, findExtraPrograms } from './extra-programs.ts'
+import { findExtraPrograms, installedBy } from './extra-programs.ts'
 
 it.each([
   ['pip install pytest==8.4.1', true],
@@ -18,7 +18,7 @@ it.each([
   ['python3 -m pytest -q', false],
   ['python3 -m http.server', false],
 ])('tells whether %s may bring pytest', async (call, isBrought) => {
-  expect((await broughtBy([call])).has('pytest')).toBe(isBrought)
+  expect((await installedBy([call])).has('pytest')).toBe(isBrought)
 })
 
 it('looks for what an image has not, by the packages it is built on', () => {

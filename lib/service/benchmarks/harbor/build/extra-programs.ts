@@ -6,11 +6,8 @@ import { maxVariableBytes, type Workbench } from '../../workbench.ts'
 import { programsOf } from './machine-packages.ts'
 import { defaultPath } from './plan.ts'
 
-/**
- * Programs that solutions, agents and tests reach for, and that no image of a bare system has. Those that pip or npm may
- * have brought are not told apart from the machine's, and pytest is the only one of them.
- */
-const bare = [
+/** Programs that solutions, agents and tests use and that no image of a plain system has. */
+const common = [
   ...['7z', 'autoconf', 'automake', 'bc', 'bison', 'bsdtar', 'c++', 'c99', 'cargo', 'cc', 'clang', 'cmake', 'cpio'],
   ...['crontab', 'curl', 'dig', 'dos2unix', 'expect', 'ffmpeg', 'file', 'flex', 'fuser', 'g++', 'gcc', 'gdb'],
   ...['gfortran', 'git', 'go', 'gpg', 'hexdump', 'ifconfig', 'ip', 'java', 'javac', 'jq', 'killall', 'less', 'lsof'],
@@ -21,38 +18,37 @@ const bare = [
   ...['scp', 'screen', 'socat', 'sqlite3', 'ss', 'ssh', 'ssh-keygen', 'strace', 'strings', 'sudo', 'tcpdump', 'telnet'],
   ...['tmux', 'tree', 'unzip', 'valgrind', 'vi', 'vim', 'wget', 'xmllint', 'xxd', 'xz', 'zip', 'zsh', 'zstd'],
 ]
-const ofProcesses = ['free', 'pgrep', 'pkill', 'ps', 'top', 'watch']
-const ofCompilers = ['c++', 'c99', 'cc', 'g++', 'gcc', 'make', 'nm', 'objdump', 'pkg-config', 'readelf', 'strings']
-/** In images of languages that are built on Debian's packages for work with sources (buildpack-deps:scm). */
-const ofSources = ['curl', 'git', 'gpg', 'openssl', 'python3', 'scp', 'ssh', 'ssh-keygen', 'wget', ...ofProcesses]
-/** In those that are built on its packages for building. */
-const ofBuilding = [...ofSources, ...ofCompilers, 'autoconf', 'automake', 'file', 'm4', 'patch', 'unzip', 'xz']
-/** What images of systems and languages have, however slim they are. */
-const ofImages: Record<string, string[]> = {
-  golang: ['go', ...ofSources, ...ofCompilers],
+const procps = ['free', 'pgrep', 'pkill', 'ps', 'top', 'watch']
+const compilers = ['c++', 'c99', 'cc', 'g++', 'gcc', 'make', 'nm', 'objdump', 'pkg-config', 'readelf', 'strings']
+/** buildpack-deps:scm, the base of some language images. */
+const scmImage = ['curl', 'git', 'gpg', 'openssl', 'python3', 'scp', 'ssh', 'ssh-keygen', 'wget', ...procps]
+/** buildpack-deps, the base of the others. */
+const buildImage = [...scmImage, ...compilers, 'autoconf', 'automake', 'file', 'm4', 'patch', 'unzip', 'xz']
+/** Programs of each image, even in its slim variant. */
+const imagePrograms: Record<string, string[]> = {
+  golang: ['go', ...scmImage, ...compilers],
   node: ['node', 'npm', 'npx'],
   openjdk: ['java', 'javac'],
-  php: ['php', ...ofCompilers, 'autoconf', 'curl', 'file', 'm4', 'openssl', 'xz'],
+  php: ['php', ...compilers, 'autoconf', 'curl', 'file', 'm4', 'openssl', 'xz'],
   python: ['openssl', 'pip', 'pip3', 'python', 'python3'],
-  ruby: ['openssl', 'ruby', ...ofProcesses],
+  ruby: ['openssl', 'ruby', ...procps],
   rust: ['c99', 'cargo', 'cc', 'gcc', 'nm', 'objdump', 'readelf', 'rustc', 'strings'],
-  ubuntu: ofProcesses,
+  ubuntu: procps,
 }
-const all = [...bare, ...ofProcesses].sort()
-const notForBuilding = ['golang', 'php']
+const all = [...common, ...procps].sort()
 
-/** A program of the machine that the image of a task has not. */
+/** A program of this machine that the image of a task lacks. */
 export interface ExtraProgram {
   name: string
-  /** A line for each place it is at: where, and what tells it from another there. */
+  /** Path, size and change time of each copy. */
   stamps: string[]
 }
 
-/** A shell script that prints a line for each program that is here and not in the image of a system or a language. */
+/** Returns a shell script that prints a line for each program that the image lacks. */
 export const findExtraPrograms = (image: string, tag: string, isLanguage: boolean): string => {
-  const isForBuilding = isLanguage && !notForBuilding.includes(image) && !/slim|alpine/.test(tag)
-  const has = [...(ofImages[image] ?? []), ...(isForBuilding ? ofBuilding : [])]
-  const names = all.filter((each) => !has.includes(each))
+  const hasBuildImage = isLanguage && !['golang', 'php'].includes(image) && !/slim|alpine/.test(tag)
+  const present = [...(imagePrograms[image] ?? []), ...(hasBuildImage ? buildImage : [])]
+  const names = all.filter((each) => !present.includes(each))
   return `for each in ${names.join(' ')}; do
     type -aP "$each" | while read -r path; do echo "extra $each $path $(stat -L -c '%s %Z' -- "$path")"; done
   done`
@@ -67,29 +63,26 @@ export const extraProgramsIn = (output: string): ExtraProgram[] => {
   return [...found].map(([name, stamps]) => ({ name, stamps }))
 }
 
-const place = '/usr/lib/devdeck-extra-programs'
-const programs = `${place}/programs`
+const folder = '/usr/lib/devdeck-extra-programs'
+const programs = `${folder}/programs`
 
-/**
- * Puts a program that notes its uses in front of each extra one. Programs of the packages that `installs` name are left
- * out: the real image has them too.
- */
-export const noteExtraPrograms = async (
+/** Puts a wrapper that records uses in front of each extra program, unless `installs` installs it in the real image, too. */
+export const trackExtraPrograms = async (
   workbench: Workbench,
   extras: readonly ExtraProgram[],
   { installs, path, signal }: { installs: readonly string[]; path: string; signal: AbortSignal },
 ): Promise<void> => {
-  const installed = extras.length > 0 ? await broughtBy(installs) : new Set<string>()
-  const left = extras.filter(({ name }) => !installed.has(name))
-  if (left.length === 0) return
-  const put = left.map(({ name, stamps }) => `echo ${quote(stamps.join('\n'))} >machine/${name}`)
-  const script = `mkdir -p ${place}/{programs,machine,python} && cd ${place} && : >noted && chmod 666 noted &&
+  const installed = extras.length > 0 ? await installedBy(installs) : new Set<string>()
+  const tracked = extras.filter(({ name }) => !installed.has(name))
+  if (tracked.length === 0) return
+  const put = tracked.map(({ name, stamps }) => `echo ${quote(stamps.join('\n'))} >machine/${name}`)
+  const script = `mkdir -p ${folder}/{programs,machine,python} && cd ${folder} && : >used && chmod 666 used &&
 printf %s "$PROGRAM" >program && chmod 755 program && printf %s "$MODULE" >python/sitecustomize.py &&
 printf %s "$INSTALLS" >installs && printf %s "$SITES" >sites &&
 ${put.join('\n')}
 found=$(PATH=${quote(path)}; type -P ${installers.join(' ')} | sed 's,.*/,,')
 for name in $found $(ls machine); do ln -sf ../program programs/$name; done
-# Login shells and sudo set a PATH of their own.
+# Login shells and sudo reset PATH.
 if [ -d /etc/profile.d ]; then echo 'PATH=${programs}:$PATH' >/etc/profile.d/zz-devdeck.sh; fi
 if [ -d /etc/sudoers.d ]; then
   echo 'Defaults secure_path="${programs}:${defaultPath}"' >/etc/sudoers.d/zz-devdeck && chmod 440 /etc/sudoers.d/zz-devdeck
@@ -105,48 +98,43 @@ fi`
   await workbench.must(script, env, signal)
 }
 
-/** The variables of a phase, with the noting programs first in its PATH where uses are noted. */
-export const noting = (env: Record<string, string>, isNoting: boolean): Record<string, string> =>
-  isNoting
+export const withTracking = (env: Record<string, string>, isTracked: boolean): Record<string, string> =>
+  isTracked
     ? {
         ...env,
         PATH: `${programs}:${env.PATH}`,
-        PYTHONPATH: [`${place}/python`, ...(env.PYTHONPATH ? [env.PYTHONPATH] : [])].join(':'),
+        PYTHONPATH: [`${folder}/python`, ...(env.PYTHONPATH ? [env.PYTHONPATH] : [])].join(':'),
       }
     : env
 
-/** A shell condition that holds where uses are noted in this devbox. */
-export const areUsesNoted = `[ -d ${place} ]`
+/** A shell condition. */
+export const isTracking = `[ -d ${folder} ]`
 
-/**
- * The programs, and packages of Python, that were used until now, and not installed in the devbox first, as nothing can be
- * without a network. Everything in it may write there.
- */
+/** Returns the extra programs and Python packages used so far and not installed first. Anything in the devbox can write there. */
 export const usedExtraPrograms = async (
   workbench: Workbench,
   { canInstall }: { canInstall: boolean },
 ): Promise<string[]> => {
-  const noted = ((await workbench.readEnd(`${place}/noted`, maxNotedBytes)) ?? '').split('\n')
-  const wordsOf = (kind: string) => noted.flatMap((line) => (line.startsWith(kind) ? [line.slice(kind.length)] : []))
-  const used = all.filter((name) => noted.includes(`used ${name}`))
-  const installed = used.length > 0 && canInstall ? await broughtBy(wordsOf('call ')) : new Set<string>()
-  const modules = [...wordsOf('module '), ...(canInstall ? [] : wordsOf('late '))]
+  const lines = ((await workbench.readEnd(`${folder}/used`, maxUsedBytes)) ?? '').split('\n')
+  const recorded = (kind: string) => lines.flatMap((line) => (line.startsWith(kind) ? [line.slice(kind.length)] : []))
+  const used = all.filter((name) => lines.includes(`used ${name}`))
+  const installed = used.length > 0 && canInstall ? await installedBy(recorded('call ')) : new Set<string>()
+  const modules = [...recorded('module '), ...(canInstall ? [] : recorded('late '))]
   const packages = modules.filter((name) => /^\w{1,100}$/.test(name) && !all.includes(name)).sort()
-  return [...used.filter((name) => !installed.has(name)), ...packages.map((name) => `${name} of Python`)]
+  return [...used.filter((name) => !installed.has(name)), ...packages.map((name) => `${name} (Python)`)]
 }
 
-/** Programs whose calls may install others. */
 const installers = ['apt', 'apt-get', 'aptitude', 'pip', 'pip3', 'pipx', 'poetry', 'python', 'python3', 'uv']
 
-/** The programs that calls of installers bring. Of those of pip only pytest is looked at, which a list may name as well. */
-export const broughtBy = async (calls: readonly string[]): Promise<ReadonlySet<string>> => {
-  const bringsPytest = calls.some(
+/** Returns the programs that calls of installers install. Of pip's, only pytest is considered. */
+export const installedBy = async (calls: readonly string[]): Promise<ReadonlySet<string>> => {
+  const installsPytest = calls.some(
     (call) =>
       /^(apt|aptitude|pip|poetry|python|uv|conda|mamba).*\b(install|add|sync)\b/.test(call) &&
       (/pytest/.test(call) ||
         /^(?!apt).*(\s(-r|--requirement|-e|--editable|--group)\b|\s\.|\/|sync|poetry)/.test(call)),
   )
-  return new Set([...(await programsOf(calls)), ...(bringsPytest ? ['pytest'] : [])])
+  return new Set([...(await programsOf(calls)), ...(installsPytest ? ['pytest'] : [])])
 }
 
-const maxNotedBytes = 64 * 1024
+const maxUsedBytes = 64 * 1024

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import { isDoneAlready, programsOf } from './machine-packages.ts'
+import { isAlreadyInstalled, programsOf } from './machine-packages.ts'
 
 const has = (name: string) => spawnSync('dpkg-query', ['-W', name]).status === 0
 
@@ -18,8 +18,8 @@ describe.skipIf(!has('git'))('what installs of git bring', () => {
 
   it('is not for a call that names another', async () => {
     expect((await programsOf(['apt-get -t git install -y no-such', 'pip install git'])).size).toBe(0)
-    expect(await isDoneAlready('apt-get install git:amd64')).toBe(true)
-    expect(await isDoneAlready('apt-get install git=0.1')).toBe(false)
+    expect(await isAlreadyInstalled('apt-get install git:amd64')).toBe(true)
+    expect(await isAlreadyInstalled('apt-get install git=0.1')).toBe(false)
   })
 })
 

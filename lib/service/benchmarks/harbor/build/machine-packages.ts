@@ -1,22 +1,19 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
-/**
- * Whether a call of apt would change nothing: it only reads lists, or each package that it names is on this machine, of
- * which devboxes have the same /usr but not the list of its packages.
- */
-export const isDoneAlready = async (call: string): Promise<boolean> => {
+/** True if a call of apt changes nothing: all its packages are on this machine, whose /usr devboxes share. */
+export const isAlreadyInstalled = async (call: string): Promise<boolean> => {
   const { command, named } = readCall(call)
   if (['update', 'clean', 'autoclean', 'autoremove'].includes(command)) return true
   if (command !== 'install' || named.length === 0) return false
-  packages ??= installed()
-  const all = await packages
+  installedPackages ??= readInstalledPackages()
+  const all = await installedPackages
   return named.every((name) => all.has(name))
 }
 
 interface Call {
   command: string
-  /** Packages, with the version or release where one is asked for. */
+  /** Packages, with a version or release if given. */
   named: string[]
   withRecommended: boolean
 }
@@ -33,10 +30,10 @@ const readCall = (call: string): Call => {
   }
 }
 
-/** The options of apt whose next word is their value. */
+/** Options of apt that take a value. */
 const valued = ['-o', '-c', '-t', '-a', '--option', '--config-file', '--target-release', '--default-release']
 
-/** The programs that installs of this machine's packages bring, with all that they depend on or recommend. */
+/** Returns the programs of the packages that apt calls install, with dependencies and recommendations. */
 export const programsOf = async (installs: readonly string[]): Promise<ReadonlySet<string>> => {
   const calls = installs.map(readCall).filter(({ named }) => named.length > 0)
   if (calls.length === 0) return new Set()
@@ -48,7 +45,7 @@ export const programsOf = async (installs: readonly string[]): Promise<ReadonlyS
     needs.set(name, { depended: firstNames(others), recommended: firstNames(recommended) })
     for (const virtual of firstNames(provided)) if (!providers.has(virtual)) providers.set(virtual, name)
   }
-  const brought = new Set<string>()
+  const names = new Set<string>()
   for (const { named, withRecommended } of calls) {
     const wanted = named.map((each) => each.replace(/[=/].*/, ''))
     const seen = new Set<string>()
@@ -57,23 +54,23 @@ export const programsOf = async (installs: readonly string[]): Promise<ReadonlyS
       const found = needs.get(name)
       if (!found || seen.has(name)) continue
       seen.add(name)
-      brought.add(name)
+      names.add(name)
       wanted.push(...found.depended, ...(withRecommended ? found.recommended : []))
     }
   }
-  const files = await dpkgQuery('-L', ...brought)
-  // Debian's nc.openbsd is nc, and its vim.basic vim.
+  const files = await dpkgQuery('-L', ...names)
+  // Debian's nc.openbsd is nc, vim.basic is vim.
   const programs = files.split('\n').flatMap((file) => /\/s?bin\/([^/.]+)(?:\.[a-z]+)?$/.exec(file)?.[1] ?? [])
   return new Set(programs.flatMap((name) => [name, ...(alternatives[name] ?? [])]))
 }
 
-/** Names of programs that links stand for which no package lists. */
+/** Links of update-alternatives, which no package lists. */
 const alternatives: Record<string, string[]> = { gcc: ['cc', 'c99'], 'g++': ['c++'], vim: ['vi'] }
 
-/** The names in a list of dependencies, without versions and architectures; of alternatives the first, as apt takes it. */
+/** Package names in a dependency list; the first of alternatives, as apt does. */
 const firstNames = (list: string): string[] => list.split(',').flatMap((each) => /[^\s:(|]+/.exec(each)?.[0] ?? [])
 
-/** What it tells of packages that are here is told also where another is not. */
+/** Its output is complete even if it fails for a package that is not installed. */
 const dpkgQuery = async (...words: string[]): Promise<string> => {
   const how = { maxBuffer: 64 * 1024 * 1024 }
   return promisify(execFile)('dpkg-query', words, how).then(
@@ -82,14 +79,14 @@ const dpkgQuery = async (...words: string[]): Promise<string> => {
   )
 }
 
-let packages: Promise<ReadonlySet<string>> | undefined
+let installedPackages: Promise<ReadonlySet<string>> | undefined
 
-const installed = async (): Promise<ReadonlySet<string>> => {
+const readInstalledPackages = async (): Promise<ReadonlySet<string>> => {
   try {
     const { stdout } = await promisify(execFile)('dpkg', ['--get-selections'], { maxBuffer: 64 * 1024 * 1024 })
     return new Set(stdout.split('\n').flatMap((line) => /^([^\s:]+)\S*\s+(install|hold)$/.exec(line)?.[1] ?? []))
   } catch {
-    // A system without dpkg: nothing is known to be there.
+    // No dpkg on this system.
     return new Set()
   }
 }

@@ -1,5 +1,5 @@
-# The package `pip` of every Python that a build runs: pips of virtual environments, called by their paths, and
-# `python -m pip` come by here. Installs are skipped and noted; for anything else the real package takes its place.
+# Replaces the package `pip` for every Python of a build, including virtual environments and `python -m pip`. Records
+# skipped installs; any other command goes to the real package.
 import os
 import re
 import sys
@@ -19,7 +19,7 @@ def is_installed():
         named = [each for each in arguments if not each.startswith("-") and each != "install"]
         plain = [re.match(r"([\w.-]+)(?:==([\w.]+))?$", each) for each in named]
         return bool(plain) and all(each.group(2) in (None, version(each.group(1))) for each in plain)
-    except Exception:  # Not there, or nothing that this can tell: a range, an address.
+    except Exception:  # Not installed, or not a plain name: a range or a URL.
         return False
 
 
@@ -33,17 +33,17 @@ if (program == "-m" or program.startswith("pip")) and command in ("install", "un
         paths = [each for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if each and each != own]
         env = dict(os.environ, PYTHONPATH=os.pathsep.join(paths))
         tried = subprocess.run([sys.executable, "-m", "pip"] + arguments, env=env, stderr=subprocess.PIPE)
-        said = tried.stderr.decode(errors="replace")
-        sys.stderr.write(said)
+        errors = tried.stderr.decode(errors="replace")
+        sys.stderr.write(errors)
         if tried.returncode == 0:
             with open(os.path.join(folder, "installed"), "a") as installed:
                 installed.write(call.replace("\n", " ") + "\n")
             sys.exit(0)
-        last = ([each for each in said.split("\n") if each.strip()] or [""])[-1][:200]
-        reason = " (it failed with %d%s)" % (tried.returncode, last and ": " + last)
+        last = ([each for each in errors.split("\n") if each.strip()] or [""])[-1][:200]
+        reason = " (exit code %d%s)" % (tried.returncode, last and ": " + last)
     sys.stderr.write("devdeck: skipped: %s\n" % call)
     line = os.environ.get("DEVDECK_DOCKERFILE_LINE")
-    how = "skipped, being installed already" if not reason and is_installed() else "skipped"
+    how = "skipped, already installed" if not reason and is_installed() else "skipped"
     with open(os.path.join(folder, "skipped"), "a") as skipped:
         skipped.write("Dockerfile line %s: %s: %s%s\n" % (line, how, call.replace("\n", " "), reason))
     sys.exit(0)

@@ -1,8 +1,7 @@
 #!/bin/bash
-# First in the PATH of a build, under the name of each program that installs packages or makes users. A devbox without a
-# system of its own can keep neither, so such a call is told and noted, and succeeds. In one that has a system installs are
-# tried, and only what fails, as it does without a network, is told and noted; fetches that fail are noted in both. Every
-# other call is the real program's.
+# Wraps each program that installs packages or makes users: first in the PATH of a build. A devbox without its own system
+# can keep neither, so the call is recorded as skipped and succeeds. With its own system, installs run and only failures
+# are recorded as skipped. Failed downloads are recorded in both. Any other call runs the real program.
 name=${0##*/}
 folder=${0%/*}
 
@@ -21,7 +20,7 @@ skip() {
       echo "${call//$'\n'/ }" >>"$folder/installed"
       exit 0
     fi
-    how=skipped tail=" (it failed with $status${tail:+: $tail})"
+    how=skipped tail=" (exit code $status${tail:+: $tail})"
   fi
   echo "devdeck: skipped: $call" >&2
   echo "Dockerfile line $DEVDECK_DOCKERFILE_LINE: $how: ${call//$'\n'/ }${tail//$'\n'/ }" >>"$folder/skipped"
@@ -29,18 +28,18 @@ skip() {
 }
 how=skipped
 
-# What fetches from elsewhere: its failure is noted, and stays what it is, because a pipe or an || may hide it.
+# A pipe or an || may hide a failed download, so it is recorded; the exit code stays.
 fetch() {
   (run "$@")
   local status=$?
   if ((status != 0)) && [[ ! "$*" =~ (localhost|127\.0\.0\.1|\[::1\]) ]]; then
     local call="$name $*"
-    echo "Dockerfile line $DEVDECK_DOCKERFILE_LINE: failed: ${call//$'\n'/ } (it failed with $status)" >>"$folder/skipped"
+    echo "Dockerfile line $DEVDECK_DOCKERFILE_LINE: failed: ${call//$'\n'/ } (exit code $status)" >>"$folder/skipped"
   fi
   exit $status
 }
 
-# Whether each package that a pip install names is there, in the version it names.
+# True if pip already has each named package in the named version.
 is_installed() {
   local word isInstall= some=
   for word in "$@"; do
@@ -76,7 +75,7 @@ for word in "$@"; do
 done
 
 case $name in
-  pip | pip3) [[ $DEVDECK_BUILD_TRIES ]] || is_installed "$@" && how='skipped, being installed already' ;;
+  pip | pip3) [[ $DEVDECK_BUILD_TRIES ]] || is_installed "$@" && how='skipped, already installed' ;;
 esac
 
 case $name in
@@ -95,12 +94,12 @@ case $name in
   rpm) [[ " $* " =~ \ (-[iUFe]|--(install|upgrade|freshen|erase|import)\ ) ]] && skip "$@" || run "$@" ;;
   curl | wget) fetch "$@" ;;
   git) [[ "$*" =~ ^(-[Cc]\ [^\ ]+\ |--[a-z-]+(=[^\ ]*)?\ )*(clone|fetch|pull|ls-remote|submodule)(\ |$) ]] && fetch "$@" || run "$@" ;;
-  # A devbox has the folders at / from its start, an image has not: there this would succeed.
+  # A devbox has its folders at / from the start; in an image this would succeed.
   mkdir)
     for word in "$@"; do [[ $word =~ ^/[^/]+/?$ && -d $word ]] && run -p "$@"; done
     run "$@"
     ;;
-  # The one user of a devbox is to its build what root is to an image's.
+  # The single user of a devbox stands in for root.
   sudo)
     if [[ $DEVDECK_BUILD_TRIES ]] && type -P -a sudo | grep -qvF "$folder/"; then run "$@"; fi
     while [[ $1 == -* ]]; do

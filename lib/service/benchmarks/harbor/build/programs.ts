@@ -2,19 +2,19 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Machine } from '#lib/service/engine/bubblewrap/system.ts'
 
-/** The programs whose installs a build skips, or tries, and those that fetch. */
+/** Programs that install or download. */
 const installers = [
   ...['apt', 'apt-get', 'apt-key', 'apt-mark', 'aptitude', 'add-apt-repository', 'dpkg', 'apk', 'pacman', 'brew'],
   ...['yum', 'dnf', 'microdnf', 'zypper', 'rpm', 'locale-gen', 'update-ca-certificates', 'corepack'],
   ...['pip', 'pip3', 'pipx', 'uv', 'poetry', 'conda', 'mamba', 'micromamba', 'npm', 'pnpm', 'yarn', 'bun'],
   ...['gem', 'bundle', 'cargo', 'go', 'sudo', 'curl', 'wget', 'git'],
 ]
-/** Those that a devbox with one user has to do without, or can do by half. */
-const ofUsers = ['useradd', 'adduser', 'groupadd', 'addgroup', 'usermod', 'chown', 'chgrp', 'chpasswd', 'passwd']
+/** Programs that a devbox with a single user cannot run. */
+const userPrograms = ['useradd', 'adduser', 'groupadd', 'addgroup', 'usermod', 'chown', 'chgrp', 'chpasswd', 'passwd']
 
 const read = (file: string) => readFileSync(join(import.meta.dirname, file), 'utf8')
 
-/** A script, and its variables, that puts the programs into a folder. */
+/** Returns a script and its environment that install the wrappers in a folder. */
 export const putBuildPrograms = (folder: string, { hasSystem, hasUsers }: Machine) => ({
   script: `mkdir -p -- "$FOLDER/python/pip" && cd -- "$FOLDER" && printf %s "$PIP" >python/pip/__init__.py &&
 : >skipped && : >installed && printf %s "$PROGRAM" >apt && chmod +x apt && printf %s "$APT" >apt.conf && chmod 711 .. && chmod 666 skipped installed && for name in $NAMES; do [ -e "$name" ] || ln -s apt "$name" || exit; done`,
@@ -22,33 +22,31 @@ export const putBuildPrograms = (folder: string, { hasSystem, hasUsers }: Machin
     FOLDER: folder,
     PROGRAM: read('program.sh'),
     PIP: read('pip.py'),
-    // Without a system of its own a devbox has its folders at / before.
-    NAMES: [...installers, ...(hasUsers ? [] : ofUsers), ...(hasSystem ? [] : ['mkdir'])].join(' '),
+    NAMES: [...installers, ...(hasUsers ? [] : userPrograms), ...(hasSystem ? [] : ['mkdir'])].join(' '),
     APT: aptSettings,
   },
 })
 
-// What cannot be reached is to be missing at once, and not after minutes.
+// Fails at once without a network instead of after minutes of retries.
 const aptSettings =
   'Acquire::Retries "0"; Acquire::http::Timeout "10"; Acquire::https::Timeout "10"; APT::Sandbox::User "root";'
-const impatience = {
-  ...{
-    PIP_RETRIES: '0',
-    PIP_DEFAULT_TIMEOUT: '15',
-    PIP_DISABLE_PIP_VERSION_CHECK: '1',
-    PIP_ROOT_USER_ACTION: 'ignore',
-  },
-  ...{ npm_config_fetch_retries: '0', npm_config_update_notifier: 'false', DEBIAN_FRONTEND: 'noninteractive' },
+const failFast = {
+  PIP_RETRIES: '0',
+  PIP_DEFAULT_TIMEOUT: '15',
+  PIP_DISABLE_PIP_VERSION_CHECK: '1',
+  PIP_ROOT_USER_ACTION: 'ignore',
+  npm_config_fetch_retries: '0',
+  npm_config_update_notifier: 'false',
+  DEBIAN_FRONTEND: 'noninteractive',
 }
 
-/** The variables of a RUN, with those that the programs in `folder` need. */
 export const withBuildPrograms = (
   folder: string,
   line: number,
   env: Record<string, string>,
   { hasSystem }: Machine,
 ) => ({
-  ...(hasSystem && { ...impatience, APT_CONFIG: `${folder}/apt.conf`, DEVDECK_BUILD_TRIES: '1' }),
+  ...(hasSystem && { ...failFast, APT_CONFIG: `${folder}/apt.conf`, DEVDECK_BUILD_TRIES: '1' }),
   ...env,
   PATH: `${folder}:${env.PATH}`,
   DEVDECK_BUILD_PROGRAMS: folder,
@@ -56,7 +54,7 @@ export const withBuildPrograms = (
   DEVDECK_DOCKERFILE_LINE: String(line),
 })
 
-/** One line for each skipped call, in order. */
+/** One line per skipped call. */
 export const skippedFile = (folder: string) => `${folder}/skipped`
-/** One line for each call that installed what it was to, or found it here. */
+/** One line per successful install. */
 export const installedFile = (folder: string) => `${folder}/installed`

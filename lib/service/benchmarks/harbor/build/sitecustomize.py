@@ -1,24 +1,24 @@
-# Read by every Python of a trial at its start. Notes each package of this machine's Python that code of the task or the
-# agent imports although nothing has installed it: an image of a bare system or language has none.
+# Loaded by every Python of a trial. Records each package of this machine that code of the task or agent imports although
+# nothing installed it: a plain image does not have it.
 import os
 import re
 import sys
 
-place = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-ofImages = ("pip", "setuptools", "wheel", "pkg_resources", "distutils", "_distutils_hack")
+folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+in_images = ("pip", "setuptools", "wheel", "pkg_resources", "distutils", "_distutils_hack")
 
 
 def lines(name):
-    with open(os.path.join(place, name)) as file:
+    with open(os.path.join(folder, name)) as file:
         return file.read().split("\n")
 
 
-def plain(name):
+def normalized(name):
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-# Whether installs bring a package: by its name, as one that another needs, or in a list that is not looked into.
-def is_brought(name, calls):
+# By name, as a dependency, or from a requirements list that is not read.
+def is_installed(name, calls):
     from importlib import metadata
 
     named = []
@@ -34,7 +34,7 @@ def is_brought(name, calls):
             named += [re.split(r"[^\w.-]", word)[0] for word in call.replace('"', " ").replace("'", " ").split()]
     seen = set()
     while named:
-        each = plain(named.pop())
+        each = normalized(named.pop())
         if each in seen:
             continue
         seen.add(each)
@@ -42,11 +42,11 @@ def is_brought(name, calls):
             named += [re.split(r"[^\w.-]", need)[0] for need in metadata.requires(each) or []]
         except (metadata.PackageNotFoundError, ValueError):
             continue
-    return any(plain(each) in seen for each in metadata.packages_distributions().get(name, [name]))
+    return any(normalized(each) in seen for each in metadata.packages_distributions().get(name, [name]))
 
 
-# Who imports: code of a library is no matter, as it does without or comes with what it needs.
-def is_own(frame):
+# Libraries work without optional packages or come with what they need, so their imports do not count.
+def is_task_code(frame):
     while frame and frame.f_code.co_filename.startswith("<frozen importlib"):
         frame = frame.f_back
     file = frame.f_code.co_filename if frame else "<frozen"
@@ -56,24 +56,24 @@ def is_own(frame):
     return not re.match(r"<frozen|.*/(site|dist)-packages/|.*/lib/python\d[\d.]*/[^/]+\.py$|.*/lib/python\d[\d.]*/\w+/", file)
 
 
-def look(name, frame):
+def check(name, frame):
     from importlib.machinery import PathFinder
 
-    if name in ofImages or not is_own(frame):
+    if name in in_images or not is_task_code(frame):
         return
     spec = PathFinder.find_spec(name)
     origin = spec and (spec.origin or next(iter(spec.submodule_search_locations or []), None))
     sites = [each for each in lines("sites") if each]
     if not origin or "-packages/" not in origin or not any(origin.startswith(each) for each in sites):
         return
-    noted, installs = lines("noted"), lines("installs")
-    if is_brought(name, installs):
+    used, installs = lines("used"), lines("installs")
+    if is_installed(name, installs):
         return
-    calls = [line[5:] for line in noted if line.startswith("call ")]
-    said = "%s %s" % ("late" if is_brought(name, calls) else "module", name)
-    if said not in noted:
-        with open(os.path.join(place, "noted"), "a") as file:
-            file.write(said + "\n")
+    calls = [line[5:] for line in used if line.startswith("call ")]
+    record = "%s %s" % ("late" if is_installed(name, calls) else "module", name)
+    if record not in used:
+        with open(os.path.join(folder, "used"), "a") as file:
+            file.write(record + "\n")
 
 
 class Finder:
@@ -83,14 +83,14 @@ class Finder:
         if path is None and not self.busy:
             self.busy = True
             try:
-                look(name, sys._getframe(1))
-            except Exception:  # What cannot be looked at is imported all the same.
+                check(name, sys._getframe(1))
+            except Exception:  # The import must not fail because of us.
                 pass
             finally:
                 self.busy = False
         return None
 
 
-# Older ones cannot tell which package a module is of.
+# Needs importlib.metadata.packages_distributions.
 if sys.version_info >= (3, 10):
     sys.meta_path.insert(0, Finder())

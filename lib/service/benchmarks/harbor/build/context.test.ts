@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { ignoredBy } from './dockerignore.ts'
+import { ignoredBy } from './context.ts'
 
-const cases: [rules: string, leftOut: string[], kept: string[]][] = [
+const cases: [rules: string, excluded: string[], included: string[]][] = [
   ['*.md', ['a.md'], ['a/b.md', 'a.md.txt']],
   ['**/*.md', ['a.md', 'a/b/c.md'], ['a.mdx']],
   ['/build', ['build', 'build/a/b'], ['src/build', 'builds']],
@@ -17,11 +17,11 @@ const cases: [rules: string, leftOut: string[], kept: string[]][] = [
   ['\\*.md', ['*.md'], ['a.md']],
   ['# a comment\n\n  a  \n#b', ['a'], ['#b', '# a comment']],
   ['*.md\n!README*.md\nREADME-secret.md', ['a.md', 'README-secret.md'], ['README.md']],
-  ['docs\n!docs/kept', ['docs', 'docs/a'], ['docs/kept', 'docs/kept/b']],
+  ['docs\n!docs/included', ['docs', 'docs/a'], ['docs/included', 'docs/included/b']],
   ['a.b+(c)', ['a.b+(c)'], ['aXb+(c)']],
 ]
 
-it.each(cases)('.dockerignore %j leaves out %j and keeps %j', (rules, leftOut, kept) => {
+it.each(cases)('.dockerignore %j excludes %j and includes %j', (rules, excluded, included) => {
   const isIgnored = ignoredBy(rules)
-  expect([...leftOut, ...kept].filter((path) => isIgnored(path))).toEqual(leftOut)
+  expect([...excluded, ...included].filter((path) => isIgnored(path))).toEqual(excluded)
 })

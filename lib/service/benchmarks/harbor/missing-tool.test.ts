@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { lackIn } from './lack.ts'
+import { missingToolIn } from './missing-tool.ts'
 
 it.each([
   '/tests/test.sh: line 21: uvx: command not found',
@@ -11,8 +11,8 @@ it.each([
   'Password: su: Authentication failure',
   'Current password: passwd: Authentication token manipulation error',
   '__main__.py: error: unrecognized arguments: --ctrf /logs/verifier/ctrf.json',
-])('finds that a program is missing in %s', (line) => {
-  expect(lackIn(`before\n\u001B[31m${line}\u001B[0m\nafter`, false)).toBe(line)
+])('finds the missing program in %s', (line) => {
+  expect(missingToolIn(`before\n\u001B[31m${line}\u001B[0m\nafter`, false)).toBe(line)
 })
 
 it.each([
@@ -25,9 +25,9 @@ it.each([
   'npm error code EAI_AGAIN',
   'go: example.org/x@v1: Get "https://example.org": dial tcp: lookup example.org: no such host',
   'error: Request failed after 3 retries',
-])('finds that the network is missing in %s, where there should be one', (line) => {
-  expect(lackIn(`${line}\r\n`, true)).toBe(line)
-  expect(lackIn(line, false)).toBeUndefined()
+])('finds the unreachable host in %s, if there should be a network', (line) => {
+  expect(missingToolIn(`${line}\r\n`, true)).toBe(line)
+  expect(missingToolIn(line, false)).toBeUndefined()
 })
 
 it.each([
@@ -37,11 +37,11 @@ it.each([
   '/tests/test.sh: line 3: my-program: command not found',
   'WARNING: Retrying after connection broken: Temporary failure in name resolution',
   'E   assert 1 == 2',
-])('takes %s for what the agent did', (line) => {
-  expect(lackIn(line, true)).toBeUndefined()
+])('ignores %s, which the agent caused', (line) => {
+  expect(missingToolIn(line, true)).toBeUndefined()
 })
 
-it('is not held up by an output of nothing but beginnings of escape sequences', () => {
+it('handles unterminated escape sequences in linear time', () => {
   const line = '/tests/test.sh: 4: pytest: not found'
-  expect(lackIn(`${'\u001B];a'.repeat(2 ** 18)}\n${line}`, false)).toBe(line)
+  expect(missingToolIn(`${'\u001B];a'.repeat(2 ** 18)}\n${line}`, false)).toBe(line)
 })

@@ -1,4 +1,4 @@
-/** Programs that an image has or a script installs, and no task is about making. */
+/** Programs that images have or scripts install, and that no task asks to write. */
 const tools = [
   ...['python', 'python3', 'pip', 'pip3', 'pytest', 'py.test', 'uv', 'uvx', 'pipx', 'poetry', 'conda'],
   ...['node', 'npm', 'npx', 'pnpm', 'yarn', 'bun', 'deno', 'tsc', 'go', 'cargo', 'rustc', 'gcc', 'g++', 'cc', 'clang'],
@@ -15,10 +15,10 @@ const missing = [
   new RegExp(`^(?:\\S*/)?env: .${tool}.: No such file or directory$`),
   new RegExp(`No such file or directory: '${tool}'$`),
   /^\S*python[\d.]*: No module named (?:pytest|pip|uv|venv|ensurepip|coverage|poetry|tox)$/,
-  // No file of a devbox gives further rights.
+  // setuid has no effect in a devbox.
   /^sudo: .*(?:nosuid|no new privileges)/,
   /(?:^|^Password: |^Current password: )(?:su|chsh: PAM|passwd): Authentication (?:failure|token manipulation error)$/,
-  // Plugins of pytest bring options of their own.
+  // A pytest plugin is missing.
   /(?:pytest|__main__\.py): error: unrecognized arguments: -/,
 ]
 
@@ -30,18 +30,15 @@ const unreachable = [
   /No matching distribution found for|Could not find a version that satisfies the requirement/,
   /^(?:error: |\s*[×╰╭├]\S* )(?:Request failed after|Failed to (?:fetch|download))/,
 ]
-// A retry may yet succeed, and servers of the task's own are on this machine.
-const isNoLack = /^WARNING: Retrying|\b(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0)\b|\[?::1\b/
+// A retry may succeed, and local servers belong to the task.
+const ignoredLine = /^WARNING: Retrying|\b(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0)\b|\[?::1\b/
 
-// Each looks no further than to the next: Node's own takes minutes for a mebibyte that was written to that end.
+// Linear time: Node's own takes minutes for a crafted mebibyte.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const escapes = /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)|\x1b[ -/]*[0-Z\\^-~]/g
 
-/**
- * The line of an output, if there is one, that tells what was missing where it ran: a program of every image, or a host
- * that could not be reached although there is a network to be.
- */
-export const lackIn = (output: string, hasNetwork: boolean): string | undefined =>
+/** Finds the line of an output that reports a missing common program, or with a network, an unreachable host. */
+export const missingToolIn = (output: string, hasNetwork: boolean): string | undefined =>
   output
     .replace(escapes, '')
     .split(/[\r\n]+/)
@@ -49,7 +46,7 @@ export const lackIn = (output: string, hasNetwork: boolean): string | undefined 
     .find(
       (line) =>
         missing.some((each) => each.test(line)) ||
-        (hasNetwork && !isNoLack.test(line) && unreachable.some((each) => each.test(line))),
+        (hasNetwork && !ignoredLine.test(line) && unreachable.some((each) => each.test(line))),
     )
     ?.trim()
     .slice(0, maxLineLength)

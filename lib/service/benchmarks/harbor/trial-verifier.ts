@@ -1,0 +1,156 @@
+import { existsSync } from 'node:fs'
+import { join, posix } from 'node:path'
+import { pythonSeconds, type Rewards, TrialError } from '../outcome.ts'
+import { outputTail, type Workbench } from '../workbench.ts'
+import type { BuiltEnvironment } from './environment.ts'
+import { missingToolIn } from './missing-tool.ts'
+import { readRewards } from './rewards.ts'
+import type { SeparateVerifier } from './separate-verifier.ts'
+import type { Task, TaskStep } from './task.ts'
+import { environmentOf, resolve } from './templates.ts'
+import { type TrialContext, type TrialDevbox, userOf } from './trial-context.ts'
+
+/** The environment a verifier runs in: the agent's, or its own. */
+interface VerifierRun {
+  task: Task
+  step: TaskStep
+  workbench: Workbench
+  built: BuiltEnvironment
+  /** False if the image of the verifier has the tests. */
+  copiesTests: boolean
+}
+
+/** Verifies a step, after its agent. Throws if there is no reward. */
+export const verify = async (
+  context: TrialContext,
+  agentDevbox: TrialDevbox,
+  { task, step, built }: Pick<VerifierRun, 'task' | 'step' | 'built'>,
+): Promise<Rewards> => {
+  // The tests are copied only now.
+  await context.requireUnchangedTask()
+  const { workbench } = agentDevbox
+  const { separateVerifier } = step
+  if (!separateVerifier) return runVerifier(context, workbench, { task, step, workbench, built, copiesTests: true })
+  const { environment, getsTests, artifacts } = separateVerifier
+  workbench.user = built.user
+  await runCollectCommands(context, workbench, separateVerifier, built)
+  // Logs that the agent wrote there are not the verifier's.
+  await workbench.replace('/logs/verifier')
+  const devbox = await context.openDevbox(`${context.options.scenario.name} verifier`, environment)
+  try {
+    context.log.say(`The verifier runs in its own environment, devbox ${devbox.id}`)
+    const own = await context.build(devbox, environment)
+    for (const { source, exclude } of artifacts)
+      await copyArtifact(context, workbench, devbox.workbench, source, exclude)
+    const run = { task, step, workbench: devbox.workbench, built: own, copiesTests: getsTests }
+    return await runVerifier(context, workbench, run)
+  } finally {
+    const to = step.name === null ? 'verifier' : join('steps', step.name, 'verifier')
+    await context.close(devbox, { from: 'verifier', to })
+  }
+}
+
+const runCollectCommands = async (
+  { log, options }: TrialContext,
+  workbench: Workbench,
+  { collects }: SeparateVerifier,
+  { env, workdir, user: imageUser }: BuiltEnvironment,
+): Promise<void> => {
+  for (const { command, timeoutSeconds, user: phaseUser } of collects) {
+    const user = await userOf(phaseUser, imageUser)
+    const timeout = new Error(`timed out after ${timeoutSeconds} seconds`)
+    const limit = { seconds: timeoutSeconds, error: () => timeout }
+    const failure = await workbench.run(command, { env, cwd: workdir, user, signal: options.signal, limit }).then(
+      (finished) => finished.exitStatus !== 0 && `${finished.exitStatus} ${outputTail(finished)}`,
+      (error: unknown) => {
+        if (error !== timeout) throw error
+        return timeout.message
+      },
+    )
+    if (failure) log.say(`verifier.collect ${command} failed: ${failure}`)
+  }
+}
+
+/** A missing artifact is left to the verifier. */
+const copyArtifact = async (
+  { log, options: { signal } }: TrialContext,
+  from: Workbench,
+  to: Workbench,
+  source: string,
+  exclude: readonly string[],
+): Promise<void> => {
+  const path = posix.resolve('/', source)
+  const { exitStatus } = await from.run('[[ -e $FILE || -L $FILE ]]', { env: { FILE: path }, cwd: '/' })
+  if (exitStatus !== 0 || path === '/') {
+    log.say(`Artifact ${source} does not exist`)
+    return
+  }
+  await from.copyTo(to, path, exclude, signal).catch((error: unknown) => {
+    signal.throwIfAborted()
+    const sentence = `Artifact ${source} could not be copied to the verifier: ${(error as Error).message}`
+    log.warn({ sentence, differs: true })
+  })
+}
+
+const runVerifier = (
+  context: TrialContext,
+  agentWorkbench: Workbench,
+  { task, step, workbench, built, copiesTests }: VerifierRun,
+): Promise<Rewards> => {
+  const { log, reveal, options } = context
+  const { settings, agent } = options
+  const { env, workdir, user, hasTests } = built
+  const { overrideTimeoutSeconds, maxTimeoutSeconds } = settings.verifier
+  const seconds =
+    Math.min(overrideTimeoutSeconds ?? step.verifierTimeoutSeconds, maxTimeoutSeconds ?? Number.POSITIVE_INFINITY) *
+    (settings.verifierTimeoutMultiplier ?? settings.timeoutMultiplier)
+  const message = `Verifier execution timed out after ${pythonSeconds(seconds)} seconds`
+  return workbench.within(seconds, new TrialError('VerifierTimeoutError', message), async (limit) => {
+    // Removes whatever the agent left there.
+    await workbench.replace('/logs/verifier')
+    if (copiesTests) {
+      const folders = [join(task.path, 'tests'), ...(step.name === null ? [] : [join(step.folder, 'tests')])]
+      const sources = folders.filter((folder) => existsSync(folder))
+      // As in Harbor, the image's own files in /tests stay, unless each step has its tests.
+      if (hasTests && step.name === null) for (const folder of sources) await workbench.send(folder, '/tests')
+      else await workbench.replace('/tests', ...sources)
+    }
+    await workbench.must('chmod 777 /logs/verifier && chmod +x /tests/test.sh')
+    workbench.user = await userOf(step.verifierUser, user)
+    const { exitStatus } = await workbench.run('(/tests/test.sh) >/logs/verifier/test-stdout.txt 2>&1', {
+      cwd: workdir,
+      env: { ...env, ...resolve(step.verifierEnv, reveal), ...environmentOf(settings.verifier.env, reveal) },
+      signal: limit,
+    })
+    log.say(`The verifier exited with ${exitStatus}`)
+    const rewards = await readRewards('/logs/verifier', (path) => workbench.read(path)).catch((error: Error) => error)
+    const isFullScore = !(rewards instanceof Error) && Object.values(rewards).every((reward) => reward >= 1)
+    if (!isFullScore) {
+      await warnOfMissingTool(context, workbench, ['verifier', '/logs/verifier/test-stdout.txt'], built.network)
+      if (agent.name === 'oracle')
+        await warnOfMissingTool(
+          context,
+          agentWorkbench,
+          ['solution', '/logs/agent/oracle.txt'],
+          task.environment.network,
+        )
+    }
+    await context.warnOfExtraPrograms(workbench, 'verifier', built)
+    context.requireSameEnvironment()
+    if (rewards instanceof Error) throw rewards
+    return rewards
+  })
+}
+
+/** The scripts of a task's author work in the real image, so a missing tool is the environment's fault. */
+const warnOfMissingTool = async (
+  { log }: TrialContext,
+  workbench: Workbench,
+  [script, file]: [string, string],
+  network: BuiltEnvironment['network'],
+): Promise<void> => {
+  const line = missingToolIn((await workbench.readEnd(file, maxOutputBytes)) ?? '', network === 'host')
+  if (line) log.warn({ sentence: `The ${script} is missing a tool or the network: ${line}`, differs: true })
+}
+
+const maxOutputBytes = 1024 * 1024
