@@ -221,7 +221,7 @@ describe('what is missing for an agent', () => {
     expect(ended.state).toBe('failed')
     expect(absent).toMatchObject({ state: 'FAILED', failure_reason: { exception_type: 'AgentSetupError' } })
     expect(absent?.failure_reason?.exception_message).toMatch(
-      /program no-such-program is not installed in the devbox; install it .* agents\/absent\/agent\.toml/,
+      /no-such-program is not installed in the devbox; install it .* agents\/absent\/agent\.toml/,
     )
     expect(uninstallable?.failure_reason?.exception_message).toMatch(
       /Agent uninstallable could not be installed: .* exit code 7: no route to registry/,
@@ -249,7 +249,7 @@ it('has more or fewer trials of a job at once while it runs', async () => {
     body: { n_concurrent_trials: 30 },
   })
   expect(changed.job_spec?.orchestrator_config?.n_concurrent_trials).toBe(30)
-  expect(changed.warnings).toEqual([expect.stringMatching(/is 30; this service runs at most 16 .*--max-trials/)])
+  expect(changed.warnings).toEqual([expect.stringMatching(/is 30, but this service runs at most 16 .*--max-trials/)])
   await expect.poll(async () => (await running()).length).toBe(4)
   const lowered = await client.benchmarkJobs.setConcurrency({
     params: { id: job.id },
@@ -290,7 +290,7 @@ describe.runIf(strongestIsolation === 'bubblewrap')('an agent by its name in a H
     const [outcome] = outcomesOf(await untilEnded(client, job.id))
     expect(outcome?.failure_reason).toEqual({
       exception_type: 'AgentSetupError',
-      exception_message: `Agent caller cannot start: it calls api.example.com, which network policy few (${network_policy_id}) does not allow`,
+      exception_message: `Agent caller cannot start: network policy few (${network_policy_id}) does not allow api.example.com`,
     })
   })
 
@@ -327,7 +327,7 @@ network = ["api.example.com"]
     expect(of('shut')?.failure_reason).toEqual({
       exception_type: 'AgentSetupError',
       exception_message:
-        'Agent worker cannot start: it calls api.example.com, which the task (network_mode, allow_internet) does not allow',
+        'Agent worker cannot start: the task (network_mode, allow_internet) does not allow api.example.com',
     })
     const files = await filesOf(of('open')?.scenario_run_id ?? '')
     const result = files.find(({ name }) => /_result\.json$/.test(name))
