@@ -1,6 +1,6 @@
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatElapsedMs } from '#lib/browser/format.ts'
-import { type LiveHealth, noHealth } from '#lib/browser/live/follow.ts'
+import { initialHealth, type LiveHealth } from '#lib/browser/live/follow.ts'
 import {
   type Alert,
   type AlertItem,
@@ -33,7 +33,7 @@ export const emptyAlertFeed: AlertFeed = {
   silences: [],
   followedJobs: [],
   webhook: null,
-  health: noHealth,
+  health: initialHealth,
 }
 
 const maxClosed = 50

@@ -1,6 +1,6 @@
 import { mutationOptions, type QueryClient, queryOptions } from '@tanstack/react-query'
-import { consoleAddress, readConsole, sendToConsole } from '#lib/browser/api/ask-console.ts'
-import { askingEvery } from '#lib/browser/api/failures.ts'
+import { consoleUrl, fetchConsoleJson, sendToConsole } from '#lib/browser/api/console-api.ts'
+import { pollEvery } from '#lib/browser/api/failures.ts'
 import { followFeed } from '#lib/browser/live/follow-query.ts'
 import { devboxKeys } from '#lib/browser/queries/devbox-keys.ts'
 import { listPages, pushed } from '#lib/browser/queries/list/pages.ts'
@@ -23,7 +23,7 @@ const healthMs = 5_000
 
 /** Address of the filtered history, or of its download when `format` is given. */
 export const alertHistoryAddress = (query: AlertHistoryQuery, format?: 'csv' | 'json') =>
-  consoleAddress('/api/alerts', { ...query, search: query.search || undefined, format })
+  consoleUrl('/api/alerts', { ...query, search: query.search || undefined, format })
 
 export const alertQueries = {
   /** Pushed by `followAlerts`, never fetched. */
@@ -32,7 +32,7 @@ export const alertQueries = {
     listPages({
       queryKey: [...alertKeys.history, query],
       query,
-      read: (page: AlertHistoryQuery, signal) => readConsole<AlertHistory>(alertHistoryAddress(page), signal),
+      read: (page: AlertHistoryQuery, signal) => fetchConsoleJson<AlertHistory>(alertHistoryAddress(page), signal),
       rowsOf: ({ alerts }) => alerts,
     }),
   /** Newest first. */
@@ -40,16 +40,16 @@ export const alertQueries = {
     queryOptions({
       queryKey: [...alertKeys.history, 'of', devboxId],
       queryFn: async ({ signal }): Promise<readonly Alert[]> => {
-        const address = consoleAddress('/api/alerts', { devbox_id: devboxId, limit: 100 })
-        return (await readConsole<AlertHistory>(address, signal)).alerts
+        const address = consoleUrl('/api/alerts', { devbox_id: devboxId, limit: 100 })
+        return (await fetchConsoleJson<AlertHistory>(address, signal)).alerts
       },
       staleTime: 60_000,
     }),
   health: () =>
     queryOptions({
       queryKey: alertKeys.health,
-      queryFn: ({ signal }) => readConsole<AlertHealth>('/api/alerts/health', signal),
-      refetchInterval: askingEvery(healthMs),
+      queryFn: ({ signal }) => fetchConsoleJson<AlertHealth>('/api/alerts/health', signal),
+      refetchInterval: pollEvery(healthMs),
     }),
 }
 

@@ -193,8 +193,8 @@ const useFound = (id: string, filter: EventFilter, events: readonly AxonEvent[])
   }, [isOn, filter, events, data, error, hasNextPage, fetchNextPage])
 }
 
-const TailState = ({ log: { health, hasEnded, lost } }: { log: TailSnapshot }) => {
-  if (lost !== null) return <span className="text-danger">The log cannot be followed: {problemOf(lost).message}</span>
+const TailState = ({ log: { health, hasEnded, error } }: { log: TailSnapshot }) => {
+  if (error !== null) return <span className="text-danger">Couldn't follow the log: {problemOf(error).message}</span>
   if (hasEnded) return 'The axon is deleted; its log is complete'
   return <LiveState health={health} what="the log" />
 }

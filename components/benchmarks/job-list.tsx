@@ -25,7 +25,7 @@ import {
   type jobSources,
 } from '#lib/browser/address/job-list-view.ts'
 import { paths } from '#lib/browser/address/paths.ts'
-import { curlPost } from '#lib/browser/api/curl-post.ts'
+import { curlPost } from '#lib/browser/api/code-samples.ts'
 import { formatCount, formatDurationMs } from '#lib/browser/format.ts'
 import { jobsShownBy } from '#lib/browser/lists/job-rows.ts'
 import { jobMatches } from '#lib/browser/lists/row-filters.ts'

@@ -11,7 +11,7 @@ import { InlineError } from '#components/ui/error-state.tsx'
 import { Field, TextField } from '#components/ui/field.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { submitOnCtrlEnter, Textarea } from '#components/ui/input.tsx'
-import { curlPost } from '#lib/browser/api/curl-post.ts'
+import { curlPost } from '#lib/browser/api/code-samples.ts'
 import { joinLines, readLines } from '#lib/browser/text/console-text.ts'
 import { type Devbox, devboxRefusal } from '#lib/contract/devboxes.ts'
 import type { SyncExecution } from '#lib/contract/executions.ts'
@@ -141,10 +141,9 @@ const SyncResult = ({ result, onClose }: { result: SyncExecution; onClose: () =>
   </section>
 )
 
-/** Escapes single quotes for the shell. */
 const executeCall = (serviceUrl: string, id: string, command: string, shellName: string | null): string =>
   curlPost(
     serviceUrl,
     `/v1/devboxes/${id}/execute_async`,
-    JSON.stringify({ command, ...(shellName && { shell_name: shellName }) }).replaceAll("'", "'\\''"),
+    JSON.stringify({ command, ...(shellName && { shell_name: shellName }) }),
   )

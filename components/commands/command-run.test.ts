@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type LiveHealth, noHealth } from '#lib/browser/live/follow.ts'
+import { initialHealth, type LiveHealth } from '#lib/browser/live/follow.ts'
 import type { Execution } from '#lib/contract/executions.ts'
 import { CommandRun, type ExecutionSource } from './command-run.ts'
 import { transcriptText } from './transcript.ts'
@@ -50,7 +50,7 @@ describe('a command run', () => {
   })
 
   it('reports the health of the worse stream', async () => {
-    const health = (state: LiveHealth['state']) => ({ ...noHealth, state })
+    const health = (state: LiveHealth['state']) => ({ ...initialHealth, state })
     const seen: string[] = []
     const made = run({
       follow: async (stream, { onHealth }) => {

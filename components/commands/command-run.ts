@@ -1,4 +1,4 @@
-import { type FollowOptions, type LiveHealth, noHealth } from '#lib/browser/live/follow.ts'
+import { type FollowOptions, initialHealth, type LiveHealth } from '#lib/browser/live/follow.ts'
 import { SnapshotStore } from '#lib/browser/live/snapshot-store.ts'
 import { backoffMs, pause } from '#lib/client/backoff.ts'
 import type { Execution, OutputChunk } from '#lib/contract/executions.ts'
@@ -47,7 +47,7 @@ interface Reader {
 
 const statusBackoff = { firstMs: 250, maxMs: 5_000 }
 
-const newReader = (stream: OutputStream): Reader => ({ stream, length: 0, health: noHealth })
+const newReader = (stream: OutputStream): Reader => ({ stream, length: 0, health: initialHealth })
 
 /** One command from start to end, with the output of both streams. */
 export class CommandRun extends SnapshotStore<CommandSnapshot> {
@@ -66,7 +66,7 @@ export class CommandRun extends SnapshotStore<CommandSnapshot> {
       isComplete: false,
       startedMs: now(),
       endedMs: null,
-      health: noHealth,
+      health: initialHealth,
       truncated: [],
       error: null,
     })

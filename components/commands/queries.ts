@@ -1,6 +1,6 @@
 import { mutationOptions, type QueryClient, queryOptions } from '@tanstack/react-query'
 import { browserApi } from '#lib/browser/api/browser-api.ts'
-import { askingEvery } from '#lib/browser/api/failures.ts'
+import { pollEvery } from '#lib/browser/api/failures.ts'
 import { follow } from '#lib/browser/live/follow.ts'
 import { pushed } from '#lib/browser/queries/list/pages.ts'
 import { isFinal } from '#lib/client/api-error.ts'
@@ -23,7 +23,7 @@ export const executionQueries = {
       queryKey: ['executions', 'running', devboxId] as const,
       queryFn: async ({ signal }) => runningCommands((await api.logs.list({ params: { id: devboxId }, signal })).logs),
       staleTime: 15_000,
-      refetchInterval: askingEvery(30_000),
+      refetchInterval: pollEvery(30_000),
     }),
 }
 

@@ -1,7 +1,7 @@
 import { QueryClient } from '@tanstack/react-query'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { snapshotMutations } from '#components/snapshots/queries.ts'
-import { ChangedMeanwhile } from '#lib/browser/api/changed-meanwhile.ts'
+import { EditConflictError } from '#lib/browser/api/edit-conflict.ts'
 import { devboxKeys } from '#lib/browser/queries/devbox-keys.ts'
 import { createClient } from '#lib/client/client.ts'
 import { ignoreFilters } from '#lib/service/testing/ignore-filters.ts'
@@ -36,7 +36,7 @@ it('saves over nothing that somebody else wrote meanwhile unless it is told what
   await service.client.devboxes.update({ params: { id }, body: { metadata: { b: '1' } } })
   const refused = mutate(devboxMutations.update(service.client), { id, base, change })
   await expect(refused).rejects.toMatchObject({ now: { metadata: { b: '1' } } })
-  await expect(refused).rejects.toBeInstanceOf(ChangedMeanwhile)
+  await expect(refused).rejects.toBeInstanceOf(EditConflictError)
   const now = { metadata: { b: '1' } }
   await expect(mutate(devboxMutations.update(service.client), { id, base: now, change })).resolves.toMatchObject(change)
 

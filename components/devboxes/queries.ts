@@ -1,7 +1,7 @@
 import { type MutationFunctionContext, mutationOptions, queryOptions } from '@tanstack/react-query'
 import { browserApi } from '#lib/browser/api/browser-api.ts'
-import { type Described, refuseIfChanged } from '#lib/browser/api/changed-meanwhile.ts'
-import { asksAgainInMs, isMissing } from '#lib/browser/api/failures.ts'
+import { type Described, throwIfChanged } from '#lib/browser/api/edit-conflict.ts'
+import { isMissing, retryDelayMs } from '#lib/browser/api/failures.ts'
 import { devboxMatches } from '#lib/browser/lists/row-filters.ts'
 import { devboxKeys } from '#lib/browser/queries/devbox-keys.ts'
 import { listPages, listRefresh, metadataWords, type Shown } from '#lib/browser/queries/list/pages.ts'
@@ -30,7 +30,7 @@ const laterPageSize = 100
 export const isMoving = ({ status }: Devbox) => status !== 'running' && status !== 'suspended' && !hasEnded(status)
 
 /** How long until the next look: soon while the service is away, never once asking again cannot help. */
-const pace = (error: unknown, ms: number | false) => (isMissing(error) ? false : asksAgainInMs(error) || ms)
+const pace = (error: unknown, ms: number | false) => (isMissing(error) ? false : retryDelayMs(error) || ms)
 
 /** A service that refuses the `origin` filter returns devboxes of both origins; pages filter them. */
 export const listDevboxes = async (
@@ -159,9 +159,9 @@ export const devboxMutations = {
   update: (api: Api = pageApi) =>
     mutationOptions({
       mutationKey: [...devboxKeys.all, 'update'],
-      /** Rejects with `ChangedMeanwhile` when the devbox is not described as in `base` any more. */
+      /** Rejects with `EditConflictError` when the devbox is not described as in `base` any more. */
       mutationFn: async ({ id, base, change }: { id: string; base: Described; change: DevboxUpdate }) => {
-        refuseIfChanged(base, await api.devboxes.get({ params: { id } }))
+        throwIfChanged(base, await api.devboxes.get({ params: { id } }))
         return api.devboxes.update({ params: { id }, body: change })
       },
       onSuccess: written,

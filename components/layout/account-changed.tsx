@@ -4,14 +4,14 @@ import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react
 import { Banner } from '#components/ui/banner.tsx'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
-import { accountChange, isPageOf, setOther } from '#lib/browser/api/page-account.ts'
+import { accountChange, isPageAccount, setAccountChanged } from '#lib/browser/api/page-account.ts'
 import { sessionMutations, sessionQueries } from '#lib/browser/queries/session.ts'
 
 /** A part of the page that the server drew. Of another account than the page's own it is not shown. */
 export const PageOfAccount = ({ id, children }: { id: string; children: ReactNode }) => {
-  const isOwn = isPageOf(id)
+  const isOwn = isPageAccount(id)
   useEffect(() => {
-    if (!isOwn) setOther(true)
+    if (!isOwn) setAccountChanged(true)
   }, [isOwn])
   return isOwn && children
 }
@@ -27,14 +27,14 @@ const OtherAccount = ({ name }: { name: string }) => {
   const [own] = useState(name.slice(0, 60))
   const client = useQueryClient()
   const { data } = useQuery(sessionQueries.now())
-  const isBack = data !== undefined && isPageOf(data.account.id)
+  const isBack = data !== undefined && isPageAccount(data.account.id)
   useEffect(() => {
     if (!isBack) return
-    setOther(false)
+    setAccountChanged(false)
     void client.invalidateQueries()
   }, [isBack, client])
   const switchBack = useMutation({ ...sessionMutations.switchTo(), onSuccess: () => client.invalidateQueries() })
-  const kept = data?.others?.find(({ id }) => isPageOf(id))
+  const kept = data?.others?.find(({ id }) => isPageAccount(id))
   const other = data ? data.account.name.slice(0, 60) : 'another account'
   return (
     <Banner

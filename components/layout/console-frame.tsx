@@ -8,7 +8,7 @@ import { PollingBanner, StreamStatus, WebhookBadge } from '#components/alerts/he
 import { alertQueries } from '#components/alerts/queries.ts'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
-import { drawnFor } from '#lib/browser/api/page-account.ts'
+import { setPageAccount } from '#lib/browser/api/page-account.ts'
 import { readTab, writeTab } from '#lib/browser/frame/tab-storage.ts'
 import { sessionQueries } from '#lib/browser/queries/session.ts'
 import type { SessionView } from '#lib/protocol/session.ts'
@@ -42,7 +42,7 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
   // The server has it; no part of the page asks for it again.
   useQuery({ ...sessionQueries.get(), initialData: session })
   // While it is drawn: what is inside calls the console from its first effect on.
-  drawnFor(session.account.id)
+  setPageAccount(session.account.id)
   const [collapsed, setCollapsed] = useState(sidebarCollapsed)
   const [opened, setOpened] = useState<'palette' | 'help' | 'navigation' | null>(null)
   const top = useRef<HTMLDivElement>(null)

@@ -6,7 +6,7 @@ import { ButtonLink } from '#components/ui/button.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { useShownError } from '#components/ui/use-shown-error.ts'
-import { isMissing, isPassing } from '#lib/browser/api/failures.ts'
+import { isMissing, isTransient } from '#lib/browser/api/failures.ts'
 import { type Detailed, MissingPage } from './missing-page.tsx'
 import { useShownName } from './page-name.tsx'
 
@@ -38,7 +38,7 @@ export const DetailPage = <Data extends Named>({ query, children, ...detailed }:
     <ErrorState
       title={`The ${noun} could not be loaded`}
       error={error}
-      recovers={isPassing(error)}
+      recovers={isTransient(error)}
       query={query}
       action={<ButtonLink href={all.href}>{all.label}</ButtonLink>}
     />

@@ -1,6 +1,6 @@
 import { Banner } from '#components/ui/banner.tsx'
 import { Button } from '#components/ui/button.tsx'
-import { type Described, descriptionOf } from '#lib/browser/api/changed-meanwhile.ts'
+import { type Described, flattenDescription } from '#lib/browser/api/edit-conflict.ts'
 import { MetadataChanges } from './metadata-changes.tsx'
 
 interface ChangedMeanwhileNoticeProps {
@@ -14,7 +14,11 @@ interface ChangedMeanwhileNoticeProps {
 export const ChangedMeanwhileNotice = ({ base, now, onTakeTheirs, onSaveMine }: ChangedMeanwhileNoticeProps) => (
   <Banner tone="attention" role="alert" title="It was changed meanwhile; nothing is saved yet">
     <div className="mt-2 space-y-3">
-      <MetadataChanges title="What changed meanwhile" before={descriptionOf(base)} after={descriptionOf(now)} />
+      <MetadataChanges
+        title="What changed meanwhile"
+        before={flattenDescription(base)}
+        after={flattenDescription(now)}
+      />
       <div className="flex flex-wrap gap-2">
         <Button size="sm" onClick={onTakeTheirs}>
           Start from theirs

@@ -6,7 +6,7 @@ import { FormDialog, type FormDialogProps } from '#components/ui/form-dialog.tsx
 import { Textarea } from '#components/ui/input.tsx'
 import { KeyValueEditor } from '#components/ui/key-value-editor.tsx'
 import { rowsToMap } from '#components/ui/key-values.ts'
-import { ChangedMeanwhile, type Described, descriptionOf } from '#lib/browser/api/changed-meanwhile.ts'
+import { type Described, EditConflictError, flattenDescription } from '#lib/browser/api/edit-conflict.ts'
 import { ChangedMeanwhileNotice } from './changed-meanwhile-notice.tsx'
 import type { ColumnDialogProps } from './column-dialog.tsx'
 import { MetadataChanges } from './metadata-changes.tsx'
@@ -46,7 +46,7 @@ export const DescribeDialog = ({
   const [rows, setRows] = useState(rowsOf(base))
   const [rowsProblem, setRowsProblem] = useState<string | null>(null)
   const { data: known } = useQuery(metadataKeys)
-  const meanwhile = saving.error instanceof ChangedMeanwhile ? saving.error.now : undefined
+  const meanwhile = saving.error instanceof EditConflictError ? saving.error.current : undefined
   const isTooLong = maxMessageLength !== undefined && message.length > maxMessageLength
   const metadata = rowsToMap(rows)
   const mine = metadata.ok && { name: name.trim(), commit_message: message, metadata: metadata.map }
@@ -95,7 +95,7 @@ export const DescribeDialog = ({
         hint={saved ? 'What stands here replaces all of it.' : 'To find it by later, such as version=1.4.'}
         error={rowsProblem}
       />
-      {saved && mine && <MetadataChanges before={descriptionOf(base)} after={descriptionOf(mine)} />}
+      {saved && mine && <MetadataChanges before={flattenDescription(base)} after={flattenDescription(mine)} />}
       {meanwhile && (
         <ChangedMeanwhileNotice
           base={base}

@@ -13,7 +13,7 @@ import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { useShownError } from '#components/ui/use-shown-error.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { isPassing } from '#lib/browser/api/failures.ts'
+import { isTransient } from '#lib/browser/api/failures.ts'
 import { counted, formatCount, formatSize } from '#lib/browser/format.ts'
 import type { ActiveFilter } from '#lib/browser/lists/list-source.ts'
 import { ListAge } from './list-age.tsx'
@@ -64,7 +64,7 @@ export const ListView = (props: ListViewProps) => {
   const error = useShownError(list)
   if (!list.data && error)
     return (
-      <ErrorState title={`The ${nouns} could not be loaded`} error={error} recovers={isPassing(error)} query={list} />
+      <ErrorState title={`The ${nouns} could not be loaded`} error={error} recovers={isTransient(error)} query={list} />
     )
   // No match in the pages so far, or for an earlier filter, says nothing about the rest.
   if (!list.data || (rows.length === 0 && (list.isPlaceholderData || isSearching)))

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { listDevboxes } from '#components/devboxes/queries.ts'
 import { browserApi } from '#lib/browser/api/browser-api.ts'
-import { asksAgainInMs } from '#lib/browser/api/failures.ts'
+import { retryDelayMs } from '#lib/browser/api/failures.ts'
 import { countDevboxes, type DevboxCounts } from '#lib/browser/lists/devbox-counts.ts'
 import { devboxMatches } from '#lib/browser/lists/row-filters.ts'
 import { devboxKeys } from '#lib/browser/queries/devbox-keys.ts'
@@ -41,7 +41,7 @@ export const devboxTotals = (api: Api = pageApi, canPage = true) =>
       return { ...(await pageTotals(api, signal)), isPaged: true }
     },
     refetchInterval: ({ state: { data, error } }) => {
-      if (error) return asksAgainInMs(error)
+      if (error) return retryDelayMs(error)
       if (data?.isPaged) return pagingMs
       return data && data.counts.moving > 0 ? movingMs : restingMs
     },

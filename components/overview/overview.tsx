@@ -19,8 +19,8 @@ import { TextLink } from '#components/ui/text-link.tsx'
 import { useShownError } from '#components/ui/use-shown-error.ts'
 import { NameText, VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
-import { curlPost } from '#lib/browser/api/curl-post.ts'
-import { isPassing } from '#lib/browser/api/failures.ts'
+import { curlPost } from '#lib/browser/api/code-samples.ts'
+import { isTransient } from '#lib/browser/api/failures.ts'
 import { formatCount } from '#lib/browser/format.ts'
 import type { Axon } from '#lib/contract/axons.ts'
 import { type BenchmarkJob, isJobActive } from '#lib/contract/benchmark-jobs.ts'
@@ -185,7 +185,13 @@ const Rows = <Item,>({ query, rows, total, what, none, children }: RowsProps<Ite
     )
   if (!error) return <SkeletonRows rows={shownRows} columns={2} label={`Loading ${what.toLowerCase()}`} />
   return (
-    <ErrorState compact title={`${what} could not be loaded`} error={error} recovers={isPassing(error)} query={query} />
+    <ErrorState
+      compact
+      title={`${what} could not be loaded`}
+      error={error}
+      recovers={isTransient(error)}
+      query={query}
+    />
   )
 }
 

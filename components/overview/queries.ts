@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { devboxQueries } from '#components/devboxes/queries.ts'
-import { askingEvery } from '#lib/browser/api/failures.ts'
+import { pollEvery } from '#lib/browser/api/failures.ts'
 import { axonQueries } from '#lib/browser/queries/axons.ts'
 import { benchmarkJobQueries } from '#lib/browser/queries/benchmark-jobs.ts'
 import type { Client } from '#lib/client/client.ts'
@@ -25,6 +25,6 @@ export const overviewQueries = {
         const events = await Promise.all(axons.map(({ id }) => axonQueries.lastEvent(id, signal, api)))
         return Object.fromEntries(events.flatMap((event) => (event ? [[event.axon_id, event]] : [])))
       },
-      refetchInterval: askingEvery(30_000),
+      refetchInterval: pollEvery(30_000),
     }),
 }

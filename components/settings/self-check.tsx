@@ -3,7 +3,7 @@ import { CircleAlert, CircleCheck, CircleDashed, LoaderCircle, Stethoscope } fro
 import { useState } from 'react'
 import { Badge } from '#components/ui/badge.tsx'
 import { Button } from '#components/ui/button.tsx'
-import { namedAccount, withAccount } from '#lib/browser/api/page-account.ts'
+import { accountHeaders, withAccount } from '#lib/browser/api/page-account.ts'
 import { type CheckName, type CheckResult, checkConnection, checkNames } from '#lib/browser/live/self-check.ts'
 
 const names = Object.keys(checkNames) as CheckName[]
@@ -18,7 +18,7 @@ export const SelfCheck = () => {
     await checkConnection({
       origin: location.origin,
       fetch: (input, init) => fetch(input, init),
-      headers: namedAccount(),
+      headers: accountHeaders(),
       socketUrl: (path) => withAccount(`${location.origin.replace(/^http/, 'ws')}${path}`),
       WebSocket,
       onResult: (result) => setResults((before) => [...before, result]),

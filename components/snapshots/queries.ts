@@ -1,7 +1,7 @@
 import { mutationOptions, queryOptions } from '@tanstack/react-query'
 import { browserApi } from '#lib/browser/api/browser-api.ts'
-import { type Described, refuseIfChanged } from '#lib/browser/api/changed-meanwhile.ts'
-import { asksAgainInMs } from '#lib/browser/api/failures.ts'
+import { type Described, throwIfChanged } from '#lib/browser/api/edit-conflict.ts'
+import { retryDelayMs } from '#lib/browser/api/failures.ts'
 import { listPages, listRefresh, metadataWords, type Shown } from '#lib/browser/queries/list/pages.ts'
 import type {
   Snapshot,
@@ -43,7 +43,7 @@ export const snapshotQueries = {
       queryKey: snapshotKeys.status(id),
       queryFn: ({ signal }) => pageApi.snapshots.status({ params: { id }, signal }),
       refetchInterval: ({ state: { data, error } }) =>
-        error ? asksAgainInMs(error) : data?.status === 'in_progress' ? movingMs : false,
+        error ? retryDelayMs(error) : data?.status === 'in_progress' ? movingMs : false,
     }),
 
   metadataKeys: () =>
@@ -58,10 +58,10 @@ export const snapshotMutations = {
       pageApi.snapshots.createAsync({ params: { id: devboxId }, body }),
     ),
   update: (api: Api = pageApi) =>
-    /** Rejects with `ChangedMeanwhile` when the snapshot is not described as in `base` any more. */
+    /** Rejects with `EditConflictError` when the snapshot is not described as in `base` any more. */
     change('update', async ({ id, base, ...body }: SnapshotUpdate & { id: string; base: Described }) => {
       const { snapshot } = await api.snapshots.status({ params: { id } })
-      if (snapshot) refuseIfChanged(base, snapshot)
+      if (snapshot) throwIfChanged(base, snapshot)
       return api.snapshots.update({ params: { id }, body })
     }),
   delete: () => change('delete', (id: string) => pageApi.snapshots.delete({ params: { id } })),

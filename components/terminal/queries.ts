@@ -1,6 +1,6 @@
 import { mutationOptions, queryOptions } from '@tanstack/react-query'
-import { askConsole, askConsoleSignedIn, readConsole } from '#lib/browser/api/ask-console.ts'
-import { askingEvery } from '#lib/browser/api/failures.ts'
+import { fetchConsole, fetchConsoleJson, fetchWithSession } from '#lib/browser/api/console-api.ts'
+import { pollEvery } from '#lib/browser/api/failures.ts'
 import { ApiError } from '#lib/client/api-error.ts'
 import type { HeldTerminal } from '#lib/protocol/terminals.ts'
 
@@ -13,16 +13,16 @@ export const terminalQueries = {
       queryKey: ['terminals', 'held', devboxId],
       queryFn: async ({ signal }) => {
         const path = `/api/terminals/${encodeURIComponent(devboxId)}`
-        return (await readConsole<{ terminals: HeldTerminal[] }>(path, signal)).terminals
+        return (await fetchConsoleJson<{ terminals: HeldTerminal[] }>(path, signal)).terminals
       },
-      refetchInterval: askingEvery(pauseMs),
+      refetchInterval: pollEvery(pauseMs),
     }),
   /** The terminal behind a read-only link. Queried once; the terminal reports changes. */
   followed: (token: string) =>
     queryOptions({
       queryKey: ['terminals', 'followed', token],
       queryFn: async ({ signal }): Promise<Pick<HeldTerminal, 'name' | 'title'>> =>
-        (await askConsole(`/api/follow/${encodeURIComponent(token)}`, { signal })).json(),
+        (await fetchConsole(`/api/follow/${encodeURIComponent(token)}`, { signal })).json(),
       staleTime: Number.POSITIVE_INFINITY,
       refetchOnWindowFocus: false,
     }),
@@ -36,7 +36,7 @@ export const terminalMutations = {
       mutationFn: async ({ devboxId, names }: { devboxId: string; names: readonly string[] }) => {
         for (const name of names) {
           const path = `/api/terminals/${encodeURIComponent(devboxId)}/${encodeURIComponent(name)}`
-          await askConsoleSignedIn(path, { method: 'DELETE' }).catch((error: unknown) => {
+          await fetchWithSession(path, { method: 'DELETE' }).catch((error: unknown) => {
             if (!(error instanceof ApiError && error.status === 404)) throw error
           })
         }

@@ -15,7 +15,7 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { CompareView, comparePath, mostCompared } from '#lib/browser/address/compare-view.ts'
 import { paths } from '#lib/browser/address/paths.ts'
 import { choiceOf } from '#lib/browser/address/report-choice.ts'
-import { isPassing } from '#lib/browser/api/failures.ts'
+import { isTransient } from '#lib/browser/api/failures.ts'
 import { benchmarkJobQueries, compareAddress } from '#lib/browser/queries/benchmark-jobs.ts'
 import { runNames } from '#lib/protocol/report-words.ts'
 import type { CompareReport } from '#lib/protocol/reports.ts'
@@ -75,7 +75,7 @@ export const ComparePage = () => {
         <ErrorState
           title="The jobs could not be compared"
           error={error}
-          recovers={isPassing(error)}
+          recovers={isTransient(error)}
           query={query}
           action={
             <>

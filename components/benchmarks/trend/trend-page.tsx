@@ -14,7 +14,7 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { choiceOf } from '#lib/browser/address/report-choice.ts'
 import { TrendView, trendPath } from '#lib/browser/address/trend-view.ts'
-import { isPassing } from '#lib/browser/api/failures.ts'
+import { isTransient } from '#lib/browser/api/failures.ts'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import { benchmarkJobQueries, trendAddress } from '#lib/browser/queries/benchmark-jobs.ts'
 import { agentLabel } from '#lib/protocol/report-words.ts'
@@ -71,7 +71,7 @@ export const TrendPage = () => {
           <ErrorState
             title="The trend could not be read"
             error={error}
-            recovers={isPassing(error)}
+            recovers={isTransient(error)}
             query={query}
             action={<ButtonLink href={paths.benchmarkJobs()}>All jobs</ButtonLink>}
           />
@@ -88,7 +88,7 @@ export const TrendPage = () => {
         <ErrorState
           title="The jobs could not be read"
           error={recentError}
-          recovers={isPassing(recentError)}
+          recovers={isTransient(recentError)}
           query={recent}
         />
       ) : recent.isPending ? (

@@ -1,4 +1,4 @@
-import { type FollowOptions, type LiveHealth, noHealth } from '#lib/browser/live/follow.ts'
+import { type FollowOptions, initialHealth, type LiveHealth } from '#lib/browser/live/follow.ts'
 import { SnapshotStore } from '#lib/browser/live/snapshot-store.ts'
 import type { LogRecord } from '#lib/contract/logs.ts'
 
@@ -10,7 +10,7 @@ export interface LogState {
   error: unknown
 }
 
-export const initialLogState: LogState = { health: noHealth, hasEnded: false, error: null }
+export const initialLogState: LogState = { health: initialHealth, hasEnded: false, error: null }
 
 /** Resolves once the devbox has ended; rejects when a retry cannot help. */
 export type LogSource = (options: FollowOptions<'logs.tail'>) => Promise<void>

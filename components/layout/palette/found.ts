@@ -1,8 +1,8 @@
 import { queryOptions } from '@tanstack/react-query'
 import { listDevboxes } from '#components/devboxes/queries.ts'
 import { paths } from '#lib/browser/address/paths.ts'
-import { readConsole } from '#lib/browser/api/ask-console.ts'
 import { browserApi } from '#lib/browser/api/browser-api.ts'
+import { fetchConsoleJson } from '#lib/browser/api/console-api.ts'
 import { isMissing } from '#lib/browser/api/failures.ts'
 import { contains } from '#lib/browser/lists/row-filters.ts'
 import { recordingAddress } from '#lib/browser/queries/recordings.ts'
@@ -258,7 +258,7 @@ const findByName = async (search: string, list: (query: ListQuery) => Promise<Pa
 type RecordingReader = (signal: AbortSignal) => Promise<readonly Recording[]>
 
 const readRecordings: RecordingReader = async (signal) =>
-  (await readConsole<RecordingList>(recordingAddress(), signal)).recordings
+  (await fetchConsoleJson<RecordingList>(recordingAddress(), signal)).recordings
 
 const recordingFinder = (text: string, read: RecordingReader): Finder => ({
   kind: 'recording',

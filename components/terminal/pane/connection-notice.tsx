@@ -17,7 +17,7 @@ import { Keys } from '#components/layout/keys.tsx'
 import type { Tone } from '#components/ui/badge.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
-import { leaveForSignIn } from '#lib/browser/api/ask-console.ts'
+import { redirectToSignIn } from '#lib/browser/api/console-api.ts'
 import { formatElapsedMs } from '#lib/browser/format.ts'
 import { exitWords } from '#lib/browser/frame/exit-words.ts'
 import type { ConnectionState } from '#lib/terminal/page/connection.ts'
@@ -91,7 +91,7 @@ export const ConnectionNotice = ({ state, refusal, revive, onConnect, onClose }:
     case 'refused': {
       const { tone, icon, words, mayRetry } = refused[connection.code]
       const signIn = connection.code === 'signed_out' && (
-        <Button size="sm" onClick={async () => (await leaveForSignIn()) || onConnect()}>
+        <Button size="sm" onClick={async () => (await redirectToSignIn()) || onConnect()}>
           Sign in
         </Button>
       )

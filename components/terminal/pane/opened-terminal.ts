@@ -1,6 +1,5 @@
 import type { Terminal } from '@xterm/xterm'
-import { withAccount } from '#lib/browser/api/page-account.ts'
-import { isSignedOut } from '#lib/browser/api/signed-out.ts'
+import { isSignedOut, withAccount } from '#lib/browser/api/page-account.ts'
 import { PageTerminal } from '#lib/terminal/page/page-terminal.ts'
 import type { DrawnTerminal } from './draw-terminal.ts'
 

@@ -9,7 +9,7 @@ import { Badge } from '#components/ui/badge.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { isMissing, isPassing } from '#lib/browser/api/failures.ts'
+import { isMissing, isTransient } from '#lib/browser/api/failures.ts'
 import type { PaneStatus } from '../pane/pane-status.ts'
 import { TerminalPane } from '../pane/terminal-pane.tsx'
 
@@ -49,7 +49,7 @@ export const FollowedTerminal = ({ token }: { token: string }) => {
             <ErrorState
               title="The terminal could not be found"
               error={followed.error}
-              recovers={isPassing(followed.error)}
+              recovers={isTransient(followed.error)}
               query={followed}
             />
           )

@@ -1,20 +1,19 @@
 import { type Calls, createCalls, type Resources } from '#lib/client/calls.ts'
-import { leaveForSignIn } from './ask-console.ts'
-import { namedAccount, watchAccount } from './page-account.ts'
+import { redirectToSignIn } from './console-api.ts'
+import { accountHeaders, detectAccountChange } from './page-account.ts'
 
 /**
- * The service as pages call it: through the console, which knows the key. A page downloads the resources it names, not
- * the whole contract. An answer of 401 anywhere means that the session is over, and leads to the sign-in page and from
- * there back here.
+ * Calls the service through the console, which adds the key. Takes the resources it needs, so that a page doesn't load
+ * the whole contract. A 401 redirects to the sign-in page.
  */
 export const browserApi = <R extends Resources>(resources: R, headers: Record<string, string> = {}): Calls<R> =>
   createCalls(resources, {
     baseUrl: '/api',
     headers,
     fetch: async (input, init) => {
-      const named = { ...init, headers: { ...(init?.headers as Record<string, string>), ...namedAccount() } }
-      const response = watchAccount(await fetch(input, named))
-      if (response.status === 401) void leaveForSignIn()
+      const requestHeaders = { ...(init?.headers as Record<string, string>), ...accountHeaders() }
+      const response = detectAccountChange(await fetch(input, { ...init, headers: requestHeaders }))
+      if (response.status === 401) void redirectToSignIn()
       return response
     },
   })

@@ -1,41 +1,39 @@
 import { ApiError } from '#lib/client/api-error.ts'
 
-/** Whether the service or the way to it failed, rather than the request. */
+/** Whether the service or the connection to it failed, not the request. */
 export const isOutage = (error: unknown): boolean =>
   error instanceof ApiError && (error.status === 0 || error.status >= 502)
 
-/** Whether there is no such thing, or its id cannot be one. */
+/** Whether the resource doesn't exist, or its id is malformed. */
 export const isMissing = (error: unknown): boolean =>
   error instanceof ApiError && (error.code === 'not_found' || error.code === 'invalid_argument')
 
-/** Whether the same request may succeed a little later. */
-export const isPassing = (error: unknown): boolean =>
+export const isTransient = (error: unknown): boolean =>
   isOutage(error) || (error instanceof ApiError && error.code === 'rate_limited')
 
-/** The service has said when to come back. */
-export const waitsAsTold = (error: unknown): boolean => error instanceof ApiError && error.retryAfterMs !== undefined
+export const hasRetryAfter = (error: unknown): boolean => error instanceof ApiError && error.retryAfterMs !== undefined
 
-const recoveryMs = 3_000
+const defaultRetryMs = 3_000
 
-/** How long the service still wants not to be asked. */
-const aheadMs = (error: unknown): number => (error instanceof ApiError ? (error.retryAtMs ?? 0) - Date.now() : 0)
+const remainingWaitMs = (error: unknown): number =>
+  error instanceof ApiError ? (error.retryAtMs ?? 0) - Date.now() : 0
 
-interface Asked {
+interface QueryError {
   state: { error: Error | null }
 }
 
-/** Whether the service may be asked now. A page that is left and opened again must not ask sooner. */
-export const mayAsk = ({ state: { error } }: Asked): boolean => aheadMs(error) <= 0
+/** False until the Retry-After of the last error has passed, even if the page was reopened. */
+export const canRequest = ({ state: { error } }: QueryError): boolean => remainingWaitMs(error) <= 0
 
-/** When to ask again after this error without anyone asking: soon, but not before the service wants it; false for never. */
-export const asksAgainInMs = (error: unknown): number | false => {
-  if (!isPassing(error)) return false
-  const ms = aheadMs(error)
-  return ms > 0 ? ms : recoveryMs
+/** When to retry after this error, honoring Retry-After; false if a retry cannot help. */
+export const retryDelayMs = (error: unknown): number | false => {
+  if (!isTransient(error)) return false
+  const waitMs = remainingWaitMs(error)
+  return waitMs > 0 ? waitMs : defaultRetryMs
 }
 
-/** Asks every `ms`, but after an error as soon as it may help. */
-export const askingEvery =
+/** A refetch interval that retries sooner after a transient error. */
+export const pollEvery =
   (ms: number) =>
-  ({ state: { error } }: Asked): number =>
-    asksAgainInMs(error) || ms
+  ({ state: { error } }: QueryError): number =>
+    retryDelayMs(error) || ms

@@ -1,43 +1,52 @@
 import { accountHeader } from '#lib/protocol/session.ts'
 
-/**
- * The account this page was drawn for. Every call names it, so that none acts for another account that was signed in to
- * elsewhere in the browser meanwhile.
- */
-let own: string | undefined
-let isOther = false
+/** The account this page was rendered for. Requests name it, so that they fail if another account has signed in since. */
+let pageAccount: string | undefined
+let hasChanged = false
 const listeners = new Set<() => void>()
 
-/** The first account that is drawn is the page's own: to change it takes a new load of the page. */
-export const drawnFor = (id: string): void => {
-  if (typeof window !== 'undefined') own ??= encodeURIComponent(id)
+/** Only the first call counts: another account needs a new page load. */
+export const setPageAccount = (id: string): void => {
+  if (typeof window !== 'undefined') pageAccount ??= encodeURIComponent(id)
 }
 
-export const isPageOf = (id: string): boolean => own === undefined || own === encodeURIComponent(id)
+export const isPageAccount = (id: string): boolean =>
+  pageAccount === undefined || pageAccount === encodeURIComponent(id)
 
-export const namedAccount = (): Record<string, string> => (own === undefined ? {} : { [accountHeader]: own })
+export const accountHeaders = (): Record<string, string> =>
+  pageAccount === undefined ? {} : { [accountHeader]: pageAccount }
 
-/** The address of a WebSocket, which cannot have headers. */
-export const withAccount = (address: string): string =>
-  own === undefined ? address : `${address}?${new URLSearchParams({ account: own })}`
+/** Adds the account to a WebSocket URL, since WebSockets can't send headers. */
+export const withAccount = (url: string): string =>
+  pageAccount === undefined ? url : `${url}?${new URLSearchParams({ account: pageAccount })}`
 
-/** Takes note when the console refuses an answer because the browser's cookie is another account's. */
-export const watchAccount = (response: Response): Response => {
-  if (response.status === 409 && response.headers.has(accountHeader)) setOther(true)
+/** Notices a response that the console refused because the cookie belongs to another account. */
+export const detectAccountChange = (response: Response): Response => {
+  if (response.status === 409 && response.headers.has(accountHeader)) setAccountChanged(true)
   return response
 }
 
-export const setOther = (to: boolean): void => {
-  if (isOther === to) return
-  isOther = to
+export const setAccountChanged = (changed: boolean): void => {
+  if (hasChanged === changed) return
+  hasChanged = changed
   for (const listener of listeners) listener()
 }
 
-/** Whether the browser is signed in to another account than the page's. Made for useSyncExternalStore. */
+/** Whether the browser is signed in to another account. For useSyncExternalStore. */
 export const accountChange = {
   subscribe: (listener: () => void): (() => void) => {
     listeners.add(listener)
     return () => listeners.delete(listener)
   },
-  getSnapshot: (): boolean => isOther,
+  getSnapshot: (): boolean => hasChanged,
 }
+
+/** The state of this page's session. Counts as signed in while the console is unreachable. */
+export const sessionState = async (): Promise<'signed-in' | 'signed-out' | 'other-account'> => {
+  const response = await fetch('/api/session', { cache: 'no-store', headers: accountHeaders() }).catch(() => undefined)
+  if (response) detectAccountChange(response)
+  if (response?.status === 401) return 'signed-out'
+  return response?.status === 409 ? 'other-account' : 'signed-in'
+}
+
+export const isSignedOut = async (): Promise<boolean> => (await sessionState()) === 'signed-out'

@@ -35,7 +35,7 @@ const axonList = (view: AxonView) => ({
   view,
 })
 
-describe('a list as a call', () => {
+describe('code for a list', () => {
   let service: TestService
   let env: NodeJS.ProcessEnv
   beforeAll(async () => {
@@ -49,7 +49,7 @@ describe('a list as a call', () => {
   const expected = async ({ state: _, created: __, sort: ___, columns: ____, ...query }: AxonView) =>
     (await service.client.axons.list({ query })).axons.map(({ id }) => id)
 
-  it.each(views)('curl in a shell brings the same: %j', async (view) => {
+  it.each(views)('curl returns the same rows: %j', async (view) => {
     const { stdout } = await run(
       'bash',
       ['-c', `curl() { command curl -sS --max-time 10 "$@"; }; ${asCurl(axonList(view), service.url)}`],
@@ -60,7 +60,7 @@ describe('a list as a call', () => {
     expect(axons.length).toBeGreaterThan(0)
   })
 
-  it.each(views)('the public client brings the same: %j', async (view) => {
+  it.each(views)('the public client returns the same rows: %j', async (view) => {
     const code = asTypeScript(axonList(view), service.url)
     const { stdout } = await run(process.execPath, ['--input-type=module-typescript', '--eval', code], {
       env,
@@ -72,7 +72,7 @@ describe('a list as a call', () => {
     expect(ids).toEqual(await expected(view))
   })
 
-  it('says what the API cannot filter, on one line', () => {
+  it('names unsupported filters in a one-line comment', () => {
     const view: AxonView = { include_total_count: true, state: 'deleted', sort: 'metadata.a%0Aecho%20x' }
     expect(asCurl(axonList(view), 'http://x').split('\n')[0]).toMatch(/^# .*is deleted; sorted by/)
     expect(asCurl(axonList(view), 'http://x').split('\n')[1]).toMatch(/^curl/)
@@ -96,7 +96,7 @@ describe('a list as a call', () => {
     await run(process.execPath, ['--input-type=module-typescript', '--eval', code], { env })
   })
 
-  it('says what the page alone does: several statuses, and devboxes of trials it leaves out', () => {
+  it('names filters that only the page applies to devboxes', () => {
     const source = {
       noun: 'devbox',
       nouns: 'devboxes',

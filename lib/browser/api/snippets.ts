@@ -7,19 +7,19 @@ import { withoutColumns } from '../address/list-columns.ts'
 import { pageDefaults } from '../address/search.ts'
 import { snapshotQueryOf } from '../address/snapshot-list-view.ts'
 import { activeFilters, type ListSource, type ListView } from '../lists/list-source.ts'
-import { publicClient } from './public-client.ts'
+import { publicClient } from './code-samples.ts'
 
-/** The list a page shows, as calls to paste elsewhere. What the API cannot filter is said in a comment. */
+/** Code that lists what the page shows. A comment names the filters that the API lacks. */
 
 interface ListCall {
   path: string
-  /** Of the public client. */
+  /** Method of the public client. */
   method: string
-  /** The part of a view that the service answers. */
+  /** The filters that the API supports. */
   queryOf: (view: never) => object
-  /** What else the page does with the rows. */
+  /** Other filters and sorting that only the page applies. */
   alsoOnPage?: (view: never) => string[]
-  /** The client brings one page of the rows under this name, and not all of them. */
+  /** The field with the rows, where the client returns a single page. */
   rows?: string
 }
 
@@ -33,7 +33,7 @@ const calls: Readonly<Record<string, ListCall>> = {
   devboxes: {
     path: '/v1/devboxes',
     method: 'devboxes.list',
-    // The public client has no `origin`.
+    // The public client doesn't support `origin`.
     queryOf: (view: DevboxListView) => ({ ...devboxQueryOf(view), origin: undefined }),
     alsoOnPage: ({ trials }: DevboxListView) => (trials ? [] : ['without the devboxes of benchmark trials']),
   },
@@ -48,7 +48,6 @@ const calls: Readonly<Record<string, ListCall>> = {
   scenarios: { path: '/v1/scenarios', method: 'scenarios.list', queryOf: withoutColumns },
 }
 
-/** A list of the console as it is shown now. */
 export interface ShownList<View extends ListView> {
   source: Pick<ListSource<View, never, never, never>, 'noun' | 'nouns' | 'filters'>
   view: View
@@ -73,14 +72,14 @@ const read = <View extends ListView>({ source, view }: ShownList<View>) => {
 }
 
 const comment = (mark: string, texts: readonly string[]): string =>
-  // No line end, so that nothing in it leaves the comment.
+  // Without line breaks, which would end the comment.
   texts.length > 0
-    ? `${mark} The page also shows them so, which the API does not: ${texts.join('; ').replace(/[\r\n\u2028\u2029]/g, ' ')}\n`
+    ? `${mark} Also applied by the page, not by the API: ${texts.join('; ').replace(/[\r\n\u2028\u2029]/g, ' ')}\n`
     : ''
 
 export const asCurl = <View extends ListView>(list: ShownList<View>, serviceUrl: string): string => {
   const { call, parameters, texts } = read(list)
-  // Brackets are ranges to curl unless it is told otherwise; a quote would end the shell's.
+  // --globoff: brackets are ranges to curl otherwise.
   const url = `${serviceUrl}${call.path}${parameters && `?${parameters}`}`.replaceAll("'", '%27')
   return `${comment('#', texts)}curl --globoff '${url}' \\\n  -H "Authorization: Bearer $DEVDECK_API_KEY"`
 }
@@ -91,10 +90,10 @@ export const asTypeScript = <View extends ListView>(list: ShownList<View>, servi
     const isPlain = name === 'limit' || name === 'include_total_count'
     return `  ${/^\w+$/.test(name) ? name : JSON.stringify(name)}: ${isPlain ? value : JSON.stringify(value)},\n`
   })
-  const asked = `client.${call.method}(${fields.length > 0 ? `{\n${fields.join('')}}` : ''})`
+  const request = `client.${call.method}(${fields.length > 0 ? `{\n${fields.join('')}}` : ''})`
   const { noun } = list.source
-  const rows = call.rows ? `const { ${call.rows} } = await ${asked}\nfor (const ${noun} of ${call.rows} ?? [])` : null
+  const rows = call.rows ? `const { ${call.rows} } = await ${request}\nfor (const ${noun} of ${call.rows} ?? [])` : null
   return `${publicClient(serviceUrl)}
-${comment('//', texts)}${rows ?? `for await (const ${noun} of ${asked})`} console.log(${noun}.id, ${noun}.name)
+${comment('//', texts)}${rows ?? `for await (const ${noun} of ${request})`} console.log(${noun}.id, ${noun}.name)
 `
 }

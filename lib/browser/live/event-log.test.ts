@@ -16,7 +16,7 @@ const events = (...sequences: number[]) => sequences.map((sequence) => event(seq
 const sequences = (list: readonly AxonEvent[]) => list.map(({ sequence }) => sequence)
 
 describe('mergeEvents', () => {
-  it('adds what comes after, puts in what lies between, and takes nothing twice', () => {
+  it('merges in order without duplicates', () => {
     expect(sequences(mergeEvents(events(1, 2), events(3)))).toEqual([1, 2, 3])
     expect(sequences(mergeEvents(events(1, 5), events(2, 3, 5)))).toEqual([1, 2, 3, 5])
     expect(sequences(mergeEvents([], events(4)))).toEqual([4])
@@ -24,7 +24,7 @@ describe('mergeEvents', () => {
 })
 
 describe('gaps', () => {
-  it('are told with their ends, and not before the first event', () => {
+  it('have a start and an end, and none precedes the first event', () => {
     expect(gapsIn(events(3, 4, 6, 10))).toEqual([
       { from: 5, to: 5 },
       { from: 7, to: 9 },
@@ -32,7 +32,7 @@ describe('gaps', () => {
     expect(gapsIn(events(100))).toEqual([])
   })
 
-  it('stand where they are whatever the filter shows', () => {
+  it('are shown whatever the filter', () => {
     const list = [event(1, { event_type: 'a' }), event(2, { event_type: 'b' }), event(4, { event_type: 'b' })]
     expect(logRows(list, { ...noEventFilter, type: 'a' }).map(({ kind }) => kind)).toEqual(['event', 'gap'])
     expect(logRows(list, { ...noEventFilter, type: 'B' })).toEqual([
@@ -43,7 +43,7 @@ describe('gaps', () => {
   })
 })
 
-it('filters by origin, type, source and payload together', () => {
+it('filters by origin, type, source and payload', () => {
   const list = [event(1), event(2, { origin: 'AGENT_EVENT' }), event(3, { source: 'CI' })]
   const shown = (part: Partial<typeof noEventFilter>) =>
     logRows(list, { ...noEventFilter, ...part }).flatMap((row) => (row.kind === 'event' ? row.event.sequence : []))
@@ -54,10 +54,10 @@ it('filters by origin, type, source and payload together', () => {
   expect(shown({ payload: 'x' })).toEqual([])
 })
 
-describe('following', () => {
+describe('newSince', () => {
   const rows = (...list: number[]) => logRows(events(...list), noEventFilter)
 
-  it('counts what came since, as far as the filter shows it', () => {
+  it('counts the new events that match the filter', () => {
     expect(newSince(2, rows(1, 2, 3, 4))).toBe(2)
     const list = [event(1), event(2, { origin: 'AGENT_EVENT' }), event(3)]
     expect(newSince(1, logRows(list, { ...noEventFilter, origin: 'USER_EVENT' }))).toBe(1)
@@ -65,21 +65,21 @@ describe('following', () => {
 })
 
 describe('readPayload', () => {
-  it('tells JSON from text', () => {
+  it('distinguishes JSON from text', () => {
     expect(readPayload('{"a":[1]}')).toEqual({ kind: 'json', value: { a: [1] } })
     expect(readPayload('"text"')).toEqual({ kind: 'json', value: 'text' })
     expect(readPayload('{a:1}')).toEqual({ kind: 'text', text: '{a:1}' })
     expect(readPayload('')).toEqual({ kind: 'text', text: '' })
   })
 
-  it('keeps numbers that JavaScript cannot hold', () => {
+  it('keeps numbers that JavaScript cannot represent', () => {
     const payload = '{"id":12345678901234567890,"price":1.10,"plain":7}'
     const read = readPayload(payload)
     expect(JSON.stringify(read.kind === 'json' && read.value)).toBe(payload)
   })
 })
 
-it('writes one event per line, line ends in payloads escaped', () => {
+it('writes one event per line with line breaks escaped', () => {
   const list = [event(1, { payload: 'a\nb' }), event(2)]
   const lines = toLines(list).split('\n')
   expect(lines).toHaveLength(3)

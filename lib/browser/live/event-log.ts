@@ -1,8 +1,6 @@
 import type { AxonEvent } from '#lib/contract/axons.ts'
 
-/** Pure parts of an axon's log on screen: in order, without doubles, and honest about what is missing. */
-
-/** Sequences that lie between two loaded events and are not there; the log counts without a gap. */
+/** Missing sequences between two loaded events. */
 export interface Gap {
   from: number
   to: number
@@ -10,17 +8,17 @@ export interface Gap {
 
 export type LogRow = { kind: 'event'; event: AxonEvent } | { kind: 'gap'; gap: Gap }
 
-/** Both oldest first; an event that is in both is taken once. */
+/** Merges two lists, both oldest first, without duplicates. */
 export const mergeEvents = (one: readonly AxonEvent[], other: readonly AxonEvent[]): AxonEvent[] => {
   const last = one.at(-1)
   const first = other[0]
-  // The common case: what follows live comes after all there is.
+  // The common case: live events follow the loaded ones.
   if (!last || !first || last.sequence < first.sequence) return [...one, ...other]
   const bySequence = new Map([...one, ...other].map((event) => [event.sequence, event]))
   return [...bySequence.values()].sort((a, b) => a.sequence - b.sequence)
 }
 
-/** The missing sequences between events, oldest first. What lies before the oldest is not missing but not loaded. */
+/** Oldest first. Ignores events before the oldest one, which just aren't loaded. */
 export const gapsIn = (events: readonly AxonEvent[]): Gap[] =>
   events.flatMap((event, at) => {
     const before = events[at - 1]
@@ -29,7 +27,7 @@ export const gapsIn = (events: readonly AxonEvent[]): Gap[] =>
 
 export interface EventFilter {
   origin: string
-  /** Parts of the type, the source and the payload; ASCII letters in any case, as the databases of axons compare. */
+  /** Substrings; only ASCII letters match case-insensitively, as in SQLite. */
   type: string
   source: string
   payload: string
@@ -40,17 +38,17 @@ export const noEventFilter: EventFilter = { origin: '', type: '', source: '', pa
 export const isFiltering = (filter: EventFilter): boolean => Object.values(filter).join('') !== ''
 
 export const eventMatcher = ({ origin, type, source, payload }: EventFilter) => {
-  const [wantedType, wantedSource, wantedPayload] = [lower(type), lower(source), lower(payload)]
+  const [typePart, sourcePart, payloadPart] = [lower(type), lower(source), lower(payload)]
   return (event: AxonEvent): boolean =>
     (origin === '' || event.origin === origin) &&
-    lower(event.event_type).includes(wantedType) &&
-    lower(event.source).includes(wantedSource) &&
-    (wantedPayload === '' || lower(event.payload).includes(wantedPayload))
+    lower(event.event_type).includes(typePart) &&
+    lower(event.source).includes(sourcePart) &&
+    (payloadPart === '' || lower(event.payload).includes(payloadPart))
 }
 
 const lower = (text: string) => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 
-/** The events a filter shows, each gap where it lies: what is missing might have matched. */
+/** Matching events and all gaps, since missing events might match. */
 export const logRows = (events: readonly AxonEvent[], filter: EventFilter): LogRow[] => {
   const matches = eventMatcher(filter)
   const rows: LogRow[] = []
@@ -64,7 +62,7 @@ export const logRows = (events: readonly AxonEvent[], filter: EventFilter): LogR
   return rows
 }
 
-/** How many of the shown events came after the sequence that was the last when following stopped. */
+/** Counts the events after the last one seen. */
 export const newSince = (seen: number, rows: readonly LogRow[]): number => {
   let count = 0
   for (let at = rows.length - 1; at >= 0; at--) {
@@ -78,12 +76,11 @@ export const newSince = (seen: number, rows: readonly LogRow[]): number => {
 
 export type Payload = { kind: 'json'; value: unknown } | { kind: 'text'; text: string }
 
-/** A payload is text, by habit JSON. */
 export const readPayload = (payload: string): Payload => {
   try {
     return { kind: 'json', value: JSON.parse(payload, keepNumber) }
   } catch {
-    // It is no JSON, and shown as it is.
+    // Not JSON; shown as text.
     return { kind: 'text', text: payload }
   }
 }
@@ -92,7 +89,7 @@ interface ExactJson {
   rawJSON?: (text: string) => unknown
 }
 
-/** A number JavaScript cannot hold (2^63, 1.10) is written again as it was, where the browser can. */
+/** Keeps the source text of numbers that JavaScript can't represent (2^63, 1.10), where the browser supports it. */
 const keepNumber = (_key: string, value: unknown, context?: { source?: string }): unknown => {
   const { rawJSON } = JSON as ExactJson
   const source = context?.source
@@ -101,6 +98,6 @@ const keepNumber = (_key: string, value: unknown, context?: { source?: string })
     : value
 }
 
-/** One event per line, as the service told them. */
+/** JSON Lines. */
 export const toLines = (events: readonly AxonEvent[]): string =>
   events.map((event) => `${JSON.stringify(event)}\n`).join('')

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { AxonEvent } from '#lib/contract/axons.ts'
-import { type EventSource, EventTail, maxKept } from './event-tail.ts'
-import { type FollowOptions, noHealth } from './follow.ts'
+import { type EventSource, EventTail, maxEvents } from './event-tail.ts'
+import { type FollowOptions, initialHealth } from './follow.ts'
 
 const event = (sequence: number): AxonEvent => ({
   axon_id: 'axn_1',
@@ -13,11 +13,11 @@ const event = (sequence: number): AxonEvent => ({
   payload: '{}',
 })
 
-class Lost extends Error {}
+class FinalError extends Error {}
 
 type Stream = (options: FollowOptions<'axons.subscribe'>) => Promise<void>
 
-/** A log in memory. `streams` says what each following does, in turn; then they wait for ever. */
+/** An in-memory log. `streams` defines each connection in turn; later ones stay open. */
 const logOf = (sequences: number[], streams: Stream[] = [], part: Partial<EventSource> = {}) => {
   const opened: (string | undefined)[] = []
   const source: EventSource = {
@@ -27,19 +27,19 @@ const logOf = (sequences: number[], streams: Stream[] = [], part: Partial<EventS
     },
     follow: async (options) => {
       opened.push(options.position)
-      options.onHealth?.({ ...noHealth, state: 'live' })
+      options.onHealth?.({ ...initialHealth, state: 'live' })
       const stream = streams.shift()
       if (stream) return stream(options)
       await new Promise<void>((resolve) => options.signal.addEventListener('abort', () => resolve()))
     },
     hasEnded: async () => false,
-    isLost: (error) => error instanceof Lost,
+    isFinal: (error) => error instanceof FinalError,
     ...part,
   }
   return { source, opened }
 }
 
-/** Tells these, and then nothing until the reader leaves. */
+/** Sends these and then nothing until the reader aborts. */
 const say =
   (...sequences: number[]): Stream =>
   ({ onItems, signal }) => {
@@ -61,7 +61,7 @@ afterEach(() => {
 })
 
 describe('EventTail', () => {
-  it('begins with the newest page, says that there is more, and goes on after it', async () => {
+  it('loads the newest page and follows what comes after it', async () => {
     const { source, opened } = logOf([1, 2, 3, 4, 5], [say(6, 7)])
     const { tail, shown } = follow(source)
     await expect.poll(() => shown()).toEqual([3, 4, 5, 6, 7])
@@ -72,7 +72,7 @@ describe('EventTail', () => {
     expect(opened).toEqual(['5'])
   })
 
-  it('asks again for the newest page while the service is away, and says that it is', async () => {
+  it('retries the newest page during an outage', async () => {
     let isAway = true
     const { source } = logOf([], [say(1)], {
       page: async () => {
@@ -86,24 +86,24 @@ describe('EventTail', () => {
     await expect.poll(() => shown()).toEqual([1])
   })
 
-  it('follows on after a stream that ends while the axon lives', async () => {
+  it('reconnects when the stream ends but the axon is not deleted', async () => {
     const { source, opened } = logOf([], [async ({ onItems }) => onItems([event(1)], '1'), say(2)])
     const { shown } = follow(source)
     await expect.poll(() => shown()).toEqual([1, 2])
     expect(opened).toEqual([undefined, '1'])
   })
 
-  it('ends with the axon, and is lost when asking again cannot help', async () => {
+  it('ends with the axon, or with a permanent error', async () => {
     const deleted = follow(logOf([1], [async () => undefined], { hasEnded: async () => true }).source)
     await deleted.done
-    expect(deleted.tail.getSnapshot()).toMatchObject({ hasEnded: true, lost: null })
+    expect(deleted.tail.getSnapshot()).toMatchObject({ hasEnded: true, error: null })
     expect(deleted.shown()).toEqual([1])
-    const lost = follow(logOf([], [() => Promise.reject(new Lost('gone'))]).source)
-    await lost.done
-    expect(lost.tail.getSnapshot()).toMatchObject({ hasEnded: false, lost: new Lost('gone') })
+    const failed = follow(logOf([], [() => Promise.reject(new FinalError('not found'))]).source)
+    await failed.done
+    expect(failed.tail.getSnapshot()).toMatchObject({ hasEnded: false, error: new FinalError('not found') })
   })
 
-  it('fills a gap from the log', async () => {
+  it('fills a gap', async () => {
     const { source } = logOf([1, 2, 3, 4], [say(8)], {
       page: async (before) => ({ events: (before ? [7, 6, 5] : [4]).map(event), has_more: false }),
     })
@@ -113,24 +113,24 @@ describe('EventTail', () => {
     expect(shown()).toEqual([4, 5, 6, 7, 8])
   })
 
-  it('keeps the newest of a flood and says how many it let go', async () => {
-    const flood = Array.from({ length: maxKept * 1.2 }, (_, i) => i)
+  it('keeps the newest events of a flood and counts the dropped ones', async () => {
+    const flood = Array.from({ length: maxEvents * 1.2 }, (_, i) => i)
     const { source } = logOf([], [say(...flood)])
     const { tail, shown } = follow(source)
-    await expect.poll(() => shown().at(-1)).toBe(maxKept * 1.2 - 1)
+    await expect.poll(() => shown().at(-1)).toBe(maxEvents * 1.2 - 1)
     const { events, dropped, hasOlder } = tail.getSnapshot()
-    expect(events.length).toBeLessThanOrEqual(maxKept * 1.1)
+    expect(events.length).toBeLessThanOrEqual(maxEvents * 1.1)
     expect(events.length + dropped).toBe(flood.length)
     expect(hasOlder).toBe(true)
   })
 
-  it('stops without a word when nobody looks any more, and goes on where it was when somebody does', async () => {
+  it('stops on abort and resumes where it was', async () => {
     const { source, opened } = logOf([1])
     const { tail, done } = follow(source)
     await expect.poll(() => opened).toEqual(['1'])
     leaving[0]?.abort()
     await done
-    expect(tail.getSnapshot()).toMatchObject({ hasEnded: false, lost: null })
+    expect(tail.getSnapshot()).toMatchObject({ hasEnded: false, error: null })
     void tail.follow(AbortSignal.timeout(1))
     await expect.poll(() => opened).toEqual(['1', '1'])
   })

@@ -1,47 +1,41 @@
 import { backoffMs, pause } from '#lib/client/backoff.ts'
 import type { AxonEvent } from '#lib/contract/axons.ts'
 import { mergeEvents } from './event-log.ts'
-import { type FollowOptions, type LiveHealth, noHealth } from './follow.ts'
+import { type FollowOptions, initialHealth, type LiveHealth } from './follow.ts'
 import { SnapshotStore } from './snapshot-store.ts'
 
-/** Where a tail gets its events from. */
 export interface EventSource {
-  /** The newest events before a sequence, or of all, newest first. */
+  /** The newest events, before a sequence if one is given; newest first. */
   page(before: number | undefined, signal?: AbortSignal): Promise<{ events: AxonEvent[]; has_more: boolean }>
-  /** What comes after a position, or all there is; resolves when the stream has ended, rejects when asking again cannot help. */
+  /** Resolves when the stream has ended; rejects when a retry cannot help. */
   follow(options: FollowOptions<'axons.subscribe'>): Promise<void>
-  /** Whether a stream that has ended will tell nothing more. */
+  /** Whether the log is complete, rather than the stream broken. */
   hasEnded(signal: AbortSignal): Promise<boolean>
-  /** True when asking again cannot help. */
-  isLost(error: unknown): boolean
+  isFinal(error: unknown): boolean
 }
 
 export interface TailSnapshot {
   /** Oldest first. */
   events: readonly AxonEvent[]
-  /** Whether the log has events before those. */
   hasOlder: boolean
-  /** Events that were let go again to keep the page light; the log still has them. */
+  /** Events dropped from the page to stay within the limit. */
   dropped: number
-  /** The newest events are not there yet. */
   isLoading: boolean
   health: LiveHealth
-  /** The axon is deleted, and its log complete. */
+  /** The axon is deleted, so the log is complete. */
   hasEnded: boolean
   /** Why the log can no longer be followed. */
-  lost: unknown
+  error: unknown
 }
 
-/** As many as anyone scrolls through, and as few as a page carries without effort. */
-export const maxKept = 20_000
-/** Between two calls of the service after one has failed. */
-const askAgain = { firstMs: 500, maxMs: 10_000 }
+export const maxEvents = 20_000
+const retryBackoff = { firstMs: 500, maxMs: 10_000 }
 
-/** The log of one axon from its newest events on, for as long as someone looks at it. */
+/** Follows the log of one axon, from its newest events. */
 export class EventTail extends SnapshotStore<TailSnapshot> {
   readonly #source: EventSource
   #events: AxonEvent[] = []
-  /** Arrived and not drawn yet. */
+  /** Arrived since the last snapshot. */
   #arrived: AxonEvent[] = []
   #last: number | undefined
   #hasOlder = false
@@ -53,20 +47,20 @@ export class EventTail extends SnapshotStore<TailSnapshot> {
       hasOlder: false,
       dropped: 0,
       isLoading: true,
-      health: noHealth,
+      health: initialHealth,
       hasEnded: false,
-      lost: null,
+      error: null,
     })
     this.#source = source
   }
 
-  /** Resolves when the log has ended, is lost, or `signal` aborts; never rejects. */
+  /** Resolves when the log has ended or failed, or `signal` aborts; never rejects. */
   async follow(signal: AbortSignal): Promise<void> {
     for (let attempt = 0; !signal.aborted; ) {
       try {
         if (this.getSnapshot().isLoading) {
           const { events, has_more } = await this.#source.page(undefined, signal)
-          this.#take(events.toReversed())
+          this.#add(events.toReversed())
           this.#hasOlder = has_more
           this.publish({ isLoading: false })
         }
@@ -75,7 +69,7 @@ export class EventTail extends SnapshotStore<TailSnapshot> {
           position: this.#last === undefined ? undefined : String(this.#last),
           onItems: (events) => {
             attempt = 0
-            this.#take(events)
+            this.#add(events)
           },
           onHealth: (health) => this.publish({ health }),
         })
@@ -83,15 +77,14 @@ export class EventTail extends SnapshotStore<TailSnapshot> {
         if (await this.#source.hasEnded(signal)) return this.publish({ hasEnded: true })
       } catch (error) {
         if (signal.aborted) return
-        if (this.#source.isLost(error)) return this.publish({ isLoading: false, lost: error })
+        if (this.#source.isFinal(error)) return this.publish({ isLoading: false, error })
         const { health } = this.getSnapshot()
         if (health.state !== 'lost') this.publish({ health: { ...health, state: 'lost', sinceMs: Date.now() } })
       }
-      await pause(backoffMs(attempt++, askAgain), signal)
+      await pause(backoffMs(attempt++, retryBackoff), signal)
     }
   }
 
-  /** Adds the page before the oldest event. Rejects as the source does. */
   async loadOlder(): Promise<void> {
     const { events, has_more } = await this.#source.page(this.#events[0]?.sequence)
     this.#events = mergeEvents(events.toReversed(), this.#events)
@@ -99,14 +92,14 @@ export class EventTail extends SnapshotStore<TailSnapshot> {
     this.publish()
   }
 
-  /** Asks for the events up to a sequence that are missing. Rejects as the source does. */
+  /** Loads missing events up to a sequence. */
   async fill(to: number): Promise<void> {
     const { events } = await this.#source.page(to + 1)
     this.#events = mergeEvents(this.#events, events.toReversed())
     this.publish()
   }
 
-  #take(events: AxonEvent[]) {
+  #add(events: AxonEvent[]) {
     this.#arrived.push(...events)
     this.#last = events.at(-1)?.sequence ?? this.#last
     this.publishSoon()
@@ -115,10 +108,10 @@ export class EventTail extends SnapshotStore<TailSnapshot> {
   protected override collect() {
     this.#events = mergeEvents(this.#events, this.#arrived)
     this.#arrived = []
-    // Cut in steps: dropping one for each that comes would move everything on the screen every time.
-    if (this.#events.length > maxKept * 1.1) {
-      this.#dropped += this.#events.length - maxKept
-      this.#events = this.#events.slice(-maxKept)
+    // Trimmed in steps: dropping one per arrival would shift the page each time.
+    if (this.#events.length > maxEvents * 1.1) {
+      this.#dropped += this.#events.length - maxEvents
+      this.#events = this.#events.slice(-maxEvents)
       this.#hasOlder = true
     }
     return { events: this.#events, hasOlder: this.#hasOlder, dropped: this.#dropped }

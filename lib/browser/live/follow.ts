@@ -12,9 +12,8 @@ import {
   liveClose,
 } from '#lib/protocol/live.ts'
 import { AckCounter } from '#lib/terminal/page/ack-counter.ts'
-import { leaveForSignIn, readConsole } from '../api/ask-console.ts'
-import { withAccount } from '../api/page-account.ts'
-import { isSignedOut } from '../api/signed-out.ts'
+import { fetchConsoleJson, redirectToSignIn } from '../api/console-api.ts'
+import { isSignedOut, withAccount } from '../api/page-account.ts'
 
 /**
  * How far what is followed can be trusted right now. `polled`: no connection can be had, and what was asked for at
@@ -30,7 +29,7 @@ export interface LiveHealth {
   error?: ApiError
 }
 
-export const noHealth: LiveHealth = { state: 'connecting', sinceMs: 0, clockOffsetMs: 0 }
+export const initialHealth: LiveHealth = { state: 'connecting', sinceMs: 0, clockOffsetMs: 0 }
 
 export interface FollowOptions<E extends LiveEndpoint> {
   /** Up to where everything is known. */
@@ -58,9 +57,9 @@ let connection: LiveConnection | undefined
 const connectPage = (): LiveConnection => {
   const made = new LiveConnection({
     url: () => withAccount(`${location.origin.replace(/^http/, 'ws')}/api/live`),
-    ask: (signal) => readConsole<LiveSnapshot>('/api/live/now', signal),
+    ask: (signal) => fetchConsoleJson<LiveSnapshot>('/api/live/now', signal),
     isSignedOut,
-    onSignedOut: () => void leaveForSignIn(),
+    onSignedOut: () => void redirectToSignIn(),
   })
   window.addEventListener('online', () => made.check())
   document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && made.check())

@@ -18,8 +18,8 @@ import type {
   ReportTable,
   TrendReport,
 } from '#lib/protocol/reports.ts'
-import { askConsoleSignedIn, consoleAddress, readConsole, sendToConsole } from '../api/ask-console.ts'
 import { browserApi } from '../api/browser-api.ts'
+import { consoleUrl, fetchConsoleJson, fetchWithSession, sendToConsole } from '../api/console-api.ts'
 import type { UploadOptions } from '../api/upload.ts'
 import { followQuery } from '../live/follow-query.ts'
 import { listPages, listRefresh, pollWhile, type Shown } from './list/pages.ts'
@@ -42,7 +42,7 @@ export const reportAddress = (
   choice: ReportChoice,
   format: ReportFormat = 'json',
   table?: ReportTable,
-): string => consoleAddress(`/api/benchmark-jobs/${encodeURIComponent(id)}/report`, { format, ...choice, table })
+): string => consoleUrl(`/api/benchmark-jobs/${encodeURIComponent(id)}/report`, { format, ...choice, table })
 
 /** What is compared: ids of jobs with commas between them, and with which of them or of their runs. */
 interface Compared extends ReportChoice {
@@ -51,7 +51,7 @@ interface Compared extends ReportChoice {
 }
 
 export const compareAddress = (compared: Compared, format: ReportFormat = 'json', table?: ReportTable): string =>
-  consoleAddress('/api/benchmark-jobs/compare', {
+  consoleUrl('/api/benchmark-jobs/compare', {
     ...compared,
     baseline: compared.baseline || undefined,
     format,
@@ -67,7 +67,7 @@ interface Trend extends ReportChoice {
 }
 
 export const trendAddress = (trend: Trend, format: ReportFormat = 'json'): string =>
-  consoleAddress('/api/benchmark-jobs/trend', { ...trend, format })
+  consoleUrl('/api/benchmark-jobs/trend', { ...trend, format })
 
 /** Jobs whose data set can be chosen without their ids. */
 const recentJobs = 20
@@ -101,7 +101,7 @@ export const benchmarkJobQueries = {
   report: (id: string, choice: ReportChoice) =>
     queryOptions({
       queryKey: [...jobKeys.report(id), choice],
-      queryFn: ({ signal }) => readConsole<Report>(reportAddress(id, choice), signal),
+      queryFn: ({ signal }) => fetchConsoleJson<Report>(reportAddress(id, choice), signal),
       // The choice of a metric stays in place, with the focus, while the numbers of it are read.
       placeholderData: (before, query) => (query?.queryKey[2] === id ? before : undefined),
     }),
@@ -110,7 +110,7 @@ export const benchmarkJobQueries = {
   compare: (compared: Compared) =>
     queryOptions({
       queryKey: [...jobKeys.compare, compared],
-      queryFn: ({ signal }) => readConsole<CompareReport>(compareAddress(compared), signal),
+      queryFn: ({ signal }) => fetchConsoleJson<CompareReport>(compareAddress(compared), signal),
       placeholderData: keepPreviousData,
       refetchInterval: ({ state: { data } }) => (data?.complete === false ? 5_000 : false),
     }),
@@ -119,7 +119,7 @@ export const benchmarkJobQueries = {
   trend: (trend: Trend) =>
     queryOptions({
       queryKey: [...jobKeys.trend, trend],
-      queryFn: ({ signal }) => readConsole<TrendReport>(trendAddress(trend), signal),
+      queryFn: ({ signal }) => fetchConsoleJson<TrendReport>(trendAddress(trend), signal),
       placeholderData: keepPreviousData,
       refetchInterval: ({ state: { data } }) => (data?.complete === false ? 5_000 : false),
     }),
@@ -192,7 +192,7 @@ export const benchmarkJobMutations = {
   readReport: () =>
     mutationOptions({
       mutationKey: [...jobKeys.all, 'read-report'],
-      mutationFn: async (address: string) => (await askConsoleSignedIn(address)).blob(),
+      mutationFn: async (address: string) => (await fetchWithSession(address)).blob(),
     }),
 
   /** The value behind a mask, named by the fields of the job that lead to it. */

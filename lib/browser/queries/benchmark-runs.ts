@@ -12,7 +12,7 @@ import { readLeniently } from '#lib/contract/lenient.ts'
 import { ScenarioRunList } from '#lib/contract/scenario-runs.ts'
 import { agentsWithRuns } from '#lib/protocol/job-agents.ts'
 import { browserApi } from '../api/browser-api.ts'
-import { askingEvery } from '../api/failures.ts'
+import { pollEvery } from '../api/failures.ts'
 import { followQuery } from '../live/follow-query.ts'
 import { listPages, listRefresh, pushed, type Shown } from './list/pages.ts'
 
@@ -135,7 +135,7 @@ export const benchmarkRunQueries = {
       queryKey: ['benchmark-runs', 'running-scenarios', id] as const,
       queryFn: ({ signal }) =>
         pageApi.benchmarkRuns.scenarioRuns({ params: { id }, query: { state: 'running', limit: 50 }, signal }),
-      refetchInterval: askingEvery(3000),
+      refetchInterval: pollEvery(3000),
     }),
 
   /** How many scenario runs a run has: what its score was divided by, once it has ended. */

@@ -1,5 +1,5 @@
 import { isServer, QueryClient } from '@tanstack/react-query'
-import { asksAgainInMs, isOutage, mayAsk, waitsAsTold } from '../api/failures.ts'
+import { canRequest, hasRetryAfter, isOutage, retryDelayMs } from '../api/failures.ts'
 
 const maxRetries = 2
 
@@ -11,13 +11,15 @@ export const makeQueryClient = (): QueryClient =>
         // What the server has just rendered is not asked for again at once.
         staleTime: 5_000,
         // A page is rendered now or, with its retries, in the browser.
-        retry: isServer ? false : (failures, error) => failures < maxRetries && isOutage(error) && !waitsAsTold(error),
+        retry: isServer
+          ? false
+          : (failures, error) => failures < maxRetries && isOutage(error) && !hasRetryAfter(error),
         retryDelay: (attempt) => 500 * 2 ** attempt,
-        refetchInterval: ({ state }) => asksAgainInMs(state.error),
-        retryOnMount: mayAsk,
-        refetchOnMount: mayAsk,
-        refetchOnWindowFocus: mayAsk,
-        refetchOnReconnect: mayAsk,
+        refetchInterval: ({ state }) => retryDelayMs(state.error),
+        retryOnMount: canRequest,
+        refetchOnMount: canRequest,
+        refetchOnWindowFocus: canRequest,
+        refetchOnReconnect: canRequest,
       },
       mutations: { retry: false },
     },

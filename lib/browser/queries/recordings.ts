@@ -1,6 +1,6 @@
 import { mutationOptions, queryOptions } from '@tanstack/react-query'
 import type { Recording, RecordingList } from '#lib/protocol/recordings.ts'
-import { askConsoleSignedIn, readConsole } from '../api/ask-console.ts'
+import { fetchConsoleJson, fetchWithSession } from '../api/console-api.ts'
 import { listPages } from './list/pages.ts'
 
 const recordingKeys = {
@@ -23,7 +23,7 @@ export const recordingQueries = {
       queryKey: recordingKeys.list,
       query: {},
       read: async (_query, signal): Promise<RecordingList & { has_more: boolean; total_count: number }> => {
-        const { recordings } = await readConsole<RecordingList>(recordingAddress(), signal)
+        const { recordings } = await fetchConsoleJson<RecordingList>(recordingAddress(), signal)
         return { recordings, has_more: false, total_count: recordings.length }
       },
       rowsOf: ({ recordings }) => recordings,
@@ -33,14 +33,13 @@ export const recordingQueries = {
   get: (id: string) =>
     queryOptions({
       queryKey: recordingKeys.one(id),
-      queryFn: ({ signal }) => readConsole<Recording>(`${recordingAddress(id)}?view=summary`, signal),
+      queryFn: ({ signal }) => fetchConsoleJson<Recording>(`${recordingAddress(id)}?view=summary`, signal),
     }),
   /** The whole file. It is read once: what is being written is played up to here. */
   file: (id: string) =>
     queryOptions({
       queryKey: [...recordingKeys.one(id), 'file'],
-      queryFn: async ({ signal }): Promise<string> =>
-        (await askConsoleSignedIn(recordingAddress(id), { signal })).text(),
+      queryFn: async ({ signal }): Promise<string> => (await fetchWithSession(recordingAddress(id), { signal })).text(),
       staleTime: Number.POSITIVE_INFINITY,
       gcTime: 0,
     }),
@@ -49,7 +48,7 @@ export const recordingQueries = {
 export const recordingMutations = {
   delete: () =>
     mutationOptions({
-      mutationFn: (id: string) => askConsoleSignedIn(recordingAddress(id), { method: 'DELETE' }),
+      mutationFn: (id: string) => fetchWithSession(recordingAddress(id), { method: 'DELETE' }),
       onSettled: (_answer, _error, _id, _result, { client }) =>
         void client.invalidateQueries({ queryKey: recordingKeys.all }),
     }),

@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { maxPieceBytes, type RunLogFile, type RunLogs } from '#lib/protocol/run-logs.ts'
-import { askConsoleSignedIn, consoleAddress, readConsole } from '../api/ask-console.ts'
+import { consoleUrl, fetchConsoleJson, fetchWithSession } from '../api/console-api.ts'
 import { decodeText } from '../text/decode.ts'
 
 const logsKey = (id: string) => ['benchmark-runs', 'logs', id] as const
@@ -29,7 +29,7 @@ export const runLogQueries = {
       queryFn: async ({ signal, client }): Promise<RunLogs> => {
         const known = client.getQueryData<RunLogs>(logsKey(id))?.archive?.read_at_ms ?? 0
         const newer = isGoingOn && isFollowed ? known : staleAtMs
-        return readConsole(consoleAddress(address(id), { newer_than: newer, ended: String(!isGoingOn) }), signal)
+        return fetchConsoleJson(consoleUrl(address(id), { newer_than: newer, ended: String(!isGoingOn) }), signal)
       },
       retry: false,
       refetchInterval: ({ state: { data, error } }) => {
@@ -50,7 +50,7 @@ export const runLogQueries = {
       queryKey: [...logsKey(id), 'end', path, version, bytes] as const,
       queryFn: async ({ signal }) => {
         const from = Math.max(0, size_bytes - bytes)
-        const answer = await askConsoleSignedIn(`${runLogAddress(id, path)}&version=${version}`, {
+        const answer = await fetchWithSession(`${runLogAddress(id, path)}&version=${version}`, {
           signal,
           headers: { range: `bytes=${from}-${Math.max(1, size_bytes) - 1}` },
         })
@@ -69,7 +69,7 @@ export const runLogQueries = {
       queryKey: [...logsKey(id), 'file', path, version] as const,
       queryFn: async ({ pageParam: start, signal }) => {
         const end = start + (start === 0 ? firstPieceBytes : maxPieceBytes)
-        const answer = await askConsoleSignedIn(`${runLogAddress(id, path)}&version=${version}`, {
+        const answer = await fetchWithSession(`${runLogAddress(id, path)}&version=${version}`, {
           signal,
           headers: { range: `bytes=${start}-${Math.min(end, size_bytes || 1) - 1}` },
         })

@@ -1,8 +1,8 @@
 import { queryOptions } from '@tanstack/react-query'
 import { hasScenarioRunEnded, scenarioRuns } from '#lib/contract/scenario-runs.ts'
 import { scenarios } from '#lib/contract/scenarios.ts'
-import { askConsoleSignedIn } from '../api/ask-console.ts'
 import { browserApi } from '../api/browser-api.ts'
+import { fetchWithSession } from '../api/console-api.ts'
 import { readTrajectory } from '../logs/trajectory.ts'
 
 const pageApi = browserApi({ scenarioRuns, scenarios })
@@ -27,7 +27,7 @@ export const scenarioRunQueries = {
     queryOptions({
       queryKey: ['scenario-runs', 'trajectory', id, path] as const,
       queryFn: async ({ signal }) => {
-        const answer = await askConsoleSignedIn(trajectoryAddress(id, path), { signal })
+        const answer = await fetchWithSession(trajectoryAddress(id, path), { signal })
         const bytes = Number(answer.headers.get('content-length') ?? 0)
         if (bytes > maxTrajectoryBytes) {
           await answer.body?.cancel()

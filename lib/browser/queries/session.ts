@@ -2,10 +2,10 @@ import { mutationOptions, queryOptions } from '@tanstack/react-query'
 import { readError } from '#lib/client/api-error.ts'
 import type { ConnectionView } from '#lib/protocol/connection.ts'
 import type { SessionView } from '#lib/protocol/session.ts'
-import { askConsole, leaveBy, readConsole } from '../api/ask-console.ts'
+import { fetchConsole, fetchConsoleJson, runSignOut } from '../api/console-api.ts'
 
 const send = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', body?: unknown, query = ''): Promise<Response> =>
-  askConsole(`/api/session${query}`, {
+  fetchConsole(`/api/session${query}`, {
     method,
     ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
   })
@@ -41,7 +41,7 @@ export const connectionQueries = {
       queryKey: ['connection', 'now'],
       queryFn: async ({ signal }): Promise<ConnectionView & { page_ms: number }> => {
         const startedMs = performance.now()
-        const view = await readConsole<ConnectionView>('/api/connection', signal)
+        const view = await fetchConsoleJson<ConnectionView>('/api/connection', signal)
         const tookMs = performance.now() - startedMs
         return { ...view, page_ms: Math.max(0, tookMs - ('took_ms' in view.upstream ? view.upstream.took_ms : 0)) }
       },
@@ -70,6 +70,6 @@ export const sessionMutations = {
     mutationOptions({
       mutationKey: ['session', 'sign-out'],
       mutationFn: (which: 'own' | 'all') =>
-        leaveBy(async () => (await send('DELETE', undefined, which === 'all' ? '?all=1' : '')).status === 200),
+        runSignOut(async () => (await send('DELETE', undefined, which === 'all' ? '?all=1' : '')).status === 200),
     }),
 }

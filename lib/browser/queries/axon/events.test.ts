@@ -1,7 +1,7 @@
 import { QueryClient } from '@tanstack/react-query'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { noEventFilter } from '#lib/browser/live/event-log.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import { noEventFilter } from '../../live/event-log.ts'
 import { matchingEvents } from './events.ts'
 
 let service: TestService

@@ -1,9 +1,9 @@
 import { type InfiniteData, infiniteQueryOptions, type QueryKey } from '@tanstack/react-query'
+import type { EventFilter } from '#lib/browser/live/event-log.ts'
+import { EventTail } from '#lib/browser/live/event-tail.ts'
 import { isFinal } from '#lib/client/api-error.ts'
 import { type AxonEvent, axons, eventOrigins, type SqlResult } from '#lib/contract/axons.ts'
 import { browserApi } from '../../api/browser-api.ts'
-import type { EventFilter } from '../../live/event-log.ts'
-import { EventTail } from '../../live/event-tail.ts'
 import { follow } from '../../live/follow.ts'
 
 const pageApi = browserApi({ axons })
@@ -22,7 +22,7 @@ export const axonEvents = (id: string): EventTail =>
       }),
     follow: (options) => follow({ endpoint: 'axons.subscribe', params: { id } }, options),
     hasEnded: async (signal) => (await pageApi.axons.get({ params: { id }, signal })).deleted_at_ms != null,
-    isLost: isFinal,
+    isFinal,
   })
 
 interface Matches {

@@ -8,7 +8,7 @@ import {
   type QueryKey,
   queryOptions,
 } from '@tanstack/react-query'
-import { asksAgainInMs } from '../../api/failures.ts'
+import { retryDelayMs } from '../../api/failures.ts'
 import type { RowRange } from '../../lists/refreshed-pages.ts'
 import { refreshKey, tabLists } from './tab-lists.ts'
 
@@ -82,7 +82,7 @@ export const listRefresh = <
   const query = queryOptions<number | null, Error, number | null, QueryKey>({
     queryKey: refreshKey(queryKey),
     queryFn: async ({ client, signal }) => (await load()).refreshList(list, { ...turn(), client, signal }),
-    refetchInterval: ({ state: { error } }) => asksAgainInMs(error) || turn().everyMs,
+    refetchInterval: ({ state: { error } }) => retryDelayMs(error) || turn().everyMs,
     // The list itself has just read its rows.
     initialData: null,
     retry: false,
@@ -112,7 +112,7 @@ export const pushed = <Data>(queryKey: QueryKey, first: NonUndefinedGuard<Data>)
 export const pollWhile =
   <Page>(goesOn: (page: Page) => boolean) =>
   ({ state: { data, error } }: Query<Page, Error, InfiniteData<Page, string | undefined>>): number | false => {
-    if (error) return asksAgainInMs(error)
+    if (error) return retryDelayMs(error)
     return data?.pages.some(goesOn) ? runningMs * data.pages.length : restingMs
   }
 

@@ -1,5 +1,5 @@
 import { hashKey, type QueryClient, type QueryKey } from '@tanstack/react-query'
-import { namedAccount } from '../../api/page-account.ts'
+import { accountHeaders } from '../../api/page-account.ts'
 import type { RowRange } from '../../lists/refreshed-pages.ts'
 
 /** Rows that one tab has read. */
@@ -25,7 +25,7 @@ interface Wanted extends RowRange {
 export const refreshKey = (list: QueryKey): QueryKey => [...list, 'refresh']
 
 /** The same in every tab of the browser, and another for another account. */
-export const listName = (list: QueryKey): string => hashKey([list, namedAccount()])
+export const listName = (list: QueryKey): string => hashKey([list, accountHeaders()])
 
 /** The lists of one tab, and what was last read of them in any tab. */
 class TabLists {

@@ -3,19 +3,18 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import { startConsole, type TestConsole } from '#lib/gateway/testing.ts'
-import { leaveForSignIn } from './ask-console.ts'
-import { accountChange, drawnFor } from './page-account.ts'
+import { redirectToSignIn } from './console-api.ts'
+import { accountChange, setPageAccount } from './page-account.ts'
 
-/** Plays a service with an account for every key but those that it refuses. */
+/** Keys that the stand-in service refuses; every other key has an account. */
 const refused = new Set<string>()
 let service: Server
 let gateway: TestConsole
 const assign = vi.fn()
 const { fetch } = globalThis
-/** As a page of the console does. */
 const fetchAsPage = (url: string, init?: RequestInit) =>
   url.startsWith('/') ? gateway.fetch(url, { ...init, cookie }) : fetch(url, init)
-/** Of the browser by now. */
+/** The browser's current cookie. */
 let cookie: string
 beforeAll(async () => {
   service = createServer((request, response) => {
@@ -26,11 +25,10 @@ beforeAll(async () => {
   }).listen(0, '127.0.0.1')
   await once(service, 'listening')
   gateway = await startConsole({ url: `http://127.0.0.1:${(service.address() as AddressInfo).port}` })
-  // What a browser gives its page.
   vi.stubGlobal('window', globalThis)
   vi.stubGlobal('location', { pathname: '/axons', search: '?name=a', assign })
   vi.stubGlobal('fetch', fetchAsPage)
-  drawnFor('one')
+  setPageAccount('one')
 })
 afterAll(async () => {
   vi.unstubAllGlobals()
@@ -44,43 +42,43 @@ beforeEach(async () => {
   cookie = await gateway.signIn('one')
 })
 
-it('stays where another account was signed in to, whichever cookie the call had', async () => {
+it('stays if another account has signed in, whichever cookie the call sent', async () => {
   const two = await gateway.signIn('two', cookie)
-  expect(await leaveForSignIn()).toBe(false)
+  expect(await redirectToSignIn()).toBe(false)
   cookie = two
-  expect(await leaveForSignIn()).toBe(false)
+  expect(await redirectToSignIn()).toBe(false)
   expect(assign).not.toHaveBeenCalled()
   expect(accountChange.getSnapshot()).toBe(true)
 })
 
-it('stays where the same account was signed in to anew, as its key is good', async () => {
+it('stays if the same account has signed in again', async () => {
   cookie = await gateway.signIn('one', cookie)
-  expect(await leaveForSignIn()).toBe(false)
+  expect(await redirectToSignIn()).toBe(false)
   expect(assign).not.toHaveBeenCalled()
 })
 
-it('leaves by itself no page whose console is away', async () => {
-  vi.stubGlobal('fetch', () => Promise.reject(new TypeError('away')))
+it('stays while the console is unreachable', async () => {
+  vi.stubGlobal('fetch', () => Promise.reject(new TypeError('unreachable')))
   try {
-    expect(await leaveForSignIn()).toBe(false)
+    expect(await redirectToSignIn()).toBe(false)
   } finally {
     vi.stubGlobal('fetch', fetchAsPage)
   }
 })
 
-// The page leaves once: each of these is a page of its own.
-it('leaves, and says why, where the service refuses the key', async () => {
+// A page redirects once, so these tests load the module again.
+it('redirects with a reason if the service refuses the key', async () => {
   vi.resetModules()
-  const page = await import('./ask-console.ts')
+  const page = await import('./console-api.ts')
   refused.add('one')
-  expect(await page.leaveForSignIn()).toBe(true)
+  expect(await page.redirectToSignIn()).toBe(true)
   expect(assign).toHaveBeenCalledWith('/sign-in?next=%2Faxons%3Fname%3Da&problem=key-refused')
 })
 
-it('leaves where nobody is signed in', async () => {
+it('redirects if the session has ended', async () => {
   vi.resetModules()
-  const page = await import('./ask-console.ts')
+  const page = await import('./console-api.ts')
   await gateway.fetch('/api/session', { method: 'DELETE', cookie })
-  expect(await page.leaveForSignIn()).toBe(true)
+  expect(await page.redirectToSignIn()).toBe(true)
   expect(assign).toHaveBeenCalledWith('/sign-in?next=%2Faxons%3Fname%3Da')
 })
