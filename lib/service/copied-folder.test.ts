@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createClient } from '#lib/client/client.ts'
-import { findProcesses, isGone } from './engine/processes.ts'
+import { findProcesses, hasExited } from './engine/processes.ts'
 import { runningService, serviceIdOf } from './store/data-dir.ts'
 import { describeUnderEachIsolation } from './testing/isolation.ts'
 import { runCommand } from './testing/process.ts'
@@ -66,7 +66,7 @@ describeUnderEachIsolation('a service and its data folder', (isolation) => {
     await once(second.child, 'exit')
 
     expect(original.child.exitCode ?? original.child.signalCode).toBe(null)
-    expect(pids.filter(isGone)).toEqual([])
+    expect(pids.filter(hasExited)).toEqual([])
     const params = { devbox_id: id, execution_id }
     expect(await original.client.executions.get({ params })).toMatchObject({ status: 'running' })
     expect(await original.client.devboxes.get({ params: { id } })).toMatchObject({ status: 'running' })
@@ -91,8 +91,8 @@ describeUnderEachIsolation('a service and its data folder', (isolation) => {
       process.kill(lister, 'SIGSTOP')
       process.kill(runningService(dataDir)?.pid ?? 0, 'SIGKILL')
       await serve(dataDir)
-      expect([...pids, lister].filter((pid) => !isGone(pid))).toEqual([])
-      expect(isGone(bystander)).toBe(false)
+      expect([...pids, lister].filter((pid) => !hasExited(pid))).toEqual([])
+      expect(hasExited(bystander)).toBe(false)
     } finally {
       process.kill(bystander, 'SIGKILL')
     }

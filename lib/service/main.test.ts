@@ -6,14 +6,14 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createClient } from '#lib/client/client.ts'
-import { places } from './engine/cgroup.ts'
+import { cgroupParents } from './engine/cgroup.ts'
 import { childrenOf } from './engine/processes.ts'
 import { readProc } from './kit/proc.ts'
 import { strongestIsolation } from './testing/isolation.ts'
 import { runCommand } from './testing/process.ts'
 
-const cpuPlace = places().find(({ controllers }) => controllers.includes('cpu'))
-const hasCpuGroups = cpuPlace?.version === 1
+const cpuParent = cgroupParents().find(({ controllers }) => controllers.includes('cpu'))
+const hasCpuGroups = cpuParent?.version === 1
 
 let dataDir: string
 const started: ChildProcess[] = []
@@ -67,14 +67,14 @@ describe('the command', () => {
     const groupIn = (text: string) => /^\d+:[^:]*\bcpu\b[^:]*:(.*)$/m.exec(text)?.[1]
     const own = () => groupIn(readFileSync(`/proc/${child.pid}/cgroup`, 'utf8'))
     expect(own()).toMatch(/\/devdeck-service$/)
-    expect(readFileSync(join(cpuPlace?.folder ?? '', 'devdeck-service/cpu.shares'), 'utf8')).toBe('4096\n')
+    expect(readFileSync(join(cpuParent?.folder ?? '', 'devdeck-service/cpu.shares'), 'utf8')).toBe('4096\n')
     const key = readFileSync(join(dataDir, 'api-key'), 'utf8').trim()
     const client = createClient({ baseUrl, headers: { authorization: `Bearer ${key}` } })
     const { id } = await client.devboxes.createAndAwaitRunning({ body: {} })
     const body = { command: 'cat /proc/self/cgroup' }
     const { stdout } = await client.executions.executeSync({ params: { id }, body })
     expect(groupIn(stdout)).toMatch(new RegExp(`/devdeck-[\\w-]+-${id}$`))
-    expect(readFileSync(join(cpuPlace?.folder ?? '', basename(groupIn(stdout) ?? ''), 'cpu.shares'), 'utf8')).toBe(
+    expect(readFileSync(join(cpuParent?.folder ?? '', basename(groupIn(stdout) ?? ''), 'cpu.shares'), 'utf8')).toBe(
       '1024\n',
     )
   })

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import * as z from 'zod/mini'
 import { createListenerContext, readAccess } from './access.ts'
 import type { ServiceConfig } from './config.ts'
-import { dataDirProblem } from './engine/bubblewrap/masks.ts'
-import { beginChoice, type EngineChoice } from './engine/choose-engine.ts'
+import { dataDirProblem } from './engine/bubblewrap/host-files.ts'
+import { type EngineProbe, probeEngine } from './engine/choose-engine.ts'
 import { bracketed, isWildcard } from './http/address-gate.ts'
 import type { Route } from './http/implement.ts'
 import { createListener } from './http/listener.ts'
@@ -37,7 +37,7 @@ export interface Service {
 /** Starts the service. Rejects with a StartError when its folder or its port cannot be had. */
 export const createService = async (
   config: ServiceConfig,
-  choice: EngineChoice = beginChoice(config.isolation),
+  choice: EngineProbe = probeEngine(config.isolation),
 ): Promise<Service> => {
   z.config(z.locales.en())
   const problem = dataDirProblem(config.dataDir)

@@ -4,7 +4,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { copyFolders } from '#lib/service/devboxes/disk.ts'
 import { removeFolder, systemOf } from '#lib/service/devboxes/mounts.ts'
-import { keepSystemsBelow, makeSystemBase, systemProblem } from '#lib/service/engine/bubblewrap/system.ts'
+import { makeSystemBase, setSystemsFolder, systemProblem } from '#lib/service/engine/bubblewrap/system.ts'
 import type { System } from '#lib/service/engine/engine.ts'
 import { bytesOf, EnvironmentCache, environmentPrefix, environmentsInUse } from './environment-cache.ts'
 import type { Warning } from './outcome.ts'
@@ -31,7 +31,7 @@ export class Environments {
   constructor(options: ConstructorParameters<typeof EnvironmentCache>[0]) {
     this.#folder = options.folder
     this.#cache = new EnvironmentCache(options)
-    keepSystemsBelow(options.folder)
+    setSystemsFolder(options.folder)
   }
 
   recover(): void {

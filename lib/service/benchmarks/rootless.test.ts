@@ -3,7 +3,7 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClient } from '#lib/client/client.ts'
-import { hasOwnUsers } from '#lib/service/engine/bubblewrap/users.ts'
+import { hasDedicatedUsers } from '#lib/service/engine/bubblewrap/users.ts'
 import { untilEnded } from '#lib/service/testing/jobs.ts'
 import { runCommand } from '#lib/service/testing/process.ts'
 import { writeTask } from '#lib/service/testing/trials.ts'
@@ -13,7 +13,7 @@ const asNobody = ['/usr/bin/setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, 
 
 /** Why this cannot be tried here: the tests do not run as root, or a stranger may not read the repository or make a devbox. */
 const problem = ((): string | undefined => {
-  if (!hasOwnUsers()) return 'the tests do not run as root'
+  if (!hasDedicatedUsers()) return 'the tests do not run as root'
   try {
     const doctor = [...asNobody, process.execPath, join(import.meta.dirname, '../main.ts'), 'doctor']
     const [file = '', ...args] = [...doctor, '--data-dir', '/nonexistent/devdeck']

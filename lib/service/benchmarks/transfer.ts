@@ -6,7 +6,7 @@ import { dirname, join, posix } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { readFile } from '#lib/service/devboxes/files.ts'
-import { endLaunched, type RunningDevbox, spawnIn } from '#lib/service/engine/engine.ts'
+import { killLaunched, type RunningDevbox, spawnIn } from '#lib/service/engine/engine.ts'
 import { spawnProcess } from '#lib/service/kit/spawn.ts'
 import { filesBelow } from './log-files.ts'
 import type { Scrubber } from './scrub.ts'
@@ -71,7 +71,7 @@ const running = async <T>(
 ): Promise<T> => {
   const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C' }
   const child = spawnIn(sandbox.launch({ argv, env }), { detached: true, stdio })
-  const end = () => endLaunched(sandbox, child)
+  const end = () => killLaunched(sandbox, child)
   const release = busy()
   signal.addEventListener('abort', end, { once: true })
   try {

@@ -36,7 +36,7 @@ const serveFlags = [
   'validate-answers',
 ] as const
 
-/** Every command with the flags it takes and the names of the words that must follow it. */
+/** Flags and positional arguments of each command. */
 const commands = {
   serve: { flags: serveFlags, words: [] },
   operations: { flags: serveFlags, words: [] },
@@ -56,49 +56,44 @@ export type Command = keyof typeof commands
 
 export interface CommandLine extends ServiceConfig {
   command: Command
-  /** What follows the command: the id of `keys revoke`, what `import` takes in. */
+  /** Positional arguments after the command. */
   words: readonly string[]
-  /** Of a new key. */
   account: string
   name: string | undefined
   importChoices: BenchmarkJobImport
-  /** From the call of `drain` to the end of its devboxes. */
   deadlineSeconds: number
-  /** From the announcement of the service's own end to that end, when there are devboxes. */
+  /** Notice that running devboxes get before the service stops. */
   drainMs: number
-  /** Ends when stdin does, so that a parent that was killed leaves no orphan. */
+  /** Exits when stdin closes, so a killed parent leaves no orphan. */
   stopWithParent: boolean
 }
 
 const accountPattern = /^[A-Za-z0-9_-]{1,64}$/
-const accountRule = 'of 1 to 64 ASCII letters, digits, - or _'
+const accountRule = '1 to 64 ASCII letters, digits, - or _'
 
-const hostName = z.string().check(z.regex(/^[A-Za-z0-9.:_-]{1,253}$/, 'must be a host name or an address'))
+const hostName = z.string().check(z.regex(/^[A-Za-z0-9.:_-]{1,253}$/, 'must be a host name or address'))
 const authority = z
   .string()
   .check(z.regex(/^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:\d{1,5})?$/, 'must be NAME or NAME:PORT'))
 
-const whole = (least: number, most: number) => {
-  const message = `must be a number from ${least} to ${most}`
+const integer = (min: number, max: number) => {
+  const message = `must be a number from ${min} to ${max}`
   const digits = z.string().check(z.regex(/^\d{1,9}$/, message))
-  return z.pipe(
-    z.pipe(digits, z.transform(Number)),
-    z.number().check(z.minimum(least, message), z.maximum(most, message)),
-  )
+  return z.pipe(z.pipe(digits, z.transform(Number)), z.number().check(z.minimum(min, message), z.maximum(max, message)))
 }
 
 const splitAgent = (given: string): [string, string] => {
   const cut = given.indexOf('=')
   return [given.slice(0, cut), given.slice(cut + 1)]
 }
-const isNamedCommand = (given: string): boolean => {
+const isAgentDefinition = (given: string): boolean => {
   const [name, command] = splitAgent(given)
   return given.includes('=') && isAgentName(name) && !reservedAgentNames.includes(name) && command.trim() !== ''
 }
 
 const secondsOf = { s: 1, m: 60, h: 3600, d: 86_400 }
 const maxDurationSeconds = 7 * 24 * 3600
-const durationRule = 'must be a duration of at most 7d, such as 30s, 10m or 2h'
+const durationRule = 'must be a duration of at max 7d, such as 30s, 10m or 2h'
 const duration = z.pipe(
   z.pipe(
     z.string().check(z.regex(/^\d{1,9}[smhd]$/, durationRule)),
@@ -118,22 +113,22 @@ const size = z.pipe(
 
 const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
-/** The samples in this repository; none where they were left out of the installation. */
+/** The repository's samples, if present. */
 const ownDatasets = (): string[] => {
   const samples = resolve(import.meta.dirname, '../../../samples')
   return isFolder(samples) ? [samples] : []
 }
 
 const Flags = z.object({
-  port: z._default(whole(0, 65_535), 4500),
+  port: z._default(integer(0, 65_535), 4500),
   host: z._default(hostName, '127.0.0.1'),
   'data-dir': z._default(z.string().check(z.minLength(1, 'must not be empty')), '.devdeck/service'),
   'allow-host': z._default(z.array(authority), []),
   isolation: z._default(z.enum(['auto', 'bubblewrap', 'none'], 'must be auto, bubblewrap or none'), 'auto'),
   'allow-private-network': z._default(z.boolean(), false),
-  'max-devboxes': z._default(whole(1, 1_000_000), defaultLimits.devboxes),
-  'max-executions': z._default(whole(1, 1_000_000), defaultLimits.executions),
-  'max-terminals': z._default(whole(1, 1_000_000), defaultLimits.terminals),
+  'max-devboxes': z._default(integer(1, 1_000_000), defaultLimits.devboxes),
+  'max-executions': z._default(integer(1, 1_000_000), defaultLimits.executions),
+  'max-terminals': z._default(integer(1, 1_000_000), defaultLimits.terminals),
   'max-storage': z.optional(size),
   'min-free-memory': z.optional(size),
   'min-free-disk': z.optional(size),
@@ -141,31 +136,30 @@ const Flags = z.object({
   datasets: z._default(z.array(z.string().check(z.refine(isFolder, 'must be a folder'))), ownDatasets()),
   'strict-environments': z._default(z.boolean(), false),
   agent: z._default(
-    z.array(z.string().check(z.refine(isNamedCommand, 'must be NAME=COMMAND; oracle, nop and command are taken'))),
+    z.array(
+      z.string().check(z.refine(isAgentDefinition, 'must be NAME=COMMAND; oracle, nop and command are reserved')),
+    ),
     [],
   ),
-  'max-trials': z._default(whole(1, 1000), defaultMaxTrials),
+  'max-trials': z._default(integer(1, 1000), defaultMaxTrials),
   'max-environments': z._default(size, defaultMaxEnvironmentBytes),
-  'keys-fd': z.optional(whole(0, 1023)),
-  'drain-seconds': z._default(whole(0, 3600), 2),
+  'keys-fd': z.optional(integer(0, 1023)),
+  'drain-seconds': z._default(integer(0, 3600), 2),
   'stop-with-parent': z._default(z.boolean(), false),
   'validate-answers': z._default(z.boolean(), false),
-  account: z._default(z.string().check(z.regex(accountPattern, `must be a name ${accountRule}`)), 'local'),
+  account: z._default(z.string().check(z.regex(accountPattern, `must be ${accountRule}`)), 'local'),
   name: z.optional(z.string().check(z.regex(/^[^\p{C}]{1,100}$/u, 'must be 1 to 100 printable characters'))),
   'agent-name': z.optional(z.string()),
   'judged-metric': z.optional(z.string()),
   deadline: z._default(duration, 10 * 60),
 })
 
-/**
- * Reads the flags, and DEVDECK_API_KEYS as `givenKeys`. Throws a StartError that names every problem in one line and never
- * a key.
- */
-export const readCommandLine = (args: readonly string[], givenKeys: string | undefined): CommandLine => {
+/** Parses flags and keys. Throws a StartError that lists every problem on one line, without any key. */
+export const readCommandLine = (args: readonly string[], keysVariable: string | undefined): CommandLine => {
   const { values, positionals } = parseFlags(args)
   const flags = Flags.safeParse(values)
   const fd = flags.success ? flags.data['keys-fd'] : undefined
-  const keys = readKeys(fd === undefined ? givenKeys : readDescriptor(fd))
+  const keys = readKeys(fd === undefined ? keysVariable : readDescriptor(fd))
   const { command, words } = values.help ? { command: 'help' as const, words: [] } : splitCommand(positionals)
   const problems = [
     ...(flags.error?.issues ?? []).map(({ path, message }) => `--${String(path[0])} ${message}`),
@@ -218,76 +212,72 @@ export const readCommandLine = (args: readonly string[], givenKeys: string | und
 export const helpText = `Usage: npm run service -- [COMMAND] [OPTIONS]
 
 Commands
-  serve               run the service (the default)
-  operations          list every operation of the contract, ready or 501
-  keys add            make an API key and print it, this one time
-  keys list           list the API keys and where they come from, never the keys themselves
-  keys revoke ID      end the validity of a key at once
-  drain               announce the suspension of every devbox of the service that runs on the data folder
-  import DIR|ZIP      take in a job that Harbor ran elsewhere, or logs that were exported here, as a job of
-                      the service that runs on the data folder
-  environments list   list what was built of tasks' environments, how much it takes and when it was last used
-  environments clear  remove what was built of tasks' environments, but for what trials run in now, and what
-                      installs of agents left; both are made anew when a trial needs them
-  recover             list devboxes and snapshots again whose records are lost, after the database was lost
-                      or an older backup of it was restored; the service must be stopped
-  doctor              tell what this machine allows and how the service is; exit 1 when something is wrong
-  help                print this
+  serve               Run the service (default)
+  operations          List all API operations and whether this service implements them
+  keys add            Create an API key and print it once
+  keys list           List API keys and their sources, without the keys themselves
+  keys revoke ID      Revoke a key immediately
+  drain               Schedule the suspension of all devboxes of the running service
+  import DIR|ZIP      Import a Harbor job, or logs exported from Devdeck, as a job of the running service
+  environments list   List built task environments with their size and last use
+  environments clear  Delete built task environments and agent installs that are not in use; they are rebuilt on demand
+  recover             Restore devboxes and snapshots whose database records are lost. Stop the service first
+  doctor              Check the host and the service; exits with 1 if there is a problem
+  help                Show this help
 
-All of them
-  --data-dir DIR      where everything is kept (.devdeck/service)
+All commands
+  --data-dir DIR      Data folder (.devdeck/service)
 
 serve
-  --port N            port to listen on; 0 takes any free one (4500)
-  --host ADDRESS      address to listen on (127.0.0.1)
-  --allow-host NAME   another name the service may be called by; may be repeated
-  --isolation KIND    auto, bubblewrap or none: how devboxes are kept apart from this machine (auto);
-                      none, or auto where bubblewrap does not work, takes the keys of one account only
-  --keys-fd N         read the keys from this open file, as 0 for standard input, instead of DEVDECK_API_KEYS
-  --allow-private-network  let devboxes reach private addresses (10.0.0.0/8, 192.168.0.0/16 and the like);
-                      never this machine itself
-  --max-devboxes N    devboxes one account may have that have not ended (${defaultLimits.devboxes})
-  --max-executions N  commands of one account that may wait or run (${defaultLimits.executions})
-  --max-terminals N   terminal sessions one account may have (${defaultLimits.terminals})
-  --max-storage SIZE  what one account may keep in snapshots, axons, outputs of commands and logs of runs;
-                      beyond it the account is answered 507; 0 for no limit (half of the disk)
-  --min-free-memory SIZE   with less free memory the devbox used longest ago is evicted; 0 never (256M, at most 5%)
-  --min-free-disk SIZE     the same for the disk the data folder is on and the devbox that is filling it
-  --eviction-notice TIME   from the announcement of such an eviction to its deadline (60s)
-  --datasets DIR      a folder that the YAML of a benchmark job may take data sets and tasks from;
-                      may be repeated (the samples that come with Devdeck)
-  --strict-environments  fail a trial whose environment is not what its task asks for, as for a skipped install;
-                      without it the outcome says so
-  --agent NAME=COMMAND  an agent that benchmark jobs may name; may be repeated. Agents with an install step, secrets
-                      or a rule for tokens stand in agents/NAME/agent.toml of the data folder
-  --max-trials N      trials of all benchmark jobs that run at once (${defaultMaxTrials})
-  --max-environments SIZE  what was built of tasks' environments and is kept takes at most this; what was used longest
-                      ago is removed first, never what a trial runs in; 0 for no bound (${sizeText(defaultMaxEnvironmentBytes)})
-  --drain-seconds N   on SIGTERM or SIGINT with devboxes running: announce their end this long before (2).
-                      They run again after the next start. A second signal ends the wait.
-  --stop-with-parent  end when standard input does
-  --validate-answers  check every answer against the contract before it leaves
+  --port N            Port; 0 picks a free one (4500)
+  --host ADDRESS      Address to listen on (127.0.0.1)
+  --allow-host NAME   Additional host name that clients may use; repeatable
+  --isolation KIND    Devbox isolation: auto, bubblewrap or none (auto). Without isolation, only one account
+                      can have keys
+  --keys-fd N         Read API keys from this file descriptor (0 is stdin) instead of DEVDECK_API_KEYS
+  --allow-private-network  Allow devboxes to reach private addresses such as 10.0.0.0/8, but never this host
+  --max-devboxes N    Active devboxes per account (${defaultLimits.devboxes})
+  --max-executions N  Queued and running commands per account (${defaultLimits.executions})
+  --max-terminals N   Terminal sessions per account (${defaultLimits.terminals})
+  --max-storage SIZE  Storage per account for snapshots, axons, command output and run logs; 0 for no limit
+                      (half of the disk). Beyond it requests fail with 507
+  --min-free-memory SIZE   Evict the min recently used devbox below this much free memory; 0 turns it off
+                      (256M, at max 5%)
+  --min-free-disk SIZE     Evict the devbox that is filling the data folder's disk; 0 turns it off (same default)
+  --eviction-notice TIME   Time between such an eviction's announcement and its deadline (60s)
+  --datasets DIR      Folder from which benchmark jobs may load datasets and tasks; repeatable (the samples)
+  --strict-environments  Fail trials whose environment differs from their task's, for example after a failed
+                      install. By default the outcome is marked
+  --agent NAME=COMMAND  Agent that benchmark jobs can use by name; repeatable. Agents with an install step, secrets
+                      or token reporting are configured in DIR/agents/NAME/agent.toml
+  --max-trials N      Trials that run at once across all benchmark jobs (${defaultMaxTrials})
+  --max-environments SIZE  Disk space for built task environments; 0 for no limit (${sizeText(defaultMaxEnvironmentBytes)}).
+                      The min recently used ones are deleted first
+  --drain-seconds N   Notice that running devboxes get on SIGTERM or SIGINT (2). They start again with the
+                      service. A second signal skips the wait
+  --stop-with-parent  Exit when stdin closes
+  --validate-answers  Validate all responses against the contract
 
 keys add
-  --account NAME      whose key it is (local)
-  --name TEXT         what it is for, shown by keys list
+  --account NAME      Account (local)
+  --name TEXT         Description for keys list
 
 import
-  --account NAME      whose job it becomes (local)
-  --agent-name NAME   agent of trials whose files do not name one (unknown agent)
-  --judged-metric KEY  reward key to take scores from (reward, or else the first key)
+  --account NAME      Account (local)
+  --agent-name NAME   Agent name for trials that don't record one (unknown agent)
+  --judged-metric KEY  Reward key to use as the score (reward, or the first key)
 
 recover
-  --account NAME      the account of what has no record of its own (local)
+  --account NAME      Account for devboxes and snapshots without a record (local)
 
 drain
-  --deadline TIME     when the devboxes are suspended, from now (10m)
+  --deadline TIME     Time until the devboxes are suspended (10m)
 
-Sizes are bytes or end in K, M, G, T or P; times end in s, m, h or d.
+Sizes are in bytes or end in K, M, G, T or P. Times end in s, m, h or d.
 
 Environment
-  DEVDECK_API_KEYS    account:key,account:key with keys of ${minKeyLength} characters or more; unset: one key, made
-                      once and kept in DIR/api-key. Keys made by keys add work as well.`
+  DEVDECK_API_KEYS    account:key,account:key; keys need at min ${minKeyLength} characters. If unset, a key is created
+                      in DIR/api-key. Keys created with keys add are valid as well`
 
 const parseFlags = (args: readonly string[]) => {
   try {
@@ -328,9 +318,9 @@ const problemsOf = (command: Command, words: readonly string[], given: readonly 
   return [
     ...given
       .filter((flag) => flag !== 'help' && !takes.flags.includes(flag))
-      .map((flag) => `${command} takes no --${flag}`),
-    ...takes.words.slice(words.length).map((word) => `${command} needs ${word}`),
-    ...(surplus.length > 0 ? [`${command} does not take ${surplus.join(' ')}`] : []),
+      .map((flag) => `${command} doesn't accept --${flag}`),
+    ...takes.words.slice(words.length).map((word) => `${command} requires ${word}`),
+    ...(surplus.length > 0 ? [`${command}: unexpected ${surplus.join(' ')}`] : []),
   ]
 }
 
@@ -340,11 +330,11 @@ const readDescriptor = (fd: number): string => {
       .trim()
       .replaceAll(/\s*\n\s*/g, ',')
   } catch (error) {
-    throw new StartError(`--keys-fd ${fd} cannot be read: ${(error as Error).message}`)
+    throw new StartError(`--keys-fd ${fd} can't be read: ${(error as Error).message}`)
   }
 }
 
-/** `account:key,account:key`; several keys of one account let it change keys without a gap. */
+/** `account:key,account:key`. An account may have several keys, so keys can be rotated. */
 const readKeys = (text: string | undefined): { keys: ApiKey[]; problems: string[] } => {
   const keys: ApiKey[] = []
   const problems: string[] = []
@@ -354,9 +344,9 @@ const readKeys = (text: string | undefined): { keys: ApiKey[]; problems: string[
     const account = entry.slice(0, cut).trim()
     const key = entry.slice(cut + 1).trim()
     if (cut === -1) problems.push(`entry ${i + 1} is not account:key`)
-    else if (!accountPattern.test(account)) problems.push(`entry ${i + 1} needs an account ${accountRule}`)
+    else if (!accountPattern.test(account)) problems.push(`entry ${i + 1}: the account must be ${accountRule}`)
     else if (!/^[\x21-\x7e]*$/.test(key) || key.length < minKeyLength || key.length > 256)
-      problems.push(`entry ${i + 1} needs a key of ${minKeyLength} to 256 visible ASCII characters`)
+      problems.push(`entry ${i + 1}: the key must be ${minKeyLength} to 256 visible ASCII characters`)
     else if (keys.some((each) => each.key === key)) problems.push(`entry ${i + 1} repeats a key`)
     else keys.push({ account, key })
   }

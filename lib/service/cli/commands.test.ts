@@ -6,7 +6,7 @@ import { type Client, createClient } from '#lib/client/client.ts'
 import { strongestIsolation } from '#lib/service/testing/isolation.ts'
 import { runCommand } from '#lib/service/testing/process.ts'
 
-// Keys of several accounts are taken only then.
+// Several accounts require isolation.
 const isolated = strongestIsolation === 'bubblewrap'
 
 let dataDir: string
@@ -19,7 +19,7 @@ afterEach(async () => {
     child.kill('SIGKILL')
     await ended
   }
-  // What a service that ended at once has started may still write there.
+
   rmSync(dataDir, { recursive: true, force: true, maxRetries: 10 })
 })
 
@@ -36,7 +36,7 @@ const ownKey = () => readFileSync(join(dataDir, 'api-key'), 'utf8').trim()
 const clientOf = (url: string) => createClient({ baseUrl: url, headers: bearer(ownKey()) })
 
 describe('keys', () => {
-  it.runIf(isolated)('are made before the first start, listed without being told, and good at once', async () => {
+  it.runIf(isolated)('can be created before the first start and are listed without their values', async () => {
     const added = await command('keys', 'add', '--account', 'team', '--name', 'the CI')
     expect(added).toMatchObject({ code: 0, stdout: expect.stringMatching(/^ak_[\w-]{32}\n$/) })
     const key = added.stdout.trim()
@@ -51,7 +51,7 @@ describe('keys', () => {
       expect(readFileSync(join(dataDir, file), 'latin1')).not.toContain(key)
   })
 
-  it('are made and revoked while the service runs; what a revoked one opened ends', async () => {
+  it('can be revoked while the service runs, which closes their streams', async () => {
     const { url } = await serve()
     const { stdout } = await command('keys', 'add')
     const key = stdout.trim()
@@ -69,7 +69,7 @@ describe('keys', () => {
     expect((await command('keys', 'list')).stdout).toMatch(new RegExp(`^${id} .*Z +\\d{4}-\\S+Z +keys add$`, 'm'))
   })
 
-  it('say where others come from', async () => {
+  it('are listed with their sources', async () => {
     const { child, ended } = await serve()
     child.kill()
     await ended
@@ -84,19 +84,19 @@ describe('keys', () => {
   it.each([
     [['keys'], 'unknown command keys'],
     [['keys', 'dance'], 'unknown command keys dance'],
-    [['keys', 'add', '--account', 'a b'], '--account must be a name'],
+    [['keys', 'add', '--account', 'a b'], '--account must be 1 to 64'],
     [['keys', 'add', '--name', 'a\nb'], '--name must be 1 to 100 printable characters'],
-    [['keys', 'add', '--port', '1'], 'keys add takes no --port'],
-    [['keys', 'list', 'x'], 'keys list does not take x'],
-    [['keys', 'revoke'], 'keys revoke needs ID'],
-    [['keys', 'revoke', 'key_1'], 'There is no key key_1'],
-    [['drain'], 'No service runs on'],
+    [['keys', 'add', '--port', '1'], "keys add doesn't accept --port"],
+    [['keys', 'list', 'x'], 'keys list: unexpected x'],
+    [['keys', 'revoke'], 'keys revoke requires ID'],
+    [['keys', 'revoke', 'key_1'], 'Key key_1 not found'],
+    [['drain'], 'No service is running on'],
     [['drain', '--deadline', '10'], '--deadline must be a duration'],
     [['drain', '--deadline', '8d'], '--deadline must be a duration of at most 7d'],
     [['serve', '--min-free-disk', '10X'], '--min-free-disk must be a size'],
     [['serve', '--max-devboxes', '0'], '--max-devboxes must be a number from 1'],
-    [['serve', '--deadline', '10m'], 'serve takes no --deadline'],
-  ])('and what is wrong with %j is one line', async (args, message) => {
+    [['serve', '--deadline', '10m'], "serve doesn't accept --deadline"],
+  ])('reports one line for %j', async (args, message) => {
     const { code, stdout, stderr } = await command(...args)
     expect({ code, stdout, lines: stderr.trimEnd().split('\n').length }).toEqual({ code: 1, stdout: '', lines: 1 })
     expect(stderr).toContain(message)
@@ -104,44 +104,39 @@ describe('keys', () => {
 })
 
 describe('drain', () => {
-  it.runIf(isolated)(
-    'suspends every devbox at the deadline, those of all accounts and those made meanwhile',
-    async () => {
-      const { url } = await serve('--isolation', 'bubblewrap')
-      const key = (await command('keys', 'add', '--account', 'other')).stdout.trim()
-      const [mine, theirs] = [clientOf(url), createClient({ baseUrl: url, headers: bearer(key) })]
-      const [a, b] = [
-        await mine.devboxes.createAndAwaitRunning({ body: {} }),
-        await theirs.devboxes.createAndAwaitRunning({ body: {} }),
-      ]
-      expect((await command('drain', '--deadline', '2s')).stdout).toMatch(
-        /^2 devboxes are told to be suspended at \S+Z\n$/,
-      )
-      const later = await mine.devboxes.create({ body: {} })
-      const seen: string[] = []
-      for await (const { devbox_id } of mine.evictions.watch({})) if (seen.push(devbox_id) === 2) break
-      expect(seen.sort()).toEqual([a.id, later.id].sort())
-      const suspended = { statuses: ['suspended' as const] }
-      for (const [client, { id }] of [
-        [mine, a],
-        [mine, later],
-        [theirs, b],
-      ] as const)
-        expect(await client.devboxes.waitForStatus({ params: { id }, body: suspended })).toMatchObject({
-          status: 'suspended',
-        })
-      await mine.devboxes.resume({ params: { id: a.id } })
-      expect(
-        await mine.devboxes.waitForStatus({ params: { id: a.id }, body: { statuses: ['running'] } }),
-      ).toMatchObject({
-        status: 'running',
+  it.runIf(isolated)('suspends the devboxes of all accounts at the deadline, including new ones', async () => {
+    const { url } = await serve('--isolation', 'bubblewrap')
+    const key = (await command('keys', 'add', '--account', 'other')).stdout.trim()
+    const [mine, theirs] = [clientOf(url), createClient({ baseUrl: url, headers: bearer(key) })]
+    const [a, b] = [
+      await mine.devboxes.createAndAwaitRunning({ body: {} }),
+      await theirs.devboxes.createAndAwaitRunning({ body: {} }),
+    ]
+    expect((await command('drain', '--deadline', '2s')).stdout).toMatch(
+      /^Scheduled the suspension of 2 devboxes at \S+Z\n$/,
+    )
+    const later = await mine.devboxes.create({ body: {} })
+    const seen: string[] = []
+    for await (const { devbox_id } of mine.evictions.watch({})) if (seen.push(devbox_id) === 2) break
+    expect(seen.sort()).toEqual([a.id, later.id].sort())
+    const suspended = { statuses: ['suspended' as const] }
+    for (const [client, { id }] of [
+      [mine, a],
+      [mine, later],
+      [theirs, b],
+    ] as const)
+      expect(await client.devboxes.waitForStatus({ params: { id }, body: suspended })).toMatchObject({
+        status: 'suspended',
       })
-    },
-  )
+    await mine.devboxes.resume({ params: { id: a.id } })
+    expect(await mine.devboxes.waitForStatus({ params: { id: a.id }, body: { statuses: ['running'] } })).toMatchObject({
+      status: 'running',
+    })
+  })
 
-  it('leaves earlier deadlines and tells when there is nothing to do', async () => {
+  it('keeps earlier deadlines and reports when there are no devboxes', async () => {
     const { url } = await serve()
-    expect((await command('drain')).stdout).toBe('No devbox is running or starting\n')
+    expect((await command('drain')).stdout).toBe('No devboxes are running or starting\n')
     const client = clientOf(url)
     const { id } = await client.devboxes.createAndAwaitRunning({ body: {} })
     const soon = Date.now() + 60_000
@@ -153,7 +148,7 @@ describe('drain', () => {
     }
   })
 
-  it("takes the operator's token and no account's key, and the token opens nothing else", async () => {
+  it('requires the operator token, which is valid for nothing else', async () => {
     const { url } = await serve()
     const token = readFileSync(join(dataDir, 'operator-token'), 'utf8').trim()
     expect((statSync(join(dataDir, 'operator-token')).mode & 0o777).toString(8)).toBe('600')
@@ -172,19 +167,19 @@ describe('drain', () => {
 })
 
 describe('a signal', () => {
-  /** Its head is answered once it watches. */
+  /** Resolves once the stream is open. */
   const watch = (url: string) => fetch(`${url}/v1/devboxes/evictions/watch`, { headers: bearer(ownKey()) })
 
-  it('announces the end to the watchers, waits for it, and the devboxes run again at the next start', async () => {
+  it('notifies watchers, waits, and restarts the devboxes at the next start', async () => {
     const first = await serve('--drain-seconds', '1')
     const { id } = await clientOf(first.url).devboxes.createAndAwaitRunning({ body: {} })
     const text = (await watch(first.url)).text()
-    const asked = Date.now()
+    const signaledMs = Date.now()
     first.child.kill('SIGTERM')
     expect(await first.ended).toMatchObject({ code: 0 })
     const deadlineMs = Number(/"eviction_deadline_ms":(\d+)/.exec(await text)?.[1])
     expect(await text).toContain(id)
-    expect(deadlineMs).toBeGreaterThanOrEqual(asked + 900)
+    expect(deadlineMs).toBeGreaterThanOrEqual(signaledMs + 900)
     expect(Date.now()).toBeGreaterThanOrEqual(deadlineMs)
     expect(readdirSync(dataDir)).not.toContain('operator-token')
     const { url } = await serve()
@@ -197,7 +192,7 @@ describe('a signal', () => {
     expect(still).toMatchObject({ status: 404 })
   })
 
-  it('a second time ends the wait', async () => {
+  it('sent twice skips the wait', async () => {
     const { child, ended, url } = await serve('--drain-seconds', '600')
     await clientOf(url).devboxes.createAndAwaitRunning({ body: {} })
     const client = clientOf(url)
@@ -207,16 +202,16 @@ describe('a signal', () => {
     expect(await ended).toMatchObject({ code: 0 })
   })
 
-  it('without devboxes ends the service at once', async () => {
+  it('stops a service without devboxes immediately', async () => {
     const { child, ended } = await serve('--drain-seconds', '600')
     child.kill('SIGTERM')
     expect(await ended).toMatchObject({ code: 0 })
   })
 })
 
-describe('an error nobody foresaw', () => {
+describe('an unexpected error', () => {
   it.each(['throw new Error("boom")', 'Promise.reject(new Error("boom"))'])(
-    'is told, and the service ends with 1 (%s)',
+    'is logged and exits with 1 (%s)',
     async (code) => {
       const hook = `data:text/javascript,${encodeURIComponent(`process.on('SIGUSR2', () => { ${code} })`)}`
       const started = runCommand(['--port', '0', '--isolation', 'none', '--data-dir', dataDir], {
@@ -227,40 +222,40 @@ describe('an error nobody foresaw', () => {
       started.child.kill('SIGUSR2')
       const { code: exitCode, stderr } = await started.ended
       expect(exitCode).toBe(1)
-      expect(stderr).toMatch(/"message":"The service stops after an unexpected error: boom","stack":"/)
+      expect(stderr).toMatch(/"message":"Stopping after an unexpected error: boom","stack":"/)
       expect((await fetch(`${(await serve()).url}/healthz`)).status).toBe(200)
     },
   )
 })
 
 describe('pressure', () => {
-  /** The devboxes whose evictions are announced, the first `count`. */
+  /** Ids of the first `count` announced evictions. */
   const watchFor = async (client: Client, count: number) => {
     const ids: string[] = []
     for await (const { devbox_id } of client.evictions.watch({})) if (ids.push(devbox_id) === count) break
     return ids
   }
 
-  it('evicts one devbox at a time, the one used longest ago first, and says why', async () => {
+  it('evicts the least recently used devbox first, one at a time', async () => {
     const { url, output } = await serve('--min-free-memory', '1P', '--eviction-notice', '1s')
     const client = clientOf(url)
-    const boxes: string[] = []
-    // Watched from before they run: either may be evicted a second after it does.
+    const ids: string[] = []
+    // Watch first: a devbox may be evicted a second after it starts.
     const second = watchFor(client, 2)
     for (let i = 0; i < 2; i++) {
       const { id } = await client.devboxes.create({ body: {} })
       await client.devboxes.waitForStatus({ params: { id }, body: { statuses: ['running', 'suspended'] } })
-      boxes.push(id)
+      ids.push(id)
     }
-    expect(await second).toEqual(boxes)
-    expect(await client.devboxes.get({ params: { id: boxes[0] ?? '' } })).toMatchObject({ status: 'suspended' })
+    expect(await second).toEqual(ids)
+    expect(await client.devboxes.get({ params: { id: ids[0] ?? '' } })).toMatchObject({ status: 'suspended' })
     await expect
       .poll(() => output.stderr)
       .toMatch(/Short of memory: \d+ MiB of memory free, the floor is 1073741824 MiB/)
     await expect.poll(() => output.stderr.match(/was used longest ago and is evicted at/g)).toHaveLength(2)
   })
 
-  it('evicts who fills the disk, and nobody who does not', async () => {
+  it('evicts only the devbox that is filling the disk', async () => {
     const { url, output } = await serve('--min-free-disk', '1P', '--eviction-notice', '1s')
     const client = clientOf(url)
     const [idle, filling] = [
@@ -281,22 +276,22 @@ describe('pressure', () => {
 })
 
 describe('environments clear', () => {
-  it('removes what was built and installed, but for what a devbox began with', async () => {
+  it('deletes environments and installs that no devbox uses', async () => {
     const at = (...path: string[]) => join(dataDir, ...path)
     const [free, used, base] = ['environment-1', 'environment-2', 'base-1'].map((name) => at('environments', name))
     for (const folder of [free, used, base, at('devboxes', 'dbx_1', 'system')])
       mkdirSync(folder ?? '', { recursive: true, mode: 0o700 })
-    // A folder alone has no size on every file system.
+    // An empty folder may have size 0.
     writeFileSync(at('environments', 'environment-1', 'built'), 'built')
     mkdirSync(at('agent-installs'), { mode: 0o700 })
     for (const name of ['a.tar', 'b.tar', 'b.tar.0123']) writeFileSync(at('agent-installs', name), 'installed')
     const note = { base, layers: [{ folder: used, firstUid: 1 }] }
     writeFileSync(at('devboxes', 'dbx_1', 'system', 'made-of.json'), JSON.stringify(note))
     const { stdout } = await command('doctor')
-    expect(stdout).toMatch(/^ +[\d.]+ KiB environments of tasks$/m)
-    expect(stdout).toMatch(/^ +[\d.]+ KiB installs of agents$/m)
+    expect(stdout).toMatch(/^ +[\d.]+ KiB task environments$/m)
+    expect(stdout).toMatch(/^ +[\d.]+ KiB agent installs$/m)
     const list = (await command('environments', 'list')).stdout.split('\n')
-    expect(list[2]).toMatch(/^2 built environments take [\d.]+ KiB$/)
+    expect(list[2]).toMatch(/^2 built environments, [\d.]+ KiB$/)
     expect(list.slice(0, 2)).toEqual(
       expect.arrayContaining([
         expect.stringMatching(/^ +[\d.]+ (B|KiB) {2}in use now {12}environment-2$/),
@@ -306,14 +301,14 @@ describe('environments clear', () => {
     expect(await command('environments', 'clear')).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
-        /^1 built environment \([\d.]+ KiB\) and 2 installs of agents removed; 2 folders are in use and stay\n$/,
+        /^Deleted 1 built environment \([\d.]+ KiB\) and 2 agent installs; kept 2 folders in use\n$/,
       ),
     })
     expect(readdirSync(at('environments')).sort()).toEqual(['base-1', 'environment-2'])
     expect(readdirSync(at('agent-installs'))).toEqual([])
   })
 
-  it('leaves what a running service is just making', async () => {
+  it('keeps what a running service is creating', async () => {
     const at = (...path: string[]) => join(dataDir, ...path)
     await serve()
     for (const folder of ['environments/new-environment-a', 'environments/environment-1', 'agent-installs'])
@@ -321,7 +316,7 @@ describe('environments clear', () => {
     for (const name of ['a.tar', 'b.tar.0123']) writeFileSync(at('agent-installs', name), 'installed')
     expect((await command('environments', 'clear')).stdout).toEqual(
       expect.stringMatching(
-        /^1 built environment \([\d.]+ (B|KiB)\) and 1 install of an agent removed; 1 folder is in use and stays\n$/,
+        /^Deleted 1 built environment \([\d.]+ (B|KiB)\) and 1 agent install; kept 1 folder in use\n$/,
       ),
     )
     expect(readdirSync(at('environments'))).toEqual(['new-environment-a'])
@@ -330,11 +325,11 @@ describe('environments clear', () => {
 })
 
 describe('doctor', () => {
-  it('tells what is there and what is wrong', async () => {
+  it('reports the state and problems', async () => {
     rmSync(dataDir, { recursive: true })
     const before = await command('doctor')
     expect(before).toMatchObject({ code: 0, stderr: '' })
-    expect(before.stdout).toContain('is not there yet')
+    expect(before.stdout).toContain("doesn't exist yet")
     expect(() => statSync(dataDir)).toThrow(/ENOENT/)
 
     const { url, child } = await serve()
@@ -343,8 +338,8 @@ describe('doctor', () => {
     expect(code).toBe(0)
     for (const word of [process.versions.node, process.versions.sqlite, `running at ${url} (pid ${child.pid})`])
       expect(stdout).toContain(word)
-    expect(stdout).toMatch(/^ +database +whole, schema \d+$/m)
-    expect(stdout).toMatch(/^ +keys +1 made by keys add, 0 revoked, 1 in api-key$/m)
+    expect(stdout).toMatch(/^ +database +ok, schema \d+$/m)
+    expect(stdout).toMatch(/^ +keys +1 created with keys add, 0 revoked, 1 in api-key$/m)
 
     const short = await command('doctor', '--min-free-disk', '1P')
     expect(short.code).toBe(1)
@@ -352,7 +347,7 @@ describe('doctor', () => {
     child.kill('SIGSTOP')
     const stopped = await command('doctor')
     expect(stopped.code).toBe(1)
-    expect(stopped.stdout).toMatch(/^wrong service +does not answer/m)
+    expect(stopped.stdout).toMatch(/^wrong service +not responding/m)
     expect(stopped.stdout).not.toContain(ownKey())
   })
 })

@@ -3,7 +3,11 @@ import { existsSync, statSync } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { openFilesLimit } from '#lib/limits/connection-limit.ts'
-import { describeIsolation } from '#lib/service/engine/doctor.ts'
+import { bubblewrap } from '#lib/service/engine/bubblewrap/bubblewrap.ts'
+import { machine, systemProblem } from '#lib/service/engine/bubblewrap/system.ts'
+import { describeLimits } from '#lib/service/engine/limits.ts'
+import { slirpProblem } from '#lib/service/engine/network/outbound.ts'
+import { machinePython } from '#lib/service/engine/python.ts'
 import { floorsOf, freeDisk, freeMemory } from '#lib/service/evictions/pressure.ts'
 import { countOf, sizeText } from '#lib/service/kit/amounts.ts'
 import { descriptorsFor } from '#lib/service/kit/descriptors.ts'
@@ -20,11 +24,11 @@ import { schemaVersion } from '#lib/service/store/schema.ts'
 import packageJson from '../../../package.json' with { type: 'json' }
 import type { CommandLine } from './command-line.ts'
 
-/** `note`: worth knowing, but the service does what it promises. `wrong` makes the command end with 1. */
+/** `wrong` makes the command exit with 1. */
 type Verdict = 'ok' | 'note' | 'wrong'
 type Finding = [verdict: Verdict, subject: string, text: string]
 
-/** Looks at everything and changes nothing. */
+/** Checks everything without changing anything. */
 export const doctor = async (commandLine: CommandLine) => {
   const findings: Finding[] = [
     ...versions(),
@@ -37,7 +41,7 @@ export const doctor = async (commandLine: CommandLine) => {
   for (const [verdict, subject, text] of findings)
     console.log(`${verdict === 'ok' ? '     ' : verdict.padEnd(5)} ${subject.padEnd(12)} ${text}`)
   const wrong = findings.filter(([verdict]) => verdict === 'wrong').length
-  console.log(wrong === 0 ? '\nNothing is wrong' : `\n${countOf(wrong, 'thing is', 'things are')} wrong`)
+  console.log(wrong === 0 ? '\nNo problems found' : `\n${countOf(wrong, 'problem')} found`)
   process.exitCode = wrong === 0 ? 0 : 1
 }
 
@@ -51,21 +55,40 @@ const versionOf = (file: string): string => {
   try {
     return execFileSync(file, ['--version'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
   } catch {
-    return existsSync(file) ? `${file} does not say its version` : 'not installed'
+    return existsSync(file) ? `${file} did not report its version` : 'not installed'
   }
 }
 
-const isolation = async ({ isolation: wanted }: CommandLine): Promise<Finding[]> => {
-  const { bubblewrap, limits, network, trials } = await describeIsolation()
-  const missing = `bubblewrap does not work here (${bubblewrap.problem}): devboxes would be plain processes of this user`
+const isolation = async ({ isolation: requested }: CommandLine): Promise<Finding[]> => {
+  const problem = await bubblewrap.problem()
+  if (problem !== undefined)
+    return [
+      [
+        requested === 'bubblewrap' ? 'wrong' : 'note',
+        'isolation',
+        `bubblewrap doesn't work on this host (${problem}); devboxes would run as plain processes of this user`,
+      ],
+      ['ok', 'limits', describeLimits('none')],
+      ['ok', 'network', "the host's"],
+      ['ok', 'trials', 'unavailable: trials of Harbor tasks require bubblewrap'],
+    ]
+  const networkProblem = slirpProblem()
+  const outbound = networkProblem === undefined ? 'slirp4netns' : `an HTTP proxy only (${networkProblem})`
   return [
-    bubblewrap.works
-      ? ['ok', 'isolation', 'bubblewrap works: devboxes can be kept apart']
-      : [wanted === 'bubblewrap' ? 'wrong' : 'note', 'isolation', missing],
-    ['ok', 'limits', limits.detail],
-    ['ok', 'network', network],
-    ['ok', 'trials', trials],
+    ['ok', 'isolation', 'bubblewrap works: devboxes can be isolated'],
+    ['ok', 'limits', describeLimits('bubblewrap')],
+    ['ok', 'network', `one per devbox, outbound through ${outbound}`],
+    ['ok', 'trials', await trialSystem()],
   ]
+}
+
+const trialSystem = async () => {
+  const problem = await systemProblem()
+  if (problem !== undefined)
+    return `read-only host system with one user (${problem}); outcomes of tasks that need more are marked`
+  const { hasUsers } = await machine()
+  const python = (await machinePython())?.bin ?? "the system's"
+  return `a writable system per trial, as root ${hasUsers ? 'with other users' : 'without other users'}; Python: ${python}`
 }
 
 const service = async ({ dataDir }: CommandLine): Promise<Finding[]> => {
@@ -74,17 +97,17 @@ const service = async ({ dataDir }: CommandLine): Promise<Finding[]> => {
   const { pid, address } = running
   if (!address) return [['note', 'service', `starting (pid ${pid})`]]
   const problem = await fetch(`${address}/healthz`, { signal: AbortSignal.timeout(5_000) }).then(
-    ({ ok, status }) => (ok ? undefined : `answers ${status}`),
-    (error: Error) => `does not answer: ${error.cause instanceof Error ? error.cause.message : error.message}`,
+    ({ ok, status }) => (ok ? undefined : `returned ${status}`),
+    (error: Error) => `not responding: ${error.cause instanceof Error ? error.cause.message : error.message}`,
   )
   return [[problem ? 'wrong' : 'ok', 'service', `${problem ?? 'running'} at ${address} (pid ${pid})`]]
 }
 
 const data = async ({ dataDir, keys }: CommandLine): Promise<Finding[]> => {
-  if (!existsSync(dataDir)) return [['ok', 'data', `${dataDir} is not there yet; the first start makes it`]]
+  if (!existsSync(dataDir)) return [['ok', 'data', `${dataDir} doesn't exist yet; the first start creates it`]]
   const openTo = statSync(dataDir).mode & 0o077
   const findings: Finding[] = [
-    [openTo ? 'wrong' : 'ok', 'data', openTo ? `${dataDir} is open to other users; it has to have mode 700` : dataDir],
+    [openTo ? 'wrong' : 'ok', 'data', openTo ? `${dataDir} is accessible to other users; run chmod 700` : dataDir],
   ]
   for (const [kind, bytes] of Object.entries(await sizes(dataDir)))
     findings.push(['ok', '', `${sizeText(bytes)} ${kind}`])
@@ -98,7 +121,7 @@ const data = async ({ dataDir, keys }: CommandLine): Promise<Finding[]> => {
     findings.push([
       'note',
       'lost+found',
-      `${describeCount(lost)} without a record, in ${join(dataDir, lostAndFoundName)}; run recover to list them again`,
+      `${describeCount(lost)} missing from the database, in ${join(dataDir, lostAndFoundName)}; restore with the recover command`,
     ])
   for (const note of lostFolders(dataDir).flatMap(notesIn)) findings.push(['note', 'lost+found', note])
   const file = join(dataDir, databaseName)
@@ -110,14 +133,14 @@ const data = async ({ dataDir, keys }: CommandLine): Promise<Finding[]> => {
     findings.push([
       damage === undefined ? 'ok' : 'wrong',
       'database',
-      damage ?? `whole, schema ${schema}${schema < schemaVersion ? '; the next start brings it up to date' : ''}`,
+      damage ?? `ok, schema ${schema}${schema < schemaVersion ? '; the next start upgrades it' : ''}`,
     ])
-    const ofOthers = keys
-      ? `${keys.length} of DEVDECK_API_KEYS`
+    const configured = keys
+      ? `${keys.length} in DEVDECK_API_KEYS`
       : existsSync(join(dataDir, 'api-key'))
         ? '1 in api-key'
         : 'none yet'
-    findings.push(['ok', 'keys', `${validKeys} made by keys add, ${revokedKeys} revoked, ${ofOthers}`])
+    findings.push(['ok', 'keys', `${validKeys} created with keys add, ${revokedKeys} revoked, ${configured}`])
   } catch (error) {
     findings.push(['wrong', 'database', (error as Error).message])
   }
@@ -127,12 +150,12 @@ const data = async ({ dataDir, keys }: CommandLine): Promise<Finding[]> => {
 const kinds: Record<string, string> = {
   devboxes: 'devboxes',
   snapshots: 'snapshots',
-  environments: 'environments of tasks',
-  'agent-installs': 'installs of agents',
+  environments: 'task environments',
+  'agent-installs': 'agent installs',
   [lostAndFoundName]: 'lost and found',
 }
 
-/** Bytes on the disk by kind, the greatest first. */
+/** Disk usage in bytes by kind, largest first. */
 const sizes = async (dataDir: string): Promise<Record<string, number>> => {
   const bytes: Record<string, number> = {}
   for (const name of await readdir(dataDir)) {
@@ -144,7 +167,7 @@ const sizes = async (dataDir: string): Promise<Record<string, number>> => {
 }
 
 const bytesBelow = async (path: string): Promise<number> => {
-  // A file that a running devbox removes meanwhile counts nothing.
+  // Running devboxes may delete files meanwhile.
   const found = await lstat(path).catch(() => undefined)
   if (!found) return 0
   let bytes = found.blocks * 512
@@ -159,7 +182,7 @@ const room = async ({ dataDir, pressure }: CommandLine): Promise<Finding[]> => {
   const finding = (subject: string, free: number, floor: number): Finding => [
     free < floor ? 'wrong' : 'ok',
     subject,
-    `${sizeText(free)} free, ${floor === 0 ? 'no floor' : `devboxes are evicted below ${sizeText(floor)}`}`,
+    `${sizeText(free)} free, ${floor === 0 ? 'no minimum' : `devboxes are evicted below ${sizeText(floor)}`}`,
   ]
   return [finding('memory', freeMemory(), floors.memory), finding('disk', await freeDisk(folder), floors.disk)]
 }
@@ -168,13 +191,13 @@ const descriptors = ({ dataDir, limits }: CommandLine): Finding => {
   const pid = runningService(dataDir)?.pid
   const max = openFilesLimit(pid)
   const needed = descriptorsFor(limits.devboxes)
-  const text = `${max} (\`ulimit -n\`), ${needed} needed for --max-devboxes ${limits.devboxes}`
+  const text = `${max} (\`ulimit -n\`), ${needed} required for --max-devboxes ${limits.devboxes}`
   return [
     max < needed ? 'note' : 'ok',
     'open files',
-    max < needed ? `${text}: more devboxes are refused with 503` : text,
+    max < needed ? `${text}; devboxes beyond the limit are rejected with 503` : text,
   ]
 }
 
-/** The folder, or what is there of the way to it. */
+/** The folder or its nearest existing parent. */
 const nearest = (path: string): string => (existsSync(path) ? path : nearest(dirname(path)))

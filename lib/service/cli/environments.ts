@@ -6,7 +6,7 @@ import { countOf, sizeText } from '#lib/service/kit/amounts.ts'
 import { runningService } from '#lib/service/store/data-dir.ts'
 import type { CommandLine } from './command-line.ts'
 
-/** Lists the built environments that are kept, those used longest ago first: they make room for others first. */
+/** Lists built environments, least recently used first: the order of deletion. */
 export const listBuilt = async ({ dataDir }: CommandLine) => {
   const at = (name: string) => join(resolve(dataDir), name)
   const inUse = await environmentsInUse(at('devboxes'))
@@ -22,10 +22,10 @@ export const listBuilt = async ({ dataDir }: CommandLine) => {
       ].join('  '),
     )
   const bytes = kept.reduce((sum, each) => sum + each.bytes, 0)
-  console.log(`${countOf(kept.length, 'built environment')} take ${sizeText(bytes)}`)
+  console.log(`${countOf(kept.length, 'built environment')}, ${sizeText(bytes)}`)
 }
 
-/** Removes what trials share and can make anew: built environments, but for those in use now, and installs of agents. */
+/** Deletes unused built environments and agent installs; trials recreate them. */
 export const clearBuilt = async ({ dataDir }: CommandLine) => {
   const isRunning = runningService(dataDir) !== undefined
   const at = (name: string) => join(resolve(dataDir), name)
@@ -34,8 +34,8 @@ export const clearBuilt = async ({ dataDir }: CommandLine) => {
   const installs = await clearInstalls(at('agent-installs'), isRunning)
   const counted = [
     `${countOf(environments, 'built environment')} (${sizeText(bytes)})`,
-    countOf(installs, 'install of an agent', 'installs of agents'),
+    countOf(installs, 'agent install'),
   ]
-  const stay = countOf(used, 'folder is in use and stays', 'folders are in use and stay')
-  console.log(`${counted.join(' and ')} removed${used > 0 ? `; ${stay}` : ''}`)
+  const kept = countOf(used, 'folder')
+  console.log(`Deleted ${counted.join(' and ')}${used > 0 ? `; kept ${kept} in use` : ''}`)
 }

@@ -26,7 +26,7 @@ const importing = (path: string, of = dataDir, ...flags: string[]) =>
   runCommand(['import', path, '--data-dir', of, ...flags]).ended
 
 describe('import', () => {
-  it('makes a job of a folder of Harbor, once, also from its zip', async () => {
+  it('imports a Harbor job folder once, also as a zip', async () => {
     for (const [path, content] of Object.entries(files)) {
       mkdirSync(dirname(join(folder, path)), { recursive: true })
       writeFileSync(join(folder, path), typeof content === 'string' ? content : JSON.stringify(content))
@@ -46,11 +46,11 @@ describe('import', () => {
     const again = await importing(zip)
     expect(again, again.stderr).toMatchObject({
       code: 0,
-      stdout: `Known already, nothing was changed: nightly (${id}), 2 trials\n`,
+      stdout: `Already imported: nightly (${id}), 2 trials\n`,
     })
   })
 
-  it('names the agent and the metric that the files leave open', async () => {
+  it('uses the given agent name and metric for files without them', async () => {
     const trial = join(folder, 'unnamed', 'pay__aaaaaaa')
     mkdirSync(trial, { recursive: true })
     const rewards = { accuracy: 0.5, 'latency sec': 12 }
@@ -69,9 +69,9 @@ describe('import', () => {
     })
   })
 
-  it('sends more trials than a folder of logs may have files', async () => {
+  it('imports more trials than a log folder may have files', async () => {
     const many = join(folder, 'many')
-    // The bound is on names in one folder; empty folders reach it without a job of ten thousand trials.
+    // Empty folders count toward the limit too.
     for (let i = 0; i < 10_050; i++) mkdirSync(join(many, `a-${i}`), { recursive: true })
     for (const [path, content] of Object.entries(
       harborJob({ zz__aaaaaaa: { task: 'zz', reward: 1 } }, { id: 'many' }),
@@ -85,14 +85,14 @@ describe('import', () => {
     expect(stdout).toContain(', 1 trial\n')
   })
 
-  it('leaves no key that is good', async () => {
+  it('revokes its temporary key', async () => {
     const { stdout } = await runCommand(['keys', 'list', '--data-dir', dataDir]).ended
     const made = stdout.split('\n').filter((line) => / import /.test(line))
     expect(made).toHaveLength(4)
     for (const line of made) expect(line).toMatch(/\d{4}-\S+Z +\d{4}-\S+Z +keys add/)
   })
 
-  it('says what is no job, what is not there, and that no service runs', async () => {
+  it('rejects a folder without a job, a missing path and a stopped service', async () => {
     const empty = join(folder, 'empty')
     mkdirSync(empty)
     writeFileSync(join(empty, 'readme.txt'), 'nothing')
@@ -100,13 +100,13 @@ describe('import', () => {
       code: 1,
       stderr: expect.stringContaining('neither a job of Harbor'),
     })
-    expect(await importing(join(folder, 'gone'))).toMatchObject({
+    expect(await importing(join(folder, 'missing'))).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('There is no folder or zip'),
+      stderr: expect.stringContaining('is not a folder or zip file'),
     })
     expect(await importing(empty, join(folder, 'other'))).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('No service runs on the data folder'),
+      stderr: expect.stringContaining('No service is running on the data folder'),
     })
   })
 })

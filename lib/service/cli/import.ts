@@ -14,41 +14,41 @@ import { runningService } from '#lib/service/store/data-dir.ts'
 import type { CommandLine } from './command-line.ts'
 import { withKeys } from './keys.ts'
 
-/** Sends a folder, or the zip of one, to the service that runs on the data folder. A folder is packed while it is sent. */
+/** Uploads a job folder or zip to the running service. A folder is zipped on the fly. */
 export const importJob = async ({ dataDir, account, importChoices, words: [given = ''] }: CommandLine) => {
   const path = resolve(given)
   const stats = statSync(path, { throwIfNoEntry: false })
-  if (!stats?.isDirectory() && !stats?.isFile()) throw new StartError(`There is no folder or zip ${path}`)
+  if (!stats?.isDirectory() && !stats?.isFile()) throw new StartError(`${path} is not a folder or zip file`)
   const running = runningService(dataDir)
-  if (!running) throw new StartError(`No service runs on the data folder ${dataDir}; start it, then import`)
+  if (!running) throw new StartError(`No service is running on the data folder ${dataDir}; start it first`)
   const { pid, address } = running
   if (!address) throw new StartError(`The service on ${dataDir} (pid ${pid}) is still starting; try again`)
-  const leftOut: string[] = []
-  const archive = stats.isFile() ? createReadStream(path) : zip(entriesOf(path, leftOut))
-  // For this one call: whoever may write to the data folder may make keys, and those in use are not kept in it.
+  const skipped: string[] = []
+  const archive = stats.isFile() ? createReadStream(path) : zip(entriesOf(path, skipped))
+  // A temporary key: existing keys aren't stored in readable form.
   const { id, key } = withKeys(dataDir, (keys) => keys.add(account, 'import', Date.now()))
   try {
     const { job_id, name, already_imported, n_trials, warnings } = await send(`${address}`, key, importChoices, archive)
-    for (const each of leftOut) console.error(`Left out: ${each}`)
+    for (const each of skipped) console.error(`Skipped: ${each}`)
     for (const each of warnings) console.error(`Warning: ${each}`)
-    const what = already_imported ? 'Known already, nothing was changed' : 'Imported'
+    const what = already_imported ? 'Already imported' : 'Imported'
     console.log(`${what}: ${name} (${job_id}), ${countOf(n_trials, 'trial')}`)
   } finally {
     withKeys(dataDir, (keys) => keys.revoke(id, Date.now()))
   }
 }
 
-/** A job folder has one for each trial: none of them may be lost to a bound that is meant for logs. */
+/** High, because a job has a folder per trial and none may be dropped. */
 const maxEntries = 1_000_000
 
-/** The files of a folder, below its own name, as a zip that a person makes of it has them. */
-async function* entriesOf(path: string, leftOut: string[]): AsyncGenerator<ZipEntry> {
-  const omit = (name: string[], reason: string) => leftOut.push(`${name.join('/')}: ${reason}`)
+/** Lists files under the folder's own name, as a manually created zip would. */
+async function* entriesOf(path: string, skipped: string[]): AsyncGenerator<ZipEntry> {
+  const omit = (name: string[], reason: string) => skipped.push(`${name.join('/')}: ${reason}`)
   for await (const { path: name, modifiedMs, content } of filesBelow(path, omit, maxEntries))
     yield { name: [basename(path), ...name].join('/'), modifiedMs, content }
 }
 
-/** Without a limit of time: the answer comes when all trials are kept. */
+/** No timeout: the response arrives after all trials are stored. */
 const send = async (
   address: string,
   key: string,
@@ -60,21 +60,23 @@ const send = async (
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': `multipart/form-data; boundary=${boundary}` },
   })
-  const answered = new Promise<{ status: number; body: unknown }>((resolve, reject) => {
+  const responded = new Promise<{ status: number; body: unknown }>((resolve, reject) => {
     call.once('error', reject)
     call.once('response', (response) => {
       json(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject)
     })
   })
-  answered.catch(() => undefined)
+  responded.catch(() => undefined)
   const sent = pipeline(Readable.from(formOf(choices, archive, boundary), { objectMode: false }), call)
-  // A refusal may come before all is sent: its reason tells more than the connection that broke.
-  const { status, body } = await Promise.race([answered, sent.then(() => answered)]).catch(async (error: Error) => {
+  // If the service rejects the upload early, its response is more useful than the broken connection.
+  const { status, body } = await Promise.race([responded, sent.then(() => responded)]).catch(async (error: Error) => {
     const soon = new Promise<never>((_, reject) => setTimeout(() => reject(unreachable(address, error)), 1000).unref())
-    return Promise.race([answered.catch(() => soon), soon])
+    return Promise.race([responded.catch(() => soon), soon])
   })
   if (status !== 200)
-    throw new StartError(`The service at ${address} refused: ${(body as { message?: string }).message ?? status}`)
+    throw new StartError(
+      `The service at ${address} rejected the import: ${(body as { message?: string }).message ?? status}`,
+    )
   return body as BenchmarkJobImported
 }
 
@@ -88,4 +90,4 @@ async function* formOf(choices: BenchmarkJobImport, archive: Readable, boundary:
 }
 
 const unreachable = (address: string, error: Error) =>
-  new StartError(`The service at ${address} broke off: ${error.message}`)
+  new StartError(`Lost connection to the service at ${address}: ${error.message}`)

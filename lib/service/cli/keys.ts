@@ -8,15 +8,15 @@ import { schemaVersion } from '#lib/service/store/schema.ts'
 import { findLogProblem } from '#lib/service/store/write-ahead-log.ts'
 import type { CommandLine } from './command-line.ts'
 
-/** Prints the key alone on stdout, for `KEY=$(…)`, and about it on stderr. */
+/** Prints only the key on stdout, for `KEY=$(…)`, and the rest on stderr. */
 export const addKey = ({ dataDir, account, name }: CommandLine) =>
   withKeys(dataDir, (keys) => {
     const { id, key } = keys.add(account, name ?? null, Date.now())
-    console.error(`Key ${id} of account ${account}; it is shown this one time and good at once:`)
+    console.error(`Created key ${id} for account ${account}. It won't be shown again:`)
     console.log(key)
   })
 
-export const listKeys = ({ dataDir, keys: ofEnvironment }: CommandLine) =>
+export const listKeys = ({ dataDir, keys: environmentKeys }: CommandLine) =>
   withKeys(dataDir, (keys) => {
     const time = (ms: number | null) => (ms === null ? '-' : new Date(ms).toISOString())
     const rows = keys
@@ -29,9 +29,9 @@ export const listKeys = ({ dataDir, keys: ofEnvironment }: CommandLine) =>
         time(each.revoke_time_ms),
         'keys add',
       ])
-    for (const { account } of ofEnvironment ?? []) rows.push(['-', account, '-', '-', '-', 'DEVDECK_API_KEYS'])
-    // The service does not take the key while DEVDECK_API_KEYS is set.
-    if (!ofEnvironment && existsSync(join(dataDir, 'api-key')))
+    for (const { account } of environmentKeys ?? []) rows.push(['-', account, '-', '-', '-', 'DEVDECK_API_KEYS'])
+    // With DEVDECK_API_KEYS set, the service ignores this key.
+    if (!environmentKeys && existsSync(join(dataDir, 'api-key')))
       rows.push(['-', 'local', '-', '-', '-', join(dataDir, 'api-key')])
     printTable([['ID', 'ACCOUNT', 'NAME', 'CREATED', 'REVOKED', 'FROM'], ...rows])
   })
@@ -39,13 +39,13 @@ export const listKeys = ({ dataDir, keys: ofEnvironment }: CommandLine) =>
 export const revokeKey = ({ dataDir, words: [id = ''] }: CommandLine) =>
   withKeys(dataDir, (keys) => {
     const known = keys.all().find((each) => each.id === id)
-    if (!known) throw new StartError(`There is no key ${id}; keys list shows those that can be revoked`)
+    if (!known) throw new StartError(`Key ${id} not found; run keys list to see the keys that can be revoked`)
     const isNew = keys.revoke(id, Date.now())
     console.log(`Key ${id} of account ${known.account} ${isNew ? 'is' : 'was already'} revoked`)
   })
 
 export const withKeys = <T>(dataDir: string, work: (keys: KeyStore) => T): T => {
-  const database = openBesideService(dataDir)
+  const database = openDatabaseForCommand(dataDir)
   try {
     return work(createKeyStore(database))
   } finally {
@@ -53,20 +53,22 @@ export const withKeys = <T>(dataDir: string, work: (keys: KeyStore) => T): T => 
   }
 }
 
-/** Any number of processes may write to the database, but none may change its schema under a running service. */
-const openBesideService = (dataDir: string): Database => {
+/** Several processes may write to the database, but none may upgrade it under a running service. */
+const openDatabaseForCommand = (dataDir: string): Database => {
   const file = join(dataDir, databaseName)
   try {
     makeDataDir(dataDir)
     const running = runningService(dataDir)
     if (running && schemaOfFile(file) < schemaVersion)
-      throw new StartError(`The service that runs on ${dataDir} (pid ${running.pid}) is older than this command`)
+      throw new StartError(
+        `The service running on ${dataDir} (pid ${running.pid}) is older than this command; restart it first`,
+      )
     const problem = running ? undefined : findLogProblem(file)
-    if (problem?.keep) throw new StartError(`${problem.text}. Start the service first: it keeps a copy of the log`)
+    if (problem?.keep) throw new StartError(`${problem.text}. Start the service first; it backs up the log`)
     return openDatabase(file)
   } catch (error) {
     if (error instanceof StartError) throw error
-    throw new StartError(`The data folder ${dataDir} cannot be used: ${(error as Error).message}`)
+    throw new StartError(`Can't use the data folder ${dataDir}: ${(error as Error).message}`)
   }
 }
 

@@ -7,15 +7,15 @@ import type { ServiceConfig } from '#lib/service/config.ts'
 import { notImplemented } from '#lib/service/http/implement.ts'
 import { createService } from '#lib/service/service.ts'
 
-const refused = new Set<Endpoint>(Object.values(hostedOnly))
+const hostedOnlyEndpoints = new Set<Endpoint>(Object.values(hostedOnly))
 
-/** Starts a service of its own and lists its routes, so that the list is what callers meet. */
+/** Starts a temporary service, so the list shows its actual routes. */
 export const printOperations = async (config: ServiceConfig) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-operations-'))
   const service = await createService({ ...config, host: '127.0.0.1', port: 0, dataDir })
   try {
     for (const { endpoint, handler } of service.routes) {
-      const state = handler === notImplemented || refused.has(endpoint) ? '501' : 'ready'
+      const state = handler === notImplemented || hostedOnlyEndpoints.has(endpoint) ? '501' : 'ready'
       console.log([state.padEnd(5), endpoint.method.padEnd(6), endpoint.path.padEnd(78), endpoint.id].join(' '))
     }
   } finally {

@@ -19,9 +19,9 @@ import { createSnapshotStore, type SnapshotStore } from '#lib/service/store/snap
 import { salvageLog, saveOrphanedLog } from '#lib/service/store/write-ahead-log.ts'
 import type { CommandLine } from './command-line.ts'
 
-/** Lists again the devboxes and snapshots whose folders are there and whose records are lost. Deletes nothing. */
+/** Restores database records of devboxes and snapshots whose folders still exist. Deletes nothing. */
 export const recover = async ({ dataDir, account }: CommandLine) => {
-  if (!existsSync(dataDir)) throw new StartError(`There is no data folder ${dataDir}`)
+  if (!existsSync(dataDir)) throw new StartError(`Data folder ${dataDir} not found`)
   const { path, release } = openDataDir(dataDir)
   try {
     const file = join(path, databaseName)
@@ -32,9 +32,9 @@ export const recover = async ({ dataDir, account }: CommandLine) => {
     const database = openDatabase(file, { recover: true })
     try {
       const stores = { devboxes: createDevboxStore(database), snapshots: createSnapshotStore(database) }
-      bringBack(path, stores)
+      restoreFolders(path, stores)
       const counts = { devboxes: 0, snapshots: 0 }
-      // First: a snapshot refers to the devbox it was taken from.
+      // Devboxes first: snapshots refer to them.
       for (const id of namesIn(join(path, 'devboxes')))
         if (!stores.devboxes.find(id)) {
           adoptDevbox(stores.devboxes, path, id, account)
@@ -47,8 +47,8 @@ export const recover = async ({ dataDir, account }: CommandLine) => {
         }
       console.log(
         counts.devboxes + counts.snapshots === 0
-          ? 'Every devbox and snapshot in the data folder is in the database already'
-          : `${describeCount(counts)} listed again. Devboxes that had a disk are suspended: resume them to use them`,
+          ? 'Nothing to recover: the database has every devbox and snapshot in the data folder'
+          : `Recovered ${describeCount(counts)}. Devboxes with a disk are suspended; resume them to continue`,
       )
     } finally {
       database.close()
@@ -63,8 +63,8 @@ interface Stores {
   snapshots: SnapshotStore
 }
 
-/** Moves what starts put into `lost+found` back to its place, the latest first. */
-const bringBack = (dataDir: string, stores: Stores) => {
+/** Moves folders from `lost+found` back, newest first. */
+const restoreFolders = (dataDir: string, stores: Stores) => {
   for (const folder of lostFolders(dataDir).reverse()) {
     for (const kind of recordedFolders) {
       for (const name of namesIn(join(folder, kind))) moveBack(dataDir, kind, join(folder, kind, name), name, stores)
@@ -77,7 +77,7 @@ const bringBack = (dataDir: string, stores: Stores) => {
 const moveBack = (dataDir: string, kind: RecordedFolder, from: string, name: string, stores: Stores) => {
   const to = join(dataDir, kind, name)
   if (existsSync(to) || stores[kind].find(name)) {
-    console.error(`${from} stays where it is: there is another ${name}`)
+    console.error(`${from} was not moved: ${name} already exists`)
     return
   }
   mkdirSync(join(dataDir, kind), { recursive: true, mode: 0o700 })
@@ -90,35 +90,35 @@ const removeIfEmpty = (folder: string) => {
 
 const adoptDevbox = (store: DevboxStore, dataDir: string, id: string, account: string) => {
   const folder = join(dataDir, 'devboxes', id)
-  const known = readDevboxFile(folder)
-  if (!known) console.error(`${folder} has no record of its own: devbox ${id} becomes one of account ${account}`)
-  // Only the disk of a devbox that was shut down is removed; its log stays.
+  const record = readDevboxFile(folder)
+  if (!record) console.error(`${folder} has no record file; devbox ${id} was assigned to account ${account}`)
+  // Shutdown deletes only the disk.
   const status = existsSync(join(folder, 'home')) ? 'suspended' : 'shutdown'
-  store.adopt({ ...blankDevbox(account, bornMs(folder)), ...known, id, tunnel: null }, status, Date.now())
+  store.adopt({ ...blankDevbox(account, createdMs(folder)), ...record, id, tunnel: null }, status, Date.now())
 }
 
 const adoptSnapshot = async ({ devboxes, snapshots }: Stores, dataDir: string, id: string, account: string) => {
   const folder = join(dataDir, 'snapshots', id)
-  const known = readSnapshotFile(folder)
-  if (!known)
+  const record = readSnapshotFile(folder)
+  if (!record)
     console.error(
-      `${folder} has no record of its own: snapshot ${id} becomes one of account ${account}; it may be incomplete`,
+      `${folder} has no record file; snapshot ${id} was assigned to account ${account} and may be incomplete`,
     )
-  const source = known?.source_devbox_id ?? newId('dbx')
+  const source = record?.source_devbox_id ?? newId('dbx')
   if (!devboxes.find(source))
     devboxes.adopt(
-      { ...blankDevbox(known?.account ?? account, bornMs(folder)), id: source, tunnel: null },
+      { ...blankDevbox(record?.account ?? account, createdMs(folder)), id: source, tunnel: null },
       'shutdown',
       Date.now(),
     )
-  const size_bytes = known?.size_bytes ?? (await sizeOf(folder, { isolation: 'none', marks: {} }).catch(() => null))
+  const size_bytes = record?.size_bytes ?? (await sizeOf(folder, { isolation: 'none', marks: {} }).catch(() => null))
   snapshots.adopt({
     account,
     name: null,
-    create_time_ms: bornMs(folder),
+    create_time_ms: createdMs(folder),
     metadata: {},
     commit_message: null,
-    ...known,
+    ...record,
     id,
     source_devbox_id: source,
     size_bytes,
@@ -139,7 +139,7 @@ const blankDevbox = (account: string, create_time_ms: number) => ({
   initiator_id: null,
 })
 
-const bornMs = (path: string): number => {
+const createdMs = (path: string): number => {
   const { birthtimeMs, mtimeMs } = statSync(path)
   return Math.floor(birthtimeMs > 0 ? Math.min(birthtimeMs, mtimeMs) : mtimeMs)
 }

@@ -1,59 +1,59 @@
 import { flushCompileCache } from 'node:module'
 import { setTimeout as delay } from 'node:timers/promises'
-import { goBeforeDevboxes } from '#lib/service/engine/cgroup.ts'
-import { beginChoice } from '#lib/service/engine/choose-engine.ts'
+import { prioritizeService } from '#lib/service/engine/cgroup.ts'
+import { probeEngine } from '#lib/service/engine/choose-engine.ts'
 import { logError } from '#lib/service/kit/log.ts'
 import type { Service } from '#lib/service/service.ts'
 import type { CommandLine } from './command-line.ts'
 
-/** `close` takes two seconds. A process that hangs longer after a fault would keep the next service from starting. */
+/** `close` takes up to 2 s. A process stuck after a fault would block the next start. */
 const faultGraceMs = 5_000
 
 export const serve = async (commandLine: CommandLine) => {
-  // The sandbox is probed by other processes while this one loads the rest.
-  const choice = beginChoice(commandLine.isolation)
+  // The probe runs in child processes while the modules load.
+  const choice = probeEngine(commandLine.isolation)
   const { createService } = await import('#lib/service/service.ts')
   const service = await createService(commandLine, choice)
-  process.once('exit', goBeforeDevboxes())
-  const { stop, fault } = ends(service, commandLine.drainMs)
+  process.once('exit', prioritizeService())
+  const { stop, fault } = shutdownHandlers(service, commandLine.drainMs)
   process.on('SIGTERM', stop).on('SIGINT', stop)
   process.on('uncaughtException', fault).on('unhandledRejection', fault)
   if (commandLine.stopWithParent) {
-    // All three events follow the parent's end, and a second `stop` would cut the drain short: that is for signals alone.
-    let gone = false
-    const onGone = () => {
-      if (!gone) stop()
-      gone = true
+    // A closed stdin emits several of these events, and a second `stop` would skip the drain.
+    let parentExited = false
+    const onParentExit = () => {
+      if (!parentExited) stop()
+      parentExited = true
     }
-    process.stdin.on('end', onGone).on('error', onGone).on('close', onGone).resume()
+    process.stdin.on('end', onParentExit).on('error', onParentExit).on('close', onParentExit).resume()
   }
   console.log(`Devdeck service listening on ${service.url} (data in ${commandLine.dataDir})`)
   service.prepare()
-  // Node would write it at a proper exit only, which many a service never has.
+  // Node writes the cache only on a clean exit, which may never happen.
   setImmediate(flushCompileCache)
 }
 
-const ends = (service: Service, drainMs: number) => {
+const shutdownHandlers = (service: Service, drainMs: number) => {
   const drainCut = new AbortController()
   let stopping = false
-  let faulty = false
+  let hasFailed = false
 
-  /** Ends the service, after the announced time if there are devboxes; a second call ends that wait. */
+  /** Stops after the drain period if there are devboxes; a second call skips the wait. */
   const stop = async () => {
     if (stopping) return drainCut.abort()
     stopping = true
     if (drainMs > 0 && service.announceEnd(Date.now() + drainMs))
       await delay(drainMs, undefined, { signal: drainCut.signal }).catch(() => undefined)
     await service.close()
-    process.exit(faulty ? 1 : 0)
+    process.exit(hasFailed ? 1 : 0)
   }
 
-  /** After an unexpected error the state of the process is unknown: it ends, and its supervisor restarts it. */
+  /** After an unexpected error the process state is undefined: exit and let the supervisor restart it. */
   const fault = (error: unknown) => {
     const { message, stack } = error instanceof Error ? error : new Error(String(error))
-    logError({ message: `The service stops after an unexpected error: ${message}`, stack })
-    if (faulty) return
-    faulty = true
+    logError({ message: `Stopping after an unexpected error: ${message}`, stack })
+    if (hasFailed) return
+    hasFailed = true
     setTimeout(() => process.exit(1), faultGraceMs).unref()
     drainCut.abort()
     service.close().finally(() => process.exit(1))

@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { findProcesses, readTable } from '#lib/service/engine/processes.ts'
+import { findProcesses, readProcessTable } from '#lib/service/engine/processes.ts'
 import { readProc } from '#lib/service/kit/proc.ts'
 import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
 import { startService } from '#lib/service/testing/service.ts'
@@ -50,7 +50,7 @@ describeUnderEachIsolation('many devboxes, one after another, under isolation', 
     expect(new Set(ids).size).toBe(total)
 
     // The service itself measures the disks.
-    const alive = readTable()
+    const alive = readProcessTable()
     const measuring = new Set(findProcesses({ DEVDECK_COPIES: 'sizes' }, alive))
     const left = findProcesses({ DEVDECK_SERVICE_ID: service.serviceId }, alive).filter((pid) => !measuring.has(pid))
     expect(left.map((pid) => [pid, readProc(pid, 'cmdline'), readProc(pid, 'stat')])).toEqual([])

@@ -12,7 +12,7 @@ import {
 import { resourcesOf } from '#lib/contract/launch-parameters.ts'
 import { type DevboxEvent, idleRule, keepAliveUntil, nextStatus } from '#lib/service/domain/devboxes.ts'
 import type { RunningDevbox, System } from '#lib/service/engine/engine.ts'
-import { endProcesses } from '#lib/service/engine/process/plain-process.ts'
+import { killProcesses } from '#lib/service/engine/process/plain-process.ts'
 import { hasDescriptorsFor } from '#lib/service/kit/descriptors.ts'
 import { invalid, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { hold } from '#lib/service/kit/hold.ts'
@@ -87,7 +87,7 @@ export class Devboxes {
    */
   async recover(): Promise<void> {
     const { store, executions, serviceId, folderOf, lostAndFound } = this.#options
-    await endProcesses({ DEVDECK_SERVICE_ID: serviceId })
+    await killProcesses({ DEVDECK_SERVICE_ID: serviceId })
     await executions.recover()
     const isKnown = (id: string) => store.find(id) !== undefined || isUnfinished(folderOf(id))
     for (const id of namesIn(folderOf(''))) if (!isKnown(id)) lostAndFound.take('devboxes', id)

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ErrorCode } from '#lib/contract/errors.ts'
-import { endLaunched, type RunningDevbox, type Sandbox, spawnIn } from '#lib/service/engine/engine.ts'
+import { killLaunched, type RunningDevbox, type Sandbox, spawnIn } from '#lib/service/engine/engine.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 
 /** Unspecified: how many files of one devbox may be open at once for callers outside. */
@@ -152,7 +152,7 @@ const start = (devbox: RunningDevbox, script: string, args: string[], signal?: A
   let failed: string | undefined
   const end = () => {
     for (const stream of [stdin, stdout, verdict]) stream.destroy()
-    endLaunched(sandbox, child)
+    killLaunched(sandbox, child)
   }
   const done = once(child, 'close').then(
     ([code]) => {

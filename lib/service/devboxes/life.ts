@@ -10,8 +10,8 @@ import { type DevboxEvent, idleRule, keepAliveUntil } from '#lib/service/domain/
 import { suspendDeadlineMs } from '#lib/service/domain/launch-parameters.ts'
 import { type Engine, markers, type RunningDevbox, type Sandbox } from '#lib/service/engine/engine.ts'
 import type { Pipes } from '#lib/service/engine/pipes.ts'
-import { endProcesses } from '#lib/service/engine/process/plain-process.ts'
-import { statusOfSignal } from '#lib/service/engine/processes.ts'
+import { killProcesses } from '#lib/service/engine/process/plain-process.ts'
+import { signalExitStatus } from '#lib/service/engine/processes.ts'
 import { countOf } from '#lib/service/kit/amounts.ts'
 import { hasDescriptorsFor } from '#lib/service/kit/descriptors.ts'
 import { isDiskFull } from '#lib/service/kit/errors.ts'
@@ -32,7 +32,7 @@ const settleMs = 100
 /** A disk with less room left than this counts as full. */
 const fullBytes = 8 * 2 ** 20
 // The status of a process that wrote more to a file than its devbox may have of the disk.
-const fileTooLargeStatus = statusOfSignal('SIGXFSZ')
+const fileTooLargeStatus = signalExitStatus('SIGXFSZ')
 // A kill for lack of memory counts as the cause when the devbox ends within this time after it.
 const oomMemoryMs = 5000
 
@@ -181,7 +181,7 @@ export class Life {
     await this.#sandbox?.stop()
     await this.#started
     await this.#sandbox?.stop()
-    await endProcesses(markers({ serviceId: this.#options.serviceId, devboxId: this.id }))
+    await killProcesses(markers({ serviceId: this.#options.serviceId, devboxId: this.id }))
   }
 
   /** Logs that the kernel has killed processes of the devbox for want of memory since they were last counted. */
@@ -271,8 +271,8 @@ export class Life {
     if (sandbox.outOfMemoryKills() > killsBefore) return 'out_of_memory'
     if (exitStatus === fileTooLargeStatus || (await isFull(join(this.#folder, 'home')))) return 'out_of_disk'
     // A command whose devbox is gone under it fails as well, and may be heard of first.
-    const isGone = await Promise.race([sandbox.ended.then(() => true), delay(settleMs, false)])
-    return isGone ? 'health_check_failed' : 'execution_failed'
+    const hasExited = await Promise.race([sandbox.ended.then(() => true), delay(settleMs, false)])
+    return hasExited ? 'health_check_failed' : 'execution_failed'
   }
 
   async #fail(reason: FailureReason = 'execution_failed') {

@@ -99,18 +99,19 @@ print(u.urlopen(u.Request("http://registry.allowed.example:${port}/x?y", b"12345
     expect(await install(refused)).not.toContain(`from ${program}`)
     const { logs } = await client.logs.list({ params: { id } })
     expect(logs.map(({ message }) => message)).toContain(
-      `Refused: ${refused}:${port} is not among the names its network policy allows`,
+      `Blocked: ${refused}:${port} is not allowed by the devbox's network policy`,
     )
   })
 
   it('is refused every other name, and the log says so once', async () => {
-    for (const _ of [1, 2]) expect(await run(connect(`other.example:${port}`))).toMatch(/403[\s\S]*not among the names/)
+    for (const _ of [1, 2])
+      expect(await run(connect(`other.example:${port}`))).toMatch(/403[\s\S]*not allowed by this devbox/)
     expect(await run(connect(`${address}:${port}`))).toMatch(/403/)
     expect(await run(connect(`[::ffff:${address}]:${port}`))).toMatch(/403/)
     const { logs } = await client.logs.list({ params: { id } })
-    const refusals = logs.map(({ message }) => message ?? '').filter((message) => message.startsWith('Refused'))
+    const refusals = logs.map(({ message }) => message ?? '').filter((message) => message.startsWith('Blocked'))
     expect(refusals.filter((message) => message.includes('other.example'))).toEqual([
-      `Refused: other.example:${port} is not among the names its network policy allows`,
+      `Blocked: other.example:${port} is not allowed by the devbox's network policy`,
     ])
   })
 
@@ -146,12 +147,12 @@ print(u.urlopen(u.Request("http://registry.allowed.example:${port}/x?y", b"12345
   ])('is refused, by name in the log, a target with %s', async (_, line, target) => {
     expect(await send(line, `allowed.example:${port}`)).toMatch(/^HTTP\/1\.1 403 /)
     const logged = async () => (await client.logs.list({ params: { id } })).logs.map(({ message }) => message)
-    await expect.poll(logged).toContain(`Refused: ${target} is not among the names its network policy allows`)
+    await expect.poll(logged).toContain(`Blocked: ${target} is not allowed by the devbox's network policy`)
   })
 
   it('reaches neither this machine nor a private network by a name it may call', async () => {
     expect(await run(connect(`inner.allowed.example:${port}`))).toMatch(/403[\s\S]*private network/)
-    expect(await run(connect(`self.allowed.example:${machine.port}`))).toMatch(/403[\s\S]*this machine/)
+    expect(await run(connect(`self.allowed.example:${machine.port}`))).toMatch(/403[\s\S]*private address/)
   })
 
   it('has no other way out', async () => {

@@ -1,7 +1,7 @@
 import { type RunningDevbox, spawnIn } from '#lib/service/engine/engine.ts'
-import { OutputPipes } from '#lib/service/engine/output-pipes.ts'
 import type { Pipes } from '#lib/service/engine/pipes.ts'
-import { exitStatusOf } from '#lib/service/engine/processes.ts'
+import { OutputPipes } from '#lib/service/engine/pipes.ts'
+import { waitForExit } from '#lib/service/engine/processes.ts'
 import { bashCommand } from '#lib/service/engine/run-file.ts'
 import type { CommandLog } from '#lib/service/store/logs/command-log.ts'
 
@@ -36,7 +36,7 @@ const run = async ({ pipes, command, log, ...devbox }: SetupCommand): Promise<nu
     const launch = devbox.sandbox.launch({ argv, env: devbox.env })
     const child = spawnIn(launch, { detached: true, stdio: ['ignore', ...output.writeEnds] })
     output.closeWriteEnds()
-    return await exitStatusOf(child)
+    return await waitForExit(child)
   } finally {
     output.closeWriteEnds()
     await output.drained()

@@ -3,7 +3,7 @@ import { mkdir, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { deleteRefusal, type Snapshot, type SnapshotCreate } from '#lib/contract/snapshots.ts'
 import type { Isolation } from '#lib/service/engine/engine.ts'
-import { endProcesses } from '#lib/service/engine/process/plain-process.ts'
+import { killProcesses } from '#lib/service/engine/process/plain-process.ts'
 import { diskFull, isDiskFull, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
 import { logFailure } from '#lib/service/kit/log.ts'
@@ -66,7 +66,7 @@ export class Snapshots {
    */
   async recover(): Promise<void> {
     const { store, folder, lostAndFound } = this.#options
-    await endProcesses(this.#marks)
+    await killProcesses(this.#marks)
     for (const id of store.withStatus('in_progress')) {
       const copy = readSnapshotFile(join(folder, id))
       if (copy) store.complete(id, copy.size_bytes ?? 0)

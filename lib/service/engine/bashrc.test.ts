@@ -5,11 +5,11 @@ import { openTerminal } from '#lib/service/testing/terminals.ts'
 
 const [esc, bell, interrupt] = ['\x1b', '\x07', '\x03']
 const mark = new RegExp(`${esc}\\](?:133|7);([^${bell}]*)${bell}`, 'g')
-/** Without what puts marks where they belong: of a prompt that ends in a sign and a space, and of output. */
+/** Removes the cursor movements around marks. */
 const unplaced = (text: string) =>
   text.replaceAll(`${esc}7${esc}[2C${esc}]133;B${bell}${esc}8`, '').replaceAll(`133;C${bell}\r`, `133;C${bell}`)
 
-describeUnderEachIsolation('marks of a shell under isolation', (isolation) => {
+describeUnderEachIsolation('shell integration marks under isolation', (isolation) => {
   let service: TestService
   let marking: string
   let plain: string
@@ -23,13 +23,13 @@ describeUnderEachIsolation('marks of a shell under isolation', (isolation) => {
   afterAll(() => service.close())
 
   let count = 0
-  /** What a shell with this ~/.bashrc shows, its prompt being `P> `, when each line is typed at a prompt. */
+  /** Types each line at a `P> ` prompt and returns the terminal output. */
   const shown = async (id: string, bashrc: string, lines: readonly string[]) => {
     const run = (command: string) => service.client.executions.executeSync({ params: { id }, body: { command } })
     await run(`rm -f ~/.bash_history; cat > ~/.bashrc <<'END'\necho $$ > ~/shell\n${bashrc}\nEND`)
     const query = { cols: 40, rows: 30 }
     const { type, shows, showsTimes, text, socket, name } = await openTerminal(service, `${id}-${++count}`, query)
-    // Not where the prompt is set.
+    // Ignores the assignment of the prompt.
     const prompts = (times: number) => showsTimes(new RegExp(`(?:P|${esc}8)> (?!")`), times)
     for (const [at, line] of lines.entries()) {
       await prompts(at + 1)
@@ -37,7 +37,7 @@ describeUnderEachIsolation('marks of a shell under isolation', (isolation) => {
         const typed = line.slice(0, -1)
         type(typed)
         await shows(new RegExp(`${typed}$`))
-        // An interrupt between what bash shows and its next read is heard with the next key only.
+        // bash ignores an interrupt until it reads input again.
         await run(`until [ "$(cut -d' ' -f3 /proc/$(cat ~/shell)/stat)" = S ]; do :; done`)
         type(interrupt)
       } else type(`${line}\r`)
@@ -50,20 +50,20 @@ describeUnderEachIsolation('marks of a shell under isolation', (isolation) => {
   const marksOf = (text: string) =>
     [...text.matchAll(mark)].map(([, name]) => name).filter((name) => !name?.startsWith('file:'))
   const prompt = ['A', 'B']
-  /** Marks of commands with these statuses; of one that was none, without a status. */
+  /** Expected marks; an undefined status means that no command ran. */
   const commands = (...statuses: (number | undefined)[]) => [
     ...prompt,
     ...statuses.flatMap((status) => (status === undefined ? ['D', ...prompt] : ['C', `D;${status}`, ...prompt])),
   ]
 
-  it('tell prompts, commands, outputs and statuses', async () => {
+  it('report prompts, commands, output and exit status', async () => {
     const lines = ['true', 'false', '(exit 7)', '', `abc${interrupt}`, 'echo "$?"', ')', 'true | false; ! true']
     const text = await shown(marking, 'PS1="P> "', lines)
     expect(marksOf(text)).toEqual(commands(0, 1, 7, undefined, undefined, 0, undefined, 1))
     expect(text).toContain(`${esc}]133;C${bell}\r130\r\n${esc}]133;D;0${bell}`)
   })
 
-  it('are one set for a command of several lines, and for a shell within the shell', async () => {
+  it('appear once for a multi-line command or a nested shell', async () => {
     const lines = ['for i in 1 2; do\recho $i\rdone', 'cat <<E\rhere\rE', 'echo "a\rb"; false']
     const nested = ['bash --norc', 'PS1="inner P> "; false', 'exit 4', 'sh', 'false', 'exit 5']
     const bashrc = 'export PS1="P> " PS0="run " PROMPT_COMMAND="true"'
@@ -71,14 +71,14 @@ describeUnderEachIsolation('marks of a shell under isolation', (isolation) => {
     expect(marksOf(text)).toEqual(commands(0, 0, 1, 4, 5))
   })
 
-  // Each with marks shows to the byte what it shows without.
+  // The output must match an unmarked shell byte for byte.
   const habits: Record<string, [bashrc: string, lines: string[], marks: string[]]> = {
-    'a prompt that changes': [
+    'a changing prompt': [
       'pc() { PS1="$? P> "; }; PROMPT_COMMAND=pc',
       ['true', 'false', '(exit 9)', 'PS1=; true'],
       commands(0, 1, 9, 0),
     ],
-    'a PROMPT_COMMAND, PS0 and PS1 of its own, and others later': [
+    'custom PROMPT_COMMAND, PS0 and PS1, changed later': [
       'PS1="P> " PROMPT_COMMAND="echo one:\\$?"; PS0="<run>"',
       [
         'false last',
@@ -95,17 +95,17 @@ describeUnderEachIsolation('marks of a shell under isolation', (isolation) => {
       ],
       commands(1, 0, 1, 0, 1, 0, 1, 0, 3, 0, 4),
     ],
-    'options that make shells strict': [
+    'strict shell options': [
       'PS1="P> "; set -uaC; set -o pipefail; shopt -s nullglob failglob extglob nocasematch; IFS=/; set -f',
       ['echo $nope', 'false', 'true | false', 'cd /usr; echo $IFS', 'echo $-'],
       commands(1, 1, 1, 0, 0),
     ],
-    'aliases and functions in its way': [
+    'conflicting aliases and functions': [
       'PS1="P> "; alias printf=false local=false set=false case=false; printf() { echo no; }; declare() { echo no; }',
       ['true', 'false', 'printf'],
       commands(0, 1, 1),
     ],
-    'a trap on errors': [
+    'an ERR trap': [
       'PS1="P> "; trap "echo error:\\$?" ERR; set -E',
       ['true', 'false', 'f() { false; true; }; f'],
       commands(0, 1, 0),
@@ -115,24 +115,24 @@ describeUnderEachIsolation('marks of a shell under isolation', (isolation) => {
       ['{ sleep 0.01 & } 2>/dev/null; wait %1', 'set +m', 'kill -INT $$', '(kill $BASHPID)'],
       commands(0, 0, 130, 143),
     ],
-    'lines longer than the screen, in both modes': [
+    'long lines in both edit modes': [
       'PS1="P> "; bind "set show-mode-in-prompt on"',
       [`: ${'x'.repeat(100)}`, 'set -o vi', `: ${'y'.repeat(50)}${'\b'.repeat(30)}z`],
       commands(0, 0, 0),
     ],
-    'variables that prompts do not expand': ['PS1="P> "; shopt -u promptvars', ['true'], ['A', 'D', 'A']],
-    'a PROMPT_COMMAND that cannot be changed': ['PS1="P> "; readonly PROMPT_COMMAND=true', ['false', 'true'], []],
-    'a file that ends early': ['PS1="P> "; return 3; PS1=""', ['true'], commands(0)],
-    'a file that becomes another shell': ['[ "$IN" ] || IN=1 PS1="P> " exec bash --norc', ['true'], []],
+    'promptvars turned off': ['PS1="P> "; shopt -u promptvars', ['true'], ['A', 'D', 'A']],
+    'a read-only PROMPT_COMMAND': ['PS1="P> "; readonly PROMPT_COMMAND=true', ['false', 'true'], []],
+    'a .bashrc that returns early': ['PS1="P> "; return 3; PS1=""', ['true'], commands(0)],
+    'a .bashrc that starts another shell': ['[ "$IN" ] || IN=1 PS1="P> " exec bash --norc', ['true'], []],
   }
   for (const [habit, [bashrc, lines, marks]] of Object.entries(habits))
-    it(`leave everything else as it is: ${habit}`, async () => {
+    it(`keep the output unchanged with ${habit}`, async () => {
       const marked = await shown(marking, bashrc, lines)
       expect(marksOf(marked)).toEqual(marks)
       expect(unplaced(marked).replace(mark, '')).toBe(await shown(plain, bashrc, lines))
     })
 
-  it('come back after the whole PROMPT_COMMAND was replaced', async () => {
+  it('return after PROMPT_COMMAND is replaced', async () => {
     const lines = ['PROMPT_COMMAND=(true)', 'false', 'unset PROMPT_COMMAND', '(exit 2)']
     const [a, b] = prompt
     expect(marksOf(await shown(marking, 'PS1="P> "', lines))).toEqual([
@@ -153,7 +153,7 @@ describeUnderEachIsolation('marks of a shell under isolation', (isolation) => {
     ])
   })
 
-  it('hold with a trap of the user on every command', async () => {
+  it('work with a DEBUG trap', async () => {
     const text = await shown(marking, `PS1="P> "; trap 'echo "<$BASH_COMMAND>"' DEBUG`, [
       'true',
       'false',
@@ -165,7 +165,7 @@ describeUnderEachIsolation('marks of a shell under isolation', (isolation) => {
     expect(text).toContain(`133;C${bell}\r<false>\r\n`)
   })
 
-  it('name the directory, whatever it is called', async () => {
+  it('report the directory, whatever its name', async () => {
     const name = 'ä b%;~*"\\n'
     const text = await shown(marking, 'PS1="P> "', [`mkdir -p ~/$'${name}'; cd ~/$'${name}'`, 'cd /', 'cd /usr/bin'])
     const home = isolation === 'bubblewrap' ? '/home/user' : '.*/home'
@@ -178,13 +178,13 @@ describeUnderEachIsolation('marks of a shell under isolation', (isolation) => {
     ])
   })
 
-  it('leave the prompt at the end of what is shown, and output at the beginning of its line', async () => {
+  it('keep the prompt last and output at the start of a line', async () => {
     const text = await shown(marking, 'PS1="P> "', ['echo "a"out', 'PS1="P: P> "; echo end'])
     expect(text).toMatch(/\raout\r\n/)
     expect(text.endsWith(`P: P${esc}7${esc}[2C${esc}]133;B${bell}${esc}8> `)).toBe(true)
   })
 
-  it('leave no trace in the environment and the history', async () => {
+  it('leave no trace in the environment or history', async () => {
     const text = await shown(marking, 'PS1="P> "; set -a', [
       'env | grep -c "^_*devdeck"',
       'history | grep -c "[_]_devdeck"',

@@ -4,33 +4,32 @@ import { basename, dirname, join, relative } from 'node:path'
 import type { Limits, SandboxSpec } from './engine.ts'
 import { signal, waitUntil } from './processes.ts'
 
-/** What a cgroup can limit, of either version. */
 export type Controller = 'memory' | 'cpu' | 'pids'
 
-/** A place for groups: below the service's own cgroup where that can be, so that limits of the service bind them too. */
-interface Place {
+/** Parent of the devbox cgroups, below the service's own if possible so that its limits apply too. */
+interface CgroupParent {
   version: 1 | 2
   folder: string
   controllers: readonly Controller[]
 }
 
-/** The processes of one devbox as the kernel counts and limits them. */
-export interface Group {
-  /** A process that writes `0` into each of these is in the group, with all that it starts. */
-  readonly joins: readonly string[]
+/** The cgroup of one devbox. */
+export interface Cgroup {
+  /** A process joins by writing `0` to each of these files. */
+  readonly cgroupFiles: readonly string[]
   readonly limited: ReadonlySet<Controller>
   outOfMemoryKills(): number
-  /** How many processes it was refused because it had as many as it may have. */
+  /** Number of forks refused by the process limit. */
   refusedProcesses(): number
-  /** Another limit of the processor's time than that of the devbox. */
+  /** Overrides the CPU limit. */
   limitCpu(cores: number): void
-  /** Kills every process of the group, those too that start more meanwhile, and removes it. */
+  /** Kills every process, including new ones, and removes the cgroup. */
   end(): Promise<void>
 }
 
-/** The group of one start of a devbox, limited; undefined where this process may make none. */
+/** Creates the cgroup of one devbox start. Undefined if this process can't create cgroups. */
 export const createGroup = async (spec: Pick<SandboxSpec, 'serviceId' | 'devboxId'>, limits: Limits) => {
-  const folders = places().map((place) => ({ ...place, folder: join(place.folder, groupName(spec)) }))
+  const folders = cgroupParents().map((place) => ({ ...place, folder: join(place.folder, groupName(spec)) }))
   if (folders.length === 0) return undefined
   await removeGroups(folders.map(({ folder }) => folder))
   const group = runningGroup(folders, limits)
@@ -46,11 +45,11 @@ export const createGroup = async (spec: Pick<SandboxSpec, 'serviceId' | 'devboxI
   }
 }
 
-/** Kills what is in the group of a devbox of this process, and removes it. */
+/** Kills the processes of one devbox and removes its cgroup. */
 export const removeGroupOf = (spec: Pick<SandboxSpec, 'serviceId' | 'devboxId'>): Promise<void> =>
-  removeGroups(places().map(({ folder }) => join(folder, groupName(spec))))
+  removeGroups(cgroupParents().map(({ folder }) => join(folder, groupName(spec))))
 
-/** Kills what is in the groups of a service, and removes them, wherever its last process had them. */
+/** Kills all devbox processes of a service and removes their cgroups, wherever its last process created them. */
 export const removeGroupsOf = async (serviceId: string): Promise<void> => {
   const prefix = groupName({ serviceId, devboxId: '' })
   const all = mounts().flatMap(({ mountPoint }) => foldersBelow(mountPoint))
@@ -58,25 +57,25 @@ export const removeGroupsOf = async (serviceId: string): Promise<void> => {
 }
 
 const ownName = 'devdeck-service'
-/** Of what a program has: the service does little for each call, and many wait for it. Devboxes keep the share of a program. */
-const ownShares = 4
+/** CPU weight relative to a normal program. The service needs little CPU, but every call waits for it. */
+const serviceWeight = 4
 
 /**
- * Has the kernel give this process the processor before its devboxes where both want it. What it starts goes along until
- * it joins the group of its devbox. Returns how to undo that.
+ * Gives the service CPU priority over its devboxes. Child processes inherit it until they join a devbox cgroup. Returns
+ * an undo function.
  */
-export const goBeforeDevboxes = (): (() => void) => {
-  const place = places().find(({ version, controllers }) => version === 1 && controllers.includes('cpu'))
-  // In version 2 it is done where this process has a group of its own: to leave one would be to leave its unit.
+export const prioritizeService = (): (() => void) => {
+  const place = cgroupParents().find(({ version, controllers }) => version === 1 && controllers.includes('cpu'))
+  // Version 2 does this in `moveToLeaf`; leaving a cgroup there would mean leaving the systemd unit.
   if (!place) return () => undefined
   const folder = join(place.folder, ownName)
   const move = (to: string) => write(join(to, 'cgroup.procs'), process.pid)
   try {
     mkdirSync(folder, { recursive: true })
-    write(join(folder, 'cpu.shares'), ownShares * 1024)
+    write(join(folder, 'cpu.shares'), serviceWeight * 1024)
     move(folder)
   } catch {
-    // Another service removes the group that both share; then it waits for the processor like any program.
+    // Another service may have removed the shared cgroup; run without priority.
     return () => undefined
   }
   return () =>
@@ -86,17 +85,17 @@ export const goBeforeDevboxes = (): (() => void) => {
     })
 }
 
-/** Where devboxes of this process get their groups; one entry, or one for each hierarchy of version 1. */
-export const places = (): readonly Place[] => {
+/** Cached. One entry, or one per hierarchy in version 1. */
+export const cgroupParents = (): readonly CgroupParent[] => {
   known ??= findPlaces()
   return known
 }
-let known: readonly Place[] | undefined
+let known: readonly CgroupParent[] | undefined
 
 const groupName = ({ serviceId, devboxId }: Pick<SandboxSpec, 'serviceId' | 'devboxId'>) =>
   `devdeck-${serviceId}-${devboxId}`
 
-const runningGroup = (folders: readonly Place[], limits: Limits): Group => {
+const runningGroup = (folders: readonly CgroupParent[], limits: Limits): Cgroup => {
   const paths = folders.map(({ folder }) => folder)
   const placeOf = (controller: Controller) => folders.find(({ controllers }) => controllers.includes(controller))
   let kills = 0
@@ -107,7 +106,7 @@ const runningGroup = (folders: readonly Place[], limits: Limits): Group => {
     return kills
   }
   return {
-    joins: folders.map(joinFile),
+    cgroupFiles: folders.map(joinFile),
     limited: new Set(folders.flatMap(({ controllers }) => controllers)),
     outOfMemoryKills: count,
     refusedProcesses() {
@@ -125,33 +124,29 @@ const runningGroup = (folders: readonly Place[], limits: Limits): Group => {
   }
 }
 
-// A thread may move alone in version 1, which spares the kernel a pause of all forks on the machine; version 2 knows
-// only whole processes there.
-const joinFile = ({ version, folder }: Pick<Place, 'version' | 'folder'>) =>
+// In version 1 a thread can move alone, which avoids pausing all forks on the host. Version 2 moves whole processes.
+const joinFile = ({ version, folder }: Pick<CgroupParent, 'version' | 'folder'>) =>
   join(folder, version === 2 ? 'cgroup.procs' : 'tasks')
 
-/**
- * Unspecified: the number of processes. 1024 and as many for each further core hold any build, and cost a fork bomb's
- * neighbours little.
- */
+/** Unspecified: the process limit. 1024 per core fits any build and keeps a fork bomb cheap. */
 export const maxProcesses = ({ cpuCores }: Limits) => 1024 * Math.max(1, Math.ceil(cpuCores))
 
-// What was not used of one period may be used in the next, so that a short command after a pause is not held up.
+// Unused time of one period carries over to the next, so a short command after a pause isn't throttled.
 const periodUs = 100_000
 
-const setLimit = ({ version, folder }: Place, controller: Controller, limits: Limits) => {
+const setLimit = ({ version, folder }: CgroupParent, controller: Controller, limits: Limits) => {
   const set = (file: string, value: number | string) => write(join(folder, file), value)
   const quotaUs = Math.max(1000, Math.round(limits.cpuCores * periodUs))
   if (controller === 'pids') set('pids.max', maxProcesses(limits))
   else if (controller === 'cpu' && version === 2) {
-    // What was saved up may not be more than what is given anew.
+    // The burst must not exceed the new quota.
     unlessMissing(() => set('cpu.max.burst', 0))
     set('cpu.max', `${quotaUs} ${periodUs}`)
     unlessMissing(() => set('cpu.max.burst', quotaUs))
   } else if (controller === 'cpu') {
     unlessRefused(() => set('cpu.cfs_burst_us', 0))
     set('cpu.cfs_period_us', periodUs)
-    // Refused when the service itself may have less.
+    // Refused if the service's own quota is lower.
     unlessRefused(() => set('cpu.cfs_quota_us', quotaUs))
     unlessRefused(() => set('cpu.cfs_burst_us', quotaUs))
   } else if (version === 2) {
@@ -159,21 +154,21 @@ const setLimit = ({ version, folder }: Place, controller: Controller, limits: Li
     unlessMissing(() => set('memory.swap.max', 0))
   } else {
     set('memory.limit_in_bytes', limits.memoryBytes)
-    // Memory and swap together.
+    // Memory plus swap.
     unlessMissing(() => set('memory.memsw.limit_in_bytes', limits.memoryBytes))
   }
 }
 
-/** Kills and removes groups. Each may be gone already. */
+/** Cgroups may be removed already. */
 const removeGroups = async (folders: readonly string[]): Promise<void> => {
   for (const folder of folders) {
-    // Nothing more can start, and dying processes get a whole core.
+    // Block new processes, and let dying ones use a whole core.
     unlessMissing(() => write(join(folder, 'pids.max'), 0))
     unlessMissing(() => write(join(folder, 'cpu.max'), 'max'))
     unlessMissing(() => write(join(folder, 'cpu.cfs_quota_us'), -1))
   }
   await waitUntil(() => {
-    // A devbox may have made groups below, as a service that runs in it does.
+    // A devbox may have created nested cgroups.
     const all = folders.flatMap((folder) => [...foldersBelow(folder), folder])
     for (const pid of new Set(all.flatMap(membersOf))) if (pid > 0 && pid !== process.pid) signal(pid, 'SIGKILL')
     return all.map(remove).every(Boolean)
@@ -183,7 +178,7 @@ const removeGroups = async (folders: readonly string[]): Promise<void> => {
 const membersOf = (folder: string): number[] =>
   (read(join(folder, 'cgroup.procs')) ?? '').split('\n').filter(Boolean).map(Number)
 
-/** False while it is in use by a process, also by one that the kernel is still ending. */
+/** Returns false while a process still uses it. */
 const remove = (folder: string): boolean => {
   try {
     rmdirSync(folder)
@@ -198,14 +193,14 @@ const remove = (folder: string): boolean => {
 
 const wanted: readonly Controller[] = ['memory', 'cpu', 'pids']
 
-const findPlaces = (): Place[] => {
+const findPlaces = (): CgroupParent[] => {
   const own = ownGroups()
-  const found: Place[] = []
+  const found: CgroupParent[] = []
   for (const { version, controllers, mountPoint, root } of mounts()) {
     const missing = wanted.filter((controller) => !found.some((place) => place.controllers.includes(controller)))
     const path = own.find((group) => (version === 2 ? group.id === '0' : group.controllers.some(isOneOf(controllers))))
     if (!path || missing.length === 0) continue
-    // Seen through a mount of a part of the tree, as in a container, the path may lie outside of it.
+    // In a container the mount may show only part of the tree.
     const below = relative(root, path.path)
     const folder = below.startsWith('..') ? mountPoint : join(mountPoint, below)
     const candidates =
@@ -218,10 +213,10 @@ const findPlaces = (): Place[] => {
   return found
 }
 
-/** The service's own cgroup and those above that hand controllers down; the nearest with the most comes first. */
-const placesOfVersion2 = (own: string, top: string, missing: readonly Controller[]): Place[] => {
-  makeRoomForGroups(own, missing)
-  const all: Place[] = []
+/** Candidate parents, nearest first, ordered by the number of available controllers. */
+const placesOfVersion2 = (own: string, top: string, missing: readonly Controller[]): CgroupParent[] => {
+  moveToLeaf(own, missing)
+  const all: CgroupParent[] = []
   for (let folder = own; ; folder = dirname(folder)) {
     const handedDown = (read(join(folder, 'cgroup.subtree_control')) ?? '').trim().split(' ')
     all.push({ version: 2, folder, controllers: missing.filter(isOneOf(handedDown)) })
@@ -230,29 +225,29 @@ const placesOfVersion2 = (own: string, top: string, missing: readonly Controller
   return all.sort((a, b) => b.controllers.length - a.controllers.length)
 }
 
-// A cgroup with processes of its own cannot have limited ones below it. Where this process is alone in one that was
-// handed to it (systemd's Delegate=yes), it moves down by one, as the kernel's documentation asks for.
-const makeRoomForGroups = (own: string, controllers: readonly Controller[]) => {
+// A cgroup with processes can't have limited children. If systemd delegated this cgroup (Delegate=yes), move into a
+// child, as the kernel documentation recommends.
+const moveToLeaf = (own: string, controllers: readonly Controller[]) => {
   if (membersOf(own).join() !== String(process.pid)) return
   const leaf = join(own, ownName)
   try {
     mkdirSync(leaf, { recursive: true })
     write(join(leaf, 'cgroup.procs'), process.pid)
   } catch {
-    // It was not delegated to this process; the cgroups above are left.
+    // Not delegated; try the ancestors.
     return
   }
   for (const name of controllers)
     try {
       write(join(own, 'cgroup.subtree_control'), `+${name}`)
     } catch {
-      // The cgroups above do not hand this one down.
+      // Not delegated by the ancestors.
     }
-  unlessRefused(() => write(join(leaf, 'cpu.weight'), ownShares * 100))
+  unlessRefused(() => write(join(leaf, 'cpu.weight'), serviceWeight * 100))
 }
 
-/** Tried out by making a group, and in version 2, where joining needs further rights, by having a process join it. */
-const works = (place: Place): boolean => {
+/** Creates a probe cgroup, and in version 2 joins it, which needs additional rights. */
+const works = (place: CgroupParent): boolean => {
   if (place.controllers.length === 0) return false
   const folder = join(place.folder, groupName({ serviceId: 'probe', devboxId: String(process.pid) }))
   try {
@@ -268,12 +263,12 @@ const works = (place: Place): boolean => {
     try {
       rmdirSync(folder)
     } catch {
-      // Never made.
+      // Never created.
     }
   }
 }
 
-/** The mounted hierarchies, `root` being the part of each that is seen. */
+/** Mounted hierarchies; `root` is the visible subtree. */
 const mounts = () =>
   (read('/proc/self/mountinfo') ?? '').split('\n').flatMap((line) => {
     const [before, after] = line.split(' - ')
@@ -290,7 +285,7 @@ const ownGroups = () =>
     return id === undefined || path === undefined ? [] : [{ id, controllers: controllers?.split(',') ?? [], path }]
   })
 
-/** Innermost first. */
+/** Deepest first. */
 const foldersBelow = (folder: string): string[] => {
   try {
     return readdirSync(folder, { withFileTypes: true })
@@ -298,7 +293,7 @@ const foldersBelow = (folder: string): string[] => {
       .map(({ name }) => join(folder, name))
       .flatMap((path) => [...foldersBelow(path), path])
   } catch {
-    // Removed meanwhile, or not readable.
+    // Removed or unreadable.
     return []
   }
 }
@@ -312,15 +307,15 @@ const read = (file: string): string | undefined => {
   try {
     return readFileSync(file, 'utf8')
   } catch {
-    // Gone, or not readable.
+    // Removed or unreadable.
     return undefined
   }
 }
 
-/** Into a file that is there: the kernel's own are never made by opening them. */
+/** Never creates files, unlike the default flag. */
 const write = (file: string, value: number | string) => writeFileSync(file, String(value), { flag: 'r+' })
 
-/** For files that exist in one version only, or with swap accounting only, and for groups that have gone. */
+/** For files of one cgroup version, missing swap accounting, and removed cgroups. */
 const unlessMissing = (act: () => void) => unless(['ENOENT', 'ENODEV'], act)
 
 const unlessRefused = (act: () => void) => unless(['ENOENT', 'EINVAL', 'EACCES', 'EPERM'], act)

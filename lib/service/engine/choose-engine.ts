@@ -4,28 +4,28 @@ import type { Engine, Isolation } from './engine.ts'
 import { plainProcess } from './process/plain-process.ts'
 
 /**
- * The engine of this machine. `auto` takes bubblewrap when a real probe of it works and says on stderr when it does
- * not. Throws a StartError when bubblewrap is demanded and does not work.
+ * Picks the engine. `auto` uses bubblewrap if a probe succeeds and logs a warning otherwise. Throws a StartError if
+ * bubblewrap is required but doesn't work.
  */
 export const chooseEngine = async (wanted: Isolation | 'auto', log: (line: string) => void): Promise<Engine> => {
   if (wanted !== 'none') {
     const problem = await bubblewrap.problem()
     if (problem === undefined) return bubblewrap
-    if (wanted === 'bubblewrap') throw new StartError(`bubblewrap does not work here: ${problem}`)
-    log(`devboxes are NOT isolated: bubblewrap does not work here (${problem})`)
+    if (wanted === 'bubblewrap') throw new StartError(`bubblewrap doesn't work on this host: ${problem}`)
+    log(`Devboxes are NOT isolated: bubblewrap doesn't work on this host (${problem})`)
     return plainProcess
   }
-  log('devboxes are NOT isolated: they run as plain processes of this user')
+  log('Devboxes are NOT isolated: they run as plain processes of this user')
   return plainProcess
 }
 
-/** Begins the choice early, since it probes the machine. Its warnings are collected, to be logged later. */
-export const beginChoice = (wanted: Isolation | 'auto') => {
+/** Starts the probe early and collects its warnings for later. */
+export const probeEngine = (wanted: Isolation | 'auto') => {
   const warnings: string[] = []
   const engine = chooseEngine(wanted, (message) => warnings.push(message))
-  // It is awaited later; until then a rejection must not count as unhandled.
+  // Awaited later; avoids an unhandled rejection until then.
   engine.catch(() => undefined)
   return { engine, warnings }
 }
 
-export type EngineChoice = ReturnType<typeof beginChoice>
+export type EngineProbe = ReturnType<typeof probeEngine>

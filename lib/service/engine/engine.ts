@@ -6,47 +6,47 @@ import { signal } from './processes.ts'
 
 export type Isolation = 'bubblewrap' | 'none'
 
-/** Where and as whom a devbox lives on this machine. */
+/** Everything an engine needs to start one devbox. */
 export interface SandboxSpec {
   devboxId: string
-  /** The service the devbox belongs to: how its processes are found again after a crash of the service. */
+  /** Owner of the processes; used to find them after a service crash. */
   serviceId: string
   hostname: string
-  /** Everything the service keeps. Masked where the devbox sees the folder that holds it. */
+  /** The service's data folder, masked inside the devbox. */
   dataDir: string
-  /** Host directories that stay when the devbox is suspended. */
+  /** Host directories kept across suspend. */
   home: string
   tmp: string
-  /** Host directory for files of one start of the devbox, empty at that start. */
+  /** Host directory for files of this start; empty at first. */
   run: string
-  /** Host directory; each folder in it is one at `/`, and the devbox may make more there. Absent: `/` is read-only. */
+  /** Host directory whose folders appear at `/`. Without it `/` is read-only. */
   root?: string
-  /** A writable system in which the devbox is root. Its home and `/tmp` are in that, as all is but for what is in `root`. */
+  /** A writable root file system in which the devbox is root. It replaces `home` and `tmp`. */
   system?: System
   limits: Limits
   network: Network
-  /** Whether the neighbours of this machine are reached beside public addresses. */
+  /** Allows private network addresses as well as public ones. */
   privateNetwork?: boolean
-  /** The user of the devbox's processes, where the sandbox has users of its own; absent: `user`, 1000, or root of its own system. */
+  /** Default: `user` (1000), or root in a system of its own. */
   user?: User
 }
 
-/** What a devbox with a system of its own begins with, and the host directory of all that it changes. */
+/** A writable root file system: overlay layers over a base, plus the devbox's own changes. */
 export interface System {
-  /** Made by `makeSystemBase`. */
+  /** Created by `makeSystemBase`. */
   base: string
-  /** What others have changed, from the first on. */
+  /** Bottom layer first. */
   layers: readonly Layer[]
   own: string
 }
 
 export interface Layer {
   folder: string
-  /** The number outside of its root. */
+  /** Host uid of the layer's root. */
   firstUid: number
 }
 
-/** What a devbox reaches beyond a loopback of its own: nothing, any public address, or these names alone. */
+/** Outbound access: none, any public address, or only these host names. */
 export type Network = 'none' | 'public' | { hostnames: readonly string[] }
 
 export interface User {
@@ -54,7 +54,6 @@ export interface User {
   name: string
 }
 
-/** What a devbox may take of its machine at most. */
 export interface Limits {
   cpuCores: number
   memoryBytes: number
@@ -65,69 +64,68 @@ export interface Command {
   argv: readonly string[]
   env: Readonly<Record<string, string>>
   /**
-   * Path, for the devbox, of a terminal: the command reads from it, writes to it and is controlled by it. What is spawned
-   * has to lead a session. Without one the command leads a session of its own.
+   * Path inside the devbox of a controlling terminal used for stdin, stdout and stderr. The spawned process must lead a
+   * session.
    */
   tty?: string
 }
 
-/** What to spawn on the host, by `spawnIn`, so that the command runs in the devbox, in its home directory. */
+/** A host process that runs a command in the devbox's home directory; start it with `spawnIn`. */
 export interface Launch {
   file: string
   args: string[]
   env: Record<string, string>
   cwd: string
-  /** Files to write `0` into first, which makes the process a member of the cgroups that limit the devbox. */
-  joins?: readonly string[]
+  /** The process writes `0` to these files to join the devbox's cgroups. */
+  cgroupFiles?: readonly string[]
   /** Options of bash's `ulimit`. */
   ulimits?: readonly string[]
-  /** The program does itself what `spawnIn` has a shell do: it is told in DEVDECK_LAUNCH. */
-  limitsItself?: true
+  /** The program applies limits itself, from DEVDECK_LAUNCH, instead of the `spawnIn` wrapper. */
+  appliesLimits?: true
 }
 
 export interface Sandbox {
-  /** The spec's directories as processes in the devbox see them. */
+  /** Paths inside the devbox. */
   readonly home: string
   readonly tmp: string
   readonly run: string
-  /** The user outside, to whom its files belong; absent: the service's. */
+  /** Host uid that owns its files. Default: the service's. */
   readonly uid?: number
   launch(command: Command): Launch
-  /** For an interactive bash to read in place of ~/.bashrc, as processes in the devbox see it. */
+  /** Path inside the devbox of the interactive shells' bashrc. */
   readonly bashrc: string
-  /** Opens a terminal of the devbox's own /dev/pts; absent when it has none but the machine's. */
+  /** Host path of the devbox's own /dev/pts/ptmx, if it has one. */
   readonly ptmx?: string
-  /** The host's process id of the command itself, given the pid of what was spawned; undefined once it is gone. */
+  /** Host pid of the command itself, given the spawned pid; undefined after it exits. */
   leader(spawnedPid: number): number | undefined
-  /** Ends every process of the devbox; resolves when none is left. */
+  /** Kills every process of the devbox and waits until all have exited. */
   stop(): Promise<void>
-  /** Resolves when the devbox's processes were ended, by `stop` or by something else. */
+  /** Resolves when the devbox has stopped, for any reason. */
   readonly ended: Promise<void>
-  /** What of the spec's limits and of the sandbox's promises does not hold on this machine, one sentence each. */
+  /** Limits and guarantees that don't hold on this host, one sentence each. */
   readonly notEnforced: readonly string[]
-  /** How many processes of the devbox the kernel killed because its memory was used up; 0 where that is unknown. */
+  /** Out-of-memory kills so far; 0 if unknown. */
   outOfMemoryKills(): number
-  /** A connection to a TCP port of the devbox's own loopback. Rejects with an `ECONNREFUSED` when nothing listens. */
+  /** Connects to a TCP port on the devbox's loopback. Rejects with ECONNREFUSED if nothing listens. */
   connect(port: number): Promise<Duplex>
 }
 
-/** What commands, terminals and file operations need of the devbox they run in. */
 export interface RunningDevbox {
   sandbox: Sandbox
   env: Record<string, string>
-  /** The host's side of `sandbox.run`. */
+  /** Host path of `sandbox.run`. */
   runFolder: string
-  /** Keeps the devbox from counting as idle until the returned function is called. */
+  /** Prevents idle shutdown until the returned function is called. */
   busy(): () => void
 }
 
 export interface Engine {
   readonly isolation: Isolation
-  /** `tell`: takes a sentence for the devbox's log on what happens later, as a name it called in vain. */
-  start(spec: SandboxSpec, tell?: (sentence: string) => void): Promise<Sandbox>
+  /** `report` receives later problems for the devbox's log, such as a blocked host name. */
+  start(spec: SandboxSpec, report?: (sentence: string) => void): Promise<Sandbox>
 }
 
-/** Spawns a launch, and throws when that fails. Its environment replaces the service's; the cast is for Next's types, which want NODE_ENV. */
+/** Throws if the process can't start. The cast satisfies Next's types, which require NODE_ENV. */
 export const spawnIn = (
   launch: Launch,
   options: SpawnOptions & { stdio: ('pipe' | 'ignore' | 'ipc' | number)[] },
@@ -136,23 +134,20 @@ export const spawnIn = (
   return spawnProcess(file, args, { ...options, cwd, env: env as NodeJS.ProcessEnv & typeof env })
 }
 
-/** Ends what was launched, wherever it is. The pid of one that has ended may be another's. */
-export const endLaunched = ({ leader }: Sandbox, { pid, exitCode, signalCode }: ChildProcess): void => {
+/** Kills a launched command. Skips exited children, whose pid may have been reused. */
+export const killLaunched = ({ leader }: Sandbox, { pid, exitCode, signalCode }: ChildProcess): void => {
   if (pid === undefined || exitCode !== null || signalCode !== null) return
   const found = leader(pid)
   if (found !== undefined) signal(-found, 'SIGKILL')
 }
 
-/** On the host. */
+/** Host path. */
 export const bashrc = fileURLToPath(new URL('./bashrc', import.meta.url))
 
 /**
- * One bash on the host before the command, for what Node cannot do between fork and exec.
- *
- * Files are closed because terminals are opened without close-on-exec: every process started later, of whichever devbox
- * and account, would hold the far end of all of them and could type into them. The umask would otherwise be the
- * service's, which allows other users nothing. When the machine's memory is used up, the kernel is to kill a devbox
- * rather than the service.
+ * Runs before the command, for what Node can't do between fork and exec. It closes inherited files because terminals
+ * are opened without close-on-exec: any later process could type into them. It resets the service's strict umask and
+ * makes devboxes the first to be killed when the host runs out of memory.
  */
 const wrap = `for fd in /proc/self/fd/*; do fd=\${fd##*/}; ((fd < $1)) || eval "exec $fd>&-"; done
 umask 022
@@ -161,42 +156,42 @@ for limit in "\${@:4+$2:$3}"; do ulimit $limit; done 2>/dev/null
 echo 500 2>/dev/null >/proc/self/oom_score_adj
 shift $((3 + $2 + $3)); unset fd join limit; exec "$@"`
 
-/** For bash, before the command: its first argument is `tty`. The leader of a session gets a terminal by opening it. */
+/** Bash prelude; the first argument is the terminal. A session leader gets a controlling terminal by opening it. */
 export const takeTerminal = 'exec <>"$1" >&0 2>&0; shift;'
 
 /** The same launch within its limits and without any open file but the first `kept`. */
 const wrapped = (launch: Launch, kept: number): Launch => {
-  const { file, args, joins = [], ulimits = [], env } = launch
-  if (launch.limitsItself)
-    return { ...launch, env: { ...env, DEVDECK_LAUNCH: [kept, ...joins, ...ulimits].join('\n') } }
-  return { ...launch, ...withShell(file, args, joins, ulimits, kept) }
+  const { file, args, cgroupFiles = [], ulimits = [], env } = launch
+  if (launch.appliesLimits)
+    return { ...launch, env: { ...env, DEVDECK_LAUNCH: [kept, ...cgroupFiles, ...ulimits].join('\n') } }
+  return { ...launch, ...withShell(file, args, cgroupFiles, ulimits, kept) }
 }
 
 const withShell = (
   file: string,
   args: readonly string[],
-  joins: readonly string[],
+  cgroupFiles: readonly string[],
   ulimits: readonly string[],
   kept: number,
 ): Pick<Launch, 'file' | 'args'> => ({
   file: '/bin/bash',
-  // -p: nothing in the environment, which under plain processes is the devbox's own, is read or run by this bash. --norc:
-  // with a socket as its input, as Node gives, it would take itself for a remote shell and run ~/.bashrc.
+  // -p ignores BASH_ENV and functions from the environment, which a plain-process devbox controls. --norc because bash
+  // runs ~/.bashrc when stdin is a socket, as Node's stdin is.
   args: [
     '--norc',
     '-p',
     '-c',
     wrap,
     'devbox',
-    ...[kept, joins.length, ulimits.length].map(String),
-    ...joins,
+    ...[kept, cgroupFiles.length, ulimits.length].map(String),
+    ...cgroupFiles,
     ...ulimits,
     file,
     ...args,
   ],
 })
 
-/** Variables of every process of a devbox. The service's own are never passed on: they hold API keys. */
+/** Environment of every devbox process. Never includes the service's own, which holds API keys. */
 export const baseEnvironment = (spec: SandboxSpec, sandbox: Pick<Sandbox, 'home' | 'tmp'>): Record<string, string> => ({
   ...markers(spec),
   PATH: `${sandbox.home}/.local/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
@@ -209,7 +204,7 @@ export const baseEnvironment = (spec: SandboxSpec, sandbox: Pick<Sandbox, 'home'
   DEVDECK_DEVBOX_NAME: spec.hostname,
 })
 
-/** Whether a devbox may have a folder of this name of its own at `/`: any but those the system runs from. */
+/** Whether a devbox may have its own top-level folder of this name. */
 export const isRootFolder = (name: string): boolean =>
   /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$/.test(name) && !systemFolders.includes(name)
 
@@ -221,7 +216,7 @@ const systemFolders = [
 export const userOf = ({ user, system }: Pick<SandboxSpec, 'user' | 'system'>): User =>
   user ?? (system ? { uid: 0, name: 'root' } : { uid: 1000, name: 'user' })
 
-/** By these two the processes of a service, and of one devbox of it, are found. */
+/** Environment variables that identify a devbox's processes. */
 export const markers = ({ serviceId, devboxId }: Pick<SandboxSpec, 'serviceId' | 'devboxId'>) => ({
   DEVDECK_SERVICE_ID: serviceId,
   DEVDECK_DEVBOX_ID: devboxId,

@@ -8,18 +8,18 @@ import { readProc } from '#lib/service/kit/proc.ts'
 import { makeSandboxSpec } from '#lib/service/testing/boxes.ts'
 import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
 import { bubblewrap } from './bubblewrap/bubblewrap.ts'
-import { places, removeGroupsOf } from './cgroup.ts'
+import { cgroupParents, removeGroupsOf } from './cgroup.ts'
 import { markers, type Sandbox, spawnIn } from './engine.ts'
-import { endProcesses, plainProcess } from './process/plain-process.ts'
-import { exitStatusOf, findProcesses, isGone, signal, waitUntil } from './processes.ts'
+import { killProcesses, plainProcess } from './process/plain-process.ts'
+import { findProcesses, hasExited, signal, waitForExit, waitUntil } from './processes.ts'
 
 const limits = { cpuCores: 0.5, memoryBytes: 2 ** 28, diskBytes: 2 ** 30 }
-const limited = places().flatMap(({ controllers }) => controllers)
+const limited = cgroupParents().flatMap(({ controllers }) => controllers)
 const hasGroups = (['memory', 'cpu', 'pids'] as const).every((controller) => limited.includes(controller))
-// As another user than root, bubblewrap's processes are counted by the kernel, and any allocation fails.
+// The kernel counts processes per user, but not for root.
 const isUser = process.getuid?.() !== 0
 
-// It keeps what it reads until a line ends.
+// tail buffers until the end of the line.
 const allocate = 'head -c 4G /dev/zero | tail'
 const forkBomb = ':(){ :|:& };:'
 
@@ -27,11 +27,11 @@ describeUnderEachIsolation('the limits of a sandbox, under isolation', (isolatio
   const folder = mkdtempSync(join(tmpdir(), 'devdeck-limits-'))
   const serviceId = `limits-${process.pid}-${isolation}`
   const engine = isolation === 'bubblewrap' ? bubblewrap : plainProcess
-  const boxes: Sandbox[] = []
+  const sandboxes: Sandbox[] = []
 
-  const startSandbox = async (devboxId: string, tell?: (sentence: string) => void) => {
-    const sandbox = await engine.start(makeSandboxSpec(folder, { devboxId, serviceId, limits }), tell)
-    boxes.push(sandbox)
+  const startSandbox = async (devboxId: string, report?: (sentence: string) => void) => {
+    const sandbox = await engine.start(makeSandboxSpec(folder, { devboxId, serviceId, limits }), report)
+    sandboxes.push(sandbox)
     return sandbox
   }
 
@@ -42,15 +42,15 @@ describeUnderEachIsolation('the limits of a sandbox, under isolation', (isolatio
     })
 
   const groupsOf = (sandbox: Sandbox) =>
-    (sandbox.launch({ argv: ['/bin/true'], env: {} }).joins ?? []).map((file) => dirname(file))
+    (sandbox.launch({ argv: ['/bin/true'], env: {} }).cgroupFiles ?? []).map((file) => dirname(file))
 
   afterEach(async () => {
-    await Promise.all(boxes.splice(0).map((sandbox) => sandbox.stop()))
+    await Promise.all(sandboxes.splice(0).map((sandbox) => sandbox.stop()))
     expect(findProcesses({ DEVDECK_SERVICE_ID: serviceId })).toEqual([])
   })
   afterAll(() => rmSync(folder, { recursive: true }))
 
-  it.runIf(hasGroups)('hold for a command and all it starts, and never for the service', async () => {
+  it.runIf(hasGroups)('apply to a command and its children, never to the service', async () => {
     const sandbox = await startSandbox('joined')
     const child = spawnScript(sandbox, 'setsid sleep 1000 & sleep 1000')
     for (const group of groupsOf(sandbox)) {
@@ -62,67 +62,64 @@ describeUnderEachIsolation('the limits of a sandbox, under isolation', (isolatio
   })
 
   it.runIf(hasGroups)(
-    'kill what takes more memory than there is, count it, and leave the sandbox and its neighbour',
+    'kill and count a process over the memory limit, leaving the sandbox and others running',
     async () => {
       const [sandbox, neighbour] = await Promise.all([startSandbox('greedy'), startSandbox('neighbour')])
-      expect(await exitStatusOf(spawnScript(sandbox, allocate))).toBe(137)
+      expect(await waitForExit(spawnScript(sandbox, allocate))).toBe(137)
       expect(sandbox.outOfMemoryKills()).toBeGreaterThan(0)
       expect(neighbour.outOfMemoryKills()).toBe(0)
-      expect(await exitStatusOf(spawnScript(sandbox, 'exit 3'))).toBe(3)
+      expect(await waitForExit(spawnScript(sandbox, 'exit 3'))).toBe(3)
       await sandbox.stop()
       expect(sandbox.outOfMemoryKills()).toBeGreaterThan(0)
     },
   )
 
-  it.runIf(!hasGroups)('end what takes more memory than there is by itself', async () => {
-    expect(await exitStatusOf(spawnScript(await startSandbox('greedy'), allocate))).not.toBe(0)
+  it.runIf(!hasGroups)('fail an allocation over the memory limit', async () => {
+    expect(await waitForExit(spawnScript(await startSandbox('greedy'), allocate))).not.toBe(0)
   })
 
   it.runIf(hasGroups || (isUser && isolation === 'bubblewrap'))(
-    'hold a fork bomb, so that others go on beside it, and it ends with its sandbox',
+    'contain a fork bomb until its sandbox stops, while other sandsandboxes work',
     async () => {
       const [sandbox, neighbour] = await Promise.all([startSandbox('bomb'), startSandbox('neighbour')])
       const bomb = spawnScript(sandbox, forkBomb)
       await once(bomb, 'exit')
       const count = () => findProcesses({ DEVDECK_SERVICE_ID: serviceId, DEVDECK_DEVBOX_ID: 'bomb' }).length
       await expect.poll(count).toBeGreaterThan(100)
-      for (let round = 0; round < 3; round++) expect(await exitStatusOf(spawnScript(neighbour, 'exit 3'))).toBe(3)
+      for (let round = 0; round < 3; round++) expect(await waitForExit(spawnScript(neighbour, 'exit 3'))).toBe(3)
       expect(count()).toBeLessThanOrEqual(1200)
       await sandbox.stop()
       expect(count()).toBe(0)
     },
   )
 
-  it.runIf(hasGroups)(
-    'slow down what forks in a loop beyond them, say so, and let go of it once it has stopped',
-    async () => {
-      const told: string[] = []
-      const sandbox = await startSandbox('forks', (sentence) => told.push(sentence))
-      const quota = () =>
-        groupsOf(sandbox)
-          .flatMap((group) => [join(group, 'cpu.cfs_quota_us'), join(group, 'cpu.max')])
-          .filter(existsSync)
-          .map((file) => Number.parseInt(readFileSync(file, 'utf8'), 10))
-      expect(quota()).toEqual([50_000])
-      spawnScript(sandbox, `exec perl -e 'while (1) { my $pid = fork; sleep 1000 if defined $pid && !$pid }'`)
-      await expect.poll(() => told).toHaveLength(1)
-      expect(told[0]).toContain('more than the 1024 processes')
-      expect(quota()).toEqual([5_000])
-      await waitUntil(() => {
-        const all = findProcesses({ DEVDECK_SERVICE_ID: serviceId, DEVDECK_DEVBOX_ID: 'forks' })
-        const left = all.filter((pid) => (readProc(pid, 'cmdline') ?? '').includes('while (1)'))
-        for (const pid of left) signal(pid, 'SIGKILL')
-        return left.length === 0
-      })
-      await expect.poll(() => told).toHaveLength(2)
-      expect(quota()).toEqual([50_000])
-    },
-  )
+  it.runIf(hasGroups)('throttle a fork loop, report it, and restore the CPU once it stops', async () => {
+    const reported: string[] = []
+    const sandbox = await startSandbox('forks', (sentence) => reported.push(sentence))
+    const quota = () =>
+      groupsOf(sandbox)
+        .flatMap((group) => [join(group, 'cpu.cfs_quota_us'), join(group, 'cpu.max')])
+        .filter(existsSync)
+        .map((file) => Number.parseInt(readFileSync(file, 'utf8'), 10))
+    expect(quota()).toEqual([50_000])
+    spawnScript(sandbox, `exec perl -e 'while (1) { my $pid = fork; sleep 1000 if defined $pid && !$pid }'`)
+    await expect.poll(() => reported).toHaveLength(1)
+    expect(reported[0]).toContain('Process limit of 1024 exceeded')
+    expect(quota()).toEqual([5_000])
+    await waitUntil(() => {
+      const all = findProcesses({ DEVDECK_SERVICE_ID: serviceId, DEVDECK_DEVBOX_ID: 'forks' })
+      const left = all.filter((pid) => (readProc(pid, 'cmdline') ?? '').includes('while (1)'))
+      for (const pid of left) signal(pid, 'SIGKILL')
+      return left.length === 0
+    })
+    await expect.poll(() => reported).toHaveLength(2)
+    expect(quota()).toEqual([50_000])
+  })
 
-  it.runIf(hasGroups)('find a process that left its environment, session and parent', async () => {
+  it.runIf(hasGroups)('stop a process that left its environment, session and parent', async () => {
     const sandbox = await startSandbox('left')
     const [group] = groupsOf(sandbox) as [string]
-    await exitStatusOf(spawnScript(sandbox, 'setsid -f env -i /bin/sleep 1000'))
+    await waitForExit(spawnScript(sandbox, 'setsid -f env -i /bin/sleep 1000'))
     const sleepers = () =>
       readFileSync(join(group, 'cgroup.procs'), 'utf8')
         .split('\n')
@@ -131,11 +128,11 @@ describeUnderEachIsolation('the limits of a sandbox, under isolation', (isolatio
     await expect.poll(sleepers).toHaveLength(1)
     const sleeping = sleepers()
     await sandbox.stop()
-    expect(sleeping.every(isGone)).toBe(true)
+    expect(sleeping.every(hasExited)).toBe(true)
     expect(groupsOf(sandbox).some(existsSync)).toBe(false)
   })
 
-  it.runIf(hasGroups)('end with the groups that something in the sandbox made below', async () => {
+  it.runIf(hasGroups)('remove nested cgroups created in the sandbox', async () => {
     const sandbox = await startSandbox('nested')
     const inner = groupsOf(sandbox).map((group) => join(group, 'inner', 'most'))
     for (const group of inner) mkdirSync(group, { recursive: true })
@@ -145,21 +142,21 @@ describeUnderEachIsolation('the limits of a sandbox, under isolation', (isolatio
     expect(groupsOf(sandbox).some(existsSync)).toBe(false)
   })
 
-  it.runIf(hasGroups)('are found again and removed after a crash of the service', async () => {
+  it.runIf(hasGroups)('are removed after a service crash', async () => {
     const sandbox = await startSandbox('crashed')
     const groups = groupsOf(sandbox)
     const child = spawnScript(sandbox, 'sleep 1000')
     await expect.poll(() => readFileSync(join(groups[0] ?? '', 'cgroup.procs'), 'utf8')).toContain(String(child.pid))
     await removeGroupsOf('another-service')
     expect(groups.every(existsSync)).toBe(true)
-    await endProcesses({ DEVDECK_SERVICE_ID: markers({ serviceId, devboxId: '' }).DEVDECK_SERVICE_ID })
+    await killProcesses({ DEVDECK_SERVICE_ID: markers({ serviceId, devboxId: '' }).DEVDECK_SERVICE_ID })
     expect(groups.some(existsSync)).toBe(false)
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
   })
 
-  it('are told where they do not hold', async () => {
-    const { notEnforced } = await startSandbox('told')
-    expect(notEnforced.join()).toContain('Disk: 1 GB at once for each file')
+  it("are listed if they can't be enforced", async () => {
+    const { notEnforced } = await startSandbox('reported')
+    expect(notEnforced.join()).toContain('Disk: 1 GB per file')
     expect(notEnforced.some((each) => each.startsWith('Memory: 0.25 GB'))).toBe(!limited.includes('memory'))
     expect(notEnforced.includes('Files, processes and network of this machine are within reach')).toBe(
       isolation === 'none',

@@ -1,24 +1,20 @@
-import { createGroup, maxProcesses, places } from './cgroup.ts'
-import type { Isolation, Launch, SandboxSpec } from './engine.ts'
-import { watchForks } from './fork-watch.ts'
+import { type Cgroup, cgroupParents, createGroup, maxProcesses } from './cgroup.ts'
+import type { Isolation, Launch, Limits, SandboxSpec } from './engine.ts'
 
-/** How far a devbox's limits hold on this machine. */
 export interface Enforcement {
-  /** What every launch into the devbox needs so that they hold for it. */
-  readonly launch: Required<Pick<Launch, 'joins' | 'ulimits'>>
+  /** Required for every process launched in the devbox. */
+  readonly launch: Required<Pick<Launch, 'cgroupFiles' | 'ulimits'>>
   readonly notEnforced: readonly string[]
   outOfMemoryKills(): number
-  /** Ends what is left of the devbox and gives back what the limits took. */
+  /** Kills remaining processes and removes the cgroups. */
   end(): Promise<void>
 }
 
-export type LimitKind = 'cgroup2' | 'cgroup1' | 'rlimit' | 'none'
-
-/** Limits a devbox by a cgroup where one can be made, else by what each process allows. */
+/** Uses cgroups if possible, otherwise per-process limits. */
 export const enforceLimits = async (
   spec: SandboxSpec,
   isolation: Isolation,
-  tell: (sentence: string) => void,
+  report: (sentence: string) => void,
 ): Promise<Enforcement> => {
   const { limits } = spec
   const group = await createGroup(spec, limits)
@@ -26,23 +22,24 @@ export const enforceLimits = async (
   const ulimits = [`-f ${Math.floor(limits.diskBytes / 1024)}`]
   const notEnforced: string[] = []
   if (!limited.has('memory')) {
-    // Data size, not address space: Go and Java reserve more of that than any machine has.
+    // Data size, not address space: Go and Java reserve far more than the host has.
     ulimits.push(`-d ${Math.floor(limits.memoryBytes / 1024)}`)
-    notEnforced.push(`Memory: ${gigabytes(limits.memoryBytes)} for each process, not for all together`)
+    notEnforced.push(`Memory: ${gigabytes(limits.memoryBytes)} per process, not in total`)
   }
-  if (!limited.has('cpu')) notEnforced.push(`CPU: ${limits.cpuCores} asked for, not limited`)
+  if (!limited.has('cpu')) notEnforced.push(`CPU: ${limits.cpuCores} requested, not limited`)
   if (!limited.has('pids')) {
-    // The kernel counts by user and user namespace: outside of one it would count the user's desktop, and it never
-    // counts for root.
+    // The kernel counts per user and user namespace: outside a namespace it would count the user's desktop, and root is
+    // never limited.
     if (countsProcesses(isolation)) ulimits.push(`-u ${maxProcesses(limits)}`)
-    else notEnforced.push('Processes: any number, not limited')
+    else notEnforced.push('Processes: not limited')
   }
   notEnforced.push(
-    `Disk: ${gigabytes(limits.diskBytes)} at once for each file; for all together it is measured every few seconds, and a devbox that holds more is suspended`,
+    `Disk: ${gigabytes(limits.diskBytes)} per file; total usage is measured every few seconds and a devbox over the limit is suspended`,
   )
-  const unwatch = group && limited.has('pids') && limited.has('cpu') ? watchForks(group, limits, tell) : undefined
+  const unwatch =
+    group && limited.has('pids') && limited.has('cpu') ? throttleForkBombs(group, limits, report) : undefined
   return {
-    launch: { joins: group?.joins ?? [], ulimits },
+    launch: { cgroupFiles: group?.cgroupFiles ?? [], ulimits },
     notEnforced,
     outOfMemoryKills: () => group?.outOfMemoryKills() ?? 0,
     end: async () => {
@@ -52,20 +49,57 @@ export const enforceLimits = async (
   }
 }
 
-/** How limits are enforced on this machine, and which cannot be. */
-export const describeLimits = (isolation: Isolation): { kind: LimitKind; detail: string } => {
-  const found = places()
-  const version = found[0]?.version
-  const controllers = found.flatMap((place) => place.controllers)
-  if (version !== undefined) {
-    const missing = (['memory', 'cpu', 'pids'] as const).filter((one) => !controllers.includes(one))
-    const detail = `${controllers.join(', ')}${missing.length > 0 ? `; not ${missing.join(', ')}` : ''}; disk for each file`
-    return { kind: version === 2 ? 'cgroup2' : 'cgroup1', detail }
+/** One-line summary for the doctor command. */
+export const describeLimits = (isolation: Isolation): string => {
+  const found = cgroupParents()
+  const controllers = found.flatMap((parent) => parent.controllers)
+  if (found.length === 0) {
+    const processes = countsProcesses(isolation) ? ', number of processes' : ''
+    return `no writable cgroup; memory per process, disk per file${processes}`
   }
-  const processes = countsProcesses(isolation) ? ', number of processes' : ''
-  return { kind: 'rlimit', detail: `no cgroup is writable; memory and disk for each process and file${processes}` }
+  const missing = (['memory', 'cpu', 'pids'] as const).filter((one) => !controllers.includes(one))
+  return `${controllers.join(', ')}${missing.length > 0 ? `; not ${missing.join(', ')}` : ''}; disk per file`
 }
 
 const countsProcesses = (isolation: Isolation) => isolation === 'bubblewrap' && process.getuid?.() !== 0
 
 const gigabytes = (bytes: number) => `${Number((bytes / 2 ** 30).toFixed(2))} GB`
+
+const checkIntervalMs = 500
+/** A build with too many jobs hits the limit a few times; only a fork loop hits it this often. */
+const forkBombRefusals = 50
+const throttledCores = 0.05
+/** 10 s without a refused fork; fork bombs pause between attempts. */
+const calmChecks = 20
+
+/**
+ * Throttles a devbox to 5% of a core while it keeps hitting its process limit. Each refused fork takes kernel-wide
+ * locks: an unthrottled fork bomb made other accounts' calls 3 to 7 times slower. Returns a stop function.
+ */
+export const throttleForkBombs = (
+  group: Pick<Cgroup, 'refusedProcesses' | 'limitCpu'>,
+  limits: Limits,
+  report: (sentence: string) => void,
+): (() => void) => {
+  let refused = 0
+  let checksLeft = 0
+  const check = () => {
+    const before = refused
+    refused = group.refusedProcesses()
+    const isForkBomb = refused - before >= forkBombRefusals
+    if (isForkBomb && checksLeft === 0) {
+      group.limitCpu(Math.min(throttledCores, limits.cpuCores))
+      report(
+        `Process limit of ${maxProcesses(limits)} exceeded repeatedly; CPU throttled to 5% of a core until this stops`,
+      )
+    }
+    if (isForkBomb) checksLeft = calmChecks
+    else if (checksLeft > 0 && refused > before) checksLeft = calmChecks
+    else if (checksLeft > 0 && --checksLeft === 0) {
+      group.limitCpu(limits.cpuCores)
+      report('Process limit no longer exceeded; CPU restored')
+    }
+  }
+  const timer = setInterval(check, checkIntervalMs).unref()
+  return () => clearInterval(timer)
+}

@@ -2,24 +2,23 @@ import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, constants, fchmodSync, openSync, unlinkSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
+import { Socket } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { spawnProcess } from '#lib/service/kit/spawn.ts'
 
-// A command takes two.
 const batchSize = 64
 const refillBelow = 24
 
-/** A pipe's two ends, as open files of this process. */
+/** File descriptors of both ends. */
 export interface Pipe {
   read: number
   write: number
 }
 
 /**
- * Real pipes for commands. Node connects a child by sockets, and what opens /dev/stdout, /dev/stderr or /dev/stdin by
- * name fails on those. Node cannot make a pipe itself and mkfifo costs as much as the command, so it makes many at once,
- * ahead of time.
+ * Real pipes for commands: opening /dev/stdout by name fails on the sockets that Node uses. Node can't create pipes and
+ * mkfifo is as slow as a short command, so they are created in batches ahead of time.
  */
 export class Pipes {
   readonly #folder: string
@@ -27,29 +26,29 @@ export class Pipes {
   #made = 0
   #refilling: Promise<void> | undefined
 
-  /** `folder` must be out of every devbox's reach. What an earlier process left in it is removed. */
+  /** `folder` must be unreachable from devboxes. Leftover files are deleted. */
   constructor(folder: string) {
     this.#folder = folder
     this.#refilling = this.#settled(rm(folder, { recursive: true, force: true }).then(() => this.#make()))
-    // `#take` tries again and reports the failure.
+    // `#take` retries and reports failures.
     this.#refilling.catch(() => undefined)
   }
 
-  /** For what a command writes: this process's end does not block, the command's does. */
+  /** Our read end doesn't block; the command's write end does. */
   async forOutput(): Promise<Pipe> {
     const name = await this.#take()
     try {
       const read = openSync(name, constants.O_RDONLY | constants.O_NONBLOCK)
       return { read, write: orClose(read, () => openSync(name, constants.O_WRONLY)) }
     } finally {
-      // An open pipe needs no name, and without one nothing else can open it.
+      // Unlinked so that nothing else can open it.
       unlinkSync(name)
     }
   }
 
-  /** For what a command reads: this process's end does not block, the command's does. */
+  /** Our write end doesn't block; the command's read end does. */
   async forInput(): Promise<Pipe> {
-    // A named pipe will not do: a command that opens it as /dev/stdin after its input has ended waits for ever.
+    // Not a named pipe: reopening one as /dev/stdin after EOF would hang forever.
     const maker = spawnProcess('/bin/bash', ['-c', 'exec 3<> <(:) && echo made && read -r _'], {
       env: {} as NodeJS.ProcessEnv,
       stdio: ['pipe', 'pipe', 'ignore'],
@@ -59,7 +58,7 @@ export class Pipes {
       await Promise.race([once(maker.stdout, 'data'), ended])
       const name = `/proc/${maker.pid}/fd/3`
       const write = openSync(name, constants.O_WRONLY | constants.O_NONBLOCK)
-      // For a command that opens it again as /dev/stdin, and may be another user's.
+      // Lets a command running as another user reopen /dev/stdin.
       fchmodSync(write, 0o666)
       return { write, read: orClose(write, () => openSync(name, constants.O_RDONLY)) }
     } finally {
@@ -95,7 +94,7 @@ export class Pipes {
   async #make() {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 })
     const names = Array.from({ length: batchSize }, () => join(this.#folder, String(this.#made++)))
-    // Any user: a command opens it again as /dev/stdout, in a devbox whose user is not the service's. No name leads there.
+    // Lets a command running as another user reopen /dev/stdout. Other devboxes can't reach the folder.
     await promisify(execFile)('mkfifo', ['-m', '666', ...names])
     this.#names.push(...names)
   }
@@ -107,5 +106,92 @@ const orClose = (descriptor: number, open: () => number): number => {
   } catch (error) {
     closeSync(descriptor)
     throw error
+  }
+}
+
+export const streams = ['stdout', 'stderr'] as const
+export type Stream = (typeof streams)[number]
+
+// Background processes may keep the pipes open; output this long after the command exits isn't its own.
+const quietMs = 150
+const maxDrainMs = 2000
+// The command's remaining output comes first; a pipe holds at most 1 MiB.
+const maxDrainBytes = 4 * 1024 * 1024
+
+/** A command's stdout and stderr pipes with their readers. */
+export class OutputPipes {
+  readonly #readers: Socket[] = []
+  #writeEnds: number[] = []
+
+  /** Calls `attach` with each reader before any data arrives. */
+  static async open(pipes: Pipes, attach: (stream: Stream, reader: Socket) => void): Promise<OutputPipes> {
+    const output = new OutputPipes()
+    try {
+      for (const stream of streams) {
+        const { read, write } = await pipes.forOutput()
+        output.#writeEnds.push(write)
+        const reader = new Socket({ fd: read, readable: true, writable: false })
+        // A broken pipe counts as closed.
+        reader.on('error', () => undefined)
+        output.#readers.push(reader)
+        attach(stream, reader)
+      }
+      return output
+    } catch (error) {
+      output.closeWriteEnds()
+      output.destroy()
+      throw error
+    }
+  }
+
+  get writeEnds(): [number, number] {
+    return this.#writeEnds as [number, number]
+  }
+
+  /** Call after the command has started or failed, so the pipes close with their last writer. */
+  closeWriteEnds(): void {
+    for (const fd of this.#writeEnds.splice(0)) closeSync(fd)
+  }
+
+  /** Later writes by background processes fail. */
+  destroy(): void {
+    for (const reader of this.#readers) reader.destroy()
+  }
+
+  /**
+   * Waits after exit until the pipes close, go quiet, or reach the drain limit. A paused reader isn't quiet: its unread
+   * data may be the command's own.
+   */
+  async drained(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    let isDone = false
+    let drainedBytes = 0
+    const endAfter = (ms: number, unlessMore: boolean) => {
+      const timer: NodeJS.Timeout = setTimeout(() => {
+        // After a busy event loop, timers fire before pending reads; give the reads a turn.
+        const bytesBefore = drainedBytes
+        setImmediate(() => {
+          if (isDone) return
+          const hasMore = unlessMore && drainedBytes > bytesBefore
+          if (hasMore || this.#readers.some((reader) => reader.isPaused())) timer.refresh()
+          else resolve()
+        })
+      }, ms)
+      return timer
+    }
+    const quiet = endAfter(quietMs, true)
+    const last = endAfter(maxDrainMs, false)
+    const onData = (chunk: Buffer) => {
+      quiet.refresh()
+      drainedBytes += chunk.length
+      if (drainedBytes > maxDrainBytes) resolve()
+    }
+    for (const reader of this.#readers) reader.on('data', onData)
+    const ended = this.#readers.map((reader) => reader.closed || new Promise((done) => reader.once('close', done)))
+    await Promise.race([Promise.all(ended), promise])
+    isDone = true
+    clearTimeout(quiet)
+    clearTimeout(last)
+    for (const reader of this.#readers) reader.off('data', onData)
   }
 }

@@ -8,16 +8,16 @@ import { type ProcessStat, processStat, readProc } from '#lib/service/kit/proc.t
 export const childrenOf = (pid: number): number[] =>
   (readProc(pid, `task/${pid}/children`) ?? '').split(' ').filter(Boolean).map(Number)
 
-/** True for a zombie as well: it runs nothing any more. */
-export const isGone = (pid: number): boolean => {
+/** Treats zombies as exited. */
+export const hasExited = (pid: number): boolean => {
   const stat = processStat(pid)
   return stat === undefined || stat.state === 'Z' || stat.state === 'X'
 }
 
-/** Every process that has not ended, with its environment if it may be read. */
+/** Running processes; `environment` is undefined if unreadable. */
 type ProcessTable = ReadonlyMap<number, ProcessStat & { environment: string | undefined }>
 
-export const readTable = (): ProcessTable => {
+export const readProcessTable = (): ProcessTable => {
   const alive = new Map<number, ProcessStat & { environment: string | undefined }>()
   for (const entry of readdirSync('/proc')) {
     const pid = Number(entry)
@@ -31,15 +31,18 @@ export const readTable = (): ProcessTable => {
 let nextTable: Promise<ProcessTable> | undefined
 
 /**
- * As `findProcesses`, after a moment: all calls until then share one look at /proc, which takes the longer the more
- * processes there are. A hundred devboxes that end together would otherwise block the service for seconds.
+ * Like `findProcesses`, but calls in the same tick share one scan of /proc. Without it, stopping 100 devboxes would
+ * block the service for seconds.
  */
-export const findProcessesSoon = async (marked: Record<string, string>, look = readTable): Promise<number[]> => {
+export const findProcessesBatched = async (
+  marked: Record<string, string>,
+  scan = readProcessTable,
+): Promise<number[]> => {
   nextTable ??= new Promise((resolve, reject) => {
     setImmediate(() => {
       nextTable = undefined
       try {
-        resolve(look())
+        resolve(scan())
       } catch (error) {
         reject(error)
       }
@@ -49,14 +52,14 @@ export const findProcessesSoon = async (marked: Record<string, string>, look = r
 }
 
 /**
- * Processes whose environment holds all of `marked`, all descendants, and the sessions that such processes lead; never this
- * one. A session with another leader, such as the login session a service was started from, is not the service's own.
+ * Finds processes whose environment contains all `marked` variables, their descendants, and sessions they lead. Never
+ * includes this process, or sessions led by someone else such as the login shell.
  */
-export const findProcesses = (marked: Record<string, string>, alive: ProcessTable = readTable()): number[] => {
+export const findProcesses = (marked: Record<string, string>, alive: ProcessTable = readProcessTable()): number[] => {
   const wanted = Object.entries(marked).map(([name, value]) => `${name}=${value}`)
   const found = new Set<number>()
   for (const [pid, { environment }] of alive) {
-    // Splitting is slow, and most processes have none of the marks.
+    // Splitting is slow; most processes don't match.
     if (!environment || !wanted.every((one) => environment.includes(one))) continue
     const variables = environment.split('\0')
     if (wanted.every((one) => variables.includes(one))) found.add(pid)
@@ -69,7 +72,7 @@ export const findProcesses = (marked: Record<string, string>, alive: ProcessTabl
   return [...found]
 }
 
-/** Sends a signal; false when there is no such process (group, for a negative number) or it is another user's, as after sudo. */
+/** Returns false if the process (or group, if negative) doesn't exist or belongs to another user. */
 export const signal = (pid: number, name: NodeJS.Signals): boolean => {
   try {
     return process.kill(pid, name)
@@ -79,20 +82,22 @@ export const signal = (pid: number, name: NodeJS.Signals): boolean => {
   }
 }
 
-/** The exit status that a shell reports for a process that a signal ended. */
-export const statusOfSignal = (name: NodeJS.Signals): number => 128 + constants.signals[name]
+/** Shell exit status of a process killed by a signal. */
+export const signalExitStatus = (name: NodeJS.Signals): number => 128 + constants.signals[name]
 
-/** Waits for the end of a child process: its exit status as a shell reports it. Rejects when it could not be started. */
-export const exitStatusOf = async (child: ChildProcess): Promise<number> => {
+/** Resolves to the shell exit status. Rejects if the process could not be started. */
+export const waitForExit = async (child: ChildProcess): Promise<number> => {
   const [code, signalName] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
-  return code ?? statusOfSignal(signalName ?? 'SIGKILL')
+  return code ?? signalExitStatus(signalName ?? 'SIGKILL')
 }
 
-/** Asks again every few milliseconds until `done` says so. Throws after ten seconds: a process that outlives SIGKILL that long hangs in the kernel. */
+/**
+ * Polls until `done` returns true. Throws after 10 s: a process that survives SIGKILL that long is stuck in the kernel.
+ */
 export const waitUntil = async (done: () => boolean | Promise<boolean>): Promise<void> => {
   const giveUpAt = Date.now() + 10_000
   while (!(await done())) {
-    if (Date.now() > giveUpAt) throw new Error('Processes did not end within 10 s')
+    if (Date.now() > giveUpAt) throw new Error('Processes did not exit within 10 s')
     await delay(5)
   }
 }

@@ -3,18 +3,18 @@ import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { isBelow, programFolders } from './bubblewrap/machine-folders.ts'
+import { isBelow, programFolders } from './bubblewrap/host-files.ts'
 
-/** The python3 in the PATH of the service, unless it is the system's or in somebody's home directory. */
+/** The service's python3, unless it is the system's or inside a home directory. */
 export interface Python {
-  /** Where it is installed: an environment, and the installation it is made from. */
+  /** The virtual environment and its base installation. */
   prefixes: readonly string[]
-  /** Those to be mounted at the same place, read-only; the others are in folders that every devbox sees. */
+  /** Prefixes to mount read-only; the rest are visible already. */
   folders: readonly string[]
   bin: string
 }
 
-/** Found once; undefined when there is none that devboxes may see. */
+/** Cached. Undefined if there is none that devboxes may use. */
 export const machinePython = (): Promise<Python | undefined> => {
   found ??= find()
   return found
@@ -33,12 +33,12 @@ const find = async (): Promise<Python | undefined> => {
       return undefined
     return { prefixes, folders, bin: join(first, 'bin') }
   } catch {
-    // There is no python3; tasks that need one fail with a message of their own.
+    // No python3; tasks that need it fail with their own message.
     return undefined
   }
 }
 
-/** Home directories are not mounted, nor is anything that not everybody may enter. */
+/** Outside home directories and accessible to everyone. */
 const isShared = (folder: string): boolean => {
   const homes = ['/root', '/home', homedir()].filter((home) => home !== '/')
   const isOpen = (path: string): boolean =>
@@ -46,7 +46,7 @@ const isShared = (folder: string): boolean => {
   return !homes.some((home) => isBelow(folder, home)) && isOpen(folder)
 }
 
-/** Whether the folder is an installation or an environment of Python and holds nothing else. */
+/** Whether the folder contains only a Python installation or virtual environment. */
 const isOnlyPython = (folder: string): boolean =>
   folder !== '/' &&
   !homedir().startsWith(folder) &&

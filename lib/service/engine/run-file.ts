@@ -3,13 +3,12 @@ import { lchown, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { RunningDevbox } from './engine.ts'
 
-// One argument of a process takes 128 KiB; longer scripts go through a file.
+// Linux limits one argument to 128 KiB; longer scripts go through a file.
 const maxArgumentBytes = 100_000
 
 /**
- * Puts a text into a new file of a devbox's run folder and resolves to its name, which begins with `prefix`. The devbox
- * may write there as well, and a link it left under that name would lead the service out of the devbox: so it cannot
- * foresee the name, and the file is only ever made, which follows no link.
+ * Writes a new file in the run folder and returns its name. The devbox can write there too: a random name and exclusive
+ * creation keep it from redirecting the write through a symlink.
  */
 export const putRunFile = async (
   { sandbox, runFolder }: Pick<RunningDevbox, 'sandbox' | 'runFolder'>,
@@ -23,7 +22,7 @@ export const putRunFile = async (
   return name
 }
 
-/** The command that has bash run a script of any length; `file` is one of the run folder that holds a long script. */
+/** Returns a bash command for a script of any length; `file` is the run-folder file of a long one. */
 export const bashCommand = async (
   devbox: Pick<RunningDevbox, 'sandbox' | 'runFolder'>,
   script: string,

@@ -3,9 +3,9 @@ import { closeSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type RunningDevbox, spawnIn } from '#lib/service/engine/engine.ts'
-import { OutputPipes, type Stream, streams } from '#lib/service/engine/output-pipes.ts'
 import type { Pipes } from '#lib/service/engine/pipes.ts'
-import { exitStatusOf, signal, statusOfSignal, waitUntil } from '#lib/service/engine/processes.ts'
+import { OutputPipes, type Stream, streams } from '#lib/service/engine/pipes.ts'
+import { signal, signalExitStatus, waitForExit, waitUntil } from '#lib/service/engine/processes.ts'
 import { bashCommand } from '#lib/service/engine/run-file.ts'
 import type { ExecutionRecord } from '#lib/service/store/executions.ts'
 import type { CommandLog } from '#lib/service/store/logs/command-log.ts'
@@ -13,7 +13,7 @@ import { type OutputAllowance, OutputBuffer } from './output-buffer.ts'
 import { shellFileName, shellScript } from './shell-script.ts'
 import { Stdin } from './stdin.ts'
 
-export const killedStatus = statusOfSignal('SIGKILL')
+export const killedStatus = signalExitStatus('SIGKILL')
 
 interface Options {
   account: string
@@ -116,7 +116,7 @@ export class LiveExecution {
 
   #drop(name: 'SIGKILL' | 'SIGINT') {
     if (this.#child) return
-    this.#droppedStatus ??= statusOfSignal(name)
+    this.#droppedStatus ??= signalExitStatus(name)
     this.#dropped.resolve()
   }
 
@@ -144,7 +144,7 @@ export class LiveExecution {
       const child = spawnIn(sandbox.launch({ argv, env }), { detached: true, stdio })
       this.#child = child
       closeOurEnds()
-      const exitStatus = await exitStatusOf(child)
+      const exitStatus = await waitForExit(child)
       await output.drained()
       return exitStatus
     } finally {

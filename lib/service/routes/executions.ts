@@ -1,6 +1,6 @@
 import { type ExecuteCommand, type Execution, executions, maxHoldSeconds } from '#lib/contract/executions.ts'
 import type { Deps } from '#lib/service/deps.ts'
-import type { Stream } from '#lib/service/engine/output-pipes.ts'
+import type { Stream } from '#lib/service/engine/pipes.ts'
 import { type Caller, implement } from '#lib/service/http/implement.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 

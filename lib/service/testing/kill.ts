@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Client, createClient } from '#lib/client/client.ts'
-import { findProcesses, isGone } from '#lib/service/engine/processes.ts'
+import { findProcesses, hasExited } from '#lib/service/engine/processes.ts'
 import { processStat } from '#lib/service/kit/proc.ts'
 import { serviceIdOf } from '#lib/service/store/data-dir.ts'
 import { runCommand } from './process.ts'
@@ -261,5 +261,5 @@ const processesOf = (dataDir: string): string[] =>
 
 const isAlive = (process: string): boolean => {
   const [pid, startTime] = process.split(' ')
-  return !isGone(Number(pid)) && processStat(Number(pid))?.startTime === startTime
+  return !hasExited(Number(pid)) && processStat(Number(pid))?.startTime === startTime
 }

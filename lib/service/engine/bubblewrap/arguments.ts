@@ -4,22 +4,20 @@ import { join } from 'node:path'
 import { bashrc, isRootFolder, type Launch, type SandboxSpec, userOf } from '../engine.ts'
 import { resolverFile } from '../network/outbound.ts'
 import type { Python } from '../python.ts'
-import { programFolders } from './machine-folders.ts'
-import { isRoot } from './privileges.ts'
-import { publicEtc } from './public-etc.ts'
+import { programFolders, publicEtc } from './host-files.ts'
 import { seccompFilter } from './seccomp.ts'
 import { overlaysOf } from './system.ts'
-import { asOwnUser, hasOwnUsers, systemPlace, unshare } from './users.ts'
+import { hasDedicatedUsers, isRoot, runAsUser, systemMount, unshare } from './users.ts'
 
 export const bwrap = '/usr/bin/bwrap'
 export const tmp = '/tmp'
 export const run = '/run/devdeck'
 export const bashrcInside = '/run/devdeck-bashrc'
 
-/** In a system of its own that of an image's root: whatever tasks make below /home, none is in their way. */
+/** Root's home in a system of its own, as in container images; tasks create what they like under /home. */
 export const homeOf = (spec: SandboxSpec) => (spec.system ? '/root' : `/home/${userOf(spec).name}`)
 
-/** Root is empty but for what is named here: neither the service's data nor another devbox's home is visible. */
+/** Builds the bwrap command. Only what is listed here is visible in the devbox. */
 export const boxCommand = (
   spec: SandboxSpec,
   uid: number | undefined,
@@ -27,9 +25,9 @@ export const boxCommand = (
   python: Python | undefined,
 ): Pick<Launch, 'file' | 'args'> => {
   const command = (at: (source: string) => string) => [bwrap, ...boxArguments(spec, masks, python, at)]
-  if (uid !== undefined || spec.system) return asOwnUser(uid, command, spec.system ? overlaysOf(spec.system) : [])
-  // Only root of a user namespace may join what belongs to it, and bwrap makes two, one in the other, of which only the
-  // inner one can be named from outside. So it runs in one more, through which commands enter.
+  if (uid !== undefined || spec.system) return runAsUser(uid, command, spec.system ? overlaysOf(spec.system) : [])
+  // Only root of a user namespace may join namespaces it owns, and bwrap's inner one can't be named from outside. An
+  // extra outer namespace makes it possible to enter.
   return {
     file: unshare,
     args: [
@@ -40,8 +38,8 @@ export const boxCommand = (
   }
 }
 
-// Where root may not make users of their own for devboxes, as in many a container, a devbox's user owns what root owns
-// outside, and bwrap mounts the machine's own devices writable: a devbox could change the mode of /dev/null for everyone.
+// Without dedicated users the devbox acts as root on the host's devices, so /dev/null's mode could be changed for
+// everyone; remount them read-only.
 const devices = ['null', 'zero', 'full', 'random', 'urandom', 'tty']
 const lockDevices = `for device in ${devices.join(' ')}; do mount -n -o bind,ro /dev/$device /dev/$device & done; wait; exec "$@"`
 
@@ -53,10 +51,10 @@ const boxArguments = (
 ): string[] => [
   ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-net'],
   ...['--hostname', spec.hostname, '--die-with-parent', '--as-pid-1'],
-  ...(spec.system ? ['--cap-drop', 'ALL', '--bind', systemPlace, '/'] : machineArguments(spec)),
+  ...(spec.system ? ['--cap-drop', 'ALL', '--bind', systemMount, '/'] : machineArguments(spec)),
   ...masks.filter(existsSync).flatMap(hide),
-  ...['--proc', '/proc', ...(isRoot && !hasOwnUsers() ? lockedProcFiles() : [])],
-  // /dev is in memory: the devbox may write to /dev/shm only, which has a limit.
+  ...['--proc', '/proc', ...(isRoot && !hasDedicatedUsers() ? lockedProcFiles() : [])],
+  // Only /dev/shm is writable, and has a size limit.
   ...['--dev', '/dev', ...sharedMemory(spec), '--remount-ro', '/dev'],
   ...(spec.system ? [] : ['--bind', at(spec.tmp), tmp, '--symlink', tmp, '/var/tmp']),
   ...(spec.system ? [] : ['--bind', at(spec.home), homeOf(spec)]),
@@ -70,15 +68,15 @@ const boxArguments = (
   ...(spec.root === undefined && !spec.system ? ['--remount-ro', '/'] : []),
   ...['--info-fd', '3'],
   ...(seccompFilter() ? ['--seccomp', '6'] : []),
-  // It reaps what is orphaned in the devbox; as process 1 it takes no signal from inside.
+  // Init: reaps orphans, ignores signals from inside, and exits when its stdin closes.
   ...['/bin/bash', '--norc', '-c', 'trap "" HUP INT TERM; echo ready; exec >/dev/null 2>&1; read -r _'],
 ]
 
-/** The machine's own system, read-only, as one user. */
+/** The host's system, read-only, as one user. */
 const machineArguments = (spec: SandboxSpec): string[] => [
   ...(spec.root === undefined ? [] : [...memorySize(spec), '--tmpfs', '/']),
   ...['--unshare-user', '--uid', String(userOf(spec).uid), '--gid', String(userOf(spec).uid)],
-  // In a user namespace of their own, processes could mount the cgroups and lift their limits.
+  // Nested user namespaces could mount cgroups and lift their limits.
   ...(hasOption('--disable-userns') ? ['--disable-userns'] : []),
   ...programFolders.flatMap(systemFolder),
   ...publicEtc(),
@@ -102,16 +100,16 @@ const rootFolders = (root: string, at: (source: string) => string): string[] =>
     .flatMap(({ name }) => ['--bind', at(join(root, name)), `/${name}`])
 
 /**
- * Files of /proc that root may change, or that only root may read. The kernel goes by the user's number outside, which is
- * root's for a devbox of a service that runs as root. Writing to /proc/sys/kernel/core_pattern would be running as root.
+ * /proc files that root can write or only root can read. The kernel checks the host uid, which is root for a devbox
+ * without dedicated users: writing core_pattern would run code as root on the host.
  */
 const lockedProcFiles = (): string[] =>
-  // Only names: with file types Node throws when a process ends during the call.
+  // Without file types: `withFileTypes` throws if a process exits during the call.
   readdirSync('/proc')
     .filter((name) => !/^\d+$/.test(name))
     .flatMap((name) => {
       const path = `/proc/${name}`
-      // It shows the devbox's own ipc namespace.
+      // Shows the devbox's own IPC namespace.
       if (name === 'sysvipc') return []
       const stats = lstatSync(path)
       if (stats.isDirectory()) return ['--ro-bind', path, path]

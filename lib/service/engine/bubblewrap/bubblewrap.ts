@@ -5,40 +5,49 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
-import { type Engine, type Launch, markers, type Sandbox, type SandboxSpec, spawnIn, userOf } from '../engine.ts'
+import { fileURLToPath } from 'node:url'
+import {
+  baseEnvironment,
+  type Command,
+  type Engine,
+  type Launch,
+  markers,
+  type Sandbox,
+  type SandboxSpec,
+  spawnIn,
+  userOf,
+} from '../engine.ts'
 import { type Enforcement, enforceLimits } from '../limits.ts'
 import { createConnector } from '../network/connector.ts'
-import type { Ground, Outbound } from '../network/ground.ts'
+import type { NetworkLaunches, Outbound } from '../network/outbound.ts'
 import { openOutbound } from '../network/outbound.ts'
-import { childrenOf, isGone, signal, waitUntil } from '../processes.ts'
+import { childrenOf, hasExited, signal, waitUntil } from '../processes.ts'
 import { machinePython } from '../python.ts'
 import { bashrcInside, boxCommand, bwrap, homeOf, run, tmp } from './arguments.ts'
-import { enter, enterNetwork, type Namespaces, nsenter, perl, throughHolder } from './enter.ts'
-import { masksFor } from './masks.ts'
-import { isPrivileged } from './privileges.ts'
-import { seccompFilter } from './seccomp.ts'
-import { giveSystemTo } from './system.ts'
-import { giveDiskTo, hasOwnUsers, takeOwnUser, takeOwnUsers, unshare } from './users.ts'
+import { masksFor } from './host-files.ts'
+import { callNumbers, seccompFilter } from './seccomp.ts'
+import { prepareSystem } from './system.ts'
+import { allocateUser, allocateUserRange, chownDisk, hasDedicatedUsers, isPrivileged, unshare } from './users.ts'
 
 /**
- * One set of namespaces per devbox (user, mount, pid, ipc, uts and network), held by a first process that does nothing
- * but wait. Commands join it, so they see one another, and the kernel ends them all with the first process.
+ * One set of namespaces per devbox, held by an idle init process. Commands join it, so they see each other, and the
+ * kernel kills them all when init exits.
  */
 export const bubblewrap: Engine & { problem(): Promise<string | undefined> } = {
   isolation: 'bubblewrap',
 
-  start: async (spec, tell) => startSandbox(spec, await masksFor(spec), tell),
+  start: async (spec, report) => startSandbox(spec, await masksFor(spec), report),
 
-  /** Why this sandbox cannot be used on this machine, found out by using it. */
+  /** Tries the engine and returns why it can't be used; undefined if it works. */
   async problem() {
     for (const file of [bwrap, nsenter, unshare, perl]) if (!existsSync(file)) return `${file} is missing`
     const folder = await mkdtemp(join(tmpdir(), 'devdeck-probe-'))
     try {
-      // Without masks: finding them takes longer than the rest, and the probe reads nothing.
+      // Without masks, which are slow to compute and not needed here.
       const sandbox = await startSandbox(
         {
           devboxId: 'probe',
-          // Several services may be probing.
+          // Several services may probe at once.
           serviceId: basename(folder),
           hostname: 'probe',
           dataDir: folder,
@@ -52,10 +61,10 @@ export const bubblewrap: Engine & { problem(): Promise<string | undefined> } = {
       )
       const command = { argv: ['/bin/bash', '-c', 'test "$HOME" = "$PWD" && touch probe'], env: {} }
       const child = spawnIn(sandbox.launch(command), { stdio: ['ignore', 'ignore', 'pipe'], detached: true })
-      const words = text(child.stderr)
+      const errorOutput = text(child.stderr)
       const [code] = await once(child, 'exit')
       await sandbox.stop()
-      return code === 0 ? undefined : `a first command failed: ${(await words).trim() || code}`
+      return code === 0 ? undefined : `a test command failed: ${(await errorOutput).trim() || code}`
     } catch (error) {
       return error instanceof Error ? error.message : String(error)
     } finally {
@@ -67,28 +76,28 @@ export const bubblewrap: Engine & { problem(): Promise<string | undefined> } = {
 const startSandbox = async (
   spec: SandboxSpec,
   masks: readonly string[],
-  tell: (sentence: string) => void = () => undefined,
+  report: (sentence: string) => void = () => undefined,
 ): Promise<Sandbox> => {
   const python = spec.root === undefined ? undefined : await machinePython()
-  const enforcement = await enforceLimits(spec, 'bubblewrap', tell)
-  const take = spec.system ? takeOwnUsers : takeOwnUser
-  const user = hasOwnUsers() ? take(spec.devboxId) : undefined
+  const enforcement = await enforceLimits(spec, 'bubblewrap', report)
+  const take = spec.system ? allocateUserRange : allocateUser
+  const user = hasDedicatedUsers() ? take(spec.devboxId) : undefined
   const end = async () => {
     await enforcement.end()
     user?.release()
   }
   let holder: ChildProcess | undefined
   try {
-    if (user) await giveDiskTo(user.uid, spec)
-    if (spec.system) await giveSystemTo(user?.uid, spec.system)
-    // The first process ends when this pipe closes, and --die-with-parent is there for a bwrap that was left alone.
-    // Detached, it has no terminal of the operator's that a devbox might write to, and takes no Ctrl-C from there.
+    if (user) await chownDisk(user.uid, spec)
+    if (spec.system) await prepareSystem(user?.uid, spec.system)
+    // Init exits when this pipe closes; --die-with-parent covers an orphaned bwrap. Detached, so it has no access to
+    // the operator's terminal and gets no Ctrl-C from it.
     holder = spawnIn(
       {
         ...boxCommand(spec, user?.uid, masks, python),
         env: { PATH: '/usr/bin:/bin', ...markers(spec) },
         cwd: '/',
-        joins: enforcement.launch.joins,
+        cgroupFiles: enforcement.launch.cgroupFiles,
       },
       { stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'], detached: true },
     )
@@ -101,8 +110,8 @@ const startSandbox = async (
     const init = await readInitPid(holder)
     for (const pid of [holder.pid ?? 0, init]) spareFromOutOfMemory(pid)
     const namespaces = { holder: holder.pid ?? 0, init, hasOwnUser: user !== undefined }
-    const ground = groundOf(spec, namespaces, enforcement)
-    const outbound = await openOutbound(ground, spec.network, spec.privateNetwork ?? false, tell)
+    const launches = networkLaunches(spec, namespaces, enforcement)
+    const outbound = await openOutbound(launches, spec.network, spec.privateNetwork ?? false, report)
     return runningSandbox(spec, { ...enforcement, end }, holder, { ...namespaces, uid: user?.uid }, outbound)
   } catch (error) {
     holder?.kill('SIGKILL')
@@ -120,15 +129,15 @@ const runningSandbox = (
 ): Sandbox => {
   const { init, uid } = namespaces
   const connector = createConnector((command) => enterNetwork(spec, namespaces, command))
-  const gone = once(holder, 'exit')
+  const exited = once(holder, 'exit')
   const cleanUp = async () => {
-    if (holder.exitCode === null && holder.signalCode === null) await gone
+    if (holder.exitCode === null && holder.signalCode === null) await exited
     outbound.end()
     connector.close()
     await enforcement.end()
   }
   const cleaned = cleanUp()
-  // A failure is reported by `stop`, which cleans up again.
+  // `stop` cleans up again and reports failures.
   const ended = cleaned.catch(() => undefined)
   return {
     home: homeOf(spec),
@@ -142,8 +151,8 @@ const runningSandbox = (
     leader: (spawnedPid) => childrenOf(spawnedPid)[0],
     notEnforced: [
       ...(outbound.notEnforced === undefined ? [] : [outbound.notEnforced]),
-      ...(seccompFilter() ? [] : [`System calls: not filtered on ${process.arch}`]),
-      ...(uid === undefined ? ['User: outside of the devbox that of the service'] : []),
+      ...(seccompFilter() ? [] : [`System calls: no filter on ${process.arch}`]),
+      ...(uid === undefined ? ["User: processes run as the service's user on the host"] : []),
       ...enforcement.notEnforced,
     ],
     outOfMemoryKills: enforcement.outOfMemoryKills,
@@ -151,41 +160,40 @@ const runningSandbox = (
     async stop() {
       if (holder.exitCode === null && holder.signalCode === null) {
         holder.stdin?.destroy()
-        // Its end is the end of the whole pid namespace.
+        // Killing init kills its whole pid namespace.
         if (childrenOf(holder.pid ?? 0).includes(init)) signal(init, 'SIGKILL')
         else holder.kill('SIGKILL')
       }
-      // Not beside the first: the devbox may be started again as soon as this is over.
+      // Sequential: the devbox may be restarted as soon as this resolves.
       await cleaned.catch(cleanUp)
-      await waitUntil(() => isGone(init))
+      await waitUntil(() => hasExited(init))
     },
   }
 }
 
-/** When the devbox's memory is used up, the kernel is to kill what used it, not what holds the devbox. */
+/** Makes the kernel kill the memory hog rather than this process. */
 const spareFromOutOfMemory = (pid: number) => {
   try {
     writeFileSync(`/proc/${pid}/oom_score_adj`, isPrivileged ? '-500' : '0')
   } catch {
-    // It has ended, or this user's processes may not be spared; then it is as likely as any other of its size.
+    // The process has exited, or lowering its score isn't permitted.
   }
 }
 
-/** The host's pid of the sandbox's first process, which prints a line once the sandbox is complete. */
 const readInitPid = async (holder: ChildProcess): Promise<number> => {
-  const complaint = text(holder.stderr)
+  const errorOutput = text(holder.stderr)
   const stdout = holder.stdout as Readable
   const [info] = await Promise.all([
     text(holder.stdio[3] as Readable),
     Promise.race([once(stdout, 'data'), once(stdout, 'end')]),
   ])
   const pid = /"child-pid":\s*(\d+)/.exec(info)?.[1]
-  if (pid !== undefined && holder.exitCode === null && !isGone(Number(pid))) return Number(pid)
+  if (pid !== undefined && holder.exitCode === null && !hasExited(Number(pid))) return Number(pid)
   holder.kill('SIGKILL')
-  throw new Error((await complaint).trim() || 'bwrap did not start')
+  throw new Error((await errorOutput).trim() || 'bwrap did not start')
 }
 
-/** The account file with the devbox's user in place of users with the same name or number. */
+/** Replaces accounts that share the devbox user's name or id. */
 const withUser = (file: string, name: string, id: number, rest: string): string => {
   const others = file
     .split('\n')
@@ -198,25 +206,90 @@ const text = async (stream: Readable | null): Promise<string> => {
   try {
     for await (const chunk of stream ?? []) all += chunk
   } catch {
-    // A broken pipe is read like one that has ended.
+    // A broken pipe counts as closed.
   }
   return all
 }
 
-const groundOf = (spec: SandboxSpec, namespaces: Namespaces, { launch: { joins } }: Enforcement): Ground => {
+const networkLaunches = (
+  spec: SandboxSpec,
+  namespaces: Namespaces,
+  { launch: { cgroupFiles } }: Enforcement,
+): NetworkLaunches => {
   const command = ([file = '', ...args]: readonly string[]): Launch => ({
     file,
     args,
     env: { PATH: '/usr/bin:/bin', ...markers(spec) },
     cwd: '/',
-    joins,
+    cgroupFiles,
   })
-  const toRights = throughHolder(namespaces).slice(0, -1)
+  const namespacePrefix = throughHolder(namespaces).slice(0, -1)
   return {
-    onNetwork: (argv) => enterNetwork(spec, namespaces, argv),
-    beside: (argv) => command([...(toRights.length > 0 ? [nsenter, ...toRights] : []), ...argv]),
-    outside: command,
+    inNetwork: (argv) => enterNetwork(spec, namespaces, argv),
+    onHostNetwork: (argv) => command([...(namespacePrefix.length > 0 ? [nsenter, ...namespacePrefix] : []), ...argv]),
+    unprivileged: command,
     spare: spareFromOutOfMemory,
     path: `/proc/${namespaces.init}/ns/net`,
   }
 }
+
+const nsenter = '/usr/bin/nsenter'
+const perl = '/usr/bin/perl'
+const enterScript = fileURLToPath(new URL('./enter.pl', import.meta.url))
+
+// `enter.pl` starts outside the devbox and must not see its variables, such as LD_PRELOAD.
+const prefix = 'DEVDECK_SET_'
+
+interface Namespaces {
+  holder: number
+  init: number
+  hasOwnUser: boolean
+}
+
+// Every mount is nosuid and new mounts need a user namespace, so no file can grant privileges.
+const enter = (
+  spec: SandboxSpec,
+  { holder, init, hasOwnUser }: Namespaces,
+  outbound: Outbound['environment'],
+  { argv, env, tty }: Command,
+): Launch => {
+  const all = { ...baseEnvironment(spec, { home: homeOf(spec), tmp }), ...outbound, ...env }
+  return {
+    appliesLimits: true,
+    file: perl,
+    args: [
+      ...['-f', enterScript, callNumbers(), seccompFilter()?.toString('hex') ?? ''],
+      ...[
+        hasOwnUser ? String(userOf(spec).uid) : '',
+        spec.system ? rootCapabilities.join(',') : '',
+        isPrivileged ? '' : String(holder),
+        String(init),
+      ],
+      // The user namespace last, since it owns the others. Unprivileged users enter through it.
+      spec.system && !hasOwnUser ? 'net,ipc,uts,pid,mnt' : 'net,ipc,uts,pid,mnt,user',
+      tty ?? '',
+      ...argv,
+    ],
+    env: {
+      PATH: '/usr/bin:/bin',
+      ...markers(spec),
+      ...Object.fromEntries(Object.entries(all).map(([name, value]) => [prefix + name, value])),
+    },
+    cwd: '/',
+  }
+}
+
+// Default container capabilities without MKNOD and NET_RAW: CHOWN, DAC_OVERRIDE, FOWNER, FSETID, KILL, SETGID, SETUID,
+// SETPCAP, NET_BIND_SERVICE and SYS_CHROOT.
+const rootCapabilities = [0, 1, 3, 4, 5, 6, 7, 8, 10, 18]
+
+/** Runs one of the service's own commands in the devbox's network only. */
+const enterNetwork = (spec: SandboxSpec, namespaces: Namespaces, argv: readonly string[]): Launch => ({
+  file: nsenter,
+  args: [...throughHolder(namespaces), '-t', String(namespaces.init), '-n', '--', ...argv],
+  env: { PATH: '/usr/bin:/bin', ...markers(spec) },
+  cwd: '/',
+})
+
+const throughHolder = ({ holder }: Namespaces) =>
+  isPrivileged ? [] : [`--user=/proc/${holder}/ns/user`, '--preserve-credentials', '--', nsenter]

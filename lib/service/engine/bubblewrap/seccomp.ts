@@ -1,14 +1,11 @@
-/**
- * What no program of a devbox may ask the kernel for, as a filter of system calls in the kernel's own language (classic
- * BPF, little-endian). It is in force for every process of a devbox and can never be taken off.
- */
+/** Builds the seccomp filter of every devbox process, as classic BPF (little-endian). */
 export const seccompFilter = (machine: string = process.arch): Buffer | undefined => {
   const column = { x64: 0, arm64: 1 }[machine]
   if (column === undefined) return undefined
   const numberOf = (name: keyof typeof calls): number | undefined => calls[name][column]
   const program: Instruction[] = [
     load(architectureAt),
-    // Programs of another instruction set, as of 32 bits, have numbers of their own: none of their calls is known here.
+    // Other architectures, such as 32-bit x86, have different call numbers; reject them all.
     ...unless(isEqual, architectures[column] ?? 0, [refuse(ENOSYS)]),
     load(numberAt),
     ...(machine === 'x64' ? when(isAtLeast, x32, [refuse(ENOSYS)]) : []),
@@ -41,7 +38,7 @@ export const seccompFilter = (machine: string = process.arch): Buffer | undefine
   return Buffer.concat(program.map(bytesOf))
 }
 
-/** The numbers that `enter.pl` and `run-as-user.pl` call the kernel by, in the order they expect. */
+/** System call numbers for `enter.pl` and `run-as-user.pl`, in the order they expect. */
 export const callNumbers = (): string => {
   const column = process.arch === 'arm64' ? 1 : 0
   return (
@@ -72,7 +69,7 @@ const EPERM = 1
 const ENOSYS = 38
 const EAFNOSUPPORT = 97
 
-/** Number on x86-64, number on arm64. */
+/** [x86-64, arm64] */
 const calls = {
   mount: [165, 40],
   umount2: [166, 39],
@@ -135,19 +132,19 @@ const calls = {
 } as const satisfies Record<string, readonly [number] | readonly [number, number]>
 
 const refused: readonly [errno: number, readonly (keyof typeof calls)[]][] = [
-  // Mounts and namespaces: what a devbox sees is made for it, and it makes no other.
+  // Mounts and namespaces.
   [EPERM, ['mount', 'umount2', 'pivot_root', 'open_tree', 'move_mount', 'fsopen', 'fsconfig', 'fsmount', 'fspick']],
   [EPERM, ['mount_setattr', 'open_tree_attr', 'unshare', 'setns']],
-  // Its flags are behind a pointer, out of the filter's sight; the C library goes on with `clone`.
+  // Its flags are behind a pointer that the filter can't read; libc falls back to `clone`.
   [ENOSYS, ['clone3']],
-  // Keys belong to a user of the whole machine, whatever namespace asks.
+  // Kernel keyrings belong to a host user, regardless of namespaces.
   [EPERM, ['add_key', 'request_key', 'keyctl']],
-  // Large parts of the kernel that break often, and that no build or test needs. Programs do without io_uring.
+  // Large attack surface that no build or test needs. Programs work without io_uring.
   [EPERM, ['bpf', 'perf_event_open', 'userfaultfd']],
   [ENOSYS, ['io_uring_setup', 'io_uring_enter', 'io_uring_register']],
-  // Files by number, past every folder's rights.
+  // Opens files by handle, bypassing folder permissions.
   [EPERM, ['open_by_handle_at']],
-  // The machine itself. Root's alone, and refused to whoever gets that far.
+  // Host administration; requires root anyway.
   [EPERM, ['kexec_load', 'kexec_file_load', 'init_module', 'finit_module', 'delete_module', 'swapon', 'swapoff']],
   [EPERM, ['reboot', 'acct', 'quotactl', 'quotactl_fd', 'syslog', 'lookup_dcookie', 'nfsservctl', 'settimeofday']],
   [EPERM, ['clock_settime', 'vhangup', 'iopl', 'ioperm', 'uselib']],
@@ -155,25 +152,25 @@ const refused: readonly [errno: number, readonly (keyof typeof calls)[]][] = [
 
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET. */
 const newNamespaces = 0x7e020000
-/** TIOCSTI and TIOCLINUX: typing into a terminal that one only reads. */
+/** TIOCSTI and TIOCLINUX inject input into a terminal. */
 const terminalInput = [0x5412, 0x541c]
-/** Linux, with 32 bits, with an old version's name, without random addresses (debuggers), and asking which it is. */
+/** PER_LINUX, PER_LINUX32, each with UNAME26; ADDR_NO_RANDOMIZE (debuggers); query. */
 const personalities = [0, 8, 0x20000, 0x20008, 0x40000, 0xffffffff]
-/** AF_UNIX, AF_INET, AF_INET6, AF_NETLINK. Of the others AF_VSOCK has no namespaces: it would lead out of the network. */
+/** AF_UNIX, AF_INET, AF_INET6, AF_NETLINK. AF_VSOCK isn't namespaced and would bypass the devbox's network. */
 const socketFamilies = [1, 2, 10, 16]
 
 const architectures = [0xc000003e, 0xc00000b7]
-/** Calls from here on are of x86-64's other, 32-bit interface. */
+/** First call number of the x32 interface. */
 const x32 = 0x40000000
 
-// Offsets in the kernel's `struct seccomp_data`. Of an argument the lower half: the kernel looks at no more of these.
+// Offsets in `struct seccomp_data`. Arguments: the lower half, which is all the kernel reads for these.
 const numberAt = 0
 const architectureAt = 4
 const argumentAt = (i: number) => 16 + 8 * i
 
 interface Instruction {
   code: number
-  /** How many instructions to skip when a comparison holds, and when it does not. */
+  /** Instructions to skip if the comparison is true or false. */
   whenTrue?: number
   whenFalse?: number
   value: number
@@ -187,7 +184,7 @@ const load = (offset: number): Instruction => ({ code: 0x20, value: offset })
 const refuse = (errno: number): Instruction => ({ code: 0x06, value: 0x00050000 | errno })
 const allow: Instruction = { code: 0x06, value: 0x7fff0000 }
 
-/** `body` runs when the comparison holds; what it loads stays loaded, so it must end the program or load nothing. */
+/** `body` must end the program or load nothing, since loads persist. */
 const when = (code: number, value: number, body: Instruction[]): Instruction[] => [
   { code, value, whenFalse: body.length },
   ...body,

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeSandboxSpec, outputOf } from '#lib/service/testing/boxes.ts'
 import type { Layer, Sandbox } from '../engine.ts'
 import { bubblewrap } from './bubblewrap.ts'
-import { publicEtc } from './public-etc.ts'
+import { publicEtc } from './host-files.ts'
 import { makeSystemBase, systemProblem } from './system.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'devdeck-system-test-'))
@@ -23,7 +23,7 @@ const start = async (devboxId: string, layers: Layer[] = []): Promise<Sandbox> =
 
 const problem = (await bubblewrap.problem()) ?? (await systemProblem())
 
-describe.skipIf(problem !== undefined)('a devbox with a system of its own', () => {
+describe.skipIf(problem !== undefined)('a devbox with its own root file system', () => {
   let one: Sandbox
   let other: Sandbox
   beforeAll(async () => {
@@ -35,7 +35,7 @@ describe.skipIf(problem !== undefined)('a devbox with a system of its own', () =
     rmSync(folder, { recursive: true })
   })
 
-  it('is root in it, and changes what the machine has for itself alone', async () => {
+  it("is root and changes only its own copy of the host's files", async () => {
     const script = `id -un; echo $HOME; pwd; sed -i 's/^root:/root:/' /etc/passwd && echo sed
       echo '#!/bin/sh' >/usr/local/bin/devdeck-made && chmod +x /usr/local/bin/devdeck-made && devdeck-made && echo made
       rm /usr/bin/tac && ls /usr/bin/tac; mkdir /app /srv/a /opt/a /var/a && echo folders`
@@ -49,7 +49,7 @@ describe.skipIf(problem !== undefined)('a devbox with a system of its own', () =
     expect(existsSync('/usr/local/bin/devdeck-made')).toBe(false)
   })
 
-  it('makes users, gives them files and runs programs as them', async () => {
+  it('creates users, gives them files and runs programs as them', async () => {
     const script = `useradd -m joe && id -u joe && su joe -c 'id -un; touch /home/joe/a /etc/a' ; stat -c '%U %a' /home/joe/a
       mkdir /data && chown joe:joe /data && chmod 700 /data && setpriv --reuid joe --regid joe --init-groups sh -c 'cd /data && id -G && cat /proc/self/status | grep CapEff'`
     expect(await outputOf(one, script)).toBe(
@@ -57,7 +57,7 @@ describe.skipIf(problem !== undefined)('a devbox with a system of its own', () =
     )
   })
 
-  it('has the rights of root over nothing of the machine', async () => {
+  it('has no root rights on the host', async () => {
     const attempts: [script: string, answer: RegExp][] = [
       ['mount -t tmpfs none /mnt', /permission denied/i],
       ['umount /proc', /(must be superuser|permitted|not mounted|denied)/i],
@@ -79,16 +79,16 @@ describe.skipIf(problem !== undefined)('a devbox with a system of its own', () =
     expect(bounding).toBe('CapBnd:\t00000000000405fb')
   })
 
-  it('sees of /etc what is public, and neither what is private in /opt and /usr/local', async () => {
+  it('sees only public files in /etc', async () => {
     const seen = (await outputOf(other, 'ls -A /etc')).split('\n')
     const listed = publicEtc().join('\n')
-    const ofSystems = ['passwd', 'group', 'shadow', 'gshadow', 'hostname', 'resolv.conf', 'mtab', 'default', 'pam.d']
+    const created = ['passwd', 'group', 'shadow', 'gshadow', 'hostname', 'resolv.conf', 'mtab', 'default', 'pam.d']
     const more = ['pam.conf', 'security', 'adduser.conf', 'deluser.conf']
     for (const name of seen)
-      expect([name, listed.includes(`/etc/${name}`) || [...ofSystems, ...more].includes(name)]).toEqual([name, true])
+      expect([name, listed.includes(`/etc/${name}`) || [...created, ...more].includes(name)]).toEqual([name, true])
   })
 
-  it.runIf(existsSync('/usr/bin/dpkg-deb'))('installs a package, over a file of the machine as well', async () => {
+  it.runIf(existsSync('/usr/bin/dpkg-deb'))('installs a package, even over a host file', async () => {
     const script = `mkdir -p /tmp/p/DEBIAN /tmp/p/usr/bin && cd /tmp/p && echo new >usr/bin/comm && echo new >usr/bin/devdeck-new
       printf 'Package: devdeck-new\nVersion: 1\nArchitecture: all\nMaintainer: a <a@b>\nDescription: a\n' >DEBIAN/control
       dpkg-deb -b . /tmp/p.deb >/dev/null && dpkg -i --force-overwrite /tmp/p.deb >/tmp/log 2>&1 || cat /tmp/log
@@ -101,7 +101,7 @@ describe.skipIf(problem !== undefined)('a devbox with a system of its own', () =
     }
   })
 
-  it('begins with what another one has changed, owners and modes kept, and changes none of that', async () => {
+  it("starts from another devbox's changes, with owners and modes, without modifying them", async () => {
     const script = `useradd -m ann; mkdir -p /opt/tool; echo 1 >/opt/tool/a; chown ann /opt/tool/a; chmod 640 /opt/tool/a
       rm /usr/bin/tac; echo kept >/tmp/kept; echo /root/x >/root/x`
     const built = await start('built')

@@ -7,17 +7,15 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { System } from '../engine.ts'
 import { machinePython } from '../python.ts'
-import { isBelow, machineFolders } from './machine-folders.ts'
-import { privatePaths } from './private-paths.ts'
-import { publicNamesForUsers } from './public-etc.ts'
-import { asOwnUser, hasOwnUsers, type Overlay, systemPlace, takeOwnUsers } from './users.ts'
+import { isBelow, machineFolders, privatePaths, publicNamesForUsers } from './host-files.ts'
+import { allocateUserRange, hasDedicatedUsers, type Overlay, runAsUser, systemMount } from './users.ts'
 
 const overlaidFolders = () =>
   machineFolders.filter(
     (path) => existsSync(path) && !lstatSync(path).isSymbolicLink() && lstatSync(path).isDirectory(),
   )
 
-/** The mounts of a system, `/` first: what the devbox changes over what others changed over what the machine has. */
+/** Overlays of a system, `/` first: the devbox's changes over other layers over the host's files. */
 export const overlaysOf = ({ base, layers, own }: System): Overlay[] =>
   ['', ...overlaidFolders()].map((path) => {
     const name = nameOf(path)
@@ -29,20 +27,20 @@ export const overlaysOf = ({ base, layers, own }: System): Overlay[] =>
       layers: [
         ...below.map(({ firstUid, folder }) => ({ firstUid, folder: join(folder, 'upper', name) })),
         { firstUid: 0, folder: join(base, path) },
-        ...(path === '' ? [] : [{ firstUid: 0, folder: path, isPublic: hasOwnUsers() || isBelow(base, path) }]),
+        ...(path === '' ? [] : [{ firstUid: 0, folder: path, isPublic: hasDedicatedUsers() || isBelow(base, path) }]),
       ],
     }
   })
 
 const nameOf = (path: string) => path.slice(1).replaceAll('/', '-') || 'root'
 
-/** Makes the folders that hold what the devbox changes. A number other than that of the last start is refused. */
-export const giveSystemTo = async (ownUid: number | undefined, system: System): Promise<void> => {
+/** Creates the folders for the devbox's changes. Throws if the first uid differs from the last start. */
+export const prepareSystem = async (ownUid: number | undefined, system: System): Promise<void> => {
   const note = join(system.own, 'first-uid')
   const before = await readFile(note, 'utf8').catch(() => undefined)
   const uid = ownUid ?? process.geteuid?.() ?? 0
   if (before === String(uid)) return
-  if (before !== undefined) throw new Error('The users of its system belong to another devbox by now')
+  if (before !== undefined) throw new Error("The uid range of the devbox's file system is used by another devbox")
   for (const { upper, work } of overlaysOf(system)) {
     await mkdir(upper, { recursive: true, mode: 0o755 })
     await chmod(upper, 0o755)
@@ -52,13 +50,13 @@ export const giveSystemTo = async (ownUid: number | undefined, system: System): 
   await writeFile(note, String(uid))
 }
 
-/** Says where what devboxes change of their systems is kept: not every file system can hold it. */
-export const keepSystemsBelow = (folder: string): void => {
-  place = folder
+/** Sets where devbox changes are stored; not every file system supports overlays. */
+export const setSystemsFolder = (folder: string): void => {
+  systemsFolder = folder
 }
-let place = tmpdir()
+let systemsFolder = tmpdir()
 
-/** Why devboxes cannot have a system of their own here, found out by making one; undefined where they can. */
+/** Tries an overlay and returns why it can't be used; undefined if it works. Cached. */
 export const systemProblem = (): Promise<string | undefined> => {
   problem ??= probe()
   return problem
@@ -66,36 +64,36 @@ export const systemProblem = (): Promise<string | undefined> => {
 let problem: Promise<string | undefined> | undefined
 
 export interface Machine {
-  /** Whether devboxes have systems of their own. */
+  /** Whether devboxes can have a writable system. */
   hasSystem: boolean
-  /** Whether those have users beside root: of a service that is not root itself they have not. */
+  /** Whether such a system has users besides root; requires a service that runs as root. */
   hasUsers: boolean
 }
 
 export const machine = async (): Promise<Machine> => {
   const hasSystem = (await systemProblem()) === undefined
-  return { hasSystem, hasUsers: hasSystem && hasOwnUsers() }
+  return { hasSystem, hasUsers: hasSystem && hasDedicatedUsers() }
 }
 
 const probe = async (): Promise<string | undefined> => {
-  if (process.getuid?.() === 0 && !hasOwnUsers()) return 'the service may not give devboxes users of their own'
-  await mkdir(place, { recursive: true, mode: 0o700 })
-  const folder = await mkdtemp(join(place, 'new-probe-'))
-  const own = hasOwnUsers() ? takeOwnUsers(folder) : undefined
+  if (process.getuid?.() === 0 && !hasDedicatedUsers()) return "the service can't run devboxes as dedicated users"
+  await mkdir(systemsFolder, { recursive: true, mode: 0o700 })
+  const folder = await mkdtemp(join(systemsFolder, 'new-probe-'))
+  const own = hasDedicatedUsers() ? allocateUserRange(folder) : undefined
   try {
     const system = { base: join(folder, 'base'), layers: [], own: join(folder, 'own') }
     for (const path of [...overlaidFolders(), '/filled/folder']) mkdirSync(join(system.base, path), { recursive: true })
-    await giveSystemTo(own?.uid, system)
-    const made = `${systemPlace}/usr/devdeck-probe`
-    // Not every file system can note that a folder hides the one below it.
-    const hides = `cd ${systemPlace} && rm -r filled && mkdir filled && rmdir filled`
+    await prepareSystem(own?.uid, system)
+    const made = `${systemMount}/usr/devdeck-probe`
+    // Some file systems can't store opaque directories.
+    const hides = `cd ${systemMount} && rm -r filled && mkdir filled && rmdir filled`
     const write = ['/bin/sh', '-c', `${hides} && touch ${made}${own ? ` && chown 1:1 ${made}` : ''}`]
-    const { file, args } = asOwnUser(own?.uid, () => write, overlaysOf(system))
+    const { file, args } = runAsUser(own?.uid, () => write, overlaysOf(system))
     await promisify(execFile)(file, args, { env: { PATH: '/usr/bin:/bin', NODE_ENV: 'production' }, cwd: '/' })
     return undefined
   } catch (error) {
     const { stderr, message } = error as { stderr?: string; message: string }
-    return `the kernel refuses an overlay over the machine's folders (${stderr?.trim() || message})`
+    return `the kernel rejects an overlay over the host's folders (${stderr?.trim() || message})`
   } finally {
     own?.release()
     await execFileOf('/bin/chmod', ['-R', 'u+rwx', folder]).catch(() => undefined)
@@ -104,8 +102,8 @@ const probe = async (): Promise<string | undefined> => {
 }
 
 /**
- * Makes what a system of a devbox's own starts with besides the machine's programs, below `folder`: a root with the usual
- * folders, and a copy of what is public in /etc. Its name is a checksum of the contents, so a change makes another one.
+ * Creates the base of devbox systems below `folder`: the usual top-level folders and a copy of the public /etc. The
+ * name is a checksum of the contents.
  */
 export const makeSystemBase = async (folder: string): Promise<string> => {
   const names = publicNamesForUsers()
@@ -121,7 +119,7 @@ export const makeSystemBase = async (folder: string): Promise<string> => {
     accounts,
     links.map((name) => readlinkSync(`/${name}`)),
     overlaidFolders(),
-    hasOwnUsers(),
+    hasDedicatedUsers(),
   ])
   const base = join(folder, `base-${createHash('sha256').update(contents).digest('hex').slice(0, 16)}`)
   if (existsSync(base)) return base
@@ -134,12 +132,13 @@ export const makeSystemBase = async (folder: string): Promise<string> => {
   for (const path of python) await makeFolders(join(unfinished, path))
   for (const path of overlaidFolders()) {
     await makeFolders(join(unfinished, path))
-    if (!hasOwnUsers()) await execFileOf('/bin/bash', ['-c', copyFolders, 'devdeck', path, join(unfinished, path)])
+    if (!hasDedicatedUsers())
+      await execFileOf('/bin/bash', ['-c', copyFolders, 'devdeck', path, join(unfinished, path)])
   }
   for (const lock of ['lock', 'lock-frontend', 'triggers/Lock'].map((name) => join('/var/lib/dpkg', name))) {
     if (!existsSync(lock)) continue
     await makeFolders(join(unfinished, dirname(lock)))
-    // The machine's own, which not everybody may read, could not be locked.
+    // The host's lock files aren't readable by everyone and couldn't be locked.
     await writeFile(join(unfinished, lock), '', { mode: 0o640 })
   }
   for (const name of links) await symlink(readlinkSync(`/${name}`), join(unfinished, name))
@@ -153,16 +152,16 @@ export const makeSystemBase = async (folder: string): Promise<string> => {
     await chmod(join(unfinished, 'etc', name), mode)
   }
   await chmod(unfinished, 0o755)
-  // Another one has made it meanwhile, which holds the same.
+  // Another process may have created the same base.
   await rename(unfinished, base).catch(() => rm(unfinished, { recursive: true, force: true }))
   return base
 }
 
-/** Every file below these paths with its mode, owner and time of change. */
+/** Lists mode, owner and change time of every file below these paths. */
 const listOf = async (paths: readonly string[]): Promise<string[]> => {
   const { stdout } = await execFileOf('/usr/bin/find', [...paths, '-printf', '%p %M %U %G %s %C@\\n'], {
     maxBuffer: 2 ** 26,
-    // A file that was removed meanwhile.
+    // A file was removed during the search.
   }).catch((error: { stdout: string }) => error)
   return stdout.split('\n').sort()
 }
@@ -170,15 +169,15 @@ const listOf = async (paths: readonly string[]): Promise<string[]> => {
 const execFileOf = promisify(execFile)
 
 /**
- * Copies folders without their files, except the files dpkg writes to in place. Folders not everybody may read stay the
- * machine's; one of them may be the data folder, with the copy itself.
+ * Copies the folder tree without files, except those dpkg writes in systemsFolder. Skips private folders, which may include the
+ * data folder.
  */
 const copyFolders = `from=$1 to=$2
 cd -- "$from" && find . -mindepth 1 -xdev -type d \\( ! -perm -005 -prune -o -print0 \\) 2>/dev/null | (cd -- "$to" && xargs -0r mkdir -p --)
 if [[ $from = /var/lib/dpkg ]]; then find . -maxdepth 2 -type f ! -path './info/*' -exec cp --parents -t "$to" -- {} + 2>/dev/null; fi
 true`
 
-/** Whatever the service keeps from other users, these they may read. */
+/** Ignores the service's umask: everyone may read these. */
 const makeFolders = async (path: string): Promise<void> => {
   if (existsSync(path)) return
   await makeFolders(dirname(path))
@@ -186,7 +185,7 @@ const makeFolders = async (path: string): Promise<void> => {
   await chmod(path, 0o755)
 }
 
-/** To be raised when the same machine would get another base. */
+/** Increase when the same host would get a different base. */
 const version = 2
 
 const rootFolders: [path: string, mode: number][] = [
@@ -204,7 +203,7 @@ const rootFolders: [path: string, mode: number][] = [
   ['root', 0o700],
 ]
 
-/** The accounts of programs that this machine has, and none of a person's: the first one a task makes is 1000. */
+/** System accounts only, so the first account a task creates gets uid 1000. */
 const accountFiles = () => {
   const lines = (file: string) =>
     readFileSync(file, 'utf8')

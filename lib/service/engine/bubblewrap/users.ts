@@ -6,25 +6,38 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Launch, SandboxSpec } from '../engine.ts'
-import { hasCapabilities, isRoot } from './privileges.ts'
 import { callNumbers } from './seccomp.ts'
+
+/** Kernel capability numbers. */
+const numbers = { CHOWN: 0, DAC_OVERRIDE: 1, SETGID: 6, SETUID: 7, SYS_CHROOT: 18, SYS_ADMIN: 21 }
+
+export const isRoot = process.getuid?.() === 0
+
+export const hasCapabilities = (...names: (keyof typeof numbers)[]): boolean => {
+  const status = readFileSync('/proc/self/status', 'utf8')
+  const effective = BigInt(`0x${/^CapEff:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? '0'}`)
+  return names.every((name) => (effective & (1n << BigInt(numbers[name]))) !== 0n)
+}
+
+/** Root in a container may lack the right to create namespaces. */
+export const isPrivileged = isRoot && hasCapabilities('SYS_ADMIN')
 
 export const unshare = '/usr/bin/unshare'
 const script = fileURLToPath(new URL('./run-as-user.pl', import.meta.url))
 
-/** Where what a devbox sees of the service's folders is mounted for bwrap, seen by nothing else. */
-const place = '/tmp'
+/** Mount point, private to the devbox, for service folders that bwrap needs. */
+const mountPoint = '/tmp'
 
-// Numbers that nobody gives away: below are those of useradd, subuid and systemd's containers, above are negative ones.
+// Unused uids, above those of useradd, subuid and systemd, and below negative ones.
 const first = 0x70000000
 const count = 0x07ffffff
-/** Behind them are those of devboxes that have all the users a system has. */
+/** Ranges for devboxes that have a full set of users. */
 const firstRange = 0x78000000
 const ranges = 0x7ff
 const usersOfSystem = 0x10000
 
-/** Whether this process may run devboxes as users that are nobody else on this machine. */
-export const hasOwnUsers = (): boolean => {
+/** Whether devboxes can run as uids that no one else on the host uses. */
+export const hasDedicatedUsers = (): boolean => {
   known ??=
     isRoot &&
     hasCapabilities('CHOWN', 'DAC_OVERRIDE', 'SETGID', 'SETUID', 'SYS_CHROOT', 'SYS_ADMIN') &&
@@ -36,10 +49,9 @@ let known: boolean | undefined
 const taken = new Set<number>()
 
 /**
- * A user for one start of a devbox: the same one every time, unless another running devbox has it. Two devboxes never
- * have one at once, so not even the kernel takes the processes or files of one for those of the other.
+ * Allocates a uid for one devbox start: stable across starts unless in use, and never shared by two running devboxes.
  */
-export const takeOwnUser = (devboxId: string): { uid: number; release(): void } => {
+export const allocateUser = (devboxId: string): { uid: number; release(): void } => {
   const start = createHash('sha256').update(devboxId).digest().readUInt32BE() % count
   let uid = first + start
   for (let next = start + 1; taken.has(uid); next++) uid = first + (next % count)
@@ -47,8 +59,8 @@ export const takeOwnUser = (devboxId: string): { uid: number; release(): void } 
   return { uid, release: () => void taken.delete(uid) }
 }
 
-/** As many users as a system has, for one start of a devbox: the number of the first, which is root inside. */
-export const takeOwnUsers = (devboxId: string): { uid: number; release(): void } => {
+/** Allocates a uid range for one devbox start; `uid` is root inside. */
+export const allocateUserRange = (devboxId: string): { uid: number; release(): void } => {
   const start = createHash('sha256').update(devboxId).digest().readUInt32BE()
   for (let i = 0; i < ranges; i++) {
     const uid = firstRange + ((start + i) % ranges) * usersOfSystem
@@ -56,16 +68,16 @@ export const takeOwnUsers = (devboxId: string): { uid: number; release(): void }
     taken.add(uid)
     return { uid, release: () => void taken.delete(uid) }
   }
-  throw new Error(`${ranges} devboxes have users of their own already`)
+  throw new Error(`All ${ranges} user ranges are in use`)
 }
 
-/** Gives what is kept of a devbox to its user: nothing to do but for a new disk, a copied one, or one from before. */
-export const giveDiskTo = async (uid: number, { home, tmp, run, root }: SandboxSpec): Promise<void> => {
+/** Changes the owner of the devbox's folders where necessary. */
+export const chownDisk = async (uid: number, { home, tmp, run, root }: SandboxSpec): Promise<void> => {
   const folders = root === undefined ? [] : (await readdir(root)).map((name) => join(root, name))
   const others: string[] = []
   for (const path of [home, tmp, run, ...folders]) if ((await lstat(path)).uid !== uid) others.push(path)
   if (others.length === 0) return
-  // It changes a folder after all that is in it: after a crash the first one tells that this is to be done again.
+  // chown -R changes a folder after its contents, so an interrupted run is repeated.
   await promisify(execFile)('/usr/bin/chown', ['-hR', `${uid}:${uid}`, '--', ...others], { maxBuffer: 2 ** 26 })
 }
 
@@ -74,24 +86,24 @@ export interface Overlay {
   path: string
   upper: string
   work: string
-  /** From the top down, each with its first user. */
+  /** Top layer first; `firstUid` is the host uid of the layer's root. */
   layers: readonly { firstUid: number; folder: string; isPublic?: boolean }[]
 }
 
-/** Where the system that overlays make is mounted for bwrap. */
-export const systemPlace = `${place}/system`
+/** Mount point of the assembled overlays. */
+export const systemMount = `${mountPoint}/system`
 
 /**
- * Runs bwrap as that user, or without one as root of a user namespace that has no other. `command` gets a function that
- * returns where a folder of the service's is mounted for it.
+ * Runs bwrap as `uid`, or as root of a user namespace with no other user. `command` receives a function that maps a
+ * service folder to its mount point.
  */
-export const asOwnUser = (
+export const runAsUser = (
   uid: number | undefined,
   command: (at: (source: string) => string) => string[],
   overlays: readonly Overlay[] = [],
 ): Pick<Launch, 'file' | 'args'> => {
   const sources: string[] = []
-  const at = (source: string) => `${place}/${sources.push(source) - 1}`
+  const at = (source: string) => `${mountPoint}/${sources.push(source) - 1}`
   const argv = command(at)
   return {
     file: unshare,
@@ -106,7 +118,7 @@ export const asOwnUser = (
         callNumbers(),
         String(uid ?? ''),
         String(overlays.length > 0 && uid !== undefined ? usersOfSystem : 1),
-        place,
+        mountPoint,
       ],
       ...[String(sources.length), ...sources, String(overlays.length), ...overlays.flatMap(overlayArguments), ...argv],
     ],
@@ -118,7 +130,7 @@ const overlayArguments = ({ path, upper, work, layers }: Overlay): string[] => [
   ...layers.flatMap(({ firstUid, folder, isPublic }) => [isPublic ? 'public' : 'own', String(firstUid), folder]),
 ]
 
-/** In a container the range may be missing. */
+/** Containers may not map the whole range. */
 const mapsAll = (file: string): boolean =>
   readFileSync(`/proc/self/${file}`, 'utf8')
     .trim()

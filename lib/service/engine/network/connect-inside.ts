@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net'
-import type { Answer } from './connector.ts'
+import type { Reply } from './connector.ts'
 import { connectToLoopback } from './loopback.ts'
 
-/** Run on a devbox's network by `connector.ts`: connects on request and hands over each socket. */
+/** Started by `connector.ts` inside a devbox's network: connects on request and passes the socket back. */
 process.on('message', ({ request, port }: { request: number; port: number }) => {
-  const send = (answer: Answer, socket?: Socket) => process.send?.(answer, socket)
-  // Paused: bytes read here would not be handed over with the socket.
+  const send = (reply: Reply, socket?: Socket) => process.send?.(reply, socket)
+  // Paused, because bytes read here would be lost.
   connectToLoopback(port, { paused: true }).then(
     (socket) => send({ request }, socket),
-    ({ code }: NodeJS.ErrnoException) => send({ request, problem: code ?? 'ECONNREFUSED' }),
+    ({ code }: NodeJS.ErrnoException) => send({ request, errorCode: code ?? 'ECONNREFUSED' }),
   )
 })

@@ -3,10 +3,10 @@ import type { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { type Launch, spawnIn } from '../engine.ts'
 
-export interface Answer {
+export interface Reply {
   request: number
-  /** Why there is no connection, as Node names it. */
-  problem?: string
+  /** Node's error code. */
+  errorCode?: string
 }
 
 interface Connector {
@@ -15,8 +15,8 @@ interface Connector {
 }
 
 /**
- * Connections to the loopback of another network. A process cannot change its network for a moment, so a small process
- * runs there from the first connection on; it connects and hands over the socket, and no byte passes through it.
+ * Connects to a devbox's loopback. A process can't switch network namespaces temporarily, so a helper inside the
+ * namespace connects and passes the socket back. It starts on first use.
  */
 export const createConnector = (enter: (argv: readonly string[]) => Launch): Connector => {
   const waiting = new Map<number, PromiseWithResolvers<Socket>>()
@@ -28,13 +28,13 @@ export const createConnector = (enter: (argv: readonly string[]) => Launch): Con
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       detached: true,
     })
-    started.on('message', ({ request, problem }: Answer, socket) => {
+    started.on('message', ({ request, errorCode }: Reply, socket) => {
       const { resolve, reject } = waiting.get(request) ?? {}
       waiting.delete(request)
-      if (problem === undefined) resolve?.(socket as Socket)
-      else reject?.(Object.assign(new Error(`connect ${problem}`), { code: problem }))
+      if (errorCode === undefined) resolve?.(socket as Socket)
+      else reject?.(Object.assign(new Error(`connect ${errorCode}`), { code: errorCode }))
     })
-    // It ends with the devbox's network.
+    // The helper exits with the devbox's network.
     const onEnd = () => {
       if (child === started) child = undefined
       for (const { reject } of waiting.values()) reject(refused())
@@ -51,12 +51,12 @@ export const createConnector = (enter: (argv: readonly string[]) => Launch): Con
       if (isClosed) throw refused()
       child ??= start()
       const request = ++requests
-      const answer = Promise.withResolvers<Socket>()
-      waiting.set(request, answer)
+      const reply = Promise.withResolvers<Socket>()
+      waiting.set(request, reply)
       child.send({ request, port }, (error) => {
-        if (error && waiting.delete(request)) answer.reject(error)
+        if (error && waiting.delete(request)) reply.reject(error)
       })
-      return answer.promise
+      return reply.promise
     },
     close() {
       isClosed = true

@@ -7,26 +7,34 @@ import { pipeline } from 'node:stream/promises'
 import { allowsName, isReachable, type Rules } from './rules.ts'
 
 /**
- * An HTTP proxy for one devbox, started by `egress.ts`: a process on the machine's network that listens on the devbox's.
- * A name is resolved here, and what is connected to is the very address that was judged.
+ * HTTP proxy for one devbox, started by `outbound.ts`: runs in the host's network and listens in the devbox's. Connects
+ * to exactly the addresses it checked, so DNS can't change in between.
  */
-export interface Order {
-  /** Starts `listen-inside.ts` on the devbox's network. */
+export interface ProxyConfig {
+  /** Command that starts `listen-inside.ts` in the devbox's network. */
   listen: { file: string; args: string[] }
   rules: Rules
 }
 
-export type Word = { listening: true } | { refused: string }
+export type ProxyMessage = { listening: true } | { blocked: string }
 
 const maxConnections = 512
 const connectMs = 30_000
 const maxAddresses = 4
-const ownToAHop = ['connection', 'keep-alive', 'proxy-connection', 'proxy-authorization', 'te', 'trailer', 'upgrade']
+const hopByHopHeaders = [
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'upgrade',
+]
 
-const say = (word: Word) => process.send?.(word)
+const send = (message: ProxyMessage) => process.send?.(message)
 
-/** Why a client does not get what it asked for. */
-class Refusal extends Error {
+/** Why a client does not get what it incoming for. */
+class ProxyError extends Error {
   readonly status: number
   constructor(status: number, message: string) {
     super(message)
@@ -35,77 +43,75 @@ class Refusal extends Error {
 }
 
 process.once('disconnect', () => process.exit())
-process.once('message', ({ listen, rules }: Order) => {
+process.once('message', ({ listen, rules }: ProxyConfig) => {
   const proxy = createProxy(rules)
   const child = spawn(listen.file, listen.args, { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
   child.once('error', () => process.exit(1))
   child.once('exit', (code) => code !== 0 && process.exit(1))
   child.once('message', (_, listening) => {
-    // A client may end its half of a connection and wait for the other.
+    // Clients may half-close a connection and wait for the response.
     const server = Object.assign(listening as Server, { allowHalfOpen: true, maxConnections })
     server.on('connection', (socket) => proxy.emit('connection', socket))
-    say({ listening: true })
+    send({ listening: true })
   })
 })
 
 const createProxy = (rules: Rules) => {
   const open = async (name: string, port: number): Promise<Socket> => {
     if (!allowsName(name, rules)) {
-      say({ refused: `${authority(name, port)} is not among the names its network policy allows` })
-      throw new Refusal(403, `${name} is not among the names that the network policy of this devbox allows`)
+      send({ blocked: `${authority(name, port)} is not allowed by the devbox's network policy` })
+      throw new ProxyError(403, `${name} is not allowed by this devbox's network policy`)
     }
     for (const address of await addressesOf(name, port)) {
       const socket = await dial(address, port)
       if (socket) return socket
     }
-    throw new Refusal(502, `${name}:${port} does not answer`)
+    throw new ProxyError(502, `Could not connect to ${name}:${port}`)
   }
 
   const addressesOf = async (name: string, port: number): Promise<string[]> => {
     const found = isIP(name) ? [name] : (await lookup(name, { all: true }).catch(() => [])).map((each) => each.address)
-    if (found.length === 0) throw new Refusal(502, `${name} has no address`)
+    if (found.length === 0) throw new ProxyError(502, `Could not resolve ${name}`)
     const reachable = found.filter((address) => isReachable(address, rules))
     if (reachable.length > 0) return reachable.slice(0, maxAddresses)
-    say({
-      refused: `${authority(name, port)} leads to ${found.join(', ')}, which is of this machine or of a private network`,
+    send({
+      blocked: `${authority(name, port)} resolves to a host or private address (${found.join(', ')})`,
     })
-    throw new Refusal(403, `${name} leads to this machine or into a private network`)
+    throw new ProxyError(403, `${name} resolves to a host or private address`)
   }
 
-  const forward = async (asked: IncomingMessage, answer: ServerResponse) => {
-    const url = URL.canParse(asked.url ?? '') ? new URL(asked.url ?? '') : undefined
-    if (url?.protocol !== 'http:') throw new Refusal(400, 'This is a proxy: it takes CONNECT, and http:// in full')
+  const forward = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    const url = URL.canParse(incoming.url ?? '') ? new URL(incoming.url ?? '') : undefined
+    if (url?.protocol !== 'http:') throw new ProxyError(400, 'This is a proxy: send CONNECT or an absolute http:// URL')
     const socket = await open(nameOf(url), Number(url.port || 80))
-    const headers = Object.fromEntries(Object.entries(asked.headers).filter(([name]) => !ownToAHop.includes(name)))
     const upstream = request({
-      method: asked.method,
+      method: incoming.method,
       path: url.pathname + url.search,
-      // Not what the client says: behind one address there may be names that are not allowed.
-      headers: { ...headers, host: url.host, connection: 'close' },
+      // Not the client's own Host header: one address may serve other, disallowed names.
+      headers: { ...endToEnd(incoming.headers), host: url.host, connection: 'close' },
       createConnection: () => socket,
     })
-    answer.once('close', () => socket.destroy())
-    const answered = new Promise<IncomingMessage>((resolve, reject) => {
+    outgoing.once('close', () => socket.destroy())
+    const responded = new Promise<IncomingMessage>((resolve, reject) => {
       upstream.once('response', resolve).once('error', reject)
     })
-    pipeline(asked, upstream).catch(() => socket.destroy())
-    const response = await answered
-    const kept = Object.entries(response.headers).filter(([name]) => !ownToAHop.includes(name))
-    answer.writeHead(response.statusCode ?? 502, Object.fromEntries(kept))
-    await pipeline(response, answer)
+    pipeline(incoming, upstream).catch(() => socket.destroy())
+    const response = await responded
+    outgoing.writeHead(response.statusCode ?? 502, endToEnd(response.headers))
+    await pipeline(response, outgoing)
   }
 
-  const proxy = createServer({ requestTimeout: 0 }, (asked, answer) => {
-    forward(asked, answer).catch((error: Error) => {
-      if (answer.headersSent) return answer.destroy()
-      const { status, message } = asRefusal(error)
-      answer.writeHead(status, { 'content-type': 'text/plain', connection: 'close' }).end(`${message}\n`)
+  const proxy = createServer({ requestTimeout: 0 }, (incoming, outgoing) => {
+    forward(incoming, outgoing).catch((error: Error) => {
+      if (outgoing.headersSent) return outgoing.destroy()
+      const { status, message } = asProxyError(error)
+      outgoing.writeHead(status, { 'content-type': 'text/plain', connection: 'close' }).end(`${message}\n`)
     })
   })
-  proxy.on('connect', (asked: IncomingMessage, client: Duplex, head: Buffer) => {
+  proxy.on('connect', (incoming: IncomingMessage, client: Duplex, head: Buffer) => {
     client.on('error', () => undefined)
-    tunnel(asked.url ?? '', client, head).catch((error: Error) => {
-      const { status, message } = asRefusal(error)
+    tunnel(incoming.url ?? '', client, head).catch((error: Error) => {
+      const { status, message } = asProxyError(error)
       client.end(
         `HTTP/1.1 ${status} Refused\r\ncontent-type: text/plain\r\ncontent-length: ${Buffer.byteLength(message) + 1}\r\nconnection: close\r\n\r\n${message}\n`,
       )
@@ -116,7 +122,7 @@ const createProxy = (rules: Rules) => {
   const tunnel = async (target: string, client: Duplex, head: Buffer) => {
     const url = URL.canParse(`http://${target}`) ? new URL(`http://${target}`) : undefined
     const port = Number(/:(\d{1,5})$/.exec(target)?.[1])
-    if (!url || !(port > 0)) throw new Refusal(400, 'CONNECT needs NAME:PORT')
+    if (!url || !(port > 0)) throw new ProxyError(400, 'CONNECT requires host:port')
     const upstream = await open(nameOf(url), port)
     client.write('HTTP/1.1 200 Connection established\r\n\r\n')
     upstream.write(head)
@@ -130,14 +136,17 @@ const createProxy = (rules: Rules) => {
   return proxy
 }
 
+const endToEnd = (headers: IncomingMessage['headers']) =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !hopByHopHeaders.includes(name)))
+
 const nameOf = ({ hostname }: URL) => hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
 
 const authority = (name: string, port: number) => `${isIP(name) === 6 ? `[${name}]` : name}:${port}`
 
-const asRefusal = (error: Error) =>
-  error instanceof Refusal ? error : new Refusal(502, `The connection broke: ${error.message}`)
+const asProxyError = (error: Error) =>
+  error instanceof ProxyError ? error : new ProxyError(502, `Connection failed: ${error.message}`)
 
-/** Undefined when nothing answers there. */
+/** Undefined if the connection fails. */
 const dial = (host: string, port: number): Promise<Socket | undefined> =>
   new Promise((resolve) => {
     const socket = connect({ host, port, allowHalfOpen: true, timeout: connectMs })

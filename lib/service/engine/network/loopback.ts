@@ -1,9 +1,8 @@
 import { connect, type Socket } from 'node:net'
 
 /**
- * A connection to a port of this network's own loopback. A server that was told `localhost` may listen on one of its two
- * addresses alone. Rejects with the error of the first address, an `ECONNREFUSED` when nothing listens. `paused`: nothing
- * is read before the connection is handed over.
+ * Connects to a loopback port, over IPv6 if IPv4 fails: a server on `localhost` may listen on only one. Rejects with
+ * the IPv4 error. With `paused`, no data is read before the socket is passed on.
  */
 export const connectToLoopback = async (port: number, { paused = false } = {}): Promise<Socket> => {
   const dial = (host: string) =>

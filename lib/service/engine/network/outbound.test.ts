@@ -16,13 +16,13 @@ import { slirpProblem } from './outbound.ts'
 const folder = mkdtempSync(join(tmpdir(), 'devdeck-outbound-'))
 const serviceId = `outbound-${process.pid}`
 
-const start = (devboxId: string, more: Partial<SandboxSpec> = {}, tell?: (sentence: string) => void) =>
-  bubblewrap.start(makeSandboxSpec(folder, { devboxId, serviceId, ...more }), tell)
+const start = (devboxId: string, more: Partial<SandboxSpec> = {}, report?: (sentence: string) => void) =>
+  bubblewrap.start(makeSandboxSpec(folder, { devboxId, serviceId, ...more }), report)
 
 const call = (address: string, port: number) =>
   `exec 3<>/dev/tcp/${address}/${port} && printf 'GET /x HTTP/1.0\\r\\nHost: h\\r\\n\\r\\n' >&3 && timeout 10 tail -n 1 <&3`
 
-/** Connects past the routes, by naming the interface. */
+/** Bypasses the routes by binding to the interface. */
 const callBound = (address: string, port: number) => `/usr/bin/env python3 - <<'END'
 import socket
 for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
@@ -55,7 +55,7 @@ describe.skipIf(problem !== undefined)('a devbox with a network', () => {
   })
   afterAll(() => sandbox.stop())
 
-  it('reaches nothing of the machine, under whatever address', async () => {
+  it("can't reach the host under any address", async () => {
     const addresses = [...ownAddresses(neighbour?.near), '127.0.0.1', '::1', '0.0.0.0', '10.0.2.2', '::ffff:127.0.0.1']
     for (const address of addresses)
       expect(await outputOf(sandbox, call(address.replace(/%.*/, ''), machine.port)), address).toMatch(
@@ -65,12 +65,12 @@ describe.skipIf(problem !== undefined)('a devbox with a network', () => {
       expect(await outputOf(sandbox, callBound(address, machine.port)), address).not.toContain('connected')
   })
 
-  it('reaches no metadata service of a cloud', async () => {
+  it("can't reach cloud metadata services", async () => {
     for (const address of ['169.254.169.254', '100.100.100.200', '168.63.129.16', '192.0.0.192'])
       expect(await outputOf(sandbox, call(address, 80)), address).toMatch(/No route to host/)
   })
 
-  it('cannot change its routes', async () => {
+  it("can't change its routes", async () => {
     const words = await outputOf(
       sandbox,
       'ip route del unreachable 10.0.0.0/8; ip link set tap0 down; unshare -Urn true; ip xfrm policy flush; ip route',
@@ -80,11 +80,11 @@ describe.skipIf(problem !== undefined)('a devbox with a network', () => {
     expect(words).toMatch(/^default via 10\.0\.2\.2 dev tap0/m)
   })
 
-  it('asks the resolver of its own network', async () => {
+  it('uses its own resolver', async () => {
     expect(await outputOf(sandbox, 'cat /etc/resolv.conf')).toBe('nameserver 10.0.2.3')
   })
 
-  it('keeps its network when the process behind it ends', async () => {
+  it('restarts its network process', async () => {
     const stack = () =>
       findProcesses({ DEVDECK_SERVICE_ID: serviceId, DEVDECK_DEVBOX_ID: 'one' }).filter((pid) => {
         return readProc(pid, 'cmdline')?.split('\0')[0]?.endsWith('slirp4netns')
@@ -95,29 +95,29 @@ describe.skipIf(problem !== undefined)('a devbox with a network', () => {
     await expect.poll(() => outputOf(sandbox, 'ip route')).toMatch(/^default via/m)
   })
 
-  describe.skipIf(neighbour === undefined)('beside another machine', () => {
+  describe.skipIf(neighbour === undefined)('next to another host', () => {
     const { address, own, privateAddress, port } = neighbour ?? { address: '', own: '', privateAddress: '', port: 0 }
 
-    it('reaches a public address and no private one', async () => {
+    it('reaches a public address but no private one', async () => {
       expect(await outputOf(sandbox, call(address, port))).toBe('GET h/x 0')
       expect(await outputOf(sandbox, call(privateAddress, port))).toMatch(/No route to host/)
       expect(await outputOf(sandbox, call(own, machine.port))).toMatch(/No route to host/)
       expect(await outputOf(sandbox, callBound(privateAddress, port))).not.toContain('connected')
       await outputOf(sandbox, callBound('239.9.9.9', port))
-      const machineItself = createSocket('udp4').bind(0, own)
-      await once(machineItself, 'listening')
-      machineItself.setMulticastInterface(own)
+      const hostSocket = createSocket('udp4').bind(0, own)
+      await once(hostSocket, 'listening')
+      hostSocket.setMulticastInterface(own)
       await expect
         .poll(() => {
-          machineItself.send('of the machine', port, '239.9.9.9')
+          hostSocket.send('from the host', port, '239.9.9.9')
           return neighbour?.heard()
         })
-        .toContain('datagram of the machine')
-      machineItself.close()
-      expect(neighbour?.heard().replaceAll('datagram of the machine', '')).not.toContain('datagram')
+        .toContain('datagram from the host')
+      hostSocket.close()
+      expect(neighbour?.heard().replaceAll('datagram from the host', '')).not.toContain('datagram')
     })
 
-    it('reaches private addresses where that is allowed, and still not the machine', async () => {
+    it('reaches private addresses if allowed, but not the host', async () => {
       const other = await start('other', { privateNetwork: true })
       try {
         expect(await outputOf(other, call(privateAddress, port))).toBe('GET h/x 0')
@@ -131,7 +131,7 @@ describe.skipIf(problem !== undefined)('a devbox with a network', () => {
 })
 
 describe.skipIf(problem !== undefined)('two devboxes', () => {
-  it('listen on the same port at once, each for itself', async () => {
+  it('can listen on the same port', async () => {
     const boxes = await Promise.all([start('left'), start('right')])
     try {
       const serve = (word: string) =>

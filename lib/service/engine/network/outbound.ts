@@ -1,53 +1,75 @@
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { accessSync, constants, existsSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { type Network, spawnIn } from '../engine.ts'
-import { startEgress } from './egress.ts'
-import type { Ground, Outbound } from './ground.ts'
-import { keptUp } from './kept-up.ts'
+import { type Launch, type Network, spawnIn } from '../engine.ts'
+import type { ProxyConfig, ProxyMessage } from './egress-proxy.ts'
 import { type Rules, refusedIpv4 } from './rules.ts'
+
+/** Ways to run the service's own network commands for a devbox. */
+export interface NetworkLaunches {
+  /** In the devbox's network namespace, with the rights to change it. */
+  inNetwork(argv: readonly string[]): Launch
+  /** In the host's network with the same rights, within the devbox's limits. */
+  onHostNetwork(argv: readonly string[]): Launch
+  /** As the service's user, within the devbox's limits. */
+  unprivileged(argv: readonly string[]): Launch
+  /** Makes the process less likely to be killed when the devbox runs out of memory. */
+  spare(pid: number): void
+  /** Path of the network namespace. */
+  path: string
+}
+
+export interface Outbound {
+  /** Proxy variables for programs in the devbox. */
+  environment: Readonly<Record<string, string>>
+  /** Guarantee that doesn't hold, if any. */
+  notEnforced?: string
+  end(): void
+}
 
 const slirp4netns = '/usr/bin/slirp4netns'
 const ipCommand = ['/usr/sbin/ip', '/sbin/ip', '/usr/bin/ip', '/bin/ip'].find(existsSync)
 const tunDevice = '/dev/net/tun'
 const interfaceName = 'tap0'
 
-/** The resolver that a devbox has: that of the stack of slirp4netns, which asks the machine's. */
+/** Points to the resolver built into slirp4netns, which forwards to the host's. */
 export const resolverFile = fileURLToPath(new URL('./resolv.conf', import.meta.url))
 
-/** Why devboxes have no network of their own but a proxy on this machine; undefined when they have. */
+/** Why slirp4netns can't be used; undefined if it can. */
 export const slirpProblem = (): string | undefined => {
   if (!existsSync(slirp4netns)) return 'slirp4netns is missing'
   if (ipCommand === undefined) return 'ip (iproute2) is missing'
   try {
     accessSync(tunDevice, constants.R_OK | constants.W_OK)
   } catch {
-    return `${tunDevice} cannot be used`
+    return `${tunDevice} isn't accessible`
   }
   return undefined
 }
 
-/** Gives a devbox, none of whose commands may run yet, the way out that its network is to have. */
+/** Sets up outbound access. Call before any command runs in the devbox. */
 export const openOutbound = async (
-  ground: Ground,
+  launches: NetworkLaunches,
   network: Network,
   privateNetwork: boolean,
-  tell: (sentence: string) => void,
+  report: (sentence: string) => void,
 ): Promise<Outbound> => {
   if (network === 'none') return { environment: {}, end: () => undefined }
-  if (network !== 'public') return startEgress(ground, { hostnames: network.hostnames, privateNetwork }, tell)
+  if (network !== 'public') return startEgress(launches, { hostnames: network.hostnames, privateNetwork }, report)
   let problem = slirpProblem()
   if (problem === undefined) {
     try {
-      return await startSlirp(ground, { privateNetwork }, tell)
+      return await startSlirp(launches, { privateNetwork }, report)
     } catch (error) {
-      problem = `slirp4netns does not work here: ${(error as Error).message}`
+      problem = `slirp4netns doesn't work on this host: ${(error as Error).message}`
     }
   }
   return {
-    ...(await startEgress(ground, { privateNetwork }, tell)),
+    ...(await startEgress(launches, { privateNetwork }, report)),
     notEnforced: `Network: outbound goes through an HTTP proxy only (${problem})`,
   }
 }
@@ -58,62 +80,148 @@ const options = [
 ]
 
 /**
- * A TCP/IP stack in a process of this user. It would connect to whatever the machine reaches; what must not be reached
- * has no route in the devbox's network, where nobody in the devbox may change one. A socket that is bound to the
- * interface goes past the routes: there nobody answers for such an address, and for groups there is a policy.
+ * Runs slirp4netns, a user-space TCP/IP stack. Blocked addresses get no route, and the devbox can't change routes. A
+ * socket bound to the interface bypasses routes, but nothing answers for such addresses; multicast is blocked by a
+ * policy.
  */
-const startSlirp = async (ground: Ground, rules: Rules, tell: (sentence: string) => void): Promise<Outbound> => {
+const startSlirp = async (
+  launches: NetworkLaunches,
+  rules: Rules,
+  report: (sentence: string) => void,
+): Promise<Outbound> => {
   const start = async () => {
-    const child = spawnIn(ground.beside([slirp4netns, ...options, ground.path, interfaceName]), {
+    const child = spawnIn(launches.onHostNetwork([slirp4netns, ...options, launches.path, interfaceName]), {
       stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
       detached: true,
     })
     child.once('error', () => undefined)
-    const complaint = text(child.stderr as Readable).catch(() => '')
+    const errorOutput = text(child.stderr as Readable).catch(() => '')
     const [, , , exit, ready] = child.stdio as (Readable | Writable | null)[]
     for (const pipe of [exit, ready]) pipe?.on('error', () => undefined)
     const isReady = await Promise.race([
       once(ready as Readable, 'data').then(() => true),
       once(child, 'exit').then(() => false),
     ])
-    if (!isReady) throw new Error((await complaint).trim().split('\n').at(-1) || 'it ended')
-    ground.spare(child.pid ?? 0)
+    if (!isReady) throw new Error((await errorOutput).trim().split('\n').at(-1) || 'it exited')
+    launches.spare(child.pid ?? 0)
     return child
   }
-  const lost = () => tell('Its network is lost: slirp4netns could not be started again')
-  const [process, barred] = await Promise.allSettled([keptUp(start, lost), bar(ground, refusedIpv4(rules))])
+  const lost = () => report('Network lost: slirp4netns could not be restarted')
+  const [process, blocking] = await Promise.allSettled([
+    keepRunning(start, lost),
+    blockAddresses(launches, refusedIpv4(rules)),
+  ])
   if (process.status === 'rejected') throw process.reason
   const { end } = process.value
-  if (barred.status === 'rejected') {
+  if (blocking.status === 'rejected') {
     end()
-    throw barred.reason
+    throw blocking.reason
   }
   return {
     environment: {},
-    ...(!barred.value && { notEnforced: 'Network: groups of neighbours can be sent to, by multicast' }),
+    ...(!blocking.value && { notEnforced: 'Network: multicast to the local network is not blocked' }),
     end,
   }
 }
 
-/** Resolves to whether groups are refused to sockets that are bound to the interface as well. */
-const bar = async (ground: Ground, networks: readonly string[]): Promise<boolean> => {
+/** Resolves to whether multicast is blocked for sockets bound to the interface as well. */
+const blockAddresses = async (launches: NetworkLaunches, networks: readonly string[]): Promise<boolean> => {
   const routes = networks.map((network) => `route replace unreachable ${network}\n`).join('')
   const policy = 'xfrm policy add dst 224.0.0.0/3 dir out action block\n'
   const run = async (batch: string) => {
-    const child = spawnIn(ground.onNetwork([ipCommand ?? 'ip', '-batch', '-']), {
+    const child = spawnIn(launches.inNetwork([ipCommand ?? 'ip', '-batch', '-']), {
       stdio: ['pipe', 'ignore', 'pipe'],
       detached: true,
     })
     child.stdin?.on('error', () => undefined).end(batch)
-    const [complaint, [code]] = await Promise.all([text(child.stderr as Readable), once(child, 'exit')])
-    if (code !== 0) throw new Error(`ip: ${complaint.trim() || code}`)
+    const [errorOutput, [code]] = await Promise.all([text(child.stderr as Readable), once(child, 'exit')])
+    if (code !== 0) throw new Error(`ip: ${errorOutput.trim() || code}`)
   }
   try {
     await run(routes + policy)
     return true
   } catch {
-    // A kernel without such policies has done the routes, which are repeated to be sure.
+    // The kernel lacks xfrm policies; add the routes alone.
     await run(routes)
     return false
+  }
+}
+
+/** Fixed, because restored shells keep the address in their environment. */
+const port = 31_280
+const maxReported = 1000
+const listenInside = fileURLToPath(new URL('./listen-inside.ts', import.meta.url))
+const egressProxy = fileURLToPath(new URL('./egress-proxy.ts', import.meta.url))
+
+/**
+ * Gives a devbox outbound access through an HTTP proxy only. Reports each blocked name once. Throws if the proxy
+ * doesn't start.
+ */
+const startEgress = async (
+  launches: NetworkLaunches,
+  rules: Rules,
+  report: (sentence: string) => void,
+): Promise<Outbound> => {
+  const { file, args } = launches.inNetwork([process.execPath, listenInside, String(port)])
+  const reported = new Set<string>()
+  const start = async () => {
+    const child = spawnIn(launches.unprivileged([process.execPath, egressProxy]), {
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      detached: true,
+    })
+    child.once('error', () => undefined)
+    const listening = new Promise<void>((resolve, reject) => {
+      child.on('message', (message: ProxyMessage) => {
+        if ('listening' in message) return resolve()
+        if (reported.has(message.blocked) || reported.size >= maxReported) return
+        reported.add(message.blocked)
+        report(`Blocked: ${message.blocked}`)
+      })
+      child.once('exit', () => reject(new Error('The network proxy exited')))
+    })
+    child.send({ listen: { file, args }, rules } satisfies ProxyConfig, () => undefined)
+    await listening
+    launches.spare(child.pid ?? 0)
+    return child
+  }
+  const { end } = await keepRunning(start, () => report('Network lost: the proxy could not be restarted'))
+  return { environment: proxyVariables(`http://127.0.0.1:${port}`), end }
+}
+
+/** Variables that npm, pip, git, curl and Node read. Loopback is excluded. */
+const proxyVariables = (url: string): Record<string, string> => ({
+  ...Object.fromEntries(['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY'].flatMap((name) => both(name, url))),
+  ...Object.fromEntries(both('NO_PROXY', 'localhost,127.0.0.1,::1')),
+  npm_config_proxy: url,
+  npm_config_https_proxy: url,
+  NODE_USE_ENV_PROXY: '1',
+})
+
+const both = (name: string, value: string) => [
+  [name, value],
+  [name.toLowerCase(), value],
+]
+
+const restartDelayMs = 500
+
+/** Restarts a process until `end` is called. Rejects if the first start fails; calls `onLost` if a later one does. */
+const keepRunning = async (start: () => Promise<ChildProcess>, onLost: () => void): Promise<{ end(): void }> => {
+  let isEnded = false
+  let child = await start()
+  const superviseChild = async () => {
+    while (!isEnded) {
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+      if (!isEnded) await delay(restartDelayMs, undefined, { ref: false })
+      if (isEnded) return
+      child = await start()
+      if (isEnded) child.kill('SIGKILL')
+    }
+  }
+  superviseChild().catch(() => isEnded || onLost())
+  return {
+    end() {
+      isEnded = true
+      child.kill('SIGKILL')
+    },
   }
 }

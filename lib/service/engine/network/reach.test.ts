@@ -10,16 +10,16 @@ import { ownAddresses, startOwnServer } from '#lib/service/testing/neighbour.ts'
 import { runCommand } from '#lib/service/testing/process.ts'
 import { writeTask } from '#lib/service/testing/trials.ts'
 import { bubblewrap } from '../bubblewrap/bubblewrap.ts'
-import { hasOwnUsers } from '../bubblewrap/users.ts'
+import { hasDedicatedUsers } from '../bubblewrap/users.ts'
 import { slirpProblem } from './outbound.ts'
 
-/** The same attempts from a devbox and from a trial, under each way out of the machine. */
+/** The same attempts from a devbox and a trial, with each kind of network. */
 const probe = readFileSync(join(import.meta.dirname, '../../testing/reach.py')).toString('base64')
 const folder = mkdtempSync(join(tmpdir(), 'devdeck-reach-'))
-const marker = `kept-apart-${process.pid}`
+const marker = `reach-test-${process.pid}`
 const port = 7321
 
-/** A server on all addresses of its network, and on an abstract socket. */
+/** Listens on all addresses and on an abstract socket. */
 const server = (word: string) => `exec -a ${marker} /usr/bin/env python3 -c '
 import socket, threading
 s = socket.create_server(("::", ${port}), family=socket.AF_INET6, dualstack_ipv6=True)
@@ -33,25 +33,25 @@ while True:
     c.close()
 ' ${marker}`
 
-const ofMachine = ownAddresses().map((address) => address.replace(/%.*/, ''))
-const ownIpv4 = ofMachine.filter((address) => !address.includes(':'))
+const hostAddresses = ownAddresses().map((address) => address.replace(/%.*/, ''))
+const ownIpv4 = hostAddresses.filter((address) => !address.includes(':'))
 const metadata = ['169.254.169.254', '100.100.100.200', '168.63.129.16', '192.0.0.192', 'fd00:ec2::254']
-const hidden = ['::ffff:127.0.0.1', '::127.0.0.1', '64:ff9b::7f00:1', '2002:7f00:1::', '::ffff:169.254.169.254']
+const embedded = ['::ffff:127.0.0.1', '::127.0.0.1', '64:ff9b::7f00:1', '2002:7f00:1::', '::ffff:169.254.169.254']
 const addresses = [
   ...['127.0.0.1', '127.1', '2130706433', '127.9.9.9', '0.0.0.0', 'localhost', '::1', '::', '10.0.2.2'],
-  ...[...ofMachine, ...ownIpv4.map((address) => `::ffff:${address}`), ...metadata, ...hidden],
+  ...[...hostAddresses, ...ownIpv4.map((address) => `::ffff:${address}`), ...metadata, ...embedded],
 ]
 
-const command = (asked: object) =>
-  `echo ${Buffer.from(JSON.stringify(asked)).toString('base64')} | base64 -d >/tmp/asked; echo ${probe} | base64 -d >/tmp/reach.py; /usr/bin/env python3 -I /tmp/reach.py </tmp/asked`
+const command = (request: object) =>
+  `echo ${Buffer.from(JSON.stringify(request)).toString('base64')} | base64 -d >/tmp/request; echo ${probe} | base64 -d >/tmp/reach.py; /usr/bin/env python3 -I /tmp/reach.py </tmp/request`
 
 const machine = await startOwnServer()
-/** What came over UDP to any address of the machine. */
+/** UDP messages received on any address of the host. */
 const heard: string[] = []
 const datagrams = createSocket('udp6')
 datagrams.on('message', (bytes) => heard.push(String(bytes)))
 await new Promise<void>((resolve) => datagrams.bind(0, '::', resolve))
-const onMachine = spawn(
+const hostProcess = spawn(
   'python3',
   [
     '-c',
@@ -59,15 +59,15 @@ const onMachine = spawn(
   ],
   { stdio: ['ignore', 'pipe', 'ignore'] },
 )
-await once(onMachine.stdout, 'data')
+await once(hostProcess.stdout, 'data')
 afterAll(() => {
-  onMachine.kill()
+  hostProcess.kill()
   machine.close()
   datagrams.close()
   rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
 })
 
-const problem = (await bubblewrap.problem()) ?? (hasOwnUsers() ? undefined : 'the tests do not run as root')
+const problem = (await bubblewrap.problem()) ?? (hasDedicatedUsers() ? undefined : 'the tests do not run as root')
 const withoutSlirp =
   '{ [ ! -e /usr/bin/slirp4netns ] || mount --bind /dev/null /usr/bin/slirp4netns; } && exec "$0" "$@"'
 const ways = [
@@ -75,15 +75,15 @@ const ways = [
   { way: 'the proxy', through: ['unshare', '--mount', '/bin/sh', '-c', withoutSlirp], lack: problem },
 ]
 
-describe.each(ways)('from inside, with $way', ({ way, through, lack }) => {
-  const isLeftOut = lack !== undefined
+describe.each(ways)('from inside, using $way', ({ way, through, lack }) => {
+  const isSkipped = lack !== undefined
   const dataDir = join(folder, way.replaceAll(' ', '-'))
   const key = `ak_${marker}`
   let service: ReturnType<typeof runCommand>
   let client: Client
   let otherClient: Client
-  let asked: object
-  const places: Record<string, string> = {}
+  let request: object
+  const devboxIds: Record<string, string> = {}
   const run = async (id: string, words: string, of = client) => {
     const { stdout, stderr } = await of.executions.executeSync({ params: { id }, body: { command: words } })
     return `${stdout}${stderr}`.trim()
@@ -94,7 +94,7 @@ describe.each(ways)('from inside, with $way', ({ way, through, lack }) => {
   }
 
   beforeAll(async () => {
-    if (isLeftOut) return
+    if (isSkipped) return
     const tasks = join(folder, `tasks-${way.replaceAll(' ', '-')}`)
     writeTask(join(tasks, 'waits'), {
       'environment/Dockerfile': 'FROM debian\nWORKDIR /app\n',
@@ -113,17 +113,17 @@ describe.each(ways)('from inside, with $way', ({ way, through, lack }) => {
       client.devboxes.createAndAwaitRunning({ body: {} }),
       otherClient.devboxes.createAndAwaitRunning({ body: {} }),
     ])
-    const isAtWork = async () => {
+    const areTrialsRunning = async () => {
       const { runs } = await client.scenarioRuns.list({ query: {} })
       const ids = runs.map(({ devbox_id }) => devbox_id)
       const found = await Promise.all(ids.map((id) => run(id, 'pgrep -fx "sleep 1000" || true').catch(() => '')))
-      Object.assign(places, { trial: ids[0], 'other trial': ids[1] })
+      Object.assign(devboxIds, { trial: ids[0], 'other trial': ids[1] })
       return found.filter(Boolean).length === 2
     }
-    await vi.waitUntil(isAtWork, { timeout: 120_000, interval: 500 })
-    Object.assign(places, { devbox: own.id, 'other devbox': same.id })
+    await vi.waitUntil(areTrialsRunning, { timeout: 120_000, interval: 500 })
+    Object.assign(devboxIds, { devbox: own.id, 'other devbox': same.id })
     await serve(others.id, 'other account', otherClient)
-    asked = {
+    request = {
       addresses,
       ports: [Number(new URL(baseUrl).port), machine.port, port],
       datagrams: datagrams.address().port,
@@ -133,15 +133,19 @@ describe.each(ways)('from inside, with $way', ({ way, through, lack }) => {
     }
   })
   afterAll(async () => {
-    if (isLeftOut) return
+    if (isSkipped) return
     service.child.kill('SIGTERM')
     await service.ended
   })
 
-  it.skipIf(isLeftOut)('the attempts succeed where nothing is kept apart', async () => {
-    const child = spawn('/bin/bash', ['-c', command({ ...asked, addresses: ['127.0.0.1', '::1'], word: 'control' })], {
-      env: { PATH: '/usr/bin:/bin', NODE_ENV: 'test' },
-    })
+  it.skipIf(isSkipped)('the attempts succeed without isolation', async () => {
+    const child = spawn(
+      '/bin/bash',
+      ['-c', command({ ...request, addresses: ['127.0.0.1', '::1'], word: 'control' })],
+      {
+        env: { PATH: '/usr/bin:/bin', NODE_ENV: 'test' },
+      },
+    )
     let words = ''
     child.stdout.setEncoding('utf8').on('data', (text) => (words += text))
     await once(child, 'close')
@@ -160,19 +164,19 @@ describe.each(ways)('from inside, with $way', ({ way, through, lack }) => {
       .toEqual(expect.arrayContaining(['control 127.0.0.1 ', 'control ::1 ', 'control 127.0.0.1 lo']))
   })
 
-  it.skipIf(isLeftOut).each([
+  it.skipIf(isSkipped).each([
     ['a devbox', 'devbox', 'other devbox'],
     ['a trial', 'trial', 'other trial'],
-  ])('%s reaches nothing of the machine and of others, and they share no port', async (_, place, other) => {
-    await serve(places[other] ?? '', other)
-    const id = places[place] ?? ''
+  ])('%s can only reach itself', async (_, place, other) => {
+    await serve(devboxIds[other] ?? '', other)
+    const id = devboxIds[place] ?? ''
     expect(await run(id, 'env | grep -c ^HTTP_PROXY=')).toBe(way === 'the proxy' ? '1' : '0')
-    expect(JSON.parse(await run(id, command({ ...asked, word: place })))).toEqual([])
+    expect(JSON.parse(await run(id, command({ ...request, word: place })))).toEqual([])
     expect(heard.filter((words) => !words.startsWith('control'))).toEqual([])
     await serve(id, place)
     for (const [at, word] of [
       [id, place],
-      [places[other] ?? '', other],
+      [devboxIds[other] ?? '', other],
     ] as const)
       expect(await run(at, `for a in 127.0.0.1 ::1; do cat </dev/tcp/$a/${port}; echo; done`)).toBe(`${word}\n${word}`)
   })

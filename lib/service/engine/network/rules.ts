@@ -1,17 +1,17 @@
 import { BlockList, isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
 
-/** What lies beyond the loopback of a devbox's own network. */
+/** Outbound access rules of a devbox. */
 export interface Rules {
-  /** The only names it may call; a `*.` at the beginning of one stands for every name below it. Absent: all. */
+  /** Allowed host names; a leading `*.` matches any subdomain. Default: all. */
   hostnames?: readonly string[]
-  /** Whether the addresses of private networks may be called, and so the neighbours of this machine. */
+  /** Allows private addresses. */
   privateNetwork: boolean
 }
 
-/** Never reached: this machine under its loopback addresses, groups of machines, and what is no address. */
+/** Always blocked: loopback, multicast and reserved addresses. */
 const neverIpv4 = ['0.0.0.0/8', '127.0.0.0/8', '224.0.0.0/4', '240.0.0.0/4']
-// All but the second hold IPv4 addresses within, which would have to be judged once more.
+// Apart from ff00::/8, these ranges embed IPv4 addresses, which would need a second check.
 const neverIpv6 = [
   '::/96',
   'ff00::/8',
@@ -22,15 +22,15 @@ const neverIpv6 = [
   '2002::/16',
   '::ffff:0:0:0/96',
 ]
-/** The metadata service of most clouds is among the link-local ones. */
+/** Link-local includes the metadata service of most clouds. */
 const privateIpv4 = [
   ...['10.0.0.0/8', '100.64.0.0/10', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'],
-  // Of other clouds: Oracle's among the addresses of protocols, and Azure's, which gives a machine its certificates.
+  // Metadata services of Oracle Cloud and Azure.
   ...['192.0.0.0/24', '168.63.129.16/32'],
 ]
 const privateIpv6 = ['fc00::/7', 'fe80::/10', 'fec0::/10']
 
-/** IPv4 networks and addresses that a devbox does not reach. */
+/** Blocked IPv4 networks and addresses. */
 export const refusedIpv4 = ({ privateNetwork }: Rules): string[] => [
   ...new Set([
     ...neverIpv4,
@@ -41,14 +41,14 @@ export const refusedIpv4 = ({ privateNetwork }: Rules): string[] => [
   ]),
 ]
 
-/** Whether a devbox may be connected to an address. The machine's own may be new ones by now. */
+/** Reads the host's own addresses on each call, since they may change. */
 export const isReachable = (address: string, { privateNetwork }: Rules): boolean => {
   const version = isIP(address)
   if (version === 0) return false
   const family = version === 4 ? 'ipv4' : 'ipv6'
-  const [never, hidden] = version === 4 ? [neverIpv4, privateIpv4] : [neverIpv6, privateIpv6]
+  const [never, privateNetworks] = version === 4 ? [neverIpv4, privateIpv4] : [neverIpv6, privateIpv6]
   const refused = new BlockList()
-  for (const network of privateNetwork ? never : [...never, ...hidden]) {
+  for (const network of privateNetwork ? never : [...never, ...privateNetworks]) {
     const [first = '', bits] = network.split('/')
     refused.addSubnet(first, Number(bits), family)
   }
@@ -56,19 +56,19 @@ export const isReachable = (address: string, { privateNetwork }: Rules): boolean
   return !refused.check(address, family)
 }
 
-/** Names are the same with and without a dot at their end, and in small and capital letters. */
+/** Ignores case and a trailing dot. */
 export const allowsName = (name: string, { hostnames }: Rules): boolean => {
-  const called = plain(name)
+  const requested = normalize(name)
   return (
     hostnames === undefined ||
     hostnames
-      .map(plain)
-      .some((allowed) => (allowed.startsWith('*.') ? isBelow(called, allowed.slice(1)) : called === allowed))
+      .map(normalize)
+      .some((allowed) => (allowed.startsWith('*.') ? isBelow(requested, allowed.slice(1)) : requested === allowed))
   )
 }
 
 const isBelow = (name: string, suffix: string) => name.endsWith(suffix) && name.length > suffix.length
-const plain = (name: string) => name.toLowerCase().replace(/\.$/, '')
+const normalize = (name: string) => name.toLowerCase().replace(/\.$/, '')
 
 const ownAddresses = (): string[] =>
   Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address.replace(/%.*$/, '')))

@@ -11,12 +11,12 @@ import {
 } from '../engine.ts'
 import { type Enforcement, enforceLimits } from '../limits.ts'
 import { connectToLoopback } from '../network/loopback.ts'
-import { findProcessesSoon, signal, waitUntil } from '../processes.ts'
+import { findProcessesBatched, signal, waitUntil } from '../processes.ts'
 
 /** No isolation: processes of the service's own user, with a home directory of their own. */
 export const plainProcess: Engine = {
   isolation: 'none',
-  start: async (spec, tell = () => undefined) => runningSandbox(spec, await enforceLimits(spec, 'none', tell)),
+  start: async (spec, report = () => undefined) => runningSandbox(spec, await enforceLimits(spec, 'none', report)),
 }
 
 const runningSandbox = (spec: SandboxSpec, enforcement: Enforcement): Sandbox => {
@@ -44,7 +44,7 @@ const runningSandbox = (spec: SandboxSpec, enforcement: Enforcement): Sandbox =>
     connect: connectToLoopback,
     async stop() {
       await enforcement.end()
-      await endProcesses(markers(spec))
+      await killProcesses(markers(spec))
       resolve()
     },
   }
@@ -61,11 +61,11 @@ const program = (argv: readonly string[], tty: string | undefined): Pick<Launch,
  * in its environment, with its session and its descendants, until none is left. Where no cgroup is to be had, one that
  * took on a new environment and left both is not found: nothing else but a namespace holds such a one.
  */
-export const endProcesses = async (marked: Marks): Promise<void> => {
+export const killProcesses = async (marked: Marks): Promise<void> => {
   const { DEVDECK_SERVICE_ID: serviceId, DEVDECK_DEVBOX_ID: devboxId } = marked
   await (devboxId === undefined ? removeGroupsOf(serviceId) : removeGroupOf({ serviceId, devboxId }))
   await waitUntil(async () => {
-    const found = await findProcessesSoon({ ...marked })
+    const found = await findProcessesBatched({ ...marked })
     for (const pid of found) signal(pid, 'SIGKILL')
     return found.length === 0
   })
