@@ -237,12 +237,12 @@ describe('what keeps it from starting is one line and exit code 1:', () => {
 
   it.each([
     ['swordfish-0123456789', 'entry 1 is not account:key'],
-    ['a:swordfish-0123456789,b/:swordfish-01234567892', 'entry 2 needs an account'],
-    ['a:swordfish-0123456789,b:', 'entry 2 needs a key of 16 to 256'],
-    ['a:swordfish', 'entry 1 needs a key of 16 to 256'],
-    [`a:${'k'.repeat(257)}`, 'entry 1 needs a key of 16 to 256'],
+    ['a:swordfish-0123456789,b/:swordfish-01234567892', 'entry 2: the account must be'],
+    ['a:swordfish-0123456789,b:', 'entry 2: the key must be 16 to 256'],
+    ['a:swordfish', 'entry 1: the key must be 16 to 256'],
+    [`a:${'k'.repeat(257)}`, 'entry 1: the key must be 16 to 256'],
     ['a:swordfish-0123456789,b:swordfish-0123456789', 'entry 2 repeats a key'],
-    ['a:swordfish swordfish', 'entry 1 needs a key'],
+    ['a:swordfish swordfish', 'entry 1: the key must be'],
   ])('DEVDECK_API_KEYS=%s, without telling a key', async (keys, message) => {
     const line = await refusal(serve({ DEVDECK_API_KEYS: keys }).ended)
     expect(line).toContain(`DEVDECK_API_KEYS ${message}`)

@@ -93,7 +93,7 @@ const isAgentDefinition = (given: string): boolean => {
 
 const secondsOf = { s: 1, m: 60, h: 3600, d: 86_400 }
 const maxDurationSeconds = 7 * 24 * 3600
-const durationRule = 'must be a duration of at max 7d, such as 30s, 10m or 2h'
+const durationRule = 'must be a duration of at most 7d, such as 30s, 10m or 2h'
 const duration = z.pipe(
   z.pipe(
     z.string().check(z.regex(/^\d{1,9}[smhd]$/, durationRule)),
@@ -242,7 +242,7 @@ serve
   --max-storage SIZE  Storage per account for snapshots, axons, command output and run logs; 0 for no limit
                       (half of the disk). Beyond it requests fail with 507
   --min-free-memory SIZE   Evict the min recently used devbox below this much free memory; 0 turns it off
-                      (256M, at max 5%)
+                      (256M, at most 5%)
   --min-free-disk SIZE     Evict the devbox that is filling the data folder's disk; 0 turns it off (same default)
   --eviction-notice TIME   Time between such an eviction's announcement and its deadline (60s)
   --datasets DIR      Folder from which benchmark jobs may load datasets and tasks; repeatable (the samples)
@@ -276,7 +276,7 @@ drain
 Sizes are in bytes or end in K, M, G, T or P. Times end in s, m, h or d.
 
 Environment
-  DEVDECK_API_KEYS    account:key,account:key; keys need at min ${minKeyLength} characters. If unset, a key is created
+  DEVDECK_API_KEYS    account:key,account:key; keys need at least ${minKeyLength} characters. If unset, a key is created
                       in DIR/api-key. Keys created with keys add are valid as well`
 
 const parseFlags = (args: readonly string[]) => {
