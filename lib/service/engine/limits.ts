@@ -76,7 +76,7 @@ const calmChecks = 20
  * Throttles a devbox to 5% of a core while it keeps hitting its process limit. Each refused fork takes kernel-wide
  * locks: an unthrottled fork bomb made other accounts' calls 3 to 7 times slower. Returns a stop function.
  */
-export const throttleForkBombs = (
+const throttleForkBombs = (
   group: Pick<Cgroup, 'refusedProcesses' | 'limitCpu'>,
   limits: Limits,
   report: (sentence: string) => void,

@@ -100,7 +100,7 @@ const publicNames = [
 /** Additional files for systems with several users. */
 const userToolNames = ['pam.d', 'pam.conf', 'security/limits.conf', 'default/useradd', 'adduser.conf', 'deluser.conf']
 
-export const publicEtcPaths = (): string[] => publicNames.map((name) => join('/etc', name)).filter(existsSync)
+const publicEtcPaths = (): string[] => publicNames.map((name) => join('/etc', name)).filter(existsSync)
 
 /** Existing names that every user may read. */
 export const publicNamesForUsers = (): string[] =>

@@ -13,7 +13,7 @@ const numbers = { CHOWN: 0, DAC_OVERRIDE: 1, SETGID: 6, SETUID: 7, SYS_CHROOT: 1
 
 export const isRoot = process.getuid?.() === 0
 
-export const hasCapabilities = (...names: (keyof typeof numbers)[]): boolean => {
+const hasCapabilities = (...names: (keyof typeof numbers)[]): boolean => {
   const status = readFileSync('/proc/self/status', 'utf8')
   const effective = BigInt(`0x${/^CapEff:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? '0'}`)
   return names.every((name) => (effective & (1n << BigInt(numbers[name]))) !== 0n)
