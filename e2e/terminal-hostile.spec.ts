@@ -98,7 +98,7 @@ stty sane; printf %s "$typed" >"$1.answers"; printf '\\033c'; echo "played $1"\n
   expect(seen).toEqual([])
   expect(page.url()).toBe(address)
   await expect(page.getByRole('dialog')).toHaveCount(0)
-  await expect(page.getByRole('region', { name: 'Request for the clipboard' })).toHaveCount(0)
+  await expect(page.getByRole('region', { name: 'Clipboard request' })).toHaveCount(0)
   expect((await page.locator('main').textContent())?.replace(/[\u200c\u200d]/g, '')).not.toMatch(
     /[\u202a-\u202e\u2066-\u2069]/,
   )
@@ -166,7 +166,7 @@ test('a program writes to the clipboard after a yes, and a link says where it le
 }) => {
   await openTerminal(page, product, 'asking')
   await page.evaluate(() => navigator.clipboard.writeText('before'))
-  const request = page.getByRole('region', { name: 'Request for the clipboard' })
+  const request = page.getByRole('region', { name: 'Clipboard request' })
   const ask = (text: string) => page.keyboard.type(`printf '\\033]52;c;${base64(text)}\\007'\n`)
 
   await ask('yanked')

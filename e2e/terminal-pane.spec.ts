@@ -45,7 +45,7 @@ test('what is typed while the connection is lost is shown, and sent on demand', 
   await expect(page.getByText(/^Connection lost \d+ s ago/)).toBeVisible()
   await expect(page.getByRole('status').getByText(/is reconnecting$/)).toBeAttached()
   await type(page, 'echo held-$((kept - $$))\n')
-  const held = page.locator('[data-notice]').filter({ hasText: 'Not sent yet' })
+  const held = page.locator('[data-notice]').filter({ hasText: 'Not sent' })
   await expect(held).toContainText('echo held-$((kept - $$))⏎')
   await expect(page.getByRole('button', { name: /^Send 25 characters/ })).toHaveAttribute('aria-disabled', 'true')
   expect(await screenText(page)).toContain('before')
@@ -66,10 +66,10 @@ test('what is typed while the connection is lost is shown, and sent on demand', 
 test('a second window watches and takes over, and both are told', async ({ page, browser }) => {
   const id = await openTerminal(page, 'shared')
   const other = await elsewhere(browser, id)
-  await expect(other.getByText(/types here/).first()).toBeVisible()
+  await expect(other.getByText(/is typing/).first()).toBeVisible()
   await other.locator('.xterm-screen').click()
   await type(other, 'x')
-  await expect(other.getByText('What you type goes nowhere while you watch.')).toBeVisible()
+  await expect(other.getByText('Your input is ignored while you watch.')).toBeVisible()
   await expect(page.getByRole('button', { name: '2 people look at this terminal' })).toBeVisible()
 
   await other.getByRole('button', { name: 'Take over', exact: true }).click()
@@ -98,7 +98,7 @@ test('a reload is the same page, a duplicated tab is another', async ({ page, co
 
   // Opened by the page, it starts with a copy of what the page has stored, as a duplicate does.
   const [duplicate] = await Promise.all([context.waitForEvent('page'), page.evaluate(() => void open(location.href))])
-  await expect(duplicate.getByText(/types here/).first()).toBeVisible()
+  await expect(duplicate.getByText(/is typing/).first()).toBeVisible()
   await expect(page.getByText(/Taken over|opened elsewhere/)).toBeHidden()
 })
 

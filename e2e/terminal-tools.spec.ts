@@ -127,7 +127,7 @@ test('copies what is selected, wrapped lines as one, and interrupts with nothing
   await untilText(page, /^interrupted$/m)
 
   await page.getByRole('button', { name: 'Terminal settings' }).click()
-  await page.getByLabel('Copy what is selected').check()
+  await page.getByLabel('Copy on select').check()
   await page.keyboard.press('Escape')
   await expect(page.getByRole('dialog')).toBeHidden()
   const word = await cell(page, 1, 0)

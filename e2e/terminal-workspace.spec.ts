@@ -64,7 +64,7 @@ test('tabs, splits, names and their order are in the address, and a reload bring
   await says(page, 'shell-4', prompt)
 
   await tab(page, /shell-4/).dblclick()
-  await page.getByRole('textbox', { name: 'Name of the tab' }).fill('Web, server')
+  await page.getByRole('textbox', { name: 'Tab name' }).fill('Web, server')
   await page.keyboard.press('Enter')
   await expect.poll(() => layoutOf(page)).toBe('main,@shell-2.(shell-3/@shell-4):Web~, server')
   await tab(page, /Web, server/).dragTo(tab(page, /main/))
@@ -136,7 +136,7 @@ test('a closed terminal keeps its shell, and comes back with it', async ({ signe
   await expect.poll(() => layoutOf(page)).toBe(null)
   await expect(page.getByText('work was closed')).toBeVisible()
   await expect(page.getByText(/Its shell goes on for \d+ min/)).toBeVisible()
-  await page.getByRole('button', { name: 'Open again' }).click()
+  await page.getByRole('button', { name: 'Reopen' }).click()
   await expect.poll(() => layoutOf(page)).toBe('main,@work:Work')
   await run(page, 'work', 'echo "[$kept]"')
   await says(page, 'work', '[all-of-it]')
@@ -165,7 +165,7 @@ test('a closed terminal keeps its shell, and comes back with it', async ({ signe
 
   // What nobody looks at can be ended from here.
   await page.getByRole('button', { name: '1 more shell' }).click()
-  await page.getByRole('menuitem', { name: 'End those nobody looks at' }).click()
+  await page.getByRole('menuitem', { name: 'End unwatched shells' }).click()
   await expect(page.getByRole('dialog', { name: 'End this shell?' })).toContainText('shell-2')
   await page.getByRole('dialog').getByRole('button', { name: 'End shell' }).click()
   await expect(page.getByRole('button', { name: /more shell/ })).toHaveCount(0)
@@ -206,7 +206,7 @@ test('keys go to panes and tabs and never to the shell', async ({ signedIn: page
   await expect.poll(() => layoutOf(page)).toBe('four,@one.(two/@three)')
   await expect(tab(page, /four/)).toBeFocused()
   await page.keyboard.press('F2')
-  await page.getByRole('textbox', { name: 'Name of the tab' }).fill('Left')
+  await page.getByRole('textbox', { name: 'Tab name' }).fill('Left')
   await page.keyboard.press('Escape')
   await expect(tab(page, /four/)).toBeVisible()
 })
@@ -334,7 +334,7 @@ test('a folder that is dropped is uploaded with what is in it, and a file beside
   await page.getByRole('dialog').getByRole('button', { name: 'Upload file' }).click()
   await expect(page.getByText(/^[1-9]\d? % of 7\.63 MiB/)).toBeVisible()
   await page.getByRole('button', { name: 'Cancel' }).click()
-  await expect(page.getByText('The upload was cancelled')).toBeVisible()
+  await expect(page.getByText('Upload canceled')).toBeVisible()
   expect(await inDevbox(product, id, 'ls')).toBe('')
   rmSync(folder, { recursive: true })
 })
@@ -350,7 +350,7 @@ test('what a shell calls itself is shown as text, until somebody names the tab',
   await expect(page).toHaveTitle(/^(\(\d+\) )?desk · Devdeck$/)
   await tab(page, /img/).focus()
   await page.keyboard.press('F2')
-  await page.getByRole('textbox', { name: 'Name of the tab' }).fill('Mine')
+  await page.getByRole('textbox', { name: 'Tab name' }).fill('Mine')
   await page.keyboard.press('Enter')
   await expect(tab(page, /Mine/)).toBeVisible()
   await says(page, 'main', prompt)
@@ -359,7 +359,7 @@ test('what a shell calls itself is shown as text, until somebody names the tab',
   await expect(tab(page, /Mine/)).toBeVisible()
   // Without a label the name is the shell's again.
   await tab(page, /Mine/).dblclick()
-  await page.getByRole('textbox', { name: 'Name of the tab' }).fill('')
+  await page.getByRole('textbox', { name: 'Tab name' }).fill('')
   await page.keyboard.press('Enter')
   await expect(tab(page, /Another/)).toBeVisible()
 })
@@ -441,7 +441,7 @@ test('a link lets others watch without signing in, until it is revoked', async (
   await run(page, 'main', 'echo shared-$((40+2))')
   await page.getByRole('button', { name: 'Share', exact: true }).click()
   await page.getByRole('button', { name: 'Create and copy link' }).click()
-  const link = await page.getByRole('textbox', { name: 'Link to follow this terminal' }).inputValue()
+  const link = await page.getByRole('textbox', { name: 'Link to this terminal' }).inputValue()
   expect(link).toContain(`${product.url}/follow/`)
 
   const stranger = await (await browser.newContext()).newPage()
@@ -463,9 +463,9 @@ test('a link lets others watch without signing in, until it is revoked', async (
 
   await page.getByRole('button', { name: /^Shared/ }).click()
   await page.getByRole('button', { name: 'Revoke link' }).click()
-  await expect(stranger.getByText(/revoked|run out/).first()).toBeVisible()
+  await expect(stranger.getByText(/revoked|expired/).first()).toBeVisible()
   await stranger.reload()
-  await expect(stranger.getByText('There is nothing to follow here')).toBeVisible()
+  await expect(stranger.getByText('Nothing to watch here')).toBeVisible()
   await stranger.context().close()
 })
 

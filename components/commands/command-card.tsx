@@ -298,7 +298,7 @@ const CommandStdin = ({ devbox_id, execution_id }: { devbox_id: string; executio
       <Input
         mono
         aria-label="Standard input"
-        placeholder="Line to send"
+        placeholder="Input"
         className="min-w-40 flex-1"
         value={text}
         onChange={({ target }) => setText(target.value)}

@@ -80,21 +80,23 @@ export const ColumnDialog = ({ columns: chosenBy, onClose, metadataKeys, seenKey
                 size="sm"
                 icon={ArrowUp}
                 label={`Move ${label} up`}
-                disabledReason={at === 0 ? 'it names the row' : at === 1 ? 'the name stands first' : null}
+                disabledReason={at === 0 ? 'This column names the row' : at === 1 ? 'the name stands first' : null}
                 onClick={() => move(at, -1)}
               />
               <IconButton
                 size="sm"
                 icon={ArrowDown}
                 label={`Move ${label} down`}
-                disabledReason={at === 0 ? 'it names the row' : at === columns.length - 1 ? 'it is the last' : null}
+                disabledReason={
+                  at === 0 ? 'This column names the row' : at === columns.length - 1 ? 'This is the last column' : null
+                }
                 onClick={() => move(at, 1)}
               />
               <IconButton
                 size="sm"
                 icon={X}
                 label={`Hide ${label}`}
-                disabledReason={at === 0 ? 'it names the row' : null}
+                disabledReason={at === 0 ? 'This column names the row' : null}
                 onClick={() => onChange(columns.filter((_, index) => index !== at))}
               />
             </li>

@@ -12,7 +12,7 @@ export const TerminalRequestsProvider = ({ children }: { children: ReactNode }) 
 
 export const useTerminalRequests = (): TerminalRequests => {
   const requests = useContext(Requests)
-  if (!requests) throw new Error('There is no TerminalRequestsProvider around this part')
+  if (!requests) throw new Error('TerminalRequestsProvider is missing')
   return requests
 }
 

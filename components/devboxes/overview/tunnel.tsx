@@ -88,8 +88,8 @@ const Ports = ({ devbox: { id, launch_parameters }, tunnel, serviceUrl }: PortsP
             mono
             inputMode="numeric"
             placeholder="8080"
-            hint="What a server in the devbox listens on"
-            error={isWrong ? 'A port is a whole number from 1 to 65535' : null}
+            hint="A port that a server in the devbox listens on"
+            error={isWrong ? 'Enter a number from 1 to 65535' : null}
             value={text}
             onText={(typed) => setText(typed.trim())}
           />

@@ -23,7 +23,7 @@ export const useTerminalActions = (): readonly TerminalAction[] => {
     { label: 'New terminal tab', icon: Plus, run: () => ask('new-tab') },
     { label: 'Split terminal right', icon: Columns2, run: () => ask('split', 'right') },
     { label: 'Split terminal down', icon: Rows2, run: () => ask('split', 'down') },
-    { label: 'Open closed terminal again', icon: History, run: () => ask('reopen') },
+    { label: 'Reopen closed terminal', icon: History, run: () => ask('reopen') },
     { label: 'Reset terminal', icon: RotateCcw, run: () => ask('reset') },
     ...(last === undefined
       ? []

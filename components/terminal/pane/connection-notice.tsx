@@ -51,8 +51,8 @@ export const ConnectionNotice = ({ state, refusal, revive, onConnect, onClose }:
       if (upstreamLost)
         return (
           <NoticeBar tone="attention" icon={LoaderCircle} busy>
-            The console has lost the service <Since ms={upstreamLost.sinceMs} /> and is trying to reach it again.{' '}
-            <Problem>{upstreamLost.message}</Problem>
+            The console lost its connection to the service <Since ms={upstreamLost.sinceMs} /> and is trying to reach it
+            again. <Problem>{upstreamLost.message}</Problem>
           </NoticeBar>
         )
       return problem && <ProblemNotice key={problem} problem={problem} />
@@ -84,8 +84,8 @@ export const ConnectionNotice = ({ state, refusal, revive, onConnect, onClose }:
       )
     case 'taken':
       return (
-        <NoticeBar tone="attention" icon={Unlink} actions={again('Take it back')}>
-          This terminal was opened elsewhere. <Problem>{connection.reason}</Problem>
+        <NoticeBar tone="attention" icon={Unlink} actions={again('Take back')}>
+          Opened in another window. <Problem>{connection.reason}</Problem>
         </NoticeBar>
       )
     case 'refused': {
@@ -112,10 +112,10 @@ const refused: Record<Refusal, { tone: Tone; icon: LucideIcon; words: string; ma
   link_ended: {
     tone: 'neutral',
     icon: CircleSlash,
-    words: 'This link was revoked or has run out. Ask for another one.',
+    words: 'This link has expired or was revoked. Ask for a new one.',
   },
   not_running: { tone: 'neutral', icon: CirclePause, words: 'The devbox is not running.', mayRetry: true },
-  too_many: { tone: 'attention', icon: CircleSlash, words: 'Too many terminals are open; close some.', mayRetry: true },
+  too_many: { tone: 'attention', icon: CircleSlash, words: 'Too many terminals are open. Close some.', mayRetry: true },
 }
 
 interface LostNoticeProps {
@@ -139,10 +139,10 @@ const LostNotice = ({ connection, problem, action }: LostNoticeProps) => {
         </>
       }
     >
-      {wasOpen ? 'Connection lost ' : 'No connection to the console for '}
+      {wasOpen ? 'Connection lost ' : 'Unable to connect for '}
       <Since ms={sinceMs} ago={wasOpen} />
       {isOffline ? (
-        '. This browser is offline; the terminal connects again when it is not.'
+        '. This browser is offline. The terminal reconnects once it is online.'
       ) : (
         <>
           . <NextTry atMs={retryAtMs} />

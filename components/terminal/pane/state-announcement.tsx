@@ -20,19 +20,17 @@ const words = ({ connection, role, writer, upstreamLost, unsent, refusedKeys }: 
     case 'connecting':
       return ''
     case 'lost':
-      return connection.isOffline
-        ? 'Connection lost, this browser is offline'
-        : 'Connection lost, the terminal is reconnecting'
+      return connection.isOffline ? 'Connection lost. This browser is offline.' : 'Connection lost. Reconnecting…'
     case 'ended':
       return exitWords(connection.exitCode, connection.reason)
     case 'taken':
-      return 'This terminal was opened elsewhere'
+      return 'Opened in another window'
     case 'refused':
-      return 'The terminal was refused'
+      return 'The terminal could not be opened'
     case 'open':
-      if (upstreamLost) return 'The console has lost the service'
+      if (upstreamLost) return 'The console lost its connection to the service'
       if (role === 'watcher')
-        return `You are watching, ${writer?.name ?? 'nobody'} types here${refusedKeys > 0 ? '; what you type goes nowhere' : ''}`
-      return `${wasLost ? 'Connected again' : ''}${unsent.text ? '; what you typed meanwhile waits to be sent' : ''}`
+        return `You are watching. ${writer ? `${writer.name} is typing` : 'Nobody is typing'}${refusedKeys > 0 ? '; your input is ignored' : ''}`
+      return `${wasLost ? 'Reconnected' : ''}${unsent.text ? '; unsent input is waiting' : ''}`
   }
 }

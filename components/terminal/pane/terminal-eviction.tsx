@@ -23,7 +23,9 @@ export const TerminalEviction = ({ devboxId }: { devboxId: string }) => {
             Eviction in <Countdown deadlineMs={eviction.deadline_ms} />:{' '}
           </>
         )}
-        <span className="text-muted">the devbox is suspended, its disk stays, what runs in this shell ends.</span>
+        <span className="text-muted">
+          the devbox will be suspended. Its disk is kept; running programs are terminated.
+        </span>
       </span>
     </p>
   )

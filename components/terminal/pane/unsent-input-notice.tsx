@@ -28,11 +28,11 @@ export const UnsentInputNotice = ({ opened }: { opened: OpenedTerminal }) => {
             icon={Send}
             disabledReason={
               connection.phase !== 'open' || upstreamLost
-                ? 'the connection is lost'
+                ? 'The connection is lost'
                 : role === 'watcher'
-                  ? 'another window types here'
+                  ? 'Another window is typing'
                   : signs.length === 0
-                    ? 'nothing was kept'
+                    ? 'Nothing to send'
                     : null
             }
             onClick={andReturn(session.sendUnsent)}
@@ -45,7 +45,7 @@ export const UnsentInputNotice = ({ opened }: { opened: OpenedTerminal }) => {
         </>
       }
     >
-      <span>{unsent.mayHaveArrived ? 'May not have arrived: ' : 'Not sent yet: '}</span>
+      <span>{unsent.mayHaveArrived ? 'May not have arrived: ' : 'Not sent: '}</span>
       <code className="font-mono text-sm break-all whitespace-pre-wrap text-muted">
         {signs.map(({ sign, isControl }, index) =>
           isControl ? (
@@ -58,10 +58,8 @@ export const UnsentInputNotice = ({ opened }: { opened: OpenedTerminal }) => {
           ),
         )}
       </code>
-      {unsent.isFull && <span className="text-attention"> Only {maxUnsentBytes} bytes are kept, and no more.</span>}
-      {unsent.isForAnotherShell && (
-        <span className="text-attention"> This is a new shell, not the one it was typed for.</span>
-      )}
+      {unsent.isFull && <span className="text-attention"> Limited to {maxUnsentBytes} bytes.</span>}
+      {unsent.isForAnotherShell && <span className="text-attention"> You typed this for a previous shell.</span>}
     </NoticeBar>
   )
 }

@@ -30,7 +30,7 @@ const write = async (opened: OpenedTerminal, text: string, offer: (text: string)
     return void toast.attention('Nothing was sent to the terminal', { description: 'It is not connected.' })
   if (session.state.role === 'watcher')
     return void toast.attention('Nothing was sent to the terminal', {
-      description: 'This page only watches it. Take it over first.',
+      description: 'You are only watching. Take over first.',
     })
   const soon = AbortSignal.any([signal, AbortSignal.timeout(promptWithinMs)])
   const isAsking = () => terminal.modes.bracketedPasteMode
@@ -39,8 +39,7 @@ const write = async (opened: OpenedTerminal, text: string, offer: (text: string)
   const put = promptText(text, { bracketedPaste: isAsking() })
   if (put === null)
     return void toast.attention('Nothing was sent to the terminal', {
-      description:
-        'What runs in it would take each of the lines as a command at once. Paste them yourself if that is wanted.',
+      description: 'Each line would run immediately. Paste the text yourself to do that.',
     })
   opened.focus()
   offer(put)

@@ -43,17 +43,17 @@ export const WatchingBar = ({ opened, isFollower }: { opened: OpenedTerminal; is
       }
     >
       {writer === null ? (
-        'You are watching. Nobody types here now.'
+        'You are watching. Nobody is typing.'
       ) : isTaken ? (
         <>
           Taken over by <VisibleText max={60}>{writer.name}</VisibleText>
         </>
       ) : (
         <>
-          <VisibleText max={60}>{writer.name}</VisibleText> types here, opened <RelativeTime ms={writer.since_ms} />
+          <VisibleText max={60}>{writer.name}</VisibleText> is typing, joined <RelativeTime ms={writer.since_ms} />
         </>
       )}
-      {refusedKeys > 0 && <span className="text-muted"> What you type goes nowhere while you watch.</span>}
+      {refusedKeys > 0 && <span className="text-muted"> Your input is ignored while you watch.</span>}
     </NoticeBar>
   )
 }

@@ -58,10 +58,10 @@ export const ClipboardAccess = ({ opened }: { opened: OpenedTerminal }) => {
     if (policy === 'always') copy()
     else close()
   }
-  const wait = 'text' in asked && !asked.isSettled ? 'the text has just changed' : null
+  const wait = 'text' in asked && !asked.isSettled ? 'The text has just changed' : null
   return (
     <section
-      aria-label="Request for the clipboard"
+      aria-label="Clipboard request"
       className="animate-appear absolute right-4 bottom-3 z-20 max-w-[min(32rem,calc(100%-2rem))] min-w-0 rounded-md bg-overlay p-3 pr-10 shadow-overlay"
     >
       <div className="flex gap-2.5">
@@ -80,7 +80,7 @@ export const ClipboardAccess = ({ opened }: { opened: OpenedTerminal }) => {
                   Copy once
                 </Button>
                 <Button size="sm" disabledReason={wait} onClick={() => remember('always')}>
-                  Always for this devbox
+                  Always allow for this devbox
                 </Button>
                 <Button size="sm" onClick={() => remember('never')}>
                   Never
@@ -102,12 +102,12 @@ const isInUse = ({ terminal }: OpenedTerminal): boolean =>
 const put = async (text: string) => {
   const id = 'terminal-clipboard'
   if (await writeClipboard(text)) toast.info(`Copied ${lengthOf(text)} from the devbox`, { id })
-  else toast.danger('The browser did not allow copying', { id })
+  else toast.danger('The browser blocked copying', { id })
 }
 
 const lengthOf = (text: string) => formatCountOf(text.length, 'character')
 
 const wordsOf = (asked: Asked): string =>
   'text' in asked
-    ? `A program in this terminal wants to put ${lengthOf(asked.text)} on your clipboard`
-    : `A program in this terminal wanted to put ${formatBytes(asked.sizeBytes)} on your clipboard. More than ${formatBytes(maxClipboardBytes)} is refused.`
+    ? `A program in this terminal wants to copy ${lengthOf(asked.text)} to your clipboard`
+    : `A program in this terminal tried to copy ${formatBytes(asked.sizeBytes)} to your clipboard. The limit is ${formatBytes(maxClipboardBytes)}.`

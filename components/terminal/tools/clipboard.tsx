@@ -68,7 +68,7 @@ const selectedText = ({ terminal }: OpenedTerminal): string =>
     .join('\n')
 
 const copySelection = async (opened: OpenedTerminal): Promise<void> => {
-  if (!(await writeClipboard(selectedText(opened)))) toast.danger('The browser did not allow copying')
+  if (!(await writeClipboard(selectedText(opened)))) toast.danger('The browser blocked copying')
 }
 
 const useCopyKeys = (opened: OpenedTerminal) => {

@@ -30,7 +30,7 @@ export const CommandMarks = ({ opened }: { opened: OpenedTerminal }) => {
   const input = (command && log?.inputOf(command)) ?? ''
   const copied = async (text: string, what: string) => {
     await writeClipboard(text)
-    toast.info(text === '' ? `There is no ${what}` : `Copied ${what}`)
+    toast.info(text === '' ? `No ${what} to copy` : `Copied ${what}`)
   }
   const ofCommand = (label: string, icon: LucideIcon, run: (command: Command, log: CommandLog) => void): MenuItem => ({
     label,
@@ -43,24 +43,24 @@ export const CommandMarks = ({ opened }: { opened: OpenedTerminal }) => {
     { heading: command ? <Ended command={command} input={input} isChosen={isChosen} /> : 'No command has ended yet' },
     ofCommand(`Copy ${which}output`, ClipboardCopy, (it, log) => void copied(log.outputOf(it), 'output')),
     ofCommand(`Copy ${which}command`, ClipboardCopy, () => void copied(input, 'command')),
-    ofCommand('Put it at the prompt again', Repeat, () => {
+    ofCommand('Insert at prompt', Repeat, () => {
       opened.paste(input)
       opened.focus()
     }),
-    ofCommand('Copy as a blueprint step', Container, () => void copied(blueprintStep(input), 'blueprint step')),
+    ofCommand('Copy as blueprint step', Container, () => void copied(blueprintStep(input), 'blueprint step')),
     'separator',
     { label: 'Previous prompt', icon: ArrowUp, hint: 'Ctrl ↑', onSelect: goTo('before') },
     { label: 'Next prompt', icon: ArrowDown, hint: 'Ctrl ↓', onSelect: goTo('after') },
   ]
   return (
     <DropdownMenu
-      label="Commands of this shell"
+      label="Commands"
       trigger={
         <IconButton
           size="sm"
           icon={TerminalSquare}
           label="Commands"
-          disabledReason={log?.commands.length ? null : 'The shell in this terminal does not mark its commands'}
+          disabledReason={log?.commands.length ? null : "This shell doesn't mark its commands"}
         />
       }
       items={items}
@@ -122,7 +122,7 @@ const goToPrompt = (terminal: Terminal, log: CommandLog, direction: 'before' | '
   const line = log.promptLine(direction, viewportY)
   if (line !== undefined) terminal.scrollToLine(line)
   else if (direction === 'after') terminal.scrollToBottom()
-  else toast.info('There is no prompt above')
+  else toast.info('No prompt above')
 }
 
 /** A blueprint's `system_setup_commands` entry that runs the command at image build time. */

@@ -30,8 +30,8 @@ export const FileDropZone = ({ element, folderNow, onFiles }: FileDropZoneProps)
     event.preventDefault()
     setOver(undefined)
     droppedFiles(event.dataTransfer.items).then(
-      (files) => (files.length > 0 ? onFiles(files) : toast.attention('There is no file in what was dropped')),
-      (error: Error) => toast.danger('What was dropped could not be read', { description: error.message }),
+      (files) => (files.length > 0 ? onFiles(files) : toast.attention('No files were dropped')),
+      (error: Error) => toast.danger('The dropped files could not be read', { description: error.message }),
     )
   })
 

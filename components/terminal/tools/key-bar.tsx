@@ -61,7 +61,7 @@ export const KeyBar = ({ opened }: { opened: OpenedTerminal }) => {
           <BarKey key={key} label={label} icon={icon} repeats={repeats} onPress={() => press(key)} />
         ))}
         <BarKey
-          label={isLine ? 'Close the input line' : 'Open an input line'}
+          label={isLine ? 'Hide input line' : 'Show input line'}
           icon={Keyboard}
           isPressed={isLine}
           onPress={() => setIsLine(!isLine)}
@@ -135,7 +135,7 @@ const InputLine = ({ opened }: { opened: OpenedTerminal }) => {
       <input
         // biome-ignore lint/a11y/noAutofocus: it was just asked for
         autoFocus
-        aria-label="Line to send"
+        aria-label="Input line"
         value={text}
         onChange={({ target }) => setText(target.value)}
         autoCapitalize="off"

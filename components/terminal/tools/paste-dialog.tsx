@@ -52,7 +52,7 @@ export const PasteDialog = ({ question, isBracketed, onAnswer }: PasteDialogProp
           })}
         </ul>
         <section
-          aria-label="What is pasted"
+          aria-label="Text to paste"
           // biome-ignore lint/a11y/noNoninteractiveTabindex: what can be scrolled must be reached by keyboard
           tabIndex={0}
           className="max-h-56 overflow-auto rounded-md border border-line bg-surface-1 p-2 font-mono text-sm whitespace-pre-wrap break-all"
@@ -87,28 +87,28 @@ const saying: Record<PasteReason, (about: PasteQuestion & { isBracketed: boolean
   secret: ({ secrets }) => ({
     icon: KeyRound,
     colour: 'text-danger',
-    words: `It holds what looks like ${[...new Set(secrets.map(({ kind }) => kind))].slice(0, 3).join(', ')}. This terminal is being recorded: a paste that shows on the screen can be read by whoever plays the recording.`,
+    words: `It contains what looks like ${[...new Set(secrets.map(({ kind }) => kind))].slice(0, 3).join(', ')}. This terminal is being recorded, and anyone who plays the recording can read it.`,
   }),
   lines: ({ lines, isBracketed }) =>
     isBracketed
       ? {
           icon: Info,
           colour: 'text-muted',
-          words: 'The program in the terminal takes it as one paste: a shell runs nothing before you press Enter.',
+          words: "The shell won't run anything until you press Enter.",
         }
       : {
           icon: CircleAlert,
           colour: 'text-attention',
-          words: `The program in the terminal does not tell a paste from typing: ${lines > 1 ? 'each line runs as it arrives.' : 'the line runs at once.'}`,
+          words: `The program in the terminal can't recognize a paste, so ${lines > 1 ? 'each line runs immediately.' : 'the line runs immediately.'}`,
         },
   size: ({ text, lines }) => ({
     icon: CircleAlert,
     colour: 'text-attention',
-    words: `${formatBytes(new Blob([text]).size)} in ${formatCountOf(lines, 'line')}: a shell is busy with that for a while.`,
+    words: `${formatBytes(new Blob([text]).size)} in ${formatCountOf(lines, 'line')}: the shell may be busy for a while.`,
   }),
   hidden: () => ({
     icon: EyeOff,
     colour: 'text-danger',
-    words: 'It holds characters that make it look like another text than it is. They are marked below.',
+    words: 'It contains hidden characters that disguise the text. They are highlighted below.',
   }),
 }

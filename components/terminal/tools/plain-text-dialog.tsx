@@ -27,10 +27,10 @@ export const PlainTextDialog = ({ open, onOpenChange, read, fileName, onReadAgai
         <>
           <Button onClick={() => read && saveText(fileName, 'txt', read.text)}>Download</Button>
           <Button onClick={() => read && void copy(read.text)}>
-            {result === 'copied' ? 'Copied' : result === 'refused' ? 'The browser did not allow it' : 'Copy all'}
+            {result === 'copied' ? 'Copied' : result === 'refused' ? 'Copying was blocked' : 'Copy all'}
           </Button>
           <Button variant="primary" onClick={onReadAgain}>
-            Read again
+            Refresh
           </Button>
         </>
       }
@@ -58,7 +58,7 @@ const TextArea = ({ text }: { text: string }) => {
     <textarea
       ref={area}
       readOnly
-      aria-label="Text of the terminal"
+      aria-label="Terminal text"
       value={text}
       rows={20}
       spellCheck={false}

@@ -15,7 +15,7 @@ export const PlainTextView = ({ opened }: { opened: OpenedTerminal }) => {
   const readNow = () => setRead({ ...terminalText(opened.terminal.buffer.active), atMs: Date.now() })
   return (
     <>
-      <IconButton size="sm" icon={FileText} label="Show as plain text" onClick={readNow} />
+      <IconButton size="sm" icon={FileText} label="View as plain text" onClick={readNow} />
       <PlainTextDialog
         open={read !== undefined}
         onOpenChange={(open) => !open && setRead(undefined)}

@@ -26,14 +26,14 @@ export const PortDialog = ({ port, path, devbox, service, onOpen, onClose }: Por
   const pattern = tunnelAddress(service, tunnel?.tunnel_key ?? 'key', port)
   if (refusal || !pattern || tunnel)
     return (
-      <Dialog open onOpenChange={onClose} size="sm" title={`Port ${port} cannot be opened here`}>
+      <Dialog open onOpenChange={onClose} size="sm" title={`Can't open port ${port}`}>
         <div className="space-y-2 text-lg">
           {refusal ? (
             `${refusal}.`
           ) : pattern && tunnel ? (
             <TokenNeeded tunnel={tunnel} address={pattern} />
           ) : (
-            `The service is at ${service}, and tunnels need a name: an IP address has none to put before it.`
+            `The service's address is ${service}. Tunnels need a hostname, not an IP address.`
           )}
         </div>
       </Dialog>
@@ -48,8 +48,8 @@ export const PortDialog = ({ port, path, devbox, service, onOpen, onClose }: Por
           if (!address) return
           onOpen(address)
           // The request may take too long for the browser to allow a new window.
-          toast.ok('The devbox has a tunnel now', {
-            description: `Port ${port} is at ${address}`,
+          toast.ok('Tunnel enabled', {
+            description: `Port ${port}: ${address}`,
             action: { label: 'Open', onClick: () => onOpen(address) },
             durationMs: 12_000,
           })
@@ -61,7 +61,7 @@ export const PortDialog = ({ port, path, devbox, service, onOpen, onClose }: Por
     <ConfirmDialog
       open
       onOpenChange={onClose}
-      title={`Open port ${port} of this devbox?`}
+      title={`Open port ${port}?`}
       tone="primary"
       confirmLabel="Enable tunnel and open"
       busy={enable.isPending}
@@ -70,13 +70,13 @@ export const PortDialog = ({ port, path, devbox, service, onOpen, onClose }: Por
       consequence={
         <div className="space-y-2">
           <p>
-            The devbox has no tunnel yet. With one, every port it listens on, not only {port}, can be reached at{' '}
+            This enables a tunnel. Every port of the devbox, not only {port}, can then be reached at{' '}
             <code className="font-mono text-sm break-all">{pattern.replace('-key.', '-{key}.')}</code> without signing
             in by whoever has the address. The key in it is random.
           </p>
           <p>
-            {isLocal && 'The service listens on its own machine only, so the address works on that machine alone. '}
-            The tunnel stays until it is removed under Ports or the devbox ends.
+            {isLocal && "The address works only on the service's machine, because the service listens on loopback. "}
+            The tunnel stays enabled until you remove it under Ports or the devbox ends.
           </p>
         </div>
       }
@@ -87,12 +87,12 @@ export const PortDialog = ({ port, path, devbox, service, onOpen, onClose }: Por
 const TokenNeeded = ({ tunnel: { auth_token }, address }: { tunnel: Tunnel; address: string }) => (
   <>
     <p>
-      The tunnel of this devbox asks for a token in a header, which a browser does not send with a link. Its port is at{' '}
-      <VisibleText mono>{address}</VisibleText> for programs that do.
+      This tunnel requires a token in a header, which browsers can't send for a link. Programs can use{' '}
+      <VisibleText mono>{address}</VisibleText>.
     </p>
     {auth_token && /^[\w.~+/=-]+$/.test(auth_token) && (
       <CommandBlock
-        label="The request with its token"
+        label="Request with the token"
         command={`curl -H 'X-Runloop-Tunnel-Authorization: Bearer ${auth_token}' '${address}'`}
       />
     )}

@@ -30,15 +30,15 @@ export const PortsDialog = ({ devboxId, onOpenPort, onClose }: PortsDialogProps)
       open
       onOpenChange={onClose}
       size="sm"
-      title="Ports of this devbox"
+      title="Ports"
       onSubmit={submit}
       submitLabel="Open port"
       error={remove.error}
     >
       <TextField
         label="Port"
-        hint="What a server in the devbox listens on"
-        error={isWrong && 'A port is a whole number from 1 to 65535'}
+        hint="A port that a server in the devbox listens on"
+        error={isWrong && 'Enter a number from 1 to 65535'}
         mono
         inputMode="numeric"
         placeholder="8080"
@@ -50,9 +50,9 @@ export const PortsDialog = ({ devboxId, onOpenPort, onClose }: PortsDialogProps)
       />
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2 border-t border-line pt-4">
         <p className="min-w-0 flex-1 basis-52 text-muted">
-          {!tunnel && 'The devbox has no tunnel, so no port of it can be reached from outside.'}
-          {tunnel?.auth_mode === 'open' && 'The devbox has an open tunnel: who has an address can reach its port.'}
-          {tunnel && tunnel.auth_mode !== 'open' && `The devbox has a tunnel (${tunnel.auth_mode}).`}
+          {!tunnel && "No tunnel. Ports can't be reached from outside."}
+          {tunnel?.auth_mode === 'open' && 'Open tunnel: anyone with the address can reach the port.'}
+          {tunnel && tunnel.auth_mode !== 'open' && `Tunnel enabled (${tunnel.auth_mode}).`}
         </p>
         {tunnel && (
           <Button icon={Unplug} busy={remove.isPending} onClick={() => remove.mutate(devboxId)}>

@@ -13,14 +13,14 @@ export const RecordButton = ({ opened: { session } }: { opened: OpenedTerminal }
     connection.phase !== 'open'
       ? 'The terminal is not connected'
       : role === 'watcher'
-        ? 'another window types here'
+        ? 'Another window is typing'
         : null
   return (
     <span className="inline-flex items-center gap-1.5 text-sm text-danger">
       <IconButton
         size="sm"
         icon={recording ? CircleStop : Circle}
-        label={recording ? 'Stop recording' : 'Record what this terminal shows'}
+        label={recording ? 'Stop recording' : 'Record terminal'}
         disabledReason={refusal}
         onClick={() => session.request({ t: 'record', on: !recording })}
       />

@@ -7,7 +7,7 @@ import { useServing } from '../terminal-requests.tsx'
 /** Null if the terminal can be reset. */
 export const resetRefusal = ({ connection, role }: TerminalState): string | null => {
   if (connection.phase !== 'open') return 'The terminal is not connected'
-  return role === 'watcher' ? 'Take the terminal over first' : null
+  return role === 'watcher' ? 'Take over the terminal first' : null
 }
 
 /** Handles reset requests from the palette and menus. */

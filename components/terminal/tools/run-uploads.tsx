@@ -41,7 +41,7 @@ export const runUploads = async (devboxId: string, uploads: readonly Upload[]): 
   const [first] = failures
   if (leaving.signal.aborted)
     // A separate toast, because canceling closes the progress toast.
-    toast.attention('The upload was cancelled', {
+    toast.attention('Upload canceled', {
       description: `${done} of ${formatCountOf(uploads.length, 'file')} ${done === 1 ? 'was' : 'were'} written.`,
     })
   else if (first)

@@ -54,13 +54,13 @@ export const TerminalMenu = ({ opened, onCopy, onPaste }: TerminalMenuProps) => 
       label: 'Paste',
       icon: ClipboardPaste,
       hint: keys('V'),
-      disabledReason: session.state.role === 'watcher' ? 'Take the terminal over first' : null,
+      disabledReason: session.state.role === 'watcher' ? 'Take over the terminal first' : null,
       onSelect: onPaste,
     },
     { label: 'Select all', icon: TextSelect, onSelect: () => terminal.selectAll() },
     'separator',
     { label: 'Find', icon: Search, hint: keys('F'), onSelect: () => ask('find') },
-    { label: 'Links on the screen', icon: Link, onSelect: () => ask('links') },
+    { label: 'Links on screen', icon: Link, onSelect: () => ask('links') },
     {
       label: 'Reset terminal',
       icon: RotateCcw,
@@ -82,7 +82,7 @@ export const TerminalMenu = ({ opened, onCopy, onPaste }: TerminalMenuProps) => 
         <button
           type="button"
           tabIndex={-1}
-          aria-label="Menu of the terminal"
+          aria-label="Terminal menu"
           className="pointer-events-none fixed size-px opacity-0"
           style={{ left: place.x, top: place.y }}
         />

@@ -10,7 +10,7 @@ export const TerminalPeople = ({ opened }: { opened: OpenedTerminal }) => {
   if (viewers.length < 2) return null
   return (
     <StatusPopover
-      label="Who looks at this terminal"
+      label="Viewers of this terminal"
       icon={Users}
       name={`${viewers.length} people look at this terminal`}
       figure={viewers.length}
@@ -26,7 +26,8 @@ export const TerminalPeople = ({ opened }: { opened: OpenedTerminal }) => {
                 <VisibleText max={60}>{name}</VisibleText>
                 {id === you && <span className="text-muted"> (you)</span>}
                 <p className="text-sm text-muted">
-                  {isWriter ? 'Types' : follower ? 'Watches by link' : 'Watches'}, came <RelativeTime ms={since_ms} />
+                  {isWriter ? 'Typing' : follower ? 'Watching by link' : 'Watching'}, joined{' '}
+                  <RelativeTime ms={since_ms} />
                 </p>
               </div>
             </li>

@@ -41,7 +41,7 @@ export const TerminalShare = ({ opened }: { opened: OpenedTerminal }) => {
             <Input
               readOnly
               mono
-              aria-label="Link to follow this terminal"
+              aria-label="Link to this terminal"
               value={address}
               onFocus={({ target }) => target.select()}
             />
@@ -49,14 +49,14 @@ export const TerminalShare = ({ opened }: { opened: OpenedTerminal }) => {
           </div>
           <p role="status" className="text-sm text-muted">
             {result === 'copied' && 'Copied. '}
-            {result === 'refused' && 'The browser did not allow copying. '}
-            Whoever has the link watches, without signing in, and cannot type.{' '}
+            {result === 'refused' && 'The browser blocked copying. '}
+            Anyone with the link can watch without signing in, but not type.{' '}
             {follow.expiresAtMs !== null && (
               <>
-                It ends <RelativeTime ms={follow.expiresAtMs} />.{' '}
+                It expires <RelativeTime ms={follow.expiresAtMs} />.{' '}
               </>
             )}
-            {count === 0 ? 'Nobody follows now.' : `Following now: ${followers.map(({ name }) => name).join(', ')}.`}
+            {count === 0 ? 'No viewers.' : `Viewers: ${followers.map(({ name }) => name).join(', ')}.`}
           </p>
           <Button size="sm" icon={Link2Off} onClick={() => session.request({ t: 'follow', on: false })}>
             Revoke link
@@ -72,7 +72,7 @@ export const TerminalShare = ({ opened }: { opened: OpenedTerminal }) => {
           <Button
             size="sm"
             icon={Link2}
-            disabledReason={connection.phase === 'open' ? null : 'the terminal is not connected'}
+            disabledReason={connection.phase === 'open' ? null : 'The terminal is not connected'}
             onClick={() => setIsAsked(session.request({ t: 'follow', on: true }))}
           >
             Create and copy link

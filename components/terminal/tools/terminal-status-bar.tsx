@@ -51,7 +51,7 @@ const EndShell = ({ opened }: { opened: OpenedTerminal }) => {
           connection.phase !== 'open'
             ? 'there is no open shell'
             : role === 'watcher'
-              ? 'another window types here'
+              ? 'Another window is typing'
               : null
         }
         onClick={() => setIsEnding(true)}
@@ -60,7 +60,7 @@ const EndShell = ({ opened }: { opened: OpenedTerminal }) => {
         open={isEnding}
         onOpenChange={setIsEnding}
         title="End the shell?"
-        consequence="What runs in it ends too. The devbox keeps running, and a new shell can be started."
+        consequence="Programs running in it will be terminated. The devbox keeps running, and you can start a new shell."
         confirmLabel="End shell"
         onConfirm={() => {
           setIsEnding(false)

@@ -57,20 +57,20 @@ export const UploadDialog = ({ devboxId, files, folder, hint, onSent, onClose }:
       open
       onOpenChange={onClose}
       size="sm"
-      title={`Upload ${only ? 'this file' : what} to the devbox?`}
+      title={`Upload ${only ? 'this file' : what}?`}
       onSubmit={submit}
       submitLabel={isKnown ? 'Overwrite and upload' : `Upload ${what}`}
-      cancelLabel="Do not upload"
+      cancelLabel="Cancel"
       tone={isKnown ? 'danger' : 'primary'}
       busy={isAsking}
       error={problem}
       refusal={
         files.some(({ file }) => file.size > maxUploadBytes)
-          ? `at most ${formatBytes(maxUploadBytes)} can be uploaded`
+          ? `The limit is ${formatBytes(maxUploadBytes)} per file`
           : isTooMany
-            ? `at most ${formatCount(maxUploadedFiles)} files are sent at once: pack them (tar, zip) and unpack them there`
+            ? `The limit is ${formatCount(maxUploadedFiles)} files. Upload an archive instead`
             : isNowhere
-              ? 'name the file in the devbox'
+              ? 'Enter a path'
               : null
       }
     >
@@ -79,8 +79,8 @@ export const UploadDialog = ({ devboxId, files, folder, hint, onSent, onClose }:
         hint={
           hint ??
           (folder
-            ? 'In the folder the shell stands in, unless you change it'
-            : 'In the home directory, unless you change it: the shell has not told where it stands')
+            ? "The shell's current folder"
+            : "The home folder, because the shell doesn't report its current folder")
         }
         mono
         value={target}
@@ -123,7 +123,7 @@ const FileList = ({ files }: { files: readonly NamedFile[] }) => (
 
 const Existing = ({ paths }: { paths: readonly string[] }) => (
   <p role="alert" className="text-attention">
-    {paths.length === 1 ? 'There is a file already at ' : `${paths.length} files are there already: `}
+    {paths.length === 1 ? 'A file already exists at ' : `${paths.length} files already exist: `}
     <VisibleText mono max={200}>
       {paths.slice(0, 5).join(', ')}
     </VisibleText>

@@ -25,8 +25,8 @@ export const useDevboxPort = (devboxId: string): DevboxPort => {
   const service = session?.service.url ?? ''
 
   const open = (port: number, path = '/') => {
-    if (!isKnown) return void toast.attention('Only who is signed in can open a port of this devbox')
-    if (!isPort(port)) return void toast.attention(`There is no port ${port}`)
+    if (!isKnown) return void toast.attention('Sign in to open ports of this devbox')
+    if (!isPort(port)) return void toast.attention(`Invalid port ${port}`)
     const tunnel = devbox?.tunnel
     const address = tunnel?.auth_mode === 'open' ? tunnelAddress(service, tunnel.tunnel_key, port, path) : null
     if (address) openAddress(address)

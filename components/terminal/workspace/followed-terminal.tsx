@@ -24,7 +24,7 @@ export const FollowedTerminal = ({ token }: { token: string }) => {
       <header className="flex h-12 shrink-0 items-center gap-3 border-b border-line px-3 md:px-6">
         <Mark className="size-6 shrink-0" />
         <h1 className="flex min-w-0 items-baseline gap-2 text-lg font-semibold">
-          <span className="shrink-0">Followed terminal</span>
+          <span className="shrink-0">Shared terminal</span>
           {name && (
             <span className="min-w-0 truncate font-normal text-muted">
               <VisibleText max={200}>{name}</VisibleText>
@@ -33,7 +33,7 @@ export const FollowedTerminal = ({ token }: { token: string }) => {
         </h1>
         <span className="flex-1" />
         {followed.data && (
-          <Badge tone="neutral" icon={Eye} title="You see what is on its screen, and cannot type">
+          <Badge tone="neutral" icon={Eye} title="You can watch but not type">
             {phase === 'ended' ? 'Ended' : 'Read only'}
           </Badge>
         )}
@@ -42,8 +42,8 @@ export const FollowedTerminal = ({ token }: { token: string }) => {
       <main id="content" tabIndex={-1} className="min-h-0 flex-1 p-2 outline-none md:p-3">
         {followed.isError ? (
           isMissing(followed.error) ? (
-            <EmptyState icon={Link2Off} title="There is nothing to follow here">
-              The link was revoked, has run out, or its terminal has ended. Whoever sent it can make another one.
+            <EmptyState icon={Link2Off} title="Nothing to watch here">
+              The link has expired or was revoked, or its terminal has ended. Ask for a new link.
             </EmptyState>
           ) : (
             <ErrorState

@@ -5,9 +5,9 @@ import type { Workspace } from './use-workspace.ts'
 
 export const PaneActions = ({ workspace, name }: { workspace: Workspace; name: string }) => {
   const { panes, isNarrow, tooMany, activate, split } = workspace
-  const isMaximised = workspace.maximised === name
-  const maximise = () => {
-    workspace.toggleMaximised(name)
+  const isMaximized = workspace.maximized === name
+  const maximize = () => {
+    workspace.toggleMaximized(name)
     activate(name)
     workspace.focus(name)
   }
@@ -43,14 +43,14 @@ export const PaneActions = ({ workspace, name }: { workspace: Workspace; name: s
         <>
           <IconButton
             size="sm"
-            icon={isMaximised ? Minimize2 : Maximize2}
-            label={isMaximised ? 'Show all panes' : 'Maximise pane'}
-            onClick={maximise}
+            icon={isMaximized ? Minimize2 : Maximize2}
+            label={isMaximized ? 'Show all panes' : 'Maximize pane'}
+            onClick={maximize}
           />
           <IconButton
             size="sm"
             icon={X}
-            label="Close pane; its shell goes on"
+            label="Close pane (the shell keeps running)"
             onClick={() => workspace.closePane(name)}
           />
         </>

@@ -40,7 +40,7 @@ export const TabButton = ({ face, ...button }: { face: TabFace } & ComponentProp
 export const CloseMark = ({ isActive, onClose }: { isActive: boolean; onClose: () => void }) => (
   <span
     aria-hidden
-    title="Close tab; its shell goes on"
+    title="Close tab (the shell keeps running)"
     onMouseDown={(event) => event.preventDefault()}
     onClick={onClose}
     className={classes(
@@ -65,7 +65,7 @@ export const LabelInput = ({ label, placeholder, onLeave }: LabelInputProps) => 
     <input
       // biome-ignore lint/a11y/noAutofocus: it takes the place of the tab that had the focus
       autoFocus
-      aria-label="Name of the tab"
+      aria-label="Tab name"
       defaultValue={label}
       placeholder={placeholder.slice(0, maxLabelLength)}
       maxLength={maxLabelLength}

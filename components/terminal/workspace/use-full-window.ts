@@ -46,7 +46,7 @@ export const useFullWindow = (hasOwnWindow: boolean): FullWindow => {
 
   const toggleFullScreen = () => {
     if (document.fullscreenElement) return void leave()
-    enter().catch(() => toast.attention('The browser did not allow full screen'))
+    enter().catch(() => toast.attention('The browser blocked full screen'))
   }
   return { element, isFull, isFullScreen, toggleFullScreen }
 }
@@ -59,10 +59,10 @@ const enter = async () => {
     () => true,
     () => false,
   )
-  if (isLocked) toast.info('Every key is the terminal’s now', { description: 'Hold Esc to leave full screen.' })
+  if (isLocked) toast.info('All keys go to the terminal', { description: 'Hold Esc to leave full screen.' })
   else
     toast.info('Full screen', {
-      description: 'This browser keeps Esc, Ctrl+W and Ctrl+T for itself; Esc leaves full screen.',
+      description: 'This browser keeps Esc, Ctrl+W and Ctrl+T. Press Esc to leave full screen.',
     })
 }
 

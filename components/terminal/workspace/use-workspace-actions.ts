@@ -36,8 +36,8 @@ export const useWorkspaceActions = ({ devboxId, latest, change, isRunning }: Opt
   /** Adds a terminal under an unused name, so that it doesn't show a running shell. */
   const add = async (how: (now: TerminalLayout, name: string) => TerminalLayout) => {
     if (terminalsOf(latest.current).length + adding.current >= maxTerminals)
-      return void toast.attention(`A page shows at most ${maxTerminals} terminals`, {
-        description: 'Close one first; its shell goes on.',
+      return void toast.attention(`A page can show ${maxTerminals} terminals`, {
+        description: 'Close one first. Its shell keeps running.',
       })
     adding.current++
     const held = await Promise.race([askHeld(), pause(asksHeldMs)])
@@ -53,7 +53,7 @@ export const useWorkspaceActions = ({ devboxId, latest, change, isRunning }: Opt
       return names.every((name) => !shown.includes(name)) && names.length + shown.length <= maxTerminals
     })
     if (closed) change((now) => openTab(now, closed))
-    else toast.info('There is no closed terminal to open again')
+    else toast.info('No closed terminal to reopen')
   }
 
   const close = (tab: TerminalTab, how: (now: TerminalLayout) => TerminalLayout) => {
@@ -93,8 +93,8 @@ const tellLeft = async (
   reopen: () => void,
 ) => {
   const title = names.length === 1 ? `${names[0]} was closed` : `${names.length} terminals were closed`
-  const goOn = names.length === 1 ? 'Its shell goes on' : 'Their shells go on'
-  const options = { action: { label: 'Open again', onClick: reopen }, id: `left-${names.join('-')}`, durationMs: 8_000 }
+  const goOn = names.length === 1 ? 'Its shell keeps running' : 'Their shells keep running'
+  const options = { action: { label: 'Reopen', onClick: reopen }, id: `left-${names.join('-')}`, durationMs: 8_000 }
   toast.info(title, { ...options, description: `${goOn}.` })
   await pause(noticedMs)
   const held = await askHeld()

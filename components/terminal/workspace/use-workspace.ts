@@ -18,13 +18,13 @@ export const useWorkspace = (devboxId: string) => {
   const { layout, refused, hasOwnWindow, change, latest } = useTerminalLayout(devboxId)
   // Phones show one pane at a time.
   const isNarrow = useMedia('(width < 40rem)')
-  const [maximised, setMaximised] = useState<string | null>(null)
+  const [maximized, setMaximized] = useState<string | null>(null)
   const [renaming, setRenaming] = useState(-1)
   const requests = useTerminalRequests()
 
   const tab = shownTab(layout)
   const panes = panesOf(tab.tree)
-  const alone = panes.length > 1 && (isNarrow || maximised === tab.active) ? tab.active : null
+  const alone = panes.length > 1 && (isNarrow || maximized === tab.active) ? tab.active : null
   const statuses = usePaneStatuses(layout, alone ? [alone] : panes)
   const actions = useWorkspaceActions({
     devboxId,
@@ -41,7 +41,7 @@ export const useWorkspace = (devboxId: string) => {
   const show = (index: number) => change((now) => showTab(now, index))
   const activate = (name: string) => change((now) => activatePane(now, name), 'replace')
   const split = (way: SplitWay, pane?: string) => {
-    setMaximised(null)
+    setMaximized(null)
     actions.split(way, pane)
   }
   const go = (direction: Direction) => {
@@ -51,7 +51,7 @@ export const useWorkspace = (devboxId: string) => {
     const count = layout.tabs.length
     if (step !== 0) show((layout.active + step + count) % count)
   }
-  const toggleMaximised = (name: string) => setMaximised(maximised === name ? null : name)
+  const toggleMaximized = (name: string) => setMaximized(maximized === name ? null : name)
   const perform = (move: WorkspaceMove) => {
     switch (move.kind) {
       case 'go':
@@ -62,8 +62,8 @@ export const useWorkspace = (devboxId: string) => {
         return actions.open()
       case 'split':
         return split(move.way)
-      case 'maximise':
-        return toggleMaximised(tab.active)
+      case 'maximize':
+        return toggleMaximized(tab.active)
     }
   }
   useServing(devboxId, 'new-tab', actions.open)
@@ -84,18 +84,18 @@ export const useWorkspace = (devboxId: string) => {
     /** The only visible pane; null if all are visible. */
     alone,
     isNarrow,
-    maximised,
+    maximized,
     /** Index of the tab being renamed, or -1. */
     renaming,
     setRenaming,
     /** Why no terminal can be added. */
-    tooMany: terminalsOf(layout).length >= maxTerminals ? `a page shows at most ${maxTerminals} terminals` : null,
+    tooMany: terminalsOf(layout).length >= maxTerminals ? `A page can show ${maxTerminals} terminals` : null,
     change,
     perform,
     focus,
     show,
     activate,
-    toggleMaximised,
+    toggleMaximized,
     reset,
     ...statuses,
     ...actions,
@@ -104,7 +104,7 @@ export const useWorkspace = (devboxId: string) => {
 }
 
 const tellRefused = (names: readonly string[]) =>
-  toast.attention(`A page shows at most ${maxTerminals} terminals`, {
+  toast.attention(`A page can show ${maxTerminals} terminals`, {
     id: 'terminals-refused',
-    description: `The address names ${names.length} more: ${names.slice(0, 3).join(', ').slice(0, 120)}${names.length > 3 ? ' …' : ''}. They were left out.`,
+    description: `The address lists ${names.length} more: ${names.slice(0, 3).join(', ').slice(0, 120)}${names.length > 3 ? ' …' : ''}. They were not opened.`,
   })

@@ -82,7 +82,7 @@ const HiddenShells = ({ workspace }: { workspace: Workspace }) => {
   const hidden = held.filter(({ name }) => !shown.includes(name))
   const unwatched = hidden.filter(({ viewers }) => viewers.length === 0).map(({ name }) => name)
   const items: MenuItem[] = [
-    { heading: 'Running, but not shown on this page' },
+    { heading: 'Running shells not shown on this page' },
     ...hidden.map((shell) => ({
       icon: SquareTerminal,
       label: shell.title ? `${shell.name}: ${plain(shell.title)}` : shell.name,
@@ -94,8 +94,8 @@ const HiddenShells = ({ workspace }: { workspace: Workspace }) => {
     {
       icon: Power,
       tone: 'danger',
-      label: 'End those nobody looks at',
-      disabledReason: unwatched.length === 0 ? 'somebody looks at each of them' : null,
+      label: 'End unwatched shells',
+      disabledReason: unwatched.length === 0 ? 'All of them are being watched' : null,
       onSelect: () => {
         end.reset()
         setEnding(unwatched)
@@ -126,7 +126,7 @@ const HiddenShells = ({ workspace }: { workspace: Workspace }) => {
           open
           onOpenChange={() => setEnding(undefined)}
           title={ending.length === 1 ? 'End this shell?' : `End ${what}?`}
-          consequence={`What runs in ${ending.join(', ')} ends too. The devbox keeps running.`}
+          consequence={`Programs running in ${ending.join(', ')} will be terminated. The devbox keeps running.`}
           confirmLabel={`End ${what}`}
           busy={end.isPending}
           error={end.error}
@@ -138,7 +138,7 @@ const HiddenShells = ({ workspace }: { workspace: Workspace }) => {
 }
 
 const hintOf = ({ viewers: { length }, ends_at_ms }: HeldTerminal) => {
-  if (length > 0) return formatCountOf(length, 'looks at it', 'look at it')
+  if (length > 0) return formatCountOf(length, 'viewer')
   return ends_at_ms !== null && `ends in ${Math.max(1, Math.round((ends_at_ms - Date.now()) / 60_000))} min`
 }
 
@@ -159,7 +159,7 @@ const actions = (workspace: Workspace): MenuItem[] => {
     onSelect,
   })
   const breakOutPane: MenuItem = {
-    label: 'Move pane into a tab of its own',
+    label: 'Move pane to new tab',
     icon: SquareArrowOutUpRight,
     onSelect: () => change((now) => breakOut(now, tab.active)),
   }
@@ -168,21 +168,21 @@ const actions = (workspace: Workspace): MenuItem[] => {
     add('Split right', Columns2, 'E', () => split('right')),
     add('Split down', Rows2, 'O', () => split('down')),
     ...(panes.length > 1 ? [breakOutPane] : []),
-    { label: 'Open closed terminal again', icon: History, onSelect: workspace.reopen },
+    { label: 'Reopen closed terminal', icon: History, onSelect: workspace.reopen },
     { label: 'Reset terminal', icon: RotateCcw, onSelect: workspace.reset },
     'separator',
     { label: 'Rename tab', icon: Pencil, hint: 'F2', onSelect: () => workspace.setRenaming(active) },
-    move('Move tab left', ArrowLeft, -1, 'it is the first'),
-    move('Move tab right', ArrowRight, 1, 'it is the last'),
+    move('Move tab left', ArrowLeft, -1, 'This is the first tab'),
+    move('Move tab right', ArrowRight, 1, 'This is the last tab'),
     'separator',
   ]
 }
 
 const ownWindow = ({ devboxId, layout, hasOwnWindow }: Workspace): MenuItem => {
   const href = terminalsPath(devboxId, layout, !hasOwnWindow)
-  if (hasOwnWindow) return { label: 'Show the console around it', icon: AppWindow, href }
+  if (hasOwnWindow) return { label: 'Back to the console', icon: AppWindow, href }
   return {
-    label: 'Open in a window of its own',
+    label: 'Open in new window',
     icon: AppWindow,
     onSelect: () => window.open(href, '_blank', 'noopener,popup,width=1100,height=750'),
   }

@@ -53,7 +53,7 @@ export const shortcutHelp: readonly { keys: readonly string[]; does: string }[] 
 /** All others are the shell's. */
 export const terminalShortcutHelp: typeof shortcutHelp = [
   { keys: ['Ctrl', 'Shift', 'X'], does: 'Leave the terminal' },
-  { keys: ['Ctrl', 'Shift', 'C'], does: 'Copy what is selected' },
+  { keys: ['Ctrl', 'Shift', 'C'], does: 'Copy selection' },
   { keys: ['Ctrl', 'Shift', 'V'], does: 'Paste' },
   { keys: ['Ctrl', 'Shift', 'F'], does: 'Find' },
   { keys: ['Ctrl', '↑↓'], does: 'Go to the command before or after' },

@@ -46,7 +46,7 @@ const admitSignedIn = async (asked: SocketRequest): Promise<Enter> => {
   if (!/^[A-Za-z0-9_-]+$/.test(devboxId) || !/^[A-Za-z0-9_-]+$/.test(name) || `${devboxId}-${name}`.length > 256)
     throw new HttpError(
       'invalid_argument',
-      'A devbox id and a terminal name hold ASCII letters, digits, - and _, together at most 255',
+      'Devbox id and terminal name may contain ASCII letters, digits, - and _, and 255 characters in total',
     )
   const opening = openingOf(asked, signedIn)
   const { terminals } = registry()
@@ -130,6 +130,6 @@ const freeContext = (accountId: string): boolean => {
   const own = terminalsOf(accountId)
   if (own.length < maxTerminalsPerAccount) return true
   const unwatched = own.find(({ held }) => held.viewers.length === 0)
-  unwatched?.end(terminalClose.upstreamLost, 'Another terminal took its place')
+  unwatched?.end(terminalClose.upstreamLost, 'Replaced by another terminal')
   return unwatched !== undefined
 }

@@ -40,8 +40,8 @@ export const followed = async (token: string, client: string): Promise<OpenTermi
   // Looking up by hash keeps timing independent of existing tokens.
   const terminal = registry().followLinks.get(digest(token))
   if (terminal) return terminal
-  await countWrongKey(client, 'Too many wrong links')
-  throw new HttpError('not_found', 'This link has ended, or never was one')
+  await countWrongKey(client, 'Too many invalid links')
+  throw new HttpError('not_found', 'This link has expired or is invalid')
 }
 
 export const followView = (request: Request, token: string): Promise<Response> =>

@@ -25,7 +25,7 @@ export const closeTerminal = (request: Request, devboxId: string, name: string):
   handleRequest(request, async () => {
     const session = await requireCaller(request, 'write')
     const terminal = registry().terminals.get(keyOf(session.account.id, devboxId, name))
-    if (!terminal) throw new HttpError('not_found', `The console holds no terminal ${name} of ${devboxId} open`)
+    if (!terminal) throw new HttpError('not_found', `No open terminal ${name} of ${devboxId}`)
     return endShell(
       terminal,
       actorOf(session, (header) => request.headers.get(header)),
@@ -39,7 +39,7 @@ export const endShell = (terminal: OpenTerminal, actor: Actor): Promise<Response
     { operation: 'terminals.end', subject: `${terminal.devboxId}/${terminal.held.name}` },
     async () => {
       if (!(await terminal.close()))
-        throw new HttpError('unavailable', 'The service could not be told to end the shell')
+        throw new HttpError('unavailable', 'The service could not be reached to end the shell')
       return new Response(null, { status: 204, headers: { 'cache-control': 'no-store' } })
     },
   )

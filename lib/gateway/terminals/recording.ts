@@ -55,7 +55,7 @@ export class TerminalRecording {
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 })
       if ((await idsIn(folder)).length >= maxRecordings)
-        throw new HttpError('rate_limited', `There are ${maxRecordings} recordings already; delete some`)
+        throw new HttpError('rate_limited', `The limit of ${maxRecordings} recordings is reached. Delete some first.`)
       const handle = await open(join(folder, id + suffix), 'wx', 0o600)
       return new TerminalRecording(id, handle.createWriteStream(), {
         version: 2,
@@ -68,7 +68,7 @@ export class TerminalRecording {
       })
     } catch (error) {
       if (error instanceof HttpError) throw error
-      throw new HttpError('unavailable', `The recording cannot be written: ${(error as Error).message}`)
+      throw new HttpError('unavailable', `The recording could not be written: ${(error as Error).message}`)
     }
   }
 
@@ -114,9 +114,9 @@ export class TerminalRecording {
     const seconds = Math.round((performance.now() - this.#startedAt) * 1000) / 1e6
     this.#line([seconds, kind, data])
     if (this.#bytes >= maxRecordingBytes)
-      this.#stop(`The recording ended at ${maxRecordingBytes / 1024 / 1024} MiB, the most one may have`)
+      this.#stop(`The recording ended at the limit of ${maxRecordingBytes / 1024 / 1024} MiB`)
     else if (this.#file.writableLength > maxWaitingBytes)
-      this.#stop('The recording stopped: the disk takes it more slowly than the terminal prints')
+      this.#stop('The recording stopped because the disk is too slow')
   }
 
   #line(value: unknown): void {
@@ -173,7 +173,7 @@ const idsIn = async (folder: string): Promise<string[]> => {
 
 /** Validates the id. The file may not exist. */
 export const recordingFile = (accountId: string, id: string): string => {
-  if (!idPattern.test(id)) throw new HttpError('not_found', 'There is no such recording')
+  if (!idPattern.test(id)) throw new HttpError('not_found', 'Recording not found')
   return join(folderOf(accountId), id + suffix)
 }
 

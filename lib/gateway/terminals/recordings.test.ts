@@ -99,7 +99,7 @@ describe('a recording', () => {
       recording.output(megabyte)
       await new Promise((resolve) => setImmediate(resolve))
     }
-    expect(await problem).toMatch(/256 MiB|more slowly/)
+    expect(await problem).toMatch(/256 MiB|too slow/)
     await recording.end()
   })
 })

@@ -21,7 +21,7 @@ export const getRecording = (request: Request, id: string): Promise<Response> =>
     const { account } = await requireCaller(request, 'read')
     const file = recordingFile(account.id, id)
     const found = await readRecording(file, id)
-    if (!found) throw new HttpError('not_found', `There is no recording ${id}`)
+    if (!found) throw new HttpError('not_found', `Recording ${id} not found`)
     if (new URL(request.url).searchParams.get('view') === 'summary') return json(found)
     // The file may still grow; send only the length read above.
     const stream = found.size_bytes === 0 ? Readable.from([]) : createReadStream(file, { end: found.size_bytes - 1 })
@@ -43,9 +43,9 @@ export const deleteRecording = (request: Request, id: string): Promise<Response>
     const actor = actorOf(session, (name) => request.headers.get(name))
     return withActivityRecord(actor, { operation: 'recordings.delete', subject: id }, async () => {
       const file = recordingFile(session.account.id, id)
-      if (!(await readRecording(file, id))) throw new HttpError('not_found', `There is no recording ${id}`)
+      if (!(await readRecording(file, id))) throw new HttpError('not_found', `Recording ${id} not found`)
       if (registry().liveRecordings.has(id))
-        throw new HttpError('conflict', 'The recording is being written: stop it in its terminal first')
+        throw new HttpError('conflict', 'The recording is still running. Stop it in its terminal first.')
       await rm(file, { force: true })
       return json({})
     })

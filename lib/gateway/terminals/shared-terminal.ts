@@ -77,7 +77,7 @@ export class SharedTerminal implements OpenTerminal {
         if (this.#answers && this.#link.phase === 'live') this.#link.send(Buffer.from(bytes))
       },
       failed: (error) => {
-        console.error(`Terminal ${devboxId}/${name} could not be followed:`, error)
+        console.error(`Terminal ${devboxId}/${name} could not be mirrored:`, error)
         this.#size.nudge()
       },
     })
@@ -158,7 +158,7 @@ export class SharedTerminal implements OpenTerminal {
     })
     const before = this.#people.join(viewer)
     if (before) this.#output.forget(before)
-    before?.close(terminalClose.takenOver, 'Opened again by the same page')
+    before?.close(terminalClose.takenOver, 'Reopened by the same page')
     const role = this.#people.roleOf(viewer)
     this.#log(`opened by ${viewer.view.name} as ${role}, ${viewer.size.cols}x${viewer.size.rows}`)
     clearTimeout(this.#restTimer)
@@ -194,7 +194,7 @@ export class SharedTerminal implements OpenTerminal {
     this.#recording.end()
     for (const viewer of this.#people.all) {
       const linkEnds = viewer.view.follower && closeCode === terminalClose.signedOut
-      if (linkEnds) viewer.close(terminalClose.linkEnded, 'The link has ended')
+      if (linkEnds) viewer.close(terminalClose.linkEnded, 'The link has expired')
       else viewer.close(closeCode, reason, withinMs)
     }
     this.#people.clear()
@@ -224,7 +224,7 @@ export class SharedTerminal implements OpenTerminal {
       viewer.size = { cols: request.cols, rows: request.rows }
       if (viewer === this.#people.writer) this.#size.want(viewer.size)
     } else if (viewer !== this.#people.writer)
-      viewer.tell({ t: 'problem', code: 'conflict', message: 'Only the page that writes may do this; take over first' })
+      viewer.tell({ t: 'problem', code: 'conflict', message: 'Take over the terminal first' })
     else if (request.t === 'signal') void this.#control({ action: 'signal', signal: request.signal }, 'signalled')
     else if (request.t === 'reset') this.#reset()
     else if (request.t === 'close') this.#closeFor(viewer)
@@ -260,7 +260,7 @@ export class SharedTerminal implements OpenTerminal {
       this.#follow = new FollowLink(this, signedIn, () => {
         this.#follow = undefined
         for (const each of this.#people.all)
-          if (each.view.follower) each.close(terminalClose.linkEnded, 'The link has ended')
+          if (each.view.follower) each.close(terminalClose.linkEnded, 'The link has expired')
           else each.tell(this.#followNotice())
       })
     if (!on) this.#follow?.end()
@@ -328,7 +328,7 @@ export class SharedTerminal implements OpenTerminal {
   #phaseNotice(): TerminalNotice {
     const { phase, phaseSinceMs: since_ms } = this.#link
     return phase === 'retrying'
-      ? { t: 'state', upstream: phase, since_ms, message: 'The connection to the service is lost; trying again' }
+      ? { t: 'state', upstream: phase, since_ms, message: 'Connection to the service lost. Retrying…' }
       : { t: 'state', upstream: 'live', since_ms }
   }
 
@@ -441,7 +441,7 @@ export class SharedTerminal implements OpenTerminal {
     this.#endsAtMs = Date.now() + ms + this.#link.idleTtlMs
     this.#restTimer = setTimeout(() => {
       this.#link.rest()
-      const end = () => this.end(terminalClose.upstreamLost, 'Nobody looks at it')
+      const end = () => this.end(terminalClose.upstreamLost, 'Unused')
       this.#restTimer = setTimeout(end, this.#link.idleTtlMs).unref()
     }, ms).unref()
   }

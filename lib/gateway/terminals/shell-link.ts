@@ -123,7 +123,7 @@ export class ShellLink {
         this.#events.failed(
           error instanceof Ending
             ? error
-            : new Ending(terminalClose.upstreamLost, 'internal', 'The console failed to keep this terminal open'),
+            : new Ending(terminalClose.upstreamLost, 'internal', 'Internal error in the console'),
         )
       }
       await this.#wake.promise
@@ -240,7 +240,7 @@ export class ShellLink {
       if (code !== abnormalCode) hangUps++
       cuts = moved ? 1 : cuts + 1
       if (hangUps > maxHangUps)
-        throw new Ending(terminalClose.upstreamLost, 'unavailable', 'The service keeps dropping this terminal')
+        throw new Ending(terminalClose.upstreamLost, 'unavailable', 'The service keeps closing the connection')
       this.#setPhase('retrying')
       await delay(backoffMs(Math.max(cuts, hangUps), droppedBackoff), undefined, { signal: this.#gone.signal })
     }

@@ -127,7 +127,7 @@ export const endingOf = (error: unknown): Ending => {
   if (error instanceof Ending) return error
   if (error instanceof RefusedUpgrade)
     return isHeld(error)
-      ? new Ending(terminalClose.takenOver, 'conflict', 'Another program holds this terminal')
+      ? new Ending(terminalClose.takenOver, 'conflict', 'Another client is attached to this terminal')
       : new Ending(terminalClose.upstreamLost, 'unavailable', error.message)
   const { message } = error as Error
   const where = `The service at ${registry().service.url()}`
@@ -138,7 +138,7 @@ export const endingOf = (error: unknown): Ending => {
     case 0:
       return new Ending(lost, 'unavailable', `${where} cannot be reached`)
     case 401:
-      return new Ending(signedOut, 'unauthenticated', 'The service no longer accepts the key of this session')
+      return new Ending(signedOut, 'unauthenticated', "The service rejected this session's API key")
     case 404:
       return new Ending(devboxNotFound, 'not_found', message)
     case 400:
@@ -153,7 +153,7 @@ class RefusedUpgrade extends Error {
   readonly status: number
 
   constructor(status: number) {
-    super(`The service answered the WebSocket request with ${status}`)
+    super(`The service answered the WebSocket upgrade with ${status}`)
     this.status = status
   }
 }
@@ -193,7 +193,7 @@ const socketUrl = (baseUrl: string, connectUrl: string): URL => {
     throw new Ending(
       terminalClose.upstreamLost,
       'bad_upstream',
-      'The service names another host for its terminals, which is not followed',
+      'The service returned a terminal address on another host',
     )
   url.protocol = base.protocol === 'https:' ? 'wss:' : 'ws:'
   return url

@@ -308,7 +308,7 @@ export class Viewer {
       this.tell({ t: 'pong', id: request.id, upstream_ms: this.#events?.upstreamMs() ?? null })
     } else if (this.view.follower) return
     else if (request) this.#events?.request(request)
-    else this.tell({ t: 'problem', code: 'invalid_argument', message: 'The console does not know this request' })
+    else this.tell({ t: 'problem', code: 'invalid_argument', message: 'Unknown request' })
   }
 
   #spend(bytes: number): void {

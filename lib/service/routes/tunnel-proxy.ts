@@ -73,7 +73,7 @@ export const createTunnelProxy = ({ tunnels, hostOf, isOwnKey, log }: Options): 
     if (!owner) throw new ServiceError('not_found', 'There is no such tunnel; it may have been removed')
     requireToken(request, owner)
     markKnown(request)
-    if (port < 1 || port > 65_535) throw new ServiceError('not_found', `There is no port ${port}`)
+    if (port < 1 || port > 65_535) throw new ServiceError('not_found', `Invalid port ${port}`)
     // A devbox that shares the network of its machine would lead back in here.
     if (port === request.socket.localPort)
       throw new ServiceError('forbidden', 'This is the port of the service itself; use its own address')

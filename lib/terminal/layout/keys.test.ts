@@ -17,7 +17,7 @@ describe('workspaceMove', () => {
     expect(press('Enter')).toEqual({ kind: 'new-tab' })
     expect(press('E', 'KeyE')).toEqual({ kind: 'split', way: 'right' })
     expect(press('O', 'KeyO')).toEqual({ kind: 'split', way: 'down' })
-    expect(press('Z', 'KeyZ')).toEqual({ kind: 'maximise' })
+    expect(press('Z', 'KeyZ')).toEqual({ kind: 'maximize' })
   })
 
   it('leaves to the shell and the browser all but Ctrl with Shift', () => {

@@ -8,7 +8,7 @@ export type WorkspaceMove =
   | { kind: 'tab'; index: number }
   | { kind: 'new-tab' }
   | { kind: 'split'; way: SplitWay }
-  | { kind: 'maximise' }
+  | { kind: 'maximize' }
 
 const arrows: Record<string, Direction> = {
   ArrowLeft: 'left',
@@ -30,5 +30,5 @@ export const workspaceMove = ({ key, code, ctrlKey, shiftKey, altKey, metaKey }:
   if (key === 'Enter') return { kind: 'new-tab' }
   if (code === 'KeyE') return { kind: 'split', way: 'right' }
   if (code === 'KeyO') return { kind: 'split', way: 'down' }
-  return code === 'KeyZ' || key.toLowerCase() === 'z' ? { kind: 'maximise' } : null
+  return code === 'KeyZ' || key.toLowerCase() === 'z' ? { kind: 'maximize' } : null
 }

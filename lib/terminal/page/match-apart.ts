@@ -1,7 +1,7 @@
 /** A useful expression takes a few milliseconds. */
 const givenUpMs = 2_000
 
-export const tooSlow = 'The expression takes too long: look for less at once'
+export const tooSlow = 'The search timed out. Try a simpler expression.'
 
 /**
  * Indexes of the texts an expression matches, or null on timeout. Runs in a worker, because catastrophic
@@ -34,6 +34,6 @@ export const matchApart = (pattern: RegExp, texts: readonly string[], signal: Ab
     }
     worker.onerror = (event) => {
       end()
-      reject(new Error(event.message || 'The page could not begin a search'))
+      reject(new Error(event.message || 'The search could not start'))
     }
   })

@@ -80,7 +80,7 @@ it('says why a typed number is none', () => {
   const { fontSize, scrollback, lineHeight } = terminalLimits
   expect(numberProblem('13', fontSize)).toBeNull()
   expect(numberProblem('1,4', lineHeight)).toBeNull()
-  for (const text of ['', '  ', 'x', '1e999', '--1']) expect(numberProblem(text, fontSize)).toMatch(/^Type a number/)
-  expect(numberProblem('7', fontSize)).toBe('It can be from 8 to 32')
-  expect(numberProblem('1500.5', scrollback, true)).toBe('Type a whole number')
+  for (const text of ['', '  ', 'x', '1e999', '--1']) expect(numberProblem(text, fontSize)).toMatch(/^Enter a number/)
+  expect(numberProblem('7', fontSize)).toBe('Must be between 8 and 32')
+  expect(numberProblem('1500.5', scrollback, true)).toBe('Enter a whole number')
 })

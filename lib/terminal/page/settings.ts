@@ -117,7 +117,7 @@ export const fontFamilyCss = (name: string, own: string): string => (name === ''
 /** Validation error for a typed number, or null. */
 export const numberProblem = (text: string, { min, max }: { min: number; max: number }, whole = false) => {
   const value = Number(text.trim().replace(',', '.'))
-  if (text.trim() === '' || !Number.isFinite(value)) return `Type a number from ${min} to ${max}`
-  if (whole && !Number.isInteger(value)) return 'Type a whole number'
-  return value < min || value > max ? `It can be from ${min} to ${max}` : null
+  if (text.trim() === '' || !Number.isFinite(value)) return `Enter a number from ${min} to ${max}`
+  if (whole && !Number.isInteger(value)) return 'Enter a whole number'
+  return value < min || value > max ? `Must be between ${min} and ${max}` : null
 }

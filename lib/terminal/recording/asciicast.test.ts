@@ -19,7 +19,7 @@ describe('a recording', () => {
   })
 
   it.each(['', 'PK\u0003', '{"version":1}', '[]', 'null'])('is refused when it is none: %j', (text) => {
-    expect(() => parseCast(text)).toThrow('no recording')
+    expect(() => parseCast(text)).toThrow('Not an asciicast v2 recording')
   })
 
   it('keeps what is whole of a file that was cut, and counts the rest', () => {

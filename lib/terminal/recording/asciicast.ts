@@ -25,7 +25,7 @@ const kinds: Record<string, CastEvent['kind']> = { o: 'output', r: 'size', m: 'm
 export const parseCast = (text: string): Cast => {
   const [first = '', ...lines] = text.split('\n')
   const header = parsed(first) as { version?: unknown; width?: unknown; height?: unknown; title?: unknown } | undefined
-  if (header?.version !== 2) throw new Error('This is no recording in the asciicast format, version 2')
+  if (header?.version !== 2) throw new Error('Not an asciicast v2 recording')
   let skippedLines = 0
   let atMs = 0
   const events: CastEvent[] = []

@@ -20,7 +20,7 @@ it('names the parts that another version lacks', () => {
   const { _core: core } = terminal as unknown as { _core: object }
   const other = { _core: Object.create(core, { _charsetService: { value: {} }, unicodeService: { value: undefined } }) }
   expect(() => internalsOf(other)).toThrow(
-    'no unicodeService.charProperties, unicodeService._activeProvider, _charsetService._charsets',
+    'missing unicodeService.charProperties, unicodeService._activeProvider, _charsetService._charsets',
   )
   expect(() => internalsOf({})).toThrow('buffers.normal.lines, ')
 })

@@ -145,8 +145,7 @@ export interface Core {
 export const internalsOf = (terminal: object): Core => {
   const core = (terminal as { _core?: Core })._core
   const missing = Object.entries(partsOf(core)).flatMap(([name, part]) => (part === undefined ? name : []))
-  if (!core || missing.length > 0)
-    throw new Error(`This version of xterm is built in another way: it has no ${missing.join(', ')}`)
+  if (!core || missing.length > 0) throw new Error(`Unsupported version of xterm: missing ${missing.join(', ')}`)
   return core
 }
 

@@ -13,7 +13,7 @@ interface LinkListProps {
 
 /** Keyboard access to the links on screen. */
 export const LinkList = ({ targets, onOpen, onClose }: LinkListProps) => (
-  <Dialog open onOpenChange={onClose} title="Links on the screen" description="The lowest on the screen first.">
+  <Dialog open onOpenChange={onClose} title="Links on screen" description="Bottom to top.">
     {targets.length === 0 ? (
       <p className="text-muted">No address, port or file is on the screen now.</p>
     ) : (
@@ -43,7 +43,7 @@ export const LinkList = ({ targets, onOpen, onClose }: LinkListProps) => (
 
 const looks: Record<LinkTarget['kind'], { icon: LucideIcon; does: string }> = {
   web: { icon: ExternalLink, does: 'Open in a new tab:' },
-  port: { icon: Plug, does: 'Open a port of the devbox:' },
+  port: { icon: Plug, does: 'Open devbox port:' },
   file: { icon: Download, does: 'Download:' },
 }
 

@@ -20,17 +20,17 @@ export const LinkQuestion = ({ target, named, onAnswer }: LinkQuestionProps) => 
     onOpenChange={() => onAnswer(false)}
     onSubmit={() => onAnswer(true)}
     size="sm"
-    title={named ? 'Open another address than the link names?' : 'Follow this link?'}
+    title={named ? 'Open a different address than shown?' : 'Follow this link?'}
     submitLabel={wants[target.kind]}
   >
     {named && (
-      <Address words="The text of the link names">
+      <Address words="The link text shows">
         <VisibleText mono max={300}>
           {named}
         </VisibleText>
       </Address>
     )}
-    <Address words={named ? 'but it leads to' : 'It leads to'}>
+    <Address words={named ? 'but it opens' : 'It opens'}>
       <LinkAddress target={target} />
     </Address>
   </FormDialog>

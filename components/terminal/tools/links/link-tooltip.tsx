@@ -34,8 +34,8 @@ export const LinkTooltip = ({ target, x, y }: HoveredLink) => {
 }
 
 const does: Record<LinkTarget['kind'], string> = {
-  web: 'to open it in a new tab',
-  port: 'to open this port of the devbox',
+  web: 'to open in a new tab',
+  port: 'to open this devbox port',
   file: 'to download it from the devbox',
 }
 

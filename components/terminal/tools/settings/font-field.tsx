@@ -43,20 +43,14 @@ export const FontField = ({ settings: { fontFamily } }: { settings: TerminalSett
         label="Font"
         value={isOwn ? another : fontFamily}
         options={[
-          { value: '', label: 'Geist Mono (comes with the console)' },
+          { value: '', label: 'Geist Mono (default)' },
           ...found.map((name) => ({ value: name, label: name })),
           { value: another, label: 'Another font' },
         ]}
         onPick={pick}
       />
       {isOwn && (
-        <TextField
-          label="Name of the font"
-          error={problemOf(own)}
-          hint="As the system lists it"
-          value={own}
-          onText={type}
-        />
+        <TextField label="Font name" error={problemOf(own)} hint="As shown by your system" value={own} onText={type} />
       )}
     </>
   )
@@ -66,8 +60,8 @@ const valid = (name: string): string => readTerminalSettings(JSON.stringify({ fo
 
 const problemOf = (name: string): string | null => {
   if (name.trim() === '') return null
-  if (valid(name) === '') return 'A name has letters, digits, blanks, dots and hyphens'
-  return hasFont(name.trim()) ? null : 'This computer has no font of that name'
+  if (valid(name) === '') return 'Use letters, digits, spaces, dots and hyphens'
+  return hasFont(name.trim()) ? null : 'Font not installed'
 }
 
 /** Browsers don't list fonts; text in a missing font has the fallback's width. */

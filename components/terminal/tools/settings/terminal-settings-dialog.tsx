@@ -35,10 +35,10 @@ export const TerminalSettingsDialog = ({ onClose }: { onClose: () => void }) => 
       onOpenChange={onClose}
       size="lg"
       title="Terminal settings"
-      description="For every terminal in this browser. A change shows at once."
+      description="Applies to all terminals in this browser."
       footer={
         <>
-          <Button icon={RotateCcw} onClick={reset} disabledReason={isDefault ? 'they are the defaults' : null}>
+          <Button icon={RotateCcw} onClick={reset} disabledReason={isDefault ? 'Already at the defaults' : null}>
             Reset to defaults
           </Button>
           <Button variant="primary" onClick={onClose}>
@@ -62,13 +62,13 @@ const command = isMac ? '⌘' : 'Ctrl'
 const TextSettings = ({ settings }: { settings: TerminalSettings }) => (
   <Section title="Text">
     <FontField settings={settings} />
-    <NumberField name="fontSize" label="Font size" hint={`Pixels; ${command} + and ${command} − in a terminal`} />
-    <NumberField name="lineHeight" label="Line height" hint="1 lets lines touch" />
-    <ChoiceField name="theme" label="Colours" options={{ app: 'As the console', dark: 'Dark', light: 'Light' }} />
+    <NumberField name="fontSize" label="Font size" hint={`Pixels · ${command} + and ${command} − in a terminal`} />
+    <NumberField name="lineHeight" label="Line height" hint="1 = no extra spacing" />
+    <ChoiceField name="theme" label="Theme" options={{ app: 'Same as console', dark: 'Dark', light: 'Light' }} />
     <ChoiceField
       name="minimumContrast"
-      label="Contrast of text"
-      options={{ 1: 'As programs choose it', 3: 'At least 3:1', 4.5: 'At least 4.5:1', 7: 'At least 7:1' }}
+      label="Minimum contrast"
+      options={{ 1: 'Off', 3: 'At least 3:1', 4.5: 'At least 4.5:1', 7: 'At least 7:1' }}
     />
     <CheckField name="ligatures" label="Ligatures" hint="Combined arrows and operators, if the font has them" />
   </Section>
@@ -80,17 +80,13 @@ const ScreenSettings = () => (
     <NumberField
       name="scrollback"
       label="Scrollback"
-      hint={`Lines kept above the screen, up to ${formatCount(terminalLimits.scrollback.max)}`}
+      hint={`Lines, up to ${formatCount(terminalLimits.scrollback.max)}`}
       whole
     />
-    <ChoiceField name="bell" label="Bell" options={{ visual: 'Flash the edge', sound: 'Sound', none: 'Nothing' }} />
-    <ChoiceField
-      name="renderer"
-      label="Drawing"
-      options={{ auto: 'WebGL where it is faster', webgl: 'WebGL', dom: 'Elements of the page' }}
-    />
-    <CheckField name="cursorBlink" label="Blinking cursor" hint="Never where the system asks for less motion" />
-    <CheckField name="screenReader" label="Screen reader support" hint="Makes the screen readable line by line" />
+    <ChoiceField name="bell" label="Bell" options={{ visual: 'Flash', sound: 'Sound', none: 'Nothing' }} />
+    <ChoiceField name="renderer" label="Drawing" options={{ auto: 'Automatic', webgl: 'WebGL', dom: 'DOM' }} />
+    <CheckField name="cursorBlink" label="Blinking cursor" hint="Off if your system prefers reduced motion" />
+    <CheckField name="screenReader" label="Screen reader support" hint="Exposes the screen line by line" />
   </Section>
 )
 
@@ -98,34 +94,30 @@ const MouseSettings = ({ settings }: { settings: TerminalSettings }) => (
   <Section title="Mouse and clipboard">
     <ChoiceField
       name="rightClick"
-      label="Right button"
-      options={{ menu: 'Opens a menu', paste: 'Copies or pastes', browser: "Opens the browser's menu" }}
+      label="Right click"
+      options={{ menu: 'Menu', paste: 'Copy or paste', browser: 'Browser menu' }}
     />
-    <ChoiceField
-      name="linkClick"
-      label="Open links"
-      options={{ modifier: `With ${linkKey} and a click`, plain: 'With a click' }}
-    />
+    <ChoiceField name="linkClick" label="Open links" options={{ modifier: `${linkKey}+click`, plain: 'Click' }} />
     <ChoiceField
       name="pasteWarning"
-      label="Ask before several lines are pasted"
+      label="Confirm multi-line paste"
       options={{
         always: 'Always',
-        unbracketed: 'Where they run as they arrive',
+        unbracketed: 'If lines would run immediately',
         never: 'Never',
       }}
     />
     <ClipboardField />
     <TextField
-      label="Ends of words"
-      hint="Where a double click stops selecting"
+      label="Word separators"
+      hint="Where a double-click selection ends"
       mono
       maxLength={80}
       value={settings.wordSeparators}
       onText={(wordSeparators) => terminalSettings.change({ wordSeparators })}
     />
-    <CheckField name="copyOnSelect" label="Copy what is selected" />
-    {isMac && <CheckField name="optionIsMeta" label="Option is the Meta key" />}
+    <CheckField name="copyOnSelect" label="Copy on select" />
+    {isMac && <CheckField name="optionIsMeta" label="Use Option as Meta" />}
   </Section>
 )
 
@@ -230,9 +222,9 @@ const ClipboardField = () => {
     <div className="flex flex-col gap-1">
       <ChoiceField
         name="clipboardWrites"
-        label="Programs write to the clipboard"
-        hint="None can ever read it"
-        options={{ ask: 'After asking', always: 'While you use the terminal', never: 'Never' }}
+        label="Clipboard access for programs"
+        hint="Write only"
+        options={{ ask: 'Ask', always: 'While you use the terminal', never: 'Never' }}
       />
       {count > 0 && (
         <button type="button" onClick={forget} className="self-start rounded-sm text-sm text-accent underline">
