@@ -1,5 +1,6 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
+import { scenarioRunQueries } from '#components/benchmarks/run/scenario-run-queries.ts'
 import { executionQueries } from '#components/commands/queries.ts'
 import { terminalQueries } from '#components/terminal/queries.ts'
 import { problemOf } from '#components/ui/problem.ts'
@@ -7,7 +8,6 @@ import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCountOf } from '#lib/browser/format.ts'
-import { scenarioRunQueries } from '#lib/browser/queries/scenario-runs.ts'
 import type { Alert } from '#lib/protocol/alerts.ts'
 
 /** What an eviction would interrupt: commands, terminals with their viewers, or a benchmark trial. */

@@ -29,7 +29,6 @@ import { curlPost } from '#lib/browser/api/code-samples.ts'
 import { formatCount, formatDurationMs } from '#lib/browser/format.ts'
 import { jobsShownBy } from '#lib/browser/lists/job-rows.ts'
 import { jobMatches } from '#lib/browser/lists/row-filters.ts'
-import { benchmarkJobQueries } from '#lib/browser/queries/benchmark-jobs.ts'
 import type { Shown } from '#lib/browser/queries/list/pages.ts'
 import {
   type BenchmarkJob,
@@ -40,10 +39,11 @@ import {
 import { AgentScores, mostAgents } from './agent-scores.tsx'
 import { BenchmarkState } from './benchmark-state.tsx'
 import { ImportDropZone } from './import/import-drop-zone.tsx'
+import { benchmarkJobQueries } from './job/queries.ts'
 import { agentRows, type OutcomeCounts, outcomeCounts, progressOf } from './job-figures.ts'
 import { timeOrUnknown, Unknown } from './unknown-times.tsx'
 
-const CreateJobDialog = loadOnUse(async () => (await import('./create-job-dialog.tsx')).CreateJobDialog)
+const CreateJobDialog = loadOnUse(async () => (await import('./create/create-job-dialog.tsx')).CreateJobDialog)
 
 const JobSelection = loadOnUse(async () => (await import('./job-selection.tsx')).JobSelection)
 

@@ -4,12 +4,12 @@ import { Ban, ChartLine, GitCompareArrows } from 'lucide-react'
 import { useRouter } from 'next/navigation'
 import { type RowAction, SelectionBar } from '#components/list/selection-bar.tsx'
 import { Button } from '#components/ui/button.tsx'
-import { mostCompared } from '#lib/browser/address/compare-view.ts'
 import { paths } from '#lib/browser/address/paths.ts'
-import { trendPath } from '#lib/browser/address/trend-view.ts'
-import { benchmarkRunMutations } from '#lib/browser/queries/benchmark-runs.ts'
 import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
+import { mostCompared } from './compare/search-params.ts'
 import { goingRuns } from './job-figures.ts'
+import { benchmarkRunMutations } from './run/queries.ts'
+import { trendPath } from './trend/search-params.ts'
 
 interface JobSelectionProps {
   jobs: readonly BenchmarkJob[]

@@ -4,8 +4,8 @@ import { Download } from 'lucide-react'
 import { Button } from '#components/ui/button.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { useCopy } from '#components/ui/use-copy.ts'
-import { benchmarkJobMutations } from '#lib/browser/queries/benchmark-jobs.ts'
 import type { Report, ReportFormat, ReportTable } from '#lib/protocol/reports.ts'
+import { benchmarkJobMutations } from './job/queries.ts'
 
 interface ReportActionsProps {
   /** What the numbers are, for file names and messages: `comparison`. */

@@ -2,8 +2,8 @@
 import { useMutation } from '@tanstack/react-query'
 import { Ban } from 'lucide-react'
 import { type RowAction, SelectionBar } from '#components/list/selection-bar.tsx'
-import { benchmarkRunMutations } from '#lib/browser/queries/benchmark-runs.ts'
 import type { BenchmarkRun } from '#lib/contract/benchmark-runs.ts'
+import { benchmarkRunMutations } from './run/queries.ts'
 
 interface RunSelectionProps {
   runs: readonly BenchmarkRun[]

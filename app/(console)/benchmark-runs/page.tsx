@@ -1,7 +1,7 @@
 import type { Metadata } from 'next'
+import { benchmarkRunQueries } from '#components/benchmarks/run/queries.ts'
 import { RunList } from '#components/benchmarks/run-list.tsx'
 import { runColumns } from '#lib/browser/address/columns/run-columns.ts'
-import { benchmarkRunQueries } from '#lib/browser/queries/benchmark-runs.ts'
 import { BenchmarkRunListQuery } from '#lib/contract/benchmark-runs.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
 import { drawnColumns } from '../drawn-columns.ts'

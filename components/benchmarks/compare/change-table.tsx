@@ -3,12 +3,12 @@ import type { Column } from '#components/list/column.ts'
 import { DataTable } from '#components/list/data-table.tsx'
 import { Chips } from '#components/ui/choice/chips.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { type ChangeKind, changeKinds } from '#lib/browser/address/compare-view.ts'
-import { jobViewPath } from '#lib/browser/address/job-view.ts'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCount, formatDurationMs } from '#lib/browser/format.ts'
 import { changeRules, comparedScenarios, runNames, threeDecimals } from '#lib/protocol/report-words.ts'
 import type { AgentIdentity, CompareReport, ReportChoice, ScenarioChange } from '#lib/protocol/reports.ts'
+import { jobViewPath } from '../job/search-params.ts'
+import { type ChangeKind, changeKinds } from './search-params.ts'
 
 interface ChangeTableProps {
   report: CompareReport

@@ -3,7 +3,6 @@ import type { Column } from '#components/list/column.ts'
 import { DataTable } from '#components/list/data-table.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { jobViewPath } from '#lib/browser/address/job-view.ts'
 import { formatCount, formatDurationMs } from '#lib/browser/format.ts'
 import {
   labelOf,
@@ -15,6 +14,7 @@ import {
 } from '#lib/protocol/report-words.ts'
 import type { AgentFigures, ComparedPair, CompareReport, ReportChoice } from '#lib/protocol/reports.ts'
 import { IntervalText, MeanHeader, MeanText, Missing, signed } from '../figure-text.tsx'
+import { jobViewPath } from '../job/search-params.ts'
 import { significanceColumns } from '../pair-columns.tsx'
 import { AgentLines, PairLines } from '../score.tsx'
 import { Unknown } from '../unknown-times.tsx'

@@ -3,8 +3,8 @@ import { classes } from '#components/ui/classes.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/browser/format.ts'
 import { type DiffLine, lineDiff } from '#lib/browser/lists/line-diff.ts'
-import { benchmarkJobQueries } from '#lib/browser/queries/benchmark-jobs.ts'
 import type { CompareReport } from '#lib/protocol/reports.ts'
+import { benchmarkJobQueries } from '../job/queries.ts'
 
 /** The job files of Harbor jobs against that of the baseline, line by line. The console's server hides what looks secret. */
 export const YamlDiffs = ({ report: { jobs, agents, baseline } }: { report: CompareReport }) => {

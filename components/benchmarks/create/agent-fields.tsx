@@ -7,8 +7,8 @@ import { Field, TextField } from '#components/ui/field.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { Textarea } from '#components/ui/input.tsx'
 import { KeyValueEditor } from '#components/ui/key-value-editor.tsx'
-import { jobPartQueries } from '#lib/browser/queries/job-parts.ts'
 import { type AgentDraft, agentField, type FieldMessages, newAgent } from './job-draft.ts'
+import { jobPartQueries } from './queries.ts'
 
 interface AgentFieldsProps {
   agents: readonly AgentDraft[]

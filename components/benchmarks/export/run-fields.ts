@@ -1,6 +1,6 @@
 import { type ExportFields, timeField } from '#lib/browser/lists/export.ts'
-import type { RunOrigin } from '#lib/browser/queries/benchmark-runs.ts'
 import type { BenchmarkRun } from '#lib/contract/benchmark-runs.ts'
+import type { RunOrigin } from '../run/queries.ts'
 
 /** What stands in a file for each column of the list of runs. */
 export const runFields = (originOf: (run: BenchmarkRun) => RunOrigin | null): ExportFields<BenchmarkRun> => ({

@@ -1,5 +1,5 @@
-import type { JobView } from '#lib/browser/address/job-view.ts'
 import type { FailureRule } from '#lib/protocol/reports.ts'
+import type { JobView } from '../job/search-params.ts'
 import { groupingOf } from './grouping.ts'
 import { environmentDiffers, type GridCell, type ScenarioRow } from './scenario-grid.ts'
 

@@ -1,5 +1,5 @@
-import type { JobView } from '#lib/browser/address/job-view.ts'
 import type { ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
+import type { JobView } from '../job/search-params.ts'
 import type { AgentRow } from '../job-figures.ts'
 import type { GridLine } from './grid-view.ts'
 import type { ScenarioRow } from './scenario-grid.ts'

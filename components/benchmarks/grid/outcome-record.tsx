@@ -5,8 +5,9 @@ import { ScrolledText } from '#components/ui/scrolled.tsx'
 import { Select } from '#components/ui/select.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { runViewPath } from '#lib/browser/address/run-view.ts'
 import { formatBytes, formatCount, formatDurationMs } from '#lib/browser/format.ts'
+import { plainLine, readLines } from '#lib/browser/text/console-text.ts'
+import { formatScore } from '../job-figures.ts'
 import {
   type AttemptFile,
   attemptRecord,
@@ -14,10 +15,9 @@ import {
   isRewardFile,
   logsOfAttempt,
   type Phase,
-} from '#lib/browser/logs/attempt-files.ts'
-import { runLogQueries } from '#lib/browser/queries/run-logs.ts'
-import { plainLine, readLines } from '#lib/browser/text/console-text.ts'
-import { formatScore } from '../job-figures.ts'
+} from '../logs/attempt-files.ts'
+import { runLogQueries } from '../logs/queries.ts'
+import { runViewPath } from '../run/search-params.ts'
 
 interface OutcomeRecordProps {
   runId: string

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { JobView } from '#lib/browser/address/job-view.ts'
+import type { JobView } from '../job/search-params.ts'
 import { suspiciousScenarios } from '../job/suspicious.ts'
 import { jobOf } from '../job/testing.ts'
 import { agentRows } from '../job-figures.ts'

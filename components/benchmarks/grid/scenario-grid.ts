@@ -1,4 +1,3 @@
-import type { KnownScenario } from '#lib/browser/lists/scenario-definitions.ts'
 import type { BenchmarkJob, ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
 import { attemptsOf } from '#lib/protocol/job-plan.ts'
 import { unnamedScenario } from '#lib/protocol/outcome-ids.ts'
@@ -8,6 +7,7 @@ import type { Repeats } from '#lib/statistics/flaky.ts'
 import { meanOf } from '#lib/statistics/means.ts'
 import { passes, scaleOf, scenarioKey, countedScore as scoreThatCounts } from '#lib/statistics/tallies.ts'
 import type { AgentRow } from '../job-figures.ts'
+import type { KnownScenario } from '../scenarios/definitions.ts'
 
 /** The attempts of one agent at one scenario. */
 export interface GridCell {

@@ -7,8 +7,8 @@ import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { ScrolledText } from '#components/ui/scrolled.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
-import type { Trajectory, TrajectoryCall, TrajectoryStep } from '#lib/browser/logs/trajectory.ts'
-import { scenarioRunQueries, trajectoryAddress } from '#lib/browser/queries/scenario-runs.ts'
+import type { Trajectory, TrajectoryCall, TrajectoryStep } from '../logs/trajectory.ts'
+import { scenarioRunQueries, trajectoryAddress } from '../run/scenario-run-queries.ts'
 import { formatUsd } from '../usage-figures.ts'
 
 const stepsAtOnce = 100

@@ -1,7 +1,7 @@
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { useCallback, useMemo, useState } from 'react'
-import { benchmarkJobQueries } from '#lib/browser/queries/benchmark-jobs.ts'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
+import { benchmarkJobQueries } from '../job/queries.ts'
 import { metadataKeyOf } from './grouping.ts'
 import type { KnownScenarios } from './scenario-grid.ts'
 

@@ -11,8 +11,8 @@ import { problemOf } from '#components/ui/problem.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatBytes, formatCount, formatCountOf } from '#lib/browser/format.ts'
-import { benchmarkJobMutations } from '#lib/browser/queries/benchmark-jobs.ts'
 import type { BenchmarkJobImported } from '#lib/contract/benchmark-jobs.ts'
+import { benchmarkJobMutations } from '../job/queries.ts'
 
 interface ImportJobDialogProps {
   /** Dropped on the list. */

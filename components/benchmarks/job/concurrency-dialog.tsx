@@ -4,8 +4,8 @@ import { useState } from 'react'
 import { TextField } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
 import { problemOf } from '#components/ui/problem.ts'
-import { benchmarkJobMutations } from '#lib/browser/queries/benchmark-jobs.ts'
 import { type BenchmarkJob, maxConcurrentTrials } from '#lib/contract/benchmark-jobs.ts'
+import { benchmarkJobMutations } from './queries.ts'
 
 /** Asks how many trials of a job that goes on may run at once. */
 export const ConcurrencyDialog = ({ job, onClose }: { job: BenchmarkJob; onClose: () => void }) => {

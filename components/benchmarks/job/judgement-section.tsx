@@ -8,8 +8,6 @@ import { Chips } from '#components/ui/choice/chips.tsx'
 import { classes } from '#components/ui/classes.ts'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import type { JobView } from '#lib/browser/address/job-view.ts'
-import { benchmarkJobQueries, reportAddress } from '#lib/browser/queries/benchmark-jobs.ts'
 import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import { passRule } from '#lib/protocol/report-words.ts'
 import type { FailureRule, ReportChoice, Verdict } from '#lib/protocol/reports.ts'
@@ -18,6 +16,8 @@ import type { AgentRow } from '../job-figures.ts'
 import { ReportActions, tablesOf } from '../report-actions.tsx'
 import { Leaderboard } from './leaderboard.tsx'
 import { PairTable } from './pair-table.tsx'
+import { benchmarkJobQueries, reportAddress } from './queries.ts'
+import type { JobView } from './search-params.ts'
 
 interface JudgementSectionProps {
   job: BenchmarkJob

@@ -5,9 +5,9 @@ import { useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
-import { benchmarkRunMutations } from '#lib/browser/queries/benchmark-runs.ts'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { goingRuns, progressOf } from '../job-figures.ts'
+import { benchmarkRunMutations } from '../run/queries.ts'
 import { FollowButton } from './follow-button.tsx'
 
 const ConfirmDialog = loadOnUse(async () => (await import('#components/ui/confirm-dialog.tsx')).ConfirmDialog)

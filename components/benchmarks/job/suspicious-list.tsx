@@ -1,7 +1,7 @@
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { type Suspicion, suspicions } from '#lib/browser/address/job-view.ts'
 import { formatCount } from '#lib/browser/format.ts'
 import { attemptsDisagree, type ScenarioRow } from '../grid/scenario-grid.ts'
+import { type Suspicion, suspicions } from './search-params.ts'
 import { repeatWords, suspicionTitles } from './suspicious.ts'
 
 const means: Record<Suspicion, string> = {

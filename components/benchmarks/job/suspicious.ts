@@ -1,9 +1,9 @@
-import type { Suspicion } from '#lib/browser/address/job-view.ts'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { flakyScenarios } from '#lib/statistics/flaky.ts'
 import { inNameOrder } from '#lib/statistics/tallies.ts'
 import { attemptsDisagree, type GridCell, type ScenarioRow } from '../grid/scenario-grid.ts'
 import type { AgentRow } from '../job-figures.ts'
+import type { Suspicion } from './search-params.ts'
 
 export const suspicionTitles: Record<Suspicion, string> = {
   nop_passes: 'Passed by nop',

@@ -4,7 +4,7 @@ import { type KeyboardEvent, useMemo, useRef, useState } from 'react'
 import { classes } from '#components/ui/classes.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatBytes, formatCount } from '#lib/browser/format.ts'
-import { foldersOf, type LogTree, type TreeRow, treeRows, withoutRunId } from '#lib/browser/logs/log-tree.ts'
+import { foldersOf, type LogTree, type TreeRow, treeRows, withoutRunId } from './log-tree.ts'
 
 interface FileTreeProps {
   tree: LogTree

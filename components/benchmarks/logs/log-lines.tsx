@@ -5,9 +5,9 @@ import { classes } from '#components/ui/classes.ts'
 import { FollowedLog } from '#components/ui/followed-log.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/browser/format.ts'
-import { type LogMatch, type LogText, markedSpans, maxLineLength } from '#lib/browser/logs/log-text.ts'
 import { lineLength } from '#lib/browser/text/console-text.ts'
 import { cssOf } from '#lib/browser/text/text-style.ts'
+import { type LogMatch, type LogText, markedSpans, maxLineLength } from './log-text.ts'
 import type { Find } from './use-find.ts'
 
 interface LogLinesProps {

@@ -11,13 +11,13 @@ import { Input } from '#components/ui/input.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import type { RunView } from '#lib/browser/address/run-view.ts'
 import { formatBytes, formatCount, formatCountOf } from '#lib/browser/format.ts'
-import { logTree } from '#lib/browser/logs/log-tree.ts'
-import { runLogQueries } from '#lib/browser/queries/run-logs.ts'
 import type { RunLogs as Logs, RunLogArchive } from '#lib/protocol/run-logs.ts'
+import type { RunView } from '../run/search-params.ts'
 import { FileTree } from './file-tree.tsx'
 import { LogFileView } from './log-file-view.tsx'
+import { logTree } from './log-tree.ts'
+import { runLogQueries } from './queries.ts'
 
 export interface RunLogsProps {
   runId: string

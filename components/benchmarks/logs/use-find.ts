@@ -1,6 +1,6 @@
 import { useDeferredValue, useMemo, useState } from 'react'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
-import type { LogText } from '#lib/browser/logs/log-text.ts'
+import type { LogText } from './log-text.ts'
 
 export type Find = ReturnType<typeof useFind>
 

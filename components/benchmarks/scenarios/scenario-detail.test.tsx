@@ -1,13 +1,13 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { renderToStaticMarkup } from 'react-dom/server'
 import { expect, it } from 'vitest'
-import { scenarioOutcomesOf } from '#lib/browser/lists/scenario-history.ts'
-import { scenarioRunQueries } from '#lib/browser/queries/scenario-runs.ts'
-import { scenarioQueries } from '#lib/browser/queries/scenarios.ts'
 import { BenchmarkJobList } from '#lib/contract/benchmark-jobs.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
 import { ScenarioRunList } from '#lib/contract/scenario-runs.ts'
 import { Scenario } from '#lib/contract/scenarios.ts'
+import { scenarioRunQueries } from '../run/scenario-run-queries.ts'
+import { scenarioOutcomesOf } from './outcomes.ts'
+import { scenarioQueries } from './queries.ts'
 import { ScenarioDetail } from './scenario-detail.tsx'
 
 /** The page in words, of answers as a service gives them. */

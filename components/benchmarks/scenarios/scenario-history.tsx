@@ -8,23 +8,23 @@ import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
-import { agentTrendPath } from '#lib/browser/address/trend-view.ts'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import { scenarioRunMatches } from '#lib/browser/lists/row-filters.ts'
+import { threeDecimals } from '#lib/protocol/report-words.ts'
+import { BenchmarkState } from '../benchmark-state.tsx'
+import { Missing } from '../figure-text.tsx'
+import { AttemptMark } from '../grid/grid-cell.tsx'
+import { AgentName } from '../score.tsx'
+import { agentTrendPath } from '../trend/search-params.ts'
+import { durationOnceEnded, timeOrUnknown } from '../unknown-times.tsx'
 import {
   type AgentHistory,
   agentHistories,
   type ScenarioAttempt,
   type ScenarioOutcomes,
   scenarioAttempts,
-} from '#lib/browser/lists/scenario-history.ts'
-import { scenarioQueries } from '#lib/browser/queries/scenarios.ts'
-import { threeDecimals } from '#lib/protocol/report-words.ts'
-import { BenchmarkState } from '../benchmark-state.tsx'
-import { Missing } from '../figure-text.tsx'
-import { AttemptMark } from '../grid/grid-cell.tsx'
-import { AgentName } from '../score.tsx'
-import { durationOnceEnded, timeOrUnknown } from '../unknown-times.tsx'
+} from './outcomes.ts'
+import { scenarioQueries } from './queries.ts'
 
 const nothingKnown: ScenarioOutcomes = { agents: {}, outcomes: [], n_jobs: 0, has_older_jobs: false }
 

@@ -19,9 +19,9 @@ import { scenarioColumns } from '#lib/browser/address/columns/scenario-columns.t
 import { withColumns, withoutColumns } from '#lib/browser/address/list-columns.ts'
 import { paths } from '#lib/browser/address/paths.ts'
 import { scenarioMatches } from '#lib/browser/lists/row-filters.ts'
-import { scenarioQueries } from '#lib/browser/queries/scenarios.ts'
 import { type Scenario, type ScenarioList, ScenarioListQuery, type validationTypes } from '#lib/contract/scenarios.ts'
 import { DefinitionState } from './definition-state.tsx'
+import { scenarioQueries } from './queries.ts'
 import { verifierKinds } from './scorer-kind.ts'
 
 const ScenarioListView = withColumns(ScenarioListQuery)

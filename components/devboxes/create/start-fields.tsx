@@ -1,12 +1,12 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
 import { Plus, X } from 'lucide-react'
+import { jobPartQueries } from '#components/benchmarks/create/queries.ts'
 import { Button } from '#components/ui/button.tsx'
 import { Field, FieldError, TextField } from '#components/ui/field.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { Input, Textarea } from '#components/ui/input.tsx'
 import { KeyValueEditor } from '#components/ui/key-value-editor.tsx'
-import { jobPartQueries } from '#lib/browser/queries/job-parts.ts'
 import type { DevboxDraft, DraftFieldsProps } from './devbox-draft.ts'
 import { FieldGroup } from './field-group.tsx'
 

@@ -1,11 +1,11 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
+import { scenarioRunQueries } from '#components/benchmarks/run/scenario-run-queries.ts'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
 import { Fact } from '#components/ui/facts.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
-import { scenarioRunQueries } from '#lib/browser/queries/scenario-runs.ts'
 import { type Devbox, isOfTrial } from '#lib/contract/devboxes.ts'
 
 /** Who made the devbox; of a trial with the way to its run. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { comparePath } from './compare-view.ts'
+import { comparePath } from '#components/benchmarks/compare/search-params.ts'
 import { paths, safeNext } from './paths.ts'
 
 describe('paths', () => {

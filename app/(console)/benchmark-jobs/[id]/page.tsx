@@ -1,6 +1,6 @@
 import { cache } from 'react'
-import { JobDetail } from '#components/benchmarks/job-detail.tsx'
-import { benchmarkJobQueries } from '#lib/browser/queries/benchmark-jobs.ts'
+import { JobDetail } from '#components/benchmarks/job/job-detail.tsx'
+import { benchmarkJobQueries } from '#components/benchmarks/job/queries.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
 import { type DetailPageProps, readDetailPage, titledByName } from '../../read-page.tsx'
 

@@ -1,6 +1,6 @@
 import { cache } from 'react'
-import { RunDetail } from '#components/benchmarks/run-detail.tsx'
-import { benchmarkRunQueries } from '#lib/browser/queries/benchmark-runs.ts'
+import { benchmarkRunQueries } from '#components/benchmarks/run/queries.ts'
+import { RunDetail } from '#components/benchmarks/run/run-detail.tsx'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
 import { type DetailPageProps, readDetailPage, titledByName } from '../../read-page.tsx'
 

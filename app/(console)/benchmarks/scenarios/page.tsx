@@ -1,7 +1,7 @@
 import type { Metadata } from 'next'
+import { scenarioQueries } from '#components/benchmarks/scenarios/queries.ts'
 import { ScenarioListPage } from '#components/benchmarks/scenarios/scenario-list.tsx'
 import { scenarioColumns } from '#lib/browser/address/columns/scenario-columns.ts'
-import { scenarioQueries } from '#lib/browser/queries/scenarios.ts'
 import { ScenarioListQuery } from '#lib/contract/scenarios.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
 import { drawnColumns } from '../../drawn-columns.ts'

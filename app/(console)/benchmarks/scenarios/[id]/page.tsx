@@ -1,6 +1,6 @@
 import { cache } from 'react'
+import { scenarioRunQueries } from '#components/benchmarks/run/scenario-run-queries.ts'
 import { ScenarioDetail } from '#components/benchmarks/scenarios/scenario-detail.tsx'
-import { scenarioRunQueries } from '#lib/browser/queries/scenario-runs.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
 import { type DetailPageProps, readDetailPage, titledByName } from '../../../read-page.tsx'
 

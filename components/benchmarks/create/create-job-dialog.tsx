@@ -7,23 +7,15 @@ import { TextField } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { paths } from '#lib/browser/address/paths.ts'
-import { benchmarkJobMutations } from '#lib/browser/queries/benchmark-jobs.ts'
-import { benchmarkRunQueries } from '#lib/browser/queries/benchmark-runs.ts'
-import { jobPartQueries } from '#lib/browser/queries/job-parts.ts'
-import { AgentFields } from './create/agent-fields.tsx'
-import {
-  areShown,
-  callOf,
-  exampleFile,
-  type FieldMessages,
-  type JobDraft,
-  newJob,
-  refusedFields,
-} from './create/job-draft.ts'
-import { PartPicker } from './create/part-picker.tsx'
-import { syntaxProblems } from './create/yaml-syntax.ts'
-import { yamlProblems } from './job-figures.ts'
+import { benchmarkJobMutations } from '../job/queries.ts'
+import { yamlProblems } from '../job-figures.ts'
+import { benchmarkRunQueries } from '../run/queries.ts'
+import { AgentFields } from './agent-fields.tsx'
+import { areShown, callOf, exampleFile, type FieldMessages, type JobDraft, newJob, refusedFields } from './job-draft.ts'
+import { PartPicker } from './part-picker.tsx'
+import { jobPartQueries } from './queries.ts'
 import { YamlField } from './yaml-field.tsx'
+import { syntaxProblems } from './yaml-syntax.ts'
 
 const none: FieldMessages = new Map()
 

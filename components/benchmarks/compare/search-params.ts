@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
-import { paths } from './paths.ts'
-import { reportChoice } from './report-choice.ts'
-import { searchOf } from './search.ts'
+import { paths } from '#lib/browser/address/paths.ts'
+import { searchOf } from '#lib/browser/address/search.ts'
+import { reportChoice } from '../report-params.ts'
 
 export const changeKinds = ['new_failures', 'worse', 'new_passes', 'better', 'still_failing', 'slower'] as const
 export type ChangeKind = (typeof changeKinds)[number]

@@ -1,5 +1,5 @@
+import { browserApi } from '#lib/browser/api/browser-api.ts'
 import { scenarios } from '#lib/contract/scenarios.ts'
-import { browserApi } from '../api/browser-api.ts'
 
 const pageApi = browserApi({ scenarios })
 export type DefinitionApi = typeof pageApi

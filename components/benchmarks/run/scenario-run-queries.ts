@@ -1,8 +1,8 @@
 import { queryOptions } from '@tanstack/react-query'
+import { browserApi } from '#lib/browser/api/browser-api.ts'
+import { fetchWithSession } from '#lib/browser/api/console-api.ts'
 import { hasScenarioRunEnded, scenarioRuns } from '#lib/contract/scenario-runs.ts'
 import { scenarios } from '#lib/contract/scenarios.ts'
-import { browserApi } from '../api/browser-api.ts'
-import { fetchWithSession } from '../api/console-api.ts'
 import { readTrajectory } from '../logs/trajectory.ts'
 
 const pageApi = browserApi({ scenarioRuns, scenarios })

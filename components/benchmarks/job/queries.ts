@@ -1,4 +1,9 @@
 import { keepPreviousData, mutationOptions, type QueryClient, queryOptions } from '@tanstack/react-query'
+import { browserApi } from '#lib/browser/api/browser-api.ts'
+import { consoleUrl, fetchConsoleJson, fetchWithSession, sendToConsole } from '#lib/browser/api/console-api.ts'
+import type { UploadOptions } from '#lib/browser/api/upload.ts'
+import { followQuery } from '#lib/browser/live/follow-query.ts'
+import { listPages, listRefresh, pollWhile, type Shown } from '#lib/browser/queries/list/pages.ts'
 import {
   BenchmarkJob,
   type BenchmarkJobCreate,
@@ -18,11 +23,6 @@ import type {
   ReportTable,
   TrendReport,
 } from '#lib/protocol/reports.ts'
-import { browserApi } from '../api/browser-api.ts'
-import { consoleUrl, fetchConsoleJson, fetchWithSession, sendToConsole } from '../api/console-api.ts'
-import type { UploadOptions } from '../api/upload.ts'
-import { followQuery } from '../live/follow-query.ts'
-import { listPages, listRefresh, pollWhile, type Shown } from './list/pages.ts'
 
 const pageApi = browserApi({ benchmarkJobs })
 type Api = typeof pageApi
@@ -129,8 +129,7 @@ export const benchmarkJobQueries = {
     queryOptions({
       queryKey: [...jobKeys.all, 'scenarios', id, ids.length] as const,
       // The schemas of definitions are large, and most who look at a job do without.
-      queryFn: async ({ signal }) =>
-        (await import('../lists/scenario-definitions.ts')).readDefinitions(id, ids, signal),
+      queryFn: async ({ signal }) => (await import('../scenarios/definitions.ts')).readDefinitions(id, ids, signal),
       staleTime: Number.POSITIVE_INFINITY,
       retry: false,
     }),
@@ -184,7 +183,7 @@ export const benchmarkJobMutations = {
     mutationOptions({
       mutationKey: [...jobKeys.all, 'import'],
       mutationFn: async ({ file, choices, ...options }: { file: File; choices: BenchmarkJobImport } & UploadOptions) =>
-        (await import('../api/job-import.ts')).importJob(file, choices, options),
+        (await import('../import/import-job.ts')).importJob(file, choices, options),
       onSuccess: (_imported, _given, _result, { client }) => client.invalidateQueries({ queryKey: jobKeys.lists }),
     }),
 

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { createClient } from '#lib/client/client.ts'
 import { makeScenario, script } from '#lib/service/testing/scenarios.ts'
 import { startService } from '#lib/service/testing/service.ts'
-import { readDefinitions } from './scenario-definitions.ts'
+import { readDefinitions } from './definitions.ts'
 
 it('reads names and metadata of the scenarios of a job, and leaves out what the service does not list', async () => {
   const service = await startService()

@@ -4,7 +4,7 @@ import { readLeniently } from '#lib/contract/lenient.ts'
 import { ScenarioRunList } from '#lib/contract/scenario-runs.ts'
 import { agent, createJob, makeScenarios, untilEnded } from '#lib/service/testing/jobs.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import { agentHistories, scenarioAttempts, scenarioOutcomesOf } from './scenario-history.ts'
+import { agentHistories, scenarioAttempts, scenarioOutcomesOf } from './outcomes.ts'
 
 let service: TestService
 let scenario: string

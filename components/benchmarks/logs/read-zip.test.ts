@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { fileNameOf, readZip } from './log-download.ts'
+import { fileNameOf, readZip } from './read-zip.ts'
 
 const emptyZip = new Uint8Array(22)
 emptyZip.set([0x50, 0x4b, 0x05, 0x06])

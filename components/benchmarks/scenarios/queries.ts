@@ -1,11 +1,11 @@
 import { queryOptions } from '@tanstack/react-query'
+import { browserApi } from '#lib/browser/api/browser-api.ts'
+import { listPages, metadataWords, pollWhile } from '#lib/browser/queries/list/pages.ts'
 import { benchmarkJobs } from '#lib/contract/benchmark-jobs.ts'
 import { maxPageSize } from '#lib/contract/common.ts'
 import { hasScenarioRunEnded, scenarioRuns } from '#lib/contract/scenario-runs.ts'
 import { type ScenarioListQuery, scenarios } from '#lib/contract/scenarios.ts'
-import { browserApi } from '../api/browser-api.ts'
-import { scenarioOutcomesOf } from '../lists/scenario-history.ts'
-import { listPages, metadataWords, pollWhile } from './list/pages.ts'
+import { scenarioOutcomesOf } from './outcomes.ts'
 
 const pageApi = browserApi({ benchmarkJobs, scenarioRuns, scenarios })
 type Api = typeof pageApi

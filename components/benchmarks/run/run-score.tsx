@@ -1,9 +1,9 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
 import { formatCount } from '#lib/browser/format.ts'
-import { benchmarkRunQueries } from '#lib/browser/queries/benchmark-runs.ts'
 import type { BenchmarkRun } from '#lib/contract/benchmark-runs.ts'
 import { threeDecimals } from '#lib/protocol/report-words.ts'
+import { benchmarkRunQueries } from './queries.ts'
 
 interface RunScoreProps {
   run: BenchmarkRun

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, it } from 'vitest'
 import { createClient } from '#lib/client/client.ts'
-import { benchmarkRunMutations } from './benchmark-runs.ts'
+import { benchmarkRunMutations } from './queries.ts'
 
 /** What is asked of a service that answers the cancellation of a job with `status`. */
 const askedOf = async (status: number, runs: string[]) => {

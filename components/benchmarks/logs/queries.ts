@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { consoleUrl, fetchConsoleJson, fetchWithSession } from '#lib/browser/api/console-api.ts'
+import { decodeText } from '#lib/browser/text/decode.ts'
 import { maxPieceBytes, type RunLogFile, type RunLogs } from '#lib/protocol/run-logs.ts'
-import { consoleUrl, fetchConsoleJson, fetchWithSession } from '../api/console-api.ts'
-import { decodeText } from '../text/decode.ts'
 
 const logsKey = (id: string) => ['benchmark-runs', 'logs', id] as const
 const address = (id: string) => `/api/benchmark-runs/${encodeURIComponent(id)}/logs`

@@ -3,9 +3,9 @@ import { Download, X } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { problemOf } from '#components/ui/problem.ts'
-import { type DownloadState, fileNameOf, readZip } from '#lib/browser/api/log-download.ts'
 import { formatBytes } from '#lib/browser/format.ts'
 import { saveFile } from '#lib/browser/lists/export.ts'
+import { type DownloadState, fileNameOf, readZip } from './read-zip.ts'
 
 interface LogDownloadProps {
   id: string

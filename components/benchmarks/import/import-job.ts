@@ -1,7 +1,7 @@
+import { sendForm, type UploadOptions } from '#lib/browser/api/upload.ts'
 import { ApiError } from '#lib/client/api-error.ts'
 import { type BenchmarkJobImport, BenchmarkJobImported, benchmarkJobs } from '#lib/contract/benchmark-jobs.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
-import { sendForm, type UploadOptions } from './upload.ts'
 
 /** Uploads the zip of a job that ran elsewhere; resolves once all of it is stored. */
 export const importJob = async (

@@ -15,8 +15,8 @@ import {
 } from '#lib/contract/scenario-runs.ts'
 import { unnamedScenario } from '#lib/protocol/outcome-ids.ts'
 import { threeDecimals } from '#lib/protocol/report-words.ts'
-import { BenchmarkState } from './benchmark-state.tsx'
-import { durationOnceEnded, timeOrUnknown } from './unknown-times.tsx'
+import { BenchmarkState } from '../benchmark-state.tsx'
+import { durationOnceEnded, timeOrUnknown } from '../unknown-times.tsx'
 
 /** The reward key that all of these scores are of; null where no one key has them. */
 export const metricOfRuns = (runs: readonly ScenarioRun[]): string | null => {

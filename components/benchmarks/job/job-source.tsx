@@ -6,11 +6,11 @@ import { Button } from '#components/ui/button.tsx'
 import { Fact, Facts } from '#components/ui/facts.tsx'
 import { VisibleLines, VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/browser/format.ts'
-import { benchmarkJobMutations } from '#lib/browser/queries/benchmark-jobs.ts'
 import type { AgentConfig, BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { mask } from '#lib/protocol/mask.ts'
 import { agentLabel, repeatSuffixes } from '#lib/protocol/report-words.ts'
-import { AgentName } from './score.tsx'
+import { AgentName } from '../score.tsx'
+import { benchmarkJobMutations } from './queries.ts'
 
 /** What the job was made from and what that came to. The console's server has hidden what looks like a secret. */
 export const JobSource = ({ job: { id, job_source, job_spec } }: { job: BenchmarkJob }) => {

@@ -1,5 +1,12 @@
-import { type ConsoleLine, ConsoleText, lineSpans, plainLine, putInto, type Span } from '../text/console-text.ts'
-import { textDecoder } from '../text/decode.ts'
+import {
+  type ConsoleLine,
+  ConsoleText,
+  lineSpans,
+  plainLine,
+  putInto,
+  type Span,
+} from '#lib/browser/text/console-text.ts'
+import { textDecoder } from '#lib/browser/text/decode.ts'
 
 /** A line is shown up to here; what follows is counted. */
 export const maxLineLength = 8_192

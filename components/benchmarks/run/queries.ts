@@ -1,4 +1,8 @@
 import { mutationOptions, type QueryClient, queryOptions } from '@tanstack/react-query'
+import { browserApi } from '#lib/browser/api/browser-api.ts'
+import { pollEvery } from '#lib/browser/api/failures.ts'
+import { followQuery } from '#lib/browser/live/follow-query.ts'
+import { listPages, listRefresh, pushed, type Shown } from '#lib/browser/queries/list/pages.ts'
 import { ApiError } from '#lib/client/api-error.ts'
 import { type BenchmarkJob, benchmarkJobs } from '#lib/contract/benchmark-jobs.ts'
 import {
@@ -11,10 +15,6 @@ import { maxPageSize } from '#lib/contract/common.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
 import { ScenarioRunList } from '#lib/contract/scenario-runs.ts'
 import { agentsWithRuns } from '#lib/protocol/job-agents.ts'
-import { browserApi } from '../api/browser-api.ts'
-import { pollEvery } from '../api/failures.ts'
-import { followQuery } from '../live/follow-query.ts'
-import { listPages, listRefresh, pushed, type Shown } from './list/pages.ts'
 
 const pageApi = browserApi({ benchmarkJobs, benchmarkRuns })
 type Api = typeof pageApi

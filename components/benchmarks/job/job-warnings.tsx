@@ -4,7 +4,7 @@ import { Button } from '#components/ui/button.tsx'
 import { classes } from '#components/ui/classes.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
-import type { AgentRow } from './job-figures.ts'
+import type { AgentRow } from '../job-figures.ts'
 
 /** Longer lists are cut, and say so. */
 const maxShown = 50

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
+import { paths } from '#lib/browser/address/paths.ts'
+import { searchOf } from '#lib/browser/address/search.ts'
 import { queryInt } from '#lib/contract/common.ts'
-import { paths } from './paths.ts'
-import { searchOf } from './search.ts'
 
 /** What the address of a run's page says: which of its log files is open, and where. */
 export const RunView = z.object({

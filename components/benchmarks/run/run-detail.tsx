@@ -17,28 +17,22 @@ import { Tabs } from '#components/ui/tabs.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
-import { RunView, runViewPath, showsLogs } from '#lib/browser/address/run-view.ts'
 import { formatCount, formatCountOf, formatDurationMs } from '#lib/browser/format.ts'
-import {
-  benchmarkRunMutations,
-  benchmarkRunQueries,
-  downloadRunLogs,
-  followRun,
-  ownOrigin,
-} from '#lib/browser/queries/benchmark-runs.ts'
 import { type BenchmarkRun, benchmarkRunRefusal } from '#lib/contract/benchmark-runs.ts'
 import { hasScenarioRunEnded, type ScenarioRunList } from '#lib/contract/scenario-runs.ts'
 import { sumOf } from '#lib/statistics/means.ts'
-import { BenchmarkState, CancellingBadge } from './benchmark-state.tsx'
-import { formatScore } from './job-figures.ts'
-import { LogDownload } from './log-download.tsx'
-import { runPage } from './run-missing.tsx'
+import { BenchmarkState, CancellingBadge } from '../benchmark-state.tsx'
+import { formatScore } from '../job-figures.ts'
+import { LogDownload } from '../logs/log-download.tsx'
+import { runPage } from '../run-missing.tsx'
+import { AgentName } from '../score.tsx'
+import { RunUsageText } from '../usage-text.tsx'
+import { benchmarkRunMutations, benchmarkRunQueries, downloadRunLogs, followRun, ownOrigin } from './queries.ts'
 import { RunScore } from './run-score.tsx'
 import { metricOfRuns, ScenarioRunTable } from './scenario-run-table.tsx'
-import { AgentName } from './score.tsx'
-import { RunUsageText } from './usage-text.tsx'
+import { RunView, runViewPath, showsLogs } from './search-params.ts'
 
-const RunLogs = dynamic(() => import('./logs/run-logs.tsx').then((tab) => tab.RunLogs))
+const RunLogs = dynamic(() => import('../logs/run-logs.tsx').then((tab) => tab.RunLogs))
 
 export const RunDetail = ({ id }: { id: string }) => (
   <DetailPage {...runPage} query={useQuery(benchmarkRunQueries.get(id))}>

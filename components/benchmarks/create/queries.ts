@@ -1,10 +1,10 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { browserApi } from '#lib/browser/api/browser-api.ts'
 import { formatCountOf } from '#lib/browser/format.ts'
 import { benchmarks } from '#lib/contract/benchmarks.ts'
 import { maxPageSize } from '#lib/contract/common.ts'
 import { scenarios } from '#lib/contract/scenarios.ts'
 import { secrets } from '#lib/contract/secrets.ts'
-import { browserApi } from '../api/browser-api.ts'
 
 const pageApi = browserApi({ benchmarks, scenarios, secrets })
 

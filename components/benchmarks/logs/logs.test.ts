@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { readLines } from '#lib/browser/text/console-text.ts'
 import type { RunLogFile } from '#lib/protocol/run-logs.ts'
-import { readLines } from '../text/console-text.ts'
 import { LogText, markedSpans, readLog } from './log-text.ts'
 import { foldersOf, logTree, treeRows, withoutRunId } from './log-tree.ts'
 

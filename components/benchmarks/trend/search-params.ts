@@ -1,8 +1,8 @@
 import * as z from 'zod/mini'
+import { paths } from '#lib/browser/address/paths.ts'
+import { searchOf } from '#lib/browser/address/search.ts'
 import { queryInt } from '#lib/contract/common.ts'
-import { paths } from './paths.ts'
-import { reportChoice } from './report-choice.ts'
-import { searchOf } from './search.ts'
+import { reportChoice } from '../report-params.ts'
 
 const usualPoints = 10
 

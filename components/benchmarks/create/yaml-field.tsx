@@ -4,7 +4,7 @@ import { useId, useRef } from 'react'
 import { classes } from '#components/ui/classes.ts'
 import { controlClasses } from '#components/ui/input.tsx'
 import { formatCount } from '#lib/browser/format.ts'
-import type { YamlProblem } from './job-figures.ts'
+import type { YamlProblem } from '../job-figures.ts'
 
 interface YamlFieldProps {
   label: string
