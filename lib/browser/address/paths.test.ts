@@ -1,15 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { comparePath } from '#components/benchmarks/compare/search-params.ts'
 import { paths, safeNext } from './paths.ts'
 
 describe('paths', () => {
   it('leave out what is the default', () => {
     expect(paths.axons({ limit: 20, include_total_count: true })).toBe('/axons')
     expect(paths.devbox('dbx_1')).toBe('/devboxes/dbx_1')
-    expect(comparePath({ jobs: 'a', failures: 'zero', metric: undefined })).toBe('/benchmark-jobs/compare?jobs=a')
-    expect(comparePath({ jobs: 'a', failures: 'leave_out', metric: 'accuracy', threshold: 0.5 })).toBe(
-      '/benchmark-jobs/compare?jobs=a&failures=leave_out&metric=accuracy&threshold=0.5',
-    )
   })
 
   it('spell a query as the service reads it', () => {
