@@ -3,8 +3,8 @@ import {
   ConsoleText,
   lineSpans,
   plainLine,
-  putInto,
   type Span,
+  storeIn,
 } from '#lib/browser/text/console-text.ts'
 import { textDecoder } from '#lib/browser/text/decode.ts'
 
@@ -81,7 +81,7 @@ export const readLog = (pieces: readonly Uint8Array[]): LogText => {
 
 const newFile = (): ReadFile => {
   const lines: ConsoleLine[] = []
-  const text = new ConsoleText(putInto(lines))
+  const text = new ConsoleText(storeIn(lines))
   const decode = textDecoder()
   return {
     pieces: [],

@@ -20,86 +20,13 @@ import type { LiveEndpoint, LiveItems, LiveTopic } from '#lib/protocol/live.ts'
 import { makeQueryClient } from '../queries/query-client.ts'
 import { LiveConnection, type LiveHealth } from './follow.ts'
 
-/**
- * What may go wrong between a service, the console and its pages, in one table: each row of faults is a test below, or
- * names the tests that stand beside what they are about.
- */
-const elsewhere: Record<string, [file: string, title: string][]> = {
-  '2 away for ten minutes': [
-    ['lib/gateway/alerts/eviction-watch.test.ts', 'asks a service that is away ever more seldom, never in step'],
-  ],
-  '3 back for many consoles at once': [
-    ['lib/gateway/alerts/eviction-watch.test.ts', 'waits so that many consoles come back spread over seconds'],
-  ],
-  '4 429 with Retry-After': [
-    ['lib/gateway/alerts/eviction-watch.test.ts', 'waits as long as the service asks'],
-    ['components/ui/error-state.test.tsx', 'counts down to when the service may be asked again'],
-  ],
-  '6 401 on the stream': [
-    ['lib/gateway/alerts/eviction-watch.test.ts', 'retries after a %i as soon as another call with the key succeeds'],
-  ],
-  '7 half-open': [
-    ['lib/browser/live/follow.test.ts', 'is late when the service is frozen, and live when it is heard again'],
-    ['lib/gateway/alerts/eviction-watch.test.ts', 'connects anew to a service that has fallen silent'],
-  ],
-  '8 no keep-alive ever': [
-    ['lib/gateway/alerts/eviction-watch.test.ts', 'reconnects without a word, however late and in whatever order'],
-  ],
-  '9 repeated and reordered': [
-    ['lib/gateway/alerts/eviction-watch.test.ts', 'takes the latest deadline received, and tells a repeated one once'],
-    ['lib/gateway/alerts/routes.test.ts', 'is new again with an earlier deadline'],
-  ],
-  '11 malformed events': [
-    ['lib/client/events.test.ts', 'reads %s in chunks of any size'],
-    ['lib/gateway/alerts/eviction-watch.test.ts', 'survives events that are none'],
-  ],
-  '13 hidden tab': [['e2e/evictions.spec.ts', 'ten tabs announce each eviction once']],
-  '14 many tabs': [
-    ['e2e/evictions.spec.ts', 'ten tabs announce each eviction once'],
-    ['lib/browser/live/follow.test.ts', 'shares one connection, ten commands and more'],
-  ],
-  '15 wrong clock': [
-    ['e2e/evictions.spec.ts', 'a wrong clock changes nothing'],
-    ['components/alerts/alert-feed.test.ts', 'counts down by the clock of the console'],
-  ],
-  '17 a proxy that holds back': [['e2e/faults.spec.ts', 'a proxy that holds WebSockets back is named on the page']],
-  '18 slow reader': [
-    ['lib/gateway/live/live-page.test.ts', 'is sent no more than half a mebibyte of a flood'],
-    ['lib/gateway/alerts/eviction-watch.test.ts', 'keeps nothing for a browser that does not read'],
-  ],
-  '19 slow reader of a file': [['lib/gateway/proxy/proxy.test.ts', 'do not pile up when the browser reads slowly']],
-  '20 cut download': [['lib/gateway/proxy/proxy.test.ts', 'fail in the browser when the service breaks off']],
-  '21 cancelled download': [
-    ['lib/gateway/proxy/proxy.test.ts', 'are broken off at the service when the browser leaves'],
-  ],
-  '22 ended with streams, terminals and a download open': [
-    ['e2e/console-away.spec.ts', 'one that is ended tells all, finishes what is read, and exits by itself'],
-  ],
-  '23 killed': [['e2e/console-away.spec.ts', 'a console that is killed is said so at once']],
-  '32 no file descriptors': [
-    ['lib/service/http/connection-limit.test.ts', 'refuses new connections with 503'],
-    ['e2e/console-away.spec.ts', 'a console out of files refuses what is new and goes on'],
-  ],
-  '35 changed answers': [['e2e/faults.spec.ts', '200 changes anywhere in the answers of the service']],
-  '34 slow service': [['lib/gateway/proxy/proxy.test.ts', 'include no answer in time, with when to come back']],
-  '37 a web page': [['lib/gateway/proxy/proxy.test.ts', 'is a web page with status %i']],
-}
-
-const root = join(import.meta.dirname, '../../..')
-
-describe('a fault that is tried beside what it is about', () => {
-  it.each(Object.entries(elsewhere))('%s', (_, tests) => {
-    for (const [file, title] of tests) expect(readFileSync(join(root, file), 'utf8')).toContain(title)
-  })
-})
-
-/** A service that does as it is told. */
+// A scripted service.
 let service: Server
 let watches: ServerResponse[]
-let asked: string[]
-let answer: (request: IncomingMessage, response: ServerResponse) => void
+let requests: string[]
+let respond: (request: IncomingMessage, response: ServerResponse) => void
 let onWatch: (response: ServerResponse) => void
-/** How far the clock of the service is ahead. */
+/** Clock offset of the service. */
 let aheadMs: number
 let gateway: TestConsole
 const leaving: AbortController[] = []
@@ -113,9 +40,9 @@ const say = (response: ServerResponse | undefined, devbox_id: string, eviction_d
 
 beforeEach(async () => {
   watches = []
-  asked = []
+  requests = []
   onWatch = stream
-  answer = (_, response) => json(response, { devboxes: [], has_more: false })
+  respond = (_, response) => json(response, { devboxes: [], has_more: false })
   aheadMs = 0
   service = createServer((request, response) => {
     response.setHeader('date', new Date(Date.now() + aheadMs).toUTCString())
@@ -125,8 +52,8 @@ beforeEach(async () => {
       watches.push(response)
       return onWatch(response)
     }
-    asked.push(`${request.method} ${request.url?.split('?')[0]}`)
-    answer(request, response)
+    requests.push(`${request.method} ${request.url?.split('?')[0]}`)
+    respond(request, response)
   }).listen(0, '127.0.0.1')
   await once(service, 'listening')
   gateway = await startConsole({ url: `http://127.0.0.1:${(service.address() as AddressInfo).port}` })
@@ -139,7 +66,6 @@ afterEach(async () => {
   service.closeAllConnections()
 })
 
-/** A page, and what it follows. */
 const openPage = async (url = `${gateway.url.replace('http', 'ws')}/api/live`, times = {}) => {
   const cookie = await gateway.signIn('ak_scripted')
   class PageSocket extends NodeWebSocket {
@@ -150,7 +76,7 @@ const openPage = async (url = `${gateway.url.replace('http', 'ws')}/api/live`, t
   }
   const connection = new LiveConnection({
     url: () => url,
-    ask: async (signal) => {
+    poll: async (signal) => {
       const answered = await fetch(`${url.replace('ws', 'http')}/now`, { headers: { cookie }, signal })
       if (!answered.ok) throw new Error(`Answered ${answered.status}`)
       return answered.json()
@@ -158,7 +84,7 @@ const openPage = async (url = `${gateway.url.replace('http', 'ws')}/api/live`, t
     isSignedOut: async () => false,
     onSignedOut: () => undefined,
     WebSocket: PageSocket as unknown as typeof WebSocket,
-    times: { lookMs: 20, firstMs: 10, maxMs: 100, lingerMs: 0, ...times },
+    times: { checkMs: 20, firstMs: 10, maxMs: 100, lingerMs: 0, ...times },
   })
   const follow = <E extends LiveEndpoint>(topic: LiveTopic<E>) => {
     const items: LiveItems[E][] = []
@@ -197,7 +123,7 @@ const pendingOf = (items: readonly LiveItems['evictions.watch'][]) => {
 const timeLeftMs = (health: LiveHealth | undefined, deadlineMs: number, nowMs: number) =>
   deadlineMs - nowMs - (health?.clockOffsetMs ?? 0)
 
-/** As PEM. All but the first of the pairs are signed by `authority`. */
+/** PEM files; all but the self-signed one are signed by `authority`. */
 const makeCertificates = (folder: string) => {
   const openssl = (...args: string[]) =>
     execFileSync('openssl', args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -230,11 +156,11 @@ const makeCertificates = (folder: string) => {
 /** How the console hears of evictions, as the page of evictions is told. */
 const streamHealth = async (cookie: string) =>
   ((await (await gateway.fetch('/api/alerts/health', { cookie })).json()) as AlertHealth).stream
-/** Clocks here are off by more than this or not at all: a busy machine hears of the time seconds late. */
+/** Tolerance for clock offsets, since a busy machine may be seconds late. */
 const aMinuteMs = 60_000
 
-describe('the stream of the service', () => {
-  it('1 reset in the middle: opened again within two seconds, and nothing stands there twice', async () => {
+describe('the service stream', () => {
+  it('reconnects after a reset without duplicates', async () => {
     const page = (await openPage()).evictions()
     await page.is('live')
     onWatch = (response) => {
@@ -249,7 +175,7 @@ describe('the stream of the service', () => {
     expect(page.feed().pending).toEqual([{ devbox_id: 'dbx_1', eviction_deadline_ms: 9e12 }])
   })
 
-  it('2 away: asked again and again, and the last data stays with its age', async () => {
+  it('keeps the last data and its age during an outage', async () => {
     const page = (await openPage()).evictions()
     await page.is('live')
     say(watches[0], 'dbx_1', 9e12)
@@ -263,7 +189,7 @@ describe('the stream of the service', () => {
     expect(page.health.at(-1)?.sinceMs).toBe(sinceMs)
   })
 
-  it('4 429 with Retry-After: the page knows when it is tried again', async () => {
+  it('reports the Retry-After of a 429', async () => {
     onWatch = (response) => response.writeHead(429, { 'retry-after': '30' }).end()
     const page = (await openPage()).evictions()
     await page.is('lost')
@@ -272,7 +198,7 @@ describe('the stream of the service', () => {
     expect(watches).toHaveLength(1)
   })
 
-  it('10 an event lost, found by the next connection: told, and marked as found late', async () => {
+  it('marks an event missed during a gap as found late', async () => {
     const opened = await openPage()
     const page = opened.follow({ endpoint: 'alerts.watch' })
     await page.is('live')
@@ -288,7 +214,7 @@ describe('the stream of the service', () => {
     expect(await streamHealth(opened.cookie)).toMatchObject({ reconnects: 1, gaps: [{ from_ms: expect.any(Number) }] })
   })
 
-  it('11 byte by byte, with marks, comments and lines of all kinds: read all the same, and what is none is counted', async () => {
+  it('reads a stream byte by byte and counts malformed events', async () => {
     const opened = await openPage()
     const page = opened.evictions()
     await opened.follow({ endpoint: 'alerts.watch' }).is('live')
@@ -304,30 +230,30 @@ describe('the stream of the service', () => {
 })
 
 describe('the page', () => {
-  it('12 an hour asleep: back at once when it wakes, with what is over gone and nothing told anew', async () => {
+  it('is current after an hour of sleep, without repeated alarms', async () => {
     const opened = await openPage()
     const page = opened.evictions()
     const alerts = opened.follow({ endpoint: 'alerts.watch' })
-    const told = () =>
+    const announced = () =>
       alerts.items.flatMap((item) => (item.event === 'alert' ? [`${item.data.state} #${item.data.alarms}`] : []))
-    answer = ({ url }, response) =>
+    respond = ({ url }, response) =>
       json(response, url?.includes('dbx_1') ? { id: 'dbx_1', status: 'running' } : { devboxes: [], has_more: false })
     await page.is('live')
     await expect.poll(async () => (await streamHealth(opened.cookie)).state).toBe('live')
     say(watches[0], 'dbx_1', Date.now() + 660_000)
     await expect.poll(() => page.feed().pending).toHaveLength(1)
-    await expect.poll(told).toContain('new #1')
+    await expect.poll(announced).toContain('new #1')
     const now = Date.now
     vi.spyOn(Date, 'now').mockImplementation(() => now() + 3_600_000)
     opened.connection.check()
     await page.is('live')
     await expect.poll(() => page.feed().pending).toEqual([])
-    // What it missed is told as what it came to, and no alarm of it is made up afterwards.
-    await expect.poll(() => told().at(-1)).toBe('passed #1')
-    expect(new Set(told())).toEqual(new Set(['new #1', 'passed #1']))
+    // A missed deadline is reported as passed, without another alarm.
+    await expect.poll(() => announced().at(-1)).toBe('passed #1')
+    expect(new Set(announced())).toEqual(new Set(['new #1', 'passed #1']))
   })
 
-  it('12 an hour asleep, with frames from before it still unread: never counts by their clock, and has what came', async () => {
+  it('ignores the clock of frames queued before an hour of sleep', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     const sockets = new WebSocketServer({ server })
@@ -348,8 +274,8 @@ describe('the page', () => {
       socket.on('message', () => socket.send(JSON.stringify({ t: 'data', id: 1, position: '', items: [item] })))
     })
     const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`
-    // No timer of the page runs while it sleeps, nor before it has heard.
-    const page = (await openPage(url, { lookMs: 60_000 })).evictions()
+    // No timers run while the page sleeps.
+    const page = (await openPage(url, { checkMs: 60_000 })).evictions()
     await expect.poll(() => page.feed().pending).toHaveLength(1)
     const [before] = [...sockets.clients]
     const unread = heartbeat(now())
@@ -367,7 +293,7 @@ describe('the page', () => {
   it.each([
     ['ahead', 600_000],
     ['behind', -600_000],
-  ])('15 a service whose clock is ten minutes %s: its deadlines are counted by its own clock', async (_, ms) => {
+  ])('counts deadlines by the clock of a service ten minutes %s', async (_, ms) => {
     aheadMs = ms
     const opened = await openPage()
     const [page, alerts] = [opened.evictions(), opened.follow({ endpoint: 'alerts.watch' })]
@@ -378,11 +304,11 @@ describe('the page', () => {
     await expect.poll(() => page.feed().pending).toHaveLength(1)
     const leftMs = timeLeftMs(page.health.at(-1), deadlineMs, deadlineMs - ms - 300_000)
     expect(Math.abs(leftMs - 300_000)).toBeLessThan(aMinuteMs)
-    const told = expect.objectContaining({ devbox_id: 'dbx_1', state: 'new', alarms: 1 })
-    await expect.poll(() => alerts.items).toContainEqual({ event: 'alert', data: told })
+    const announced = expect.objectContaining({ devbox_id: 'dbx_1', state: 'new', alarms: 1 })
+    await expect.poll(() => alerts.items).toContainEqual({ event: 'alert', data: announced })
   })
 
-  it('16 a clock of the console that jumps: followed with the next heartbeat, and no time left is below zero', async () => {
+  it('follows a jump of the console clock at the next heartbeat', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     const sockets = new WebSocketServer({ server })
@@ -402,7 +328,7 @@ describe('the page', () => {
     server.close()
   })
 
-  it('17 a proxy that passes no WebSocket on: asked by calls meanwhile, said so, and live once it does', async () => {
+  it('polls behind a proxy that blocks WebSockets, and connects once it allows them', async () => {
     const held: Duplex[] = []
     let holds = true
     const target = new URL(gateway.url)
@@ -439,7 +365,7 @@ describe('the page', () => {
       stream(response)
       say(response, 'dbx_1', 9e12)
     }
-    answer = ({ url }, response) =>
+    respond = ({ url }, response) =>
       json(response, url?.includes('dbx_1') ? { id: 'dbx_1', status: 'running' } : { devboxes: [], has_more: false })
     const opened = await openPage(url, { pollAfterMs: 100, pollMs: 50, lostMs: 2_000 })
     const [page, alerts] = [opened.evictions(), opened.follow({ endpoint: 'alerts.watch' })]
@@ -452,9 +378,8 @@ describe('the page', () => {
         item.event === 'snapshot' ? item.data.alerts.map(({ devbox_id }) => devbox_id) : [],
       )
     await expect.poll(reported).toContain('dbx_1')
-    // What is told by events alone cannot be had in this way, and is not said to.
+    // Event streams can't be polled.
     expect(log.health.map(({ state }) => state)).not.toContain('polled')
-    // Asked again, it tells what is new.
     say(watches.at(-1), 'dbx_2', 8e12)
     await expect.poll(() => page.feed().pending.map(({ devbox_id }) => devbox_id)).toEqual(['dbx_2', 'dbx_1'])
     expect(page.health.map(({ state }) => state)).not.toContain('live')
@@ -469,7 +394,7 @@ describe('the page', () => {
     proxy.close()
   })
 
-  it('22 a console that stops: its pages are told that it restarts, and come back by themselves', async () => {
+  it('reconnects after the console restarts', async () => {
     const page = (await openPage()).evictions()
     await page.is('live')
     for (const { streams } of gateway.registry.openStreams.values())
@@ -479,15 +404,15 @@ describe('the page', () => {
   })
 })
 
-describe('a call', () => {
+describe('a request', () => {
   const ask = async (path: string, init: Parameters<TestConsole['fetch']>[1] = {}) =>
     gateway.fetch(path, { cookie: await gateway.signIn('ak_scripted'), ...init })
   const headers = { 'content-type': 'application/json' }
 
-  it('4 429 with Retry-After: a read is made once more when its time has come, though the page is left and opened again', async () => {
+  it('retries a read once after Retry-After, even if the page was reopened', async () => {
     environmentManager.setIsServer(() => false)
     const times: number[] = []
-    answer = (_, response) => {
+    respond = (_, response) => {
       times.push(Date.now())
       if (times.length > 1) return json(response, { devboxes: [], has_more: false })
       response.writeHead(429, { 'content-type': 'application/json', 'retry-after': '2' }).end('{}')
@@ -512,15 +437,15 @@ describe('a call', () => {
     environmentManager.setIsServer(() => true)
   })
 
-  it('5 503 without a time: a read is passed on once, a write once, and no write is ever repeated', async () => {
-    answer = (_, response) => json(response, { code: 'unavailable', message: 'not now' }, 503)
+  it('never repeats a write after a 503', async () => {
+    respond = (_, response) => json(response, { code: 'unavailable', message: 'not now' }, 503)
     expect((await ask('/api/v1/devboxes')).status).toBe(503)
     expect((await ask('/api/v1/devboxes', { method: 'POST', headers, body: '{}' })).status).toBe(503)
-    expect(asked).toEqual(['GET /v1/devboxes', 'POST /v1/devboxes'])
+    expect(requests).toEqual(['GET /v1/devboxes', 'POST /v1/devboxes'])
     expect(makeQueryClient().getDefaultOptions().mutations).toMatchObject({ retry: false })
   })
 
-  it('33 a name that is none, and certificates of all wrong kinds: named apart, and no secret in the text', async () => {
+  it('distinguishes an unknown host and each kind of invalid certificate, without leaking the key', async () => {
     const signIn = async (url: string) => {
       const other = await startConsole({ url })
       const body = JSON.stringify({ api_key: 'ak_secret' })
@@ -557,10 +482,10 @@ describe('a call', () => {
     }
   })
 
-  it('34 left before it is answered: given up at the service, too', async () => {
+  it('is aborted at the service when the browser leaves', async () => {
     const closed = Promise.withResolvers<void>()
     const leave = new AbortController()
-    answer = (request) => {
+    respond = (request) => {
       request.once('close', () => closed.resolve())
       leave.abort()
     }
@@ -568,7 +493,7 @@ describe('a call', () => {
     await closed.promise
   })
 
-  it('35 answers that are changed anywhere: read as far as they go, or refused as no answer', async () => {
+  it('parses or rejects responses with arbitrary changes', async () => {
     const whole = {
       id: 'dbx_1',
       name: 'api',
@@ -589,7 +514,7 @@ describe('a call', () => {
       [places[(i * 7 + 3) % places.length] as string]: wrong[(i * 5) % wrong.length],
     }))
     let next = 0
-    answer = (_, response) => json(response, { devboxes: [mutations[next++]], has_more: false })
+    respond = (_, response) => json(response, { devboxes: [mutations[next++]], has_more: false })
     const client = createClient({ baseUrl: gateway.registry.service.url(), headers: {} })
     for (const _ of mutations) {
       const devboxes = await client.devboxes.list().then(
@@ -605,14 +530,14 @@ describe('a call', () => {
       }
     }
     expect(next).toBe(200)
-    answer = (_, response) => json(response, { devboxes: [{ ...whole, status: 'hibernating' }], has_more: false })
+    respond = (_, response) => json(response, { devboxes: [{ ...whole, status: 'hibernating' }], has_more: false })
     expect((await client.devboxes.list()).devboxes[0]?.status).toBe('hibernating')
   })
 
-  it('36 a cancel that answers “running”: asked again until it is cancelled', async () => {
+  it('polls after a cancel until the run is canceled', async () => {
     const run = { id: 'bmr_1', benchmark_id: null, name: 'run', state: 'running', start_time_ms: 1, metadata: {} }
     const states = ['running', 'running', 'canceled']
-    answer = (request, response) =>
+    respond = (request, response) =>
       json(
         response,
         request.method === 'POST' ? run : { ...run, state: states.length > 1 ? states.shift() : states[0] },

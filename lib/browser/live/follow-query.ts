@@ -2,25 +2,25 @@ import type { QueryClient, QueryKey } from '@tanstack/react-query'
 import type { LiveEndpoint, LiveItems, LiveTopic } from '#lib/protocol/live.ts'
 import { follow, type LiveHealth } from './follow.ts'
 
-/** Keeps what the cache has under `queryKey` as the service answers it, until the returned function is called. */
+/** Updates a query from a topic until the returned function is called. */
 export const followQuery = <E extends LiveEndpoint>(
   client: QueryClient,
   queryKey: QueryKey,
   topic: LiveTopic<E>,
-  read: (answer: LiveItems[E]) => unknown,
+  read: (item: LiveItems[E]) => unknown,
 ): (() => void) => {
   const leaving = new AbortController()
-  // The query itself finds out why the service does not answer, says so, and goes on asking.
-  const ask = () => void client.invalidateQueries({ queryKey })
+  // The query's own request reports the error and retries.
+  const refetch = () => void client.invalidateQueries({ queryKey })
   follow(topic, {
     signal: leaving.signal,
-    onItems: (answers) => {
-      const last = answers.at(-1)
+    onItems: (items) => {
+      const last = items.at(-1)
       if (last) client.setQueryData(queryKey, read(last))
     },
-    onHealth: ({ state }) => state === 'lost' && ask(),
-    onPoll: ask,
-  }).catch(ask)
+    onHealth: ({ state }) => state === 'lost' && refetch(),
+    onPoll: refetch,
+  }).catch(refetch)
   return () => leaving.abort()
 }
 
@@ -32,7 +32,7 @@ interface FollowedFeed<E extends LiveEndpoint, Feed> {
   onItems: (items: LiveItems[E][]) => void
 }
 
-/** Builds the feed that the cache has under `queryKey` from the items of a topic, until the returned function is called. */
+/** Reduces the items of a topic into a cached feed until the returned function is called. */
 export const followFeed = <E extends LiveEndpoint, Feed extends { health: LiveHealth }>(
   client: QueryClient,
   { queryKey, empty, topic, next, onItems }: FollowedFeed<E, Feed>,

@@ -7,24 +7,24 @@ import { TestNetwork } from '#lib/terminal/page/testing.ts'
 import { LiveConnection, type LiveHealth } from './follow.ts'
 
 let service: TestService
-/** Between console and service, and between page and console: what can fail. */
-let behind: TestNetwork
-let before: TestNetwork
+/** Networks that can fail: console to service, and page to console. */
+let serviceNetwork: TestNetwork
+let pageNetwork: TestNetwork
 let gateway: TestConsole
 let pageUrl: string
 let devboxId: string
 beforeAll(async () => {
-  behind = new TestNetwork(() => service.url)
-  const url = await behind.listen()
+  serviceNetwork = new TestNetwork(() => service.url)
+  const url = await serviceNetwork.listen()
   service = await startService({ isolation: 'none', allowHosts: [new URL(url).host] })
   gateway = await startConsole({ url }, {}, { quietMs: 200, answerMs: 1_000 })
-  before = new TestNetwork(() => gateway.url)
-  pageUrl = `${(await before.listen()).replace('http', 'ws')}/api/live`
+  pageNetwork = new TestNetwork(() => gateway.url)
+  pageUrl = `${(await pageNetwork.listen()).replace('http', 'ws')}/api/live`
   devboxId = (await service.client.devboxes.createAndAwaitRunning({ body: {} })).id
 })
 afterAll(async () => {
-  before.close()
-  behind.close()
+  pageNetwork.close()
+  serviceNetwork.close()
   await gateway.close()
   await service.close()
 })
@@ -32,24 +32,23 @@ afterAll(async () => {
 const leaving: AbortController[] = []
 afterEach(() => {
   for (const each of leaving.splice(0)) each.abort()
-  before.mend()
-  behind.mend()
+  pageNetwork.mend()
+  serviceNetwork.mend()
 })
 
-/** A page of somebody who is signed in. */
 const openPage = async (key = service.key, times = {}) => {
   const cookie = await gateway.signIn(key)
   class PageSocket extends NodeWebSocket {
     constructor(url: string) {
       super(url, { headers: { cookie, host: new URL(gateway.url).host }, origin: gateway.origin })
-      // A browser's socket tells of its failures by its close alone.
+      // A browser reports failures through close only.
       this.on('error', () => undefined)
     }
   }
   const onSignedOut = vi.fn()
   const connection = new LiveConnection({
     url: () => pageUrl,
-    ask: () => Promise.reject(new Error('There is nobody to ask')),
+    poll: () => Promise.reject(new Error('Polling is not available')),
     isSignedOut: () =>
       gateway.fetch('/api/session', { cookie }).then(
         ({ status }) => status === 401,
@@ -57,7 +56,7 @@ const openPage = async (key = service.key, times = {}) => {
       ),
     onSignedOut,
     WebSocket: PageSocket as unknown as typeof WebSocket,
-    times: { lookMs: 50, firstMs: 20, maxMs: 200, lingerMs: 0, ...times },
+    times: { checkMs: 50, firstMs: 20, maxMs: 200, lingerMs: 0, ...times },
   })
   const followed = <E extends LiveEndpoint>(topic: LiveTopic<E>, position?: string) => {
     const items: LiveItems[E][] = []
@@ -76,7 +75,7 @@ const openPage = async (key = service.key, times = {}) => {
     })
     // Some tests do not wait for the end.
     ended.catch(() => undefined)
-    // A state that has already been followed by another is found, too.
+    // Also finds a state that has already passed.
     let seen = 0
     const is = async (state: LiveHealth['state']) => {
       await expect.poll(() => states.slice(seen)).toContain(state)
@@ -103,8 +102,8 @@ const newAxon = async () => {
   return { topic, publish }
 }
 
-describe('what is followed', () => {
-  it('is told to its end', async () => {
+describe('following', () => {
+  it('delivers output to the end', async () => {
     const page = await openPage()
     const { topic } = await execute('echo one; echo two')
     const { items, states, ended } = page.followed(topic)
@@ -113,7 +112,7 @@ describe('what is followed', () => {
     expect(states.at(-1)).toBe('live')
   })
 
-  it('shares one connection, ten commands and more', async () => {
+  it('shares one connection among ten commands', async () => {
     const page = await openPage()
     const commands = await Promise.all(Array.from({ length: 10 }, (_, i) => execute(`echo ${i}; exec sleep 1000`)))
     const outputs = commands.map(({ topic }) => page.followed(topic))
@@ -122,7 +121,7 @@ describe('what is followed', () => {
     await Promise.all(outputs.map(({ ended }) => ended))
   })
 
-  it('is refused when it is another account’s', async () => {
+  it('refuses a topic of another account', async () => {
     const page = await openPage(service.otherKey)
     const { topic, publish } = await newAxon()
     await publish()
@@ -146,13 +145,13 @@ describe('what is followed', () => {
   })
 })
 
-describe('through breaks', () => {
-  it('no output is lost or told twice, whatever breaks', async () => {
+describe('broken connections', () => {
+  it('lose and repeat no output', async () => {
     const page = await openPage()
     const { topic } = await execute('for i in $(seq 1 400); do echo $i; sleep 0.005; done')
     const output = page.followed(topic)
     const { items, ended } = output
-    for (const network of [before, behind, before, behind]) {
+    for (const network of [pageNetwork, serviceNetwork, pageNetwork, serviceNetwork]) {
       const known = items.length
       await expect.poll(() => items.length).toBeGreaterThan(known)
       network.cut()
@@ -167,7 +166,7 @@ describe('through breaks', () => {
     expect(output.states.at(-1)).toBe('live')
   })
 
-  it('no event and no record is lost or told twice', async () => {
+  it('lose and repeat no event or log record', async () => {
     const page = await openPage()
     const { topic, publish } = await newAxon()
     const { params } = await execute('for i in $(seq 1 50); do echo $i; sleep 0.02; done')
@@ -175,8 +174,8 @@ describe('through breaks', () => {
     const log = page.followed({ endpoint: 'logs.tail', params: { id: devboxId } })
     for (let i = 0; i < 60; i++) {
       await publish()
-      if (i % 20 === 10) before.cut()
-      if (i % 20 === 15) behind.cut()
+      if (i % 20 === 10) pageNetwork.cut()
+      if (i % 20 === 15) serviceNetwork.cut()
     }
     await expect.poll(() => events.items).toHaveLength(60)
     expect(events.items.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 60 }, (_, i) => i + 1))
@@ -185,7 +184,7 @@ describe('through breaks', () => {
     expect(own().flatMap(({ message }) => message ?? [])).toEqual(Array.from({ length: 50 }, (_, i) => String(i + 1)))
   })
 
-  it('goes on after a restart of the service', async () => {
+  it('recover from a restart of the service', async () => {
     const page = await openPage()
     const { topic, publish } = await newAxon()
     const { items, is } = page.followed(topic)
@@ -198,46 +197,46 @@ describe('through breaks', () => {
   })
 })
 
-describe('how far it can be trusted', () => {
-  it('is late when the service is frozen, and live when it is heard again', async () => {
+describe('health', () => {
+  it('is late while the service is frozen', async () => {
     const page = await openPage()
     const { topic, publish } = await newAxon()
     const { items, is } = page.followed(topic)
     const evictions = page.followed({ endpoint: 'evictions.watch' })
     await Promise.all([is('live'), evictions.is('live')])
-    behind.stall()
+    serviceNetwork.stall()
     await publish()
     await Promise.all([is('late'), evictions.is('late')])
     expect(items).toEqual([])
-    // What a stalled network has swallowed is asked for again once the way is whole.
-    behind.mend()
-    behind.cut()
+    // Data swallowed by the stalled network is requested again.
+    serviceNetwork.mend()
+    serviceNetwork.cut()
     await is('live')
     await expect.poll(() => items).toHaveLength(1)
   })
 
-  it('is late when the console is frozen, lost when it stays so, and live again afterwards', async () => {
+  it('is late and then lost while the console is frozen', async () => {
     // A heartbeat comes every three seconds.
     const page = await openPage(service.key, { lateMs: 4_000, lostMs: 6_000 })
     const { topic, publish } = await newAxon()
     const { items, states, healths, is } = page.followed(topic)
     await is('live')
-    before.stall()
+    pageNetwork.stall()
     await is('late')
     const { sinceMs } = healths.at(-1) as LiveHealth
     await is('lost')
-    // As old as it was: nothing was heard meanwhile.
+    // Nothing has arrived since.
     expect(healths.at(-1)).toMatchObject({ state: 'lost', sinceMs })
     await publish()
-    before.mend()
+    pageNetwork.mend()
     await is('live')
     await expect.poll(() => items).toHaveLength(1)
     expect(states).toEqual(['connecting', 'live', 'late', 'lost', 'live'])
   })
 
-  it('is late at once when a page is looked at that was frozen, as old as what it shows', async () => {
-    // It looks after itself no more than a frozen page does.
-    const page = await openPage(service.key, { lookMs: 2 ** 30, lateMs: 20 })
+  it('is late at once when a frozen page becomes visible', async () => {
+    // No checks run, as on a frozen page.
+    const page = await openPage(service.key, { checkMs: 2 ** 30, lateMs: 20 })
     const { healths, states, is } = page.followed({ endpoint: 'evictions.watch' })
     await is('live')
     const heardMs = Date.now()
@@ -249,39 +248,39 @@ describe('how far it can be trusted', () => {
     expect(states).toEqual(['connecting', 'live', 'late', 'live'])
   })
 
-  it('is asked for at once when the page is looked at again', async () => {
+  it('reconnects at once when the page becomes visible', async () => {
     const page = await openPage()
     const { is } = page.followed((await newAxon()).topic)
     await is('live')
-    before.break()
+    pageNetwork.break()
     await is('lost')
-    before.mend()
+    pageNetwork.mend()
     page.connection.check()
     await is('live')
   })
 })
 
-describe('a session that ends', () => {
-  it('ends the connection, and the page is told', async () => {
+describe('sign-out', () => {
+  it('closes the connection and notifies the page', async () => {
     const page = await openPage()
     await page.followed((await newAxon()).topic).is('live')
     await gateway.fetch('/api/session', { method: 'DELETE', cookie: page.cookie })
     await expect.poll(() => page.onSignedOut).toHaveBeenCalled()
   })
 
-  it('is told to a page that comes back afterwards', async () => {
+  it('notifies a page that reconnects later', async () => {
     const page = await openPage()
     const { is } = page.followed((await newAxon()).topic)
     await is('live')
-    before.break()
+    pageNetwork.break()
     await is('lost')
     await gateway.fetch('/api/session', { method: 'DELETE', cookie: page.cookie })
-    before.mend()
+    pageNetwork.mend()
     await expect.poll(() => page.onSignedOut).toHaveBeenCalled()
   })
 })
 
-it('is let go by a page that follows nothing any more, and taken up again', async () => {
+it('disconnects when nothing is followed, and reconnects', async () => {
   const page = await openPage()
   const { topic } = await newAxon()
   const first = page.followed(topic)

@@ -15,37 +15,34 @@ import { AckCounter } from '#lib/terminal/page/ack-counter.ts'
 import { fetchConsoleJson, redirectToSignIn } from '../api/console-api.ts'
 import { isSignedOut, withAccount } from '../api/page-account.ts'
 
-/**
- * How far what is followed can be trusted right now. `polled`: no connection can be had, and what was asked for at
- * `sinceMs` in its place was answered.
- */
+/** How current the followed data is. `polled`: there is no connection, and a plain request succeeded at `sinceMs`. */
 export interface LiveHealth {
   state: 'connecting' | LiveState | 'polled'
-  /** Since when; this browser's clock. */
+  /** This browser's clock. */
   sinceMs: number
   /** The console's clock minus this browser's. */
   clockOffsetMs: number
-  /** Why it is lost, when the service told. */
+  /** Why it is lost, if the service gave a reason. */
   error?: ApiError
 }
 
 export const initialHealth: LiveHealth = { state: 'connecting', sinceMs: 0, clockOffsetMs: 0 }
 
 export interface FollowOptions<E extends LiveEndpoint> {
-  /** Up to where everything is known. */
+  /** Resume after this position. */
   position?: string | undefined
   signal: AbortSignal
   onItems(items: LiveItems[E][], position: string): void
-  /** What is known after `position` is to be dropped; the items that follow take its place. */
+  /** Drop everything after `position`; the next items replace it. */
   onResync?(position: string): void
   onHealth?(health: LiveHealth): void
-  /** No connection can be had, and the console answers calls all the same: told again and again. */
+  /** Called repeatedly while there is no connection but the console answers plain requests. */
   onPoll?(): void
 }
 
 /**
- * Follows a topic over the page's one connection, through every break, without a gap and without telling an item twice.
- * Resolves when all is said or `signal` aborts; rejects with the ApiError for which asking again cannot help.
+ * Follows a topic over the page's one connection. Reconnects without gaps or duplicates. Resolves when the topic ends or
+ * `signal` aborts; rejects with an ApiError when a retry cannot help.
  */
 export const follow = <E extends LiveEndpoint>(topic: LiveTopic<E>, options: FollowOptions<E>): Promise<void> => {
   connection ??= connectPage()
@@ -55,67 +52,64 @@ export const follow = <E extends LiveEndpoint>(topic: LiveTopic<E>, options: Fol
 let connection: LiveConnection | undefined
 
 const connectPage = (): LiveConnection => {
-  const made = new LiveConnection({
+  const created = new LiveConnection({
     url: () => withAccount(`${location.origin.replace(/^http/, 'ws')}/api/live`),
-    ask: (signal) => fetchConsoleJson<LiveSnapshot>('/api/live/now', signal),
+    poll: (signal) => fetchConsoleJson<LiveSnapshot>('/api/live/now', signal),
     isSignedOut,
     onSignedOut: () => void redirectToSignIn(),
   })
-  window.addEventListener('online', () => made.check())
-  document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && made.check())
-  return made
+  window.addEventListener('online', () => created.check())
+  document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && created.check())
+  return created
 }
 
 const liveTimes = {
-  /** Two heartbeats and a bit: what is silent for longer is late. */
+  /** Silence after which the connection counts as late: two heartbeats and a margin. */
   lateMs: 7_000,
-  /** What is silent for longer is lost, whatever its socket says; so is what does not open. */
+  /** Silence after which the connection counts as lost, even if the socket is open. */
   lostMs: 20_000,
-  lookMs: 1_000,
+  checkMs: 1_000,
   firstMs: 250,
   maxMs: 10_000,
-  /** A page that has heard nothing for so long asks by plain calls, and again this often: a proxy may hold it back. */
+  /** Without a connection for this long, the page polls: a proxy may block WebSockets. */
   pollAfterMs: 8_000,
   pollMs: 5_000,
-  /** The connection stays open this long after the last follower has left: the next page has others. */
+  /** The connection stays open for the followers of the next page. */
   lingerMs: 5_000,
 }
 
-/**
- * The console lets half a mebibyte wait, and every 64 KiB are acknowledged at once: what is less may wait, so that a page
- * which is told little does not answer each word of it.
- */
+/** Every 64 KiB is acknowledged at once and the rest after this delay, so that small messages don't each cause a reply. */
 export const liveAckMs = 1_000
 
-/** Below this, a change of the measured offset is the network's jitter, and following it would make countdowns jump. */
+/** A smaller change of the clock offset is network jitter and would make countdowns jump. */
 const offsetJitterMs = 750
 
 interface ConnectionOptions {
   url(): string
-  /** What would be heard first, by a plain call. */
-  ask(signal: AbortSignal): Promise<LiveSnapshot>
-  /** Asked when a connection fails before it is open, because no browser tells why it was refused. */
+  /** Fetches the current state of all topics. */
+  poll(signal: AbortSignal): Promise<LiveSnapshot>
+  /** Called when a connection fails to open, since browsers don't report why. */
   isSignedOut(): Promise<boolean>
-  /** The page is expected to leave; while it stays, the connection goes on trying. */
+  /** Should leave the page; the connection keeps retrying until then. */
   onSignedOut(): void
   WebSocket?: typeof globalThis.WebSocket
   times?: Partial<typeof liveTimes>
 }
 
-type KeptTopic = LiveSnapshot['topics'][keyof LiveSnapshot['topics']]
+type PolledTopic = LiveSnapshot['topics'][keyof LiveSnapshot['topics']]
 
 interface Follower {
   id: number
   topic: LiveTopic
   position: string | undefined
   options: FollowOptions<LiveEndpoint>
-  /** What the console says of it. */
+  /** Reported by the console for this topic. */
   own: Pick<LiveHealth, 'state' | 'sinceMs' | 'error'> | undefined
-  told: LiveHealth | undefined
+  reported: LiveHealth | undefined
   settle(error?: ApiError): void
 }
 
-/** The one connection of a page for everything it follows. */
+/** Carries everything a page follows over one WebSocket. */
 export class LiveConnection {
   readonly #options: ConnectionOptions
   readonly #times: typeof liveTimes
@@ -125,18 +119,19 @@ export class LiveConnection {
   #acks: AckCounter | undefined
   #state: LiveHealth['state'] = 'connecting'
   #sinceMs = Date.now()
-  #heardMs = 0
-  /** When anything was last heard over a connection, or the first was opened. */
-  #lastWordMs = 0
-  /** From when on a word is waited for before it is asked by plain calls. */
+  /** When a message last arrived on this socket, or when it was opened. */
+  #socketHeardMs = 0
+  /** When a message last arrived on any socket. */
+  #lastHeardMs = 0
+  /** Start of the wait before polling. */
   #waitingMs = 0
-  #asking: AbortController | undefined
-  /** When it was last answered in place of a connection, and what; undefined while there is one. */
-  #polled: { atMs: number; topics: Partial<Record<LiveEndpoint, KeptTopic>> } | undefined
+  #polling: AbortController | undefined
+  /** The last polled state; undefined while connected. */
+  #polled: { atMs: number; topics: Partial<Record<LiveEndpoint, PolledTopic>> } | undefined
   #clockOffsetMs = 0
   #attempt = 0
   #retry: ReturnType<typeof setTimeout> | undefined
-  #looking: ReturnType<typeof setInterval> | undefined
+  #checking: ReturnType<typeof setInterval> | undefined
   #linger: ReturnType<typeof setTimeout> | undefined
 
   constructor(options: ConnectionOptions) {
@@ -158,11 +153,11 @@ export class LiveConnection {
       position,
       options: options as unknown as FollowOptions<LiveEndpoint>,
       own: undefined,
-      told: undefined,
+      reported: undefined,
       settle: (error) => {
         signal.removeEventListener('abort', leave)
         this.#followers.delete(follower.id)
-        if (this.#followers.size === 0) this.#linger = setTimeout(() => this.#rest(), this.#times.lingerMs)
+        if (this.#followers.size === 0) this.#linger = setTimeout(() => this.#disconnect(), this.#times.lingerMs)
         if (error) reject(error)
         else resolve()
       },
@@ -170,28 +165,28 @@ export class LiveConnection {
     signal.addEventListener('abort', leave)
     this.#followers.set(follower.id, follower)
     clearTimeout(this.#linger)
-    if (!this.#looking) {
-      this.#lastWordMs = this.#waitingMs = Date.now()
+    if (!this.#checking) {
+      this.#lastHeardMs = this.#waitingMs = Date.now()
       this.#open()
     } else this.#subscribe(follower)
-    this.#tell(follower)
+    this.#report(follower)
     return promise
   }
 
-  /** To be called when the page is looked at again, or the network has come back: waits for nothing any more. */
+  /** Reconnects at once if needed. Call it when the page becomes visible or the network returns. */
   check() {
-    if (!this.#looking || (!this.#retry && Date.now() - this.#heardMs <= this.#times.lateMs)) return
+    if (!this.#checking || (!this.#retry && Date.now() - this.#socketHeardMs <= this.#times.lateMs)) return
     this.#waitingMs = Date.now()
     this.#open()
   }
 
   #open() {
     this.#hangUp()
-    // The page itself was frozen: what it shows is as old as that until it is told anew.
-    if (this.#state === 'live' && Date.now() - this.#lastWordMs > this.#times.lateMs) this.#enter('late')
-    // A connection that died silently never closes by itself.
-    this.#looking = setInterval(() => this.#look(), this.#times.lookMs)
-    this.#heardMs = Date.now()
+    // The page was frozen, so its data is old until the next message.
+    if (this.#state === 'live' && Date.now() - this.#lastHeardMs > this.#times.lateMs) this.#setState('late')
+    // A dead connection may never fire close.
+    this.#checking = setInterval(() => this.#checkSilence(), this.#times.checkMs)
+    this.#socketHeardMs = Date.now()
     const socket = new (this.#options.WebSocket ?? globalThis.WebSocket)(this.#options.url())
     this.#socket = socket
     let isRefused = true
@@ -200,12 +195,12 @@ export class LiveConnection {
       this.#acks = new AckCounter((n) => this.#send({ t: 'ack', n }), liveAckMs)
       for (const follower of this.#followers.values()) this.#subscribe(follower)
     }
-    socket.onmessage = ({ data }: MessageEvent<string>) => this.#hear(data)
+    socket.onmessage = ({ data }: MessageEvent<string>) => this.#onMessage(data)
     socket.onclose = async ({ code }) => {
       this.#lose()
-      // Another account may have been signed in to in place of the page's: then the page stays as it is, and says so.
-      const asks = isRefused || code === liveClose.signedOut
-      if (asks && (await this.#options.isSignedOut())) this.#options.onSignedOut()
+      // If another account has signed in, the page stays and says so.
+      const mayBeSignedOut = isRefused || code === liveClose.signedOut
+      if (mayBeSignedOut && (await this.#options.isSignedOut())) this.#options.onSignedOut()
     }
   }
 
@@ -213,16 +208,16 @@ export class LiveConnection {
     this.#send({ t: 'subscribe', id, topic, ...(position !== undefined && { position }) })
   }
 
-  #hear(text: string) {
-    // The page itself was frozen, otherwise the connection would count as lost. Frames that waited meanwhile carry an old time.
-    if (Date.now() - this.#heardMs > this.#times.lostMs) return this.#open()
-    this.#heardMs = this.#lastWordMs = this.#waitingMs = Date.now()
+  #onMessage(text: string) {
+    // The page was frozen, and queued heartbeats carry an old time.
+    if (Date.now() - this.#socketHeardMs > this.#times.lostMs) return this.#open()
+    this.#socketHeardMs = this.#lastHeardMs = this.#waitingMs = Date.now()
     this.#stopPolling()
     const notice = JSON.parse(text) as LiveNotice
-    if (this.#state !== 'live') this.#enter('live')
+    if (this.#state !== 'live') this.#setState('live')
     if (notice.t === 'heartbeat') {
       this.#attempt = 0
-      return this.#setClock(notice.now_ms - this.#heardMs)
+      return this.#setClock(notice.now_ms - this.#socketHeardMs)
     }
     const follower = this.#followers.get(notice.id)
     switch (notice.t) {
@@ -242,10 +237,10 @@ export class LiveConnection {
           sinceMs: notice.since_ms - this.#clockOffsetMs,
           ...(notice.error && { error: apiError(notice.error, this.#clockOffsetMs) }),
         }
-        return this.#tell(follower)
+        return this.#report(follower)
       case 'end':
         follower?.settle(notice.error && apiError(notice.error, this.#clockOffsetMs))
-        // The service itself refuses the key, so nothing else on this page will work.
+        // The service refused the key, so nothing else on this page will work.
         if (notice.error?.code === 'unauthenticated') this.#options.onSignedOut()
     }
   }
@@ -253,33 +248,32 @@ export class LiveConnection {
   #setClock(offset: number) {
     if (Math.abs(offset - this.#clockOffsetMs) <= offsetJitterMs) return
     this.#clockOffsetMs = offset
-    this.#tellAll()
+    this.#reportAll()
   }
 
-  #look() {
-    const silentMs = Date.now() - this.#heardMs
-    if (Date.now() - this.#waitingMs > this.#times.pollAfterMs && !this.#asking) void this.#poll()
+  #checkSilence() {
+    const silentMs = Date.now() - this.#socketHeardMs
+    if (Date.now() - this.#waitingMs > this.#times.pollAfterMs && !this.#polling) void this.#poll()
     if (this.#retry) return
     if (silentMs > this.#times.lostMs) this.#lose()
-    else if (silentMs > this.#times.lateMs && this.#state === 'live') this.#enter('late')
+    else if (silentMs > this.#times.lateMs && this.#state === 'live') this.#setState('late')
   }
 
   #lose() {
     this.#hangUp()
-    // The console's word on each follower ended with the connection, and comes again only with the next one.
-    for (const follower of this.#followers.values()) follower.own &&= { state: 'lost', sinceMs: this.#lastWordMs }
-    if (this.#state !== 'lost') this.#enter('lost')
-    this.#looking = setInterval(() => this.#look(), this.#times.lookMs)
+    // The console reports each topic's state again on the next connection.
+    for (const follower of this.#followers.values()) follower.own &&= { state: 'lost', sinceMs: this.#lastHeardMs }
+    if (this.#state !== 'lost') this.#setState('lost')
+    this.#checking = setInterval(() => this.#checkSilence(), this.#times.checkMs)
     this.#retry = setTimeout(() => this.#open(), backoffMs(this.#attempt++, this.#times))
   }
 
-  /** Asks by a plain call, and again after a while, until something is heard over a connection. */
   async #poll() {
-    const asking = new AbortController()
-    this.#asking = asking
-    const signal = AbortSignal.any([asking.signal, AbortSignal.timeout(this.#times.lostMs)])
-    const now = await this.#options.ask(signal).catch(() => undefined)
-    if (asking.signal.aborted) return
+    const polling = new AbortController()
+    this.#polling = polling
+    const signal = AbortSignal.any([polling.signal, AbortSignal.timeout(this.#times.lostMs)])
+    const now = await this.#options.poll(signal).catch(() => undefined)
+    if (polling.signal.aborted) return
     this.#polled = now && { atMs: Date.now(), topics: now.topics }
     if (now) this.#setClock(now.now_ms - Date.now())
     for (const follower of now ? [...this.#followers.values()] : []) {
@@ -291,17 +285,17 @@ export class LiveConnection {
         follower.options.onItems([item], '')
       }
     }
-    this.#tellAll()
-    await pause(this.#times.pollMs, asking.signal)
-    if (this.#asking === asking) this.#asking = undefined
+    this.#reportAll()
+    await pause(this.#times.pollMs, polling.signal)
+    if (this.#polling === polling) this.#polling = undefined
   }
 
   #stopPolling() {
-    this.#asking?.abort()
-    this.#asking = this.#polled = undefined
+    this.#polling?.abort()
+    this.#polling = this.#polled = undefined
   }
 
-  #rest() {
+  #disconnect() {
     this.#stopPolling()
     this.#hangUp()
   }
@@ -309,44 +303,43 @@ export class LiveConnection {
   #hangUp() {
     clearTimeout(this.#retry)
     clearTimeout(this.#linger)
-    clearInterval(this.#looking)
+    clearInterval(this.#checking)
     this.#acks?.stop()
     const socket = this.#socket
-    this.#socket = this.#retry = this.#looking = this.#acks = undefined
+    this.#socket = this.#retry = this.#checking = this.#acks = undefined
     if (!socket) return
     socket.onopen = socket.onmessage = socket.onclose = null
     socket.close()
   }
 
-  /** What is late or lost is as old as the last word, however often a connection was tried since. */
-  #enter(state: LiveHealth['state']) {
+  /** Dates the state from the last message, however often the page has reconnected since. */
+  #setState(state: LiveHealth['state']) {
     this.#state = state
-    this.#sinceMs = this.#lastWordMs
-    this.#tellAll()
+    this.#sinceMs = this.#lastHeardMs
+    this.#reportAll()
   }
 
-  #tellAll() {
-    for (const follower of this.#followers.values()) this.#tell(follower)
+  #reportAll() {
+    for (const follower of this.#followers.values()) this.#report(follower)
   }
 
-  #tell(follower: Follower) {
+  #report(follower: Follower) {
     const link = { state: this.#state, sinceMs: this.#sinceMs }
     const part =
-      this.#state === 'live' ? (follower.own ?? { ...link, state: 'connecting' }) : this.#inPlace(follower, link)
+      this.#state === 'live' ? (follower.own ?? { ...link, state: 'connecting' }) : this.#polledHealth(follower, link)
     const health: LiveHealth = { ...part, clockOffsetMs: this.#clockOffsetMs }
-    const { told } = follower
-    follower.told = health
+    const { reported } = follower
+    follower.reported = health
     const isSame =
-      told?.state === health.state &&
-      told.sinceMs === health.sinceMs &&
-      told.clockOffsetMs === health.clockOffsetMs &&
-      told.error?.code === health.error?.code &&
-      told.error?.retryAtMs === health.error?.retryAtMs
+      reported?.state === health.state &&
+      reported.sinceMs === health.sinceMs &&
+      reported.clockOffsetMs === health.clockOffsetMs &&
+      reported.error?.code === health.error?.code &&
+      reported.error?.retryAtMs === health.error?.retryAtMs
     if (!isSame) follower.options.onHealth?.(health)
   }
 
-  /** What is known of it without a connection. */
-  #inPlace(follower: Follower, link: Pick<LiveHealth, 'state' | 'sinceMs'>): Omit<LiveHealth, 'clockOffsetMs'> {
+  #polledHealth(follower: Follower, link: Pick<LiveHealth, 'state' | 'sinceMs'>): Omit<LiveHealth, 'clockOffsetMs'> {
     const polled = this.#polled?.topics[follower.topic.endpoint]
     if (!this.#polled || !polled) return link
     const { state, since_ms, error } = polled

@@ -8,7 +8,7 @@ import { type CheckMeans, type CheckResult, checkConnection } from './self-check
 
 const apiKey = 'a-key-of-many-characters'
 /** What the played service does with a call. */
-let serve: 'well' | 'refusing' | 'as a web page' | 'failing'
+let serve: 'ok' | 'unauthorized' | 'html' | 'bad gateway'
 let service: Server
 let gateway: TestConsole
 let cookie: string
@@ -22,13 +22,13 @@ const listen = async (server: Server) => {
 }
 
 beforeEach(async () => {
-  serve = 'well'
+  serve = 'ok'
   service = createServer((asked, answer) => {
-    if (serve === 'as a web page') return answer.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Hello</h1>')
+    if (serve === 'html') return answer.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Hello</h1>')
     answer.setHeader('content-type', 'application/json')
     if (asked.url === '/healthz') return answer.end(JSON.stringify({ status: 'ok', version: '7.8.9' }))
-    if (serve === 'refusing') return answer.writeHead(401).end('{}')
-    if (serve === 'failing') return answer.writeHead(502).end('{}')
+    if (serve === 'unauthorized') return answer.writeHead(401).end('{}')
+    if (serve === 'bad gateway') return answer.writeHead(502).end('{}')
     answer.end(JSON.stringify({ id: 'acc_1', name: 'One' }))
   })
   gateway = await startConsole({ url: await listen(service) })
@@ -43,7 +43,7 @@ afterEach(async () => {
 })
 
 /** A proxy before the console. */
-const proxied = (spoil: { buffers?: true; upgrade?: 'taken out' | 'refused' }) => {
+const proxied = (spoil: { buffers?: true; upgrade?: 'removed' | 'refused' }) => {
   const to = new URL(gateway.url)
   const server = createServer((asked, answer) => {
     const { upgrade: _, connection: __, ...headers } = asked.headers
@@ -63,7 +63,7 @@ const proxied = (spoil: { buffers?: true; upgrade?: 'taken out' | 'refused' }) =
     )
     asked.pipe(onwards)
   })
-  if (spoil.upgrade !== 'taken out')
+  if (spoil.upgrade !== 'removed')
     server.on('upgrade', (asked, socket) => {
       socket.on('error', () => undefined)
       if (spoil.upgrade === 'refused') return socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n')
@@ -104,63 +104,63 @@ const check = async (address = gateway.url, origin = gateway.origin) => {
   )
 }
 
-it('passes where nothing is in the way', async () => {
+it('passes without a proxy', async () => {
   const found = await check()
   expect(Object.keys(found)).toEqual(['console', 'service', 'write', 'stream', 'live', 'terminal', 'clock'])
   for (const line of Object.values(found)) expect(line).toMatch(/^ok: /)
 })
 
-it('passes behind a proxy that does all it should', async () => {
+it('passes behind a well-configured proxy', async () => {
   for (const line of Object.values(await check(await proxied({})))) expect(line).toMatch(/^ok: /)
 })
 
-it('names a proxy that takes Upgrade out', async () => {
-  const found = await check(await proxied({ upgrade: 'taken out' }))
-  expect(found.live).toMatch(/failed: Arrived without its Upgrade A proxy takes Upgrade out/)
-  expect(found.terminal).toMatch(/failed: Arrived without its Upgrade/)
+it('detects a proxy that removes the Upgrade header', async () => {
+  const found = await check(await proxied({ upgrade: 'removed' }))
+  expect(found.live).toMatch(/failed: Arrived without the Upgrade header A proxy removes the Upgrade header/)
+  expect(found.terminal).toMatch(/failed: Arrived without the Upgrade header/)
   expect(found.stream).toMatch(/^ok/)
 })
 
-it('says of WebSockets that something refuses before the console that they did not arrive', async () => {
+it('detects WebSockets refused before they reach the console', async () => {
   const found = await check(await proxied({ upgrade: 'refused' }))
-  expect(found.live).toMatch(/failed: Not opened; it has not arrived/)
+  expect(found.live).toMatch(/failed: Not opened: it did not reach the console/)
 })
 
-it('names a proxy that collects answers', async () => {
+it('detects a proxy that buffers responses', async () => {
   const found = await check(await proxied({ buffers: true }))
-  expect(found.stream).toMatch(/failed: Comes all at once at its end .*buffering off/)
+  expect(found.stream).toMatch(/failed: Arrives all at once at the end .*buffering off/)
   expect(found.live).toMatch(/^ok/)
 })
 
-it('names an address that the console does not know as its own', async () => {
+it('detects an origin that is not allowed', async () => {
   const found = await check(gateway.url, 'https://console.example')
-  expect(found.write).toMatch(/failed: Refused: the console does not know .* Set DEVDECK_ORIGIN/)
-  expect(found.live).toMatch(/failed: Refused, as writes are Set DEVDECK_ORIGIN/)
+  expect(found.write).toMatch(/failed: Refused: .* is not an allowed origin Set DEVDECK_ORIGIN/)
+  expect(found.live).toMatch(/failed: Refused, like writes Set DEVDECK_ORIGIN/)
 })
 
 it.each([
-  ['refusing', /failed: The service answers the key with 401 Sign in with a key/],
-  ['as a web page', /failed: What answers at .* sends no JSON/],
-  ['failing', /failed: The service at .* answers with 502 Start the service/],
-] as const)('names a service that is %s', async (how, words) => {
+  ['unauthorized', /failed: The service answers the key with 401 Sign in with a valid API key/],
+  ['html', /failed: What answers at .* sends no JSON/],
+  ['bad gateway', /failed: The service at .* answers with 502 Start the service/],
+] as const)('reports a service that responds with %s', async (how, words) => {
   serve = how
   const found = await check()
   expect(found.console).toMatch(/^ok/)
   expect(found.service).toMatch(words)
 })
 
-it('names a service that is away, and a console that is', async () => {
+it('detects an unreachable service and an unreachable console', async () => {
   service.closeAllConnections()
   service.close()
   expect((await check()).service).toMatch(/failed: The service at .* cannot be reached Start the service/)
   const nobody = await listen(createServer())
   for (const server of closing.splice(-1)) server.close()
   const found = await check(nobody)
-  expect(found.console).toMatch(/failed: The console cannot be reached/)
+  expect(found.console).toMatch(/failed: The console is unreachable/)
   expect(found.terminal).toMatch(/^skipped/)
 })
 
-it('tells the end of the key and nothing else of it', async () => {
+it('reveals only the last characters of the key', async () => {
   const answer = await gateway.fetch('/api/connection', { cookie })
   const text = await answer.text()
   expect(JSON.parse(text)).toMatchObject({ key_tail: 'ters', upstream: { version: '7.8.9' } })

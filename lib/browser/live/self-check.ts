@@ -21,18 +21,14 @@ export type CheckName = keyof typeof checkNames
 export interface CheckResult {
   name: CheckName
   state: 'ok' | 'failed' | 'skipped'
-  /** What was found, in words. */
   found: string
-  /** What to do about it. */
   advice?: string
 }
 
 export interface CheckMeans {
-  /** The console's origin. */
   origin: string
   fetch: typeof globalThis.fetch
   headers: Record<string, string>
-  /** The address of a WebSocket, with the account of the page. */
   socketUrl(path: string): string
   WebSocket: typeof globalThis.WebSocket
   onResult(result: CheckResult): void
@@ -41,14 +37,14 @@ export interface CheckMeans {
 const waitMs = 8_000
 const soundClockMs = 2_000
 
-/** Tries each way the page talks to its console, one after the other, and names why one fails. */
+/** Checks each connection of the page one by one. */
 export const checkConnection = async (means: CheckMeans): Promise<void> => {
   const { onResult } = means
   const first = await checkConsole(means)
   onResult(first.result)
   if (!first.view) {
     for (const name of ['service', 'write', 'stream', 'live', 'terminal', 'clock'] as const)
-      onResult({ name, state: 'skipped', found: 'Not tried, as the console does not answer this page' })
+      onResult({ name, state: 'skipped', found: "Skipped because the console isn't responding" })
     return
   }
   onResult(serviceResult(first.view))
@@ -66,7 +62,7 @@ const failed = (name: CheckName, found: string, advice?: string): CheckResult =>
   ...(advice && { advice }),
 })
 
-const ask = (means: CheckMeans, path: string, init: RequestInit = {}) =>
+const request = (means: CheckMeans, path: string, init: RequestInit = {}) =>
   means.fetch(means.origin + path, {
     cache: 'no-store',
     ...init,
@@ -80,19 +76,19 @@ const checkConsole = async (
   const name = 'console'
   const startedMs = Date.now()
   try {
-    const answer = await ask(means, '/api/connection')
-    const { status } = answer
-    if (!answer.ok) {
-      const { message } = await readError(answer)
+    const response = await request(means, '/api/connection')
+    const { status } = response
+    if (!response.ok) {
+      const { message } = await readError(response)
       return { result: failed(name, `Refused with ${status}: ${message}`), halfwayMs: 0 }
     }
-    const view: ConnectionView = await answer.json()
+    const view: ConnectionView = await response.json()
     const endedMs = Date.now()
-    // The clock was read when the service had answered: what that took lies before it.
+    // The console reads its clock after the service has responded, so that time doesn't count.
     const tookMs = 'took_ms' in view.upstream ? view.upstream.took_ms : 0
     const ownMs = Math.max(0, endedMs - startedMs - tookMs)
     return {
-      result: { name, state: 'ok', found: `Answers in ${Math.round(ownMs)} ms` },
+      result: { name, state: 'ok', found: `Responds in ${Math.round(ownMs)} ms` },
       view,
       halfwayMs: endedMs - ownMs / 2,
     }
@@ -101,10 +97,10 @@ const checkConsole = async (
     return {
       result: failed(
         name,
-        isLate ? `No answer within ${waitMs / 1000} s` : 'The console cannot be reached',
+        isLate ? `No response within ${waitMs / 1000} s` : 'The console is unreachable',
         isLate
-          ? 'The console or a proxy before it is frozen: look at its log, or start it again.'
-          : 'Look whether the console runs, and whether this machine is on the network.',
+          ? 'The console or a proxy in front of it is stuck. Check its log or restart it.'
+          : 'Check that the console is running and that this machine is online.',
       ),
       halfwayMs: 0,
     }
@@ -112,68 +108,67 @@ const checkConsole = async (
 }
 
 const upstreamAdvice: Record<UpstreamProblem, string> = {
-  away: 'Start the service, or set DEVDECK_SERVICE_URL to where it is.',
-  frozen: 'The service, or a proxy before it, is stuck: look at its log, or start it again.',
-  tls: 'Give the service a valid certificate, or the console its authority by NODE_EXTRA_CA_CERTS.',
-  'key-refused': 'Sign in with a key that the service knows.',
+  away: 'Start the service, or set DEVDECK_SERVICE_URL to its address.',
+  frozen: 'The service or a proxy in front of it is stuck. Check its log or restart it.',
+  tls: 'Use a valid certificate for the service, or add its CA with NODE_EXTRA_CA_CERTS.',
+  'key-refused': 'Sign in with a valid API key.',
   'not-a-service': 'Set DEVDECK_SERVICE_URL to the address of the service itself.',
 }
 
 const serviceResult = ({ upstream }: ConnectionView): CheckResult =>
   'problem' in upstream
     ? failed('service', upstream.detail, upstreamAdvice[upstream.problem])
-    : { name: 'service', state: 'ok', found: `Answers in ${Math.round(upstream.took_ms)} ms and takes the key` }
+    : { name: 'service', state: 'ok', found: `Responds in ${Math.round(upstream.took_ms)} ms and accepts the key` }
 
 const checkWrite = async (means: CheckMeans): Promise<CheckResult> => {
   const name = 'write'
   try {
-    const answer = await ask(means, '/api/connection', { method: 'POST' })
-    await answer.body?.cancel()
-    if (answer.ok) return { name, state: 'ok', found: 'Taken: the console knows the address of this page as its own' }
-    if (answer.status === 403)
+    const response = await request(means, '/api/connection', { method: 'POST' })
+    await response.body?.cancel()
+    if (response.ok) return { name, state: 'ok', found: 'Accepted' }
+    if (response.status === 403)
       return failed(
         name,
-        `Refused: the console does not know ${means.origin} as its own address`,
-        `Set DEVDECK_ORIGIN to ${means.origin}, and have a proxy pass the Host header on unchanged.`,
+        `Refused: ${means.origin} is not an allowed origin`,
+        `Set DEVDECK_ORIGIN to ${means.origin}, and make the proxy pass the Host header unchanged.`,
       )
-    return failed(name, `Refused with ${answer.status}`, 'Look at the log of a proxy.')
+    return failed(name, `Refused with ${response.status}`, 'Check the log of the proxy.')
   } catch {
-    return failed(name, `No answer within ${waitMs / 1000} s`, 'Look at the log of a proxy.')
+    return failed(name, `No response within ${waitMs / 1000} s`, 'Check the log of the proxy.')
   }
 }
 
 const checkStream = async (means: CheckMeans): Promise<CheckResult> => {
   const name = 'stream'
   try {
-    const answer = await ask(means, '/api/connection/stream')
-    if (!answer.ok || !answer.body) {
-      await answer.body?.cancel()
-      return failed(name, `Refused with ${answer.status}`, 'Look at the log of a proxy.')
+    const response = await request(means, '/api/connection/stream')
+    if (!response.ok || !response.body) {
+      await response.body?.cancel()
+      return failed(name, `Refused with ${response.status}`, 'Check the log of the proxy.')
     }
     let firstMs: number | undefined
     const decoder = new TextDecoder()
     let text = ''
-    for (const reader = answer.body.getReader(); ; ) {
+    for (const reader = response.body.getReader(); ; ) {
       const { done, value } = await reader.read()
       if (done) break
       firstMs ??= performance.now()
       text += decoder.decode(value, { stream: true })
     }
-    if (!text.includes('data: last'))
-      return failed(name, 'Cut off before its end', 'A proxy ends streams: raise its read timeout.')
+    if (!text.includes('data: last')) return failed(name, 'Cut off', 'A proxy closes streams. Raise its read timeout.')
     const apartMs = performance.now() - (firstMs ?? 0)
     if (apartMs < checkStreamPauseMs / 2)
       return failed(
         name,
-        'Comes all at once at its end',
-        'A proxy collects answers: turn its buffering off (nginx: proxy_buffering off).',
+        'Arrives all at once at the end',
+        'A proxy buffers responses. Turn buffering off (nginx: proxy_buffering off).',
       )
-    return { name, state: 'ok', found: 'Comes as it is sent' }
+    return { name, state: 'ok', found: 'Arrives without buffering' }
   } catch {
     return failed(
       name,
-      `Not whole within ${waitMs / 1000} s`,
-      'A proxy holds streams back: turn its buffering off (nginx: proxy_buffering off).',
+      `Incomplete after ${waitMs / 1000} s`,
+      'A proxy buffers streams. Turn buffering off (nginx: proxy_buffering off).',
     )
   }
 }
@@ -184,63 +179,60 @@ const checkSocket = async (
   before: ConnectionView,
 ): Promise<CheckResult> => {
   const startedMs = performance.now()
-  const outcome = await (name === 'live' ? openLive(means) : echoed(means))
+  const outcome = await (name === 'live' ? checkLive(means) : checkEcho(means))
   const tookMs = Math.round(performance.now() - startedMs)
-  if (outcome === 'heard')
+  if (outcome === 'ok')
     return {
       name,
       state: 'ok',
-      found: name === 'live' ? `Heard the console in ${tookMs} ms` : `Typed and sent back in ${tookMs} ms`,
+      found: name === 'live' ? `First message in ${tookMs} ms` : `Echoed in ${tookMs} ms`,
     }
   if (outcome === 'silent')
     return failed(
       name,
-      `Opens, and nothing is heard within ${waitMs / 1000} s`,
-      'A proxy takes the WebSocket and passes nothing on: let it pass what follows an Upgrade.',
+      `Opens, but no message within ${waitMs / 1000} s`,
+      'A proxy accepts WebSockets but forwards nothing. Configure it to proxy upgraded connections.',
     )
-  return { name, state: 'failed', ...(await whyNotOpened(means, before)) }
+  return { name, state: 'failed', ...(await diagnose(means, before)) }
 }
 
-/** No browser tells why a WebSocket was not opened; the console knows whether it came, and as what. */
-const whyNotOpened = async (
-  means: CheckMeans,
-  before: ConnectionView,
-): Promise<Omit<CheckResult, 'name' | 'state'>> => {
-  const now = await ask(means, '/api/connection')
-    .then(async (answer): Promise<ConnectionView | undefined> => (answer.ok ? answer.json() : undefined))
+/** Browsers don't report why a WebSocket failed; the console counts the requests that reached it. */
+const diagnose = async (means: CheckMeans, before: ConnectionView): Promise<Omit<CheckResult, 'name' | 'state'>> => {
+  const now = await request(means, '/api/connection')
+    .then(async (response): Promise<ConnectionView | undefined> => (response.ok ? response.json() : undefined))
     .catch(() => undefined)
-  if (!now) return { found: 'Not opened, and the console no longer answers', advice: 'Look whether the console runs.' }
+  if (!now) return { found: "Failed, and the console isn't responding", advice: 'Check that the console is running.' }
   if (now.stripped_upgrades > before.stripped_upgrades)
     return {
-      found: 'Arrived without its Upgrade',
-      advice: 'A proxy takes Upgrade out: have it pass on Upgrade and Connection, with HTTP/1.1 towards the console.',
+      found: 'Arrived without the Upgrade header',
+      advice: 'A proxy removes the Upgrade header. Configure it to pass Upgrade and Connection over HTTP/1.1.',
     }
   const write = await checkWrite(means)
   if (write.state === 'failed' && write.advice !== undefined)
-    return { found: 'Refused, as writes are', advice: write.advice }
+    return { found: 'Refused, like writes', advice: write.advice }
   return {
-    found: 'Not opened; it has not arrived at the console, or was refused there',
-    advice: 'Something on the way refuses WebSockets, such as a proxy or a filter in the browser: its log says more.',
+    found: 'Not opened: it did not reach the console, or was refused there',
+    advice: 'A proxy or browser extension may block WebSockets. Check its log.',
   }
 }
 
-type Outcome = 'heard' | 'silent' | 'refused'
+type Outcome = 'ok' | 'silent' | 'refused'
 
-const openLive = (means: CheckMeans): Promise<Outcome> =>
+const checkLive = (means: CheckMeans): Promise<Outcome> =>
   withSocket(means, '/api/live', {
-    hears: ({ data }) => {
+    accepts: ({ data }) => {
       const notice: LiveNotice = JSON.parse(String(data))
       return notice.t === 'heartbeat'
     },
   })
 
-const echoed = (means: CheckMeans): Promise<Outcome> => {
-  const word = crypto.getRandomValues(new Uint8Array(16))
+const checkEcho = (means: CheckMeans): Promise<Outcome> => {
+  const message = crypto.getRandomValues(new Uint8Array(16))
   return withSocket(means, checkSocketPath, {
-    onOpen: (socket) => socket.send(word),
-    hears: ({ data }) =>
+    onOpen: (socket) => socket.send(message),
+    accepts: ({ data }) =>
       data instanceof ArrayBuffer &&
-      new Uint8Array(data).every((byte, i) => byte === word[i]) &&
+      new Uint8Array(data).every((byte, i) => byte === message[i]) &&
       data.byteLength === 16,
   })
 }
@@ -248,7 +240,7 @@ const echoed = (means: CheckMeans): Promise<Outcome> => {
 const withSocket = (
   means: CheckMeans,
   path: string,
-  { onOpen, hears }: { onOpen?: (socket: WebSocket) => void; hears: (event: MessageEvent) => boolean },
+  { onOpen, accepts }: { onOpen?: (socket: WebSocket) => void; accepts: (event: MessageEvent) => boolean },
 ): Promise<Outcome> =>
   new Promise((resolve) => {
     const socket = new means.WebSocket(means.socketUrl(path))
@@ -265,7 +257,7 @@ const withSocket = (
       onOpen?.(socket)
     }
     socket.onmessage = (event) => {
-      if (hears(event)) end('heard')
+      if (accepts(event)) end('ok')
     }
     socket.onclose = () => end(isOpen ? 'silent' : 'refused')
     socket.onerror = () => undefined
@@ -273,11 +265,10 @@ const withSocket = (
 
 const clockResult = (offsetMs: number): CheckResult => {
   const seconds = Math.round(Math.abs(offsetMs) / 1000)
-  if (Math.abs(offsetMs) < soundClockMs)
-    return { name: 'clock', state: 'ok', found: 'The same as the console’s, within 2 s' }
+  if (Math.abs(offsetMs) < soundClockMs) return { name: 'clock', state: 'ok', found: 'Within 2 s of the console' }
   return failed(
     'clock',
-    `The console’s clock is ${seconds} s ${offsetMs > 0 ? 'ahead of' : 'behind'} this machine’s`,
-    'Countdowns are corrected by it; set both machines to network time for exact times in lists.',
+    `The console's clock is ${seconds} s ${offsetMs > 0 ? 'ahead of' : 'behind'} this machine's`,
+    'Countdowns account for it. Synchronize both clocks for exact times in lists.',
   )
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { type ConsoleLine, ConsoleText, lineSpans, plainLine, putInto, readLines } from './console-text.ts'
+import { type ConsoleLine, ConsoleText, lineSpans, plainLine, readLines, storeIn } from './console-text.ts'
 
 const esc = '\x1b'
 const plain = (text: string) => readLines(text).lines.map(plainLine)
-const looks = (text: string) =>
+const styledSpans = (text: string) =>
   readLines(text).lines.flatMap((line) => lineSpans(line).map(({ text, style }) => [text, style]))
 const stepwise = (text: string, step: number, lines: ConsoleLine[] = []) => {
-  const reader = new ConsoleText(putInto(lines))
+  const reader = new ConsoleText(storeIn(lines))
   for (let at = 0; at < text.length; at += step) {
     reader.write(text.slice(at, at + step))
     reader.flush()
@@ -14,7 +14,7 @@ const stepwise = (text: string, step: number, lines: ConsoleLine[] = []) => {
   return lines
 }
 
-describe('lines', () => {
+describe('line breaks', () => {
   it.each([
     ['', []],
     ['a', ['a']],
@@ -28,7 +28,7 @@ describe('lines', () => {
   })
 })
 
-describe('a carriage return', () => {
+describe('editing within a line', () => {
   it.each([
     ['50%\r100%', '100%'],
     ['100%\r50%', '50%%'],
@@ -39,13 +39,6 @@ describe('a carriage return', () => {
     ['Ready\r\x1b[Kx', 'x'],
     ['Ready\r\x07', 'Ready'],
     ['abc\r\tX', 'abc     X'],
-  ])('%j shows %j', (text, line) => {
-    expect(plain(text)).toEqual([line])
-  })
-})
-
-describe('what erases and moves within a line', () => {
-  it.each([
     ['abcdef\x1b[3D\x1b[K', 'abc'],
     ['abcdef\x1b[3D\x1b[0K', 'abc'],
     ['abcdef\x1b[3D\x1b[1K', '    ef'],
@@ -79,7 +72,7 @@ describe('what erases and moves within a line', () => {
     expect(plain(text)).toEqual([line])
   })
 
-  it('blanks the other half of a wide character, and keeps accents with their letter', () => {
+  it('erases both halves of a wide character and keeps accents with their letter', () => {
     expect(plain('漢字\rA')).toEqual(['A 字'])
     expect(plain('漢字\x1b[2GA')).toEqual([' A字'])
     expect(plain('🎉🎉x\x1b[3G漢')).toEqual(['🎉漢x'])
@@ -87,7 +80,7 @@ describe('what erases and moves within a line', () => {
     expect(plain('xx\re\u0301')).toEqual(['e\u0301x'])
   })
 
-  it('never reaches another line', () => {
+  it('never changes another line', () => {
     expect(plain(`one\ntwo${esc}[A${esc}[2Kthree\rfour`)).toEqual(['one', 'two', 'fourhree'])
     expect(plain(`outer 1\ninner 1${esc}[A\router 2\ninner 2`)).toEqual(['outer 1', 'inner 1', 'outer 2', 'inner 2'])
     expect(plain(`a${esc}[1;1Hb${esc}[2;3Hc${esc}[Fd`)).toEqual(['a', 'b', '  c', 'd'])
@@ -96,33 +89,33 @@ describe('what erases and moves within a line', () => {
   })
 })
 
-describe('what is not shown', () => {
+describe('hidden sequences', () => {
   it.each([
     ['a hyperlink', `${esc}]8;;https://example.org/x\x07ok link${esc}]8;;\x07`],
-    ['a hyperlink that ends with ST', `${esc}]8;id=1;https://example.org/${esc}\\ok link${esc}]8;;${esc}\\`],
+    ['a hyperlink terminated by ST', `${esc}]8;id=1;https://example.org/${esc}\\ok link${esc}]8;;${esc}\\`],
     ['a title', `${esc}]0;title\x07ok link`],
     ['private modes', `${esc}[?25l${esc}[?1049h${esc}[?2004hok ${esc}[?25hlink`],
     ['settings with intermediate bytes', `${esc}[4 qok ${esc}[!plink${esc}[>4;1m`],
     ['other strings', `${esc}P1$r0m${esc}\\ok ${esc}_x${esc}\\${esc}^y${esc}\\link`],
-    ['sets of characters', `${esc}(B${esc})0ok \x0elink\x0f`],
+    ['character sets', `${esc}(B${esc})0ok \x0elink\x0f`],
     ['C1 controls', `\x9b31mok \x9d0;title\x9clink\x9bm\x9c`],
     ['a bell', '\x07ok link\x07'],
-    ['a sequence that is canceled', `${esc}[31\x18ok ${esc}]0;t\x18link`],
-    ['a sequence that begins within another', `${esc}[3${esc}[31mok ${esc}]0;t${esc}[mlink`],
-    ['a sequence without an end', `ok link${esc}`],
-    ['a control sequence without an end', `ok link${esc}[31`],
-    ['a string without an end', `ok link${esc}]0;title`],
+    ['a canceled sequence', `${esc}[31\x18ok ${esc}]0;t\x18link`],
+    ['a sequence within another', `${esc}[3${esc}[31mok ${esc}]0;t${esc}[mlink`],
+    ['an unfinished escape', `ok link${esc}`],
+    ['an unfinished control sequence', `ok link${esc}[31`],
+    ['an unterminated string', `ok link${esc}]0;title`],
   ])('%s', (_, text) => {
     expect(plain(text)).toEqual(['ok link'])
   })
 
-  it('ends with its line, so that it hides no other', () => {
+  it('end with their line', () => {
     expect(plain(`a${esc}]0;title\nb\x07c`)).toEqual(['a', 'bc'])
     expect(plain(`a${esc}[3\nb`)).toEqual(['a', 'b'])
     expect(plain(`a${esc}\nb`)).toEqual(['a', 'b'])
   })
 
-  it('leaves signs for other controls, and text as it is', () => {
+  it('do not include other control characters, which show as symbols', () => {
     expect(plain('a\0b\x7f\x01')).toEqual(['a␀b␡␁'])
     expect(plain('a\ufffdb\u200e\t c')).toEqual(['a\ufffdb\u200e\t c'])
     expect(plain(`${esc}é${esc}[é`)).toEqual(['éé'])
@@ -164,12 +157,12 @@ describe('styles', () => {
     ['1:2', {}],
     ['>4;1', {}],
     ['?4', {}],
-  ])('of %s', (parameters, style) => {
-    expect(looks(`${esc}[${parameters}mx`)).toEqual([['x', style]])
+  ])('%s', (parameters, style) => {
+    expect(styledSpans(`${esc}[${parameters}mx`)).toEqual([['x', style]])
   })
 
-  it('hold until they are reset, over lines too', () => {
-    expect(looks(`a${esc}[1;31mb\nc${esc}[0md${esc}[4mx${esc}[4:0my`)).toEqual([
+  it('last until reset, across lines', () => {
+    expect(styledSpans(`a${esc}[1;31mb\nc${esc}[0md${esc}[4mx${esc}[4:0my`)).toEqual([
       ['a', {}],
       ['b', { bold: true, color: 1 }],
       ['c', { bold: true, color: 1 }],
@@ -179,25 +172,25 @@ describe('styles', () => {
     ])
   })
 
-  it('belong to what overwrites a text, not to what is left of it', () => {
-    expect(looks(`${esc}[31mone\rsecond${esc}[0m`)).toEqual([['second', { color: 1 }]])
-    expect(looks(`abcd\r${esc}[32mXY${esc}[0m`)).toEqual([
+  it('apply to the overwriting text only', () => {
+    expect(styledSpans(`${esc}[31mone\rsecond${esc}[0m`)).toEqual([['second', { color: 1 }]])
+    expect(styledSpans(`abcd\r${esc}[32mXY${esc}[0m`)).toEqual([
       ['XY', { color: 2 }],
       ['cd', {}],
     ])
   })
 })
 
-describe('a text that comes in pieces', () => {
+describe('chunked text', () => {
   const text =
     `one ${esc}[1;38:2::1:2:3mbold${esc}[0m\r\n漢字\rA🎉\b\bx${esc}]8;;http://x${esc}\\link${esc}]8;;\x07\t` +
     `end${esc}[K\n${esc}[2K10%\r\x9b32m20%${esc}(B\r${esc}[?25h\n50%\r100%\b\b${esc}[K\r\r\nlast`
 
-  it.each([1, 2, 3, 7])('is the same when it is cut every %i characters', (step) => {
+  it.each([1, 2, 3, 7])('reads the same in chunks of %i characters', (step) => {
     expect(stepwise(text, step)).toEqual(readLines(text).lines)
   })
 
-  it('gives a new object for each state of the open line', () => {
+  it('stores a new object for each state of the open line', () => {
     const seen: ConsoleLine[] = []
     const reader = new ConsoleText((_, line) => seen.push(line))
     for (const piece of [`${esc}[31ma`, 'b']) {
@@ -208,24 +201,20 @@ describe('a text that comes in pieces', () => {
   })
 })
 
-describe('work', () => {
-  // Each of these would take minutes if its cost grew faster than its length.
+describe('cost', () => {
+  // Each would take minutes if the cost were superlinear.
   it.each([
-    [
-      'frames of one progress bar',
-      Array.from({ length: 100_000 }, (_, i) => `\r${i}/100000 [####      ]`).join(''),
-      25,
-    ],
+    ['a progress bar', Array.from({ length: 100_000 }, (_, i) => `\r${i}/100000 [####      ]`).join(''), 25],
     ['a line of a million characters, overwritten', `${'x'.repeat(1_000_000)}${'\ry'.repeat(500_000)}`, 1_000_000],
     ['a million backspaces', `${'x'.repeat(1_000_000)}${'\b'.repeat(1_000_000)}y`, 1_000_000],
-    ['sequences that are not finished', `x${`${esc}[`.repeat(500_000)}${`${esc}]`.repeat(500_000)}`, 1],
-    ['one sequence without an end', `x${esc}[${'1;'.repeat(1_000_000)}`, 1],
+    ['unfinished sequences', `x${`${esc}[`.repeat(500_000)}${`${esc}]`.repeat(500_000)}`, 1],
+    ['one endless sequence', `x${esc}[${'1;'.repeat(1_000_000)}`, 1],
     ['accents on one letter', `a\rb${'\u0301'.repeat(1_000_000)}`, 1_000_001],
   ])('is linear for %s', (_, text, length) => {
     expect(plain(text).map((line) => line.length)).toEqual([length])
   })
 
-  it('does not grow with the counts of sequences', () => {
+  it('does not depend on the counts in sequences', () => {
     const far = plain(`x${`${esc}[2147483647C`.repeat(10)}y`)[0] ?? ''
     expect([far.length < 1_000, far.endsWith('y')]).toEqual([true, true])
     const wide = plain(

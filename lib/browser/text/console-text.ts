@@ -7,7 +7,7 @@ export interface Span {
   style: TextStyle
 }
 
-/** A line without its end. Most lines have no style, and are kept as their text alone. */
+/** Without its line break. A string if the whole line has no style. */
 export type ConsoleLine = string | readonly Span[]
 
 export const plainLine = (line: ConsoleLine): string =>
@@ -19,7 +19,6 @@ export const lineLength = (line: ConsoleLine): number =>
 export const lineSpans = (line: ConsoleLine): readonly Span[] =>
   typeof line === 'string' ? [{ text: line, style: noStyle }] : line
 
-/** Lines as one text, with a newline between them. */
 export const joinLines = (lines: readonly ConsoleLine[]): Span[] => {
   const spans: Span[] = []
   const add = (span: Span) => {
@@ -34,34 +33,34 @@ export const joinLines = (lines: readonly ConsoleLine[]): Span[] => {
   return spans
 }
 
-/** The lines of a whole text that begins in a style, and the style in which it ends. */
+/** Reads a whole text; returns its lines and the style at its end. */
 export const readLines = (text: string, from = noStyle): { lines: ConsoleLine[]; style: TextStyle } => {
   const lines: ConsoleLine[] = []
-  const reader = new ConsoleText(putInto(lines), { style: from })
+  const reader = new ConsoleText(storeIn(lines), { style: from })
   reader.write(text)
   reader.flush()
   return { lines, style: reader.style }
 }
 
-/** Stores a line: a new one after all others, where there is no place yet. Returns its place. */
+/** Stores a line, appending it if `place` is undefined. Returns its place. */
 type PutLine<Place> = (place: Place | undefined, line: ConsoleLine) => Place
 
-export const putInto =
+export const storeIn =
   (lines: ConsoleLine[]): PutLine<number> =>
   (at = lines.length, line) => {
     lines[at] = line
     return at
   }
 
-/** How far right of its text a line may be written to; a terminal has an edge there. */
+/** Furthest column the cursor may move to beyond the text. */
 const maxGap = 512
 /**
- * Cells that sequences may touch or make: so many, and more for each character of the text. A few bytes that ask for more
- * than that, again and again, would fill the memory or take hours.
+ * Budget of cells that escape sequences may touch or create, growing with the text. Without it a few repeated bytes could
+ * fill the memory or take hours.
  */
 const freeCells = 1024 * 1024
 const cellsPerCharacter = 32
-/** A blank cell stays in memory, and so counts for more than one that is only touched. */
+/** A created cell stays in memory, so it costs more than a touched one. */
 const blankCost = 8
 const maxSequence = 256
 const tabWidth = 8
@@ -69,27 +68,27 @@ const tabWidth = 8
 type State = 'text' | 'escape' | 'csi' | 'string'
 
 /**
- * Turns what a program writes into the lines that a terminal would show: carriage returns, backspaces and sequences that
- * erase or move within a line take effect, colors become styles, everything else that a terminal acts on is dropped. Lines
- * above are never changed: to move to another one begins a new line. A chunk costs its own length, and may end anywhere.
+ * Converts program output to the lines a terminal would show. Carriage returns, backspaces and sequences that edit the
+ * current line take effect, colors become styles, and all other control sequences are dropped. Earlier lines never change:
+ * moving to another line starts a new one. Chunks may end anywhere.
  */
 export class ConsoleText<Place = number> {
   style: TextStyle
   readonly #put: PutLine<Place>
   #state: State = 'text'
-  /** What has come of an escape or control sequence, after its beginning. */
+  /** The characters so far of an unfinished escape sequence. */
   #sequence = ''
-  /** The first half of a character whose second half has not come. */
+  /** A high surrogate whose low surrogate hasn't arrived. */
   #half = ''
   #place: Place | undefined
   #isOpen = false
-  /** Something has come since the open line was stored. */
+  /** Changed since the open line was last stored. */
   #isChanged = false
-  /** The open line while it has only grown at its end. */
+  /** The open line while it has only been appended to. */
   #spans: Span[] = []
-  /** A carriage return has come since: the next text overwrites them. */
+  /** After a carriage return, the next text overwrites the line. */
   #isReturned = false
-  /** The open line once it is overwritten, by cell: a character in its first one, '' in its others, undefined in blank ones. */
+  /** The open line by cell once overwritten: a character, '' for the rest of a wide one, undefined for blank. */
   #cells: (string | undefined)[] | undefined
   #styles: TextStyle[] = []
   #column = 0
@@ -97,7 +96,7 @@ export class ConsoleText<Place = number> {
   #lastText = ''
   #cellsLeft = freeCells
   readonly #maxLineLength: number
-  /** Characters cut off the beginning of lines that are too long. */
+  /** Characters cut from the start of lines over the limit. */
   dropped = 0
 
   constructor(put: PutLine<Place>, { style = noStyle, maxLineLength = Number.POSITIVE_INFINITY } = {}) {
@@ -108,7 +107,7 @@ export class ConsoleText<Place = number> {
 
   write(chunk: string): void {
     const text = this.#half + chunk
-    this.#half = isFirstHalf(text.charCodeAt(text.length - 1)) ? text.slice(-1) : ''
+    this.#half = isHighSurrogate(text.charCodeAt(text.length - 1)) ? text.slice(-1) : ''
     this.#cellsLeft += chunk.length * cellsPerCharacter
     this.#isChanged = true
     const end = text.length - this.#half.length
@@ -116,7 +115,6 @@ export class ConsoleText<Place = number> {
     while (at < end) at = this.#state === 'text' ? this.#readText(text, at, end) : this.#readSequence(text, at)
   }
 
-  /** Stores the open line as it is now. */
   flush(): void {
     if (!this.#isOpen || !this.#isChanged) return
     this.#isChanged = false
@@ -166,19 +164,19 @@ export class ConsoleText<Place = number> {
     else if (control === '\r') this.#moveTo(0)
     else if (control === '\b') this.#moveTo(this.#toColumn() - 1)
     else if (control === '\t') this.#tab()
-    else if (control === '\x1b') this.#begin('escape')
-    else if (control === '\x9b') this.#begin('csi')
-    else if (stringBeginnings.includes(control)) this.#begin('string')
-    else if (control === '\x8d') this.#otherLine(this.#toColumn())
-    else if (!unseen.includes(control)) this.#print(signOf(control))
+    else if (control === '\x1b') this.#enter('escape')
+    else if (control === '\x9b') this.#enter('csi')
+    else if (stringStarts.includes(control)) this.#enter('string')
+    else if (control === '\x8d') this.#leaveLine(this.#toColumn())
+    else if (!ignored.includes(control)) this.#print(controlPicture(control))
   }
 
-  #begin(state: State): void {
+  #enter(state: State): void {
     this.#state = state
     this.#sequence = ''
   }
 
-  /** Reads one character of a sequence. A line never ends within one, or a sequence without an end would hide the rest. */
+  /** A line break ends any sequence; an unterminated one would otherwise hide the rest. */
   #readSequence(text: string, at: number): number {
     const character = text[at] ?? ''
     if (character === '\n' || character === '\x18' || character === '\x1a') {
@@ -186,7 +184,7 @@ export class ConsoleText<Place = number> {
       return character === '\n' ? at : at + 1
     }
     if (character === '\x1b') {
-      this.#begin('escape')
+      this.#enter('escape')
       return at + 1
     }
     if (this.#state === 'string') {
@@ -216,7 +214,7 @@ export class ConsoleText<Place = number> {
       return at + 1
     }
     this.#state = 'text'
-    // Anything else is no sequence, and is text.
+    // Not a valid sequence, so this character is text.
     if (character < '0' || character > '~') return at
     if (this.#sequence === '') this.#escape(character)
     return at + 1
@@ -224,7 +222,7 @@ export class ConsoleText<Place = number> {
 
   #escape(final: string): void {
     if (final === 'D' || final === 'E') this.#newLine()
-    else if (final === 'M') this.#otherLine(this.#toColumn())
+    else if (final === 'M') this.#leaveLine(this.#toColumn())
     else if (final === '7') this.#save()
     else if (final === '8') this.#restore()
     else if (final === 'c') this.style = noStyle
@@ -235,7 +233,7 @@ export class ConsoleText<Place = number> {
       if (this.#sequence.length < maxSequence) this.#sequence += character
       return at + 1
     }
-    // A terminal obeys other controls on the way.
+    // Terminals execute control characters within a sequence.
     if (character < ' ') {
       this.#control(character)
       return at + 1
@@ -298,15 +296,15 @@ export class ConsoleText<Place = number> {
       case 'B':
       case 'd':
       case 'e':
-        this.#otherLine(this.#toColumn())
+        this.#leaveLine(this.#toColumn())
         break
       case 'E':
       case 'F':
-        this.#otherLine(0)
+        this.#leaveLine(0)
         break
       case 'H':
       case 'f':
-        this.#otherLine((second || 1) - 1)
+        this.#leaveLine((second || 1) - 1)
         break
     }
   }
@@ -326,12 +324,11 @@ export class ConsoleText<Place = number> {
     this.#clear()
   }
 
-  #otherLine(column: number): void {
+  #leaveLine(column: number): void {
     if (this.#isOpen && lineLength(this.#line()) > 0) this.#newLine()
     this.#moveTo(column)
   }
 
-  /** An empty line with the cursor at its start. */
   #clear(): void {
     this.#spans = []
     this.#isReturned = false
@@ -361,7 +358,7 @@ export class ConsoleText<Place = number> {
     this.#write(text, this.style)
   }
 
-  /** The cursor's column. From here on the line is kept by cell. */
+  /** Switches the line to cells and returns the cursor's column. */
   #toColumn(): number {
     if (this.#cells) return this.#column
     const spans = this.#spans
@@ -395,7 +392,7 @@ export class ConsoleText<Place = number> {
     this.#column += width
   }
 
-  /** Adds a character without width to the one before the cursor. */
+  /** Combines a zero-width character with the one before the cursor. */
   #join(character: string): void {
     const cells = this.#cells ?? []
     let at = this.#column - 1
@@ -403,10 +400,10 @@ export class ConsoleText<Place = number> {
     if (cells[at] !== undefined) cells[at] += character
   }
 
-  /** Blanks between the end of the line and the cursor. */
+  /** Adds blanks up to the cursor. */
   #fill(): void {
     const cells = this.#cells ?? []
-    const gap = this.#blanks(this.#column - cells.length)
+    const gap = this.#allowedBlanks(this.#column - cells.length)
     for (let at = 0; at < gap; at++) cells.push(undefined)
     this.#column = Math.min(this.#column, cells.length)
   }
@@ -438,7 +435,7 @@ export class ConsoleText<Place = number> {
     if (this.#cells?.length === 0 && column === 0) this.#clear()
   }
 
-  /** Blanks cells, and the whole of each character that has one of them. */
+  /** Also erases the other half of a wide character. */
   #eraseCells(from: number, to: number): void {
     const cells = this.#cells ?? []
     let first = Math.min(from, cells.length)
@@ -466,7 +463,7 @@ export class ConsoleText<Place = number> {
     const column = this.#toColumn()
     const cells = this.#cells ?? []
     if (column >= cells.length || !this.#spend(cells.length - column)) return
-    const blanks = this.#blanks(Math.min(count, maxGap))
+    const blanks = this.#allowedBlanks(Math.min(count, maxGap))
     if (cells[column] === '') this.#eraseCells(column, column + 1)
     cells.splice(column, 0, ...Array<undefined>(blanks).fill(undefined))
     this.#styles.splice(column, 0, ...Array<TextStyle>(blanks).fill(noStyle))
@@ -474,7 +471,7 @@ export class ConsoleText<Place = number> {
 
   #repeat(count: number): void {
     const character = [...this.#lastText.slice(-2)].at(-1)
-    if (character !== undefined) this.#print(character.repeat(this.#blanks(Math.min(count, maxGap))))
+    if (character !== undefined) this.#print(character.repeat(this.#allowedBlanks(Math.min(count, maxGap))))
   }
 
   #spend(cells: number): boolean {
@@ -483,8 +480,8 @@ export class ConsoleText<Place = number> {
     return true
   }
 
-  /** How many of these blank cells may be made. */
-  #blanks(count: number): number {
+  /** Returns `count`, or 0 if the budget doesn't allow it. */
+  #allowedBlanks(count: number): number {
     return count > 0 && this.#spend(count * blankCost) ? count : 0
   }
 
@@ -518,22 +515,22 @@ const spansOfCells = (cells: readonly (string | undefined)[], styles: readonly T
 
 const lineEnds = '\n\v\f\x84\x85'
 /** DCS, SOS, OSC, PM and APC. */
-const stringBeginnings = '\x90\x98\x9d\x9e\x9f'
-/** ENQ, BEL, SO, SI, CAN, SUB and ST: a terminal does something at these and shows nothing. */
-const unseen = '\x05\x07\x0e\x0f\x18\x1a\x9c'
+const stringStarts = '\x90\x98\x9d\x9e\x9f'
+/** ENQ, BEL, SO, SI, CAN, SUB and ST. */
+const ignored = '\x05\x07\x0e\x0f\x18\x1a\x9c'
 
-const signOf = (control: string): string => {
+const controlPicture = (control: string): string => {
   const code = control.charCodeAt(0)
   if (code < 0x20) return String.fromCharCode(0x2400 + code)
   return code === 0x7f ? '\u2421' : control
 }
 
-const isFirstHalf = (code: number): boolean => code >= 0xd800 && code <= 0xdbff
+const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdbff
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is searched for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: searches for control characters
 const controls = /[\x00-\x1f\x7f-\x9f]/g
-/** Most sequences are styles, and come whole: a shortcut past the states. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is searched for
+/** A fast path, since most sequences are complete styles. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: searches for control characters
 const wholeStyle = /\x1b\[([\d;:]{0,250})m/y
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is searched for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: searches for control characters
 const stringEnds = /[\n\x07\x18\x1a\x1b\x9c]/g

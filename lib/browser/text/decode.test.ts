@@ -8,30 +8,30 @@ const utf16 = (text: string, order: 'le' | 'be') => {
   return order === 'le' ? bytes : bytes.swap16()
 }
 
-describe('text of odd bytes', () => {
+describe('decoding', () => {
   it.each([
     ['a NUL', Buffer.from('line 1\na\0b\nline 3\n'), 'line 1\na\0b\nline 3\n'],
-    ['a bad byte', Buffer.from('line 1\nbad \xff byte\nline 3\n', 'latin1'), 'line 1\nbad \ufffd byte\nline 3\n'],
-    ['a few bad bytes alone', Buffer.from('\xff\xfe'.slice(0, 1), 'latin1'), '\ufffd'],
+    ['an invalid byte', Buffer.from('line 1\nbad \xff byte\nline 3\n', 'latin1'), 'line 1\nbad \ufffd byte\nline 3\n'],
+    ['a single invalid byte', Buffer.from('\xff\xfe'.slice(0, 1), 'latin1'), '\ufffd'],
     ['a character cut in two', Buffer.from('caf\xc3', 'latin1'), 'caf\ufffd'],
-    ['a text of Latin-1', Buffer.from('Der Zähler läuft über\n'.repeat(20), 'latin1'), /Der Z\ufffdhler/],
-    ['UTF-16, little end first', utf16('líne 🎉\n', 'le'), 'líne 🎉\n'],
-    ['UTF-16, big end first', utf16('líne 🎉\n', 'be'), 'líne 🎉\n'],
-    ['UTF-8 with a mark', Buffer.from('\ufeffline\n'), 'line\n'],
+    ['Latin-1', Buffer.from('Der Zähler läuft über\n'.repeat(20), 'latin1'), /Der Z\ufffdhler/],
+    ['UTF-16LE', utf16('líne 🎉\n', 'le'), 'líne 🎉\n'],
+    ['UTF-16BE', utf16('líne 🎉\n', 'be'), 'líne 🎉\n'],
+    ['UTF-8 with a byte order mark', Buffer.from('\ufeffline\n'), 'line\n'],
     ['a run of NUL before a log', Buffer.concat([Buffer.alloc(100_000), Buffer.from('line\n')]), /\0line\n$/],
     ['colors', Buffer.from('\x1b[31mred\x1b[0m\n'.repeat(50)), /red/],
     ['nothing', Buffer.alloc(0), ''],
-  ])('is read: %s', (_, bytes, text) => {
+  ])('%s', (_, bytes, text) => {
     expect(isBinary(bytes)).toBe(false)
     if (typeof text === 'string') expect(decodeText(bytes)).toBe(text)
     else expect(decodeText(bytes)).toMatch(text)
   })
 
-  it.each([1, 2, 3])('is the same in pieces of %i bytes', (size) => {
+  it.each([1, 2, 3])('gives the same text in chunks of %i bytes', (size) => {
     for (const bytes of [utf16('a🎉漢\n', 'be'), Buffer.from('a🎉漢\xff\n'), Buffer.from('e🎉').subarray(0, 4)]) {
       const decode = textDecoder()
       let text = ''
-      // The mark of UTF-16 is whole in the first piece: no piece of a file is shorter.
+      // The first chunk always includes the whole byte order mark.
       text += decode(bytes.subarray(0, 2))
       for (let at = 2; at < bytes.length; at += size) text += decode(bytes.subarray(at, at + size))
       expect(text + decode(new Uint8Array(), true)).toBe(decodeText(bytes))
@@ -39,7 +39,7 @@ describe('text of odd bytes', () => {
   })
 })
 
-it('takes programs, archives and images for no text', () => {
+it('detects programs, archives and random bytes as binary', () => {
   const random = Uint8Array.from({ length: 5_000 }, (_, at) => (at * 7919 + at * at * 31) % 256)
   for (const bytes of [
     readFileSync(process.execPath).subarray(0, 100_000),

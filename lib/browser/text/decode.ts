@@ -1,32 +1,31 @@
 const sampleBytes = 8 * 1024
 
-/** The encoding that a byte order mark names; UTF-8 without one. */
+/** UTF-8 without a byte order mark. */
 const encodingOf = ([first, second]: Uint8Array): string => {
   if (first === 0xff && second === 0xfe) return 'utf-16le'
   return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8'
 }
 
-/** Decodes bytes that come in pieces, the first of which says how. A bad byte becomes a replacement sign. */
-export const textDecoder = (): ((piece: Uint8Array, isLast?: boolean) => string) => {
+/** Decodes chunks with the encoding of the first one's byte order mark. Invalid bytes become replacement characters. */
+export const textDecoder = (): ((chunk: Uint8Array, isLast?: boolean) => string) => {
   let decoder: TextDecoder | undefined
-  return (piece, isLast = false) => {
-    decoder ??= new TextDecoder(encodingOf(piece))
-    return decoder.decode(piece, { stream: !isLast })
+  return (chunk, isLast = false) => {
+    decoder ??= new TextDecoder(encodingOf(chunk))
+    return decoder.decode(chunk, { stream: !isLast })
   }
 }
 
 export const decodeText = (bytes: Uint8Array): string => textDecoder()(bytes, true)
 
-/** Whether so much of the beginning stands for no character that it is not worth reading as text. */
+/** Whether too much of the start is control or invalid characters to show as text. */
 export const isBinary = (bytes: Uint8Array): boolean => {
-  // A log whose beginning was cut off while it was written to begins with a long run of NUL.
+  // A log truncated while it was written starts with a long run of NUL.
   const sample = textDecoder()(bytes.subarray(0, sampleBytes)).replace(/\0+/g, '\0')
   const odd = sample.match(oddCharacters)?.length ?? 0
   return odd > maxOdd && odd > sample.length * maxOddShare
 }
 
-/** Any short text is readable. */
 const maxOdd = 8
 const maxOddShare = 0.2
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is counted
+// biome-ignore lint/suspicious/noControlCharactersInRegex: counts control characters
 const oddCharacters = /[\0-\x06\x0e-\x1a\x1c-\x1f\x7f\ufffd]/g

@@ -1,6 +1,5 @@
-/** A style that a program set for its text, shown outside of a terminal. */
 export interface TextStyle {
-  /** 0 to 15 is the terminal's own palette; otherwise red, green and blue. */
+  /** A palette index from 0 to 15, or "red green blue". */
   color?: number | string | undefined
   background?: number | string | undefined
   bold?: boolean
@@ -13,25 +12,22 @@ export interface TextStyle {
 
 export const noStyle: TextStyle = {}
 
-const maxKnown = 2_000
-const knownAfter = new WeakMap<TextStyle, Map<string, TextStyle>>()
-const knownStyles = new Map<string, TextStyle>()
+const maxCached = 2_000
+const stylesAfter = new WeakMap<TextStyle, Map<string, TextStyle>>()
+const styles = new Map<string, TextStyle>()
 
-/**
- * The style after `ESC [ parameters m`. Unknown parameters change nothing. Equal styles are the same object, so that runs
- * of text can be joined.
- */
+/** Applies `ESC [ parameters m`. Equal styles are the same object, so that adjacent text can be joined. */
 export const styleAfter = (before: TextStyle, parameters: string): TextStyle => {
-  const after = knownAfter.get(before) ?? new Map<string, TextStyle>()
-  knownAfter.set(before, after)
-  return remembered(after, parameters, () => shared(changed(before, parameters.split(';'))))
+  const after = stylesAfter.get(before) ?? new Map<string, TextStyle>()
+  stylesAfter.set(before, after)
+  return cached(after, parameters, () => interned(changed(before, parameters.split(';'))))
 }
 
-/** Gradients would otherwise fill the memory. */
-const remembered = <T>(known: Map<string, T>, key: string, make: () => T): T => {
+/** Limited because color gradients create many styles. */
+const cached = <T>(known: Map<string, T>, key: string, make: () => T): T => {
   const found = known.get(key)
   if (found !== undefined) return found
-  if (known.size >= maxKnown) known.clear()
+  if (known.size >= maxCached) known.clear()
   const made = make()
   known.set(key, made)
   return made
@@ -47,17 +43,17 @@ const changed = (before: TextStyle, codes: readonly string[]): TextStyle => {
       at += taken
       if (color !== undefined && code !== 58) style = { ...style, [code === 38 ? 'color' : 'background']: color }
     } else if (sub.length > 0) {
-      // 4:0 to 4:5 are kinds of underline. Nothing else has parts.
+      // 4:0 to 4:5 are underline styles; no other code has subparameters.
       if (code === 4) style = { ...style, underline: sub[0] !== 0 }
     } else style = code === 0 ? noStyle : { ...style, ...switches[code], ...paletteColor(code) }
   }
   return style
 }
 
-const shared = (style: TextStyle): TextStyle => {
+const interned = (style: TextStyle): TextStyle => {
   const set = Object.entries(style).filter(([, value]) => value !== undefined && value !== false)
   if (set.length === 0) return noStyle
-  return remembered(knownStyles, JSON.stringify(set.sort()), () => Object.fromEntries(set))
+  return cached(styles, JSON.stringify(set.sort()), () => Object.fromEntries(set))
 }
 
 const switches: Record<number, TextStyle> = {
@@ -85,11 +81,11 @@ const paletteColor = (code: number): TextStyle | undefined => {
   return undefined
 }
 
-/** `2::r:g:b` names a color space before the color, which `2:r:g:b` leaves out. */
+/** Drops the color space of `2::r:g:b`, which `2:r:g:b` lacks. */
 const withoutSpace = ([kind = 0, ...rest]: readonly number[]): number[] =>
   kind === 2 && rest.length > 3 ? [kind, ...rest.slice(1)] : [kind, ...rest]
 
-/** The color of `5;n` or `2;r;g;b` after a 38 or 48. */
+/** Parses `5;n` or `2;r;g;b` after a 38 or 48. */
 const extendedColor = ([kind, ...rest]: readonly number[]): TextStyle['color'] => {
   if (kind === 5) return indexedColor(rest[0])
   const parts = rest.slice(0, 3)
@@ -98,7 +94,7 @@ const extendedColor = ([kind, ...rest]: readonly number[]): TextStyle['color'] =
 
 const isByte = (value: number | undefined): value is number => Number.isInteger(value) && Number(value) >> 8 === 0
 
-/** Of the 256 colors: the palette, a cube of 6 x 6 x 6, and 24 grays. */
+/** The 256 colors: the palette, a 6 x 6 x 6 cube and 24 grays. */
 const indexedColor = (index: number | undefined): TextStyle['color'] => {
   if (!isByte(index) || index < 16) return isByte(index) ? index : undefined
   if (index > 231)
@@ -113,22 +109,21 @@ const indexedColor = (index: number | undefined): TextStyle['color'] => {
 const palette = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white']
 const named = (index: number) => `var(--terminal-${index > 7 ? 'bright-' : ''}${palette[index % 8]})`
 
-// Mixed with the colors of the page, so that they stay legible in both themes.
-const inkOf = (color: number | string) =>
+// Mixed with the page's colors to stay legible in both themes.
+const foregroundCss = (color: number | string) =>
   typeof color === 'number'
     ? `color-mix(in oklab, ${named(color)} 55%, var(--text))`
     : `color-mix(in oklab, rgb(${color}) 25%, var(--text))`
-const groundOf = (color: number | string) =>
+const backgroundCss = (color: number | string) =>
   `color-mix(in oklab, ${typeof color === 'number' ? named(color) : `rgb(${color})`} 18%, var(--surface-0))`
 
-/** The style for React; undefined for plain text. */
 export const cssOf = (style: TextStyle) => {
   const { color, background, bold, dim, italic, underline, strike, inverse } = style
   if (!Object.values(style).some((value) => value !== undefined && value !== false)) return undefined
-  const [ink, ground] = inverse ? [background, color ?? 8] : [color, background]
+  const [front, back] = inverse ? [background, color ?? 8] : [color, background]
   return {
-    color: ink !== undefined ? inkOf(ink) : dim ? 'var(--text-muted)' : undefined,
-    backgroundColor: ground !== undefined ? groundOf(ground) : undefined,
+    color: front !== undefined ? foregroundCss(front) : dim ? 'var(--text-muted)' : undefined,
+    backgroundColor: back !== undefined ? backgroundCss(back) : undefined,
     fontWeight: bold ? 600 : undefined,
     fontStyle: italic ? 'italic' : undefined,
     textDecoration: [underline && 'underline', strike && 'line-through'].filter(Boolean).join(' ') || undefined,
