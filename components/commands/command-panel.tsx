@@ -4,7 +4,7 @@ import { Play, X } from 'lucide-react'
 import { type FormEvent, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { StyledText } from '#components/devboxes/log/styled-text.tsx'
 import { useDevboxLog } from '#components/devboxes/log/use-devbox-log.ts'
-import { useAskTerminals } from '#components/terminal/workspace/use-ask-terminals.ts'
+import { useTerminalRequest } from '#components/terminal/workspace/use-terminal-request.ts'
 import { Button } from '#components/ui/button.tsx'
 import { Check } from '#components/ui/choice/check.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
@@ -33,7 +33,7 @@ export const CommandPanel = ({ devbox, serviceUrl }: { devbox: Devbox; serviceUr
     [log.executions],
   )
   const isStarting = execute.isPending || executeSync.isPending
-  const ask = useAskTerminals(devbox.id)
+  const ask = useTerminalRequest(devbox.id)
   const refusal = devboxRefusal('execute', devbox.status)
   // Keeps text typed into the server-rendered field before hydration.
   useLayoutEffect(() => setCommand(textarea.current?.value ?? ''), [])

@@ -36,7 +36,7 @@ export const outcomePlace = (
 export type Neighbour = 'up' | 'down' | 'left' | 'right'
 
 /** The part of the address that opens the outcome beside one: the scenario above or below in the grid, the next agent. */
-export const neighbourOf = (
+export const neighborOf = (
   { row, column }: OutcomePlace,
   direction: Neighbour,
   lines: readonly GridLine[],

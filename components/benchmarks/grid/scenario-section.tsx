@@ -17,7 +17,7 @@ import type { AgentRow } from '../job-figures.ts'
 import { AttemptMark, EnvironmentMark } from './grid-cell.tsx'
 import { type GridLine, gridLines } from './grid-view.ts'
 import { groupingKeys, metadataKeyOf, metadataPrefix } from './grouping.ts'
-import { type Neighbour, neighbourOf, type OutcomePlace, outcomePlace } from './outcome-place.ts'
+import { type Neighbour, neighborOf, type OutcomePlace, outcomePlace } from './outcome-place.ts'
 import { environmentDiffers, type GridScale, gridScale, type ScenarioRow } from './scenario-grid.ts'
 import { ScenarioGridTable } from './scenario-grid-table.tsx'
 import type { Definitions } from './use-known-scenarios.ts'
@@ -293,7 +293,7 @@ interface SheetProps extends Pick<ScenarioSectionProps, 'agents' | 'change'> {
 
 const Sheet = ({ place, lines, agents, change }: SheetProps) => {
   const to = (direction: Neighbour) => {
-    const next = neighbourOf(place, direction, lines, agents)
+    const next = neighborOf(place, direction, lines, agents)
     return next ? () => change(next, 'replace') : undefined
   }
   return (

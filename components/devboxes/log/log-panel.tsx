@@ -4,7 +4,7 @@ import { Download, Search, SlidersHorizontal, SquareTerminal, X } from 'lucide-r
 import { memo, useCallback, useMemo, useState } from 'react'
 import { devboxQueries } from '#components/devboxes/queries.ts'
 import { type HowToChange, useAddress } from '#components/list/use-address.ts'
-import { useAskTerminals } from '#components/terminal/workspace/use-ask-terminals.ts'
+import { useTerminalRequest } from '#components/terminal/workspace/use-terminal-request.ts'
 import { Button } from '#components/ui/button.tsx'
 import { Check } from '#components/ui/choice/check.tsx'
 import { classes } from '#components/ui/classes.ts'
@@ -44,7 +44,7 @@ export const LogPanel = ({ devboxId }: { devboxId: string }) => {
     () => filterRecords(log.records, view, matching ? ({ number }) => matching.has(number) : undefined),
     [log.records, view, matching],
   )
-  const ask = useAskTerminals(devboxId)
+  const ask = useTerminalRequest(devboxId)
   const insertAtPrompt = useCallback((text: string) => ask('prompt', text), [ask])
   const text = () => shown.map(logLine).join('\n')
   const emptyReason = shown.length === 0 ? 'no records shown' : null

@@ -1,6 +1,6 @@
 'use client'
 import { useEffect, useRef, useState } from 'react'
-import { matchApart, tooSlow } from '#lib/terminal/page/match-apart.ts'
+import { matchInWorker, tooSlow } from '#lib/terminal/page/match-in-worker.ts'
 import type { NumberedRecord } from './log-feed.ts'
 
 interface Matches {
@@ -34,7 +34,7 @@ export const useMatches = (records: readonly NumberedRecord[], pattern: RegExp |
       running.current = undefined
       setLast({ pattern, records, ...matches })
     }
-    matchApart(
+    matchInWorker(
       pattern,
       records.map(({ text }) => text),
       search.signal,

@@ -3,7 +3,7 @@ import type { LucideIcon as Icon } from 'lucide-react'
 import { Columns2, History, Plus, RotateCcw, Rows2, SendHorizontal, SquareTerminal } from 'lucide-react'
 import { usePathname } from 'next/navigation'
 import { executionQueries } from '#components/commands/queries.ts'
-import { useAskTerminals } from '#components/terminal/workspace/use-ask-terminals.ts'
+import { useTerminalRequest } from '#components/terminal/workspace/use-terminal-request.ts'
 
 export interface TerminalAction {
   label: string
@@ -14,7 +14,7 @@ export interface TerminalAction {
 /** What the palette offers for the terminals of the devbox whose page this is; nothing on any other page. */
 export const useTerminalActions = (): readonly TerminalAction[] => {
   const devboxId = /^\/devboxes\/([A-Za-z0-9_-]+)$/.exec(usePathname())?.[1] ?? ''
-  const ask = useAskTerminals(devboxId)
+  const ask = useTerminalRequest(devboxId)
   const { data: runs } = useQuery(executionQueries.startedHere(devboxId))
   if (devboxId === '') return []
   const last = runs[0]?.command

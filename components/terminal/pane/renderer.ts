@@ -66,7 +66,7 @@ export class TerminalRenderer {
     }
     const { WebglAddon } = await import('@xterm/addon-webgl')
     // State may have changed while the addon was loading.
-    if (this.#isOver || this.#addon || !this.#isVisible || this.#choice === 'dom' || !freeContext()) return
+    if (this.#isOver || this.#addon || !this.#isVisible || this.#choice === 'dom' || !freeTerminalSlot()) return
     const addon = new WebglAddon()
     addon.onContextLoss(() => {
       this.#losses += 1
@@ -123,7 +123,7 @@ const cellPixels = ({ fontSize, fontFamily }: ITerminalOptions): number => {
   return context.measureText('W').width * devicePixelRatio
 }
 
-const freeContext = (): boolean => {
+const freeTerminalSlot = (): boolean => {
   if (withContext.length < maxContexts) return true
   const hidden = withContext.find(({ isVisible }) => !isVisible)
   hidden?.giveBack()

@@ -12,7 +12,7 @@ import { StateAnnouncement } from './state-announcement.tsx'
 import { TerminalEviction } from './terminal-eviction.tsx'
 import { useCursorInSight } from './use-cursor-in-sight.ts'
 import { useOpenedTerminal } from './use-opened-terminal.ts'
-import { usePaneFocus, usePaneLooks, usePaneTitle, useReconnecting } from './use-pane-wiring.ts'
+import { usePaneAttributes, usePaneFocus, usePaneTitle, useReconnecting } from './use-pane-wiring.ts'
 import { useTerminalState } from './use-terminal-state.ts'
 import { WatchingBar } from './watching-bar.tsx'
 
@@ -115,7 +115,7 @@ const Wiring = ({ opened, way, hintId, ...props }: WiringProps) => {
   const state = useTerminalState(opened.session)
   usePaneStatus(opened, state, props)
   usePaneTitle(opened, props.onTitle)
-  usePaneLooks(opened, state, props.refusal)
+  usePaneAttributes(opened, state, props.refusal)
   useCursorInSight(opened, state.role === 'watcher')
   usePaneFocus(opened, way, hintId, props)
   useReconnecting(opened, state, props)

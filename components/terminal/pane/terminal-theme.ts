@@ -12,21 +12,21 @@ const tokens = [
 
 /** xterm theme from the page's design tokens within `element`. */
 export const terminalTheme = (element: HTMLElement = document.body): ITheme => {
-  const colour = coloursOf(element, tokens)
+  const color = colorsOf(element, tokens)
   return {
-    background: colour['--surface-0'],
-    foreground: colour['--text'],
-    cursor: colour['--text'],
-    cursorAccent: colour['--surface-0'],
-    selectionBackground: `${colour['--accent']}59`,
-    selectionInactiveBackground: `${colour['--accent']}33`,
-    scrollbarSliderBackground: `${colour['--text-muted']}40`,
-    scrollbarSliderHoverBackground: `${colour['--text-muted']}80`,
-    scrollbarSliderActiveBackground: `${colour['--text-muted']}a0`,
+    background: color['--surface-0'],
+    foreground: color['--text'],
+    cursor: color['--text'],
+    cursorAccent: color['--surface-0'],
+    selectionBackground: `${color['--accent']}59`,
+    selectionInactiveBackground: `${color['--accent']}33`,
+    scrollbarSliderBackground: `${color['--text-muted']}40`,
+    scrollbarSliderHoverBackground: `${color['--text-muted']}80`,
+    scrollbarSliderActiveBackground: `${color['--text-muted']}a0`,
     ...Object.fromEntries(
       ansi.flatMap((name) => [
-        [name, colour[`--terminal-${name}`]],
-        [`bright${name.charAt(0).toUpperCase()}${name.slice(1)}`, colour[`--terminal-bright-${name}`]],
+        [name, color[`--terminal-${name}`]],
+        [`bright${name.charAt(0).toUpperCase()}${name.slice(1)}`, color[`--terminal-bright-${name}`]],
       ]),
     ),
   }
@@ -36,20 +36,20 @@ export const terminalTheme = (element: HTMLElement = document.body): ITheme => {
  * Resolves tokens to hex colors, because xterm can't parse `light-dark()`. All at once, since each read forces a
  * style recalculation.
  */
-export const coloursOf = <T extends string>(element: HTMLElement, tokens: readonly T[]): Record<T, string> => {
+export const colorsOf = <T extends string>(element: HTMLElement, tokens: readonly T[]): Record<T, string> => {
   const probes = document.createElement('span')
   probes.hidden = true
   for (const token of tokens)
     probes.appendChild(document.createElement('span')).style.color = `color-mix(in srgb, var(${token}), var(${token}))`
   element.append(probes)
-  const found = [...probes.children].map((probe, i) => [tokens[i], hexOf(getComputedStyle(probe).color)])
+  const found = [...probes.children].map((probe, i) => [tokens[i], toHex(getComputedStyle(probe).color)])
   probes.remove()
   return Object.fromEntries(found)
 }
 
 /** Parses `color(srgb 0.1 0.2 0.3)`; components may exceed 0 to 1 for out-of-gamut colors. */
-const hexOf = (colour: string): string => {
-  const parts = colour.slice(colour.indexOf('srgb') + 4).match(/-?[\d.]+(?:e-?\d+)?/g) ?? []
+const toHex = (color: string): string => {
+  const parts = color.slice(color.indexOf('srgb') + 4).match(/-?[\d.]+(?:e-?\d+)?/g) ?? []
   const bytes = [0, 1, 2].map((i) => Math.round(Math.min(1, Math.max(0, Number(parts[i] ?? 0))) * 255))
   return `#${bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('')}`
 }

@@ -6,7 +6,7 @@ import type { OpenedTerminal } from './opened-terminal.ts'
 import { phaseOf } from './pane-status.ts'
 
 /** After a refusal, retries in case the devbox came back before the page noticed it was gone. */
-const askAgainMs = 3_000
+const retryMs = 3_000
 
 /** Reconnects a terminal when its devbox is back. */
 export const useReconnecting = (
@@ -19,13 +19,13 @@ export const useReconnecting = (
   useEffect(() => opened.fit(), [opened])
 
   const isRefused = connection.phase === 'refused' && connection.code === 'not_running'
-  const tellNotRunning = useEffectEvent(onNotRunning)
+  const reportNotRunning = useEffectEvent(onNotRunning)
   useEffect(() => {
-    if (isRefused) tellNotRunning()
+    if (isRefused) reportNotRunning()
   }, [isRefused])
   useEffect(() => {
     if (!isRefused || refusal !== null) return
-    const timer = setTimeout(session.connect, askAgainMs)
+    const timer = setTimeout(session.connect, retryMs)
     return () => clearTimeout(timer)
   }, [session, isRefused, refusal])
 
@@ -49,13 +49,13 @@ export const usePaneFocus = (
   { isActive, onFocus }: { isActive: boolean; onFocus: () => void },
 ): void => {
   const { terminal, element, focus, onKey } = opened
-  const tellFocus = useEffectEvent(onFocus)
+  const reportFocus = useEffectEvent(onFocus)
   useEffect(() => {
     const { textarea } = terminal
     textarea?.setAttribute('aria-describedby', hintId)
     // Tab belongs to the shell, so keyboard users enter the terminal from the bar.
     if (textarea) textarea.tabIndex = -1
-    const tell = () => tellFocus()
+    const tell = () => reportFocus()
     textarea?.addEventListener('focus', tell)
     const forget = onKey((event) => {
       if (!event.ctrlKey || !event.shiftKey || event.key.toLowerCase() !== 'x') return false
@@ -86,7 +86,7 @@ export const usePaneTitle = ({ terminal }: OpenedTerminal, onTitle: (title: stri
 }
 
 /** Reflects the terminal's state in attributes for styling. */
-export const usePaneLooks = (
+export const usePaneAttributes = (
   { terminal, element }: OpenedTerminal,
   state: TerminalState,
   refusal: string | null,

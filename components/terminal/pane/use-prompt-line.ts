@@ -6,10 +6,10 @@ import { useServing } from '../terminal-requests.tsx'
 import type { OpenedTerminal } from './opened-terminal.ts'
 
 /** A new shell enables bracketed paste with its first prompt; some never do. */
-const promptWithinMs = 1_500
+const promptTimeoutMs = 1_500
 
 /** Text that couldn't be inserted by then is dropped. */
-const liveWithinMs = 30_000
+const connectTimeoutMs = 30_000
 
 /** Inserts text at the prompt with the checks of a paste. */
 export const usePromptLine = (opened: OpenedTerminal, offer: (text: string) => void) => {
@@ -24,7 +24,7 @@ export const usePromptLine = (opened: OpenedTerminal, offer: (text: string) => v
 /** Waits for a prompt and inserts the text without running it. */
 const write = async (opened: OpenedTerminal, text: string, offer: (text: string) => void, signal: AbortSignal) => {
   const { session, terminal } = opened
-  await until(() => session.isLive, session.subscribe, AbortSignal.any([signal, AbortSignal.timeout(liveWithinMs)]))
+  await until(() => session.isLive, session.subscribe, AbortSignal.any([signal, AbortSignal.timeout(connectTimeoutMs)]))
   if (signal.aborted) return
   if (!session.isLive)
     return void toast.attention('Nothing was sent to the terminal', { description: 'It is not connected.' })
@@ -32,7 +32,7 @@ const write = async (opened: OpenedTerminal, text: string, offer: (text: string)
     return void toast.attention('Nothing was sent to the terminal', {
       description: 'You are only watching. Take over first.',
     })
-  const soon = AbortSignal.any([signal, AbortSignal.timeout(promptWithinMs)])
+  const soon = AbortSignal.any([signal, AbortSignal.timeout(promptTimeoutMs)])
   const isAsking = () => terminal.modes.bracketedPasteMode
   await until(isAsking, (changed) => disposing(terminal.onWriteParsed(changed)), soon)
   if (signal.aborted) return

@@ -111,10 +111,10 @@ const useCopyOnSelect = (opened: OpenedTerminal) => {
       isSelecting.current = false
     }
     // The terminal handles the release after this.
-    const letGo = () => {
+    const onRelease = () => {
       stopping.current = setTimeout(stop)
     }
-    document.addEventListener('pointerup', letGo, { once: true })
+    document.addEventListener('pointerup', onRelease, { once: true })
   })
   useEffect(() => {
     const { terminal } = opened

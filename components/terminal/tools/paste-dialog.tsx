@@ -42,10 +42,10 @@ export const PasteDialog = ({ question, isBracketed, onAnswer }: PasteDialogProp
       <div className="space-y-3">
         <ul className="space-y-1.5">
           {reasons.map((reason) => {
-            const { icon: Icon, colour, words } = saying[reason]({ ...question, isBracketed })
+            const { icon: Icon, color, words } = reasonTexts[reason]({ ...question, isBracketed })
             return (
               <li key={reason} className="flex gap-2 text-lg">
-                <Icon aria-hidden className={`mt-1 size-4 shrink-0 ${colour}`} />
+                <Icon aria-hidden className={`mt-1 size-4 shrink-0 ${color}`} />
                 <span className="min-w-0">{words}</span>
               </li>
             )
@@ -77,38 +77,38 @@ const titleOf = ({ lines, reasons, text }: PasteQuestion): string => {
   return reasons.includes('hidden') ? 'Paste text with hidden characters?' : 'Paste and run?'
 }
 
-interface Saying {
+interface ReasonText {
   icon: LucideIcon
-  colour: string
+  color: string
   words: ReactNode
 }
 
-const saying: Record<PasteReason, (about: PasteQuestion & { isBracketed: boolean }) => Saying> = {
+const reasonTexts: Record<PasteReason, (about: PasteQuestion & { isBracketed: boolean }) => ReasonText> = {
   secret: ({ secrets }) => ({
     icon: KeyRound,
-    colour: 'text-danger',
+    color: 'text-danger',
     words: `It contains what looks like ${[...new Set(secrets.map(({ kind }) => kind))].slice(0, 3).join(', ')}. This terminal is being recorded, and anyone who plays the recording can read it.`,
   }),
   lines: ({ lines, isBracketed }) =>
     isBracketed
       ? {
           icon: Info,
-          colour: 'text-muted',
+          color: 'text-muted',
           words: "The shell won't run anything until you press Enter.",
         }
       : {
           icon: CircleAlert,
-          colour: 'text-attention',
+          color: 'text-attention',
           words: `The program in the terminal can't recognize a paste, so ${lines > 1 ? 'each line runs immediately.' : 'the line runs immediately.'}`,
         },
   size: ({ text, lines }) => ({
     icon: CircleAlert,
-    colour: 'text-attention',
+    color: 'text-attention',
     words: `${formatBytes(new Blob([text]).size)} in ${formatCountOf(lines, 'line')}: the shell may be busy for a while.`,
   }),
   hidden: () => ({
     icon: EyeOff,
-    colour: 'text-danger',
+    color: 'text-danger',
     words: 'It contains hidden characters that disguise the text. They are highlighted below.',
   }),
 }

@@ -7,12 +7,12 @@ interface StatusPopoverProps extends Omit<PopoverProps, 'trigger'> {
   icon: LucideIcon
   /** Accessible name, including the value. */
   name: string
-  colour?: string | undefined
+  color?: string | undefined
   figure?: ReactNode
 }
 
 /** A value in the terminal's bar with details in a popover. */
-export const StatusPopover = ({ icon: Icon, name, colour = 'text-muted', figure, ...popover }: StatusPopoverProps) => (
+export const StatusPopover = ({ icon: Icon, name, color = 'text-muted', figure, ...popover }: StatusPopoverProps) => (
   <Popover
     {...popover}
     trigger={
@@ -22,7 +22,7 @@ export const StatusPopover = ({ icon: Icon, name, colour = 'text-muted', figure,
         title={name}
         className={classes(
           'tabular inline-flex h-6 shrink-0 items-center gap-1 rounded-md px-1.5 text-sm transition-colors hover:bg-surface-2',
-          colour,
+          color,
         )}
       >
         <Icon aria-hidden className="size-3.5 shrink-0" />

@@ -8,8 +8,8 @@ import {
   linesOf,
   matchFrom,
 } from '#lib/terminal/page/find.ts'
-import { matchApart, tooSlow } from '#lib/terminal/page/match-apart.ts'
-import { coloursOf } from '../pane/terminal-theme.ts'
+import { matchInWorker, tooSlow } from '#lib/terminal/page/match-in-worker.ts'
+import { colorsOf } from '../pane/terminal-theme.ts'
 
 export interface FindState {
   count: number
@@ -115,7 +115,7 @@ export class TerminalFinder {
     this.#trial = new AbortController()
     const { signal } = this.#trial
     const { active } = this.#terminal.buffer
-    const end = await matchApart(pattern, linesOf(active), signal).catch((error: Error) => error)
+    const end = await matchInWorker(pattern, linesOf(active), signal).catch((error: Error) => error)
     if (signal.aborted) return
     const problem = end === null ? tooSlow : end instanceof Error ? end.message : null
     this.#show(problem === null ? { pattern } : { problem })
@@ -186,9 +186,9 @@ export class TerminalFinder {
     const { viewportY } = this.#terminal.buffer.active
     this.#decoratedFrom = viewportY
     if (!element || this.#matches.length === 0) return
-    const colour = coloursOf(element, ['--find-other', '--find-current', '--find-current-text'])
-    const other = { backgroundColor: colour['--find-other'] }
-    const current = { backgroundColor: colour['--find-current'], foregroundColor: colour['--find-current-text'] }
+    const color = colorsOf(element, ['--find-other', '--find-current', '--find-current-text'])
+    const other = { backgroundColor: color['--find-other'] }
+    const current = { backgroundColor: color['--find-current'], foregroundColor: color['--find-current-text'] }
     const at = this.#match
     for (const match of this.#matches) {
       const end = match.row + Math.ceil((match.column + match.cells) / cols)

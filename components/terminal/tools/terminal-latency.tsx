@@ -10,9 +10,9 @@ const staleMs = 12_000
 
 /** Noticeable and disturbing delays. */
 const levels = [
-  { belowMs: 100, word: 'fast', colour: 'text-ok' },
-  { belowMs: 300, word: 'slow', colour: 'text-attention' },
-  { belowMs: Number.POSITIVE_INFINITY, word: 'very slow', colour: 'text-danger' },
+  { belowMs: 100, word: 'fast', color: 'text-ok' },
+  { belowMs: 300, word: 'slow', color: 'text-attention' },
+  { belowMs: Number.POSITIVE_INFINITY, word: 'very slow', color: 'text-danger' },
 ]
 
 /** Round-trip time of a keystroke, without the shell's own time. */
@@ -31,7 +31,7 @@ export const TerminalLatency = ({ opened }: { opened: OpenedTerminal }) => {
       label="Latency"
       icon={Activity}
       name={`Latency ${amount}, ${word}`}
-      colour={isStale ? undefined : level?.colour}
+      color={isStale ? undefined : level?.color}
       figure={
         <span className={isStale ? 'line-through' : ''}>
           {isStale || totalMs < 100 ? amount : `${amount}, ${word}`}

@@ -32,7 +32,7 @@ export const TerminalShare = ({ opened }: { opened: OpenedTerminal }) => {
       className="w-80"
       icon={Share2}
       name={follow ? `Shared: ${formatCountOf(count, 'follower')}` : 'Share'}
-      colour={follow ? 'text-accent' : undefined}
+      color={follow ? 'text-accent' : undefined}
       figure={follow && count > 0 && count}
     >
       {address ? (

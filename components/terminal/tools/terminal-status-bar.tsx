@@ -7,8 +7,8 @@ import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 import { PaneTools } from '../pane/pane-features.tsx'
 import { useTerminalState } from '../pane/use-terminal-state.ts'
 import { TerminalLatency } from './terminal-latency.tsx'
-import { TerminalPeople } from './terminal-people.tsx'
 import { TerminalShare } from './terminal-share.tsx'
+import { TerminalViewers } from './terminal-viewers.tsx'
 
 interface TerminalStatusBarProps {
   opened: OpenedTerminal
@@ -28,7 +28,7 @@ export const TerminalStatusBar = ({ opened, hintId, way, isFollower, actions }: 
     {/* Scrolls in narrow panes. */}
     <div className="-my-1 flex min-w-0 flex-1 items-center gap-x-1 overflow-x-auto py-1 [scrollbar-width:none]">
       <span className="flex-1" />
-      <TerminalPeople opened={opened} />
+      <TerminalViewers opened={opened} />
       <TerminalLatency opened={opened} />
       {!isFollower && <TerminalShare opened={opened} />}
       <PaneTools opened={opened} />

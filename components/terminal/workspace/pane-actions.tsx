@@ -1,6 +1,6 @@
 import { Columns2, type LucideIcon, Maximize2, Minimize2, Rows2, X } from 'lucide-react'
 import { IconButton } from '#components/ui/icon-button.tsx'
-import type { SplitWay } from '#lib/terminal/layout/layout.ts'
+import type { SplitDirection } from '#lib/terminal/layout/layout.ts'
 import type { Workspace } from './use-workspace.ts'
 
 export const PaneActions = ({ workspace, name }: { workspace: Workspace; name: string }) => {
@@ -25,7 +25,7 @@ export const PaneActions = ({ workspace, name }: { workspace: Workspace; name: s
         </button>
       )
     )
-  const splitButton = (label: string, icon: LucideIcon, way: SplitWay) => (
+  const splitButton = (label: string, icon: LucideIcon, way: SplitDirection) => (
     <IconButton
       size="sm"
       icon={icon}

@@ -18,7 +18,7 @@ export const TabButton = ({ face, ...button }: { face: TabFace } & ComponentProp
   <button
     type="button"
     role="tab"
-    title={`${face.title} (${statusWords(face.status)})`}
+    title={`${face.title} (${statusLabel(face.status)})`}
     className="flex h-8 min-w-0 flex-1 items-center gap-1.5 rounded-t-md pr-7 pl-2.5 -outline-offset-2"
     {...button}
   >
@@ -92,7 +92,7 @@ const looks: Record<PaneStatus['phase'], { icon: LucideIcon; tone: string; word:
   ended: { icon: Square, tone: 'text-neutral', word: 'ended' },
 }
 
-const statusWords = ({ phase, exitCode }: PaneStatus): string =>
+const statusLabel = ({ phase, exitCode }: PaneStatus): string =>
   phase === 'ended' && exitCode !== null ? `ended ${exitCode}` : looks[phase].word
 
 /** Icon, with text unless the status is normal. */
@@ -103,7 +103,7 @@ const StatusMark = ({ status }: { status: PaneStatus }) => {
   return (
     <span className={classes('inline-flex shrink-0 items-center gap-1 text-xs', hasFailed ? 'text-danger' : tone)}>
       <Icon aria-hidden className="size-3" strokeWidth={2.25} />
-      <span className={isNormal ? 'sr-only' : undefined}>{statusWords(status)}</span>
+      <span className={isNormal ? 'sr-only' : undefined}>{statusLabel(status)}</span>
     </span>
   )
 }

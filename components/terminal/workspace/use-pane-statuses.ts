@@ -12,7 +12,7 @@ const unknown: PaneStatus = { phase: 'connecting', exitCode: null, unseen: null 
 export const usePaneStatuses = (layout: TerminalLayout, inView: readonly string[]) => {
   const [statuses, setStatuses] = useState<Record<string, PaneStatus>>({})
   const [titles, setTitles] = useState<Record<string, string>>({})
-  const untold = useRef<Record<string, string>>({})
+  const pendingTitles = useRef<Record<string, string>>({})
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])
 
@@ -22,18 +22,18 @@ export const usePaneStatuses = (layout: TerminalLayout, inView: readonly string[
     const names = shown.split(' ')
     const kept = <T>(all: Record<string, T>): Record<string, T> =>
       Object.fromEntries(Object.entries(all).filter(([name]) => names.includes(name)))
-    untold.current = kept(untold.current)
+    pendingTitles.current = kept(pendingTitles.current)
     setStatuses(kept)
     setTitles(kept)
   }, [shown])
 
   const setStatus = (name: string, status: PaneStatus) => setStatuses((before) => ({ ...before, [name]: status }))
   const setTitle = (name: string, title: string) => {
-    untold.current[name] = title
+    pendingTitles.current[name] = title
     timer.current ??= setTimeout(() => {
       timer.current = undefined
-      const told = untold.current
-      untold.current = {}
+      const told = pendingTitles.current
+      pendingTitles.current = {}
       setTitles((before) => ({ ...before, ...told }))
     }, titlePauseMs)
   }

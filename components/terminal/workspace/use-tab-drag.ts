@@ -23,11 +23,11 @@ export const useTabDrag = (move: (from: number, to: number) => void) => {
       setDragged(undefined)
     },
     onDragEnd: () => setDragged(undefined),
-    look: dragged && lookOf(dragged, index),
+    look: dragged && dragClass(dragged, index),
   })
 }
 
-const lookOf = ({ from, to }: { from: number; to: number }, index: number): string | undefined => {
+const dragClass = ({ from, to }: { from: number; to: number }, index: number): string | undefined => {
   if (index === from) return 'opacity-50'
   if (index !== to) return undefined
   return from > to ? 'shadow-[inset_2px_0_var(--accent)]' : 'shadow-[inset_-2px_0_var(--accent)]'

@@ -5,7 +5,7 @@ import { toast } from '#components/ui/toast.tsx'
 import {
   maxTerminals,
   panesOf,
-  type SplitWay,
+  type SplitDirection,
   singleTab,
   type TerminalLayout,
   type TerminalTab,
@@ -15,9 +15,9 @@ import { rememberClosed, takeClosed } from './layout-memory.ts'
 import type { ChangeLayout } from './use-terminal-layout.ts'
 
 /** Longest wait for the list of running shells. */
-const asksHeldMs = 1_500
+const listTimeoutMs = 1_500
 /** Time until the console notices that a page has left. */
-const noticedMs = 500
+const detachNoticeMs = 500
 
 interface Options {
   devboxId: string
@@ -30,7 +30,7 @@ interface Options {
 export const useWorkspaceActions = ({ devboxId, latest, change, isRunning }: Options) => {
   const queryClient = useQueryClient()
   const adding = useRef(0)
-  const askHeld = () =>
+  const fetchOpen = () =>
     queryClient.fetchQuery({ ...terminalQueries.held(devboxId), staleTime: 0 }).catch(() => undefined)
 
   /** Adds a terminal under an unused name, so that it doesn't show a running shell. */
@@ -40,7 +40,7 @@ export const useWorkspaceActions = ({ devboxId, latest, change, isRunning }: Opt
         description: 'Close one first. Its shell keeps running.',
       })
     adding.current++
-    const held = await Promise.race([askHeld(), pause(asksHeldMs)])
+    const held = await Promise.race([fetchOpen(), pause(listTimeoutMs)])
     adding.current--
     // Computed at the last moment, so that concurrent additions get different names.
     change((now) => how(now, freeName([...terminalsOf(now), ...(held ?? []).map(({ name }) => name)])))
@@ -63,12 +63,12 @@ export const useWorkspaceActions = ({ devboxId, latest, change, isRunning }: Opt
     const left = panesOf(tab.tree).filter(isRunning)
     if (left.length === 0) return
     rememberClosed(devboxId, tab)
-    void tellLeft(left, askHeld, reopen)
+    void showDetached(left, fetchOpen, reopen)
   }
 
   return {
     open: () => void add((now, name) => openTab(now, singleTab(name))),
-    split: (way: SplitWay, pane?: string) =>
+    split: (way: SplitDirection, pane?: string) =>
       void add((now, name) => splitPane(now, pane ?? shownTab(now).active, way, name)),
     attach: (name: string) => {
       const closed = takeClosed(devboxId, ({ tree }) => tree === name)
@@ -87,17 +87,17 @@ export const useWorkspaceActions = ({ devboxId, latest, change, isRunning }: Opt
 }
 
 /** Reports that the shells keep running, and for how long. */
-const tellLeft = async (
+const showDetached = async (
   names: readonly string[],
-  askHeld: () => Promise<readonly { name: string; ends_at_ms: number | null }[] | undefined>,
+  fetchOpen: () => Promise<readonly { name: string; ends_at_ms: number | null }[] | undefined>,
   reopen: () => void,
 ) => {
   const title = names.length === 1 ? `${names[0]} was closed` : `${names.length} terminals were closed`
   const goOn = names.length === 1 ? 'Its shell keeps running' : 'Their shells keep running'
   const options = { action: { label: 'Reopen', onClick: reopen }, id: `left-${names.join('-')}`, durationMs: 8_000 }
   toast.info(title, { ...options, description: `${goOn}.` })
-  await pause(noticedMs)
-  const held = await askHeld()
+  await pause(detachNoticeMs)
+  const held = await fetchOpen()
   const ends = held?.find(({ name }) => name === names[0])?.ends_at_ms
   if (ends == null) return
   const minutes = Math.max(1, Math.round((ends - Date.now()) / 60_000))

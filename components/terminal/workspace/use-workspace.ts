@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'react'
 import { toast } from '#components/ui/toast.tsx'
 import { useMedia } from '#lib/browser/frame/use-media.ts'
-import { type Direction, neighbourOf, placeTree } from '#lib/terminal/layout/geometry.ts'
+import { type Direction, neighborOf, placeTree } from '#lib/terminal/layout/geometry.ts'
 import type { WorkspaceMove } from '#lib/terminal/layout/keys.ts'
-import { maxTerminals, panesOf, type SplitWay } from '#lib/terminal/layout/layout.ts'
+import { maxTerminals, panesOf, type SplitDirection } from '#lib/terminal/layout/layout.ts'
 import { activatePane, shownTab, showTab, terminalsOf } from '#lib/terminal/layout/moves.ts'
 import { paneOf } from '#lib/terminal/page/requests.ts'
 import { useServing, useTerminalRequests } from '../terminal-requests.tsx'
@@ -34,18 +34,18 @@ export const useWorkspace = (devboxId: string) => {
   })
 
   useEffect(() => {
-    if (refused.length > 0) tellRefused(refused)
+    if (refused.length > 0) warnTooMany(refused)
   }, [refused])
 
   const focus = (name: string) => requests.ask(paneOf({ devboxId, name }), 'focus')
   const show = (index: number) => change((now) => showTab(now, index))
   const activate = (name: string) => change((now) => activatePane(now, name), 'replace')
-  const split = (way: SplitWay, pane?: string) => {
+  const split = (way: SplitDirection, pane?: string) => {
     setMaximized(null)
     actions.split(way, pane)
   }
   const go = (direction: Direction) => {
-    const next = alone ? undefined : neighbourOf(placeTree(tab.tree).panes, tab.active, direction)
+    const next = alone ? undefined : neighborOf(placeTree(tab.tree).panes, tab.active, direction)
     if (next) return activate(next)
     const step = { left: -1, right: 1, up: 0, down: 0 }[direction]
     const count = layout.tabs.length
@@ -103,7 +103,7 @@ export const useWorkspace = (devboxId: string) => {
   }
 }
 
-const tellRefused = (names: readonly string[]) =>
+const warnTooMany = (names: readonly string[]) =>
   toast.attention(`A page can show ${maxTerminals} terminals`, {
     id: 'terminals-refused',
     description: `The address lists ${names.length} more: ${names.slice(0, 3).join(', ').slice(0, 120)}${names.length > 3 ? ' …' : ''}. They were not opened.`,

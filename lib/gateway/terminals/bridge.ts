@@ -53,7 +53,7 @@ const admitSignedIn = async (asked: SocketRequest): Promise<Enter> => {
   const key = keyOf(signedIn.account.id, devboxId, name)
   if ((terminals.get(key)?.viewersOf('signed in') ?? 0) >= maxViewers)
     return tooMany(`${maxViewers} pages show this terminal already; close some`, opening)
-  if (!terminals.has(key) && !freeContext(signedIn.account.id))
+  if (!terminals.has(key) && !freeTerminalSlot(signedIn.account.id))
     return tooMany(`${maxTerminalsPerAccount} terminals of this account are open already; close some`, opening)
 
   return (viewerOf) => {
@@ -126,7 +126,7 @@ const openingOf = ({ search, header, address }: SocketRequest, signedIn: Session
 }
 
 /** Ends a terminal without pages if the account is at its limit. Returns false if every terminal has pages. */
-const freeContext = (accountId: string): boolean => {
+const freeTerminalSlot = (accountId: string): boolean => {
   const own = terminalsOf(accountId)
   if (own.length < maxTerminalsPerAccount) return true
   const unwatched = own.find(({ held }) => held.viewers.length === 0)

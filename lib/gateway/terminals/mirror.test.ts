@@ -118,7 +118,7 @@ describe('a query', () => {
   it.each([
     ['a setting', '\x1bP$qm\x1b\\\x1bP$q q\x1b\\'],
     ['a capability', '\x1bP+q544e\x1b\\'],
-    ['a colour', '\x1b]4;1;?\x07\x1b]10;?\x07\x1b]11;?\x1b\\\x1b]12;?\x07'],
+    ['a color', '\x1b]4;1;?\x07\x1b]10;?\x07\x1b]11;?\x1b\\\x1b]12;?\x07'],
     ['the title', '\x1b]2;rm -rf .\x07\x1b[21t\x1b[20t'],
     ['the size of the window', '\x1b[14t\x1b[16t\x1b[18t'],
     ['the clipboard', '\x1b]52;c;?\x07'],

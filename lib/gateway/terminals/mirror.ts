@@ -183,7 +183,7 @@ export class TerminalMirror {
       this.#core._inputHandler.parse(piece)
       this.#open.parsed(piece, this.#core._inputHandler._parser.currentState)
     } catch (error) {
-      this.#beginAnew(error)
+      this.#restartParser(error)
     }
     const tookMs = performance.now() - began
     if (tookMs > slice.ms) this.#sliceBytes = Math.max(slice.least, Math.floor((this.#sliceBytes * slice.ms) / tookMs))
@@ -193,7 +193,7 @@ export class TerminalMirror {
     return step.at >= bytes.length
   }
 
-  #beginAnew(error: unknown): void {
+  #restartParser(error: unknown): void {
     const before = this.#core
     ;({ core: this.#core, modes: this.#modes, marks: this.#marks } = this.#begin())
     this.#open = new OpenSequence()

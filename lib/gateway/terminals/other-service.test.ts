@@ -152,7 +152,7 @@ describe('a service that does not count what a shell prints', () => {
     expect(service.targets[1]).not.toContain('after')
   })
 
-  it('may end a shell without saying how', async () => {
+  it('may end a shell without reasonTexts how', async () => {
     service.attached = (client) => client.close(4000)
     const page = open()
     expect((await page.closed).code).toBe(terminalClose.shellEnded)

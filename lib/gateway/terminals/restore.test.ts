@@ -116,12 +116,12 @@ describe('what is no mode of its own', () => {
     ['half of a flag', '🇩', '🇪🇫🇷'],
     ['a character to be repeated', '\x1b[31mab', '\x1b[5b'],
     ['an accent that stood alone', 'e\x1b[m\u0301', 'x'],
-    ['the colours of the pen', '\x1b[1;3;7;9;53;38;2;1;2;3;48;5;99m', 'text'],
+    ['the colors of the pen', '\x1b[1;3;7;9;53;38;2;1;2;3;48;5;99m', 'text'],
     ['spaces with a background at the end', '\x1b[44mblue    \x1b[m\r\n\x1b[41m\x1b[K\x1b[m\r\n', 'x'],
     ['empty cells between words', 'a\x1b[10Cb\x1b[5Cc\r\n\x1b[20Cd', 'x'],
     ['the background of lines that scrolled in', '\x1b[45m\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n', 'x'],
     [
-      'a coloured line that wraps at the end, its rest erased',
+      'a colored line that wraps at the end, its rest erased',
       `${'\n'.repeat(9)}\x1b[41m${'x'.repeat(35)}\x1b[m\x1b[K`,
       'x',
     ],
@@ -178,14 +178,14 @@ describe('what is no mode of its own', () => {
 describe('a snapshot between two bytes', () => {
   it.each([
     ['a character', 'a“b”… 漢字 👩‍👩‍👧 é'],
-    ['colours', 'a\x1b[1;38;2;10;20;30mb\x1b[0mc'],
+    ['colors', 'a\x1b[1;38;2;10;20;30mb\x1b[0mc'],
     ['a sequence with control characters in it', 'a\x1b[1\r\n;3\x1b[32mb\x1b[5\tCc'],
     ['a title', '\x1b]2;a title of “words”\x07\x1b]2;next\x1b\\x'],
     ['a link', 'x\x1b]8;id=a;http://e.x/ä\x1b\\y\x1b]8;;\x1b\\z'],
     ['a device control string', 'a\x1bP1$qm\x1b\\b\x1bP0;1|17/17\x1b\\c'],
     ['an application string', 'a\x1b_Gf=100;AAAA\x1b\\b\x1b^note\x1b\\c'],
     ['one of the C1 characters', 'a\x9b31mb\x9d2;t\x9cc\x90x\x9cd\x84e'],
-    ['a sequence that is cancelled', 'a\x1b[12\x18b\x1b]2;no\x1ac\x1b[1\x1b[32md'],
+    ['a sequence that is canceled', 'a\x1b[12\x18b\x1b]2;no\x1ac\x1b[1\x1b[32md'],
     ['a character set', '\x1b(0lqk\x1b(B\x1b#8\x1b%Gx'],
     [
       'bytes that are no text',

@@ -47,7 +47,7 @@ export class SharedTerminal implements OpenTerminal {
   readonly #forget: () => void
   readonly #people = new People()
   readonly #input = new TypedPositions((page, notice) => {
-    for (const viewer of this.#people.all) if (pageOf(viewer) === page) viewer.tell(notice)
+    for (const viewer of this.#people.all) if (pageOf(viewer) === page) viewer.notify(notice)
   })
   readonly #output: ShellOutput
   readonly #link: ShellLink
@@ -93,7 +93,7 @@ export class SharedTerminal implements OpenTerminal {
         const { devboxes } = clientFor(this.#signedIn.api_key, nameTimeoutMs)
         return (await devboxes.get({ params: { id: devboxId } }).catch(() => undefined))?.name ?? undefined
       },
-      changed: (notice) => this.#tellAll(notice),
+      changed: (notice) => this.#notifyAll(notice),
     })
     this.#link = new ShellLink(
       {
@@ -106,7 +106,7 @@ export class SharedTerminal implements OpenTerminal {
       {
         attached: (attached) => this.#attached(attached),
         output: (bytes) => this.#printed(bytes),
-        phase: () => this.#tellPhase(),
+        phase: () => this.#notifyPhase(),
         reached: (position) => this.#input.reached(position, this.#link.inputAt(position)),
         dropped: (from, to, mayHaveArrived) => this.#input.dropped(from, to, mayHaveArrived),
         drained: () => this.#people.writer?.hold('shell', false),
@@ -166,7 +166,7 @@ export class SharedTerminal implements OpenTerminal {
     this.#link.isWatched = true
     this.#output.keep(viewer.opening.scrollback)
     if (role === 'writer') this.#size.want(viewer.size)
-    this.#tellPeople()
+    this.#notifyViewers()
     this.#link.wake()
     void this.#sendReady(viewer)
   }
@@ -224,7 +224,7 @@ export class SharedTerminal implements OpenTerminal {
       viewer.size = { cols: request.cols, rows: request.rows }
       if (viewer === this.#people.writer) this.#size.want(viewer.size)
     } else if (viewer !== this.#people.writer)
-      viewer.tell({ t: 'problem', code: 'conflict', message: 'Take over the terminal first' })
+      viewer.notify({ t: 'problem', code: 'conflict', message: 'Take over the terminal first' })
     else if (request.t === 'signal') void this.#control({ action: 'signal', signal: request.signal }, 'signalled')
     else if (request.t === 'reset') this.#reset()
     else if (request.t === 'close') this.#closeFor(viewer)
@@ -248,10 +248,10 @@ export class SharedTerminal implements OpenTerminal {
     const before = this.#people.setWriter(viewer)
     if (before === viewer) return
     before?.hold('shell', false)
-    before?.tell({ t: 'taken', by: viewer.view })
+    before?.notify({ t: 'taken', by: viewer.view })
     this.#log(`taken over by ${viewer.view.name}`)
     this.#size.want(viewer.size)
-    this.#tellPeople()
+    this.#notifyViewers()
   }
 
   #turnFollow(viewer: Viewer, on: boolean): void {
@@ -261,10 +261,10 @@ export class SharedTerminal implements OpenTerminal {
         this.#follow = undefined
         for (const each of this.#people.all)
           if (each.view.follower) each.close(terminalClose.linkEnded, 'The link has expired')
-          else each.tell(this.#followNotice())
+          else each.notify(this.#followNotice())
       })
     if (!on) this.#follow?.end()
-    viewer.tell(this.#followNotice())
+    viewer.notify(this.#followNotice())
   }
 
   #left(viewer: Viewer): void {
@@ -272,7 +272,7 @@ export class SharedTerminal implements OpenTerminal {
     this.#people.leave(viewer)
     this.#output.forget(viewer)
     this.#log(`left by ${viewer.view.name}, ${viewer.sentBytes} bytes shown and ${viewer.typedBytes} typed`)
-    this.#tellPeople()
+    this.#notifyViewers()
     if (this.#people.isEmpty) this.#restAfter(registry().config.terminalGraceMs)
   }
 
@@ -286,8 +286,8 @@ export class SharedTerminal implements OpenTerminal {
       await Promise.race([this.#size.settled(), delay(sizeWaitMs, undefined, { ref: false })])
     if (!this.#isSettled || !this.#people.has(viewer)) return
     const { epoch, since } = viewer.opening
-    const knowsUs = !viewer.hasBegun && epoch === this.#output.epoch
-    const missed = knowsUs && since !== undefined ? this.#output.from(since) : undefined
+    const isSameShell = !viewer.hasBegun && epoch === this.#output.epoch
+    const missed = isSameShell && since !== undefined ? this.#output.from(since) : undefined
     const typed = viewer.hasBegun ? undefined : this.#input.receivedFrom(pageOf(viewer))
     const input = typed === undefined && !viewer.view.follower ? this.#link.inputAt() : undefined
     viewer.begin(
@@ -306,23 +306,23 @@ export class SharedTerminal implements OpenTerminal {
       missed,
     )
     if (typed !== undefined) this.#input.catchUp(pageOf(viewer))
-    viewer.tell(this.#people.noticeFor(viewer))
-    if (this.#link.phase === 'retrying') viewer.tell(this.#phaseNotice())
-    if (this.#recording.id !== null) viewer.tell(this.#recording.notice)
-    if (this.#follow && !viewer.view.follower) viewer.tell(this.#followNotice())
+    viewer.notify(this.#people.noticeFor(viewer))
+    if (this.#link.phase === 'retrying') viewer.notify(this.#phaseNotice())
+    if (this.#recording.id !== null) viewer.notify(this.#recording.notice)
+    if (this.#follow && !viewer.view.follower) viewer.notify(this.#followNotice())
   }
 
-  #tellAll(notice: TerminalNotice): void {
-    for (const viewer of this.#people.all) if (viewer.hasBegun) viewer.tell(notice)
+  #notifyAll(notice: TerminalNotice): void {
+    for (const viewer of this.#people.all) if (viewer.hasBegun) viewer.notify(notice)
   }
 
-  #tellPeople(): void {
-    for (const viewer of this.#people.all) if (viewer.hasBegun) viewer.tell(this.#people.noticeFor(viewer))
+  #notifyViewers(): void {
+    for (const viewer of this.#people.all) if (viewer.hasBegun) viewer.notify(this.#people.noticeFor(viewer))
   }
 
-  #tellPhase(): void {
+  #notifyPhase(): void {
     const { phase } = this.#link
-    if (phase === 'live' || phase === 'retrying') this.#tellAll(this.#phaseNotice())
+    if (phase === 'live' || phase === 'retrying') this.#notifyAll(this.#phaseNotice())
   }
 
   #phaseNotice(): TerminalNotice {
@@ -343,18 +343,18 @@ export class SharedTerminal implements OpenTerminal {
     const { created, offset, size } = attached
     const awayMs = Date.now() - this.#link.phaseSinceMs
     const isAnother = created && this.#output.epoch !== ''
-    const goesOn = this.#output.enter(attached)
+    const isContinued = this.#output.enter(attached)
     if (isAnother) this.#recording.mark('new shell')
-    if (!goesOn) {
+    if (!isContinued) {
       this.#isSettled = false
       for (const viewer of this.#people.all) viewer.wait()
     }
     this.#size.found(size)
-    this.#answers = created || (goesOn && awayMs < staleMs)
-    if (goesOn || created) this.#settle({ created, isAnother })
+    this.#answers = created || (isContinued && awayMs < staleMs)
+    if (isContinued || created) this.#settle({ created, isAnother })
     if (!this.#answers)
-      this.#link.afterReplay(() => this.#output.onceParsed(() => this.#replayed(goesOn || offset === 0)))
-    return goesOn
+      this.#link.afterReplay(() => this.#output.onceParsed(() => this.#replayed(isContinued || offset === 0)))
+    return isContinued
   }
 
   #replayed(isWhole: boolean): void {
@@ -385,32 +385,32 @@ export class SharedTerminal implements OpenTerminal {
     this.#output.resize(size)
     this.#recording.resize(size)
     for (const viewer of this.#people.all)
-      if (viewer !== this.#people.writer && viewer.hasBegun) viewer.tell({ t: 'size', ...size })
+      if (viewer !== this.#people.writer && viewer.hasBegun) viewer.notify({ t: 'size', ...size })
   }
 
   async #control(request: PtyControl, done: string): Promise<boolean> {
     try {
       if (await this.#link.control(request)) return true
       // The next connection sends the size again.
-      if (request.action !== 'resize') this.#tellFailure(done, 'unavailable', 'the service is away')
+      if (request.action !== 'resize') this.#notifyFailure(done, 'unavailable', 'the service is away')
     } catch (error) {
       // If the shell has ended, closing its socket reports that.
       const isGone = this.#ended || (error instanceof ApiError && error.status === 404)
       const { code, message } = endingOf(error)
-      if (!isGone) this.#tellFailure(done, code, message)
+      if (!isGone) this.#notifyFailure(done, code, message)
     }
     return false
   }
 
-  #tellFailure(done: string, code: string, message: string): void {
-    this.#people.writer?.tell({ t: 'problem', code, message: `The terminal could not be ${done}: ${message}` })
+  #notifyFailure(done: string, code: string, message: string): void {
+    this.#people.writer?.notify({ t: 'problem', code, message: `The terminal could not be ${done}: ${message}` })
   }
 
   #exited(exit: Exit): void {
     this.#log(`its shell has ended: ${exit.reason}`)
     const behind = this.#people.all.filter(({ isBehind }) => isBehind)
     const tell = () => {
-      this.#tellAll({ t: 'exit', ...exit })
+      this.#notifyAll({ t: 'exit', ...exit })
       this.end(terminalClose.shellEnded, exit.reason, lastOutputMs)
     }
     if (behind.length > 0) this.#output.showLast(behind, tell)
@@ -421,7 +421,7 @@ export class SharedTerminal implements OpenTerminal {
   #failed({ closeCode, code, message }: Ending): void {
     this.#log(`given up: ${code}`)
     const isHopeless = closeCode === terminalClose.devboxNotFound || closeCode === terminalClose.signedOut
-    for (const viewer of this.#people.all) viewer.tell({ t: 'problem', code, message })
+    for (const viewer of this.#people.all) viewer.notify({ t: 'problem', code, message })
     if (isHopeless || this.#output.epoch === '') this.end(closeCode, message)
     else {
       this.#isSettled = false

@@ -8,7 +8,7 @@ import type { Size } from './size-keeper.ts'
 import { type Attached, attach, Ending, endingOf, isHeld, isUnavailable } from './upstream.ts'
 
 /** Few attempts before the first shell, because the page is waiting. */
-const mostFirstRetries = 3
+const maxFirstRetries = 3
 const firstBackoff = { firstMs: 400, maxMs: 1_600 }
 const droppedBackoff = { firstMs: 25, maxMs: 5_000 }
 const refusedBackoff = { firstMs: 100, maxMs: 5_000 }
@@ -21,7 +21,7 @@ const maxEarlyBytes = 64 * 1024
 const highWaterBytes = 512 * 1024
 const lowWaterBytes = 128 * 1024
 const roundTripEveryMs = 5_000
-const replayWithinMs = 2_000
+const replayTimeoutMs = 2_000
 /** Default for services that don't report how long they keep an unattached shell. */
 const usualIdleTtlMs = 300_000
 
@@ -219,7 +219,7 @@ export class ShellLink {
       if (this.#attached?.socket === socket) run()
     }
     const onPong = (payload: Buffer) => String(payload) === mark && done()
-    const timer = setTimeout(done, replayWithinMs)
+    const timer = setTimeout(done, replayTimeoutMs)
     socket.on('pong', onPong)
     socket.ping(mark)
   }
@@ -257,7 +257,7 @@ export class ShellLink {
         if (signal.aborted) throw error
         // The service may still count the lost connection as attached.
         const mayWork = isUnavailable(error) || (this.#hadShell && isHeld(error))
-        const isOver = this.#hadShell ? Date.now() - beganAt > this.#idleTtlMs : retries === mostFirstRetries
+        const isOver = this.#hadShell ? Date.now() - beganAt > this.#idleTtlMs : retries === maxFirstRetries
         if (!mayWork || isOver || this.#phase === 'resting') throw endingOf(error)
         if (this.#hadShell) {
           this.#setPhase('retrying')

@@ -60,19 +60,19 @@ const pageAt = async (output: ShellOutput, scrollback = 1000) => {
 const ready = { t: 'ready', created: false, ...size, epoch: 'e', offset: 0, from: 'snapshot', role: 'watcher' } as const
 const outputOf = () => new ShellOutput(size, { answer: () => undefined, failed: () => undefined })
 /** Takes a while to parse. */
-const colourful = Buffer.from('\x1b[31mred\x1b[0m and \x1b[32mgreen\x1b[0m\r\n'.repeat(10_000))
+const colorful = Buffer.from('\x1b[31mred\x1b[0m and \x1b[32mgreen\x1b[0m\r\n'.repeat(10_000))
 
 it('sends what was printed while a snapshot was on its way right after it', async () => {
   const output = outputOf()
   const { viewer, snapshots, print } = await pageAt(output)
-  print(colourful)
+  print(colorful)
   viewer.begin(ready, undefined)
   print(Buffer.from('one '))
   print(Buffer.from('two '))
   await until(() => expect(snapshots).toHaveLength(1))
   print(Buffer.from('three'))
   await until(() => expect(snapshots[0]?.after.toString()).toBe('one two three'))
-  expect(snapshots[0]?.offset).toBe(colourful.length)
+  expect(snapshots[0]?.offset).toBe(colorful.length)
   expect(snapshots[0]?.bytes.toString()).not.toContain('one')
   output.dispose()
 })
@@ -80,12 +80,12 @@ it('sends what was printed while a snapshot was on its way right after it', asyn
 it('takes another snapshot when more was printed than a page is to be sent', async () => {
   const output = outputOf()
   const { viewer, snapshots, print } = await pageAt(output)
-  print(colourful)
+  print(colorful)
   viewer.begin(ready, undefined)
-  print(colourful)
+  print(colorful)
   print(Buffer.from('the end'))
   await until(() => expect(snapshots.at(-1)?.bytes.toString()).toContain('the end'))
-  expect(snapshots.map(({ offset }) => offset)).toEqual([colourful.length, 2 * colourful.length + 7])
+  expect(snapshots.map(({ offset }) => offset)).toEqual([colorful.length, 2 * colorful.length + 7])
   expect(snapshots[0]?.after).toHaveLength(0)
   output.dispose()
 })
@@ -93,11 +93,11 @@ it('takes another snapshot when more was printed than a page is to be sent', asy
 it('takes another snapshot when the size has changed meanwhile', async () => {
   const output = outputOf()
   const { viewer, snapshots } = await pageAt(output)
-  output.add(colourful, () => undefined)
+  output.add(colorful, () => undefined)
   viewer.begin(ready, undefined)
   output.resize({ cols: 40, rows: 12 })
   await until(() => expect(snapshots).toHaveLength(1))
-  expect(snapshots[0]).toMatchObject({ cols: 40, offset: colourful.length })
+  expect(snapshots[0]).toMatchObject({ cols: 40, offset: colorful.length })
   output.dispose()
 })
 

@@ -1,4 +1,4 @@
-import { aboveNewShell, resetModes } from '#lib/terminal/xterm/characters.ts'
+import { moveAboveNewShell, resetModes } from '#lib/terminal/xterm/characters.ts'
 import { TerminalMirror } from './mirror.ts'
 import { OutputRing } from './output-ring.ts'
 import type { Size } from './size-keeper.ts'
@@ -79,7 +79,7 @@ export class ShellOutput {
     this.#ring.restart(offset ?? 0)
     if (isFirst) return false
     // A new shell starts below the last one's screen; a replayed shell prints its own.
-    if (created) this.#mirror.write(Buffer.from(`\x18${aboveNewShell(this.#size)}`))
+    if (created) this.#mirror.write(Buffer.from(`\x18${moveAboveNewShell(this.#size)}`))
     else {
       this.#mirror.dispose()
       this.#mirror = this.#newMirror()

@@ -96,7 +96,7 @@ export class PlainTerminal {
       `lines end ${options.convertEol}, mouse ${coreMouseService.activeProtocol} ${coreMouseService.activeEncoding}`,
       `characters ${charsetFlag(charsets.charset)} of G${charsets.glevel} ${[0, 1, 2, 3].map((set) => charsetFlag(charsets._charsets[set]))}`,
       `titles ${[handler._windowTitle, handler._iconName, handler._windowTitleStack, handler._iconNameStack].join('|')}`,
-      `pen ${this.#attributes(handler._curAttrData)} ${colourOf(handler._curAttrData.extended._ext)}`,
+      `pen ${this.#attributes(handler._curAttrData)} ${colorOf(handler._curAttrData.extended._ext)}`,
       `palette ${[...this.#palette].sort(([a], [b]) => a - b).join(' ')}`,
       `folder ${this.#folder}`,
     ]
@@ -125,7 +125,7 @@ export class PlainTerminal {
       // Only the background of an invisible cell counts, as for a space in the last column.
       const isEmpty =
         (characters === '' || (characters === ' ' && column === this.#core.cols - 1)) && !shows(attributes)
-      const kind = isEmpty ? `on ${colourOf(attributes.bg)}` : this.#attributes(attributes)
+      const kind = isEmpty ? `on ${colorOf(attributes.bg)}` : this.#attributes(attributes)
       if (kind !== before) text += `{${kind}}`
       before = kind
       text += isEmpty ? '·' : characters || ' '
@@ -141,9 +141,9 @@ export class PlainTerminal {
     const isExtended = (bg & 0x10000000) !== 0
     const flags = `${(fg & 0xec000000) >>> 0}/${(bg & 0x6c000000) >>> 0}`
     const style =
-      fg & 0x10000000 ? (isExtended ? `_${(extended._ext >>> 26) & 7}${colourOf(extended._ext)}` : '_1-') : ''
+      fg & 0x10000000 ? (isExtended ? `_${(extended._ext >>> 26) & 7}${colorOf(extended._ext)}` : '_1-') : ''
     const link = isExtended && extended.urlId ? this.#links[extended.urlId - 1] : ''
-    return `${colourOf(fg)} on ${colourOf(bg)} ${flags}${style}${link ? ` to ${link}` : ''}`
+    return `${colorOf(fg)} on ${colorOf(bg)} ${flags}${style}${link ? ` to ${link}` : ''}`
   }
 }
 
@@ -166,7 +166,7 @@ const shows = ({ fg, bg, extended }: ReturnType<typeof cellOf>['attributes']) =>
   (fg & 0x94000000) !== 0 || (bg & 0x60000000) !== 0 || extended.urlId !== 0
 
 /** xterm leaves stale bits in unused parts of a palette color. */
-const colourOf = (packed: number): string => {
+const colorOf = (packed: number): string => {
   const mode = packed & 0x3000000
   if (mode === 0) return '-'
   return ((mode === 0x3000000 ? packed & 0x3ffffff : packed & 0x30000ff) >>> 0).toString(16)

@@ -18,7 +18,7 @@ const attachTimeoutMs = 15_000
 const tunnelKeptMs = 5 * 60_000
 /** After a reload the service may briefly count the old connection as attached. */
 const heldBackoff = { firstMs: 50, maxMs: 1_600 }
-const mostHeldRetries = 6
+const maxHeldRetries = 6
 /** Default for services that don't report how long they keep an unattached shell. */
 const usualIdleTtlSeconds = 300
 
@@ -211,7 +211,7 @@ const whileHeld = async <T>(signal: AbortSignal, run: () => Promise<T>): Promise
     try {
       return await run()
     } catch (error) {
-      if (retry === mostHeldRetries || signal.aborted || !isHeld(error)) throw error
+      if (retry === maxHeldRetries || signal.aborted || !isHeld(error)) throw error
       await delay(backoffMs(retry, heldBackoff), undefined, { signal })
     }
   }

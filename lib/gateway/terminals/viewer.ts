@@ -19,7 +19,7 @@ const snapshotGapMs = 100
 const floodScrollback = 500
 const quietMs = 300
 /** Notices don't count toward the window. A page with this much unsent isn't reading at all. */
-const maxPileBytes = 4 * 1024 * 1024
+const maxUnsentBytes = 4 * 1024 * 1024
 const inputRate = { burst: 1024 * 1024, perSecond: 1024 * 1024 }
 /** Minimum cost of a text frame, because parsing costs more than reading. */
 const requestCost = 256
@@ -75,8 +75,8 @@ export class Viewer {
   #sent = 0
   #typed = 0
   #acked = 0
-  #askedForSnapshot = false
-  #askedForAll = false
+  #snapshotRequested = false
+  #fullSnapshotRequested = false
   #lastSnapshotAt = 0
   #snapshotTimer: NodeJS.Timeout | undefined
   /** The last snapshot had less scrollback than the page keeps. */
@@ -138,15 +138,15 @@ export class Viewer {
     return this.#phase === 'behind'
   }
 
-  tell(notice: TerminalNotice): void {
+  notify(notice: TerminalNotice): void {
     if (!this.isOpen) return
-    if (this.#socket.bufferedAmount > maxPileBytes) this.#socket.terminate()
+    if (this.#socket.bufferedAmount > maxUnsentBytes) this.#socket.terminate()
     else this.#socket.send(JSON.stringify(notice))
   }
 
   /** Sends `ready`, then `bytes` the page missed, or a snapshot if undefined. */
   begin(ready: Extract<TerminalNotice, { t: 'ready' }>, bytes: Buffer | undefined): void {
-    this.tell(ready)
+    this.notify(ready)
     // A restarted page no longer acknowledges earlier output.
     this.#acked = this.#sent
     this.#forgetSnapshot()
@@ -185,11 +185,11 @@ export class Viewer {
 
   /** Sends the requested snapshot and the output since; `since` is undefined if part of it is gone. */
   show({ bytes, offset, cols, rows, marks }: Snapshot, since: Uint8Array | undefined): void {
-    if (!this.#askedForSnapshot || !this.isOpen) return
-    this.#isShort = !this.#askedForAll
+    if (!this.#snapshotRequested || !this.isOpen) return
+    this.#isShort = !this.#fullSnapshotRequested
     this.#forgetSnapshot()
     this.#lastSnapshotAt = Date.now()
-    this.tell({ t: 'snap', bytes: bytes.length, offset, cols, rows, marks })
+    this.notify({ t: 'snap', bytes: bytes.length, offset, cols, rows, marks })
     this.#send(bytes)
     if (since && since.length <= lowWaterBytes) {
       this.#phase = 'live'
@@ -201,7 +201,7 @@ export class Viewer {
   /** Sends the final screen of an ended shell, regardless of unread output. */
   showLast(snapshot: Snapshot): void {
     if (this.#phase !== 'behind') return
-    this.#askedForSnapshot = true
+    this.#snapshotRequested = true
     this.show(snapshot, Buffer.alloc(0))
   }
 
@@ -228,7 +228,7 @@ export class Viewer {
   }
 
   fail({ closeCode, code, message }: { closeCode: number; code: string; message: string }): void {
-    this.tell({ t: 'problem', code, message })
+    this.notify({ t: 'problem', code, message })
     this.close(closeCode, message)
   }
 
@@ -249,7 +249,7 @@ export class Viewer {
   }
 
   #catchUp(): void {
-    if (this.#phase !== 'behind' || this.#askedForSnapshot || this.#snapshotTimer || !this.isOpen) return
+    if (this.#phase !== 'behind' || this.#snapshotRequested || this.#snapshotTimer || !this.isOpen) return
     if (this.#unread > lowWaterBytes) return
     const waitMs = this.#lastSnapshotAt + snapshotGapMs - Date.now()
     if (waitMs > 0) {
@@ -259,8 +259,8 @@ export class Viewer {
       }, waitMs)
       return
     }
-    this.#askedForSnapshot = true
-    this.#askedForAll = this.#wantsAll
+    this.#snapshotRequested = true
+    this.#fullSnapshotRequested = this.#wantsAll
     const { scrollback } = this.opening
     this.#events?.behind(this.#wantsAll ? scrollback : Math.min(scrollback, floodScrollback))
   }
@@ -275,7 +275,7 @@ export class Viewer {
   #forgetSnapshot(): void {
     clearTimeout(this.#snapshotTimer)
     this.#snapshotTimer = undefined
-    this.#askedForSnapshot = this.#wantsAll = false
+    this.#snapshotRequested = this.#wantsAll = false
   }
 
   #sendAllOnceQuiet(): void {
@@ -305,10 +305,10 @@ export class Viewer {
       this.#acked = Math.min(this.#sent, this.#acked + request.n)
       this.#catchUp()
     } else if (request?.t === 'ping') {
-      this.tell({ t: 'pong', id: request.id, upstream_ms: this.#events?.upstreamMs() ?? null })
+      this.notify({ t: 'pong', id: request.id, upstream_ms: this.#events?.upstreamMs() ?? null })
     } else if (this.view.follower) return
     else if (request) this.#events?.request(request)
-    else this.tell({ t: 'problem', code: 'invalid_argument', message: 'Unknown request' })
+    else this.notify({ t: 'problem', code: 'invalid_argument', message: 'Unknown request' })
   }
 
   #spend(bytes: number): void {

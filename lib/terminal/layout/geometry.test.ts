@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { moveLine, neighbourOf, placeTree } from './geometry.ts'
+import { moveLine, neighborOf, placeTree } from './geometry.ts'
 import { parseLayout } from './layout.ts'
 
 const place = (text: string) => placeTree(parseLayout(text).layout.tabs[0]?.tree ?? '')
@@ -14,7 +14,7 @@ describe('placeTree', () => {
     ])
   })
 
-  it('puts a line between neighbours, in the room of their split', () => {
+  it('puts a line between neighbors, in the room of their split', () => {
     expect(place('a').separators).toEqual([])
     expect(place('a*60.(b*25/c)').separators).toEqual([
       {
@@ -51,14 +51,14 @@ describe('moveLine', () => {
   })
 })
 
-describe('neighbourOf', () => {
+describe('neighborOf', () => {
   it('is the pane across from the middle', () => {
     const { panes } = place('a.(b*30/c)')
-    expect(neighbourOf(panes, 'a', 'right')).toBe('c')
-    expect(neighbourOf(panes, 'b', 'left')).toBe('a')
-    expect(neighbourOf(panes, 'b', 'down')).toBe('c')
-    expect(neighbourOf(panes, 'c', 'up')).toBe('b')
-    expect(neighbourOf(panes, 'a', 'up')).toBe(undefined)
-    expect(neighbourOf(panes, 'x', 'up')).toBe(undefined)
+    expect(neighborOf(panes, 'a', 'right')).toBe('c')
+    expect(neighborOf(panes, 'b', 'left')).toBe('a')
+    expect(neighborOf(panes, 'b', 'down')).toBe('c')
+    expect(neighborOf(panes, 'c', 'up')).toBe('b')
+    expect(neighborOf(panes, 'a', 'up')).toBe(undefined)
+    expect(neighborOf(panes, 'x', 'up')).toBe(undefined)
   })
 })

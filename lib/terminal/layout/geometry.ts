@@ -1,4 +1,4 @@
-import type { PaneTree, SplitWay } from './layout.ts'
+import type { PaneTree, SplitDirection } from './layout.ts'
 
 /** Percentages of the tab's area. */
 export interface Area {
@@ -16,7 +16,7 @@ export interface PlacedSeparator {
   /** Indexes of the parts from the root down to this split. */
   path: readonly number[]
   after: number
-  way: SplitWay
+  way: SplitDirection
   area: Area
   /** Position within the split, in percent. */
   at: number
@@ -51,7 +51,7 @@ export const placeTree = (
   return { panes, separators }
 }
 
-const part = ({ left, top, width, height }: Area, way: SplitWay, at: number, share: number): Area =>
+const part = ({ left, top, width, height }: Area, way: SplitDirection, at: number, share: number): Area =>
   way === 'right'
     ? { left: left + (width * at) / 100, top, width: (width * share) / 100, height }
     : { left, top: top + (height * at) / 100, width, height: (height * share) / 100 }
@@ -75,15 +75,15 @@ const opposite = { left: 'right', right: 'left', up: 'down', down: 'up' } as con
 const edgesOf = ({ left, top, width, height }: Area) => ({ left, right: left + width, up: top, down: top + height })
 
 /** The adjacent pane in a direction, preferring the one opposite the middle. */
-export const neighbourOf = (panes: readonly PlacedPane[], name: string, direction: Direction): string | undefined => {
+export const neighborOf = (panes: readonly PlacedPane[], name: string, direction: Direction): string | undefined => {
   const from = panes.find((pane) => pane.name === name)
   if (!from) return undefined
-  const isAside = direction === 'left' || direction === 'right'
-  const middle = isAside ? from.top + from.height / 2 : from.left + from.width / 2
+  const isHorizontal = direction === 'left' || direction === 'right'
+  const middle = isHorizontal ? from.top + from.height / 2 : from.left + from.width / 2
   const edge = edgesOf(from)[direction]
   const touching = panes.filter((pane) => Math.abs(edgesOf(pane)[opposite[direction]] - edge) < 0.01)
   const away = (pane: PlacedPane) => {
-    const [start, size] = isAside ? [pane.top, pane.height] : [pane.left, pane.width]
+    const [start, size] = isHorizontal ? [pane.top, pane.height] : [pane.left, pane.width]
     return Math.max(start - middle, middle - (start + size), 0)
   }
   return touching.sort((a, b) => away(a) - away(b))[0]?.name

@@ -1,13 +1,13 @@
 import type { PressedKey } from '../page/shortcuts.ts'
 import type { Direction } from './geometry.ts'
-import type { SplitWay } from './layout.ts'
+import type { SplitDirection } from './layout.ts'
 
 export type WorkspaceMove =
   /** The pane on that side, or the next tab. */
   | { kind: 'go'; direction: Direction }
   | { kind: 'tab'; index: number }
   | { kind: 'new-tab' }
-  | { kind: 'split'; way: SplitWay }
+  | { kind: 'split'; way: SplitDirection }
   | { kind: 'maximize' }
 
 const arrows: Record<string, Direction> = {

@@ -105,7 +105,7 @@ describe('parseLayout', () => {
 })
 
 describe('formatLayout', () => {
-  it('leaves the one terminal untold, which keeps the address clean', () => {
+  it('leaves the one terminal pendingTitles, which keeps the address clean', () => {
     expect(formatLayout(parse(null))).toBe('')
     expect(layoutParameter(parse('main'))).toBe('')
     expect(formatLayout(parse('main:Work'))).toBe('main:Work')

@@ -20,7 +20,7 @@ export interface TerminalTab {
 export type PaneTree = string | PaneSplit
 
 export interface PaneSplit {
-  way: SplitWay
+  way: SplitDirection
   /** At least two; none is a split in the same direction. */
   parts: readonly PanePart[]
 }
@@ -29,7 +29,7 @@ export interface PanePart {
   /** Percent of the split, as an integer. Shares add up to 100. */
   share: number
 }
-export type SplitWay = 'right' | 'down'
+export type SplitDirection = 'right' | 'down'
 
 /** Open terminals per page. A devbox may have more shells; the others stay hidden. */
 export const maxTerminals = 8
@@ -101,7 +101,7 @@ export const panesOf = (tree: PaneTree): string[] =>
 
 const firstOf = (tree: PaneTree): string => panesOf(tree)[0] as string
 
-const marks: Record<SplitWay, string> = { right: '.', down: '/' }
+const marks: Record<SplitDirection, string> = { right: '.', down: '/' }
 
 const formatTree = (tree: PaneTree, marked: string | undefined): string => {
   if (typeof tree === 'string') return tree === marked ? `@${tree}` : tree
@@ -122,7 +122,7 @@ export const isEven = ({ parts }: PaneSplit): boolean =>
 
 /** Creates a split, flattening nested splits in the same direction. A single part is returned as is. */
 export const splitOf = (
-  way: SplitWay,
+  way: SplitDirection,
   parts: readonly { tree: PaneTree; share: number | undefined }[],
 ): PaneTree | null => {
   const shares = sharesOf(parts.map(({ share }) => share))
@@ -175,7 +175,7 @@ class TreeReader {
     return { tree: splitOf('right', parts), active: this.#active }
   }
 
-  #row(way: SplitWay, depth: number): { tree: PaneTree | null; share?: number | undefined } {
+  #row(way: SplitDirection, depth: number): { tree: PaneTree | null; share?: number | undefined } {
     const parts: { tree: PaneTree; share: number | undefined }[] = []
     do {
       const { tree, share } = way === 'right' ? this.#row('down', depth) : this.#part(depth)

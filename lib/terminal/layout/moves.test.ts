@@ -20,7 +20,7 @@ describe('a layout changes:', () => {
     expect(changed('a', (it) => moves.splitPane(it, 'x', 'down', 'b'))).toBe('a')
   })
 
-  it('a closed pane leaves its room and the keyboard to its neighbour', () => {
+  it('a closed pane leaves its room and the keyboard to its neighbor', () => {
     expect(changed('a.b', (it) => moves.closePane(it, 'a'))).toBe('b')
     expect(changed('a.@b.c', (it) => moves.closePane(it, 'b'))).toBe('a.c')
     expect(changed('@a.b', (it) => moves.closePane(it, 'a'))).toBe('b')

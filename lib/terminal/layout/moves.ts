@@ -5,7 +5,7 @@ import {
   type PaneSplit,
   type PaneTree,
   panesOf,
-  type SplitWay,
+  type SplitDirection,
   sharesOf,
   singleTab,
   splitOf,
@@ -36,7 +36,7 @@ export const openTab = (layout: TerminalLayout, tab: TerminalTab): TerminalLayou
 }
 
 /** Splits a pane in half and puts `added` in the second half. */
-export const splitPane = (layout: TerminalLayout, name: string, way: SplitWay, added: string): TerminalLayout => {
+export const splitPane = (layout: TerminalLayout, name: string, way: SplitDirection, added: string): TerminalLayout => {
   if (terminalsOf(layout).includes(added)) return activatePane(layout, added)
   const index = tabIndexOf(layout, name)
   return changeTab(layout, index, (tab) => ({
@@ -103,7 +103,8 @@ export const setShares = (
   index: number,
   path: readonly number[],
   shares: readonly number[],
-): TerminalLayout => changeTab(layout, index, (tab) => ({ ...tab, tree: reshare(tab.tree, path, sharesOf(shares)) }))
+): TerminalLayout =>
+  changeTab(layout, index, (tab) => ({ ...tab, tree: redistribute(tab.tree, path, sharesOf(shares)) }))
 
 const tabIndexOf = ({ tabs }: TerminalLayout, name: string) =>
   tabs.findIndex(({ tree }) => panesOf(tree).includes(name))
@@ -128,11 +129,11 @@ const replacePane = (tree: PaneTree, name: string, by: PaneSplit | null): PaneTr
   return splitOf(tree.way, isFewer ? parts.map((part) => ({ ...part, share: undefined })) : parts)
 }
 
-const reshare = (tree: PaneTree, [place, ...below]: readonly number[], shares: readonly number[]): PaneTree => {
+const redistribute = (tree: PaneTree, [place, ...below]: readonly number[], shares: readonly number[]): PaneTree => {
   if (typeof tree === 'string') return tree
   const parts = tree.parts.map((part, index) => {
     if (place === undefined) return { ...part, share: shares[index] ?? part.share }
-    return index === place ? { ...part, tree: reshare(part.tree, below, shares) } : part
+    return index === place ? { ...part, tree: redistribute(part.tree, below, shares) } : part
   })
   return { ...tree, parts }
 }

@@ -146,7 +146,7 @@ export class CommandLog {
     for (let row = from.marker.line; row <= last; row++) {
       const start = row === from.marker.line ? from.column : 0
       const piece = rowPiece(normal, row, start, to && row === last ? to.column : undefined)
-      text += piece.goesOn || row === last ? piece.text : `${piece.text}\n`
+      text += piece.isContinued || row === last ? piece.text : `${piece.text}\n`
     }
     return text
   }

@@ -17,7 +17,7 @@ export const joinedLine = (buffer: IBuffer, row: number, maxRows = Number.POSITI
     const piece = rowPiece(buffer, at)
     starts.push(text.length)
     text += piece.text
-    if (!piece.goesOn || starts.length >= maxRows) return { text, row, starts }
+    if (!piece.isContinued || starts.length >= maxRows) return { text, row, starts }
   }
 }
 
@@ -27,13 +27,13 @@ export const rowPiece = (
   row: number,
   from?: number,
   to?: number,
-): { text: string; goesOn: boolean } => {
+): { text: string; isContinued: boolean } => {
   const line = buffer.getLine(row)
   const next = buffer.getLine(row + 1)
-  const goesOn = next?.isWrapped === true
-  const text = line?.translateToString(!goesOn, from, to) ?? ''
-  const isShort = to === undefined && line && goesOn && leavesLastCell(line, next)
-  return { text: isShort ? text.slice(0, -1) : text, goesOn }
+  const isContinued = next?.isWrapped === true
+  const text = line?.translateToString(!isContinued, from, to) ?? ''
+  const isShort = to === undefined && line && isContinued && leavesLastCell(line, next)
+  return { text: isShort ? text.slice(0, -1) : text, isContinued }
 }
 
 /** The line that contains a row, limited to `maxRows` in both directions. */

@@ -26,13 +26,13 @@ const address =
 
 const findAddresses = (text: string): FoundLink[] =>
   [...text.matchAll(address)].flatMap(({ 0: match, index }) => {
-    const shown = withoutTail(match)
+    const shown = trimPunctuation(match)
     const target = linkTarget(/^https?:/i.test(shown) ? shown : `http://${shown}`)
     return target ? [{ start: index, end: index + shown.length, target }] : []
   })
 
 /** Strips trailing punctuation and unbalanced brackets. */
-const withoutTail = (match: string): string => {
+const trimPunctuation = (match: string): string => {
   const count = (character: string) => match.split(character).length - 1
   const unopened: Record<string, number> = { ')': count(')') - count('('), ']': count(']') - count('[') }
   let end = match.length

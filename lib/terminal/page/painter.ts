@@ -1,6 +1,6 @@
 import type { IBuffer, Terminal } from '@xterm/xterm'
 import type { TerminalMark, TerminalNotice } from '#lib/protocol/terminals.ts'
-import { aboveNewShell, WholeCharacters } from '#lib/terminal/xterm/characters.ts'
+import { moveAboveNewShell, WholeCharacters } from '#lib/terminal/xterm/characters.ts'
 import { AckCounter } from './ack-counter.ts'
 
 export type TerminalScreen = Pick<
@@ -51,15 +51,15 @@ export class TerminalPainter {
     const screen = this.#screen
     const acks = this.#acks
     this.#characters = new WholeCharacters()
-    let returnToPlace: ReturnType<typeof readingPlace>
+    let returnToPlace: ReturnType<typeof readingPosition>
     let firstLine = 0
     screen.write('', () => {
-      returnToPlace = readingPlace(screen)
+      returnToPlace = readingPosition(screen)
       screen.resize(snapshot.cols, snapshot.rows)
       this.#isRestoring = true
     })
     if (below) {
-      screen.write(aboveNewShell(snapshot))
+      screen.write(moveAboveNewShell(snapshot))
       screen.write('', () => {
         firstLine = screen.buffer.normal.baseY
       })
@@ -91,7 +91,10 @@ const withoutReset = (bytes: Uint8Array): Uint8Array => {
 }
 
 /** Reading position of a user who has scrolled up, to restore after the screen is replaced. */
-const readingPlace = ({ buffer: { normal }, rows }: TerminalScreen): ((screen: TerminalScreen) => void) | undefined => {
+const readingPosition = ({
+  buffer: { normal },
+  rows,
+}: TerminalScreen): ((screen: TerminalScreen) => void) | undefined => {
   const fromBottom = normal.baseY - normal.viewportY
   if (fromBottom <= 0) return undefined
   const lines = linesOf(normal, normal.viewportY, rows)

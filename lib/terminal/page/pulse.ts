@@ -19,7 +19,7 @@ const firstMs = 1_000
 const everyMs = 5_000
 const silentMs = 30_000
 const quietMs = 2_000
-const answerWithinMs = 10_000
+const answerTimeoutMs = 10_000
 /** A timer this late means the machine was asleep; pending messages haven't been read yet. */
 const overdueMs = 2_000
 const remembered = 5
@@ -97,9 +97,9 @@ export class TerminalPulse {
     this.#deadline = setTimeout(() => {
       const nowMs = performance.now()
       const quietSinceMs = Math.max(sinceMs, this.#heardMs)
-      if (nowMs - sinceMs > answerWithinMs + overdueMs || nowMs - quietSinceMs < answerWithinMs) this.#expect(nowMs)
+      if (nowMs - sinceMs > answerTimeoutMs + overdueMs || nowMs - quietSinceMs < answerTimeoutMs) this.#expect(nowMs)
       else this.#options.died()
-    }, answerWithinMs)
+    }, answerTimeoutMs)
   }
 }
 

@@ -1,9 +1,9 @@
-import type { SplitWay } from '../layout/layout.ts'
+import type { SplitDirection } from '../layout/layout.ts'
 
 interface Requests {
   /** To all terminals of a devbox. */
   'new-tab': undefined
-  split: SplitWay
+  split: SplitDirection
   reopen: undefined
   /** Text for the prompt of a pane, or of the focused one; see `promptText`. */
   prompt: string

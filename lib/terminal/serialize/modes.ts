@@ -39,7 +39,7 @@ export class TerminalModes {
     this.#take(7, (data) => this.#setFolder(data))
     this.#take(8, (data) => this.#setLink(data))
     for (const index of [0, 1, 2]) {
-      this.#take(10 + index, (data) => this.#setSpecialColours(data, index))
+      this.#take(10 + index, (data) => this.#setSpecialColors(data, index))
       this.#take(110 + index, () => this.#palette.delete(256 + index))
     }
     this.#take(104, (data) => this.#resetPalette(data))
@@ -67,10 +67,10 @@ export class TerminalModes {
     to.add('\x1b[20l\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\')
     if (this.#blinks !== undefined) to.add(`\x1b[?12${this.#blinks ? 'h' : 'l'}`)
     const palette = [...this.#palette].filter(([index]) => index < 256)
-    if (palette.length > 0) to.add(`\x1b]4;${palette.map(([index, colour]) => `${index};${colour}`).join(';')}\x1b\\`)
+    if (palette.length > 0) to.add(`\x1b]4;${palette.map(([index, color]) => `${index};${color}`).join(';')}\x1b\\`)
     for (const index of [0, 1, 2]) {
-      const colour = this.#palette.get(256 + index)
-      if (colour !== undefined) to.add(`\x1b]${10 + index};${colour}\x1b\\`)
+      const color = this.#palette.get(256 + index)
+      if (color !== undefined) to.add(`\x1b]${10 + index};${color}\x1b\\`)
     }
     // A reset doesn't clear the title stacks, which hold at most ten entries.
     to.add('\x1b[23t'.repeat(10))
@@ -162,8 +162,8 @@ export class TerminalModes {
     const parts = data.split(';')
     for (let at = 0; at + 1 < parts.length; at += 2) {
       const index = parts[at] ?? ''
-      const colour = parts[at + 1] ?? ''
-      if (/^\d{1,3}$/.test(index) && Number(index) < 256 && isColour(colour)) this.#palette.set(Number(index), colour)
+      const color = parts[at + 1] ?? ''
+      if (/^\d{1,3}$/.test(index) && Number(index) < 256 && isColor(color)) this.#palette.set(Number(index), color)
     }
   }
 
@@ -173,9 +173,9 @@ export class TerminalModes {
   }
 
   /** One sequence may hold several colors, for consecutive special entries. */
-  #setSpecialColours(data: string, first: number): void {
-    for (const [offset, colour] of data.split(';').entries())
-      if (first + offset < 3 && isColour(colour)) this.#palette.set(256 + first + offset, colour)
+  #setSpecialColors(data: string, first: number): void {
+    for (const [offset, color] of data.split(';').entries())
+      if (first + offset < 3 && isColor(color)) this.#palette.set(256 + first + offset, color)
   }
 
   #setFolder(address: string): void {
@@ -234,7 +234,7 @@ const intermediates = ['(', ')', '*', '+']
 const mouseModes: Record<string, number> = { X10: 9, VT200: 1000, DRAG: 1002, ANY: 1003 }
 const mouseEncodings: Record<string, number> = { SGR: 1006, SGR_PIXELS: 1016 }
 
-const isColour = (text: string): boolean =>
+const isColor = (text: string): boolean =>
   /^(rgb:([\da-f]{1,4})\/[\da-f]{1,4}\/[\da-f]{1,4}|#([\da-f]{3}|[\da-f]{6}|[\da-f]{9}|[\da-f]{12}))$/i.test(text)
 
 /** One line without control or bidirectional characters. */

@@ -6,8 +6,8 @@ const codeMask = 0x1fffff
 const combined = 0x200000
 const contentMask = 0x3fffff
 const widthShift = 22
-const colourMode = 0x3000000
-const colour = 0x3ffffff
+const colorMode = 0x3000000
+const color = 0x3ffffff
 const indexed16 = 0x1000000
 const indexed256 = 0x2000000
 const rgb = 0x3000000
@@ -69,14 +69,14 @@ export class ScreenWriter {
       let under = 0
       if (previous && !line.isWrapped) {
         // Lines that scroll in take the pen's background.
-        if (this.#bg & colour) this.#pen(0, 0, 0, this.#link)
+        if (this.#bg & color) this.#pen(0, 0, 0, this.#link)
         this.add('\r\n')
       } else if (previous && (!isAtEdge || isBlank(line, 0))) {
         hasStray = true
         this.blankPen()
         if (isAtEdge) this.add(' \r')
         else this.#forceWrap(previous)
-      } else if (previous) under = attributesAt(line, 0).bg & colour
+      } else if (previous) under = attributesAt(line, 0).bg & color
       const next = lines.get(at + 1)
       isAtEdge = this.#line(line, hasStray, under, next?.isWrapped === true && wrapsWide(line, next, cols))
       previous = line
@@ -124,7 +124,7 @@ export class ScreenWriter {
     // Restoring the cursor clears the pen's link.
     this.#pen(fg, bg, extended._ext, bg & extendedFlag ? extended.urlId : 0)
     // The pen keeps its underline color while underlining is off.
-    if (extended._ext & colourMode && !(fg & underline)) this.add(`\x1b[${colourCode(extended._ext & colour, 58)}m`)
+    if (extended._ext & colorMode && !(fg & underline)) this.add(`\x1b[${colorCode(extended._ext & color, 58)}m`)
   }
 
   /** Saves the cursor with this pen. Links and underline styles are only kept as present or absent. */
@@ -163,9 +163,9 @@ export class ScreenWriter {
       const word = data[at * wordsPerCell] ?? 0
       if ((word & contentMask) === 0 && isBlank(line, at)) {
         const first = at
-        const fill = (data[at * wordsPerCell + 2] ?? 0) & colour
+        const fill = (data[at * wordsPerCell + 2] ?? 0) & color
         do at++
-        while (at < end && ((data[at * wordsPerCell + 2] ?? 0) & colour) === fill && isBlank(line, at))
+        while (at < end && ((data[at * wordsPerCell + 2] ?? 0) & color) === fill && isBlank(line, at))
         if (fill !== 0 || under !== 0 || (hasStray && first === 0)) {
           this.#pen(0, fill, 0, 0)
           this.add(`\x1b[${fill === 0 && under === 0 ? 1 : at - first}X`)
@@ -217,7 +217,7 @@ export class ScreenWriter {
   #forceWrap(previous: Line): void {
     const { cols } = this.#core
     this.add(`\x1b[${cols}G  \x1b[A\x1b[${cols}G`)
-    this.#pen(0, attributesAt(previous, cols - 1).bg & colour, 0, 0)
+    this.#pen(0, attributesAt(previous, cols - 1).bg & color, 0, 0)
     this.add('\x1b[X\x1b[B\r')
   }
 
@@ -292,7 +292,7 @@ const isWide = (line: Line, at: number): boolean => at >= 0 && widthAt(line, at)
 const wrapsWide = (line: Line, next: Line, cols: number): boolean => {
   if (!isWide(next, 0) || widthAt(line, cols - 1) !== 1 || !isBlank(line, cols - 1)) return false
   const wide = attributesAt(next, 0)
-  return (attributesAt(line, cols - 1).bg & colour) === (wide.bg & colour) && !showsOnBlank(wide)
+  return (attributesAt(line, cols - 1).bg & color) === (wide.bg & color) && !showsOnBlank(wide)
 }
 
 /** Full SGR sequence after a reset. Writing only changes would be longer, since most text returns to plain. */
@@ -305,21 +305,21 @@ const renditions = (fg: number, bg: number, ext: number): string => {
     const style = (ext >>> 26) & 7
     if (!(bg & extendedFlag)) codes += ';4'
     else if (style !== 0) codes += style === 1 ? ';4' : `;4:${style}`
-    if (ext & colourMode) codes += `;${colourCode(ext & colour, 58)}`
+    if (ext & colorMode) codes += `;${colorCode(ext & color, 58)}`
   }
   if (fg & 0x20000000) codes += ';5'
   if (fg & inverse) codes += ';7'
   if (fg & 0x40000000) codes += ';8'
   if (fg & strikethrough) codes += ';9'
   if (bg & overline) codes += ';53'
-  if (fg & colourMode) codes += `;${colourCode(fg & colour, 38)}`
-  if (bg & colourMode) codes += `;${colourCode(bg & colour, 48)}`
+  if (fg & colorMode) codes += `;${colorCode(fg & color, 38)}`
+  if (bg & colorMode) codes += `;${colorCode(bg & color, 48)}`
   // Must follow the reset, which also ends protection in xterm.
   return `\x1b[${codes}m${bg & protectedFlag ? '\x1b[1"q' : ''}`
 }
 
-const colourCode = (value: number, base: 38 | 48 | 58): string => {
-  const mode = value & colourMode
+const colorCode = (value: number, base: 38 | 48 | 58): string => {
+  const mode = value & colorMode
   if (mode === rgb) return `${base};2;${(value >> 16) & 255};${(value >> 8) & 255};${value & 255}`
   const index = value & 255
   if (mode === indexed16 && base !== 58) return `${index < 8 ? base - 8 + index : base + 52 + index - 8}`

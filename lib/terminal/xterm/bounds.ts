@@ -15,10 +15,10 @@ export const boundXterm = (terminal: Terminal): void => {
   const core = internalsOf(terminal)
   boundCounts(core)
   countAsLibc(terminal, core)
-  boundAccents(core)
+  limitCombining(core)
   endModesAtPrompt(core)
-  mendErase(core)
-  mendSizes(terminal, core)
+  fixErase(core)
+  fixSizes(terminal, core)
 }
 
 /** CSI sequences that repeat an action, with the count beyond which nothing visible changes. */
@@ -50,7 +50,7 @@ const hasSeveral = 1 << 21
 const bounded = new WeakSet<object>()
 
 /** Limits combining characters per cell, which could otherwise grow without end. */
-const boundAccents = (core: Core): void => {
+const limitCombining = (core: Core): void => {
   const lines = Object.getPrototypeOf(core.buffers.normal.lines.get(0)) as Line
   if (bounded.has(lines)) return
   bounded.add(lines)
@@ -62,7 +62,7 @@ const boundAccents = (core: Core): void => {
 }
 
 /** After erasing up to the last cell with an empty scrollback, xterm continues below the last line. */
-const mendErase = (core: Core): void => {
+const fixErase = (core: Core): void => {
   for (const id of [{ final: 'J' }, { prefix: '?', final: 'J' }])
     core._inputHandler.registerCsiHandler(id, ({ params }) => {
       const { x, y, lines } = core.buffers.active
@@ -73,9 +73,9 @@ const mendErase = (core: Core): void => {
 }
 
 /** After some resizes xterm reads lines that don't exist and throws, and then stops parsing. */
-const mendSizes = (terminal: Terminal, core: Core): void => {
+const fixSizes = (terminal: Terminal, core: Core): void => {
   terminal.onResize(() => {
-    for (const screen of [core.buffers.normal, core.buffers.alt]) mendLines(screen, core.rows)
+    for (const screen of [core.buffers.normal, core.buffers.alt]) fixLines(screen, core.rows)
     // The alternate screen has no scrollback, but keeps room for it after shrinking.
     const { lines } = core.buffers.alt
     if (lines.length <= core.rows) lines.maxLength = core.rows
@@ -83,7 +83,7 @@ const mendSizes = (terminal: Terminal, core: Core): void => {
 }
 
 /** Without scrollback, shrinking and growing leaves fewer lines than the screen has rows. */
-const mendLines = (screen: Screen, rows: number): void => {
+const fixLines = (screen: Screen, rows: number): void => {
   const { lines } = screen
   if (lines.length === 0) return
   const above = Math.max(0, lines.maxLength - rows)

@@ -34,7 +34,7 @@ const newShellRule = ' new shell '
  * Pushes the screen into the scrollback, draws a rule below it and resets all modes, like a full reset that keeps
  * the text.
  */
-export const aboveNewShell = ({ cols, rows }: { cols: number; rows: number }): string => {
+export const moveAboveNewShell = ({ cols, rows }: { cols: number; rows: number }): string => {
   const rule = newShellRule
     .padStart(Math.ceil((cols + newShellRule.length) / 2), '─')
     .padEnd(cols, '─')

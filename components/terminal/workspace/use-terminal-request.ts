@@ -22,7 +22,7 @@ export const useTerminalsHref = (devboxId: string): string => {
 const neverChanges = () => () => undefined
 
 /** Navigates to the terminals, optionally with a request for them. */
-export const useAskTerminals = (devboxId: string) => {
+export const useTerminalRequest = (devboxId: string) => {
   const router = useRouter()
   const requests = useTerminalRequests()
   const href = useTerminalsHref(devboxId)

@@ -5,7 +5,7 @@ import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 import { useTerminalState } from '../pane/use-terminal-state.ts'
 import { StatusPopover } from './status-popover.tsx'
 
-export const TerminalPeople = ({ opened }: { opened: OpenedTerminal }) => {
+export const TerminalViewers = ({ opened }: { opened: OpenedTerminal }) => {
   const { viewers, you, writer } = useTerminalState(opened.session)
   if (viewers.length < 2) return null
   return (

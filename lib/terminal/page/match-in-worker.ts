@@ -1,5 +1,5 @@
 /** A useful expression takes a few milliseconds. */
-const givenUpMs = 2_000
+const timeoutMs = 2_000
 
 export const tooSlow = 'The search timed out. Try a simpler expression.'
 
@@ -7,7 +7,11 @@ export const tooSlow = 'The search timed out. Try a simpler expression.'
  * Indexes of the texts an expression matches, or null on timeout. Runs in a worker, because catastrophic
  * backtracking would freeze the page.
  */
-export const matchApart = (pattern: RegExp, texts: readonly string[], signal: AbortSignal): Promise<number[] | null> =>
+export const matchInWorker = (
+  pattern: RegExp,
+  texts: readonly string[],
+  signal: AbortSignal,
+): Promise<number[] | null> =>
   new Promise((resolve, reject) => {
     const worker = new Worker('/search-worker.js')
     let timer: ReturnType<typeof setTimeout> | undefined
@@ -25,7 +29,7 @@ export const matchApart = (pattern: RegExp, texts: readonly string[], signal: Ab
         timer = setTimeout(() => {
           end()
           resolve(null)
-        }, givenUpMs)
+        }, timeoutMs)
         worker.postMessage({ source: pattern.source, flags: pattern.flags, texts })
         return
       }
