@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { makeSystem, systemOf } from '#lib/service/devboxes/mounts.ts'
 import { bubblewrap } from '#lib/service/engine/bubblewrap/bubblewrap.ts'
-import { canSwap, swapForEver } from '#lib/service/testing/swap.ts'
+import { canSwap, keepSwapping } from '#lib/service/testing/swap.ts'
 import { Environments } from './environments.ts'
 
 const problem = await bubblewrap.problem()
@@ -24,7 +24,7 @@ it.skipIf(problem !== undefined || !canSwap)(
     await makeSystem(devbox, { base: folder, layers: [] })
     const own = systemOf(devbox)?.own ?? ''
     writeFileSync(join(own, 'first-uid'), '0')
-    const stop = await swapForEver(join(own, 'upper'), secret)
+    const stop = await keepSwapping(join(own, 'upper'), secret)
     try {
       const environments = new Environments({ folder: cache, devboxFolder: folder, maxBytes: 0, log: () => undefined })
       const how = { builtFor: 'a task', warnings: [], signal: new AbortController().signal }

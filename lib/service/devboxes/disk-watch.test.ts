@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { strongestIsolation } from '#lib/service/testing/isolation.ts'
-import { canSwap, swapForEver } from '#lib/service/testing/swap.ts'
+import { canSwap, keepSwapping } from '#lib/service/testing/swap.ts'
 import { usageOf } from './disk.ts'
 import { DiskWatch, type WatchedDisk } from './disk-watch.ts'
 
@@ -59,7 +59,7 @@ describe('the watch over disks', () => {
     write('swapping', 'a', mebibyte)
     write('other', 'a', 8 * mebibyte)
     const home = join(dataDir, 'swapping', 'home')
-    const stop = await swapForEver(home, join(dataDir, 'other'))
+    const stop = await keepSwapping(home, join(dataDir, 'other'))
     try {
       const how = { isolation: strongestIsolation, marks: {} }
       for (let i = 0; i < 60; i++) expect(await usageOf([home], how)).toBeGreaterThan(mebibyte)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Client, createClient } from '#lib/client/client.ts'
 import { bubblewrap } from '#lib/service/engine/bubblewrap/bubblewrap.ts'
-import { startNeighbour, startOwnServer } from '#lib/service/testing/neighbour.ts'
+import { startNeighbor, startOwnServer } from '#lib/service/testing/neighbor.ts'
 import { publish } from '#lib/service/testing/packages.ts'
 import { runCommand } from '#lib/service/testing/process.ts'
 
@@ -12,7 +12,7 @@ import { runCommand } from '#lib/service/testing/process.ts'
 const folder = mkdtempSync(join(tmpdir(), 'devdeck-policy-'))
 const served = join(folder, 'served')
 mkdirSync(served)
-const neighbour = (await bubblewrap.problem()) === undefined ? await startNeighbour(served) : undefined
+const neighbour = (await bubblewrap.problem()) === undefined ? await startNeighbor(served) : undefined
 const machine = await startOwnServer()
 afterAll(() => {
   neighbour?.close()

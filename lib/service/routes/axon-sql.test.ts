@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import Runloop from '@runloop/api-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { maxDatabaseBytes, maxRows } from '#lib/service/axons/axon-sql/protocol.ts'
-import { startService, type TestService } from '#lib/service/testing/service.ts'
+import { startService, statusOf, type TestService } from '#lib/service/testing/service.ts'
 
 let service: TestService
 let id: string
@@ -118,21 +118,19 @@ describe('POST /v1/axons/{id}/sql/query', () => {
   it('400 on a parameter that is no value, or one too many', async () => {
     await expect(query('SELECT ?', [[1]])).rejects.toMatchObject({ status: 400, field: 'params.0' })
     await expect(query('SELECT ?', [1, { base64: '?' }])).rejects.toMatchObject({ status: 400, field: 'params.1' })
-    await expect(query('SELECT ?', [1, 2])).rejects.toMatchObject({ status: 400 })
+    expect(await statusOf(query('SELECT ?', [1, 2]))).toBe(400)
     expect((await query('SELECT 1 -- done; \n ; /* really; */')).rows).toEqual([[1]])
   })
 
   it('404 on an axon of another account; a deleted one can only be read', async () => {
-    await expect(service.otherClient.axons.query({ params: { id }, body: { sql: 'SELECT 1' } })).rejects.toMatchObject({
-      status: 404,
-    })
+    expect(await statusOf(service.otherClient.axons.query({ params: { id }, body: { sql: 'SELECT 1' } }))).toBe(404)
     const gone = await newAxon()
     await query('CREATE TABLE t (a)', [], gone)
     await publish(gone, 'before')
     await service.client.axons.delete({ params: { id: gone } })
     expect((await query('SELECT payload FROM rl_axon_events', [], gone)).rows).toEqual([['before']])
     for (const sql of ['INSERT INTO t VALUES (1)', 'DROP TABLE t', 'CREATE TABLE u (a)'])
-      await expect(query(sql, [], gone)).rejects.toMatchObject({ status: 409 })
+      expect(await statusOf(query(sql, [], gone))).toBe(409)
     expect((await query('SELECT count(*) FROM t', [], gone)).rows).toEqual([[0]])
   })
 })
@@ -208,12 +206,12 @@ describe('what SQL may not do', () => {
     await query('CREATE TABLE t (a)', [], axon)
     const trigger = "CREATE TRIGGER g AFTER INSERT ON t BEGIN UPDATE rl_axon_events SET payload = 'forged'; END"
     await query(trigger, [], axon)
-    await expect(query('INSERT INTO t VALUES (1)', [], axon)).rejects.toMatchObject({ status: 400 })
+    expect(await statusOf(query('INSERT INTO t VALUES (1)', [], axon))).toBe(400)
     await query('CREATE VIEW v AS SELECT * FROM rl_axon_events', [], axon)
     await query('CREATE TRIGGER w INSTEAD OF UPDATE ON v BEGIN DELETE FROM rl_axon_events; END', [], axon)
-    await expect(query("UPDATE v SET payload = 'x'", [], axon)).rejects.toMatchObject({ status: 400 })
+    expect(await statusOf(query("UPDATE v SET payload = 'x'", [], axon))).toBe(400)
     for (const name of ['rl_axon_events', 'RL_mine'])
-      await expect(query(`ALTER TABLE t RENAME TO ${name}`, [], axon)).rejects.toMatchObject({ status: 400 })
+      expect(await statusOf(query(`ALTER TABLE t RENAME TO ${name}`, [], axon))).toBe(400)
     await publish(axon, 'also')
     expect((await query('SELECT payload FROM v ORDER BY sequence', [], axon)).rows).toEqual([['true'], ['also']])
   })
@@ -245,7 +243,7 @@ describe('what SQL may not do', () => {
       'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 16) INSERT INTO t SELECT zeroblob(1000000) FROM n'
     const pieces = Math.floor(maxDatabaseBytes / 16_000_000)
     for (let i = 0; i < pieces; i++) await query(piece, [], axon)
-    await expect(query(piece, [], axon)).rejects.toMatchObject({ status: 507 })
+    expect(await statusOf(query(piece, [], axon))).toBe(507)
     expect((await query('SELECT count(*) FROM t', [], axon)).rows).toEqual([[16 * pieces]])
   })
 })
@@ -287,7 +285,7 @@ describe('rl_axon_events', () => {
     expect((await query('SELECT payload FROM rl_axon_events', [], one)).rows).toEqual([['one']])
     expect((await query('SELECT payload FROM rl_axon_events', [], two)).rows).toEqual([['two']])
     expect((await query('SELECT count(*) FROM kept', [], one)).rows).toEqual([[0]])
-    await expect(query('SELECT count(*) FROM kept', [], two)).rejects.toMatchObject({ status: 400 })
+    expect(await statusOf(query('SELECT count(*) FROM kept', [], two))).toBe(400)
   })
 })
 
@@ -362,5 +360,5 @@ it('speaks with the public client', async () => {
     statements: [{ sql: 'INSERT INTO t VALUES (?)', params: ['x'] }, { sql: 'SELECT a FROM t' }],
   })
   expect(results[1]?.success?.rows).toEqual([['x']])
-  await expect(client.axons.sql.query(axon.id, { sql: 'SELECT nope' })).rejects.toMatchObject({ status: 400 })
+  expect(await statusOf(client.axons.sql.query(axon.id, { sql: 'SELECT nope' }))).toBe(400)
 })

@@ -19,14 +19,9 @@ describeUnderEachIsolation('the files of a devbox under isolation', (isolation) 
   })
   afterAll(() => service.close())
 
-  const newDevbox = async () => (await service.client.devboxes.createAndAwaitRunning({ body: {} })).id
+  const newDevbox = async () => await service.devbox()
   const path = (operation: string, devbox = id) => `/v1/devboxes/${devbox}/${operation}`
-  const post = (operation: string, body: unknown, devbox = id) =>
-    service.fetch(path(operation, devbox), {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
+  const post = (operation: string, body: unknown, devbox = id) => service.post(path(operation, devbox), body)
   const read = (file_path: string) => post('read_file_contents', { file_path })
   const text = async (file_path: string) => {
     const response = await read(file_path)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { SnapshotListQuery } from '#lib/contract/snapshots.ts'
 import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
-import { startService, type TestService } from '#lib/service/testing/service.ts'
+import { startService, statusOf, type TestService } from '#lib/service/testing/service.ts'
 
 describeUnderEachIsolation('snapshots under isolation', (isolation) => {
   let service: TestService
@@ -22,7 +22,7 @@ describeUnderEachIsolation('snapshots under isolation', (isolation) => {
     return devbox.id
   }
   const run = async (command: string, devboxId = id) => {
-    const done = await service.client.executions.executeSync({ params: { id: devboxId }, body: { command } })
+    const done = await service.run(devboxId, command)
     expect(done).toMatchObject({ exit_status: 0, stderr: '' })
     return done.stdout
   }
@@ -132,7 +132,7 @@ describeUnderEachIsolation('snapshots under isolation', (isolation) => {
     const devbox = await startDevbox()
     await run('echo kept > file', devbox)
     await service.client.devboxes.suspend({ params: { id: devbox } })
-    await service.client.devboxes.waitForStatus({ params: { id: devbox }, body: { statuses: ['suspended'] } })
+    await service.reach(devbox, 'suspended')
     const { id: snapshotId } = await take({}, devbox)
     expect(await readFile(copyOf(snapshotId, 'home', 'file'), 'utf8')).toBe('kept\n')
   })
@@ -147,9 +147,7 @@ describeUnderEachIsolation('snapshots under isolation', (isolation) => {
     const look = 'cat work/file work/mounted "$TMPDIR/note"; stat -c "%a %U" work; touch work/new; id -un'
     const [user] = (await run('id -un', source)).split('\n')
     expect(await run(look, created.id)).toBe(`kept\nlaid over1\n700 ${user}\n${user}\n`)
-    await expect(service.otherClient.devboxes.create({ body: { snapshot_id: snapshotId } })).rejects.toMatchObject({
-      status: 404,
-    })
+    expect(await statusOf(service.otherClient.devboxes.create({ body: { snapshot_id: snapshotId } }))).toBe(404)
   })
 
   it('keeps a devbox from being shut down meanwhile, unless it is forced', async () => {
@@ -208,10 +206,8 @@ describeUnderEachIsolation('snapshots under isolation', (isolation) => {
       status: 400,
       message: 'The devbox has ended (shutdown); it needs to be running or suspended',
     })
-    await expect(take({}, 'dbx_missing')).rejects.toMatchObject({ status: 404 })
-    await expect(service.otherClient.snapshots.create({ params: { id }, body: {} })).rejects.toMatchObject({
-      status: 404,
-    })
+    expect(await statusOf(take({}, 'dbx_missing'))).toBe(404)
+    expect(await statusOf(service.otherClient.snapshots.create({ params: { id }, body: {} }))).toBe(404)
   })
 
   it('takes a commit message of 1000 characters and no longer', async () => {
@@ -243,28 +239,22 @@ describeUnderEachIsolation('snapshots under isolation', (isolation) => {
     await expect(
       service.client.snapshots.list({ query: { metadata: [{ key: 'b', op: 'eq', value: '3' }] } }),
     ).resolves.toMatchObject({ snapshots: [], total_count: 0 })
-    await expect(update('snp_missing', {})).rejects.toMatchObject({ status: 404 })
-    await expect(service.otherClient.snapshots.update({ params: { id: snapshot.id }, body: {} })).rejects.toMatchObject(
-      { status: 404 },
-    )
+    expect(await statusOf(update('snp_missing', {}))).toBe(404)
+    expect(await statusOf(service.otherClient.snapshots.update({ params: { id: snapshot.id }, body: {} }))).toBe(404)
   })
 
   it('forgets a deleted one but for its status', async () => {
     const snapshot = await take({ metadata: { deleted: 'yes' } })
-    await expect(service.otherClient.snapshots.delete({ params: { id: snapshot.id } })).rejects.toMatchObject({
-      status: 404,
-    })
+    expect(await statusOf(service.otherClient.snapshots.delete({ params: { id: snapshot.id } }))).toBe(404)
     expect(await remove(snapshot.id)).toEqual({})
     expect(await status(snapshot.id)).toEqual({ status: 'deleted', error_message: null, snapshot })
     expect(readdirSync(copyOf('.'))).not.toContain(snapshot.id)
-    await expect(remove(snapshot.id)).rejects.toMatchObject({ status: 404 })
-    await expect(
-      service.client.snapshots.update({ params: { id: snapshot.id }, body: { name: 'x' } }),
-    ).rejects.toMatchObject({ status: 404 })
-    await expect(status('snp_missing')).rejects.toMatchObject({ status: 404 })
-    await expect(service.otherClient.snapshots.status({ params: { id: snapshot.id } })).rejects.toMatchObject({
-      status: 404,
-    })
+    expect(await statusOf(remove(snapshot.id))).toBe(404)
+    expect(await statusOf(service.client.snapshots.update({ params: { id: snapshot.id }, body: { name: 'x' } }))).toBe(
+      404,
+    )
+    expect(await statusOf(status('snp_missing'))).toBe(404)
+    expect(await statusOf(service.otherClient.snapshots.status({ params: { id: snapshot.id } }))).toBe(404)
     expect((await service.client.snapshots.metadataKeys({})).keys).not.toContain('deleted')
   })
 
@@ -303,11 +293,9 @@ describeUnderEachIsolation('snapshots under isolation', (isolation) => {
     })
     expect((await list({ devbox_id: devbox, include_total_count: false })).total_count).toBeNull()
     expect(await list({ source_blueprint_id: 'bpt_x' })).toEqual({ ids: [], has_more: false, total_count: 0 })
-    await expect(list({ devbox_id: 'dbx_missing' })).rejects.toMatchObject({ status: 404 })
-    await expect(list({ starting_after: 'snp_missing' })).rejects.toMatchObject({ status: 400 })
-    await expect(service.otherClient.snapshots.list({ query: { devbox_id: devbox } })).rejects.toMatchObject({
-      status: 404,
-    })
+    expect(await statusOf(list({ devbox_id: 'dbx_missing' }))).toBe(404)
+    expect(await statusOf(list({ starting_after: 'snp_missing' }))).toBe(400)
+    expect(await statusOf(service.otherClient.snapshots.list({ query: { devbox_id: devbox } }))).toBe(404)
     expect((await service.otherClient.snapshots.list({ query: {} })).snapshots).toEqual([])
     expect(await service.client.snapshots.listPublic({ query: {} })).toEqual({
       snapshots: [],

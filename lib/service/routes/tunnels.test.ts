@@ -111,11 +111,7 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
     while ((await send(host, '/', { headers })).status === 502);
   }
   const act = (id: string, operation: string, body: object = {}) =>
-    service.fetch(`/v1/devboxes/${id}/${operation}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
+    service.post(`/v1/devboxes/${id}/${operation}`, body)
 
   describe('to an app', () => {
     let box: Awaited<ReturnType<typeof newDevbox>>

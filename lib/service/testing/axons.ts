@@ -1,7 +1,7 @@
 import type { Axon } from '#lib/contract/axons.ts'
 import { type Database, inTransaction } from '#lib/service/store/database.ts'
 
-/** Many axons at once, with the ids they have. */
+/** Adds many axons with given ids. */
 export const fillAxons = (database: Database, account: string, axons: readonly Axon[]): void => {
   const insert = database.prepare(
     'INSERT INTO axons (id, account, name, created_at_ms, metadata) VALUES (?, ?, ?, ?, ?)',
@@ -18,7 +18,7 @@ export const fillAxons = (database: Database, account: string, axons: readonly A
       search.run(seq, id, name, account)
       return Object.entries(metadata).map(([key, value]) => ({ key, value, seq }))
     })
-    // In the order of the index, where each finds its place beside the last.
+    // Inserting in index order is fastest.
     pairs.sort((a, b) => compare(a.key, b.key) || compare(a.value, b.value) || a.seq - b.seq)
     for (const { key, value, seq } of pairs) pair.run(account, key, value, seq)
   })

@@ -5,7 +5,7 @@ import { inTransaction, openDatabase } from '#lib/service/store/database.ts'
 import { createDevboxStore } from '#lib/service/store/devboxes.ts'
 import type { TestService } from './service.ts'
 
-/** Suspended devboxes of an account, written beside the service: it knows no more of them than their records. */
+/** Adds records of suspended devboxes without disks. */
 export const fillDevboxes = ({ dataDir }: Pick<TestService, 'dataDir'>, count: number, account = 'test'): void => {
   const database = openDatabase(join(dataDir, databaseName))
   const store = createDevboxStore(database)

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 
 /**
- * A port that nobody listens on, for a program that cannot be started with port 0. It is below those that Linux gives
- * out by itself, so no connection takes it before the program does.
+ * A free port for programs that do not support port 0. Below Linux's ephemeral range, so that no connection takes it before
+ * the program does.
  */
 export const freePort = async (): Promise<number> => {
   for (;;) {

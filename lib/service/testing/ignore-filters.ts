@@ -1,13 +1,14 @@
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A service that supports paging and no filter at all, as far as its callers can tell: it forwards to the one at `url`. */
+/** Proxies the service at `url` without the filters of lists, like a service that does not support them. */
 export const ignoreFilters = async (url: string) => {
-  const kept = ['limit', 'starting_after', 'include_total_count']
+  const supported = ['limit', 'starting_after', 'include_total_count']
   const server = createServer((incoming, outgoing) => {
     const target = new URL(incoming.url ?? '/', url)
     if (incoming.method === 'GET')
-      for (const name of [...target.searchParams.keys()]) if (!kept.includes(name)) target.searchParams.delete(name)
+      for (const name of [...target.searchParams.keys()])
+        if (!supported.includes(name)) target.searchParams.delete(name)
     const { method, headers } = incoming
     const forwarded = request(target, { method, headers: { ...headers, host: target.host } }, (answer) => {
       outgoing.writeHead(answer.statusCode ?? 502, answer.headers)

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { killRounds } from './kill.ts'
 
-// The short form of `npm run soak`.
-it('loses nothing it has acknowledged when it is killed under load, and leaves nothing running', async () => {
+// Short version of `npm run soak`.
+it('loses no acknowledged write and leaves no process when killed under load', async () => {
   const report = await killRounds({ rounds: 4, isolation: 'auto' })
   expect(report, `seed ${report.seed}`).toMatchObject({ rounds: 4, lost: [], broken: [], orphans: [] })
   expect(report.acknowledged).toBeGreaterThanOrEqual(40)

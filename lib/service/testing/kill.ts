@@ -12,36 +12,36 @@ import { seededRandom } from './random.ts'
 
 export interface KillReport {
   rounds: number
-  /** Of the random numbers that say when the service is killed. */
+  /** Seed of the random kill times. */
   seed: number
-  /** Writes that were answered, of all kinds, and events that were heard. */
+  /** Acknowledged writes and received events. */
   acknowledged: number
-  /** Processes that ran in devboxes when the service was killed. */
+  /** Processes in devboxes at the time of the kill. */
   running: number
-  /** What the next life of the service did not know, or knew otherwise, of what was acknowledged. */
+  /** Acknowledged writes that were missing or different after the restart. */
   lost: string[]
-  /** Databases that did not pass `integrity_check`. */
+  /** Databases that failed `integrity_check`. */
   broken: string[]
-  /** Processes of the life before, five seconds after the next start. */
+  /** Old processes left five seconds after the restart. */
   orphans: string[]
   slowestStartMs: number
 }
 
 interface Options {
   rounds: number
-  /** Repeats the moments of an earlier report. */
+  /** Repeats the kill times of an earlier report. */
   seed?: number
   isolation: 'auto' | 'none'
   onRound?: (round: number, report: KillReport) => void
 }
 
-// How much a round has acknowledged when the service is killed; every other round a command runs in a devbox as well.
-const leastAcknowledged = 10
-const mostAcknowledged = 200
+// Acknowledged writes before the kill. In every other round a command is also running.
+const minAcknowledged = 10
+const maxAcknowledged = 200
 const orphanGraceMs = 5_000
 const killedStatus = 137
 
-/** Kills a real service again and again while it is written to, and looks each time at what the next one knows. */
+/** Repeatedly kills a service under load and checks all acknowledged writes after the restart. */
 export const killRounds = async ({ rounds, seed = Date.now(), isolation, onRound }: Options): Promise<KillReport> => {
   const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-kill-'))
   const report: KillReport = {
@@ -55,18 +55,18 @@ export const killRounds = async ({ rounds, seed = Date.now(), isolation, onRound
     slowestStartMs: 0,
   }
   const flags = ['--port', '0', '--isolation', isolation, '--drain-seconds', '0', '--data-dir', dataDir]
-  // Nor is one left when this process is killed itself.
+  // The service also ends if this process is killed.
   const start = () => runCommand([...flags, '--stop-with-parent'])
   const below = seededRandom(seed)
   try {
     for (let round = 0; round < rounds; round++) {
-      const acknowledged = leastAcknowledged + below(mostAcknowledged - leastAcknowledged)
+      const acknowledged = minAcknowledged + below(maxAcknowledged - minAcknowledged)
       const load = await loadAndKill(start(), dataDir, { acknowledged, processes: round % 2 })
       report.acknowledged += load.checks.length
       report.running += load.processes.length
       const integrity = integrityOf(join(dataDir, 'devdeck.db'))
       if (integrity !== 'ok') report.broken.push(`round ${round}: ${integrity}`)
-      await lookAgain(start(), dataDir, load, report)
+      await checkRestarted(start(), dataDir, load, report)
       report.rounds++
       onRound?.(round, report)
     }
@@ -76,18 +76,18 @@ export const killRounds = async ({ rounds, seed = Date.now(), isolation, onRound
   return report
 }
 
-/** Answers what is wrong with one acknowledged write. */
+/** Returns what is wrong with an acknowledged write, if anything. */
 type Check = (client: Client) => Promise<string | undefined>
 
 interface Load {
   checks: Check[]
-  /** pid and start time of what ran in devboxes at the kill. */
+  /** pid and start time of processes in devboxes at the kill. */
   processes: string[]
 }
 
 type Started = ReturnType<typeof runCommand>
 
-/** Kills the service once so many checks are to be made and so many processes run in devboxes. */
+/** Kills the service once it has enough acknowledged writes and running processes. */
 const loadAndKill = async (
   { child, ready, ended }: Started,
   dataDir: string,
@@ -97,7 +97,6 @@ const loadAndKill = async (
   let over = false
   try {
     const client = clientOf(await ready, dataDir)
-    // After the kill every call fails.
     const unlessOver = (error: unknown) => {
       if (!over) throw error
     }
@@ -107,8 +106,8 @@ const loadAndKill = async (
     const writers = [
       repeat((i) => writeAxon(client, i, checks)),
       repeat((i) => writeSecret(client, i, checks)),
-      publishAndHear(client, repeat, checks).catch(unlessOver),
-      // Enough to have some in every state of their start; more only make each round longer.
+      publishAndSubscribe(client, repeat, checks).catch(unlessOver),
+      // Enough to have devboxes in every state of their start.
       ...Array.from({ length: 3 }, () => useDevbox(client, checks).catch(unlessOver)),
     ]
     const settled = Promise.all(writers)
@@ -152,14 +151,14 @@ const writeSecret = async (client: Client, i: number, checks: Check[]) => {
   })
 }
 
-/** Events, with someone who hears them: what was heard outlives the service just as what was acknowledged. */
-const publishAndHear = async (
+/** Received events must survive, like acknowledged ones. */
+const publishAndSubscribe = async (
   client: Client,
   repeat: (write: (i: number) => Promise<void>) => Promise<void>,
   checks: Check[],
 ) => {
   const { id } = await client.axons.create({})
-  const isKept =
+  const eventExists =
     (sequence: number, payload: string): Check =>
     async (next) => {
       const query = { starting_after: sequence + 1, limit: 1 }
@@ -170,17 +169,17 @@ const publishAndHear = async (
     }
   const listening = (async () => {
     for await (const { sequence, payload } of client.axons.subscribe({ params: { id } }))
-      checks.push(isKept(sequence, payload))
+      checks.push(eventExists(sequence, payload))
   })()
   const publishing = repeat(async (i) => {
     const body = { event_type: 'note', origin: 'USER_EVENT', source: 'kill', payload: `event ${i}` } as const
     const { sequence } = await client.axons.publish({ params: { id }, body })
-    checks.push(isKept(sequence, body.payload))
+    checks.push(eventExists(sequence, body.payload))
   })
   await Promise.all([listening, publishing])
 }
 
-/** A devbox with a command that ends, one that does not, another name and a snapshot. */
+/** A devbox with a short and an endless command, new metadata and a snapshot. */
 const useDevbox = async (client: Client, checks: Check[]) => {
   const { id } = await client.devboxes.createAndAwaitRunning({ body: {} })
   checks.push(async (next) => {
@@ -193,8 +192,8 @@ const useDevbox = async (client: Client, checks: Check[]) => {
     const { execution_id } = await client.executions.executeAsync({ params: { id }, body: { command } })
     checks.push(async (next) => {
       const found = await next.executions.get({ params: { devbox_id: id, execution_id } })
-      const saysSo = found.exit_status !== killedStatus || found.stderr?.includes('service')
-      return found.status === 'completed' && endings.includes(found.exit_status ?? null) && saysSo
+      const isExplained = found.exit_status !== killedStatus || found.stderr?.includes('service')
+      return found.status === 'completed' && endings.includes(found.exit_status ?? null) && isExplained
         ? undefined
         : `${command} reads ${JSON.stringify(found)}`
     })
@@ -213,7 +212,12 @@ const useDevbox = async (client: Client, checks: Check[]) => {
   })
 }
 
-const lookAgain = async ({ child, ready, ended, output }: Started, dataDir: string, load: Load, report: KillReport) => {
+const checkRestarted = async (
+  { child, ready, ended, output }: Started,
+  dataDir: string,
+  load: Load,
+  report: KillReport,
+) => {
   const startedAt = performance.now()
   try {
     const client = clientOf(await ready, dataDir)
@@ -221,12 +225,12 @@ const lookAgain = async ({ child, ready, ended, output }: Started, dataDir: stri
     report.slowestStartMs = Math.max(report.slowestStartMs, Math.round(readyAt - startedAt))
     for (const check of load.checks) {
       const problem = await check(client).catch((error: Error) => error.message)
-      if (problem !== undefined) report.lost.push(`${problem}; the service said: ${output.stderr || 'nothing'}`)
+      if (problem !== undefined) report.lost.push(`${problem}; stderr: ${output.stderr || 'empty'}`)
     }
     const left = () => load.processes.filter(isAlive)
     while (left().length > 0 && performance.now() - readyAt < orphanGraceMs) await delay(20)
     report.orphans.push(...left())
-    // So that the next round begins with nothing to start again.
+    // The next round should start without devboxes.
     const { devboxes } = await client.devboxes.list({ query: { status: 'running', limit: 100 } })
     await Promise.all(devboxes.map(({ id }) => client.devboxes.shutdown({ params: { id } })))
   } finally {
@@ -255,7 +259,7 @@ const integrityOf = (file: string): string => {
   }
 }
 
-/** pid and start time, together never used twice, of the processes of the folder's service. */
+/** pid and start time, unique together, of processes of the service. */
 const processesOf = (dataDir: string): string[] =>
   findProcesses({ DEVDECK_SERVICE_ID: serviceIdOf(dataDir) }).map((pid) => `${pid} ${processStat(pid)?.startTime}`)
 

@@ -49,5 +49,5 @@ const publishGit = (folder: string) => {
   run(join(folder, 'tiny.git'), 'git', 'update-server-info')
 }
 
-/** Puts into a folder what its static server needs for a package that the program installs. */
+/** Writes the files from which a static server provides a package. */
 export const publish = { npm: publishNpm, pip: publishPip, git: publishGit }

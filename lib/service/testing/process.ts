@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 
 const main = join(import.meta.dirname, '../main.ts')
-/** Compiles once what each start would compile again, as it does for `npm run service`. */
-const first = join(import.meta.dirname, '../../../scripts/require-node.mjs')
+/** Enables the compile cache, as for `npm run service`. */
+const preload = join(import.meta.dirname, '../../../scripts/require-node.mjs')
 
 export interface Ended {
   code: number | null
@@ -12,13 +12,13 @@ export interface Ended {
   stderr: string
 }
 
-/** The service's command in a process of its own, started by `through` if given. Whoever starts one ends it. */
+/** Runs the service's CLI in a child process, optionally with the command prefix `through`. The caller must end it. */
 export const runCommand = (
   args: readonly string[],
   environment: Record<string, string> = {},
   through: readonly string[] = [],
 ) => {
-  const [file = '', ...rest] = [...through, process.execPath, '--import', first, main, ...args]
+  const [file = '', ...rest] = [...through, process.execPath, '--import', preload, main, ...args]
   const child = spawn(file, rest, {
     env: { NODE_ENV: 'test', PATH: '/usr/local/bin:/usr/bin:/bin', ...environment },
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -29,13 +29,13 @@ export const runCommand = (
   const ended = new Promise<Ended>((resolve) =>
     child.once('close', (code, signal) => resolve({ code, signal, ...output })),
   )
-  /** The address, once it listens. */
+  /** Resolves to the address once it listens. */
   const ready = new Promise<string>((resolve, reject) => {
     child.stdout.on('data', () => {
       const address = /listening on (http:\/\/\S+) /.exec(output.stdout)?.[1]
       if (address) resolve(address)
     })
-    ended.then(({ stderr }) => reject(new Error(stderr || 'It ended without a word')))
+    ended.then(({ stderr }) => reject(new Error(stderr || 'Ended without output')))
   })
   ready.catch(() => undefined)
   return { child, ready, ended, output }

@@ -1,4 +1,4 @@
-/** Whole numbers below a limit, the same ones for the same seed: Park and Miller's generator. */
+/** Random integers below a limit, repeatable by seed (Park and Miller). */
 export const seededRandom = (seed: number) => {
   let state = (seed % 2_147_483_646) + 1
   return (limit: number): number => {

@@ -1,7 +1,7 @@
-"""Tries to reach what the test named on standard input, and prints a JSON list of all that was not plainly refused."""
+"""Tries to reach the targets given on stdin and prints a JSON list of those that did not refuse."""
 import errno, json, os, re, socket, sys
 
-asked = json.load(sys.stdin)
+targets = json.load(sys.stdin)
 reached = []
 REFUSED = {errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH, errno.EINVAL, errno.EADDRNOTAVAIL, errno.EACCES}
 
@@ -28,12 +28,12 @@ def connect(address, port):
 
 
 def send(address, port, interface):
-    """A datagram, which nothing refuses: the test hears those that come. Bound to an interface it passes by routes."""
+    """Sends a datagram, which the test receives if it arrives. Binding to an interface bypasses routes."""
     try:
         with socket.socket(family(address), socket.SOCK_DGRAM) as s:
             if interface:
                 s.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, interface.encode())
-            s.sendto(f"{asked['word']} {address} {interface}".encode(), (address, port))
+            s.sendto(f"{targets['word']} {address} {interface}".encode(), (address, port))
     except OSError:
         pass
 
@@ -60,8 +60,8 @@ def read(path):
 
 
 proxy = re.search(r"//([^/:]+):(\d+)", os.environ.get("HTTP_PROXY", ""))
-for address in asked["addresses"]:
-    for port in asked["ports"]:
+for address in targets["addresses"]:
+    for port in targets["ports"]:
         attempt(f"{address} {port}", lambda: connect(address, port))
         if proxy:
             target = f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
@@ -69,9 +69,9 @@ for address in asked["addresses"]:
                 ask_proxy((proxy[1], int(proxy[2])), line)
 
     for interface in ["", *(name for _, name in socket.if_nameindex())]:
-        send(address, asked["datagrams"], interface)
+        send(address, targets["datagrams"], interface)
 
-for name in asked["abstract"]:
+for name in targets["abstract"]:
     attempt(f"abstract socket {name}", lambda: abstract(name))
 
 for pid in filter(str.isdigit, os.listdir("/proc")):
@@ -80,8 +80,8 @@ for pid in filter(str.isdigit, os.listdir("/proc")):
             words = read(f"/proc/{pid}/{name}").decode(errors="replace")
         except OSError:
             continue
-        reached += [f"/proc {name} of {marker}" for marker in asked["markers"] if marker in words]
-    for path in asked["files"]:
+        reached += [f"/proc {name} of {marker}" for marker in targets["markers"] if marker in words]
+    for path in targets["files"]:
         try:
             read(f"/proc/{pid}/root{path}")
             reached.append(path)

@@ -4,6 +4,8 @@ import { type IncomingHttpHeaders, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Client, createClient } from '#lib/client/client.ts'
+import type { Devbox, DevboxCreate, DevboxStatus } from '#lib/contract/devboxes.ts'
+import type { SyncExecution } from '#lib/contract/executions.ts'
 import { defaultLimits, defaultMaxEnvironmentBytes, defaultMaxTrials, type ServiceConfig } from '#lib/service/config.ts'
 import { findProcesses } from '#lib/service/engine/processes.ts'
 import { defaultPressure } from '#lib/service/evictions/pressure.ts'
@@ -12,23 +14,31 @@ import { createService, type Service } from '#lib/service/service.ts'
 
 export interface TestService {
   url: string
-  /** Of the account `test`. */
+  /** API key of account `test`. */
   key: string
-  /** Of the account `other`. */
+  /** API key of account `other`. */
   otherKey: string
   client: Client
   otherClient: Client
   dataDir: string
   serviceId: string
-  /** Calls a path of the service, with the key unless `init` brings its own Authorization. */
+  /** Calls a path with the key, unless `init` has its own Authorization. */
   fetch: (path: string, init?: RequestInit) => Promise<Response>
-  /** Stops the service and starts it again on the same folder and port. */
+  /** Posts JSON. */
+  post: (path: string, body?: unknown, headers?: Record<string, string>) => Promise<Response>
+  /** Creates a devbox, waits until it is running and returns its id. */
+  devbox: (body?: DevboxCreate) => Promise<string>
+  /** Waits until the devbox has one of the statuses. */
+  reach: (id: string, ...statuses: DevboxStatus[]) => Promise<Devbox>
+  /** Runs a command to its end. */
+  run: (id: string, command: string, shell_name?: string) => Promise<SyncExecution>
+  /** Restarts the service on the same folder and port. */
   restart: () => Promise<void>
-  /** Stops the service and removes its folder. Throws when a process it started is still alive. */
+  /** Stops the service and removes its folder. Throws if a process is left. */
   close: () => Promise<void>
 }
 
-/** A whole service on a free port and a folder of its own. Every answer is checked against the contract. */
+/** Starts a service with its own folder and port. Responses are validated against the contract. */
 export const startService = async (options: Partial<ServiceConfig> = {}): Promise<TestService> => {
   const key = `ak_test${randomBytes(12).toString('hex')}`
   const otherKey = `ak_other${randomBytes(12).toString('hex')}`
@@ -47,7 +57,7 @@ export const startService = async (options: Partial<ServiceConfig> = {}): Promis
     privateNetwork: false,
     limits: defaultLimits,
     maxStorageBytes: 0,
-    // What else runs on the machine must not evict the devboxes of a test.
+    // Other load on the machine must not evict devboxes of tests.
     pressure: { ...defaultPressure, minFreeMemoryBytes: 0, minFreeDiskBytes: 0 },
     datasets: [],
     strictEnvironments: false,
@@ -60,19 +70,31 @@ export const startService = async (options: Partial<ServiceConfig> = {}): Promis
   let service: Service = await createService(config)
   const { url, port, serviceId } = service
   const authorization = `Bearer ${key}`
+  const client = createClient({ baseUrl: url, headers: { authorization } })
+  const withKey: TestService['fetch'] = (path, init = {}) => {
+    const headers = new Headers(init.headers)
+    if (!headers.has('authorization')) headers.set('authorization', authorization)
+    return fetch(url + path, { ...init, headers })
+  }
   return {
     url,
     key,
     otherKey,
     dataDir,
     serviceId,
-    client: createClient({ baseUrl: url, headers: { authorization } }),
+    client,
     otherClient: createClient({ baseUrl: url, headers: { authorization: `Bearer ${otherKey}` } }),
-    fetch: (path, init = {}) => {
-      const headers = new Headers(init.headers)
-      if (!headers.has('authorization')) headers.set('authorization', authorization)
-      return fetch(url + path, { ...init, headers })
-    },
+    fetch: withKey,
+    post: (path, body = {}, headers = {}) =>
+      withKey(path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      }),
+    devbox: async (body = {}) => (await client.devboxes.createAndAwaitRunning({ body })).id,
+    reach: (id, ...statuses) => client.devboxes.waitForStatus({ params: { id }, body: { statuses } }),
+    run: (id, command, shell_name) =>
+      client.executions.executeSync({ params: { id }, body: { command, ...(shell_name && { shell_name }) } }),
     restart: async () => {
       await service.close()
       service = await createService({ ...config, port })
@@ -81,14 +103,14 @@ export const startService = async (options: Partial<ServiceConfig> = {}): Promis
       await service.close()
       if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true })
       const left = findProcesses({ DEVDECK_SERVICE_ID: serviceId }).map((pid) => `${pid} ${readProc(pid, 'cmdline')}`)
-      if (left.length > 0) throw new Error(`The service left processes behind: ${left.join(', ')}`)
+      if (left.length > 0) throw new Error(`The service left processes: ${left.join(', ')}`)
     },
   }
 }
 
 interface RawRequest {
   method?: string
-  /** Sent as it is, where `fetch` would normalise it. */
+  /** Sent as is; `fetch` would normalize it. */
   path: string
   headers?: Record<string, string>
   body?: string | Buffer
@@ -100,7 +122,14 @@ interface RawAnswer {
   body: string
 }
 
-/** One HTTP/1.1 request that nothing tidies up before it is sent. */
+/** HTTP status of a failed call, or undefined if it succeeds. */
+export const statusOf = (call: Promise<unknown>): Promise<number | undefined> =>
+  call.then(
+    () => undefined,
+    (error: { status?: number }) => error.status,
+  )
+
+/** Sends an HTTP/1.1 request without any normalization. */
 export const sendRaw = (url: string, { method = 'GET', path, headers = {}, body }: RawRequest): Promise<RawAnswer> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url)

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path'
 import { vi } from 'vitest'
 
 /**
- * Puts a Python with pytest first in PATH, outside of every home directory, since trials see none of those. Returns its
- * prefix, undefined where there is no pytest to copy.
+ * Puts a Python with pytest first in PATH, outside of home directories, which trials cannot see. Undefined if there is no
+ * pytest to copy.
  */
 export const sharePython = (): { prefix: string; remove: () => void } | undefined => {
   const packages = ['pytest', '_pytest', 'pluggy', 'iniconfig', 'packaging', 'pygments', 'py']

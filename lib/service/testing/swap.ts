@@ -3,14 +3,14 @@ import { once } from 'node:events'
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** On other machines the call has another number. */
+/** The number of the system call depends on the architecture. */
 export const canSwap = process.arch === 'x64'
 
 const pairs = 50
 const swap = `$| = 1; print "swaps\\n"; while (1) { syscall(316, -100, "$_/folder", -100, "$_/link", 2) for @ARGV }`
 
-/** What a program of a devbox may do: folders and links to `target` take each other's places all the time. */
-export const swapForEver = async (parent: string, target: string) => {
+/** Keeps swapping folders with links to `target`, as a hostile devbox might. */
+export const keepSwapping = async (parent: string, target: string) => {
   const all = Array.from({ length: pairs }, (_, i) => join(parent, String(i)))
   for (const each of all) {
     mkdirSync(join(each, 'folder', 'inner'), { recursive: true })

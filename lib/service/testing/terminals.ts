@@ -1,15 +1,15 @@
 import WebSocket from 'ws'
 import type { TestService } from './service.ts'
 
-/** A client of one terminal that remembers all it was shown. */
+/** Attaches to a terminal and records its output. */
 export const attach = (service: TestService, path: string, protocols: string[] = []) => {
   const socket = new WebSocket(service.url.replace('http', 'ws') + path, protocols)
-  let shown = ''
+  let output = ''
   let binary = true
   const waiting = new Set<() => void>()
   socket.on('message', (data: Buffer, isBinary) => {
     binary &&= isBinary
-    shown = (shown + data.toString()).slice(-10_000)
+    output = (output + data.toString()).slice(-10_000)
     for (const each of waiting) each()
   })
   const closed = new Promise<{ code: number; reason: string }>((resolve) =>
@@ -19,14 +19,14 @@ export const attach = (service: TestService, path: string, protocols: string[] =
     socket.once('unexpected-response', (_, { statusCode }) => resolve(statusCode ?? 0)),
   )
   socket.on('error', () => undefined)
-  const shows = <T>(find: (shown: string) => T | undefined | null | false) =>
+  const shows = <T>(find: (output: string) => T | undefined | null | false) =>
     new Promise<T>((resolve) => {
-      const ask = () => {
-        const found = find(shown)
-        if (found && waiting.delete(ask)) resolve(found)
+      const check = () => {
+        const found = find(output)
+        if (found && waiting.delete(check)) resolve(found)
       }
-      waiting.add(ask)
-      ask()
+      waiting.add(check)
+      check()
     })
   return {
     socket,
@@ -35,14 +35,14 @@ export const attach = (service: TestService, path: string, protocols: string[] =
     opened: new Promise<void>((resolve) => socket.once('open', () => resolve())),
     type: (text: string | Buffer) => socket.send(text),
     shows: (pattern: RegExp) => shows((text) => pattern.exec(text)),
-    /** Resolves once this is shown so many times. */
+    /** Resolves once the output contains `part` this many times. */
     showsTimes: (part: RegExp, times: number) => shows((text) => text.split(part).length > times),
-    text: () => shown,
+    text: () => output,
     isBinary: () => binary,
   }
 }
 
-/** Opens the session of this name and attaches to it. */
+/** Opens a session and attaches to it. */
 export const openTerminal = async (
   service: TestService,
   name: string,

@@ -11,13 +11,13 @@ import base64, calendar, io, json, struct, sys, zipfile
 archive = zipfile.ZipFile(io.BytesIO(sys.stdin.buffer.read()))
 print(json.dumps([{
     "name": entry.filename,
-    # The extra field with the exact time in UTC comes first.
+    # The extra field with the time in UTC comes first.
     "modifiedMs": struct.unpack_from("<i", entry.extra, 5)[0] * 1000,
     "content": base64.b64encode(archive.read(entry)).decode(),
 } for entry in archive.infolist()]))
 `
 
-/** The entries of a zip as Python reads them. Throws when the directory, a local header or a sum is not right. */
+/** Entries of a zip as read by Python. Throws if the zip is invalid. */
 export const readZip = (input: Buffer): ReadEntry[] =>
   JSON.parse(execFileSync('python3', ['-c', script], { input, encoding: 'utf8', maxBuffer: 2 ** 30 })).map(
     ({ content, ...entry }: { name: string; modifiedMs: number; content: string }) => ({

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findProcesses } from '#lib/service/engine/processes.ts'
 import { readProc } from '#lib/service/kit/proc.ts'
 import { makeSandboxSpec, outputOf } from '#lib/service/testing/boxes.ts'
-import { ownAddresses, startNeighbour, startOwnServer } from '#lib/service/testing/neighbour.ts'
+import { ownAddresses, startNeighbor, startOwnServer } from '#lib/service/testing/neighbor.ts'
 import { bubblewrap } from '../bubblewrap/bubblewrap.ts'
 import { type Sandbox, type SandboxSpec, spawnIn } from '../engine.ts'
 import { slirpProblem } from './outbound.ts'
@@ -40,7 +40,7 @@ for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
 END`
 
 const problem = (await bubblewrap.problem()) ?? slirpProblem()
-const neighbour = problem === undefined ? await startNeighbour() : undefined
+const neighbour = problem === undefined ? await startNeighbor() : undefined
 const machine = await startOwnServer()
 afterAll(() => {
   neighbour?.close()

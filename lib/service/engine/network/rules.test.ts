@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ownAddresses } from '#lib/service/testing/neighbour.ts'
+import { ownAddresses } from '#lib/service/testing/neighbor.ts'
 import { allowsName, isReachable, refusedIpv4 } from './rules.ts'
 
 const rules = { privateNetwork: false }

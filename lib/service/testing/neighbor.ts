@@ -5,14 +5,14 @@ import { createServer } from 'node:http'
 import { networkInterfaces } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 
-interface Neighbour {
-  /** One that no private network has. The machine itself has `own` on the same line. */
+interface Neighbor {
+  /** A public address. This machine has `own` on the same network. */
   address: string
   own: string
-  /** The same machine under an address of a private network. */
+  /** A private address of the same machine. */
   privateAddress: string
   port: number
-  /** The interface of this machine that leads there. */
+  /** Interface of this machine towards it. */
   near: string
   close(): void
 }
@@ -38,10 +38,10 @@ server.listen(8080, '0.0.0.0', () => console.log('listening'))
 `
 
 /**
- * Another machine on the line of this one: an HTTP server on a network of its own, reached under a public address and
- * under a private one; it serves the files of `folder`. Undefined where such a network cannot be made, as without root.
+ * Simulates another machine: an HTTP server in its own network namespace, with a public and a private address, that serves
+ * the files of `folder`. Undefined if the network cannot be created, as without root.
  */
-export const startNeighbour = async (folder = ''): Promise<(Neighbour & { heard(): string }) | undefined> => {
+export const startNeighbor = async (folder = ''): Promise<(Neighbor & { heard(): string }) | undefined> => {
   const octet = process.pid % 250
   const number = `${process.pid}`
   const addresses = { own: `198.51.${octet}.1`, address: `198.51.${octet}.2` }
@@ -100,24 +100,24 @@ export const startNeighbour = async (folder = ''): Promise<(Neighbour & { heard(
   }
 }
 
-/** Waits until a process that is starting has left this machine's network: what it is given before would stay here. */
+/** Waits until a starting process has its own network namespace. */
 const hasOwnNetwork = async (pid: number): Promise<boolean> => {
   try {
     while (readlinkSync(`/proc/${pid}/ns/net`) === readlinkSync('/proc/self/ns/net')) await delay(5)
     return true
   } catch {
-    // It has ended without.
+    // It has exited.
     return false
   }
 }
 
-/** The addresses of this machine without those that other tests give it for a while, but with those of `near`. */
+/** Addresses of this machine, without those of other tests' neighbors. */
 export const ownAddresses = (near?: string): string[] =>
   Object.entries(networkInterfaces()).flatMap(([name, all]) =>
     name.startsWith('near') && name !== near ? [] : (all ?? []).map(({ address }) => address),
   )
 
-/** A server of this machine on all of its addresses. */
+/** Starts a server on all addresses of this machine. */
 export const startOwnServer = async () => {
   const server = createServer((_, answer) => answer.end('the machine')).listen(0, '::')
   await once(server, 'listening')
