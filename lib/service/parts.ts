@@ -16,7 +16,7 @@ import { DiskWatch } from './devboxes/disk-watch.ts'
 import { Snapshots } from './devboxes/snapshots.ts'
 import { DevboxStats } from './devboxes/stats.ts'
 import { Tunnels } from './devboxes/tunnels.ts'
-import { endInWords } from './domain/devboxes.ts'
+import { endReason } from './domain/devboxes.ts'
 import type { Engine } from './engine/engine.ts'
 import { Pipes } from './engine/pipes.ts'
 import { Drain } from './evictions/drain.ts'
@@ -100,7 +100,7 @@ const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
     stats.changed(devboxId, status)
     if (status === 'suspending' || hasEnded(status)) {
       const devbox = store.devboxes.get(store.devboxes.mustFind(devboxId).account, devboxId)
-      terminals.endAll(devboxId, devbox ? endInWords(devbox, evicted.has(devboxId)) : 'The devbox has ended')
+      terminals.endAll(devboxId, devbox ? endReason(devbox, evicted.has(devboxId)) : 'The devbox has ended')
       evictions.cancel(devboxId)
     }
     if (hasEnded(status)) ptyTokens.revoke(devboxId)

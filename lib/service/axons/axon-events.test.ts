@@ -10,7 +10,7 @@ import { startService, type TestService } from '#lib/service/testing/service.ts'
 
 const event = (payload: string) => ({ event_type: 'note', origin: 'USER_EVENT' as const, source: 'test', payload })
 
-const listenTo = (service: TestService, id: string) =>
+const subscribe = (service: TestService, id: string) =>
   service.client.axons.subscribe({ params: { id } })[Symbol.asyncIterator]() as AsyncIterator<AxonEvent>
 
 describe('an event', () => {
@@ -20,9 +20,9 @@ describe('an event', () => {
   })
   afterAll(() => service.close())
 
-  it('is heard by nobody before it is on the disk, and by nobody at all when it cannot be written', async () => {
+  it('is streamed only once it is on disk, and never if the write fails', async () => {
     const { id } = await service.client.axons.create()
-    const stream = listenTo(service, id)
+    const stream = subscribe(service, id)
     await service.client.axons.publish({ params: { id }, body: event('first') })
     expect((await stream.next()).value).toMatchObject({ sequence: 1 })
     const writer = new DatabaseSync(join(service.dataDir, 'devdeck.db'))
@@ -41,8 +41,8 @@ describe('an event', () => {
   })
 })
 
-describe('a service that is killed', () => {
-  it('loses and repeats no event for those who listen, and none that it acknowledged', async () => {
+describe('a killed service', () => {
+  it('loses and repeats no event for subscribers and publishers', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-killed-'))
     const start = (port: string) =>
       runCommand(['--port', port, '--isolation', 'none', '--data-dir', dataDir, '--stop-with-parent'])
@@ -53,32 +53,32 @@ describe('a service that is killed', () => {
       const client = createClient({ baseUrl, headers: { authorization: `Bearer ${key}` } })
       const { id } = await client.axons.create()
 
-      const listeners = Array.from({ length: 30 }, () => ({ heard: [] as number[] }))
+      const subscribers = Array.from({ length: 30 }, () => ({ received: [] as number[] }))
       const leave = new AbortController()
-      const listening = listeners.map(async ({ heard }) => {
+      const listening = subscribers.map(async ({ received }) => {
         while (!leave.signal.aborted)
           try {
-            const query = { after_sequence: heard.at(-1) ?? 0 }
+            const query = { after_sequence: received.at(-1) ?? 0 }
             const { signal } = leave
             for await (const { sequence } of client.axons.subscribe({ params: { id }, query, signal }))
-              heard.push(sequence)
+              received.push(sequence)
           } catch {
-            // It is being started anew.
+            // The service is restarting.
           }
       })
       const acknowledged: number[] = []
       for (let round = 0; round < 3; round++) {
-        let isOver = false
+        let isKilled = false
         const publishing = Array.from({ length: 5 }, async () => {
-          while (!isOver)
+          while (!isKilled)
             await client.axons.publish({ params: { id }, body: event('x') }).then(
               ({ sequence }) => acknowledged.push(sequence),
-              (error) => isOver || expect.fail(String(error)),
+              (error) => isKilled || expect.fail(String(error)),
             )
         })
         const before = acknowledged.length
         await expect.poll(() => acknowledged.length).toBeGreaterThan(before + 50)
-        isOver = true
+        isKilled = true
         command.child.kill('SIGKILL')
         await command.ended
         await Promise.all(publishing)
@@ -87,9 +87,9 @@ describe('a service that is killed', () => {
       }
       const { sequence: last } = await client.axons.publish({ params: { id }, body: event('last') })
       const all = Array.from({ length: last }, (_, i) => i + 1)
-      for (const { heard } of listeners) {
-        await expect.poll(() => heard.length).toBeGreaterThanOrEqual(last)
-        expect(heard).toEqual(all)
+      for (const { received } of subscribers) {
+        await expect.poll(() => received.length).toBeGreaterThanOrEqual(last)
+        expect(received).toEqual(all)
       }
       expect(acknowledged.length).toBeGreaterThan(150)
       expect(new Set(acknowledged).size).toBe(acknowledged.length)

@@ -16,17 +16,16 @@ interface Publication {
   reject: (error: unknown) => void
 }
 
-/** An axon that someone listens to. */
+/** An axon with subscribers. */
 interface Topic {
   last: number
   isDeleted: boolean
-  /** What was read last: most subscribers are at the same place. */
+  /** The chunk read last: most subscribers are at the same position. */
   chunk: { after: number; events: AxonEvent[] }
   listeners: Set<() => void>
 }
 
 const maxBatch = 1_000
-/** What a subscriber holds at most of the log, unless one event alone is larger. */
 const chunkBytes = 256 * 1024
 const chunkEvents = 500
 
@@ -36,7 +35,7 @@ interface Options {
   now: () => number
 }
 
-/** Publishing, and all who listen. An event is on the disk before anyone hears of it. */
+/** Publishes events and streams them to subscribers once they are on disk. */
 export class AxonEvents {
   readonly #database: Database
   readonly #store: AxonEventStore
@@ -50,23 +49,20 @@ export class AxonEvents {
     this.#now = now
   }
 
-  /** Resolves when the event is on the disk. What arrives at the same time, or during a commit, is committed together. */
+  /** Resolves when the event is on disk. Concurrent events are committed together. */
   publish(account: string, id: string, event: AxonPublish): Promise<Published> {
     return new Promise((resolve, reject) => {
       if (this.#queue.push({ account, id, event, resolve, reject }) === 1) setImmediate(() => this.#flush())
     })
   }
 
-  /** The events after a sequence, then those to come, until the axon is deleted or the signal aborts. */
+  /** Events after a sequence, then new ones until the axon is deleted or the signal aborts. */
   subscribe(account: string, id: string, afterSequence: number, signal: AbortSignal): AsyncIterable<AxonEvent> {
     const { seq } = this.#store.find(account, id) ?? notFound('axon', id)
     return this.#follow(account, id, seq, afterSequence, signal)
   }
 
-  /**
-   * The axon was deleted. Unspecified: what its subscribers see of that. Their streams end cleanly, which they never do
-   * while it lives; the log gets no word about it.
-   */
+  /** Unspecified: deleting an axon ends its streams, without an event. */
   end(id: string): void {
     const topic = this.#topics.get(id)
     if (!topic) return
@@ -74,7 +70,7 @@ export class AxonEvents {
     for (const wake of topic.listeners) wake()
   }
 
-  /** Answers all publishers. */
+  /** Commits all pending events. */
   close(): void {
     while (this.#queue.length > 0) this.#flush()
   }
@@ -88,7 +84,7 @@ export class AxonEvents {
       const events = inTransaction(this.#database, () =>
         accepted.map(({ publication, seq }) => this.#append(publication, seq)),
       )
-      for (const [id, some] of Map.groupBy(events, ({ axon_id }) => axon_id)) this.#tell(id, some.at(-1)?.sequence)
+      for (const [id, some] of Map.groupBy(events, ({ axon_id }) => axon_id)) this.#notify(id, some.at(-1)?.sequence)
       for (const [i, { sequence, timestamp_ms }] of events.entries())
         accepted[i]?.publication.resolve({ sequence, timestamp_ms })
     } catch (error) {
@@ -113,7 +109,7 @@ export class AxonEvents {
     return { axon_id: id, sequence: this.#store.append(seq, fields), ...fields }
   }
 
-  #tell(id: string, last = 0): void {
+  #notify(id: string, last = 0): void {
     const topic = this.#topics.get(id)
     if (!topic) return
     topic.last = last
@@ -127,8 +123,8 @@ export class AxonEvents {
       chunk: { after: -1, events: [] },
       listeners: new Set(),
     }
-    let coming = Promise.withResolvers<void>()
-    const wake = () => coming.resolve()
+    let next = Promise.withResolvers<void>()
+    const wake = () => next.resolve()
     this.#topics.set(id, topic)
     topic.listeners.add(wake)
     signal.addEventListener('abort', wake)
@@ -143,8 +139,8 @@ export class AxonEvents {
           sequence = events.at(-1)?.sequence ?? topic.last
         } else if (topic.isDeleted) return
         else {
-          await coming.promise
-          coming = Promise.withResolvers()
+          await next.promise
+          next = Promise.withResolvers()
         }
       }
     } finally {

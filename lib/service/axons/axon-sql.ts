@@ -11,28 +11,28 @@ import {
   maxCopyMs,
   maxListMs,
   maxRunMs,
+  outOfMemorySignal,
   type ProcessRequest,
   type SqlAnswer,
   type SqlRequest,
   type SqlValue,
-  tookTooMuchMemory,
 } from './axon-sql/protocol.ts'
 
-const maxWaiting = 256
+const maxQueued = 256
 
 interface Job {
   account: string
   request: ProcessRequest
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when the client disconnects. */
   signal: AbortSignal | undefined
   resolve: (answer: SqlAnswer) => void
   reject: (error: unknown) => void
 }
 
 interface Options {
-  /** The database of the service, which holds the events. */
+  /** Database of the service, with the events. */
   database: string
-  /** Where the databases of axons are. */
+  /** Folder of the databases of axons. */
   folder: string
   serviceId: string
   quota: StorageQuota
@@ -46,75 +46,74 @@ interface Target {
 }
 
 /**
- * The SQL of axons, each with a database of its own, and the lists of axons. It runs in processes apart: a statement may
- * take all the time and memory it likes without anyone else waiting for it, and is ended with its process when it takes
- * too much.
+ * Runs SQL on the databases of axons, and lists axons, in separate processes: a statement blocks no other request, and is
+ * killed with its process if it takes too much time or memory.
  */
 export class AxonSql {
   readonly #folder: string
   readonly #quota: StorageQuota
-  readonly #users: SqlProcesses
-  /** These are kept for longer, because a person notices how long starting one takes. */
+  readonly #queries: SqlProcesses
+  /** Kept longer, because users notice the start of a process. */
   readonly #lists: SqlProcesses
 
   constructor(options: Options) {
     this.#folder = options.folder
     this.#quota = options.quota
-    this.#users = new SqlProcesses(options, { most: Math.max(2, Math.min(4, availableParallelism())), idleMs: 30_000 })
-    this.#lists = new SqlProcesses(options, { most: 2, idleMs: 600_000 })
+    this.#queries = new SqlProcesses(options, { max: Math.max(2, Math.min(4, availableParallelism())), idleMs: 30_000 })
+    this.#lists = new SqlProcesses(options, { max: 2, idleMs: 600_000 })
   }
 
-  /** The JSON of a SqlResult. */
+  /** Returns the JSON of a SqlResult. */
   async query(target: Target, statement: SqlStatement): Promise<Uint8Array> {
     return this.#run(target, 'query', [toStatement(statement, '')])
   }
 
-  /** The JSON of a SqlBatchResult. */
+  /** Returns the JSON of a SqlBatchResult. */
   async batch(target: Target, statements: readonly SqlStatement[]): Promise<Uint8Array> {
     this.#quota.require(target.account)
     const all = statements.map((statement, i) => toStatement(statement, `statements.${i}.`))
     return this.#run(target, 'batch', all)
   }
 
-  /** Starts the process of the lists, which the first list would wait for. */
+  /** Starts the process for lists, so that the first list does not wait for it. */
   prepare(): void {
     this.#lists.prepare()
   }
 
-  /** The JSON of an AxonList. */
+  /** Returns the JSON of an AxonList. */
   async list(request: AxonListRequest, signal: AbortSignal): Promise<Uint8Array> {
     const answer = await this.#lists.run(request.account, { kind: 'list', ...request }, signal)
     if ('json' in answer) return answer.json
-    throw new Error(`The list of axons failed: ${'failure' in answer ? answer.failure : answer.refusal}`)
+    throw new Error(`Listing axons failed: ${'failure' in answer ? answer.failure : answer.error}`)
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#users.close(), this.#lists.close()])
+    await Promise.all([this.#queries.close(), this.#lists.close()])
   }
 
   async #run({ account, id, seq, isDeleted }: Target, kind: SqlRequest['kind'], statements: SqlRequest['statements']) {
     const file = join(this.#folder, `${id}.db`)
     const isFull = this.#quota.available(account) === 0
     const request = { seq, file, statements, kind, isReadOnly: isDeleted || isFull }
-    const answer = await this.#users.run(account, request)
+    const answer = await this.#queries.run(account, request)
     if ('json' in answer) return answer.json
-    if (isFull && !isDeleted && 'refusal' in answer && (answer.errcode & 0xff) === sqlite.readOnly)
+    if (isFull && !isDeleted && 'error' in answer && (answer.errcode & 0xff) === sqlite.readOnly)
       this.#quota.require(account)
-    throw 'refusal' in answer ? toError(answer, request) : new Error(`The SQL of ${id} failed: ${answer.failure}`)
+    throw 'error' in answer ? toError(answer, request) : new Error(`SQL of ${id} failed: ${answer.failure}`)
   }
 }
 
 class SqlProcesses {
   readonly #options: Options
-  readonly #limits: { most: number; idleMs: number }
+  readonly #limits: { max: number; idleMs: number }
   readonly #processes = new Set<SqlProcess>()
   readonly #running = new Map<SqlProcess, Job>()
   readonly #waiting: Job[] = []
-  /** The size of each database as the quota counts it. */
+  /** Size of each database as counted by the quota. */
   readonly #counted = new Map<string, number>()
   #isClosed = false
 
-  constructor(options: Options, limits: { most: number; idleMs: number }) {
+  constructor(options: Options, limits: { max: number; idleMs: number }) {
     this.#options = options
     this.#limits = limits
   }
@@ -122,8 +121,8 @@ class SqlProcesses {
   run(account: string, request: ProcessRequest, signal?: AbortSignal): Promise<SqlAnswer> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) throw stopping()
-      if (this.#waiting.length >= maxWaiting)
-        throw new ServiceError('rate_limited', 'Too many SQL statements are waiting', { retryAfterSeconds: 1 })
+      if (this.#waiting.length >= maxQueued)
+        throw new ServiceError('rate_limited', 'Too many SQL statements are queued', { retryAfterSeconds: 1 })
       this.#waiting.push({ account, request, signal, resolve, reject })
       this.#next()
     })
@@ -139,19 +138,19 @@ class SqlProcesses {
     await Promise.all([...this.#processes].map((each) => each.kill()))
   }
 
-  /** Starts what can be: one call per axon, and never all processes for one account. */
+  /** Runs one request per axon, and leaves a process for other accounts. */
   #next(): void {
     const running = [...this.#running.values()]
     const index = this.#waiting.findIndex(
       ({ account, request }) =>
         running.every(
           (each) => request.kind === 'list' || each.request.kind === 'list' || each.request.file !== request.file,
-        ) && running.filter((each) => each.account === account).length < this.#limits.most - 1,
+        ) && running.filter((each) => each.account === account).length < this.#limits.max - 1,
     )
     const free = [...this.#processes].find((each) => !this.#running.has(each))
-    if (index === -1 || (!free && this.#processes.size >= this.#limits.most)) return
+    if (index === -1 || (!free && this.#processes.size >= this.#limits.max)) return
     const [job] = this.#waiting.splice(index, 1)
-    if (job?.signal?.aborted) job.reject(new ServiceError('unavailable', 'Nobody waits for the answer'))
+    if (job?.signal?.aborted) job.reject(new ServiceError('unavailable', 'Client disconnected'))
     else if (job) void this.#start(free ?? this.#spawn(), job)
     this.#next()
   }
@@ -182,7 +181,7 @@ class SqlProcesses {
   }
 }
 
-/** Of a database with its log, which holds what was written last. */
+/** Size of a database with its write-ahead log. */
 const bytesOf = (file: string): number =>
   [file, `${file}-wal`].reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0)
 
@@ -193,13 +192,13 @@ class SqlProcess {
   readonly #exited: Promise<NodeJS.Signals | null>
   readonly #idleMs: number
   #idle: NodeJS.Timeout | undefined
-  #answered: (answer: SqlAnswer) => void = () => undefined
-  #failed: (signal: NodeJS.Signals | null) => void = () => undefined
+  #onAnswer: (answer: SqlAnswer) => void = () => undefined
+  #onFailure: (signal: NodeJS.Signals | null) => void = () => undefined
 
   constructor({ database, serviceId }: Options, idleMs: number, onExit: () => void) {
     this.#idleMs = idleMs
     const file = fileURLToPath(new URL('./axon-sql/process.ts', import.meta.url))
-    // Nothing of the environment: it may hold keys, and this process runs what users write.
+    // No environment, which may hold keys: the process runs SQL of users.
     const env = { NODE_ENV: 'production', NODE_NO_WARNINGS: '1', DEVDECK_SERVICE_ID: serviceId } as const
     this.#child = fork(file, [database], {
       env,
@@ -207,34 +206,34 @@ class SqlProcess {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     })
-    this.#child.on('message', (answer) => this.#answered(answer as SqlAnswer))
+    this.#child.on('message', (answer) => this.#onAnswer(answer as SqlAnswer))
     this.#exited = new Promise((resolve) =>
       this.#child.once('exit', (_, signal) => resolve(signal)).once('error', () => resolve(null)),
     )
     void this.#exited.then((signal) => {
       onExit()
-      this.#failed(signal)
+      this.#onFailure(signal)
     })
     this.#endWhenIdle()
   }
 
   async run(request: ProcessRequest): Promise<SqlAnswer> {
     clearTimeout(this.#idle)
-    // It ends itself when the time is over; this is for one that cannot even do that.
-    const tooLate = setTimeout(() => this.#child.kill('SIGKILL'), maxCopyMs + maxRunMs)
+    // The process exits at the timeout; this kills one that fails to.
+    const killTimer = setTimeout(() => this.#child.kill('SIGKILL'), maxCopyMs + maxRunMs)
     try {
       return await new Promise((resolve, reject) => {
-        this.#answered = resolve
-        this.#failed = (signal) =>
+        this.#onAnswer = resolve
+        this.#onFailure = (signal) =>
           reject(
-            signal === tookTooMuchMemory
+            signal === outOfMemorySignal
               ? needsMemory(request.kind)
               : tookTooLong(request.kind === 'list' ? maxListMs : maxRunMs),
           )
         this.#child.send(request)
       })
     } finally {
-      clearTimeout(tooLate)
+      clearTimeout(killTimer)
       this.#endWhenIdle()
     }
   }
@@ -250,22 +249,22 @@ class SqlProcess {
   }
 }
 
-const tookTooLong = (mostMs: number) =>
-  new ServiceError('timeout', `The SQL was ended: it took longer than ${mostMs / 1000} s`, { shouldRetry: false })
+const tookTooLong = (maxMs: number) =>
+  new ServiceError('timeout', `The SQL was canceled: it took longer than ${maxMs / 1000} s`, { shouldRetry: false })
 const needsMemory = (kind: ProcessRequest['kind']) =>
-  invalid({ field: kind === 'list' ? 'limit' : 'sql', message: 'needs more memory than it may' })
+  invalid({ field: kind === 'list' ? 'limit' : 'sql', message: 'exceeds the memory limit' })
 
 const sqlite = { full: 13, readOnly: 8 }
-const unhealthy = [2, 10, 11, 14, 26]
+const databaseErrors = [2, 10, 11, 14, 26]
 
-const toError = ({ refusal, errcode }: { refusal: string; errcode: number }, { isReadOnly }: SqlRequest): Error => {
+const toError = ({ error, errcode }: { error: string; errcode: number }, { isReadOnly }: SqlRequest): Error => {
   const code = errcode & 0xff
   if (code === sqlite.full)
     return new ServiceError('insufficient_storage', 'The database of the axon is full', { shouldRetry: false })
   if (code === sqlite.readOnly && isReadOnly)
-    return new ServiceError('conflict', 'The axon is deleted: its database can only be read', { shouldRetry: false })
-  if (unhealthy.includes(code)) return new Error(`SQLite reports ${refusal} (${errcode})`)
-  return invalid({ field: 'sql', message: refusal })
+    return new ServiceError('conflict', 'The axon is deleted. Its database is read-only', { shouldRetry: false })
+  if (databaseErrors.includes(code)) return new Error(`SQLite reports ${error} (${errcode})`)
+  return invalid({ field: 'sql', message: error })
 }
 
 const toStatement = ({ sql, params }: SqlStatement, path: string) => ({
@@ -276,7 +275,7 @@ const toStatement = ({ sql, params }: SqlStatement, path: string) => ({
 const toValue = (param: unknown, field: string): SqlValue => {
   if (param === null || typeof param === 'string') return param
   if (typeof param === 'boolean') return param ? 1n : 0n
-  // As an integer where it is one: SQLite tells 1 from 1.0.
+  // SQLite distinguishes 1 from 1.0.
   if (typeof param === 'number') return Number.isSafeInteger(param) ? BigInt(param) : param
   const base64 = (param as { base64?: unknown }).base64
   if (typeof base64 === 'string' && Object.keys(param as object).length === 1 && isBase64.test(base64))

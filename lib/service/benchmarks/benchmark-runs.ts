@@ -4,7 +4,7 @@ import { type BenchmarkRun, type BenchmarkRunAction, benchmarkRunRefusal } from 
 import type { BenchmarkRunStart } from '#lib/contract/benchmarks.ts'
 import { hasScenarioRunEnded } from '#lib/contract/scenario-runs.ts'
 import { runScore } from '#lib/service/domain/benchmark-runs.ts'
-import { mergeProfiles, requireNeedsMet } from '#lib/service/domain/run-profile.ts'
+import { mergeProfiles, requireNeeds } from '#lib/service/domain/run-profile.ts'
 import { invalid, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
 import type { BenchmarkRunRecord } from '#lib/service/store/benchmark-runs.ts'
@@ -42,7 +42,7 @@ export class BenchmarkRuns {
     if (benchmark.status !== 'active')
       throw invalid({ field: 'benchmark_id', message: `benchmark ${benchmark.id} is archived and cannot be run` })
     const profile = mergeProfiles({}, body.runProfile ?? {})
-    requireNeedsMet(store.secrets, account, benchmark, profile)
+    requireNeeds(store.secrets, account, benchmark, profile)
     const id = newId('bmr')
     store.benchmarkRuns.insert({
       id,

@@ -12,7 +12,7 @@ import {
 } from '#lib/contract/scenario-runs.ts'
 import { defaultScorerTimeoutSeconds, type Scenario } from '#lib/contract/scenarios.ts'
 import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
-import { mergeLaunchParameters, mergeProfiles, requireNeedsMet } from '#lib/service/domain/run-profile.ts'
+import { mergeLaunchParameters, mergeProfiles, requireNeeds } from '#lib/service/domain/run-profile.ts'
 import { nextRunState, type ScenarioRunEvent } from '#lib/service/domain/scenario-runs.ts'
 import type { Isolation } from '#lib/service/engine/engine.ts'
 import type { Executions } from '#lib/service/executions/executions.ts'
@@ -120,7 +120,7 @@ export class ScenarioRuns {
       throw invalid({ field: 'scenario_id', message: `scenario ${scenario.id} is archived and cannot be run` })
     const under = body.benchmark_run_id ? this.#profileOf(account, body.benchmark_run_id, scenario.id) : {}
     const profile = mergeProfiles(under, body.runProfile ?? {})
-    requireNeedsMet(store.secrets, account, scenario, profile)
+    requireNeeds(store.secrets, account, scenario, profile)
     return this.open({
       account,
       scenario,

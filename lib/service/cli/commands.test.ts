@@ -249,10 +249,8 @@ describe('pressure', () => {
     }
     expect(await second).toEqual(ids)
     expect(await client.devboxes.get({ params: { id: ids[0] ?? '' } })).toMatchObject({ status: 'suspended' })
-    await expect
-      .poll(() => output.stderr)
-      .toMatch(/Short of memory: \d+ MiB of memory free, the floor is 1073741824 MiB/)
-    await expect.poll(() => output.stderr.match(/was used longest ago and is evicted at/g)).toHaveLength(2)
+    await expect.poll(() => output.stderr).toMatch(/Low on memory: \d+ MiB of memory free, minimum 1073741824 MiB/)
+    await expect.poll(() => output.stderr.match(/is the least recently used and will be evicted at/g)).toHaveLength(2)
   })
 
   it('evicts only the devbox that is filling the disk', async () => {

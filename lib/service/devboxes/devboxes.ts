@@ -10,7 +10,7 @@ import {
   resumeRefusal,
 } from '#lib/contract/devboxes.ts'
 import { resourcesOf } from '#lib/contract/launch-parameters.ts'
-import { type DevboxEvent, idleRule, keepAliveUntil, nextStatus } from '#lib/service/domain/devboxes.ts'
+import { type DevboxEvent, idlePolicy, keepAliveUntil, nextStatus } from '#lib/service/domain/devboxes.ts'
 import type { RunningDevbox, System } from '#lib/service/engine/engine.ts'
 import { killProcesses } from '#lib/service/engine/process/plain-process.ts'
 import { hasDescriptorsFor } from '#lib/service/kit/descriptors.ts'
@@ -348,7 +348,7 @@ export class Devboxes {
   /** What becomes of one devbox after a restart of the service. */
   async #takeUp(id: string) {
     const spec = this.#spec(id)
-    const idle = idleRule(spec.launch_parameters)
+    const idle = idlePolicy(spec.launch_parameters)
     if (spec.status === 'running' && isOverdue(spec)) {
       if (idle?.on_idle === 'suspend') void this.#suspendUnasked(id)
       else void this.#shutDownBecause(id, idle ? 'idle' : 'keep_alive_timeout')
@@ -453,7 +453,7 @@ const stateRefusal = (reason: string) => new ServiceError('invalid_argument', re
 
 /** Its time was over while the service was down. */
 const isOverdue = ({ keep_alive_until_ms, last_used_ms, launch_parameters }: DevboxRecord): boolean => {
-  const idle = idleRule(launch_parameters)
+  const idle = idlePolicy(launch_parameters)
   const untilMs = idle ? last_used_ms && last_used_ms + idle.idle_time_seconds * 1000 : keep_alive_until_ms
   return untilMs !== null && untilMs <= Date.now()
 }

@@ -6,7 +6,7 @@ import { hasRun, keepsDisk } from '#lib/contract/devboxes.ts'
 import type { LaunchParameters } from '#lib/contract/launch-parameters.ts'
 import { resourcesOf } from '#lib/contract/launch-parameters.ts'
 import type { LogSource } from '#lib/contract/logs.ts'
-import { type DevboxEvent, idleRule, keepAliveUntil } from '#lib/service/domain/devboxes.ts'
+import { type DevboxEvent, idlePolicy, keepAliveUntil } from '#lib/service/domain/devboxes.ts'
 import { suspendDeadlineMs } from '#lib/service/domain/launch-parameters.ts'
 import { type Engine, markers, type RunningDevbox, type Sandbox } from '#lib/service/engine/engine.ts'
 import type { Pipes } from '#lib/service/engine/pipes.ts'
@@ -143,7 +143,7 @@ export class Life {
     const { status, keep_alive_until_ms } = this.#options.store.mustFind(this.id)
     if (status !== 'running') return
     this.#cancelTimer()
-    const idle = idleRule(this.#parameters)
+    const idle = idlePolicy(this.#parameters)
     const until = keep_alive_until_ms ?? keepAliveUntil(this.#parameters, Date.now())
     if (idle) this.#armIdle(idle)
     else if (until !== null) {
@@ -301,7 +301,7 @@ export class Life {
   }
 
   /** Uses of the devbox do not touch the timer: when it is over it looks whether there was one. */
-  #armIdle({ idle_time_seconds, on_idle }: NonNullable<ReturnType<typeof idleRule>>) {
+  #armIdle({ idle_time_seconds, on_idle }: NonNullable<ReturnType<typeof idlePolicy>>) {
     const wait = () => {
       const untilMs = this.lastUsedMs + idle_time_seconds * 1000
       this.#cancelTimer = at(untilMs, () => {

@@ -2,8 +2,8 @@ import * as z from 'zod/mini'
 import type { StringMap } from '#lib/contract/common.ts'
 import type { DevboxCreate } from '#lib/contract/devboxes.ts'
 import type { LaunchParameters } from '#lib/contract/launch-parameters.ts'
-import { idleRule, keepAliveUntil } from '#lib/service/domain/devboxes.ts'
-import { launchRefusal } from '#lib/service/domain/launch-parameters.ts'
+import { idlePolicy, keepAliveUntil } from '#lib/service/domain/devboxes.ts'
+import { findLaunchProblem } from '#lib/service/domain/launch-parameters.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import { type Mount, mountAt } from './mounts.ts'
 
@@ -22,13 +22,13 @@ export const planDevbox = (body: DevboxCreate): NewDevboxPlan => {
   refuseUnsupported(body)
   const parameters = body.launch_parameters ?? {}
   const machine = process.arch === 'arm64' ? 'arm64' : 'x86_64'
-  const refusal = launchRefusal(parameters, machine)
+  const refusal = findLaunchProblem(parameters, machine)
   if (refusal) throw refuse(refusal.code, `launch_parameters.${refusal.field}`, refusal.problem)
   if (body.entrypoint?.includes('\0')) throw invalid('entrypoint', 'must not contain a NUL character')
   return {
     launch_parameters: {
       ...parameters,
-      ...(idleRule(parameters) ? {} : { keep_alive_time_seconds: keepAliveSeconds(parameters) }),
+      ...(idlePolicy(parameters) ? {} : { keep_alive_time_seconds: keepAliveSeconds(parameters) }),
     },
     environment_variables: checkedEnvironment(body.environment_variables ?? {}),
     secrets: checkedSecrets(body.secrets ?? {}),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { devboxRefusal, devboxStatuses, keepsDisk, resumeRefusal, shutdownRefusal } from '#lib/contract/devboxes.ts'
-import { type DevboxEvent, endInWords, hostnameFor, keepAliveUntil, nextStatus, usageOf } from './devboxes.ts'
+import { type DevboxEvent, endReason, hostnameFor, keepAliveUntil, nextStatus, usageOf } from './devboxes.ts'
 
 const events: DevboxEvent[] = [
   'provision',
@@ -21,8 +21,8 @@ const table = Object.fromEntries(
   ]),
 )
 
-describe('the states of a devbox', () => {
-  it('are these and no other moves', () => {
+describe('devbox states', () => {
+  it('have exactly these transitions', () => {
     expect(table).toEqual({
       scheduled: ['provision -> provisioning', 'fail -> failure', 'shutdown -> shutdown', 'recover -> provisioning'],
       queued: ['provision -> provisioning', 'fail -> failure', 'shutdown -> shutdown', 'recover -> provisioning'],
@@ -42,7 +42,7 @@ describe('the states of a devbox', () => {
     })
   })
 
-  it('allow suspend and resume exactly where the contract does not refuse them', () => {
+  it('allow suspend and resume exactly where the contract does', () => {
     for (const status of devboxStatuses)
       for (const action of ['suspend', 'resume'] as const)
         expect([status, action, nextStatus(status, action) !== undefined]).toEqual([
@@ -52,12 +52,7 @@ describe('the states of a devbox', () => {
         ])
   })
 
-  it('are left by nothing once it was shut down', () => {
-    for (const status of devboxStatuses)
-      expect(status === 'shutdown').toBe(events.every((event) => nextStatus(status, event) === undefined))
-  })
-
-  it('allow a failed devbox to be resumed or shut down as long as it has a disk', () => {
+  it('allow resuming or shutting down a failed devbox that has a disk', () => {
     const neverRan = { status: 'failure', state_transitions: [{ status: 'provisioning' }, { status: 'failure' }] }
     const hasRun = { status: 'failure', state_transitions: [{ status: 'running' }, { status: 'failure' }] }
     const allowed = (devbox: Parameters<typeof keepsDisk>[0]) =>
@@ -70,7 +65,7 @@ describe('the states of a devbox', () => {
 })
 
 describe('keepAliveUntil', () => {
-  it('counts from now, an hour unless told, and never beside an idle rule', () => {
+  it('defaults to an hour and is null with an idle policy', () => {
     expect(keepAliveUntil({}, 1000)).toBe(3_601_000)
     expect(keepAliveUntil({ keep_alive_time_seconds: 5 }, 1000)).toBe(6000)
     expect(
@@ -80,7 +75,7 @@ describe('keepAliveUntil', () => {
 })
 
 describe('hostnameFor', () => {
-  it('keeps what a host name may hold', () => {
+  it('keeps valid characters', () => {
     expect(hostnameFor('My Box! ', 'x')).toBe('My-Box')
     expect(hostnameFor('ä', 'dbx_1')).toBe('dbx-1')
     expect(hostnameFor(null, 'dbx_1')).toBe('dbx-1')
@@ -104,7 +99,7 @@ describe('usageOf', () => {
       1_000_000 + seconds * 1000,
     )
 
-  it('counts processor and memory while processes can run, the disk all the time', () => {
+  it('counts CPU and memory while active, and disk always', () => {
     const transitions = [
       at('provisioning', 0),
       at('initializing', 2),
@@ -128,7 +123,7 @@ describe('usageOf', () => {
     })
   })
 
-  it('stops with the devbox', () => {
+  it('stops at the end of the devbox', () => {
     const transitions = [at('provisioning', 0), at('initializing', 1), at('running', 2), at('shutdown', 11)]
     expect(usage(5000, 11, ...transitions)).toMatchObject({ total_active_seconds: 10, total_elapsed_seconds: 11 })
     expect(usage(5000, 3, at('provisioning', 0), at('failure', 3))).toMatchObject({
@@ -138,7 +133,7 @@ describe('usageOf', () => {
     })
   })
 
-  it('never counts backwards when the clock was set back', () => {
+  it('is never negative when the clock is set back', () => {
     expect(usage(-50, null, at('provisioning', 0), at('initializing', 1))).toMatchObject({
       total_active_seconds: 0,
       total_elapsed_seconds: 0,
@@ -147,15 +142,15 @@ describe('usageOf', () => {
   })
 })
 
-it('says why a devbox ended what ran in it', () => {
-  expect(endInWords({ status: 'suspending' }, false)).toBe('The devbox is suspending')
-  expect(endInWords({ status: 'suspending' }, true)).toBe('The devbox is suspending: it was evicted')
-  expect(endInWords({ status: 'shutdown', shutdown_reason: 'api_shutdown' }, false)).toBe('The devbox was shut down')
-  expect(endInWords({ status: 'shutdown', shutdown_reason: 'keep_alive_timeout' }, true)).toBe(
-    'The devbox was shut down: its keep-alive time is over',
+it('describes why a devbox ended', () => {
+  expect(endReason({ status: 'suspending' }, false)).toBe('The devbox is suspending')
+  expect(endReason({ status: 'suspending' }, true)).toBe('The devbox is suspending: it was evicted')
+  expect(endReason({ status: 'shutdown', shutdown_reason: 'api_shutdown' }, false)).toBe('The devbox was shut down')
+  expect(endReason({ status: 'shutdown', shutdown_reason: 'keep_alive_timeout' }, true)).toBe(
+    'The devbox was shut down: its keep-alive time expired',
   )
-  expect(endInWords({ status: 'failure', failure_reason: 'out_of_memory' }, false)).toBe(
-    'The devbox has failed: its memory was used up',
+  expect(endReason({ status: 'failure', failure_reason: 'out_of_memory' }, false)).toBe(
+    'The devbox has failed: it ran out of memory',
   )
-  expect(endInWords({ status: 'failure', failure_reason: null }, false)).toBe('The devbox has failed')
+  expect(endReason({ status: 'failure', failure_reason: null }, false)).toBe('The devbox has failed')
 })

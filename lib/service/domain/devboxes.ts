@@ -2,9 +2,7 @@ import type { Devbox, DevboxStatus, DevboxUsage } from '#lib/contract/devboxes.t
 import type { Resources } from '#lib/contract/launch-parameters.ts'
 import { defaultKeepAliveSeconds, type LaunchParameters } from '#lib/contract/launch-parameters.ts'
 
-/** What happens to a devbox, by a caller, by itself or by the service. */
 export type DevboxEvent =
-  /** It was waiting and is being started now. */
   | 'provision'
   | 'provisioned'
   | 'initialized'
@@ -14,14 +12,14 @@ export type DevboxEvent =
   | 'resumed'
   | 'fail'
   | 'shutdown'
-  /** The service came up and found the devbox as its last life had left it. */
+  /** The service restarted. */
   | 'recover'
 
 const anyTime = { shutdown: 'shutdown' } as const
 const started = { ...anyTime, fail: 'failure' } as const
 const waiting = { ...started, provision: 'provisioning', recover: 'provisioning' } as const
 
-// A recovered devbox whose disk is not complete yet starts where it was; one that ran begins with its launch commands.
+// On recover, a devbox with an incomplete disk continues its start; one that ran repeats its launch commands.
 const moves: Record<DevboxStatus, Partial<Record<DevboxEvent, DevboxStatus>>> = {
   scheduled: waiting,
   queued: waiting,
@@ -35,19 +33,19 @@ const moves: Record<DevboxStatus, Partial<Record<DevboxEvent, DevboxStatus>>> = 
   shutdown: {},
 }
 
-/** The status after `event`, or undefined when the event means nothing in this status. */
+/** The status after `event`, or undefined if the event does not apply. */
 export const nextStatus = (status: string, event: DevboxEvent): DevboxStatus | undefined =>
   moves[status as DevboxStatus]?.[event]
 
-/** The devbox's idle rule; it replaces the keep-alive time. The one under `lifecycle` is the newer spelling. */
-export const idleRule = ({ lifecycle, after_idle }: LaunchParameters) =>
+/** The idle policy replaces the keep-alive time. `lifecycle.after_idle` is the newer field. */
+export const idlePolicy = ({ lifecycle, after_idle }: LaunchParameters) =>
   lifecycle?.after_idle ?? after_idle ?? undefined
 
-/** When a devbox that starts its keep-alive time at `nowMs` is shut down; null when an idle rule decides instead. */
+/** Null if an idle policy applies. */
 export const keepAliveUntil = (parameters: LaunchParameters, nowMs: number): number | null =>
-  idleRule(parameters) ? null : nowMs + (parameters.keep_alive_time_seconds ?? defaultKeepAliveSeconds) * 1000
+  idlePolicy(parameters) ? null : nowMs + (parameters.keep_alive_time_seconds ?? defaultKeepAliveSeconds) * 1000
 
-/** A name that a host can carry, for the prompt; `fallback` when nothing of `name` is left. */
+/** A valid host name for the prompt, from `name` or else `fallback`. */
 export const hostnameFor = (name: string | null | undefined, fallback: string): string => {
   const clean = (text: string) =>
     text
@@ -58,13 +56,10 @@ export const hostnameFor = (name: string | null | undefined, fallback: string): 
   return clean(name ?? '') || clean(fallback)
 }
 
-// In these its processes can run, and take the resources it was given.
+// Statuses in which processes run.
 const active: readonly (string | undefined)[] = ['initializing', 'running', 'suspending']
 
-/**
- * What the devbox has used until `nowMs`, or until its end. Processor and memory count while it is active, the disk as
- * long as there is one.
- */
+/** CPU and memory count while the devbox is active, disk until it ends. */
 export const usageOf = (
   { id, status, create_time_ms, end_time_ms, state_transitions }: UsedDevbox,
   { cpuCores, memoryGb, diskGb }: Resources,
@@ -91,26 +86,26 @@ export const usageOf = (
 
 type UsedDevbox = Pick<Devbox, 'id' | 'status' | 'create_time_ms' | 'end_time_ms' | 'state_transitions'>
 
-/** Why a devbox that ends or is being suspended ended what ran in it, for those who used it. */
-export const endInWords = ({ status, shutdown_reason, failure_reason }: EndingDevbox, isEvicted: boolean): string => {
+/** Reason shown to users whose commands and terminals ended. */
+export const endReason = ({ status, shutdown_reason, failure_reason }: EndingDevbox, isEvicted: boolean): string => {
   if (status === 'suspending')
     return isEvicted ? 'The devbox is suspending: it was evicted' : 'The devbox is suspending'
   const [what, why] =
     status === 'failure'
-      ? ['The devbox has failed', failureWords[failure_reason ?? '']]
-      : ['The devbox was shut down', shutdownWords[shutdown_reason ?? '']]
+      ? ['The devbox has failed', failureReasons[failure_reason ?? '']]
+      : ['The devbox was shut down', shutdownReasons[shutdown_reason ?? '']]
   return why ? `${what}: ${why}` : what
 }
 
 type EndingDevbox = Pick<Devbox, 'status' | 'shutdown_reason' | 'failure_reason'>
 
-const shutdownWords: Record<string, string> = {
-  keep_alive_timeout: 'its keep-alive time is over',
+const shutdownReasons: Record<string, string> = {
+  keep_alive_timeout: 'its keep-alive time expired',
   idle: 'it was idle',
-  entrypoint_exit: 'its entrypoint ended',
+  entrypoint_exit: 'its entrypoint exited',
 }
 
-const failureWords: Record<string, string> = {
-  out_of_memory: 'its memory was used up',
-  out_of_disk: 'its disk was full',
+const failureReasons: Record<string, string> = {
+  out_of_memory: 'it ran out of memory',
+  out_of_disk: 'it ran out of disk space',
 }

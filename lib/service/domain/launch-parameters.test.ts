@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { LaunchParameters } from '#lib/contract/launch-parameters.ts'
 import { resourcesOf } from '#lib/contract/launch-parameters.ts'
-import { launchRefusal, networkUnder, suspendDeadlineMs } from '#lib/service/domain/launch-parameters.ts'
+import { findLaunchProblem, networkUnder, suspendDeadlineMs } from '#lib/service/domain/launch-parameters.ts'
 
-const refusal = (parameters: LaunchParameters) => launchRefusal(parameters, 'x86_64')
+const problem = (parameters: LaunchParameters) => findLaunchProblem(parameters, 'x86_64')
 const custom = (custom_cpu_cores: number, custom_gb_memory: number, custom_disk_size?: number): LaunchParameters => ({
   resource_size_request: 'CUSTOM_SIZE',
   custom_cpu_cores,
@@ -12,19 +12,19 @@ const custom = (custom_cpu_cores: number, custom_gb_memory: number, custom_disk_
 })
 
 describe('resourcesOf', () => {
-  it('knows the sizes by name, and takes the small one for none', () => {
+  it('looks up sizes by name and defaults to SMALL', () => {
     expect(resourcesOf({ resource_size_request: 'X_SMALL' })).toEqual({ cpuCores: 0.5, memoryGb: 1, diskGb: 4 })
     expect(resourcesOf({ resource_size_request: 'XX_LARGE' })).toEqual({ cpuCores: 8, memoryGb: 32, diskGb: 16 })
     for (const parameters of [{}, { resource_size_request: null }, { resource_size_request: 'SMALL' as const }])
       expect(resourcesOf(parameters)).toEqual({ cpuCores: 1, memoryGb: 2, diskGb: 4 })
   })
 
-  it('takes a custom size as it is', () => {
+  it('returns a custom size', () => {
     expect(resourcesOf(custom(4, 8, 32))).toEqual({ cpuCores: 4, memoryGb: 8, diskGb: 32 })
   })
 })
 
-describe('launchRefusal', () => {
+describe('findLaunchProblem', () => {
   it.each([
     [0.5, 1, 2],
     [0.5, 4, 64],
@@ -33,8 +33,8 @@ describe('launchRefusal', () => {
     [2, 4, 2],
     [16, 32, 2],
     [16, 64, 2],
-  ])('takes %d cores with %d GiB of memory and %s of disk', (cpu, memory, disk) => {
-    expect(refusal(custom(cpu, memory, disk))).toBeUndefined()
+  ])('accepts %d cores with %d GiB of memory and %s of disk', (cpu, memory, disk) => {
+    expect(problem(custom(cpu, memory, disk))).toBeUndefined()
   })
 
   it.each([
@@ -67,21 +67,21 @@ describe('launchRefusal', () => {
     ['user_parameters.username', { user_parameters: { uid: 1000, username: 'a b' } }],
     ['user_parameters.username', { user_parameters: { uid: 1000, username: '' } }],
     ['user_parameters.uid', { user_parameters: { uid: -1, username: 'user' } }],
-  ] satisfies [string, LaunchParameters][])('refuses %s as invalid', (field, parameters) => {
-    expect(refusal(parameters)).toMatchObject({ code: 'invalid_argument', field })
+  ] satisfies [string, LaunchParameters][])('rejects invalid %s', (field, parameters) => {
+    expect(problem(parameters)).toMatchObject({ code: 'invalid_argument', field })
   })
 
   it.each([
     ['user_parameters', { user_parameters: { uid: 0, username: 'root' } }],
     ['required_services', { required_services: ['postgres'] }],
     ['lifecycle.resume_triggers.axon_event', { lifecycle: { resume_triggers: { axon_event: true } } }],
-  ] satisfies [string, LaunchParameters][])('says that it cannot do %s', (field, parameters) => {
-    expect(refusal(parameters)).toMatchObject({ code: 'not_implemented', field })
+  ] satisfies [string, LaunchParameters][])('reports %s as not implemented', (field, parameters) => {
+    expect(problem(parameters)).toMatchObject({ code: 'not_implemented', field })
   })
 
-  it('takes what says no more than the default', () => {
+  it('accepts default values', () => {
     expect(
-      refusal({
+      problem({
         architecture: 'x86_64',
         user_parameters: { uid: 1000, username: 'user' },
         required_services: [],
@@ -94,7 +94,7 @@ describe('launchRefusal', () => {
 })
 
 describe('suspendDeadlineMs', () => {
-  it('is half a minute unless told', () => {
+  it('defaults to 30 seconds', () => {
     expect(suspendDeadlineMs({})).toBe(30_000)
     expect(suspendDeadlineMs({ lifecycle: { lifecycle_hooks: { suspend_deadline_ms: 0 } } })).toBe(0)
   })
@@ -110,7 +110,7 @@ describe('networkUnder', () => {
     allowed_hostnames: [],
     allowed_cidrs: [],
   }
-  it('is the whole of it, none of it, or nothing this service can make', () => {
+  it('is public, none, a list of hosts, or undefined if unsupported', () => {
     expect(networkUnder({ ...nothing, allow_all: true, allowed_hostnames: ['x.test'] })).toBe('public')
     expect(networkUnder(nothing)).toBe('none')
     expect(networkUnder({ ...nothing, allowed_hostnames: ['x.test'] })).toEqual({ hostnames: ['x.test'] })

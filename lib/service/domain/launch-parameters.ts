@@ -3,8 +3,7 @@ import type { Egress } from '#lib/contract/network-policies.ts'
 
 export type Architecture = 'x86_64' | 'arm64'
 
-/** Why launch parameters are not taken. */
-export interface Refusal {
+export interface LaunchProblem {
   code: 'invalid_argument' | 'not_implemented'
   field: string
   problem: string
@@ -13,24 +12,24 @@ export interface Refusal {
 const maxSuspendDeadlineMs = 60_000
 const defaultSuspendDeadlineMs = 30_000
 
-/** How long the suspend commands of a devbox may take together. */
+/** Total time limit of the suspend commands. */
 export const suspendDeadlineMs = ({ lifecycle }: LaunchParameters): number =>
   lifecycle?.lifecycle_hooks?.suspend_deadline_ms ?? defaultSuspendDeadlineMs
 
-/** What of the parameters no devbox, or none on a machine like this, can have; undefined when all is well. */
-export const launchRefusal = (parameters: LaunchParameters, machine: Architecture): Refusal | undefined =>
-  sizeRefusal(parameters) ?? commandRefusal(parameters) ?? machineRefusal(parameters, machine)
+/** First problem of the parameters, if any. */
+export const findLaunchProblem = (parameters: LaunchParameters, machine: Architecture): LaunchProblem | undefined =>
+  sizeProblem(parameters) ?? commandProblem(parameters) ?? machineProblem(parameters, machine)
 
 const customFields = ['custom_cpu_cores', 'custom_gb_memory', 'custom_disk_size'] as const
 
-const sizeRefusal = (parameters: LaunchParameters): Refusal | undefined => {
+const sizeProblem = (parameters: LaunchParameters): LaunchProblem | undefined => {
   const { custom_cpu_cores: cpu, custom_gb_memory: memory, custom_disk_size: disk } = parameters
   if (parameters.resource_size_request !== 'CUSTOM_SIZE') {
     const given = customFields.find((field) => present(parameters[field]))
-    return given && invalid(given, 'needs resource_size_request to be CUSTOM_SIZE')
+    return given && invalid(given, 'requires resource_size_request CUSTOM_SIZE')
   }
-  if (!present(cpu)) return invalid('custom_cpu_cores', 'is needed for CUSTOM_SIZE')
-  if (!present(memory)) return invalid('custom_gb_memory', 'is needed for CUSTOM_SIZE')
+  if (!present(cpu)) return invalid('custom_cpu_cores', 'is required for CUSTOM_SIZE')
+  if (!present(memory)) return invalid('custom_gb_memory', 'is required for CUSTOM_SIZE')
   if (cpu !== 0.5 && cpu !== 1 && !isEven(cpu, 16))
     return invalid('custom_cpu_cores', 'must be 0.5, 1 or a multiple of 2 up to 16')
   if (memory !== 1 && !isEven(memory, 64)) return invalid('custom_gb_memory', 'must be 1 or a multiple of 2 up to 64')
@@ -40,7 +39,7 @@ const sizeRefusal = (parameters: LaunchParameters): Refusal | undefined => {
   return undefined
 }
 
-const commandRefusal = ({ launch_commands, lifecycle }: LaunchParameters): Refusal | undefined => {
+const commandProblem = ({ launch_commands, lifecycle }: LaunchParameters): LaunchProblem | undefined => {
   const hooks = lifecycle?.lifecycle_hooks
   const deadlineMs = hooks?.suspend_deadline_ms
   if (present(deadlineMs) && (deadlineMs < 0 || deadlineMs > maxSuspendDeadlineMs))
@@ -56,24 +55,24 @@ const commandRefusal = ({ launch_commands, lifecycle }: LaunchParameters): Refus
   return undefined
 }
 
-const machineRefusal = (parameters: LaunchParameters, machine: Architecture): Refusal | undefined => {
+const machineProblem = (parameters: LaunchParameters, machine: Architecture): LaunchProblem | undefined => {
   const { architecture, user_parameters: user, required_services: services, lifecycle } = parameters
   if (architecture && architecture !== machine)
     return invalid('architecture', `cannot be ${architecture}: this service runs on ${machine}`)
   if (user) {
     if (!/^[a-z_][a-z0-9_-]{0,31}$/.test(user.username))
-      return invalid('user_parameters.username', 'is not the name of a user')
-    if (user.uid < 0 || user.uid >= 2 ** 32 - 1) return invalid('user_parameters.uid', 'is not the number of a user')
+      return invalid('user_parameters.username', 'is not a valid user name')
+    if (user.uid < 0 || user.uid >= 2 ** 32 - 1) return invalid('user_parameters.uid', 'is not a valid user ID')
     if (user.username !== 'user' || user.uid !== 1000)
-      return notYet('user_parameters', 'cannot be anything but user with uid 1000')
+      return unsupported('user_parameters', 'must be user with uid 1000')
   }
-  if (services && services.length > 0) return notYet('required_services', 'cannot be provided by this service')
+  if (services && services.length > 0) return unsupported('required_services', 'is not supported by this service')
   if (lifecycle?.resume_triggers?.axon_event)
-    return notYet('lifecycle.resume_triggers.axon_event', 'is not supported by this service')
+    return unsupported('lifecycle.resume_triggers.axon_event', 'is not supported by this service')
   return undefined
 }
 
-/** The network a policy leaves a devbox: all, some names, nothing; undefined for what no devbox here can have. */
+/** Undefined if the service does not support the policy. */
 export const networkUnder = (egress: Egress): 'public' | 'none' | { hostnames: string[] } | undefined => {
   if (egress.allow_all) return 'public'
   const { allow_all: _, allowed_hostnames: hostnames, allowed_cidrs, ...switches } = egress
@@ -83,5 +82,5 @@ export const networkUnder = (egress: Egress): 'public' | 'none' | { hostnames: s
 
 const present = <T>(value: T | null | undefined): value is T => value !== null && value !== undefined
 const isEven = (value: number, max: number) => Number.isInteger(value / 2) && value > 0 && value <= max
-const invalid = (field: string, problem: string): Refusal => ({ code: 'invalid_argument', field, problem })
-const notYet = (field: string, problem: string): Refusal => ({ code: 'not_implemented', field, problem })
+const invalid = (field: string, problem: string): LaunchProblem => ({ code: 'invalid_argument', field, problem })
+const unsupported = (field: string, problem: string): LaunchProblem => ({ code: 'not_implemented', field, problem })

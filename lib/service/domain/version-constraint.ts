@@ -1,8 +1,8 @@
 const clause = /^(===?|!=|~=|<=?|>=?)\s*(\d+(?:\.\d+)*)(\.\*)?$/
 
 /**
- * Whether a version like 3.12.10 meets a constraint like `>=3.10,<4`, `==3.12.*` or `~=3.11`; undefined when the
- * constraint cannot be read. Of a version only the leading numbers count.
+ * Whether a version such as 3.12.10 satisfies a constraint such as `>=3.10,<4`, `==3.12.*` or `~=3.11`. Undefined for an
+ * invalid constraint. Only the leading numbers of a version count.
  */
 export const meetsConstraint = (version: string, constraint: string): boolean | undefined => {
   const actual = numbers(/^\d+(\.\d+)*/.exec(version)?.[0] ?? '')
@@ -32,7 +32,7 @@ const holds = (actual: number[], operator: string, wanted: number[], isPrefix: b
       return order > 0
     case '<':
       return order < 0
-    // ~=3.11.2 is at least 3.11.2, and any 3.11.
+    // ~=3.11.2 means >=3.11.2 and ==3.11.*.
     default:
       return order >= 0 && compare(actual.slice(0, wanted.length - 1), wanted.slice(0, -1)) === 0
   }
@@ -40,7 +40,7 @@ const holds = (actual: number[], operator: string, wanted: number[], isPrefix: b
 
 const numbers = (text: string) => (text === '' ? [] : text.split('.').map(Number))
 
-/** 3.12 is 3.12.0. */
+/** 3.12 equals 3.12.0. */
 const compare = (a: readonly number[], b: readonly number[]): number => {
   for (let i = 0; i < Math.max(a.length, b.length); i++) {
     const difference = (a[i] ?? 0) - (b[i] ?? 0)

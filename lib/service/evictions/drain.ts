@@ -6,14 +6,13 @@ import type { Evictions } from './evictions.ts'
 interface Options {
   store: Pick<DevboxStore, 'unended' | 'mustFind'>
   evictions: Pick<Evictions, 'schedule' | 'announce' | 'deadlineOf'>
-  /** Emits `status` with (id, status) after every move of a devbox. */
+  /** Emits `status` with (id, status). */
   changes: EventEmitter
 }
 
 /**
- * Evicts every devbox of every account at one deadline.
- * Unspecified: what starts before the deadline. It is evicted with the rest, with the same warning; afterwards the
- * service goes on as before and suspended devboxes may be resumed.
+ * Evicts all devboxes of all accounts at one deadline. Unspecified: includes devboxes that start before it. Afterwards,
+ * devboxes can be resumed.
  */
 export class Drain {
   readonly #options: Options
@@ -27,15 +26,12 @@ export class Drain {
     })
   }
 
-  /** Suspends the devboxes at the deadline. Resolves to how many there are. */
+  /** Suspends the devboxes at the deadline. Returns their number. */
   schedule(deadlineMs: number): number {
     return this.#start(deadlineMs, 'schedule')
   }
 
-  /**
-   * Warns of the end of the service itself at the deadline.
-   * Unspecified: the state a stopped service leaves. Devboxes that ran are not suspended: they start again with it.
-   */
+  /** Announces that the service stops at the deadline. Unspecified: running devboxes restart with the service. */
   announce(deadlineMs: number): number {
     return this.#start(deadlineMs, 'announce')
   }
@@ -49,7 +45,7 @@ export class Drain {
     return devboxes
   }
 
-  /** False when the devbox is in no state to be evicted. An earlier deadline stays. */
+  /** False if the devbox cannot be evicted. Keeps an earlier deadline. */
   #drain(id: string, deadlineMs = this.#deadlineMs): boolean {
     const { store, evictions } = this.#options
     const { account, status } = store.mustFind(id)

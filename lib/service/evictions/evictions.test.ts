@@ -17,7 +17,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true })
 })
 
-it('repeats everything pending on a new watch, however much it is', async () => {
+it('sends all pending evictions to a new watch', async () => {
   const evictions = new Evictions(createEvictionStore(database), () => undefined)
   const ids = Array.from({ length: 5_000 }, (_, n) => `dbx_${n}`)
   const announce = (devbox_id: string) => evictions.announce('acc', { devbox_id, eviction_deadline_ms: Date.now() })

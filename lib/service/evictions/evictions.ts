@@ -3,12 +3,12 @@ import { Condition } from '#lib/service/kit/condition.ts'
 import { at } from '#lib/service/kit/timer.ts'
 import type { EvictionStore, StoredEviction } from '#lib/service/store/evictions.ts'
 
-// A subscriber this far behind has stopped reading. Its stream ends; a new connection repeats everything pending.
+// Ends the stream of a subscriber this far behind; reconnecting repeats everything pending.
 const maxQueued = 1000
 
 type Listener = (eviction: StoredEviction) => void
 
-/** Deadlines after which devboxes are suspended. They survive a restart; overdue ones fire at once. */
+/** Suspends devboxes at their deadlines. Survives a restart, which evicts overdue devboxes. */
 export class Evictions {
   readonly #store: EvictionStore
   readonly #suspend: (devboxId: string) => void
@@ -20,7 +20,7 @@ export class Evictions {
     this.#suspend = suspend
   }
 
-  /** Sets the timers of the stored deadlines. Overdue ones fire in a later turn. */
+  /** Restores the timers of stored deadlines. */
   recover(): void {
     for (const eviction of this.#store.all()) this.#arm(eviction)
   }
@@ -30,30 +30,27 @@ export class Evictions {
     this.#pending.clear()
   }
 
-  /** Replaces the devbox's earlier deadline, if any. */
+  /** Replaces an earlier deadline. */
   schedule(account: string, eviction: Eviction): void {
     const stored = { account, ...eviction }
     this.#store.put(stored)
     this.#arm(stored)
-    this.#tell(stored)
+    this.#notify(stored)
   }
 
-  /**
-   * Announces the end of a devbox that comes by other means, as at the end of the service itself. Nothing is stored and
-   * nothing is done at the deadline.
-   */
+  /** Announces a deadline without storing it or suspending the devbox, as when the service stops. */
   announce(account: string, { devbox_id, eviction_deadline_ms }: Eviction): void {
     this.#pending.get(devbox_id)?.cancelTimer()
     const eviction = { account, devbox_id, eviction_deadline_ms }
     this.#pending.set(devbox_id, { ...eviction, cancelTimer: () => undefined })
-    this.#tell(eviction)
+    this.#notify(eviction)
   }
 
   deadlineOf(devboxId: string): number | undefined {
     return this.#pending.get(devboxId)?.eviction_deadline_ms
   }
 
-  /** False when the devbox has no eviction pending. */
+  /** False if there was no eviction. */
   cancel(devboxId: string): boolean {
     this.#pending.get(devboxId)?.cancelTimer()
     this.#pending.delete(devboxId)
@@ -64,10 +61,7 @@ export class Evictions {
     return [...this.#pending.values()].filter((each) => each.account === account).map(view)
   }
 
-  /**
-   * Every pending eviction of the account, then each as it is scheduled; ends when `signal` aborts, or when the reader
-   * falls too far behind.
-   */
+  /** Pending evictions of the account, then new ones until `signal` aborts or the reader is too far behind. */
   async *watch(account: string, signal: AbortSignal): AsyncGenerator<Eviction> {
     const pending = this.pending(account)
     let queue: Eviction[] = []
@@ -95,7 +89,7 @@ export class Evictions {
     }
   }
 
-  #tell(eviction: StoredEviction) {
+  #notify(eviction: StoredEviction) {
     for (const listener of this.#listeners) listener(eviction)
   }
 

@@ -6,31 +6,31 @@ import type { Evictions } from './evictions.ts'
 const intervalMs = 1_000
 const defaultFloorBytes = 256 * 2 ** 20
 const defaultFloorShare = 0.05
-/** Pressure ends only this far above the floor, so that it does not start and end with every page of memory. */
-const relief = 1.1
+/** Hysteresis: a shortage ends at this multiple of the floor. */
+const recoveryFactor = 1.1
 
 /**
- * When the machine itself runs short of memory, the devbox used longest ago is evicted; when it runs short of disk, the
- * one that is filling it, or none if none is, because a devbox that is suspended keeps its disk.
+ * When host memory is low, the least recently used devbox is evicted. When disk space is low, the devbox that is filling the
+ * disk, if any: suspending others frees no disk space.
  */
 export interface Pressure {
-  /** Free bytes below which devboxes are evicted; 0 never, absent: 256 MiB, or 5 % where that is less. */
+  /** Free bytes below which devboxes are evicted. 0: never. Default: 256 MiB or 5 %, whichever is less. */
   minFreeMemoryBytes?: number
   minFreeDiskBytes?: number
-  /** From the announcement of such an eviction to its deadline. */
+  /** Time from the announcement to the deadline. */
   noticeMs: number
 }
 
-/** Unspecified: the notice. Long enough to save a file, short enough for a machine that runs out of memory. */
+/** Unspecified: long enough to save a file, short enough when memory is running out. */
 export const defaultPressure: Pressure = { noticeMs: 60_000 }
 
 interface Options {
   pressure: Pressure
   dataDir: string
   evictions: Pick<Evictions, 'schedule' | 'deadlineOf'>
-  /** Running devboxes of all accounts, the one used longest ago first. */
+  /** Running devboxes of all accounts, least recently used first. */
   leastRecentlyUsed: () => readonly { id: string; account: string }[]
-  /** Running devboxes whose disks have grown lately, the one that has grown most first. */
+  /** Running devboxes with growing disks, fastest first. */
   growing: () => readonly { id: string; account: string }[]
   statusOf: (devboxId: string) => string
 }
@@ -43,27 +43,26 @@ interface Resource {
 }
 
 interface Shortage {
-  of: Resource['name']
+  resource: Resource['name']
   text: string
   /** Less than half of the floor is left. */
   isUrgent: boolean
 }
 
-/** Evicts devboxes while the machine has less free memory or disk than it needs, one at a time. */
+/** Evicts devboxes one at a time while host memory or disk is low. */
 export class PressureWatch {
   readonly #options: Options
   readonly #resources: Resource[]
   readonly #timer: NodeJS.Timeout
-  /** The devbox whose end is being waited for. */
   #evicting: string | undefined
-  /** Devboxes whose eviction was cancelled: they stay while this pressure lasts. */
+  /** Devboxes whose eviction was canceled; not evicted again during this shortage. */
   readonly #spared = new Set<string>()
-  #looking = false
+  #isChecking = false
 
   private constructor(options: Options, resources: Resource[]) {
     this.#options = options
     this.#resources = resources
-    this.#timer = setInterval(() => void this.#look(), intervalMs).unref()
+    this.#timer = setInterval(() => void this.#check(), intervalMs).unref()
   }
 
   static async start(options: Options): Promise<PressureWatch> {
@@ -79,9 +78,9 @@ export class PressureWatch {
     clearInterval(this.#timer)
   }
 
-  async #look() {
-    if (this.#looking) return
-    this.#looking = true
+  async #check() {
+    if (this.#isChecking) return
+    this.#isChecking = true
     try {
       const shortages: Shortage[] = []
       for (const resource of this.#resources) {
@@ -89,32 +88,31 @@ export class PressureWatch {
         if (shortage) shortages.push(shortage)
       }
       if (shortages.length === 0) this.#spared.clear()
-      this.#follow()
+      this.#updateEvicting()
       for (const shortage of shortages) if (this.#evicting === undefined) this.#evictNext(shortage)
     } catch (error) {
-      logFailure('The free memory and disk could not be looked at')(error)
+      logFailure('Could not check free memory and disk')(error)
     } finally {
-      this.#looking = false
+      this.#isChecking = false
     }
   }
 
-  /** Undefined when there is enough. */
   async #shortage(resource: Resource): Promise<Shortage | undefined> {
     const free = await resource.freeBytes()
     const wasShort = resource.isShort
-    resource.isShort = free < resource.floorBytes * (wasShort ? relief : 1)
-    const text = `${mebibytes(free)} of ${resource.name} free, the floor is ${mebibytes(resource.floorBytes)}`
+    resource.isShort = free < resource.floorBytes * (wasShort ? recoveryFactor : 1)
+    const text = `${mebibytes(free)} of ${resource.name} free, minimum ${mebibytes(resource.floorBytes)}`
     if (resource.isShort !== wasShort)
       logError({
         level: resource.isShort ? 'warn' : 'info',
-        message: `${resource.isShort ? 'Short' : 'No longer short'} of ${resource.name}: ${text}`,
+        message: `${resource.isShort ? 'Low' : 'No longer low'} on ${resource.name}: ${text}`,
       })
     const isUrgent = free < resource.floorBytes / 2
-    return resource.isShort ? { of: resource.name, text, isUrgent } : undefined
+    return resource.isShort ? { resource: resource.name, text, isUrgent } : undefined
   }
 
-  /** Forgets the devbox being evicted once its processes are gone or its eviction was cancelled. */
-  #follow() {
+  /** Clears the devbox being evicted once it is suspended or its eviction is canceled. */
+  #updateEvicting() {
     if (this.#evicting === undefined || this.#options.evictions.deadlineOf(this.#evicting) !== undefined) return
     const status = this.#options.statusOf(this.#evicting)
     if (status === 'suspending') return
@@ -122,29 +120,29 @@ export class PressureWatch {
     this.#evicting = undefined
   }
 
-  #evictNext({ of, text, isUrgent }: Shortage) {
+  #evictNext({ resource, text, isUrgent }: Shortage) {
     const { evictions, leastRecentlyUsed, growing, pressure } = this.#options
-    const candidates = of === 'disk' ? growing() : leastRecentlyUsed()
+    const candidates = resource === 'disk' ? growing() : leastRecentlyUsed()
     const next = candidates.find(({ id }) => !this.#spared.has(id) && evictions.deadlineOf(id) === undefined)
     if (!next) return
     this.#evicting = next.id
-    // A disk fills faster than any notice: what is left of it is for the service, and for removing files.
-    const deadlineMs = Date.now() + (of === 'disk' && isUrgent ? 0 : pressure.noticeMs)
+    // A disk can fill faster than any notice; the rest is needed by the service and for removing files.
+    const deadlineMs = Date.now() + (resource === 'disk' && isUrgent ? 0 : pressure.noticeMs)
     evictions.schedule(next.account, { devbox_id: next.id, eviction_deadline_ms: deadlineMs })
     const at = new Date(deadlineMs).toISOString()
-    const why = of === 'disk' ? 'is filling the disk' : 'was used longest ago'
-    logError({ level: 'warn', message: `Devbox ${next.id} ${why} and is evicted at ${at}: ${text}` })
+    const why = resource === 'disk' ? 'is filling the disk' : 'is the least recently used'
+    logError({ level: 'warn', message: `Devbox ${next.id} ${why} and will be evicted at ${at}: ${text}` })
   }
 }
 
-/** In bytes; 0 where there is no floor. */
+/** In bytes; 0 for no minimum. */
 export const floorsOf = async ({ minFreeMemoryBytes, minFreeDiskBytes }: Pressure, dataDir: string) => {
   const { blocks, bsize } = await statfs(dataDir)
   const usual = (total: number) => Math.min(defaultFloorBytes, Math.floor(total * defaultFloorShare))
   return { memory: minFreeMemoryBytes ?? usual(totalmem()), disk: minFreeDiskBytes ?? usual(blocks * bsize) }
 }
 
-/** On Linux this is MemAvailable: what could be had without swapping. */
+/** MemAvailable on Linux. */
 export const freeMemory = freemem
 
 export const freeDisk = async (dataDir: string): Promise<number> => {

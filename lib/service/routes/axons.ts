@@ -3,7 +3,7 @@ import type { Deps } from '#lib/service/deps.ts'
 import { implement } from '#lib/service/http/implement.ts'
 import { notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { axonBytes, eventBytes } from '#lib/service/store/stored-bytes.ts'
-import { metadataHandlers, placeBefore } from './pages.ts'
+import { cursorPosition, metadataHandlers } from './pages.ts'
 
 export const axonRoutes = ({ store, axonEvents, axonSql, quota, now }: Deps) => {
   const targetOf = (account: string, id: string) => ({
@@ -13,7 +13,7 @@ export const axonRoutes = ({ store, axonEvents, axonSql, quota, now }: Deps) => 
   })
   return implement(axons, {
     list: ({ query, account, signal }) => {
-      const before = placeBefore('an axon', store.axons, account, query)
+      const before = cursorPosition('an axon', store.axons, account, query)
       return axonSql.list({ account, query, before, version: store.axons.version(account) }, signal)
     },
     create: ({ body, account }) => {
@@ -37,7 +37,7 @@ export const axonRoutes = ({ store, axonEvents, axonSql, quota, now }: Deps) => 
     },
     publish: async ({ params, body, account }) => {
       const bytes = eventBytes(body)
-      // Counted before it is written: many may be under way at once.
+      // Counted before the write, so that concurrent ones cannot exceed the limit.
       quota.take(account, 'axons', bytes)
       try {
         return await axonEvents.publish(account, params.id, body)

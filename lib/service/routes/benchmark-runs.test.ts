@@ -170,7 +170,7 @@ describe('benchmark runs', () => {
     const start = (runProfile: object) => benchmarks.startRun({ body: { benchmark_id: id, runProfile } })
     await expect(start({})).rejects.toMatchObject({
       status: 400,
-      message: 'runProfile.envVars: needs a value for A; runProfile.secrets: needs the secret T',
+      message: 'runProfile.envVars: must include A; runProfile.secrets: must include secret T',
     })
     await expect(start({ envVars: { A: '' }, secrets: { T: 'nobodys' } })).rejects.toMatchObject({ status: 400 })
     await benchmarks.archive({ params: { id } })

@@ -4,7 +4,7 @@ import { implement } from '#lib/service/http/implement.ts'
 import { invalid, notFound } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
 import type { BenchmarkFields } from '#lib/service/store/benchmarks.ts'
-import { given, listPage, metadataHandlers, noPublic } from './pages.ts'
+import { listPage, metadataHandlers, noPublic, withoutNull } from './pages.ts'
 
 export const benchmarkRoutes = ({ store, benchmarkRuns, now }: Deps) => {
   const get = (account: string, id: string): Benchmark => store.benchmarks.get(account, id) ?? notFound('benchmark', id)
@@ -48,7 +48,7 @@ export const benchmarkRoutes = ({ store, benchmarkRuns, now }: Deps) => {
       get(account, params.id)
       const { scenario_ids, ...fields } = body
       return change(account, params.id, {
-        ...given(fields),
+        ...withoutNull(fields),
         ...(scenario_ids && { scenarioIds: scenarioIds(account, 'scenario_ids', scenario_ids) }),
       })
     },

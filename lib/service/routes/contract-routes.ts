@@ -22,10 +22,9 @@ import { snapshotRoutes } from './snapshots.ts'
 import { terminalRoutes } from './terminals.ts'
 import { tunnelRoutes } from './tunnels.ts'
 
-/** The routes of the whole contract. */
 export const contractRoutes = (deps: Deps): Route[] => Object.values(routesOf(deps)).flat()
 
-/** Every resource of the contract: a missing or an extra one does not compile. */
+/** The type requires exactly the resources of the contract. */
 const routesOf = (deps: Deps): Record<keyof Contract, Route[]> => ({
   health: healthRoutes(deps),
   accounts: accountRoutes(deps),

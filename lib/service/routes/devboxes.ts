@@ -7,9 +7,9 @@ import { invalid, ServiceError } from '#lib/service/kit/errors.ts'
 import { grantOf } from '#lib/service/terminals/tokens.ts'
 import { listPage, metadataHandlers } from './pages.ts'
 
-/** Longest time `wait_for_status` is held; the public clients ask again. */
+/** Longest wait of `wait_for_status`; the public clients retry. */
 const maxHoldMs = 30_000
-// Below the 30 s after which the public clients give up on an answer.
+// Below the 30 s timeout of the public clients.
 const createHoldMs = 20_000
 
 export const devboxRoutes = ({ store, devboxes: runtime, ptyTokens, now }: Deps) =>

@@ -31,14 +31,14 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
       chunks.push(chunk)
     return chunks
   }
-  /** Resolves once the command has written something. */
+  /** Waits for output of the command. */
   const firstOutput = async (execution: { execution_id: string }) => {
     for await (const chunk of service.client.executions.streamStdout({ params: paramsOf(execution) }))
       return chunk.output
     return ''
   }
 
-  it('answers output, exit status and the deprecation of execute_sync', async () => {
+  it('returns output and exit status, and marks execute_sync as deprecated', async () => {
     const response = await service.post(`/v1/devboxes/${id}/execute_sync`, {
       command: 'echo out; echo err >&2; exit 7',
     })
@@ -52,12 +52,12 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
     })
   })
 
-  it('reports a command ended by a signal as 128 and its number', async () => {
+  it('returns 128 plus the signal number for a killed command', async () => {
     expect((await run('kill -TERM $$')).exit_status).toBe(143)
     expect((await run('kill -9 $$')).exit_status).toBe(137)
   })
 
-  it('runs bash, with real pipes and an empty stdin', async () => {
+  it('runs bash with real pipes and an empty stdin', async () => {
     expect(await run('echo {1..3} > /dev/stderr; cat; echo a | tee /dev/stdout')).toMatchObject({
       stdout: 'a\na\n',
       stderr: '1 2 3\n',
@@ -65,13 +65,13 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
     })
   })
 
-  it('runs a command longer than one process argument may be', async () => {
+  it('runs a command longer than a process argument can be', async () => {
     for (const length of [200_000, 2_000_000])
       for (const shell of [undefined, 'long'])
         expect((await run(`: ${'x'.repeat(length)}\necho end`, shell)).stdout).toBe('end\n')
   })
 
-  it('writes a long command through no link that the devbox left for it, and leaves no file of it', async () => {
+  it('stores a long command without following links of the devbox, and removes the file', async () => {
     const target = join(service.dataDir, 'out-of-the-devbox')
     const command_id = '01990000-0000-7000-8000-00000000000f'
     await run(`for d in /run/devdeck ~/../run; do ln -s ${target} $d/script-${command_id}; done; true`)
@@ -83,12 +83,12 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
     expect(left).toBe(`script-${command_id}\n`)
   })
 
-  it('refuses stdin, an empty command and NUL', async () => {
+  it('rejects stdin, an empty command and NUL', async () => {
     for (const body of [{ command: 'cat', attach_stdin: true }, { command: '' }, { command: 'a\0b' }])
       expect(await statusOf(service.client.executions.executeSync({ params: { id }, body }))).toBe(400)
   })
 
-  it('answers an asynchronous command at once and its output when it has completed', async () => {
+  it('returns an asynchronous command immediately, with output once completed', async () => {
     const execution = await start('echo hi; until [ -e ~/there ]; do sleep 0.02; done; echo there')
     expect(execution).toMatchObject({ devbox_id: id, status: 'running', stdout: null, stderr: null, exit_status: null })
     expect(execution.execution_id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
@@ -101,7 +101,7 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
     })
   })
 
-  it('holds execute until the end or its timeout, and runs one command_id once', async () => {
+  it('waits in execute until the end or a timeout, and runs a command_id once', async () => {
     const body = {
       command: 'echo x >> ~/once; sleep 100',
       command_id: '01990000-0000-7000-8000-000000000001',
@@ -119,7 +119,7 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
     )
   })
 
-  it('keeps the last lines that are asked for and says that lines are missing', async () => {
+  it('returns the last lines and reports truncation', async () => {
     const execution = await start('seq 10; echo e >&2')
     await completed(execution)
     const last = (last_n: number) => service.client.executions.get({ params: paramsOf(execution), query: { last_n } })
@@ -133,7 +133,7 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
     expect(await last(0)).toMatchObject({ stdout: '', stdout_truncated: true })
   })
 
-  it('cuts the answer of execute to a hundred lines unless asked for others', async () => {
+  it('limits execute to 100 lines by default', async () => {
     const execute = (query = {}) =>
       service.client.executions.execute({ params: { id }, query, body: { command: 'seq 101' } })
     const { stdout, stdout_truncated, execution_id } = await execute()
@@ -152,7 +152,7 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
     const send = async (execution: { execution_id: string }, body: { text?: string; signal?: 'EOF' | 'INTERRUPT' }) =>
       (await service.client.executions.sendStdIn({ params: paramsOf(execution), body })).success
 
-    it('carries text, also by name, and ends', async () => {
+    it('sends text and EOF', async () => {
       const execution = await attach('read -r first; echo "<$first>"; cat /dev/stdin; echo end')
       expect(await send(execution, { text: 'one é\n' })).toBe(true)
       expect(await firstOutput(execution)).toBe('<one é>\n')
@@ -161,7 +161,7 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
       expect(await completed(execution)).toMatchObject({ stdout: '<one é>\ntwo\nthreeend\n', exit_status: 0 })
     })
 
-    it('interrupts what runs, and lets a trap answer', async () => {
+    it('interrupts a command, which may trap it', async () => {
       const execution = await attach('echo up; sleep 1000; echo not reached')
       await firstOutput(execution)
       expect(await send(execution, { signal: 'INTERRUPT' })).toBe(true)
@@ -172,7 +172,7 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
       expect(await completed(trapping)).toMatchObject({ stdout: 'up\ncaught\n', exit_status: 5 })
     })
 
-    it('takes megabytes, in order, no faster than they are read', async () => {
+    it('sends megabytes in order with backpressure', async () => {
       const execution = await attach('sleep 0.2; sha256sum')
       const hash = createHash('sha256')
       for (let i = 0; i < 40; i++) {
@@ -184,7 +184,7 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
       expect((await completed(execution)).stdout).toContain(hash.digest('hex'))
     })
 
-    it('waits with a queued command', async () => {
+    it('buffers input of a queued command', async () => {
       const first = await start('until [ -e ~/queued-input ]; do sleep 0.02; done', 'input')
       const second = await attach('cat', 'input')
       expect(second.status).toBe('queued')
@@ -194,7 +194,7 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
       expect((await completed(first)).exit_status).toBe(0)
     })
 
-    it('is refused by a command without it, and not taken after the end of it or of the command', async () => {
+    it('rejects input without attach_stdin, and fails after EOF or completion', async () => {
       const without = await start('sleep 1000')
       for (const body of [{ text: 'a' }, { signal: 'EOF' as const }, { signal: 'INTERRUPT' as const }])
         expect(await statusOf(send(without, body))).toBe(400)
@@ -212,7 +212,7 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
       expect(await statusOf(send({ execution_id: 'none' }, { text: 'a' }))).toBe(404)
     })
 
-    it('does not hold up a command that ends without reading it', async () => {
+    it('does not block a command that ignores its input', async () => {
       const execution = await attach('true')
       await completed(execution)
       const closing = await attach('exec 0<&-; echo closed; sleep 0.2')
@@ -222,7 +222,7 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
     })
   })
 
-  it('goes on in a named shell: directory, variables, functions, aliases, options', async () => {
+  it('keeps directory, variables, functions, aliases and options in a named shell', async () => {
     await run(
       'mkdir -p ~/deep; cd ~/deep; export A="x y"; B=2; f() { echo "f $1"; }; alias q="echo aliased"; declare -A m=([k]=v); set -u',
       'main',
@@ -241,7 +241,7 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
     expect((await run('echo $A.')).stdout).toBe('.\n')
   })
 
-  it('goes on in a named shell after set -e and after a trap of the command', async () => {
+  it('keeps a named shell after set -e and after a trap', async () => {
     await run('set -e', 'strict')
     expect(await run('false; echo not reached', 'strict')).toMatchObject({ stdout: '', exit_status: 1 })
     expect(await run('set +e; false; echo reached', 'strict')).toMatchObject({ stdout: 'reached\n', exit_status: 0 })
@@ -252,26 +252,16 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
     expect((await run('pwd; echo $X', 'trap')).stdout).toBe('/usr\n5\n')
   })
 
-  it('goes on in a named shell without PATH, without a variable it was given, and after a command cut short', async () => {
+  it('keeps a named shell without PATH or USER and after a syntax error', async () => {
     await run('A=kept; export PATH=/nowhere; unset USER', 'bare')
     expect((await run('echo "$A|$PATH|$USER|"', 'bare')).stdout).toBe('kept|/nowhere||\n')
-    // After these bash misread what was parsed next, or aborted.
+    // These syntax errors used to break the commands after them.
     for (const command of ['echo $(', 'echo "', '[[ a']) {
       const { exit_status, stderr } = await run(command, 'bare')
       expect([command, exit_status]).toEqual([command, 2])
       expect(stderr).not.toMatch(/devdeck|near unexpected token `}'/)
     }
     expect((await run('echo $A', 'bare')).stdout).toBe('kept\n')
-  })
-
-  it('queues the commands of one shell', async () => {
-    const first = await start('until [ -e ~/begin ]; do sleep 0.02; done; echo first >> ~/order', 'queue')
-    const second = await start('echo second >> ~/order', 'queue')
-    expect(second.status).toBe('queued')
-    await run('touch ~/begin')
-    expect((await completed(second)).exit_status).toBe(0)
-    expect((await completed(first)).exit_status).toBe(0)
-    expect((await run('cat ~/order')).stdout).toBe('first\nsecond\n')
   })
 
   it('kills a queued command before it starts', async () => {
@@ -288,14 +278,14 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
     expect((await run('ls ~/never')).exit_status).toBe(2)
   })
 
-  it('ends a command at whatever moment it is killed or interrupted', async () => {
+  it('kills or interrupts a command at any stage of its start', async () => {
     const ends = Array.from({ length: 24 }, async (_, i) => {
       const { execution_id } = await service.client.executions.executeAsync({
         params: { id },
         body: { command: 'sleep 1000', attach_stdin: true },
       })
       const params = paramsOf({ execution_id })
-      // Some at once, some while it starts, some when it runs.
+      // Immediately, during the start, or while running.
       for (let turn = 0; turn < (i % 8) * 20; turn++) await new Promise((resolve) => setImmediate(resolve))
       if (i % 3 === 0) await service.client.executions.sendStdIn({ params, body: { signal: 'INTERRUPT' } })
       else await service.client.executions.kill({ params, body: { kill_process_group: i % 3 === 1 } })
@@ -304,7 +294,7 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
     for (const [exitStatus, expected] of await Promise.all(ends)) expect(exitStatus).toBe(expected)
   })
 
-  it('keeps a named shell to one command at a time when a queued one is killed', async () => {
+  it('runs the commands of a named shell in order, also when a queued one is killed', async () => {
     const first = await start('echo go; while [ ! -e ~/release ]; do sleep 0.02; done; echo first >> ~/turns', 'turns')
     const second = await start('echo second >> ~/turns', 'turns')
     const third = await start('echo third >> ~/turns', 'turns')
@@ -317,7 +307,7 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
     expect((await run('cat ~/turns')).stdout).toBe('first\nthird\nfourth\n')
   })
 
-  it('kills the launched bash and leaves what it started', async () => {
+  it('kills bash but not its children by default', async () => {
     const execution = await start('sleep 987 & echo $!; wait')
     const child = (await firstOutput(execution)).trim()
     expect(await service.client.executions.kill({ params: paramsOf(execution) })).toMatchObject({
@@ -328,14 +318,14 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
     await run(`kill ${child}`)
   })
 
-  it('kills the whole process group when asked', async () => {
+  it('kills the process group on request', async () => {
     const execution = await start('bash -c "sleep 988 & echo \\$!; wait" & wait')
     const grandchild = (await firstOutput(execution)).trim()
     await service.client.executions.kill({ params: paramsOf(execution), body: { kill_process_group: true } })
     await run(`until [[ ! -e /proc/${grandchild} || $(< /proc/${grandchild}/stat) == *') Z '* ]]; do sleep 0.01; done`)
   })
 
-  it('leaves a completed command as it is, and knows no other', async () => {
+  it('does not change a completed command, and returns 404 for an unknown one', async () => {
     const execution = await start('true')
     await completed(execution)
     expect(
@@ -346,13 +336,13 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
     expect(await statusOf(collect({ execution_id: 'none' }))).toBe(404)
   })
 
-  it('does not wait for a background process that holds the output', async () => {
+  it('does not wait for background processes that hold the output', async () => {
     const { stdout, exit_status } = await run('sleep 1000 & echo $!')
     expect(exit_status).toBe(0)
     expect((await run(`kill ${stdout}`)).exit_status).toBe(0)
   })
 
-  it('streams live, and goes on from any offset', async () => {
+  it('streams live and from any offset', async () => {
     const execution = await start('echo one; until [ -e ~/go ]; do sleep 0.01; done; echo two')
     expect(await firstOutput(execution)).toBe('one\n')
     await run('touch ~/go')
@@ -364,17 +354,17 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
     for (const end of [8, 9, 999_999_999_999_999]) expect(await collect(execution, end)).toEqual([])
   })
 
-  it('never cuts a character, and shows what is none as U+FFFD', async () => {
+  it('never splits a character, and replaces invalid UTF-8', async () => {
     const execution = await start(`printf '\\xf0\\x9f'; sleep 0.2; printf '\\x98\\x80|\\xff|\\xc3'`)
     const chunks = await collect(execution)
     expect(chunks.map(({ output }) => output).join('')).toBe('😀|\ufffd|\ufffd')
     expect(chunks.at(-1)?.offset).toBe(8)
     expect((await completed(execution)).stdout).toBe('😀|\ufffd|\ufffd')
-    // What is left of a character after its first byte is none.
+    // Continuation bytes alone are invalid.
     expect((await collect(execution, 1)).map(({ output }) => output).join('')).toBe('\ufffd\ufffd\ufffd|\ufffd|\ufffd')
   })
 
-  it('waits at an offset that is not written yet', async () => {
+  it('waits at an offset beyond the output', async () => {
     const execution = await start('echo one; until [ -e ~/offset ]; do sleep 0.01; done; echo two; echo three')
     await firstOutput(execution)
     const later = collect(execution, 8)
@@ -383,24 +373,7 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
     await completed(execution)
   })
 
-  it('is 404 to another account, whatever it asks', async () => {
-    const execution = await start('sleep 1000')
-    const { executions } = service.otherClient
-    const params = paramsOf(execution)
-    for (const call of [
-      () => executions.get({ params }),
-      () => executions.kill({ params }),
-      () => executions.waitForStatus({ params, body: { statuses: ['running'] } }),
-      () => executions.sendStdIn({ params, body: { text: 'a' } }),
-      () => executions.streamStdout({ params })[Symbol.asyncIterator]().next(),
-      () => executions.executeAsync({ params: { id }, body: { command: 'true' } }),
-    ])
-      expect(await statusOf(call())).toBe(404)
-    expect((await service.client.executions.get({ params })).status).toBe('running')
-    await service.client.executions.kill({ params })
-  })
-
-  it('keeps 20 MB byte for byte', async () => {
+  it('streams 20 MB byte for byte', async () => {
     const execution = await start(
       'seq -f "%.0f é" 1 2200000 | head -c 20000000; seq -f "%.0f é" 1 2200000 | head -c 20000000 | sha256sum >&2',
     )
@@ -418,7 +391,7 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
     expect(Buffer.byteLength(done.stdout ?? '')).toBeLessThanOrEqual(1024 * 1024)
   })
 
-  it('says which operations wait in vain with 408', async () => {
+  it('returns 408 with x-should-retry when a wait times out', async () => {
     const execution = await start('sleep 100')
     const response = await service.post(`/v1/devboxes/${id}/executions/${execution.execution_id}/wait_for_status`, {
       statuses: ['completed'],
@@ -428,7 +401,7 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
     await service.client.executions.kill({ params: paramsOf(execution) })
   })
 
-  it('completes what a restart interrupts, starts the devbox again and keeps its home', async () => {
+  it('completes interrupted commands and restarts devboxes after a restart', async () => {
     const execution = await start('echo before; sleep 1000')
     await firstOutput(execution)
     await run('echo kept > ~/kept')
@@ -446,7 +419,7 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
     expect(devbox.state_transitions.map(({ status }) => status).slice(-2)).toEqual(['initializing', 'running'])
   })
 
-  it('removes the disk of a devbox that was shut down and keeps its output', async () => {
+  it('removes the disk of a devbox at shutdown but keeps its output', async () => {
     const execution = await start('echo last')
     await completed(execution)
     await service.client.devboxes.shutdown({ params: { id } })

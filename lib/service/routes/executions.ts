@@ -4,11 +4,11 @@ import type { Stream } from '#lib/service/engine/pipes.ts'
 import { type Caller, implement } from '#lib/service/http/implement.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 
-const forEver = 2 ** 31 - 1
-/** Unspecified: since when. The header's value is a structured date (RFC 9745); this one is the start of 2025. */
+const noTimeoutMs = 2 ** 31 - 1
+/** Unspecified: the start of 2025, as a structured date (RFC 9745). */
 const deprecatedSince = '@1735689600'
 
-/** Unspecified: where a synchronous answer, which has no such flags, says that output is missing. At the end of stderr. */
+/** Unspecified: a synchronous result, which has no truncation flags, reports truncated output at the end of stderr. */
 const incompleteNote = ({
   stdout_truncated,
   stderr_truncated,
@@ -16,7 +16,7 @@ const incompleteNote = ({
   const streams = [...(stdout_truncated ? ['stdout'] : []), ...(stderr_truncated ? ['stderr'] : [])].join(' and ')
   return streams === ''
     ? ''
-    : `\ndevdeck: ${streams} incomplete: the disk of the service was full, the storage quota was reached, or there was more than an answer carries\n`
+    : `\ndevdeck: ${streams} incomplete: the disk of the service was full, the storage limit was reached, or the output exceeds the response limit\n`
 }
 
 export const executionRoutes = ({ devboxes, executions: runtime }: Deps) => {
@@ -51,14 +51,14 @@ export const executionRoutes = ({ devboxes, executions: runtime }: Deps) => {
   return implement(executions, {
     executeSync: async ({ params, body, signal, setHeader, ...caller }) => {
       if (body.attach_stdin)
-        throw new ServiceError('invalid_argument', 'attach_stdin needs execute_async, which send_std_in can speak to', {
+        throw new ServiceError('invalid_argument', 'attach_stdin requires execute_async', {
           field: 'attach_stdin',
           shouldRetry: false,
         })
       setHeader('deprecation', deprecatedSince)
       const id = launch(caller, params.id, body)
-      // Unspecified: what a client that disconnects leaves. The command keeps running, as if started asynchronously.
-      await runtime.reaches(params.id, id, ['completed'], forEver, signal)
+      // Unspecified: the command keeps running when the client disconnects.
+      await runtime.reaches(params.id, id, ['completed'], noTimeoutMs, signal)
       signal.throwIfAborted()
       const { stdout, stderr, exit_status, shell_name, ...truncated } = await runtime.get(params.id, id)
       return {

@@ -7,18 +7,18 @@ import { type Caller, implement } from '#lib/service/http/implement.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 
 export const fileRoutes = ({ devboxes, logs }: Deps) => {
-  /** What went wrong because the devbox stopped meanwhile is refused as if it had stopped before. */
-  const orRefusal = (account: string, id: string) => (error: unknown) => {
+  /** Reports a stopped devbox instead of the error that stopping it caused. */
+  const rethrow = (account: string, id: string) => (error: unknown) => {
     if (!(error instanceof ServiceError)) devboxes.running(account, id, 'use_files')
     throw error
   }
 
   const read = async (id: string, path: string, { account, signal, setHeader }: Caller, maxBytes = Infinity) => {
     const devbox = devboxes.running(account, id, 'use_files')
-    const { size, bytes, close } = await readFile(devbox, path, signal).catch(orRefusal(account, id))
+    const { size, bytes, close } = await readFile(devbox, path, signal).catch(rethrow(account, id))
     if (size !== undefined && size > maxBytes) {
       close()
-      throw new ServiceError('payload_too_large', `${path} has ${size} bytes; take download_file for such files`)
+      throw new ServiceError('payload_too_large', `${path} has ${size} bytes; use download_file instead`)
     }
     if (size !== undefined) setHeader('content-length', String(size))
     logs.append(id, { level: 'info', source: 'files', message: `read ${path}` })
@@ -27,7 +27,7 @@ export const fileRoutes = ({ devboxes, logs }: Deps) => {
 
   const write = async (id: string, path: string, { account }: Caller, content: AsyncIterable<Uint8Array>) => {
     const devbox = devboxes.running(account, id, 'use_files')
-    const size = await writeFile(devbox, path, content).catch(orRefusal(account, id))
+    const size = await writeFile(devbox, path, content).catch(rethrow(account, id))
     logs.append(id, { level: 'info', source: 'files', message: `wrote ${size} bytes to ${path}` })
   }
 
@@ -38,7 +38,7 @@ export const fileRoutes = ({ devboxes, logs }: Deps) => {
       if (content.length > maxTextFileBytes)
         throw new ServiceError(
           'payload_too_large',
-          `contents: is longer than ${maxTextFileBytes} bytes; take upload_file for such files`,
+          `contents: is longer than ${maxTextFileBytes} bytes; use upload_file instead`,
           { field: 'contents' },
         )
       await write(params.id, body.file_path, caller, Readable.from([content]))

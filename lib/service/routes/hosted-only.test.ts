@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-it.each(Object.values(hostedOnly))('$method $path is 501, and not worth retrying', async ({ method, path }) => {
+it.each(Object.values(hostedOnly))('$method $path returns 501 with an alternative', async ({ method, path }) => {
   const answer = await service.fetch(path.replace(':id', 'some_id'), { method })
   expect(answer.status).toBe(501)
   expect(answer.headers.get('x-should-retry')).toBe('false')
@@ -19,7 +19,7 @@ it.each(Object.values(hostedOnly))('$method $path is 501, and not worth retrying
   })
 })
 
-it('says at once to the public client what to do instead', async () => {
+it('suggests an alternative to the public client without retries', async () => {
   const client = new Runloop({ bearerToken: service.key, baseURL: service.url })
   const id = 'some_id'
   const gateway = { gateway: 'g', secret: 's' }

@@ -4,7 +4,7 @@ import { endpoints } from '#lib/contract/index.ts'
 import { agent, createJob, makeScenarios } from '#lib/service/testing/jobs.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 
-/** One of everything that has an id, all of the account `test`; calls are made by the account `other`. */
+/** One record of each kind, in account `test`. Calls are made by account `other`. */
 let service: TestService
 let ids: Record<string, string>
 
@@ -34,7 +34,7 @@ const paramsOf = ({ path }: Endpoint) => ({
   key: 'team',
 })
 
-/** What makes a body complete. */
+/** Required fields of request bodies. */
 const bodies: Record<string, object> = {
   'devboxes.waitForStatus': { statuses: ['running'] },
   'executions.executeSync': { command: 'touch ~/crossed' },
@@ -108,8 +108,8 @@ const call = async ({ method, bodyFormat }: Endpoint, path: string, body: object
   return { status: answer.status, text: await answer.text() }
 }
 
-/** Those of one record, without what this service has not, and the lists of metadata, which are each account's own. */
-const ofOneRecord = endpoints.filter(
+/** Implemented endpoints of a single record. */
+const recordEndpoints = endpoints.filter(
   ({ id, path, operator, response }) =>
     path.includes(':') &&
     !path.includes(':key') &&
@@ -118,38 +118,38 @@ const ofOneRecord = endpoints.filter(
     !id.startsWith('hostedOnly'),
 )
 
-/** These tell of time that passes. */
-const goOn = ['devboxes.usage', 'benchmarkJobs.get']
+/** Their responses change over time. */
+const changing = ['devboxes.usage', 'benchmarkJobs.get']
 
-/** All that the account `test` is told of what it has. */
-const everything = async () => {
-  const reads = ofOneRecord.filter(({ id, method, path, response }) => {
+/** All GET responses of account `test`. */
+const readAll = async () => {
+  const reads = recordEndpoints.filter(({ id, method, path, response }) => {
     const isRead = method === 'GET' && response.kind === 'json' && !path.startsWith('/pty/')
-    return isRead && !goOn.includes(id)
+    return isRead && !changing.includes(id)
   })
-  const told = reads.map(async (each) => {
+  const responses = reads.map(async (each) => {
     const { text } = await call(each, fillPath(each.path, paramsOf(each)), {}, service.key)
-    // A log goes on by itself with what its devbox uses, and a command that runs uses the devbox.
+    // Ignores usage, which changes over time.
     return [each.id, text.replace(/,?\{[^{}]*"source":"stats"[^{}]*\}|"last_used_ms":\w+,/g, '')]
   })
-  return Object.fromEntries(await Promise.all(told))
+  return Object.fromEntries(await Promise.all(responses))
 }
 
-it('has nothing to do with what another account has, whatever it calls', async () => {
-  const before = await everything()
-  const answered: Record<string, unknown> = {}
-  for (const endpoint of ofOneRecord) {
+it('returns 404 for every record of another account and changes none', async () => {
+  const before = await readAll()
+  const results: Record<string, unknown> = {}
+  for (const endpoint of recordEndpoints) {
     const params = paramsOf(endpoint)
     const { status, text } = await call(endpoint, fillPath(endpoint.path, params), bodies[endpoint.id] ?? {})
-    const isTold = Object.values(params).some((id) => text.replace(/"message":"[^"]*"/, '').includes(`${id}`))
-    answered[endpoint.id] = isTold ? text : status
+    const isLeaked = Object.values(params).some((id) => text.replace(/"message":"[^"]*"/, '').includes(`${id}`))
+    results[endpoint.id] = isLeaked ? text : status
   }
-  const expected = ofOneRecord.map(({ id }) => [id, id.startsWith('terminals') ? 400 : 404])
-  expect(answered).toEqual(Object.fromEntries(expected))
-  expect(await everything()).toEqual(before)
+  const expected = recordEndpoints.map(({ id }) => [id, id.startsWith('terminals') ? 400 : 404])
+  expect(results).toEqual(Object.fromEntries(expected))
+  expect(await readAll()).toEqual(before)
 })
 
-it('takes no id of another account in a body', async () => {
+it('rejects IDs of another account in a body', async () => {
   const { otherClient: client } = service
   const spec = { type: 'scenarios', agent_configs: [agent('nop', 'true')] }
   const scenario_ids = [ids.scenario ?? '']
@@ -168,10 +168,10 @@ it('takes no id of another account in a body', async () => {
     'a benchmark of a job': () =>
       createJob(client, { ...spec, type: 'benchmark', benchmark_id: ids.benchmark } as never),
   }
-  const answers: Record<string, unknown> = {}
+  const results: Record<string, unknown> = {}
   for (const [what, make] of Object.entries(calls))
-    answers[what] = await make().catch((error: { status: number }) => error.status)
-  expect(answers).toEqual({
+    results[what] = await make().catch((error: { status: number }) => error.status)
+  expect(results).toEqual({
     'a snapshot': 404,
     'a policy': 400,
     'a secret': 400,

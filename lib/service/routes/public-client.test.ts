@@ -9,12 +9,12 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 describe.each([
-  ['HTTP/2, its default', {}],
+  ['HTTP/2', {}],
   ['HTTP/1.1', { http2: false }],
 ])('the public client over %s', (_, transport) => {
   const client = () => new Runloop({ bearerToken: service.key, baseURL: service.url, maxRetries: 0, ...transport })
 
-  it('creates, lists by metadata and reads axons', async () => {
+  it('creates, lists and reads axons', async () => {
     const name = `from ${JSON.stringify(transport)}`
     const axon = await client().axons.create({ name, metadata: { env: 'prod' } })
     const page = await client().axons.list({ name, limit: 5 })
@@ -22,7 +22,7 @@ describe.each([
     expect(await client().axons.retrieve(axon.id)).toMatchObject({ id: axon.id, name, metadata: { env: 'prod' } })
   })
 
-  it('follows the cursor through all pages', async () => {
+  it('iterates over pages', async () => {
     const name = `paged ${JSON.stringify(transport)}`
     const made: string[] = []
     for (let i = 0; i < 7; i++) made.unshift((await client().axons.create({ name })).id)
@@ -31,7 +31,7 @@ describe.each([
     expect(seen).toEqual(made)
   })
 
-  it('runs commands, shells and a stdin through its own objects, and reads the log of them', async () => {
+  it('runs commands and shells, sends stdin and reads logs', async () => {
     const sdk = new RunloopSDK({ bearerToken: service.key, baseURL: service.url, maxRetries: 0, ...transport })
     const devbox = await sdk.devbox.create({ name: 'commands' })
     let lines = 0
@@ -62,7 +62,7 @@ describe.each([
       0,
     ])
     const { execution_id } = await client().devboxes.executeAsync(devbox.id, { command: 'cat', attach_stdin: true })
-    // A signal without a text it takes for one of its own options.
+    // The client mistakes a signal without text for request options.
     for (const input of [{ text: 'hello' }, { text: '', signal: 'EOF' as const }])
       expect(await client().devboxes.executions.sendStdIn(devbox.id, execution_id, input)).toMatchObject({
         success: true,
@@ -71,7 +71,7 @@ describe.each([
     await devbox.shutdown()
   })
 
-  it('meets the errors of the service as its own', async () => {
+  it('maps errors of the service', async () => {
     await expect(client().axons.retrieve('axn_missing')).rejects.toMatchObject({
       status: 404,
       message: '404 There is no axon axn_missing',
@@ -79,8 +79,12 @@ describe.each([
     const stranger = new Runloop({ bearerToken: 'ak_wrong', baseURL: service.url, maxRetries: 0, ...transport })
     expect(await statusOf(stranger.axons.list({}))).toBe(401)
   })
+})
 
-  it('suspends, resumes and shuts down a devbox, and hears of one that fails', async () => {
+describe('the public client', () => {
+  const client = () => new Runloop({ bearerToken: service.key, baseURL: service.url, maxRetries: 0 })
+
+  it('suspends, resumes and shuts down devboxes, and reports failed ones', async () => {
     const { devboxes } = client()
     const { id, status } = await devboxes.createAndAwaitRunning({
       launch_parameters: { resource_size_request: 'X_SMALL' },
@@ -96,7 +100,7 @@ describe.each([
     await expect(devboxes.awaitRunning(failing.id)).rejects.toThrow('failure')
   })
 
-  it('runs a command in a devbox it created, and is told of its eviction', async () => {
+  it('executes commands and watches evictions', async () => {
     const devbox = await client().devboxes.createAndAwaitRunning({ name: 'from outside', metadata: { from: 'test' } })
     expect(devbox.status).toBe('running')
     const listed = await client().devboxes.list({ status: 'running' })
@@ -124,9 +128,9 @@ describe.each([
     expect(await client().devboxes.shutdown(devbox.id)).toMatchObject({ status: 'shutdown' })
   })
 
-  it('runs several devboxes at once, each with an environment, a shell and a queue of its own', async () => {
-    const sdk = new RunloopSDK({ bearerToken: service.key, baseURL: service.url, maxRetries: 0, ...transport })
-    const life = async (number: number) => {
+  it('runs several devboxes with separate environments, shells and queues', async () => {
+    const sdk = new RunloopSDK({ bearerToken: service.key, baseURL: service.url, maxRetries: 0 })
+    const useDevbox = async (number: number) => {
       const devbox = await sdk.devbox.create({ environment_variables: { NUMBER: `${number}` } })
       const shell = devbox.shell('queue')
       await shell.exec('cd /tmp && COUNT=0')
@@ -138,15 +142,15 @@ describe.each([
       expect((await devbox.awaitSuspended()).status).toBe('suspended')
       await devbox.resume()
       expect((await devbox.awaitRunning()).status).toBe('running')
-      // The processes ended with the suspension, and so did the shell.
+      // Suspending ended the shell.
       expect(await (await shell.exec('echo $NUMBER $COUNT.')).stdout()).toBe(`${number} .\n`)
       for (let i = 0; i < 2; i++) expect((await devbox.shutdown()).status).toBe('shutdown')
       await expect(devbox.awaitRunning()).rejects.toThrow('shutdown')
     }
-    await Promise.all([1, 2, 3, 4].map(life))
+    await Promise.all([1, 2, 3, 4].map(useDevbox))
   })
 
-  it('gets the last lines of a command that outlasts the optimistic wait, and its streams from any offset', async () => {
+  it('waits for a long command, gets its last lines and streams from any offset', async () => {
     const { devboxes } = client()
     const { id } = await devboxes.createAndAwaitRunning({})
     const command = 'sleep 0.3; seq 1 500; seq 1 3 >&2'
@@ -177,7 +181,7 @@ describe.each([
     await devboxes.shutdown(id)
   })
 
-  it('takes snapshots, follows them, and creates a devbox with the disk of one', async () => {
+  it('takes snapshots, waits for them and creates a devbox from one', async () => {
     const { devboxes } = client()
     const source = await devboxes.createAndAwaitRunning({ name: 'source' })
     const run = async (id: string, command: string) =>
@@ -215,9 +219,9 @@ describe.each([
     await devboxes.shutdown(restored.id)
   })
 
-  it('puts secrets, and what else it is given, into the environment of a devbox', async () => {
+  it('sets secrets and variables in a devbox', async () => {
     const { devboxes, secrets } = client()
-    const name = `TOKEN_${Object.keys(transport).length}`
+    const name = 'TOKEN'
     expect((await secrets.create({ name, value: 'first' })).id).toMatch(/^sec_/)
     await secrets.update(name, { value: "second ' value" })
     const devbox = await devboxes.createAndAwaitRunning({
@@ -234,9 +238,9 @@ describe.each([
     await devboxes.shutdown(devbox.id)
   })
 
-  it('keeps network policies', async () => {
+  it('manages network policies', async () => {
     const { networkPolicies } = client()
-    const name = `policy ${JSON.stringify(transport)}`
+    const name = 'policy'
     const policy = await networkPolicies.create({ name, allowed_hostnames: ['github.com'] })
     expect(await networkPolicies.retrieve(policy.id)).toEqual(policy)
     const updated = await networkPolicies.update(policy.id, { allow_all: true })

@@ -129,7 +129,7 @@ describeUnderEachIsolation('scenario runs under isolation', (isolation) => {
       await expect(start({ envVars: { A: '' }, secrets: { X: 'nobodys' } })).rejects.toMatchObject({
         status: 400,
         message:
-          'runProfile.envVars: needs a value for B; runProfile.secrets: needs the secret TOKEN; runProfile.secrets: there is no secret nobodys',
+          'runProfile.envVars: must include B; runProfile.secrets: must include secret TOKEN; runProfile.secrets: has no secret nobodys',
       })
       expect((await service.client.devboxes.list({ query: {} })).total_count).toBe(before)
     })

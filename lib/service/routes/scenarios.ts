@@ -4,7 +4,7 @@ import type { Deps } from '#lib/service/deps.ts'
 import { implement } from '#lib/service/http/implement.ts'
 import { invalid, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
-import { given, listPage, metadataHandlers, noPublic } from './pages.ts'
+import { listPage, metadataHandlers, noPublic, withoutNull } from './pages.ts'
 
 export const scenarioRoutes = ({ store, now }: Deps) => {
   const get = (account: string, id: string): Scenario => store.scenarios.get(account, id) ?? notFound('scenario', id)
@@ -86,9 +86,9 @@ export const scenarioRoutes = ({ store, now }: Deps) => {
       const { environment_parameters, input_context, scoring_contract, validation_type, ...fields } = body
       store.scenarios.update(params.id, {
         ...before,
-        ...given(fields),
-        input_context: { ...before.input_context, ...given(input_context ?? {}) },
-        scoring_contract: { ...before.scoring_contract, ...given(scoring_contract ?? {}) },
+        ...withoutNull(fields),
+        input_context: { ...before.input_context, ...withoutNull(input_context ?? {}) },
+        scoring_contract: { ...before.scoring_contract, ...withoutNull(scoring_contract ?? {}) },
         environment: environment_parameters ?? before.environment,
         validation_type: (validation_type ?? before.validation_type) || null,
       })

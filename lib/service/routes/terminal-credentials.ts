@@ -8,7 +8,7 @@ import type { TunnelHost } from './tunnel-proxy.ts'
 type Tokens = Pick<TerminalTokens, 'find' | 'redeem'>
 type Find = (token: string | undefined) => Identity | undefined
 
-/** Besides an account's key, a devbox's token opens terminals, and a session's ticket opens one attach. */
+/** Terminals also accept a token of the devbox, and `attach` a single-use ticket of the session. */
 export const terminalSchemes = (tokens: Tokens): ReadonlyMap<Endpoint, Scheme> => {
   const orGrant =
     (byKey: Find): Find =>
@@ -21,9 +21,9 @@ export const terminalSchemes = (tokens: Tokens): ReadonlyMap<Endpoint, Scheme> =
     const byTicket = ticket && params.session_name ? byGrant(tokens.redeem(ticket, params.session_name)) : undefined
     const offered = offeredProtocols(request.headers)
     const known = offered.find((each) => byToken(each))
-    // The ticket comes first so that it is used up even when another credential is given as well.
+    // The ticket comes first so that it is always used up.
     const identity = byTicket ?? byTunnelHeaders(request.headers, byToken) ?? byToken(known)
-    // A client that offered subprotocols hangs up unless one of them comes back.
+    // A client that offered subprotocols disconnects unless one is selected.
     const protocol = known ?? offered[0]
     return identity && protocol !== undefined ? { ...identity, protocol } : identity
   }
@@ -34,17 +34,17 @@ export const terminalSchemes = (tokens: Tokens): ReadonlyMap<Endpoint, Scheme> =
   ])
 }
 
-/** The port the public clients name in a tunnel's host name when they mean the terminals of a devbox. */
+/** Port in a tunnel's host name by which the public clients address terminals. */
 const terminalPort = 13
 
-/** Whether a request under a tunnel's host name means the terminals. It still needs a credential. */
+/** Whether a request to a tunnel's host name is for a terminal. It still needs a credential. */
 export const isTerminalAddress = (
   { url }: IncomingMessage,
   host: TunnelHost | undefined,
   tokens: Pick<TerminalTokens, 'isTunnel'>,
 ): boolean => host?.port === terminalPort && tokens.isTunnel(host.key) && url?.startsWith('/pty/') === true
 
-/** A grant is good as long as the key behind it. */
+/** A grant is valid as long as its key. */
 const byGrant = (grant: TerminalGrant | undefined): Identity | undefined => {
   if (!grant || grant.revoked?.aborted) return undefined
   const { account, devboxId, revoked } = grant

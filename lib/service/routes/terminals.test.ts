@@ -48,7 +48,7 @@ describeUnderEachIsolation('terminals under isolation', (isolation) => {
     socket.close()
   })
 
-  it('takes keys as binary and as text, before the prompt has come as well', async () => {
+  it('accepts binary and text input, also before the prompt', async () => {
     const { type, shows, socket } = await open()
     type('echo te"x"t\r')
     type(Buffer.from('echo bin"ä"ry\r'))
@@ -57,7 +57,7 @@ describeUnderEachIsolation('terminals under isolation', (isolation) => {
     socket.close()
   })
 
-  it('has the size it was opened with, and the one of a resize', async () => {
+  it('has its initial size and follows a resize', async () => {
     const { type, shows, name, socket } = await open(newName(), { cols: 100, rows: 30 })
     type('stty size\r')
     await shows(/[\r\n]30 100\r\n/)
@@ -76,7 +76,7 @@ describeUnderEachIsolation('terminals under isolation', (isolation) => {
     socket.close()
   })
 
-  it('signals what runs in the foreground and leaves the shell', async () => {
+  it('signals the foreground program but not the shell', async () => {
     const { type, shows, name, socket } = await open()
     type(
       'trap "echo shell hit" INT; bash -c \'trap "echo got it; exit" USR1; echo up; while :; do sleep 0.05; done\'\r',
@@ -93,7 +93,7 @@ describeUnderEachIsolation('terminals under isolation', (isolation) => {
     socket.close()
   })
 
-  it('keeps the shell without a client and shows again what it had shown', async () => {
+  it('keeps the shell without a client and replays its output', async () => {
     const first = await open()
     first.type('export KEPT=yes; echo one"more"\r')
     await first.shows(/[\r\n]onemore\r\n/)
@@ -107,7 +107,7 @@ describeUnderEachIsolation('terminals under isolation', (isolation) => {
     second.socket.close()
   })
 
-  it('takes one client at a time, and a ticket once', async () => {
+  it('allows one client at a time and one use of a ticket', async () => {
     const { name, session, socket } = await open()
     const again = await connect(name)
     expect(again).toMatchObject({ created: false, attached: true })
@@ -117,14 +117,14 @@ describeUnderEachIsolation('terminals under isolation', (isolation) => {
     socket.close()
   })
 
-  it('ends with 4000 when the shell does, whatever its exit status', async () => {
+  it('closes with 4000 when the shell exits', async () => {
     const { type, closed, name } = await open()
     type('exit 3\r')
     expect((await closed).code).toBe(4000)
     expect((await connect(name)).created).toBe(true)
   })
 
-  it('is closed by control, with all that runs in it', async () => {
+  it('is closed by control with all its processes', async () => {
     const { type, shows, closed, name } = await open()
     type('sleep 4321 & echo pid=$!; sleep 1234\r')
     await shows(/pid=(\d+)\r/)
@@ -133,7 +133,7 @@ describeUnderEachIsolation('terminals under isolation', (isolation) => {
     expect(await statusOf(control(name, { action: 'close' }))).toBe(404)
   })
 
-  it('opens with the token of create_pty_tunnel, for its devbox only, as a subprotocol too', async () => {
+  it('accepts the token of create_pty_tunnel, also as a subprotocol, for its devbox only', async () => {
     const { auth_token } = await service.client.devboxes.createPtyTunnel({ params: { id } })
     const headers = { authorization: `Bearer ${auth_token}` }
     const response = await service.fetch('/pty/any_name', { headers })
@@ -147,7 +147,7 @@ describeUnderEachIsolation('terminals under isolation', (isolation) => {
     socket.close()
   })
 
-  it('refuses bad names and sizes, ignores one size alone, and needs a devbox', async () => {
+  it('rejects invalid names and sizes, ignores a single size, and requires a devbox', async () => {
     const get = async (path: string) => (await service.fetch(path)).status
     expect(await get(`/pty/${'a'.repeat(257)}`)).toBe(400)
     expect(await get('/pty/a%2fb')).toBe(400)
@@ -161,7 +161,7 @@ describeUnderEachIsolation('terminals under isolation', (isolation) => {
     expect(await statusOf(control(`${id}-none`, { action: 'close' }))).toBe(404)
   })
 
-  it('holds back a program whose client does not read', async () => {
+  it('blocks a program whose client does not read', async () => {
     const { type, shows, socket } = await open()
     await shows(/\$ /)
     socket.pause()
@@ -174,7 +174,7 @@ describeUnderEachIsolation('terminals under isolation', (isolation) => {
     socket.close()
   })
 
-  it('takes all that is typed while a program does not read it, and goes on serving', async () => {
+  it('buffers input that a program does not read', async () => {
     const name = newName()
     const terminal = attach(service, (await connect(name)).connect_url ?? '')
     await terminal.opened
@@ -188,7 +188,7 @@ describeUnderEachIsolation('terminals under isolation', (isolation) => {
     await control(name, { action: 'close' })
   })
 
-  it('lets no process hold the far end of a terminal', async () => {
+  it('does not leak the terminal to other processes', async () => {
     const [first, second] = [newName(), newName()]
     await connect(first)
     const terminal = attach(service, (await connect(second)).connect_url ?? '')
@@ -208,7 +208,7 @@ describeUnderEachIsolation('terminals under isolation', (isolation) => {
     for (const name of [first, second]) await control(name, { action: 'close' })
   })
 
-  it('holds no more sessions of an account than it was told to', async () => {
+  it('limits the sessions of an account', async () => {
     const small = await startService({ isolation, limits: { ...defaultLimits, terminals: 3 } })
     try {
       const open = (id: string, i: number) => small.client.terminals.connect({ params: { session_name: `${id}_${i}` } })
@@ -221,7 +221,7 @@ describeUnderEachIsolation('terminals under isolation', (isolation) => {
     }
   })
 
-  it('tells the client when the devbox is suspended, and starts anew after it is resumed', async () => {
+  it('disconnects the client when the devbox is suspended, and starts a new shell after it is resumed', async () => {
     const { closed, name } = await open()
     await service.client.devboxes.suspend({ params: { id } })
     expect(await closed).toEqual({ code: 4001, reason: 'The devbox is suspending' })

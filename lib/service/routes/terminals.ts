@@ -6,13 +6,13 @@ import type { Size } from '#lib/service/terminals/pseudo-terminal.ts'
 import { grantOf } from '#lib/service/terminals/tokens.ts'
 
 export const terminalRoutes = ({ store, devboxes, terminals: runtime, ptyTokens }: Deps) => {
-  // Unspecified: which devbox a session name means. A token names it; with an API key the name itself has to.
+  // Unspecified: with an API key, the session name starts with the devbox ID; a token is for one devbox.
   const keyOf = ({ account, scope }: Pick<Caller, 'account' | 'scope'>, name: string) => {
     const devboxId = scope ?? store.devboxes.longestIdPrefix(account, name)
     if (devboxId !== undefined) return { account, devboxId, name }
     throw new ServiceError(
       'invalid_argument',
-      'session_name: names no devbox. Start it with a devbox id (dbx_…-name), or use the token of create_pty_tunnel',
+      'session_name: must start with a devbox ID (dbx_…-name), unless you use a token of create_pty_tunnel',
       { field: 'session_name', shouldRetry: false },
     )
   }
@@ -41,10 +41,10 @@ export const terminalRoutes = ({ store, devboxes, terminals: runtime, ptyTokens 
     },
     attach: async ({ params: { session_name }, query, setHeader, ...caller }) => {
       const { shell: before } = await open(caller, session_name, query.size)
-      // Unspecified: the status for a second client of a session.
+      // Unspecified: 409 for a second client.
       if (!(await before.isFree()))
-        throw new ServiceError('conflict', `Terminal session ${session_name} has a client already`)
-      // The shell may have ended meanwhile.
+        throw new ServiceError('conflict', `Terminal session ${session_name} already has a client`)
+      // The shell may have exited in the meantime.
       const { shell } = await open(caller, session_name, query.size)
       const offset = shell.offsetFor(query.after)
       setHeader(outputOffsetHeader, String(offset))

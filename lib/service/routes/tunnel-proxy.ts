@@ -14,8 +14,8 @@ import { invalid, ServiceError } from '#lib/service/kit/errors.ts'
 import { digestOf } from '#lib/service/store/keys.ts'
 
 const tokenHeader = 'x-runloop-tunnel-authorization'
-// Headers of one connection, not of the message (RFC 9110 7.6.1). Those that `Connection` names are added, except the
-// length: without it the app would read the body as another request.
+// Headers of the connection (RFC 9110 7.6.1), plus those that `Connection` names. Never Content-Length: the app would read the
+// body as another request.
 const hopByHop = [
   'connection',
   'keep-alive',
@@ -30,9 +30,8 @@ const hopByHop = [
 
 interface Options {
   tunnels: Tunnels
-  /** The port and key a request's Host names under one of the service's names. */
   hostOf: (request: IncomingMessage) => TunnelHost | undefined
-  /** Whether this is a credential of the service itself, which apps must not see. */
+  /** Whether the token is a key of the service, which apps must not see. */
   isOwnKey: (token: string) => boolean
   log: LogError
 }
@@ -43,8 +42,8 @@ export interface TunnelHost {
 }
 
 /**
- * Reads `{port}-{key}.tunnel.{name}`, where the name is one of the service's, on whichever port: a proxy in front may
- * have another. Of a name that begins with `api.` the public clients leave that out.
+ * Parses the host `{port}-{key}.tunnel.{name of the service}`. Ignores the port of the service, which a proxy may change, and
+ * a leading `api.`, which the public clients omit.
  */
 export const createTunnelHosts = (host: string, allowHosts: readonly string[]) => {
   const names = new Set(
@@ -62,27 +61,27 @@ export const createTunnelHosts = (host: string, allowHosts: readonly string[]) =
   }
 }
 
-/**
- * Passes requests for `{port}-{key}.tunnel.{name of the service}` to that port of the devbox whose tunnel has the key.
- * The app decides about origins and permissions: the service's own rules do not apply.
- */
+/** Forwards requests for a tunnel's host to the port of its devbox. The app decides about origins and permissions. */
 export const createTunnelProxy = ({ tunnels, hostOf, isOwnKey, log }: Options): OtherHosts => {
   const open = async (request: IncomingMessage, signal: AbortSignal) => {
     const { port, key } = hostOf(request) as TunnelHost
     const owner = tunnels.find(key)
-    if (!owner) throw new ServiceError('not_found', 'There is no such tunnel; it may have been removed')
+    if (!owner) throw new ServiceError('not_found', 'Tunnel not found. It may have been removed')
     requireToken(request, owner)
     markKnown(request)
     if (port < 1 || port > 65_535) throw new ServiceError('not_found', `Invalid port ${port}`)
-    // A devbox that shares the network of its machine would lead back in here.
+    // A devbox that shares the host's network would forward to this service.
     if (port === request.socket.localPort)
-      throw new ServiceError('forbidden', 'This is the port of the service itself; use its own address')
+      throw new ServiceError('forbidden', 'This is the port of the service itself. Use its own address')
     return { ...(await tunnels.open(owner, port, signal)), cut: tunnels.cutOf(owner.id) }
   }
 
-  /** Sends the request on; the caller handles the answer. */
-  const pass = async (request: IncomingMessage, gone: AbortSignal, upgrade?: string): Promise<ClientRequest> => {
-    const { socket, release, cut } = await open(request, gone)
+  const forward = async (
+    request: IncomingMessage,
+    disconnected: AbortSignal,
+    upgrade?: string,
+  ): Promise<ClientRequest> => {
+    const { socket, release, cut } = await open(request, disconnected)
     let outgoing: ClientRequest
     try {
       outgoing = httpRequest({
@@ -90,7 +89,7 @@ export const createTunnelProxy = ({ tunnels, hostOf, isOwnKey, log }: Options): 
         method: request.method,
         path: request.url,
         setHost: false,
-        headers: forwarded(request, isOwnKey, upgrade),
+        headers: forwardedHeaders(request, isOwnKey, upgrade),
       })
     } catch {
       socket.destroy()
@@ -101,27 +100,27 @@ export const createTunnelProxy = ({ tunnels, hostOf, isOwnKey, log }: Options): 
       outgoing.destroy()
       socket.destroy()
     }
-    for (const signal of [gone, cut]) {
+    for (const signal of [disconnected, cut]) {
       if (signal.aborted) end()
       signal.addEventListener('abort', end)
     }
     socket.once('close', () => {
-      for (const signal of [gone, cut]) signal.removeEventListener('abort', end)
+      for (const signal of [disconnected, cut]) signal.removeEventListener('abort', end)
       release()
     })
     return outgoing
   }
 
   const answer: OtherHosts['answer'] = async (request, response) => {
-    const gone = new AbortController()
-    response.once('close', () => gone.abort()).on('error', () => gone.abort())
+    const disconnected = new AbortController()
+    response.once('close', () => disconnected.abort()).on('error', () => disconnected.abort())
     const fail = (error: unknown) => {
       if (response.headersSent || response.destroyed) return void response.destroy()
       if (!request.complete) request.unpipe().resume()
       sendReadable(request, response, toServiceError(error, requestIdOf(request), 'tunnel', log))
     }
     try {
-      const outgoing = await pass(request, gone.signal)
+      const outgoing = await forward(request, disconnected.signal)
       outgoing.on('error', (cause) => fail(broken(cause)))
       outgoing.once('response', (incoming) => {
         try {
@@ -142,8 +141,8 @@ export const createTunnelProxy = ({ tunnels, hostOf, isOwnKey, log }: Options): 
   }
 
   const upgrade: OtherHosts['upgrade'] = async (request, socket, head) => {
-    const gone = new AbortController()
-    socket.once('close', () => gone.abort()).on('error', () => gone.abort())
+    const disconnected = new AbortController()
+    socket.once('close', () => disconnected.abort()).on('error', () => disconnected.abort())
     const fail = (error: unknown) => {
       if (!socket.destroyed)
         sendReadable(
@@ -153,7 +152,7 @@ export const createTunnelProxy = ({ tunnels, hostOf, isOwnKey, log }: Options): 
         )
     }
     try {
-      const outgoing = await pass(request, gone.signal, request.headers.upgrade)
+      const outgoing = await forward(request, disconnected.signal, request.headers.upgrade)
       let isAnswered = false
       outgoing.on('error', (cause) => (isAnswered ? socket.destroy() : fail(broken(cause))))
       outgoing.once('response', (incoming) => {
@@ -170,7 +169,7 @@ export const createTunnelProxy = ({ tunnels, hostOf, isOwnKey, log }: Options): 
         socket.write(innerHead)
         inner.write(head)
         socket.pipe(inner).pipe(socket)
-        // What one side says last ends both.
+        // Either side ends both.
         const end = () => {
           socket.destroy()
           inner.destroy()
@@ -187,32 +186,30 @@ export const createTunnelProxy = ({ tunnels, hostOf, isOwnKey, log }: Options): 
 }
 
 const broken = (cause: unknown) =>
-  new ServiceError('bad_upstream', 'The app in the devbox closed the connection without an answer', { cause })
+  new ServiceError('bad_upstream', 'The app in the devbox closed the connection without a response', { cause })
 
 const requireToken = ({ headers }: IncomingMessage, { tunnel }: TunnelOwner) => {
   if (tunnel.auth_mode === 'open') return
   const given = headers[tokenHeader]
   const token = typeof given === 'string' ? (/^bearer +(\S+) *$/i.exec(given)?.[1] ?? '') : ''
   if (!timingSafeEqual(digestOf(token), digestOf(tunnel.auth_token ?? '')) || !token)
-    throw new ServiceError(
-      'unauthenticated',
-      'This tunnel needs its token: X-Runloop-Tunnel-Authorization: Bearer <token>',
-    )
+    throw new ServiceError('unauthenticated', 'This tunnel requires X-Runloop-Tunnel-Authorization: Bearer <token>')
 }
 
-/**
- * The headers the app gets. Unspecified: Host stays as the client sent it, so that apps that compare it with Origin or
- * make links of it work; development servers accept names below localhost by themselves.
- */
-const forwarded = (request: IncomingMessage, isOwnKey: (token: string) => boolean, upgrade: string | undefined) => {
+/** Unspecified: keeps Host, which apps compare with Origin and use in links. */
+const forwardedHeaders = (
+  request: IncomingMessage,
+  isOwnKey: (token: string) => boolean,
+  upgrade: string | undefined,
+) => {
   const headers = headersOf(request.rawHeaders)
   const { host = request.headers[':authority'] as string | undefined } = request.headers
   delete headers[tokenHeader]
-  // All lines and all words of them: Node itself reads only the first.
+  // Checks all lines and words; Node itself reads only the first.
   const others = headers.authorization?.filter((line) => !line.split(/[\s,]+/).some(isOwnKey)) ?? []
   if (others.length > 0) headers.authorization = others
   else delete headers.authorization
-  // HTTP/2 may send one cookie per line.
+  // HTTP/2 may send several cookie lines.
   if (headers.cookie) headers.cookie = [headers.cookie.join('; ')]
   const peer = request.socket.remoteAddress
   Object.assign(headers, {
@@ -231,7 +228,7 @@ const hasBody = (request: IncomingMessage) =>
     ? !(request as unknown as Http2ServerRequest).stream.endAfterHeaders
     : request.headers['transfer-encoding'] !== undefined
 
-/** The headers of the message itself, all values of each. */
+/** End-to-end headers with all values. */
 const headersOf = (rawHeaders: readonly string[]): Record<string, string[]> => {
   const headers: Record<string, string[]> = Object.create(null)
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -256,7 +253,7 @@ const headOf = ({ statusCode, statusMessage, rawHeaders }: IncomingMessage): str
   return `${lines.join('\r\n')}\r\n\r\n`
 }
 
-/** A page for browsers that follow a link, the JSON error for other clients. */
+/** An HTML page for browsers, JSON for other clients. */
 const sendReadable = (request: IncomingMessage, response: ServerResponse, error: ServiceError) => {
   const requestId = requestIdOf(request)
   if (!/\btext\/html\b/.test(request.headers.accept ?? '')) return sendError(response, error, requestId)

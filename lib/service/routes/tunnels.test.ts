@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http'
 import { connect as connectHttp2 } from 'node:http2'
-import Runloop from '@runloop/api-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import WebSocket from 'ws'
 import type { Tunnel } from '#lib/contract/tunnels.ts'
@@ -9,7 +8,7 @@ import { freePort } from '#lib/service/testing/free-port.ts'
 import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 
-/** Says what it heard; `/events` streams, `/ws` echoes frames, `/hang` never answers and `/hanging` counts those, `/early` hangs up. */
+/** Echoes requests. `/events` streams, `/ws` echoes frames, `/hang` never responds, `/hanging` counts those, `/early` disconnects. */
 const app = String.raw`
 const http = require('http'), crypto = require('crypto')
 let hanging = 0
@@ -64,7 +63,7 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
   })
   afterAll(() => service.close())
 
-  /** A devbox with the app in it, started again with the devbox. */
+  /** Creates a devbox that runs the app at every start. */
   const newDevbox = async (tunnel: object | null, launch_parameters: object = {}) => {
     const port = await freePort()
     const { id } = await service.client.devboxes.createAndAwaitRunning({
@@ -106,7 +105,6 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
       })
       outgoing.once('error', reject).end(body)
     })
-  /** The app needs a moment after its devbox runs. */
   const untilListening = async (host: string, headers: Record<string, string> = {}) => {
     while ((await send(host, '/', { headers })).status === 502);
   }
@@ -120,7 +118,7 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
       await untilListening(box.host())
     })
 
-    it('passes a request on as it was sent, and the answer', async () => {
+    it('forwards requests and responses unchanged', async () => {
       const body = Buffer.alloc(5_000_000, 'abc')
       const { status, response, text } = await send(box.host(), '/teapot?a=%20b&c', {
         method: 'PUT',
@@ -135,10 +133,10 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
         },
         body,
       })
-      const heard = JSON.parse(text)
+      const received = JSON.parse(text)
       expect(status).toBe(418)
-      expect(heard).toMatchObject({ method: 'PUT', url: '/teapot?a=%20b&c', length: body.length })
-      expect(heard.headers).toMatchObject({
+      expect(received).toMatchObject({ method: 'PUT', url: '/teapot?a=%20b&c', length: body.length })
+      expect(received.headers).toMatchObject({
         host: box.host(),
         'x-forwarded-host': box.host(),
         'x-forwarded-proto': 'http',
@@ -149,12 +147,12 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
         authorization: 'Bearer of-the-app',
       })
       for (const name of ['x-secret-hop', 'x-runloop-tunnel-authorization'])
-        expect(heard.headers).not.toHaveProperty(name)
+        expect(received.headers).not.toHaveProperty(name)
       expect(response.headers).toMatchObject({ 'x-app': 'a', 'set-cookie': ['a=1', 'b=2'] })
       expect(response.headers).not.toHaveProperty('x-hop')
     })
 
-    it('keeps the keys of the service from the app', async () => {
+    it('hides keys of the service from the app', async () => {
       for (const scheme of ['Bearer', 'bearer']) {
         const { text } = await send(box.host(), '/', { headers: { authorization: `${scheme} ${service.key}` } })
         expect(JSON.parse(text).headers).not.toHaveProperty('authorization')
@@ -169,13 +167,13 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
       }
     })
 
-    it('frames a body whatever Connection calls its length', async () => {
+    it('keeps Content-Length even if Connection names it', async () => {
       const headers = { connection: 'close, content-length', 'content-length': '5' }
       const { text } = await send(box.host(), '/', { headers, body: Buffer.from('hello') })
       expect(JSON.parse(text)).toMatchObject({ method: 'GET', length: 5 })
     })
 
-    it('reaches a server on either address of the loopback', async () => {
+    it('reaches IPv4 and IPv6 loopback servers', async () => {
       const port = await freePort()
       const script = `require('http').createServer((_, response) => response.end('six')).listen(${port}, '::1')`
       await act(box.id, 'execute_async', { command: `node -e "${script}"` })
@@ -184,7 +182,7 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
       expect((await send(host)).text).toBe('six')
     })
 
-    it('takes HTTP/2 too', async () => {
+    it('accepts HTTP/2', async () => {
       const session = connectHttp2(service.url)
       const stream = session.request({
         ':method': 'POST',
@@ -205,7 +203,7 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
       })
     })
 
-    it('passes large answers and chunked bodies', async () => {
+    it('forwards large responses and chunked bodies', async () => {
       expect((await send(box.host(), '/large')).text.length).toBe(64 << 20)
       const chunked = { method: 'DELETE', headers: { 'transfer-encoding': 'chunked' }, body: Buffer.alloc(70_000) }
       expect(JSON.parse((await send(box.host(), '/', chunked)).text)).toMatchObject({
@@ -216,7 +214,7 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
       expect(JSON.parse((await send(box.host(), '/', { method: 'POST' })).text)).toMatchObject({ length: 0 })
     })
 
-    it('passes events as they come, and lets go when the client does', async () => {
+    it('forwards events immediately', async () => {
       const outgoing = request({
         host: '127.0.0.1',
         port: servicePort,
@@ -233,7 +231,7 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
       outgoing.destroy()
     })
 
-    it('passes WebSockets both ways, with few listeners on each connection', async () => {
+    it('forwards WebSockets in both directions', async () => {
       const warnings: string[] = []
       const onWarning = ({ name }: Error) => warnings.push(name)
       process.on('warning', onWarning)
@@ -251,7 +249,7 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
       expect(warnings).not.toContain('MaxListenersExceededWarning')
     })
 
-    it('is reachable under every name of the service', async () => {
+    it('works with every name of the service', async () => {
       for (const name of ['localhost', `127.0.0.1:${servicePort}`, 'LOCALHOST:1', 'deck.example', 'deck.example:443'])
         expect((await send(`${box.port}-${box.tunnel.tunnel_key}.tunnel.${name}`)).status, name).toBe(200)
       for (const name of ['evil.example', 'localhost.evil.example', 'api.localhost.'])
@@ -259,12 +257,12 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
     })
 
     it.each([
-      ['a key nobody has', () => `8080-${'0'.repeat(32)}`, 404],
-      ['a port that is none', () => `99999-${box.tunnel.tunnel_key}`, 404],
+      ['an unknown key', () => `8080-${'0'.repeat(32)}`, 404],
+      ['an invalid port', () => `99999-${box.tunnel.tunnel_key}`, 404],
       ['port 0', () => `0-${box.tunnel.tunnel_key}`, 404],
-      ['a port where nothing listens', () => `1-${box.tunnel.tunnel_key}`, 502],
+      ['a closed port', () => `1-${box.tunnel.tunnel_key}`, 502],
       ['the port of the service', () => `${servicePort}-${box.tunnel.tunnel_key}`, 403],
-    ])('answers %s so that it can be read', async (_, name, status) => {
+    ])('returns a readable error for %s', async (_, name, status) => {
       const host = `${name()}.tunnel.localhost:${servicePort}`
       const answer = await send(host)
       expect(answer.status).toBe(status)
@@ -274,17 +272,17 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
       expect(page.text).toContain('<h1>')
     })
 
-    it('answers 502 when the app hangs up', async () => {
+    it('returns 502 when the app disconnects', async () => {
       expect((await send(box.host(), '/early')).status).toBe(502)
     })
 
-    it('never gets a request to the service itself', async () => {
+    it('never forwards requests to the service itself', async () => {
       expect(
         (await send(box.host(), '/v1/axons', { headers: { authorization: `Bearer ${service.key}` } })).text,
       ).toContain('"me"')
     })
 
-    it('is cut when it is removed, and can be had again', async () => {
+    it('closes its connections when removed, and can be enabled again', async () => {
       const hanging = send(box.host(), '/hang')
       await expect.poll(async () => (await send(box.host(), '/hanging')).text).toBe('1')
       const socket = new WebSocket(`ws://127.0.0.1:${servicePort}/ws`, { headers: { host: box.host() } })
@@ -304,7 +302,7 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
     })
   })
 
-  it('lets in who has its token, when it is made so', async () => {
+  it('requires its token if authenticated', async () => {
     const box = await newDevbox({ auth_mode: 'authenticated' })
     const token = (value: string) => ({ 'x-runloop-tunnel-authorization': value })
     await untilListening(box.host(), token(`Bearer ${box.tunnel.auth_token}`))
@@ -324,7 +322,7 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
     expect(String(await once(socket, 'error'))).toContain('401')
   })
 
-  it('wakes its devbox when it is made so, and else says why not', async () => {
+  it('resumes its devbox with wake_on_http, and returns 503 otherwise', async () => {
     const waking = await newDevbox({ wake_on_http: true })
     const sleeping = await newDevbox({})
     for (const { id, host } of [waking, sleeping]) {
@@ -353,7 +351,7 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
     expect((await send(waking.host())).status).toBe(404)
   })
 
-  it('keeps each devbox to its own, several at once', async () => {
+  it('routes concurrent requests to their devboxes', async () => {
     const boxes = await Promise.all([newDevbox({}), newDevbox({}), newDevbox({})])
     await Promise.all(boxes.map(({ host }) => untilListening(host())))
     const answers = await Promise.all(boxes.flatMap((box) => Array.from({ length: 10 }, () => send(box.host()))))
@@ -362,7 +360,7 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
     )
   })
 
-  it('counts as use while a request is open', async () => {
+  it('counts an open request as use of the devbox', async () => {
     const box = await newDevbox({}, { after_idle: { idle_time_seconds: 1, on_idle: 'suspend' } })
     await untilListening(box.host())
     const outgoing = request({
@@ -383,11 +381,8 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
     await service.client.devboxes.waitForStatus({ params: { id: box.id }, body: { statuses: ['suspended'] } })
   })
 
-  it('is a matter of its own account and of running devboxes', async () => {
+  it('is enabled once, for a running devbox', async () => {
     const box = await newDevbox(null)
-    const asOther = { method: 'POST', headers: { authorization: `Bearer ${service.otherKey}` } }
-    for (const operation of ['enable_tunnel', 'remove_tunnel'])
-      expect((await service.fetch(`/v1/devboxes/${box.id}/${operation}`, asOther)).status).toBe(404)
     expect((await act('dbx_missing', 'enable_tunnel')).status).toBe(404)
     expect((await act(box.id, 'enable_tunnel', { auth_mode: 'public' })).status).toBe(400)
     const made = await Promise.all(Array.from({ length: 5 }, () => act(box.id, 'enable_tunnel')))
@@ -397,16 +392,7 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
     expect((await act(box.id, 'remove_tunnel')).status).toBe(200)
   })
 
-  it('is made and removed by the public client', async () => {
-    const box = await newDevbox(null)
-    const client = new Runloop({ bearerToken: service.key, baseURL: service.url, maxRetries: 0 })
-    const tunnel = await client.devboxes.enableTunnel(box.id, { auth_mode: 'authenticated', wake_on_http: true })
-    expect(tunnel).toMatchObject({ auth_mode: 'authenticated', wake_on_http: true, auth_token: expect.any(String) })
-    expect((await client.devboxes.retrieve(box.id)).tunnel).toEqual(tunnel)
-    expect(await client.devboxes.removeTunnel(box.id)).toBeDefined()
-  })
-
-  it('stays over a restart of the service', async () => {
+  it('survives a restart of the service', async () => {
     const box = await newDevbox({})
     await untilListening(box.host())
     await service.restart()
@@ -415,12 +401,12 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
 })
 
 describe('the tunnel of the terminals', () => {
-  it('leads to them and to nothing else', async () => {
+  it('leads only to terminals', async () => {
     const service = await startService({ isolation: 'none' })
     const { id } = await service.client.devboxes.createAndAwaitRunning({ body: {} })
     const { tunnel_key, auth_token } = await service.client.devboxes.createPtyTunnel({ params: { id } })
     const port = Number(new URL(service.url).port)
-    const ask = (host: string, path: string, headers: Record<string, string> = {}) =>
+    const get = (host: string, path: string, headers: Record<string, string> = {}) =>
       new Promise<number | undefined>((resolve, reject) => {
         request({ host: '127.0.0.1', port, path, headers: { host, ...headers }, agent: false }, (response) => {
           response.resume()
@@ -431,13 +417,13 @@ describe('the tunnel of the terminals', () => {
       })
     const host = `13-${tunnel_key}.tunnel.localhost:${port}`
     const authorization = `Bearer ${auth_token}`
-    expect(await ask(host, '/pty/main', { authorization })).toBe(200)
-    expect(await ask(host, '/pty/main', { 'x-runloop-tunnel-authorization': authorization })).toBe(200)
-    expect(await ask(host, '/pty/main')).toBe(401)
-    expect(await ask(host, '/pty/main', { authorization, origin: 'https://evil.example' })).toBe(403)
-    expect(await ask(host, '/v1/axons', { authorization: `Bearer ${service.key}` })).toBe(403)
-    expect(await ask(host.replace('13-', '14-'), '/pty/main', { authorization })).toBe(403)
-    expect(await ask(host.replace('localhost', 'evil.example'), '/pty/main', { authorization })).toBe(403)
+    expect(await get(host, '/pty/main', { authorization })).toBe(200)
+    expect(await get(host, '/pty/main', { 'x-runloop-tunnel-authorization': authorization })).toBe(200)
+    expect(await get(host, '/pty/main')).toBe(401)
+    expect(await get(host, '/pty/main', { authorization, origin: 'https://evil.example' })).toBe(403)
+    expect(await get(host, '/v1/axons', { authorization: `Bearer ${service.key}` })).toBe(403)
+    expect(await get(host.replace('13-', '14-'), '/pty/main', { authorization })).toBe(403)
+    expect(await get(host.replace('localhost', 'evil.example'), '/pty/main', { authorization })).toBe(403)
     const socket = new WebSocket(`ws://127.0.0.1:${port}/pty/main/attach`, [auth_token], { headers: { host } })
     await once(socket, 'open')
     expect(socket.protocol).toBe(auth_token)

@@ -188,7 +188,7 @@ describe.skipIf(!mounted)('a full disk', () => {
       exit_status: 0,
       stdout: '',
       stderr: expect.stringMatching(
-        /^\ndevdeck: stdout incomplete: the disk of the service was full, the storage quota was reached, or/,
+        /^\ndevdeck: stdout incomplete: the disk of the service was full, the storage limit was reached, or/,
       ),
     })
     expect(await run('rm ~/large')).toMatchObject({ exit_status: 0 })

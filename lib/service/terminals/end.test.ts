@@ -76,6 +76,6 @@ describeUnderEachIsolation('the end of a shell under isolation', (isolation) => 
     await client.evictions.schedule({ body: { devbox_id: evicted.id, eviction_deadline_ms: Date.now() } })
     expect(await shut.closed).toEqual({ code: 4001, reason: 'The devbox was shut down' })
     expect(await evicted.closed).toEqual({ code: 4001, reason: 'The devbox is suspending: it was evicted' })
-    expect(await late.closed).toEqual({ code: 4001, reason: 'The devbox was shut down: its keep-alive time is over' })
+    expect(await late.closed).toEqual({ code: 4001, reason: 'The devbox was shut down: its keep-alive time expired' })
   })
 })

@@ -1,21 +1,21 @@
 import { constants } from 'node:sqlite'
 
-/** Names the service keeps for itself in the database of an axon. */
+/** Names reserved for the service. */
 const isReserved = (name: string | null) => name !== null && /^rl_/i.test(name)
 
-/** Those that tell about the schema. None of them changes the connection, which other calls use after this one. */
+/** Read-only pragmas, which do not affect later calls on the connection. */
 const pragmas = new Set([
   ...['table_info', 'table_xinfo', 'table_list', 'index_list', 'index_info', 'index_xinfo', 'foreign_key_list'],
   ...['foreign_key_check', 'integrity_check', 'quick_check', 'compile_options', 'function_list', 'collation_list'],
-  // Full-text tables ask for it.
+  // Used by full-text tables.
   'data_version',
 ])
-/** Those that rtree tables ask for; an argument would change something. */
+/** Used by rtree tables; allowed only without an argument. */
 const readPragmas = new Set(['page_size'])
 const modules = new Set(['fts5', 'rtree'])
 const functions = new Set(['load_extension', 'fts3_tokenizer'])
 
-/** The codes of SQLite, which the types of Node do not name yet. */
+/** SQLite codes that are missing in Node's types. */
 const codeOf = (name: string): number => {
   const code = (constants as Record<string, number>)[`SQLITE_${name}`]
   if (code === undefined) throw new Error(`SQLite has no code ${name}`)
@@ -37,9 +37,8 @@ const action = {
 }
 
 /**
- * What the SQL of a user may do: anything within the axon's own tables. All that is not named here is refused, and so are
- * other files (ATTACH, VACUUM), transactions of its own, temporary tables, which would outlive the call, and any change to
- * the events.
+ * Allows user SQL to do anything with its own tables. Denies everything else, such as other files (ATTACH, VACUUM),
+ * transactions, temporary tables, which would outlive the call, and changes to events.
  */
 export const authorize = (code: number, first: string | null, second: string | null, schema: string | null): number => {
   if (reads.has(code)) return ok
@@ -58,5 +57,5 @@ export const authorize = (code: number, first: string | null, second: string | n
   }
 }
 
-/** The schema of what is temporary is rewritten with every ALTER TABLE; no statement can name it as what it writes to. */
+/** ALTER TABLE always rewrites sqlite_temp_master, which statements cannot write to by name. */
 const isTemporary = (schema: string | null, table: string | null) => schema === 'temp' && table !== 'sqlite_temp_master'

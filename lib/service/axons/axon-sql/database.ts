@@ -14,7 +14,7 @@ interface Result {
   meta: { changes: number; duration_ms: number; rows_read_limit_reached: boolean }
 }
 
-/** Reads the events of an axon from the database of the service, in their order. */
+/** Reads events of an axon from the database of the service. */
 export type ReadEvents = (seq: number, afterSequence: number, limit: number) => Iterable<EventRow>
 interface EventRow {
   sequence: number
@@ -25,8 +25,8 @@ interface EventRow {
   payload: string
 }
 
-/** A statement that SQLite refused; which one of the call, counted from 0. */
-export class SqlRefusal extends Error {
+export class StatementError extends Error {
+  /** Index of the statement in the request. */
   readonly index: number
   readonly errcode: number
 
@@ -38,23 +38,23 @@ export class SqlRefusal extends Error {
   }
 }
 
-/** The SQLite database of one axon. Besides the user's tables it holds a copy of the axon's events. */
+/** The database of an axon, with a copy of its events. */
 export class AxonDatabase {
   readonly #database: DatabaseSync
-  #isOwn = true
+  #isTrusted = true
 
   constructor(file: string) {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
     closeSync(openSync(file, 'a', 0o600))
     this.#database = new DatabaseSync(file, {
       timeout: 5_000,
-      // A value, and with it a row, cannot be larger than an answer.
+      // A value, and so a row, is at most as large as a result.
       limits: { attach: 0, length: maxAnswerBytes, sqlLength: 1024 * 1024, likePatternLength: 1_000 },
     })
     this.#database.setAuthorizer((action, first, second, schema) =>
-      this.#isOwn ? 0 : authorize(action, first, second, schema),
+      this.#isTrusted ? 0 : authorize(action, first, second, schema),
     )
-    // What a query sorts or keeps on the way stays in memory, which is limited for the process.
+    // Temporary data stays in memory, which is limited for the process.
     this.#database.exec(`
       PRAGMA journal_mode = WAL; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF;
       CREATE TABLE IF NOT EXISTS rl_axon_events (
@@ -69,7 +69,7 @@ export class AxonDatabase {
     this.#database.close()
   }
 
-  /** Whether what is asked, or a view or trigger it may run into, can read the events. */
+  /** Whether the statements, or any view or trigger, can read the events. */
   needsEvents({ statements }: SqlRequest): boolean {
     const inSchema = `SELECT 1 FROM sqlite_master WHERE sql LIKE '%rl\\_axon\\_events%' ESCAPE '\\' AND name <> 'rl_axon_events'`
     return (
@@ -77,9 +77,9 @@ export class AxonDatabase {
     )
   }
 
-  /** Takes in the events that came since. In steps: what is there stays if the time runs out. */
+  /** Copies new events in batches, which are kept if the time runs out. */
   copyEvents(seq: number, read: ReadEvents) {
-    // Events that are lost in a power cut are copied again.
+    // Events lost in a power cut are copied again.
     this.#database.exec('PRAGMA synchronous = NORMAL; PRAGMA max_page_count = 4294967294')
     const insert = this.#database.prepare('INSERT INTO rl_axon_events VALUES (?, ?, ?, ?, ?, ?)')
     const count = this.#database.prepare('UPDATE rl_copied SET bytes = bytes + ?')
@@ -106,7 +106,7 @@ export class AxonDatabase {
     }
   }
 
-  /** Runs the statements in one transaction; throws an SqlRefusal, having undone them all. */
+  /** Runs the statements in one transaction. Throws a StatementError after rolling back. */
   run({ statements, isReadOnly }: SqlRequest): Result[] {
     const { bytes } = this.#database.prepare('SELECT bytes FROM rl_copied').get() as { bytes: number }
     this.#database.exec(
@@ -126,24 +126,24 @@ export class AxonDatabase {
       return results
     } catch (error) {
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK')
-      throw new SqlRefusal(index, error)
+      throw new StatementError(index, error)
     } finally {
-      this.#isOwn = true
+      this.#isTrusted = true
       if (isReadOnly) this.#database.exec('PRAGMA query_only = OFF')
     }
   }
 
   #runOne(sql: string, params: SqlValue[], budget: { bytes: number }): Result {
     const start = performance.now()
-    this.#isOwn = false
+    this.#isTrusted = false
     try {
       const statement = this.#database.prepare(sql)
-      refuseMore(sql, statement)
+      requireOneStatement(sql, statement)
       statement.setReadBigInts(true)
       const columns = statement.columns().map(({ name, type }) => ({ name: name ?? '', type: typeName(type) }))
-      // A short statement has them as long as its table was made with.
+      // Column names may be very long.
       for (const { name } of columns) budget.bytes -= name.length + 32
-      if (budget.bytes < 0) throw new Error(`the answer is larger than ${maxAnswerBytes / 1024 / 1024} MiB`)
+      if (budget.bytes < 0) throw new Error(`the result is larger than ${maxAnswerBytes / 1024 / 1024} MiB`)
       const rows: unknown[][] = []
       let isLimited = false
       const before = this.#totalChanges()
@@ -160,18 +160,18 @@ export class AxonDatabase {
           rows.push(values)
         }
       }
-      if (/\balter\b/i.test(sql)) this.#refuseReservedNames()
-      // Not SQLite's own count of the statement, which one that is no write leaves at what the last write had.
+      if (/\balter\b/i.test(sql)) this.#rejectReservedNames()
+      // SQLite's changes() would still count the previous write after a read.
       const changes = this.#totalChanges() - before
       const durationMs = Math.round((performance.now() - start) * 1000) / 1000
       return { columns, rows, meta: { changes, duration_ms: durationMs, rows_read_limit_reached: isLimited } }
     } finally {
-      this.#isOwn = true
+      this.#isTrusted = true
     }
   }
 
-  /** SQLite does not tell the authorizer what a table is renamed to. */
-  #refuseReservedNames() {
+  /** SQLite does not pass the new name of a table to the authorizer. */
+  #rejectReservedNames() {
     const found = `SELECT 1 FROM sqlite_master WHERE name LIKE 'rl\\_%' ESCAPE '\\' AND name NOT IN ('rl_axon_events', 'rl_copied')`
     if (this.#database.prepare(found).get()) throw new Error('not authorized')
   }
@@ -181,15 +181,15 @@ export class AxonDatabase {
   }
 }
 
-/** SQLite compiles only the first statement of a text; further ones are refused rather than dropped silently. */
-const refuseMore = (sql: string, { sourceSQL }: StatementSync) => {
+/** SQLite would silently ignore further statements. */
+const requireOneStatement = (sql: string, { sourceSQL }: StatementSync) => {
   const rest = sql.slice(sourceSQL.length)
   for (const match of rest.matchAll(/--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|[^;\s]/g))
     if (!match[0].startsWith('--') && !match[0].startsWith('/*'))
-      throw new Error('only one statement at a time; several go into a batch')
+      throw new Error('only one statement is allowed; use a batch for several')
 }
 
-/** By the rules of SQLite's column affinity, in the words of the interface. */
+/** Follows SQLite's rules of column affinity. */
 const typeName = (declared: string | null): string => {
   const type = declared?.toUpperCase() ?? ''
   if (type.includes('INT')) return 'INTEGER'
@@ -198,10 +198,7 @@ const typeName = (declared: string | null): string => {
   return /REAL|FLOA|DOUB/.test(type) ? 'REAL' : ''
 }
 
-/**
- * Unspecified: values JSON has no word for. A blob is `{"base64": …}`, as it may be given for a parameter; an integer that
- * a number of JavaScript cannot hold is text, and so is an infinite number: `Infinity`, `-Infinity`.
- */
+/** Unspecified: blobs are `{"base64": …}`, as in parameters. Unsafe integers and infinite numbers are text. */
 const toJson = (value: SqlValue): unknown => {
   if (typeof value === 'bigint')
     return BigInt.asIntN(54, value) === value && Number.isSafeInteger(Number(value)) ? Number(value) : value.toString()
@@ -210,7 +207,7 @@ const toJson = (value: SqlValue): unknown => {
 }
 
 const sizeOf = (value: unknown): number => {
-  // As it goes out: a control character takes six bytes.
+  // As sent: a control character takes six bytes.
   if (typeof value === 'string') return Buffer.byteLength(JSON.stringify(value)) + 8
   return typeof value === 'object' && value !== null ? (value as { base64: string }).base64.length + 16 : 16
 }

@@ -1,17 +1,14 @@
 import { DatabaseSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
 import { createAxonLists } from '#lib/service/store/axons/lists.ts'
-import { AxonDatabase, type ReadEvents, SqlRefusal } from './database.ts'
-import { maxCopyMs, maxListMs, maxRunMs, type ProcessRequest, type SqlAnswer, tookTooMuchMemory } from './protocol.ts'
+import { AxonDatabase, type ReadEvents, StatementError } from './database.ts'
+import { maxCopyMs, maxListMs, maxRunMs, outOfMemorySignal, type ProcessRequest, type SqlAnswer } from './protocol.ts'
 
-/**
- * A process that runs SQL: that of users, or the lists of axons. Only the end of the process ends an SQLite statement that
- * never returns, so a second thread watches the time and the memory and ends the process, even when the service is gone.
- * The SQLite inside Node does not count its memory (SQLITE_DEFAULT_MEMSTATUS=0): its own limits do nothing.
- */
+// Runs SQL of users, or lists axons. An endless SQLite statement can only be ended with its process, so a second thread kills
+// the process at its time or memory limit. SQLite's own memory limits are disabled in Node (SQLITE_DEFAULT_MEMSTATUS=0).
 
 const maxOpen = 16
-/** Unspecified: how much memory the process may take, of which Node's own part is some 80 MiB. */
+/** Unspecified: memory limit of the process, of which Node uses about 80 MiB. */
 const maxMemoryBytes = 384 * 1024 * 1024
 
 const deadline = new BigInt64Array(new SharedArrayBuffer(8))
@@ -21,11 +18,11 @@ const watch = `
     const deadline = Number(Atomics.load(workerData, 0))
     if (deadline === 0) return
     if (Date.now() > deadline) process.kill(process.pid, 'SIGKILL')
-    if (process.memoryUsage.rss() > ${maxMemoryBytes}) process.kill(process.pid, '${tookTooMuchMemory}')
+    if (process.memoryUsage.rss() > ${maxMemoryBytes}) process.kill(process.pid, '${outOfMemorySignal}')
   }, 20)`
 new Worker(watch, { eval: true, workerData: deadline }).unref()
 
-const within = <T>(ms: number, work: () => T): T => {
+const withTimeout = <T>(ms: number, work: () => T): T => {
   Atomics.store(deadline, 0, BigInt(Date.now() + ms))
   try {
     return work()
@@ -42,7 +39,7 @@ const selectEvents = service.prepare(
 const lists = createAxonLists(service)
 const readEvents = ((...values) => selectEvents.iterate(...values)) as ReadEvents
 
-/** The one that was used last is at the end. */
+/** Most recently used last. */
 const open = new Map<string, AxonDatabase>()
 
 const databaseOf = (file: string): AxonDatabase => {
@@ -60,32 +57,32 @@ const databaseOf = (file: string): AxonDatabase => {
 
 const answer = (request: ProcessRequest): SqlAnswer => {
   try {
-    if (request.kind === 'list') return { json: within(maxListMs, () => lists.list(request)) }
+    if (request.kind === 'list') return { json: withTimeout(maxListMs, () => lists.list(request)) }
     const database = databaseOf(request.file)
-    if (database.needsEvents(request)) within(maxCopyMs, () => database.copyEvents(request.seq, readEvents))
-    const results = within(maxRunMs, () => database.run(request))
+    if (database.needsEvents(request)) withTimeout(maxCopyMs, () => database.copyEvents(request.seq, readEvents))
+    const results = withTimeout(maxRunMs, () => database.run(request))
     const body = request.kind === 'query' ? results[0] : { results: results.map((success) => ({ success })) }
     const json = Buffer.from(JSON.stringify(body))
     return { json }
   } catch (error) {
-    if (request.kind === 'list' || !(error instanceof SqlRefusal))
+    if (request.kind === 'list' || !(error instanceof StatementError))
       return { failure: error instanceof Error ? error.message : String(error) }
-    if (request.kind === 'query' || isTrouble(error)) return { refusal: error.message, errcode: error.errcode }
-    // Unspecified: what a batch says about the statements around the one that failed. None of them has done anything.
+    if (request.kind === 'query' || isSystemError(error)) return { error: error.message, errcode: error.errcode }
+    // Unspecified: a batch also reports the other statements as failed, since all are rolled back.
     const results = request.statements.map((_, index) => ({
       error: {
         message:
           index === error.index
             ? error.message
-            : `${index < error.index ? 'Undone' : 'Not run'}: statement ${error.index + 1} of the batch failed`,
+            : `${index < error.index ? 'Rolled back' : 'Not run'}: statement ${error.index + 1} of the batch failed`,
       },
     }))
     return { json: Buffer.from(JSON.stringify({ results })) }
   }
 }
 
-/** The disk, the file, the memory: SQLITE_INTERNAL, NOMEM, IOERR, CORRUPT, FULL, CANTOPEN, NOTADB. */
-const isTrouble = ({ errcode }: SqlRefusal) => [2, 7, 10, 11, 13, 14, 26].includes(errcode & 0xff)
+/** SQLITE_INTERNAL, NOMEM, IOERR, CORRUPT, FULL, CANTOPEN, NOTADB. */
+const isSystemError = ({ errcode }: StatementError) => [2, 7, 10, 11, 13, 14, 26].includes(errcode & 0xff)
 
 process.on('message', (request: ProcessRequest) => process.send?.(answer(request)))
 process.on('disconnect', () => process.exit())
