@@ -5,36 +5,35 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
-import { closeRevokedSessions } from '#lib/gateway/accounts/session-cookie.ts'
+import { endStreams } from '#lib/gateway/accounts/open-streams.ts'
 import { newSignInPath, signInLinkMinutes } from '#lib/gateway/accounts/sign-in.ts'
-import { closeActivity } from '#lib/gateway/activity/activity.ts'
-import { closeAlerts, startWebhook } from '#lib/gateway/alerts/alert-books.ts'
+import { startWebhook } from '#lib/gateway/alerts/alert-books.ts'
+import { apiProxy } from '#lib/gateway/api-proxy.ts'
 import { type Config, ConfigError, ownOrigins, readConfig, secretVariables } from '#lib/gateway/config.ts'
 import { startEmbeddedService } from '#lib/gateway/embedded-service.ts'
 import { onClientError } from '#lib/gateway/http/conflicting-cookies.ts'
 import { listenOnOtherLoopback } from '#lib/gateway/http/loopback.ts'
 import { precompressedFiles } from '#lib/gateway/http/precompressed-files.ts'
-import { admit, serializePipelinedRequests, serverOptions } from '#lib/gateway/http/request-guards.ts'
+import { guardRequest, serializePipelinedRequests, serverOptions } from '#lib/gateway/http/request-guards.ts'
 import { socketUpgrades } from '#lib/gateway/http/upgrades.ts'
 import { handleAsWebRequest } from '#lib/gateway/http/web-request.ts'
 import { limitUnauthenticatedConnections, reserveFileDescriptors } from '#lib/gateway/limits/connection-limit.ts'
 import { liveSocket } from '#lib/gateway/live/live-socket.ts'
 import { checkSocket } from '#lib/gateway/live/self-check.ts'
-import { proxy } from '#lib/gateway/proxy/proxy.ts'
 import { acceptsForm, acceptsLargeBody } from '#lib/gateway/proxy/target.ts'
-import { createRegistry, endStreams, registry, type ServiceAddress } from '#lib/gateway/registry/registry.ts'
+import { closeSlots, createRegistry, type ServiceAddress } from '#lib/gateway/registry/registry.ts'
 import { terminalSockets } from '#lib/gateway/terminals/bridge.ts'
 import { isBuilt } from './scripts/source-hash.ts'
 import { takeVariable } from './scripts/take-variable.ts'
 
 const root = import.meta.dirname
 const dev = process.argv.includes('--dev')
-/** With what the service takes to end, within ten seconds. */
+/** With the service's own shutdown, within the usual ten seconds. */
 const drainMs = 8_000
-// Taken from the environment before anything is started that would inherit them.
+// Removed from the environment before any child process could inherit them.
 const apiKeys = takeVariable('DEVDECK_API_KEYS')
 const secrets = Object.fromEntries(secretVariables.map((name) => [name, takeVariable(name)]))
-// Next reads it while it is being imported, hence the late import below.
+// Next reads NODE_ENV on import, hence the late import below.
 Object.assign(process.env, { NODE_ENV: dev ? 'development' : 'production', NEXT_TELEMETRY_DISABLED: '1' })
 z.config(z.locales.en())
 
@@ -44,8 +43,8 @@ const start = async (): Promise<void> => {
   reserveFileDescriptors(server)
   server.on('connection', (socket: Socket) => connections.add(socket.once('close', () => connections.delete(socket))))
   server.on('clientError', onClientError)
-  server.on('request', stillStarting)
-  // First of all, so that a taken port is told before anything is built or started.
+  server.on('request', respondStarting)
+  // First, so that a port conflict fails before anything is built or started.
   const port = await listen(server, config)
   const origins = ownOrigins(config, port)
   const address = config.publicOrigins[0] ?? origins[0] ?? ''
@@ -61,31 +60,30 @@ const start = async (): Promise<void> => {
           },
         })
       : undefined
-  stopping.push(
+  shutdownSteps.push(
     () => drain(server),
     () => embedded?.stop(),
   )
   createRegistry({ config, port, origins, service: embedded ?? externalService(config.serviceUrl ?? '') })
 
-  // Next builds as it goes in development.
   if (!dev) await buildIfStale()
   const { default: next } = await import('next')
-  // Next attaches a listener for WebSocket upgrades to the server it is given. This one never listens; it is handed
-  // nothing but what hot reloading needs, so that ours alone decides about every other upgrade.
+  // Next listens for upgrades on the server it is given. This one never listens and receives only hot-reload upgrades,
+  // so that all others go through our checks.
   const nextSide = createServer()
   const app = next({ dev, dir: root, hostname: config.host, port, httpServer: nextSide })
   await app.prepare()
   const handle = app.getRequestHandler()
-  stopping.splice(1, 0, () => app.close())
+  shutdownSteps.splice(1, 0, () => app.close())
 
-  const answerPacked = dev ? undefined : precompressedFiles(join(root, '.next/packed'))
-  server.off('request', stillStarting)
-  // Not before: once anything listens for upgrades Node leaves all of them to it, and those of this moment to nobody.
+  const servePrecompressed = dev ? undefined : precompressedFiles(join(root, '.next/packed'))
+  server.off('request', respondStarting)
+  // Not earlier: with an upgrade listener, Node would no longer reject upgrades that arrive during startup.
   limitUnauthenticatedConnections(server)
   const serve = (request: IncomingMessage, response: ServerResponse) => {
-    if (!admit(request, response, { dev, acceptsForm })) return
-    if (acceptsLargeBody(request.method, request.url)) return void handleAsWebRequest(request, response, proxy)
-    if (answerPacked?.(request, response)) return
+    if (!guardRequest(request, response, { dev, acceptsForm })) return
+    if (acceptsLargeBody(request.method, request.url)) return void handleAsWebRequest(request, response, apiProxy)
+    if (servePrecompressed?.(request, response)) return
     void handle(request, response)
   }
   server.on('request', (request, response) =>
@@ -100,7 +98,7 @@ const start = async (): Promise<void> => {
   )
 
   const ending = new AbortController()
-  stopping.unshift(() => ending.abort())
+  shutdownSteps.unshift(() => ending.abort())
   void startWebhook(ending.signal)
 
   console.log(`Devdeck console on ${address}`)
@@ -114,9 +112,7 @@ const start = async (): Promise<void> => {
 
 const externalService = (url: string): ServiceAddress => ({ embedded: false, url: () => url, ownKey: () => undefined })
 
-/** All that are open. */
 const connections = new Set<Socket>()
-/** Listens on the other loopback address. */
 let otherLoopback: NetServer | undefined
 
 const listen = async (server: Server, { port, host }: Config): Promise<number> => {
@@ -128,15 +124,15 @@ const listen = async (server: Server, { port, host }: Config): Promise<number> =
     const { code, message, address = host } = error as NodeJS.ErrnoException & { address?: string }
     if (code === 'EADDRINUSE')
       throw new ConfigError([
-        `Port ${port} on ${address} is taken: stop what listens there, or set PORT to another one`,
+        `Port ${port} on ${address} is in use. Stop the program that uses it, or set PORT to another port.`,
       ])
     throw new ConfigError([`Cannot listen on ${host}, port ${port}: ${message}`])
   }
   return (server.address() as AddressInfo).port
 }
 
-let startProgress = 'Devdeck is starting …'
-const stillStarting = (_: IncomingMessage, response: ServerResponse) => {
+let startProgress = 'Devdeck is starting…'
+const respondStarting = (_: IncomingMessage, response: ServerResponse) => {
   response.writeHead(503, {
     'content-type': 'text/plain',
     'retry-after': '1',
@@ -151,16 +147,16 @@ const buildIfStale = async (): Promise<void> => {
   const stamp = join(root, '.next/BUILD_ID')
   console.log(
     existsSync(stamp)
-      ? 'The sources have changed since the last build; building …'
-      : 'Building the console, as there is no build yet …',
+      ? 'The source has changed since the last build; building…'
+      : 'No build found; building the console…',
   )
   rmSync(stamp, { force: true })
   const build = spawn(process.execPath, [join(root, 'scripts/build.ts')], { cwd: root, stdio: 'inherit' })
-  stopping.push(() => build.kill())
+  shutdownSteps.push(() => build.kill())
   const [code, signal] = await once(build, 'exit')
   if (code === 0) return
   rmSync(stamp, { force: true })
-  throw new ConfigError([`The build failed (${signal ?? `code ${code}`}); what it said is above`])
+  throw new ConfigError([`The build failed (${signal ?? `code ${code}`}); see its output above`])
 }
 
 const drain = async (server: Server): Promise<void> => {
@@ -168,17 +164,14 @@ const drain = async (server: Server): Promise<void> => {
   server.close()
   otherLoopback?.close()
   endStreams('restarting')
-  closeAlerts()
-  closeActivity()
-  closeRevokedSessions()
-  for (const hub of registry().evictionHubs.values()) hub.close()
+  closeSlots()
   server.closeIdleConnections()
-  // Browsers open some ahead of their next request, which Node waits for as if it had begun.
+  // Browsers preconnect, and Node waits for such idle connections.
   for (const socket of connections) if (socket.bytesRead === 0) socket.destroy()
-  // Else one whose last answer ends by now is kept for the next request.
+  // Keep-alive sockets would otherwise stay open.
   const closing = setInterval(() => server.closeIdleConnections(), 100)
   const cutting = setTimeout(() => {
-    console.log(`What was not done ${drainMs / 1000} s after the end was asked for is broken off`)
+    console.log(`Shutdown timed out after ${drainMs / 1000} s; closing the remaining connections`)
     for (const socket of connections) socket.destroy()
   }, drainMs)
   await closed
@@ -186,20 +179,20 @@ const drain = async (server: Server): Promise<void> => {
   clearTimeout(cutting)
 }
 
-/** The steps of stopping, in their order. The service comes last, as all others may still need it. */
-const stopping: (() => unknown)[] = []
+/** Shutdown steps in order. The service stops last because the others may still need it. */
+const shutdownSteps: (() => unknown)[] = []
 
 let stops = 0
 const stop = async (code: number): Promise<void> => {
   if (stops++ > 0) process.exit(1)
-  for (const each of stopping) await each()
+  for (const each of shutdownSteps) await each()
   process.exit(code)
 }
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(0))
 if (!dev)
   process.on('uncaughtException', (error) => {
-    console.error('The console stops after an unexpected error:', error)
+    console.error('Stopping the console after an unexpected error:', error)
     void stop(1)
   })
 

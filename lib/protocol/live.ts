@@ -5,7 +5,7 @@ import type { OutputChunk } from '#lib/contract/executions.ts'
 import type { LogRecord } from '#lib/contract/logs.ts'
 import type { ScenarioRunList } from '#lib/contract/scenario-runs.ts'
 import type { AlertItem } from './alerts.ts'
-import type { RelayEvent } from './evictions.ts'
+import type { EvictionEvent, EvictionSnapshot } from './evictions.ts'
 
 /**
  * What a page and the console's server say to each other over `/api/live`, the one WebSocket of a page for everything
@@ -15,7 +15,7 @@ import type { RelayEvent } from './evictions.ts'
 /** What can be followed, by the id of the contract's endpoint that tells it, and what its items are. */
 export interface LiveItems {
   /** Of the console's one watch of the account: a snapshot, then what changes. */
-  'evictions.watch': Extract<RelayEvent, { event: 'snapshot' | 'eviction' | 'removed' }>
+  'evictions.watch': Exclude<EvictionEvent, { event: 'upstream' }> | { event: 'snapshot'; data: EvictionSnapshot }
   /** Of what the console keeps of the account's alerts: everything, then what changes. */
   'alerts.watch': AlertItem
   'executions.streamStdout': OutputChunk

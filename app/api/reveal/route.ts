@@ -1,4 +1,4 @@
-import { revealValue } from '#lib/gateway/proxy/masking.ts'
+import { revealValue } from '#lib/gateway/reveal.ts'
 
 export const dynamic = 'force-dynamic'
 

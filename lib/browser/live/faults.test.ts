@@ -397,7 +397,7 @@ describe('the page', () => {
   it('reconnects after the console restarts', async () => {
     const page = (await openPage()).evictions()
     await page.is('live')
-    for (const { streams } of gateway.registry.openStreams.values())
+    for (const { streams } of gateway.openStreams().values())
       for (const stream of [...streams]) stream.end('restarting')
     await expect.poll(() => page.health.map(({ state }) => state)).toContain('lost')
     await page.is('live')
@@ -455,9 +455,9 @@ describe('a request', () => {
       expect(text).not.toContain('ak_secret')
       return JSON.parse(text).message
     }
-    expect(await signIn('http://nowhere.invalid')).toMatch(/nowhere\.invalid cannot be reached: its name leads to no/)
+    expect(await signIn('http://nowhere.invalid')).toMatch(/nowhere\.invalid: host name not found/)
     const plain = gateway.registry.service.url().replace('http:', 'https:')
-    expect(await signIn(plain)).toMatch(/cannot be reached: it does not speak TLS/)
+    expect(await signIn(plain)).toMatch(/: the TLS handshake failed/)
     const folder = mkdtempSync(join(tmpdir(), 'devdeck-certificates-'))
     const trusted = getCACertificates('default')
     try {
@@ -466,7 +466,7 @@ describe('a request', () => {
         selfSigned: /its certificate is not trusted \(DEPTH_ZERO_SELF_SIGNED_CERT\)/,
         expired: /its certificate has expired/,
         early: /its certificate is not valid yet/,
-        otherName: /its certificate is for another name/,
+        otherName: /its certificate is for another host name/,
       }
       setDefaultCACertificates([...trusted, authority])
       for (const [kind, pair] of Object.entries(certificates)) {

@@ -285,7 +285,7 @@ it('disconnects when nothing is followed, and reconnects', async () => {
   const { topic } = await newAxon()
   const first = page.followed(topic)
   await first.is('live')
-  expect(gateway.registry.openStreams.size).toBeGreaterThan(0)
+  expect(gateway.openStreams().size).toBeGreaterThan(0)
   first.leave()
   await first.ended
   const second = page.followed(topic)

@@ -152,7 +152,7 @@ it.each([
 it('detects an unreachable service and an unreachable console', async () => {
   service.closeAllConnections()
   service.close()
-  expect((await check()).service).toMatch(/failed: The service at .* cannot be reached Start the service/)
+  expect((await check()).service).toMatch(/failed: Cannot reach the service at .* Start the service/)
   const nobody = await listen(createServer())
   for (const server of closing.splice(-1)) server.close()
   const found = await check(nobody)

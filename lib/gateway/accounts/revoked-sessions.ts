@@ -1,19 +1,17 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { openConsoleDatabase } from '../console-database.ts'
+import { registry, slot } from '../registry/registry.ts'
 
 export interface RevokedSession {
   /** Another account took its place in the browser. */
   isReplaced: boolean
 }
 
-/**
- * Sessions that were signed out, until their cookies expire anyway. In the data folder, so that a restart, or another
- * console on the same folder, refuses them as well.
- */
+/** Signed-out sessions until their cookies expire, on disk so that restarts and other consoles on the folder refuse them. */
 export class RevokedSessions {
   readonly #database: DatabaseSync
   readonly #find: StatementSync
-  /** Those that a full disk did not take. */
+  /** Writes that failed on a full disk. */
   readonly #unwritten = new Map<string, RevokedSession>()
 
   constructor(dataDir: string) {
@@ -39,7 +37,7 @@ export class RevokedSessions {
         .prepare('INSERT OR REPLACE INTO revoked_sessions VALUES (?, ?, ?)')
         .run(sid, untilMs, Number(isReplaced))
     } catch (error) {
-      console.error('A sign-out could not be stored, and is forgotten when the console restarts:', error)
+      console.error('A sign-out could not be stored and will be lost when the console restarts:', error)
       this.#unwritten.set(sid, { isReplaced })
     }
   }
@@ -49,3 +47,9 @@ export class RevokedSessions {
     return row ? { isReplaced: row.is_replaced === 1 } : this.#unwritten.get(sid)
   }
 }
+
+export const revokedSessions = slot(
+  'revokedSessions',
+  () => new RevokedSessions(registry().config.dataDir),
+  (sessions) => sessions.close(),
+)

@@ -2,18 +2,20 @@ import { createHash, randomBytes } from 'node:crypto'
 import { sealData, unsealData } from 'iron-session'
 import * as z from 'zod/mini'
 import { accountHeader, maxOtherAccounts } from '#lib/protocol/session.ts'
+import { cookiesOf, cookieValues, sessionCookieName, setCookie } from '../http/cookies.ts'
 import { HttpError } from '../http/handle-request.ts'
-import { isSecure, originOfHost, type ReadHeader, requireSameOrigin } from '../http/origin.ts'
-import { endStreams, registry } from '../registry/registry.ts'
+import { type ReadHeader, requireSameOrigin } from '../http/origin.ts'
+import { registry, slot } from '../registry/registry.ts'
 import { serviceIdentity } from '../upstream/client.ts'
-import { RevokedSessions } from './revoked-sessions.ts'
+import { endStreams } from './open-streams.ts'
+import { revokedSessions } from './revoked-sessions.ts'
 import { type Session, sessionExpiryMs } from './types.ts'
 
 const idleSeconds = 12 * 3600
 const unsealedMs = 60_000
 const maxUnsealed = 1000
 
-const Sealed: z.ZodMiniType<Session> = z.object({
+const SealedSession: z.ZodMiniType<Session> = z.object({
   sid: z.string(),
   browser: z.optional(z.string()),
   person: z.optional(z.string()),
@@ -24,7 +26,10 @@ const Sealed: z.ZodMiniType<Session> = z.object({
   renewed_at: z.number(),
 })
 
-/** `browser` is that of the session it is added beside. */
+/** Sessions unsealed within the last minute, by cookie value. */
+export const unsealedSessions = slot('unsealedSessions', () => new Map<string, { session: Session; untilMs: number }>())
+
+/** `browser` links the session to the other accounts in the same browser. */
 export const newSession = (
   account: Session['account'],
   apiKey: string,
@@ -46,29 +51,33 @@ export const newSession = (
 
 const newId = () => randomBytes(16).toString('base64url')
 
-/** The `Set-Cookie` of a session; `kept` of one beside that of the account the browser is on. */
-export const sessionCookie = async (header: ReadHeader, session: Session, kept?: 'kept'): Promise<string> => {
-  const seal = await sealData(session, { password: sealingSecret(), ttl: idleSeconds })
-  return cookie(header, seal, idleSeconds, kept && keptName(header, session))
+type CookieRole = 'current' | 'other'
+
+/** The `Set-Cookie` of a session: of the browser's current account, or of another one it is signed in to. */
+export const sessionCookie = async (header: ReadHeader, session: Session, role: CookieRole = 'current') =>
+  cookie(header, session, role, await sealData(session, { password: sealingSecret(), ttl: idleSeconds }), idleSeconds)
+
+export const clearedCookie = (header: ReadHeader, other?: Session): string =>
+  cookie(header, other, other ? 'other' : 'current', '', 0)
+
+const cookie = (header: ReadHeader, session: Session | undefined, role: CookieRole, value: string, maxAge: number) => {
+  const name = sessionCookieName(header)
+  const isOther = session && role === 'other'
+  const suffix = isOther ? `.${createHash('sha256').update(session.account.id).digest('hex').slice(0, 12)}` : ''
+  return setCookie(header, name + suffix, value, { maxAge, sameSite: 'Strict' })
 }
 
-export const clearedCookie = (header: ReadHeader, kept?: Session): string =>
-  cookie(header, '', 0, kept && keptName(header, kept))
-
-/** The session of a request, or undefined: not signed in, signed out, tampered with, too old, or of another service. */
+/** The browser's current session; undefined when signed out, revoked, tampered with, expired, or of another service. */
 export const sessionOf = (header: ReadHeader, now = Date.now()): Promise<Session | undefined> =>
-  sessionIn(header, cookieName(header), now)
+  validSession(header, sessionCookieName(header), now)
 
-/**
- * The sessions of other accounts in the same browser. What another server of this host may have planted is of another
- * browser, and does not count.
- */
+/** Sessions of other accounts in the same browser. Cookies planted by another server carry another browser id. */
 export const otherSessions = async (header: ReadHeader, { browser, account }: Session): Promise<Session[]> => {
   if (browser === undefined) return []
-  const prefix = `${cookieName(header)}.`
+  const prefix = `${sessionCookieName(header)}.`
   const names = cookiesOf(header).flatMap((each) => (each.startsWith(prefix) ? [each.split('=', 1)[0] ?? ''] : []))
   const found = await Promise.all(
-    [...new Set(names)].slice(0, maxOtherAccounts).map((name) => sessionIn(header, name, Date.now())),
+    [...new Set(names)].slice(0, maxOtherAccounts).map((name) => validSession(header, name, Date.now())),
   )
   return found
     .filter((each) => each !== undefined)
@@ -76,133 +85,86 @@ export const otherSessions = async (header: ReadHeader, { browser, account }: Se
     .sort((a, b) => a.created_at - b.created_at)
 }
 
-const cookiesOf = (header: ReadHeader): string[] => (header('cookie') ?? '').split(/; */)
-
-const sessionIn = async (header: ReadHeader, name: string, now: number): Promise<Session | undefined> => {
-  const session = await sealedIn(header, name, now)
-  if (!session) return undefined
-  const isGood = session.service === serviceIdentity() && !isRevoked(session.sid) && now < sessionExpiryMs(session)
-  return isGood ? session : undefined
+const validSession = async (header: ReadHeader, name: string, now: number): Promise<Session | undefined> => {
+  const session = await readCookie(header, name, now)
+  if (!session || session.service !== serviceIdentity() || revokedSessions().find(session.sid)) return undefined
+  return now < sessionExpiryMs(session) ? session : undefined
 }
 
-/** What the cookie holds, good or not. */
-const sealedIn = async (header: ReadHeader, name: string, now: number): Promise<Session | undefined> => {
-  const [value, ...more] = cookieValues(header, name)
-  // When there are two of the name, something else has set one, and it is unknown which one is ours.
-  return value === undefined || more.length > 0 ? undefined : unsealed(value, now)
+const readCookie = async (header: ReadHeader, name: string, now: number): Promise<Session | undefined> => {
+  const [value, ...duplicates] = cookieValues(header, name)
+  // With two cookies of one name, another server set one of them, and we cannot tell which is ours.
+  return value === undefined || duplicates.length > 0 ? undefined : unseal(value, now)
 }
 
-export const cookieValues = (header: ReadHeader, name: string): string[] =>
-  cookiesOf(header).flatMap((each) => (each.startsWith(`${name}=`) ? [each.slice(name.length + 1)] : []))
-
-/** Unsealing costs a millisecond, and a page sends many calls with the same cookie: it is done once a minute. */
-const unsealed = async (seal: string, now: number): Promise<Session | undefined> => {
-  const { unsealedSessions } = registry()
-  const known = unsealedSessions.get(seal)
+/** Cached for a minute: unsealing takes a millisecond, and a page sends many calls with the same cookie. */
+const unseal = async (seal: string, now: number): Promise<Session | undefined> => {
+  const cache = unsealedSessions()
+  const known = cache.get(seal)
   if (known && now < known.untilMs) return known.session
-  unsealedSessions.delete(seal)
-  const { data: session } = Sealed.safeParse(await unsealData(seal, { password: openingSecrets(), ttl: idleSeconds }))
+  cache.delete(seal)
+  const unsealed = await unsealData(seal, { password: openingSecrets(), ttl: idleSeconds })
+  const { data: session } = SealedSession.safeParse(unsealed)
   if (!session) return undefined
-  // No seal runs out before that: it is made when its session begins or is renewed.
   const untilMs = Math.min(now + unsealedMs, session.renewed_at + idleSeconds * 1000)
-  const [oldest] = unsealedSessions.size < maxUnsealed ? [] : unsealedSessions.keys()
-  if (oldest !== undefined) unsealedSessions.delete(oldest)
-  unsealedSessions.set(seal, { session, untilMs })
+  const [oldest] = cache.size < maxUnsealed ? [] : cache.keys()
+  if (oldest !== undefined) cache.delete(oldest)
+  cache.set(seal, { session, untilMs })
   return session
 }
 
 /**
- * The session that a request is for: of the account that it names, if the browser is signed in to it, and else of the one
- * the browser is on. A page of one account never acts for another that the browser went over to meanwhile.
+ * The session of the account that the request names, or the browser's current one. A page of one account must never act
+ * for another that the browser has switched to since.
  */
 export const requireSignedIn = async (header: ReadHeader): Promise<Session> => {
   const session = await sessionOf(header)
   if (!session) {
-    // Sent before the browser had the cookie of the account that took its place: the page is told of that one only.
+    // Sent before the browser received the cookie of the account that replaced this one.
     if (await isReplaced(header))
-      throw new HttpError('conflict', 'The browser was signed in to another account', {
+      throw new HttpError('conflict', 'This browser has signed in to another account', {
         field: 'account',
         headers: { [accountHeader]: '' },
       })
     throw new HttpError('unauthenticated', 'Sign in first')
   }
-  if (isNamed(header, session)) return session
-  const own = (await otherSessions(header, session)).find((each) => isNamed(header, each))
-  if (own) return own
-  const { account } = session
-  throw new HttpError('conflict', `This page is of another account; the browser is now signed in as ${account.name}`, {
+  if (isRequested(header, session)) return session
+  const other = (await otherSessions(header, session)).find((each) => isRequested(header, each))
+  if (other) return other
+  const { id, name } = session.account
+  throw new HttpError('conflict', `This page belongs to another account; this browser is now signed in as ${name}`, {
     field: 'account',
-    headers: { [accountHeader]: encodeURIComponent(account.id) },
+    headers: { [accountHeader]: encodeURIComponent(id) },
   })
 }
 
-const isNamed = (header: ReadHeader, { account: { id } }: Session): boolean =>
+const isRequested = (header: ReadHeader, { account: { id } }: Session): boolean =>
   [id, encodeURIComponent(id)].includes(header(accountHeader) ?? id)
 
-/** The session of a request to the console's own server that no other site's page may have sent. */
+/** The session of a request that no other site can have sent. */
 export const requireCaller = (request: Request, kind: 'read' | 'write'): Promise<Session> => {
   const header = (name: string) => request.headers.get(name)
   requireSameOrigin(header, kind)
   return requireSignedIn(header)
 }
 
-/** Makes every cookie of the session worthless and ends what it holds open; replaced where another account took its place. */
+/** Invalidates every cookie of the session and ends its streams. `isReplaced`: another account took its place. */
 export const revoke = (sid: string, isReplaced = false): void => {
-  const { unsealedSessions } = registry()
-  // No cookie of it can have been sealed later than now, so none outlives this.
+  // No cookie of the session was sealed later than now, so none outlives this.
   revokedSessions().add(sid, Date.now() + (idleSeconds + 60) * 1000, isReplaced)
-  for (const [seal, { session }] of unsealedSessions) if (session.sid === sid) unsealedSessions.delete(seal)
+  for (const [seal, { session }] of unsealedSessions()) if (session.sid === sid) unsealedSessions().delete(seal)
   endStreams('signed out', sid)
 }
 
-const revokedSessions = (): RevokedSessions => {
-  const shared = registry()
-  shared.revokedSessions ??= new RevokedSessions(shared.config.dataDir)
-  return shared.revokedSessions
-}
-
-export const closeRevokedSessions = (): void => {
-  registry().revokedSessions?.close()
-  registry().revokedSessions = undefined
-}
-
-const isRevoked = (sid: string): boolean => revokedSessions().find(sid) !== undefined
-
 const isReplaced = async (header: ReadHeader): Promise<boolean> => {
-  const session = await sealedIn(header, cookieName(header), Date.now())
+  const session = await readCookie(header, sessionCookieName(header), Date.now())
   return session !== undefined && revokedSessions().find(session.sid)?.isReplaced === true
 }
 
 export const needsRenewal = ({ renewed_at }: Session, now = Date.now()): boolean =>
   now - renewed_at > (idleSeconds * 1000) / 2
 
-/**
- * Cookies do not differ by port, so the name holds the one people open. Not our own: several consoles behind one public
- * origin share their sessions.
- */
-export const cookieName = (header: ReadHeader): string => {
-  const secure = isSecure(header)
-  const { port } = new URL(originOfHost(header('host')) ?? `http://localhost:${registry().port}`)
-  return `${secure ? '__Host-' : ''}devdeck_session_${port || (secure ? 443 : 80)}`
-}
-
-const keptName = (header: ReadHeader, { account }: Session): string =>
-  `${cookieName(header)}.${createHash('sha256').update(account.id).digest('hex').slice(0, 12)}`
-
-const cookie = (header: ReadHeader, value: string, maxAge: number, name = cookieName(header)): string =>
-  namedCookie(header, name, value, { maxAge, sameSite: 'Strict' })
-
-export const namedCookie = (
-  header: ReadHeader,
-  name: string,
-  value: string,
-  { maxAge, sameSite }: { maxAge: number; sameSite: 'Strict' | 'Lax' },
-): string => {
-  const secure = isSecure(header)
-  return `${name}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=${sameSite}${secure ? '; Secure' : ''}`
-}
-
-/** A seal names the number of its secret, so the number must not depend on the order of the list. */
+/** Seals store the id of their secret, so it must not depend on the order of the list. */
 const secretId = (secret: string) =>
   String(Number.parseInt(createHash('sha256').update(secret).digest('hex').slice(0, 12), 16))
 

@@ -6,12 +6,12 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createWrongKeyLimit, wrongKeysPerMinute } from '#lib/limits/wrong-key-limit.ts'
+import { wrongKeysPerMinute } from '#lib/limits/wrong-key-limit.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { readConfig } from '../config.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 import { RevokedSessions } from './revoked-sessions.ts'
-import { newSession, sessionCookie, sessionOf } from './session-cookie.ts'
+import { newSession, sessionCookie, sessionOf, unsealedSessions } from './session-cookie.ts'
 import { newSignInPath, signIn } from './sign-in.ts'
 
 let service: TestService
@@ -25,7 +25,7 @@ afterAll(async () => {
   await service.close()
 })
 beforeEach(() => {
-  gateway.registry.wrongKeys = createWrongKeyLimit()
+  gateway.registry.slots.delete('wrongKeys')
 })
 
 const post = (body: string, headers: Record<string, string> = {}) =>
@@ -83,7 +83,7 @@ describe('POST /api/session', () => {
     expect(response.headers.get('set-cookie')).toBeNull()
   })
 
-  it('says where it looked when the service cannot be reached', async () => {
+  it('names the address of an unreachable service', async () => {
     const lonely = await startConsole({ url: 'http://127.0.0.1:9' })
     const response = await lonely.fetch('/api/session', {
       method: 'POST',
@@ -94,7 +94,7 @@ describe('POST /api/session', () => {
     expect(response.status).toBe(503)
     expect(await response.json()).toMatchObject({
       code: 'unavailable',
-      message: 'The service at http://127.0.0.1:9 cannot be reached',
+      message: 'Cannot reach the service at http://127.0.0.1:9',
     })
   })
 
@@ -202,7 +202,7 @@ describe('GET /api/session', () => {
     const open = async (sessionSecrets: [string, ...string[]]) => {
       old.registry.config.sessionSecrets = sessionSecrets
       // A console with other secrets is one that has been started anew.
-      old.registry.unsealedSessions.clear()
+      unsealedSessions(old.registry).clear()
       return (await sessionOf((name) => (name === 'cookie' ? cookie : null)))?.account.id
     }
     expect(await open([second, first])).toBe('test')
@@ -252,17 +252,17 @@ describe('an unsealed session', () => {
   })
 
   it('is forgotten when it is signed out, and the oldest when there are a thousand', async () => {
-    const { unsealedSessions } = gateway.registry
-    unsealedSessions.clear()
+    const cache = unsealedSessions(gateway.registry)
+    cache.clear()
     const cookie = await gateway.signIn(service.key)
     const session = await sessionBy(cookie)
     if (!session) throw new Error('not signed in')
     await gateway.fetch('/api/session', { method: 'DELETE', cookie })
-    expect(unsealedSessions.size).toBe(0)
-    for (let i = 0; i < 1000; i++) unsealedSessions.set(`seal ${i}`, { session, untilMs: Date.now() + minute })
+    expect(cache.size).toBe(0)
+    for (let i = 0; i < 1000; i++) cache.set(`seal ${i}`, { session, untilMs: Date.now() + minute })
     await sessionBy(await gateway.signIn(service.key))
-    expect(unsealedSessions.size).toBe(1000)
-    expect(unsealedSessions.has('seal 0')).toBe(false)
+    expect(cache.size).toBe(1000)
+    expect(cache.has('seal 0')).toBe(false)
   })
 })
 
@@ -299,12 +299,13 @@ describe('DELETE /api/session', () => {
   it('holds in, and ends what is open in, another console on the same data folder', async () => {
     const cookie = await gateway.signIn(service.key)
     const session = await sessionOf((name) => ({ host: new URL(gateway.url).host, cookie })[name])
-    const page = await gateway.fetch('/api/evictions', { cookie })
+    const stream = await gateway.fetch('/api/v1/devboxes/evictions/watch', { cookie })
+    expect(stream.status).toBe(200)
     const other = new RevokedSessions(gateway.registry.config.dataDir)
     other.add(session?.sid ?? '', Date.now() + 60_000, false)
     other.close()
     expect((await who(cookie)).status).toBe(401)
-    await page.text()
+    await stream.text().catch(() => undefined)
   })
 
   it('is refused without a word on where it comes from', async () => {

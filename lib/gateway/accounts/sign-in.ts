@@ -3,10 +3,10 @@ import * as z from 'zod/mini'
 import { ApiError } from '#lib/client/api-error.ts'
 import { maxOtherAccounts, type SessionView } from '#lib/protocol/session.ts'
 import { HttpError, handleRequest, json } from '../http/handle-request.ts'
+import { readJsonBody } from '../http/json-body.ts'
 import { type ReadHeader, requireSameOrigin } from '../http/origin.ts'
-import { readJsonBody } from '../http/request-body.ts'
 import { countWrongKey } from '../limits/wrong-keys.ts'
-import { registry } from '../registry/registry.ts'
+import { registry, slot } from '../registry/registry.ts'
 import { clientFor } from '../upstream/client.ts'
 import { unreachable } from '../upstream/unreachable.ts'
 import {
@@ -67,7 +67,7 @@ export const signedInResponse = async (
       throw new HttpError('conflict', `${maxOtherAccounts + 1} accounts are signed in already; sign out of one first`)
     // One that began before browsers had a name gets that of the new one.
     const staying = { ...before, browser: session.browser, renewed_at: Date.now() }
-    cookies.push(await sessionCookie(header, staying, 'kept'))
+    cookies.push(await sessionCookie(header, staying, 'other'))
     others.push(staying)
   } else if (before) revoke(before.sid, before.account.id !== account.id)
   if (same) {
@@ -94,7 +94,7 @@ export const switchAccount = (request: Request): Promise<Response> =>
     const others = [session, ...kept.filter((each) => each !== to)]
     return withCookies(json(sessionView(to, others)), [
       await sessionCookie(header, { ...to, renewed_at: Date.now() }),
-      await sessionCookie(header, { ...session, renewed_at: Date.now() }, 'kept'),
+      await sessionCookie(header, { ...session, renewed_at: Date.now() }, 'other'),
       clearedCookie(header, to),
     ])
   })
@@ -110,7 +110,7 @@ export const whoIsSignedIn = (request: Request): Promise<Response> =>
     const now = Date.now()
     const cookies = all
       .filter((each) => needsRenewal(each, now))
-      .map((each) => sessionCookie(header, { ...each, renewed_at: now }, each === current ? undefined : 'kept'))
+      .map((each) => sessionCookie(header, { ...each, renewed_at: now }, each === current ? 'current' : 'other'))
     const others = all.filter(({ sid }) => sid !== session.sid)
     return withCookies(json(sessionView(session, others)), await Promise.all(cookies))
   })
@@ -167,10 +167,13 @@ export const followSignInLink = (request: Request, token: string): Promise<Respo
 /** Unspecified: how long a sign-in link works. It stands in logs and terminals long after it was needed. */
 export const signInLinkMinutes = 10
 
+/** When each unused link expires, by token. */
+const signInLinks = slot('signInLinks', () => new Map<string, number>())
+
 /** Returns a path that signs in whoever follows it first. */
 export const newSignInPath = (): string => {
   const token = randomBytes(24).toString('base64url')
-  registry().signInLinks.set(token, Date.now() + signInLinkMinutes * 60_000)
+  signInLinks().set(token, Date.now() + signInLinkMinutes * 60_000)
   return `/sign-in/${token}`
 }
 
@@ -195,11 +198,10 @@ export const seeOther = (location: string, headers: Record<string, string> = {})
   new Response(null, { status: 303, headers: { location, 'cache-control': 'no-store', ...headers } })
 
 const takeLink = (token: string): boolean => {
-  const { signInLinks } = registry()
   const given = digest(token)
-  const found = [...signInLinks].find(([each]) => timingSafeEqual(digest(each), given))
+  const found = [...signInLinks()].find(([each]) => timingSafeEqual(digest(each), given))
   if (!found) return false
-  signInLinks.delete(found[0])
+  signInLinks().delete(found[0])
   return Date.now() < found[1]
 }
 

@@ -178,7 +178,7 @@ it('is no way around the number of accounts of a browser', async () => {
   for (let i = 0; i < maxOtherAccounts; i++) {
     const { browser: same } = session
     cookies.push(
-      await sessionCookie(header, newSession({ id: `a${i}`, name: 'a' }, service.key, { browser: same }), 'kept'),
+      await sessionCookie(header, newSession({ id: `a${i}`, name: 'a' }, service.key, { browser: same }), 'other'),
     )
   }
   browser.keep(

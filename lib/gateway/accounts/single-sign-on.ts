@@ -18,10 +18,11 @@ import {
 } from 'openid-client'
 import * as z from 'zod/mini'
 import type { SignOnRule } from '../config.ts'
+import { cookieValues, sessionCookieName, setCookie } from '../http/cookies.ts'
 import { HttpError } from '../http/handle-request.ts'
 import { isCrossOrigin, originOfHost, type ReadHeader, sameOriginPath } from '../http/origin.ts'
 import { registry } from '../registry/registry.ts'
-import { cookieName, cookieValues, namedCookie, openingSecrets, sealingSecret } from './session-cookie.ts'
+import { openingSecrets, sealingSecret } from './session-cookie.ts'
 import { headerOf, seeOther, signedInResponse, verifyKey, withCookies } from './sign-in.ts'
 
 /** How long a person may take at the provider. */
@@ -179,11 +180,11 @@ const isName = (value: unknown): value is string => typeof value === 'string' &&
 
 const callbackOf = (header: ReadHeader): string => `${originOfHost(header('host'))}/sign-in/sso/callback`
 
-const begunName = (header: ReadHeader): string => cookieName(header).replace('session', 'sign_on')
+const begunName = (header: ReadHeader): string => sessionCookieName(header).replace('session', 'sign_on')
 
 /** The provider's page leads back here, so this cookie, unlike that of a session, must come with a link of another site. */
 const begunCookie = (header: ReadHeader, value: string, maxAge: number): string =>
-  namedCookie(header, begunName(header), value, { maxAge, sameSite: 'Lax' })
+  setCookie(header, begunName(header), value, { maxAge, sameSite: 'Lax' })
 
 const begunIn = async (header: ReadHeader): Promise<z.output<typeof Begun> | undefined> => {
   const [seal, ...more] = cookieValues(header, begunName(header))

@@ -48,7 +48,7 @@ it('a write of a page of account one is not made for account two', async () => {
   expect(answer.headers.get(accountHeader)).toBe('two')
   expect(await answer.json()).toMatchObject({
     code: 'conflict',
-    message: 'This page is of another account; the browser is now signed in as Account two',
+    message: 'This page belongs to another account; this browser is now signed in as Account two',
   })
   expect(changed).toEqual([])
 })
@@ -59,7 +59,7 @@ it('a write that names its own account, or as scripts do none, is made', async (
   expect(changed).toEqual(['one /v1/axons', 'two /v1/axons'])
 })
 
-it.each(['/api/v1/axons', '/api/session', '/api/evictions', '/api/terminals/dbx_1', '/api/recordings'])(
+it.each(['/api/v1/axons', '/api/session', '/api/alerts', '/api/terminals/dbx_1', '/api/recordings'])(
   'a page of account one reads nothing of account two at %s',
   async (path) => {
     const answer = await gateway.fetch(path, { cookie: two, headers: { [accountHeader]: 'one' } })
@@ -96,7 +96,7 @@ describe('a cookie in whose place another account was signed in to', () => {
     const answer = await gateway.fetch(path, { cookie: before, headers: { [accountHeader]: 'one' } })
     expect(answer.status).toBe(409)
     expect(answer.headers.get(accountHeader)).toBe('')
-    expect(await answer.json()).toMatchObject({ message: 'The browser was signed in to another account' })
+    expect(await answer.json()).toMatchObject({ message: 'This browser has signed in to another account' })
   })
 
   it('is worth nothing', async () => {

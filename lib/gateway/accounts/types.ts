@@ -1,9 +1,9 @@
-/** What the sealed cookie holds. Only the console's server ever sees it open. */
+/** The content of the sealed cookie. Never leaves the console's server unsealed. */
 export interface Session {
   sid: string
-  /** The same for all accounts that one browser added beside each other. */
+  /** Shared by all accounts that one browser is signed in to. */
   browser?: string | undefined
-  /** Who signed on, as their provider names them; nobody is known to have entered a key. */
+  /** The person's name at the single sign-on provider; unset when an API key was entered. */
   person?: string | undefined
   account: { id: string; name: string; isolation?: string | undefined }
   api_key: string
@@ -12,16 +12,15 @@ export interface Session {
   renewed_at: number
 }
 
-/** An account, and the key of it that somebody has. */
 export type KeyHolder = Pick<Session, 'account' | 'api_key'>
 
-/** The person if known, otherwise the account that everybody with its key shares. */
+/** The person if known, otherwise the account that everyone with its key shares. */
 export const sessionLabel = ({ person, account }: Pick<Session, 'person' | 'account'>): string => person ?? account.name
 
-const longestMs = 7 * 24 * 3600 * 1000
-/** Whom the provider of single sign-on no longer knows is out on the same day. */
-const signedOnMs = 12 * 3600 * 1000
+const maxSessionMs = 7 * 24 * 3600 * 1000
+/** Short, so that people removed at the provider lose access the same day. */
+const maxSignOnMs = 12 * 3600 * 1000
 
-/** When it is over, however much it is used. */
+/** The end of the session, however often it is renewed. */
 export const sessionExpiryMs = ({ created_at, person }: Pick<Session, 'created_at' | 'person'>): number =>
-  created_at + (person === undefined ? longestMs : signedOnMs)
+  created_at + (person === undefined ? maxSessionMs : maxSignOnMs)

@@ -9,15 +9,14 @@ export interface ActivityQuery {
   starting_after?: string | undefined
 }
 
-/** Old ones are deleted after this many writes, as deleting counts them all; a few more do no harm. */
-const forgetEvery = 100
+/** Pruning scans the whole table, so it runs once in this many writes. */
+const pruneEvery = 100
 
-/** What was done from this console, in its data folder, by account. Nothing of it is ever changed. */
+/** Append-only log of changes made from this console, by account. */
 export class ActivityStore {
   readonly #database: DatabaseSync
 
-  /** Without a folder nothing is kept beyond the process. */
-  constructor(dataDir?: string) {
+  constructor(dataDir: string) {
     this.#database = openConsoleDatabase(
       dataDir,
       'activity',
@@ -43,7 +42,7 @@ export class ActivityStore {
         'INSERT INTO activities (account, at_ms, operation, subject, status, person, browser, address) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
       )
       .run(account, at_ms, operation, subject, status, person, browser, address)
-    if (Number(lastInsertRowid) % forgetEvery === 0)
+    if (Number(lastInsertRowid) % pruneEvery === 0)
       this.#database
         .prepare(
           `DELETE FROM activities WHERE account = ? AND id <= (

@@ -93,18 +93,18 @@ it('asks for a session, shows no account what another did, and refuses what it d
     expect((await gateway.fetch(`/api/activity${query}`, { cookie })).status).toBe(400)
 })
 
-it('stands in the way of no write where it cannot be kept', async () => {
-  gateway.registry.activityStore?.close()
-  const told = vi.spyOn(console, 'error').mockReturnValue()
+it('fails no call when it cannot be stored', async () => {
+  gateway.registry.slots.get('activityStore')?.close?.()
+  const logged = vi.spyOn(console, 'error').mockReturnValue()
   expect((await post('/axons/axn_unknown', { metadata: {} })).status).toBe(404)
   await expect
-    .poll(() => told.mock.calls)
-    .toEqual([[expect.stringContaining('axons.update could not be written down'), expect.anything()]])
-  told.mockRestore()
-  gateway.registry.activityStore = undefined
+    .poll(() => logged.mock.calls)
+    .toEqual([[expect.stringContaining('Could not record axons.update'), expect.anything()]])
+  logged.mockRestore()
+  gateway.registry.slots.delete('activityStore')
 })
 
-it('is still there after a restart of the console', async () => {
+it('survives a restart of the console', async () => {
   const { total_count } = await list()
   await gateway.close()
   gateway = await startConsole({ url: service.url }, { dataDir })
@@ -112,8 +112,8 @@ it('is still there after a restart of the console', async () => {
   expect((await list()).total_count).toBe(total_count)
 })
 
-it('keeps the latest of each account', () => {
-  const store = new ActivityStore()
+it('prunes old entries per account', () => {
+  const store = new ActivityStore(join(dataDir, 'pruned'))
   const write = {
     operation: 'axons.create',
     subject: null,

@@ -15,7 +15,7 @@ import {
   type PollHealth,
   type Silence,
 } from '#lib/protocol/alerts.ts'
-import type { RelayData, RelayEvent, RelayUpstream } from '#lib/protocol/evictions.ts'
+import type { EvictionEvent, EvictionSnapshot, EvictionStreamState } from '#lib/protocol/evictions.ts'
 import {
   acknowledged,
   closed,
@@ -144,7 +144,7 @@ export class AlertBook implements EvictionListener {
   join(apiKey: string, listener: AlertListener): () => void {
     this.#listeners.set(listener, apiKey)
     this.#listen()
-    listener(this.everything())
+    listener(this.snapshot())
     return () => {
       if (!this.#listeners.delete(listener)) return
       if (this.#keys.length > 0) this.#listen()
@@ -167,7 +167,7 @@ export class AlertBook implements EvictionListener {
   }
 
   /** What is open, and what people have silenced. */
-  everything(): AlertItem {
+  snapshot(): AlertItem {
     const alerts = [...this.#open.values()].sort(byUrgency)
     const webhook = this.webhook?.failure ?? null
     const data = { alerts, silences: this.silences(), followed_jobs: this.#followedJobs, webhook }
@@ -297,14 +297,13 @@ export class AlertBook implements EvictionListener {
     this.#open.clear()
   }
 
-  start({ evictions, upstream }: RelayData['snapshot']): void {
+  start({ evictions, upstream }: EvictionSnapshot): void {
     this.#enter(upstream)
     for (const eviction of evictions) this.#report(eviction, true)
   }
 
-  tell({ event, data }: RelayEvent): void {
-    if (event === 'upstream') this.#enter(data)
-    if (event === 'upstream' || event === 'heartbeat' || event === 'snapshot') return
+  onEvent({ event, data }: EvictionEvent): void {
+    if (event === 'upstream') return void this.#enter(data)
     // The stream lost what only a repetition reports.
     if (event === 'eviction') return void this.#report(data, this.#watch?.isReplaying ?? true)
     this.#watchHealth.heardEvent()
@@ -360,7 +359,7 @@ export class AlertBook implements EvictionListener {
     this.#watch = undefined
   }
 
-  #enter(upstream: RelayUpstream): void {
+  #enter(upstream: EvictionStreamState): void {
     const isFirst = this.#watchHealth.health.state === 'connecting'
     if (!this.#watchHealth.enter(upstream)) return
     if (upstream.state === 'live') {

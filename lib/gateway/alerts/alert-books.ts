@@ -2,8 +2,9 @@ import { ApiError } from '#lib/client/api-error.ts'
 import { backoffMs, pause } from '#lib/client/backoff.ts'
 import { devboxes } from '#lib/contract/devboxes.ts'
 import { verifyKey } from '../accounts/sign-in.ts'
-import { type KeyHolder, type Session, sessionLabel } from '../accounts/types.ts'
-import { registry } from '../registry/registry.ts'
+import { type KeyHolder, sessionLabel } from '../accounts/types.ts'
+import type { ProxyHook } from '../proxy/proxy.ts'
+import { registry, slot } from '../registry/registry.ts'
 import { clientFor, serviceIdentity } from '../upstream/client.ts'
 import { serviceNow } from '../upstream/clock.ts'
 import { AlertBook, type DevboxFacts } from './alert-book.ts'
@@ -12,17 +13,26 @@ import { AlertStore } from './alert-store.ts'
 import { evictionWatchesOf, evictionWatchFor } from './eviction-watch.ts'
 import { Webhook } from './webhook.ts'
 
-/** How long a call to the service may take that a page or an alert waits for. */
 export const callTimeoutMs = 10_000
 
-/** What the console keeps of an account's alerts, opened with the first who asks for it. */
+/** Alert books by account id, over one store. */
+export const alerts = slot(
+  'alerts',
+  () => ({ books: new Map<string, AlertBook>(), store: new AlertStore(registry().config.dataDir) }),
+  ({ books, store }) => {
+    for (const book of books.values()) book.close()
+    store.close()
+  },
+)
+
 export const alertBookFor = ({ account, api_key }: KeyHolder): AlertBook => {
-  const { alertBooks, config } = registry()
-  const found = alertBooks.get(account.id)
+  const { config } = registry()
+  const { books, store } = alerts()
+  const found = books.get(account.id)
   if (found) return found
   const book = new AlertBook(api_key, {
     account: { id: `${serviceIdentity()} ${account.id}`, name: account.name },
-    store: storeOf(),
+    store,
     now: serviceNow,
     describe,
     client: (apiKey) => clientFor(apiKey, callTimeoutMs),
@@ -30,17 +40,11 @@ export const alertBookFor = ({ account, api_key }: KeyHolder): AlertBook => {
     webhook: config.webhook && new Webhook(config.webhook, { id: account.id, name: account.name }, serviceNow),
     urlOf: (id) => `${config.publicOrigins[0] ?? [...registry().origins.values()][0] ?? ''}${alertPath(id)}`,
   })
-  alertBooks.set(account.id, book)
+  books.set(account.id, book)
   return book
 }
 
 const alertPath = (id: string) => `/evictions?alert=${encodeURIComponent(id)}`
-
-const storeOf = (): AlertStore => {
-  const shared = registry()
-  shared.alertStore ??= new AlertStore(shared.config.dataDir)
-  return shared.alertStore
-}
 
 const describe = async (apiKey: string, id: string): Promise<DevboxFacts | undefined> => {
   try {
@@ -49,29 +53,29 @@ const describe = async (apiKey: string, id: string): Promise<DevboxFacts | undef
     return {
       name,
       metadata,
-      // A record without a status does not say what became of the devbox.
       status: status || undefined,
       stop: lastStop(state_transitions),
       scenario_run_id: (initiator_type === 'scenario' && initiator_id) || undefined,
     }
   } catch (error) {
-    return error instanceof ApiError && error.status === 404 ? gone : undefined
+    return error instanceof ApiError && error.status === 404 ? removed : undefined
   }
 }
-const gone = { name: null, metadata: {}, status: 'shutdown' }
 
-/** Somebody suspended or shut down the devbox through the console, which withdraws its eviction unreported. */
-export const onDevboxStopped = (session: Session, operation: string, devboxId: string): void => {
-  const how = operation === devboxes.suspend.id ? 'suspended' : 'shut down'
-  registry().alertBooks.get(session.account.id)?.stopDevbox(devboxId, how, sessionLabel(session))
-  for (const hub of evictionWatchesOf(session.account.id)) hub.withdraw(devboxId)
+const removed = { name: null, metadata: {}, status: 'shutdown' }
+
+/** Pages that suspend, shut down or keep a devbox alive change its alerts. */
+export const updateAlerts: ProxyHook = ({ endpoint, params: { id }, session }, response) => {
+  if (!response.ok || id === undefined) return
+  const book = alerts().books.get(session.account.id)
+  if (endpoint.id === devboxes.keepAlive.id) book?.onKeepAlive(id)
+  if (endpoint.id !== devboxes.suspend.id && endpoint.id !== devboxes.shutdown.id) return
+  book?.stopDevbox(id, endpoint.id === devboxes.suspend.id ? 'suspended' : 'shut down', sessionLabel(session))
+  // The service withdraws the eviction without reporting it.
+  for (const watch of evictionWatchesOf(session.account.id)) watch.withdraw(id)
 }
 
-/** A call through the console started the devbox's keep-alive time anew. */
-export const onKeepAlive = (accountId: string, devboxId: string): void =>
-  registry().alertBooks.get(accountId)?.onKeepAlive(devboxId)
-
-/** Sends alerts to the webhook with no page open, until `signal` aborts. Retries every minute, whatever the answer. */
+/** Sends alerts to the webhook even with no page open. Retries every minute, whatever the error, until `signal` aborts. */
 export const startWebhook = async (signal: AbortSignal): Promise<void> => {
   const { config, service } = registry()
   const api_key = config.webhook && (config.webhook.apiKey ?? service.ownKey())
@@ -81,16 +85,8 @@ export const startWebhook = async (signal: AbortSignal): Promise<void> => {
       const account = await verifyKey(api_key)
       return alertBookFor({ account, api_key }).stay(api_key)
     } catch (error) {
-      if (attempt === 0) console.error(`The webhook waits for the service: ${(error as Error).message}`)
+      if (attempt === 0) console.error(`The webhook is waiting for the service: ${(error as Error).message}`)
       await pause(backoffMs(attempt, { firstMs: 1_000, maxMs: 45_000 }), signal)
     }
   }
-}
-
-export const closeAlerts = (): void => {
-  const { alertBooks } = registry()
-  for (const book of alertBooks.values()) book.close()
-  alertBooks.clear()
-  registry().alertStore?.close()
-  registry().alertStore = undefined
 }

@@ -7,6 +7,7 @@ import { type Eviction, pendingCountHeader } from '#lib/contract/evictions.ts'
 import type { Alert, AlertItem } from '#lib/protocol/alerts.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 import { alertBookFor, startWebhook } from './alert-books.ts'
+import { evictionWatches } from './eviction-watch.ts'
 
 const soon = { timeout: 60_000 }
 const hour = 3_600_000
@@ -110,7 +111,7 @@ const silence = () =>
 const reconnect = async (...evictions: Eviction[]) => {
   pending = evictions
   const before = watches.length
-  for (const hub of gateway.registry.evictionHubs.values()) hub.refresh()
+  for (const hub of evictionWatches(gateway.registry).values()) hub.refresh()
   await vi.waitFor(() => expect(watches.length).toBeGreaterThan(before), soon)
 }
 
@@ -149,8 +150,8 @@ it('keeps alerts through a restart of the console where the service is slow to r
   const next = listen()
   await vi.waitFor(() => expect(alertBookFor(owner).health().state).toBe('live'), soon)
   await next.until('dbx_1', { state: 'acknowledged' })
-  const [hub] = again.registry.evictionHubs.values()
-  expect(hub?.everything().evictions).toEqual([one])
+  const [hub] = evictionWatches(again.registry).values()
+  expect(hub?.snapshot().evictions).toEqual([one])
   watches.at(-1)?.write(eventOf(one) + eventOf(eviction('dbx_2')))
   await next.until('dbx_2', { state: 'new' })
   expect(next.history.map(({ devbox_id }) => devbox_id)).not.toContain('dbx_1')

@@ -2,113 +2,119 @@ import { createHash } from 'node:crypto'
 import { ApiError, isFinalCode } from '#lib/client/api-error.ts'
 import { pause } from '#lib/client/backoff.ts'
 import { Eviction, evictions, pendingCountHeader } from '#lib/contract/evictions.ts'
-import type { RelayData, RelayEvent, RelayUpstream } from '#lib/protocol/evictions.ts'
+import type { EvictionEvent, EvictionSnapshot, EvictionStreamState } from '#lib/protocol/evictions.ts'
 import type { KeyHolder } from '../accounts/types.ts'
 import { subscribe, subscriptionTimes } from '../live/subscription.ts'
 import type { Asked } from '../live/topics.ts'
-import { registry } from '../registry/registry.ts'
+import { slot } from '../registry/registry.ts'
+import { keyAcceptedListeners } from '../upstream/client.ts'
 import { serviceNow } from '../upstream/clock.ts'
 import type { EvictionListener, EvictionWatch, UnreadableEvents } from './eviction-listener.ts'
 
-export const relayTimes = {
+export const watchTimes = {
   ...subscriptionTimes,
-  /** About thirty attempts in ten minutes: each console of a team holds such a stream. */
+  /** About thirty attempts in ten minutes: every console of a team holds a stream. */
   maxMs: 30_000,
-  /** With `refused`, the longest waits: whatever the service answers, it is retried every minute. */
+  /** With `refused`, keeps every wait under a minute. */
   maxRetryAfterMs: 50_000,
   refused: { firstMs: 5_000, maxMs: 45_000 },
-  /** Shortest time between two attempts that follow successful calls with the same key. */
+  /** Minimum time between retries triggered by other successful calls. */
   maxWakeMs: 5_000,
-  heartbeatMs: 15_000,
-  /** The upstream stream stays open this long after the last browser has left. */
+  expiryCheckMs: 15_000,
+  /** The stream stays open this long after the last listener leaves. */
   lingerMs: 30_000,
-  /** A service that takes longer to repeat pending evictions is given twice the longest time it took. */
+  /** Minimum time for the service to repeat pending evictions; slower services get twice the longest time measured. */
   settleMs: 3_000,
-  /** Pending evictions that a connection has not repeated by then are over, whatever earlier ones took. */
+  /** Evictions that a connection has not repeated by then count as withdrawn. */
   withdrawnMs: 30_000,
-  /** How long an eviction is reported after its deadline. */
+  /** Evictions are removed this long after their deadline. */
   passedMs: 60_000,
-  /** The stream reports no withdrawals and may lose events; a new connection repeats what is pending. */
+  /** The stream never reports withdrawals and may lose events, so it is reopened regularly. */
   refreshMs: 60_000,
-  /** Shortest time between two connections where a proxy ends each one early. */
+  /** Minimum time between connections if a proxy ends each one early. */
   paceMs: 1_000,
-  /** A new browser waits at most this long for the first answer, so that it starts with everything. */
+  /** New listeners wait this long for the first connection, so that they start with a full snapshot. */
   firstAnswerMs: 2_000,
 }
-type RelayTimes = typeof relayTimes
+type WatchTimes = typeof watchTimes
 
-/** The service repeats what is pending right after its headers; this gathers it into the first snapshot. */
+/** Collects the evictions repeated right after the headers into the first snapshot. */
 const gatherMs = 100
 
-/** Later than any deadline in milliseconds: what is beyond was sent in microseconds. */
+/** Beyond any deadline in milliseconds: such a value was sent in microseconds. */
 const maxDeadlineMs = 1e14
-/** With the deadline behind it, an id still fits where alerts are named. */
+/** Leaves room for the deadline in alert ids. */
 const maxIdLength = 240
-const forgetPassedMs = 24 * 3_600_000
+const forgetExpiredMs = 24 * 3_600_000
 
-/** Every watch of the account, one for each of its keys. */
+/** One watch per account and key. */
+export const evictionWatches = slot(
+  'evictionWatches',
+  () => new Map<string, EvictionWatch>(),
+  (watches) => {
+    for (const watch of [...watches.values()]) watch.close()
+  },
+)
+
 export const evictionWatchesOf = (accountId: string): EvictionWatch[] =>
-  [...registry().evictionHubs].filter(([key]) => key.startsWith(`${accountId} `)).map(([, hub]) => hub)
+  [...evictionWatches()].filter(([key]) => key.startsWith(`${accountId} `)).map(([, watch]) => watch)
 
-/** Names a key by its hash, so that the key itself is never used as a name. */
+/** Identifies a key without exposing it. */
 export const hashOfKey = (apiKey: string) => createHash('sha256').update(apiKey).digest('hex')
 
-const hubKey = ({ account, api_key }: KeyHolder) => `${account.id} ${hashOfKey(api_key)}`
-
-/** The one watch for a key of an account, started with its first listener. */
 export const evictionWatchFor = (holder: KeyHolder): EvictionWatch => {
-  const { evictionHubs } = registry()
-  const key = hubKey(holder)
-  const found = evictionHubs.get(key)
+  const watches = evictionWatches()
+  const key = `${holder.account.id} ${hashOfKey(holder.api_key)}`
+  const found = watches.get(key)
   if (found) return found
-  const hub = new EvictionStreamWatch(holder, () => {
-    if (evictionHubs.get(key) === hub) evictionHubs.delete(key)
+  const watch = new EvictionStreamWatch(holder, () => {
+    if (watches.get(key) === watch) watches.delete(key)
   })
-  evictionHubs.set(key, hub)
-  return hub
+  watches.set(key, watch)
+  return watch
 }
 
-/** One watch of an account's evictions, fanned out to any number of listeners. */
+/** Shares one eviction stream of the service between any number of listeners. */
 export class EvictionStreamWatch implements EvictionWatch {
   readonly #holder: KeyHolder
   readonly #onClose: () => void
-  readonly #times: RelayTimes
+  readonly #times: WatchTimes
   readonly #pending = new Map<string, number>()
-  /** Evictions that are over but may still be repeated. */
-  readonly #passed = new Map<string, number>()
+  /** Past evictions that the service may still repeat. */
+  readonly #expired = new Map<string, number>()
   readonly #listeners = new Set<EvictionListener>()
   readonly #closing = new AbortController()
-  readonly #heartbeat: NodeJS.Timeout
+  readonly #expiryTimer: NodeJS.Timeout
   readonly #answered: Promise<void>
   #linger: NodeJS.Timeout | undefined
-  #upstream: RelayUpstream = { state: 'retrying', since_ms: Date.now(), attempt: 0 }
+  #upstream: EvictionStreamState = { state: 'retrying', since_ms: Date.now(), attempt: 0 }
   lastHeardMs: number | null = null
   readonly unreadable: UnreadableEvents = { count: 0, reason: null }
   /** Infinity while connecting. */
   #openedMs = Number.POSITIVE_INFINITY
   /** Events of the current connection. */
   #events = 0
-  /** Pending evictions that the current connection will repeat first; undefined where the service does not say. */
+  /** Number of pending evictions the connection repeats first; undefined if the service does not report it. */
   #toRepeat: number | undefined
-  /** Devboxes pending when the current connection opened that it has not repeated. */
+  /** Devboxes whose eviction the current connection has not repeated yet. */
   #unrepeated = new Set<string>()
-  /** Longest time a connection took to repeat an eviction; undefined until one did, which some services never do. */
+  /** Longest replay time of any connection; undefined while none replayed anything. */
   #replayMs: number | undefined
   #settling: NodeJS.Timeout | undefined
-  /** Ends the current connection, so that a new one repeats everything pending. */
-  #endOld: () => void = () => undefined
+  #reconnect: () => void = () => undefined
   #wake = new AbortController()
   #waking: NodeJS.Timeout | undefined
   #failedMs = 0
 
-  constructor(holder: KeyHolder, onClose: () => void = () => undefined, times: RelayTimes = relayTimes) {
+  constructor(holder: KeyHolder, onClose: () => void = () => undefined, times: WatchTimes = watchTimes) {
     this.#holder = holder
     this.#onClose = onClose
     this.#times = times
-    this.#heartbeat = setInterval(() => this.#beat(), times.heartbeatMs)
+    this.#expiryTimer = setInterval(() => this.#removeExpired(), times.expiryCheckMs)
     const answered = Promise.withResolvers<void>()
     this.#answered = answered.promise
     setTimeout(answered.resolve, times.firstAnswerMs)
+    keyAcceptedListeners().add(this.#onKeyAccepted)
     this.#watch(answered.resolve)
   }
 
@@ -116,7 +122,7 @@ export class EvictionStreamWatch implements EvictionWatch {
     this.#listeners.add(listener)
     clearTimeout(this.#linger)
     this.#remember(known)
-    void this.#answered.then(() => this.#listeners.has(listener) && listener.start(this.everything()))
+    void this.#answered.then(() => this.#listeners.has(listener) && listener.start(this.snapshot()))
   }
 
   leave(listener: EvictionListener): void {
@@ -124,8 +130,7 @@ export class EvictionStreamWatch implements EvictionWatch {
     this.#linger = setTimeout(() => this.close(), this.#times.lingerMs)
   }
 
-  /** Every pending eviction, and how far the list can be trusted. */
-  everything(): RelayData['snapshot'] {
+  snapshot(): EvictionSnapshot {
     const evictions = [...this.#pending].map(([devbox_id, eviction_deadline_ms]) => ({
       devbox_id,
       eviction_deadline_ms,
@@ -144,9 +149,8 @@ export class EvictionStreamWatch implements EvictionWatch {
     return Date.now() - this.#openedMs < windowMs
   }
 
-  /** Connects anew: the service repeats what is still pending, and what it does not repeat is removed. */
   refresh(): void {
-    this.#endOld()
+    this.#reconnect()
   }
 
   withdraw(devboxId: string): void {
@@ -154,7 +158,8 @@ export class EvictionStreamWatch implements EvictionWatch {
     if (this.#pending.has(devboxId)) this.#remove(devboxId)
   }
 
-  onKeyAccepted(apiKey: string): void {
+  /** A call with the same key succeeded: retries a refused or broken connection at once. */
+  readonly #onKeyAccepted = (apiKey: string): void => {
     if (apiKey !== this.#holder.api_key || this.#upstream.state === 'live' || this.#waking || this.#failedMs === 0)
       return
     const spacingMs = Math.min(this.#times.maxWakeMs, this.#times.firstMs * 2 ** this.#upstream.attempt)
@@ -171,11 +176,13 @@ export class EvictionStreamWatch implements EvictionWatch {
 
   close(): void {
     this.#closing.abort()
-    clearInterval(this.#heartbeat)
+    keyAcceptedListeners().delete(this.#onKeyAccepted)
+    clearInterval(this.#expiryTimer)
     clearTimeout(this.#linger)
     clearTimeout(this.#waking)
-    for (const listener of [...this.#listeners]) listener.end()
-    clearTimeout(this.#linger)
+    const listeners = [...this.#listeners]
+    this.#listeners.clear()
+    for (const listener of listeners) listener.end()
     this.#onClose()
   }
 
@@ -191,7 +198,7 @@ export class EvictionStreamWatch implements EvictionWatch {
       heard: () => {
         this.lastHeardMs = Date.now()
       },
-      unreadable: () => this.#misunderstand('It is not JSON, or longer than 4 MiB'),
+      unreadable: () => this.#countUnreadable('Not JSON, or larger than 4 MiB'),
       retry: { refused: this.#times.refused, wake: () => this.#wake.signal },
       outlet: {
         data: () => undefined,
@@ -212,18 +219,18 @@ export class EvictionStreamWatch implements EvictionWatch {
     })
   }
 
-  /** One connection after the other, each until it is old or cut; rejects when one fails without having worked. */
+  /** Opens one connection after another. Throws when one fails before it delivered anything. */
   async *#read({ client, signal }: Asked): AsyncGenerator<never> {
     for (;;) {
       const old = new AbortController()
-      this.#endOld = () => old.abort()
-      const ageing = setTimeout(this.#endOld, this.#times.refreshMs)
+      this.#reconnect = () => old.abort()
+      const ageing = setTimeout(this.#reconnect, this.#times.refreshMs)
       const startedMs = Date.now()
       this.#openedMs = Number.POSITIVE_INFINITY
       this.#events = 0
       try {
         for await (const event of client.evictions.watch({ signal: AbortSignal.any([signal, old.signal]) }))
-          this.#take(event)
+          this.#onEvent(event)
         if (this.#events === 0 && Date.now() - this.#openedMs < this.#times.paceMs)
           throw new Error('The stream of evictions ended')
       } catch (error) {
@@ -246,46 +253,43 @@ export class EvictionStreamWatch implements EvictionWatch {
     const toRepeat = headers.get(pendingCountHeader)
     this.#toRepeat = toRepeat !== null && /^\d+$/.test(toRepeat) ? Number(toRepeat) : undefined
     this.#unrepeated = new Set(this.#pending.keys())
-    this.#settleInTime()
+    this.#scheduleSettle()
   }
 
-  #take(event: unknown): void {
+  #onEvent(event: unknown): void {
     const eviction = Eviction.safeParse(event).data
-    if (eviction) this.#takeEviction(eviction)
-    else this.#misunderstand('It has no devbox_id and eviction_deadline_ms as the service documents them')
+    if (eviction) this.#addEviction(eviction)
+    else this.#countUnreadable('No valid devbox_id and eviction_deadline_ms')
     this.#events += 1
     if (this.#toRepeat === this.#events) this.#settle()
   }
 
-  #takeEviction(eviction: Eviction): void {
+  #addEviction(eviction: Eviction): void {
     const { devbox_id, eviction_deadline_ms } = eviction
     const isKnown = this.#pending.get(devbox_id) === eviction_deadline_ms
     if (this.#unrepeated.delete(devbox_id) && isKnown) {
       this.#replayMs = Math.max(this.#replayMs ?? 0, Date.now() - this.#openedMs)
-      this.#settleInTime()
+      this.#scheduleSettle()
     }
-    // A service may repeat an eviction that is over.
-    if (isKnown || this.#passed.get(devbox_id) === eviction_deadline_ms) return
-    const problem = this.#problemOf(eviction)
-    if (problem !== undefined) return void this.#misunderstand(problem)
-    // The latest deadline received wins, even an earlier one: the service may move it either way.
+    // A service may repeat a past eviction.
+    if (isKnown || this.#expired.get(devbox_id) === eviction_deadline_ms) return
+    const problem = this.#findProblem(eviction)
+    if (problem !== undefined) return void this.#countUnreadable(problem)
+    // The latest message wins: the service may move a deadline either way.
     this.#pending.set(devbox_id, eviction_deadline_ms)
-    this.#tell({ event: 'eviction', data: { devbox_id, eviction_deadline_ms } })
+    this.#emit({ event: 'eviction', data: { devbox_id, eviction_deadline_ms } })
   }
 
-  /** Why this cannot be an eviction that is ahead. */
-  #problemOf({ devbox_id, eviction_deadline_ms }: Eviction): string | undefined {
-    if (devbox_id === '' || devbox_id.length > maxIdLength) return `Its devbox_id has ${devbox_id.length} characters`
-    if (this.#hasPassed(eviction_deadline_ms) || eviction_deadline_ms > maxDeadlineMs)
-      return `The deadline ${eviction_deadline_ms} of ${devbox_id} would be ${new Date(eviction_deadline_ms).toISOString()}`
+  #findProblem({ devbox_id, eviction_deadline_ms }: Eviction): string | undefined {
+    if (devbox_id === '' || devbox_id.length > maxIdLength) return `devbox_id has ${devbox_id.length} characters`
+    if (this.#isExpired(eviction_deadline_ms) || eviction_deadline_ms > maxDeadlineMs)
+      return `Implausible deadline ${eviction_deadline_ms} (${new Date(eviction_deadline_ms).toISOString()}) for ${devbox_id}`
     return undefined
   }
 
-  #misunderstand(reason: string): void {
+  #countUnreadable(reason: string): void {
     if (this.unreadable.count === 0)
-      console.error(
-        `An event of the eviction stream of account ${this.#holder.account.id} was not understood: ${reason}`,
-      )
+      console.error(`Unreadable event in the eviction stream of account ${this.#holder.account.id}: ${reason}`)
     this.unreadable.count += 1
     this.unreadable.reason = reason
   }
@@ -293,19 +297,19 @@ export class EvictionStreamWatch implements EvictionWatch {
   #remember(known: readonly Eviction[]): void {
     let isNew = false
     for (const { devbox_id, eviction_deadline_ms } of known) {
-      if (this.#hasPassed(eviction_deadline_ms)) this.#passed.set(devbox_id, eviction_deadline_ms)
+      if (this.#isExpired(eviction_deadline_ms)) this.#expired.set(devbox_id, eviction_deadline_ms)
       else if (!this.#pending.has(devbox_id)) {
         isNew = true
         this.#pending.set(devbox_id, eviction_deadline_ms)
-        this.#tell({ event: 'eviction', data: { devbox_id, eviction_deadline_ms } })
+        this.#emit({ event: 'eviction', data: { devbox_id, eviction_deadline_ms } })
       }
     }
     // An open connection may have repeated everything already.
     if (isNew && this.#openedMs < Number.POSITIVE_INFINITY) this.refresh()
   }
 
-  /** What is pending is over once a service that repeats evictions has had time to, and did not. */
-  #settleInTime(): void {
+  /** Removes unrepeated evictions after a grace period, if the service is known to repeat them at all. */
+  #scheduleSettle(): void {
     clearTimeout(this.#settling)
     if (this.#toRepeat === 0) return void this.#settle()
     if (this.#toRepeat !== undefined || this.#replayMs === undefined) return
@@ -314,7 +318,7 @@ export class EvictionStreamWatch implements EvictionWatch {
     this.#settling = setTimeout(() => this.#settle(), this.#openedMs + atMs - Date.now())
   }
 
-  /** Where a proxy ends each connection early, one that has repeated something and stayed long enough counts. */
+  /** If a proxy ends each connection early, one that repeated something and lasted long enough settles too. */
   #settleAtEnd(): void {
     if (this.#toRepeat !== undefined || this.#replayMs === undefined || this.#events === 0) return
     if (Date.now() - this.#openedMs >= Math.max(this.#times.settleMs, 2 * this.#replayMs)) this.#settle()
@@ -327,32 +331,32 @@ export class EvictionStreamWatch implements EvictionWatch {
 
   #remove(devbox_id: string): void {
     this.#pending.delete(devbox_id)
-    this.#tell({ event: 'removed', data: { devbox_id } })
+    this.#emit({ event: 'removed', data: { devbox_id } })
   }
 
-  #hasPassed(deadlineMs: number): boolean {
+  #isExpired(deadlineMs: number): boolean {
     return serviceNow() - deadlineMs > this.#times.passedMs
   }
 
-  #beat(): void {
+  #removeExpired(): void {
     for (const [id, deadlineMs] of this.#pending)
-      if (this.#hasPassed(deadlineMs)) {
-        this.#passed.set(id, deadlineMs)
+      if (this.#isExpired(deadlineMs)) {
+        this.#expired.set(id, deadlineMs)
         this.#remove(id)
       }
-    for (const [id, deadlineMs] of this.#passed) if (serviceNow() - deadlineMs > forgetPassedMs) this.#passed.delete(id)
-    this.#tell({ event: 'heartbeat', data: { now_ms: serviceNow() } })
+    for (const [id, deadlineMs] of this.#expired)
+      if (serviceNow() - deadlineMs > forgetExpiredMs) this.#expired.delete(id)
   }
 
-  #setUpstream(state: RelayUpstream['state'], attempt: number, retry_at_ms?: number): void {
+  #setUpstream(state: EvictionStreamState['state'], attempt: number, retry_at_ms?: number): void {
     const before = this.#upstream
     if (state === before.state && attempt === before.attempt) return
     const since_ms = state === before.state ? before.since_ms : Date.now()
     this.#upstream = { state, attempt, since_ms, ...(retry_at_ms !== undefined && { retry_at_ms }) }
-    this.#tell({ event: 'upstream', data: this.#upstream })
+    this.#emit({ event: 'upstream', data: this.#upstream })
   }
 
-  #tell(event: RelayEvent): void {
-    for (const listener of this.#listeners) listener.tell(event)
+  #emit(event: EvictionEvent): void {
+    for (const listener of this.#listeners) listener.onEvent(event)
   }
 }

@@ -13,8 +13,8 @@ import { alertOf } from '#lib/protocol/testing.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 import { serviceIdentity } from '../upstream/client.ts'
-import { alertBookFor } from './alert-books.ts'
-import { evictionWatchFor } from './eviction-watch.ts'
+import { alertBookFor, alerts } from './alert-books.ts'
+import { evictionWatches, evictionWatchFor } from './eviction-watch.ts'
 import { signatureOf, Webhook } from './webhook.ts'
 
 const inOneHour = () => Date.now() + 3_600_000
@@ -120,10 +120,10 @@ describe('an eviction', () => {
   it('that was told while nobody listened is found, and says so', async () => {
     const id = await devbox('overlooked')
     await schedule(id, inOneHour())
-    // The watch may have heard of it for somebody else.
+    // Another listener may have started the watch already.
     const hub = evictionWatchFor(owner())
-    hub.join({ start: () => undefined, tell: () => undefined, end: () => undefined })
-    await vi.waitFor(() => expect(hub.everything().evictions.map(({ devbox_id }) => devbox_id)).toContain(id), soon)
+    hub.join({ start: () => undefined, onEvent: () => undefined, end: () => undefined })
+    await vi.waitFor(() => expect(hub.snapshot().evictions.map(({ devbox_id }) => devbox_id)).toContain(id), soon)
     expect(await listen().until(id, 'new')).toMatchObject({ found_late: true })
     expect((await ask('GET', '/health')).body.stream.last_event_ms).toBeGreaterThan(0)
   })
@@ -135,7 +135,7 @@ describe('an eviction', () => {
     await page.until(id, 'new')
     await service.client.evictions.cancel({ params: { devbox_id: id } })
     // The stream tells of no withdrawal; a new connection repeats what is left.
-    for (const hub of gateway.registry.evictionHubs.values()) hub.refresh()
+    for (const hub of evictionWatches(gateway.registry).values()) hub.refresh()
     expect(await page.until(id, 'withdrawn')).toMatchObject({ devbox_id: id })
   })
 })
@@ -252,12 +252,12 @@ it('drills on the local service: schedules an eviction and takes it back', async
   const page = listen()
   expect((await ask('POST', '/drills', { devbox_id: id, in_seconds: 3600 })).status).toBe(200)
   expect(await page.until(id, 'new')).toMatchObject({ is_drill: true })
-  const [hub] = gateway.registry.evictionHubs.values()
-  expect(hub?.everything().evictions.map(({ devbox_id }) => devbox_id)).toContain(id)
+  const [hub] = evictionWatches(gateway.registry).values()
+  expect(hub?.snapshot().evictions.map(({ devbox_id }) => devbox_id)).toContain(id)
   expect((await ask('DELETE', `/drills/${id}`)).status).toBe(200)
   // Both are known before the answer is: no page counts down to what was taken back.
   expect(page.of(id)).toMatchObject([{ state: 'cancelled', is_drill: true }])
-  expect(hub?.everything().evictions.map(({ devbox_id }) => devbox_id)).not.toContain(id)
+  expect(hub?.snapshot().evictions.map(({ devbox_id }) => devbox_id)).not.toContain(id)
   expect((await ask('DELETE', `/drills/${id}`)).status).toBe(404)
   expect((await ask('POST', '/drills', { devbox_id: 'dbx_unknown', in_seconds: 3600 })).status).toBe(404)
   expect((await ask('POST', '/drills', { devbox_id: id, in_seconds: 0 })).body).toMatchObject({ field: 'in_seconds' })
@@ -274,13 +274,13 @@ it('exports the whole history, of which a list is a page', async () => {
   await ask('GET', '')
   const { id } = await service.client.accounts.me({})
   const exported = 1_203
-  const alerts = Array.from({ length: exported }, (_, n) => ({
+  const pastAlerts = Array.from({ length: exported }, (_, n) => ({
     ...past,
     id: `dbx_past@${n}`,
     devbox_name: n === 0 ? '=1+1,"x"' : `past-${n}`,
     first_heard_ms: n,
   }))
-  gateway.registry.alertStore?.put(`${serviceIdentity()} ${id}`, alerts)
+  alerts().store.put(`${serviceIdentity()} ${id}`, pastAlerts)
   const csv = await (await gateway.fetch('/api/alerts?format=csv&search=past', { cookie })).text()
   expect(csv.split('\r\n')).toHaveLength(exported + 2)
   expect(csv).toContain(`dbx_past,"'=1+1,""x""",`)

@@ -4,8 +4,10 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { pendingCountHeader } from '#lib/contract/evictions.ts'
 import type { Alert, AlertHealth, AlertItem } from '#lib/protocol/alerts.ts'
+import { closeSlots } from '../registry/registry.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
-import { alertBookFor, closeAlerts } from './alert-books.ts'
+import { alertBookFor } from './alert-books.ts'
+import { evictionWatches } from './eviction-watch.ts'
 
 const soon = { timeout: 120_000 }
 const minute = 60_000
@@ -176,12 +178,12 @@ it('tells of the end of a job that somebody follows, to every page, and then fol
   const page = await listen()
   expect((await ask('POST', '/api/alerts/followed-jobs', { job_id: 'bmj_1' })).status).toBe(200)
   expect((await ask('POST', '/api/alerts/followed-jobs', { job_id: 'bmj_none' })).status).toBe(404)
-  expect(alertBookFor(owner).everything().data).toMatchObject({ followed_jobs: ['bmj_1'] })
+  expect(alertBookFor(owner).snapshot().data).toMatchObject({ followed_jobs: ['bmj_1'] })
   jobs = { bmj_1: { state: 'completed' }, bmj_2: { state: 'completed' } }
   page.look()
   await page.has({ kind: 'job', job: { id: 'bmj_1', name: 'nightly', state: 'completed' }, devbox_id: '' })
   expect(page.all()).toHaveLength(1)
-  expect(alertBookFor(owner).everything().data).toMatchObject({ followed_jobs: [] })
+  expect(alertBookFor(owner).snapshot().data).toMatchObject({ followed_jobs: [] })
   expect((await ask('POST', '/api/alerts/followed-jobs', { job_id: 'bmj_2' })).status).toBe(409)
 })
 
@@ -235,12 +237,12 @@ it('asks with the key of another page where that of the first is refused, and te
 it('leaves an alert as it is where the console ends while its devbox is still asked for', async () => {
   devboxes = [devbox('dbx_1', { launch_parameters: {} })]
   const page = await listen()
-  const handleRequest = Promise.withResolvers<void>()
-  held = handleRequest.promise
+  const describing = Promise.withResolvers<void>()
+  held = describing.promise
   watches[0]?.response.write('data: {"devbox_id":"dbx_1","eviction_deadline_ms":9000000000000}\n\n')
   await page.has({ kind: 'eviction', devbox_id: 'dbx_1', state: 'new', devbox_name: null })
-  closeAlerts()
-  handleRequest.resolve()
+  closeSlots()
+  describing.resolve()
   // What it had known is known again by the console that comes after it.
   expect(await (await gateway.fetch('/api/alerts', { cookie })).json()).toMatchObject({
     alerts: [{ devbox_id: 'dbx_1', devbox_name: null }],
@@ -258,7 +260,7 @@ it('says of no devbox that it still runs while the service does not tell, and th
   const before = asks()
   // The next connection no longer reports it.
   pendingCount = 0
-  for (const hub of gateway.registry.evictionHubs.values()) hub.refresh()
+  for (const hub of evictionWatches(gateway.registry).values()) hub.refresh()
   await vi.waitFor(() => expect(asks()).toBeGreaterThan(before), soon)
   expect(page.all()).toMatchObject([{ state: 'new' }])
   isBroken = () => false
@@ -274,18 +276,18 @@ it('keeps an alert that is told of again while the service is asked what has bec
   const told = `data: ${JSON.stringify({ devbox_id: 'dbx_1', eviction_deadline_ms: Date.now() + 60 * minute })}\n\n`
   watches[0]?.response.write(told)
   await page.has({ kind: 'eviction', state: 'new', devbox_name: 'name of dbx_1' })
-  const handleRequest = Promise.withResolvers<void>()
-  held = handleRequest.promise
+  const describing = Promise.withResolvers<void>()
+  held = describing.promise
   const asks = () => asked.filter((call) => call === 'GET /v1/devboxes/dbx_1').length
   const before = asks()
   // It was withdrawn for a moment.
   pendingCount = 0
-  const [hub] = gateway.registry.evictionHubs.values()
+  const [hub] = evictionWatches(gateway.registry).values()
   hub?.refresh()
   await vi.waitFor(() => expect(asks()).toBeGreaterThan(before), soon)
   watches.at(-1)?.response.write(told)
-  await vi.waitFor(() => expect(hub?.everything().evictions).toHaveLength(1), soon)
-  handleRequest.resolve()
+  await vi.waitFor(() => expect(hub?.snapshot().evictions).toHaveLength(1), soon)
+  describing.resolve()
   held = undefined
   // The next that is told of comes after what became of the first.
   watches.at(-1)?.response.write('data: {"devbox_id":"dbx_2","eviction_deadline_ms":9000000000000}\n\n')

@@ -1,5 +1,5 @@
 import type { AlertStreamHealth } from '#lib/protocol/alerts.ts'
-import type { RelayUpstream } from '#lib/protocol/evictions.ts'
+import type { EvictionStreamState } from '#lib/protocol/evictions.ts'
 
 const maxGaps = 20
 
@@ -38,7 +38,7 @@ export class WatchHealth {
   }
 
   /** False when the watch was in this state before. */
-  enter({ state, since_ms: upstreamMs, attempt }: RelayUpstream): boolean {
+  enter({ state, since_ms: upstreamMs, attempt }: EvictionStreamState): boolean {
     const { state: before, reconnects, gaps } = this.#health
     // The stream may be older than those who listen to it.
     const since_ms = before === 'connecting' && state === 'live' ? Date.now() : upstreamMs

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream'
-import { cookieName, cookieValues } from '../accounts/session-cookie.ts'
+import { cookieValues, sessionCookieName } from './cookies.ts'
 import type { ReadHeader } from './origin.ts'
 import { endSocket } from './sockets.ts'
 
@@ -12,7 +12,7 @@ const mostCookies = 200
  */
 export const hasConflictingCookies = (header: ReadHeader): boolean => {
   const count = (header('cookie') ?? '').split(';').length
-  return count > mostCookies || cookieValues(header, cookieName(header)).length > 1
+  return count > mostCookies || cookieValues(header, sessionCookieName(header)).length > 1
 }
 
 /** Clears the cookies of this host; those of our name also where a browser does not know how to clear all. */
@@ -20,7 +20,7 @@ export const clearingHeaders = (header: ReadHeader, path: string): [string, stri
   const parts = path.split('?', 1)[0]?.split('/').slice(1, 12).filter(Boolean) ?? []
   const folders = ['/', ...parts.map((_, i) => `/${parts.slice(0, i + 1).join('/')}`)]
   const safe = folders.filter((folder) => /^[\w/%.~-]+$/.test(folder))
-  const name = cookieName(header)
+  const name = sessionCookieName(header)
   const both = safe.flatMap((folder) => (folder === '/' ? [folder] : [folder, `${folder}/`]))
   return [
     ['clear-site-data', '"cookies"'],

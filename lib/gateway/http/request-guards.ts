@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http'
 import { parseAndValidateFlightRouterState } from 'next/dist/server/app-render/parse-and-validate-flight-router-state.js'
 import { errorStatus } from '#lib/contract/errors.ts'
-import { cookieName, cookieValues } from '../accounts/session-cookie.ts'
 import { registry } from '../registry/registry.ts'
 import { clientAddress } from './client-address.ts'
 import {
@@ -12,6 +11,7 @@ import {
   troubleText,
   troubleTitle,
 } from './conflicting-cookies.ts'
+import { cookieValues, sessionCookieName } from './cookies.ts'
 import { errorBody, HttpError, hasControlCharacters, requestIdOf } from './handle-request.ts'
 import { originOfHost, sameOriginPath } from './origin.ts'
 import { watchBody } from './stalled-body.ts'
@@ -21,7 +21,7 @@ import { watchBody } from './stalled-body.ts'
  * before and after normalising, and server actions; set the security headers; pass on what only the socket knows.
  * Answers and returns false when the request ends here.
  */
-export const admit = (
+export const guardRequest = (
   request: IncomingMessage,
   response: ServerResponse,
   { dev, acceptsForm }: { dev: boolean; acceptsForm: (method: string | undefined, url: string | undefined) => boolean },
@@ -177,7 +177,7 @@ const isCrossSiteNavigation = ({ method, url = '', headers }: IncomingMessage): 
   !/^\/(api|_next|sign-in(?!\/sso\/callback\?))(\/|\?|$)/.test(url) &&
   cookieValues(
     (name) => String(headers[name] ?? ''),
-    cookieName((name) => String(headers[name] ?? '')),
+    sessionCookieName((name) => String(headers[name] ?? '')),
   ).length === 0
 
 /** Asked again by a page of ours, it comes with the cookie. Returns false, as the request ends here. */

@@ -7,8 +7,8 @@ import { newSession, sessionCookie } from '../accounts/session-cookie.ts'
 import { readConfig } from '../config.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 import { clientAddress } from './client-address.ts'
+import { readJsonBody } from './json-body.ts'
 import { listenOnOtherLoopback } from './loopback.ts'
-import { readJsonBody } from './request-body.ts'
 
 let gateway: TestConsole
 let port: number

@@ -4,7 +4,7 @@ import { WebSocket } from 'ws'
 import { liveClose } from '#lib/protocol/live.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
-import { acquireSlot, maxConcurrent } from './concurrency-limit.ts'
+import { acquireSlot, inFlight, maxConcurrent } from './concurrency-limit.ts'
 
 let service: TestService
 let gateway: TestConsole
@@ -43,7 +43,7 @@ it('counts every call out, whatever its answer', async () => {
   await (await gateway.fetch('/api/v1/axons/axn_none', { cookie })).text()
   const post = { method: 'POST', cookie, body: '{', headers: { 'content-type': 'application/json' } }
   await (await gateway.fetch('/api/v1/axons', post)).text()
-  await expect.poll(() => [...gateway.registry.inFlight.keys()]).toEqual([])
+  await expect.poll(() => [...inFlight(gateway.registry).keys()]).toEqual([])
 })
 
 it('tells a page that follows too much, and one too many, why', async () => {
@@ -63,7 +63,7 @@ it('tells a page that follows too much, and one too many, why', async () => {
   expect(ends[0]?.error?.status).toBe(429)
   page.terminate()
   emptyStreams()
-  await expect.poll(() => [...gateway.registry.inFlight.keys()]).toEqual([])
+  await expect.poll(() => [...inFlight(gateway.registry).keys()]).toEqual([])
   const emptyPages = fill('test', 'pages')
   const [code] = await once(open(), 'close')
   expect(code).toBe(liveClose.tooMany)

@@ -1,34 +1,30 @@
 import { HttpError } from '../http/handle-request.ts'
-import { registry } from '../registry/registry.ts'
+import { slot } from '../registry/registry.ts'
 
-/**
- * What one account may have under way at once: far more than people need, ten commands in ten tabs or a thousand pages,
- * and few enough that the others are served.
- */
+/** Per account: far above normal use (ten commands in ten tabs, a thousand pages), low enough to leave room for others. */
 export const maxConcurrent = { calls: 256, streams: 512, pages: 2_200 }
 
-/** Counts one in; the returned call counts it out. Undefined when there are as many as there may be. */
+/** Counts by kind and account. */
+export const inFlight = slot('inFlight', () => new Map<string, number>())
+
+/** Takes a slot and returns the function that releases it; undefined when the account has none left. */
 export const acquireSlot = (account: string, kind: keyof typeof maxConcurrent): (() => void) | undefined => {
-  const { inFlight } = registry()
+  const counts = inFlight()
   const key = `${kind} ${account}`
-  const count = inFlight.get(key) ?? 0
+  const count = counts.get(key) ?? 0
   if (count >= maxConcurrent[kind]) return undefined
-  inFlight.set(key, count + 1)
-  let isIn = true
+  counts.set(key, count + 1)
+  let isReleased = false
   return () => {
-    if (!isIn) return
-    isIn = false
-    const left = (inFlight.get(key) ?? 1) - 1
-    if (left > 0) inFlight.set(key, left)
-    else inFlight.delete(key)
+    if (isReleased) return
+    isReleased = true
+    const left = (counts.get(key) ?? 1) - 1
+    if (left > 0) counts.set(key, left)
+    else counts.delete(key)
   }
 }
 
 export const concurrencyError = (kind: keyof typeof maxConcurrent): HttpError =>
-  new HttpError(
-    'rate_limited',
-    `${maxConcurrent[kind]} ${kind} of this account are under way; wait until one has ended`,
-    {
-      retryAfterSeconds: 1,
-    },
-  )
+  new HttpError('rate_limited', `This account has ${maxConcurrent[kind]} ${kind} open; retry when one has ended`, {
+    retryAfterSeconds: 1,
+  })

@@ -1,36 +1,32 @@
-/** What of each account waits for its turn, oldest first. */
-const waiting = new Map<string, (() => void)[]>()
-let isRoundAhead = false
-let tookMs = 0
+/** Queued turns by account, oldest first. */
+const queues = new Map<string, (() => void)[]>()
+let isScheduled = false
+let lastTurnMs = 0
 /**
- * While several wait, everything else has the event loop for as many times as long as a turn took, up to `most`: two
- * terminals that print hardly hold each other up, and fifty leave the calls of others their time. After a long turn, as
- * of a job that is masked, twice as long is enough.
+ * With several accounts waiting, the event loop is left idle for a multiple of the last turn's duration,
+ * growing with the queue: two busy terminals barely slow each other down, and fifty leave room for other requests. After
+ * a long turn, such as masking a large job, twice its time is enough.
  */
-const rest = { least: 2, most: 8, ms: 16 }
+const pause = { minFactor: 2, maxFactor: 8, maxMs: 16 }
 
-/**
- * Runs `turn` when it is this account's turn. Only one is run in each round of the event loop, and accounts take turns
- * with each other: however many terminals of one print, and whatever it has masked, the calls of all others go on
- * between two. A page that is drawn takes dozens of rounds, so one round between two turns is not enough.
- */
+/** Runs `turn` once it is this account's turn: one turn per event loop round, accounts in rotation. */
 export const scheduleTurn = (account: string, turn: () => void): void => {
-  const queue = waiting.get(account)
+  const queue = queues.get(account)
   if (queue) queue.push(turn)
-  else waiting.set(account, [turn])
-  nextRound()
+  else queues.set(account, [turn])
+  scheduleNext()
 }
 
-/** Whether others wait as well, so that a turn should be short. */
-export const hasOtherWaiters = (): boolean => waiting.size > 0
+/** Whether other turns are queued, so that this one should be short. */
+export const hasOtherWaiters = (): boolean => queues.size > 0
 
-const stepsMs = 10
+const sliceMs = 10
 
-/** Runs steps to their end, a few milliseconds of them in each turn of the account. */
+/** Runs a generator to its end, in slices of a few milliseconds per turn. */
 export const runInTurns = <T>(account: string, steps: Generator<void, T>): Promise<T> =>
   new Promise((resolve, reject) => {
     const turn = () => {
-      const end = performance.now() + stepsMs
+      const end = performance.now() + sliceMs
       try {
         while (performance.now() < end) {
           const step = steps.next()
@@ -44,29 +40,30 @@ export const runInTurns = <T>(account: string, steps: Generator<void, T>): Promi
     scheduleTurn(account, turn)
   })
 
-const nextRound = (): void => {
-  if (isRoundAhead) return
-  isRoundAhead = true
-  const crowd = [...waiting.values()].reduce((count, { length }) => count + length, 0)
-  const restMs = Math.max(rest.least * tookMs, Math.min(rest.ms, Math.min(crowd, rest.most) * tookMs))
-  if (crowd > 1) setTimeout(runOne, restMs)
-  else setImmediate(runOne)
+const scheduleNext = (): void => {
+  if (isScheduled) return
+  isScheduled = true
+  const waiting = [...queues.values()].reduce((count, { length }) => count + length, 0)
+  const { minFactor, maxFactor, maxMs } = pause
+  const pauseMs = Math.max(minFactor * lastTurnMs, Math.min(maxMs, Math.min(waiting, maxFactor) * lastTurnMs))
+  if (waiting > 1) setTimeout(runNext, pauseMs)
+  else setImmediate(runNext)
 }
 
-const runOne = (): void => {
-  const [first] = waiting
-  const began = performance.now()
+const runNext = (): void => {
+  const [first] = queues
+  const startedMs = performance.now()
   try {
     if (!first) return
     const [account, queue] = first
     const turn = queue.shift()
-    // The account goes behind those that wait.
-    waiting.delete(account)
-    if (queue.length > 0) waiting.set(account, queue)
+    // Moves the account to the end of the rotation.
+    queues.delete(account)
+    if (queue.length > 0) queues.set(account, queue)
     turn?.()
   } finally {
-    tookMs = performance.now() - began
-    isRoundAhead = false
-    if (waiting.size > 0) nextRound()
+    lastTurnMs = performance.now() - startedMs
+    isScheduled = false
+    if (queues.size > 0) scheduleNext()
   }
 }

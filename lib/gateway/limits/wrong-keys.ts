@@ -1,9 +1,12 @@
+import { createWrongKeyLimit } from '#lib/limits/wrong-key-limit.ts'
 import { HttpError } from '../http/handle-request.ts'
-import { registry } from '../registry/registry.ts'
+import { slot } from '../registry/registry.ts'
 
-/** Throws 429, with `message`, to a client that sent too many wrong keys or links. */
+const wrongKeys = slot('wrongKeys', createWrongKeyLimit)
+
+/** Counts a wrong key or link of a client; throws 429 with `message` once there were too many. */
 export const countWrongKey = async (client: string, message: string): Promise<void> => {
-  const retryAfterSeconds = await registry().wrongKeys.count(client)
+  const retryAfterSeconds = await wrongKeys().count(client)
   if (retryAfterSeconds === undefined) return
   throw new HttpError('rate_limited', `${message}; try again in ${retryAfterSeconds} s`, { retryAfterSeconds })
 }

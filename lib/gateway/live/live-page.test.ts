@@ -322,7 +322,7 @@ describe('a page that takes in nothing', () => {
     expect(asked).toBeLessThan(50_000)
   })
 
-  it('has the evictions it missed in one snapshot', async () => {
+  it('gets the evictions it missed in one snapshot', async () => {
     let watch: ServerResponse | undefined
     answer = (response, request) => {
       stream(response)

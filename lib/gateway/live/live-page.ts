@@ -2,13 +2,12 @@ import { type RawData, WebSocket } from 'ws'
 import * as z from 'zod/mini'
 import type { LiveNotice, LiveTopic } from '#lib/protocol/live.ts'
 import { liveClose } from '#lib/protocol/live.ts'
+import type { EndReason, OpenStream } from '../accounts/open-streams.ts'
 import type { KeyHolder } from '../accounts/types.ts'
 import { closeWithTimeout, parseJson, terminateWhenDead } from '../http/sockets.ts'
 import { acquireSlot, concurrencyError } from '../limits/concurrency-limit.ts'
-import type { EndReason, OpenStream } from '../registry/registry.ts'
 import { serviceNow } from '../upstream/clock.ts'
-import { AlertFeed } from './alerts.ts'
-import { EvictionFeed } from './evictions.ts'
+import { followAlerts, followEvictions } from './feeds.ts'
 import { PageSubscription } from './page-subscription.ts'
 import type { MonitorListener, ServiceMonitor } from './service-monitor.ts'
 import { subscribe } from './subscription.ts'
@@ -123,8 +122,8 @@ export class LivePage implements OpenStream, MonitorListener {
   #follow({ id, topic: { endpoint, ...asked }, position }: z.infer<typeof Subscribe>): void {
     const followed = new PageSubscription(id, this)
     this.#followed.set(id, followed)
-    if (endpoint === 'evictions.watch') followed.source = new EvictionFeed(this.#session, followed)
-    else if (endpoint === 'alerts.watch') followed.source = new AlertFeed(this.#session, followed)
+    if (endpoint === 'evictions.watch') followed.source = followEvictions(this.#session, followed)
+    else if (endpoint === 'alerts.watch') followed.source = followAlerts(this.#session, followed)
     else this.#subscribe(topics[endpoint], asked, position || undefined, followed)
   }
 

@@ -3,8 +3,7 @@ import { requireCaller } from '../accounts/session-cookie.ts'
 import { evictionWatchFor } from '../alerts/eviction-watch.ts'
 import { handleRequest, json } from '../http/handle-request.ts'
 import { serviceNow, toServiceTime } from '../upstream/clock.ts'
-import { AlertFeed } from './alerts.ts'
-import { EvictionFeed } from './evictions.ts'
+import { followAlerts, followEvictions } from './feeds.ts'
 import { checkHealth, monitorTimes } from './service-monitor.ts'
 import type { Subscriber } from './subscription.ts'
 
@@ -18,8 +17,8 @@ export const liveSnapshot = (request: Request): Promise<Response> =>
         () => true,
         () => false,
       ),
-      firstWord<'evictions.watch'>((outlet) => new EvictionFeed(session, outlet)),
-      firstWord<'alerts.watch'>((outlet) => new AlertFeed(session, outlet)),
+      firstWord<'evictions.watch'>((outlet) => followEvictions(session, outlet)),
+      firstWord<'alerts.watch'>((outlet) => followAlerts(session, outlet)),
     ])
     const late = {
       state: 'late',

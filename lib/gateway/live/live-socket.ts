@@ -1,8 +1,8 @@
 import { liveClose } from '#lib/protocol/live.ts'
+import { trackStream } from '../accounts/open-streams.ts'
 import { requireSignedIn } from '../accounts/session-cookie.ts'
 import type { SocketRoute } from '../http/upgrades.ts'
 import { acquireSlot, concurrencyError } from '../limits/concurrency-limit.ts'
-import { trackStream } from '../registry/registry.ts'
 import { LivePage } from './live-page.ts'
 import { ServiceMonitor } from './service-monitor.ts'
 

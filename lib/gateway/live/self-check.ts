@@ -6,12 +6,14 @@ import { requireCaller, requireSignedIn } from '../accounts/session-cookie.ts'
 import { sessionView } from '../accounts/sign-in.ts'
 import { HttpError, handleRequest, json } from '../http/handle-request.ts'
 import type { SocketRoute } from '../http/upgrades.ts'
-import { registry } from '../registry/registry.ts'
+import { registry, slot } from '../registry/registry.ts'
 import { bearer } from '../upstream/client.ts'
 import { unreachable } from '../upstream/unreachable.ts'
 
 const answerMs = 5_000
 const maxRemembered = 1_000
+/** Upgrade requests that arrived without their Upgrade header, by session. */
+const strippedUpgrades = slot('strippedUpgrades', () => new Map<string, number>())
 const maxSocketMs = 10_000
 const maxWordBytes = 64
 
@@ -25,7 +27,7 @@ export const connectionView = (request: Request): Promise<Response> =>
       key_tail: api_key.length < 16 ? '' : api_key.slice(-4),
       console_version: packageJson.version,
       upstream: await askService(api_key),
-      stripped_upgrades: registry().strippedUpgrades.get(session.sid) ?? 0,
+      stripped_upgrades: strippedUpgrades().get(session.sid) ?? 0,
       now_ms: Date.now(),
     }
     return json(view)
@@ -77,10 +79,10 @@ export const plainRequest = (request: Request): Promise<Response> =>
     const { headers } = request
     const session = await requireCaller(request, 'read')
     if (headers.has('sec-websocket-key') || headers.get('sec-fetch-mode') === 'websocket') {
-      const { strippedUpgrades } = registry()
-      const [oldest] = strippedUpgrades.size < maxRemembered ? [] : strippedUpgrades.keys()
-      if (oldest !== undefined) strippedUpgrades.delete(oldest)
-      strippedUpgrades.set(session.sid, (strippedUpgrades.get(session.sid) ?? 0) + 1)
+      const counts = strippedUpgrades()
+      const [oldest] = counts.size < maxRemembered ? [] : counts.keys()
+      if (oldest !== undefined) counts.delete(oldest)
+      counts.set(session.sid, (counts.get(session.sid) ?? 0) + 1)
     }
     throw new HttpError('invalid_argument', 'Only a WebSocket is served here', { headers: { upgrade: 'websocket' } })
   })

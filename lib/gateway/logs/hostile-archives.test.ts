@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { maxPieceBytes, type RunLogs } from '#lib/protocol/run-logs.ts'
+import { closeSlots } from '../registry/registry.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 import { ArchiveCache, cacheLimits } from './archive-cache.ts'
 import { rawZip } from './testing.ts'
@@ -34,8 +35,7 @@ beforeEach(() => {
   downloads = []
 })
 afterEach(() => {
-  gateway.registry.logArchives?.close()
-  gateway.registry.logArchives = undefined
+  closeSlots()
 })
 afterAll(async () => {
   await gateway.close()

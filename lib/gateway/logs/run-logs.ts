@@ -9,10 +9,16 @@ import { requireCaller } from '../accounts/session-cookie.ts'
 import { hashOfKey } from '../alerts/eviction-watch.ts'
 import { HttpError, handleRequest, json } from '../http/handle-request.ts'
 import { acquireSlot, concurrencyError } from '../limits/concurrency-limit.ts'
-import { registry } from '../registry/registry.ts'
+import { registry, slot } from '../registry/registry.ts'
 import { bearer, toHttpError } from '../upstream/client.ts'
 import { ArchiveCache, type AskForArchive } from './archive-cache.ts'
 import type { ArchiveFiles } from './archive-files.ts'
+
+const archives = slot(
+  'logArchives',
+  () => new ArchiveCache(),
+  (cache) => cache.close(),
+)
 
 /** A page that asks what there is gets an answer within this time, and asks again while the archive is being read. */
 const listWaitMs = 2_000
@@ -74,7 +80,7 @@ const fileOf = (request: Request, run: Archived): Promise<Response> =>
     if (range === null) return wholeFile(opened.files, file)
     return partOf(opened.files, file, range).catch((error: unknown) => {
       // What was listed is not there any more.
-      if (error instanceof HttpError && error.code === 'conflict') registry().logArchives?.drop(archiveKey(apiKey, run))
+      if (error instanceof HttpError && error.code === 'conflict') archives().drop(archiveKey(apiKey, run))
       throw error
     })
   })
@@ -99,9 +105,7 @@ const inNameOf = (
   })
 
 const lookInto = (apiKey: string, run: Archived, how: { newerThanMs?: number; hasEnded?: boolean; waitMs: number }) => {
-  const shared = registry()
-  shared.logArchives ??= new ArchiveCache()
-  return shared.logArchives.look(archiveKey(apiKey, run), askFor(apiKey, run), how)
+  return archives().look(archiveKey(apiKey, run), askFor(apiKey, run), how)
 }
 
 const archiveKey = (apiKey: string, { of, id }: Archived) => `${hashOfKey(apiKey)} ${of} ${id}`

@@ -1,87 +1,50 @@
-import * as z from 'zod/mini'
-import { idPattern } from '#lib/contract/common.ts'
 import type { Endpoint } from '#lib/contract/endpoint.ts'
 import { mask } from '#lib/protocol/mask.ts'
 import { maskingRecord, maskingYaml } from '#lib/protocol/secrets.ts'
-import { requireCaller } from '../accounts/session-cookie.ts'
 import type { KeyHolder } from '../accounts/types.ts'
-import { actorOf, withActivityRecord } from '../activity/activity.ts'
-import { HttpError, handleRequest, json } from '../http/handle-request.ts'
-import { readJsonBody } from '../http/request-body.ts'
+import { HttpError } from '../http/handle-request.ts'
 import { runInTurns } from '../limits/fair-scheduler.ts'
-import { clientFor } from '../upstream/client.ts'
+import { clientFor, withBody } from '../upstream/client.ts'
 
-/** Whether answers of this path hold the configuration of jobs and runs. */
+/** Whether responses of this path contain configuration of jobs and runs. */
 export const containsJobConfig = (path: string): boolean => /^\/v1\/(benchmark|scenario)/.test(path)
 
-/** Whether a body for this endpoint may hold configuration that a page was shown with masks. The files of a form are no page's. */
+/** Whether a body may contain masked configuration. Form uploads never came from a page. */
 export const acceptsJobConfig = ({ method, path, bodyFormat }: Endpoint): boolean =>
   method !== 'GET' && bodyFormat !== 'multipart' && containsJobConfig(path)
 
-/** The JSON of an answer with what looks secret in the configuration of its records hidden, in turns of the account that has asked. */
+/** Masks secrets in a JSON response, in turns shared fairly between accounts. */
 export const maskResponse = async (text: string, account: string): Promise<string> =>
   /"(kwargs|environment_variables|inline_yaml)"/.test(text)
     ? JSON.stringify(await runInTurns(account, maskingRecord(JSON.parse(text))))
     : text
 
-/** For what the console's server reads for its pages. */
+/** Masks what the console's server reads for its pages. */
 export const maskingFetch =
   (account: string) =>
   (fetch: typeof globalThis.fetch): typeof globalThis.fetch =>
   async (input, init) => {
     const response = await fetch(input, init)
     const isJson = response.headers.get('content-type')?.startsWith('application/json')
-    if (!response.ok || !isJson || !containsJobConfig(pathOf(String(input)))) return response
-    const headers = new Headers(response.headers)
-    // The text is no longer what these speak of.
-    for (const name of ['content-length', 'content-encoding']) headers.delete(name)
-    return new Response(await maskResponse(await response.text(), account), { status: response.status, headers })
+    if (!response.ok || !isJson || !containsJobConfig(contractPath(String(input)))) return response
+    return withBody(response, await maskResponse(await response.text(), account))
   }
 
-/** From `/v1` on: the service may stand below a path of its own. */
-const pathOf = (url: string): string => {
+/** The path from `/v1` on: the service's base URL may have a path. */
+const contractPath = (url: string): string => {
   const { pathname } = new URL(url)
   return pathname.slice(Math.max(0, pathname.indexOf('/v1/')))
 }
 
-const Reveal = z.object({
-  job_id: z.string().check(z.regex(idPattern, 'must be the id of a job')),
-  pointer: z.array(z.union([z.string(), z.int()])).check(z.minLength(1), z.maxLength(20)),
-})
-
-/** `POST /api/reveal {"job_id", "pointer"}`: one value of a job as the service has it, named by the fields that lead to it. */
-export const revealValue = (request: Request): Promise<Response> =>
-  handleRequest(request, async (requestId) => {
-    const session = await requireCaller(request, 'write')
-    const { data: asked, error } = Reveal.safeParse(await readJsonBody(request))
-    if (!asked)
-      throw new HttpError('invalid_argument', `${error.issues[0]?.path.join('.')} ${error.issues[0]?.message}`, {
-        field: String(error.issues[0]?.path[0] ?? 'body'),
-      })
-    const { job_id, pointer } = asked
-    const what = { operation: 'benchmarkJobs.reveal', subject: [job_id, ...pointer].join('/') }
-    return withActivityRecord(
-      actorOf(session, (name) => request.headers.get(name)),
-      what,
-      async () => {
-        const value = valueAt(await readJob(session.api_key, job_id), pointer)
-        if (value === undefined) throw new HttpError('not_found', 'The job has no such value')
-        const { id } = session.account
-        console.log(`Request ${requestId}: account ${id} was shown ${JSON.stringify(pointer)} of job ${job_id}`)
-        return json({ value })
-      },
-    )
-  })
-
-const readJob = async (apiKey: string, id: string): Promise<unknown> =>
+export const readJob = async (apiKey: string, id: string): Promise<unknown> =>
   clientFor(apiKey, 15_000)
     .benchmarkJobs.get({ params: { id } })
-    .catch((error: { code?: string; status?: number }) => {
-      if (error.status === 404) throw new HttpError('not_found', `There is no job ${id}`)
-      throw new HttpError('unavailable', 'The service did not tell of the job')
+    .catch((error: { status?: number }) => {
+      if (error.status === 404) throw new HttpError('not_found', `Job ${id} not found`)
+      throw new HttpError('unavailable', 'The job could not be read from the service')
     })
 
-const valueAt = (record: unknown, pointer: readonly (string | number)[]): unknown =>
+export const valueAt = (record: unknown, pointer: readonly (string | number)[]): unknown =>
   pointer.reduce<unknown>(
     (found, field) =>
       typeof found === 'object' && found !== null && Object.hasOwn(found, field)
@@ -90,36 +53,30 @@ const valueAt = (record: unknown, pointer: readonly (string | number)[]): unknow
     record,
   )
 
-/** JSON may write the mask as it is or by its escapes. */
-const writtenMasks = [Buffer.from(mask), Buffer.from('\\u2022'.repeat(mask.length))]
-const longestMask = Math.max(...writtenMasks.map(({ length }) => length))
+/** JSON may contain the mask literally or escaped. */
+const maskBytes = [Buffer.from(mask), Buffer.from('\\u2022'.repeat(mask.length))]
+const longestMask = Math.max(...maskBytes.map(({ length }) => length))
 
-/** Passes a body on, and refuses it where a mask stands in the place of a value. */
+/** Passes a body through and throws if it contains a mask. */
 export async function* rejectMasks(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let seen: Uint8Array = new Uint8Array()
-  for await (const piece of body) {
-    const both = Buffer.concat([seen, piece])
-    if (writtenMasks.some((written) => both.includes(written))) throw masked('spec')
-    seen = both.subarray(Math.max(0, both.length - longestMask + 1))
-    yield piece
+  let tail: Uint8Array = new Uint8Array()
+  for await (const chunk of body) {
+    const both = Buffer.concat([tail, chunk])
+    if (maskBytes.some((bytes) => both.includes(bytes))) throw maskedValue('spec')
+    tail = both.subarray(Math.max(0, both.length - longestMask + 1))
+    yield chunk
   }
 }
 
-const masked = (field: string) =>
-  new HttpError(
-    'invalid_argument',
-    `${field} holds ${mask}, which stands for a value that is hidden: enter the value`,
-    {
-      field,
-    },
-  )
+const maskedValue = (field: string) =>
+  new HttpError('invalid_argument', `${field} contains ${mask} in place of a hidden value; enter the value`, { field })
 
-interface Config {
+interface AgentConfig {
   name?: unknown
   model_name?: unknown
 }
 
-/** The body for a new job, the masks in it replaced by the values they hide in the job it was made from. */
+/** The body for a new job, with masks replaced by the values of the job it was cloned from. */
 export const restoreMaskedValues = async (
   body: unknown,
   { account, api_key }: KeyHolder,
@@ -127,70 +84,77 @@ export const restoreMaskedValues = async (
 ): Promise<unknown> => {
   const job = (await readJob(api_key, jobId)) as {
     job_source?: { inline_yaml?: string | null } | null
-    job_spec?: { agent_configs?: Config[] } | null
+    job_spec?: { agent_configs?: AgentConfig[] } | null
   }
   const spec = (body as { spec?: { inline_yaml?: unknown; agent_configs?: unknown } } | null)?.spec
   if (!spec) return body
-  const filled: Record<string, unknown> = { ...spec }
+  const restored: Record<string, unknown> = { ...spec }
   if (typeof spec.inline_yaml === 'string') {
-    const known = job.job_source?.inline_yaml ?? ''
-    filled.inline_yaml = unmaskYaml(spec.inline_yaml, known, await runInTurns(account.id, maskingYaml(known)))
+    const original = job.job_source?.inline_yaml ?? ''
+    const masked = await runInTurns(account.id, maskingYaml(original))
+    restored.inline_yaml = restoreYaml(spec.inline_yaml, original, masked)
   }
   if (Array.isArray(spec.agent_configs))
-    filled.agent_configs = (spec.agent_configs as Config[]).map((agent, i) => {
-      const known = job.job_spec?.agent_configs ?? []
-      const isSame = (each: Config | undefined) =>
+    restored.agent_configs = (spec.agent_configs as AgentConfig[]).map((agent, i) => {
+      const originals = job.job_spec?.agent_configs ?? []
+      const isSame = (each: AgentConfig | undefined) =>
         each?.name === agent?.name && (each?.model_name ?? null) === (agent?.model_name ?? null)
-      // The same agent may be there twice, with other values.
-      const [same, ...others] = known.filter(isSame)
-      return unmasked(agent, isSame(known[i]) || others.length > 0 ? known[i] : same, `spec.agent_configs.${i}`)
+      // One agent may be listed twice with different values.
+      const [same, ...others] = originals.filter(isSame)
+      const original = isSame(originals[i]) || others.length > 0 ? originals[i] : same
+      return restoreValue(agent, original, `spec.agent_configs.${i}`)
     })
-  return { ...(body as object), spec: filled }
+  return { ...(body as object), spec: restored }
 }
 
-const unmasked = (value: unknown, known: unknown, field: string): unknown => {
+const restoreValue = (value: unknown, original: unknown, field: string): unknown => {
   if (typeof value === 'string') {
     if (!value.includes(mask)) return value
-    const isSame = typeof known === 'string' || typeof known === 'number'
-    if (!isSame || !isMaskOf(value, known)) throw masked(field)
-    return known
+    const isScalar = typeof original === 'string' || typeof original === 'number'
+    if (!isScalar || !isMaskOf(value, original)) throw maskedValue(field)
+    return original
   }
   if (Array.isArray(value))
-    return value.map((each, i) => unmasked(each, Array.isArray(known) ? known[i] : undefined, `${field}.${i}`))
+    return value.map((each, i) =>
+      restoreValue(each, Array.isArray(original) ? original[i] : undefined, `${field}.${i}`),
+    )
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
-    Object.entries(value).map(([name, each]) => [name, unmasked(each, valueAt(known, [name]), `${field}.${name}`)]),
+    Object.entries(value).map(([name, each]) => [
+      name,
+      restoreValue(each, valueAt(original, [name]), `${field}.${name}`),
+    ]),
   )
 }
 
-/** Whether the text around the masks is that of the value. */
-const isMaskOf = (value: string, known: string | number): boolean => {
+/** Whether the text around the masks matches the original. */
+const isMaskOf = (value: string, original: string | number): boolean => {
   const parts = value.split(mask)
-  const text = String(known)
+  const text = String(original)
   return text.startsWith(parts[0] ?? '') && text.endsWith(parts.at(-1) ?? '')
 }
 
-/** Lines that hold a mask become the lines they were; of several that look alike, the one at the same place among them. */
-const unmaskYaml = (yaml: string, known: string, shown: string): string => {
+/** Replaces masked lines by their originals; among lines that look alike, by position. */
+const restoreYaml = (yaml: string, original: string, masked: string): string => {
   const originals = new Map<string, string[]>()
-  const lines = known.split('\n')
-  for (const [i, line] of shown.split('\n').entries())
-    if (line.includes(mask)) originals.set(line, [...(originals.get(line) ?? []), lines[i] ?? ''])
-  const asked = yaml.split('\n')
+  const originalLines = original.split('\n')
+  for (const [i, line] of masked.split('\n').entries())
+    if (line.includes(mask)) originals.set(line, [...(originals.get(line) ?? []), originalLines[i] ?? ''])
+  const lines = yaml.split('\n')
   const counts = new Map<string, number>()
-  return asked
+  return lines
     .map((line, i) => {
       if (!line.includes(mask)) return line
       const found = originals.get(line) ?? []
-      const at = counts.get(line) ?? 0
-      counts.set(line, at + 1)
-      const isClear = new Set(found).size === 1 || found.length === asked.filter((each) => each === line).length
-      const original = isClear ? found[Math.min(at, found.length - 1)] : undefined
-      if (original === undefined)
-        throw new HttpError('invalid_argument', hiddenAt(i + 1), { field: 'spec.inline_yaml' })
-      return original
+      const index = counts.get(line) ?? 0
+      counts.set(line, index + 1)
+      const isUnambiguous = new Set(found).size === 1 || found.length === lines.filter((each) => each === line).length
+      const restored = isUnambiguous ? found[Math.min(index, found.length - 1)] : undefined
+      if (restored === undefined)
+        throw new HttpError('invalid_argument', `line ${i + 1}: ${mask} hides a value; enter the value`, {
+          field: 'spec.inline_yaml',
+        })
+      return restored
     })
     .join('\n')
 }
-
-const hiddenAt = (line: number) => `line ${line}: ${mask} stands for a value that is hidden: enter the value`

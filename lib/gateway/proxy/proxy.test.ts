@@ -288,7 +288,7 @@ describe('an answer that cannot be the service', () => {
     expect(response.status).toBe(503)
     expect(await response.json()).toMatchObject({
       code: 'unavailable',
-      message: `The service at ${url} cannot be reached`,
+      message: `Cannot reach the service at ${url}`,
     })
   })
 })
@@ -349,7 +349,7 @@ describe('errors of the service', () => {
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '3'])
     expect(await response.json()).toMatchObject({
       code: 'unavailable',
-      message: expect.stringContaining('did not answer within 15 s'),
+      message: expect.stringContaining('did not respond within 15 s'),
     })
   })
 

@@ -8,9 +8,9 @@ import { HttpError, json } from '../http/handle-request.ts'
 import { registry } from '../registry/registry.ts'
 import { containsJobConfig, maskResponse } from './masking.ts'
 
-export type Answer = Dispatcher.ResponseData
+export type UpstreamResponse = Dispatcher.ResponseData
 
-const passedOn = [
+const forwardedHeaders = [
   'content-type',
   'content-length',
   'content-encoding',
@@ -21,9 +21,9 @@ const passedOn = [
   'x-request-id',
 ]
 
-export const isOk = ({ statusCode }: Answer) => statusCode >= 200 && statusCode < 300
+export const isOk = ({ statusCode }: UpstreamResponse) => statusCode >= 200 && statusCode < 300
 
-const headersOf = (upstream: Answer, names: readonly string[]): Headers => {
+const pickHeaders = (upstream: UpstreamResponse, names: readonly string[]): Headers => {
   const headers = new Headers()
   for (const name of names) {
     const value = upstream.headers[name]
@@ -32,68 +32,68 @@ const headersOf = (upstream: Answer, names: readonly string[]): Headers => {
   return headers
 }
 
-/** The answer of the service as the page gets it. Throws an HttpError where what came is no answer of the service. */
+/** The service's response as the page receives it. Throws when whatever responded is not the service. */
 export const toPageResponse = async (
   endpoint: Endpoint,
-  upstream: Answer,
+  upstream: UpstreamResponse,
   { requestId, account }: { requestId: string; account: string },
 ): Promise<Response> => {
-  const problem = wrongAnswer(endpoint, upstream)
+  const problem = unexpectedResponse(endpoint, upstream)
   if (problem) {
     upstream.body.on('error', () => undefined).destroy()
     throw new HttpError('bad_upstream', problem)
   }
-  if (!isOk(upstream)) return passOnError(upstream, requestId)
-  const headers = headersOf(upstream, passedOn)
+  if (!isOk(upstream)) return errorResponse(upstream, requestId)
+  const { kind } = endpoint.response
+  const headers = pickHeaders(upstream, forwardedHeaders)
   if (!headers.has('x-request-id')) headers.set('x-request-id', requestId)
   headers.set('x-content-type-options', 'nosniff')
   headers.set('cache-control', 'no-store')
-  if (endpoint.response.kind === 'events') {
-    // A proxy that compresses or buffers would hold events back.
+  if (kind === 'events') {
+    // Keeps intermediaries from buffering events.
     headers.set('cache-control', 'no-cache, no-transform')
     headers.set('x-accel-buffering', 'no')
   }
-  if (endpoint.response.kind === 'bytes') {
+  if (kind === 'bytes') {
     headers.set('content-security-policy', 'sandbox')
     if (!/^attachment\b/i.test(headers.get('content-disposition') ?? ''))
       headers.set('content-disposition', 'attachment')
     headers.set('cache-control', 'no-store, no-transform')
   }
-  if (endpoint.response.kind === 'json' && containsJobConfig(endpoint.path)) {
+  if (kind === 'json' && containsJobConfig(endpoint.path)) {
     headers.delete('content-length')
     return new Response(await maskResponse(await upstream.body.text(), account), {
       status: upstream.statusCode,
       headers,
     })
   }
-  // A Response with one of these must not have a body, not even an empty one.
+  // Response refuses any body, even an empty one, with these.
   const body = [204, 205].includes(upstream.statusCode) ? null : (Readable.toWeb(upstream.body) as ReadableStream)
   return new Response(body, { status: upstream.statusCode, headers })
 }
 
-/** Why this cannot be the answer of the service to that call, or undefined. */
-const wrongAnswer = ({ response }: Endpoint, upstream: Answer): string | undefined => {
-  const where = registry().service.url()
+const unexpectedResponse = ({ response }: Endpoint, upstream: UpstreamResponse): string | undefined => {
+  const url = registry().service.url()
   const { statusCode: status } = upstream
   const type = String(upstream.headers['content-type'] ?? '')
   if (status < 200 || (status >= 300 && status < 400))
-    return `The service at ${where} answered with a redirect (${status}), which is not followed with a key`
+    return `The service at ${url} returned a redirect (${status}), which the console does not follow with a key`
   if (/^(text\/html|application\/xhtml)/i.test(type))
-    return `What answers at ${where} is not the service: it sent a web page (${status})`
+    return `${url} is not the service: it returned a web page (${status})`
   if (!isOk(upstream)) return undefined
   const expected = { json: 'application/json', events: 'text/event-stream', bytes: '', websocket: '' }[response.kind]
   if (!type.toLowerCase().startsWith(expected))
-    return `The service at ${where} answered with ${type || 'no content type'} instead of ${expected}`
+    return `The service at ${url} returned ${type || 'no content type'} instead of ${expected}`
   return undefined
 }
 
-/** An error of the service in the one shape, whatever it looked like. */
-const passOnError = async (upstream: Answer, requestId: string): Promise<Response> => {
+/** Any error of the service, in the contract's shape. */
+const errorResponse = async (upstream: UpstreamResponse, requestId: string): Promise<Response> => {
   const { statusCode: status } = upstream
-  const reason = await readReason(upstream)
-  const { code, message, field, requestId: given = requestId } = await readError(new Response(reason, { status }))
+  const original = new Response(await readErrorBody(upstream), { status })
+  const { code, message, field, requestId: given = requestId } = await readError(original)
   const body: ErrorBody = { code, message, request_id: given, ...(field === undefined ? {} : { field }) }
-  const headers = headersOf(upstream, ['retry-after', 'x-should-retry'])
+  const headers = pickHeaders(upstream, ['retry-after', 'x-should-retry'])
   headers.set('x-request-id', given)
   return json(status === 401 ? { ...body, code: 'unauthenticated' } : body, {
     status,
@@ -101,21 +101,21 @@ const passOnError = async (upstream: Answer, requestId: string): Promise<Respons
   })
 }
 
-const maxReasonBytes = 64 * 1024
+const maxErrorBytes = 64 * 1024
 
-/** The body of an error, unpacked; nothing where it is longer than a reason can be, or not what it says it is. */
-const readReason = async ({ headers, body }: Answer): Promise<Buffer<ArrayBuffer> | undefined> => {
+/** Undefined when the body is too long or not valid gzip. */
+const readErrorBody = async ({ headers, body }: UpstreamResponse): Promise<Buffer<ArrayBuffer> | undefined> => {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of body as AsyncIterable<Buffer>) {
     chunks.push(chunk)
     size += chunk.length
-    if (size > maxReasonBytes) return undefined
+    if (size > maxErrorBytes) return undefined
   }
   const bytes = Buffer.concat(chunks)
   if (headers['content-encoding'] !== 'gzip') return bytes
   try {
-    return gunzipSync(bytes, { maxOutputLength: maxReasonBytes })
+    return gunzipSync(bytes, { maxOutputLength: maxErrorBytes })
   } catch {
     return undefined
   }

@@ -7,7 +7,7 @@ import { decodeSegment } from '../http/request-guards.ts'
 const prefix = '/api'
 const maxQueryLength = 8192
 
-/** What a page asks for: an operation of the contract, with its parameters and its query as they were sent. */
+/** An operation of the contract with its path parameters and the raw query. */
 export interface Target {
   endpoint: Endpoint
   params: Record<string, string>
@@ -19,26 +19,26 @@ const offered = endpoints.filter(
 )
 const find = createMatcher(offered)
 
-/** Throws an HttpError for what the contract does not have. The path is read before anything decoded or folded it. */
+/** Matches the raw path, before anything decodes or normalizes it. */
 export const matchTarget = (request: Request): Target => {
-  // The header is set by server.ts.
+  // Set by server.ts.
   const raw = request.headers.get('x-devdeck-path') ?? request.url.replace(/^https?:\/\/[^/]*/, '')
   const [, path = '', search = ''] = /^([^?]*)\??(.*)$/s.exec(raw.slice(prefix.length)) ?? []
   const { match, allow } = find(request.method, path.slice(1).split('/').map(decodeSegment))
   // Every segment was decoded, so no parameter is undefined.
   if (match) return { endpoint: match.endpoint, params: match.params as Record<string, string>, search }
   if (allow)
-    throw new HttpError('method_not_allowed', `This takes ${allow.join(' or ')}, not ${request.method}`, {
+    throw new HttpError('method_not_allowed', `Use ${allow.join(' or ')} instead of ${request.method}`, {
       headers: { allow: allow.join(', ') },
     })
-  throw new HttpError('not_found', 'The contract has no such operation')
+  throw new HttpError('not_found', 'The API has no such operation')
 }
 
-/** The path and query with which the service is asked for it. Throws an HttpError for values that it must not have. */
+/** The path and query to send to the service. Throws for values it must not receive. */
 export const servicePath = ({ endpoint, params, search }: Target): string =>
   fillPath(endpoint.path, checkedParams(endpoint, params)) + checkedSearch(search)
 
-/** Whether this is a call with a body that may be too large to hold in memory. */
+/** Whether the body may be too large to hold in memory. */
 export const acceptsLargeBody = (method: string | undefined, url: string | undefined): boolean => {
   const endpoint = endpointOf(method, url)
   return endpoint !== undefined && bodyLimit(endpoint) > defaultMaxBodyBytes
@@ -47,26 +47,27 @@ export const acceptsLargeBody = (method: string | undefined, url: string | undef
 export const acceptsForm = (method: string | undefined, url: string | undefined): boolean =>
   endpointOf(method, url)?.bodyFormat === 'multipart'
 
-const endpointOf = (method: string | undefined, url: string | undefined): Endpoint | undefined => {
-  const path = url?.split('?', 1)[0] ?? ''
-  const { match } = path.startsWith(`${prefix}/`) ? find(method ?? '', path.slice(prefix.length + 1).split('/')) : {}
-  return match?.endpoint
+const endpointOf = (method = '', url = ''): Endpoint | undefined => {
+  const [path = ''] = url.split('?', 1)
+  return path.startsWith(`${prefix}/`)
+    ? find(method, path.slice(prefix.length + 1).split('/')).match?.endpoint
+    : undefined
 }
 
 const checkedParams = ({ params: schema }: Endpoint, params: Record<string, string>): Record<string, string> => {
   const parsed = schema?.safeParse(params)
   const [problem] = parsed?.error ? fieldProblems(parsed.error) : []
   if (problem) throw new HttpError('invalid_argument', `${problem.field} ${problem.message}`, { field: problem.field })
-  // A free parameter (a metadata key) may hold a slash, which goes out encoded; a dot segment would be folded away.
+  // A free-text parameter (a metadata key) may contain a slash, sent encoded; a dot segment would be normalized away.
   for (const [field, value] of Object.entries(params))
     if (/^\.{1,2}$/.test(value) || hasControlCharacters(value))
-      throw new HttpError('invalid_argument', `${field} must not be a dot segment or hold control characters`, {
+      throw new HttpError('invalid_argument', `${field} must not be a dot segment or contain control characters`, {
         field,
       })
   return params
 }
 
-/** Checks only that this is a query; the service judges what it means. */
+/** Checks only that this is a query; the service validates its content. */
 const checkedSearch = (search: string): string => {
   if (search === '') return ''
   if (search.length > maxQueryLength)

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { terminalClose } from '#lib/protocol/terminals.ts'
 import type { TestService } from '#lib/service/testing/service.ts'
-import { endStreams } from '../registry/registry.ts'
+import { endStreams } from '../accounts/open-streams.ts'
 import type { TestConsole } from '../testing.ts'
 import { ptyBaseUrl } from '../upstream/client.ts'
 import { startTerminals, TestPage, until } from './testing.ts'
@@ -185,7 +185,7 @@ describe('where terminals are', () => {
 
   it('is no host that a tunnel key could make up', () => {
     for (const key of ['evil.example/', 'a.b', 'a@b', '', 'a:1', '-a'])
-      expect(() => ptyBaseUrl('https://api.example.com', key), key).toThrow('no host name')
+      expect(() => ptyBaseUrl('https://api.example.com', key), key).toThrow('not a valid host name')
   })
 })
 

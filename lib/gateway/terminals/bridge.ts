@@ -4,15 +4,16 @@ import { queryInt } from '#lib/contract/common.ts'
 import { parseQuery } from '#lib/contract/query-string.ts'
 import { defaultSize, SizeQuery } from '#lib/contract/terminals.ts'
 import { terminalClose } from '#lib/protocol/terminals.ts'
+import { trackStream } from '../accounts/open-streams.ts'
 import { requireSignedIn } from '../accounts/session-cookie.ts'
 import type { Session } from '../accounts/types.ts'
 import { browserName } from '../http/browser-name.ts'
 import { HttpError } from '../http/handle-request.ts'
 import type { SocketRequest, SocketRoute } from '../http/upgrades.ts'
-import { type OpenTerminal, registry, trackStream } from '../registry/registry.ts'
 import { clientFor } from '../upstream/client.ts'
 import { followed } from './follow.ts'
 import { keyOf, terminalsOf } from './held.ts'
+import { type OpenTerminal, terminals } from './registry.ts'
 import { SharedTerminal } from './shared-terminal.ts'
 import { Ending, endingOf } from './upstream.ts'
 import { Viewer, type ViewerOpening } from './viewer.ts'
@@ -49,11 +50,10 @@ const admitSignedIn = async (asked: SocketRequest): Promise<Enter> => {
       'Devbox id and terminal name may contain ASCII letters, digits, - and _, and 255 characters in total',
     )
   const opening = openingOf(asked, signedIn)
-  const { terminals } = registry()
   const key = keyOf(signedIn.account.id, devboxId, name)
-  if ((terminals.get(key)?.viewersOf('signed in') ?? 0) >= maxViewers)
+  if ((terminals().get(key)?.viewersOf('signed in') ?? 0) >= maxViewers)
     return tooMany(`${maxViewers} pages show this terminal already; close some`, opening)
-  if (!terminals.has(key) && !freeTerminalSlot(signedIn.account.id))
+  if (!terminals().has(key) && !freeTerminalSlot(signedIn.account.id))
     return tooMany(`${maxTerminalsPerAccount} terminals of this account are open already; close some`, opening)
 
   return (viewerOf) => {
@@ -65,7 +65,7 @@ const admitSignedIn = async (asked: SocketRequest): Promise<Enter> => {
           : viewer.close(terminalClose.consoleRestarting, 'The console is restarting'),
     })
     viewer.onceClosed(forget)
-    const terminal = terminals.get(key) ?? openTerminal(key, { signedIn, devboxId, name, size: opening.size })
+    const terminal = terminals().get(key) ?? openTerminal(key, { signedIn, devboxId, name, size: opening.size })
     if (terminal.apiKey === signedIn.api_key) return terminal.join(viewer)
     // The terminal was opened with another key of the account: check that this key may open the devbox too.
     clientFor(signedIn.api_key, verifyTimeoutMs)
@@ -84,11 +84,10 @@ const tooMany =
     viewerOf(opening).fail(new Ending(terminalClose.tooMany, 'rate_limited', message))
 
 const openTerminal = (key: string, opening: ConstructorParameters<typeof SharedTerminal>[0]): OpenTerminal => {
-  const { terminals } = registry()
   const terminal = new SharedTerminal(opening, () => {
-    if (terminals.get(key) === terminal) terminals.delete(key)
+    if (terminals().get(key) === terminal) terminals().delete(key)
   })
-  terminals.set(key, terminal)
+  terminals().set(key, terminal)
   return terminal
 }
 

@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { type TrackedSession, trackStream } from '../accounts/open-streams.ts'
 import { HttpError, handleRequest, json } from '../http/handle-request.ts'
 import { requireSameOrigin } from '../http/origin.ts'
 import { countWrongKey } from '../limits/wrong-keys.ts'
-import { type OpenTerminal, registry, type TrackedSession, trackStream } from '../registry/registry.ts'
+import { followLinks, type OpenTerminal } from './registry.ts'
 
 // Unspecified: lifetime of a link. 12 hours, or until the terminal ends or its creator signs out.
 const lifeMs = 12 * 60 * 60_000
@@ -24,11 +25,11 @@ export class FollowLink {
     this.#ended = ended
     this.#timer = setTimeout(() => this.end(), lifeMs).unref()
     this.#untrack = trackStream(session, this)
-    registry().followLinks.set(this.#digest, terminal)
+    followLinks().set(this.#digest, terminal)
   }
 
   end(): void {
-    if (!registry().followLinks.delete(this.#digest)) return
+    if (!followLinks().delete(this.#digest)) return
     clearTimeout(this.#timer)
     this.#untrack()
     this.#ended()
@@ -38,7 +39,7 @@ export class FollowLink {
 /** Returns the terminal behind a link. Throws 404 for an unknown link and 429 for too many wrong ones. */
 export const followed = async (token: string, client: string): Promise<OpenTerminal> => {
   // Looking up by hash keeps timing independent of existing tokens.
-  const terminal = registry().followLinks.get(digest(token))
+  const terminal = followLinks().get(digest(token))
   if (terminal) return terminal
   await countWrongKey(client, 'Too many invalid links')
   throw new HttpError('not_found', 'This link has expired or is invalid')

@@ -7,6 +7,7 @@ import type { RecordingList } from '#lib/protocol/recordings.ts'
 import { type HeldTerminal, terminalClose } from '#lib/protocol/terminals.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
+import { terminals } from './registry.ts'
 import { CuttableProxy, TestPage, until } from './testing.ts'
 
 const proxy = new CuttableProxy()
@@ -178,16 +179,16 @@ describe('the number of terminals', () => {
     // The proxy accepts connections and stays silent, so no shell starts.
     proxy.fallSilent()
     const pages = Array.from({ length: 64 }, (_, i) => new TestPage(stalled, `/api/terminals/d/t${i}`, { cookie: own }))
-    await until(() => expect(stalled.registry.terminals.size).toBe(64))
+    await until(() => expect(terminals(stalled.registry).size).toBe(64))
     const refused = new TestPage(stalled, '/api/terminals/d/more', { cookie: own })
     expect((await refused.closed).code).toBe(terminalClose.tooMany)
     expect(refused.last('problem')?.message).toBe('64 terminals of this account are open already; close some')
-    expect(stalled.registry.terminals.size).toBe(64)
+    expect(terminals(stalled.registry).size).toBe(64)
     await pages[5]?.leave()
-    await until(() => expect([...stalled.registry.terminals.values()].some(({ held }) => held.ends_at_ms)).toBe(true))
+    await until(() => expect([...terminals(stalled.registry).values()].some(({ held }) => held.ends_at_ms)).toBe(true))
     const next = new TestPage(stalled, '/api/terminals/d/more', { cookie: own })
-    await until(() => expect([...stalled.registry.terminals.keys()].join()).toContain(' d more'))
-    expect(stalled.registry.terminals.size).toBe(64)
+    await until(() => expect([...terminals(stalled.registry).keys()].join()).toContain(' d more'))
+    expect(terminals(stalled.registry).size).toBe(64)
     await stalled.close()
     expect((await next.closed).code).toBe(terminalClose.consoleRestarting)
   })

@@ -2,13 +2,13 @@ import type { HeldTerminal } from '#lib/protocol/terminals.ts'
 import { requireCaller } from '../accounts/session-cookie.ts'
 import { type Actor, actorOf, withActivityRecord } from '../activity/activity.ts'
 import { HttpError, handleRequest, json } from '../http/handle-request.ts'
-import { type OpenTerminal, registry } from '../registry/registry.ts'
+import { type OpenTerminal, terminals } from './registry.ts'
 
 /** Ids never contain spaces, so keys are unambiguous. */
 export const keyOf = (accountId: string, devboxId: string, name: string): string => `${accountId} ${devboxId} ${name}`
 
 export const terminalsOf = (accountId: string): OpenTerminal[] =>
-  [...registry().terminals.values()].filter((terminal) => terminal.accountId === accountId)
+  [...terminals().values()].filter((terminal) => terminal.accountId === accountId)
 
 /** `GET /api/terminals/{devbox_id}`: the account's open terminals of a devbox. */
 export const listTerminals = (request: Request, devboxId: string): Promise<Response> =>
@@ -24,7 +24,7 @@ export const listTerminals = (request: Request, devboxId: string): Promise<Respo
 export const closeTerminal = (request: Request, devboxId: string, name: string): Promise<Response> =>
   handleRequest(request, async () => {
     const session = await requireCaller(request, 'write')
-    const terminal = registry().terminals.get(keyOf(session.account.id, devboxId, name))
+    const terminal = terminals().get(keyOf(session.account.id, devboxId, name))
     if (!terminal) throw new HttpError('not_found', `No open terminal ${name} of ${devboxId}`)
     return endShell(
       terminal,

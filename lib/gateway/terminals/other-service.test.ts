@@ -6,6 +6,7 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import { inputOffsetHeader, shellIdHeader } from '#lib/contract/terminals.ts'
 import { terminalClose } from '#lib/protocol/terminals.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
+import { ptyTunnels } from './registry.ts'
 import { TestPage, until } from './testing.ts'
 
 /** A third-party service without byte counts, scripted per test. */
@@ -186,7 +187,7 @@ describe('a service that misbehaves', () => {
   })
 
   it('gives a token that opens the next terminal too, until it is refused', async () => {
-    gateway.registry.ptyTunnels.clear()
+    ptyTunnels(gateway.registry).clear()
     await open().told({ t: 'ready' })
     await open().told({ t: 'ready' })
     expect(service.tunnels).toBe(1)

@@ -7,6 +7,7 @@ import { maxRecordingBytes, maxRecordings, type Recording } from '#lib/protocol/
 import { HttpError } from '../http/handle-request.ts'
 import { registry } from '../registry/registry.ts'
 import { serviceIdentity } from '../upstream/client.ts'
+import { liveRecordings } from './registry.ts'
 
 /** The recording ends if more than this is waiting for the disk. */
 const maxWaitingBytes = 16 * 1024 * 1024
@@ -75,9 +76,9 @@ export class TerminalRecording {
   private constructor(id: string, file: WriteStream, header: Header) {
     this.id = id
     this.#file = file
-    registry().liveRecordings.add(id)
+    liveRecordings().add(id)
     file.once('close', () => {
-      registry().liveRecordings.delete(id)
+      liveRecordings().delete(id)
       this.#closed.resolve()
     })
     file.on('error', (error) => this.#stop(`The recording stopped: ${error.message}`))
@@ -203,7 +204,7 @@ export const readRecording = async (file: string, id: string): Promise<Recording
         size_bytes: size,
         cols: header.width,
         rows: header.height,
-        live: registry().liveRecordings.has(id),
+        live: liveRecordings().has(id),
       }
     } finally {
       await handle.close()

@@ -5,8 +5,8 @@ import type { RecordingList } from '#lib/protocol/recordings.ts'
 import { requireCaller } from '../accounts/session-cookie.ts'
 import { actorOf, withActivityRecord } from '../activity/activity.ts'
 import { HttpError, handleRequest, json } from '../http/handle-request.ts'
-import { registry } from '../registry/registry.ts'
 import { readRecording, recordingFile, recordingsOf } from './recording.ts'
+import { liveRecordings } from './registry.ts'
 
 /** `GET /api/recordings` */
 export const listRecordings = (request: Request): Promise<Response> =>
@@ -44,7 +44,7 @@ export const deleteRecording = (request: Request, id: string): Promise<Response>
     return withActivityRecord(actor, { operation: 'recordings.delete', subject: id }, async () => {
       const file = recordingFile(session.account.id, id)
       if (!(await readRecording(file, id))) throw new HttpError('not_found', `Recording ${id} not found`)
-      if (registry().liveRecordings.has(id))
+      if (liveRecordings().has(id))
         throw new HttpError('conflict', 'The recording is still running. Stop it in its terminal first.')
       await rm(file, { force: true })
       return json({})

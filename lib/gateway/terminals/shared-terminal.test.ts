@@ -5,6 +5,7 @@ import { WebSocket } from 'ws'
 import { terminalClose } from '#lib/protocol/terminals.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
+import { terminals } from './registry.ts'
 import { CuttableProxy, TestPage, until } from './testing.ts'
 
 let service: TestService
@@ -309,7 +310,7 @@ describe('a terminal that nobody looks at', () => {
     await run(page, 'until [ -e ~/left ]; do sleep 0.05; done; echo in-between-$((1+1))')
     await page.shows('in-between')
     await page.leave()
-    const [session] = own.registry.terminals.values()
+    const [session] = terminals(own.registry).values()
     let ttlSeconds = 0
     await until(async () => {
       const { attached, idle_ttl_seconds = 0 } = await service.client.terminals.connect({
@@ -325,7 +326,7 @@ describe('a terminal that nobody looks at', () => {
     const back = await open('rest', { ack: '1', epoch, since: offset }, own, ownCookie)
     await back.shows('in-between-2')
     expect(back.last('ready')).toMatchObject({ created: false, from: 'since', offset })
-    expect([...own.registry.terminals.values()]).toEqual([session])
+    expect([...terminals(own.registry).values()]).toEqual([session])
     await run(back, 'echo again-$((1+1))')
     await back.shows('again-2')
   })
@@ -335,7 +336,7 @@ describe('a terminal that nobody looks at', () => {
     const ownCookie = await own.signIn(service.key)
     const page = await open('rest-closed', {}, own, ownCookie)
     await page.leave()
-    await until(() => expect([...own.registry.terminals.values()][0]?.held.viewers).toEqual([]))
+    await until(() => expect([...terminals(own.registry).values()][0]?.held.viewers).toEqual([]))
     const init = { method: 'DELETE', cookie: ownCookie }
     expect((await own.fetch(`/api/terminals/${devboxId}/rest-closed`, init)).status).toBe(204)
     const next = await open('rest-closed', {}, own, ownCookie)

@@ -9,6 +9,7 @@ import { inputOffsetHeader, outputOffsetHeader, type PtyControl, shellIdHeader }
 import { terminalClose } from '#lib/protocol/terminals.ts'
 import { registry } from '../registry/registry.ts'
 import { bearer, clientFor, ptyBaseUrl } from '../upstream/client.ts'
+import { ptyTunnels } from './registry.ts'
 import type { Size } from './size-keeper.ts'
 
 /** A replayed screen arrives in one frame. */
@@ -51,22 +52,21 @@ interface Target {
 /** Attaches to a terminal session, starting its shell if needed. */
 export const attach = async (target: Target): Promise<Attached> => {
   const inTime = AbortSignal.any([target.signal, AbortSignal.timeout(attachTimeoutMs)])
-  const { ptyTunnels } = registry()
   const { apiKey, devboxId } = target
   const key = createHash('sha256').update(`${apiKey} ${devboxId}`).digest('base64url')
-  for (const [each, { untilMs }] of ptyTunnels) if (untilMs <= Date.now()) ptyTunnels.delete(each)
-  const known = ptyTunnels.get(key)
+  for (const [each, { untilMs }] of ptyTunnels()) if (untilMs <= Date.now()) ptyTunnels().delete(each)
+  const known = ptyTunnels().get(key)
   if (known) {
     try {
       return await attachThrough(known.tunnel, target, inTime)
     } catch (error) {
-      ptyTunnels.delete(key)
+      ptyTunnels().delete(key)
       if (!isRevoked(error)) throw error
     }
   }
   const tunnel = await clientFor(apiKey).devboxes.createPtyTunnel({ params: { id: devboxId }, signal: inTime })
   const attached = await attachThrough(tunnel, target, inTime)
-  ptyTunnels.set(key, { tunnel, untilMs: Date.now() + tunnelKeptMs })
+  ptyTunnels().set(key, { tunnel, untilMs: Date.now() + tunnelKeptMs })
   return attached
 }
 

@@ -1,25 +1,24 @@
-import { registry } from '../registry/registry.ts'
+import { slot } from '../registry/registry.ts'
 
-/** What is less may be the whole seconds of a Date header, or what the answer took on its way. */
+/** Differences below this may come from the whole seconds of a Date header or from network latency. */
 const jitterMs = 2_000
-/** A slower answer tells too little of when it was given. */
 const maxRoundTripMs = 1_000
 
-/** The time at the service, whose deadlines are by its own clock: this machine's may be wrong. */
+const clock = slot('serviceClock', () => ({ offsetMs: 0 }))
+
+/** The service's current time, which its deadlines refer to; this machine's clock may be wrong. */
 export const serviceNow = (): number => toServiceTime(Date.now())
 
-/** What the clock of the service shows at a time of this machine's. */
-export const toServiceTime = (ms: number): number => ms + registry().serviceAheadMs
+export const toServiceTime = (ms: number): number => ms + clock().offsetMs
 
-/** Learns from an answer how far the clock of the service is ahead. `askedMs` is of this machine's clock. */
-export const syncServiceClock = ({ headers }: Response, askedMs: number): void => {
-  const answeredMs = Date.now()
-  const toldMs = Date.parse(headers.get('date') ?? '')
-  // An answer that a cache kept tells an old time.
-  if (Number.isNaN(toldMs) || headers.has('age') || answeredMs - askedMs > maxRoundTripMs) return
-  const shared = registry()
-  // The header leaves out how much of its second had passed.
-  const aheadMs = toldMs + 500 - (askedMs + answeredMs) / 2
-  if (Math.abs(aheadMs) < jitterMs) shared.serviceAheadMs = 0
-  else if (Math.abs(aheadMs - shared.serviceAheadMs) >= jitterMs) shared.serviceAheadMs = aheadMs
+/** Measures the clock offset from a response's Date header. `sentMs` is this machine's time. */
+export const syncServiceClock = ({ headers }: Response, sentMs: number): void => {
+  const receivedMs = Date.now()
+  const dateMs = Date.parse(headers.get('date') ?? '')
+  // A cached response carries an old time.
+  if (Number.isNaN(dateMs) || headers.has('age') || receivedMs - sentMs > maxRoundTripMs) return
+  // The header is truncated to seconds: half a second off on average.
+  const offsetMs = dateMs + 500 - (sentMs + receivedMs) / 2
+  if (Math.abs(offsetMs) < jitterMs) clock().offsetMs = 0
+  else if (Math.abs(offsetMs - clock().offsetMs) >= jitterMs) clock().offsetMs = offsetMs
 }
