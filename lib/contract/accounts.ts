@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { openEnum } from './common.ts'
-import { defineEndpoints, json } from './endpoint.ts'
+import { defineEndpoints, get, json } from './endpoint.ts'
 
 export const Account = z.object({
   id: z.string(),
@@ -18,5 +18,5 @@ export const Account = z.object({
 export type Account = z.infer<typeof Account>
 
 export const accounts = defineEndpoints('accounts', 'stable', {
-  me: { method: 'GET', path: '/v1/accounts/me', response: json(Account) },
+  me: get('/v1/accounts/me', json(Account)),
 })

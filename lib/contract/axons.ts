@@ -11,7 +11,7 @@ import {
   queryInt,
   StringMap,
 } from './common.ts'
-import { defineEndpoints, events, json } from './endpoint.ts'
+import { defineEndpoints, del, events, get, json, post } from './endpoint.ts'
 import { MetadataFilter } from './query-string.ts'
 
 export const axonIdPattern = /^axn_[A-Za-z0-9_-]{1,128}$/
@@ -122,45 +122,24 @@ export const changeRefusal = ({ deleted_at_ms }: Pick<Axon, 'deleted_at_ms'>): s
   deleted_at_ms == null ? null : 'The axon is deleted'
 
 export const axons = defineEndpoints('axons', 'beta', {
-  list: { method: 'GET', path: '/v1/axons', query: AxonListQuery, response: json(AxonList) },
-  create: { method: 'POST', path: '/v1/axons', body: AxonCreate, response: json(Axon) },
+  list: get('/v1/axons', json(AxonList), { query: AxonListQuery }),
+  create: post('/v1/axons', json(Axon), { body: AxonCreate }),
   ...metadataOperations('/v1/axons'),
-  get: { method: 'GET', path: '/v1/axons/:id', params: ById, response: json(Axon) },
-  update: { method: 'POST', path: '/v1/axons/:id', params: ById, body: AxonUpdate, response: json(Axon) },
-  publish: {
-    method: 'POST',
-    path: '/v1/axons/:id/publish',
+  get: get('/v1/axons/:id', json(Axon), { params: ById }),
+  update: post('/v1/axons/:id', json(Axon), { params: ById, body: AxonUpdate }),
+  publish: post('/v1/axons/:id/publish', json(z.object({ sequence: z.int(), timestamp_ms: EpochMs })), {
     params: ById,
     body: AxonPublish,
-    response: json(z.object({ sequence: z.int(), timestamp_ms: EpochMs })),
-  },
-  events: {
-    method: 'GET',
-    path: '/v1/axons/:id/events',
-    params: ById,
-    query: AxonEventListQuery,
-    response: json(AxonEventList),
-  },
-  subscribe: {
-    method: 'GET',
-    path: '/v1/axons/:id/subscribe/sse',
+  }),
+  events: get('/v1/axons/:id/events', json(AxonEventList), { params: ById, query: AxonEventListQuery }),
+  subscribe: get('/v1/axons/:id/subscribe/sse', events(AxonEvent), {
     params: ById,
     query: z.object({ after_sequence: z.optional(queryInt(-1, maxSequence)) }),
-    response: events(AxonEvent),
-  },
-  query: {
-    method: 'POST',
-    path: '/v1/axons/:id/sql/query',
-    params: ById,
-    body: SqlStatement,
-    response: json(SqlResult),
-  },
-  batch: {
-    method: 'POST',
-    path: '/v1/axons/:id/sql/batch',
+  }),
+  query: post('/v1/axons/:id/sql/query', json(SqlResult), { params: ById, body: SqlStatement }),
+  batch: post('/v1/axons/:id/sql/batch', json(SqlBatchResult), {
     params: ById,
     body: z.object({ statements: z.array(SqlStatement).check(z.minLength(1), z.maxLength(1000)) }),
-    response: json(SqlBatchResult),
-  },
-  delete: { method: 'DELETE', path: '/v1/axons/:id', params: ById, response: json(Empty) },
+  }),
+  delete: del('/v1/axons/:id', json(Empty), { params: ById }),
 })

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { AgentUsage } from './agent-usage.ts'
 import { benchmarkRunStates } from './benchmark-runs.ts'
 import { ById, EpochMs, Metadata, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
-import { defineEndpoints, json } from './endpoint.ts'
+import { defineEndpoints, get, json, post } from './endpoint.ts'
 
 export const benchmarkJobStates = [
   'initializing',
@@ -205,32 +205,20 @@ export const BenchmarkJobImported = z.object({
 export type BenchmarkJobImported = z.infer<typeof BenchmarkJobImported>
 
 export const benchmarkJobs = defineEndpoints('benchmarkJobs', 'beta', {
-  list: { method: 'GET', path: '/v1/benchmark_jobs', query: BenchmarkJobListQuery, response: json(BenchmarkJobList) },
-  create: {
-    method: 'POST',
-    path: '/v1/benchmark_jobs',
-    body: BenchmarkJobCreate,
-    maxBodyBytes,
-    response: json(BenchmarkJob),
-  },
+  list: get('/v1/benchmark_jobs', json(BenchmarkJobList), { query: BenchmarkJobListQuery }),
+  create: post('/v1/benchmark_jobs', json(BenchmarkJob), { body: BenchmarkJobCreate, maxBodyBytes }),
   /** Extension. */
-  import: {
-    method: 'POST',
-    path: '/v1/benchmark_jobs/import',
+  import: post('/v1/benchmark_jobs/import', json(BenchmarkJobImported), {
     body: BenchmarkJobImport,
     bodyFormat: 'multipart',
     maxBodyBytes: maxImportBytes,
-    response: json(BenchmarkJobImported),
-  },
-  get: { method: 'GET', path: '/v1/benchmark_jobs/:id', params: ById, response: json(BenchmarkJob) },
+  }),
+  get: get('/v1/benchmark_jobs/:id', json(BenchmarkJob), { params: ById }),
   /** Extension: the specification can cancel only single runs. */
-  cancel: { method: 'POST', path: '/v1/benchmark_jobs/:id/cancel', params: ById, response: json(BenchmarkJob) },
+  cancel: post('/v1/benchmark_jobs/:id/cancel', json(BenchmarkJob), { params: ById }),
   /** Extension. */
-  setConcurrency: {
-    method: 'POST',
-    path: '/v1/benchmark_jobs/:id/concurrency',
+  setConcurrency: post('/v1/benchmark_jobs/:id/concurrency', json(BenchmarkJob), {
     params: ById,
     body: ConcurrencyChange,
-    response: json(BenchmarkJob),
-  },
+  }),
 })

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { RunUsage } from './agent-usage.ts'
 import { ById, EpochMs, Id, openEnum, pageEnvelope, StringMap } from './common.ts'
-import { bytes, defineEndpoints, json } from './endpoint.ts'
+import { bytes, defineEndpoints, get, json, post } from './endpoint.ts'
 import { listQuery } from './query-string.ts'
 import { ScenarioRunFilters, ScenarioRunList } from './scenario-runs.ts'
 
@@ -54,47 +54,26 @@ export const benchmarkRunRefusal = (action: BenchmarkRunAction, state: string): 
 
 // Clients use both forms of these paths; the specified one comes first.
 export const benchmarkRuns = defineEndpoints('benchmarkRuns', 'stable', {
-  list: {
-    method: 'GET',
-    path: '/v1/benchmark_runs',
+  list: get('/v1/benchmark_runs', json(BenchmarkRunList), {
     aliases: ['/v1/benchmarks/runs'],
     query: BenchmarkRunListQuery,
-    response: json(BenchmarkRunList),
-  },
-  get: {
-    method: 'GET',
-    path: '/v1/benchmark_runs/:id',
-    aliases: ['/v1/benchmarks/runs/:id'],
-    params: ById,
-    response: json(BenchmarkRun),
-  },
-  scenarioRuns: {
-    method: 'GET',
-    path: '/v1/benchmark_runs/:id/scenario_runs',
+  }),
+  get: get('/v1/benchmark_runs/:id', json(BenchmarkRun), { aliases: ['/v1/benchmarks/runs/:id'], params: ById }),
+  scenarioRuns: get('/v1/benchmark_runs/:id/scenario_runs', json(ScenarioRunList), {
     aliases: ['/v1/benchmarks/runs/:id/scenario_runs'],
     params: ById,
     query: ScenarioRunFilters,
-    response: json(ScenarioRunList),
-  },
-  complete: {
-    method: 'POST',
-    path: '/v1/benchmark_runs/:id/complete',
+  }),
+  complete: post('/v1/benchmark_runs/:id/complete', json(BenchmarkRun), {
     aliases: ['/v1/benchmarks/runs/:id/complete'],
     params: ById,
-    response: json(BenchmarkRun),
-  },
-  cancel: {
-    method: 'POST',
-    path: '/v1/benchmarks/runs/:id/cancel',
+  }),
+  cancel: post('/v1/benchmarks/runs/:id/cancel', json(BenchmarkRun), {
     aliases: ['/v1/benchmark_runs/:id/cancel'],
     params: ById,
-    response: json(BenchmarkRun),
-  },
-  downloadLogs: {
-    method: 'POST',
-    path: '/v1/benchmark_runs/:id/download_logs',
+  }),
+  downloadLogs: post('/v1/benchmark_runs/:id/download_logs', bytes('application/zip'), {
     aliases: ['/v1/benchmarks/runs/:id/download_logs'],
     params: ById,
-    response: bytes('application/zip'),
-  },
+  }),
 })

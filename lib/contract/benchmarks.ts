@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { BenchmarkRun, BenchmarkRunFilters, BenchmarkRunList } from './benchmark-runs.ts'
 import { ById, Id, Metadata, metadataOperations, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
-import { defineEndpoints, json } from './endpoint.ts'
+import { defineEndpoints, get, json, post } from './endpoint.ts'
 import { listQuery } from './query-string.ts'
 import { RunProfile } from './scenario-runs.ts'
 import { definitionStatuses, ScenarioList } from './scenarios.ts'
@@ -48,45 +48,19 @@ export const BenchmarkRunStart = z.object({
 export type BenchmarkRunStart = z.infer<typeof BenchmarkRunStart>
 
 export const benchmarks = defineEndpoints('benchmarks', 'stable', {
-  list: { method: 'GET', path: '/v1/benchmarks', query: BenchmarkListQuery, response: json(BenchmarkList) },
-  listPublic: {
-    method: 'GET',
-    path: '/v1/benchmarks/list_public',
-    query: BenchmarkListQuery,
-    response: json(BenchmarkList),
-  },
-  create: { method: 'POST', path: '/v1/benchmarks', body: BenchmarkCreate, response: json(Benchmark) },
+  list: get('/v1/benchmarks', json(BenchmarkList), { query: BenchmarkListQuery }),
+  listPublic: get('/v1/benchmarks/list_public', json(BenchmarkList), { query: BenchmarkListQuery }),
+  create: post('/v1/benchmarks', json(Benchmark), { body: BenchmarkCreate }),
   ...metadataOperations('/v1/benchmarks'),
-  startRun: { method: 'POST', path: '/v1/benchmarks/start_run', body: BenchmarkRunStart, response: json(BenchmarkRun) },
-  get: { method: 'GET', path: '/v1/benchmarks/:id', params: ById, response: json(Benchmark) },
-  update: {
-    method: 'POST',
-    path: '/v1/benchmarks/:id',
-    params: ById,
-    body: BenchmarkUpdate,
-    response: json(Benchmark),
-  },
-  definitions: {
-    method: 'GET',
-    path: '/v1/benchmarks/:id/definitions',
-    params: ById,
-    query: z.object(pageQuery),
-    response: json(ScenarioList),
-  },
-  changeScenarios: {
-    method: 'POST',
-    path: '/v1/benchmarks/:id/scenarios',
+  startRun: post('/v1/benchmarks/start_run', json(BenchmarkRun), { body: BenchmarkRunStart }),
+  get: get('/v1/benchmarks/:id', json(Benchmark), { params: ById }),
+  update: post('/v1/benchmarks/:id', json(Benchmark), { params: ById, body: BenchmarkUpdate }),
+  definitions: get('/v1/benchmarks/:id/definitions', json(ScenarioList), { params: ById, query: z.object(pageQuery) }),
+  changeScenarios: post('/v1/benchmarks/:id/scenarios', json(Benchmark), {
     params: ById,
     body: z.object({ scenarios_to_add: z.nullish(z.array(Id)), scenarios_to_remove: z.nullish(z.array(Id)) }),
-    response: json(Benchmark),
-  },
-  archive: { method: 'POST', path: '/v1/benchmarks/:id/archive', params: ById, response: json(Benchmark) },
-  unarchive: { method: 'POST', path: '/v1/benchmarks/:id/unarchive', params: ById, response: json(Benchmark) },
-  runs: {
-    method: 'GET',
-    path: '/v1/benchmarks/:id/runs',
-    params: ById,
-    query: BenchmarkRunFilters,
-    response: json(BenchmarkRunList),
-  },
+  }),
+  archive: post('/v1/benchmarks/:id/archive', json(Benchmark), { params: ById }),
+  unarchive: post('/v1/benchmarks/:id/unarchive', json(Benchmark), { params: ById }),
+  runs: get('/v1/benchmarks/:id/runs', json(BenchmarkRunList), { params: ById, query: BenchmarkRunFilters }),
 })

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { json } from './endpoint.ts'
+import { get, json } from './endpoint.ts'
 
 /** Milliseconds since the Unix epoch. */
 export const EpochMs = z.int()
@@ -95,20 +95,16 @@ export const pageEnvelope = {
 }
 
 /** Suggestions for the metadata filter of the list at `path`. */
-export const metadataOperations = (path: string) =>
-  ({
-    metadataKeys: {
-      method: 'GET',
-      path: `${path}/metadata/keys`,
-      response: json(z.object({ keys: z.array(z.string()) })),
-    },
-    metadataValues: {
-      method: 'GET',
-      path: `${path}/metadata/keys/:key/values`,
+export const metadataOperations = (path: string) => ({
+  metadataKeys: get(`${path}/metadata/keys`, json(z.object({ keys: z.array(z.string()) }))),
+  metadataValues: get(
+    `${path}/metadata/keys/:key/values`,
+    json(z.object({ key: z.string(), values: z.array(z.string()) })),
+    {
       params: z.object({ key: z.string().check(z.minLength(1)) }),
-      response: json(z.object({ key: z.string(), values: z.array(z.string()) })),
     },
-  }) as const
+  ),
+})
 
 /** Unspecified: error body. The public clients print `message`; `field` names the invalid input. */
 export const ErrorBody = z.object({

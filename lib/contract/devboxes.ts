@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { ById, Empty, EpochMs, Metadata, metadataOperations, openEnum, pageEnvelope, StringMap } from './common.ts'
-import { defineEndpoints, json, maxScriptBodyBytes } from './endpoint.ts'
+import { defineEndpoints, get, json, maxScriptBodyBytes, post } from './endpoint.ts'
 import { LaunchParameters } from './launch-parameters.ts'
 import { listQuery } from './query-string.ts'
 import { Tunnel, TunnelOptions } from './tunnels.ts'
@@ -180,50 +180,32 @@ export const isOfTrial = ({ initiator_type }: Pick<Devbox, 'initiator_type'>): b
   trialInitiators.includes(initiator_type ?? '')
 
 export const devboxes = defineEndpoints('devboxes', 'stable', {
-  list: { method: 'GET', path: '/v1/devboxes', query: DevboxListQuery, response: json(DevboxList) },
-  create: {
-    method: 'POST',
-    path: '/v1/devboxes',
+  list: get('/v1/devboxes', json(DevboxList), { query: DevboxListQuery }),
+  create: post('/v1/devboxes', json(Devbox), { body: DevboxCreate, maxBodyBytes: maxScriptBodyBytes }),
+  createAndAwaitRunning: post('/v1/devboxes/create_and_await_running', json(Devbox), {
     body: DevboxCreate,
     maxBodyBytes: maxScriptBodyBytes,
-    response: json(Devbox),
-  },
-  createAndAwaitRunning: {
-    method: 'POST',
-    path: '/v1/devboxes/create_and_await_running',
-    body: DevboxCreate,
-    maxBodyBytes: maxScriptBodyBytes,
-    response: json(Devbox),
-  },
+  }),
   ...metadataOperations('/v1/devboxes'),
-  get: { method: 'GET', path: '/v1/devboxes/:id', params: ById, response: json(Devbox) },
-  update: { method: 'POST', path: '/v1/devboxes/:id', params: ById, body: DevboxUpdate, response: json(Devbox) },
-  waitForStatus: {
-    method: 'POST',
-    path: '/v1/devboxes/:id/wait_for_status',
+  get: get('/v1/devboxes/:id', json(Devbox), { params: ById }),
+  update: post('/v1/devboxes/:id', json(Devbox), { params: ById, body: DevboxUpdate }),
+  waitForStatus: post('/v1/devboxes/:id/wait_for_status', json(Devbox), {
     params: ById,
     body: z.object({
       statuses: z.array(z.enum(devboxStatuses)).check(z.minLength(1)),
       timeout_seconds: z.nullish(z.number().check(z.minimum(0))),
     }),
-    response: json(Devbox),
-  },
-  suspend: { method: 'POST', path: '/v1/devboxes/:id/suspend', params: ById, response: json(Devbox) },
-  resume: { method: 'POST', path: '/v1/devboxes/:id/resume', params: ById, response: json(Devbox) },
-  shutdown: {
-    method: 'POST',
-    path: '/v1/devboxes/:id/shutdown',
+  }),
+  suspend: post('/v1/devboxes/:id/suspend', json(Devbox), { params: ById }),
+  resume: post('/v1/devboxes/:id/resume', json(Devbox), { params: ById }),
+  shutdown: post('/v1/devboxes/:id/shutdown', json(Devbox), {
     params: ById,
     query: z.object({ force: z.optional(z.string()) }),
-    response: json(Devbox),
-  },
-  keepAlive: { method: 'POST', path: '/v1/devboxes/:id/keep_alive', params: ById, response: json(Empty) },
-  usage: { method: 'GET', path: '/v1/devboxes/:id/usage', params: ById, response: json(DevboxUsage) },
-  createPtyTunnel: {
-    method: 'POST',
-    path: '/v1/devboxes/:id/create_pty_tunnel',
+  }),
+  keepAlive: post('/v1/devboxes/:id/keep_alive', json(Empty), { params: ById }),
+  usage: get('/v1/devboxes/:id/usage', json(DevboxUsage), { params: ById }),
+  createPtyTunnel: post('/v1/devboxes/:id/create_pty_tunnel', json(PtyTunnel), {
     params: ById,
-    response: json(PtyTunnel),
     returnsCredential: true,
-  },
+  }),
 })

@@ -69,6 +69,20 @@ export const maxFormEnvelopeBytes = 256 * 1024
 type Operation = Omit<Endpoint, 'id' | 'stability'> & Partial<Pick<Endpoint, 'stability'>>
 type Named<O> = { readonly [K in keyof O]: Pick<Endpoint, 'id' | 'stability'> & O[K] }
 
+type Options = Omit<Operation, 'method' | 'path' | 'response'>
+
+const operation =
+  <M extends Method>(method: M) =>
+  <const R extends Endpoint['response'], const O extends Options = Record<never, never>>(
+    path: string,
+    response: R,
+    options: O = {} as O,
+  ) => ({ method, path, response, ...options })
+
+export const get = operation('GET')
+export const post = operation('POST')
+export const del = operation('DELETE')
+
 /** Endpoints of a resource by operation. `stability` is the default. */
 export const defineEndpoints = <const O extends Record<string, Operation>>(
   resource: string,

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { Empty, EpochMs, Id, maxEpochMs } from './common.ts'
-import { defineEndpoints, events, json } from './endpoint.ts'
+import { defineEndpoints, del, events, get, json, post } from './endpoint.ts'
 
 const Deadline = EpochMs.check(z.nonnegative(), z.maximum(maxEpochMs))
 
@@ -15,19 +15,10 @@ export type Eviction = z.infer<typeof Eviction>
 export const pendingCountHeader = 'x-pending-evictions'
 
 export const evictions = defineEndpoints('evictions', 'stable', {
-  watch: { method: 'GET', path: '/v1/devboxes/evictions/watch', response: events(Eviction) },
-  schedule: {
-    method: 'POST',
-    path: '/local/evictions',
+  watch: get('/v1/devboxes/evictions/watch', events(Eviction)),
+  schedule: post('/local/evictions', json(Eviction), {
     body: z.object({ devbox_id: Id, eviction_deadline_ms: Deadline }),
-    response: json(Eviction),
     scope: 'local',
-  },
-  cancel: {
-    method: 'DELETE',
-    path: '/local/evictions/:devbox_id',
-    params: z.object({ devbox_id: Id }),
-    response: json(Empty),
-    scope: 'local',
-  },
+  }),
+  cancel: del('/local/evictions/:devbox_id', json(Empty), { params: z.object({ devbox_id: Id }), scope: 'local' }),
 })

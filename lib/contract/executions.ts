@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { ById, Id, openEnum, queryInt } from './common.ts'
-import { defineEndpoints, events, json, maxScriptBodyBytes } from './endpoint.ts'
+import { defineEndpoints, events, get, json, maxScriptBodyBytes, post } from './endpoint.ts'
 
 export const executionStatuses = ['queued', 'running', 'completed'] as const
 export type ExecutionStatus = (typeof executionStatuses)[number]
@@ -56,26 +56,18 @@ const GetQuery = z.object({ last_n: z.optional(queryInt(0, maxLines)) })
 const ExecuteQuery = z.object({ last_n: z._default(queryInt(0, maxLines), 100) })
 
 export const executions = defineEndpoints('executions', 'stable', {
-  executeSync: {
-    method: 'POST',
-    path: '/v1/devboxes/:id/execute_sync',
+  executeSync: post('/v1/devboxes/:id/execute_sync', json(SyncExecution), {
     params: ById,
     body: ExecuteCommand,
     maxBodyBytes: maxScriptBodyBytes,
-    response: json(SyncExecution),
     stability: 'deprecated',
-  },
-  executeAsync: {
-    method: 'POST',
-    path: '/v1/devboxes/:id/execute_async',
+  }),
+  executeAsync: post('/v1/devboxes/:id/execute_async', json(Execution), {
     params: ById,
     body: ExecuteCommand,
     maxBodyBytes: maxScriptBodyBytes,
-    response: json(Execution),
-  },
-  execute: {
-    method: 'POST',
-    path: '/v1/devboxes/:id/execute',
+  }),
+  execute: post('/v1/devboxes/:id/execute', json(Execution), {
     params: ById,
     query: ExecuteQuery,
     body: z.extend(ExecuteCommand, {
@@ -83,55 +75,40 @@ export const executions = defineEndpoints('executions', 'stable', {
       optimistic_timeout: z.nullish(z.number().check(z.minimum(0), z.maximum(maxHoldSeconds))),
     }),
     maxBodyBytes: maxScriptBodyBytes,
-    response: json(Execution),
-  },
-  get: {
-    method: 'GET',
-    path: '/v1/devboxes/:devbox_id/executions/:execution_id',
+  }),
+  get: get('/v1/devboxes/:devbox_id/executions/:execution_id', json(Execution), {
     params: ByExecution,
     query: GetQuery,
-    response: json(Execution),
-  },
-  waitForStatus: {
-    method: 'POST',
-    path: '/v1/devboxes/:devbox_id/executions/:execution_id/wait_for_status',
+  }),
+  waitForStatus: post('/v1/devboxes/:devbox_id/executions/:execution_id/wait_for_status', json(Execution), {
     params: ByExecution,
     query: GetQuery,
     body: z.object({
       statuses: z.array(z.enum(executionStatuses)).check(z.minLength(1)),
       timeout_seconds: z.nullish(z.number().check(z.minimum(0))),
     }),
-    response: json(Execution),
-  },
-  kill: {
-    method: 'POST',
-    path: '/v1/devboxes/:devbox_id/executions/:execution_id/kill',
+  }),
+  kill: post('/v1/devboxes/:devbox_id/executions/:execution_id/kill', json(Execution), {
     params: ByExecution,
     body: z.object({ kill_process_group: z.nullish(z.boolean()) }),
-    response: json(Execution),
-  },
-  sendStdIn: {
-    method: 'POST',
-    path: '/v1/devboxes/:devbox_id/executions/:execution_id/send_std_in',
-    params: ByExecution,
-    body: z
-      .object({ text: z.nullish(z.string()), signal: z.nullish(z.enum(stdinSignals)) })
-      .check(z.refine(({ text, signal }) => text != null || signal != null, 'must have text or signal')),
-    maxBodyBytes: maxScriptBodyBytes,
-    response: json(z.object({ devbox_id: z.string(), execution_id: z.string(), success: z.boolean() })),
-  },
-  streamStdout: {
-    method: 'GET',
-    path: '/v1/devboxes/:devbox_id/executions/:execution_id/stream_stdout_updates',
+  }),
+  sendStdIn: post(
+    '/v1/devboxes/:devbox_id/executions/:execution_id/send_std_in',
+    json(z.object({ devbox_id: z.string(), execution_id: z.string(), success: z.boolean() })),
+    {
+      params: ByExecution,
+      body: z
+        .object({ text: z.nullish(z.string()), signal: z.nullish(z.enum(stdinSignals)) })
+        .check(z.refine(({ text, signal }) => text != null || signal != null, 'must have text or signal')),
+      maxBodyBytes: maxScriptBodyBytes,
+    },
+  ),
+  streamStdout: get('/v1/devboxes/:devbox_id/executions/:execution_id/stream_stdout_updates', events(OutputChunk), {
     params: ByExecution,
     query: OutputQuery,
-    response: events(OutputChunk),
-  },
-  streamStderr: {
-    method: 'GET',
-    path: '/v1/devboxes/:devbox_id/executions/:execution_id/stream_stderr_updates',
+  }),
+  streamStderr: get('/v1/devboxes/:devbox_id/executions/:execution_id/stream_stderr_updates', events(OutputChunk), {
     params: ByExecution,
     query: OutputQuery,
-    response: events(OutputChunk),
-  },
+  }),
 })

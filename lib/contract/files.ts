@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { ById, Empty } from './common.ts'
-import { bytes, defineEndpoints, json } from './endpoint.ts'
+import { bytes, defineEndpoints, json, post } from './endpoint.ts'
 import { SyncExecution } from './executions.ts'
 
 /** Largest file in JSON requests and responses. */
@@ -18,36 +18,24 @@ export const FilePath = z
   )
 
 export const files = defineEndpoints('files', 'stable', {
-  read: {
-    method: 'POST',
-    path: '/v1/devboxes/:id/read_file_contents',
+  read: post('/v1/devboxes/:id/read_file_contents', bytes('text/plain; charset=utf-8'), {
     params: ById,
     body: z.object({ file_path: FilePath }),
-    response: bytes('text/plain; charset=utf-8'),
-  },
-  write: {
-    method: 'POST',
-    path: '/v1/devboxes/:id/write_file_contents',
+  }),
+  write: post('/v1/devboxes/:id/write_file_contents', json(SyncExecution), {
     params: ById,
     body: z.object({ file_path: FilePath, contents: z.string() }),
     // JSON that escapes non-ASCII text takes up to 3 bytes per byte; only control characters take more.
     maxBodyBytes: 3 * maxTextFileBytes,
-    response: json(SyncExecution),
-  },
-  download: {
-    method: 'POST',
-    path: '/v1/devboxes/:id/download_file',
+  }),
+  download: post('/v1/devboxes/:id/download_file', bytes('application/octet-stream'), {
     params: ById,
     body: z.object({ path: FilePath }),
-    response: bytes('application/octet-stream'),
-  },
-  upload: {
-    method: 'POST',
-    path: '/v1/devboxes/:id/upload_file',
+  }),
+  upload: post('/v1/devboxes/:id/upload_file', json(Empty), {
     params: ById,
     body: z.object({ path: FilePath }),
     bodyFormat: 'multipart',
     maxBodyBytes: maxUploadBytes,
-    response: json(Empty),
-  },
+  }),
 })

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { ById, EpochMs, Id, openEnum } from './common.ts'
-import { defineEndpoints, events, json } from './endpoint.ts'
+import { defineEndpoints, events, get, json } from './endpoint.ts'
 import { shellNamePattern } from './executions.ts'
 
 export const logSources = ['setup_commands', 'entrypoint', 'exec', 'files', 'stats', 'kmsg'] as const
@@ -27,18 +27,6 @@ export const LogQuery = z.object({
 export type LogQuery = z.output<typeof LogQuery>
 
 export const logs = defineEndpoints('logs', 'stable', {
-  list: {
-    method: 'GET',
-    path: '/v1/devboxes/:id/logs',
-    params: ById,
-    query: LogQuery,
-    response: json(z.object({ logs: z.array(LogRecord) })),
-  },
-  tail: {
-    method: 'GET',
-    path: '/v1/devboxes/:id/logs/tail',
-    params: ById,
-    query: LogQuery,
-    response: events(LogRecord),
-  },
+  list: get('/v1/devboxes/:id/logs', json(z.object({ logs: z.array(LogRecord) })), { params: ById, query: LogQuery }),
+  tail: get('/v1/devboxes/:id/logs/tail', events(LogRecord), { params: ById, query: LogQuery }),
 })

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { ById, EpochMs, Id, openEnum, pageEnvelope, pageQuery } from './common.ts'
-import { defineEndpoints, json } from './endpoint.ts'
+import { defineEndpoints, get, json, post } from './endpoint.ts'
 
 const PortNumber = z.int().check(z.minimum(1), z.maximum(65_535))
 /** One port or the range up to `end_port`. Default: both protocols. */
@@ -101,20 +101,9 @@ export type NetworkPolicyListQuery = z.output<typeof NetworkPolicyListQuery>
 
 /** A devbox selects its policy with `launch_parameters.network_policy_id`. */
 export const networkPolicies = defineEndpoints('networkPolicies', 'stable', {
-  list: {
-    method: 'GET',
-    path: '/v1/network-policies',
-    query: NetworkPolicyListQuery,
-    response: json(NetworkPolicyList),
-  },
-  create: { method: 'POST', path: '/v1/network-policies', body: NetworkPolicyCreate, response: json(NetworkPolicy) },
-  get: { method: 'GET', path: '/v1/network-policies/:id', params: ById, response: json(NetworkPolicy) },
-  update: {
-    method: 'POST',
-    path: '/v1/network-policies/:id',
-    params: ById,
-    body: NetworkPolicyUpdate,
-    response: json(NetworkPolicy),
-  },
-  delete: { method: 'POST', path: '/v1/network-policies/:id/delete', params: ById, response: json(NetworkPolicy) },
+  list: get('/v1/network-policies', json(NetworkPolicyList), { query: NetworkPolicyListQuery }),
+  create: post('/v1/network-policies', json(NetworkPolicy), { body: NetworkPolicyCreate }),
+  get: get('/v1/network-policies/:id', json(NetworkPolicy), { params: ById }),
+  update: post('/v1/network-policies/:id', json(NetworkPolicy), { params: ById, body: NetworkPolicyUpdate }),
+  delete: post('/v1/network-policies/:id/delete', json(NetworkPolicy), { params: ById }),
 })

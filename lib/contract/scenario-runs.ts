@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { ById, EpochMs, Id, Metadata, openEnum, pageEnvelope, StringMap } from './common.ts'
-import { bytes, defineEndpoints, json } from './endpoint.ts'
+import { bytes, defineEndpoints, get, json, post } from './endpoint.ts'
 import { LaunchParameters } from './launch-parameters.ts'
 import { listQuery } from './query-string.ts'
 
@@ -92,23 +92,12 @@ export const ScenarioRunStart = z.object({
 export type ScenarioRunStart = z.infer<typeof ScenarioRunStart>
 
 export const scenarioRuns = defineEndpoints('scenarioRuns', 'stable', {
-  start: { method: 'POST', path: '/v1/scenarios/start_run', body: ScenarioRunStart, response: json(ScenarioRun) },
-  list: { method: 'GET', path: '/v1/scenarios/runs', query: ScenarioRunListQuery, response: json(ScenarioRunList) },
-  get: { method: 'GET', path: '/v1/scenarios/runs/:id', params: ById, response: json(ScenarioRun) },
-  score: { method: 'POST', path: '/v1/scenarios/runs/:id/score', params: ById, response: json(ScenarioRun) },
-  complete: { method: 'POST', path: '/v1/scenarios/runs/:id/complete', params: ById, response: json(ScenarioRun) },
-  cancel: { method: 'POST', path: '/v1/scenarios/runs/:id/cancel', params: ById, response: json(ScenarioRun) },
-  downloadLogs: {
-    method: 'POST',
-    path: '/v1/scenarios/runs/:id/download_logs',
-    params: ById,
-    response: bytes('application/zip'),
-  },
-  ofScenario: {
-    method: 'GET',
-    path: '/v1/scenarios/:id/runs',
-    params: ById,
-    query: ScenarioRunFilters,
-    response: json(ScenarioRunList),
-  },
+  start: post('/v1/scenarios/start_run', json(ScenarioRun), { body: ScenarioRunStart }),
+  list: get('/v1/scenarios/runs', json(ScenarioRunList), { query: ScenarioRunListQuery }),
+  get: get('/v1/scenarios/runs/:id', json(ScenarioRun), { params: ById }),
+  score: post('/v1/scenarios/runs/:id/score', json(ScenarioRun), { params: ById }),
+  complete: post('/v1/scenarios/runs/:id/complete', json(ScenarioRun), { params: ById }),
+  cancel: post('/v1/scenarios/runs/:id/cancel', json(ScenarioRun), { params: ById }),
+  downloadLogs: post('/v1/scenarios/runs/:id/download_logs', bytes('application/zip'), { params: ById }),
+  ofScenario: get('/v1/scenarios/:id/runs', json(ScenarioRunList), { params: ById, query: ScenarioRunFilters }),
 })

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { ById, Id, Metadata, metadataOperations, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
-import { defineEndpoints, json } from './endpoint.ts'
+import { defineEndpoints, get, json, post } from './endpoint.ts'
 import { LaunchParameters } from './launch-parameters.ts'
 import { listQuery } from './query-string.ts'
 
@@ -138,37 +138,18 @@ export const CustomScorerInput = z.object({ type: shortName, bash_script: z.stri
 export type CustomScorerInput = z.infer<typeof CustomScorerInput>
 
 export const scenarios = defineEndpoints('scenarios', 'stable', {
-  list: { method: 'GET', path: '/v1/scenarios', query: ScenarioListQuery, response: json(ScenarioList) },
-  listPublic: {
-    method: 'GET',
-    path: '/v1/scenarios/list_public',
-    query: ScenarioListQuery,
-    response: json(ScenarioList),
-  },
-  create: { method: 'POST', path: '/v1/scenarios', body: ScenarioCreate, response: json(Scenario) },
+  list: get('/v1/scenarios', json(ScenarioList), { query: ScenarioListQuery }),
+  listPublic: get('/v1/scenarios/list_public', json(ScenarioList), { query: ScenarioListQuery }),
+  create: post('/v1/scenarios', json(Scenario), { body: ScenarioCreate }),
   ...metadataOperations('/v1/scenarios'),
-  listScorers: {
-    method: 'GET',
-    path: '/v1/scenarios/scorers',
+  listScorers: get('/v1/scenarios/scorers', json(z.object({ scorers: z.array(CustomScorer), ...pageEnvelope })), {
     query: z.object(pageQuery),
-    response: json(z.object({ scorers: z.array(CustomScorer), ...pageEnvelope })),
-  },
-  createScorer: {
-    method: 'POST',
-    path: '/v1/scenarios/scorers',
-    body: CustomScorerInput,
-    response: json(CustomScorer),
-  },
-  getScorer: { method: 'GET', path: '/v1/scenarios/scorers/:id', params: ById, response: json(CustomScorer) },
-  updateScorer: {
-    method: 'POST',
-    path: '/v1/scenarios/scorers/:id',
-    params: ById,
-    body: CustomScorerInput,
-    response: json(CustomScorer),
-  },
-  get: { method: 'GET', path: '/v1/scenarios/:id', params: ById, response: json(Scenario) },
-  update: { method: 'POST', path: '/v1/scenarios/:id', params: ById, body: ScenarioUpdate, response: json(Scenario) },
-  archive: { method: 'POST', path: '/v1/scenarios/:id/archive', params: ById, response: json(Scenario) },
-  unarchive: { method: 'POST', path: '/v1/scenarios/:id/unarchive', params: ById, response: json(Scenario) },
+  }),
+  createScorer: post('/v1/scenarios/scorers', json(CustomScorer), { body: CustomScorerInput }),
+  getScorer: get('/v1/scenarios/scorers/:id', json(CustomScorer), { params: ById }),
+  updateScorer: post('/v1/scenarios/scorers/:id', json(CustomScorer), { params: ById, body: CustomScorerInput }),
+  get: get('/v1/scenarios/:id', json(Scenario), { params: ById }),
+  update: post('/v1/scenarios/:id', json(Scenario), { params: ById, body: ScenarioUpdate }),
+  archive: post('/v1/scenarios/:id/archive', json(Scenario), { params: ById }),
+  unarchive: post('/v1/scenarios/:id/unarchive', json(Scenario), { params: ById }),
 })

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { defaultPageSize, EpochMs, maxPageSize, pageEnvelope, queryInt } from './common.ts'
-import { defineEndpoints, json } from './endpoint.ts'
+import { defineEndpoints, get, json, post } from './endpoint.ts'
 
 const nameMessage = 'must be 1 to 256 letters, digits or _, and not start with a digit'
 export const SecretName = z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-9_]{0,255}$/, nameMessage))
@@ -20,26 +20,12 @@ export const Secret = z.object({ id: z.string(), name: z.string(), create_time_m
 export type Secret = z.infer<typeof Secret>
 
 export const secrets = defineEndpoints('secrets', 'stable', {
-  list: {
-    method: 'GET',
-    path: '/v1/secrets',
+  list: get('/v1/secrets', json(z.object({ secrets: z.array(Secret), ...pageEnvelope })), {
     // No cursor: increase the limit to get more.
     query: z.object({ limit: z._default(queryInt(1, maxPageSize), defaultPageSize) }),
-    response: json(z.object({ secrets: z.array(Secret), ...pageEnvelope })),
-  },
-  create: {
-    method: 'POST',
-    path: '/v1/secrets',
-    body: z.object({ name: SecretName, value: SecretValue }),
-    response: json(Secret),
-  },
-  get: { method: 'GET', path: '/v1/secrets/:name', params: ByName, response: json(Secret) },
-  update: {
-    method: 'POST',
-    path: '/v1/secrets/:name',
-    params: ByName,
-    body: z.object({ value: SecretValue }),
-    response: json(Secret),
-  },
-  delete: { method: 'POST', path: '/v1/secrets/:name/delete', params: ByName, response: json(Secret) },
+  }),
+  create: post('/v1/secrets', json(Secret), { body: z.object({ name: SecretName, value: SecretValue }) }),
+  get: get('/v1/secrets/:name', json(Secret), { params: ByName }),
+  update: post('/v1/secrets/:name', json(Secret), { params: ByName, body: z.object({ value: SecretValue }) }),
+  delete: post('/v1/secrets/:name/delete', json(Secret), { params: ByName }),
 })

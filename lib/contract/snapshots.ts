@@ -11,7 +11,7 @@ import {
   pageQuery,
   StringMap,
 } from './common.ts'
-import { defineEndpoints, json } from './endpoint.ts'
+import { defineEndpoints, get, json, post } from './endpoint.ts'
 import { MetadataFilter } from './query-string.ts'
 
 export const maxCommitMessageLength = 1000
@@ -72,40 +72,12 @@ export const deleteRefusal = (status: string): string | null =>
       : `The snapshot is ${status === 'error' ? 'not complete: taking it failed' : status}`
 
 export const snapshots = defineEndpoints('snapshots', 'stable', {
-  list: { method: 'GET', path: '/v1/devboxes/disk_snapshots', query: SnapshotListQuery, response: json(SnapshotList) },
-  listPublic: {
-    method: 'GET',
-    path: '/v1/devboxes/disk_snapshots/list_public',
-    query: SnapshotListQuery,
-    response: json(SnapshotList),
-  },
+  list: get('/v1/devboxes/disk_snapshots', json(SnapshotList), { query: SnapshotListQuery }),
+  listPublic: get('/v1/devboxes/disk_snapshots/list_public', json(SnapshotList), { query: SnapshotListQuery }),
   ...metadataOperations('/v1/devboxes/disk_snapshots'),
-  status: {
-    method: 'GET',
-    path: '/v1/devboxes/disk_snapshots/:id/status',
-    params: ById,
-    response: json(SnapshotState),
-  },
-  update: {
-    method: 'POST',
-    path: '/v1/devboxes/disk_snapshots/:id',
-    params: ById,
-    body: SnapshotUpdate,
-    response: json(Snapshot),
-  },
-  delete: { method: 'POST', path: '/v1/devboxes/disk_snapshots/:id/delete', params: ById, response: json(Empty) },
-  create: {
-    method: 'POST',
-    path: '/v1/devboxes/:id/snapshot_disk',
-    params: ById,
-    body: SnapshotCreate,
-    response: json(Snapshot),
-  },
-  createAsync: {
-    method: 'POST',
-    path: '/v1/devboxes/:id/snapshot_disk_async',
-    params: ById,
-    body: SnapshotCreate,
-    response: json(Snapshot),
-  },
+  status: get('/v1/devboxes/disk_snapshots/:id/status', json(SnapshotState), { params: ById }),
+  update: post('/v1/devboxes/disk_snapshots/:id', json(Snapshot), { params: ById, body: SnapshotUpdate }),
+  delete: post('/v1/devboxes/disk_snapshots/:id/delete', json(Empty), { params: ById }),
+  create: post('/v1/devboxes/:id/snapshot_disk', json(Snapshot), { params: ById, body: SnapshotCreate }),
+  createAsync: post('/v1/devboxes/:id/snapshot_disk_async', json(Snapshot), { params: ById, body: SnapshotCreate }),
 })

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { openEnum, queryInt } from './common.ts'
-import { defineEndpoints, json, webSocket } from './endpoint.ts'
+import { defineEndpoints, get, json, post, webSocket } from './endpoint.ts'
 export const sessionNamePattern = /^[A-Za-z0-9_-]{1,256}$/
 /** Maximum columns and rows of a terminal. */
 export const maxCells = 1000
@@ -109,26 +109,12 @@ export type PtyControl = z.infer<typeof PtyControl>
 
 /** Authenticate with the API key, or with the token of `devboxes.createPtyTunnel`, which is for one devbox. */
 export const terminals = defineEndpoints('terminals', 'stable', {
-  connect: {
-    method: 'GET',
-    path: '/pty/:session_name',
-    params: BySession,
-    query: SizeQuery,
-    response: json(PtySession),
-  },
-  control: {
-    method: 'POST',
-    path: '/pty/:session_name/control',
-    params: BySession,
-    body: PtyControl,
-    response: json(z.object({ session_name: z.string(), status: openEnum(['ready', 'closed']) })),
-  },
+  connect: get('/pty/:session_name', json(PtySession), { params: BySession, query: SizeQuery }),
+  control: post(
+    '/pty/:session_name/control',
+    json(z.object({ session_name: z.string(), status: openEnum(['ready', 'closed']) })),
+    { params: BySession, body: PtyControl },
+  ),
   /** Server to client: binary frames with raw output. Client to server: input as binary or text. */
-  attach: {
-    method: 'GET',
-    path: '/pty/:session_name/attach',
-    params: BySession,
-    query: AttachQuery,
-    response: webSocket,
-  },
+  attach: get('/pty/:session_name/attach', webSocket, { params: BySession, query: AttachQuery }),
 })

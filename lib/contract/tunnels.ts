@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { ById, Empty, EpochMs, openEnum } from './common.ts'
-import { defineEndpoints, json } from './endpoint.ts'
+import { defineEndpoints, json, post } from './endpoint.ts'
 
 export const tunnelModes = ['open', 'authenticated'] as const
 
@@ -26,12 +26,6 @@ export const Tunnel = z.object({
 export type Tunnel = z.infer<typeof Tunnel>
 
 export const tunnels = defineEndpoints('tunnels', 'stable', {
-  enable: {
-    method: 'POST',
-    path: '/v1/devboxes/:id/enable_tunnel',
-    params: ById,
-    body: TunnelOptions,
-    response: json(Tunnel),
-  },
-  remove: { method: 'POST', path: '/v1/devboxes/:id/remove_tunnel', params: ById, response: json(Empty) },
+  enable: post('/v1/devboxes/:id/enable_tunnel', json(Tunnel), { params: ById, body: TunnelOptions }),
+  remove: post('/v1/devboxes/:id/remove_tunnel', json(Empty), { params: ById }),
 })
