@@ -3,7 +3,7 @@ import { singleTab } from '#lib/terminal/layout/layout.ts'
 import { rememberClosed, takeClosed } from './layout-memory.ts'
 
 describe('closed tabs', () => {
-  it('come back the last one first, each once, and only where they fit', () => {
+  it('reopen in reverse order, once each, and only where they fit', () => {
     for (const name of ['a', 'b', 'c']) rememberClosed('dbx_1', singleTab(name))
     expect(takeClosed('dbx_2', () => true)).toBe(undefined)
     expect(takeClosed('dbx_1', ({ tree }) => tree !== 'c')?.tree).toBe('b')
@@ -12,7 +12,7 @@ describe('closed tabs', () => {
     expect(takeClosed('dbx_1', () => true)).toBe(undefined)
   })
 
-  it('are kept up to ten', () => {
+  it('are limited to ten', () => {
     for (let number = 0; number < 30; number++) rememberClosed('dbx_3', singleTab(`n${number}`))
     const taken = Array.from({ length: 30 }, () => takeClosed('dbx_3', () => true)?.tree)
     expect(taken.filter(Boolean)).toEqual(Array.from({ length: 10 }, (_, at) => `n${29 - at}`))

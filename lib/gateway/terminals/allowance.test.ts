@@ -4,7 +4,7 @@ import { Allowance } from './allowance.ts'
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
 afterEach(() => void vi.useRealTimers())
 
-it('has a burst at first, and grows back to it', () => {
+it('starts with a burst and refills', () => {
   const allowance = new Allowance({ burst: 100, perSecond: 50 })
   expect(allowance.spend(70)).toBe(30)
   vi.advanceTimersByTime(1000)
@@ -13,7 +13,7 @@ it('has a burst at first, and grows back to it', () => {
   expect(allowance.left).toBe(100)
 })
 
-it('may be overdrawn, and says when the debt is paid', () => {
+it('can be overdrawn, and reports when the debt is paid', () => {
   const allowance = new Allowance({ burst: 100, perSecond: 50 })
   expect(allowance.debtMs).toBe(0)
   expect(allowance.spend(200)).toBe(-100)

@@ -32,7 +32,7 @@ const opened = async (name: string) => {
 }
 
 describe('a terminal', () => {
-  it('says it is ready before anything is shown, and runs what is typed at the size that was asked for', async () => {
+  it('sends ready before any output, and runs input at the requested size', async () => {
     const page = terminal('echo')
     await page.told({ t: 'ready', created: true, cols: 91, rows: 29 })
     page.type('echo $((6*7)); stty size\n')
@@ -41,7 +41,7 @@ describe('a terminal', () => {
     await page.leave()
   })
 
-  it('keeps what is typed before the shell is there', async () => {
+  it('keeps input typed before the shell exists', async () => {
     const page = terminal('eager')
     await once(page.socket, 'open')
     page.type('echo early-$((1+1))\n')
@@ -49,7 +49,7 @@ describe('a terminal', () => {
     await page.leave()
   })
 
-  it('passes bytes on untouched, both ways', async () => {
+  it('passes bytes through unchanged in both directions', async () => {
     const page = await opened('bytes')
     const received: Buffer[] = []
     page.socket.on('message', (data, isBinary) => isBinary && received.push(data as Buffer))
@@ -62,7 +62,7 @@ describe('a terminal', () => {
     await page.leave()
   })
 
-  it('follows the size of the page, the last of many', async () => {
+  it('resizes the shell to the last requested size', async () => {
     const page = await opened('sizes')
     for (let cols = 40; cols <= 77; cols++) page.ask({ t: 'resize', cols, rows: 20 })
     page.type(`until [ "$(stty size)" = '20 77' ]; do sleep 0.05; done; echo si''zed\n`)
@@ -75,7 +75,7 @@ describe('a terminal', () => {
     await page.leave()
   })
 
-  it('has the same shell after the page has left and come back', async () => {
+  it('returns to the same shell after the page reconnects', async () => {
     const before = await opened('stays')
     before.type('stays=here$((40+2))\n')
     before.type('echo $stays\n')
@@ -88,14 +88,14 @@ describe('a terminal', () => {
     await after.leave()
   })
 
-  it('ends with its shell, and says so', async () => {
+  it('reports the end of its shell', async () => {
     const page = await opened('ends')
     page.type('exit\n')
     expect((await page.closed).code).toBe(terminalClose.shellEnded)
     expect(page.notices.at(-1)?.t).toBe('exit')
   })
 
-  it('ends its shell when the page asks for it', async () => {
+  it('ends its shell on request', async () => {
     const page = await opened('closed')
     page.ask({ t: 'close' })
     expect((await page.closed).code).toBe(terminalClose.shellEnded)
@@ -104,7 +104,7 @@ describe('a terminal', () => {
     await next.leave()
   })
 
-  it('is written to by the page that opened it first, and watched by the others', async () => {
+  it('lets the first page write and the others watch', async () => {
     const first = await opened('shared')
     first.type('mine=1\n')
     const second = terminal('shared')
@@ -119,7 +119,7 @@ describe('a terminal', () => {
     await second.leave()
   })
 
-  it('goes on for other pages while one does not read, and takes its ^C', async () => {
+  it('keeps serving other pages while one stops reading, and accepts its Ctrl-C', async () => {
     const page = await opened('flood')
     page.socket.pause()
     page.type('yes devdeck\n')
@@ -133,19 +133,19 @@ describe('a terminal', () => {
   })
 })
 
-describe('a terminal that cannot be had', () => {
-  it('is of a devbox that does not exist', async () => {
+describe('a terminal is unavailable', () => {
+  it('for an unknown devbox', async () => {
     const page = new Page('/api/terminals/dbx_none/main')
     expect((await page.closed).code).toBe(terminalClose.devboxNotFound)
     expect(page.notices).toMatchObject([{ t: 'problem', code: 'not_found' }])
   })
 
-  it('is of a devbox of another account', async () => {
+  it('for a devbox of another account', async () => {
     const page = new Page(`/api/terminals/${devboxId}/main`, { cookie: await gateway.signIn(service.otherKey) })
     expect((await page.closed).code).toBe(terminalClose.devboxNotFound)
   })
 
-  it('is of a devbox that is not running, before and after it was', async () => {
+  it('for a devbox that is not running, before and after it ran', async () => {
     const { id } = await service.client.devboxes.createAndAwaitRunning({ body: { name: 'sleeper' } })
     const open = new Page(`/api/terminals/${id}/main`)
     await open.told({ t: 'ready' })
@@ -165,7 +165,7 @@ describe('a terminal that cannot be had', () => {
     expect((await new Page(path).refused()).status).toBe(400)
   })
 
-  it('is one whose session signs out', async () => {
+  it('after the session signs out', async () => {
     const own = await gateway.signIn(service.key)
     const page = new Page(`/api/terminals/${devboxId}/signed-out`, { cookie: own })
     await page.told({ t: 'ready' })
@@ -176,20 +176,20 @@ describe('a terminal that cannot be had', () => {
   })
 })
 
-describe('where terminals are', () => {
-  it('is the address of the service itself, or the tunnel host of a hosted one', () => {
+describe('terminal addresses', () => {
+  it("use the service's own address, or the tunnel host of a hosted service", () => {
     expect(ptyBaseUrl('http://127.0.0.1:4500', 'k')).toBe('http://127.0.0.1:4500')
     expect(ptyBaseUrl('https://devdeck.example.com', 'k')).toBe('https://devdeck.example.com')
     expect(ptyBaseUrl('https://api.example.com', 'k3y')).toBe('https://13-k3y.tunnel.example.com')
   })
 
-  it('is no host that a tunnel key could make up', () => {
+  it('cannot be redirected by a tunnel key', () => {
     for (const key of ['evil.example/', 'a.b', 'a@b', '', 'a:1', '-a'])
       expect(() => ptyBaseUrl('https://api.example.com', key), key).toThrow('not a valid host name')
   })
 })
 
-it('is refused to a page that comes while the console ends', async () => {
+it('are refused while the console shuts down', async () => {
   endStreams('restarting')
   expect((await terminal('late').closed).code).toBe(terminalClose.consoleRestarting)
 })

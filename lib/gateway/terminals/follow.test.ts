@@ -29,8 +29,8 @@ const linkOf = async (page: TestPage) => {
 const follow = (token: string, options = {}) => new TestPage(gateway, `/api/follow/${token}?cols=50&rows=10`, options)
 const wrongToken = 'A'.repeat(32)
 
-describe('a link to follow by', () => {
-  it('shows the terminal to who has not signed in, and nothing more', async () => {
+describe('a read-only link', () => {
+  it('shows the terminal without signing in, and nothing else', async () => {
     const writer = await open('shown')
     await writer.shows(/[$#] /)
     const token = await linkOf(writer)
@@ -54,7 +54,7 @@ describe('a link to follow by', () => {
     await writer.leave()
   })
 
-  it('tells what it is of', async () => {
+  it('describes its terminal', async () => {
     const writer = await open('named')
     const token = await linkOf(writer)
     await writer.shows(/[$#] /)
@@ -66,7 +66,7 @@ describe('a link to follow by', () => {
     await writer.leave()
   })
 
-  it('is one and the same until it is revoked, and then closes on who followed', async () => {
+  it('stays the same until it is revoked, which disconnects its viewers', async () => {
     const writer = await open('revoked')
     const token = await linkOf(writer)
     expect(await linkOf(writer)).toBe(token)
@@ -84,7 +84,7 @@ describe('a link to follow by', () => {
     await later.leave()
   })
 
-  it('is not made by who only watches', async () => {
+  it('cannot be created by a page that only watches', async () => {
     const writer = await open('watched')
     const watcher = await open('watched')
     watcher.ask({ t: 'follow', on: true })
@@ -94,7 +94,7 @@ describe('a link to follow by', () => {
     await watcher.leave()
   })
 
-  it('ends when its maker signs out, though another keeps the terminal', async () => {
+  it('expires when its creator signs out, even if another session keeps the terminal open', async () => {
     const own = await gateway.signIn(service.key)
     const maker = await open('left', own)
     const other = await open('left')
@@ -112,7 +112,7 @@ describe('a link to follow by', () => {
     await other.leave()
   })
 
-  it('ends when the last session signs out', async () => {
+  it('expires when the last session signs out', async () => {
     const own = await gateway.signIn(service.key)
     const maker = await open('gone', own)
     const follower = follow(await linkOf(maker))
@@ -122,7 +122,7 @@ describe('a link to follow by', () => {
     await maker.closed
   })
 
-  it('ends with the shell', async () => {
+  it('expires with the shell', async () => {
     const writer = await open('ends')
     const token = await linkOf(writer)
     const follower = follow(token)
@@ -134,7 +134,7 @@ describe('a link to follow by', () => {
     expect((await follow(token).refused()).status).toBe(404)
   })
 
-  it('lets twenty follow', async () => {
+  it('allows twenty viewers', async () => {
     const writer = await open('crowd')
     const token = await linkOf(writer)
     const crowd = Array.from({ length: 20 }, () => follow(token))
@@ -146,7 +146,7 @@ describe('a link to follow by', () => {
     await writer.leave()
   })
 
-  it('does not lift the checks of where a request comes from', async () => {
+  it('does not bypass origin checks', async () => {
     const writer = await open('foreign')
     const token = await linkOf(writer)
     expect((await follow(token, { origin: 'https://evil.example' }).refused()).status).toBe(403)
@@ -157,7 +157,7 @@ describe('a link to follow by', () => {
     await writer.leave()
   })
 
-  it('is not found under an address that no link has', async () => {
+  it('returns 404 for an unknown token', async () => {
     const writer = await open('odd')
     const token = await linkOf(writer)
     for (const odd of ['', '..', 'a%2fb', `${token}%00`, 'x'.repeat(65)])
@@ -165,7 +165,7 @@ describe('a link to follow by', () => {
     await writer.leave()
   })
 
-  it('cannot be guessed', async () => {
+  it('limits guessing', async () => {
     const writer = await open('guessed')
     const token = await linkOf(writer)
     const answers = await Promise.all(Array.from({ length: 30 }, () => follow(wrongToken).refused()))

@@ -53,7 +53,7 @@ const activityOf = async (name: string) => {
 const chrome = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/153.0.0.0 Safari/537.36'
 
 describe('GET /api/terminals/{devbox_id}', () => {
-  it('200 lists what the console holds of the devbox, for this account', async () => {
+  it("returns 200 with the account's open terminals of the devbox", async () => {
     const page = await open('listed', { agent: chrome })
     const watcher = await open('listed', { agent: 'curl/8 <script>' })
     expect(await list()).toMatchObject([
@@ -74,7 +74,7 @@ describe('GET /api/terminals/{devbox_id}', () => {
     expect(await list(await gateway.signIn(service.otherKey))).toEqual([])
   })
 
-  it('401 without a session, 403 for the page of another site', async () => {
+  it("returns 401 without a session and 403 for another site's page", async () => {
     expect((await gateway.fetch(`/api/terminals/${devboxId}`)).status).toBe(401)
     const foreign = { 'sec-fetch-site': 'cross-site' }
     expect((await gateway.fetch(`/api/terminals/${devboxId}`, { cookie, headers: foreign })).status).toBe(403)
@@ -85,7 +85,7 @@ describe('DELETE /api/terminals/{devbox_id}/{name}', () => {
   const remove = (name: string, init = {}) =>
     gateway.fetch(`/api/terminals/${devboxId}/${name}`, { method: 'DELETE', cookie, ...init })
 
-  it('204 ends the shell, also when nobody looks', async () => {
+  it('returns 204 and ends the shell, even if nobody is watching', async () => {
     const page = await open('removed')
     await page.leave()
     expect((await remove('removed')).status).toBe(204)
@@ -97,7 +97,7 @@ describe('DELETE /api/terminals/{devbox_id}/{name}', () => {
     expect(await activityOf('removed')).toMatchObject([{ status: 204 }, { status: 204 }])
   })
 
-  it('stands in the activity, as an end that the writing page asks for does', async () => {
+  it('is recorded in the activity, like an end requested by the writing page', async () => {
     const page = await open('asked', { agent: chrome })
     const watcher = await open('asked')
     watcher.ask({ t: 'close' })
@@ -112,7 +112,7 @@ describe('DELETE /api/terminals/{devbox_id}/{name}', () => {
     expect((await activityOf('asked'))[0]?.address).toBe('127.0.0.1')
   })
 
-  it('404 for one that is not held, or of another account; 403 from elsewhere', async () => {
+  it('returns 404 for an unknown or foreign terminal and 403 from another origin', async () => {
     const page = await open('mine')
     expect((await remove('none')).status).toBe(404)
     expect((await remove('mine', { cookie: await gateway.signIn(service.otherKey) })).status).toBe(404)
@@ -122,7 +122,7 @@ describe('DELETE /api/terminals/{devbox_id}/{name}', () => {
 })
 
 describe('a terminal', () => {
-  it('is recorded from the screen it has, while its writer wants it', async () => {
+  it('is recorded from its current screen until its writer stops', async () => {
     const page = await open('recorded')
     await page.shows(/[$#] /)
     page.type('echo before-$((1+1))\n')
@@ -149,7 +149,7 @@ describe('a terminal', () => {
     await watcher.leave()
   })
 
-  it('is told to the log by who opens, takes and leaves it, and by nothing that was typed or shown', async () => {
+  it('logs who opens, takes over and leaves, but no input or output', async () => {
     log.mockClear()
     const first = await open('audited', { agent: chrome })
     const second = await open('audited')
@@ -173,7 +173,7 @@ describe('a terminal', () => {
 })
 
 describe('the number of terminals', () => {
-  it('is limited for an account, those nobody looks at not counted', async () => {
+  it('is limited per account, not counting unwatched terminals', async () => {
     const stalled = await startConsole({ url: `http://127.0.0.1:${proxyPort}` })
     const own = await stalled.signIn(service.key)
     // The proxy accepts connections and stays silent, so no shell starts.

@@ -19,7 +19,7 @@ const open = async (name: string, query = '') => {
 const killed = `bash -c 'printf "\\e[?1049h\\e[?1003h\\e[?1006h\\e[?25l\\e[?1h\\e=RUNNING"; kill -9 $$'`
 const plain = { isOnOwnScreen: false, mouse: 'NONE', isCursorHidden: false, applicationCursorKeys: false }
 
-it('a program that is killed leaves the prompt without its modes, on every page and after a reload (case 05)', async () => {
+it('resets the modes of a killed program at the prompt, on every page and after a reload (case 05)', async () => {
   const page = await open('killed')
   await page.shows(/[$#] /)
   page.type(`echo before; ${killed}\n`)
@@ -34,7 +34,7 @@ it('a program that is killed leaves the prompt without its modes, on every page 
   await reloaded.leave()
 })
 
-it('a terminal whose shell marks nothing is reset when a page asks for it, for all pages', async () => {
+it('resets the terminal for all pages on request if the shell sends no marks', async () => {
   const page = await open('reset')
   await page.shows(/[$#] /)
   page.type('exec bash --norc --noprofile --noediting\n')

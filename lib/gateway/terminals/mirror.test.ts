@@ -30,8 +30,8 @@ const open = ({ cols = 30, rows = 8, scrollback = 100 } = {}) => {
   return { mirror, write, snapshot, shown, marks, answers, failures }
 }
 
-describe('what is written', () => {
-  it('is parsed in order with changes of size and snapshots, and told when it is', async () => {
+describe('written output', () => {
+  it('is parsed in order with resizes and snapshots, and reported when done', async () => {
     const { mirror } = open()
     const order: string[] = []
     mirror.write(Buffer.from('left'), () => order.push('left parsed'))
@@ -48,7 +48,7 @@ describe('what is written', () => {
     expect(order).toEqual(['left parsed', '40 wide, false', 'right parsed', '50 wide, true'])
   })
 
-  it('is counted until it is parsed', async () => {
+  it('counts as pending until parsed', async () => {
     const { mirror, write, snapshot } = open()
     write('x'.repeat(5000))
     write('y'.repeat(300))
@@ -57,7 +57,7 @@ describe('what is written', () => {
     expect(mirror.pendingBytes).toBe(0)
   })
 
-  it('is shown at once when nothing of it waits', async () => {
+  it('allows an immediate snapshot when nothing is pending', async () => {
     const { mirror, write, snapshot } = open()
     write('here')
     await snapshot()
@@ -74,7 +74,7 @@ describe('what is written', () => {
     expect((await shown()).join('\n')).toContain('“words” — and 漢字…')
   })
 
-  it('calls nobody after the end', async () => {
+  it('triggers no callbacks after disposal', async () => {
     const { mirror, write } = open()
     let calls = 0
     mirror.write(Buffer.from('x'), () => calls++)
@@ -86,7 +86,7 @@ describe('what is written', () => {
   })
 })
 
-it('keeps more lines once it is asked to', async () => {
+it('keeps more lines after the limit is raised', async () => {
   const { mirror, write, snapshot } = open({ rows: 4, scrollback: 10 })
   const lines = (from: number) => Array.from({ length: 50 }, (_, at) => `line ${from + at}.\r\n`).join('')
   write(lines(0))
@@ -131,7 +131,7 @@ describe('a query', () => {
     expect(answers).toEqual([])
   })
 
-  it('in a flood of them is answered only so often', async () => {
+  it('is rate-limited', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     try {
       const { write, snapshot, answers } = open()
@@ -147,7 +147,7 @@ describe('a query', () => {
     }
   })
 
-  it('is no part of a snapshot', async () => {
+  it('does not appear in snapshots', async () => {
     const { write, snapshot } = open()
     write('text\x1b[6n\x1b[c\x1b]10;?\x07\x1bP$qm\x1b\\')
     const { bytes } = await snapshot()
@@ -156,11 +156,11 @@ describe('a query', () => {
   })
 })
 
-describe('the marks of commands', () => {
+describe('command marks', () => {
   const command = (exit: number) =>
     `\x1b]133;A\x07$ \x1b]133;B\x07make\r\n\x1b]133;C\x07output\r\n\x1b]133;D;${exit}\x07`
 
-  it('tell where prompts, commands and output began, and how commands ended', async () => {
+  it('locate prompts, commands and output, and hold exit codes', async () => {
     const { write, marks } = open()
     write(command(0) + command(2))
     expect(await marks()).toEqual([
@@ -175,14 +175,14 @@ describe('the marks of commands', () => {
     ])
   })
 
-  it('count lines from the first of the snapshot, and go with the lines that scroll away', async () => {
+  it('count lines from the start of the snapshot and scroll out with their lines', async () => {
     const { write, marks } = open({ rows: 4, scrollback: 6 })
     for (let number = 0; number < 20; number++) write(`\x1b]133;A\x07line ${number}\r\n`)
     expect((await marks()).map(([line]) => line)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8])
     expect((await marks(2)).map(([line]) => line)).toEqual([0, 1, 2, 3, 4])
   })
 
-  it('stay with their lines when the terminal changes its width', async () => {
+  it('stay with their lines when the width changes', async () => {
     const { mirror, write, marks } = open({ cols: 40, rows: 10 })
     write(`${'long '.repeat(14)}\r\n\x1b]133;A\x07$ here\r\nnext`)
     expect(await marks()).toEqual([[2, 0, 'prompt', undefined]])
@@ -192,7 +192,7 @@ describe('the marks of commands', () => {
     expect(await marks()).toEqual([[1, 0, 'prompt', undefined]])
   })
 
-  it('move with lines that are inserted and deleted', async () => {
+  it('move with inserted and deleted lines', async () => {
     const { write, marks } = open()
     write('\r\n\r\n\x1b]133;A\x07three\r\n\x1b]133;A\x07four\x1b[1;1H\x1b[2L')
     expect((await marks()).map(([line]) => line)).toEqual([4, 5])
@@ -200,7 +200,7 @@ describe('the marks of commands', () => {
     expect((await marks()).map(([line]) => line)).toEqual([0])
   })
 
-  it('go when the screen is cleared', async () => {
+  it('disappear when the screen is cleared', async () => {
     const { write, marks } = open({ rows: 4 })
     write(`${'\x1b]133;A\x07$\r\n'.repeat(6)}\x1b[H\x1b[2J`)
     expect((await marks()).map(([line]) => line)).toEqual([0, 1, 2])
@@ -208,7 +208,7 @@ describe('the marks of commands', () => {
     expect(await marks()).toEqual([])
   })
 
-  it('are none of the alternate screen, nor of a terminal that was reset', async () => {
+  it('ignore the alternate screen and disappear on reset', async () => {
     const { write, marks } = open()
     write('\x1b[?1049h\x1b]133;C\x07\x1b[?1049l')
     expect(await marks()).toEqual([])
@@ -218,13 +218,13 @@ describe('the marks of commands', () => {
     expect(await marks()).toEqual([[1, 0, 'prompt', undefined]])
   })
 
-  it('are as many as fit', async () => {
+  it('are limited in number', async () => {
     const { write, marks } = open({ scrollback: 100 })
     write('\x1b]133;A\x07'.repeat(20_000))
     expect((await marks()).length).toBe(5000)
   })
 
-  it('that make no sense are none', async () => {
+  it('ignore invalid marks', async () => {
     const { write, marks } = open()
     write(
       `\x1b]133;\x07\x1b]133;X\x07\x1b]133;AB\x07\x1b]133;D;1234567\x07\x1b]133;D;x;y\x07\x1b]133;${'A'.repeat(1e6)}\x07`,
@@ -236,8 +236,8 @@ describe('the marks of commands', () => {
   })
 })
 
-describe('the title and the folder', () => {
-  it('are the last ones told', async () => {
+describe('title and folder', () => {
+  it('reflect the last report', async () => {
     const { mirror, write, snapshot } = open()
     expect(mirror.title).toBe('')
     write('\x1b]0;first\x07\x1b]2;second\x1b\\\x1b]7;file://host/home/a%20b/%C3%A4\x07')
@@ -245,7 +245,7 @@ describe('the title and the folder', () => {
     expect(mirror.title).toBe('second')
   })
 
-  it('hold nothing that controls or turns the direction of text, and are not long', async () => {
+  it('contain no control or bidirectional characters, and are limited in length', async () => {
     const { mirror, write, snapshot } = open()
     write('\x1b]2;a\u202eb\u2066c\x07')
     await snapshot()
@@ -273,13 +273,13 @@ describe('hostile output', () => {
     expect(failures).toEqual([])
   })
 
-  it('goes on after repetitions on the largest terminal', async () => {
+  it('continues after repetitions on the largest terminal', async () => {
     const { write, shown } = open({ cols: 1000, rows: 1000, scrollback: 50_000 })
     write(`${'漢\x1b[999999999b'.repeat(3)}\x1b[2J\x1b[Hend`)
     expect((await shown()).join('\n')).toContain('end')
   })
 
-  it('lets others have their turn between sequences that are dear', async () => {
+  it('yields between expensive sequences', async () => {
     const { write, snapshot } = open({ cols: 1000, rows: 1000 })
     let turns = 0
     const turn = () => {
@@ -294,7 +294,7 @@ describe('hostile output', () => {
     expect(turns).toBeGreaterThan(2)
   })
 
-  it('of strings without end is forgotten, and what follows is not', async () => {
+  it('drops unterminated strings and keeps what follows', async () => {
     const { mirror, write, shown } = open()
     for (const begin of ['\x1b]2;', '\x1b]8;;', '\x1b]133;', '\x1b]4;', '\x1bP', '\x1b_', '\x1b]9999999999999;']) {
       write(begin)
@@ -306,13 +306,13 @@ describe('hostile output', () => {
     expect(mirror.title).toBe('')
   })
 
-  it('of links without number keeps those in sight', async () => {
+  it('keeps visible links when there are too many', async () => {
     const { write, shown } = open({ rows: 3, scrollback: 10 })
     for (let number = 0; number < 30_000; number++) write(`\x1b]8;;http://e.x/${number}\x07link\x1b]8;;\x07\r\n`)
     expect((await shown()).join('\n')).toContain('http://e.x/29999')
   })
 
-  it('that xterm fails on is told, and the terminal begins anew', async () => {
+  it('reports parser failures and continues with an empty screen', async () => {
     const { mirror, write, snapshot, failures } = open()
     const probe = openXterm({ cols: 2, rows: 1, scrollback: 0 })
     const xterm = Object.getPrototypeOf(probe._inputHandler)

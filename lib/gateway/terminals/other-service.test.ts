@@ -82,7 +82,7 @@ const open = () => {
 const textOf = (page: TestPage) => Buffer.concat(page.printed).toString()
 
 describe('a service that counts input', () => {
-  it('is not taken to have lost what it received after input was dropped', async () => {
+  it('is trusted about what it received after input was dropped', async () => {
     sockets.once('headers', (headers) => headers.push(`${shellIdHeader}: s`, `${inputOffsetHeader}: 0`))
     let client: WebSocket | undefined
     service.attached = (socket) => {
@@ -115,8 +115,8 @@ describe('a service that counts input', () => {
   })
 })
 
-describe('a service that does not count what a shell prints', () => {
-  it('is followed to what it replays, and full-screen programs are asked to draw anew', async () => {
+describe('a service that does not count output', () => {
+  it('is followed by its replay, and full-screen programs redraw', async () => {
     service.created = false
     service.attached = (client) => client.send(Buffer.from('replayed\x1b[6n'))
     const page = open()
@@ -132,7 +132,7 @@ describe('a service that does not count what a shell prints', () => {
     expect(service.typed).toBe('')
   })
 
-  it('is shown anew when its connection was lost, by another epoch', async () => {
+  it('starts a new epoch after the connection was lost', async () => {
     let times = 0
     let lose = () => undefined as unknown
     service.attached = (client) => {
@@ -153,14 +153,14 @@ describe('a service that does not count what a shell prints', () => {
     expect(service.targets[1]).not.toContain('after')
   })
 
-  it('may end a shell without reasonTexts how', async () => {
+  it('may end a shell without saying how', async () => {
     service.attached = (client) => client.close(4000)
     const page = open()
     expect((await page.closed).code).toBe(terminalClose.shellEnded)
     expect(page.last('exit')).toEqual({ t: 'exit', code: null, reason: 'The shell has ended' })
   })
 
-  it('may have its shell killed', async () => {
+  it('may report that the shell was killed', async () => {
     service.attached = (client) => client.close(1011, 'The shell was killed by signal 9')
     const page = open()
     expect((await page.closed).reason).toBe('The shell was killed by signal 9')
@@ -180,13 +180,13 @@ describe('a service that misbehaves', () => {
     },
   )
 
-  it('is asked again when it is not available, or still holds the last connection', async () => {
+  it('is retried while unavailable or still attached to the last connection', async () => {
     service.refusals = [503, 409, 502]
     service.attached = (client) => client.send(Buffer.from('here'))
     await open().shows('here')
   })
 
-  it('gives a token that opens the next terminal too, until it is refused', async () => {
+  it('reuses a tunnel token until it is refused', async () => {
     ptyTunnels(gateway.registry).clear()
     await open().told({ t: 'ready' })
     await open().told({ t: 'ready' })
@@ -198,7 +198,7 @@ describe('a service that misbehaves', () => {
     expect(service.tunnels).toBe(2)
   })
 
-  it('is taken at its word when it sends us away again and again', async () => {
+  it('ends the terminal after repeated hang-ups', async () => {
     service.attached = (client) => client.close(4009, 'Another client is attached')
     const page = open()
     expect((await page.closed).code).toBe(terminalClose.upstreamLost)
@@ -206,7 +206,7 @@ describe('a service that misbehaves', () => {
     expect(service.targets).toHaveLength(4)
   })
 
-  it('has input reported as uncertain that was on the way when the connection was lost, as it does not count it', async () => {
+  it('makes input in flight uncertain, because it does not count input', async () => {
     service.attached = (client) => client.once('message', () => client.terminate())
     const page = open()
     await page.told({ t: 'ready' })
@@ -214,7 +214,7 @@ describe('a service that misbehaves', () => {
     await page.told({ t: 'dropped', from: 0, to: 3, may_have_arrived: true })
   })
 
-  it('cannot have its headers name a shell that pages would choke on', async () => {
+  it('cannot pass shell names that pages would choke on', async () => {
     sockets.once('headers', (headers) => headers.push('x-shell-id: <b>"x\'', 'x-output-offset: -7'))
     service.attached = (client) => client.send(Buffer.from('here'))
     const page = open()

@@ -4,7 +4,7 @@ import { OutputRing } from './output-ring.ts'
 const kept = 512 * 1024
 const bytes = (from: number, length: number) => Buffer.from(Array.from({ length }, (_, i) => ((from + i) * 31) % 251))
 
-it('gives back what was printed from any offset it keeps, however it came', () => {
+it('returns output from any buffered offset, however it was chunked', () => {
   const ring = new OutputRing()
   ring.restart(1_000_000)
   const sizes = [1, 0, 7, 65_536, 3, 200_000, 1, kept, 10, 300_000, 5, 255, kept - 1, 2]
@@ -25,7 +25,7 @@ it('gives back what was printed from any offset it keeps, however it came', () =
   }
 })
 
-it('forgets all when it counts another shell', () => {
+it('is emptied when counting restarts', () => {
   const ring = new OutputRing()
   ring.add(bytes(0, 100))
   ring.restart(20)

@@ -51,7 +51,7 @@ const linesOf = (text: string) =>
     .map((line) => JSON.parse(line))
 
 describe('a recording', () => {
-  it('is asciicast v2: output in order, sizes, marks, times that never go back', async () => {
+  it('is asciicast v2 with ordered output, sizes, marks and increasing times', async () => {
     const recording = await start({ title: 'vim "notes"' })
     recording.output(Buffer.from('one\r\n'))
     recording.resize(100, 30)
@@ -73,7 +73,7 @@ describe('a recording', () => {
     expect(times).toEqual([...times].sort((a, b) => a - b))
   })
 
-  it('keeps a character whose bytes came apart', async () => {
+  it('keeps a character split across chunks', async () => {
     const recording = await start()
     for (const byte of Buffer.from('a€😀')) recording.output(Uint8Array.of(byte))
     await recording.end()
@@ -81,13 +81,13 @@ describe('a recording', () => {
     expect(events.map(([, , text]) => text).join('')).toBe('a€😀')
   })
 
-  it('is readable by its owner alone', async () => {
+  it('is readable by its owner only', async () => {
     const recording = await start()
     await recording.end()
     expect((await stat(recordingFile(account_id, recording.id))).mode & 0o777).toBe(0o600)
   })
 
-  it('ends by itself when the most one may have is reached, and says so', async () => {
+  it('stops at the size limit and reports it', async () => {
     const recording = await start()
     const problem = new Promise<string>((resolve) => recording.onFailure(resolve))
     const megabyte = Buffer.alloc(1024 * 1024, 'x')
@@ -105,7 +105,7 @@ describe('a recording', () => {
 })
 
 describe('GET /api/recordings', () => {
-  it('tells of each one what is in its file, newest first, and which is being written', async () => {
+  it('lists recordings newest first, including the running one', async () => {
     const first = await start({ title: 'first' })
     first.output(Buffer.from('x'))
     await first.end()
@@ -119,11 +119,11 @@ describe('GET /api/recordings', () => {
     expect((await list())[0]).toMatchObject({ live: false })
   })
 
-  it('is empty before the first one', async () => {
+  it('is empty at first', async () => {
     expect(await list()).toEqual([])
   })
 
-  it('reads a file whose last line is cut off, as a console leaves it that was killed', async () => {
+  it('reads a file with an incomplete last line', async () => {
     const recording = await start()
     recording.output(Buffer.from('whole'))
     await recording.end()
@@ -132,7 +132,7 @@ describe('GET /api/recordings', () => {
     expect(found?.duration_ms).toBeLessThan(9_999_000)
   })
 
-  it('shows nothing of another account', async () => {
+  it('excludes other accounts', async () => {
     const recording = await start({ account_id: 'acc_other' })
     await recording.end()
     expect(await list()).toEqual([])
@@ -142,7 +142,7 @@ describe('GET /api/recordings', () => {
     expect((await stat(recordingFile('acc_other', recording.id))).size).toBeGreaterThan(0)
   })
 
-  it('401 without a session, 403 from another site', async () => {
+  it('returns 401 without a session and 403 from another site', async () => {
     expect((await console_.fetch('/api/recordings')).status).toBe(401)
     const headers = { 'sec-fetch-site': 'cross-site' }
     expect((await console_.fetch('/api/recordings', { cookie, headers })).status).toBe(403)
@@ -152,7 +152,7 @@ describe('GET /api/recordings', () => {
     expect((await console_.fetch(`/api/recordings/${encodeURIComponent(id)}`, { cookie })).status).toBe(404)
   })
 
-  it('refuses to start more than an account may have', async () => {
+  it('refuses to start more recordings than allowed', async () => {
     const started = await Promise.all(Array.from({ length: maxRecordings }, () => start()))
     await expect(start()).rejects.toMatchObject({ code: 'rate_limited' })
     await Promise.all(started.map((each) => each.end()))
@@ -176,7 +176,7 @@ describe('DELETE /api/recordings/{id}', () => {
     })
   })
 
-  it('409 while it is being written', async () => {
+  it('returns 409 while recording', async () => {
     const recording = await start()
     recording.output(Buffer.from('x'))
     const path = `/api/recordings/${recording.id}`

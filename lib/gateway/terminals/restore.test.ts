@@ -104,7 +104,7 @@ describe('each mode of a terminal', () => {
     })
 })
 
-describe('what is no mode of its own', () => {
+describe('state that is not a mode', () => {
   it.each([
     ['the character set a cursor brought back', '\x1b(0\x1b7\x1b(B\x1b)0\x1b8', 'lqk'],
     ['a cursor that waits behind the last column', 'x'.repeat(30), 'y'],
@@ -137,7 +137,7 @@ describe('what is no mode of its own', () => {
     expect(after.shown.look).toEqual(after.heard.look)
   })
 
-  it('does not restore a frame that was being drawn, for its end may never come', async () => {
+  it('does not restore a frame in progress, whose end may never come', async () => {
     const { shown } = await both('\x1b[?2026hhalf')
     expect(shown.answerTo('\x1b[?2026$p')).toBe('\x1b[?2026;2$y')
   })
@@ -164,7 +164,7 @@ describe('what is no mode of its own', () => {
     }
   })
 
-  it('holds as much of what scrolled away as was asked for', async () => {
+  it('holds the requested number of scrollback lines', async () => {
     const mirror = new TerminalMirror({ cols: 20, rows: 4, scrollback: 100, answer: () => undefined })
     mirror.write(Buffer.from(Array.from({ length: 50 }, (_, line) => `line ${line}`).join('\r\n')))
     const { bytes } = await snapshotOf(mirror, 10)
@@ -199,7 +199,7 @@ describe('a snapshot between two bytes', () => {
     }
   })
 
-  it('of a string without end drops what is too long, and takes in what follows', async () => {
+  it('drops an overlong string and parses what follows', async () => {
     for (const begin of ['\x1b]2;', '\x1bP1|', '\x1b_', '\x1b[1;'])
       for (const { bytes } of [await afterEndless(begin)]) {
         expect(bytes.length).toBeLessThan(70_000)

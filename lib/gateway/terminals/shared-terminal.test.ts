@@ -115,8 +115,8 @@ const screenOf = async (bytes: Buffer, { cols, rows }: { cols: number; rows: num
   return { lines, x: active.cursorX, y: active.cursorY, type: active.type }
 }
 
-describe('a page that comes back', () => {
-  it('a hundred times while the shell prints has missed nothing and seen nothing twice', async () => {
+describe('a returning page', () => {
+  it('misses and repeats nothing in a hundred reconnects during output', async () => {
     let page = await open('exact', { client: 'p', ack: '1' })
     await run(page, numbers)
     await page.shows('begin')
@@ -133,7 +133,7 @@ describe('a page that comes back', () => {
     expectNumbers(Buffer.concat([...printed, ...page.printed]).toString())
   })
 
-  it('from too long ago, or to another shell, is shown the screen instead', async () => {
+  it('gets a snapshot if it was away too long or the shell changed', async () => {
     const page = await open('late', { ack: '1' })
     await run(page, 'head -c 800000 /dev/zero | tr "\\0" x; echo; echo do""ne')
     await page.shows('done')
@@ -145,7 +145,7 @@ describe('a page that comes back', () => {
     }
   })
 
-  it('sees what a terminal shows that was told all from the start', async () => {
+  it('sees the same as a terminal that received everything', async () => {
     const size = { cols: 100, rows: 30 }
     const all = await open('picture', { ...size, ack: '1' })
     await run(all, "PS1='$ '; seq 1 300; printf '\\e[31mred\\e[0m \\e[?25l\\e[5;7Hhere'; tput smcup; echo alt; read")
@@ -160,7 +160,7 @@ describe('a page that comes back', () => {
     expect(shown.type).toBe('alternate')
   })
 
-  it('takes the place of its own last connection, and writes if that one did', async () => {
+  it('replaces its own previous connection and keeps its role', async () => {
     const before = await open('again', { client: 'tab-1' })
     const watcher = await open('again', { client: 'tab-2' })
     const after = await open('again', { client: 'tab-1' })
@@ -173,7 +173,7 @@ describe('a page that comes back', () => {
 })
 
 describe('a lost connection to the service', () => {
-  it('a hundred times while the shell prints leaves nothing out and repeats nothing', async () => {
+  it('loses and repeats nothing in a hundred reconnects during output', async () => {
     const page = await open('cuts', { ack: '1' })
     await run(page, numbers)
     await page.shows('begin')
@@ -190,7 +190,7 @@ describe('a lost connection to the service', () => {
     await page.told({ t: 'state', upstream: 'retrying' })
   })
 
-  it('is told, and what is typed meanwhile is said not to have arrived', async () => {
+  it('is reported, and input typed meanwhile is reported as dropped', async () => {
     const page = await open('away')
     await page.shows(/[$#] /)
     proxy.lead(undefined)
@@ -209,7 +209,7 @@ describe('a lost connection to the service', () => {
     expect(page.shown).not.toContain('lost')
   })
 
-  it('is made again when the service was started anew, and the shell is told to be a new one', async () => {
+  it('is re-established after a restart of the service, with a new shell', async () => {
     const page = await open('anew')
     await run(page, 'echo old-$((1+1))')
     await page.shows('old-2')
@@ -226,7 +226,7 @@ describe('a lost connection to the service', () => {
     await page.shows('new-2')
   })
 
-  it('ends when another console takes over, which goes on where the page stands', async () => {
+  it('ends when another console takes over, which continues where the page was', async () => {
     const first = await another()
     const page = await open('restart', { ack: '1' }, first, await first.signIn(service.key))
     await run(page, numbers)
@@ -242,8 +242,8 @@ describe('a lost connection to the service', () => {
   })
 })
 
-describe('a terminal in turmoil', () => {
-  it('shows every page the same in the end', async () => {
+describe('a terminal under concurrent use', () => {
+  it('converges to the same screen on all pages', async () => {
     const name = 'turmoil'
     const print =
       'i=0; until read -rsn1 -t 0.002; do ((i++)); case $((i % 40)) in 0) tput smcup;; 9) tput rmcup;; 20) seq $i $((i + 3000));; esac; ' +
@@ -302,8 +302,8 @@ describe('a terminal in turmoil', () => {
   })
 })
 
-describe('a terminal that nobody looks at', () => {
-  it('is left to the service after a while, and taken up again where it stands', async () => {
+describe('an unwatched terminal', () => {
+  it('is left to the service after a while, and resumed where it was', async () => {
     const own = await another({ terminalGraceMs: 20 })
     const ownCookie = await own.signIn(service.key)
     const page = await open('rest', { ack: '1' }, own, ownCookie)
@@ -331,7 +331,7 @@ describe('a terminal that nobody looks at', () => {
     await back.shows('again-2')
   })
 
-  it('is closed for good by a name on the list', async () => {
+  it('can be closed by name', async () => {
     const own = await another({ terminalGraceMs: 0 })
     const ownCookie = await own.signIn(service.key)
     const page = await open('rest-closed', {}, own, ownCookie)
@@ -344,8 +344,8 @@ describe('a terminal that nobody looks at', () => {
   })
 })
 
-describe('a terminal whose devbox is suspended', () => {
-  it('shows what it had shown above the new shell, once the devbox runs again', async () => {
+describe('a terminal whose devbox was suspended', () => {
+  it('keeps its old screen above the new shell', async () => {
     const { id } = await service.client.devboxes.createAndAwaitRunning({ body: { name: 'sleeper' } })
     const openThere = async () => {
       const page = new TestPage(gateway, `/api/terminals/${id}/main?cols=80&rows=24`, { cookie })
@@ -372,8 +372,8 @@ describe('a terminal whose devbox is suspended', () => {
   })
 })
 
-describe('output faster than a page reads it', () => {
-  it('is replaced by the screen, and holds up neither the shell nor who writes', async () => {
+describe('output faster than the page reads', () => {
+  it('is replaced by a snapshot and blocks neither shell nor writer', async () => {
     const writer = await open('flood', { ack: '1' })
     const slow = await open('flood', { ack: '1', role: 'watch' })
     slow.stopReading()
@@ -388,7 +388,7 @@ describe('output faster than a page reads it', () => {
     expect(writer.peakUnread).toBeLessThan(1_200_000)
   })
 
-  it('is sent whole to a page that keeps up', async () => {
+  it('is sent completely to a page that keeps up', async () => {
     const page = await open('keeps-up', { ack: '1' })
     await run(page, 'burst() { yes 0123456789 | head -c 200000; echo "burst $1 is do""ne"; }')
     const snapshots = () => page.notices.filter(({ t }) => t === 'snap').length
@@ -401,7 +401,7 @@ describe('output faster than a page reads it', () => {
     expect(snapshots()).toBe(before)
   })
 
-  it('does not pile up for a page that has stopped reading at all', async () => {
+  it('is not buffered for a page that stopped reading', async () => {
     const writer = await open('stopped', { ack: '1' })
     const stopped = await open('stopped', { ack: '1', role: 'watch' })
     stopped.socket.pause()
@@ -415,7 +415,7 @@ describe('output faster than a page reads it', () => {
     await until(() => expect(stopped.offset).toBe(writer.offset))
   })
 
-  it('lets Ctrl-C through at once', async () => {
+  it('does not delay Ctrl-C', async () => {
     const page = await open('interrupt', { ack: '1' })
     await run(page, 'yes')
     await page.shows(/y\r\ny\r\n/)
@@ -428,7 +428,7 @@ describe('output faster than a page reads it', () => {
     await page.shows('free-6')
   })
 
-  it('is shown to its end before the page hears that the shell has ended', async () => {
+  it("is shown to its end before the shell's exit is reported", async () => {
     const page = await open('last', { ack: '1' })
     await page.shows(/[$#] /)
     page.stopReading()
@@ -440,7 +440,7 @@ describe('output faster than a page reads it', () => {
     expect(page.shown).toMatch(/last words\r\n/)
   })
 
-  it('has no gap for a page that comes in the middle of it', async () => {
+  it('has no gap for a page that joins', async () => {
     const writer = await open('middle', { ack: '1' })
     await run(writer, 'seq 1 1000000; echo do""ne')
     await writer.shows(/\d{4}\r\n/)
@@ -456,7 +456,7 @@ describe('output faster than a page reads it', () => {
     await writer.shows('done')
   })
 
-  it('is followed by all lines above the screen once it is quiet', async () => {
+  it('is followed by the full scrollback once it pauses', async () => {
     const page = await open('quiet', { ack: '1', scrollback: 2000 })
     const other = await open('quiet')
     page.stopReading()
@@ -469,7 +469,7 @@ describe('output faster than a page reads it', () => {
 })
 
 describe('several pages', () => {
-  it('have one writer; the others watch, and may take over', async () => {
+  it('have one writer; the others watch and may take over', async () => {
     const first = await open('roles')
     const second = await open('roles')
     expect(first.last('people')).toMatchObject({ role: 'writer', viewers: [{}, {}] })
@@ -488,7 +488,7 @@ describe('several pages', () => {
     await until(() => expect(first.last('people')).toMatchObject({ writer: null, viewers: [{}] }))
   })
 
-  it('keep the role of a writer that was cut off, but for a new page', async () => {
+  it('keep the role of a disconnected writer, except for a new page', async () => {
     const writer = await open('kept', { client: 'w' })
     const watcher = await open('kept', { client: 'x' })
     await writer.vanish()
@@ -504,7 +504,7 @@ describe('several pages', () => {
     expect((await open('kept', { client: 'w' })).last('people')?.role).toBe('watcher')
   })
 
-  it('have the size of who writes', async () => {
+  it("use the writer's size", async () => {
     const writer = await open('sizes', { cols: 90, rows: 20 })
     const watcher = await open('sizes', { cols: 120, rows: 40 })
     expect(watcher.last('ready')).toMatchObject({ cols: 90, rows: 20 })
@@ -522,10 +522,10 @@ describe('several pages', () => {
   })
 })
 
-describe('what a program asks the terminal', () => {
+describe("a program's query", () => {
   const ask = `IFS= read -rsd R -t 30 -p $'\\e[6n' a; IFS= read -rsn 1 -t 0.3 b; echo "got \${#a} and \${#b}"`
 
-  it.each([0, 1, 3])('is answered once with %i pages looking', async (count) => {
+  it.each([0, 1, 3])('is answered once with %i pages open', async (count) => {
     const page = await open(`asks-${count}`)
     for (let i = 1; i < count; i++) await open(`asks-${count}`)
     await run(page, count === 0 ? `until [ -e ~/asks ]; do sleep 0.05; done; ${ask}` : ask)
@@ -538,7 +538,7 @@ describe('what a program asks the terminal', () => {
     expect(later.shown).not.toContain('got 0')
   })
 
-  it('is not answered again when it is replayed', async () => {
+  it('is not answered again during a replay', async () => {
     const before = await another()
     const page = await open('replayed', {}, before, await before.signIn(service.key))
     await run(page, ask)
@@ -553,8 +553,8 @@ describe('what a program asks the terminal', () => {
   })
 })
 
-describe('a page that means harm', () => {
-  it('is told what it got wrong, and disturbs nobody', async () => {
+describe('a misbehaving page', () => {
+  it('gets error messages and disturbs nobody', async () => {
     const page = await open('hostile', { ack: '1' })
     for (const request of [
       'null',
@@ -582,7 +582,7 @@ describe('a page that means harm', () => {
     await page.shows('alive-2')
   })
 
-  it('gains nothing by acknowledging what it was not sent', async () => {
+  it('gains nothing by acknowledging too much', async () => {
     const page = await open('ahead', { ack: '1' })
     page.ask({ t: 'ack', n: Number.MAX_SAFE_INTEGER })
     page.ask({ t: 'ping', id: 1 })
@@ -593,7 +593,7 @@ describe('a page that means harm', () => {
     expect(page.unread).toBeLessThan(1_200_000)
   })
 
-  it('cannot send a frame beyond the limit', async () => {
+  it('cannot send an oversized frame', async () => {
     const page = await open('large')
     page.socket.send(Buffer.alloc(1024 * 1024 + 1), { binary: true })
     expect((await page.closed).code).toBe(1009)

@@ -62,7 +62,7 @@ const outputOf = () => new ShellOutput(size, { answer: () => undefined, failed: 
 /** Takes a while to parse. */
 const colorful = Buffer.from('\x1b[31mred\x1b[0m and \x1b[32mgreen\x1b[0m\r\n'.repeat(10_000))
 
-it('sends what was printed while a snapshot was on its way right after it', async () => {
+it('sends output printed during a snapshot right after it', async () => {
   const output = outputOf()
   const { viewer, snapshots, print } = await pageAt(output)
   print(colorful)
@@ -77,7 +77,7 @@ it('sends what was printed while a snapshot was on its way right after it', asyn
   output.dispose()
 })
 
-it('takes another snapshot when more was printed than a page is to be sent', async () => {
+it('takes another snapshot if too much was printed meanwhile', async () => {
   const output = outputOf()
   const { viewer, snapshots, print } = await pageAt(output)
   print(colorful)
@@ -90,7 +90,7 @@ it('takes another snapshot when more was printed than a page is to be sent', asy
   output.dispose()
 })
 
-it('takes another snapshot when the size has changed meanwhile', async () => {
+it('takes another snapshot if the size changed meanwhile', async () => {
   const output = outputOf()
   const { viewer, snapshots } = await pageAt(output)
   output.add(colorful, () => undefined)
@@ -101,7 +101,7 @@ it('takes another snapshot when the size has changed meanwhile', async () => {
   output.dispose()
 })
 
-it('shows fewer lines rather than more than a page can hold', async () => {
+it('limits the scrollback to what a page can hold', async () => {
   const output = outputOf()
   output.keep(10_000)
   const { viewer, snapshots } = await pageAt(output, 10_000)

@@ -12,7 +12,7 @@ const start = () => {
 }
 const dropped = (from: number, to: number, may_have_arrived = false) => ({ t: 'dropped', from, to, may_have_arrived })
 
-it('confirms to each page its own bytes, as far as they have reached the shell', () => {
+it("confirms each page's own bytes as they reach the shell", () => {
   const { positions, type, answer, told } = start()
   type('a', 3)
   answer(10)
@@ -30,7 +30,7 @@ it('confirms to each page its own bytes, as far as they have reached the shell',
   expect([positions.receivedFrom('a'), positions.receivedFrom('c')]).toEqual([7, undefined])
 })
 
-it('reports what was dropped, and once more to a page that comes back', () => {
+it('reports dropped bytes, and repeats the report when the page returns', () => {
   const { positions, type, answer, told } = start()
   type('a', 4)
   answer(5)

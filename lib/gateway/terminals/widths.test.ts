@@ -10,7 +10,7 @@ afterAll(async () => {
   await started.service.close()
 })
 
-it('a line edited at the prompt shows what would run, whatever the width of its characters', async () => {
+it('shows the edited command line as it would run, whatever the width of its characters', async () => {
   const { gateway, cookie, devboxId } = started
   const page = new TestPage(gateway, `/api/terminals/${devboxId}/widths?cols=80&rows=24`, { cookie })
   await page.told({ t: 'people' })

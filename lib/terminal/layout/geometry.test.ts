@@ -5,7 +5,7 @@ import { parseLayout } from './layout.ts'
 const place = (text: string) => placeTree(parseLayout(text).layout.tabs[0]?.tree ?? '')
 
 describe('placeTree', () => {
-  it('fills the room with the panes, in reading order', () => {
+  it('fills the area with panes in reading order', () => {
     const { panes } = place('a*60.(b*25/c)')
     expect(panes).toEqual([
       { name: 'a', left: 0, top: 0, width: 60, height: 100 },
@@ -14,7 +14,7 @@ describe('placeTree', () => {
     ])
   })
 
-  it('puts a line between neighbors, in the room of their split', () => {
+  it('places a separator between neighbors', () => {
     expect(place('a').separators).toEqual([])
     expect(place('a*60.(b*25/c)').separators).toEqual([
       {
@@ -40,11 +40,11 @@ describe('placeTree', () => {
 })
 
 describe('moveLine', () => {
-  it('moves room between the two parts at the line alone', () => {
+  it('moves space between the two adjacent parts only', () => {
     expect(moveLine([34, 33, 33], 0, 50, 10)).toEqual([50, 17, 33])
     expect(moveLine([34, 33, 33], 1, 50, 10)).toEqual([34, 16, 50])
   })
-  it('leaves both their least, and half each where that is more than there is', () => {
+  it('keeps the minimum size, or splits evenly if there is not enough space', () => {
     expect(moveLine([50, 50], 0, -20, 10)).toEqual([10, 90])
     expect(moveLine([50, 50], 0, 99, 10)).toEqual([90, 10])
     expect(moveLine([50, 50], 0, 90, 80)).toEqual([50, 50])
@@ -52,7 +52,7 @@ describe('moveLine', () => {
 })
 
 describe('neighborOf', () => {
-  it('is the pane across from the middle', () => {
+  it('returns the pane opposite the middle', () => {
     const { panes } = place('a.(b*30/c)')
     expect(neighborOf(panes, 'a', 'right')).toBe('c')
     expect(neighborOf(panes, 'b', 'left')).toBe('a')

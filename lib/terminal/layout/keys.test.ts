@@ -5,7 +5,7 @@ const press = (key: string, code = key, more: object = {}) =>
   workspaceMove({ key, code, ctrlKey: true, shiftKey: true, altKey: false, metaKey: false, ...more })
 
 describe('workspaceMove', () => {
-  it('goes to panes and tabs', () => {
+  it('moves between panes and tabs', () => {
     expect(press('ArrowLeft')).toEqual({ kind: 'go', direction: 'left' })
     expect(press('ArrowDown')).toEqual({ kind: 'go', direction: 'down' })
     expect(press('!', 'Digit1')).toEqual({ kind: 'tab', index: 0 })
@@ -13,14 +13,14 @@ describe('workspaceMove', () => {
     expect(press(')', 'Digit9')).toBe(null)
   })
 
-  it('makes new ones', () => {
+  it('opens tabs and splits', () => {
     expect(press('Enter')).toEqual({ kind: 'new-tab' })
     expect(press('E', 'KeyE')).toEqual({ kind: 'split', way: 'right' })
     expect(press('O', 'KeyO')).toEqual({ kind: 'split', way: 'down' })
     expect(press('Z', 'KeyZ')).toEqual({ kind: 'maximize' })
   })
 
-  it('leaves to the shell and the browser all but Ctrl with Shift', () => {
+  it('ignores everything without Ctrl+Shift', () => {
     for (const [key, code] of [
       ['ArrowLeft', 'ArrowLeft'],
       ['1', 'Digit1'],
@@ -31,7 +31,7 @@ describe('workspaceMove', () => {
         expect(press(key, code, more)).toBe(null)
   })
 
-  it('takes none of the keys that leave a terminal, copy, paste or find', () => {
+  it('leaves the keys for leaving, copying, pasting and searching', () => {
     for (const letter of ['X', 'C', 'V', 'F', 'G']) expect(press(letter, `Key${letter}`)).toBe(null)
     expect(press('_', 'Minus')).toBe(null)
     expect(press('+', 'Equal')).toBe(null)

@@ -26,13 +26,13 @@ const throughAddress = (layout: TerminalLayout) =>
   parse(new URL(`http://x/?tab=terminal${layoutParameter(layout)}`).searchParams.get('t'))
 
 describe('parseLayout', () => {
-  it('shows one terminal when the address says nothing', () => {
+  it('returns one terminal for an empty address', () => {
     const alone = { tabs: [{ label: '', tree: 'main', active: 'main' }], active: 0 }
     for (const nothing of [null, '', ',', ',,', '()', '@', ':', '*60', '%', '\0', 'ü'])
       expect(parseLayout(nothing)).toEqual({ layout: alone, refused: [] })
   })
 
-  it('reads tabs in their order, with labels and the one that is shown', () => {
+  it('reads tabs with labels and the visible one', () => {
     expect(parse('main,@build:Web server,logs')).toEqual({
       tabs: [
         { label: '', tree: 'main', active: 'main' },
@@ -43,7 +43,7 @@ describe('parseLayout', () => {
     })
   })
 
-  it('reads splits, nested ones too, with shares and the pane that has the keyboard', () => {
+  it('reads nested splits with shares and focus', () => {
     expect(trees('a.b')).toEqual([right(['a', 50], ['b', 50])])
     expect(trees('a/b')).toEqual([down(['a', 50], ['b', 50])])
     expect(trees('a*70.b')).toEqual([right(['a', 70], ['b', 30])])
@@ -53,11 +53,11 @@ describe('parseLayout', () => {
     expect(trees('a.b.c')).toEqual([right(['a', 34], ['b', 33], ['c', 33])])
   })
 
-  it('takes a fraction without brackets for one', () => {
+  it('binds / tighter than .', () => {
     expect(trees('a/b.c/d')).toEqual(trees('(a/b).(c/d)'))
   })
 
-  it('passes over what makes no sense', () => {
+  it('skips invalid input', () => {
     for (const odd of [
       'a..b',
       'a.b)',
@@ -81,17 +81,17 @@ describe('parseLayout', () => {
     expect(parse('a,@b,@c').active).toBe(1)
   })
 
-  it('shows each session once', () => {
+  it('keeps each session once', () => {
     expect(trees('a.a,b,a')).toEqual(['a', 'b'])
   })
 
-  it('refuses the sessions beyond the most it shows, by name', () => {
+  it('refuses sessions over the limit by name', () => {
     const { layout, refused } = parseLayout('a.b,c,d,e,f/g,h,i,j.k')
     expect(layout.tabs.flatMap(({ tree }) => panesOf(tree))).toHaveLength(maxTerminals)
     expect(refused).toEqual(['i', 'j', 'k'])
   })
 
-  it('is not exhausted by a hostile address', () => {
+  it('survives a hostile address', () => {
     for (const noise of [
       '('.repeat(100_000),
       ')'.repeat(100_000),
@@ -105,14 +105,14 @@ describe('parseLayout', () => {
 })
 
 describe('formatLayout', () => {
-  it('leaves the one terminal pendingTitles, which keeps the address clean', () => {
+  it('is empty for the default layout', () => {
     expect(formatLayout(parse(null))).toBe('')
     expect(layoutParameter(parse('main'))).toBe('')
     expect(formatLayout(parse('main:Work'))).toBe('main:Work')
     expect(formatLayout(parse('other'))).toBe('other')
   })
 
-  it('writes one spelling', () => {
+  it('has one canonical form', () => {
     const spellings = {
       '@main,build': 'main,build',
       'a*50.b*50': 'a.b',
@@ -129,7 +129,7 @@ describe('formatLayout', () => {
     }
   })
 
-  it('is read back as the same layout, whatever a label holds', () => {
+  it('round-trips any label', () => {
     const labels = [
       'a,b',
       'a~b',
@@ -161,7 +161,7 @@ describe('formatLayout', () => {
 })
 
 describe('cleanLabel', () => {
-  it('keeps one line of at most 40 characters that an address can carry', () => {
+  it('returns one line of at most 40 characters', () => {
     expect(cleanLabel('  a\nb\t\x1b[0m ')).toBe('a b [0m')
     expect(cleanLabel('🚀'.repeat(50))).toBe('🚀'.repeat(40))
     expect(() => encodeURIComponent(cleanLabel('x\ud800y'))).not.toThrow()
@@ -169,7 +169,7 @@ describe('cleanLabel', () => {
 })
 
 describe('shares', () => {
-  it('are whole percents that make 100 and leave every part some room', () => {
+  it('are integer percentages that add up to 100', () => {
     for (const given of [[1, 1, 1, 97], [undefined, 99], [0, 0], [1000, 1], Array(8).fill(undefined), [95, 95, 95]]) {
       const shares = sharesOf(given)
       expect(shares.reduce((sum, share) => sum + share, 0)).toBe(100)
@@ -178,14 +178,14 @@ describe('shares', () => {
     }
   })
 
-  it('stay as they are when they fit', () => {
+  it('stay unchanged if they fit', () => {
     expect(sharesOf([70, 30])).toEqual([70, 30])
     expect(sharesOf([34, 33, 33])).toEqual([34, 33, 33])
   })
 })
 
 describe('splitOf', () => {
-  it('knows no split of one, and none of its own way', () => {
+  it('flattens single parts and nested splits in the same direction', () => {
     expect(splitOf('right', [])).toBe(null)
     expect(splitOf('right', [{ tree: 'a', share: 40 }])).toBe('a')
     const inner = splitOf('right', [

@@ -3,8 +3,8 @@ import { clipboardAnswers, clipboardPolicy, clipboardRequest, maxClipboardBytes 
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
-describe('a request for the clipboard', () => {
-  it('brings text in UTF-8', () => {
+describe('a clipboard request', () => {
+  it('decodes UTF-8 text', () => {
     for (const data of [
       `c;${base64('é 日本')}`,
       `;${base64('é 日本')}`,
@@ -14,12 +14,12 @@ describe('a request for the clipboard', () => {
       expect(clipboardRequest(data)).toEqual({ kind: 'write', text: 'é 日本' })
   })
 
-  it('to read it is known as one', () => {
+  it('recognizes a read request', () => {
     expect(clipboardRequest('c;?')).toEqual({ kind: 'read' })
     expect(clipboardRequest(';?')).toEqual({ kind: 'read' })
   })
 
-  it('may be too large to be meant', () => {
+  it('reports oversized text', () => {
     const at = (bytes: number) => clipboardRequest(`c;${Buffer.alloc(bytes, 'a').toString('base64')}`)
     expect(at(maxClipboardBytes)).toMatchObject({ kind: 'write' })
     expect(at(maxClipboardBytes + 3)).toEqual({ kind: 'too_large', sizeBytes: expect.any(Number) })
@@ -30,7 +30,7 @@ describe('a request for the clipboard', () => {
   })
 })
 
-describe('an answer for a devbox', () => {
+describe('a remembered answer', () => {
   let kept: Map<string, string>
   beforeEach(() => {
     kept = new Map()
@@ -41,7 +41,7 @@ describe('an answer for a devbox', () => {
   })
   afterEach(() => vi.unstubAllGlobals())
 
-  it('goes before the setting, except that never for all is never', () => {
+  it('overrides the setting, except for never', () => {
     expect(clipboardPolicy('ask', 'dbx_1')).toBe('ask')
     clipboardAnswers.set('dbx_1', 'never')
     clipboardAnswers.set('dbx_1', 'always')
@@ -53,12 +53,12 @@ describe('an answer for a devbox', () => {
     expect(clipboardPolicy('always', 'dbx_2')).toBe('always')
   })
 
-  it('is forgotten after those for 200 others', () => {
+  it('is dropped after 200 other devboxes', () => {
     for (let at = 0; at <= 200; at++) clipboardAnswers.set(`dbx_${at}`, 'always')
     expect([clipboardPolicy('ask', 'dbx_0'), clipboardPolicy('ask', 'dbx_1')]).toEqual(['ask', 'always'])
   })
 
-  it('is read from whatever stands in the store', () => {
+  it('tolerates anything in storage', () => {
     for (const text of ['{}', 'null', '[null, 1, ["a"], ["dbx_1", "maybe"], [1, "always"]]', '[[']) {
       kept.set('devdeck:terminal-clipboard', text)
       expect(clipboardPolicy('ask', 'dbx_1')).toBe('ask')

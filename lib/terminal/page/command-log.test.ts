@@ -22,7 +22,7 @@ const prompt = `${mark('A')}$ ${mark('B')}`
 const run = (command: string, output: string, status = '0') =>
   `${prompt}${command}\r\n${mark('C')}${output}${mark(`D;${status}`)}`
 
-it('knows what was typed, what it printed and how it ended', async () => {
+it('records input, output and exit code', async () => {
   await write(run('ls -l', 'one\r\ntwo\r\n') + run('false', '', '1') + prompt)
   const [first, second, third] = log.commands
   expect([log.inputOf(first!), log.outputOf(first!), first!.exitCode]).toEqual(['ls -l', 'one\ntwo', 0])
@@ -32,7 +32,7 @@ it('knows what was typed, what it printed and how it ended', async () => {
   expect(changes).toBeGreaterThan(0)
 })
 
-it('joins lines that only wrapped, of the command and of its output', async () => {
+it('joins wrapped lines', async () => {
   const long = 'x'.repeat(95)
   await write(run(`echo ${long}`, `${long}\r\nend\r\n`))
   const [command] = log.commands
@@ -40,23 +40,23 @@ it('joins lines that only wrapped, of the command and of its output', async () =
   expect(log.outputOf(command!)).toBe(`${long}\nend`)
 })
 
-it('tells an output that does not end its line from the prompt behind it', async () => {
+it('separates unterminated output from the next prompt', async () => {
   await write(run('printf half', 'half') + prompt)
   expect(log.outputOf(log.commands[0]!)).toBe('half')
 })
 
-it('gives the output so far of a command that runs', async () => {
+it('returns the output of a running command', async () => {
   await write(`${prompt}tail -f log\r\n${mark('C')}first\r\nsecond`)
   expect(log.outputOf(log.commands[0]!)).toBe('first\nsecond')
   expect(log.lastEnded).toBeUndefined()
 })
 
-it('takes a prompt drawn again for the same one', async () => {
+it('recognizes a redrawn prompt', async () => {
   await write(`${prompt}abc^C\r\n${prompt}\r\n${prompt}`)
   expect(log.commands).toHaveLength(1)
 })
 
-it('forgets commands with the lines that leave the scrollback', async () => {
+it('drops commands that scroll out', async () => {
   for (let i = 0; i < 40; i++) await write(run(`echo ${i}`, `${i}\r\n`))
   expect(log.commands.length).toBeLessThan(16)
   expect(log.inputOf(log.commands.at(-1)!)).toBe('echo 39')
@@ -71,7 +71,7 @@ it('finds the prompts around a line', async () => {
   expect(log.promptLine('after', c!)).toBeUndefined()
 })
 
-it('hears nothing of a full-screen program', async () => {
+it('ignores full-screen programs', async () => {
   await write(`${prompt}vim\r\n${mark('C')}\x1b[?1049h${mark('A')}${mark('D;7')}\x1b[?1049l${mark('D;0')}`)
   expect(log.commands).toHaveLength(1)
   expect(log.commands[0]).toMatchObject({ exitCode: 0 })
@@ -85,7 +85,7 @@ it.each(['D', 'B', 'C', 'D;x', 'Z', '', 'D;99999999999999', 'A;cl=m;aid=7'])(
   },
 )
 
-it('restores the marks of a snapshot, also one taken in a full-screen program', async () => {
+it('restores marks from a snapshot, also in a full-screen program', async () => {
   const text = '$ ls\r\none\r\ntwo\r\n$ vim'
   const marks: TerminalMark[] = [
     { line: 0, column: 0, kind: 'prompt', at_ms: 1 },

@@ -19,8 +19,8 @@ const find = async (text: string, query: Partial<FindQuery>, max = 1000) => {
 const places = async (text: string, query: Partial<FindQuery>) =>
   (await find(text, query)).matches.map(({ row, column, cells }) => [row, column, cells])
 
-describe('a match', () => {
-  it('is found wherever it stands, and no two share a character', async () => {
+describe('matches', () => {
+  it('are found anywhere, without overlaps', async () => {
     expect(await places('aaaa\nb aa', { text: 'aa' })).toEqual([
       [0, 0, 2],
       [0, 2, 2],
@@ -28,12 +28,12 @@ describe('a match', () => {
     ])
   })
 
-  it('may run over the end of a row', async () => {
+  it('may span rows', async () => {
     expect(await places(`${'x'.repeat(18)}needle tail`, { text: 'needle' })).toEqual([[0, 18, 6]])
     expect(await places(`${'x'.repeat(45)}needle`, { text: 'needle' })).toEqual([[2, 5, 6]])
   })
 
-  it('counts in cells where characters take two, or several share one', async () => {
+  it('count cells of wide and combining characters', async () => {
     expect(await places('日本語 find', { text: 'find' })).toEqual([[0, 7, 4]])
     expect(await places('日本語', { text: '本' })).toEqual([[0, 2, 2]])
     expect(await places('é👩‍💻 find', { text: 'find' })).toEqual([[0, 6, 4]])
@@ -42,7 +42,7 @@ describe('a match', () => {
     expect(await places(`${'x'.repeat(18)}a日end`, { text: 'a日' })).toEqual([[0, 18, 4]])
   })
 
-  it('is a whole word when asked, also the second one of a line', async () => {
+  it('respect word boundaries', async () => {
     expect(await places('foobar foo foo_ (foo)', { text: 'foo', wholeWord: true })).toEqual([
       [0, 7, 3],
       [0, 17, 3],
@@ -50,19 +50,19 @@ describe('a match', () => {
     expect(await places('über über', { text: 'ber', wholeWord: true })).toEqual([])
   })
 
-  it('minds the case when asked', async () => {
+  it('respect case', async () => {
     expect(await places('Error error', { text: 'error' })).toHaveLength(2)
     expect(await places('Error error', { text: 'error', matchCase: true })).toEqual([[0, 6, 5]])
   })
 })
 
-describe('what is typed', () => {
-  it('means itself unless it is an expression', async () => {
+describe('a query', () => {
+  it('is literal unless it is an expression', async () => {
     for (const text of ['a.b', '[x]', '(', 'a|b', '$5', '^', '\\d', 'a-b', '{2}', 'a*', '/', '+?'])
       expect(await places(`..${text}..`, { text }), text).toEqual([[0, 2, text.length]])
   })
 
-  it('as an expression may look at the line around it, and match nothing without harm', async () => {
+  it('may use lookaround and empty matches', async () => {
     expect(await places('one\ntwo one', { text: '^one$', regex: true })).toEqual([[0, 0, 3]])
     expect(await places('a1 b22', { text: '\\d+', regex: true })).toEqual([
       [0, 1, 1],
@@ -72,7 +72,7 @@ describe('what is typed', () => {
     expect(await places('xax', { text: 'x*|$', regex: true })).toHaveLength(2)
   })
 
-  it('that is no expression is told so, and nothing is nothing', () => {
+  it('reports an invalid expression, and is null when empty', () => {
     expect(findPattern({ ...plain, text: '(', regex: true })).toEqual({
       problem: 'Not a regular expression: unterminated group',
     })
@@ -82,13 +82,13 @@ describe('what is typed', () => {
   })
 })
 
-it('says when there are more than were looked for', async () => {
+it('reports when the limit is reached', async () => {
   expect(await find('a a a', { text: 'a' }, 3)).toMatchObject({ hasMore: false })
   const { matches, hasMore } = await find('a a a a', { text: 'a' }, 3)
   expect([matches.length, hasMore]).toEqual([3, true])
 })
 
-it('begins at what is in view, else above it', () => {
+it('starts at the visible area, otherwise above it', () => {
   const matches = [2, 5, 9].map((row) => ({ row, column: 0, cells: 1 }))
   expect([0, 2, 3, 9, 10].map((row) => matchFrom(matches, row))).toEqual([0, 0, 1, 2, 2])
   expect(matchFrom([], 3)).toBe(-1)

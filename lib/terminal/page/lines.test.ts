@@ -8,20 +8,20 @@ const shown = async (output: string) => {
   return terminalText(terminal.buffer.active)
 }
 
-it('is what stands in the scrollback and on the screen, without blank ends', async () => {
+it('contains scrollback and screen without trailing blanks', async () => {
   expect(await shown('one   \r\n\r\n  two')).toEqual({ text: 'one\n\n  two', lines: 3, cursorLine: 2 })
 })
 
-it('joins lines that only wrapped, blanks at the edge included', async () => {
+it('joins wrapped lines and keeps blanks at the edge', async () => {
   expect((await shown('12345678  abc\r\nnext')).text).toBe('12345678  abc\nnext')
 })
 
-it('holds what the scrollback holds, no more', async () => {
+it('is limited to the scrollback', async () => {
   const { text } = await shown(Array.from({ length: 20 }, (_, i) => `line ${i}`).join('\r\n'))
   expect(text.split('\n')).toEqual(['line 13', 'line 14', 'line 15', 'line 16', 'line 17', 'line 18', 'line 19'])
 })
 
-it('is the screen of a full-screen program while one runs', async () => {
+it('shows the alternate screen while it is active', async () => {
   expect((await shown('shell\r\n\x1b[?1049h\x1b[Hprogram')).text).toBe('program')
 })
 

@@ -3,7 +3,7 @@ import { addressParts, fileInDevbox, findLinks, linkTarget, otherAddress } from 
 
 const shown = (text: string) => findLinks(text).map(({ start, end }) => text.slice(start, end))
 
-describe('an address in output', () => {
+describe('a URL in output', () => {
   it.each([
     ['see https://example.com.', 'https://example.com'],
     ['(https://example.com/a)', 'https://example.com/a'],
@@ -39,13 +39,13 @@ describe('an address in output', () => {
     expect(findLinks(text).filter(({ target }) => target.kind !== 'file')).toEqual([])
   })
 
-  it('is found more than once in a line', () => {
+  it('is found several times in a line', () => {
     expect(shown('https://a.example/1 https://b.example/2;https://c.example')).toHaveLength(2)
     expect(shown('https://a.example/1 https://b.example/2')).toEqual(['https://a.example/1', 'https://b.example/2'])
   })
 })
 
-describe('what leads to the devbox itself', () => {
+describe('a link to the devbox', () => {
   it.each([
     ['http://localhost:3000/a?b#c', 3000, '/a?b#c'],
     ['Local:   http://127.0.0.1:5173/', 5173, '/'],
@@ -62,7 +62,7 @@ describe('what leads to the devbox itself', () => {
     expect(findLinks(text).map(({ target }) => target)).toMatchObject([{ kind: 'port', port, path }])
   })
 
-  it('is no part of another name', () => {
+  it('ignores parts of other names', () => {
     expect(findLinks('mylocalhost:80 x.localhost:90 a@127.0.0.1:22')).toEqual([])
     expect(linkTarget('http://localhost.example.com:80/')).toMatchObject({ kind: 'web' })
     expect(linkTarget('http://3000-key.tunnel.localhost:1/')).toMatchObject({ kind: 'web' })
@@ -97,7 +97,7 @@ describe('a file in output', () => {
     expect(findLinks(text).filter(({ target }) => target.kind === 'file')).toEqual([])
   })
 
-  it('is looked for where the shell stands', () => {
+  it("resolves against the shell's folder", () => {
     expect(fileInDevbox('a/b.c', '/srv/app')).toBe('/srv/app/a/b.c')
     expect(fileInDevbox('./a', '/')).toBe('/./a')
     expect(fileInDevbox('~/a', '/srv')).toBe('~/a')
@@ -105,7 +105,7 @@ describe('a file in output', () => {
     expect(fileInDevbox('a/b.c', undefined)).toBe('a/b.c')
   })
 
-  it('is read from a long line without going back over it', () => {
+  it('is matched in linear time', () => {
     for (const text of [
       '/a'.repeat(50_000),
       'a.'.repeat(100_000),
@@ -118,10 +118,10 @@ describe('a file in output', () => {
   })
 })
 
-describe('a text that names an address', () => {
+describe('a link text with an address', () => {
   const other = (text: string, target: string) => otherAddress(text, new URL(target))
 
-  it('other than its target is told', () => {
+  it('is reported if it differs from the target', () => {
     expect(other('https://bank.example', 'https://evil.example/')).toBe('https://bank.example')
     expect(other('bank.com', 'https://evil.example/')).toBe('bank.com')
     expect(other('www.bank.example/login', 'https://evil.example/')).toBe('www.bank.example/login')
@@ -133,7 +133,7 @@ describe('a text that names an address', () => {
     expect(other('https://аpple.com', 'https://apple.com/')).toBe('https://аpple.com')
   })
 
-  it('and tells the truth, or names none, is not', () => {
+  it('is accepted if it matches or shows no address', () => {
     expect(other('https://bank.example', 'https://bank.example/')).toBeNull()
     expect(other('bank.com', 'https://www.bank.com/login')).toBeNull()
     expect(other('https://github.com/a/b…', 'https://github.com/a/b/issues/1')).toBeNull()
@@ -144,7 +144,7 @@ describe('a text that names an address', () => {
   })
 })
 
-it('sets the host of an address apart, and keeps a password to itself', () => {
+it('separates the host and hides a password', () => {
   expect(addressParts(new URL('https://bank.com:pw@evil.example:8/a?b#c'))).toEqual({
     before: 'https://bank.com:…@',
     host: 'evil.example:8',

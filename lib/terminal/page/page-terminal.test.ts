@@ -57,7 +57,7 @@ const reload = async (page: TestPageTerminal, options: Options): Promise<TestPag
 }
 
 describe('a terminal session', () => {
-  it('runs what is typed, at the size there is room for', async () => {
+  it('runs input at the available size', async () => {
     const page = await open({ name: 'typed', cols: 71, rows: 19 })
     page.type('stty size; echo "é😀"\r')
     await page.shows(/19 71\né😀/)
@@ -68,7 +68,7 @@ describe('a terminal session', () => {
     await page.shows(/^fits/m)
   })
 
-  it('sends the first of a flurry of sizes at once and then only the last', async () => {
+  it('sends the first and the last of many sizes', async () => {
     const page = await open({ name: 'sizes' })
     page.type("trap 'echo ==$(stty size)==' WINCH; echo tr''apped\r")
     await page.shows('trapped')
@@ -79,7 +79,7 @@ describe('a terminal session', () => {
     expect([...seen].every((size) => size === '==24 81==' || size === '==24 100==')).toBe(true)
   })
 
-  it('sends what was typed ahead into a terminal that is just opening', async () => {
+  it('sends input typed before the shell exists', async () => {
     const page = pageOf({ name: 'ahead' })
     await page.listen()
     page.session.connect()
@@ -88,7 +88,7 @@ describe('a terminal session', () => {
     expect(page.state.unsent.text).toBe('')
   })
 
-  it('says that too many pages show a terminal, and shows it once one has gone', async () => {
+  it('reports too many viewers, and connects once one leaves', async () => {
     const crowd = await Promise.all(Array.from({ length: 32 }, () => open({ name: 'crowd' })))
     const page = pageOf({ name: 'crowd' })
     await page.listen()
@@ -104,7 +104,7 @@ describe('a terminal session', () => {
     await page.is('open')
   })
 
-  it('sends a long paste in pieces that arrive whole', async () => {
+  it('sends a long paste in pieces that arrive completely', async () => {
     const page = await plain(await open({ name: 'paste' }))
     page.type('echo go; cat > pasted; md5sum < pasted\r')
     await page.shows(/^go/m)
@@ -114,7 +114,7 @@ describe('a terminal session', () => {
     await page.shows(createHash('md5').update(text).digest('hex'))
   })
 
-  it('leaves what a program asks the terminal to the console, which answers once', async () => {
+  it('leaves answers to queries to the console', async () => {
     const page = await plain(await open({ name: 'asked' }))
     page.type(
       "clear; stty raw; printf '\\e[c\\e[6n\\e[?25$p\\eP$qm\\e\\\\\\e]10;?\\e\\\\'; head -c 22 | cat -v; " +
@@ -124,13 +124,13 @@ describe('a terminal session', () => {
     expect(page.text).toBe('^[[?1;2c^[[1;1R^[[?25;1$y^[[0n.')
   })
 
-  it('draws a character whose bytes come in two pieces', async () => {
+  it('draws a character split across chunks', async () => {
     const page = await open({ name: 'halves' })
     page.type("clear; printf '\\xe2\\x80'; sleep 0.1; printf '\\x9cquoted'; echo\r")
     await page.shows('“quoted')
   })
 
-  it('says how the shell ended at once, and starts another on Enter below the old one', async () => {
+  it('reports how the shell ended, and starts another on Enter below the old one', async () => {
     const page = await open({ name: 'exit' })
     page.type('echo last words; exit 3\r')
     await page.is('ended')
@@ -151,7 +151,7 @@ describe('a terminal session', () => {
     await page.shows(/last words[\s\S]* new shell ─[\s\S]*^second-2/m)
   })
 
-  it('says that a shell was killed, by what', async () => {
+  it('reports that a shell was killed', async () => {
     const page = await open({ name: 'killed' })
     page.type('kill -9 $$\r')
     await page.is('ended')
@@ -160,8 +160,8 @@ describe('a terminal session', () => {
   })
 })
 
-describe('coming back', () => {
-  it('has the same shell and the same screen after a reload, as the one who writes', async () => {
+describe('reconnecting', () => {
+  it('restores shell, screen and role after a reload', async () => {
     const page = await plain(await open({ name: 'reload' }))
     page.type('clear; for i in $(seq 60); do echo line $i; done; kept=yes\r')
     await page.shows('line 60')
@@ -178,7 +178,7 @@ describe('coming back', () => {
     expect(again.text).toContain('line 1\nline 2\n')
   })
 
-  it('loses and repeats no byte in a hundred lost connections', async () => {
+  it('loses and repeats no byte in a hundred reconnects', async () => {
     const page = await plain(await open({ name: 'bytes' }))
     page.type('stty -onlcr; echo st""art\r')
     await page.shows('start')
@@ -204,7 +204,7 @@ describe('coming back', () => {
     expect(page.received.snapshots).toBe(1)
   })
 
-  it('goes on with the screen of a console that was restarted', async () => {
+  it('continues with the screen after a restart of the console', async () => {
     const page = await plain(await open({ name: 'restart' }))
     page.type('clear; kept=$$; for i in $(seq 50); do echo line $i; done\r')
     await page.shows(/^line 50/m)
@@ -222,7 +222,7 @@ describe('coming back', () => {
     await page.shows('[0]')
   })
 
-  it('shows where somebody was reading, before and after the screen is replaced', async () => {
+  it('keeps the reading position when the screen is replaced', async () => {
     const page = await plain(await open({ name: 'reading' }))
     page.type('seq 1000 1300\r')
     await page.shows(/^1300/m)
@@ -248,7 +248,7 @@ describe('coming back', () => {
     expect(page.window).toBe(before)
   })
 
-  it('says since when it is lost and when it tries again, and not at all while offline', async () => {
+  it('reports the time of the loss and the next attempt, and pauses while offline', async () => {
     const page = await open({ name: 'lost' })
     page.isOffline = true
     const before = Date.now()
@@ -268,13 +268,13 @@ describe('coming back', () => {
     await page.is('open')
   })
 
-  it('measures the way to the console and on to the service', async () => {
+  it('measures round trips to console and service', async () => {
     const page = await open({ name: 'latency' })
     await page.until(() => page.state.latency !== null)
     expect(page.state.latency?.consoleMs).toBeGreaterThan(0)
   })
 
-  it('stops when the devbox does not run, and comes back to it when told', async () => {
+  it('stops while the devbox is not running, and resumes on request', async () => {
     const { id } = await service.client.devboxes.createAndAwaitRunning({ body: { name: 'sleeper' } })
     const page = await open({ name: 'main', devboxId: id })
     page.type('echo before\r')
@@ -290,7 +290,7 @@ describe('coming back', () => {
     await page.shows(/^before[\s\S]* new shell ─[\s\S]*^after/m)
   })
 
-  it('gives up once it is refused because the session is over', async () => {
+  it('stops when the session has ended', async () => {
     const page = await open({ name: 'signed-out' })
     await gateway.fetch('/api/session', { method: 'DELETE', cookie })
     await page.is('refused')
@@ -301,8 +301,8 @@ describe('coming back', () => {
   })
 })
 
-describe('a screen slower than its shell', () => {
-  it('is shown a snapshot instead of a backlog, however much was printed meanwhile', async () => {
+describe('a slow screen', () => {
+  it('gets a snapshot instead of a backlog', async () => {
     const waiting: (() => void)[] = []
     let isStuck = false
     const page = await open({ name: 'flood', beforeParsing: (parse) => (isStuck ? waiting.push(parse) : parse()) })
@@ -318,7 +318,7 @@ describe('a screen slower than its shell', () => {
     expect(page.received.output).toBeLessThan(600_000)
   })
 
-  it('goes on being sent output, as it acknowledges what it has parsed', async () => {
+  it('keeps receiving output while it acknowledges', async () => {
     const page = await open({ name: 'acks' })
     await page.shows(/\$$/)
     const { snapshots } = page.received
@@ -332,8 +332,8 @@ describe('a screen slower than its shell', () => {
   })
 })
 
-describe('input while nothing can be sent', () => {
-  it('is kept and shown, and sent only when somebody says so', async () => {
+describe('input without a connection', () => {
+  it('is kept and shown, and sent only on request', async () => {
     const page = await open({ name: 'held' })
     page.network.break()
     await page.is('lost')
@@ -361,7 +361,7 @@ describe('input while nothing can be sent', () => {
       return { page, line }
     }
 
-    it('is offered when it did not arrive, before what was typed meanwhile', async () => {
+    it('is offered if it did not arrive, before input typed later', async () => {
       const { page, line } = await sent(`lost-${between.length}`)
       line.stall()
       page.type('echo into the vo')
@@ -380,7 +380,7 @@ describe('input while nothing can be sent', () => {
       expect(page.text.match(/^into the void/gm)).toHaveLength(1)
     })
 
-    it('is not offered when it arrived and only the answer was lost', async () => {
+    it('is not offered if only its confirmation was lost', async () => {
       const { page, line } = await sent(`arrived-${between.length}`)
       const other = between === 'page and console' ? await open({ name: `arrived-${between.length}` }) : undefined
       line.mute()
@@ -408,7 +408,7 @@ describe('input while nothing can be sent', () => {
     })
   })
 
-  it('is known not to have arrived when the console was restarted before it confirmed it', async () => {
+  it('is known not to have arrived after a restart of the console', async () => {
     const page = await open({ name: 'restarted' })
     page.type('echo heard\r')
     await page.shows(/^heard\n.*\$$/m)
@@ -424,7 +424,7 @@ describe('input while nothing can be sent', () => {
     expect(page.state.unsent).toEqual({ ...noUnsentInput, text: 'echo unsure\r' })
   })
 
-  it('is gone when it is discarded', async () => {
+  it('can be discarded', async () => {
     const page = await open({ name: 'discarded' })
     page.network.break()
     await page.is('lost')
@@ -454,7 +454,7 @@ describe('input while nothing can be sent', () => {
     await page.shows(/^\[0\]/m)
   })
 
-  it('is no mouse and no focus, and no more than can be looked through', async () => {
+  it('excludes mouse and focus reports, and is limited in size', async () => {
     const page = await open({ name: 'reports' })
     page.network.break()
     await page.is('lost')
@@ -467,7 +467,7 @@ describe('input while nothing can be sent', () => {
     expect(page.state.unsent).toMatchObject({ text: 'x'.repeat(1000), isFull: true })
   })
 
-  it('reconnects at once on Enter', async () => {
+  it('is sent by reconnecting with Enter', async () => {
     const page = await open({ name: 'enter' })
     page.network.break()
     await page.is('lost')
@@ -478,7 +478,7 @@ describe('input while nothing can be sent', () => {
     await page.is('open')
   })
 
-  it('is said to be for another shell when the one it was typed for is gone', async () => {
+  it('is marked if it was typed for another shell', async () => {
     const page = await open({ name: 'other-shell' })
     page.network.break()
     await page.is('lost')
@@ -494,8 +494,8 @@ describe('input while nothing can be sent', () => {
   })
 })
 
-describe('two pages at one terminal', () => {
-  it('have one who writes, at whose size both are, until the other takes over', async () => {
+describe('two pages of one terminal', () => {
+  it("share the writer's size, until the other takes over", async () => {
     const writer = await open({ name: 'two', cols: 90, rows: 30 })
     const watcher = await open({ name: 'two', cols: 60, rows: 20 })
     expect(watcher.state.role).toBe('watcher')
@@ -524,7 +524,7 @@ describe('two pages at one terminal', () => {
     await writer.until(() => writer.screen.cols === 90 && writer.screen.rows === 30)
   })
 
-  it('keep their roles when both lose the connection', async () => {
+  it('keep their roles when both reconnect', async () => {
     const writer = await open({ name: 'roles' })
     const watcher = await open({ name: 'roles' })
     for (const page of [watcher, writer]) page.network.break()

@@ -27,7 +27,7 @@ const startPulse = () => {
   return { pulse, seen, answerAfter }
 }
 
-it('asks soon and every five seconds, and tells the middle of the last five answers', () => {
+it('pings soon and then every five seconds, and reports the median of five', () => {
   const { seen, answerAfter } = startPulse()
   expect(seen.asked).toEqual([1])
   answerAfter(900, null)
@@ -46,7 +46,7 @@ it('asks soon and every five seconds, and tells the middle of the last five answ
   expect(seen.latency).toMatchObject({ consoleMs: 30, serviceMs: 3 })
 })
 
-it('takes a connection for dead ten seconds after a question, when nothing at all came since', () => {
+it('declares a connection dead ten seconds after an unanswered ping', () => {
   const { seen } = startPulse()
   vi.advanceTimersByTime(9_999)
   expect(seen.deaths).toBe(0)
@@ -54,7 +54,7 @@ it('takes a connection for dead ten seconds after a question, when nothing at al
   expect(seen.deaths).toBe(1)
 })
 
-it('takes output for a sign of life while the answer is stuck behind it', () => {
+it('accepts output as a sign of life', () => {
   const { pulse, seen, answerAfter } = startPulse()
   for (let second = 0; second < 60; second++) {
     vi.advanceTimersByTime(1_000)
@@ -65,7 +65,7 @@ it('takes output for a sign of life while the answer is stuck behind it', () => 
   expect(seen.latency?.consoleMs).toBe(60_000)
 })
 
-it('asks again rather than giving up after the machine slept', () => {
+it('pings again after the machine slept', () => {
   const { seen } = startPulse()
   vi.advanceTimersByTime(5_000)
   // The clock advances while no timer fires, as in a suspended machine.
@@ -74,7 +74,7 @@ it('asks again rather than giving up after the machine slept', () => {
   expect(seen.deaths).toBe(0)
 })
 
-it('leaves a page that nobody looks at alone for half a minute of silence', () => {
+it('waits for half a minute of silence on a hidden page', () => {
   const { pulse, seen, answerAfter } = startPulse()
   answerAfter(10, 1)
   seen.isVisible = false
@@ -85,7 +85,7 @@ it('leaves a page that nobody looks at alone for half a minute of silence', () =
   pulse.stop()
 })
 
-it('asks again when told to, but never two questions at a time', () => {
+it('pings on request, but never twice at a time', () => {
   const { pulse, seen, answerAfter } = startPulse()
   pulse.probe()
   expect(seen.asked).toEqual([1])

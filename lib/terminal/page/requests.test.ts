@@ -3,7 +3,7 @@ import { TerminalRequests } from './requests.ts'
 
 afterEach(() => void vi.useRealTimers())
 
-it('wait for who serves them and are done in order, each once', () => {
+it('wait for a handler and run in order, once each', () => {
   const requests = new TerminalRequests()
   const done: string[] = []
   requests.ask('dbx_1', 'prompt', 'ls')
@@ -18,7 +18,7 @@ it('wait for who serves them and are done in order, each once', () => {
   expect(done).toEqual(['ls', 'pwd', 'make'])
 })
 
-it('are forgotten when nobody serves them in time', () => {
+it('expire without a handler', () => {
   vi.useFakeTimers()
   const requests = new TerminalRequests()
   const done: string[] = []
@@ -28,7 +28,7 @@ it('are forgotten when nobody serves them in time', () => {
   expect(done).toEqual([])
 })
 
-it('stay with who serves them last, also when the one before ends later', () => {
+it('go to the latest handler, even if the previous one ends later', () => {
   const requests = new TerminalRequests()
   const done: string[] = []
   const endFirst = requests.serve('dbx_1', 'new-tab', () => done.push('first'))

@@ -5,7 +5,7 @@ const kindsIn = (text: string) => findSecrets(text).map(({ kind }) => kind)
 /** Assembled from parts, so that secret scanners don't flag this file. */
 const join = (...parts: string[]) => parts.join('')
 
-describe('what looks like a secret', () => {
+describe('secrets', () => {
   it.each([
     ['an AWS key', join('AKIA', 'IOSFODNN7EXAMPLE')],
     ['a GitHub token', join('ghp', '_16C7e42F292c6912E7710c838347Ae178B4a')],
@@ -25,7 +25,7 @@ describe('what looks like a secret', () => {
     expect(kindsIn(text)).toEqual([kind])
   })
 
-  it('is a whole private key, and one that was cut off', () => {
+  it('include complete and truncated private keys', () => {
     const key = join('-----BEGIN OPENSSH PRIVATE', ' KEY-----\nb3Blbn\nNzaC1\n-----END OPENSSH PRIVATE KEY-----')
     expect(findSecrets(`x\n${key}\ny`)).toEqual([{ start: 2, end: 2 + key.length, kind: 'a private key' }])
     expect(kindsIn(key.slice(0, 50))).toEqual(['a private key'])
@@ -46,7 +46,7 @@ describe('what looks like a secret', () => {
     expect(kindsIn(text)).toEqual([])
   })
 
-  it('is read from a large text in no time that anyone would notice', () => {
+  it('are found in linear time', () => {
     // Quadratic patterns would take minutes.
     const spaces = ' '.repeat(900_000)
     for (const text of [
@@ -64,7 +64,7 @@ describe('what looks like a secret', () => {
 describe('the mask', () => {
   const masked = (text: string) => maskSecrets(text, findSecrets(text))
 
-  it('leaves the start of a long secret, nothing of a short one, and tells no length', () => {
+  it('shows the start of a long secret only, and not its length', () => {
     expect(masked(`a ${join('ghp', '_16C7e42F292c6912E7710c838347Ae178B4a')} b`)).toBe('a ghp_•••••••• b')
     expect(masked(`export GITHUB_TOKEN=${join('ghp', '_16C7e42F292c6912E7710c838347Ae178B4a')}`)).toBe(
       'export GITHUB_TOKEN=ghp_••••••••',
@@ -73,7 +73,7 @@ describe('the mask', () => {
     expect(masked('PASSWORD=hunter2222 ls')).toBe('PASSWORD=•••••••• ls')
   })
 
-  it('keeps the lines of a key', () => {
+  it('keeps line breaks', () => {
     expect(masked(join('-----BEGIN PRIVATE', ' KEY-----\nAAAA\nBBBB')).split('\n')).toEqual([
       '----••••••••',
       '••••••••',

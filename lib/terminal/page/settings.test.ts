@@ -8,8 +8,8 @@ import {
   terminalSettings,
 } from './settings.ts'
 
-describe('what is stored', () => {
-  it('is read field by field: what makes no sense is as if it had never been set', () => {
+describe('stored settings', () => {
+  it('are read field by field; invalid fields use their defaults', () => {
     const stored = { version: 1, fontSize: 18, lineHeight: 'huge', bell: 'gong', theme: 'dark', scrollback: 1e9, x: 1 }
     expect(readTerminalSettings(JSON.stringify(stored))).toEqual({
       ...defaultTerminalSettings,
@@ -22,7 +22,7 @@ describe('what is stored', () => {
     expect(readTerminalSettings(stored)).toEqual(defaultTerminalSettings)
   })
 
-  it('cannot bring style of its own in by the name of a font', () => {
+  it('cannot inject styles through a font name', () => {
     for (const fontFamily of ['x; } body { display: none', '"', 'a\\', 'url(http://x)', 'a,b', '</style>'])
       expect(readTerminalSettings(JSON.stringify({ fontFamily })).fontFamily).toBe('')
     expect(readTerminalSettings('{"fontFamily":"Iosevka Term SS04"}').fontFamily).toBe('Iosevka Term SS04')
@@ -35,7 +35,7 @@ describe('the store', () => {
     terminalSettings.reset()
   })
 
-  it('tells a change to everyone who listens, until they stop', () => {
+  it('notifies subscribers until they unsubscribe', () => {
     const seen: number[] = []
     const stop = terminalSettings.subscribe(() => seen.push(terminalSettings.get().fontSize))
     terminalSettings.change({ fontSize: 20 })
@@ -45,11 +45,11 @@ describe('the store', () => {
     expect(terminalSettings.get()).toEqual({ ...defaultTerminalSettings, fontSize: 21 })
   })
 
-  it('gives the same object until something changes', () => {
+  it('returns the same object until something changes', () => {
     expect(terminalSettings.get()).toBe(terminalSettings.get())
   })
 
-  it('holds for the page where nothing can be stored', () => {
+  it('works without storage', () => {
     const refuse = () => {
       throw new DOMException('no', 'SecurityError')
     }
@@ -58,7 +58,7 @@ describe('the store', () => {
     expect(terminalSettings.get().bell).toBe('none')
   })
 
-  it('writes a version, and nothing that the next page would read otherwise', () => {
+  it('writes a version and only known fields', () => {
     const kept = new Map<string, string>()
     vi.stubGlobal('localStorage', {
       getItem: (key: string) => kept.get(key) ?? null,
@@ -71,12 +71,12 @@ describe('the store', () => {
   })
 })
 
-it('keeps the family of the console behind a chosen font', () => {
+it('keeps the default family as fallback', () => {
   expect(fontFamilyCss('', 'Geist Mono, monospace')).toBe('Geist Mono, monospace')
   expect(fontFamilyCss('Fira Code', 'Geist Mono, monospace')).toBe('"Fira Code", Geist Mono, monospace')
 })
 
-it('says why a typed number is none', () => {
+it('explains an invalid number', () => {
   const { fontSize, scrollback, lineHeight } = terminalLimits
   expect(numberProblem('13', fontSize)).toBeNull()
   expect(numberProblem('1,4', lineHeight)).toBeNull()

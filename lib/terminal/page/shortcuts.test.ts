@@ -16,7 +16,7 @@ const press = (keys: string, code = '') => {
 const meaning = (keys: string, has: { isMac?: boolean; hasSelection?: boolean } = {}, code?: string) =>
   terminalShortcut(press(keys, code), { isMac: false, hasSelection: false, ...has })
 
-it('leaves the shell what it needs', () => {
+it("leaves the shell's keys alone", () => {
   for (const keys of [
     'a',
     'c',
@@ -36,7 +36,7 @@ it('leaves the shell what it needs', () => {
     expect(meaning(keys, { isMac: true }), keys).toBeNull()
 })
 
-it('copies with Ctrl+C only while something is selected', () => {
+it('copies with Ctrl+C only with a selection', () => {
   expect(meaning('ctrl+c', { hasSelection: true })).toBe('copy')
   expect(meaning('ctrl+shift+c')).toBe('copy')
   expect(meaning('ctrl+Insert')).toBe('copy')
@@ -45,12 +45,12 @@ it('copies with Ctrl+C only while something is selected', () => {
   expect(meaning('ctrl+c', { isMac: true, hasSelection: true })).toBeNull()
 })
 
-it('pastes as fields do and as terminals do', () => {
+it('pastes with the usual shortcuts', () => {
   expect(['ctrl+v', 'ctrl+shift+v', 'shift+Insert'].map((keys) => meaning(keys))).toEqual(['paste', 'paste', 'paste'])
   expect(meaning('meta+v', { isMac: true })).toBe('paste')
 })
 
-it('finds, and changes the size of the text', () => {
+it('searches and changes the font size', () => {
   expect(meaning('ctrl+shift+f')).toBe('find')
   expect(meaning('meta+f', { isMac: true })).toBe('find')
   expect(meaning('meta+g', { isMac: true })).toBe('find-next')
@@ -63,7 +63,7 @@ it('finds, and changes the size of the text', () => {
   ])
 })
 
-it('knows the letters where the layout has none of them', () => {
+it('uses the Latin letter on other layouts', () => {
   expect(meaning('ctrl+shift+С', {}, 'KeyC')).toBe('copy')
   expect(meaning('ctrl+м', {}, 'KeyV')).toBe('paste')
   // Dvorak: the typed letter counts, not the key's position.

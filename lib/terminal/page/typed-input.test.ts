@@ -29,7 +29,7 @@ const start = () => {
   return { input, lose, comeBack, close: () => (isOpen = false), unsent: () => unsent, sent: () => sent }
 }
 
-it('offers only what the console did not receive, cut anywhere, before what was typed meanwhile', () => {
+it('offers only what did not arrive, before input typed later', () => {
   for (let received = 0; received <= 7; received++) {
     const { input, lose, comeBack, unsent, sent } = start()
     input.type('ab')
@@ -45,7 +45,7 @@ it('offers only what the console did not receive, cut anywhere, before what was 
   }
 })
 
-it('counts on from what the console received, also over several losses', () => {
+it('continues counting after several losses', () => {
   const { input, lose, comeBack, unsent } = start()
   input.type('one')
   lose()
@@ -57,7 +57,7 @@ it('counts on from what the console received, also over several losses', () => {
   expect(unsent().text).toBe('wo')
 })
 
-it('waits for the fate of what the console received', () => {
+it('waits for confirmation of received input', () => {
   const { input, lose, comeBack, unsent } = start()
   input.type('one ')
   input.type('two ')
@@ -74,7 +74,7 @@ it('waits for the fate of what the console received', () => {
   expect(unsent().text).toBe('e two ')
 })
 
-it('has nothing left of what was confirmed when the console forgets the page', () => {
+it('keeps nothing that was confirmed when the console forgets the page', () => {
   const { input, lose, comeBack, unsent } = start()
   input.type('one')
   input.confirmed(3)
@@ -84,7 +84,7 @@ it('has nothing left of what was confirmed when the console forgets the page', (
   expect(unsent()).toEqual({ ...noUnsentInput, text: 'two', mayHaveArrived: true })
 })
 
-it('finds by the count of the shell what arrived when the console was started anew', () => {
+it("uses the shell's count after a restart of the console", () => {
   for (const [offset, rest] of [
     [103, 'two\n'],
     [105, 'o\n'],
@@ -116,7 +116,7 @@ it.each(['another shell', 'another writer'])('does not take the count of %s for 
   expect(unsent()).toEqual({ ...noUnsentInput, text: 'two', mayHaveArrived: true })
 })
 
-it('keeps what is typed while the socket is closing', () => {
+it('keeps input typed while the socket is closing', () => {
   const { input, close, unsent } = start()
   close()
   input.type('é')

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { keepInput, noUnsentInput, typedSigns } from './unsent-input.ts'
 
-describe('held input', () => {
-  it('keeps a piece whole or not at all, and nothing after one that is lost', () => {
+describe('unsent input', () => {
+  it('keeps a piece completely or not at all, and nothing after a dropped one', () => {
     const almost = keepInput(noUnsentInput, 'é'.repeat(511))
     expect(almost).toMatchObject({ isFull: false })
     const full = keepInput(almost, 'abc')
@@ -10,7 +10,7 @@ describe('held input', () => {
     expect(keepInput(full, 'x').text).toBe(almost.text)
   })
 
-  it('can be read: one sign for each key, keys told from text', () => {
+  it('has one symbol per key', () => {
     const shown = (text: string) => typedSigns(text).map(({ sign, isControl }) => (isControl ? `[${sign}]` : sign))
     expect(shown('ls\t-é\r')).toEqual(['l', 's', '[⇥]', '-', 'é', '[⏎]'])
     expect(shown('\x03\x1b[A\x1bOB\x1b[3~\x7f')).toEqual(['[^C]', '[↑]', '[↓]', '[Del]', '[⌫]'])

@@ -22,7 +22,7 @@ const playerOf = (text: string, maxPauseMs = Number.POSITIVE_INFINITY) => {
 
 const sample = lines([1, 'o', 'one'], [2, 'r', '30x5'], [3, 'o', ' two'], [600, 'o', '\r\nthree'])
 
-it('shows what the terminal showed at any time, forwards and backwards', async () => {
+it('seeks forward and backward', async () => {
   const { player, terminal, screen } = playerOf(sample)
   await player.seek(1_500)
   expect([await screen(), terminal.cols]).toEqual(['one', 20])
@@ -34,13 +34,13 @@ it('shows what the terminal showed at any time, forwards and backwards', async (
   expect([await screen(), terminal.cols]).toEqual(['', 20])
 })
 
-it('is where it was asked to be last when somebody drags', async () => {
+it('ends at the last requested position', async () => {
   const { player, screen } = playerOf(sample)
   await Promise.all([player.seek(600_000), player.seek(500), player.seek(3_000)])
   expect(await screen()).toBe('one two')
 })
 
-it('plays to the end and stops there', async () => {
+it('plays to the end and stops', async () => {
   const { player, screen, states } = playerOf(sample, 50)
   player.speed = 16
   player.play()
@@ -48,7 +48,7 @@ it('plays to the end and stops there', async () => {
   await expect.poll(screen).toBe('one two\nthree')
 })
 
-it('keeps its place when pauses are shortened', async () => {
+it('keeps its position when pauses are shortened', async () => {
   const { player, states } = playerOf(sample)
   await player.seek(600_000)
   player.maxPauseMs = 2_000

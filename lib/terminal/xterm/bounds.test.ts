@@ -24,7 +24,7 @@ const open = ({ cols = 20, rows = 6, scrollback = 50 } = {}) => {
 
 const filled = Array.from({ length: 6 }, (_, row) => `line ${row}`).join('\r\n')
 
-describe('a count without bounds', () => {
+describe('an unbounded count', () => {
   // Unbounded, each of these would block the process for hours.
   it.each([...'STLMIZb'])('of CSI %s ends at once, and what follows is parsed', async (final) => {
     const { terminal, write, lines } = open()
@@ -40,19 +40,19 @@ describe('a count without bounds', () => {
   })
 })
 
-it('leaves counts alone that a program may mean', async () => {
+it('keeps counts that programs use', async () => {
   const { write, lines } = open()
   await write('a\x1b[9b\r\nb\x1b[2Ic\x1b[1;1H\x1b[1L')
   expect(lines().slice(0, 3)).toEqual(['', 'aaaaaaaaaa', 'b               c'])
 })
 
-it('lets no cell hold accents without end', async () => {
+it('limits combining characters per cell', async () => {
   const { write, cells } = open()
   await write(`e${'\u0301'.repeat(100_000)}`)
   expect(Math.max(...cells().map((cell) => [...(cell ?? '')].length))).toBeLessThanOrEqual(101)
 })
 
-it('leaves the flag of a region and stacked accents in their cells', async () => {
+it('keeps flags and stacked accents', async () => {
   const { write, cells } = open()
   const clusters = ['🏴󠁧󠁢󠁳󠁣󠁴󠁿', `Z${'\u0335'.repeat(40)}`]
   await write(clusters.join(''))
@@ -65,8 +65,8 @@ it.each(['1J', '?1J'])('goes on after CSI %s at the last cell of a screen that h
   expect(lines()).toEqual(['on', '', '', '', '', ''])
 })
 
-describe('a terminal made smaller and larger again', () => {
-  it('has all the lines of its screen without any above', async () => {
+describe('a terminal that shrinks and grows again', () => {
+  it('keeps all lines of its screen without scrollback', async () => {
     const { terminal, write, lines } = open({ cols: 19, rows: 8, scrollback: 0 })
     await write('\x1b#8')
     terminal.resize(8, 2)
@@ -76,7 +76,7 @@ describe('a terminal made smaller and larger again', () => {
     expect(lines()[7]).toBe('end')
   })
 
-  it('keeps a region at the bottom scrolling', async () => {
+  it('keeps scrolling in a region at the bottom', async () => {
     const { terminal, write, lines } = open({ cols: 22, rows: 8, scrollback: 0 })
     await write('\x1b[5d')
     terminal.resize(3, 6)
@@ -84,7 +84,7 @@ describe('a terminal made smaller and larger again', () => {
     expect(lines().slice(4)).toEqual(['one', 'two'])
   })
 
-  it('has no lines above its alternate screen', async () => {
+  it('has no scrollback on the alternate screen', async () => {
     const { terminal, write, lines } = open({ rows: 6 })
     terminal.resize(20, 5)
     await write('\x1b[?1049h\x1b[5;1Hlast\r\nnext')

@@ -2,12 +2,12 @@ import headless from '@xterm/headless'
 import { expect, it, vi } from 'vitest'
 import { internalsOf } from './internals.ts'
 
-it('finds all its parts in the build without a screen', () => {
+it('finds all parts in the headless build', () => {
   const terminal = new headless.Terminal({ allowProposedApi: true })
   expect(internalsOf(terminal).buffers.normal.lines.length).toBe(24)
 })
 
-it('finds all its parts in the build for browsers', async () => {
+it('finds all parts in the browser build', async () => {
   vi.stubGlobal('window', globalThis)
   const { default: xterm } = await import('@xterm/xterm')
   const core = internalsOf(new xterm.Terminal({ allowProposedApi: true }))
@@ -15,7 +15,7 @@ it('finds all its parts in the build for browsers', async () => {
   vi.unstubAllGlobals()
 })
 
-it('names the parts that another version lacks', () => {
+it('names missing parts', () => {
   const terminal = new headless.Terminal({ allowProposedApi: true })
   const { _core: core } = terminal as unknown as { _core: object }
   const other = { _core: Object.create(core, { _charsetService: { value: {} }, unicodeService: { value: undefined } }) }

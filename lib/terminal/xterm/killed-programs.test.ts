@@ -45,7 +45,7 @@ describe('when the prompt returns', () => {
     expect(after.lines.filter(Boolean)).toEqual(['$ python3 tui.py', 'Killed'])
   })
 
-  it('the screen of a killed program is gone, and what the shell said of it is not (case 05)', () => {
+  it("removes the screen of a killed program and keeps the shell's message (case 05)", () => {
     const tui = `${esc}[?1049h${esc}[?1003h${esc}[?1006h${esc}[?25l${esc}[?1h${esc}=RUNNING`
     const after = open(command, tui, 'Killed   python3 tui.py\r\n', end, prompt, '$ ')
     expect(after.lines.filter(Boolean)).toEqual(['$ python3 tui.py', 'RUNNINGKilled   python3 tui.py', '$ '])
@@ -58,14 +58,14 @@ describe('when the prompt returns', () => {
     ])
   })
 
-  it('it is so too for a shell that marks nothing but its prompts', () => {
+  it('also works if the shell marks only prompts', () => {
     expect(open(`${esc}[?1049h${esc}[?1000hx`, prompt)).toMatchObject({
       isOnOwnScreen: false,
       mouse: ['NONE', 'DEFAULT'],
     })
   })
 
-  it('it is so however the mark is cut', () => {
+  it('also works if the mark is split across chunks', () => {
     for (let cut = 1; cut < end.length; cut++) {
       const after = open(`${esc}[?1049h${esc}[?1003h`, end.slice(0, cut), end.slice(cut))
       expect([cut, after.isOnOwnScreen, after.mouse[0]]).toEqual([cut, false, 'NONE'])
@@ -73,7 +73,7 @@ describe('when the prompt returns', () => {
   })
 })
 
-it('leaves alone what a program sets while it runs, and what a line editor has set for the prompt', () => {
+it('keeps modes set by a running program or by the line editor', () => {
   const running = open(`${esc}]133;C\x07${esc}[?1049h${esc}[?1003h${esc}[?25ltext`)
   expect(running).toMatchObject({ isOnOwnScreen: true, isCursorHidden: true, mouse: ['ANY', 'DEFAULT'] })
   const prompted = open(`${esc}[?2004h${esc}[?1h${esc}[5 q`, prompt, `${esc}]133;B\x07`)

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { commandMark, reportedFolder } from './osc.ts'
 
-it('knows the places of a command, and how it ended', () => {
+it('parses command marks and exit codes', () => {
   expect(['A', 'B;k=v', 'C', 'D'].map((data) => commandMark(data)?.kind)).toEqual([
     'prompt',
     'command',
@@ -13,7 +13,7 @@ it('knows the places of a command, and how it ended', () => {
   expect(['', 'E', 'AB', 'a'].map(commandMark)).toEqual(Array(4).fill(undefined))
 })
 
-it('knows the folder a shell reports', () => {
+it('parses the reported folder', () => {
   expect(reportedFolder('file://box/home/a%20b')).toBe('/home/a b')
   expect(reportedFolder('file:///100%')).toBe('/100%')
   expect(['', 'file://', '/home', 'http://x/y', 'file://h/a%00b'].map(reportedFolder)).toEqual(Array(5).fill(undefined))

@@ -12,7 +12,7 @@ const write = (text: string, cols = 20) => {
   return { x, first }
 }
 
-describe('the cells of a character', () => {
+describe('character widths', () => {
   it.each([
     [2, '🎉 🫠 🥹 🫡 🫶 🛝 漢 가', 'emoji up to Unicode 14 and ideographs'],
     [2, '🫨 🩷 🪿', 'emoji newer than the libc of the table'],
@@ -25,7 +25,7 @@ describe('the cells of a character', () => {
       expect([character, characterWidth(character.codePointAt(0) ?? 0)]).toEqual([character, width])
   })
 
-  it('are those that the terminal gives it, alone or after another', () => {
+  it("match the terminal's, alone or after another character", () => {
     for (const [text, x] of [
       ['x🫠', 3],
       ['x\u200b\u200b', 1],
@@ -40,14 +40,14 @@ describe('the cells of a character', () => {
   })
 })
 
-describe('a character without width', () => {
-  it('that comes first after a sequence belongs to the character before the cursor', () => {
+describe('a zero-width character', () => {
+  it('joins the character before the cursor when first after a sequence', () => {
     expect(write('a\x1b[0m\u0301b')).toMatchObject({ x: 2, first: { text: 'a\u0301', width: 1 } })
     expect(write('漢\x1b[0m\u3099b')).toMatchObject({ x: 3, first: { text: '漢\u3099', width: 2 } })
     expect(write('ab\r\x1b[2C\u200e\u200ec').x).toBe(3)
   })
 
-  it('takes no cell where there is no character before the cursor', () => {
+  it('takes no cell if there is no character before the cursor', () => {
     expect(write('\ufeffab').x).toBe(2)
     expect(write('\x1b[5C\u0301b').x).toBe(6)
     expect(write('a\r\u200bb').x).toBe(1)
