@@ -147,7 +147,7 @@ const control = /[\x00-\x1f\x7f-\x9f]/
 
 const nameProblem = (path: string): string | null => {
   if (path === '' || path.length > maxNameLength) return `its name is empty or longer than ${maxNameLength} characters`
-  if (validateFileName(path) !== null) return 'its name leads out of the archive'
+  if (validateFileName(path) !== null) return 'its path leaves the archive'
   if (control.test(path)) return 'its name holds control characters'
   return path.split('/').some((part) => part === '' || part === '.') ? 'its name has parts without a name' : null
 }

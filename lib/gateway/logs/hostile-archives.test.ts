@@ -100,7 +100,7 @@ describe('names', () => {
     const { archive } = await list()
     expect(archive?.files.map(({ path }) => path)).toEqual(['good/file.log', 'ünï <img src=x onerror=1>\u202e.log'])
     expect(archive?.left_out.count).toBe(12)
-    expect(archive?.left_out.first).toContainEqual({ name: '../up', reason: 'its name leads out of the archive' })
+    expect(archive?.left_out.first).toContainEqual({ name: '../up', reason: 'its path leaves the archive' })
     expect(archive?.left_out.first).toContainEqual({ name: 'link', reason: 'it is a link or a device, not a file' })
     expect(archive?.left_out.first.at(-1)).toEqual({ name: 'good/file.log', reason: 'another entry has its name' })
     expect(await (await part('good/file.log')).text()).toBe('good/file.log')

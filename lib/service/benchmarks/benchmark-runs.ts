@@ -40,7 +40,7 @@ export class BenchmarkRuns {
     const { store } = this.#options
     const benchmark = store.benchmarks.get(account, body.benchmark_id) ?? notFound('benchmark', body.benchmark_id)
     if (benchmark.status !== 'active')
-      throw invalid({ field: 'benchmark_id', message: `benchmark ${benchmark.id} is archived and cannot be run` })
+      throw invalid({ field: 'benchmark_id', message: `benchmark ${benchmark.id} is archived and cannot run` })
     const profile = mergeProfiles({}, body.runProfile ?? {})
     requireNeeds(store.secrets, account, benchmark, profile)
     const id = newId('bmr')

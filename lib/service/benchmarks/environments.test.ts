@@ -11,7 +11,7 @@ import { Environments } from './environments.ts'
 const problem = await bubblewrap.problem()
 
 it.skipIf(problem !== undefined || !canSwap)(
-  'keeps nothing of the machine, wherever a command that a build has left running leads the copy',
+  'copies no host files while a build command swaps folders for links',
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'devdeck-environments-'))
     const [secret, devbox, cache] = ['secret', 'devbox', 'cache'].map((name) => join(folder, name)) as [

@@ -3,14 +3,11 @@ import { strongestIsolation } from '#lib/service/testing/isolation.ts'
 import { expectedAverages, killJob } from '#lib/service/testing/job-kill.ts'
 
 // The short form of `npm run bench -- jobs`.
-it.runIf(strongestIsolation === 'bubblewrap')(
-  'a job whose service is killed is counted right at every moment and ends as if nothing had been',
-  async () => {
-    const { job, trials, records, devboxes } = await killJob({ scenarios: 4, attempts: 1, concurrency: 3, everyMs: 20 })
-    expect(trials).toBe(16)
-    expect(records).toBeGreaterThan(0)
-    expect(job.state).toBe('completed')
-    expect(job.benchmark_outcomes?.map(({ average_score }) => average_score)).toEqual(expectedAverages)
-    expect(devboxes).toBe(0)
-  },
-)
+it.runIf(strongestIsolation === 'bubblewrap')('a job stays correct when its service is killed', async () => {
+  const { job, trials, records, devboxes } = await killJob({ scenarios: 4, attempts: 1, concurrency: 3, everyMs: 20 })
+  expect(trials).toBe(16)
+  expect(records).toBeGreaterThan(0)
+  expect(job.state).toBe('completed')
+  expect(job.benchmark_outcomes?.map(({ average_score }) => average_score)).toEqual(expectedAverages)
+  expect(devboxes).toBe(0)
+})

@@ -22,7 +22,7 @@ const scenarioRunsOf = async (id: string) =>
   (await service.client.benchmarkRuns.scenarioRuns({ params: { id }, query: { limit: 5000 } })).runs
 
 describe('a job of scenarios', () => {
-  it('gives every agent the numbers that its commands earn', async () => {
+  it('scores every agent', async () => {
     const { client } = service
     const scenario_ids = await makeScenarios(client, 3)
     const steady = agent('steady', 'echo 1 > ~/answer')
@@ -57,7 +57,7 @@ describe('a job of scenarios', () => {
       score: 0.5,
       failure_reason: {
         exception_type: 'NonZeroAgentExitCodeError',
-        exception_message: "The agent's command ended with exit code 3: could not finish",
+        exception_message: "The agent's command failed with exit code 3: could not finish",
       },
     })
     for (const outcome of third?.scenario_outcomes ?? []) {
@@ -85,7 +85,7 @@ describe('a job of scenarios', () => {
     await expect.poll(devboxesAlive).toEqual([])
   })
 
-  it('runs a failed trial again as often as n_attempts says, and counts the last time alone', async () => {
+  it('retries failed trials n_attempts times, and counts only the last run', async () => {
     const { client } = service
     const scenario_ids = await makeScenarios(client, 1)
     const job = await createJob(client, {
@@ -106,7 +106,7 @@ describe('a job of scenarios', () => {
     ])
   })
 
-  it('runs a whole benchmark and gives its agents a secret that the record does not tell', async () => {
+  it('runs a benchmark and passes a secret that is not recorded', async () => {
     const { client } = service
     const scenarioIds = await makeScenarios(client, 2)
     const benchmark = await client.benchmarks.create({ body: { name: 'two', scenario_ids: scenarioIds } })
@@ -132,7 +132,7 @@ describe('a job of scenarios', () => {
     expect(runs).toHaveLength(2)
   })
 
-  it('fails when no trial of it could be set up', async () => {
+  it('fails if no trial could be set up', async () => {
     const { client } = service
     const { id } = await client.scenarios.create({
       body: {
@@ -158,7 +158,7 @@ describe('a job of scenarios', () => {
   it.each([
     ['devboxes', { devboxes: 1, executions: 8 }],
     ['commands', { devboxes: 8, executions: 1 }],
-  ])('waits for %s the account may not have yet', async (_, limits) => {
+  ])('waits for %s at the account limit', async (_, limits) => {
     const small = await startService({
       isolation: strongestIsolation,
       limits: { ...limits, terminals: 1 },
@@ -181,7 +181,7 @@ describe('a job of scenarios', () => {
 })
 
 describe('the record of a running job', () => {
-  it('is right at every moment, also over a restart in the middle', async () => {
+  it('is always consistent, even across a restart', async () => {
     const { client } = service
     const scenario_ids = await makeScenarios(client, 8)
     const created = await createJob(client, {
@@ -220,7 +220,7 @@ describe('the record of a running job', () => {
     expect(await client.benchmarkJobs.get({ params: { id: created.id } })).toEqual(job)
   })
 
-  it('counts a canceled run as it was, and goes on with the others', async () => {
+  it('keeps the score of a canceled run, and continues with the others', async () => {
     const { client } = service
     const scenario_ids = await makeScenarios(client, 6)
     const created = await createJob(client, {
@@ -254,7 +254,7 @@ describe('the record of a running job', () => {
     await expect.poll(devboxesAlive).toEqual([])
   })
 
-  it('is cancelled once all of its runs are canceled, and its devboxes are gone', async () => {
+  it('is canceled once all its runs are, and its devboxes are gone', async () => {
     const { client } = service
     const scenario_ids = await makeScenarios(client, 5)
     const created = await createJob(client, {
@@ -277,7 +277,7 @@ describe('the record of a running job', () => {
     ])
   })
 
-  it('shows a scenario run that its owner canceled and goes on with the rest', async () => {
+  it('shows a canceled scenario run and continues with the rest', async () => {
     const { client } = service
     const scenario_ids = await makeScenarios(client, 2)
     const created = await createJob(client, {

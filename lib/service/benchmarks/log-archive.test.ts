@@ -105,7 +105,7 @@ const contents = (bytes: Buffer) => {
 }
 
 describe('the archive of a scenario run', () => {
-  it('is flat, each name beginning with the id', async () => {
+  it('is flat, with the id in front of each name', async () => {
     put('runs/scr_1/agent/oracle.txt')
     put('runs/scr_1/verifier/reward.txt')
     put('runs/scr_1/trial.log')
@@ -117,7 +117,7 @@ describe('the archive of a scenario run', () => {
     ])
   })
 
-  it('has only the results of a run that left nothing', async () => {
+  it('has only results if the run wrote no logs', async () => {
     const failure = { exception_type: 'AgentTimeoutError', exception_message: 'too slow' }
     const entries = await archived(run('scr_1', { outcome: 'TIMEOUT', score: null, failure, devbox_id: null }))
     expect(Object.keys(entries)).toEqual(['scr_1_results.json'])
@@ -131,7 +131,7 @@ describe('the archive of a scenario run', () => {
     })
   })
 
-  it('has what is in the devbox of a run that is going on', async () => {
+  it('includes the devbox of a running scenario', async () => {
     put('devboxes/dbx_1/root/logs/agent/oracle.txt', 'so far')
     put('devboxes/dbx_1/log/1.jsonl')
     put('devboxes/dbx_1/executions/e1/stdout', 'output')
@@ -146,7 +146,7 @@ describe('the archive of a scenario run', () => {
     expect(going['scr_1_agent_oracle.txt']).toBe('so far')
   })
 
-  it('follows no link, opens nothing that is no file, and says so', async () => {
+  it('skips links and special files, and lists them', async () => {
     put('outside/secret', 'not for you')
     put('runs/scr_1/file')
     symlinkSync(inFolder('outside/secret'), inFolder('runs/scr_1/link'))
@@ -155,18 +155,18 @@ describe('the archive of a scenario run', () => {
     const entries = await archived(run('scr_1'))
     expect(Object.keys(entries)).toEqual(['scr_1_results.json', 'scr_1_file', 'scr_1_not-in-this-archive.txt'])
     expect(entries['scr_1_not-in-this-archive.txt']).toBe(
-      'link: it is a link\nlinked-folder: it is a link\npipe: it is no file\n',
+      'link: a symbolic link\nlinked-folder: a symbolic link\npipe: not a regular file\n',
     )
   })
 
-  it('takes no link for the folder of the logs', async () => {
+  it('does not follow a link in place of the log folder', async () => {
     put('outside/secret')
     mkdirSync(inFolder('runs'))
     symlinkSync(inFolder('outside'), inFolder('runs/scr_1'))
     expect(Object.keys(await archived(run('scr_1')))).toEqual(['scr_1_results.json'])
   })
 
-  it('makes names harmless and keeps them apart', async () => {
+  it('makes names safe and unique', async () => {
     for (const name of ['..\\..\\evil', 'new\nline', 'a\u202etxt', 'ünï 日本.log']) put(`runs/scr_1/${name}`)
     put('runs/scr_1/x/y', 'below')
     put('runs/scr_1/x_y', 'beside')
@@ -189,7 +189,7 @@ describe('the archive of a scenario run', () => {
     expect([entries.scr_1_x_y, entries['scr_1_x_y-2']].sort()).toEqual(['below', 'beside'])
   })
 
-  it('masks the secrets of the run, in files, names and results', async () => {
+  it('masks secrets in files, names and results', async () => {
     put('runs/scr_1/log', `${'x'.repeat(256 * 1024 - 3)}hunter2 and ${'y'.repeat(512 * 1024)}hunter2`)
     put('runs/scr_1/hunter2.txt', 'other')
     const failure = { exception_type: 'Error', exception_message: 'wrong password hunter2' }
@@ -202,7 +202,7 @@ describe('the archive of a scenario run', () => {
 })
 
 describe('the archive of a benchmark run', () => {
-  it('has a folder for each attempt, the results of all and the file of its job', async () => {
+  it('has a folder per attempt, all results and the job file', async () => {
     put('runs/scr_1/agent/a.txt')
     put('runs/scr_2/agent/a.txt')
     put('runs/scr_3/agent/a.txt')
@@ -242,7 +242,7 @@ describe('the archive of a benchmark run', () => {
     })
   })
 
-  it('is a zip of its results when nothing was started', async () => {
+  it('has only results if nothing was started', async () => {
     const entries = contents(
       await buffer(await archives([], { benchmarkRun: { ...benchmarkRun, job_id: null } }).ofBenchmarkRun('bmr_1')),
     )

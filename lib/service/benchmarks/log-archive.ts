@@ -105,7 +105,7 @@ export class LogArchives {
     let count = 0
     for await (const file of this.#files(run, omit)) {
       if (count++ === maxFilesPerRun) {
-        omitted.push(`…: there are more than ${maxFilesPerRun} files`)
+        omitted.push(`…: more than ${maxFilesPerRun} files`)
         break
       }
       yield toEntry(file, names.take(nameOf(file.path.map((part) => safePart(scrubber.text(part))))), scrubber)

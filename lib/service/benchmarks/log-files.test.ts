@@ -35,7 +35,7 @@ const read = async (below: string, meanwhile: (name: string) => void) => {
   return found
 }
 
-it('stays in the folder it is in when a devbox puts a link in its place', async () => {
+it('stays inside the folder while a devbox swaps it for a link', async () => {
   put('outside/b', 'not for you')
   put('logs/sub/a', 'ours')
   put('logs/sub/b', 'ours')
@@ -47,7 +47,7 @@ it('stays in the folder it is in when a devbox puts a link in its place', async 
   expect(found).toEqual({ 'sub/a': 'ours', 'sub/b': 'ours' })
 })
 
-it('gives a file that grows as long as it was, and one that shrinks as short as it is', async () => {
+it('reads a growing file up to its first size, and a shrinking one as it is', async () => {
   put('logs/grows', 'a'.repeat(600_000))
   put('logs/shrinks', 'b'.repeat(600_000))
   const found = await read('logs', (name) => {

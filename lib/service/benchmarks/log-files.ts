@@ -46,7 +46,7 @@ async function* walk(folder: Folder, path: string[], omit: Omit, most: number): 
       // NONBLOCK: opening a FIFO without a writer would hang.
       const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
       const handle = await open(location, flags).catch((error: NodeJS.ErrnoException) => {
-        omit(below, reasons[error.code ?? ''] ?? 'it cannot be read')
+        omit(below, reasons[error.code ?? ''] ?? 'cannot be read')
       })
       if (!handle) continue
       const stats = await handle.stat()
@@ -57,7 +57,7 @@ async function* walk(folder: Folder, path: string[], omit: Omit, most: number): 
       try {
         if (stats.isFile())
           yield { path: below, modifiedMs: stats.mtimeMs, sizeBytes: stats.size, content: read(handle, stats.size) }
-        else omit(below, stats.isDirectory() ? 'it is too deep below' : 'it is no file')
+        else omit(below, stats.isDirectory() ? 'nested too deep' : 'not a regular file')
       } finally {
         await handle.close()
       }
@@ -76,7 +76,7 @@ const namesIn = async (folder: Folder, path: string[], omit: Omit, most: number)
   // The types do not know that names can be buffers.
   for await (const entry of await opendir(inside(folder), { encoding: 'buffer' as 'utf8', bufferSize: 256 })) {
     if (names.length === most) {
-      omit([...path, '…'], `there are more than ${most} in one folder`)
+      omit([...path, '…'], `more than ${most} entries in one folder`)
       break
     }
     names.push(entry.name as unknown as Buffer)
@@ -95,10 +95,10 @@ async function* read(handle: FileHandle, size: number): AsyncGenerator<Uint8Arra
 }
 
 const reasons: Record<string, string> = {
-  ELOOP: 'it is a link',
-  ENOENT: 'it was removed meanwhile',
-  ENXIO: 'it is no file',
-  EACCES: 'it may not be read',
+  ELOOP: 'a symbolic link',
+  ENOENT: 'removed meanwhile',
+  ENXIO: 'not a regular file',
+  EACCES: 'permission denied',
 }
 
 const ifMissing = (error: NodeJS.ErrnoException) => {

@@ -26,7 +26,7 @@ export const planScenarios = (store: PlanStore, account: string, spec: Spec, nam
   if (problems.length > 0) throw planError(problems)
   const trials = ids.length * agents.length
   if (trials > maxTrialsPerJob)
-    throw planError([{ field: 'spec', message: `asks for ${trials} trials; a job has at most ${maxTrialsPerJob}` }])
+    throw planError([{ field: 'spec', message: `makes ${trials} trials; the limit is ${maxTrialsPerJob}` }])
   return {
     name: null,
     warnings: [],
@@ -59,12 +59,12 @@ const scenariosOf = (store: PlanStore, account: string, spec: Spec, wrong: Wrong
   }
   const ids = spec.type === 'benchmark' ? (benchmark?.scenarioIds ?? []) : spec.scenario_ids
   const fieldOf = (i: number) => (spec.type === 'benchmark' ? 'benchmark_id' : `scenario_ids[${i}]`)
-  if (spec.type === 'scenarios' && ids.length === 0) wrong('scenario_ids', 'must name at least one scenario')
-  if (ids.length > maxScenarios) wrong('scenario_ids', `must name at most ${maxScenarios} scenarios`)
+  if (spec.type === 'scenarios' && ids.length === 0) wrong('scenario_ids', 'must list at least one scenario')
+  if (ids.length > maxScenarios) wrong('scenario_ids', `must list at most ${maxScenarios} scenarios`)
   const scenarios: Scenario[] = []
   for (const [i, id] of ids.entries()) {
     const scenario = store.scenarios.get(account, id)
-    if (ids.indexOf(id) < i) wrong(fieldOf(i), `names scenario ${id} a second time; n_attempts repeats scenarios`)
+    if (ids.indexOf(id) < i) wrong(fieldOf(i), `lists scenario ${id} twice; use n_attempts to repeat scenarios`)
     else if (!scenario) wrong(fieldOf(i), `there is no scenario ${JSON.stringify(id)}`)
     else if (scenario.status === 'archived') wrong(fieldOf(i), `scenario ${id} is archived`)
     else scenarios.push(scenario)
@@ -82,8 +82,8 @@ const agentsOf = (
   const agents = [...spec.agent_configs]
   const definitions: (AgentDefinition | null)[] = []
   const hasSecret = (name: string) => store.secrets.missing(account, [name]).length === 0
-  if (agents.length === 0) wrong('agent_configs', 'must name at least one agent')
-  if (agents.length > maxAgents) wrong('agent_configs', `must name at most ${maxAgents} agents`)
+  if (agents.length === 0) wrong('agent_configs', 'must list at least one agent')
+  if (agents.length > maxAgents) wrong('agent_configs', `must list at most ${maxAgents} agents`)
   for (const [i, agent] of agents.slice(0, maxAgents).entries()) {
     const wrongHere: Wrong = (field, message) => wrong(`agent_configs[${i}].${field}`, message)
     for (const { field, message } of agentProblems(agent, namedAgents)) wrongHere(field, message)

@@ -97,7 +97,7 @@ ${refused.map((each) => `if ${each} 2>/dev/null; then echo 0 >/logs/verifier/rew
     rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
   })
 
-  it('gives each trial a system of its own, built once, and tells a task that needs users', async () => {
+  it('gives each trial its own system without root, and warns of tasks that need users', async () => {
     const client = createClient({
       baseUrl: await service.ready,
       headers: { authorization: `Bearer ${readFileSync(join(folder, 'data/api-key'), 'utf8').trim()}` },

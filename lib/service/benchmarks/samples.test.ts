@@ -56,7 +56,7 @@ const check = (job: BenchmarkJob, agent: string) => {
 }
 
 describe('the sample job files', () => {
-  it('hold the agents as they are in their own files', () => {
+  it('contain the agents in samples/agents', () => {
     const { agents } = parse(jobFile('demo')) as { agents: { model_name: string; kwargs: { command: string } }[] }
     expect(agents.map(({ model_name }) => model_name)).toEqual(['careful', 'hasty', 'lazy'])
     for (const { model_name, kwargs } of agents)
@@ -77,13 +77,13 @@ describe.runIf(strongestIsolation === 'bubblewrap')('the sample tasks', () => {
     return untilEnded(service.client, id)
   }
 
-  it('score with their solutions what the table says', async () => {
+  it('score as expected with their solutions', async () => {
     const job = await run('oracle')
     expect(job.state).toBe('completed')
     check(job, 'oracle')
   })
 
-  it('score with agents of different skill what the table says, and leave logs', async () => {
+  it('score as expected with the sample agents', async () => {
     const job = await run('demo')
     expect(job.state).toBe('completed')
     for (const agent of ['careful', 'hasty', 'lazy']) check(job, agent)
@@ -95,7 +95,7 @@ describe.runIf(strongestIsolation === 'bubblewrap')('the sample tasks', () => {
       expect(entries.filter((name) => name.startsWith(`${task}__1/`) && name.includes('verifier/'))).not.toEqual([])
   })
 
-  it('fail a job that can build none of them', async () => {
+  it('fail a job if none can be built', async () => {
     const job = await run('broken')
     expect(job.state).toBe('failed')
     expect(job.failure_reason).toMatch(/SandboxBuildFailedError/)

@@ -14,7 +14,7 @@ describe.each([
 ])('a scenario run of the public client over %s', (_, transport) => {
   const options = () => ({ bearerToken: service.key, baseURL: service.url, maxRetries: 0, ...transport })
 
-  it('is started, worked on, scored and completed through its own objects', async () => {
+  it('starts, runs commands, scores and completes', async () => {
     const sdk = new RunloopSDK(options())
     const { id } = await sdk.api.scenarios.create({
       name: 'write the answer',
@@ -52,7 +52,7 @@ describe.each([
     expect(await run.getScore()).toMatchObject({ score: 0.625 })
   })
 
-  it('is part of a run of a benchmark, which is scored over all of them', async () => {
+  it('counts in the score of its benchmark run', async () => {
     const client = new Runloop(options())
     const scenarioIds: string[] = []
     for (const score of ['1', '0.5']) {

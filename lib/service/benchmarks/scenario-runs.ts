@@ -87,7 +87,9 @@ export class ScenarioRuns {
     for (const { id, account } of store.scenarioRuns.strayDevboxes())
       void devboxes
         .shutdown(account, id, { force: true })
-        .catch((error: unknown) => log({ message: `Devbox ${id} has no run and stays`, error: String(error) }))
+        .catch((error: unknown) =>
+          log({ message: `Devbox ${id} has no run and could not be shut down`, error: String(error) }),
+        )
     for (const run of store.scenarioRuns.unended()) {
       if (isOfJob(run)) continue
       const { status } = devboxes.get(run.account, run.devbox_id ?? '')
@@ -117,7 +119,7 @@ export class ScenarioRuns {
     const { store } = this.#options
     const scenario = store.scenarios.get(account, body.scenario_id) ?? notFound('scenario', body.scenario_id)
     if (scenario.status !== 'active')
-      throw invalid({ field: 'scenario_id', message: `scenario ${scenario.id} is archived and cannot be run` })
+      throw invalid({ field: 'scenario_id', message: `scenario ${scenario.id} is archived and cannot run` })
     const under = body.benchmark_run_id ? this.#profileOf(account, body.benchmark_run_id, scenario.id) : {}
     const profile = mergeProfiles(under, body.runProfile ?? {})
     requireNeeds(store.secrets, account, scenario, profile)
@@ -137,7 +139,8 @@ export class ScenarioRuns {
     const field = 'benchmark_run_id'
     const run = store.benchmarkRuns.own(account, benchmarkRunId) ?? notFound('benchmark run', benchmarkRunId)
     requireRunning(run.state)
-    if (run.job_id !== null) throw invalid({ field, message: `run ${run.id} belongs to a job, which starts its runs` })
+    if (run.job_id !== null)
+      throw invalid({ field, message: `run ${run.id} belongs to a job, which starts its scenarios` })
     const benchmark = run.benchmark_id === null ? undefined : store.benchmarks.get(account, run.benchmark_id)
     if (benchmark && !benchmark.scenarioIds.includes(scenarioId))
       throw invalid({
@@ -382,7 +385,7 @@ export class ScenarioRuns {
   #endWithDevbox(run: ScenarioRunRecord, status: string) {
     if (run.state === 'scored') this.#move(run, 'complete')
     else {
-      const exception_message = `Devbox ${run.devbox_id} ended before the run did: ${status}`
+      const exception_message = `Devbox ${run.devbox_id} ended before its run: ${status}`
       this.#move(run, 'fail', { failure: { exception_type: 'DevboxEndedError', exception_message } })
     }
   }
@@ -411,7 +414,7 @@ const requireAllowed = (action: 'score' | 'complete' | 'cancel', run: ScenarioRu
 
 const requireRunning = (state: string) => {
   if (state !== 'running')
-    throw new ServiceError('conflict', `The benchmark run is ${state}; it needs to be running`, {
+    throw new ServiceError('conflict', `The benchmark run is ${state}, not running`, {
       field: 'benchmark_run_id',
       shouldRetry: false,
     })

@@ -18,9 +18,9 @@ export const scorePython = async (scorer: PythonScorer, bench: ScorerBench) => {
       `PYTHONDONTWRITEBYTECODE=1 exec python3 -c ${quote(workingDirectoryLast + runScript)} ${quote(path)}`,
     ),
   )
-  if (exitStatus !== 0) throw new ScorerError(`The script ended with ${exitStatus}`, output)
+  if (exitStatus !== 0) throw new ScorerError(`The script exited with ${exitStatus}`, output)
   const text = numberInLastLine(stdout)
-  if (text === undefined) throw new ScorerError('The last line of its output is not a number', output)
+  if (text === undefined) throw new ScorerError('The last output line is not a number', output)
   return { score: fromZeroToOne(text, output), output }
 }
 
@@ -37,7 +37,7 @@ const requirementsIn = (text: string): Requirement[] =>
     .map((line) => {
       const [, name, constraint = ''] = /^([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*([^;@]*)$/.exec(line) ?? []
       if (!name || meetsConstraint('1', constraint) === undefined)
-        throw new ScorerError(`The requirement ${JSON.stringify(line)} is none that can be checked here`)
+        throw new ScorerError(`The requirement ${JSON.stringify(line)} is not supported`)
       return { name, constraint }
     })
 
@@ -70,19 +70,19 @@ const requirePython = async (bench: ScorerBench, constraint: string, requirement
     bench,
     `command -v python3 >/dev/null || exit 127\nexec python3 -c ${quote(workingDirectoryLast + lookScript)} ${names}`,
   )
-  if (exitStatus === 127) throw new ScorerError('There is no python3 in the devbox, which this scorer needs', output)
+  if (exitStatus === 127) throw new ScorerError('This scorer needs python3, which the devbox does not have', output)
   // A sitecustomize in the devbox may have printed something before the JSON.
   const found = exitStatus === 0 ? Found.safeParse(jsonOf(stdout)).data : undefined
-  if (!found) throw new ScorerError(`The python3 of the devbox does not work: it ended with ${exitStatus}`, output)
+  if (!found) throw new ScorerError(`The devbox's python3 does not work: it exited with ${exitStatus}`, output)
   const meets = meetsConstraint(found.version, constraint)
-  if (meets === undefined) throw new ScorerError(`The Python version constraint ${constraint} cannot be read`)
-  if (!meets) throw new ScorerError(`The python3 of the devbox is ${found.version}; the scorer needs ${constraint}`)
+  if (meets === undefined) throw new ScorerError(`The Python version constraint ${constraint} is invalid`)
+  if (!meets) throw new ScorerError(`The devbox has Python ${found.version}; the scorer needs ${constraint}`)
   const missing = requirements.filter(({ constraint }, i) => {
     const version = found.packages[i]
     return !version || !meetsConstraint(version, constraint)
   })
   if (missing.length > 0)
     throw new ScorerError(
-      `Packages cannot be installed here, and the devbox lacks ${missing.map(({ name, constraint }) => name + constraint).join(', ')}`,
+      `Packages cannot be installed, and the devbox lacks ${missing.map(({ name, constraint }) => name + constraint).join(', ')}`,
     )
 }

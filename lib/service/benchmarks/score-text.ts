@@ -17,6 +17,6 @@ export const numberInLastLine = (text: string): string | undefined => {
 
 export const fromZeroToOne = (text: string, output: string): number => {
   const value = Number(text)
-  if (!(value >= 0 && value <= 1)) throw new ScorerError(`Its score is ${text}, which is not from 0 to 1`, output)
+  if (!(value >= 0 && value <= 1)) throw new ScorerError(`The score ${text} is not between 0 and 1`, output)
   return value
 }

@@ -49,7 +49,7 @@ describeUnderEachIsolation('scorers under isolation', (isolation) => {
     expect(score).toBe(1 / 6)
   })
 
-  it('take the last score line of a bash script, whatever its exit status', async () => {
+  it('take the last score of a bash script, whatever its exit status', async () => {
     const { results } = await scoreAll([
       script('#!/bin/bash\nset -e\necho score=0.25\necho "score=0.75"; false'),
       script('echo 0.5'),
@@ -60,9 +60,9 @@ describeUnderEachIsolation('scorers under isolation', (isolation) => {
     ])
     expect(results).toEqual([
       complete(0.75, 'score=0.25\nscore=0.75\n'),
-      error('has no line score=<number>; it ended with 0'),
+      error('has no line score=<number>; exit code 0'),
       error('Its score is 1.5, which is not from 0 to 1'),
-      error('has no line score=<number>; it ended with 4'),
+      error('has no line score=<number>; exit code 4'),
       complete(1),
       complete(0.125, 'score=0.125\n'),
     ])
@@ -82,7 +82,7 @@ describeUnderEachIsolation('scorers under isolation', (isolation) => {
     ])
   })
 
-  it('say so when the working directory is gone', async () => {
+  it('fail if the working directory is missing', async () => {
     const more = { environment_parameters: { working_directory: 'work' } }
     const { results } = await scoreAll([command('true'), script('echo score=1')], 'rmdir work', more)
     expect(results).toEqual([
@@ -91,7 +91,7 @@ describeUnderEachIsolation('scorers under isolation', (isolation) => {
     ])
   })
 
-  it('run a python script with the python3 that is there, or say what is missing', async () => {
+  it('run a Python script, or report what is missing', async () => {
     const python = (python_script: string, more: object = {}): Scorer => ({
       type: 'python_script_scorer',
       python_script,
@@ -119,15 +119,15 @@ describeUnderEachIsolation('scorers under isolation', (isolation) => {
       error('the scorer needs ==2.7.1'),
       error('The Python version constraint newest cannot be read'),
       error('the devbox lacks no-such-package>=1'),
-      error('The requirement "-r other.txt" is none that can be checked here'),
-      error('The script ended with 1'),
-      error('The last line of its output is not a number'),
+      error('The requirement "-r other.txt" is not supported'),
+      error('The script exited with 1'),
+      error('The last output line is not a number'),
       error('Its score is -1'),
     ])
     expect(results[6]?.output).toContain('broken')
   })
 
-  it('say so where there is no python3', async () => {
+  it('fail without python3', async () => {
     const scorer: Scorer = { type: 'python_script_scorer', python_script: 'print(1)' }
     const id = await makeScenario(service, scorer)
     const { functions } = await scoreOf(service, id, 'mkdir none', { runProfile: { envVars: { PATH: '/none' } } })
@@ -160,7 +160,7 @@ describeUnderEachIsolation('scorers under isolation', (isolation) => {
     ])
   })
 
-  it('look for a pattern with ast-grep, or say that there is none', async () => {
+  it('search for a pattern with ast-grep, or fail without it', async () => {
     const scorer = (pattern: string, search_directory = 'src'): Scorer => ({
       type: 'ast_grep_scorer',
       pattern,
@@ -200,7 +200,7 @@ exit 1`
     expect(functions?.[3]?.output).toContain('nowhere: No such file or directory')
   })
 
-  it('hand a custom scorer its parameters and what the scenario knows', async () => {
+  it('pass parameters and scenario to a custom scorer', async () => {
     await service.client.scenarios.createScorer({
       body: {
         type: 'context',
@@ -222,7 +222,7 @@ echo 0.5`,
     expect(results).toEqual([complete(0.5, "it's 10|{'expected': \"it's 10\"}|Solve it|ref|work\n0.5\n")])
   })
 
-  it('hand a custom scorer nothing but its parameters where the rest is too much, and refuse what is itself', async () => {
+  it('pass only parameters if the scenario is too large, and reject large parameters', async () => {
     await service.client.scenarios.createScorer({
       body: { type: 'size', bash_script: 'echo $' + '{#RL_SCORER_CONTEXT}; echo score=1' },
     })
@@ -244,7 +244,7 @@ echo 0.5`,
     expect(output).toMatch(/^\[\d+ bytes left out\]\n\d+\n[\s\S]*\n1000000\nscore=1\n$/)
   })
 
-  it('are killed when their time together is over, with all they started', async () => {
+  it('are killed with their child processes on timeout', async () => {
     const { id } = await service.client.scenarios.create({
       body: {
         ...scenarioOf(command('true')),
@@ -260,8 +260,8 @@ echo 0.5`,
     const { functions, score, state } = await scoreOf(service, id)
     expect([state, score]).toEqual(['scored', 0])
     expect(functions).toMatchObject([
-      { state: 'error', output: 'devdeck: The time for scoring was over before it ended; it was killed' },
-      { state: 'error', output: 'devdeck: The time for scoring was over before it began' },
+      { state: 'error', output: 'devdeck: Scoring timed out; this scorer was killed' },
+      { state: 'error', output: 'devdeck: Scoring timed out before this scorer started' },
     ])
   })
 })

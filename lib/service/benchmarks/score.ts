@@ -84,15 +84,15 @@ const scorers: Scorers = {
       ].join('\n'),
     )
     if (found.exitStatus === 127)
-      throw new ScorerError('There is no ast-grep in the devbox, which this scorer needs', found.output)
+      throw new ScorerError('This scorer needs ast-grep, which the devbox does not have', found.output)
     // Like grep, ast-grep exits with 1 if nothing matches.
-    if (found.exitStatus > 1) throw new ScorerError(`ast-grep ended with ${found.exitStatus}`, found.output)
+    if (found.exitStatus > 1) throw new ScorerError(`ast-grep exited with ${found.exitStatus}`, found.output)
     return { score: found.stdout.trim() === '' ? 0 : 1, output: found.output }
   },
 
   custom_scorer: async ({ custom_scorer_type, scorer_params }, context) => {
     const script = context.customScorer(custom_scorer_type)
-    if (script === undefined) throw new ScorerError(`There is no custom scorer ${custom_scorer_type}`)
+    if (script === undefined) throw new ScorerError(`Custom scorer ${custom_scorer_type} does not exist`)
     const finished = await runScorer(context.bench, script, {
       RL_SCORER_CONTEXT: scorerContext(scorer_params, context),
     })
@@ -123,7 +123,7 @@ const scorerContext = (params: unknown, { scenario }: ScoringContext): string =>
   if (Buffer.byteLength(whole) <= maxVariableBytes) return whole
   const alone = JSON.stringify(params ?? {})
   if (Buffer.byteLength(alone) <= maxVariableBytes) return alone
-  throw new ScorerError(`The parameters of the scorer take more than ${maxVariableBytes} bytes`)
+  throw new ScorerError(`The scorer's parameters are larger than ${maxVariableBytes} bytes`)
 }
 
 const byExitStatus = ({ exitStatus, output }: Scored): Score => ({ score: exitStatus === 0 ? 1 : 0, output })
@@ -133,7 +133,7 @@ const byLine = (finished: Scored, otherwise: (text: string) => string | undefine
   const { stdout, output, exitStatus } = finished
   const text = lastScore(stdout) ?? otherwise(stdout)
   if (text === undefined)
-    throw new ScorerError(`Its output has no line score=<number>; it ended with ${exitStatus}`, output)
+    throw new ScorerError(`The output has no line score=<number>; exit code ${exitStatus}`, output)
   return { score: fromZeroToOne(text, output), output }
 }
 

@@ -38,7 +38,7 @@ export const runScorer = async (
   env: Record<string, string> = {},
 ): Promise<Scored> => {
   const leftMs = deadlineMs - Date.now()
-  if (leftMs <= 0) throw new ScorerError('The time for scoring was over before it began')
+  if (leftMs <= 0) throw new ScorerError('Scoring timed out before this scorer started')
   if (script.includes('\0')) throw new ScorerError('The scorer contains a NUL character')
   const outputOf = ({ stdout, stderr }: { stdout: string; stderr: string }) => [stdout, stderr].map(tail).join('')
   const finished = await workbench.run(script, {
@@ -46,8 +46,7 @@ export const runScorer = async (
     cwd: workingDirectory,
     limit: {
       seconds: leftMs / 1000,
-      error: (killed) =>
-        new ScorerError('The time for scoring was over before it ended; it was killed', outputOf(killed)),
+      error: (killed) => new ScorerError('Scoring timed out; this scorer was killed', outputOf(killed)),
     },
   })
   return { exitStatus: finished.exitStatus, stdout: finished.stdout, output: outputOf(finished) }
@@ -57,7 +56,7 @@ export const requireDirectory = async (bench: ScorerBench): Promise<void> => {
   if (bench.workingDirectory === null) return
   const { exitStatus, output } = await runScorer(bench, 'true')
   if (exitStatus !== 0)
-    throw new ScorerError(`The working directory ${bench.workingDirectory} cannot be entered`, output)
+    throw new ScorerError(`The working directory ${bench.workingDirectory} does not exist or is not accessible`, output)
 }
 
 export const writeTestFile = async (
@@ -81,5 +80,5 @@ const tail = (text: string): string => {
   // Start at a line if possible.
   const cut = bytes.subarray(bytes.length - maxOutputBytes)
   const line = cut.indexOf('\n') + 1
-  return `[${bytes.length - cut.length + line} bytes left out]\n${cut.subarray(line).toString()}`
+  return `[${bytes.length - cut.length + line} bytes omitted]\n${cut.subarray(line).toString()}`
 }

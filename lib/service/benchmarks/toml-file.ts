@@ -19,7 +19,7 @@ export const readTomlText = <T>(
     if (!(error instanceof TomlError)) throw error
     // The other lines of the message quote the file.
     const [message = ''] = error.message.replace(/^Invalid TOML document: /, '').split('\n')
-    return { problems: [{ line: error.line, column: error.column, message: `is no TOML: ${message}` }] }
+    return { problems: [{ line: error.line, column: error.column, message: `is not valid TOML: ${message}` }] }
   }
   const read = schema.safeParse(value)
   if (read.success) return { data: read.data }

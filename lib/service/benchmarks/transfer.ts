@@ -149,7 +149,7 @@ const into = (sending: Sending, content: Readable, script: string, args: readonl
     const [code] = (await once(child, 'close')) as [number | null]
     await sent
     signal.throwIfAborted()
-    if (code !== 0) throw new Error(words.trim() || `it ended with ${code}`)
+    if (code !== 0) throw new Error(words.trim() || `exit code ${code}`)
   })
 
 export const readSmall = async (
@@ -197,7 +197,7 @@ export const saveFiles = async (
   let left = maxSavedBytes
   for await (const { path, sizeBytes, content } of filesBelow(from, (parts, reason) => omit(parts.join('/'), reason))) {
     signal?.throwIfAborted()
-    if (files++ === maxSavedFiles) return omit('…', `there are more than ${maxSavedFiles} files`)
+    if (files++ === maxSavedFiles) return omit('…', `more than ${maxSavedFiles} files`)
     if (sizeBytes > left) {
       omit(path.join('/'), `the logs would be larger than ${maxSavedBytes} bytes`)
       continue

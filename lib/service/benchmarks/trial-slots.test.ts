@@ -23,7 +23,7 @@ const begin = (slots: TrialSlots, account: string, job: string, started: string[
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('the slots of trials', () => {
-  it('go to the account and then to the job with the fewest running, not to the trial that asked first', async () => {
+  it('go to the account, then the job, with the fewest running trials', async () => {
     const slots = createTrialSlots(3)
     const started: string[] = []
     const first = begin(slots, 'a', 'a1', started)
@@ -45,7 +45,7 @@ describe('the slots of trials', () => {
     expect(started.slice(5)).toEqual(['a1'])
   })
 
-  it('pass over a trial that has left, and come back from work that failed', async () => {
+  it('skip canceled trials, and free up after failed work', async () => {
     const slots = createTrialSlots(1)
     const started: string[] = []
     const leaving = new AbortController()

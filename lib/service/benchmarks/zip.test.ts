@@ -31,7 +31,7 @@ async function* all(...entries: ZipEntry[]) {
 
 const make = () => buffer(zip(all(...contents.map(([name, content]) => entry(name, content)))))
 
-it('holds what the entries hold, under their names and in their order', async () => {
+it('contains the entries in order', async () => {
   const read = readZip(await make())
   expect(read.map(({ name, content }) => [name, content.length])).toEqual(
     contents.map(([name, content]) => [name, content.length]),
@@ -40,7 +40,7 @@ it('holds what the entries hold, under their names and in their order', async ()
   expect(read[0]?.modifiedMs).toBe(modifiedMs)
 })
 
-it('is one that unzip has nothing to say about', async () => {
+it('is valid for unzip', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'devdeck-zip-'))
   try {
     const file = join(folder, 'a.zip')
@@ -55,11 +55,11 @@ it('is the same bytes for the same entries', async () => {
   expect((await make()).equals(await make())).toBe(true)
 })
 
-it('is a zip when there is nothing in it', async () => {
+it('can be empty', async () => {
   expect(readZip(await buffer(zip(all())))).toEqual([])
 })
 
-it('reads no further than a few buffers ahead of its reader, and ends the entries of one that leaves', async () => {
+it('reads only a few buffers ahead, and ends its entries when the reader leaves', async () => {
   let read = 0
   const ended = Promise.withResolvers<void>()
   const noise = randomBytes(64 * 1024)
@@ -79,7 +79,7 @@ it('reads no further than a few buffers ahead of its reader, and ends the entrie
   await ended.promise
 })
 
-it('fails as the content does', async () => {
+it('fails if the content does', async () => {
   const content = (async function* () {
     yield lines
     throw new Error('the disk is gone')

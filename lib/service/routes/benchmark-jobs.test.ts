@@ -25,7 +25,7 @@ const names = async (query: { name?: string; limit?: number; starting_after?: st
   (await service.client.benchmarkJobs.list({ query })).jobs.map(({ name }) => name)
 
 describe('POST /v1/benchmark_jobs', () => {
-  it('400 tells everything that is wrong with a spec, and makes nothing', async () => {
+  it('400 with every problem of a spec', async () => {
     const [first] = scenario_ids
     const archived = await makeScenarios(service.client, 1)
     await service.client.scenarios.archive({ params: { id: archived[0] ?? '' } })
@@ -114,14 +114,14 @@ describe('POST /v1/benchmark_jobs', () => {
     expect(answer).toMatchObject({ status: 400, body: { message: expect.stringMatching(/REGION/) } })
   })
 
-  it('409 for a name that is taken, and does not ask to try again', async () => {
+  it('409 for a taken name, without a retry', async () => {
     const first = await post({ name: 'taken', spec: small() })
     expect(first).toMatchObject({ status: 200, body: { name: 'taken', state: 'queued' } })
     expect(await post({ name: 'taken', spec: small() })).toMatchObject({ status: 409, retry: 'false' })
     await untilEnded(service.client, first.body.id)
   })
 
-  it('200 with the same job when a call is repeated under its request id', async () => {
+  it('200 with the same job for a repeated request id', async () => {
     const [first, second] = [await post({ spec: small() }, 'again-1'), await post({ spec: small() }, 'again-1')]
     expect(second.body.id).toBe(first.body.id)
     await untilEnded(service.client, first.body.id)
@@ -139,7 +139,7 @@ describe('GET /v1/benchmark_jobs', () => {
     expect(await names({ name: 'list', limit: 2, starting_after: page.jobs[1]?.id ?? '' })).toEqual(['list one'])
   })
 
-  it('400 for a cursor that is no job, and nothing of another account', async () => {
+  it('400 for an invalid cursor, and no jobs of another account', async () => {
     expect((await service.fetch('/v1/benchmark_jobs?starting_after=bmj_x')).status).toBe(400)
     expect((await service.otherClient.benchmarkJobs.list()).jobs).toEqual([])
   })

@@ -58,7 +58,7 @@ describeUnderEachIsolation('the end of a benchmark run under isolation', (isolat
       started.map(async ({ devboxId }) => (await service.client.devboxes.get({ params: { id: devboxId } })).status),
     )
 
-  it('by cancel takes the scenario runs and their devboxes along, and scores what was completed', async () => {
+  it('by cancel ends scenario runs and devboxes, and scores completed ones', async () => {
     const { id, started } = await startInStates(['completed', 'completed', 'scored', 'scoring', 'running', 'starting'])
     const cancel = () => service.client.benchmarkRuns.cancel({ params: { id } })
     const both = await Promise.all([cancel(), cancel()])
@@ -73,7 +73,7 @@ describeUnderEachIsolation('the end of a benchmark run under isolation', (isolat
     })
   })
 
-  it('by complete keeps what is scored, and counts what is not as nothing', async () => {
+  it('by complete keeps scored runs, and cancels the others', async () => {
     const { id, started } = await startInStates(['completed', 'scored', 'running', 'starting'])
     const { benchmarkRuns } = service.client
     const run = await benchmarkRuns.complete({ params: { id } })
@@ -89,7 +89,7 @@ describeUnderEachIsolation('the end of a benchmark run under isolation', (isolat
     }
   })
 
-  it('lets nothing be started that was on its way', async () => {
+  it('stops scenario runs that are starting', async () => {
     const { id, scenarios } = await startBenchmarkRun(service, [1])
     const starts = Array.from({ length: 8 }, () =>
       service.client.scenarioRuns.start({ body: { scenario_id: scenarios[0] ?? '', benchmark_run_id: id } }),
@@ -130,7 +130,7 @@ describe('benchmark runs', () => {
   })
   afterAll(() => service.close())
 
-  it('200 hand their profile to the scenario runs', async () => {
+  it('200 pass their profile to scenario runs', async () => {
     await service.client.secrets.create({ body: { name: 'KEY', value: 'v' } })
     const { id, scenarios, benchmark } = await startBenchmarkRun(service, [1], {
       run_name: 'nightly',
@@ -162,7 +162,7 @@ describe('benchmark runs', () => {
     await service.client.benchmarkRuns.cancel({ params: { id } })
   })
 
-  it('400 without what the benchmark requires, or of an archived one; 404 of none', async () => {
+  it('400 without what the benchmark requires or if it is archived; 404 if unknown', async () => {
     const { benchmarks } = service.client
     const { id } = await benchmarks.create({
       body: { name: 'demanding', required_environment_variables: ['A'], required_secret_names: ['T'] },
@@ -188,7 +188,7 @@ describe('benchmark runs', () => {
     await expect(start('bmr_none')).rejects.toMatchObject({ status: 404 })
   })
 
-  it('200 complete without scenario runs, and then have no score', async () => {
+  it('200 complete without scenario runs, with no score', async () => {
     const { id } = await startBenchmarkRun(service, [1])
     expect(await service.client.benchmarkRuns.complete({ params: { id } })).toMatchObject({
       state: 'completed',

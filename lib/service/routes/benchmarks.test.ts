@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 describe('POST /v1/benchmarks', () => {
-  it('200 keeps all it is given, each scenario once and in order', async () => {
+  it('200 stores all fields, without duplicate scenarios', async () => {
     const body = {
       name: 'whole',
       attribution: 'us',
@@ -30,7 +30,7 @@ describe('POST /v1/benchmarks', () => {
     expect(await service.client.benchmarks.get({ params: { id: benchmark.id } })).toEqual(benchmark)
   })
 
-  it('400 naming every scenario that is not there, and makes nothing', async () => {
+  it('400 naming every unknown scenario', async () => {
     const before = (await service.client.benchmarks.list({ query: {} })).total_count
     await expect(
       service.client.benchmarks.create({ body: { name: 'x', scenario_ids: ['scn_1', a, 'scn_2'] } }),
@@ -51,7 +51,7 @@ describe('POST /v1/benchmarks', () => {
 })
 
 describe('POST /v1/benchmarks/{id}', () => {
-  it('200 keeps null, clears what is empty, replaces the rest', async () => {
+  it('200 ignores null, clears empty values, replaces the rest', async () => {
     const { benchmarks } = service.client
     const { id } = await benchmarks.create({
       body: { name: 'before', metadata: { a: '1' }, description: 'd', scenario_ids: [a, b] },
@@ -74,7 +74,7 @@ describe('POST /v1/benchmarks/{id}', () => {
 })
 
 describe('POST /v1/benchmarks/{id}/scenarios', () => {
-  it('200 adds and takes out', async () => {
+  it('200 adds and removes', async () => {
     const { benchmarks } = service.client
     const { id } = await benchmarks.create({ body: { name: 'changing', scenario_ids: [a, b] } })
     const change = (body: object) => benchmarks.changeScenarios({ params: { id }, body })
@@ -122,7 +122,7 @@ describe('GET /v1/benchmarks', () => {
 })
 
 describe('GET /v1/benchmarks/metadata/keys/{key}/values', () => {
-  it('200 with the values one can filter by', async () => {
+  it('200 with the values to filter by', async () => {
     const { benchmarks } = service.client
     const made: string[] = []
     for (const tier of ['b', 'a', 'b'])
@@ -140,7 +140,7 @@ describe('GET /v1/benchmarks/metadata/keys/{key}/values', () => {
 })
 
 describe('a benchmark of another account', () => {
-  it('is not there for any call', async () => {
+  it('is not found by any endpoint', async () => {
     const { id } = await service.client.benchmarks.create({ body: { name: 'mine', metadata: { hidden: 'x' } } })
     const { benchmarks } = service.otherClient
     const params = { id }

@@ -50,7 +50,7 @@ const entriesOf = async (response: Response) => {
 }
 
 describe('POST /v1/scenarios/runs/{id}/download_logs', () => {
-  it('200 has what a run that is going on has done so far, without its secrets', async () => {
+  it('200 with the logs of a running scenario, without its secrets', async () => {
     const entries = await entriesOf(await download(`/v1/scenarios/runs/${run.id}/download_logs`))
     expect(JSON.parse(entries[`${run.id}_results.json`] as string)).toMatchObject({
       scenario_run_id: run.id,
@@ -62,7 +62,7 @@ describe('POST /v1/scenarios/runs/{id}/download_logs', () => {
     expect(JSON.stringify(entries)).not.toContain('hunter2')
   })
 
-  it('404 for a run of another account, and for none', async () => {
+  it('404 for a run of another account, and an unknown one', async () => {
     const authorization = `Bearer ${service.otherKey}`
     const other = await download(`/v1/scenarios/runs/${run.id}/download_logs`, { headers: { authorization } })
     expect(other.status).toBe(404)
@@ -72,7 +72,7 @@ describe('POST /v1/scenarios/runs/{id}/download_logs', () => {
 })
 
 describe.each(['/v1/benchmark_runs', '/v1/benchmarks/runs'])('POST %s/{id}/download_logs', (family) => {
-  it('200 has every scenario run in a folder of its own', async () => {
+  it('200 with a folder per scenario run', async () => {
     const response = await download(`${family}/${benchmarkRunId}/download_logs`)
     expect(response.headers.get('content-disposition')).toBe(
       `attachment; filename="_berlauf _1_-logs.zip"; filename*=UTF-8''%C3%9Cberlauf%20%221%22-logs.zip`,
@@ -95,8 +95,8 @@ describe.each(['/v1/benchmark_runs', '/v1/benchmarks/runs'])('POST %s/{id}/downl
   })
 })
 
-describe('a client that leaves in the middle', () => {
-  it('closes the file that was being read', async () => {
+describe('a client that disconnects', () => {
+  it('closes the file being read', async () => {
     const folder = join(service.dataDir, 'runs', run.id)
     mkdirSync(folder, { recursive: true })
     // More than the buffers of a connection hold.

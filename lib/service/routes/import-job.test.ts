@@ -36,7 +36,7 @@ describe('a job of Harbor', () => {
     cart__hhhhhhh: { task: 'cart', exception: 'CancelledError', at: 70 },
   }
 
-  it('has the outcomes, attempts, tokens and times that Harbor wrote, and its state', async () => {
+  it('has the outcomes, attempts, tokens, times and state of Harbor', async () => {
     const { job, warnings, already_imported, n_trials } = await imported(harborJob(trials))
     expect({ warnings, already_imported, n_trials }).toEqual({ warnings: [], already_imported: false, n_trials: 8 })
     expect(job).toMatchObject({
@@ -76,7 +76,7 @@ describe('a job of Harbor', () => {
     })
   })
 
-  it('is one job however often it is imported, and another account has its own', async () => {
+  it('is imported once', async () => {
     const again = await send(await zipOf(harborJob(trials)), 'another name')
     const jobs = await service.client.benchmarkJobs.list()
     const [first] = jobs.jobs.filter(({ name }) => name === 'nightly')
@@ -96,7 +96,7 @@ describe('a job of Harbor', () => {
     expect(bytes.includes(`${id}_verifier_reward.txt`)).toBe(true)
   })
 
-  it('says what cannot be read, and loses nothing else', async () => {
+  it('reports unreadable files, and imports the rest', async () => {
     const files = harborJob(
       { a__aaaaaaa: { task: 'a', reward: 1 }, b__bbbbbbb: { task: 'b', reward: 1 }, c__ccccccc: { task: 'c' } },
       { id: 'broken', n_total_trials: 5, finished_at: null },
@@ -112,21 +112,21 @@ describe('a job of Harbor', () => {
       'nightly/d__ddddddd/config.json': { task: { path: '/data/d' } },
     })
     expect(warnings).toEqual([
-      'The job had not ended when its files were copied: 2 of 5 trials are here',
-      expect.stringMatching(/^trial c__ccccccc is left out: result.json is no JSON/),
-      'trial d__ddddddd is left out: result.json is missing',
+      'The job was still running when its files were copied: 2 of 5 trials are here',
+      expect.stringMatching(/^trial c__ccccccc is skipped: result.json is not valid JSON/),
+      'trial d__ddddddd is skipped: result.json is missing',
     ])
     expect(job.state).toBe('incomplete')
     expect(job.warnings).toEqual(
       expect.arrayContaining([
-        'The job had not ended when its files were copied: 2 of 5 trials are here',
-        expect.stringMatching(/^b: result.json is no JSON.* was read from the trial's other files$/),
+        'The job was still running when its files were copied: 2 of 5 trials are here',
+        expect.stringMatching(/^b: result.json is not valid JSON.* was read from other files of the trial$/),
       ]),
     )
     expect(job.benchmark_outcomes?.[0]).toMatchObject({ n_completed: 2, average_score: 1 })
   })
 
-  it('of older versions and of several steps has the same numbers', async () => {
+  it('reads older versions and several steps', async () => {
     const steps = (...rewards: (number | null)[]) => ({
       verifier_result: null,
       step_results: rewards.map((reward) => ({ verifier_result: reward === null ? null : { rewards: { reward } } })),
@@ -162,7 +162,7 @@ describe('a job of Harbor', () => {
       )
       .toSorted()
 
-  it('has its numbers also where little is written of it', async () => {
+  it('reads minimal files', async () => {
     const { job, warnings } = await imported({
       'result.json': { finished_at: '2026-01-01T00:10:00', stats: { evals: { 'terminus-2__my-model__tasks': {} } } },
       'task_a__0/result.json': {
@@ -187,11 +187,11 @@ describe('a job of Harbor', () => {
       'terminus-2 my-model task_w 1 COMPLETED 0.5',
     ])
     expect(warnings).toContain(
-      'trial task_d__0 is left out: result.json tells neither a reward nor an end: it had not ended',
+      'trial task_d__0 is skipped: result.json has neither a reward nor an end: it was still running',
     )
   })
 
-  it('of steps has what each of them used, and the exception that ended one', async () => {
+  it('sums up usage over steps, and takes the exception of the last', async () => {
     const used = (n_input_tokens: number, cost_usd: number | null) => ({ n_input_tokens, n_output_tokens: 1, cost_usd })
     const more = (...step_results: object[]) => ({ agent_result: null, verifier_result: null, step_results })
     const { job } = await imported(
@@ -213,7 +213,7 @@ describe('a job of Harbor', () => {
         { id: 'steps' },
       ),
     )
-    expect(job.warnings).toEqual(['cut: its files tell neither a reward nor an exception'])
+    expect(job.warnings).toEqual(['cut: its files contain neither a reward nor an exception'])
     expect(told(job)).toEqual([
       'codex acme/large cut 1 FAILED',
       'codex acme/large end 1 TIMEOUT VerifierTimeoutError',
@@ -223,7 +223,7 @@ describe('a job of Harbor', () => {
     expect(outcome?.usage).toMatchObject({ n_input_tokens: 30, n_output_tokens: 2, cost_usd: 0.5 })
   })
 
-  it('is read with a byte order mark, numbers that are none, huge ones and names that are there twice', async () => {
+  it('reads a byte order mark, NaN, huge numbers and duplicate names', async () => {
     const result = JSON.stringify(trialResult('a__aaaaaaa', { task: 'a "NaN"', reward: 1 }))
     const huge = trialResult('b__bbbbbbb', { task: 'ü / 😀', reward: 1e308 })
     const { job, warnings } = await imported({
@@ -241,11 +241,11 @@ describe('a job of Harbor', () => {
       'codex acme/large ü / 😀 1 COMPLETED 1e+308',
       'codex acme/large ü / 😀 2 COMPLETED 1e+308',
     ])
-    expect(warnings).toEqual(['1 retry was made; Harbor keeps the last of each trial alone'])
+    expect(warnings).toEqual(['1 retry was made; Harbor keeps only the last run of each trial'])
     expect(job.benchmark_outcomes?.[0]?.scenario_outcomes.map(({ usage }) => usage?.cost_usd ?? null)).toContain(0.5)
   })
 
-  it('has its agents in the order of its file, whichever trial comes first', async () => {
+  it('lists agents in the order of the config', async () => {
     const of = (name: string, agent: string, model = 'acme/large') =>
       trialResult(name, { task: 'x', reward: 1, agent, model })
     const { job } = await imported({
@@ -272,7 +272,7 @@ describe('a job of Harbor', () => {
     expect(job.benchmark_outcomes?.map(({ agent_name }) => agent_name)).toEqual(['b', 'b', 'a', 'late'])
   })
 
-  it('says where the means that Harbor printed are others', async () => {
+  it('warns if a mean of Harbor differs', async () => {
     const evals = { codex__large__shop: { n_trials: 2, metrics: [{ mean: 0.5 }] } }
     const two = { a__aaaaaaa: { task: 'a', reward: 1 }, b__bbbbbbb: { task: 'b', exception: 'RuntimeError' } }
     expect((await imported(harborJob(two, { id: 'means', stats: { evals } }))).warnings).toEqual([])
@@ -350,8 +350,8 @@ describe('a job of Harbor', () => {
       told: ['codex acme/large a 1 COMPLETED 1'],
       warnings: [
         'Trials are missing: 1 of 2 trials are here',
-        'trial a__aaaaaaa copy is left out: it is a copy of a__aaaaaaa',
-        'trial b__bbbbbbb is left out: result.json is missing',
+        'trial a__aaaaaaa copy is skipped: it is a copy of a__aaaaaaa',
+        'trial b__bbbbbbb is skipped: result.json is missing',
       ],
     },
     'whose tasks are named by their ids alone': {
@@ -416,16 +416,16 @@ describe('a job of Harbor', () => {
     expect(job.state).toBe('completed')
   })
 
-  it('is refused beside others, which are named', async () => {
+  it('is rejected if the archive has several', async () => {
     const job = (id: string) => ({ 'config.json': { job_name: id }, 'a__aaaaaaa/result.json': one('a', 1) })
     const { status, body } = await send(await zipOf({ ...jobAt('jobs/x', job('x')), ...jobAt('jobs/y', job('y')) }))
     expect({ status, message: body.message }).toEqual({
       status: 400,
-      message: expect.stringContaining('There are 2 jobs in it, and one is imported at a time: jobs/x, jobs/y'),
+      message: expect.stringContaining('The archive contains 2 jobs; import one at a time: jobs/x, jobs/y'),
     })
   })
 
-  it('that has gone on since is another job, which names the first', async () => {
+  it('that continued since its import is another job', async () => {
     const a = { a__aaaaaaa: { task: 'a', reward: 1 } }
     const both = { ...a, b__bbbbbbb: { task: 'b', reward: 0 } }
     const first = await imported(harborJob(a, { id: 'grown', finished_at: null, n_total_trials: 2 }))
@@ -433,7 +433,7 @@ describe('a job of Harbor', () => {
     expect(second).toMatchObject({
       already_imported: false,
       n_trials: 2,
-      warnings: [`An earlier state of this job is here already: ${first.name} (${first.job_id}), with 1 trial`],
+      warnings: [`An earlier state of this job was imported before: ${first.name} (${first.job_id}), with 1 trial`],
     })
     for (const { job_id, files } of [
       { job_id: second.job_id, files: harborJob(both, { id: 'grown' }) },
@@ -467,12 +467,12 @@ describe('a job of Harbor', () => {
   })
 })
 
-describe('an archive that means harm', () => {
-  it('is refused in words where it is none, or no job', async () => {
+describe('a hostile archive', () => {
+  it('is rejected if it is not a zip or not a job', async () => {
     const refused = async (file: Blob) => (await send(file)).body
     expect(await refused(new Blob(['no zip']))).toMatchObject({ code: 'invalid_argument', field: 'file' })
     expect(await refused(await zipOf({ 'a/readme.txt': 'x' }))).toMatchObject({
-      message: expect.stringContaining('There is neither a job of Harbor in it'),
+      message: expect.stringContaining('The archive contains neither a Harbor job'),
     })
   })
 
@@ -484,20 +484,20 @@ describe('an archive that means harm', () => {
     const { status, body } = await send(new Blob([Buffer.from(text, 'latin1')]))
     expect({ status, warnings: body.warnings }).toEqual({
       status: 200,
-      warnings: [expect.stringContaining('its name leads out of the archive')],
+      warnings: [expect.stringContaining('its path leaves the archive')],
     })
   })
 
-  it('loses no other file by names that cannot be, and is not told where they were to be', async () => {
+  it('skips impossible names without revealing local paths', async () => {
     const names = { 'nightly/a': 'x', 'nightly/a/b/c': 'x', [`nightly/${'n'.repeat(300)}`]: 'x' }
     const job = harborJob({ a__aaaaaaa: { task: 'a', reward: 1 } }, { id: 'names' })
     const { n_trials, warnings } = await imported({ ...names, ...job })
-    expect([n_trials, warnings]).toEqual([1, [expect.stringContaining('2 files of the archive are left out')]])
+    expect([n_trials, warnings]).toEqual([1, [expect.stringContaining('2 files of the archive were skipped')]])
     expect(warnings[0]).not.toContain(service.dataDir)
   })
 })
 
-it('the logs of a run that was made here have the same numbers again', async () => {
+it('exported logs import with the same numbers', async () => {
   const scenario_ids = await makeScenarios(service.client, 3)
   const made = await createJob(service.client, {
     type: 'scenarios',
@@ -524,7 +524,7 @@ it('the logs of a run that was made here have the same numbers again', async () 
   expect(numbers(after)).toEqual(numbers(before))
 })
 
-it('answers others while hundreds of trials are imported, and counts each of them', async () => {
+it('serves other requests while it imports hundreds of trials', async () => {
   const results = Array.from({ length: 300 }, (_, i) => {
     const name = `t${i % 150}__${String(i).padStart(7, '0')}`
     return [`${name}/result.json`, trialResult(name, { task: `t${i % 150}`, reward: i % 2, at: i })]
@@ -546,7 +546,7 @@ it('answers others while hundreds of trials are imported, and counts each of the
   expect(job.benchmark_outcomes).toMatchObject([{ n_completed: 300, average_score: 0.5 }])
 })
 
-describe('an archive that is laid out as no job is', () => {
+describe('an archive with an invalid layout', () => {
   const ownExport = (files: Files): Files => ({
     'results.json': {
       benchmark_run_id: `bmr_${Object.keys(files).join()}`,
@@ -562,29 +562,26 @@ describe('an archive that is laid out as no job is', () => {
   it.each([
     ['a file where a folder belongs', { 'logs/scr_1_a': 'x', 'logs/zzzzz_a/b': 'y' }],
     ['a folder where a file belongs', { 'logs/scr_1_a/c': 'x', 'logs/zzzzz_a': 'y' }],
-  ])('is refused with 400: %s', async (_, files) => {
+  ])('is rejected with 400: %s', async (_, files) => {
     expect(await send(await zipOf(ownExport(files)))).toMatchObject({
       status: 400,
-      body: { code: 'invalid_argument', field: 'file', message: expect.stringContaining('where a folder belongs') },
+      body: { code: 'invalid_argument', field: 'file', message: expect.stringContaining('in place of a folder') },
     })
   })
 
-  it.each(['x'.repeat(300), 'a\0b', '../outside', '/etc', '..', '.'])(
-    'has no trial read from a folder named %j',
-    async (name) => {
-      const job = {
-        id: name,
-        n_total_trials: 2,
-        finished_at: '2026-11-01T12:00:00Z',
-        trial_results: [{ ...trialResult('told', { task: 'told', reward: 1 }), trial_name: name }],
-      }
-      const { n_trials, warnings } = await imported({
-        'result.json': job,
-        'config.json': { job_name: 'named' },
-        'pay__a/result.json': trialResult('pay__a', { task: 'pay', reward: 1 }),
-      })
-      expect(n_trials).toBe(1)
-      expect(warnings).toContain('a trial of the job is left out: its name is no name of a folder')
-    },
-  )
+  it.each(['x'.repeat(300), 'a\0b', '../outside', '/etc', '..', '.'])('skips a trial named %j', async (name) => {
+    const job = {
+      id: name,
+      n_total_trials: 2,
+      finished_at: '2026-11-01T12:00:00Z',
+      trial_results: [{ ...trialResult('told', { task: 'told', reward: 1 }), trial_name: name }],
+    }
+    const { n_trials, warnings } = await imported({
+      'result.json': job,
+      'config.json': { job_name: 'named' },
+      'pay__a/result.json': trialResult('pay__a', { task: 'pay', reward: 1 }),
+    })
+    expect(n_trials).toBe(1)
+    expect(warnings).toContain('a trial of the job is skipped: its name is not a valid folder name')
+  })
 })

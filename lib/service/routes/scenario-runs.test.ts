@@ -25,7 +25,7 @@ describeUnderEachIsolation('scenario runs under isolation', (isolation) => {
     return (await runReaches(service, id, 'scored', 'running')).state
   }
 
-  it('keeps the secrets of a run out of what its scorers have said', async () => {
+  it('masks secrets in scorer output', async () => {
     await service.client.secrets.create({ body: { name: `TOLD_${isolation}`, value: 'sesame-told' } })
     const scenario = await makeScenario(service, script('echo "it was $WORD"; echo score=0.5'))
     const body = { scenario_id: scenario, runProfile: { secrets: { WORD: `TOLD_${isolation}` } } }
@@ -37,7 +37,7 @@ describeUnderEachIsolation('scenario runs under isolation', (isolation) => {
   })
 
   describe('POST /v1/scenarios/start_run', () => {
-    it('200 at once, with a devbox that is still starting and made as asked', async () => {
+    it('200 while its devbox is starting', async () => {
       await service.client.secrets.create({ body: { name: `S_${isolation}`, value: 'hush' } })
       const scenario = await makeScenario(service, command('true'), {
         name: 'made as asked',
@@ -102,7 +102,7 @@ describeUnderEachIsolation('scenario runs under isolation', (isolation) => {
       await service.client.devboxes.shutdown({ params: { id: source.id }, query: {} })
     })
 
-    it('200 once for a call that is repeated under its request id', async () => {
+    it('200 once for a repeated request id', async () => {
       const scenario = await makeScenario(service, command('true'))
       const start = async (requestId: string) => {
         const response = await service.fetch('/v1/scenarios/start_run', {
@@ -119,7 +119,7 @@ describeUnderEachIsolation('scenario runs under isolation', (isolation) => {
       await Promise.all([...new Set(ids)].map((id) => runs().cancel({ params: { id } })))
     })
 
-    it('400 naming all that is not provided, and makes no devbox', async () => {
+    it('400 naming everything that is missing', async () => {
       const scenario = await makeScenario(service, command('true'), {
         required_environment_variables: ['A', 'B'],
         required_secret_names: ['TOKEN'],
@@ -134,7 +134,7 @@ describeUnderEachIsolation('scenario runs under isolation', (isolation) => {
       expect((await service.client.devboxes.list({ query: {} })).total_count).toBe(before)
     })
 
-    it('400 for an archived scenario, 404 for none, and what devboxes refuse', async () => {
+    it('400 for an archived scenario, 404 for an unknown one', async () => {
       const id = await makeScenario(service, command('true'))
       const start = (runProfile: object) => runs().start({ body: { scenario_id: id, runProfile } })
       await expect(start({ mounts: [{ type: 'agent_mount' }] })).rejects.toMatchObject({ status: 501 })
@@ -147,7 +147,7 @@ describeUnderEachIsolation('scenario runs under isolation', (isolation) => {
   })
 
   describe('POST /v1/scenarios/runs/{id}/score', () => {
-    it('200 and scoring before the devbox runs; scored anew as often as asked', async () => {
+    it('200 before the devbox runs, and again later', async () => {
       const scenario = await makeScenario(service, command('test -e done'))
       const { id, devbox_id } = await runs().start({ body: { scenario_id: scenario } })
       expect(await runs().score({ params: { id } })).toMatchObject({ state: 'scoring', scoring_contract_result: null })
@@ -159,7 +159,7 @@ describeUnderEachIsolation('scenario runs under isolation', (isolation) => {
       expect(await runs().complete({ params: { id } })).toMatchObject({ state: 'completed' })
     })
 
-    it('409 while it is being scored and once it has ended, not to be retried', async () => {
+    it('409 during scoring and after the end, without a retry', async () => {
       const { id } = await startRun(service, await makeScenario(service, command(ending)))
       const score = () => service.fetch(`/v1/scenarios/runs/${id}/score`, { method: 'POST' })
       await score()
@@ -174,7 +174,7 @@ describeUnderEachIsolation('scenario runs under isolation', (isolation) => {
       expect((await score()).status).toBe(409)
     })
 
-    it('gives no score for a devbox that is suspended meanwhile, and one when it runs again', async () => {
+    it('has no score if the devbox is suspended, and one after it resumes', async () => {
       const scenario = await makeScenario(service, command('touch began; test -e done || sleep infinity'))
       const { id, devboxId } = await startRun(service, scenario)
       await runs().score({ params: { id } })
@@ -195,7 +195,7 @@ describeUnderEachIsolation('scenario runs under isolation', (isolation) => {
   })
 
   describe('POST /v1/scenarios/runs/{id}/complete and /cancel', () => {
-    it('200 as often as asked, the devbox gone; 409 for the other', async () => {
+    it('200 repeatedly, and 409 for the other', async () => {
       const scenario = await makeScenario(service, command('true'))
       for (const [action, other, end] of [
         ['complete', 'cancel', 'completed'],
@@ -215,7 +215,7 @@ describeUnderEachIsolation('scenario runs under isolation', (isolation) => {
       }
     })
 
-    it('cancels one that is being scored, with all its processes', async () => {
+    it('cancels scoring with all its processes', async () => {
       const { id, devboxId } = await startRun(
         service,
         await makeScenario(service, command('touch began; sleep infinity')),
@@ -226,7 +226,7 @@ describeUnderEachIsolation('scenario runs under isolation', (isolation) => {
       expect(await runs().get({ params: { id } })).toMatchObject({ state: 'canceled', scoring_contract_result: null })
     })
 
-    it('cancels one whose devbox is starting', async () => {
+    it('cancels while the devbox is starting', async () => {
       const scenario = await makeScenario(service, command('true'), {
         environment_parameters: { launch_parameters: { launch_commands: [ending] } },
       })
@@ -236,7 +236,7 @@ describeUnderEachIsolation('scenario runs under isolation', (isolation) => {
     })
   })
 
-  describe('a run whose devbox ends by itself', () => {
+  describe('a run whose devbox ends on its own', () => {
     it('has failed', async () => {
       const broken = await makeScenario(service, command('true'), {
         environment_parameters: { launch_parameters: { launch_commands: ['exit 1'] } },
@@ -248,7 +248,7 @@ describeUnderEachIsolation('scenario runs under isolation', (isolation) => {
       expect(await runs().get({ params: { id: other.id } })).toMatchObject({ state: 'failed' })
     })
 
-    it('is complete when it was scored before', async () => {
+    it('completes if it was scored', async () => {
       const { id, devboxId } = await startRun(service, await makeScenario(service, command('true')))
       expect(await scoringState(id)).toBe('scored')
       await service.client.devboxes.shutdown({ params: { id: devboxId }, query: {} })
@@ -260,7 +260,7 @@ describeUnderEachIsolation('scenario runs under isolation', (isolation) => {
   })
 
   describe('after a restart of the service', () => {
-    it('runs go on, and one that was being scored is scored anew', async () => {
+    it('runs continue, and interrupted scoring is repeated', async () => {
       const slow = await makeScenario(
         service,
         script('echo x >>starts; [[ $(wc -l <starts) = 1 ]] && sleep infinity; echo score=0.5'),
@@ -281,7 +281,7 @@ describeUnderEachIsolation('scenario runs under isolation', (isolation) => {
     })
 
     // Killed between two steps, which only a look at what it left can bring about.
-    it('devboxes of runs that ended, or were never stored, are shut down', async () => {
+    it('devboxes of ended or unknown runs are shut down', async () => {
       const scenario = await makeScenario(service, command('true'))
       const [ended, unstored, failed] = [
         await startRun(service, scenario),
@@ -300,7 +300,7 @@ describeUnderEachIsolation('scenario runs under isolation', (isolation) => {
     })
   })
 
-  it.runIf(isolation === 'bubblewrap')('works in a folder at / that only it has', async () => {
+  it.runIf(isolation === 'bubblewrap')('works in its own folder at /', async () => {
     const scenario = await makeScenario(service, command('test "$PWD" = /testbed/repo && test -e /testbed/made'), {
       environment_parameters: { working_directory: '/testbed/repo' },
     })
@@ -318,7 +318,7 @@ describe('GET /v1/scenarios/runs', () => {
   })
   afterAll(() => service.close())
 
-  it('200 by scenario, name, search, state and metadata, newest first, to one account alone', async () => {
+  it('200 by scenario, name, search, state and metadata, newest first', async () => {
     const { client, otherClient } = service
     const [one, two] = [await makeScenario(service, command('true')), await makeScenario(service, command('true'))]
     const made: string[] = []

@@ -19,7 +19,7 @@ const post = async (path: string, body: unknown) => {
 }
 
 describe('POST /v1/scenarios', () => {
-  it('200 keeps all it is given', async () => {
+  it('200 stores all fields', async () => {
     const { client } = service
     const body = scenarioOf(script('echo score=1'), {
       name: 'whole',
@@ -79,7 +79,7 @@ describe('POST /v1/scenarios', () => {
     [
       'a custom scorer nobody has',
       scenarioOf({ type: 'custom_scorer', custom_scorer_type: 'nobodys' }),
-      'there is no custom scorer nobodys',
+      'custom scorer nobodys does not exist',
     ],
     ['a timeout of nothing', { scorer_timeout_sec: 0 }, 'scorer_timeout_sec'],
   ])('400 on %s', async (_, change, message) => {
@@ -101,7 +101,7 @@ describe('POST /v1/scenarios', () => {
 })
 
 describe('POST /v1/scenarios/{id}', () => {
-  it('200 replaces what is given, keeps null and clears what is empty', async () => {
+  it('200 replaces given fields, ignores null and clears empty values', async () => {
     const { client } = service
     const id = await makeScenario(service, command('true'), {
       metadata: { a: '1' },
@@ -171,7 +171,7 @@ describe('GET /v1/scenarios', () => {
     expect([rest.scenarios.map(({ id }) => id), rest.has_more]).toEqual([[alpha], false])
   })
 
-  it('400 after an id that is none, and 200 with nothing public', async () => {
+  it('400 for an invalid cursor, and 200 with nothing public', async () => {
     await expect(service.client.scenarios.list({ query: { starting_after: 'scn_none' } })).rejects.toMatchObject({
       status: 400,
     })
@@ -184,7 +184,7 @@ describe('GET /v1/scenarios', () => {
 })
 
 describe('POST /v1/scenarios/{id}/archive and /unarchive', () => {
-  it('200 takes it out of the lists and the filters, and puts it back', async () => {
+  it('200 removes it from lists and filters, and restores it', async () => {
     const { client } = service
     const id = await makeScenario(service, command('true'), { name: 'filed', metadata: { filed: 'yes' } })
     const listed = async () => [
@@ -215,7 +215,7 @@ describe('/v1/scenarios/scorers', () => {
     expect((await service.otherClient.scenarios.listScorers({ query: {} })).total_count).toBe(0)
   })
 
-  it('409 on a type that is taken, though not by another account', async () => {
+  it('409 on a type taken by the same account', async () => {
     const { scenarios } = service.client
     const body = { type: 'taken', bash_script: 'true' }
     await scenarios.createScorer({ body })
@@ -225,7 +225,7 @@ describe('/v1/scenarios/scorers', () => {
     expect((await service.otherClient.scenarios.createScorer({ body })).type).toBe('taken')
   })
 
-  it('404 for what is not there', async () => {
+  it('404 for an unknown scorer', async () => {
     const params = { id: 'scs_none' }
     await expect(service.client.scenarios.getScorer({ params })).rejects.toMatchObject({ status: 404 })
     await expect(
@@ -235,7 +235,7 @@ describe('/v1/scenarios/scorers', () => {
 })
 
 describe('a scenario of another account', () => {
-  it('is not there for any call', async () => {
+  it('is not found by any endpoint', async () => {
     const id = await makeScenario(service, command('true'), { metadata: { secretive: 'x' } })
     const { scenarios, scenarioRuns, benchmarks } = service.otherClient
     const params = { id }

@@ -15,7 +15,7 @@ export const scenarioRoutes = ({ store, now }: Deps) => {
     if (blueprint_id)
       throw new ServiceError(
         'not_implemented',
-        'environment_parameters.blueprint_id: this service has no blueprints; use a snapshot or launch commands',
+        'environment_parameters.blueprint_id: blueprints are not supported; use a snapshot or launch commands',
         { field: 'environment_parameters.blueprint_id', shouldRetry: false },
       )
     const problems = (body.scoring_contract?.scoring_function_parameters ?? []).flatMap(({ scorer }, i) => {
@@ -30,7 +30,7 @@ export const scenarioRoutes = ({ store, now }: Deps) => {
         return [
           {
             field: `${field}.custom_scorer_type`,
-            message: `there is no custom scorer ${scorer.custom_scorer_type}`,
+            message: `custom scorer ${scorer.custom_scorer_type} does not exist`,
           },
         ]
       return []
@@ -46,7 +46,7 @@ export const scenarioRoutes = ({ store, now }: Deps) => {
   }
   const scorer = (account: string, id: string) => store.scorers.get(account, id) ?? notFound('scorer', id)
   const typeTaken = (type: string) =>
-    new ServiceError('conflict', `There is a scorer of the type ${type} already`, { field: 'type', shouldRetry: false })
+    new ServiceError('conflict', `A scorer of type ${type} already exists`, { field: 'type', shouldRetry: false })
 
   return implement(scenarios, {
     list: ({ query, account }) => listPage('scenarios', 'scenario', store.scenarios, account, query),

@@ -7,7 +7,7 @@ import { createBenchmarkRunStore } from './benchmark-runs.ts'
 import { openDatabase } from './database.ts'
 import { createScenarioRunStore } from './scenario-runs.ts'
 
-it('tells of tokens and cost that nobody told the reason that most scenario runs have', () => {
+it('explains unknown usage with the most common reason', () => {
   const folder = mkdtempSync(join(tmpdir(), 'devdeck-runs-'))
   const database = openDatabase(join(folder, 'devdeck.db'))
   // Neither the job nor the scenario of it matters here.

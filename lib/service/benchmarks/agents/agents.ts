@@ -21,7 +21,7 @@ export const agentProblems = (
     name.trim() === '' && { field: 'name', message: 'must not be empty' },
     command === undefined &&
       name !== doNothing &&
-      !found && { field: 'name', message: `${namedAgents.refusal(name)}; or give it a kwargs.command to run` },
+      !found && { field: 'name', message: `${namedAgents.refusal(name)}; or set kwargs.command` },
     ...(found?.problems ?? []).map((message) => ({ field: 'name', message })),
     command !== undefined &&
       !isCommand(command) && {
@@ -36,12 +36,12 @@ export const agentProblems = (
       ([key, value]) =>
         (!isVariableName(key) || value.includes('\0') || Buffer.byteLength(value) > maxVariableBytes) && {
           field: `agent_environment.environment_variables.${key}`,
-          message: `must be a name and a value bash can take, of at most ${maxVariableBytes} bytes`,
+          message: `must be a valid variable name and a value of at most ${maxVariableBytes} bytes`,
         },
     ),
     ...Object.keys(agent_environment?.secrets ?? {}).map(
       (key) =>
-        !isVariableName(key) && { field: `agent_environment.secrets.${key}`, message: 'must be a name bash can take' },
+        !isVariableName(key) && { field: `agent_environment.secrets.${key}`, message: 'must be a valid variable name' },
     ),
   ]
   return problems.filter((problem) => problem !== false)
@@ -95,5 +95,5 @@ export const runAgent = (workbench: Workbench, run: AgentRun): Promise<Finished>
 export const agentFailure = (exitStatus: number, said: string) =>
   new TrialError(
     'NonZeroAgentExitCodeError',
-    `The agent's command ended with exit code ${exitStatus}${said && `: ${said}`}`,
+    `The agent's command failed with exit code ${exitStatus}${said && `: ${said}`}`,
   )

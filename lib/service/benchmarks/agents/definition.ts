@@ -51,8 +51,8 @@ export type UsageSource = { path: string } | { pattern: string }
 
 const table = <S extends z.core.$ZodLooseShape>(shape: S) => z.strictObject(shape, { error: unknownKeys })
 const unknownKeys = (issue: { code: string; keys?: string[] }) =>
-  issue.code === 'unrecognized_keys' ? `has a key that is not known: ${issue.keys?.join(', ')}` : 'must be a table'
-const text = () => z.string('must be text').check(z.regex(/\S/, 'must not be empty'))
+  issue.code === 'unrecognized_keys' ? `has an unknown key: ${issue.keys?.join(', ')}` : 'must be a table'
+const text = () => z.string('must be a string').check(z.regex(/\S/, 'must not be empty'))
 const command = () =>
   text().check(
     z.refine(
@@ -62,9 +62,9 @@ const command = () =>
   )
 const variables = () =>
   z.record(
-    z.string().check(z.refine(isVariableName, 'must be a name bash can take')),
-    z.string('must be text'),
-    'must be a table of texts',
+    z.string().check(z.refine(isVariableName, 'must be a valid variable name')),
+    z.string('must be a string'),
+    'must be a table of strings',
   )
 const isPattern = (source: string): boolean => {
   try {
@@ -74,11 +74,11 @@ const isPattern = (source: string): boolean => {
   }
 }
 const Pattern = table({
-  pattern: z.string('must be text').check(z.refine(isPattern, 'must be an expression with one group')),
+  pattern: z.string('must be a string').check(z.refine(isPattern, 'must be a pattern with one group')),
 })
-const source = () => z.union([text(), Pattern], 'must be a path, or a table with a pattern that has one group')
+const source = () => z.union([text(), Pattern], 'must be a path, or a table with a pattern with one group')
 const sources = () =>
-  z.optional(z.union([source(), z.array(source())], 'must be a path, a table with a pattern of one group, or a list'))
+  z.optional(z.union([source(), z.array(source())], 'must be a path, a table with a pattern with one group, or a list'))
 type Given = string | { pattern: string } | (string | { pattern: string })[] | undefined
 
 /** Schema of agent.toml. Rejects unknown keys: a typo in a rule would silently count nothing. */
@@ -102,7 +102,7 @@ const Manifest = table({
   env: z._default(variables(), {}),
   secrets: z._default(variables(), {}),
   any_secret: z._default(variables(), {}),
-  providers: z._default(z.record(z.string(), variables(), 'must be tables by the name of a provider'), {}),
+  providers: z._default(z.record(z.string(), variables(), 'must be tables by provider'), {}),
   kwargs: z._default(z.record(z.string(), z.unknown(), 'must be a table'), {}),
   usage: z.optional(
     table({

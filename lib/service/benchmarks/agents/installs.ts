@@ -86,7 +86,7 @@ export class AgentInstalls {
       if (finished.exitStatus !== 0)
         throw setupError(
           withOutput(
-            `Agent ${name} could not be installed: its install command ended with exit code ${finished.exitStatus}`,
+            `Agent ${name} could not be installed: its install command failed with exit code ${finished.exitStatus}`,
             outputTail(finished),
           ),
         )

@@ -45,8 +45,8 @@ const trajectory = JSON.stringify({
   final_metrics: { total_prompt_tokens: 7, total_completion_tokens: 3, total_cost_usd: 0.5 },
 })
 
-describe('an agent by its name', () => {
-  it('is started by the calls of the public command line', async () => {
+describe('a named agent', () => {
+  it('runs from the calls of the public CLI', async () => {
     manifest(
       'claude-code',
       'command = \'[ "$ANTHROPIC_API_KEY" = k1 ] && echo 1 >~/answer; echo "$HARBOR_MODEL_NAME"\'\n',
@@ -87,7 +87,7 @@ describe('an agent by its name', () => {
     expect(said?.content.toString()).toBe('some-model\n')
   })
 
-  it('is the command it was started with, or a ready recipe', async () => {
+  it('is a command from --agent, or a recipe', async () => {
     const job = await runOn(1, [{ name: 'quick', model_name: 'm' }])
     expect(outcomesOf(await untilEnded(service.client, job.id))[0]).toMatchObject({ state: 'COMPLETED', score: 1 })
     const recipes = new NamedAgents({ folder: service.dataDir, commands: {} })
@@ -95,7 +95,7 @@ describe('an agent by its name', () => {
     for (const name of recipes.names()) expect(recipes.find(name)?.problems).toBeUndefined()
   })
 
-  it('is installed once for all trials, and tells its version, tokens and cost', async () => {
+  it('is installed once, and reports version, tokens and cost', async () => {
     await service.client.secrets.create({ body: { name: 'TOKEN', value: 'sesame-open' } })
     manifest(
       'mine',
@@ -154,7 +154,7 @@ cost_usd = { pattern = 'Total: \\$([0-9.,]+)' }
     expect(texts.join('')).not.toContain('sesame-open')
   })
 
-  it('keeps the trajectory it leaves, and its tokens also when its time is over', async () => {
+  it('keeps its trajectory and tokens after a timeout', async () => {
     manifest(
       'traced',
       `command = '''
@@ -182,7 +182,7 @@ trajectory = "out.json"
   })
 })
 
-it('is defined by a manifest such as docs/agents.md has', () => {
+it('reads the manifest in docs/agents.md', () => {
   const text = readFileSync(join(import.meta.dirname, '../../../../docs/agents.md'), 'utf8')
   const [, example = ''] = /```toml\n([\s\S]*?)```/.exec(text) ?? []
   const { definition, problems } = readManifest('my-agent', 'docs/agents.md', example)
@@ -190,8 +190,8 @@ it('is defined by a manifest such as docs/agents.md has', () => {
   expect(definition).toMatchObject({ needsModel: true, installSeconds: 360, usage: { take: 'last' } })
 })
 
-describe('what is missing for an agent', () => {
-  it('is told before the job is made: a secret, a model, a definition', async () => {
+describe('a missing requirement of an agent', () => {
+  it('rejects the job: a secret, a model, a definition', async () => {
     manifest('broken', 'command = "true"\n\n[usage]\ntakes = "sum"\n')
     const refused = await runOn(1, [
       { name: 'claude-code' },
@@ -206,11 +206,11 @@ describe('what is missing for an agent', () => {
     )
     expect(lines[1]).toMatch(/agent_configs\[1\]\.model_name: agent goose needs a model/)
     expect(lines[2]).toMatch(/agent_configs\[2\]\.model_name: agent opencode takes models of anthropic, openai/)
-    expect(lines[3]).toMatch(/agents\/broken\/agent\.toml line 4: usage has a key that is not known: takes/)
+    expect(lines[3]).toMatch(/agents\/broken\/agent\.toml line 4: usage has an unknown key: takes/)
     expect(lines[4]).toMatch(/there is no agent "nobody" here; .*broken, claude-code, .*quick.*agents\/nobody/)
   })
 
-  it('is the reason of the failed trial: a program, an install', async () => {
+  it('fails the trial: a program, an install', async () => {
     // As the public command line names the secrets it makes.
     await service.client.secrets.create({ body: { name: 'BMJ_KEY', value: 'x' } })
     manifest('absent', 'command = "true"\nprograms = ["no-such-program"]\n[secrets]\nKEY = "KEY"\n')
@@ -229,7 +229,7 @@ describe('what is missing for an agent', () => {
   })
 })
 
-it('has more or fewer trials of a job at once while it runs', async () => {
+it('changes the concurrency of a running job', async () => {
   const { client } = service
   const wait = 'until [ -e /tmp/go ]; do sleep 0.05; done; echo 1 >~/answer'
   const job = await runOn(4, [{ name: 'w', kwargs: { command: wait } }], {
@@ -266,8 +266,8 @@ it('has more or fewer trials of a job at once while it runs', async () => {
   ).rejects.toMatchObject({ status: 409 })
 })
 
-describe.runIf(strongestIsolation === 'bubblewrap')('an agent by its name in a Harbor job', () => {
-  it('is refused a host that the network policy of a scenario does not allow', async () => {
+describe.runIf(strongestIsolation === 'bubblewrap')('a named agent in a Harbor job', () => {
+  it('is rejected if the network policy blocks its host', async () => {
     const { client } = service
     manifest('caller', 'command = "true"\nnetwork = ["api.example.com", "git.example.org"]\n')
     const { id: network_policy_id } = await client.networkPolicies.create({
@@ -294,7 +294,7 @@ describe.runIf(strongestIsolation === 'bubblewrap')('an agent by its name in a H
     })
   })
 
-  it('works at the task, and is refused where the task has no network', async () => {
+  it('runs, and is rejected if the task has no network', async () => {
     const root = realpathSync(mkdtempSync(join(tmpdir(), 'devdeck-agents-')))
     const verify = { 'tests/test.sh': '[ -s /app/made ] && echo 1 >/logs/verifier/reward.txt\n' }
     writeTask(join(root, 'set', 'open'), verify)

@@ -48,9 +48,9 @@ export class NamedAgents {
 
   refusal(name: string): string {
     const how = isAgentName(name)
-      ? `; an operator adds it with agents/${name}/agent.toml in the data folder, or with --agent ${name}=COMMAND`
+      ? `; to add one, create agents/${name}/agent.toml in the data folder or use --agent ${name}=COMMAND`
       : ''
-    return `there is no agent ${JSON.stringify(name)} here; agents with a name are ${this.names().join(', ')}${how}`
+    return `there is no agent ${JSON.stringify(name)}; named agents are ${this.names().join(', ')}${how}`
   }
 }
 
@@ -113,14 +113,14 @@ export const secretsFor = (
   const problems: { field: 'model_name' | 'secrets'; message: string }[] = []
   const model = given.modelName?.trim() ?? ''
   if (needsModel && model === '')
-    problems.push({ field: 'model_name', message: `agent ${name} needs a model: give it a model_name` })
+    problems.push({ field: 'model_name', message: `agent ${name} needs a model: set model_name` })
   const provider = model.includes('/') ? model.slice(0, model.indexOf('/')) : ''
   const known = Object.keys(providers)
   const ofProvider = Object.hasOwn(providers, provider) ? providers[provider] : undefined
   if (known.length > 0 && model !== '' && !ofProvider)
     problems.push({
       field: 'model_name',
-      message: `agent ${name} takes models of ${known.join(', ')}, written provider/model, not ${JSON.stringify(model)}`,
+      message: `agent ${name} needs a model provider/model from ${known.join(', ')}, not ${JSON.stringify(model)}`,
     })
   const found: StringMap = {}
   /** Returns whether the agent has the variable. */
@@ -135,13 +135,13 @@ export const secretsFor = (
   if (choices.length > 0 && provided.length === 0)
     problems.push({
       field: 'secrets',
-      message: `agent ${name} needs ${Object.keys(anySecret).join(' or ')}, and none is set: make a secret ${Object.values(anySecret).join(' or ')}, or give the agent a secret for one of them`,
+      message: `agent ${name} needs ${Object.keys(anySecret).join(' or ')}: create a secret ${Object.values(anySecret).join(' or ')}, or map a secret to one of them`,
     })
   for (const [variable, secret] of Object.entries({ ...secrets, ...ofProvider })) {
     if (!provide(variable, secret))
       problems.push({
         field: 'secrets',
-        message: `agent ${name} needs ${variable}, which is not set: make a secret ${secret}, or give the agent a secret for ${variable}`,
+        message: `agent ${name} needs ${variable}: create a secret ${secret}, or map a secret to ${variable}`,
       })
   }
   return { secrets: found, problems }

@@ -14,19 +14,19 @@ const rule = (more: Partial<UsageRule>): UsageRule => ({
   ...more,
 })
 
-it('takes the last number, or the sum, from lines of JSON among others', () => {
+it('takes the last number or the sum from JSON lines', () => {
   const text = 'hello\n{"a":{"b":1}}\n{broken\n{"a":{"b":5}}\n[{"a":1}]\n{"a":"7"}\n'
   expect(usageByRule(rule({ input: [{ path: 'a.b' }] }), text).n_input_tokens).toBe(5)
   expect(usageByRule(rule({ take: 'sum', input: [{ path: 'a.b' }] }), text).n_input_tokens).toBe(6)
 })
 
-it('adds up several places, and every key of a star', () => {
+it('adds up several paths, and every key of a star', () => {
   const text = JSON.stringify({ models: { x: { in: 2 }, y: { in: 3 } }, more: 10 })
   const usage = usageByRule(rule({ take: 'sum', input: [{ path: 'models.*.in' }, { path: 'more' }] }), text)
   expect(usage.n_input_tokens).toBe(15)
 })
 
-it('knows nothing of what is not there, negative, broken or no number', () => {
+it('ignores missing, negative, broken and non-numeric values', () => {
   const text = '{"in": -1, "out": 1.5, "cost": 1e999}\nTokens: none\n'
   const usage = usageByRule(
     rule({
@@ -37,16 +37,16 @@ it('knows nothing of what is not there, negative, broken or no number', () => {
     }),
     text,
   )
-  expect(usage).toEqual(unknownUsage('command.txt does not have the numbers that the rule of the agent names'))
+  expect(usage).toEqual(unknownUsage('command.txt does not contain the numbers of the usage rule'))
   expect(usageByRule(rule({}), undefined).unknown_because).toBe('the agent did not write command.txt')
 })
 
-it('gives up on an expression that never ends', () => {
+it('stops a pattern that never ends', () => {
   const usage = usageByRule(rule({ input: [{ pattern: '^(a+)+$' }] }), `${'a'.repeat(60)}!`)
   expect(usage.n_input_tokens).toBeNull()
 })
 
-it('reads what a trajectory says at its end', () => {
+it('reads the final metrics of a trajectory', () => {
   const final_metrics = { total_prompt_tokens: 5, total_cached_tokens: 2, total_completion_tokens: 1 }
   expect(usageOfTrajectory(JSON.stringify({ steps: [], final_metrics }))).toEqual({
     n_input_tokens: 5,
@@ -58,7 +58,7 @@ it('reads what a trajectory says at its end', () => {
   expect(usageOfTrajectory('{"steps": []}')?.unknown_because).toMatch(/no final_metrics/)
 })
 
-it('lets others go on while it reads a trajectory', async () => {
+it('does not block while it reads a trajectory', async () => {
   const text = `{"steps":[${'{"a":1},'.repeat(500_000)}{}],"final_metrics":{"total_prompt_tokens":5}}`
   let isRead = false
   let turns = 0
@@ -72,7 +72,7 @@ it('lets others go on while it reads a trajectory', async () => {
   expect(await readTrajectory('{"steps": [')).toBeUndefined()
 })
 
-it('does not know a sum of which a part is not known', () => {
+it('does not sum up unknown numbers', () => {
   const one = { n_input_tokens: 1, n_cache_tokens: 1, n_output_tokens: 1, cost_usd: null, unknown_because: null }
   expect(sumOfUsages([one, { ...one, n_cache_tokens: null }])).toMatchObject({
     n_input_tokens: 2,

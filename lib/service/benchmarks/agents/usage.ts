@@ -37,7 +37,7 @@ export const usageByRule = (rule: UsageRule, text: string | undefined): AgentUsa
       n_output_tokens: figure(rule.output),
       cost_usd: figure(rule.cost),
     },
-    `${rule.file} does not have the numbers that the rule of the agent names`,
+    `${rule.file} does not contain the numbers of the usage rule`,
   )
 }
 
@@ -54,7 +54,7 @@ export const usageOfTrajectory = (text: string): AgentUsage | undefined => {
       n_output_tokens: at('total_completion_tokens'),
       cost_usd: at('total_cost_usd'),
     },
-    'the trajectory of the agent has no final_metrics',
+    'the trajectory has no final_metrics',
   )
 }
 

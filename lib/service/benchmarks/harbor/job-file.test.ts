@@ -45,7 +45,7 @@ const problemsOf = async (yaml: string, more?: Parameters<typeof read>[1]) =>
   )
 
 describe('a job file', () => {
-  it('is refused for tags and numbers that Harbor would not take', async () => {
+  it('is rejected for tags and numbers that Harbor rejects', async () => {
     expect(await problemsOf('job_name: !!python/name:os.system x\ntasks:\n- path: single\n')).toEqual([
       expect.stringMatching(/^1:11 .*python\/name/),
     ])
@@ -54,7 +54,7 @@ describe('a job file', () => {
     ])
   })
 
-  it('becomes a plan: its tasks in order, an oracle by default, the values of Harbor for what it leaves out', async () => {
+  it('becomes a plan with the defaults of Harbor', async () => {
     const plan = await planOf('datasets:\n- path: set\ntasks:\n- path: single\n')
     expect(plan.scenarios.map(({ name, source }) => [name, source])).toEqual([
       ['alpha', 'set'],
@@ -68,21 +68,21 @@ describe('a job file', () => {
     expect(JSON.parse(JSON.stringify(plan))).toEqual(plan)
   })
 
-  it('takes the values of the old form unless the new one has them', async () => {
+  it('accepts the deprecated orchestrator', async () => {
     const old = 'orchestrator:\n  type: local\n  n_concurrent_trials: 7\n  quiet: yes\n  retry: {max_retries: 2}\n'
     const plan = await planOf(`${old}quiet: false\ntasks:\n- path: single\n`)
     expect(plan).toMatchObject({ concurrentTrials: 7, quiet: false, retry: { maxRetries: 2 } })
-    expect(plan.warnings).toEqual([expect.stringMatching(/^orchestrator is the old form/)])
+    expect(plan.warnings).toEqual([expect.stringMatching(/^orchestrator is deprecated/)])
   })
 
-  it('narrows datasets by globs, then cuts them', async () => {
+  it('filters datasets by globs, then by n_tasks', async () => {
     const names = async (more: string) => (await planOf(`datasets:\n- path: set\n${more}`)).scenarios.map((s) => s.name)
     expect(await names("  task_names: ['*a']\n  exclude_task_names: ['[!ab]*']\n")).toEqual(['alpha', 'beta'])
     expect(await names('  exclude_task_names: [alpha]\n  n_tasks: 1\n')).toEqual(['beta'])
     expect(await names('  task_names: ["g?mma"]\n')).toEqual(['gamma'])
   })
 
-  it('gives a scenario the same id as long as its account, dataset, name and content are the same', async () => {
+  it('derives scenario ids from account, dataset, name and content', async () => {
     const idOf = async (account: string) => (await planOf('tasks:\n- path: single\n', account)).scenarios[0]?.id
     const id = await idOf('a')
     expect(await idOf('a')).toBe(id)
@@ -91,14 +91,14 @@ describe('a job file', () => {
     expect(await idOf('a')).not.toBe(id)
   })
 
-  it('takes templates from the secrets of the account, or their own default', async () => {
+  it('resolves templates from secrets or their fallback', async () => {
     const plan = await planOf(
       `tasks:\n- path: single\nagents:\n- name: oracle\n  env: {A: "\${KEY}", B: "\${NO:-b}", C: "x\${KEY}"}\n`,
     )
     expect(plan.agents[0]?.env).toEqual({ variables: { B: 'b', C: `x\${KEY}` }, secrets: { A: 'KEY' } })
   })
 
-  it('takes variables as a list of KEY=VALUE, which is deprecated', async () => {
+  it('accepts deprecated lists of KEY=VALUE', async () => {
     const { settings, agents, warnings } = await planOf(`environment:
   env:
     - GREETING=hello
@@ -122,43 +122,40 @@ tasks: [{path: single}]
     expect(agents.map(({ env }) => env.variables)).toEqual([{ B: 'b=c' }, {}])
     expect(warnings).toEqual(
       ['agents[0].env', 'agents[1].env', 'verifier.env', 'environment.env'].map(
-        (path) => `${path}: a list of KEY=VALUE is deprecated; write a mapping`,
+        (path) => `${path}: a list of KEY=VALUE is deprecated; use a mapping`,
       ),
     )
   })
 
-  it('says what it does not know and what does nothing', async () => {
+  it('warns of unknown and unused keys', async () => {
     const { warnings } = await planOf(
       'n_atempts: 3\nplugins: [x]\nenvironment: {type: daytona, override_memory: 1}\nverifier: {timeout_sec: 9}\ntasks:\n- path: single\n- path: ./single\n  tag: x\n',
     )
     expect(warnings).toEqual([
-      'n_atempts is no key of a job file; ignored',
-      'environment.override_memory is no key of a job file; ignored',
-      'verifier.timeout_sec is no key of a job file; ignored',
-      'tasks[1].tag is no key of a job file; ignored',
-      'environment.type daytona: tasks run in devboxes of this service instead',
+      'n_atempts is not a job file key and is ignored',
+      'environment.override_memory is not a job file key and is ignored',
+      'verifier.timeout_sec is not a job file key and is ignored',
+      'tasks[1].tag is not a job file key and is ignored',
+      'environment.type daytona: tasks run in devboxes instead',
       'plugins are not loaded',
-      'Tasks are named more than once; each runs as one',
+      'Duplicate tasks run once',
     ])
   })
 
-  it('has a scenario of each task that cannot be run, which says why', async () => {
+  it('creates a scenario with the reason for each invalid task', async () => {
     const { scenarios } = await planOf('datasets:\n- path: bad\n- path: set\n  n_tasks: 1\n')
     expect(scenarios.map(({ name, warnings }) => [name, ...warnings])).toEqual([
-      [
-        'composed',
-        'cannot be run: environment is built by Docker Compose, which this service cannot do: it runs tasks without Docker',
-      ],
+      ['composed', 'cannot be run: environment needs Docker Compose, which is not supported'],
       ['mistaken', 'cannot be run: task.toml line 4, column 1: environment.cpus must be a number'],
-      ['unparsed', expect.stringMatching(/^cannot be run: task\.toml line 2, column \d+: is no TOML: /)],
-      ['untested', 'cannot be run: tests/test.sh is missing: without it nothing tells the score'],
+      ['unparsed', expect.stringMatching(/^cannot be run: task\.toml line 2, column \d+: is not valid TOML: /)],
+      ['untested', 'cannot be run: tests/test.sh is missing: a task needs it for its score'],
       ['alpha'],
     ])
   })
 })
 
 describe('the problems of a job file', () => {
-  it('are told all at once, each with its line, column and key', async () => {
+  it('are reported together with line, column and key', async () => {
     const yaml = `n_concurrent_trials: 0
 agents:
   - name: claude-code
@@ -182,61 +179,61 @@ verifier: {disable: true}
 `
     expect(await problemsOf(yaml)).toEqual([
       '1:1 n_concurrent_trials n_concurrent_trials must be at least 1',
-      '3:5 agents[0] agent claude-code needs ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN, and none is set: make a secret ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN, or give the agent a secret for one of them',
-      expect.stringMatching(/^4:5 agents\[1\]\.import_path Agents of your own in Python .* agents\/NAME\/agent\.toml/),
-      '6:14 agents[2].kwargs.command Agent command needs the command to run, as text in kwargs.command',
+      '3:5 agents[0] agent claude-code needs ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN: create a secret ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN, or map a secret to one of them',
+      expect.stringMatching(/^4:5 agents\[1\]\.import_path Python agents .* agents\/NAME\/agent\.toml/),
+      '6:14 agents[2].kwargs.command Agent command needs a command in kwargs.command',
       expect.stringMatching(
-        /^7:5 agents\[3\]\.name there is no agent "frobnicate" here; .*claude-code, codex, gemini-cli, goose, mine, opencode; .*agents\/frobnicate\/agent\.toml/,
+        /^7:5 agents\[3\]\.name there is no agent "frobnicate"; .*claude-code, codex, gemini-cli, goose, mine, opencode; .*agents\/frobnicate\/agent\.toml/,
       ),
-      '10:5 agents[4].model_name model_name must be text',
-      '12:5 datasets[0].path /etc is no folder in those the service was started with (--datasets)',
-      '13:5 datasets[1].name terminal-bench is in a registry, which cannot be reached from here: name a folder with path',
-      '16:5 datasets[2].task_names task_names match no task of set; it has, among others, alpha, beta, gamma',
-      '18:5 datasets[4].repo repo: datasets cannot be fetched from a git repository here; name a folder with path',
-      '20:12 verifier.disable Without a verifier (disable) nothing tells the score',
+      '10:5 agents[4].model_name model_name must be a string',
+      '12:5 datasets[0].path /etc is not a folder below those given with --datasets',
+      '13:5 datasets[1].name terminal-bench is in a registry, which is not supported; use a local folder (path)',
+      '16:5 datasets[2].task_names task_names matches no task of set; its tasks include alpha, beta, gamma',
+      '18:5 datasets[4].repo repo: datasets cannot be fetched from a git repository; use a local folder (path)',
+      '20:12 verifier.disable The verifier cannot be disabled: a job needs scores',
     ])
   })
 
-  it('name the entries of a list of variables that are not KEY=VALUE', async () => {
+  it('include list entries that are not KEY=VALUE', async () => {
     const yaml =
       'environment:\n  env:\n  - A=1\n  - B\n  - =x\n  - C: 1\n  - 1\nverifier:\n  env: [2D=x]\ntasks:\n- path: single\n'
     expect(await problemsOf(yaml)).toEqual([
-      '4:5 environment.env[1] 1 must be text like KEY=VALUE',
-      '5:5 environment.env[2] 2 must be text like KEY=VALUE',
-      '6:5 environment.env[3] 3 must be text like KEY=VALUE',
-      '7:5 environment.env[4] 4 must be text like KEY=VALUE',
+      '4:5 environment.env[1] 1 must be KEY=VALUE',
+      '5:5 environment.env[2] 2 must be KEY=VALUE',
+      '6:5 environment.env[3] 3 must be KEY=VALUE',
+      '7:5 environment.env[4] 4 must be KEY=VALUE',
     ])
     expect(await problemsOf('verifier:\n  env: [2D=x]\ntasks:\n- path: single\n')).toEqual([
-      '2:3 verifier.env.2D "2D" is not the name of a variable',
+      '2:3 verifier.env.2D "2D" is not a variable name',
     ])
   })
 
-  it('name the secret that an environment variable lacks', async () => {
+  it('include missing secrets', async () => {
     expect(await problemsOf(`agents:\n- env: {A: "\${NO}", 1B: x}\ntasks:\n- path: single\n`)).toEqual([
-      `2:9 agents[0].env.A A is \${NO}, and the account has no secret NO; the service's own environment is not used`,
-      '2:21 agents[0].env.1B "1B" is not the name of a variable',
+      `2:9 agents[0].env.A A is \${NO}, but the account has no secret NO`,
+      '2:21 agents[0].env.1B "1B" is not a variable name',
     ])
   })
 
-  it('are those of the YAML when it cannot be read', async () => {
+  it('are those of invalid YAML', async () => {
     expect(await problemsOf('agents:\n  - name: "oracle\n')).toEqual([
-      expect.stringMatching(/^\d:\d+ {2}This is no YAML: Missing closing "quote/),
+      expect.stringMatching(/^\d:\d+ {2}Invalid YAML: Missing closing "quote/),
     ])
-    expect(await problemsOf('a: 1\nb: 2\na: 3\n')).toEqual(['3:1  This is no YAML: a is there twice'])
+    expect(await problemsOf('a: 1\nb: 2\na: 3\n')).toEqual(['3:1  Invalid YAML: duplicate key a'])
     for (const yaml of ['', '- a', 'text', '5'])
       expect(await problemsOf(yaml)).toEqual([
-        '1:1  The job file must be a mapping of keys, such as agents and datasets',
+        '1:1  The job file must be a mapping with keys such as agents and datasets',
       ])
   })
 
-  it('are few where there are no scenarios', async () => {
-    const none = '1:1  The job has no scenarios: name at least one dataset or task'
+  it('include missing scenarios', async () => {
+    const none = '1:1  The job has no scenarios: add a dataset or task'
     expect(await problemsOf('agents: [{name: nop}]\n')).toEqual([none])
     expect(await problemsOf('datasets: []\ntasks: []\n')).toEqual([none])
     // What is missing may be there under a wrong key.
     expect(await problemsOf('agents: [{name: nop}]\ndataset: [{path: set}]\n')).toEqual([
       none,
-      '2:1 dataset dataset is no key of a job file',
+      '2:1 dataset dataset is not a job file key',
     ])
     expect(await problemsOf('datasets: 3\n')).toEqual(['1:1 datasets datasets must be a list of mappings'])
     expect(await problemsOf('agents: []\ntasks: [{path: single}]\n')).toEqual([
@@ -250,14 +247,14 @@ verifier: {disable: true}
     ['an absolute path elsewhere', '/'],
     ['nothing', 'nowhere'],
     ['a NUL', '"\\0"'],
-  ])('refuse %s in the same words', async (_, path) => {
+  ])('are the same for %s', async (_, path) => {
     const [problem] = await problemsOf(`datasets:\n- path: ${path}\n`, { datasetRoots: [join(root, 'allowed')] })
-    expect(problem).toMatch(/^2:3 datasets\[0\]\.path .* is no folder in those the service was started with/)
+    expect(problem).toMatch(/^2:3 datasets\[0\]\.path .* is not a folder below those given with --datasets/)
   })
 
-  it('tell that no folder is allowed at all', async () => {
+  it('include a missing --datasets', async () => {
     expect(await problemsOf('datasets:\n- path: set\n', { datasetRoots: [] })).toEqual([
-      '2:3 datasets[0].path The service was started without --datasets, so no folder may be used',
+      '2:3 datasets[0].path The service was started without --datasets, so it can use no folders',
     ])
   })
 })
@@ -267,7 +264,7 @@ describe('a hostile job file', () => {
   const bomb = ['a0: &a0 [x,x,x,x,x,x,x,x,x]', ...[1, 2, 3, 4, 5, 6, 7].map(next)].join('\n')
   const many = (length: number, line: (i: number) => string) => Array.from({ length }, (_, i) => line(i)).join('\n')
   const rows: Record<string, [string, RegExp]> = {
-    'that is too long': ['x'.repeat(maxYamlBytes + 1), /bytes; at most/],
+    'that is too long': ['x'.repeat(maxYamlBytes + 1), /bytes; the limit is/],
     'of aliases that stand for millions': [bomb, /Excessive alias count/],
     'of an alias of itself': ['a: &a [*a]\n', /no scenarios/],
     'of brackets': ['['.repeat(500_000), /nested deeper/],
@@ -277,7 +274,7 @@ describe('a hostile job file', () => {
     'of items': [`[${'a,'.repeat(200_000)}]`, /more than 20000 lines/],
     'of anchors': ['&a '.repeat(100_000), /more than 1000 anchors/],
     'of aliases': [many(5000, (i) => `- &a${i} x\n- *a${i}`), /more than 100 aliases/],
-    'of stars': [`datasets:\n- path: set\n  task_names: ["${'*a'.repeat(50_000)}b"]\n`, /match no task/],
+    'of stars': [`datasets:\n- path: set\n  task_names: ["${'*a'.repeat(50_000)}b"]\n`, /matches no task/],
   }
   for (const [name, [yaml, message]] of Object.entries(rows))
     it(`${name} is refused at once`, async () => {
@@ -285,18 +282,16 @@ describe('a hostile job file', () => {
       expect(message.test((await problemsOf(yaml)).join('\n'))).toBe(true)
     })
 
-  it('of many merges of much is refused', async () => {
+  it('of many large merges is rejected', async () => {
     const base = `base: &b {${many(9000, (i) => `k${i}: 1,`)}}\n`
-    expect((await problemsOf(base + many(90, (i) => `m${i}: {<<: *b}`))).join()).toContain(
-      'too long for so many merges',
-    )
+    expect((await problemsOf(base + many(90, (i) => `m${i}: {<<: *b}`))).join()).toContain('too many for its merges')
   })
 
   it.each<[string, (count: number) => string]>([
     ['keys that are none', (count) => many(count, (i) => `k${i}: 1`)],
     ['names that are none', (count) => `agents:\n- env:\n${many(count, (i) => `    ${i}-: v`)}`],
     ['items of the wrong form', (count) => `agents: [${Array.from({ length: count }, () => 1).join()}]`],
-  ])('of %s is read in proportion to its length', async (_, file) => {
+  ])('of %s is read in linear time', async (_, file) => {
     const cpuOf = async (count: number) => {
       const before = process.threadCpuUsage()
       expect((await problemsOf(file(count))).length).toBeGreaterThan(count)

@@ -48,7 +48,7 @@ export const readJobFile = async (
 ): Promise<{ job: HarborJob; problems?: undefined } | { job?: undefined; problems: YamlProblem[] }> => {
   const bytes = Buffer.byteLength(yaml)
   if (bytes > maxYamlBytes) {
-    const message = `The job file has ${bytes} bytes; at most ${maxYamlBytes / 1024} KiB are read`
+    const message = `The job file has ${bytes} bytes; the limit is ${maxYamlBytes / 1024} KiB`
     return { problems: [{ line: 1, column: 1, path: '', message }] }
   }
   const { source, problems } = readYaml(yaml)
@@ -148,7 +148,7 @@ class Reading implements TaskReading {
     }
     const trials = agents.length * unread.length * file.n_attempts
     if (trials > maxTrialsPerJob)
-      this.complain(['n_attempts'], `makes ${trials} trials; a job may have ${maxTrialsPerJob}`)
+      this.complain(['n_attempts'], `makes ${trials} trials; the limit is ${maxTrialsPerJob}`)
     const { orchestrator } = file
     return {
       name: file.job_name ?? null,
@@ -179,40 +179,35 @@ class Reading implements TaskReading {
       if (Array.isArray(items)) for (const [i, item] of items.entries()) look([list, i], item, knownKeys[list])
     }
     for (const path of this.#unknown)
-      this.warn(`${this.#source.problem(path, '').path} is no key of a job file; ignored`)
+      this.warn(`${this.#source.problem(path, '').path} is not a job file key and is ignored`)
   }
 
   /** With other problems, an unknown key may be one as well: a typo of the key that is missing. */
   problemsWithUnknown(): YamlProblem[] {
-    const unknown = this.#unknown.map((path) => this.#source.problem(path, `${path.at(-1)} is no key of a job file`))
+    const unknown = this.#unknown.map((path) => this.#source.problem(path, `${path.at(-1)} is not a job file key`))
     return [...this.problems, ...unknown]
   }
 
   #refuseUnsupported(file: JobFile) {
     const { environment, verifier } = file
-    if (file.install_only) this.complain(['install_only'], 'install_only runs nothing that could be scored')
-    if (isGiven(file.source_jobs)) this.complain(['source_jobs'], 'source_jobs: jobs cannot be graded anew here')
+    if (file.install_only) this.complain(['install_only'], 'install_only is not supported: it runs nothing to score')
+    if (isGiven(file.source_jobs))
+      this.complain(['source_jobs'], 'source_jobs is not supported: jobs cannot be rescored')
     if (environment?.import_path)
-      this.complain(['environment', 'import_path'], 'Environments of your own (import_path) cannot be loaded here')
-    if (isGiven(environment?.mounts))
-      this.complain(['environment', 'mounts'], 'Folders of this machine cannot be mounted')
+      this.complain(['environment', 'import_path'], 'Custom environments (import_path) are not supported')
+    if (isGiven(environment?.mounts)) this.complain(['environment', 'mounts'], 'Host folders cannot be mounted')
     if (environment?.override_gpus) this.complain(['environment', 'override_gpus'], 'Devboxes have no GPUs')
     for (const key of Object.keys(environment?.kwargs ?? {}))
-      if (/compose/i.test(key))
-        this.complain(
-          ['environment', 'kwargs', key],
-          `${key}: Docker Compose is not available, tasks run without Docker`,
-        )
+      if (/compose/i.test(key)) this.complain(['environment', 'kwargs', key], `${key}: Docker Compose is not supported`)
     if (verifier?.import_path)
-      this.complain(['verifier', 'import_path'], 'Verifiers of your own (import_path) cannot be loaded here')
-    if (verifier?.disable)
-      this.complain(['verifier', 'disable'], 'Without a verifier (disable) nothing tells the score')
+      this.complain(['verifier', 'import_path'], 'Custom verifiers (import_path) are not supported')
+    if (verifier?.disable) this.complain(['verifier', 'disable'], 'The verifier cannot be disabled: a job needs scores')
     const type = environment?.type
-    if (type && type !== 'docker') this.warn(`environment.type ${type}: tasks run in devboxes of this service instead`)
+    if (type && type !== 'docker') this.warn(`environment.type ${type}: tasks run in devboxes instead`)
     const warnings: [unknown, string][] = [
-      [file.orchestrator, 'orchestrator is the old form; its values now stand at the top of the file'],
+      [file.orchestrator, 'orchestrator is deprecated; move its values to the top level'],
       [file.plugins, 'plugins are not loaded'],
-      [file.artifacts, 'artifacts: only what is in /logs/artifacts is kept'],
+      [file.artifacts, 'artifacts: only files in /logs/artifacts are kept'],
       [file.metrics?.some(({ type }) => type === 'uv-script'), 'metrics of type uv-script are not computed'],
     ]
     for (const [applies, sentence] of warnings) if (isGiven(applies)) this.warn(sentence)
@@ -233,10 +228,10 @@ class Reading implements TaskReading {
     if (isCommand && (typeof command !== 'string' || !/\S/.test(command)))
       this.complain(
         'kwargs' in agent && command !== undefined ? [...path, 'kwargs', 'command'] : path,
-        'Agent command needs the command to run, as text in kwargs.command',
+        'Agent command needs a command in kwargs.command',
       )
     for (const key of ['skills', 'mcp_servers', 'resume_trajectory', 'load_trajectory'] as const)
-      if (isGiven(agent[key])) this.warn(`agents[${i}].${key} is not given to the agent`)
+      if (isGiven(agent[key])) this.warn(`agents[${i}].${key} is not passed to the agent`)
     const env = this.#environment([...path, 'env'], agent.env)
     const modelName = agent.model_name ?? null
     const needed = definition && secretsFor(definition, { modelName, ...env }, this.#surroundings.hasSecret)
@@ -262,7 +257,7 @@ class Reading implements TaskReading {
     if (import_path) {
       this.complain(
         [...path, 'import_path'],
-        'Agents of your own in Python (import_path) cannot be loaded here: put the command that runs it into agents/NAME/agent.toml of the data folder, or start the service with --agent NAME=COMMAND, and name it here; or use name: command with kwargs.command',
+        'Python agents (import_path) are not supported. Define the command that runs it in agents/NAME/agent.toml in the data folder or with --agent NAME=COMMAND, or use name: command with kwargs.command',
       )
       return undefined
     }
@@ -271,7 +266,7 @@ class Reading implements TaskReading {
     if (!named)
       this.complain(
         [...path, 'name'],
-        `${this.#surroundings.namedAgents.refusal(name)}; without a definition there are oracle, nop and command`,
+        `${this.#surroundings.namedAgents.refusal(name)}; built-in agents are oracle, nop and command`,
       )
     for (const problem of named?.problems ?? []) this.complain([...path, 'name'], problem)
     return named?.definition
@@ -281,18 +276,14 @@ class Reading implements TaskReading {
     const variables: Record<string, string> = {}
     const secrets: Record<string, string> = {}
     if (Array.isArray(valueAt(this.#source.value, path)))
-      this.warn(`${this.#source.problem(path, '').path}: a list of KEY=VALUE is deprecated; write a mapping`)
+      this.warn(`${this.#source.problem(path, '').path}: a list of KEY=VALUE is deprecated; use a mapping`)
     for (const [name, value] of Object.entries(env ?? {})) {
-      if (!isVariableName(name)) this.complain([...path, name], `${JSON.stringify(name)} is not the name of a variable`)
+      if (!isVariableName(name)) this.complain([...path, name], `${JSON.stringify(name)} is not a variable name`)
       const secret = secretOf(value)
       if (!secret) variables[name] = value
       else if (this.#surroundings.hasSecret(secret.name)) secrets[name] = secret.name
       else if (secret.fallback !== undefined) variables[name] = secret.fallback
-      else
-        this.complain(
-          [...path, name],
-          `${name} is \${${secret.name}}, and the account has no secret ${secret.name}; the service's own environment is not used`,
-        )
+      else this.complain([...path, name], `${name} is \${${secret.name}}, but the account has no secret ${secret.name}`)
     }
     return { variables, secrets }
   }
@@ -304,7 +295,7 @@ class Reading implements TaskReading {
       if (file === undefined || file.size > maxInstructionBytes)
         this.complain(
           ['extra_instruction_paths', i],
-          `${path} is no short text in the folders the service was started with`,
+          `${path} is not a text file of at most 64 KiB below the folders given with --datasets`,
         )
       else texts.push(await readFile(file.path, 'utf8'))
     }

@@ -15,8 +15,8 @@ const seconds = () =>
 const factor = () => z.pipe(z.transform(numeric), z.number('must be a number').check(z.positive('must be more than 0')))
 const atLeast0 = () =>
   z.pipe(z.transform(numeric), z.number('must be a number').check(z.nonnegative('must not be negative')))
-const text = () => z.string('must be text')
-const texts = () => z.array(text(), 'must be a list of texts')
+const text = () => z.string('must be a string')
+const texts = () => z.array(text(), 'must be a list of strings')
 const bool = () => z.boolean('must be true or false')
 /** Accepts the deprecated list of KEY=VALUE. */
 const env = () =>
@@ -25,13 +25,12 @@ const env = () =>
       if (!Array.isArray(value)) return value
       const pairs = value.map((each: unknown, i) => {
         const [, name, text] = (typeof each === 'string' && /^([^=]+)=([\s\S]*)$/.exec(each)) || []
-        if (name === undefined)
-          issues.push({ code: 'custom', input: each, path: [i], message: 'must be text like KEY=VALUE' })
+        if (name === undefined) issues.push({ code: 'custom', input: each, path: [i], message: 'must be KEY=VALUE' })
         return [name, text]
       })
       return Object.fromEntries(pairs)
     }),
-    z.record(z.string(), text(), 'must be a mapping of texts; numbers need quotes'),
+    z.record(z.string(), text(), 'must be a mapping of strings; quote numbers'),
   )
 const mapping = <S extends z.core.$ZodLooseShape>(shape: S) => z.object(shape, 'must be a mapping')
 const options = () => z.record(z.string(), z.unknown(), 'must be a mapping')
@@ -149,7 +148,7 @@ export const JobFile = z.object(
     extra_instructions: z.nullish(z.union([texts(), text()], 'must be text or a list of texts')),
     ...unchecked('jobs_dir', 'debug', 'user_agent', 'artifacts', 'source_jobs', 'plugins'),
   },
-  'must be a mapping of keys, such as agents and datasets',
+  'must be a mapping with keys such as agents and datasets',
 )
 export type JobFile = z.output<typeof JobFile>
 export type Agent = z.output<typeof Agent>

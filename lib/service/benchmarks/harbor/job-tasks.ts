@@ -39,13 +39,13 @@ export const chooseTasks = async (file: JobFile, reading: TaskReading): Promise<
     const path = await folderOf(reading, task, at, 'task')
     if (path === undefined) continue
     if (await isTaskFolder(path)) chosen.push({ path, source: task.source ?? null })
-    else reading.complain([...at, 'path'], `${task.path} is no task: it has no task.toml`)
+    else reading.complain([...at, 'path'], `${task.path} is not a task: it has no task.toml`)
   }
   const lists = [...(file.datasets ?? []), ...(file.tasks ?? [])]
   if (lists.length === 0 && !reading.isMisformed(['datasets']) && !reading.isMisformed(['tasks']))
-    reading.complain([], 'The job has no scenarios: name at least one dataset or task')
+    reading.complain([], 'The job has no scenarios: add a dataset or task')
   const once = new Map(chosen.map((task) => [`${task.source ?? basename(dirname(task.path))} ${task.path}`, task]))
-  if (once.size < chosen.length) reading.warn('Tasks are named more than once; each runs as one')
+  if (once.size < chosen.length) reading.warn('Duplicate tasks run once')
   return [...once.values()]
 }
 
@@ -59,7 +59,7 @@ const folderOf = async (
   for (const key of ['registry', 'registry_url', 'registry_path', 'repo', 'git_url', 'git_commit_id'] as const)
     if (isGiven(given[key])) {
       const where = key.startsWith('registry') ? 'a registry' : 'a git repository'
-      reading.complain([...at, key], `${key}: ${kind}s cannot be fetched from ${where} here; name a folder with path`)
+      reading.complain([...at, key], `${key}: ${kind}s cannot be fetched from ${where}; use a local folder (path)`)
       return undefined
     }
   if (given.name != null) {
@@ -67,8 +67,8 @@ const folderOf = async (
     reading.complain(
       [...at, 'name'],
       both
-        ? `A ${kind} has a path or a name, not both`
-        : `${given.name} is in a registry, which cannot be reached from here: name a folder with path`,
+        ? `A ${kind} has either a path or a name`
+        : `${given.name} is in a registry, which is not supported; use a local folder (path)`,
     )
     return undefined
   }
@@ -82,8 +82,8 @@ const folderOf = async (
     reading.complain(
       [...at, 'path'],
       datasetRoots.length === 0
-        ? 'The service was started without --datasets, so no folder may be used'
-        : `${given.path} is no folder in those the service was started with (--datasets)`,
+        ? 'The service was started without --datasets, so it can use no folders'
+        : `${given.path} is not a folder below those given with --datasets`,
     )
   return folder
 }
@@ -98,7 +98,7 @@ const selectTasks = async (
   const all = await taskFolders(folder)
   const examples = all.slice(0, 5).join(', ')
   if (all.length === 0) {
-    const hint = (await isTaskFolder(folder)) ? 'is itself a task: put it under tasks' : 'has no tasks'
+    const hint = (await isTaskFolder(folder)) ? 'is itself a task: list it under tasks' : 'has no tasks'
     reading.complain([...at, 'path'], `${dataset.path} ${hint}`)
     return []
   }
@@ -107,7 +107,7 @@ const selectTasks = async (
   if (found.length === 0) {
     reading.complain(
       [...at, 'task_names'],
-      `task_names match no task of ${dataset.path}; it has, among others, ${examples}`,
+      `task_names matches no task of ${dataset.path}; its tasks include ${examples}`,
     )
     return []
   }
@@ -120,7 +120,7 @@ const selectTasks = async (
   if (left.length === 0)
     reading.complain(
       [...at, 'exclude_task_names'],
-      `exclude_task_names leave no task of ${dataset.path}: all of ${found.slice(0, 5).join(', ')} match`,
+      `exclude_task_names excludes all tasks of ${dataset.path}: ${found.slice(0, 5).join(', ')}`,
     )
   return left.slice(0, n_tasks ?? undefined)
 }

@@ -49,7 +49,7 @@ const makeTask = (name: string, { solution, test, reward = 'echo 1', dockerfile 
 const harbor = (yaml: string) => createJob(service.client, { type: 'harbor', inline_yaml: yaml })
 
 describe.runIf(strongestIsolation === 'bubblewrap')('a job from a Harbor job file', () => {
-  it('scores what the oracle solves and nop leaves, attempt by attempt', async () => {
+  it('scores oracle and nop in every attempt', async () => {
     const yaml = `job_name: small
 n_attempts: 2
 n_concurrent_trials: 3
@@ -92,7 +92,7 @@ datasets:
 
   const rewardJson = (rewards: object) => `echo '${JSON.stringify(rewards)}' | tee /logs/verifier/reward.json`
 
-  it('keeps every reward as it is, and is judged by the first key', async () => {
+  it('keeps all rewards and is scored by the first', async () => {
     const reward = rewardJson({ accuracy: 43.5, latency_sec: -12 })
     makeTask('metrics/task', { solution: 'true', test: 'true', reward })
     const queued = await harbor(
@@ -124,7 +124,7 @@ datasets:
     })
   })
 
-  it('is judged by `reward` as soon as one trial has it, those that ended before included', async () => {
+  it('is scored by `reward` once a trial has it, earlier trials included', async () => {
     const reward = rewardJson({ accuracy: 0.9 })
     makeTask('mixed-keys/task', { solution: 'touch /app/out', test: '[[ -e /app/out ]]', reward })
     const queued = await harbor(
@@ -145,11 +145,11 @@ datasets:
     expect(await service.client.benchmarkRuns.get({ params })).toMatchObject({ state: 'completed', score: 0 })
   })
 
-  it('says what differs in the job, before and after it has run, and in the outcome', async () => {
+  it('shows warnings in the job and in the outcome', async () => {
     const queued = await harbor('job_nmae: x\ntasks:\n  - path: odd/entry\n')
     expect(queued.warnings).toEqual([
-      expect.stringMatching(/^job_nmae is no key/),
-      expect.stringMatching(/^entry: The base image odd:1 is unknown here/),
+      expect.stringMatching(/^job_nmae is not a job file key/),
+      expect.stringMatching(/^entry: The contents of the base image odd:1 are not available/),
     ])
     const job = await untilEnded(service.client, queued.id)
     expect(job.warnings).toEqual([
@@ -162,7 +162,7 @@ datasets:
     expect(outcome?.scenario_outcomes[0]?.warnings).toHaveLength(2)
   })
 
-  it('runs the others when a task is none, or is edited after the job was made', async () => {
+  it('runs the other tasks if one is invalid or changes', async () => {
     makeTask('mixed/good', { solution: 'true', test: 'true', dockerfile: 'FROM debian\nWORKDIR /app\n' })
     makeTask('mixed/edited', { solution: 'true', test: 'true', dockerfile: 'FROM debian\nWORKDIR /app\n' })
     makeTask('mixed/bad', { solution: 'true', test: 'true' })
@@ -186,7 +186,7 @@ datasets:
     ])
   })
 
-  it('is cancelled as a whole, running and queued', async () => {
+  it('is canceled while running and queued', async () => {
     const { client } = service
     const endless = 'agents:\n  - name: command\n    kwargs: {command: "sleep infinity"}\ndatasets:\n  - path: small\n'
     const running = await harbor(`n_attempts: 50\nn_concurrent_trials: 2\n${endless}`)
@@ -203,7 +203,7 @@ datasets:
     expect(refused).toMatchObject({ status: 409, message: expect.stringContaining('completed') })
   })
 
-  it('keeps its trials apart from the service and from one another', async () => {
+  it('isolates trials from the service and each other', async () => {
     const port = new URL(service.url).port
     const test = `exec 2>&1
 python3 -m http.server 8000 --directory /app >/dev/null & server=$!
@@ -219,24 +219,26 @@ echo $r >/logs/verifier/reward.txt; kill $server`
     expect(attempts?.sort()).toEqual([1, 2, 3, 4])
   })
 
-  it('answers before it has read thousands of tasks, and ends at once when it is cancelled', async () => {
+  it('responds before it has read thousands of tasks, and cancels at once', async () => {
     const { client } = service
     for (let i = 0; i < 1000; i++) makeTask(`many/task-${i}`, { solution: 'true', test: 'true' })
     const { id, state } = await harbor('datasets:\n  - path: many\n')
     expect(state).toBe('queued')
     const job = await follow(client, id, ({ in_progress_runs }) => in_progress_runs?.length === 1)
     expect(job.job_spec?.scenario_ids).toHaveLength(1000)
-    expect(job.warnings).toEqual([expect.stringMatching(/^task-0, task-1, task-10 and 997 more: The base image x/)])
+    expect(job.warnings).toEqual([
+      expect.stringMatching(/^task-0, task-1, task-10 and 997 more: The contents of the base image x/),
+    ])
     expect((await client.benchmarkJobs.cancel({ params: { id } })).state).toBe('cancelled')
   })
 
-  it('fails when none of its tasks can be built', async () => {
+  it('fails if no task can be built', async () => {
     const { id } = await harbor('tasks:\n  - path: broken/build\n')
     const job = await untilEnded(service.client, id)
     expect(job).toMatchObject({ state: 'failed', failure_reason: expect.stringContaining('SandboxBuildFailedError') })
   })
 
-  it('ends its trials and their devboxes when its run is canceled, and keeps what they logged', async () => {
+  it('ends trials and devboxes and keeps logs when its run is canceled', async () => {
     const { client } = service
     const { id } = await harbor(
       'agents:\n  - name: command\n    kwargs: {command: "seq 100000 >/logs/agent/all; sleep infinity"}\ndatasets:\n  - path: small\n',
@@ -259,7 +261,7 @@ echo $r >/logs/verifier/reward.txt; kill $server`
     expect(runs.map((run) => lines(log('runs', run.id)))).toEqual([100_001, 100_001])
   })
 
-  it('goes on after a restart and counts nothing twice', async () => {
+  it('resumes after a restart and counts nothing twice', async () => {
     const { client } = service
     const { id } = await harbor(
       'n_attempts: 3\nn_concurrent_trials: 2\nagents:\n  - name: oracle\ndatasets:\n  - path: small\n',
@@ -273,7 +275,7 @@ echo $r >/logs/verifier/reward.txt; kill $server`
   })
 })
 
-describe('a job file that cannot be run', () => {
+describe('an invalid job file', () => {
   const refusalOf = async (inline_yaml: string) => {
     const error = await harbor(inline_yaml).catch((error: unknown) => error)
     const { jobs } = await service.client.benchmarkJobs.list()
@@ -281,7 +283,7 @@ describe('a job file that cannot be run', () => {
     return error as { status: number; message: string; field?: string }
   }
 
-  it('is refused with every problem at its line and key, and nothing is made', async () => {
+  it('is rejected with every problem at its line and key', async () => {
     const error = await refusalOf(
       'agents:\n  - name: robot\ndatasets:\n  - path: /etc\ntasks:\n  - path: small/nothing\n',
     )
@@ -293,11 +295,11 @@ describe('a job file that cannot be run', () => {
     expect(lines[2]).toMatch(/6:5 tasks\[0\]\.path: .*small\/nothing/)
   })
 
-  it('is refused when it is no YAML, with line and column', async () => {
+  it('is rejected with line and column if it is not YAML', async () => {
     expect((await refusalOf('agents: [\n')).message).toMatch(/spec\.inline_yaml: \d+:\d+ /)
   })
 
-  it('is refused when it is five megabytes long', async () => {
+  it('is rejected above the size limit', async () => {
     const error = await refusalOf(`# ${'x'.repeat(5_000_000)}\n`)
     expect(error).toMatchObject({ status: 400, message: expect.stringContaining('512 KiB') })
   })

@@ -543,7 +543,7 @@ USER ${user}
     })
     const replaced = await trials.run(files(image))
     expect([replaced.score, replaced.environment_differs]).toEqual([1, true])
-    const sentence = `The image ${image} cannot be fetched: the Dockerfile is built in its place`
+    const sentence = `The image ${image} cannot be fetched, so the Dockerfile is built instead`
     expect(replaced.warnings).toContain(sentence)
     const strict = await trials.run(files(image), { strictEnvironments: true })
     expect(strict.failure_reason?.exception_message).toContain(sentence)

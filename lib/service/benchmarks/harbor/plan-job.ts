@@ -120,7 +120,7 @@ const warningsOf = ({ warnings, unread }: HarborPart, scenarios: readonly Harbor
   const twice = unread.length - scenarios.length
   return [
     ...warnings.map((sentence) => ({ sentence, tasks: [] })),
-    ...(twice > 0 ? [{ sentence: `Tasks named more than once run as one: ${twice} left out`, tasks: [] }] : []),
+    ...(twice > 0 ? [{ sentence: `Duplicate tasks run once: ${twice} skipped`, tasks: [] }] : []),
     ...[...tasksOf].map(([sentence, tasks]) => ({ sentence, tasks })),
   ]
 }

@@ -48,14 +48,14 @@ const parseRewards = (content: string, path: string): Rewards => {
     throw new TrialError('VerifierOutputParseError', `Failed to parse rewards from JSON file ${path}`)
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new TrialError('ValidationError', `The rewards in ${path} are no mapping of numbers by name`)
+    throw new TrialError('ValidationError', `The rewards in ${path} are not a mapping of names to numbers`)
   const rewards = Object.entries(value).map(([name, each]): [string, number] => {
     const number = rewardOf(each)
     if (number === undefined)
-      throw new TrialError('ValidationError', `The reward ${JSON.stringify(name)} in ${path} is no number`)
+      throw new TrialError('ValidationError', `The reward ${JSON.stringify(name)} in ${path} is not a number`)
     return [name, number]
   })
-  if (rewards.length === 0) throw new TrialError('ValidationError', `There is no reward in ${path}`)
+  if (rewards.length === 0) throw new TrialError('ValidationError', `No reward in ${path}`)
   return Object.fromEntries(rewards)
 }
 

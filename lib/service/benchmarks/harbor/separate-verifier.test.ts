@@ -5,14 +5,14 @@ import { sandboxProblem, startTrials, type Trials } from '#lib/service/testing/t
 const rewardIf = (command: string) => `if ${command}; then r=1; else r=0; fi; echo $r >/logs/verifier/reward.txt\n`
 const separate = 'artifacts = ["/app/out"]\n[verifier]\nenvironment_mode = "separate"\n'
 
-describe.skipIf(sandboxProblem !== undefined)('a verifier in an environment of its own', () => {
+describe.skipIf(sandboxProblem !== undefined)('a separate verifier', () => {
   let trials: Trials
   beforeAll(() => {
     trials = startTrials()
   })
   afterAll(() => trials.close())
 
-  it('begins as the task does, with the tests and the artifacts and nothing else of the agent', async () => {
+  it('gets the tests and artifacts and nothing else of the agent', async () => {
     const { state, score, log } = await trials.run({
       'task.toml': `${separate}[[verifier.collect]]\ncommand = "echo late >>/logs/artifacts/collected"\n`,
       'environment/Dockerfile': 'FROM ubuntu\nWORKDIR /app\nRUN echo given >/app/given\n',
@@ -27,7 +27,7 @@ describe.skipIf(sandboxProblem !== undefined)('a verifier in an environment of i
     expect(log('artifacts/kept')).toBe('kept\n')
   })
 
-  it('is built from the Dockerfile beside its tests, which then are not put into it', async () => {
+  it('is built from the Dockerfile beside its tests, without copying them', async () => {
     const { score, log } = await trials.run({
       'task.toml': `${separate}[verifier.environment]\nworkdir = "/judge"\n[verifier.environment.env]\nMARK = "own"\n`,
       'solution/solve.sh': 'echo hello >out\n',
@@ -41,7 +41,7 @@ describe.skipIf(sandboxProblem !== undefined)('a verifier in an environment of i
     expect(score).toBe(1)
   })
 
-  it('is one for a step that asks for it, and the agent works on in the environment it has', async () => {
+  it('can be set per step, while the agent keeps its environment', async () => {
     const { score, rewards, log } = await trials.run({
       'task.toml': `version = "1.0"
 [[steps]]
@@ -86,14 +86,14 @@ name = "two"
     [
       'some hosts of the network',
       { ...ownDockerfile, 'task.toml': `${separate}[verifier.environment]\nnetwork_mode = "allowlist"\n` },
-      /allowlist: the separate verifier gets no network/,
+      /allowlist is not supported: the separate verifier has no network/,
     ],
     [
       'more cores than there are',
       { ...ownDockerfile, 'task.toml': `${separate}[verifier.environment]\ncpus = 64\n` },
       /cpus 64: a devbox has at most/,
     ],
-  ])('with %s says whether it differs from that of Harbor', async (_, files, sentence) => {
+  ])('with %s warns if the environment differs', async (_, files, sentence) => {
     const trial = await trials.run({ ...judged, ...files })
     expect(trial).toMatchObject({ state: 'COMPLETED', score: 1, environment_differs: sentence !== null })
     if (sentence) expect(trial.warnings).toContainEqual(expect.stringMatching(sentence))
@@ -103,20 +103,20 @@ name = "two"
     [
       'built by Docker Compose',
       { ...ownDockerfile, 'tests/docker-compose.yaml': 'services: {}\n', 'task.toml': separate },
-      'tests is built by Docker Compose',
+      'tests needs Docker Compose',
     ],
     ['with a GPU', { 'task.toml': `${separate}[verifier.environment]\ngpus = 1\n` }, 'needs 1 GPUs'],
     [
       'that is shared as well',
       { 'task.toml': '[verifier]\nenvironment_mode = "shared"\n[verifier.environment]\ncpus = 1\n' },
-      'contradict each other',
+      'but environment_mode is shared',
     ],
-  ])('%s fails, and says why', async (_, files, message) => {
+  ])('%s fails with the reason', async (_, files, message) => {
     const { state, failure_reason } = await trials.run({ ...judged, ...files })
     expect([state, failure_reason?.exception_message]).toEqual(['FAILED', expect.stringContaining(message)])
   })
 
-  it('has the network of its own phase, not that of the agent', async () => {
+  it('has its own network mode', async () => {
     const hasNetwork = 'grep -qv -e "lo:" -e "|" /proc/net/dev || [ -n "$HTTP_PROXY" ]'
     const run = (more: string) =>
       trials.run({
@@ -135,7 +135,7 @@ name = "two"
     })
   })
 
-  it('takes from the agent no more than an artifact, and misses what is not there', async () => {
+  it('gets artifact links, and no missing artifact', async () => {
     const { score, log } = await trials.run({
       'task.toml': separate,
       'solution/solve.sh': 'ln -s /tests out\n',

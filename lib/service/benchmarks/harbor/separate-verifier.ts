@@ -62,7 +62,7 @@ export const separateVerifierOf = (
       hasOwnImage && !isBuilt,
       `The tests are put into the separate verifier: Harbor finds them in its image ${given?.docker_image}`,
     ],
-    [mode === 'allowlist', 'network_mode allowlist: the separate verifier gets no network at all'],
+    [mode === 'allowlist', 'network_mode allowlist is not supported: the separate verifier has no network'],
   ]
   return {
     environment: taskEnvironmentOf(

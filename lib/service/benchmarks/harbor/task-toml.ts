@@ -1,10 +1,10 @@
 import * as z from 'zod/mini'
 
-const text = () => z.string('must be text')
+const text = () => z.string('must be a string')
 const seconds = () => z.number('must be a number of seconds').check(z.positive('must be more than 0'))
 const count = () => z.number('must be a number').check(z.nonnegative('must not be negative'))
-const env = () => z.record(z.string(), text(), 'must be a table of texts')
-const texts = () => z.array(text(), 'must be a list of texts')
+const env = () => z.record(z.string(), text(), 'must be a table of strings')
+const texts = () => z.array(text(), 'must be a list of strings')
 const table = <S extends z.core.$ZodLooseShape>(shape: S) => z.object(shape, 'must be a table')
 const NetworkMode = z.enum(['public', 'no-network', 'allowlist'], 'must be public, no-network or allowlist')
 export type NetworkMode = z.output<typeof NetworkMode>
@@ -21,7 +21,7 @@ export type Healthcheck = z.output<typeof Healthcheck>
 
 const MinReward = z.union(
   [z.number(), z.record(z.string(), z.number())],
-  'must be a number or a table of numbers by the name of the reward',
+  'must be a number or a table of numbers by reward',
 )
 export type MinReward = z.output<typeof MinReward>
 
@@ -83,7 +83,7 @@ const Verifier = table({
 })
 
 // Part of paths in the task and in the results.
-const StepName = text().check(z.regex(/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$/, 'must be the name of a folder in steps/'))
+const StepName = text().check(z.regex(/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$/, 'must be a folder name in steps/'))
 
 const Step = table({
   name: StepName,
@@ -97,9 +97,9 @@ const Step = table({
 /** Newest known schema of task.toml. Like Harbor, ignores unknown keys. */
 export const newestSchema = [1, 4]
 export const TaskToml = z.object({
-  schema_version: z.optional(z.union([z.string(), z.number()], 'must be text')),
+  schema_version: z.optional(z.union([z.string(), z.number()], 'must be a string')),
   /** The old name of `schema_version`. */
-  version: z.optional(z.union([z.string(), z.number()], 'must be text')),
+  version: z.optional(z.union([z.string(), z.number()], 'must be a string')),
   metadata: z.optional(z.unknown()),
   task: z.optional(table({ name: z.optional(text().check(z.regex(/\S/, 'must not be empty'))) })),
   agent: z.optional(Agent),

@@ -76,7 +76,7 @@ export const readTask = async (
   const complain = (file: string, message: string) => problems.push({ file, message })
   const refuseCompose = (folder: string) => {
     if (!composeFiles.some((file) => existsSync(join(folder, file)))) return
-    const message = 'is built by Docker Compose, which this service cannot do: it runs tasks without Docker'
+    const message = 'needs Docker Compose, which is not supported'
     problems.push({ file: relative(path, folder), message, differs: true })
   }
   const read = async (file: string): Promise<string> => {
@@ -100,12 +100,12 @@ export const readTask = async (
 
   const isImageAlone = environment.image !== '' && !existsSync(environmentFolder)
   if (!isImageAlone && !(await isFolderInside(path, 'environment')))
-    complain('environment', 'is missing: a task has this folder, or names a docker_image')
+    complain('environment', 'is missing: a task needs this folder or a docker_image')
   else refuseCompose(environmentFolder)
   const hasTests = existsSync(join(path, 'tests', 'test.sh'))
   const requireTests = (folder: string, isJudgedElsewhere: boolean) => {
     if (hasTests || isJudgedElsewhere || existsSync(join(path, folder, 'test.sh'))) return
-    complain(`${folder}/test.sh`, 'is missing: without it nothing tells the score')
+    complain(`${folder}/test.sh`, 'is missing: a task needs it for its score')
   }
   const steps: TaskStep[] = []
   for (const step of stepTomls) {
@@ -115,7 +115,7 @@ export const readTask = async (
     const separateVerifier = separateVerifierOf(toml, step, { testsFolder, environmentFolder, forceBuild })
     if (separateVerifier) refuseCompose(testsFolder)
     if ([toml.verifier, verifier].some((each) => each?.environment && each.environment_mode === 'shared'))
-      complain('task.toml', 'has a [verifier.environment] with environment_mode shared, which contradict each other')
+      complain('task.toml', 'has a [verifier.environment], but environment_mode is shared')
     requireTests(join(folder, 'tests'), separateVerifier !== null)
     steps.push({
       name: step.name ?? null,
@@ -133,7 +133,7 @@ export const readTask = async (
   }
   for (const folder of ['tests', 'solution', 'steps'])
     if (existsSync(join(path, folder)) && !(await isFolderInside(path, folder)))
-      complain(folder, 'is no folder of the task')
+      complain(folder, 'is not a folder of the task')
   if (problems.length > 0) return { problems }
 
   const separate = steps.flatMap(({ separateVerifier }) => separateVerifier ?? [])
@@ -189,9 +189,9 @@ const readToml = async (path: string, problems: TaskProblem[]): Promise<TaskToml
 const readInside = async (folder: string, file: string): Promise<string> => {
   const path = await realpath(join(folder, file)).catch(() => undefined)
   if (path === undefined) throw new Error('is missing')
-  if (!path.startsWith(folder + sep)) throw new Error('leads out of the task')
+  if (!path.startsWith(folder + sep)) throw new Error('is outside the task')
   const stats = await stat(path)
-  if (!stats.isFile()) throw new Error('is no file')
+  if (!stats.isFile()) throw new Error('is not a file')
   if (stats.size > maxFileBytes) throw new Error(`is longer than ${maxFileBytes} bytes`)
   return readFile(path, 'utf8')
 }
@@ -260,36 +260,33 @@ const warningsOf = (toml: TaskToml, modes: readonly (NetworkMode | undefined)[],
   const ofWhole = networkModeOf(environment)
   const users = [...new Set(phases.map((each) => each?.user))].filter((user) => user !== undefined && !isRoot(user))
   const all: [unknown, string][] = [
-    [modes.includes('allowlist'), 'network_mode allowlist: the task gets no network at all'],
+    [modes.includes('allowlist'), 'network_mode allowlist is not supported: the task has no network'],
     [
       modes.some((mode) => mode === 'no-network' || mode === 'public') &&
         new Set(modes.map((mode) => mode ?? ofWhole)).size > 1,
-      'network_mode differs between phases: the task gets no network in any of them',
+      'network_mode differs between phases: the task has no network in any of them',
     ],
-    [
-      !hasUsers && users.length,
-      `user ${users.join(', ')} is ignored: everything runs as the one user of the devbox here`,
-    ],
+    [!hasUsers && users.length, `user ${users.join(', ')} is ignored: devboxes have a single user here`],
     [
       isNewer(toml),
-      `schema ${schemaOf(toml)} of task.toml is newer than ${newestSchema.join('.')}: what it added is ignored`,
+      `schema ${schemaOf(toml)} of task.toml is newer than ${newestSchema.join('.')}: new settings are ignored`,
     ],
     [environment?.mcp_servers?.length, 'mcp_servers are not started'],
-    [environment?.skills_dir, 'skills_dir is not given to agents'],
+    [environment?.skills_dir, 'skills_dir is not passed to agents'],
     [
       verifier?.collect?.length && !stepsOf(toml).some((step) => isSeparate(toml, step)),
-      'verifier.collect is run for separate verifiers only',
+      'verifier.collect only runs for separate verifiers',
     ],
   ]
   return [
     ...all.flatMap(([applies, sentence]) => (applies ? [{ sentence, differs: true }] : [])),
     ...(toml.artifacts?.length
-      ? [{ sentence: 'artifacts: only what is in /logs/artifacts is kept', differs: false }]
+      ? [{ sentence: 'artifacts: only files in /logs/artifacts are kept', differs: false }]
       : []),
     ...(toml.task && !isPackageName(toml.task.name ?? '')
       ? [
           {
-            sentence: 'Harbor does not take this task: it asks for a [task] name like organisation/name',
+            sentence: 'Harbor rejects this task: its [task] name must be organization/name',
             differs: false,
           },
         ]
@@ -314,21 +311,21 @@ const unsupportedOf = (toml: TaskToml, { hasDockerfile, image }: TaskEnvironment
   const separate = stepsOf(toml).filter((step) => isSeparate(toml, step))
   const ofVerifiers = separate.map(({ verifier }) => verifier?.environment ?? toml.verifier?.environment)
   for (const environment of [toml.environment, ...ofVerifiers]) {
-    if ((environment?.gpus ?? 0) > 0) return `The task needs ${environment?.gpus} GPUs, and devboxes have none`
-    if (environment?.tpu !== undefined) return 'The task needs a TPU, and devboxes have none'
+    if ((environment?.gpus ?? 0) > 0) return `The task needs ${environment?.gpus} GPUs, which devboxes do not have`
+    if (environment?.tpu !== undefined) return 'The task needs a TPU, which devboxes do not have'
     if ((environment?.os ?? 'linux').toLowerCase() !== 'linux')
-      return `The task runs on ${environment?.os}, and devboxes are linux`
+      return `The task needs ${environment?.os}; devboxes run Linux`
   }
   if (hasDockerfile) return null
   if (image === '') return 'environment/ has no Dockerfile'
   // Unspecified: a task with an image and no Dockerfile. A plain image is replaced by the devbox's own system.
-  return plainImage.test(image) ? null : `There is no Dockerfile, and the image ${image} cannot be fetched`
+  return plainImage.test(image) ? null : `There is no Dockerfile, and image ${image} cannot be fetched`
 }
 
 /** Harbor does not build the Dockerfile of such tasks, which may give another image. */
 const replacements = (environments: readonly TaskEnvironment[]): Warning[] =>
   [...new Set(environments.map((each) => each.imageReplaced))].flatMap((image) =>
     image
-      ? [{ sentence: `The image ${image} cannot be fetched: the Dockerfile is built in its place`, differs: true }]
+      ? [{ sentence: `The image ${image} cannot be fetched, so the Dockerfile is built instead`, differs: true }]
       : [],
   )

@@ -32,4 +32,4 @@ export const environmentOf = ({ variables, secrets }: Environment, reveal: Revea
 }
 
 const missing = (name: string) =>
-  new TrialError('ValueError', `Environment variable ${name} is not set: the account has no secret of that name`)
+  new TrialError('ValueError', `Environment variable ${name} is not set: the account has no secret with that name`)

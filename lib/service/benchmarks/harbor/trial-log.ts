@@ -90,12 +90,12 @@ export class TrialLog {
 
   /** Returns a function that records the end. A phase of several steps lasts from the first start to the last end. */
   begin(phase: TrialPhase): () => void {
-    this.say(`${phase} begins`)
+    this.say(`${phase} starts`)
     const times = this.#phases[phase] ?? { started_at: new Date().toISOString(), finished_at: null }
     this.#phases[phase] = times
     return () => {
       times.finished_at = new Date().toISOString()
-      this.say(`${phase} has ended`)
+      this.say(`${phase} ended`)
     }
   }
 
@@ -123,8 +123,8 @@ export class TrialLog {
     await saveFiles(from, join(this.#trial.folder, to), {
       scrubber: this.#scrubber(),
       ...(signal && { signal }),
-      omit: (path, reason) => this.say(`${join(to, path)} is not kept: ${reason}`),
-    }).catch((error: unknown) => this.say(`Not all logs could be kept: ${(error as Error).message}`))
+      omit: (path, reason) => this.say(`${join(to, path)} is not saved: ${reason}`),
+    }).catch((error: unknown) => this.say(`Some logs could not be saved: ${(error as Error).message}`))
   }
 
   /** Writes Harbor's files beside the logs. */

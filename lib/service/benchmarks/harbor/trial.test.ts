@@ -40,7 +40,6 @@ const steps = (more: string, last = '') =>
 
 const rows: Record<string, Row> = {
   'hello-file with oracle': { files: hello, state: 'COMPLETED', score: 1 },
-  'hello-file with nop': { files: hello, agentIs: nop, state: 'COMPLETED', score: 0 },
   'files that a RUN writes to /opt and /var': {
     files: {
       'environment/Dockerfile':
@@ -102,53 +101,11 @@ const rows: Record<string, Row> = {
     state: 'COMPLETED',
     score: 1,
   },
-  'a fraction': { files: { ...hello, 'tests/test.sh': reward('0.25') }, state: 'COMPLETED', score: 0.25 },
-  'a reward above 1': {
-    files: { ...hello, 'tests/test.sh': reward('" 2.5e0 "') },
-    state: 'COMPLETED',
-    score: 2.5,
-    rewards: { reward: 2.5 },
-  },
-  'reward.json with several keys': {
-    files: { ...hello, 'tests/test.sh': `echo '{"reward": 0.5, "speed": 3}' >/logs/verifier/reward.json` },
-    state: 'COMPLETED',
-    score: 0.5,
-    rewards: { reward: 0.5, speed: 3 },
-  },
-  'reward.json without the key reward': {
-    files: { ...hello, 'tests/test.sh': `echo '{"a": -3, "b": true, "c": "0.5"}' >/logs/verifier/reward.json` },
-    state: 'COMPLETED',
-    score: -3,
-    rewards: { a: -3, b: 1, c: 0.5 },
-  },
-  'both reward files': {
-    files: { ...hello, 'tests/test.sh': `${reward('0')}echo '{"only": 1}' >/logs/verifier/reward.json` },
-    state: 'COMPLETED',
-    score: 1,
-    rewards: { only: 1 },
-  },
   'no reward file': {
     files: { ...hello, 'tests/test.sh': 'true\n' },
     state: 'FAILED',
     type: 'RewardFileNotFoundError',
     message: 'No reward file found at /logs/verifier/reward.txt or /logs/verifier/reward.json',
-  },
-  'an empty reward file': {
-    files: { ...hello, 'tests/test.sh': ': >/logs/verifier/reward.txt\n' },
-    state: 'FAILED',
-    type: 'RewardFileEmptyError',
-    message: 'Reward file is empty at /logs/verifier/reward.txt',
-  },
-  'a reward that is no number': {
-    files: { ...hello, 'tests/test.sh': reward('abc') },
-    state: 'FAILED',
-    type: 'VerifierOutputParseError',
-    message: 'Failed to parse rewards from text file /logs/verifier/reward.txt',
-  },
-  'a reward.json with a text': {
-    files: { ...hello, 'tests/test.sh': `echo '{"reward": "good"}' >/logs/verifier/reward.json` },
-    state: 'FAILED',
-    type: 'ValidationError',
   },
   'a test.sh that fails after its reward': {
     files: { ...hello, 'tests/test.sh': `${reward('1')}exit 1\n` },
@@ -255,7 +212,7 @@ const rows: Record<string, Row> = {
     state: 'COMPLETED',
     score: 1,
     type: 'NonZeroAgentExitCodeError',
-    message: "The agent's command ended with exit code 7: no more",
+    message: "The agent's command failed with exit code 7: no more",
   },
   'two steps': {
     files: {
@@ -271,18 +228,6 @@ const rows: Record<string, Row> = {
     },
     state: 'COMPLETED',
     score: 0.5,
-  },
-  'two steps of which the last one counts': {
-    files: {
-      'task.toml': steps('multi_step_reward_strategy = "final"'),
-      'steps/one/instruction.md': 'one',
-      'steps/two/instruction.md': 'two',
-      'steps/two/tests/extra': '',
-      'tests/test.sh': 'if [ -e /tests/extra ]; then r=0.25; else r=1; fi; echo $r >/logs/verifier/reward.txt\n',
-    },
-    agentIs: nop,
-    state: 'COMPLETED',
-    score: 0.25,
   },
   'a step below its min_reward': {
     files: {
@@ -368,7 +313,7 @@ const rows: Record<string, Row> = {
     files: { ...hello, 'environment/Dockerfile': '', 'task.toml': toml('[environment]\ngpus = 1\n') },
     state: 'FAILED',
     type: 'SandboxBuildFailedError',
-    message: 'The task needs 1 GPUs, and devboxes have none',
+    message: 'The task needs 1 GPUs, which devboxes do not have',
   },
   'a build with everything that can be had': {
     files: {
@@ -439,7 +384,7 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
       })
   })
 
-  it('skips the installs of a build, in a login shell as well, and says so in its log', async () => {
+  it('skips installs of a build and logs them, in a login shell, too', async () => {
     const { log, score } = await trials.run({
       ...hello,
       'environment/Dockerfile':
@@ -494,7 +439,7 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
     ],
     ['a newer schema', { 'task.toml': 'schema_version = "1.10"\n' }, /schema 1.10 of task.toml is newer than 1.4: /],
   ]
-  it.concurrent.each(differing)('says of %s that the environment differs', async (_, files, sentence) => {
+  it.concurrent.each(differing)('warns of %s', async (_, files, sentence) => {
     const warning = expect.stringMatching(sentence)
     const trial = await trials.run({ ...hello, ...files })
     expect(trial).toMatchObject({ state: 'COMPLETED', score: 1, environment_differs: true })
@@ -513,7 +458,7 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
     ['a fetch for its build', dockerfile('FROM debian\nRUN curl -sSf https://no-such-host.invalid\n'), true],
     ['a RUN that fails everywhere', dockerfile('FROM debian\nRUN exit 3\n'), false],
     ['a file that is not there', dockerfile('FROM debian\nCOPY missing /app/\n'), false],
-  ])('that cannot be built for want of %s says whether it could be elsewhere', async (_, files, isDifferent) => {
+  ])('that cannot be built because of %s says whether the environment differs', async (_, files, isDifferent) => {
     const trial = await trials.run({ ...hello, ...files })
     expect([trial.state, trial.environment_differs]).toEqual(['FAILED', isDifferent])
     if (isDifferent) expect(trial.failure_reason?.exception_message).toContain(trial.warnings.at(-1))
@@ -524,15 +469,15 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
     ['draft"\n[task]\nname = "team/hello', []],
     [
       '1.4"\n[task]\nname = "hello',
-      [expect.stringMatching(/^Harbor does not take this task: .* like organisation\/name$/)],
+      [expect.stringMatching(/^Harbor rejects this task: .* must be organization\/name$/)],
     ],
-  ])('says where Harbor takes its task.toml otherwise: schema_version = "%s"', async (schema, warnings) => {
+  ])('warns if Harbor would reject its task.toml: schema_version = "%s"', async (schema, warnings) => {
     const trial = await trials.run({ ...hello, 'task.toml': `schema_version = "${schema}"\n` })
     expect([trial.score, trial.environment_differs]).toEqual([1, false])
     expect(trial.warnings.filter((warning) => !warning.startsWith('FROM'))).toEqual(warnings)
   })
 
-  it('finds nothing different where there is nothing to be found', async () => {
+  it('reports no difference for an equal environment', async () => {
     const files = {
       ...hello,
       'environment/Dockerfile': 'FROM debian\nWORKDIR /app\nRUN apt-get update && apt-get install -y bash\n',
@@ -543,14 +488,14 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
     expect(found.length).toBe(hasSystem ? 0 : 1)
   })
 
-  it('differs from attempt to attempt where the agent does', async () => {
+  it('passes the attempt to the agent', async () => {
     const flaky = { ...hello, 'tests/test.sh': rewardIf('[ "$(cat attempt)" = 2 ]') }
     const agentIs = command('echo $HARBOR_ATTEMPT >attempt')
     const scores = await Promise.all([1, 2].map((attempt) => trials.run(flaky, { agentIs, attempt })))
     expect(scores.map(({ score }) => score)).toEqual([0, 1])
   })
 
-  it('keeps the logs of agent and verifier, and follows no link in them', async () => {
+  it('saves logs of agent and verifier without following links', async () => {
     const { log } = await trials.run({
       ...hello,
       'solution/solve.sh':
@@ -559,10 +504,10 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
     expect([log('agent/oracle.txt'), log('agent/exit-code.txt'), log('artifacts/a')]).toEqual(['said\n', '3', 'a\n'])
     expect(log('verifier/reward.txt')).toBe('1\n')
     expect(log('agent/link')).toBeUndefined()
-    expect(log('trial.log')).toMatch(/agent\/link is not kept: it is a link/)
+    expect(log('trial.log')).toMatch(/agent\/link is not kept: a symbolic link/)
   })
 
-  it('ends whatever its agent leaves in the place of its logs, and keeps no more of them than it may', async () => {
+  it('survives hostile log files, and limits their size', async () => {
     const hostile =
       'cd /logs; mkdir result.json; touch result.json/a; truncate -s 1500M agent/holes; rm agent/command.txt; mkfifo agent/command.txt; exit 1'
     const { failure_reason, score, log } = await trials.run(
@@ -574,7 +519,7 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
     expect(log('trial.log')).toMatch(/agent\/holes is not kept: the logs would be larger than 1073741824 bytes/)
   })
 
-  it.runIf(hasSystem)('ends when its agent has put programs in place of the system’s that never end', async () => {
+  it.runIf(hasSystem)('ends even if its agent replaced system programs with endless ones', async () => {
     const asleep = 'printf "#!/bin/sh\\nexec sleep 1000" >/tmp/a; chmod +x /tmp/a; cp /tmp/a /usr/bin/tail'
     const { failure_reason, score } = await trials.run(
       { ...hello, 'tests/test.sh': reward('1') },
@@ -585,7 +530,7 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
     expect(state).toBe('FAILED')
   })
 
-  it('gives secrets to those they are for, and keeps them out of the logs', async () => {
+  it('passes secrets only where configured, and masks them in logs', async () => {
     trials.secrets.create('test', 'KEY', 'sesame-open', Date.now())
     const { score, log } = await trials.run(
       {
@@ -604,7 +549,7 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
     expect([log('agent/command.txt'), log('artifacts/leak')]).toEqual(['***\n', '***\n'])
   })
 
-  it('keeps secrets that a task takes itself out of what it tells of failures and rewards', async () => {
+  it('masks secrets in failures and reward names', async () => {
     trials.secrets.create('test', 'TOLD', 'sesame-told', Date.now())
     const { failure_reason, rewards } = await trials.run(
       {
@@ -614,19 +559,19 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
       },
       { agentIs: command('echo "it was $WORD"; exit 3') },
     )
-    expect(failure_reason?.exception_message).toBe("The agent's command ended with exit code 3: it was ***")
+    expect(failure_reason?.exception_message).toBe("The agent's command failed with exit code 3: it was ***")
     expect(rewards).toEqual({ '***': 0.5 })
   })
 
-  it('fails of a secret that is not there, and never looks into the environment of the service', async () => {
+  it('fails for a missing secret, and never uses the service environment', async () => {
     const { failure_reason } = await trials.run({ ...hello, 'task.toml': toml(`[environment.env]\nP = "\${PATH}"\n`) })
     expect(failure_reason).toEqual({
       exception_type: 'ValueError',
-      exception_message: 'Environment variable PATH is not set: the account has no secret of that name',
+      exception_message: 'Environment variable PATH is not set: the account has no secret with that name',
     })
   })
 
-  it('takes the times of the job in place of those of the task, caps them and multiplies them', async () => {
+  it('applies timeout overrides, caps and multipliers', async () => {
     const slow = { ...hello, 'solution/solve.sh': 'sleep infinity\n' }
     const { failure_reason } = await trials.run(slow, {
       agentIs: { ...oracle, overrideTimeoutSeconds: 1000, maxTimeoutSeconds: 2 },
@@ -635,7 +580,7 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
     expect(failure_reason?.exception_message).toBe('Agent execution timed out after 0.5 seconds')
   })
 
-  it('is cancelled wherever it is', async () => {
+  it('can be canceled in any phase', async () => {
     const endless = { ...hello, 'solution/solve.sh': 'echo begun; sleep infinity' }
     const over = new AbortController()
     const devbox = Promise.withResolvers<string>()
@@ -650,7 +595,7 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
     expect(earlyState).toBe('CANCELED')
   })
 
-  it('fails when its devbox is ended by somebody else', async () => {
+  it('fails if its devbox is shut down', async () => {
     const endless = { ...hello, 'solution/solve.sh': 'echo begun; sleep infinity' }
     const devbox = Promise.withResolvers<string>()
     const running = trials.run(endless, { onDevbox: devbox.resolve })
@@ -661,7 +606,7 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
     expect(failure_reason?.exception_message).toMatch(/devbox has ended/i)
   })
 
-  it('has a network of its own: four attempts listen on one port, and none reaches this machine', async () => {
+  it('isolates networks: four attempts listen on one port, and none reaches this machine', async () => {
     const machine = await startOwnServer()
     const addresses = Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address))
     const calls = addresses.map((address) => `! (exec 3<>/dev/tcp/${address.replace(/%.*/, '')}/${machine.port}) 2>&1`)

@@ -48,7 +48,7 @@ export const readYaml = (
   const items = count(text, /[\n,]/g)
   if (items > maxItems) return whole(`The job file has more than ${maxItems} lines and items`)
   if (items * count(text, /<</g) > maxMerged)
-    return whole(`The job file has ${items} lines and items, which is too long for so many merges (<<)`)
+    return whole(`The job file has ${items} lines and items, too many for its merges (<<)`)
   if (count(text, /(^|[\s,[{:-])\*[^\s*]/g) > maxAliases)
     return whole(`The job file has more than ${maxAliases} aliases`)
   if (count(text, /(^|[\s,[{:-])&[^\s&]/g) > maxAnchors)
@@ -70,7 +70,7 @@ export const readYaml = (
       return {
         problems: errors.slice(0, maxProblems).map(({ pos, message }) => {
           const { line, col } = lines.linePos(pos[0])
-          return { line, column: col, path: '', message: `This is no YAML: ${message}` }
+          return { line, column: col, path: '', message: `Invalid YAML: ${message}` }
         }),
       }
     const value: unknown = document.toJS({ maxAliasCount: maxAliases })
@@ -87,7 +87,7 @@ export const readYaml = (
     }
   } catch (error) {
     // A recursive or too large alias.
-    return whole(`This YAML cannot be read: ${(error as Error).message}`)
+    return whole(`Invalid YAML: ${(error as Error).message}`)
   }
 }
 
@@ -100,7 +100,7 @@ const repeatedKeys = (document: Document): { pos: [number]; message: string }[] 
       const seen = new Set<unknown>()
       for (const { key } of items) {
         if (!isScalar(key) || key.value === '<<') continue
-        if (seen.has(key.value)) found.push({ pos: [key.range?.[0] ?? 0], message: `${key.value} is there twice` })
+        if (seen.has(key.value)) found.push({ pos: [key.range?.[0] ?? 0], message: `duplicate key ${key.value}` })
         seen.add(key.value)
       }
     },

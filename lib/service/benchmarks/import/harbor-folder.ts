@@ -52,8 +52,7 @@ export const readHarborFolder = async (folder: string, givenName: string): Promi
   const run = await terminalBenchRun(folder)
   const warnings: ForeignJob['warnings'] = []
   const say = (sentence: string, tasks: string[] = []) => void warnings.push({ sentence, tasks })
-  if (!known)
-    say(`result.json of the job ${'problem' in result ? result.problem : ''}: its trials alone tell its numbers`)
+  if (!known) say(`result.json of the job ${'problem' in result ? result.problem : ''}; using its trials only`)
   const isOfTerminalBench = known != null && (known.results !== null || known.accuracy !== null)
   if ('problem' in config && !run && !isOfTerminalBench) say(`config.json of the job ${config.problem}`)
 
@@ -70,7 +69,7 @@ export const readHarborFolder = async (folder: string, givenName: string): Promi
   const keep = ({ trial, settings: own, id }: TrialRead, name: string, logs: ForeignTrial['logs']) => {
     const key = JSON.stringify([id, trial.name, trial.startedMs])
     const first = id === null ? undefined : ids.get(key)
-    if (first !== undefined) return say(`trial ${name} is left out: it is a copy of ${first}`)
+    if (first !== undefined) return say(`trial ${name} is skipped: it is a copy of ${first}`)
     ids.set(key, name)
     const task = { ...trial.task, source: trial.task.source ?? run?.dataset_name ?? null }
     trials.push({ ...trial, task, logs, record: withTrajectories(trial.record, logs) })
@@ -81,29 +80,27 @@ export const readHarborFolder = async (folder: string, givenName: string): Promi
     const read = await readHarborTrial(join(folder, path), name, { jobAgents, told: told.get(name) })
     told.delete(name)
     if ('problem' in read) {
-      say(`trial ${name} is left out: ${read.problem}`)
+      say(`trial ${name} is skipped: ${read.problem}`)
       continue
     }
     told.delete(read.trial.name)
     const logs = await logsBelow(join(folder, path))
     if (logs.omitted > 0)
-      read.trial.warnings.push(
-        `${countOf(logs.omitted, 'of its log files is', 'of its log files are')} left out: links, or too many`,
-      )
+      read.trial.warnings.push(`${countOf(logs.omitted, 'log file is', 'log files are')} skipped: links, or too many`)
     keep(read, name, logs.files)
   }
   for (const [name, record] of told) {
     if (!isFolderName(name)) {
-      say('a trial of the job is left out: its name is no name of a folder')
+      say('a trial of the job is skipped: its name is not a valid folder name')
       continue
     }
     const read = await readHarborTrial(join(folder, name), name, { jobAgents, told: record })
-    if ('problem' in read) say(`trial ${name} is left out: ${read.problem}`)
+    if ('problem' in read) say(`trial ${name} is skipped: ${read.problem}`)
     else keep(read, name, [])
   }
   if (trials.length === 0)
     throw new NoJobError(
-      `There is no trial with a result in it${warnings.map(({ sentence }) => `; ${sentence}`).join('')}`,
+      `The job has no trial with a result${warnings.map(({ sentence }) => `; ${sentence}`).join('')}`,
     )
 
   const startedAt = known?.started_at ?? run?.start_time ?? null
@@ -116,7 +113,7 @@ export const readHarborFolder = async (folder: string, givenName: string): Promi
   const hasEnded = !known || finishedAt !== null || isTerminalBenchEnded || isWhole
   const retries = known?.stats?.n_retries ?? 0
   if (retries > 0)
-    say(`${countOf(retries, 'retry was', 'retries were')} made; Harbor keeps the last of each trial alone`)
+    say(`${countOf(retries, 'retry was', 'retries were')} made; Harbor keeps only the last run of each trial`)
   const isMean = 'problem' in config || (config.value.metrics ?? []).every(({ type }) => type === 'mean')
   for (const sentence of againstPrinted(known?.stats?.evals ?? {}, trials, isMean)) say(sentence)
   const accuracy = meanOf(
@@ -161,7 +158,7 @@ const documentOf = async <S extends z.ZodMiniType>(path: string, schema: S) => {
   const read = await readJson(path)
   if ('problem' in read) return read
   const parsed = schema.safeParse(read.value)
-  return parsed.success ? { value: parsed.data, raw: read.value } : { problem: 'is not what Harbor writes' }
+  return parsed.success ? { value: parsed.data, raw: read.value } : { problem: 'is not in the format of Harbor' }
 }
 
 /** A multi-step trial has one trajectory per step. */

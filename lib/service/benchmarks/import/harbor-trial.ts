@@ -105,7 +105,7 @@ export const readHarborTrial = async (
   const given =
     result.config === null ? await readJson(join(folder, `${prefix}config.json`)) : { value: configIn(read) }
   const config = ('value' in given && Config.safeParse(given.value).data) || null
-  const problem = 'problem' in read ? read.problem : parsed?.success ? undefined : 'is not the record of a trial'
+  const problem = 'problem' in read ? read.problem : parsed?.success ? undefined : 'is not a trial record'
   const warnings = [...(result.warnings ?? [])]
   let { rewards, dropped } = rewardsOf(result)
   // A failed step without a reward ended the trial.
@@ -113,18 +113,18 @@ export const readHarborTrial = async (
   let failure = result.exception_info ?? (rewards ? null : ofSteps)
   const hasEnded = result.finished_at !== null || result.verifier !== null
   if (problem === undefined && !rewards && !failure && dropped.length === 0 && !hasEnded)
-    return { problem: 'result.json tells neither a reward nor an end: it had not ended' }
+    return { problem: 'result.json has neither a reward nor an end: it was still running' }
   if (problem !== undefined) {
     ;({ rewards, dropped } = await rewardsOfFiles(folder))
     failure = await failureOfFile(folder)
     if (!rewards && !failure) return { problem: `result.json ${problem}` }
-    warnings.push(`result.json ${problem}: what stands here was read from the trial's other files`)
+    warnings.push(`result.json ${problem}: the data was read from other files of the trial`)
   }
-  if (dropped.length > 0) warnings.push(`rewards that are no numbers are left out: ${dropped.join(', ')}`)
+  if (dropped.length > 0) warnings.push(`rewards that are not numbers are ignored: ${dropped.join(', ')}`)
   const task = taskOf(result, config, name)
   const agent = agentOf(result, config, jobAgents.length === 1 ? jobAgents[0] : undefined)
   if (!task) return { problem: 'neither result.json nor config.json names its task' }
-  if (rewards === null && failure === null) warnings.push('its files tell neither a reward nor an exception')
+  if (rewards === null && failure === null) warnings.push('its files contain neither a reward nor an exception')
   const startedMs = timeOf(result.started_at) ?? timeOf(result.environment_setup?.started_at ?? null)
   const endedMs = timeOf(result.finished_at) ?? timeOf(result.verifier?.finished_at ?? null)
   return {

@@ -71,7 +71,7 @@ export class Imports {
       const job = await readJob(unpacked, choices.name ?? 'Imported job')
       if (leftOut > 0)
         job.warnings.unshift({
-          sentence: `${countOf(leftOut, 'file of the archive is', 'files of the archive are')} left out: ${first.join('; ')}`,
+          sentence: `${countOf(leftOut, 'file of the archive was', 'files of the archive were')} skipped: ${first.join('; ')}`,
           tasks: [],
         })
       return await this.#keep(account, chosen(job, choices), choices.name)
@@ -80,7 +80,7 @@ export class Imports {
       if (oddLayout.includes((error as NodeJS.ErrnoException).code ?? ''))
         throw invalid({
           field: 'file',
-          message: 'A file is where a folder belongs, or the other way round, or a name is no file name',
+          message: 'The archive has a file in place of a folder, a folder in place of a file, or an invalid name',
         })
       throw error
     } finally {
@@ -169,7 +169,7 @@ export class Imports {
     if (!found) return job
     const trials = benchmarkRuns.ofJob(found.id).reduce((sum, { id }) => sum + benchmarkJobs.endedTrials(id).length, 0)
     if (trials === job.trials.length && found.end_time_ms === endOf(job)) return job
-    const sentence = `An earlier state of this job is here already: ${found.name} (${found.id}), with ${countOf(trials, 'trial')}`
+    const sentence = `An earlier state of this job was imported before: ${found.name} (${found.id}), with ${countOf(trials, 'trial')}`
     return {
       ...job,
       identity: `${job.identity} with ${job.trials.length} trials until ${job.endedMs ?? 'now'}`,
@@ -230,7 +230,7 @@ const readJob = async (folder: string, name: string): Promise<ForeignJob> => {
   const jobs = await jobFolders(folder)
   if (jobs.length > 1)
     throw new NoJobError(
-      `There are ${jobs.length} jobs in it, and one is imported at a time: ${jobs
+      `The archive contains ${jobs.length} jobs; import one at a time: ${jobs
         .slice(0, 10)
         .map((job) => relative(folder, job))
         .join(', ')}`,
@@ -244,7 +244,7 @@ const readJob = async (folder: string, name: string): Promise<ForeignJob> => {
   }
   if (await isHarborFolder(folder)) return readHarborFolder(folder, name)
   throw new NoJobError(
-    'There is neither a job of Harbor in it, with a folder for each trial, nor the logs of a run of a job',
+    'The archive contains neither a Harbor job with a folder per trial nor the logs of a benchmark run',
   )
 }
 
@@ -264,7 +264,7 @@ const chosen = (job: ForeignJob, { agent_name, judged_metric }: BenchmarkJobImpo
   const metrics = [...new Set(job.trials.flatMap(({ rewards }) => Object.keys(rewards ?? {})))]
   const wanted = judged_metric?.trim() || null
   if (wanted !== null && !metrics.includes(wanted)) {
-    const message = `No trial has the reward key ${wanted}. Keys in this job: ${metrics.join(', ') || 'none'}`
+    const message = `No trial has the reward ${wanted}. Rewards in this job: ${metrics.join(', ') || 'none'}`
     throw new ServiceError('invalid_argument', message, { field: 'judged_metric', shouldRetry: false })
   }
   const ownMetric = metrics.find((each) => each === job.judgedMetric) ?? defaultMetric(metrics)
@@ -355,7 +355,7 @@ const scenarioOf = (account: string, id: string, { name, source, checksum }: For
   name,
   create_time_ms,
   hidden: true,
-  input_context: { problem_statement: 'The instruction of an imported task is not among its files.' },
+  input_context: { problem_statement: 'The imported files do not contain the instruction.' },
   metadata: { ...(checksum && { harbor_checksum: checksum }), ...(source && { harbor_dataset: source }) },
   scoring_contract: {
     scoring_function_parameters: [
@@ -402,7 +402,7 @@ const resultOf = ({ rewards, scorers }: ForeignTrial, outcome: Outcome): Scoring
 
 const warningsOf = ({ expectedTrials, hasEnded, trials, warnings }: ForeignJob): ForeignJob['warnings'] => {
   const missing = expectedTrials === null ? 0 : expectedTrials - trials.length
-  const unfinished = !hasEnded ? 'The job had not ended when its files were copied' : 'Trials are missing'
+  const unfinished = !hasEnded ? 'The job was still running when its files were copied' : 'Trials are missing'
   return [
     ...(missing > 0 || !hasEnded
       ? [

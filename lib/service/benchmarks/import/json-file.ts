@@ -7,11 +7,11 @@ const maxBytes = 64 * 1024 * 1024
 export const readJson = async (path: string): Promise<{ value: unknown } | { problem: string }> => {
   const text = await readText(path)
   if (text === undefined) return { problem: 'is missing' }
-  if (text === null) return { problem: `has more than ${maxBytes} bytes` }
+  if (text === null) return { problem: `is larger than ${maxBytes} bytes` }
   try {
     return { value: parsed(text.replace(/^\uFEFF/, '')) }
   } catch (error) {
-    return { problem: `is no JSON: ${(error as Error).message}` }
+    return { problem: `is not valid JSON: ${(error as Error).message}` }
   }
 }
 

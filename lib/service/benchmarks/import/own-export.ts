@@ -48,7 +48,7 @@ export const readOwnExport = async (folder: string): Promise<ForeignJob | undefi
   if (!parsed?.success) return undefined
   const { benchmark_run_id, name, agent_name, model_name, scenario_runs, start_time_ms } = parsed.data
   const counted = scenario_runs.filter(({ replaced, state }) => !replaced && !goesOn.includes(state))
-  if (counted.length === 0) throw new NoJobError('The archive is of a run without scenario runs that have ended')
+  if (counted.length === 0) throw new NoJobError('The archived run has no scenario runs that have ended')
   // The time of the archive.
   const runEndMs = start_time_ms === undefined ? Math.round((await stat(path)).mtimeMs) : null
   const agent = { name: agent_name ?? name, type: 'job_agent' as const, model_name }

@@ -29,7 +29,7 @@ export const unpack = async (
   mostBytes: number,
 ): Promise<{ leftOut: number; first: string[]; bytes: number }> => {
   const zip = await openPromise(file, { decodeStrings: false, autoClose: false }).catch((error: Error) => {
-    throw new NoJobError(`The file is no zip archive: ${error.message}`)
+    throw new NoJobError(`The file is not a zip archive: ${error.message}`)
   })
   const first: string[] = []
   let leftOut = 0
@@ -73,7 +73,7 @@ export const unpack = async (
         // The message of a file system error contains local paths.
         leave(
           name,
-          isTaken ? 'another file has its name' : where === undefined ? message : `it cannot be made (${code})`,
+          isTaken ? 'another file has this name' : where === undefined ? message : `it cannot be created (${code})`,
         )
       }
     }
@@ -91,9 +91,9 @@ const nameOf = ({ generalPurposeBitFlag, fileNameRaw, extraFields }: Entry): str
   getFileNameLowLevel(generalPurposeBitFlag, fileNameRaw, extraFields, true)
 
 const refusalOf = (entry: Entry, name: string): string | undefined => {
-  if (name.length > maxNameLength) return `its name has more than ${maxNameLength} characters`
-  if (name.includes('\0') || validateFileName(name) !== null) return 'its name leads out of the archive'
-  if (entry.isEncrypted()) return 'it is encrypted'
+  if (name.length > maxNameLength) return `its name is longer than ${maxNameLength} characters`
+  if (name.includes('\0') || validateFileName(name) !== null) return 'its path leaves the archive'
+  if (entry.isEncrypted()) return 'encrypted'
   const kind = (entry.externalFileAttributes >>> 16) & 0o170000
-  return kind === 0 || kind === 0o100000 ? undefined : 'it is no file'
+  return kind === 0 || kind === 0o100000 ? undefined : 'not a regular file'
 }

@@ -17,11 +17,11 @@ it.each([
   ['apt-get install -y python3-pytest', true],
   ['python3 -m pytest -q', false],
   ['python3 -m http.server', false],
-])('tells whether %s may bring pytest', async (call, isBrought) => {
+])('detects whether %s may install pytest', async (call, isBrought) => {
   expect((await installedBy([call])).has('pytest')).toBe(isBrought)
 })
 
-it('looks for what an image has not, by the packages it is built on', () => {
+it('looks for the programs that each image lacks', () => {
   const looksFor = (...how: Parameters<typeof findExtraPrograms>) => {
     const [, names = ''] = /^for each in (.*); do/.exec(findExtraPrograms(...how)) ?? []
     return ['git', 'ps', 'cc', 'openssl', 'python3', 'pytest'].filter((name) => names.split(' ').includes(name))

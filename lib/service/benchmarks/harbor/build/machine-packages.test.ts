@@ -12,11 +12,11 @@ describe.skipIf(!has('git'))('what installs of git bring', () => {
     'apt install git=1:2.39.*',
     'aptitude install -y git/stable',
     'apt-get -qqy install git:amd64',
-  ])('is git, with %s', async (call) => {
+  ])('detects git in %s', async (call) => {
     expect((await programsOf([call])).has('git')).toBe(true)
   })
 
-  it('is not for a call that names another', async () => {
+  it('ignores calls for other packages', async () => {
     expect((await programsOf(['apt-get -t git install -y no-such', 'pip install git'])).size).toBe(0)
     expect(await isAlreadyInstalled('apt-get install git:amd64')).toBe(true)
     expect(await isAlreadyInstalled('apt-get install git=0.1')).toBe(false)

@@ -56,7 +56,7 @@ it.each([
   ['dpkg -i a.deb && rpm -Uvh a.rpm && yarn && echo y', ['dpkg -i a.deb', 'rpm -Uvh a.rpm', 'yarn']],
   ["pip install 'a\nb' && echo y", ['pip install a b']],
   ['x=$(apt-get --version) && echo "y$x"', ['apt-get --version']],
-])('skips and tells the installs of %s, and runs the rest', (script, skipped) => {
+])('skips and records the installs of %s', (script, skipped) => {
   expect(run(script)).toEqual({ status: 0, stdout: 'y\n', skipped })
 })
 
@@ -72,7 +72,7 @@ it.each([
   expect(run(script)).toEqual({ status: 0, stdout, skipped: [] })
 })
 
-it('fails of a program that is not there as a shell does', () => {
+it('fails like a shell if the program is missing', () => {
   expect(run('poetry build')).toEqual({ status: 127, stdout: '', skipped: [] })
 })
 
@@ -83,7 +83,7 @@ it.each(['python3 -m pip install -q x', 'python3 -m venv --without-pip v && v/bi
   },
 )
 
-it('skips the install of a pip called by its path, and leaves its other commands to it', () => {
+it('skips installs of a pip called by its path, and runs its other commands', () => {
   const pip = join(folder, 'pip')
   const own = join(folder, 'own')
   mkdirSync(join(own, 'pip'), { recursive: true })
@@ -97,6 +97,6 @@ it('skips the install of a pip called by its path, and leaves its other commands
   })
 })
 
-it('makes a folder at / that is there already', () => {
+it('creates a folder at / that exists', () => {
   expect(run('mkdir /tmp && mkdir -m 700 a && mkdir a 2>/dev/null; echo $?').stdout).toBe('1\n')
 })
