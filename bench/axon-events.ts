@@ -9,11 +9,11 @@ import { promisify } from 'node:util'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 
 /**
- * Events from a publisher to subscribers, who are another process, over HTTP/1.1. Times are of one clock: the payload
- * carries when it was published.
+ * Axon events over HTTP/1.1, from a publisher to subscribers in another process. The payload contains the publish time,
+ * so all times are of one clock.
  */
 
-/** The events not counted: both processes are still compiling. */
+/** Events not counted, while both processes are still compiling. */
 const warmUp = 100
 const counted = 1_000
 
@@ -28,7 +28,7 @@ export const benchAxonEvents = async () => {
   }
 }
 
-/** What a publisher and its subscribers call: an axon of the service, or what stands beside it. */
+/** An axon of the service, or the server it is compared with. */
 interface Line {
   url: string
   key: string
@@ -39,10 +39,10 @@ interface Line {
 interface Order {
   lines: Line[]
   subscribers: number
-  /** Each event goes over every line, one after the other. */
+  /** Sent over every line in turn. */
   events: number
   pauseMs: number
-  /** Says so half way through, and goes on when it is told to. */
+  /** Reports when half done, and waits to be resumed. */
   rests: boolean
 }
 
@@ -50,13 +50,13 @@ interface Heard {
   deliveries: number
   lost: number
   repeated: number
-  /** From the call of the publisher to each subscriber. */
+  /** From publish to each subscriber. */
   delivery: number[]
-  /** From the call of the publisher to its answer. */
+  /** From publish to its response. */
   answer: number[]
 }
 
-/** One hundred subscribers of the service, in turns with as many of a server that does nothing but pass the bytes on. */
+/** One hundred subscribers of the service, alternating with those of a server that only forwards bytes. */
 const benchLatency = async (service: TestService) => {
   const subscribers = 100
   const syncs = await syncTimes(service.dataDir)
@@ -86,7 +86,7 @@ const benchLatency = async (service: TestService) => {
   }
 }
 
-/** What the disk takes to keep as much as one event is. */
+/** Time to sync one event to disk. */
 const syncTimes = async (folder: string): Promise<number[]> => {
   const file = join(folder, 'bench')
   const handle = openSync(file, 'w', 0o600)
@@ -103,7 +103,6 @@ const syncTimes = async (folder: string): Promise<number[]> => {
   return times
 }
 
-/** A thousand subscribers of one axon. */
 const benchDelivery = async (service: TestService, restarts: number) => {
   const [subscribers, events] = [1_000, 100]
   const line = lineTo(service, (await service.client.axons.create()).id)
@@ -122,7 +121,7 @@ const lineTo = ({ url, key }: TestService, id: string): Line => ({
   subscribe: `/v1/axons/${id}/subscribe/sse?after_sequence=`,
 })
 
-/** Gives the order to a process of its own; while that rests `between` is done. */
+/** Runs the order in another process, and `between` while that rests. */
 const run = async (order: Order, between?: () => Promise<void>): Promise<Heard[]> => {
   const listeners = fork(fileURLToPath(import.meta.url), ['listen'], { execArgv: [] })
   try {
@@ -139,7 +138,7 @@ const run = async (order: Order, between?: () => Promise<void>): Promise<Heard[]
   }
 }
 
-/** What the machine and Node take for the same: one write to each of the subscribers, and no disk. */
+/** The floor: one write per subscriber, and no disk. */
 const startBareServer = async () => {
   const listening = new Set<ServerResponse>()
   let sequence = 0
@@ -175,7 +174,7 @@ const quantiles = (values: number[]) =>
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** In the process of the subscribers: publishes, and listens until every one of them has every event. */
+/** Runs in the subscriber process until every subscriber has every event. */
 const listen = async ({ lines, subscribers, events, pauseMs, rests }: Order) => {
   const all = lines.map((line) => new Listeners(line, subscribers, events))
   await Promise.all(all.map(({ ready }) => ready))
@@ -232,15 +231,15 @@ class Listeners {
   }
 
   /**
-   * Connects again when its stream ends. Straight from the socket: of a hundred of Node's own HTTP clients the last hears
-   * an event milliseconds after it came.
+   * Reconnects when its stream ends. Reads the socket directly: with 100 Node HTTP clients, the last event arrives ms
+   * late.
    */
   async #subscribe(index: number, events: number, onConnect: () => void) {
     let last = 0
     let isFirst = true
     while (last < events) {
       const { hostname, port } = new URL(this.#line.url)
-      // When it came counts; it is looked at when there is time.
+      // Parsed later; only the arrival time counts.
       const came: { atMs: number; text: string }[] = []
       let rest = ''
       let hasAnswered = false
@@ -271,7 +270,7 @@ class Listeners {
       socket.write(
         `GET ${this.#line.subscribe}${last} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nAuthorization: Bearer ${this.#line.key}\r\n\r\n`,
       )
-      // The service is being started anew.
+      // The service is restarting.
       socket.on('error', () => undefined)
       await new Promise((closed) => socket.once('close', closed))
       read()

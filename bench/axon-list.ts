@@ -10,10 +10,7 @@ import { report, reportLong, reportParts, tracedTasks } from './page-tasks.ts'
 const whole = 5_000
 const many = 100_000
 
-/**
- * The axon list in a browser, against the goals it was built to: how soon rows are painted, how long a keystroke in the
- * filter takes, and how smooth and how light the page stays with very many rows.
- */
+/** The axon list in a browser: time to paint, keystrokes in the filter, and scrolling over many rows. */
 export const benchAxonPages = async () => {
   const product = await startProduct()
   const browser = await chromium.launch(await findChromium())
@@ -35,11 +32,11 @@ export const benchAxonPages = async () => {
 
 const format = (count: number) => count.toLocaleString('en-US')
 
-/** Straight into the service's database: a hundred thousand calls would take minutes. */
+/** Direct database writes: 100,000 requests would take minutes. */
 const seed = async ({ service, output }: Product) => {
   const folder = /data in (\S+)\)/.exec(output())?.[1] ?? ''
   const database = openDatabase(join(folder, databaseName))
-  // A power failure may take these: waiting for the disk a hundred thousand times would take minutes, too.
+  // No fsync per row; data loss is acceptable here.
   database.exec('PRAGMA synchronous = OFF')
   const { create } = createAxonStore(database)
   const { id: account } = await service.accounts.me()
@@ -57,7 +54,6 @@ const seed = async ({ service, output }: Product) => {
 interface Observed {
   longTasks: number[]
   mostRows: number
-  /** When the text beside the list last changed and was painted. */
   sizes: { text: string; paintedAt: number }[]
   keyAt: number
 }
@@ -67,7 +63,7 @@ declare global {
   }
 }
 
-/** Runs in the page before anything of it. */
+/** Runs in the page, before its own scripts. */
 const observe = () => {
   const observed: Observed = { longTasks: [], mostRows: 0, sizes: [], keyAt: 0 }
   window.observed = observed
@@ -89,7 +85,7 @@ const observe = () => {
       .find((each) => each?.startsWith('Showing'))
     if (!text || text === last) return
     last = text
-    // The frame after the next begins once this one was painted.
+    // Two frames later, this one has been painted.
     requestAnimationFrame(() => requestAnimationFrame((paintedAt) => observed.sizes.push({ text, paintedAt })))
   }).observe(document, { childList: true, subtree: true, characterData: true })
 }
@@ -118,7 +114,7 @@ const benchPaint = async (page: Page, { url }: Product) => {
 
 const benchKeystrokes = async (page: Page, what: string) => {
   const field = page.getByLabel('Search name, id or key:value')
-  // Every id holds a digit: with a name begun, each key narrows.
+  // Every id contains a digit: after a name prefix, each key narrows.
   await field.fill('axon-')
   const times: number[] = []
   for (const key of ['1', '7', '3', 'Backspace', 'Backspace', 'Backspace']) {
@@ -150,7 +146,7 @@ const benchScroll = async (page: Page, { url }: Product) => {
     reportLong(what, long)
     const [lasted, worked] = [frameTasks.map(({ ms }) => ms), frameTasks.map(({ cpuMs }) => cpuMs)]
     reportParts('  each frame of it: 50, 95, 99 % and worst', lasted)
-    // What it would last with a processor to itself.
+    // Without waiting for a processor.
     reportParts('  the same in processor time', worked)
   }
   report('  most row nodes', [await page.evaluate(() => window.observed.mostRows)], '<= 60')
@@ -165,7 +161,7 @@ const tasksDuring = async (page: Page, act: () => Promise<unknown>): Promise<num
   return page.evaluate(() => window.observed.longTasks)
 }
 
-/** Runs in the page: to the end, as often as there is more. */
+/** Runs in the page. */
 const toTheEnd = async (wanted: number) => {
   const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
   const isDone = () => Number(document.querySelector('table')?.getAttribute('aria-rowcount')) === wanted + 1
@@ -178,7 +174,7 @@ const toTheEnd = async (wanted: number) => {
   throw new Error(`the list did not grow to ${wanted} rows`)
 }
 
-/** Runs in the page: from the end to the top or as many frames, `step` pixels with each. */
+/** Runs in the page. */
 const throughAll = async ({ step, frames }: { step: number; frames: number }) => {
   const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
   for (let i = 0; i < frames && window.scrollY > 0; i++) {

@@ -41,7 +41,7 @@ const searches: Record<string, string> = {
 const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] as number
 const microseconds = (start: number) => (performance.now() - start) * 1000
 
-/** One call over a kept connection; the body as it came. */
+/** Uses one keep-alive connection. */
 const getter = (url: string, key: string) => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const { hostname, port } = new URL(url)
@@ -66,7 +66,7 @@ export const benchAxons = async () => {
   await benchAxonEvents()
 }
 
-/** Lists over a million axons: each call beside the same statement in this process, taken in turns. */
+/** Lists over a million axons, each request alternating with the same statement in this process. */
 const benchAxonRecords = async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-bench-'))
   const file = join(dataDir, databaseName)
@@ -157,10 +157,10 @@ const benchAxonRecords = async () => {
 
 const row = (value: number) => value.toFixed(0).padStart(6)
 
-/** The ids, oldest first. */
+/** Oldest first. */
 const fill = (file: string): string[] => {
   const database = openDatabase(file)
-  // Nothing is lost with a crash but the measurement.
+  // Data loss is acceptable here.
   database.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -300000; PRAGMA wal_autocheckpoint = 20000')
   const ids: string[] = []
   const chunk = 100_000

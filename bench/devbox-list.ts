@@ -7,10 +7,7 @@ import { report } from './page-tasks.ts'
 const many = 2_000
 const rounds = 12
 
-/**
- * How soon the list of many devboxes can be used in a browser, beside a list of none, in turns: from the request for the
- * page until its rows are painted, and until it answers a click.
- */
+/** Time until a list of many devboxes is painted and interactive, alternating with an empty list. */
 export const benchDevboxPages = async () => {
   const products = [await startProduct(), await startProduct()] as const
   const browser = await chromium.launch(await findChromium())
@@ -65,12 +62,12 @@ declare global {
   }
 }
 
-/** Runs in the page before anything of it; times count from the request for the page. */
+/** Runs in the page, before its own scripts. */
 const observe = () => {
   const once = (isSo: () => boolean) =>
     new Promise<number>((resolve) => {
       const look = () => {
-        // The frame after the next begins once this one was painted.
+        // Two frames later, this one has been painted.
         if (isSo()) requestAnimationFrame(() => requestAnimationFrame(resolve))
         else requestAnimationFrame(look)
       }
@@ -80,7 +77,7 @@ const observe = () => {
     element !== null && Object.keys(element).some((key) => key.startsWith('__reactProps'))
   window.listObserved = {
     painted: once(() => document.querySelector('main :is(tbody tr[data-key], h2)') !== null),
-    // React has taken up what the server drew.
+    // React has hydrated the page.
     usable: once(() => isAnswering(document.querySelector('main button'))),
   }
 }

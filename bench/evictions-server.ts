@@ -5,18 +5,17 @@ import { WebSocketServer } from 'ws'
 import { startConsole } from '#lib/gateway/testing.ts'
 
 /**
- * One side of `bench/evictions.ts`, in a process of its own so that what it uses can be counted: the console in front of
- * a service, or the least that tells many WebSockets what one event stream says. Asked for its use by a message.
+ * One side of `bench/evictions.ts` in its own process, so that its usage can be measured: the console, or a minimal
+ * fan-out of an event stream to WebSockets.
  */
 export interface Use {
   cpuMicros: number
-  /** On the heap, after a collection: the resident set tells more of the collector than of the pages. */
+  /** Heap after a collection; the resident set depends on the collector. */
   memoryBytes: number
 }
 
 const [side, serviceUrl = ''] = process.argv.slice(2)
 
-/** No session, no names, no windows, no snapshots: what Node costs by itself. */
 const bare = async (): Promise<number> => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -34,7 +33,7 @@ const bare = async (): Promise<number> => {
         for (const page of pages.clients) page.send(frame)
       }
     }
-    // It ends with the service, when all is measured.
+    // The service has stopped at the end of the bench.
   })().catch(() => undefined)
   return (server.address() as AddressInfo).port
 }

@@ -15,7 +15,7 @@ const rounds = 5
 const eventsARound = 40
 const inOneHour = 3_600_000
 
-/** A service of one stream: what is said goes to everybody who watches. */
+/** A service with one event stream. */
 const startService = async () => {
   const watching = new Set<ServerResponse>()
   let watches = 0
@@ -82,7 +82,6 @@ class Side {
     return (await answer)[0] as Use
   }
 
-  /** Opens pages up to `count`; each follows the evictions and takes in all it is sent. */
   async open(count: number): Promise<void> {
     while (this.sockets.length < count) {
       const some = Math.min(50, count - this.sockets.length)
@@ -101,7 +100,7 @@ class Side {
     socket.on('message', (data) => {
       const text = String(data)
       if (!text.startsWith('{"t":"data"')) return
-      // An item has exactly one deadline.
+      // Each item has exactly one deadline.
       const items = text.split('"eviction_deadline_ms"').length - 1
       if (text.includes('"snapshot"')) return ready.resolve()
       this.delivered += items
@@ -116,7 +115,7 @@ class Side {
 
   onDelivery: (items: number) => void = () => undefined
 
-  /** A page that is sent everything and reads nothing. */
+  /** Opens a page that receives everything and reads nothing. */
   async stopped(): Promise<() => void> {
     const socket = connect(this.#port, '127.0.0.1')
     const headers = Object.entries(this.#headers).map(([name, value]) => `${name}: ${value}\r\n`)
@@ -125,7 +124,7 @@ class Side {
     )
     await once(socket, 'data')
     const request = Buffer.from('{"t":"subscribe","id":1,"topic":{"endpoint":"evictions.watch"}}')
-    // A client's frame is masked; a mask of zeros changes nothing.
+    // Client frames are masked; a zero mask changes nothing.
     socket.write(Buffer.concat([Buffer.from([0x81, 0x80 | request.length, 0, 0, 0, 0]), request]))
     socket.pause()
     return () => socket.destroy()
@@ -145,20 +144,20 @@ const median = (numbers: readonly number[]) => numbers.toSorted((a, b) => a - b)
 const percentile = (numbers: readonly number[], share: number) =>
   numbers.toSorted((a, b) => a - b)[Math.min(numbers.length - 1, Math.floor(numbers.length * share))] ?? 0
 
-/** CPU per delivery in one round, in microseconds. */
+/** CPU per delivery, in microseconds. */
 const round = async (side: Side, service: Service): Promise<number> => {
   const before = await side.use()
   const wanted = side.delivered + eventsARound * side.sockets.length
   for (let i = 0; i < eventsARound; i++) {
     service.say()
-    // One event after another, as they come; a burst would be gathered into one frame.
+    // One at a time; a burst would be batched into one frame.
     await side.until(wanted - (eventsARound - 1 - i) * side.sockets.length)
   }
   const { cpuMicros } = await side.use()
   return (cpuMicros - before.cpuMicros) / (eventsARound * side.sockets.length)
 }
 
-/** What a page more costs in memory, once the first hundred are there. */
+/** Memory per page after the first hundred. */
 const memoryAPage = async (side: Side): Promise<number> => {
   await side.open(100)
   const { memoryBytes } = await side.use()
@@ -166,7 +165,6 @@ const memoryAPage = async (side: Side): Promise<number> => {
   return ((await side.use()).memoryBytes - memoryBytes) / (pages - 100)
 }
 
-/** From the moment the service says it to the moment a page has it, over many pages. */
 const latencies = async (side: Side, service: Service): Promise<number[]> => {
   const taken: number[] = []
   for (let i = 0; i < 20; i++) {
@@ -181,8 +179,8 @@ const latencies = async (side: Side, service: Service): Promise<number[]> => {
 }
 
 /**
- * Evictions to many pages: the console beside a bare fan-out of the same events over the same WebSockets, in turns; and
- * whether a page that reads nothing holds up the others.
+ * Evictions to many pages: the console, alternating with a minimal fan-out, and whether a page that reads nothing
+ * delays the others.
  */
 export const benchEvictions = async () => {
   const sides: Record<'bare' | 'console', { side: Side; service: Service }> = {} as never

@@ -17,8 +17,8 @@ const rounds = 15
 const callsPerRound = 20
 
 /**
- * What an execution costs above the process it runs: `bash -c true`, spawned directly in the same kind of sandbox by
- * the same process, beside execute_async over HTTP until its answer, and until wait_for_status says completed.
+ * Overhead of an execution: `bash -c true` spawned directly in the same sandbox, compared with execute_async until its
+ * response and until wait_for_status returns.
  */
 export const benchExecutions = async () => {
   console.log(
@@ -31,10 +31,7 @@ export const benchExecutions = async () => {
   )
 }
 
-/**
- * Sends `megabytes` through the stdout of one command to one reader, and answers how long that took and what the
- * service's memory grew by at most. The service is a process of its own.
- */
+/** Streams `megabytes` of output to one reader. Returns the time and the service's memory growth. */
 export const streamOutput = async (megabytes: number): Promise<{ seconds: number; grownMiB: number }> => {
   const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-bench-'))
   const main = fileURLToPath(new URL('../lib/service/main.ts', import.meta.url))
@@ -59,7 +56,7 @@ export const streamOutput = async (megabytes: number): Promise<{ seconds: number
         bytes += output.length
       if (bytes !== count * 1e6) throw new Error(`${count} MB were written and ${bytes} bytes arrived`)
     }
-    // What any output takes, buffers and compiled code, is not growth.
+    // Buffers and compiled code are not growth.
     await stream(16)
     const before = residentMiB(service.pid, 'VmRSS')
     const start = performance.now()
@@ -123,7 +120,7 @@ const benchIsolation = async (isolation: Isolation) => {
   }
 }
 
-/** Milliseconds of each call; `settle` runs after each, untimed, so that none meets what the one before left running. */
+/** Milliseconds per call; `settle` runs untimed after each call. */
 const timeEach = async (call: () => Promise<unknown>, settle?: () => Promise<unknown>) => {
   const times: number[] = []
   for (let i = 0; i < callsPerRound; i++) {
@@ -154,7 +151,7 @@ const startSandbox = async (
   return { sandbox, stop: () => sandbox.stop() }
 }
 
-/** Without `fetch`, whose own cost is a good part of a millisecond. */
+/** node:http directly: `fetch` adds about 0.5 ms per call. */
 const poster = (service: TestService, agent: Agent) => {
   const { hostname, port } = new URL(service.url)
   const headers = { authorization: `Bearer ${service.key}`, 'content-type': 'application/json' }

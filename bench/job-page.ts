@@ -13,7 +13,7 @@ import { report, reportTasks, tracedTasks } from './page-tasks.ts'
 const agents = 8
 const scenarios = 1_250
 
-/** The page of a large job in a browser: how soon it is painted, how its grid scrolls, and how long an order or a filter takes. */
+/** The page of a large job in a browser: time to paint, scrolling, sorting and filtering. */
 export const benchJobPage = async () => {
   const product = await startProduct()
   const browser = await chromium.launch(await findChromium())
@@ -34,7 +34,7 @@ export const benchJobPage = async () => {
   }
 }
 
-/** Straight into the service's database: ten thousand trials would take an hour. */
+/** Direct database writes: ten thousand trials would take an hour. */
 const seed = async ({ service, output }: Product): Promise<string> => {
   const folder = /data in (\S+)\)/.exec(output())?.[1] ?? ''
   const database = openDatabase(join(folder, databaseName))
@@ -81,7 +81,7 @@ const seed = async ({ service, output }: Product): Promise<string> => {
           attempt: 0,
           retry: 0,
         })
-        // The better an agent the more it solves, and no two the same.
+        // Better agents solve more, and no two solve the same.
         const fate = (number * 7_919 + at * 104_729) % 1_000
         const failure = { exception_type: 'AgentError', exception_message: `exit code ${number % 7}` }
         const score = fate < 300 + at * 40 ? 1 : fate % 4 === 0 ? 0.5 : 0
@@ -105,9 +105,7 @@ const seed = async ({ service, output }: Product): Promise<string> => {
 }
 
 interface GridObserved {
-  /** When something was last pressed, chosen or typed. */
   actedAt: number
-  /** What the grid showed, and when that was painted. */
   shown: { words: string; paintedAt: number }[]
 }
 declare global {
@@ -116,7 +114,7 @@ declare global {
   }
 }
 
-/** Runs in the page before anything of it. */
+/** Runs in the page, before its own scripts. */
 const observe = () => {
   const observed: GridObserved = { actedAt: 0, shown: [] }
   window.gridObserved = observed
@@ -138,7 +136,7 @@ const observe = () => {
     ].join(' ')
     if (words === last) return
     last = words
-    // The frame after the next begins once this one was painted.
+    // Two frames later, this one has been painted.
     requestAnimationFrame(() => requestAnimationFrame((paintedAt) => observed.shown.push({ words, paintedAt })))
   }).observe(document, { childList: true, subtree: true, characterData: true })
 }
@@ -175,7 +173,7 @@ const benchScroll = async (page: Page) => {
     reportTasks(what, await tracedTasks(page, () => page.evaluate(throughGrid, step)))
 }
 
-/** Runs in the page: down through the grid, `step` pixels with each frame, and back. */
+/** Runs in the page. */
 const throughGrid = async (step: number) => {
   const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
   const region = document.querySelector('[role=grid]')?.parentElement
@@ -219,7 +217,6 @@ const benchChange = async <Act>(
   reportTasks(what, tasks)
 }
 
-/** From each act until what it changes is painted. */
 const timesOf = async <Act>(page: Page, acts: readonly Act[], perform: (act: Act) => Promise<unknown>) => {
   const times: number[] = []
   for (const act of acts) {

@@ -7,8 +7,8 @@ const everyMs = 500
 const tellEvery = 200
 
 /**
- * How long the trials of a large job take of which each does next to nothing. The service is killed in the middle of it,
- * and every record read meanwhile is checked; throws when one was wrong or the job ends otherwise than it must.
+ * Throughput of a large job with trivial trials. Kills the service halfway and checks every record read; throws if one
+ * is wrong.
  */
 export const benchJobs = async () => {
   const agents = expectedAverages.length

@@ -11,10 +11,7 @@ import { addressOf, residentMiB } from './service-process.ts'
 const files = 8
 const fileMiB = 256
 
-/**
- * The zip of 2 GiB of logs: what its reader waits for, what the service's memory grows by, and how long it takes beside
- * `zip -6` on the same folder. The service is a process of its own; both write to the same disk.
- */
+/** Zips 2 GiB of logs: time to first byte, memory growth, and total time compared with `zip -6`. */
 export const benchLogArchive = async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-bench-'))
   const main = join(import.meta.dirname, '../lib/service/main.ts')
@@ -29,7 +26,7 @@ export const benchLogArchive = async () => {
     mkdirSync(folder, { recursive: true })
     writeLog(join(folder, '0.log'), 16)
     const archive = join(dataDir, 'logs.zip')
-    // Compiled code and buffers of any zip are no growth.
+    // Compiled code and buffers are not growth.
     await download(url, runId, archive)
     for (let i = 0; i < files; i++) writeLog(join(folder, `${i}.log`), fileMiB)
 
@@ -57,7 +54,7 @@ export const benchLogArchive = async () => {
   }
 }
 
-/** A run that is going on, so that there is something to put logs under. */
+/** A running scenario, to put logs under. */
 const startRun = async (url: string): Promise<string> => {
   const client = createClient({ baseUrl: url, headers: { authorization: 'Bearer ak_bench_0123456789' } })
   const scenario = await client.scenarios.create({
@@ -88,7 +85,7 @@ const download = async (url: string, runId: string, to: string) => {
   return { firstByteMs, seconds: (performance.now() - start) / 1000 }
 }
 
-/** Lines as services write them. Far apart the same ones come again, which no deflate sees. */
+/** Log-like lines that repeat only outside the deflate window. */
 const writeLog = (path: string, mebibytes: number) => {
   let seed = 1
   const random = (below: number) => {

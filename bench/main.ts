@@ -11,8 +11,8 @@ import { benchStartup } from './startup.ts'
 import { benchTerminal, benchTerminalOpen } from './terminal.ts'
 
 /**
- * Measurements as ratios, so that they mean the same on another machine: each number stands beside what the same work
- * costs without the service, taken in turns in the same run. `npm run bench [-- axons]`.
+ * Measures ratios, so that results are comparable between machines: each figure is next to the same work without the
+ * service, measured alternately. `npm run bench [-- axons]`.
  */
 
 const benches: Record<string, () => Promise<void>> = {
@@ -24,7 +24,7 @@ const benches: Record<string, () => Promise<void>> = {
   zip: benchLogArchive,
 }
 
-/** Run only when they are asked for by name: long ones, and parts of others. */
+/** Run only by name. */
 const onlyByName: typeof benches = {
   jobs: benchJobs,
   'job-page': benchJobPage,
@@ -35,7 +35,7 @@ const onlyByName: typeof benches = {
 }
 
 const all = { ...benches, ...onlyByName }
-/** `--quick` is for those that can measure less. */
+/** `--quick` shortens some benchmarks. */
 const asked = process.argv.slice(2).filter((word) => word !== '--quick')
 const unknown = asked.filter((name) => !(name in all))
 if (unknown.length > 0) {

@@ -6,7 +6,6 @@ export const report = (what: string, values: number[], goal: string) => {
   console.log(`  ${what.padEnd(52)} ${median.toFixed(0).padStart(5)} ${worst.toFixed(0).padStart(5)}   ${goal}`)
 }
 
-/** The goal is that no task keeps the page longer than a person notices. */
 const longMs = 100
 
 export const reportLong = (what: string, tasks: number[]) => {
@@ -14,7 +13,7 @@ export const reportLong = (what: string, tasks: number[]) => {
   report(`${what}: tasks over ${longMs} ms`, long, `none (${long.length})`)
 }
 
-/** A task that waited for a processor others had says nothing of the page: the goal is of its own time. */
+/** Counts processor time: a task that waits for a processor says nothing about the page. */
 export const reportTasks = (what: string, tasks: readonly { ms: number; cpuMs: number }[]) => {
   reportLong(
     `${what}, in processor time`,
@@ -36,10 +35,10 @@ export const reportParts = (what: string, values: number[]) => {
   console.log(`  ${what.padEnd(52)} ${parts.map((part) => part.toFixed(0).padStart(5)).join(' ')}`)
 }
 
-/** Tasks shorter than this draw no frame. */
+/** Shorter tasks draw no frame. */
 const frameMs = 2
 
-/** The tasks of the page's main thread that were long enough to draw a frame, as long as they lasted and as long as they had a processor. */
+/** Tasks of the page's main thread that were long enough to draw a frame. */
 export const tracedTasks = async (page: Page, act: () => Promise<unknown>) => {
   const session = await page.context().browser()?.newBrowserCDPSession()
   if (!session) throw new Error('the page has no browser of its own')
@@ -61,7 +60,7 @@ export const tracedTasks = async (page: Page, act: () => Promise<unknown>) => {
   await session.send('Tracing.end')
   await complete
   await session.detach()
-  // The page has more of them than the spare page that the browser keeps ready.
+  // The browser keeps a spare page with fewer tasks.
   const threads = Map.groupBy(
     tasks.filter(({ thread }) => mainThreads.has(thread)),
     ({ thread }) => thread,

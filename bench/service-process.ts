@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
-/** The address that a service prints once it listens. */
+/** The URL a service prints once it listens. */
 export const addressOf = async ({ stdout }: ChildProcess): Promise<string> => {
   if (stdout)
     for await (const line of createInterface(stdout)) {
@@ -12,6 +12,5 @@ export const addressOf = async ({ stdout }: ChildProcess): Promise<string> => {
   throw new Error('The service did not start')
 }
 
-/** What a process holds in memory now, or the most that it ever held. */
 export const residentMiB = (pid: number | undefined, field: 'VmRSS' | 'VmHWM') =>
   Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024

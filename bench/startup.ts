@@ -9,13 +9,13 @@ const rounds = 9
 const bareServer = `require('node:http').createServer((_, response) => response.end('ok')).listen(0, '127.0.0.1',
   function () { console.log('listening on http://127.0.0.1:' + this.address().port + ' ') })`
 
-/** From spawning the service to its first 200, beside a bare `node:http` server that is started the same way. */
+/** Time from spawning the service to its first 200, compared with a bare `node:http` server. */
 export const benchStartup = async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-bench-'))
   // As `npm run service` does.
   const service = ['--import', join(root, 'scripts/require-node.mjs'), join(root, 'lib/service/main.ts')]
   try {
-    // The first start makes the folder, the key and the database.
+    // The first start creates the folder, key and database.
     await untilAnswer([...service, '--port', '0', '--data-dir', dataDir])
     const [ours, bare]: [number[], number[]] = [[], []]
     for (let round = 0; round < rounds; round++) {
@@ -34,7 +34,7 @@ export const benchStartup = async () => {
 
 const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] as number
 
-/** Milliseconds until the server that node starts with these arguments has answered; it is ended again. */
+/** Milliseconds until the server responds; it is stopped afterwards. */
 const untilAnswer = async (args: string[]): Promise<number> => {
   const start = performance.now()
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] })

@@ -5,13 +5,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type BrowserContext, chromium, type Page } from '@playwright/test'
 import { findChromium } from '#e2e/chromium.ts'
 
-/** What is measured in the page itself; a script that is there before the page's own. */
+/** Injected into the page before its own scripts. */
 interface Probe {
-  /** The last line that has anything on it. */
+  /** The last non-empty line. */
   lastLine(): string
-  /** When the last line matches, looked for with each frame. */
+  /** Resolves when the last line matches; checked per frame. */
   until(pattern: string): Promise<number>
-  /** When the key is pressed next. */
   onKey(key: string, withControl: boolean): Promise<number>
 }
 
@@ -66,7 +65,7 @@ const addProbe = () => {
 
 export interface PageTarget {
   name: string
-  /** The page of a terminal whose shell is a new one. */
+  /** A terminal page with a new shell. */
   address(): string
   prepare?(context: BrowserContext): Promise<void>
 }
@@ -77,8 +76,8 @@ const windowMs = 3_000
 const wholeMs = 1_500
 
 /**
- * A browser for each target, as a person has it: with a profile on the disk, in which Chromium keeps also the compiled
- * code of scripts. A context without a profile keeps none, and compiles all of a page anew.
+ * One browser per target with a profile on disk, which caches compiled scripts. A context without a profile compiles
+ * everything again.
  */
 export const openTarget = async (target: PageTarget): Promise<TargetPages> => {
   const profile = mkdtempSync(join(tmpdir(), 'devdeck-bench-'))
@@ -97,7 +96,7 @@ class TargetPages {
   readonly target: PageTarget
   readonly #context: BrowserContext
   readonly #profile: string
-  /** Of each `open`: the processor time that the page's main thread took until the prompt. */
+  /** Main thread time until the prompt, per `open`. */
   readonly busyMs: number[] = []
 
   constructor(target: PageTarget, context: BrowserContext, profile: string) {
@@ -110,7 +109,7 @@ class TargetPages {
     return this.#context.browser()?.version() ?? ''
   }
 
-  /** From the beginning of the navigation until a prompt is in the terminal of a frame that was drawn. */
+  /** From navigation until a frame with a prompt was drawn. */
   async open(): Promise<number> {
     return this.#onPage(async (_page, openMs, busyMs) => {
       this.busyMs.push(busyMs)
@@ -118,11 +117,11 @@ class TargetPages {
     })
   }
 
-  /** From Enter to the last line of so many MB of output. */
+  /** From Enter to the last line. */
   async flood(megabytes: number): Promise<number> {
     return this.#onPage(async (page) => {
       await page.keyboard.type(`head -c ${Math.round((megabytes * 3e6) / 4)} /dev/zero | base64; echo FLOOD""END`)
-      // Keys that come faster than anyone types are echoed late, and the prompt without them is not the one to wait for.
+      // Keys faster than any typist are echoed late, so wait for the prompt after them.
       await within(page.evaluate((typed) => (window as unknown as ProbedWindow).probe.until(typed), 'FLOOD""END$'))
       return this.#timed(page, 'Enter', () => page.keyboard.press('Enter'), `FLOODEND$|${prompt}`)
     })
@@ -163,7 +162,7 @@ class TargetPages {
   async #onPage<T>(run: (page: Page, openMs: number, busyMs: number) => Promise<T>): Promise<T> {
     const page = await this.#context.newPage()
     try {
-      // With each window Chromium starts the page behind its address bar, which takes a processor for a second.
+      // Chromium starts a page for the address bar with each window, which takes a processor for a second.
       await delay(windowMs)
       const devtools = await this.#context.newCDPSession(page)
       await devtools.send('Performance.enable', { timeDomain: 'threadTicks' })
@@ -174,7 +173,7 @@ class TargetPages {
       const { metrics } = await devtools.send('Performance.getMetrics')
       const busy = metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN
       await page.evaluate(() => (window as unknown as ProbedWindow).term?.focus())
-      // The rest of the page comes to life after the prompt, and would be measured with what is typed.
+      // The rest of the page hydrates after the prompt.
       await delay(wholeMs)
       return await run(page, openMs, busy * 1000)
     } finally {

@@ -6,9 +6,9 @@ import { WebSocket } from 'ws'
 import { atPrompt, prompt, Reader, toCat } from './terminal-reader.ts'
 import { newName, type Target } from './terminal-targets.ts'
 
-/** Each of these measures once; the caller does so in turns with others, and takes medians. */
+/** Each function measures once; the caller alternates targets and takes medians. */
 
-/** The round trip of each key through `cat`, in ms. */
+/** Round trip of each key through `cat`, in ms. */
 export const echo = async (target: Target, keys: number, gapMs: number): Promise<number[]> => {
   const { reader } = await atPrompt(target)
   await toCat(reader)
@@ -20,7 +20,7 @@ export const echo = async (target: Target, keys: number, gapMs: number): Promise
 const typeKeys = async (reader: Reader, keys: number, gapMs: number): Promise<number[]> => {
   const times: number[] = []
   let shown = Promise.withResolvers<number>()
-  // Not by `until`, which leaves much behind for each key: what is collected here would be taken for the terminal's.
+  // `until` allocates per key, and its garbage would count for the terminal.
   reader.divert((bytes) => {
     shown.resolve(performance.now())
     reader.shell.parsed(bytes.length)
@@ -43,7 +43,7 @@ const typeKeys = async (reader: Reader, keys: number, gapMs: number): Promise<nu
   return times
 }
 
-/** The round trip of one byte to another process over a WebSocket: a hop, and nothing else. */
+/** Round trip of one byte to another process over a WebSocket. */
 export const hop = async (keys: number, gapMs: number): Promise<number[]> => {
   const server = fork(fileURLToPath(new URL('./terminal-hop.ts', import.meta.url)))
   const [port] = (await once(server, 'message')) as [number]
@@ -63,20 +63,20 @@ export const hop = async (keys: number, gapMs: number): Promise<number[]> => {
   return times
 }
 
-/** MB a second of what the shell printed, until a reader that reads all it can has the last line. */
+/** MB/s until a reader has the last line. */
 export const flood = async (target: Target, megabytes: number): Promise<number> => {
   const { reader } = await atPrompt(target)
   const startedAt = performance.now()
   reader.shell.send(`head -c ${Math.round((megabytes * 3e6) / 4)} /dev/zero | base64; echo FLOOD""END\r`)
   const endAt = await reader.until(/FLOODEND/, 300_000)
   reader.shell.end()
-  // A line end, which the terminal makes two, for each 76 characters.
+  // The terminal turns each line end into two bytes, one per 76 characters.
   return (megabytes * (78 / 76)) / ((endAt - startedAt) / 1000)
 }
 
 const yes = 'yes 0123456789abcdefghijklmnopqrstuvwxyz\r'
 
-/** ^C during `yes`, until a reader that parses `rate` MB a second has parsed the prompt; and what it held at most. */
+/** ^C during `yes` until a reader that parses `rate` MB/s has the prompt, and its largest buffer. */
 export const interrupt = async (target: Target, { rate, seconds }: { rate: number; seconds: number }) => {
   const { reader } = await atPrompt(target)
   const queue: Buffer[] = []
@@ -88,7 +88,7 @@ export const interrupt = async (target: Target, { rate, seconds }: { rate: numbe
     mostHeld = Math.max(mostHeld, held)
   })
   let last = performance.now()
-  // As a page does it: in slices, one a frame.
+  // As a page does: one slice per frame.
   const timer = setInterval(() => {
     const now = performance.now()
     let room = Math.min(60, now - last) * rate * 1000
@@ -116,10 +116,7 @@ export const interrupt = async (target: Target, { rate, seconds }: { rate: numbe
   }
 }
 
-/**
- * A reader that stops reading its socket while `yes` runs; `during` measures meanwhile. Then it comes back, as a page
- * that was frozen does: from the new connection with ^C to the prompt.
- */
+/** Stops reading while `yes` runs and calls `during`, then reconnects with ^C, as a page that was frozen does. */
 export const stoppedReader = async (target: Target, seconds: number, during: (ms: number) => Promise<void>) => {
   const session = newName()
   const { reader } = await atPrompt(target, session)
@@ -136,7 +133,7 @@ export const stoppedReader = async (target: Target, seconds: number, during: (ms
   return ms
 }
 
-/** From nothing to the prompt: of a new shell, and of one that was left a moment ago. */
+/** Time to the prompt of a new shell, and of one left a moment ago. */
 export const attach = async (target: Target) => {
   const session = newName()
   const { reader, promptMs: newMs } = await atPrompt(target, session)

@@ -1,6 +1,6 @@
 import { WebSocketServer } from 'ws'
 
-/** Sends back what it is sent: started by the bench as a process of its own. */
+/** Echo server, run as a separate process. */
 const server = new WebSocketServer({ port: 0, host: '127.0.0.1', perMessageDeflate: false })
 server.on('connection', (socket, request) => {
   request.socket.setNoDelay(true)

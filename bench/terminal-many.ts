@@ -11,10 +11,7 @@ interface Way {
   cookie: string
 }
 
-/**
- * Reconnects again and again while a shell counts, each time at the byte where it left off. Answers whether what
- * arrived is, byte for byte, what was printed.
- */
+/** Reconnects repeatedly while a shell counts, each time at the last byte. Returns whether the output is complete. */
 export const reconnects = async ({ product, devboxId, cookie }: Way, times: number) => {
   const session = newName()
   const last = 300_000
@@ -81,7 +78,7 @@ export const reconnects = async ({ product, devboxId, cookie }: Way, times: numb
   return { isSame: hash.digest('hex') === expected.digest('hex'), snapshots, reached: counted / last }
 }
 
-/** Many shells, two pages each, all typed into at once: the round trips to the page that types and to the other. */
+/** Many shells with two pages each, all receiving keys: round trips to the typing page and to the other. */
 export const crowd = async (ways: Way[], { sessions, seconds }: { sessions: number; seconds: number }) => {
   const shells = await inTurns(sessions, 8, async (index) => {
     const { product, devboxId, cookie } = ways[index % ways.length] as Way

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Attached, Target } from './terminal-targets.ts'
 
-/** What only moves and colours, and shows nothing: OSC, CSI, character sets, other sequences, control characters. */
+/** Sequences without visible text: OSC, CSI, character sets, control characters. */
 const sequences = new RegExp(
   [
     '\\x1b\\][^\\x07\\x1b]*(?:\\x07|\\x1b\\\\)',
@@ -12,11 +12,10 @@ const sequences = new RegExp(
   ].join('|'),
   'g',
 )
-/** Of a shell that waits for a command. */
 export const prompt = /[$#] [ \r\n]*$/
 const tailBytes = 1024
 
-/** Reads an attached shell, and knows when something is at the end of what was read. */
+/** Reads an attached shell. */
 export class Reader {
   readonly shell: Attached
   bytes = 0
@@ -35,7 +34,7 @@ export class Reader {
     })
   }
 
-  /** Has `sink` take what arrives; it calls `parse` when it gets to it. */
+  /** Passes output to `sink`, which calls `parse` when it is ready. */
   divert(sink: (bytes: Buffer) => void): void {
     this.#sink = sink
   }
@@ -46,7 +45,7 @@ export class Reader {
     if (this.#waits.length > 0) this.#look()
   }
 
-  /** When `pattern` is at the end of what was parsed since this was called. */
+  /** Resolves when `pattern` is at the end of the output since this call. */
   async until(pattern: RegExp, withinMs = 60_000): Promise<number> {
     const found = new Promise<number>((done) => this.#waits.push({ pattern, done }))
     this.#look()
@@ -76,7 +75,6 @@ export class Reader {
   }
 }
 
-/** Attaches, and reads until the shell waits for a command. */
 export const atPrompt = async (target: Target, session?: string) => {
   const startedAt = performance.now()
   const reader = new Reader(await target.attach(session))
@@ -84,7 +82,6 @@ export const atPrompt = async (target: Target, session?: string) => {
   return { reader, promptMs: promptAt - startedAt }
 }
 
-/** Has the shell send back what is typed, byte for byte. */
 export const toCat = async (reader: Reader) => {
   reader.forget()
   reader.shell.send('stty raw -echo; echo rea""dy; exec cat\r')

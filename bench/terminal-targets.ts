@@ -11,28 +11,26 @@ import { freePort } from '#lib/service/testing/free-port.ts'
 
 const size = { cols: 120, rows: 36 }
 
-/** A shell someone is attached to, by whatever way. */
 export interface Attached {
   send(text: string): void
-  /** All that arrives to be shown; what came before is given at once. */
+  /** Also receives what arrived before. */
   onData(listener: (bytes: Buffer) => void): void
-  /** So many bytes of it are parsed: what a page acknowledges. */
+  /** Acknowledges parsed bytes, as a page does. */
   parsed(count: number): void
-  /** What a reader that stops does not read; a pty has none. */
+  /** The socket a stopped reader pauses; a pty has none. */
   socket: Socket | undefined
-  /** Lets go of it and leaves the shell. */
+  /** Detaches and leaves the shell running. */
   leave(): void
-  /** Ends the shell. */
   end(): void
 }
 
 export interface Target {
   name: string
-  /** A new shell, unless `session` names one that is there and the target can find it again. */
+  /** Attaches to `session` if the target can find it again, else to a new shell. */
   attach(session?: string): Promise<Attached>
 }
 
-/** bash in a pseudoterminal of this process: what nothing with a network in it can beat. */
+/** bash in a pseudoterminal of this process: the floor. */
 export const ptyTarget: Target = {
   name: 'pty',
   attach: async () => {
@@ -70,7 +68,7 @@ export const ptyTarget: Target = {
   },
 }
 
-/** Straight to the service, as the console does: one hop. */
+/** Directly to the service: one hop. */
 export const serviceTarget = ({ serviceUrl, service }: Product, devboxId: string): Target => ({
   name: 'service',
   attach: async (session = newName()) => {
@@ -85,7 +83,7 @@ export const serviceTarget = ({ serviceUrl, service }: Product, devboxId: string
   },
 })
 
-/** Through the console, as its pages do: two hops. */
+/** Through the console: two hops. */
 export const consoleTarget = (product: Product, devboxId: string, cookie: string): Target => ({
   name: 'console',
   attach: async (session = newName()) => {
@@ -94,7 +92,6 @@ export const consoleTarget = (product: Product, devboxId: string, cookie: string
   },
 })
 
-/** A page's connection, with what it is told besides the output. */
 export const openPage = async (
   { url }: Pick<Product, 'url'>,
   {
@@ -145,7 +142,7 @@ export const openPage = async (
   }
 }
 
-/** ttyd 1.7.7 or what TTYD_PATH names; undefined without. */
+/** ttyd 1.7.7 from TTYD_PATH, or undefined. */
 export const startTtyd = async (): Promise<
   { url: string; pid: number; target: Target; stop(): Promise<void> } | undefined
 > => {
@@ -172,7 +169,7 @@ export const startTtyd = async (): Promise<
   return { url, pid: child.pid ?? 0, target: ttydTarget(url), stop: () => end(child) }
 }
 
-/** Speaks as ttyd's own page does: pauses while more than ten times 100 kB wait to be parsed, goes on below four. */
+/** Like ttyd's own page: pauses above ten unparsed chunks of 100 kB, resumes below four. */
 const ttydTarget = (url: string): Target => ({
   name: 'ttyd',
   attach: async () => {

@@ -13,14 +13,14 @@ const percentile = (values: number[], part: number): number => {
   return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? Number.NaN
 }
 
-/** Between the two in the middle when there is none: the worse of two runs is not what is usual. */
+/** Averages the two middle values. */
 const median = (values: number[]) => {
   const sorted = values.toSorted((a, b) => a - b)
   const [low, high] = [Math.floor((sorted.length - 1) / 2), Math.ceil((sorted.length - 1) / 2)]
   return ((sorted[low] ?? Number.NaN) + (sorted[high] ?? Number.NaN)) / 2
 }
 
-/** Each against the one measured in the same turn, when the machine was as busy. */
+/** Compares measurements of the same turn, when the machine was equally busy. */
 const ratios = (ours: number[], theirs: number[]) => ours.map((each, turn) => each / (theirs[turn] ?? Number.NaN))
 
 const full = {
@@ -50,14 +50,14 @@ const quick: typeof full = {
 }
 
 const firstKeys = 1000
-/** V8 lets the heap of what came and went grow for so long: memory that is flat is flat from then on. */
+/** V8 shrinks the heap only after a while. */
 const settleSeconds = 30
-/** The first visits of a page fill the browser's caches: files, and then what was compiled of them. */
+/** The first visits fill the browser's caches. */
 const cacheRounds = 2
 
 /**
- * The terminal of the product as it is started by `npm start`, in turns with what nothing beats: a pseudoterminal in
- * this process, and a byte over a WebSocket; and with ttyd, if TTYD_PATH names one. `--quick` measures less.
+ * The terminal of `npm start`, alternating with a pseudoterminal in this process, a byte over a WebSocket, and ttyd if
+ * TTYD_PATH is set. `--quick` measures less.
  */
 export const benchTerminal = async () => {
   const amounts = process.argv.includes('--quick') ? quick : full
@@ -91,7 +91,6 @@ export const benchTerminal = async () => {
   }
 }
 
-/** Only how soon a page shows a prompt. */
 export const benchTerminalOpen = async () => {
   const product = await startProduct()
   const ttyd = await startTtyd()
@@ -108,7 +107,7 @@ export const benchTerminalOpen = async () => {
 
 type Amounts = typeof full
 
-/** Prints each figure beside its goal, and in the end those that miss theirs. */
+/** Prints figures with their goals, and at the end those that miss. */
 class Figures {
   readonly #missed: string[] = []
 
@@ -136,13 +135,13 @@ const spread = (values: number[]) =>
     ? short(values[0] as number)
     : `${short(median(values))} [${short(Math.min(...values))} to ${short(Math.max(...values))}]`
 
-/** Runs all of them once, again and again, so that what slows the machine down slows down all alike. */
+/** Runs all targets alternately, so that a slow machine affects all alike. */
 const inTurns = async <T>(targets: Target[], runs: number, measure: (target: Target) => Promise<T>) => {
   const results = new Map<string, T[]>(targets.map(({ name }) => [name, []]))
   for (let run = 0; run < runs; run++)
     for (const target of targets) {
       results.get(target.name)?.push(await measure(target))
-      // What the last one left is over before the next begins.
+      // Lets the previous target settle.
       await delay(200)
     }
   return (name: string) => results.get(name) ?? []
@@ -150,8 +149,7 @@ const inTurns = async <T>(targets: Target[], runs: number, measure: (target: Tar
 
 const benchEcho = async (figures: Figures, targets: Target[], { runs, keys, gapMs }: Amounts) => {
   const hops: number[][] = []
-  // During its first thousand keys Node compiles what they pass through, on threads that take the cores from all others
-  // for a few ms: spread over minutes at a typist's pace, and felt by nobody, but most of what is slow in a first turn.
+  // Node compiles on other threads during the first thousand keys, which would dominate a short first turn.
   for (const target of targets) await echo(target, firstKeys, gapMs)
   const of = await inTurns(targets, runs, async (target) => {
     if (target === ptyTarget) hops.push(await hop(keys, gapMs))
@@ -190,7 +188,7 @@ const benchFlood = async (
     return rate
   })
   for (const { name } of targets) figures.say(`flood of ${floodMb} MB, ${name}`, of(name), 'MB/s')
-  // Says the same on a machine that others use as well.
+  // Meaningful on a shared machine, too.
   for (const name of ['console for console', 'service for console', 'ttyd for ttyd'])
     if (spent.has(name)) figures.say(`processor for each MB, ${name}`, spent.get(name) ?? [], 'ms')
   const ours = of('console')
@@ -206,7 +204,7 @@ const benchFlood = async (
 }
 
 const benchInterrupt = async (figures: Figures, targets: Target[], { runs, yesSeconds }: Amounts) => {
-  // The service alone has no page that acknowledges anything.
+  // The service alone has no page that acknowledges.
   const asked = targets.filter(({ name }) => name !== 'service')
   const of = await inTurns(asked, runs, (target) => interrupt(target, { rate: 10, seconds: yesSeconds }))
   for (const { name } of asked)
@@ -282,7 +280,7 @@ const benchCrowd = async (
   { sessions, crowds, crowdSeconds }: Amounts,
 ) => {
   const turns: Awaited<ReturnType<typeof crowd>>[] = []
-  // All wait for whatever holds up the machine for a moment, which is the 99th percentile of one turn then, not of most.
+  // A single stall of the machine is the 99th percentile of one turn, not of most.
   for (let turn = 0; turn < crowds; turn++) {
     turns.push(await crowd(ways, { sessions, seconds: crowdSeconds }))
     await delay(1000)
@@ -313,7 +311,7 @@ const benchPages = async (
 ) => {
   const { pages: runs, pageMb, yesSeconds } = amounts
   const pages: PageTarget[] = [
-    // A devbox has room for so many shells; each is a new one.
+    // The number of shells per devbox is limited.
     {
       name: 'console',
       address: inTurn(devboxIds, (id) => `${product.url}/devboxes/${id}?tab=terminal&t=${newName()}`),
@@ -384,7 +382,6 @@ const prepare = async (context: BrowserContext, product: Product) => {
   await context.addInitScript(() => localStorage.setItem('devdeck:terminal', '{"renderer":"dom"}'))
 }
 
-/** The two processes behind `npm start`. */
 const processesOf = ({ pid }: Product) => {
   const family = new Set([pid])
   const entries = readdirSync('/proc')
@@ -402,7 +399,7 @@ const processesOf = ({ pid }: Product) => {
         if (command.includes('lib/service/main.ts')) found.service ||= each
         else if (command.includes('server.ts')) found.console = each
       } catch {
-        // It has ended meanwhile.
+        // The process has ended.
       }
     }
   if (!found.console || !found.service) throw new Error('The console and its service are not to be found')
@@ -410,7 +407,7 @@ const processesOf = ({ pid }: Product) => {
 }
 
 const processorMs = (pid: number) => {
-  // User and system time, in hundredths of a second.
+  // User and system time in hundredths of a second.
   const [user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ').slice(11, 13) ?? []
   return (Number(user) + Number(system)) * 10
 }

@@ -10,8 +10,6 @@ beforeEach(async () => {
 })
 afterEach(() => service.close())
 
-/** How long a state may take to come; nothing but a failing test waits for all of it. */
-
 const finished = ({ benchmark_outcomes }: BenchmarkJob) =>
   (benchmark_outcomes ?? []).reduce((sum, { scenario_outcomes }) => sum + scenario_outcomes.length, 0)
 const devboxesAlive = async () => {
@@ -79,7 +77,7 @@ describe('a job of scenarios', () => {
     expect(runs[0]).toMatchObject({ state: 'completed', score: 1 })
     expect(runs[1]).toMatchObject({ n_scenario_runs: 3, job_id: job.id, agent_name: 'uneven', model_name: 'm/1' })
     expect(runs[1]?.score).toBeCloseTo((0.25 + 0.5 + 1) / 3, 12)
-    // Over all scenario runs, where the average of the outcome is over the completed ones.
+    // The run's score counts all scenario runs, the outcome's average only completed ones.
     expect(runs[2]?.score).toBe(0)
     expect(runs[1]?.environment_variables).toEqual({ GREETING: 'hello' })
     await expect.poll(devboxesAlive).toEqual([])
@@ -98,7 +96,7 @@ describe('a job of scenarios', () => {
     const [outcome] = benchmark_outcomes ?? []
     expect(outcome).toMatchObject({ n_completed: 0, n_timeout: 1, average_score: null })
     expect(outcome?.scenario_outcomes).toHaveLength(1)
-    // 0.2 s, doubled by each retry.
+    // 0.2 s, doubled per retry.
     expect(outcome?.scenario_outcomes[0]?.failure_reason?.exception_message).toMatch(/after 0.8 seconds/)
     const runs = await scenarioRunsOf(outcome?.benchmark_run_id ?? '')
     expect(runs.map(({ id, n_retries }) => [id, n_retries])).toEqual([

@@ -25,7 +25,7 @@ const put = (path: string, content = path) => {
   writeFileSync(join(folder, path), content)
 }
 
-/** Content by name; `meanwhile` is called with each file before it is read. */
+/** `meanwhile` is called before each file is read. */
 const read = async (below: string, meanwhile: (name: string) => void) => {
   const found: Record<string, string> = {}
   for await (const { path, content } of filesBelow(join(folder, below), () => undefined)) {

@@ -11,7 +11,7 @@ import { writeTask } from '#lib/service/testing/trials.ts'
 const nobody = 65534
 const asNobody = ['/usr/bin/setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups']
 
-/** Why this cannot be tried here: the tests do not run as root, or a stranger may not read the repository or make a devbox. */
+/** Reason to skip: not root, or another user cannot read the repository or create a devbox. */
 const problem = ((): string | undefined => {
   if (!hasDedicatedUsers()) return 'the tests do not run as root'
   try {
@@ -34,7 +34,7 @@ describe.skipIf(problem !== undefined)(`a service that is not root${leftOut}`, (
   let folder: string
   let service: ReturnType<typeof runCommand>
   beforeAll(async () => {
-    // Below a folder that trials see, with files of its own user and of root beside the data folder.
+    // Visible to trials, with files of its own user and of root.
     folder = mkdtempSync('/opt/devdeck-rootless-')
     chmodSync(folder, 0o755)
     mkdirSync(join(folder, 'data'), { mode: 0o700 })

@@ -12,7 +12,7 @@ const samples = join(import.meta.dirname, '../../../samples')
 const jobFile = (name: string) => readFileSync(join(samples, 'jobs', `${name}.yaml`), 'utf8')
 const tasks = readdirSync(join(samples, 'tasks')).sort()
 
-/** A score; or a state, and the exception behind it; or a score with an exception beside it. */
+/** A score, a state with its exception, or a score with an exception. */
 type Expected = number | string | [score: number, exception: string]
 const gaveUp: Expected = [0, 'NonZeroAgentExitCodeError']
 
@@ -46,7 +46,6 @@ const told = ({ state, score, failure_reason }: ScenarioOutcome): Expected => {
   return exception === undefined ? (score ?? -1) : [score ?? -1, exception]
 }
 
-/** What each task came to, as the table says it. */
 const check = (job: BenchmarkJob, agent: string) => {
   const outcome = job.benchmark_outcomes?.find(({ agent_name, model_name }) => (model_name ?? agent_name) === agent)
   const outcomes = outcome?.scenario_outcomes ?? []
@@ -71,7 +70,7 @@ describe.runIf(strongestIsolation === 'bubblewrap')('the sample tasks', () => {
   })
   afterAll(() => service.close())
   const run = async (name: string) => {
-    // Once is enough: that attempts are counted apart is tested where it costs less.
+    // One attempt is enough here.
     const inline_yaml = jobFile(name).replace('n_attempts: 2', 'n_attempts: 1')
     const { id } = await createJob(service.client, { type: 'harbor', inline_yaml })
     return untilEnded(service.client, id)

@@ -11,7 +11,7 @@ describeUnderEachIsolation('scorers under isolation', (isolation) => {
   })
   afterAll(() => service.close())
 
-  /** One run, scored by all of them; their results in order. */
+  /** Scores one run with all scorers; results in order. */
   const scoreAll = async (scorers: Scorer[], prepare?: string, more: object = {}) => {
     const weight = 1 / scorers.length
     const { id } = await service.client.scenarios.create({
@@ -109,7 +109,7 @@ describeUnderEachIsolation('scorers under isolation', (isolation) => {
         python('print("done")'),
         python('print(-1)'),
       ],
-      // A scorer that imported one of the others in place of Python's own would give 1.
+      // A scorer that imports one of these instead of the standard module would score 1.
       `echo "answer = 42" >solution.py
       for name in sitecustomize usercustomize json platform runpy importlib; do echo 'print(1); exit(0)' >$name.py; done`,
     )
@@ -169,7 +169,7 @@ describeUnderEachIsolation('scorers under isolation', (isolation) => {
     })
     const { results: without } = await scoreAll([scorer('foo')])
     expect(without).toEqual([error('There is no ast-grep in the devbox')])
-    // In place of the real ast-grep, which this machine may not have; it gets the same arguments.
+    // A fake ast-grep that checks its arguments.
     const fake = `#!/bin/bash
 [[ $* == "run --pattern console.log(\\$A) --lang js --json=stream -- src" ]] && echo '{"text":"console.log(1)"}' && exit
 [[ $3 == broken ]] && exit 8

@@ -72,7 +72,7 @@ it('reads only a few buffers ahead, and ends its entries when the reader leaves'
   })()
   const output = zip(all({ name: 'endless', modifiedMs, content }))
   await once(output, 'readable')
-  // Nobody reads: a source that is not held back would go on at every turn.
+  // Without backpressure, the source would continue every turn.
   for (let before = -1; before < read; await turn()) before = read
   expect(read).toBeLessThan(2 ** 20)
   output.destroy()

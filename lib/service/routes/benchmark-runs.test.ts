@@ -5,7 +5,6 @@ import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
 import { command, makeScenario, runReaches, script, startRun } from '#lib/service/testing/scenarios.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 
-/** A benchmark of scenarios that give these scores, and a run of it. */
 const startBenchmarkRun = async (service: TestService, scores: readonly number[], more: object = {}) => {
   const scenarios: string[] = []
   for (const score of scores) scenarios.push(await makeScenario(service, script(`echo score=${score}`)))
@@ -21,7 +20,6 @@ describeUnderEachIsolation('the end of a benchmark run under isolation', (isolat
   })
   afterAll(() => service.close())
 
-  /** One scenario run in each of these states, in this order. */
   const startInStates = async (states: readonly ('completed' | 'scored' | 'scoring' | 'running' | 'starting')[]) => {
     const scores = states.map((_, i) => 1 / 2 ** i)
     const { id, scenarios } = await startBenchmarkRun(service, scores)
@@ -97,7 +95,7 @@ describeUnderEachIsolation('the end of a benchmark run under isolation', (isolat
     const canceled = service.client.benchmarkRuns.cancel({ params: { id } })
     const answers = await Promise.allSettled(starts)
     expect((await canceled).state).toBe('canceled')
-    // Each of them came before the end, and is canceled with it, or after it, and has left nothing.
+    // Each was either canceled with the run, or rejected after its end.
     const refused = answers.filter((answer) => answer.status === 'rejected')
     for (const { reason } of refused) expect(reason).toMatchObject({ status: 409 })
     expect(await statesOf(id)).toEqual(Array(starts.length - refused.length).fill('canceled'))

@@ -99,7 +99,7 @@ describe('a client that disconnects', () => {
   it('closes the file being read', async () => {
     const folder = join(service.dataDir, 'runs', run.id)
     mkdirSync(folder, { recursive: true })
-    // More than the buffers of a connection hold.
+    // More than the connection buffers.
     const noise = crypto.getRandomValues(new Uint8Array(65_536))
     writeFileSync(join(folder, 'large.log'), Buffer.concat(Array.from({ length: 400 }, () => noise)))
     const { hostname, port } = new URL(service.url)
@@ -111,7 +111,7 @@ describe('a client that disconnects', () => {
       headers: { authorization: `Bearer ${service.key}` },
     }).end()
     const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
-    // Nobody reads on, so the service comes to the large file and is held up in it.
+    // Without a reader, the service stops at the large file.
     await once(response, 'readable')
     await expect.poll(openFiles).toContain(join(folder, 'large.log'))
     outgoing.destroy()

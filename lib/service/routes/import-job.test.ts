@@ -479,7 +479,7 @@ describe('a hostile archive', () => {
   it('writes nothing outside of its folder', async () => {
     const files = harborJob({ a__aaaaaaa: { task: 'a', reward: 1 } }, { id: 'harm' })
     const harmless = Buffer.from(await (await zipOf({ ...files, 'nightly/..x/escaped': 'x' })).arrayBuffer())
-    // The names of the directory and of the file itself, of the same length.
+    // In the central directory and in the local header.
     const text = harmless.toString('latin1').replaceAll('nightly/..x/escaped', '../../../../escaped')
     const { status, body } = await send(new Blob([Buffer.from(text, 'latin1')]))
     expect({ status, warnings: body.warnings }).toEqual({

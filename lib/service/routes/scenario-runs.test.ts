@@ -76,7 +76,7 @@ describeUnderEachIsolation('scenario runs under isolation', (isolation) => {
         scoring_contract_result: null,
       })
       expect(run.id).toMatch(/^scr_/)
-      // It is answered while the devbox is still being prepared, which ends when the test says so.
+      // The response comes while the devbox is still preparing, until the test releases it.
       const devbox = await devboxReaches(service, run.devbox_id, 'initializing')
       expect(devbox.status).toBe('initializing')
       expect(devbox).toMatchObject({ name: 'named', initiator_type: 'scenario', initiator_id: run.id })
@@ -280,7 +280,7 @@ describeUnderEachIsolation('scenario runs under isolation', (isolation) => {
       for (const { id } of [scoring, working]) await runs().complete({ params: { id } })
     })
 
-    // Killed between two steps, which only a look at what it left can bring about.
+    // Simulates a crash between two steps.
     it('devboxes of ended or unknown runs are shut down', async () => {
       const scenario = await makeScenario(service, command('true'))
       const [ended, unstored, failed] = [

@@ -54,7 +54,7 @@ describe('a named agent', () => {
     const { client } = service
     await client.benchmarks.create({ body: { name: 'mine', scenario_ids: await makeScenarios(client, 1) } })
     const cli = new Runloop({ baseURL: service.url, bearerToken: service.key, maxRetries: 0 })
-    // What it does for `benchmark-job run --agent claude-code:some-model --benchmark mine`.
+    // The calls of `benchmark-job run --agent claude-code:some-model --benchmark mine`.
     const { secrets } = await cli.secrets.list({ limit: 5000 })
     expect(secrets.some(({ name }) => name === 'BMJ_ANTHROPIC_API_KEY')).toBe(false)
     await cli.secrets.create({ name: 'BMJ_ANTHROPIC_API_KEY', value: 'k1' })
@@ -211,7 +211,7 @@ describe('a missing requirement of an agent', () => {
   })
 
   it('fails the trial: a program, an install', async () => {
-    // As the public command line names the secrets it makes.
+    // The public CLI names its secrets so.
     await service.client.secrets.create({ body: { name: 'BMJ_KEY', value: 'x' } })
     manifest('absent', 'command = "true"\nprograms = ["no-such-program"]\n[secrets]\nKEY = "KEY"\n')
     manifest('uninstallable', 'command = "true"\n[install]\ncommand = "echo no route to registry >&2; exit 7"\n')

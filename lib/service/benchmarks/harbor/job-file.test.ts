@@ -230,7 +230,6 @@ verifier: {disable: true}
     const none = '1:1  The job has no scenarios: add a dataset or task'
     expect(await problemsOf('agents: [{name: nop}]\n')).toEqual([none])
     expect(await problemsOf('datasets: []\ntasks: []\n')).toEqual([none])
-    // What is missing may be there under a wrong key.
     expect(await problemsOf('agents: [{name: nop}]\ndataset: [{path: set}]\n')).toEqual([
       none,
       '2:1 dataset dataset is not a job file key',
@@ -278,7 +277,7 @@ describe('a hostile job file', () => {
   }
   for (const [name, [yaml, message]] of Object.entries(rows))
     it(`${name} is refused at once`, async () => {
-      // Without these limits it takes minutes, which are more than a test has.
+      // Without the limits this takes minutes.
       expect(message.test((await problemsOf(yaml)).join('\n'))).toBe(true)
     })
 
@@ -298,7 +297,7 @@ describe('a hostile job file', () => {
       const { user, system } = process.threadCpuUsage(before)
       return user + system
     }
-    // The least of some: what else a thread is at, such as its garbage, counts as well.
+    // The minimum of several runs, because garbage collection counts, too.
     const leastOf = async (count: number) => {
       const all: number[] = []
       for (let times = 0; times < 4; times++) all.push(await cpuOf(count))

@@ -13,7 +13,7 @@ import { programsOf } from './build/machine-packages.ts'
 const problem = sandboxProblem ?? (await systemProblem())
 afterAll(() => python?.remove())
 
-/** A reward of 1 when the command succeeds, else 0. */
+/** Reward 1 if the command succeeds, else 0. */
 const rewardIf = (command: string) => `if ${command}; then r=1; else r=0; fi; echo $r >/logs/verifier/reward.txt\n`
 
 const hasGit = existsSync('/usr/bin/git')
@@ -26,7 +26,7 @@ const packed = execFileSync('bash', ['-c', 'cd "$(mktemp -d)" && echo in >inside
 
 interface Row {
   files: Record<string, string | Uint8Array>
-  /** Those beside the warning of the base image. */
+  /** Besides the warning about the base image. */
   warnings?: RegExp[]
 }
 
@@ -238,7 +238,7 @@ user = "agent"
 describe.skipIf(problem !== undefined)('cached environments', () => {
   let trials: Trials
   beforeAll(() => {
-    // Room for two of those that are built here.
+    // Room for two environments.
     trials = startTrials({ maxEnvironmentBytes: 10 * 2 ** 20 })
   })
   afterAll(() => trials.close())
@@ -276,7 +276,7 @@ describe.skipIf(problem !== undefined)('cached environments', () => {
     expect([await built(a), await built(c)]).toEqual([ofA, ofC])
     expect(await built(b)).not.toBe(ofB)
 
-    // A trial in `c`, which was used longest ago when the next one is built.
+    // A trial in `c`, the least recently used.
     const begun = Promise.withResolvers<string>()
     const solution = 'until [ -e /logs/agent/go ]; do sleep 0.1; done; cp /opt/c /logs/artifacts/built\n'
     const going = trials.run({ ...c, 'solution/solve.sh': solution }, { onDevbox: begun.resolve })
@@ -333,7 +333,6 @@ describe.skipIf(problem !== undefined)('a trial with its own system', () => {
     const built = new Set<string | undefined>()
     for (let i = 0; i < 3; i++) {
       const trial = await trials.run(files, { strictEnvironments: true })
-      // What this machine has and a bare image has not.
       expect(trial.warnings[0]).toMatch(
         /^FROM debian: the task runs on [^,]+(, which has \d+ more known programs; their use is recorded)?$/,
       )
@@ -347,7 +346,7 @@ describe.skipIf(problem !== undefined)('a trial with its own system', () => {
     const other = { ...files, 'environment/Dockerfile': `${files['environment/Dockerfile']}RUN true\n` }
     built.add((await trials.run(other)).log('artifacts/built'))
     expect(built.size).toBe(2)
-    // An account may run commands of its own in the devbox that builds, and so change what is kept.
+    // An account may run commands in the devbox that builds.
     built.add((await trials.run(files, { account: 'other' })).log('artifacts/built'))
     expect(built.size).toBe(3)
     const [environments, devboxes] = ['environments', 'devboxes'].map((name) => join(trials.folder, name))
@@ -408,10 +407,9 @@ describe.skipIf(problem !== undefined)('a trial with its own system', () => {
     expect(
       await judged('FROM python:3-slim', `echo '${script}' >x; chmod +x x; su nobody -s /bin/bash -c ./x`),
     ).toEqual([1, true, `The solution ${used}`])
-    // Shells that set their own PATH.
+    // Shells that reset PATH.
     for (const login of ['bash -lc "git --version"', 'su - nobody -s /bin/sh -c "git --version"'])
       expect(await judged('FROM debian:12', login)).toEqual([1, true, `The solution ${used}`])
-    // Another in its place, and one that the image has.
     const other = 'cp /bin/true /usr/local/bin/git; git --version'
     expect(await judged('FROM debian:12', other)).toEqual([1, false])
     expect((await judged('FROM ruby', 'git --version')).slice(2)).toEqual([])
@@ -468,7 +466,7 @@ describe.skipIf(problem !== undefined)('a trial with its own system', () => {
     )
   })
 
-  // Pytest needs pluggy, and where one is so is the other.
+  // pytest depends on pluggy, so both are present.
   it.skipIf(!hasNewPython || !python).each([
     ['', 'import pluggy', '', true],
     ['', 'import json, os.path', '', false],

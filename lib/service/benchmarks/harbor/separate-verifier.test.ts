@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sandboxProblem, startTrials, type Trials } from '#lib/service/testing/trials.ts'
 
-/** A reward of 1 when the command succeeds, else 0. */
+/** Reward 1 if the command succeeds, else 0. */
 const rewardIf = (command: string) => `if ${command}; then r=1; else r=0; fi; echo $r >/logs/verifier/reward.txt\n`
 const separate = 'artifacts = ["/app/out"]\n[verifier]\nenvironment_mode = "separate"\n'
 

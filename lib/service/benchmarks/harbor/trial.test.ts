@@ -11,7 +11,7 @@ import type { HarborAgent } from '../plan.ts'
 const hasSystem = sandboxProblem === undefined && (await systemProblem()) === undefined
 
 const reward = (value: string) => `echo ${value} >/logs/verifier/reward.txt\n`
-/** A reward of 1 when the command succeeds, else 0. */
+/** Reward 1 if the command succeeds, else 0. */
 const rewardIf = (command: string) => `if ${command}; then r=1; else r=0; fi; echo $r >/logs/verifier/reward.txt\n`
 const toml = (more: string) => `version = "1.0"\n${more}`
 const nop: Partial<HarborAgent> = { name: 'nop' }
@@ -393,7 +393,7 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
     })
     expect(score).toBe(1)
     const skipped = log('trial.log')?.match(/(?<=WARNING Dockerfile line )\d+: skipped: .*/g)
-    // In a system of its own the others succeed.
+    // With its own system, the other installs succeed.
     if (hasSystem)
       expect(skipped).toEqual([
         expect.stringMatching(/^3: skipped: pip install no-such \(exit code 1: .*\) \(environment differs\)$/),
@@ -632,7 +632,7 @@ echo hello >hello.txt\n`,
     machine.close()
   })
 
-  /** Resolves when the oracle of the trial in a devbox has written a line. */
+  /** Resolves when the oracle has written a line. */
   const agentBegun = async (devboxId: string) => {
     const said = join(trials.folder, 'devboxes', devboxId, 'root/logs/agent/oracle.txt')
     await expect.poll(() => existsSync(said) && readFileSync(said, 'utf8')).toBe('begun\n')
