@@ -16,7 +16,6 @@ interface Options {
   scenarioRuns: ScenarioRuns
 }
 
-/** Benchmark runs: each collects scenario runs, started by its caller or job, and has one score. */
 export class BenchmarkRuns {
   /** Emits `state` with (id, state) when a run ends. */
   readonly changes = new EventEmitter().setMaxListeners(0)
@@ -26,12 +25,10 @@ export class BenchmarkRuns {
     this.#options = options
   }
 
-  /** Throws 404. */
   get(account: string, id: string): BenchmarkRun {
     return this.#options.store.benchmarkRuns.get(account, id) ?? notFound('benchmark run', id)
   }
 
-  /** The caller starts the scenarios. Throws 400 or 404. */
   start(account: string, body: BenchmarkRunStart): BenchmarkRun {
     return this.get(account, this.#start(account, body))
   }

@@ -8,7 +8,6 @@ import { sizeText } from '#lib/service/kit/amounts.ts'
 
 interface Options {
   folder: string
-  /** Contains one folder per devbox. */
   devboxFolder: string
   /** 0 for no limit. */
   maxBytes: number
@@ -19,7 +18,6 @@ interface CachedEnvironment {
   name: string
   bytes: number
   usedMs: number
-  /** The folder of the first task that needed it; null if unknown. */
   builtFor: string | null
 }
 
@@ -28,9 +26,7 @@ export class EnvironmentCache {
   readonly #options: Options
   /** Number of devboxes being created with each. A created devbox is found by its folder. */
   readonly #starting = new Map<string, number>()
-  /** Undefined until counted. */
   #cachedBytes: number | undefined
-  /** Reserved for additions in progress. */
   #reservedBytes = 0
   #queue: Promise<unknown> = Promise.resolve()
 
@@ -38,7 +34,6 @@ export class EnvironmentCache {
     this.#options = options
   }
 
-  /** Removes what the previous run of the service left unfinished. */
   recover(): void {
     const { folder, log } = this.#options
     const names = existsSync(folder) ? readdirSync(folder) : []
@@ -48,7 +43,6 @@ export class EnvironmentCache {
       )
   }
 
-  /** Creates a devbox that starts with an environment. */
   async use<T>(name: string, create: () => Promise<T>): Promise<T> {
     this.#starting.set(name, (this.#starting.get(name) ?? 0) + 1)
     try {
@@ -60,7 +54,6 @@ export class EnvironmentCache {
     }
   }
 
-  /** Stores the folder that `fill` writes, if there is room. */
   async add(
     { name, bytes, builtFor, signal }: { name: string; bytes: number; builtFor: string; signal: AbortSignal },
     fill: (unfinished: string) => Promise<void>,
@@ -92,7 +85,6 @@ export class EnvironmentCache {
     }
   }
 
-  /** Reserves `bytes` if possible. */
   async #makeRoom(bytes: number): Promise<boolean> {
     const { folder, devboxFolder, maxBytes } = this.#options
     this.#cachedBytes ??= sumOf(await cachedEnvironments(folder))
@@ -148,10 +140,8 @@ export const cachedEnvironments = async (folder: string): Promise<CachedEnvironm
   return cached.sort((a, b) => a.usedMs - b.usedMs)
 }
 
-/** Disk usage. */
 export const bytesOf = (path: string): Promise<number> => usageOf([path], { isolation: 'none', marks: {} })
 
-/** The base and layer folders of all devboxes. */
 export const environmentsInUse = async (devboxFolder: string): Promise<Set<string>> => {
   const systems = await systemsBelow(devboxFolder)
   return new Set(systems.flatMap(({ base, layers }) => [base, ...layers.map(({ folder }) => folder)]))

@@ -20,9 +20,7 @@ interface Build {
  */
 export class Environments {
   readonly #folder: string
-  /** Builds in progress by folder. */
   readonly #building = new Map<string, Promise<void>>()
-  /** By devbox. */
   readonly #builds = new Map<string, Build>()
   /** Folders of builds that could not be cached: trials do not wait for those. */
   readonly #uncacheable = new Set<string>()
@@ -84,7 +82,6 @@ export class Environments {
     build.end()
   }
 
-  /** Warnings of the cached build a devbox started with; undefined if there is none. */
   async warningsOf(devboxFolder: string): Promise<Warning[] | undefined> {
     const layer = systemOf(devboxFolder)?.layers.at(-1)
     return layer && JSON.parse(await readFile(join(layer.folder, warningsFile), 'utf8'))
@@ -128,7 +125,6 @@ const orAborted = async (work: Promise<void>, signal: AbortSignal): Promise<void
   }
 }
 
-/** Removes the environments that no devbox uses. Unfinished ones stay while the service runs. */
 export const clearEnvironments = async (
   folder: string,
   devboxFolder: string,

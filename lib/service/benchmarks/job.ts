@@ -35,15 +35,12 @@ export interface JobDeps {
 }
 
 interface PendingTrial extends TrialPlace {
-  /** Number of previous runs. */
   retry: number
 }
 
-/** The benchmark run of one agent. */
 interface RunningRun {
   record: BenchmarkRunRecord
   canceled: AbortController
-  /** Trials that have not ended. */
   remaining: number
   running: number
   /** Limit for this agent, in addition to the job's. */
@@ -59,7 +56,6 @@ const interrupted = {
 const minWaitMs = 200
 const maxWaitMs = 5000
 
-/** A job from when it leaves the queue until it ends. */
 export class RunningJob {
   readonly #deps: JobDeps
   readonly #job: JobRecord<JobPlan>
@@ -100,7 +96,6 @@ export class RunningJob {
     }
   }
 
-  /** Cancels the trials of a benchmark run that has ended. */
   runEnded(runId: string): void {
     const run = this.#runs.find(({ record }) => record.id === runId)
     if (!run || run.canceled.signal.aborted) return
@@ -138,7 +133,6 @@ export class RunningJob {
     return hasJobEnded(this.#deps.store.benchmarkJobs.record(this.#job.id).state)
   }
 
-  /** Creates missing runs and finds the trials without an outcome. */
   async #resume(): Promise<void> {
     const { store } = this.#deps
     const { id, plan, spec } = this.#job
@@ -198,7 +192,6 @@ export class RunningJob {
     })
   }
 
-  /** Starts trials up to the limit, and ends the job when none are remaining. */
   readonly #fill = () => {
     if (!this.#isResumed) return
     while (!this.#stop.aborted && this.#running < this.#concurrentTrials) {
@@ -352,7 +345,6 @@ export class RunningJob {
     }
   }
 
-  /** Ends a scenario run that does not count, because its trial runs again. */
   async #replace(id: string, failure: RunFailure): Promise<void> {
     const { store, scenarioRuns } = this.#deps
     store.scenarioRuns.replace(id)

@@ -42,18 +42,13 @@ interface Options {
   executions: Executions
   isolation: 'bubblewrap' | 'none'
   datasetRoots: readonly string[]
-  /** Concurrent trials of all jobs. */
   trialsAtOnce: number
   namedAgents: NamedAgents
-  /** Contains the results of agents' install commands. */
   installFolder: string
-  /** Contains the base system and cached builds. */
   environmentFolder: string
   maxEnvironmentBytes: number
-  /** Whether trials fail if their environment differs. */
   strictEnvironments: boolean
   folderOf: (devboxId: string) => string
-  /** Contains the folders of all devboxes. */
   devboxFolder: string
   logFolderOf: (scenarioRunId: string) => string
   quota: StorageQuota
@@ -71,7 +66,6 @@ interface Active {
   done: Promise<void>
 }
 
-/** Queues and runs all benchmark jobs of the service. */
 export class Jobs {
   readonly #options: Options
   readonly #deps: JobDeps
@@ -98,7 +92,6 @@ export class Jobs {
     for (const { id, account } of benchmarkJobs.unended()) void this.#enqueue(id, account)
   }
 
-  /** Stops all jobs; the next start resumes them. */
   async close(): Promise<void> {
     this.#options.benchmarkRuns.changes.off('state', this.#runEnded)
     this.#closing.abort()
@@ -106,7 +99,6 @@ export class Jobs {
     await Promise.race([all, delay(closeMs, undefined, { ref: false })])
   }
 
-  /** Throws 404. */
   get(account: string, id: string): BenchmarkJob {
     return this.#options.store.benchmarkJobs.get(account, id) ?? notFound('benchmark job', id)
   }
@@ -229,14 +221,13 @@ export class Jobs {
       })
   }
 
-  /** Unspecified: the name of a job without one. The job file's, enqueued unique, or else the time. */
+  /** Unspecified: the name of a job without one. The job file's name, made unique, or the time. */
   #freeName(account: string, { name }: PlannedJob): string {
     const wanted = name ?? `job-${new Date().toISOString().replace(/[:.]/g, '-').slice(0, 19)}`
     const isTaken = this.#options.store.benchmarkJobs.isNameTaken(account, wanted)
     return isTaken ? `${wanted}-${randomBytes(4).toString('hex')}` : wanted
   }
 
-  /** Starts queued jobs in creation order, within the limit per account. */
   #startNext() {
     if (this.#closing.signal.aborted) return
     this.#queue = this.#queue.filter(({ id, account }) => {

@@ -15,7 +15,6 @@ import { createScrubber, type Scrubber } from './scrub.ts'
 import { type ZipEntry, zip } from './zip.ts'
 
 interface Options {
-  /** Where the logs of an ended scenario run are. */
   folderOf: (scenarioRunId: string) => string
   devboxFolderOf: (devboxId: string) => string
   /** Resolves when all devbox logs so far are on disk. */
@@ -161,7 +160,6 @@ const jobFile = ({ name, source, spec, create_time_ms }: Job): LogFile =>
     ? textFile('job.yaml', source.inline_yaml, create_time_ms)
     : jsonFile('job.json', { name, job_source: source, job_spec: spec }, create_time_ms)
 
-/** In the format of the public tools. */
 const resultOf = (run: ScenarioRunRecord) => ({
   scenario_run_id: run.id,
   scenario_id: run.scenario_id,
@@ -218,7 +216,6 @@ const textFile = (name: string, text: string, modifiedMs: number): LogFile => ({
 })
 
 class Names {
-  /** Last suffix per name. */
   readonly #taken = new Map<string, number>()
 
   take(name: string): string {

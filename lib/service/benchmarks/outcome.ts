@@ -3,7 +3,6 @@ import type { ScoringResult } from '#lib/contract/scenario-runs.ts'
 import type { RunFailure } from '#lib/service/domain/benchmark-jobs.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 
-/** In file order. */
 export type Rewards = Record<string, number>
 
 /** The reward key that scores a job, unless its importer chose another. */
@@ -17,13 +16,11 @@ export interface Outcome {
   failure_reason: RunFailure | null
 }
 
-/** A difference between how a task ran and what its author intended. */
 export interface Warning {
   sentence: string
   differs: boolean
 }
 
-/** An exception with one of Harbor's names. */
 export class TrialError extends Error {
   constructor(name: string, message: string) {
     super(message)
@@ -66,7 +63,6 @@ export const outcomeOf = (
   return ended(type !== undefined && timeouts.includes(type) ? 'TIMEOUT' : 'FAILED')
 }
 
-/** Null without a score. */
 export const rewardResult = (rewards: Rewards | null, { score }: Outcome): ScoringResult | null =>
   rewards === null || score === null
     ? null

@@ -8,7 +8,6 @@ import type { AgentDefinition } from './agents/definition.ts'
 
 /** What a job runs. Plain JSON, stored with the job, so that a restart can resume it. */
 export interface JobPlan {
-  /** In execution order. */
   scenarios: { id: string; name: string }[]
   /** Independent attempts per scenario and agent. */
   attempts: number
@@ -19,7 +18,6 @@ export interface JobPlan {
   benchmarkId: string | null
   /** In the order of the spec, as defined when the job was created; null for agents with their own command. */
   agents?: (AgentDefinition | null)[]
-  /** Null unless created from a Harbor job file. */
   harbor: HarborPart | null
 }
 
@@ -41,7 +39,6 @@ export interface HarborPart {
   unread: ChosenTask[]
   agents: HarborAgent[]
   settings: HarborSettings
-  /** Settings that have no effect here. */
   warnings: string[]
 }
 
@@ -58,7 +55,6 @@ export interface HarborScenario extends ChosenTask {
   name: string
   checksum: string
   metadata: StringMap
-  /** Differences that are known without a devbox. */
   warnings: string[]
 }
 
@@ -66,7 +62,6 @@ export interface HarborAgent {
   /** oracle, nop, command, or a named agent. */
   name: string
   modelName: string | null
-  /** Of `command` agents. */
   command: string | null
   kwargs: Record<string, unknown>
   overrideTimeoutSeconds: number | null
@@ -79,11 +74,9 @@ export interface HarborAgent {
 /** Known values, and secrets that are read when a trial starts. */
 export interface Environment {
   variables: StringMap
-  /** Environment variable to secret name. */
   secrets: StringMap
 }
 
-/** Settings of the job for all trials. */
 export interface HarborSettings {
   timeoutMultiplier: number
   agentTimeoutMultiplier: number | null
@@ -107,7 +100,6 @@ export interface HarborSettings {
 }
 
 export interface PlannedJob {
-  /** From the job file. */
   name: string | null
   source: NonNullable<BenchmarkJob['job_source']>
   spec: NonNullable<BenchmarkJob['job_spec']>

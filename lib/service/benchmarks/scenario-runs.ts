@@ -42,14 +42,12 @@ interface Options {
 }
 
 export interface Opening {
-  /** Generated if absent. */
   id?: string
   account: string
   scenario: Pick<Scenario, 'id' | 'name' | 'environment'>
   benchmarkRunId: string | null
   name: string | null
   metadata: Record<string, string>
-  /** Merged with that of the benchmark run. */
   profile: RunProfile
   /** Set for a job's run, which does not end with its devbox. */
   attempt?: number
@@ -62,7 +60,6 @@ type Ending = Omit<ScenarioRunMove, 'from' | 'to' | 'timeMs'>
 
 export type EndingEvent = Extract<ScenarioRunEvent, 'complete' | 'cancel' | 'fail' | 'time_out'>
 
-/** All scenario runs of the service. Each has its own devbox. */
 export class ScenarioRuns {
   /** Emits `state` with (id, state) after every transition. */
   readonly changes = new EventEmitter().setMaxListeners(0)
@@ -105,7 +102,6 @@ export class ScenarioRuns {
     await Promise.allSettled(this.#scoring)
   }
 
-  /** Throws 404. */
   get(account: string, id: string): ScenarioRun {
     return this.#options.store.scenarioRuns.get(account, id) ?? notFound('scenario run', id)
   }
@@ -150,7 +146,6 @@ export class ScenarioRuns {
     return run.profile
   }
 
-  /** Creates the devbox and the record of a run, and returns its id. */
   async open(opening: Opening): Promise<string> {
     const { store, devboxes } = this.#options
     const { account, scenario, benchmarkRunId, name, metadata, profile, attempt, retry, network } = opening
@@ -221,12 +216,10 @@ export class ScenarioRuns {
     return this.get(account, id)
   }
 
-  /** Resolves when the devbox is gone, or after 5 s. Throws 404 or 409. */
   complete(account: string, id: string): Promise<ScenarioRun> {
     return this.#endBy(account, id, 'complete', 'completed')
   }
 
-  /** Resolves when the devbox is gone, or after 5 s. Throws 404 or 409. */
   cancel(account: string, id: string): Promise<ScenarioRun> {
     return this.#endBy(account, id, 'cancel', 'canceled')
   }
@@ -348,7 +341,6 @@ export class ScenarioRuns {
     if (to) this.changes.emit('state', run.id, to)
   }
 
-  /** Undefined if the event does not apply to the current state. */
   #write(run: ScenarioRunRecord, event: ScenarioRunEvent, ending: Ending) {
     const to = nextRunState(run.state, event)
     if (to === undefined) return undefined
@@ -356,7 +348,6 @@ export class ScenarioRuns {
       from: run.state,
       to,
       timeMs: Date.now(),
-      // Clears the previous score.
       ...(event === 'score' && { result: null }),
       ...ending,
     })
@@ -393,7 +384,6 @@ export class ScenarioRuns {
 
 const starting = ['scheduled', 'queued', 'provisioning', 'initializing', 'resuming']
 
-/** Never rejects. */
 const settledWithin = async (work: Promise<unknown>, ms: number): Promise<void> => {
   const waited = new AbortController()
   const late = delay(ms, undefined, { signal: waited.signal })

@@ -5,7 +5,6 @@ const maxNumberLength = 64
 const number = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/
 const scoreWord = /(?<!\S)score=(\S{1,64})(?!\S)/g
 
-/** The value of the last `score=<number>`. */
 export const lastScore = (text: string): string | undefined =>
   [...text.matchAll(scoreWord)].map(([, value = '']) => value).findLast((value) => number.test(value))
 

@@ -11,7 +11,6 @@ import { maxVariableBytes, quotePath } from './workbench.ts'
 export interface ScoringContext {
   scenario: Pick<Scenario, 'input_context' | 'reference_output' | 'environment' | 'scoring_contract'>
   bench: ScorerBench
-  /** Undefined if the account has no scorer of that type. */
   customScorer: (type: string) => string | undefined
 }
 
@@ -101,7 +100,6 @@ const scorers: Scorers = {
   },
 }
 
-/** Undefined if it is not below the working directory. */
 export const testFilePath = (path: string | null | undefined): string | undefined => {
   if (!path || path.includes('\0') || path.startsWith('/') || path.endsWith('/')) return undefined
   const plain = posix.normalize(path)

@@ -24,7 +24,6 @@ export interface ScorerBench {
 export interface Scored {
   exitStatus: number
   stdout: string
-  /** Both streams. */
   output: string
 }
 

@@ -47,7 +47,6 @@ const masked = (bytes: Buffer, needles: readonly Buffer[], covered = 0, cut = by
   return { parts, done }
 }
 
-/** Start and end of each secret, in order, with overlaps merged. */
 const found = (bytes: Buffer, needles: readonly Buffer[], covered: number): [number, number][] => {
   const places: [number, number][] = covered > 0 ? [[0, covered]] : []
   for (const needle of needles)

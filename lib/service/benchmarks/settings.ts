@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
 
-/** The part of a Harbor configuration that sets how trials run. */
 export interface RunConfig {
   [key: string]: unknown
   environment?: unknown
@@ -8,7 +7,6 @@ export interface RunConfig {
   agents?: readonly unknown[] | null
 }
 
-/** Not a type that Harbor has. */
 export const ourEnvironment = { type: 'devbox' }
 
 const maxTextLength = 256

@@ -1,7 +1,6 @@
 import { parse as parseToml, TomlError } from 'smol-toml'
 import type * as z from 'zod/mini'
 
-/** Without a line if the key is not written in the usual form. */
 interface TomlProblem {
   line?: number
   column?: number
@@ -32,7 +31,6 @@ export const readTomlText = <T>(
   return { problems }
 }
 
-/** The line that sets a key, or the header of its table. */
 const lineOf = (text: string, keys: readonly PropertyKey[]): number | undefined => {
   const names = keys.filter((key) => typeof key === 'string')
   const lines = text.split('\n')

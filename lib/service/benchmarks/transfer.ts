@@ -86,7 +86,6 @@ const running = async <T>(
 const reading = <T>(sending: Sending, argv: readonly string[], read: (output: Readable) => Promise<T>): Promise<T> =>
   running(sending, argv, ['ignore', 'pipe', 'ignore'], ({ stdout }) => read(stdout as Readable))
 
-/** Archives a folder of the devbox on this machine. Only devboxes extract the archive. */
 export const packFolder = async (
   sending: Sending,
   { parent, name, archive, maxBytes }: { parent: string; name: string; archive: string; maxBytes: number },

@@ -49,7 +49,6 @@ export interface Trial {
   scenario: { id: string; name: string }
   plan: JobPlan
   place: TrialPlace
-  /** Number of previous runs. */
   retry: number
 }
 
@@ -93,7 +92,6 @@ export const createRunTrial =
 /** Time to start, score and shut down a devbox, in addition to its agent's. */
 const spareSeconds = 2 * 3600
 
-/** Its devbox is still starting. Throws if none can be created. */
 const openScenarioTrial = async ({ store, scenarioRuns }: TrialDeps, trial: Trial, id: string): Promise<void> => {
   const { account, run, scenario, place, retry } = trial
   const found = store.scenarios.get(account, scenario.id)

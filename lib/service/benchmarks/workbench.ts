@@ -33,7 +33,6 @@ interface Options {
 interface Command {
   /** Not recorded with the command, so it may contain secrets. */
   env?: Record<string, string>
-  /** Defaults to the home directory. */
   cwd?: string | null
   user?: string | null
   signal?: AbortSignal
@@ -58,7 +57,6 @@ const defaultOwnSeconds = 600
 const shownLines = 20
 const maxShownLength = 2000
 
-/** Runs commands in the devbox of a scenario run: its build, agent, verifier and scorers. */
 export class Workbench {
   readonly #options: Options
   /**
@@ -76,12 +74,10 @@ export class Workbench {
     return this.#devbox().sandbox.run
   }
 
-  /** As processes in the devbox see it. */
   get tmp(): string {
     return this.#devbox().sandbox.tmp
   }
 
-  /** Waits until the devbox has started or failed to. */
   async settled(signal = this.#options.signal): Promise<Devbox | undefined> {
     const { account, devboxId, devboxes } = this.#options
     const devbox = await devboxes.reaches(account, devboxId, settledStatuses, longestTimerMs, signal)
@@ -89,7 +85,6 @@ export class Workbench {
     return devbox
   }
 
-  /** Throws a TrialError if the devbox does not start. */
   async started(signal: AbortSignal): Promise<void> {
     const devbox = await this.settled(signal)
     if (devbox?.status === 'running') return
@@ -139,14 +134,12 @@ export class Workbench {
     return AbortSignal.any([signal, AbortSignal.timeout(ownSeconds * 1000)])
   }
 
-  /** Runs a script of the service and throws if it fails. */
   async must(script: string, env: Record<string, string> = {}, signal = this.#own): Promise<void> {
     const finished = await this.run(script, { env, cwd: '/', user: null, signal })
     if (finished.exitStatus !== 0)
       throw new Error(`${outputTail(finished) || script} (exit code ${finished.exitStatus})`)
   }
 
-  /** Aborts `work` and rejects with `error` on timeout. */
   async within<T>(seconds: number, error: Error, work: (limit: AbortSignal) => Promise<T>): Promise<T> {
     const over = new AbortController()
     const timer = setTimeout(() => over.abort(error), Math.min(seconds * 1000, longestTimerMs))
@@ -173,7 +166,6 @@ export class Workbench {
     await copyAcross(this.#devbox(), { devbox: to.#devbox(), signal }, path, exclude)
   }
 
-  /** Replaces the contents of a folder with those of others, in order. */
   async replace(to: string, ...from: string[]): Promise<void> {
     if (from.length === 0) await this.must(`${removalOf('"$FOLDER"')} && mkdir -p -- "$FOLDER"`, { FOLDER: to })
     for (const [index, folder] of from.entries()) await this.send(folder, to, { replaces: index === 0 })
@@ -184,7 +176,6 @@ export class Workbench {
     await writeInDevbox(this.#devbox(), path, bytesOf(content), this.#own)
   }
 
-  /** Calls `use` with the path of a temporary file that is not on the devbox's disk. */
   async lend<T>(prefix: string, content: string, use: (path: string) => Promise<T>): Promise<T> {
     const devbox = this.#devbox()
     const name = await putRunFile(devbox, prefix, content)
@@ -200,12 +191,10 @@ export class Workbench {
     return readSmall({ devbox: this.#devbox(), signal: this.#own }, path, maxBytes)
   }
 
-  /** Undefined if the file is missing or empty. */
   readEnd(path: string, maxBytes: number): Promise<string | undefined> {
     return readEndOf({ devbox: this.#devbox(), signal: this.#own }, path, maxBytes)
   }
 
-  /** Archives the folder `name` of `parent` outside the devbox. */
   async pack(archive: string, parent: string, name: string, maxBytes: number): Promise<void> {
     await packFolder({ devbox: this.#devbox(), signal: this.#options.signal }, { parent, name, archive, maxBytes })
   }
@@ -263,13 +252,11 @@ fi
 export HOME=$home USER=$name LOGNAME=$name
 exec setpriv --reuid "$uid" --regid "$gid" "$groups" -- "\${@:2}"`
 
-/** The end of a command's output, stdout first, for error messages. */
 export const outputTail = ({ stdout, stderr }: Finished): string => {
   const lines = (text: string) => text.trimEnd().split('\n').slice(-shownLines).join('\n')
   return [lines(stdout), lines(stderr)].join('\n').trim().slice(-maxShownLength)
 }
 
-/** Like `quote`, but keeps a leading `~`. */
 export const quotePath = (path: string): string =>
   path === '~' || path.startsWith('~/') ? `"$HOME"${quote(path.slice(1))}` : quote(path)
 

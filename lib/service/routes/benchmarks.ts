@@ -9,7 +9,6 @@ import { listPage, metadataHandlers, noPublic, withoutNull } from './pages.ts'
 export const benchmarkRoutes = ({ store, benchmarkRuns, now }: Deps) => {
   const get = (account: string, id: string): Benchmark => store.benchmarks.get(account, id) ?? notFound('benchmark', id)
 
-  /** Removes duplicates. Throws 400 naming every scenario the account lacks. */
   const scenarioIds = (account: string, field: string, ids: readonly string[]): string[] => {
     const missing = store.scenarios.missing(account, [...new Set(ids)])
     if (missing.length > 0) throw invalid(...missing.map((id) => ({ field, message: `there is no scenario ${id}` })))

@@ -9,7 +9,6 @@ import { listPage, metadataHandlers, noPublic, withoutNull } from './pages.ts'
 export const scenarioRoutes = ({ store, now }: Deps) => {
   const get = (account: string, id: string): Scenario => store.scenarios.get(account, id) ?? notFound('scenario', id)
 
-  /** Throws 400 or 501 for what can never run or be scored here. */
   const requirePossible = (account: string, body: ScenarioCreate | ScenarioUpdate) => {
     const { blueprint_id, working_directory } = body.environment_parameters ?? {}
     if (blueprint_id)

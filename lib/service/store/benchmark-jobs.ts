@@ -36,7 +36,6 @@ interface JobRow {
   settings: Record<string, unknown> | null
 }
 
-/** About the whole job if `tasks` is empty. */
 export interface JobWarning {
   sentence: string
   tasks: string[]
@@ -52,7 +51,6 @@ interface TrialRow
   agent_record: string | null
 }
 
-/** A job as its runner reads it. */
 export interface JobRecord<Plan> extends Omit<JobRow, 'seq' | 'end_time_ms' | 'plan' | 'failure_reason'> {
   plan: Plan
 }
@@ -150,14 +148,12 @@ export const createBenchmarkJobStore = (database: Database, benchmarkRuns: Bench
   const isNameTaken = (account: string, name: string): boolean => byName.get(account, name) !== undefined
 
   return {
-    /** Returns false if the name is taken. */
     insert: ({ plan, ...job }: NewJob<unknown>): boolean => {
       if (isNameTaken(job.account, job.name)) return false
       table.insert({ ...job, plan: JSON.stringify(plan), state: 'queued' })
       return true
     },
 
-    /** Stores what was unknown when the job was created. */
     plan: (id: string, { spec, plan, warnings }: Pick<JobRecord<unknown>, 'spec' | 'plan' | 'warnings'>): void =>
       table.set(id, { spec, plan: JSON.stringify(plan), warnings }),
 
@@ -180,12 +176,10 @@ export const createBenchmarkJobStore = (database: Database, benchmarkRuns: Bench
     imported: (account: string, importId: string): Pick<JobRow, 'id' | 'name' | 'end_time_ms'> | undefined =>
       table.where("account = ? AND source ->> 'import_id' = ?", account, importId)[0],
 
-    /** Of all accounts, oldest first. */
     unended: (): { id: string; account: string }[] => table.where('end_time_ms IS NULL'),
 
     countUnended: (account: string): number => (countUnended.get(account) as { n: number }).n,
 
-    /** In start order. */
     endedTrials,
 
     move: (id: string, to: BenchmarkJobState, timeMs: number, failureReason: string | null): void =>

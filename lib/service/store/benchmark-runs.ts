@@ -21,11 +21,9 @@ export interface BenchmarkRunRecord {
   score: number | null
   metadata: StringMap
   profile: RunProfile
-  /** These four are set if the run belongs to a job. */
   job_id: string | null
   agent_index: number | null
   agent: AgentConfig | null
-  /** Null if unknown. */
   planned_trials: number | null
 }
 
@@ -67,7 +65,6 @@ export const createBenchmarkRunStore = (database: Database) => {
     record: table.find,
     own: table.own,
 
-    /** In the order of the job's agents. */
     ofJob: (jobId: string): BenchmarkRunRecord[] => table.where('job_id = ?', jobId),
 
     end: (id: string, ending: Pick<BenchmarkRunRecord, 'state' | 'end_time_ms' | 'score'>): void =>

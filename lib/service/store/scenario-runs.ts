@@ -27,11 +27,9 @@ export interface ScenarioRunRecord {
   start_time_ms: number
   end_time_ms: number | null
   metadata: StringMap
-  /** Includes that of its benchmark run. */
   profile: RunProfile
   score: number | null
   scoring_contract_result: ScoringResult | null
-  /** Set for a Harbor trial. */
   rewards: Record<string, number> | null
   /** Set for a job's run: COMPLETED, FAILED, TIMEOUT or CANCELED. */
   outcome: string | null
@@ -59,7 +57,6 @@ export interface NewScenarioRun extends Omit<ScenarioRunRecord, 'seq' | 'attempt
 /** Imported. Counts once its benchmark run adopts it. */
 export type EndedScenarioRun = Omit<ScenarioRunRecord, 'seq'> & { replaced: true }
 
-/** Absent fields do not change. */
 export interface ScenarioRunMove {
   from: ScenarioRunState
   to: ScenarioRunState
@@ -105,7 +102,6 @@ export const createScenarioRunStore = (database: Database) => {
       adopt.run(benchmarkRunId, JSON.stringify(ids))
     },
 
-    /** Removes imports that no run adopted, and returns their ids. */
     dropUnfinishedImports: (): string[] => {
       const ids = table.where(unfinishedImports).map(({ id }) => id)
       database.exec(`DELETE FROM scenario_runs WHERE ${unfinishedImports}`)
@@ -119,11 +115,9 @@ export const createScenarioRunStore = (database: Database) => {
 
     byDevbox: (devboxId: string): ScenarioRunRecord | undefined => table.where('devbox_id = ?', devboxId)[0],
 
-    /** In start order. */
     ofBenchmarkRun: (benchmarkRunId: string): ScenarioRunRecord[] =>
       table.where('benchmark_run_id = ?', benchmarkRunId),
 
-    /** Of all accounts, oldest first. */
     unended: (): ScenarioRunRecord[] => table.where('end_time_ms IS NULL'),
 
     /** Writes even to a full disk. */

@@ -45,7 +45,6 @@ export const createScenarioStore = (database: Database) => {
       table.insert({ ...scenario, status: 'active' })
     },
 
-    /** Skips scenarios that exist already. */
     insertMissing: (scenarios: readonly NewScenario[]): void =>
       inTransaction(database, () => {
         for (const scenario of scenarios)
@@ -64,7 +63,6 @@ export const createScenarioStore = (database: Database) => {
     list: (account: string, query: ScenarioListQuery, before?: number): Page<Scenario> =>
       table.list(account, query, before, filter(account, query)),
 
-    /** Includes archived scenarios. */
     ofBenchmark: (
       account: string,
       benchmark: number,
@@ -73,7 +71,6 @@ export const createScenarioStore = (database: Database) => {
     ): Page<Scenario> =>
       table.list(account, { limit, include_total_count }, before, [{ sql: inBenchmark('?'), values: [benchmark] }]),
 
-    /** Returns the ids that the account lacks. */
     missing: (account: string, ids: readonly string[]): string[] => ids.filter((id) => !table.own(account, id)),
 
     metadataKeys: table.metadataKeys,

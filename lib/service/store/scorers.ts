@@ -17,7 +17,6 @@ export const createScorerStore = (database: Database) => {
     table.where('account = ? AND type = ?', account, type)[0]
 
   return {
-    /** Undefined if the account has a scorer of that type. */
     create: (account: string, { type, bash_script }: CustomScorerInput): CustomScorer | undefined => {
       if (byType(account, type)) return undefined
       const scorer = { id: newId('scs'), type, bash_script }
@@ -29,7 +28,6 @@ export const createScorerStore = (database: Database) => {
 
     byType,
 
-    /** Undefined if another scorer has that type. */
     update: (account: string, id: string, { type, bash_script }: CustomScorerInput): CustomScorer | undefined => {
       const holder = byType(account, type)
       if (holder && holder.id !== id) return undefined

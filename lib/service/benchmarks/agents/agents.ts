@@ -58,7 +58,6 @@ const isCommand = (value: unknown) =>
 interface AgentRun {
   script: string
   instruction: string
-  /** Path in the devbox. */
   instructionFile: string
   modelName: string | null | undefined
   /** From 1. */

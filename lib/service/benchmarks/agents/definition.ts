@@ -6,35 +6,29 @@ import { isVariableName, maxVariableBytes } from '../workbench.ts'
 /** A named agent, defined by an operator or a recipe. Plain JSON: a job stores the definitions it was created with. */
 export interface AgentDefinition {
   name: string
-  /** Where it is defined, for messages. */
   origin: string
   command: string
   /** Runs once, in its own devbox. Every trial gets a copy of what it writes to HARBOR_AGENT_FOLDER. */
   install: string | null
   installSeconds: number
   version: string | null
-  /** Prints the version on its first line. */
   versionCommand: string | null
   /** Must be installed before the agent starts. */
   programs: string[]
-  /** Hosts it connects to; empty if it needs no network. */
   hosts: string[]
   needsModel: boolean
   env: StringMap
-  /** Variable to secret name. */
   secrets: StringMap
   /** At least one is required; all that exist are passed. */
   anySecret: StringMap
   /** Additional secrets by model provider; if there are any, the model must be from one of these providers. */
   providers: Record<string, StringMap>
-  /** Defaults for options that a job does not set. */
   kwargs: Record<string, unknown>
   usage: UsageRule | null
   /** Absolute, or relative to HARBOR_AGENT_LOGS. */
   trajectory: string
 }
 
-/** Where an agent reports its tokens and cost. */
 export interface UsageRule {
   /** Absolute, or relative to HARBOR_AGENT_LOGS; `command.txt` is the output of the command. */
   file: string

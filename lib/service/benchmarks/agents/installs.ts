@@ -11,7 +11,6 @@ import type { AgentDefinition } from './definition.ts'
 interface Options {
   devboxes: Devboxes
   executions: Executions
-  /** Contains one archive per install. */
   folder: string
 }
 
@@ -100,7 +99,6 @@ export class AgentInstalls {
   }
 }
 
-/** Removes all installs, except one in progress. Returns how many were removed. */
 export const clearInstalls = async (folder: string, isRunning: boolean): Promise<number> => {
   const names = await readdir(folder).catch(() => [])
   const whole = names.filter((name) => name.endsWith('.tar'))

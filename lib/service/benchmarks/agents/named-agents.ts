@@ -5,9 +5,7 @@ import { isAgentName, reservedAgentNames } from '#lib/service/domain/agent-names
 import { type AgentDefinition, readManifest } from './definition.ts'
 
 interface Options {
-  /** Contains NAME/agent.toml for each agent of the operator. */
   folder: string
-  /** Commands from --agent, by agent name. */
   commands: Readonly<Record<string, string>>
 }
 
@@ -27,7 +25,6 @@ export class NamedAgents {
     this.#options = options
   }
 
-  /** Undefined if there is no such agent. */
   find(name: string): Found | undefined {
     const { commands, folder } = this.#options
     if (!isAgentName(name) || reservedAgentNames.includes(name)) return undefined
@@ -58,7 +55,6 @@ const namesIn = (folder: string): string[] => {
   try {
     return readdirSync(folder)
   } catch {
-    // The operator has not created the folder.
     return []
   }
 }
@@ -123,7 +119,6 @@ export const secretsFor = (
       message: `agent ${name} needs a model provider/model from ${known.join(', ')}, not ${JSON.stringify(model)}`,
     })
   const found: StringMap = {}
-  /** Returns whether the agent has the variable. */
   const provide = (variable: string, secret: string): boolean => {
     if ([given.variables, given.secrets, env].some((each) => Object.hasOwn(each, variable))) return true
     const stored = [secret, `BMJ_${variable}`].find(hasSecret)

@@ -10,14 +10,12 @@ interface PrepareOptions {
   installs: AgentInstalls
   account: string
   scenarioRunId: string
-  /** Environment of the agent's command. */
   env: Record<string, string>
   restriction: NetworkRestriction | undefined
   signal: AbortSignal
 }
 
 export interface NetworkRestriction {
-  /** What restricts the network, for messages. */
   source: string
   allows: (host: string) => boolean
 }
@@ -28,7 +26,6 @@ const maxTrajectoryBytes = 32 * 1024 * 1024
 const versionSeconds = 60
 const maxVersionLength = 100
 
-/** Prepares a devbox for a named agent and returns its version, if known. Throws a TrialError. */
 export const prepareAgent = async (
   workbench: Workbench,
   definition: AgentDefinition,

@@ -17,7 +17,6 @@ export const unknownUsage = (reason: string): AgentUsage => ({
   unknown_because: reason,
 })
 
-/** Null for each number that is not found. */
 export const usageByRule = (rule: UsageRule, text: string | undefined): AgentUsage => {
   if (text === undefined) return unknownUsage(`the agent did not write ${rule.file}`)
   const values = jsonValuesOf(text)
@@ -108,7 +107,6 @@ const matches = ({ pattern }: { pattern: string }, text: string): number[] => {
     .filter((each) => Number.isFinite(each))
 }
 
-/** Sums up the steps of a task; a number that one step lacks is unknown. */
 export const sumOfUsages = (usages: readonly AgentUsage[]): AgentUsage => {
   const [first = unknownUsage('the agent did not run'), ...others] = usages
   const plus = (a: number | null | undefined, b: number | null | undefined) => (a == null || b == null ? null : a + b)

@@ -27,7 +27,6 @@ const findInside = async (path: string, roots: readonly string[], isRight: (stat
 
 const isBelow = (path: string, root: string) => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep)
 
-/** Sorted names of folders with a task.toml. */
 export const taskFolders = async (dataset: string): Promise<string[]> => {
   const entries = await readdir(dataset, { withFileTypes: true })
   const folders = await Promise.all(
@@ -53,7 +52,6 @@ const maxReadWholeBytes = 1024 * 1024
 /** Unspecified: the maximum number of files of a task. */
 const maxFiles = 20_000
 
-/** Digest of a task directory: names, contents and executable bits. */
 export const checksumOf = async (path: string): Promise<string> => {
   const hash = createHash('sha256')
   let files = 0

@@ -18,7 +18,6 @@ import { customSize } from './resources.ts'
 import type { TaskEnvironment } from './task-environment.ts'
 import { environmentOf, type Reveal, resolve } from './templates.ts'
 
-/** Where and how commands run in an environment. */
 export interface BuiltEnvironment {
   workdir: string
   env: Record<string, string>
@@ -43,7 +42,6 @@ const searchPath = async (): Promise<string> => {
   return python ? `${python.bin}:${defaultPath}` : defaultPath
 }
 
-/** Undefined without a Dockerfile. Throws a SandboxBuildFailedError. */
 const planOf = async ({ folder, hasDockerfile }: TaskEnvironment): Promise<BuildPlan | undefined> => {
   if (!hasDockerfile) return undefined
   const text = await readFile(join(folder, 'Dockerfile'), 'utf8')

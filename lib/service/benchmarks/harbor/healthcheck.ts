@@ -3,7 +3,6 @@ import { TrialError } from '../outcome.ts'
 import { outputTail, type Workbench } from '../workbench.ts'
 import type { Healthcheck } from './task-toml.ts'
 
-/** Resolves once the command of a healthcheck has succeeded. Throws a HealthcheckError if it never does. */
 export const waitUntilHealthy = async (
   workbench: Workbench,
   check: Healthcheck,

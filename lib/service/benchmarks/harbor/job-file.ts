@@ -20,7 +20,6 @@ import { secretOf } from './templates.ts'
 import { type Path, readYaml, type YamlProblem, type YamlSource } from './yaml-source.ts'
 
 interface Surroundings {
-  /** Folders that may contain datasets and tasks. */
   datasetRoots: readonly string[]
   hasSecret: (name: string) => boolean
   namedAgents: Pick<NamedAgents, 'find' | 'refusal'>
@@ -30,7 +29,6 @@ const defaultConcurrentTrials = 4
 
 interface PlannedAgent {
   agent: HarborAgent
-  /** Null if it needs none. */
   definition: AgentDefinition | null
 }
 
@@ -41,7 +39,6 @@ interface HarborJob {
   harbor: HarborPart
 }
 
-/** Reads a job file without its tasks, or returns all its problems. */
 export const readJobFile = async (
   yaml: string,
   surroundings: Surroundings,
@@ -67,7 +64,6 @@ interface Issue {
   message: string
 }
 
-/** Removes the parts that fail the schema; undefined if the rest fails, too. */
 const without = (value: unknown, issues: readonly Issue[]): JobFile | undefined => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
   const copy = structuredClone(value) as Record<string, unknown>

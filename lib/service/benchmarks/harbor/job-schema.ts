@@ -18,7 +18,6 @@ const atLeast0 = () =>
 const text = () => z.string('must be a string')
 const texts = () => z.array(text(), 'must be a list of strings')
 const bool = () => z.boolean('must be true or false')
-/** Accepts the deprecated list of KEY=VALUE. */
 const env = () =>
   z.pipe(
     z.transform((value: unknown, { issues }) => {

@@ -14,7 +14,6 @@ import { readTask, sentenceOf, type Task } from './task.ts'
 import type { Path } from './yaml-source.ts'
 
 export interface TaskReading {
-  /** Folders that may contain datasets and tasks. */
   datasetRoots: readonly string[]
   complain(path: Path, message: string): void
   warn(sentence: string): void
@@ -22,7 +21,6 @@ export interface TaskReading {
   isMisformed(path: Path): boolean
 }
 
-/** Lists the tasks that a job file names, in order, without reading them. */
 export const chooseTasks = async (file: JobFile, reading: TaskReading): Promise<ChosenTask[]> => {
   const chosen: ChosenTask[] = []
   for (const [i, dataset] of (file.datasets ?? []).entries()) {
@@ -49,7 +47,6 @@ export const chooseTasks = async (file: JobFile, reading: TaskReading): Promise<
   return [...once.values()]
 }
 
-/** Resolves the folder of a dataset or task, or reports why it cannot. */
 const folderOf = async (
   reading: TaskReading,
   given: Origin,
@@ -88,7 +85,6 @@ const folderOf = async (
   return folder
 }
 
-/** Applies the filters of a dataset. */
 const selectTasks = async (
   reading: TaskReading,
   folder: string,
@@ -144,7 +140,6 @@ export interface ReadTask {
   instruction: string
 }
 
-/** Reads the chosen tasks in chunks, without duplicates. */
 export async function* readTasks(
   account: string,
   chosen: readonly ChosenTask[],

@@ -26,7 +26,6 @@ interface Surroundings {
 
 const field = 'spec.inline_yaml'
 
-/** Plans a job from a Harbor job file; its tasks are read later. Throws one 400 with every problem. */
 export const planHarborJob = async (
   { datasetRoots, isolation, store, namedAgents }: Surroundings,
   account: string,
@@ -84,7 +83,6 @@ const runConfigOf = ({ settings, agents }: HarborPart): RunConfig => ({
   })),
 })
 
-/** Reads the tasks of a planned job and creates the scenarios that do not exist yet. */
 export const readPlannedTasks = async (
   store: ScenarioStore,
   account: string,

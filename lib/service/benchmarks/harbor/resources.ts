@@ -6,7 +6,6 @@ interface Needs {
   storageMb: number | null
 }
 
-/** The smallest devbox that meets the needs; the default size if there are none. */
 export const customSize = ({ cpus, memoryMb, storageMb }: Needs): LaunchParameters => {
   if (cpus === null && memoryMb === null && storageMb === null) return {}
   const wanted = memoryMb === null ? 2 : memoryMb / 1024
@@ -22,7 +21,6 @@ export const customSize = ({ cpus, memoryMb, storageMb }: Needs): LaunchParamete
   }
 }
 
-/** Needs that exceed any devbox. */
 export const tooMuch = ({ cpus, memoryMb, storageMb }: Needs): string[] => {
   const all: [name: string, wanted: number | null, limit: number][] = [
     ['cpus', cpus, most.cpus],

@@ -1,6 +1,5 @@
 import { type Rewards, TrialError } from '../outcome.ts'
 
-/** Reads reward.json, or reward.txt, as Harbor does. Throws a TrialError. */
 export const readRewards = async (
   folder: string,
   read: (path: string) => Promise<string | undefined>,

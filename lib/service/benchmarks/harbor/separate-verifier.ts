@@ -8,7 +8,6 @@ export interface SeparateVerifier {
   environment: TaskEnvironment
   /** False if the image of the verifier has the tests. */
   getsTests: boolean
-  /** Copied from the agent's environment to the same path, in order. */
   artifacts: { source: string; exclude: string[] }[]
   /** Run in the agent's environment before copying; as the image's user by default. */
   collects: { command: string; timeoutSeconds: number; user: string | null }[]
@@ -37,7 +36,6 @@ export const separateVerifierOf = (
     environmentFolder,
     forceBuild,
   }: {
-    /** Build context if it has a Dockerfile. */
     testsFolder: string
     environmentFolder: string
     forceBuild: boolean

@@ -14,7 +14,6 @@ export interface TaskEnvironment {
   memoryMb: number | null
   storageMb: number | null
   hasDockerfile: boolean
-  /** Contains the Dockerfile and its build context. */
   folder: string
   /** The image to run as is; empty if a Dockerfile is built. */
   image: string
@@ -51,7 +50,6 @@ export const taskEnvironmentOf = (
   }
 }
 
-/** The network of phases that do not set one. */
 export const networkModeOf = (environment: Environment | undefined): NetworkMode =>
   environment?.network_mode ?? (environment?.allow_internet === false ? 'no-network' : 'public')
 

@@ -21,7 +21,6 @@ export interface Task {
   path: string
   name: string
   metadata: StringMap
-  /** A task without steps has one whose name is null. */
   steps: TaskStep[]
   rewardStrategy: 'mean' | 'final'
   environment: TaskEnvironment
@@ -35,7 +34,6 @@ export interface TaskStep {
   name: string | null
   instruction: string
   agentTimeoutSeconds: number | null
-  /** Null if the task does not say. */
   agentUser: string | null
   verifierUser: string | null
   verifierTimeoutSeconds: number
@@ -44,17 +42,14 @@ export interface TaskStep {
   healthcheck: Healthcheck | null
   /** Null if the verifier runs in the agent's environment. */
   separateVerifier: SeparateVerifier | null
-  /** Contains the step's own `tests`, `solution` and `workdir`. */
   folder: string
 }
 
 export interface TaskProblem {
-  /** Relative to the task's directory. */
   file: string
   line?: number
   column?: number
   message: string
-  /** True if the task would run elsewhere. */
   differs?: boolean
 }
 
@@ -159,7 +154,6 @@ export const readTask = async (
   }
 }
 
-/** The step's own solution, or the task's. */
 export const solutionOf = (task: Task, step: TaskStep): string | undefined =>
   [join(step.folder, 'solution'), join(task.path, 'solution')].find((folder) => existsSync(join(folder, 'solve.sh')))
 
@@ -201,7 +195,6 @@ const isFolderInside = async (folder: string, name: string): Promise<boolean> =>
     const path = await realpath(join(folder, name))
     return path.startsWith(folder + sep) && (await stat(path)).isDirectory()
   } catch {
-    // Missing, or a broken symbolic link.
     return false
   }
 }
@@ -217,7 +210,6 @@ const withoutCanary = (text: string): string => {
   return lines.slice(first).join('\n')
 }
 
-/** Network modes of everything in the agent's environment. */
 const sharedModes = (toml: TaskToml): (NetworkMode | undefined)[] => {
   const { environment, agent, verifier } = toml
   const steps = stepsOf(toml)
@@ -238,7 +230,6 @@ const networkOf = ({ environment }: TaskToml, modes: readonly (NetworkMode | und
 const mostMetadata = 30
 const longestMetadata = 256
 
-/** Lists and scalars only: scenarios are grouped by it. */
 const metadataOf = ({ metadata }: TaskToml): StringMap => {
   const isPlain = (value: unknown) => ['string', 'number', 'bigint', 'boolean'].includes(typeof value)
   return Object.fromEntries(

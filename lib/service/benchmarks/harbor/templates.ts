@@ -9,7 +9,6 @@ export const secretOf = (value: string): { name: string; fallback?: string } | u
   return fallback === undefined ? { name } : { name, fallback }
 }
 
-/** Returns values by variable. */
 export type Reveal = (secrets: StringMap) => StringMap
 
 /** Resolves the variables of a task. Harbor uses its machine's environment; here they are the account's secrets. */

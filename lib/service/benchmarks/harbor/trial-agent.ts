@@ -17,7 +17,6 @@ const instructionFile = `${agentLogs}/instruction.md`
 /** Unspecified: agents that call a model on tasks without a network. They fail, as they would in Docker. */
 const noNetwork = { source: 'the task (network_mode, allow_internet)', allows: () => false }
 
-/** The agent of a trial, over all its steps. */
 export class TrialAgent {
   readonly #context: TrialContext
   readonly #workbench: Workbench
@@ -53,7 +52,6 @@ export class TrialAgent {
     log.say(`Agent ${definition.name} from ${definition.origin}, version ${this.#version ?? 'unknown'}`)
   }
 
-  /** Throws if the agent fails or times out. */
   async run(task: Task, step: TaskStep, { env, workdir, user }: BuiltEnvironment): Promise<void> {
     const { options, log, reveal } = this.#context
     const { agent, definition, attempt, settings, signal } = options
@@ -100,7 +98,6 @@ export class TrialAgent {
     if (!isOracle) throw agentFailure(exitStatus, await workbench.tail('/logs/agent/command.txt'))
   }
 
-  /** Records usage and trajectory of a step. */
   async recordStep({ name }: TaskStep): Promise<void> {
     const { agent, definition } = this.#context.options
     if (agent.name === 'oracle' || agent.name === 'nop') {

@@ -16,7 +16,6 @@ import type { TaskEnvironment } from './task-environment.ts'
 import type { Reveal } from './templates.ts'
 import { type LoggedTrial, TrialLog, type TrialPhase } from './trial-log.ts'
 
-/** The parts of the service that trials need. */
 export interface TrialDeps {
   devboxes: Devboxes
   executions: Executions
@@ -36,19 +35,15 @@ export interface TrialOptions extends LoggedTrial {
   strictEnvironments: boolean
   /** Aborting it cancels the trial, which still resolves. */
   signal: AbortSignal
-  /** See the workbench. */
   ownSeconds?: number
-  /** Called once, as soon as the trial has a devbox. */
   onDevbox?: (devboxId: string) => void
 }
 
-/** A devbox of a trial: the agent's, or that of a separate verifier. */
 export interface TrialDevbox {
   id: string
   workbench: Workbench
 }
 
-/** What the phases of one trial share: its devboxes, log and secrets. */
 export class TrialContext {
   readonly deps: TrialDeps
   readonly options: TrialOptions
@@ -107,7 +102,6 @@ export class TrialContext {
       throw new TrialError('TaskChangedError', `Task ${name} changed after the job was created; create a new job`)
   }
 
-  /** Throws in a strict trial whose environment differs. */
   requireSameEnvironment(): void {
     const differences = this.log.warnings.filter(({ differs }) => differs).map(({ sentence }) => sentence)
     if (this.options.strictEnvironments && differences.length > 0)
@@ -140,7 +134,6 @@ export class TrialContext {
     return join(this.deps.folderOf(devboxId), 'root', 'logs')
   }
 
-  /** Saves the logs in `from`, below /logs, and shuts the devbox down. */
   async close({ id, workbench }: TrialDevbox, { from, to }: { from: string; to: string }): Promise<void> {
     const { account, signal } = this.options
     this.deps.environments.buildEnded(id, { canceled: signal.aborted })

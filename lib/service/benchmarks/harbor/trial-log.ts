@@ -15,7 +15,6 @@ export interface LoggedTrial {
   settings: HarborSettings
   /** From 1. */
   attempt: number
-  /** Where to write the logs. */
   folder: string
 }
 
@@ -30,7 +29,6 @@ interface Step {
   exception_info: ReturnType<typeof infoOf> | null
 }
 
-/** Writes result.json, trial.log, exception.txt and the logs of the devbox. */
 export class TrialLog {
   readonly #trial: LoggedTrial
   readonly #startedAt = new Date().toISOString()
@@ -69,7 +67,6 @@ export class TrialLog {
     return this.#warnings
   }
 
-  /** Masks these values in all files. */
   hide(values: readonly string[]) {
     for (const value of values) this.#secrets.add(value)
   }
@@ -127,7 +124,6 @@ export class TrialLog {
     }).catch((error: unknown) => this.say(`Some logs could not be saved: ${(error as Error).message}`))
   }
 
-  /** Writes Harbor's files beside the logs. */
   async write({ rewards, exception, outcome, agent: trace }: Result): Promise<void> {
     const { scenarioRunId, scenario, agent, attempt, settings } = this.#trial
     const result = {

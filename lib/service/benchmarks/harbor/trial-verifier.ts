@@ -10,17 +10,14 @@ import type { Task, TaskStep } from './task.ts'
 import { environmentOf, resolve } from './templates.ts'
 import { type TrialContext, type TrialDevbox, userOf } from './trial-context.ts'
 
-/** The environment a verifier runs in: the agent's, or its own. */
 interface VerifierRun {
   task: Task
   step: TaskStep
   workbench: Workbench
   built: BuiltEnvironment
-  /** False if the image of the verifier has the tests. */
   copiesTests: boolean
 }
 
-/** Verifies a step, after its agent. Throws if there is no reward. */
 export const verify = async (
   context: TrialContext,
   agentDevbox: TrialDevbox,
@@ -106,7 +103,6 @@ const runVerifier = (
     (settings.verifierTimeoutMultiplier ?? settings.timeoutMultiplier)
   const message = `Verifier execution timed out after ${pythonSeconds(seconds)} seconds`
   return workbench.within(seconds, new TrialError('VerifierTimeoutError', message), async (limit) => {
-    // Removes whatever the agent left there.
     await workbench.replace('/logs/verifier')
     if (copiesTests) {
       const folders = [join(task.path, 'tests'), ...(step.name === null ? [] : [join(step.folder, 'tests')])]

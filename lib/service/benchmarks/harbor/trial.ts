@@ -130,7 +130,6 @@ const runStep = async (
   return rewards
 }
 
-/** Runs a step of a multi-step task: null if it has no reward. */
 const runNamedStep = async (
   context: TrialContext,
   devbox: TrialDevbox,

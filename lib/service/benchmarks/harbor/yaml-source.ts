@@ -14,7 +14,6 @@ import {
 
 export type Path = readonly (string | number)[]
 
-/** Lines and columns count from 1. */
 export interface YamlProblem {
   line: number
   column: number

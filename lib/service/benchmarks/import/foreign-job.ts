@@ -3,19 +3,15 @@ import type { ScoringResult } from '#lib/contract/scenario-runs.ts'
 import type { AgentRecord } from '#lib/service/domain/benchmark-jobs.ts'
 import type { Outcome, Rewards } from '../outcome.ts'
 
-/** A job that ran elsewhere, read from its files. */
 export interface ForeignJob {
   /** The same for each import of the same job. */
   identity: string
   name: string
-  /** Null if unknown. */
   startedMs: number | null
   endedMs: number | null
   /** False if the files were copied while it was running. */
   hasEnded: boolean
-  /** Null if the files do not say. */
   expectedTrials: number | null
-  /** The reward key its own service scored it by. */
   judgedMetric?: string | null
   settings: Record<string, unknown> | null
   trials: ForeignTrial[]
@@ -43,7 +39,6 @@ export interface ForeignTrial {
   logs: { from: string; path: string[] }[]
 }
 
-/** Null if no file names it. */
 export type ForeignAgent = Omit<AgentConfig, 'name'> & { name: string | null }
 
 export interface ForeignTask {
@@ -58,7 +53,6 @@ export interface ForeignTask {
 const extreme = (times: readonly (number | null)[], of: (a: number, b: number) => number): number | null =>
   times.reduce((found, ms) => (found === null || ms === null ? (found ?? ms) : of(found, ms)), null)
 
-/** Null if no time is known. */
 export const earliest = (times: readonly (number | null)[]): number | null => extreme(times, Math.min)
 export const latest = (times: readonly (number | null)[]): number | null => extreme(times, Math.max)
 

@@ -40,7 +40,6 @@ const JobResult = z.object({
 /** Harbor may have summed floats in another order. */
 const tolerance = 1e-9
 
-/** Reads a Harbor job: config.json, result.json and a folder per trial. Throws a NoJobError. */
 export const readHarborFolder = async (folder: string, givenName: string): Promise<ForeignJob> => {
   const config = await documentOf(join(folder, 'config.json'), JobConfig)
   // Some versions write results.json.
@@ -143,7 +142,6 @@ const recordsOf = (known: z.output<typeof JobResult> | undefined, areAll: boolea
   new Map(
     [...(known?.trial_results ?? []), ...(known?.results ?? [])].flatMap((record, at) => {
       const { trial_name, task_id } = (record ?? {}) as { trial_name?: unknown; task_id?: unknown }
-      // With folders, a record without a name may belong to any of them.
       const name = trial_name ?? (areAll && typeof task_id === 'string' ? `trial-${at}` : null)
       return typeof name === 'string' ? [[name, inWordsOfHarbor(record)] as const] : []
     }),
@@ -169,7 +167,6 @@ const withTrajectories = (record: ForeignTrial['record'], files: ForeignTrial['l
   return record && { ...record, trajectories }
 }
 
-/** Compares the means that Harbor printed with those of the trials. */
 const againstPrinted = (
   evals: Record<string, { n_trials: number | null; metrics: z.output<typeof Metrics> }>,
   trials: readonly ForeignTrial[],

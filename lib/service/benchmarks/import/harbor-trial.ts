@@ -71,7 +71,6 @@ const Result = z.object({
   step_results: optional(
     z.array(z.object({ step_name: Words, agent_result: Used, verifier_result: Verified, exception_info: Failure })),
   ),
-  /** Only of trials that ran in this service. */
   warnings: optional(z.array(z.string())),
   environment_differs: optional(z.boolean()),
 })
@@ -80,7 +79,6 @@ type Result = z.output<typeof Result>
 interface Options {
   /** If there is only one, it is that of trials without a name. */
   jobAgents?: readonly AgentConfig[]
-  /** Prefix of the trial's own file names. */
   prefix?: string
   /** The trial's result in the job's record, used if it has no file of its own. */
   told?: unknown
@@ -163,7 +161,6 @@ const settingsOfTrial = (config: { agent?: unknown }) => settingsOf({ ...config,
 
 interface FoundRewards {
   rewards: Rewards | null
-  /** Names of rewards that are not numbers. */
   dropped: string[]
 }
 
@@ -215,7 +212,6 @@ const rewardsIn = async (folder: string): Promise<FoundRewards> => {
   return text ? numbersOf({ reward: text }) : noRewards
 }
 
-/** The last line of exception.txt starts with the type, as Python prints it. */
 const failureOfFile = async (folder: string): Promise<RunFailure | null> => {
   const text = (await readText(join(folder, 'exception.txt')))?.trim()
   const line = text?.split('\n').findLast((each) => /^[\w.]+(?:Error|Exception|Interrupt)\b/.test(each))

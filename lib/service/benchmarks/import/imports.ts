@@ -30,13 +30,11 @@ interface Options {
   quota: StorageQuota
 }
 
-/** File system errors for archive layouts that no job has. */
 const oddLayout = ['EEXIST', 'EISDIR', 'ELOOP', 'ENAMETOOLONG', 'ENOTDIR', 'ENOTEMPTY', 'ERR_INVALID_ARG_VALUE']
 
 /** Trials written per chunk; other requests are served in between. */
 const atOnce = 100
 
-/** Imports jobs that ran elsewhere. */
 export class Imports {
   readonly #options: Options
 
@@ -44,7 +42,6 @@ export class Imports {
     this.#options = options
   }
 
-  /** Removes unfinished imports of the previous run of the service. */
   async recover(): Promise<void> {
     const { store, workFolder, logFolderOf } = this.#options
     await rm(workFolder, { recursive: true, force: true })
@@ -52,7 +49,6 @@ export class Imports {
       await rm(logFolderOf(id), { recursive: true, force: true })
   }
 
-  /** Throws 400 if the archive is not a job. */
   async add(
     account: string,
     archive: AsyncIterable<Uint8Array>,
@@ -304,7 +300,6 @@ const plannedTrials = (
   return Number.isInteger(share) && runs.every((run) => run.trials.length <= share) ? share : null
 }
 
-/** Configured agents whose trials are all missing. */
 const agentsToCome = (
   { expectedTrials, trials, agents = [] }: ForeignJob,
   runs: readonly { agent: AgentConfig }[],

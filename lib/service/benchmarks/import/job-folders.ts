@@ -3,7 +3,6 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readJson } from './json-file.ts'
 
-/** Files of a trial; `results.json` is from Terminal-Bench 1. */
 const trialEntries = ['result.json', 'results.json', 'config.json', 'trial.log', 'exception.txt', 'agent', 'verifier']
 /** Subfolders of a trial, which may contain files with the names of a trial's. */
 const partsOfTrial = ['agent', 'verifier', 'artifacts', 'steps']
@@ -18,10 +17,8 @@ const jobKeys = [
   'n_resolved',
   'results',
 ]
-/** Parent folders of a job: dataset, date, home. */
 const maxDepth = 8
 
-/** Finds trial folders: children of the job, or of its task folders. */
 export const trialFolders = async (folder: string): Promise<string[]> => {
   const found: string[] = []
   for (const name of await foldersIn(folder)) {
@@ -33,7 +30,6 @@ export const trialFolders = async (folder: string): Promise<string[]> => {
   return found
 }
 
-/** Finds job folders by their files, at or below a folder. */
 export const jobFolders = async (folder: string, depth = 0): Promise<string[]> => {
   if (await isJob(folder)) return [folder]
   if (depth === maxDepth || (depth > 0 && (await isTrial(folder)))) return []

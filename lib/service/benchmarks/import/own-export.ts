@@ -7,7 +7,6 @@ import { readHarborTrial } from './harbor-trial.ts'
 import { Count, optional, readJson, Words } from './json-file.ts'
 import { logsBelow } from './log-list.ts'
 
-/** Written by `LogArchives` for a benchmark run. */
 const Results = z.object({
   benchmark_run_id: z.string(),
   name: Words,
@@ -40,7 +39,6 @@ const Results = z.object({
 })
 type ScenarioRun = z.output<typeof Results>['scenario_runs'][number]
 
-/** Reads a log archive of a run; undefined if it is not one. Throws a NoJobError. */
 export const readOwnExport = async (folder: string): Promise<ForeignJob | undefined> => {
   const path = join(folder, 'results.json')
   const read = await readJson(path)
@@ -100,7 +98,6 @@ const goesOn = ['running', 'scoring', 'scored']
 const scorersOf = ({ scoring_functions }: ScenarioRun): ForeignTrial['scorers'] =>
   scoring_functions?.map(({ name, ...result }) => ({ scoring_function_name: name, ...result })) ?? []
 
-/** Maps the states of runs without a job to those of job outcomes. */
 const outcomeOf = ({ state, score, failure_reason }: ScenarioRun): Outcome => {
   const told = state.toUpperCase()
   if (told === 'COMPLETED') return { state: 'COMPLETED', score: score ?? 0, failure_reason }
@@ -108,7 +105,6 @@ const outcomeOf = ({ state, score, failure_reason }: ScenarioRun): Outcome => {
   return { state: ended, score: null, failure_reason }
 }
 
-/** Finds the folder of each scenario run by the id in its file names. */
 const foldersOf = async (folder: string, runs: readonly ScenarioRun[]): Promise<Map<string, string>> => {
   const ids = new Set(runs.map(({ scenario_run_id }) => scenario_run_id))
   const found = new Map<string, string>()

@@ -63,6 +63,5 @@ export const terminalBenchRun = async (folder: string): Promise<Run | undefined>
   return parsed?.success ? parsed.data : undefined
 }
 
-/** Null if unknown. */
 export const plannedTrials = (run: Run | undefined): number | null =>
   run?.task_ids ? run.task_ids.length * (run.n_attempts ?? 1) : null

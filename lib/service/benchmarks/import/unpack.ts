@@ -12,7 +12,6 @@ const maxEntries = 1_000_000
 /** Free space an import leaves for all accounts; an eighth of the disk if that is less. */
 const leftFreeBytes = 2 ** 30
 
-/** Throws 507. */
 export const requireRoom = (folder: string, bytes: number): void => {
   const { bavail, blocks, bsize } = statfsSync(folder)
   if (bavail * bsize - bytes < Math.min(leftFreeBytes, (blocks * bsize) / 8)) throw diskFull()

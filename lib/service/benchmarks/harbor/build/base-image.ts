@@ -5,7 +5,6 @@ import { type ExtraProgram, extraProgramsIn, findExtraPrograms } from './extra-p
 
 const distributions = ['alpine', 'archlinux', 'busybox', 'debian', 'fedora', 'ubuntu']
 
-/** Images of a language, with the command that prints its version. */
 const languages: Record<string, string> = {
   bash: 'bash --version',
   golang: 'go version',
@@ -18,7 +17,6 @@ const languages: Record<string, string> = {
   rust: 'rustc --version',
 }
 
-/** Registries that mirror the official images. */
 const registries = ['docker\\.io/', 'index\\.docker\\.io/', 'public\\.ecr\\.aws/docker/', 'mirror\\.gcr\\.io/']
 
 /** Images with only a system and a language, which a task may name without a Dockerfile. */

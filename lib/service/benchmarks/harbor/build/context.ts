@@ -4,14 +4,10 @@ import { basename, join, posix, relative, sep } from 'node:path'
 import { matches } from '../names.ts'
 import { SandboxBuildFailedError } from './dockerfile.ts'
 
-/** A file of a build context, or a folder whose contents are copied. */
 export interface Source {
-  /** Without symbolic links. */
   path: string
-  /** Its name in the context. */
   name: string
   isFolder: boolean
-  /** The paths below a folder that are copied; undefined for all. */
   only?: string[]
 }
 
@@ -44,7 +40,6 @@ export const findSources = async (context: string, patterns: readonly string[]):
   return found
 }
 
-/** Lists what .dockerignore includes of a folder, with the parent folders. */
 const includedNames = async (folder: string, place: string, isIgnored: IsIgnored): Promise<string[]> => {
   const names = await readdir(folder, { recursive: true })
   const included = names.filter((name) => !isIgnored(join(place, name)))

@@ -1,8 +1,5 @@
-/** One instruction of a Dockerfile, with its continuation lines joined. */
 export interface Instruction {
-  /** Uppercase. */
   name: string
-  /** What follows the name and its flags. */
   text: string
   flags: Record<string, string>
   heredocs: Heredoc[]
@@ -14,7 +11,6 @@ interface Heredoc {
   content: string
 }
 
-/** The environment of a task cannot be built; the message names the line. */
 export class SandboxBuildFailedError extends Error {
   override readonly name = 'SandboxBuildFailedError'
   /** True if Docker with a network might build it: this machine differs, the task is not wrong. */
@@ -62,7 +58,6 @@ const takeFlags = (text: string): Pick<Instruction, 'flags' | 'text'> => {
   }
 }
 
-/** Returns the index of the line after the last heredoc. */
 const takeHeredocs = (instruction: Instruction, lines: readonly string[], from: number): number => {
   let i = from
   // The name may be separated from the `<<` by a space.
@@ -91,10 +86,8 @@ export const heredocWord = /^\d*<<(-?)([^<]+)$/
 
 type Variables = ReadonlyMap<string, string>
 
-/** Splits text into words as Docker does: quotes and backslashes resolved, variables substituted. */
 export const wordsOf = (text: string, variables: Variables): string[] => takeWords(text, variables, /\s/)
 
-/** Resolves text that is one word, even if it contains spaces. */
 export const wordOf = (text: string, variables: Variables): string => takeWords(text, variables)[0] ?? ''
 
 const takeWords = (text: string, variables: Variables, separator?: RegExp): string[] => {
@@ -142,7 +135,6 @@ const variableAt = (text: string, variables: Variables): { value: string; length
   return { value: isSet || operator === '' ? value : fallback(), length }
 }
 
-/** Index of the brace that closes the one before the text, or -1. */
 const endOfBraces = (text: string): number => {
   let open = 0
   for (let i = 0; i < text.length; i++) {

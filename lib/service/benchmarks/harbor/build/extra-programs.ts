@@ -6,7 +6,6 @@ import { maxVariableBytes, type Workbench } from '../../workbench.ts'
 import { programsOf } from './machine-packages.ts'
 import { defaultPath } from './plan.ts'
 
-/** Programs that solutions, agents and tests use and that no image of a plain system has. */
 const common = [
   ...['7z', 'autoconf', 'automake', 'bc', 'bison', 'bsdtar', 'c++', 'c99', 'cargo', 'cc', 'clang', 'cmake', 'cpio'],
   ...['crontab', 'curl', 'dig', 'dos2unix', 'expect', 'ffmpeg', 'file', 'flex', 'fuser', 'g++', 'gcc', 'gdb'],
@@ -37,10 +36,8 @@ const imagePrograms: Record<string, string[]> = {
 }
 const all = [...common, ...procps].sort()
 
-/** A program of this machine that the image of a task lacks. */
 export interface ExtraProgram {
   name: string
-  /** Path, size and change time of each copy. */
   stamps: string[]
 }
 
@@ -107,7 +104,6 @@ export const withTracking = (env: Record<string, string>, isTracked: boolean): R
       }
     : env
 
-/** A shell condition. */
 export const isTracking = `[ -d ${folder} ]`
 
 /** Returns the extra programs and Python packages used so far and not installed first. Anything in the devbox can write there. */

@@ -13,7 +13,6 @@ export const isAlreadyInstalled = async (call: string): Promise<boolean> => {
 
 interface Call {
   command: string
-  /** Packages, with a version or release if given. */
   named: string[]
   withRecommended: boolean
 }
@@ -30,10 +29,8 @@ const readCall = (call: string): Call => {
   }
 }
 
-/** Options of apt that take a value. */
 const valued = ['-o', '-c', '-t', '-a', '--option', '--config-file', '--target-release', '--default-release']
 
-/** Returns the programs of the packages that apt calls install, with dependencies and recommendations. */
 export const programsOf = async (installs: readonly string[]): Promise<ReadonlySet<string>> => {
   const calls = installs.map(readCall).filter(({ named }) => named.length > 0)
   if (calls.length === 0) return new Set()
@@ -67,7 +64,6 @@ export const programsOf = async (installs: readonly string[]): Promise<ReadonlyS
 /** Links of update-alternatives, which no package lists. */
 const alternatives: Record<string, string[]> = { gcc: ['cc', 'c99'], 'g++': ['c++'], vim: ['vi'] }
 
-/** Package names in a dependency list; the first of alternatives, as apt does. */
 const firstNames = (list: string): string[] => list.split(',').flatMap((each) => /[^\s:(|]+/.exec(each)?.[0] ?? [])
 
 /** Its output is complete even if it fails for a package that is not installed. */
@@ -86,7 +82,6 @@ const readInstalledPackages = async (): Promise<ReadonlySet<string>> => {
     const { stdout } = await promisify(execFile)('dpkg', ['--get-selections'], { maxBuffer: 64 * 1024 * 1024 })
     return new Set(stdout.split('\n').flatMap((line) => /^([^\s:]+)\S*\s+(install|hold)$/.exec(line)?.[1] ?? []))
   } catch {
-    // No dpkg on this system.
     return new Set()
   }
 }

@@ -13,15 +13,12 @@ import {
   wordsOf,
 } from './dockerfile.ts'
 
-/** The steps that turn a devbox into what a Dockerfile describes. */
 export interface BuildPlan {
   steps: BuildStep[]
-  /** Environment of every command in the image. */
   env: Record<string, string>
   workdir: string
   /** From USER; null for root, or where a devbox has a single user. */
   user: string | null
-  /** From FROM. */
   image: string
   warnings: Warning[]
 }
@@ -35,7 +32,6 @@ export type BuildStep =
       env: Record<string, string>
       cwd: string
       user: string | null
-      /** The command as the Dockerfile writes it, shortened. */
       text: string
     }
   | {
@@ -46,7 +42,6 @@ export type BuildStep =
       isFolder: boolean
       mode: string | null
       owner: string | null
-      /** True for ADD, which unpacks archives. */
       extracts: boolean
     }
 
@@ -104,9 +99,7 @@ export const planBuild = (dockerfile: string, machine: Machine, path = defaultPa
 }
 
 interface Report {
-  /** The Dockerfile is invalid. */
   fail: (problem: string) => never
-  /** Docker would do this, we cannot. */
   skip: (what: string) => void
 }
 
@@ -236,7 +229,6 @@ class StagePlanner {
 const hasMountedFiles = (mounts = '') =>
   mounts.split(' ').some((mount) => mount !== '' && !/(^|,)type=(cache|tmpfs|secret|ssh)(,|$)/.test(mount))
 
-/** Returns the variables an ARG sets, taking defaults from the arguments before the first FROM. */
 const argsOf = (
   text: string,
   variables: ReadonlyMap<string, string>,

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Machine } from '#lib/service/engine/bubblewrap/system.ts'
 
-/** Programs that install or download. */
 const installers = [
   ...['apt', 'apt-get', 'apt-key', 'apt-mark', 'aptitude', 'add-apt-repository', 'dpkg', 'apk', 'pacman', 'brew'],
   ...['yum', 'dnf', 'microdnf', 'zypper', 'rpm', 'locale-gen', 'update-ca-certificates', 'corepack'],
@@ -14,7 +13,6 @@ const userPrograms = ['useradd', 'adduser', 'groupadd', 'addgroup', 'usermod', '
 
 const read = (file: string) => readFileSync(join(import.meta.dirname, file), 'utf8')
 
-/** Returns a script and its environment that install the wrappers in a folder. */
 export const putBuildPrograms = (folder: string, { hasSystem, hasUsers }: Machine) => ({
   script: `mkdir -p -- "$FOLDER/python/pip" && cd -- "$FOLDER" && printf %s "$PIP" >python/pip/__init__.py &&
 : >skipped && : >installed && printf %s "$PROGRAM" >apt && chmod +x apt && printf %s "$APT" >apt.conf && chmod 711 .. && chmod 666 skipped installed && for name in $NAMES; do [ -e "$name" ] || ln -s apt "$name" || exit; done`,
@@ -54,7 +52,5 @@ export const withBuildPrograms = (
   DEVDECK_DOCKERFILE_LINE: String(line),
 })
 
-/** One line per skipped call. */
 export const skippedFile = (folder: string) => `${folder}/skipped`
-/** One line per successful install. */
 export const installedFile = (folder: string) => `${folder}/installed`

@@ -11,17 +11,13 @@ import type { BuildPlan, BuildStep } from './plan.ts'
 import { installedFile, putBuildPrograms, skippedFile, withBuildPrograms } from './programs.ts'
 
 interface Build {
-  /** Folder of the files that a COPY names. */
   context: string
   machine: Machine
   signal: AbortSignal
-  /** Called at the end for each install that was skipped. */
   warn: (warning: Warning) => void
-  /** Called at the end for each install: succeeded, already installed, or skipped. */
   onInstall: (call: string) => void
 }
 
-/** Runs the steps of a Dockerfile in a devbox. Throws a SandboxBuildFailedError that names the line. */
 export const buildSandbox = async (workbench: Workbench, plan: BuildPlan, build: Build): Promise<void> => {
   const { machine, signal } = build
   const programs = `${workbench.runFolder}/build`
@@ -97,7 +93,6 @@ const copy = async (
   }
 }
 
-/** Unpacks an archive as ADD does, whatever its name. Returns false for any other file. */
 const extract = async (
   workbench: Workbench,
   { path, name, isFolder }: Source,
