@@ -125,8 +125,8 @@ ${refused.map((each) => `if ${each} 2>/dev/null; then echo 0 >/logs/verifier/rew
     ])
     expect(of('users')[0]?.warnings).toEqual(
       expect.arrayContaining([
-        expect.stringMatching(/^Dockerfile line 4: USER joe is ignored/),
-        expect.stringMatching(/^Dockerfile line 3: skipped: chown joe a \(it failed with 1: .*Invalid argument\)$/),
+        expect.stringMatching(/^Dockerfile line 4: skipped: USER joe is not supported/),
+        expect.stringMatching(/^Dockerfile line 3: skipped: chown joe a \(exit code 1: .*Invalid argument\)$/),
       ]),
     )
   })

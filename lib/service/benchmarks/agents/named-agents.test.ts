@@ -205,9 +205,11 @@ describe('a missing requirement of an agent', () => {
       /agent_configs\[0\]\.agent_environment\.secrets: .*claude-code needs ANTHROPIC_API_KEY or CLAUDE_CODE_/,
     )
     expect(lines[1]).toMatch(/agent_configs\[1\]\.model_name: agent goose needs a model/)
-    expect(lines[2]).toMatch(/agent_configs\[2\]\.model_name: agent opencode takes models of anthropic, openai/)
+    expect(lines[2]).toMatch(
+      /agent_configs\[2\]\.model_name: agent opencode needs a model provider\/model from anthropic, openai/,
+    )
     expect(lines[3]).toMatch(/agents\/broken\/agent\.toml line 4: usage has an unknown key: takes/)
-    expect(lines[4]).toMatch(/there is no agent "nobody" here; .*broken, claude-code, .*quick.*agents\/nobody/)
+    expect(lines[4]).toMatch(/there is no agent "nobody"; .*broken, claude-code, .*quick.*agents\/nobody/)
   })
 
   it('fails the trial: a program, an install', async () => {
