@@ -1,8 +1,7 @@
 'use client'
-import type { PageFailureProps } from '#components/layout/page-failure.tsx'
-import PageError from './(console)/error.tsx'
+import { PageError, type PageErrorProps } from '#components/layout/page-error.tsx'
 
-export default function RootError(props: PageFailureProps) {
+export default function RootError(props: PageErrorProps) {
   return (
     <main className="mx-auto max-w-2xl pt-[12dvh]">
       <PageError {...props} />

@@ -1,7 +1,7 @@
 import { join, relative } from 'node:path'
 import type { Metadata } from 'next'
 import { Mark } from '#components/layout/brand.tsx'
-import { ThemeMenu } from '#components/layout/theme-menu.tsx'
+import { ThemeMenu } from '#components/layout/theme.tsx'
 import { SignInForm } from '#components/sign-in/sign-in-form.tsx'
 import { SignOnLink } from '#components/sign-in/sign-on-link.tsx'
 import { Banner } from '#components/ui/banner.tsx'

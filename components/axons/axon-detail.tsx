@@ -22,7 +22,6 @@ import { paths } from '#lib/browser/address/paths.ts'
 import { formatCount } from '#lib/browser/format.ts'
 import { axonMutations, axonQueries } from '#lib/browser/queries/axons.ts'
 import { type Axon, changeRefusal } from '#lib/contract/axons.ts'
-import { axonPage } from './axon-missing.tsx'
 import { AxonState } from './axon-state.tsx'
 import type { AxonTab } from './axon-tab.ts'
 
@@ -31,7 +30,7 @@ const SqlPanel = dynamic(() => import('./sql-panel.tsx').then((tab) => tab.SqlPa
 const EditMetadataDialog = loadOnUse(async () => (await import('./edit-metadata-dialog.tsx')).EditMetadataDialog)
 
 export const AxonDetail = ({ id, tab }: { id: string; tab: AxonTab }) => (
-  <DetailPage {...axonPage} query={useQuery(axonQueries.get(id))}>
+  <DetailPage kind="axon" query={useQuery(axonQueries.get(id))}>
     {(axon) => <Detail axon={axon} tab={tab} />}
   </DetailPage>
 )

@@ -16,7 +16,6 @@ import { PageHeader } from '#components/ui/page-header.tsx'
 import { Tabs } from '#components/ui/tabs.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { type Devbox, devboxRefusal, resumeRefusal, shutdownRefusal } from '#lib/contract/devboxes.ts'
-import { devboxPage } from './devbox-missing.tsx'
 import { DevboxStatusBadge } from './devbox-status.tsx'
 import type { DevboxTab } from './devbox-tab.ts'
 import { devboxQueries, isMoving } from './queries.ts'
@@ -52,7 +51,7 @@ export const DevboxDetail = ({ id, tab, serviceUrl }: { id: string; tab: DevboxT
   const [takenId, setTakenId] = useState<string>()
   const close = () => setOpened(undefined)
   return (
-    <DetailPage {...devboxPage} query={useQuery(devboxQueries.get(id))}>
+    <DetailPage kind="devbox" query={useQuery(devboxQueries.get(id))}>
       {(devbox) => (
         <>
           <Header devbox={devbox} tab={tab} moves={moves} onOpen={setOpened} />

@@ -5,9 +5,9 @@ import { Banner } from '#components/ui/banner.tsx'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { accountChange, isPageAccount, setAccountChanged } from '#lib/browser/api/page-account.ts'
-import { sessionMutations, sessionQueries } from '#lib/browser/queries/session.ts'
+import { sessionMutations, sessionQueries } from './session-queries.ts'
 
-/** A part of the page that the server drew. Of another account than the page's own it is not shown. */
+/** Hides server-rendered content of another account than the page's. */
 export const PageOfAccount = ({ id, children }: { id: string; children: ReactNode }) => {
   const isOwn = isPageAccount(id)
   useEffect(() => {
@@ -16,14 +16,14 @@ export const PageOfAccount = ({ id, children }: { id: string; children: ReactNod
   return isOwn && children
 }
 
-/** Says that the browser was signed in to another account elsewhere. What was typed stays on the page. */
+/** Warns that another tab signed in to a different account. Unsaved input stays on the page. */
 export const AccountChanged = ({ name }: { name: string }) => {
   const isOther = useSyncExternalStore(accountChange.subscribe, accountChange.getSnapshot, () => false)
   return isOther && <OtherAccount name={name} />
 }
 
 const OtherAccount = ({ name }: { name: string }) => {
-  // Navigation draws the frame anew with the other account's name.
+  // Navigation re-renders the frame with the other account's name.
   const [own] = useState(name.slice(0, 60))
   const client = useQueryClient()
   const { data } = useQuery(sessionQueries.now())
@@ -34,7 +34,7 @@ const OtherAccount = ({ name }: { name: string }) => {
     void client.invalidateQueries()
   }, [isBack, client])
   const switchBack = useMutation({ ...sessionMutations.switchTo(), onSuccess: () => client.invalidateQueries() })
-  const kept = data?.others?.find(({ id }) => isPageAccount(id))
+  const signedIn = data?.others?.find(({ id }) => isPageAccount(id))
   const other = data ? data.account.name.slice(0, 60) : 'another account'
   return (
     <Banner
@@ -47,8 +47,8 @@ const OtherAccount = ({ name }: { name: string }) => {
           <Button size="sm" onClick={() => location.reload()}>
             Reload as {other}
           </Button>
-          {kept ? (
-            <Button size="sm" busy={switchBack.isPending} onClick={() => switchBack.mutate(kept.id)}>
+          {signedIn ? (
+            <Button size="sm" busy={switchBack.isPending} onClick={() => switchBack.mutate(signedIn.id)}>
               Switch back to {own}
             </Button>
           ) : (
@@ -59,9 +59,9 @@ const OtherAccount = ({ name }: { name: string }) => {
         </>
       }
     >
-      {kept
-        ? 'What is open here is still read and written as the former; to open its other pages, switch back.'
-        : 'Nothing is sent from here until then, and what you typed stays.'}
+      {signedIn
+        ? `This page still works as ${own}. Switch back to open other pages of that account.`
+        : 'Requests are paused until you sign in again. Your input is kept.'}
     </Banner>
   )
 }

@@ -8,10 +8,9 @@ import { IconButton } from '#components/ui/icon-button.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
-import { sessionMutations } from '#lib/browser/queries/session.ts'
 import { maxOtherAccounts, type SessionView } from '#lib/protocol/session.ts'
-import { accountColours } from './account-colours.ts'
-import { AccountDot } from './account-name.tsx'
+import { AccountDot, accountColors } from './account-name.tsx'
+import { sessionMutations } from './session-queries.ts'
 
 export const AccountMenu = ({
   session: { account, person, service, others = [] },
@@ -22,7 +21,7 @@ export const AccountMenu = ({
 }) => {
   const signOut = useSignOut()
   const switchTo = useSwitch()
-  const colours = accountColours([account.id, ...others.map(({ id }) => id)])
+  const colors = accountColors([account.id, ...others.map(({ id }) => id)])
   const router = useRouter()
   return (
     <DropdownMenu
@@ -30,7 +29,7 @@ export const AccountMenu = ({
       trigger={
         <IconButton
           icon={CircleUser}
-          label={`${'Account'} ${account.name.slice(0, 60)}`}
+          label={`Account ${account.name.slice(0, 60)}`}
           busy={signOut.isPending || switchTo.isPending}
         />
       }
@@ -39,19 +38,19 @@ export const AccountMenu = ({
           heading: (
             <span className="flex flex-col gap-1">
               <span className="flex items-center gap-2">
-                {others.length > 0 && <AccountDot colour={colours.get(account.id)} />}
+                {others.length > 0 && <AccountDot color={colors.get(account.id)} />}
                 <VisibleText truncate className="text-base font-medium text-text">
                   {account.name}
                 </VisibleText>
               </span>
               {person !== undefined && (
                 <span className="text-sm break-all">
-                  Signed on as <VisibleText>{person}</VisibleText>
+                  Signed in as <VisibleText>{person}</VisibleText>
                 </span>
               )}
               <span className="font-mono text-xs break-all">{service.url}</span>
               <span className="text-xs">
-                {service.embedded ? 'Local service of this console' : 'Service set by DEVDECK_SERVICE_URL'}
+                {service.embedded ? 'Local service' : 'External service (DEVDECK_SERVICE_URL)'}
               </span>
               {account.isolation === 'none' && (
                 <span>
@@ -66,17 +65,19 @@ export const AccountMenu = ({
         'separator',
         ...others.map(({ id, name }) => ({
           label: `Switch to ${name.slice(0, 60)}`,
-          hint: <AccountDot colour={colours.get(id)} />,
+          hint: <AccountDot color={colors.get(id)} />,
           icon: ArrowLeftRight,
           onSelect: () => switchTo.mutate(id),
         })),
         { label: 'Keyboard shortcuts', icon: Keyboard, hint: '?', onSelect: onHelp },
         { label: 'Settings', icon: Settings, onSelect: () => router.push(paths.settings()) },
         {
-          label: 'Add an account',
+          label: 'Add account',
           icon: UserPlus,
           disabledReason:
-            others.length < maxOtherAccounts ? null : `${maxOtherAccounts + 1} accounts are signed in; sign out of one`,
+            others.length < maxOtherAccounts
+              ? null
+              : `The limit is ${maxOtherAccounts + 1} accounts; sign out of one first`,
           onSelect: () => location.assign(paths.addAccount()),
         },
         {
@@ -87,7 +88,7 @@ export const AccountMenu = ({
         ...(others.length > 0
           ? [
               {
-                label: `Sign out of all ${others.length + 1}`,
+                label: `Sign out of all ${others.length + 1} accounts`,
                 icon: LogOut,
                 onSelect: () => signOut.mutate('all'),
               },
@@ -98,18 +99,17 @@ export const AccountMenu = ({
   )
 }
 
-/** Leaves by a full load, so that nothing of the account stays in memory. */
+/** Navigates with a full page load, so that nothing of the account stays in memory. */
 export const useSignOut = () =>
   useMutation({
     ...sessionMutations.signOut(),
-    onSuccess: (isOnAnother) => location.assign(isOnAnother ? paths.overview() : paths.signIn()),
-    onError: toast.failed('You are still signed in'),
+    onSuccess: (hasOtherAccount) => location.assign(hasOtherAccount ? paths.overview() : paths.signIn()),
+    onError: toast.failed('Couldn’t sign out'),
   })
 
-/** By a full load as well: nothing of one account is in memory when the other is shown. */
 const useSwitch = () =>
   useMutation({
     ...sessionMutations.switchTo(),
     onSuccess: () => location.assign(paths.overview()),
-    onError: toast.failed('The account was not switched'),
+    onError: toast.failed('Couldn’t switch accounts'),
   })

@@ -1,4 +1,3 @@
-/** The mark: a prompt and what answers it. */
 export const Mark = ({ className }: { className?: string }) => (
   <svg viewBox="0 0 32 32" aria-hidden="true" className={className}>
     <rect width="32" height="32" rx="8" className="fill-accent-solid" />

@@ -12,24 +12,24 @@ import { usePageName } from './page-name.tsx'
 
 export const Breadcrumb = () => {
   const pathname = usePathname()
-  const { above, id } = placeOf(pathname)
+  const { parents, id } = locate(pathname)
   const search = useSearchParams()
-  const [asLeft, setAsLeft] = useState<Record<string, string>>({})
-  // The way back is to a list as this tab showed it last: as it was filtered.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the address tells where one is
+  const [lastHrefs, setLastHrefs] = useState<Record<string, string>>({})
+  // Links to parent lists keep the filters this tab last used there.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: parents derive from the pathname
   useEffect(() => {
     if (!id) writeTab(tabKey + pathname, pathname + location.search)
-    setAsLeft(Object.fromEntries(above.map(({ href }) => [href, readTab(tabKey + href) ?? href])))
+    setLastHrefs(Object.fromEntries(parents.map(({ href }) => [href, readTab(tabKey + href) ?? href])))
   }, [pathname, search])
   const name = usePageName(id)
-  const crumbs = id ? [...above, { label: name ?? shortenMiddle(id, 18), href: pathname }] : above
+  const crumbs = id ? [...parents, { label: name ?? shortenMiddle(id, 18), href: pathname }] : parents
   return (
     <nav aria-label="Breadcrumb" className="min-w-0">
       <ol className="flex min-w-0 items-center gap-1">
         {crumbs.map(({ label, href }, index) => {
           const isLast = index === crumbs.length - 1
-          // A narrow screen has room for where one is and what is above it.
-          const isFar = index < crumbs.length - 2
+          // Narrow screens show the page and its direct parent only.
+          const isDistant = index < crumbs.length - 2
           return (
             <Fragment key={href}>
               {index > 0 && (
@@ -37,7 +37,7 @@ export const Breadcrumb = () => {
                   <ChevronRight className="size-3.5 text-muted" />
                 </li>
               )}
-              <li className={isLast ? 'min-w-0 truncate' : isFar ? 'hidden shrink-0 sm:block' : 'shrink-0'}>
+              <li className={isLast ? 'min-w-0 truncate' : isDistant ? 'hidden shrink-0 sm:block' : 'shrink-0'}>
                 {isLast ? (
                   <span aria-current="page" className={id ? 'text-muted' : 'font-medium'}>
                     <VisibleText max={60} mono={id !== undefined && name === undefined}>
@@ -45,7 +45,11 @@ export const Breadcrumb = () => {
                     </VisibleText>
                   </span>
                 ) : (
-                  <Link href={asLeft[href] ?? href} prefetch={false} className="rounded-sm text-muted hover:text-text">
+                  <Link
+                    href={lastHrefs[href] ?? href}
+                    prefetch={false}
+                    className="rounded-sm text-muted hover:text-text"
+                  >
                     {label}
                   </Link>
                 )}
@@ -60,15 +64,18 @@ export const Breadcrumb = () => {
 
 const tabKey = 'devdeck.shown:'
 
-/** Those of the navigation, and what is below one without being a thing that has an id. */
-const places: { label: string; href: string }[] = [...destinations, { label: 'History', href: paths.evictionHistory() }]
+/** Sections of the breadcrumb; every other segment is an id. */
+const sections: { label: string; href: string }[] = [
+  ...destinations,
+  { label: 'History', href: paths.evictionHistory() },
+]
 
-/** The places that lead to `pathname`, and the id of the thing it shows. */
-const placeOf = (pathname: string) => {
-  const above = places
+/** The sections that contain `pathname`, and the id of the record it shows. */
+const locate = (pathname: string) => {
+  const parents = sections
     .filter(({ href }) => pathname === href || (href !== '/' && pathname.startsWith(`${href}/`)))
-    .map(({ label, href }) => ({ label: label, href }))
+    .map(({ label, href }) => ({ label, href }))
     .sort((a, b) => a.href.length - b.href.length)
-  const deepest = above.at(-1)
-  return { above, id: (deepest && pathname.slice(deepest.href.length + 1).split('/')[0]) || undefined }
+  const deepest = parents.at(-1)
+  return { parents, id: (deepest && pathname.slice(deepest.href.length + 1).split('/')[0]) || undefined }
 }

@@ -4,13 +4,12 @@ import { Menu, Search } from 'lucide-react'
 import { usePathname } from 'next/navigation'
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
 import { AlertAnnouncer } from '#components/alerts/alert-announcer.tsx'
+import { AlertBadge, AlertBar } from '#components/alerts/alert-bar.tsx'
 import { PollingBanner, StreamStatus, WebhookBadge } from '#components/alerts/header-status.tsx'
 import { alertQueries } from '#components/alerts/queries.ts'
 import { IconButton } from '#components/ui/icon-button.tsx'
-import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { setPageAccount } from '#lib/browser/api/page-account.ts'
 import { readTab, writeTab } from '#lib/browser/frame/tab-storage.ts'
-import { sessionQueries } from '#lib/browser/queries/session.ts'
 import type { SessionView } from '#lib/protocol/session.ts'
 import { AccountChanged } from './account-changed.tsx'
 import { AccountMenu } from './account-menu.tsx'
@@ -18,17 +17,13 @@ import { AccountName } from './account-name.tsx'
 import { Breadcrumb } from './breadcrumb.tsx'
 import { IsolationNotice } from './isolation-notice.tsx'
 import { Keys } from './keys.tsx'
-import { isChosenElsewhere, remember } from './remember.ts'
-import { Sidebar } from './sidebar.tsx'
-import { ThemeMenu } from './theme-menu.tsx'
-import { type TypedAhead, takeTypedAhead } from './typed-ahead.ts'
+import { CommandPalette } from './palette/command-palette.tsx'
+import { hasChangedElsewhere, savePreference } from './save-preference.ts'
+import { sessionQueries } from './session-queries.ts'
+import { ShortcutsDialog } from './shortcuts-dialog.tsx'
+import { NavigationDrawer, Sidebar } from './sidebar.tsx'
+import { ThemeMenu } from './theme.tsx'
 import { useShortcuts } from './use-shortcuts.ts'
-
-const CommandPalette = loadOnUse(async () => (await import('./palette/command-palette.tsx')).CommandPalette)
-const AlertBar = loadOnUse(async () => (await import('#components/alerts/alert-bar.tsx')).AlertBar)
-const AlertBadge = loadOnUse(async () => (await import('#components/alerts/alert-bar.tsx')).AlertBadge)
-const NavigationDrawer = loadOnUse(async () => (await import('./navigation-drawer.tsx')).NavigationDrawer)
-const ShortcutsDialog = loadOnUse(async () => (await import('./shortcuts-dialog.tsx')).ShortcutsDialog)
 
 export interface ConsoleFrameProps {
   session: SessionView
@@ -37,34 +32,24 @@ export interface ConsoleFrameProps {
   children: ReactNode
 }
 
-/** What stands around every page. */
+/** Sidebar, header and banners around every page. */
 export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, children }: ConsoleFrameProps) => {
-  // The server has it; no part of the page asks for it again.
   useQuery({ ...sessionQueries.get(), initialData: session })
-  // While it is drawn: what is inside calls the console from its first effect on.
+  // During render, because children call the console from their first effect.
   setPageAccount(session.account.id)
   const [collapsed, setCollapsed] = useState(sidebarCollapsed)
   const [opened, setOpened] = useState<'palette' | 'help' | 'navigation' | null>(null)
   const top = useRef<HTMLDivElement>(null)
-  const typedAhead = useRef<() => TypedAhead>(undefined)
-  const close = () => {
-    typedAhead.current?.()
-    setOpened(null)
-  }
-  const open = (what: 'palette' | 'help') => {
-    typedAhead.current?.()
-    if (what === 'palette' && opened !== what) typedAhead.current = takeTypedAhead(close)
-    setOpened(what)
-  }
+  const close = () => setOpened(null)
   const { hasAlerts, barCollapsed, collapseBar, isPolled, webhook } = useAlertBar()
   const pathname = usePathname()
-  useShortcuts(open, opened !== null)
+  useShortcuts(setOpened, opened !== null)
   useFrameTop(top)
-  useChoicesOfOtherTabs(pathname)
-  useFocusAfterNavigation()
+  useReloadOnPreferenceChange(pathname)
+  useFocusAfterNavigation(pathname)
   const collapse = (next: boolean) => {
     setCollapsed(next)
-    remember('sidebar', next ? 'collapsed' : 'expanded')
+    savePreference('sidebar', next ? 'collapsed' : 'expanded')
   }
   return (
     <>
@@ -72,7 +57,7 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
         href="#content"
         className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-md focus:bg-overlay focus:px-3 focus:py-2 focus:shadow-overlay"
       >
-        Skip to the content
+        Skip to content
       </a>
       <div className="flex min-h-dvh">
         <Sidebar collapsed={collapsed} onCollapse={collapse} />
@@ -87,7 +72,7 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
               />
               <Breadcrumb />
               <div className="ml-auto flex shrink-0 items-center gap-1">
-                <PaletteButton onClick={() => open('palette')} />
+                <PaletteButton onClick={() => setOpened('palette')} />
                 {webhook && <WebhookBadge failure={webhook} />}
                 {hasAlerts && barCollapsed && <AlertBadge onExpand={() => collapseBar(false)} />}
                 <span className="mx-1.5">
@@ -110,15 +95,15 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
       </div>
       <AlertAnnouncer account={session.account.id} />
       {opened === 'navigation' && <NavigationDrawer onClose={close} />}
-      {opened === 'palette' && (
-        <CommandPalette onClose={close} onHelp={() => open('help')} typedAhead={() => typedAhead.current?.()} />
-      )}
+      {opened === 'palette' && <CommandPalette onClose={close} onHelp={() => setOpened('help')} />}
       {opened === 'help' && <ShortcutsDialog onClose={close} />}
     </>
   )
 }
 
-/** Whether the bar of evictions is collapsed is kept for the tab; a page begins with it, as the server draws it. */
+const barKey = 'devdeck.eviction-bar'
+
+/** Each tab remembers whether its alert bar is collapsed; the server always renders it expanded. */
 const useAlertBar = () => {
   const { data: feed } = useQuery(alertQueries.feed())
   const [barCollapsed, setBarCollapsed] = useState(false)
@@ -130,8 +115,6 @@ const useAlertBar = () => {
   const { open, health, webhook } = feed
   return { hasAlerts: open.length > 0, barCollapsed, collapseBar, isPolled: health.state === 'polled', webhook }
 }
-
-const barKey = 'devdeck.eviction-bar'
 
 const PaletteButton = ({ onClick }: { onClick: () => void }) => (
   <button
@@ -148,25 +131,24 @@ const PaletteButton = ({ onClick }: { onClick: () => void }) => (
   </button>
 )
 
-/** What another tab chose is that of the next page of this one; until then all of it stays in one time zone. */
-const useChoicesOfOtherTabs = (pathname: string) =>
-  // biome-ignore lint/correctness/useExhaustiveDependencies: looked at on each page
+/** Reloads on the next navigation, so that one page never mixes two time zones. */
+const useReloadOnPreferenceChange = (pathname: string) =>
+  // biome-ignore lint/correctness/useExhaustiveDependencies: checked once per page
   useEffect(() => {
-    if (isChosenElsewhere()) location.reload()
+    if (hasChangedElsewhere()) location.reload()
   }, [pathname])
 
-/** A followed link goes with its page, and the focus with it; the new page takes it up. */
-const useFocusAfterNavigation = () => {
-  const pathname = usePathname()
-  const before = useRef(pathname)
+/** Focuses the content when navigation removed the focused link. */
+const useFocusAfterNavigation = (pathname: string) => {
+  const previous = useRef(pathname)
   useEffect(() => {
-    if (before.current === pathname) return
-    before.current = pathname
+    if (previous.current === pathname) return
+    previous.current = pathname
     if (document.activeElement === document.body) document.getElementById('content')?.focus({ preventScroll: true })
   }, [pathname])
 }
 
-/** Banners come and go; what sticks below the frame's top has to know its height. */
+/** Publishes the header's height for sticky elements below it; banners change it. */
 const useFrameTop = (top: RefObject<HTMLElement | null>) =>
   useEffect(() => {
     if (!top.current) return

@@ -7,7 +7,7 @@ import { ErrorState } from '#components/ui/error-state.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { useShownError } from '#components/ui/use-shown-error.ts'
 import { isMissing, isTransient } from '#lib/browser/api/failures.ts'
-import { type Detailed, MissingPage } from './missing-page.tsx'
+import { MissingPage, type RecordKind, recordOf } from './missing-page.tsx'
 import { useShownName } from './page-name.tsx'
 
 interface Named {
@@ -15,14 +15,15 @@ interface Named {
   name?: string | null | undefined
 }
 
-interface DetailPageProps<Data extends Named> extends Detailed {
+interface DetailPageProps<Data extends Named> {
+  kind: RecordKind
   query: UseQueryResult<Data>
   children: (data: Data) => ReactNode
 }
 
-/** The four states of a page that shows one thing: pending, failed, missing, shown; what is shown may be old. */
-export const DetailPage = <Data extends Named>({ query, children, ...detailed }: DetailPageProps<Data>) => {
-  const { noun, all } = detailed
+/** Page of one record: loading, failed, missing or loaded, with a notice when the data is stale. */
+export const DetailPage = <Data extends Named>({ kind, query, children }: DetailPageProps<Data>) => {
+  const { noun, list } = recordOf(kind)
   const error = useShownError(query)
   useShownName(query.data)
   if (query.data !== undefined)
@@ -32,7 +33,7 @@ export const DetailPage = <Data extends Named>({ query, children, ...detailed }:
         {children(query.data)}
       </>
     )
-  if (isMissing(error)) return <MissingPage {...detailed} />
+  if (isMissing(error)) return <MissingPage kind={kind} />
   if (!error) return <SkeletonRows columns={3} label={`Loading the ${noun}`} />
   return (
     <ErrorState
@@ -40,7 +41,7 @@ export const DetailPage = <Data extends Named>({ query, children, ...detailed }:
       error={error}
       recovers={isTransient(error)}
       query={query}
-      action={<ButtonLink href={all.href}>{all.label}</ButtonLink>}
+      action={<ButtonLink href={list.href}>{list.label}</ButtonLink>}
     />
   )
 }

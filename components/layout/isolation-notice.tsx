@@ -2,14 +2,14 @@
 import { ShieldAlert } from 'lucide-react'
 import { useState } from 'react'
 import { Banner } from '#components/ui/banner.tsx'
-import { remember } from './remember.ts'
+import { savePreference } from './save-preference.ts'
 
-/** Says once per browser session that devboxes are not shut in; the account menu keeps saying it. */
+/** Shown once per browser session; the account menu always shows a badge. */
 export const IsolationNotice = () => {
   const [isShown, setIsShown] = useState(true)
   if (!isShown) return null
   const dismiss = () => {
-    remember('isolationNotice', 'seen')
+    savePreference('isolationNotice', 'seen')
     setIsShown(false)
   }
   return (
@@ -18,11 +18,11 @@ export const IsolationNotice = () => {
         tone="attention"
         icon={ShieldAlert}
         className="border-x-0 border-t-0 md:px-6"
-        title="Devboxes run as plain processes of this machine, without isolation."
+        title="Devboxes are not isolated from this machine."
         onDismiss={dismiss}
       >
-        What runs in them can read and change what the service's user can. Install bubblewrap and slirp4netns and
-        restart the service to shut them in.
+        Their processes have the same access as the service’s user. To isolate them, install bubblewrap and slirp4netns
+        and restart the service.
       </Banner>
     </section>
   )

@@ -1,4 +1,3 @@
-/** Keys to strike, one after the other or together. */
 export const Keys = ({ keys }: { keys: readonly string[] }) => (
   <span className="inline-flex gap-1">
     {keys.map((key) => (

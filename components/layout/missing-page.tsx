@@ -2,33 +2,62 @@
 import { SearchX } from 'lucide-react'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
-import { AddressHelp } from './address-help.tsx'
+import { paths } from '#lib/browser/address/paths.ts'
+import { AddressSearch } from './address-search.tsx'
 
-/** What a page shows one of. */
-export interface Detailed {
-  /** In lower case: `benchmark job`. */
-  noun: string
-  all: { href: string; label: string }
-  /** Why there may be none of an id. */
-  missing?: string
+/** Records with a page of their own: what they are called, their list, and why an id may not be found. */
+const records = {
+  axon: {
+    noun: 'axon',
+    list: { href: paths.axons(), label: 'All axons' },
+    hint: 'It may belong to another account, or the address may be mistyped. Deleted axons stay readable.',
+  },
+  devbox: {
+    noun: 'devbox',
+    list: { href: paths.devboxes(), label: 'All devboxes' },
+    hint: 'It may belong to another account, or the address may be mistyped. Ended devboxes stay readable.',
+  },
+  job: {
+    noun: 'benchmark job',
+    list: { href: paths.benchmarkJobs(), label: 'All jobs' },
+    hint: 'It may belong to another account, or the address may be mistyped.',
+  },
+  run: {
+    noun: 'benchmark run',
+    list: { href: paths.benchmarkRuns(), label: 'All runs' },
+    hint: 'It may belong to another account, or the address may be mistyped.',
+  },
+  scenario: {
+    noun: 'scenario',
+    list: { href: paths.scenarios(), label: 'All scenarios' },
+    hint: 'It may belong to another account, or the address may be mistyped.',
+  },
+  recording: {
+    noun: 'recording',
+    list: { href: paths.recordings(), label: 'All recordings' },
+    hint: 'It may have been deleted, it may belong to another account, or the address may be mistyped.',
+  },
+} as const
+
+export type RecordKind = keyof typeof records
+
+export const recordOf = (kind: RecordKind) => records[kind]
+
+export const MissingPage = ({ kind }: { kind: RecordKind }) => {
+  const { noun, list, hint } = records[kind]
+  return (
+    <>
+      <EmptyState
+        icon={SearchX}
+        title={`No ${noun} with this id`}
+        titleAs="h1"
+        action={<ButtonLink href={list.href}>{list.label}</ButtonLink>}
+      >
+        {hint}
+      </EmptyState>
+      <div className="flex justify-center px-4">
+        <AddressSearch />
+      </div>
+    </>
+  )
 }
-
-export const MissingPage = ({
-  noun,
-  all,
-  missing = 'It may belong to another account, or the address may be mistyped.',
-}: Detailed) => (
-  <>
-    <EmptyState
-      icon={SearchX}
-      title={`There is no ${noun} with this id`}
-      titleAs="h1"
-      action={<ButtonLink href={all.href}>{all.label}</ButtonLink>}
-    >
-      {missing}
-    </EmptyState>
-    <div className="flex justify-center px-4">
-      <AddressHelp />
-    </div>
-  </>
-)

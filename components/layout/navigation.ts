@@ -1,4 +1,4 @@
-import type { LucideIcon as Icon } from 'lucide-react'
+import type { LucideIcon } from 'lucide-react'
 import {
   Box,
   Camera,
@@ -20,13 +20,13 @@ import { paths } from '#lib/browser/address/paths.ts'
 export interface Destination {
   label: string
   href: string
-  icon: Icon
+  icon: LucideIcon
   keys: readonly [string, string]
-  /** Stands a little apart from what is above it. */
+  /** Preceded by a gap. */
   startsGroup?: boolean
 }
 
-/** The pages of the sidebar and the palette. Only what works is listed. */
+/** Pages in the sidebar and the command palette. */
 export const destinations: readonly Destination[] = [
   { label: 'Overview', href: paths.overview(), icon: Gauge, keys: ['g', 'o'] },
   { label: 'Devboxes', href: paths.devboxes(), icon: Box, keys: ['g', 'd'] },
@@ -56,9 +56,9 @@ export const destinations: readonly Destination[] = [
   { label: 'Settings', href: paths.settings(), icon: Settings, keys: ['g', ','] },
 ]
 
-/** A page below another that is a destination itself belongs to the deeper of the two. */
+/** A path belongs to its deepest destination only. */
 export const isWithin = (pathname: string, href: string): boolean => {
-  const isBelow = (place: string) =>
-    place === '/' ? pathname === '/' : pathname === place || pathname.startsWith(`${place}/`)
+  const isBelow = (parent: string) =>
+    parent === '/' ? pathname === '/' : pathname === parent || pathname.startsWith(`${parent}/`)
   return isBelow(href) && !destinations.some((other) => other.href.startsWith(`${href}/`) && isBelow(other.href))
 }

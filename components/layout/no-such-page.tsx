@@ -11,12 +11,12 @@ const lists = [
   ['Scenarios', paths.scenarios()],
 ] as const
 
-/** Sent along with every page, so of plain elements: components would be downloaded with each. */
+/** Plain elements only: Next sends this along with every page. */
 export const NoSuchPage = ({ children }: { children?: ReactNode }) => (
   <div className="mx-auto flex max-w-2xl flex-col items-center gap-3 px-4 pt-[12dvh] text-center">
-    <h1 className="text-lg font-medium">There is no page at this address</h1>
+    <h1 className="text-lg font-medium">Page not found</h1>
     <p className="max-w-prose text-lg text-balance text-muted">
-      The address may be mistyped, or the page may belong to another version of the console.
+      The address may be mistyped, or the page may have moved in another version of the console.
     </p>
     {children}
     <nav aria-label="Lists" className="flex flex-wrap justify-center gap-x-4 gap-y-1">

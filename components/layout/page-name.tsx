@@ -2,26 +2,26 @@
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react'
 
 interface PageName {
-  /** Id and name of what the page shows. */
+  /** The record the page shows. */
   shown: { id: string; name: string } | undefined
   show: (shown: PageName['shown']) => void
 }
 
 const Context = createContext<PageName>({ shown: undefined, show: () => {} })
 
-/** Around a page and its frame, so that the frame can call by its name what the page shows. */
+/** Lets a page give its record's name to the breadcrumb. */
 export const PageNameProvider = ({ children }: { children: ReactNode }) => {
   const [shown, show] = useState<PageName['shown']>()
   return <Context value={useMemo(() => ({ shown, show }), [shown])}>{children}</Context>
 }
 
-/** The name of the thing with this id, once the page that shows it has read it. */
+/** The name of the record with this id, once its page has loaded it. */
 export const usePageName = (id: string | undefined): string | undefined => {
   const { shown } = useContext(Context)
   return shown?.id === id ? shown?.name : undefined
 }
 
-/** Tells the frame what the page shows, while the component lives. What has no name is called by its id. */
+/** Sets the name in the breadcrumb while mounted. Records without a name are shown by id. */
 export const useShownName = ({ id, name }: { id?: string; name?: string | null | undefined } = {}) => {
   const { show } = useContext(Context)
   useEffect(() => {

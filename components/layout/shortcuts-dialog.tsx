@@ -3,8 +3,8 @@ import Link from 'next/link'
 import { useChoice } from '#components/ui/choice/browser-choice.ts'
 import { Dialog } from '#components/ui/dialog.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
-import { shortcutHelp, terminalShortcutHelp } from '#lib/browser/frame/shortcuts.ts'
 import { Keys } from './keys.tsx'
+import { shortcutHelp, terminalShortcutHelp } from './shortcuts.ts'
 
 export const ShortcutsDialog = ({ onClose }: { onClose: () => void }) => {
   const isOff = useChoice('letters') === 'off'
@@ -14,12 +14,12 @@ export const ShortcutsDialog = ({ onClose }: { onClose: () => void }) => {
       onOpenChange={onClose}
       size="sm"
       title="Keyboard shortcuts"
-      description="They rest while you type in a field or a terminal."
+      description="Inactive while you type in a field or a terminal."
     >
       <p className="mb-3 text-muted">
-        {isOff ? 'Keys without Ctrl are turned off in this browser. ' : 'Keys without Ctrl can be turned off in '}
+        {isOff ? 'Single-key shortcuts are off in this browser. ' : 'You can turn off single-key shortcuts in '}
         <Link href={paths.settings()} prefetch={false} onClick={onClose} className="text-accent underline">
-          {isOff ? 'Turn them on in the settings' : 'the settings'}
+          {isOff ? 'Turn them on in Settings' : 'Settings'}
         </Link>
       </p>
       <ShortcutList shortcuts={shortcutHelp} />
@@ -31,9 +31,9 @@ export const ShortcutsDialog = ({ onClose }: { onClose: () => void }) => {
 
 const ShortcutList = ({ shortcuts }: { shortcuts: typeof shortcutHelp }) => (
   <dl className="divide-y divide-line">
-    {shortcuts.map(({ keys, does }) => (
-      <div key={does} className="flex items-center justify-between gap-4 py-1.5">
-        <dt>{does}</dt>
+    {shortcuts.map(({ keys, action }) => (
+      <div key={action} className="flex items-center justify-between gap-4 py-1.5">
+        <dt>{action}</dt>
         <dd className="shrink-0">
           <Keys keys={keys} />
         </dd>

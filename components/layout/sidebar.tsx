@@ -1,10 +1,13 @@
 'use client'
-import { PanelLeftClose, PanelLeftOpen } from 'lucide-react'
+import { PanelLeftClose, PanelLeftOpen, X } from 'lucide-react'
 import Link from 'next/link'
 import { usePathname } from 'next/navigation'
+import { Dialog } from 'radix-ui'
 import { classes } from '#components/ui/classes.ts'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { LinkPending } from '#components/ui/link-pending.tsx'
+import { keepOffTooltips } from '#components/ui/overlay/keep-off-tooltips.ts'
+import { useReturnFocus } from '#components/ui/overlay/use-return-focus.ts'
 import { Tooltip } from '#components/ui/tooltip.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { Mark } from './brand.tsx'
@@ -30,14 +33,44 @@ export const Sidebar = ({ collapsed, onCollapse }: SidebarProps) => (
     <div className={classes('mt-auto p-2', collapsed && 'flex justify-center')}>
       <IconButton
         icon={collapsed ? PanelLeftOpen : PanelLeftClose}
-        label={collapsed ? 'Expand the sidebar' : 'Collapse the sidebar'}
+        label={collapsed ? 'Expand sidebar' : 'Collapse sidebar'}
         onClick={() => onCollapse(!collapsed)}
       />
     </div>
   </aside>
 )
 
-export const Home = ({ collapsed }: { collapsed?: boolean }) => (
+/** The sidebar on narrow screens. */
+export const NavigationDrawer = ({ onClose }: { onClose: () => void }) => {
+  const { rememberFocus, returnFocus } = useReturnFocus()
+  return (
+    <Dialog.Root open onOpenChange={onClose}>
+      <Dialog.Portal>
+        <Dialog.Overlay className="animate-appear fixed inset-0 z-40 bg-scrim md:hidden" />
+        <Dialog.Content
+          aria-describedby={undefined}
+          onOpenAutoFocus={(event) => {
+            rememberFocus()
+            keepOffTooltips(event)
+          }}
+          onCloseAutoFocus={returnFocus}
+          className="animate-appear fixed inset-y-0 left-0 z-40 w-64 max-w-[85vw] bg-surface-1 shadow-overlay outline-none md:hidden"
+        >
+          <Dialog.Title className="sr-only">Navigation</Dialog.Title>
+          <div className="flex h-12 items-center justify-between pr-2 pl-3">
+            <Home />
+            <Dialog.Close asChild>
+              <IconButton icon={X} label="Close navigation" />
+            </Dialog.Close>
+          </div>
+          <NavigationLinks onFollow={onClose} />
+        </Dialog.Content>
+      </Dialog.Portal>
+    </Dialog.Root>
+  )
+}
+
+const Home = ({ collapsed }: { collapsed?: boolean }) => (
   <Link
     href={paths.overview()}
     prefetch={false}
@@ -48,7 +81,7 @@ export const Home = ({ collapsed }: { collapsed?: boolean }) => (
   </Link>
 )
 
-export const NavigationLinks = ({ collapsed, onFollow }: { collapsed?: boolean; onFollow?: () => void }) => {
+const NavigationLinks = ({ collapsed, onFollow }: { collapsed?: boolean; onFollow?: () => void }) => {
   const pathname = usePathname()
   return (
     <nav aria-label="Main" className="px-2 py-2">
@@ -78,7 +111,7 @@ const NavigationLink = ({ label, href, icon: Icon, collapsed, isCurrent, onFollo
   const link = (
     <Link
       href={href}
-      // No page has a part to be had ahead: each of these would be asked for twice, for nothing.
+      // Pages are dynamic, so a prefetch would only be repeated.
       prefetch={false}
       onClick={onFollow}
       aria-current={isCurrent ? 'page' : undefined}

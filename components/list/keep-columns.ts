@@ -1,4 +1,4 @@
-import { remember } from '#components/layout/remember.ts'
+import { savePreference } from '#components/layout/save-preference.ts'
 import { usualColumns, writeColumns } from '#lib/browser/address/columns/column-text.ts'
 import type { ColumnChoice } from '#lib/browser/address/list-columns.ts'
 import type { ChosenColumns } from './use-columns.ts'
@@ -12,6 +12,6 @@ export const keepColumns = (
   next: readonly ColumnChoice[],
 ): void => {
   const text = writeColumns(next, list) ?? ''
-  remember(list.cookie, text)
+  savePreference(list.cookie, text)
   show({ text, choices: text === '' ? null : next })
 }

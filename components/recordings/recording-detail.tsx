@@ -21,12 +21,7 @@ import { Recorded } from './recording-list.tsx'
 import { RecordingPlayer } from './recording-player.tsx'
 
 export const RecordingDetail = ({ id }: { id: string }) => (
-  <DetailPage
-    noun="recording"
-    all={{ href: paths.recordings(), label: 'All recordings' }}
-    missing="It may have been deleted, it may belong to another account, or the address may be mistyped."
-    query={useQuery(recordingQueries.get(id))}
-  >
+  <DetailPage kind="recording" query={useQuery(recordingQueries.get(id))}>
     {(recording) => (
       <>
         <Header recording={recording} />

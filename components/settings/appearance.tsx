@@ -1,7 +1,7 @@
 'use client'
 import { useState, useSyncExternalStore } from 'react'
 import { alertSettings } from '#components/alerts/alert-settings.ts'
-import { choose, setTheme, themeLooks, useTheme } from '#components/layout/theme.ts'
+import { applyPreference, setTheme, themeLabels, useTheme } from '#components/layout/theme.tsx'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { useChoice } from '#components/ui/choice/browser-choice.ts'
 import { SelectField } from '#components/ui/choice/select-field.tsx'
@@ -25,7 +25,7 @@ export const Appearance = () => {
         label="Theme"
         hint="Kept in this browser, for all accounts."
         value={theme}
-        options={themes.map((value) => ({ value, label: themeLooks[value].label }))}
+        options={themes.map((value) => ({ value, label: themeLabels[value].label }))}
         onPick={setTheme}
       />
       <SelectField
@@ -36,7 +36,7 @@ export const Appearance = () => {
           { value: '', label: 'Comfortable' },
           { value: 'compact', label: 'Compact' },
         ]}
-        onPick={(picked) => choose('density', picked)}
+        onPick={(picked) => applyPreference('density', picked)}
       />
       <TimeZone />
       <SelectField
@@ -47,7 +47,7 @@ export const Appearance = () => {
           { value: '', label: 'On' },
           { value: 'off', label: 'Off' },
         ]}
-        onPick={(picked) => choose('letters', picked)}
+        onPick={(picked) => applyPreference('letters', picked)}
       />
       <Notifications />
     </section>
@@ -75,7 +75,7 @@ const TimeZone = () => {
         ]}
         onPick={(value) => {
           setNamed(value === 'named' ? '' : null)
-          if (value !== 'named') choose('timeZone', value)
+          if (value !== 'named') applyPreference('timeZone', value)
         }}
       />
       {kind === 'named' && (
@@ -88,7 +88,7 @@ const TimeZone = () => {
             value={text}
             onText={(next) => {
               setNamed(next)
-              if (isTimeZone(next)) choose('timeZone', next)
+              if (isTimeZone(next)) applyPreference('timeZone', next)
             }}
           />
           <datalist id="time-zones">

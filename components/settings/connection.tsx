@@ -7,9 +7,9 @@ import { Fact, Facts } from '#components/ui/facts.tsx'
 import { LiveBadge } from '#components/ui/live-badge.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { connectionQueries } from '#lib/browser/queries/session.ts'
 import type { ConnectionView } from '#lib/protocol/connection.ts'
 import type { SessionView } from '#lib/protocol/session.ts'
+import { connectionQueries } from './queries.ts'
 
 /** Where this browser is connected to, as whom, and how fast the way is. */
 export const Connection = ({ session: { account, service } }: { session: SessionView }) => {

@@ -2,6 +2,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { KeyRound, PlugZap } from 'lucide-react'
 import { type FormEvent, useEffect, useState } from 'react'
+import { sessionMutations } from '#components/layout/session-queries.ts'
 import { Banner } from '#components/ui/banner.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
@@ -9,7 +10,6 @@ import { TextField } from '#components/ui/field.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { safeNext } from '#lib/browser/address/paths.ts'
 import { isOutage } from '#lib/browser/api/failures.ts'
-import { sessionMutations } from '#lib/browser/queries/session.ts'
 
 export interface SignInFormProps {
   /** Where the embedded service keeps its key. */

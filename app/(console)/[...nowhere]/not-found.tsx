@@ -1,11 +1,10 @@
-import { AddressHelp } from '#components/layout/address-help.tsx'
+import { AddressSearch } from '#components/layout/address-search.tsx'
 import { NoSuchPage } from '#components/layout/no-such-page.tsx'
 
-/** Of this segment alone: that of the console comes with every page. */
 export default function NotFound() {
   return (
     <NoSuchPage>
-      <AddressHelp />
+      <AddressSearch />
     </NoSuchPage>
   )
 }

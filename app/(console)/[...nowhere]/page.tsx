@@ -3,7 +3,7 @@ import { notFound } from 'next/navigation'
 
 export const metadata: Metadata = { title: 'Not found' }
 
-/** An address that no other page has: said within the frame, from which every page is reached. */
-export default function NowherePage(): never {
+/** Catches unknown addresses, so that the 404 is shown inside the console frame. */
+export default function UnknownPage(): never {
   notFound()
 }

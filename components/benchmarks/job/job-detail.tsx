@@ -21,7 +21,6 @@ import { type GridScale, gridScale, type ScenarioRow, scenarioRows } from '../gr
 import { noFilter, ScenarioSection, scenarioSectionId } from '../grid/scenario-section.tsx'
 import { useKnownScenarios } from '../grid/use-known-scenarios.ts'
 import { type AgentRow, agentRows, progressOf } from '../job-figures.ts'
-import { jobPage } from '../job-missing.tsx'
 import { choiceOf } from '../report-params.ts'
 import { Progress } from '../score.tsx'
 import { trendPath } from '../trend/search-params.ts'
@@ -43,7 +42,7 @@ const JobProgress = dynamic(() => import('./job-progress.tsx').then((part) => pa
 const JobPlots = loadOnUse(async () => (await import('./job-plots.tsx')).JobPlots)
 
 export const JobDetail = ({ id }: { id: string }) => (
-  <DetailPage {...jobPage} query={useQuery(benchmarkJobQueries.get(id))}>
+  <DetailPage kind="job" query={useQuery(benchmarkJobQueries.get(id))}>
     {(job) => <Job job={job} />}
   </DetailPage>
 )

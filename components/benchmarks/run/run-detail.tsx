@@ -24,7 +24,6 @@ import { sumOf } from '#lib/statistics/means.ts'
 import { BenchmarkState, CancellingBadge } from '../benchmark-state.tsx'
 import { formatScore } from '../job-figures.ts'
 import { LogDownload } from '../logs/log-download.tsx'
-import { runPage } from '../run-missing.tsx'
 import { AgentName } from '../score.tsx'
 import { RunUsageText } from '../usage-text.tsx'
 import { benchmarkRunMutations, benchmarkRunQueries, downloadRunLogs, followRun, ownOrigin } from './queries.ts'
@@ -35,7 +34,7 @@ import { RunView, runViewPath, showsLogs } from './search-params.ts'
 const RunLogs = dynamic(() => import('../logs/run-logs.tsx').then((tab) => tab.RunLogs))
 
 export const RunDetail = ({ id }: { id: string }) => (
-  <DetailPage {...runPage} query={useQuery(benchmarkRunQueries.get(id))}>
+  <DetailPage kind="run" query={useQuery(benchmarkRunQueries.get(id))}>
     {(run) => <Run run={run} />}
   </DetailPage>
 )

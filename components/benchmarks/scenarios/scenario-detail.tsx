@@ -12,12 +12,11 @@ import type { Scenario } from '#lib/contract/scenarios.ts'
 import { scenarioRunQueries } from '../run/scenario-run-queries.ts'
 import { DefinitionState } from './definition-state.tsx'
 import { ScenarioHistory } from './scenario-history.tsx'
-import { scenarioPage } from './scenario-missing.tsx'
 import { isHarborVerifier } from './scorer-kind.ts'
 import { scorerWords } from './scorer-words.ts'
 
 export const ScenarioDetail = ({ id }: { id: string }) => (
-  <DetailPage {...scenarioPage} query={useQuery(scenarioRunQueries.scenario(id))}>
+  <DetailPage kind="scenario" query={useQuery(scenarioRunQueries.scenario(id))}>
     {(scenario) => (
       <>
         <PageHeader

@@ -1,7 +1,7 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
 import { Command } from 'cmdk'
-import type { LucideIcon as Icon } from 'lucide-react'
+import type { LucideIcon } from 'lucide-react'
 import {
   Bookmark,
   Box,
@@ -23,7 +23,7 @@ import {
 } from 'lucide-react'
 import { useRouter } from 'next/navigation'
 import { Dialog } from 'radix-ui'
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { chosen } from '#components/ui/choice/browser-choice.ts'
 import { useReturnFocus } from '#components/ui/overlay/use-return-focus.ts'
 import { cutEnd } from '#components/ui/text.ts'
@@ -35,8 +35,7 @@ import { readViews } from '#lib/browser/lists/saved-views.ts'
 import { useSignOut } from '../account-menu.tsx'
 import { Keys } from '../keys.tsx'
 import { destinations } from '../navigation.ts'
-import { choose, setTheme, themeLooks } from '../theme.ts'
-import type { TypedAhead } from '../typed-ahead.ts'
+import { applyPreference, setTheme, themeLabels } from '../theme.tsx'
 import { type Found, type FoundKind, foundQuery, kindOfId, newestSearched } from './found.ts'
 import { pageActions } from './page-actions.ts'
 import { useTerminalActions } from './use-terminal-actions.ts'
@@ -44,8 +43,6 @@ import { useTerminalActions } from './use-terminal-actions.ts'
 export interface CommandPaletteProps {
   onClose: () => void
   onHelp: () => void
-  /** What was typed before the palette was there; asked once. */
-  typedAhead: () => TypedAhead | undefined
 }
 
 export const CommandPalette = (props: CommandPaletteProps) => {
@@ -56,15 +53,7 @@ export const CommandPalette = (props: CommandPaletteProps) => {
         <Dialog.Overlay className="animate-appear fixed inset-0 z-40 bg-scrim" />
         <Dialog.Content
           aria-describedby={undefined}
-          onOpenAutoFocus={(event) => {
-            rememberFocus()
-            // Not as the dialog would: it selects the text, and the next letter would take the place of those typed ahead.
-            event.preventDefault()
-            const input = event.currentTarget instanceof Element && event.currentTarget.querySelector('input')
-            if (!input) return
-            input.focus()
-            input.setSelectionRange(input.value.length, input.value.length)
-          }}
+          onOpenAutoFocus={rememberFocus}
           onCloseAutoFocus={returnFocus}
           className="animate-appear fixed top-[12dvh] left-1/2 z-40 w-[calc(100vw-2rem)] max-w-xl -translate-x-1/2 overflow-hidden rounded-lg bg-overlay shadow-overlay outline-none"
         >
@@ -76,28 +65,19 @@ export const CommandPalette = (props: CommandPaletteProps) => {
   )
 }
 
-const Commands = ({ onClose, onHelp, typedAhead }: CommandPaletteProps) => {
+const Commands = ({ onClose, onHelp }: CommandPaletteProps) => {
   const router = useRouter()
   const signOut = useSignOut()
   const terminalActions = useTerminalActions()
-  const [ofPage] = useState(pageActions)
+  const [actionsOnPage] = useState(pageActions)
   const [savedViews] = useState(() => readViews(browserStore()))
-  const [typed] = useState(typedAhead)
-  const [text, setText] = useState(typed?.text ?? '')
-  const input = useRef<HTMLInputElement>(null)
-  useEffect(() => {
-    if (!typed?.isEntered) return
-    // The entry that fits is selected once the entries have been drawn.
-    const frame = requestAnimationFrame(() =>
-      input.current?.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true })),
-    )
-    return () => cancelAnimationFrame(frame)
-  }, [typed])
-  const asked = text.trim()
+  const [text, setText] = useState('')
+  const query = text.trim()
   const [selected, setSelected] = useState('')
-  const searchDevboxes = `search devboxes ${asked}`
-  // What is found comes later than the offer to search, and goes before it: Enter opens it unless another was chosen.
-  const selectFound = (value: string) => setSelected((now) => (now === '' || now === searchDevboxes ? value : now))
+  const searchDevboxes = `search devboxes ${query}`
+  // Results arrive after the search entry; Enter opens the first result unless the user chose another entry.
+  const selectResult = (value: string) =>
+    setSelected((current) => (current === '' || current === searchDevboxes ? value : current))
   const act = (action: () => void) => () => {
     onClose()
     action()
@@ -108,10 +88,9 @@ const Commands = ({ onClose, onHelp, typedAhead }: CommandPaletteProps) => {
       <div className="flex items-center gap-2.5 border-b border-line px-4">
         <Search aria-hidden className="size-4 text-muted" />
         <Command.Input
-          ref={input}
           value={text}
           onValueChange={setText}
-          placeholder="Go to a page, or type a name or an id"
+          placeholder="Search by name or id, or go to a page"
           className="h-12 flex-1 bg-transparent text-lg outline-none placeholder:text-muted"
         />
       </div>
@@ -126,34 +105,33 @@ const Commands = ({ onClose, onHelp, typedAhead }: CommandPaletteProps) => {
             Eviction history
           </Entry>
         </Group>
-        {asked !== '' && (
-          // Also with no entry: then it says why.
+        {query !== '' && (
+          // Mounted even without entries, to say why there are none.
           <Group heading="Find" forceMount>
-            <FoundEntries asked={asked} onGo={go} onFirst={selectFound} />
-            {/* An id names one thing, which is there or is not. */}
-            {kindOfId(asked) === undefined && (
+            <Results query={query} onGo={go} onFirst={selectResult} />
+            {kindOfId(query) === undefined && (
               <>
                 <Entry
                   value={searchDevboxes}
                   icon={Search}
-                  onSelect={go(paths.devboxes({ search: asked.slice(0, 256) }))}
+                  onSelect={go(paths.devboxes({ search: query.slice(0, 256) }))}
                 >
-                  Search devboxes for “{cutEnd(asked, 60)}”
+                  Search devboxes for “{cutEnd(query, 60)}”
                 </Entry>
                 <Entry
-                  value={`search axons ${asked}`}
+                  value={`search axons ${query}`}
                   icon={Search}
-                  onSelect={go(paths.axons({ search: asked.slice(0, 256) }))}
+                  onSelect={go(paths.axons({ search: query.slice(0, 256) }))}
                 >
-                  Search axons for “{cutEnd(asked, 60)}”
+                  Search axons for “{cutEnd(query, 60)}”
                 </Entry>
               </>
             )}
           </Group>
         )}
-        {ofPage.length > 0 && (
+        {actionsOnPage.length > 0 && (
           <Group heading="On this page">
-            {ofPage.map(({ label, run }) => (
+            {actionsOnPage.map(({ label, run }) => (
               <Entry key={label} value={`${label} on this page`} icon={Zap} onSelect={act(() => onceClosed(run))}>
                 {label}
               </Entry>
@@ -186,18 +164,21 @@ const Commands = ({ onClose, onHelp, typedAhead }: CommandPaletteProps) => {
         )}
         <Group heading="Console">
           {themes.map((theme) => (
-            <Entry key={theme} icon={themeLooks[theme].icon} onSelect={act(() => setTheme(theme))}>
-              {themeLooks[theme].label}
+            <Entry key={theme} icon={themeLabels[theme].icon} onSelect={act(() => setTheme(theme))}>
+              {themeLabels[theme].label}
             </Entry>
           ))}
-          <Entry icon={Rows3} onSelect={act(() => choose('density', chosen('density') === '' ? 'compact' : ''))}>
+          <Entry
+            icon={Rows3}
+            onSelect={act(() => applyPreference('density', chosen('density') === '' ? 'compact' : ''))}
+          >
             {chosen('density') === '' ? 'Compact rows' : 'Comfortable rows'}
           </Entry>
           <Entry icon={Keyboard} hint={<Keys keys={['?']} />} onSelect={act(onHelp)}>
             Keyboard shortcuts
           </Entry>
           <Entry icon={UserPlus} onSelect={act(() => location.assign(paths.addAccount()))}>
-            Add an account
+            Add account
           </Entry>
           <Entry icon={LogOut} onSelect={act(() => signOut.mutate('own'))}>
             Sign out
@@ -208,43 +189,43 @@ const Commands = ({ onClose, onHelp, typedAhead }: CommandPaletteProps) => {
   )
 }
 
-interface FoundEntriesProps {
-  asked: string
+interface ResultsProps {
+  query: string
   onGo: (href: string) => () => void
-  /** The value of the first entry, when it is there. */
+  /** Called with the value of the first entry. */
   onFirst: (value: string) => void
 }
 
-/** What has the text in its name or as its id, asked for once typing pauses. */
-const FoundEntries = ({ asked, onGo, onFirst }: FoundEntriesProps) => {
+/** Records that match by name or id, searched once typing pauses. */
+const Results = ({ query, onGo, onFirst }: ResultsProps) => {
   const [settled, setSettled] = useState('')
   useEffect(() => {
-    const timer = setTimeout(() => setSettled(asked), pauseMs)
+    const timer = setTimeout(() => setSettled(query), pauseMs)
     return () => clearTimeout(timer)
-  }, [asked])
-  const { data } = useQuery({ ...foundQuery(settled), enabled: settled.length >= fewestLetters })
-  // Those of an earlier text would be taken for this one's.
-  const found = settled === asked ? data : undefined
-  const entryValueOf = ({ kind, id }: Found) => `${kind} ${id} ${asked}`
+  }, [query])
+  const { data } = useQuery({ ...foundQuery(settled), enabled: settled.length >= minLength })
+  // Hide results of an earlier query.
+  const found = settled === query ? data : undefined
+  const entryValueOf = ({ kind, id }: Found) => `${kind} ${id} ${query}`
   const [firstThing] = found?.things ?? []
   const first = firstThing && entryValueOf(firstThing)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each that comes
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once per first result
   useEffect(() => {
     if (first) onFirst(first)
   }, [first])
-  const kindAsked = kindOfId(asked)
-  if (asked.length < fewestLetters) return null
+  const kindOfQuery = kindOfId(query)
+  if (query.length < minLength) return null
   if (!found)
     return (
       <p role="status" className={noteClasses}>
-        {kindAsked ? `Looking for the ${kindAsked}` : 'Searching'}
+        {kindOfQuery ? `Looking for the ${kindOfQuery}` : 'Searching'}
       </p>
     )
   return (
     <>
       {found.things.length === 0 && found.failed.length === 0 && (
         <p role="status" className={noteClasses}>
-          {kindAsked ? `This account has no ${kindAsked} with this id` : 'No records match'}
+          {kindOfQuery ? `This account has no ${kindOfQuery} with this id` : 'No records match'}
         </p>
       )}
       {found.things.map((thing) => (
@@ -275,12 +256,12 @@ const FoundEntries = ({ asked, onGo, onFirst }: FoundEntriesProps) => {
 const pluralOf = (kind: FoundKind) => (kind.endsWith('x') ? `${kind}es` : `${kind}s`)
 const noteClasses = 'px-2 py-1 text-sm text-muted'
 
-/** After the palette has given the focus back, so that what the action opens takes it from the action's own button. */
+/** Runs after the palette has restored focus, so that whatever `run` opens returns focus to the right button. */
 const onceClosed = (run: () => void) => setTimeout(() => setTimeout(run))
 
 const pauseMs = 150
-const fewestLetters = 2
-const foundIcons: Record<FoundKind, Icon> = {
+const minLength = 2
+const foundIcons: Record<FoundKind, LucideIcon> = {
   devbox: Box,
   axon: Waypoints,
   'benchmark job': Trophy,
@@ -302,9 +283,9 @@ const Group = ({ children, ...rest }: { heading: string; forceMount?: boolean; c
 )
 
 interface EntryProps {
-  icon: Icon
+  icon: LucideIcon
   hint?: ReactNode
-  /** What the typed text is compared with, when it is not what the entry says. */
+  /** Text that the query is matched against, if not the label. */
   value?: string
   onSelect: () => void
   children: ReactNode

@@ -3,16 +3,13 @@ export interface PageAction {
   run: () => void
 }
 
-const places = 'main [data-page-actions], main section[aria-label^="Selected"]'
+const containers = 'main [data-page-actions], main section[aria-label^="Selected"]'
 
-/**
- * What can be done on the page now: the buttons of its header, its tabs, and what it offers for what is selected. They
- * are pressed where they stand, so that each keeps its own rules of when it can be done.
- */
+/** Actions of the current page: its header buttons, tabs and bulk actions. Running one clicks its button. */
 export const pageActions = (): PageAction[] => {
   const actions = new Map<string, PageAction>()
-  for (const place of document.querySelectorAll(places))
-    for (const element of place.querySelectorAll<HTMLElement>('button, a[href]')) {
+  for (const container of document.querySelectorAll(containers))
+    for (const element of container.querySelectorAll<HTMLElement>('button, a[href]')) {
       const label = labelOf(element)
       if (label === '' || element.matches('[aria-disabled=true], [aria-current=page], :disabled')) continue
       if (!element.checkVisibility()) continue
@@ -29,7 +26,7 @@ const labelOf = (element: HTMLElement): string => {
 
 const press = (element: HTMLElement): void => {
   element.focus()
-  // A menu opens by key or by pointer, and by key it takes the focus to its first item.
+  // Opening a menu by key focuses its first item.
   if (element.getAttribute('aria-haspopup') === 'menu')
     element.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true }))
   else element.click()

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import type { LucideIcon as Icon } from 'lucide-react'
+import type { LucideIcon } from 'lucide-react'
 import { Columns2, History, Plus, RotateCcw, Rows2, SendHorizontal, SquareTerminal } from 'lucide-react'
 import { usePathname } from 'next/navigation'
 import { executionQueries } from '#components/commands/queries.ts'
@@ -7,11 +7,11 @@ import { useTerminalRequest } from '#components/terminal/workspace/use-terminal-
 
 export interface TerminalAction {
   label: string
-  icon: Icon
+  icon: LucideIcon
   run: () => void
 }
 
-/** What the palette offers for the terminals of the devbox whose page this is; nothing on any other page. */
+/** Terminal actions of the devbox shown on this page; empty on other pages. */
 export const useTerminalActions = (): readonly TerminalAction[] => {
   const devboxId = /^\/devboxes\/([A-Za-z0-9_-]+)$/.exec(usePathname())?.[1] ?? ''
   const ask = useTerminalRequest(devboxId)

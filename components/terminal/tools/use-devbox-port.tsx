@@ -2,9 +2,9 @@ import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { devboxQueries } from '#components/devboxes/queries.ts'
 import { isPort, tunnelAddress } from '#components/devboxes/tunnel-address.ts'
+import { sessionQueries } from '#components/layout/session-queries.ts'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { toast } from '#components/ui/toast.tsx'
-import { sessionQueries } from '#lib/browser/queries/session.ts'
 
 const PortDialog = loadOnUse(async () => (await import('./port-dialog.tsx')).PortDialog)
 

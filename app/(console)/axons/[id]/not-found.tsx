@@ -1,1 +1,5 @@
-export { AxonMissing as default } from '#components/axons/axon-missing.tsx'
+import { MissingPage } from '#components/layout/missing-page.tsx'
+
+export default function NotFound() {
+  return <MissingPage kind="axon" />
+}

@@ -1,1 +1,5 @@
-export { JobMissing as default } from '#components/benchmarks/job-missing.tsx'
+import { MissingPage } from '#components/layout/missing-page.tsx'
+
+export default function NotFound() {
+  return <MissingPage kind="job" />
+}

@@ -1,1 +1,5 @@
-export { RunMissing as default } from '#components/benchmarks/run-missing.tsx'
+import { MissingPage } from '#components/layout/missing-page.tsx'
+
+export default function NotFound() {
+  return <MissingPage kind="run" />
+}

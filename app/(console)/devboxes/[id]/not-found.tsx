@@ -1,1 +1,5 @@
-export { DevboxMissing as default } from '#components/devboxes/devbox-missing.tsx'
+import { MissingPage } from '#components/layout/missing-page.tsx'
+
+export default function NotFound() {
+  return <MissingPage kind="devbox" />
+}

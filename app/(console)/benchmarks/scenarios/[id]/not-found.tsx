@@ -1,1 +1,5 @@
-export { ScenarioMissing as default } from '#components/benchmarks/scenarios/scenario-missing.tsx'
+import { MissingPage } from '#components/layout/missing-page.tsx'
+
+export default function NotFound() {
+  return <MissingPage kind="scenario" />
+}

@@ -8,14 +8,14 @@ import { Input } from '#components/ui/input.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 
-/** What the address of a missing page may have meant: the thing whose id is in it, and a search for any other. */
-export const FoundByAddress = () => {
-  // No letter of an id is ever escaped.
+/** Searches for the id in a missing page's address, or for any other id or name. */
+export const AddressSearch = () => {
+  // Ids contain no escaped characters.
   const [text, setText] = useState(() => idIn((location.pathname + location.search).replace(/%\w\w/g, ' ')) ?? '')
   const wanted = useDeferredValue(text.trim())
   const kind = kindOfId(wanted)
   const { data, error } = useQuery({ ...foundQuery(wanted), enabled: wanted !== '' })
-  const things = wanted === '' ? [] : (data?.things ?? [])
+  const results = wanted === '' ? [] : (data?.things ?? [])
   return (
     <search className="w-full max-w-96 space-y-2 text-left">
       <Input
@@ -26,8 +26,8 @@ export const FoundByAddress = () => {
         value={text}
         onChange={({ target }) => setText(target.value)}
       />
-      <ul aria-label="Found">
-        {things.map((thing) => (
+      <ul aria-label="Results">
+        {results.map((thing) => (
           <li key={`${thing.kind} ${thing.id}`}>
             <Link href={thing.href} className="flex min-h-8 items-center gap-2 rounded-md px-2 hover:bg-surface-2">
               <span className="min-w-0 truncate font-medium">
@@ -40,18 +40,18 @@ export const FoundByAddress = () => {
       </ul>
       <p role="status" className="text-sm text-muted">
         {wanted === ''
-          ? 'Ctrl+K finds pages and actions as well.'
+          ? 'Press Ctrl+K to search pages and actions, too.'
           : error
             ? problemOf(error).message
             : !data
-              ? 'Searching …'
-              : things.length > 0
-                ? kind && `The id of a ${kind}.`
+              ? 'Searching…'
+              : results.length > 0
+                ? kind && `Id of a ${kind}`
                 : data.failed.length > 0
-                  ? `Could not be searched: ${data.failed.join(', ')}.`
+                  ? `Search failed for: ${data.failed.join(', ')}`
                   : kind
-                    ? `This is the id of a ${kind}, and this account has none with it.`
-                    : 'Nothing of this account has it in its name or as its id.'}
+                    ? `This account has no ${kind} with this id.`
+                    : 'No matches in this account.'}
       </p>
     </search>
   )

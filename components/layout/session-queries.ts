@@ -1,8 +1,7 @@
 import { mutationOptions, queryOptions } from '@tanstack/react-query'
+import { fetchConsole, runSignOut } from '#lib/browser/api/console-api.ts'
 import { readError } from '#lib/client/api-error.ts'
-import type { ConnectionView } from '#lib/protocol/connection.ts'
 import type { SessionView } from '#lib/protocol/session.ts'
-import { fetchConsole, fetchConsoleJson, runSignOut } from '../api/console-api.ts'
 
 const send = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', body?: unknown, query = ''): Promise<Response> =>
   fetchConsole(`/api/session${query}`, {
@@ -11,42 +10,26 @@ const send = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', body?: unknown, query =
   })
 
 export const sessionQueries = {
-  /** Whose the browser's cookie is by now, whoever the page was drawn for; looked at until it is the page's again. */
+  /** The session of the browser's cookie, which may no longer be the page's. */
   now: () =>
     queryOptions({
       queryKey: ['session', 'now'],
       queryFn: async (): Promise<SessionView> => {
-        const answer = await fetch('/api/session', { cache: 'no-store' })
-        if (!answer.ok) throw await readError(answer)
-        return answer.json()
+        const response = await fetch('/api/session', { cache: 'no-store' })
+        if (!response.ok) throw await readError(response)
+        return response.json()
       },
       staleTime: 0,
       refetchInterval: 5_000,
     }),
 
-  /** Who is signed in, and at which service. */
+  /** The page's own session. */
   get: () =>
     queryOptions({
       queryKey: ['session', 'get'],
       queryFn: async (): Promise<SessionView> => (await send('GET')).json(),
       staleTime: Number.POSITIVE_INFINITY,
       refetchInterval: false,
-    }),
-}
-
-/** How the console reaches its service, and how long this page waits for the console beside it. */
-export const connectionQueries = {
-  now: () =>
-    queryOptions({
-      queryKey: ['connection', 'now'],
-      queryFn: async ({ signal }): Promise<ConnectionView & { page_ms: number }> => {
-        const startedMs = performance.now()
-        const view = await fetchConsoleJson<ConnectionView>('/api/connection', signal)
-        const tookMs = performance.now() - startedMs
-        return { ...view, page_ms: Math.max(0, tookMs - ('took_ms' in view.upstream ? view.upstream.took_ms : 0)) }
-      },
-      staleTime: 0,
-      refetchInterval: 5_000,
     }),
 }
 
@@ -58,18 +41,17 @@ export const sessionMutations = {
         (await send('POST', { api_key: apiKey, add })).json(),
     }),
 
-  /** Goes over to another account that the browser is signed in to. */
   switchTo: () =>
     mutationOptions({
       mutationKey: ['session', 'switch'],
       mutationFn: async (account: string): Promise<SessionView> => (await send('PUT', { account })).json(),
     }),
 
-  /** Of the page's account, or of all; resolves to whether the browser is signed in to another still. */
+  /** Resolves to whether the browser is still signed in to another account. */
   signOut: () =>
     mutationOptions({
       mutationKey: ['session', 'sign-out'],
-      mutationFn: (which: 'own' | 'all') =>
-        runSignOut(async () => (await send('DELETE', undefined, which === 'all' ? '?all=1' : '')).status === 200),
+      mutationFn: (scope: 'own' | 'all') =>
+        runSignOut(async () => (await send('DELETE', undefined, scope === 'all' ? '?all=1' : '')).status === 200),
     }),
 }

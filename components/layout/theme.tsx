@@ -1,0 +1,55 @@
+'use client'
+import type { LucideIcon } from 'lucide-react'
+import { Monitor, Moon, Sun, SunMoon } from 'lucide-react'
+import { useSyncExternalStore } from 'react'
+import { type BrowserChoice, showChoice } from '#components/ui/choice/browser-choice.ts'
+import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
+import { IconButton } from '#components/ui/icon-button.tsx'
+import { type Theme, themeOf, themes } from '#lib/browser/frame/preferences.ts'
+import { savePreference } from './save-preference.ts'
+
+export const themeLabels: Record<Theme, { label: string; icon: LucideIcon }> = {
+  system: { label: 'System theme', icon: Monitor },
+  light: { label: 'Light theme', icon: Sun },
+  dark: { label: 'Dark theme', icon: Moon },
+}
+
+export const ThemeMenu = () => {
+  const current = useTheme()
+  return (
+    <DropdownMenu
+      label="Theme"
+      trigger={<IconButton icon={SunMoon} label="Theme" />}
+      items={themes.map((theme) => ({
+        ...themeLabels[theme],
+        checked: theme === current,
+        onSelect: () => setTheme(theme),
+      }))}
+    />
+  )
+}
+
+/** Applies a display preference to this page and saves it for the next one. */
+export const applyPreference = (name: BrowserChoice, value: string): void => {
+  showChoice(name, value)
+  savePreference(name, value)
+}
+
+export const setTheme = (theme: Theme): void => {
+  if (theme === 'system') delete document.documentElement.dataset.theme
+  else document.documentElement.dataset.theme = theme
+  savePreference('theme', theme)
+  for (const listener of listeners) listener()
+}
+
+const listeners = new Set<() => void>()
+
+export const useTheme = (): Theme =>
+  useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    () => themeOf(document.documentElement.dataset.theme),
+    () => 'system',
+  )
