@@ -62,7 +62,7 @@ test('a write of a tab whose account is gone is refused, keeps what was typed, a
   expect(made).toEqual(['one typed-by-one'])
 })
 
-test('two accounts stand beside each other: the frame names them, and a tab of the former goes on with its own', async ({
+test('two accounts are used side by side: the header names them, and older tabs keep their own', async ({
   page,
   context,
 }) => {
@@ -72,7 +72,7 @@ test('two accounts stand beside each other: the frame names them, and a tab of t
   const tab = await context.newPage()
   await tab.goto(front.url)
   await tab.getByRole('button', { name: 'Account Account one' }).click()
-  await tab.getByRole('menuitem', { name: 'Add an account' }).click()
+  await tab.getByRole('menuitem', { name: 'Add account' }).click()
   await tab.getByLabel('API key').fill('two')
   await tab.getByRole('button', { name: 'Add account' }).click()
   await expect(tab.getByRole('banner').getByText('Account two', { exact: true })).toBeVisible()

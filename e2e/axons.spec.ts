@@ -396,7 +396,7 @@ test('statements run in the database of the axon, and errors stand at their stat
 test('an id that is none and an address that cannot be meant say so', async ({ signedIn: page, product }) => {
   await seed(product)
   await page.goto(`${product.url}/axons/axn_nobody`)
-  await expect(page.getByRole('heading', { name: 'There is no axon with this id' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'No axon with this id' })).toBeVisible()
   await page.goto(`${product.url}/axons?sort=colour&limit=0`)
   await expect(page.getByText('This address asks for something the list cannot show')).toBeVisible()
   await page.getByRole('link', { name: 'Show the list without filters' }).click()

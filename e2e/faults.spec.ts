@@ -219,7 +219,7 @@ test('200 changes anywhere in the answers of the service leave no page white', a
     await expect(tab.getByRole('banner').getByText('Live', { exact: true }), said()).toBeVisible()
     await expect(tab.getByRole('main'), said()).toHaveText(/\w/)
     tab.off('pageerror', onError)
-    if (await tab.getByText('This page could not be shown').count()) faults.push(`not drawn: ${said()}`)
+    if (await tab.getByText('This page could not be loaded').count()) faults.push(`not drawn: ${said()}`)
   }
   let turn = 0
   const walk = async (tab: Page) => {

@@ -155,18 +155,18 @@ test('what has no room in a row is counted or below it, and on a phone the filte
 test('an address without a page leads to the thing whose id is in it', async ({ signedIn: page, product }) => {
   const { id } = await product.service.devboxes.create({ body: { name: 'strayed' } })
   await page.goto(`${product.url}/devboxs/${id}`)
-  await expect(page.getByRole('heading', { name: 'There is no page at this address' })).toBeVisible()
-  const found = page.getByRole('list', { name: 'Found' })
+  await expect(page.getByRole('heading', { name: 'Page not found' })).toBeVisible()
+  const found = page.getByRole('list', { name: 'Results' })
   await expect(found.getByRole('link', { name: 'strayed devbox' })).toBeVisible()
   const search = page.getByRole('textbox', { name: 'Search by id or name' })
   await search.fill('bmj_none')
-  await expect(page.getByText('This is the id of a benchmark job, and this account has none with it.')).toBeVisible()
+  await expect(page.getByText('This account has no benchmark job with this id.')).toBeVisible()
   await search.fill('straye')
   await found.getByRole('link', { name: 'strayed devbox' }).click()
   await expect(page).toHaveURL(`${product.url}/devboxes/${id}`)
   // An id in the address of another kind of thing.
   await page.goto(`${product.url}/benchmark-jobs/${id}`)
-  await expect(page.getByRole('heading', { name: 'There is no benchmark job with this id' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'No benchmark job with this id' })).toBeVisible()
   await expect(found.getByRole('link', { name: 'strayed devbox' })).toBeVisible()
 })
 

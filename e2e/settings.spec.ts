@@ -2,7 +2,7 @@ import { expect, isLive, open, test } from './product.ts'
 
 test.use({ journeys: 'settings' })
 
-test('time zone, density and single keys are chosen in the settings, and every page keeps to them', async ({
+test('time zone, density and single-key shortcuts are set in Settings and apply to every page', async ({
   signedIn: page,
   product,
 }) => {
@@ -11,17 +11,17 @@ test('time zone, density and single keys are chosen in the settings, and every p
   await open(other, `${product.url}/devboxes`)
   await page.goto(`${product.url}/settings`)
   await isLive(page)
-  await page.getByRole('combobox', { name: 'Time zone' }).selectOption('Another')
-  const name = page.getByRole('combobox', { name: 'Name of the zone' })
+  await page.getByRole('combobox', { name: 'Time zone' }).selectOption('Other')
+  const name = page.getByRole('combobox', { name: 'Time zone name' })
   await name.fill('Moon/Crater')
-  await expect(page.getByText('This browser knows no zone of this name')).toBeVisible()
+  await expect(page.getByText('Unknown time zone')).toBeVisible()
   await name.fill('Asia/Tokyo')
-  await expect(page.getByText(/^It is .* GMT\+9\.$/)).toBeVisible()
+  await expect(page.getByText(/^Current time: .* GMT\+9$/)).toBeVisible()
   await page.getByRole('combobox', { name: 'Density' }).selectOption('Compact')
   await page.getByRole('combobox', { name: 'Single-key shortcuts' }).selectOption('Off')
   await page.getByRole('combobox', { name: 'Theme' }).selectOption('Light theme')
 
-  // A tab that was open takes all of it over with its next page.
+  // An open tab picks up the changes on its next navigation.
   await other.getByRole('link', { name: 'Axons', exact: true }).click()
   for (const [name, value] of [
     ['theme', 'light'],
@@ -41,7 +41,7 @@ test('time zone, density and single keys are chosen in the settings, and every p
   await page.keyboard.press('g')
   await page.keyboard.press('d')
   await page.keyboard.press('j')
-  // Whatever the keys would have done is done before the palette opens.
+  // Any effect of those keys precedes the palette.
   await page.keyboard.press('Control+k')
   const palette = page.getByRole('dialog', { name: 'Command palette' })
   await expect(palette).toBeVisible()
@@ -49,8 +49,8 @@ test('time zone, density and single keys are chosen in the settings, and every p
   await palette.getByRole('combobox').fill('keyboard')
   await palette.getByRole('option', { name: 'Keyboard shortcuts' }).click()
   const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
-  await expect(help.getByText('Keys without Ctrl are turned off in this browser.')).toBeVisible()
-  await help.getByRole('link', { name: 'Turn them on in the settings' }).click()
+  await expect(help.getByText('Single-key shortcuts are off in this browser.')).toBeVisible()
+  await help.getByRole('link', { name: 'Turn them on in Settings' }).click()
 
   await expect(page.getByRole('combobox', { name: 'Single-key shortcuts' })).toHaveValue('off')
   await page.getByRole('combobox', { name: 'Single-key shortcuts' }).selectOption('On')
@@ -58,13 +58,10 @@ test('time zone, density and single keys are chosen in the settings, and every p
   await page.keyboard.press('Escape')
   await page.getByRole('heading', { level: 1 }).click()
   await page.keyboard.press('?')
-  await expect(help.getByText('Keys without Ctrl can be turned off in the settings')).toBeVisible()
+  await expect(help.getByText('You can turn off single-key shortcuts in Settings')).toBeVisible()
 })
 
-test('the palette does what the page offers, and what it opens gives the focus back', async ({
-  signedIn: page,
-  product,
-}) => {
+test('the palette runs page actions, and their dialogs restore focus', async ({ signedIn: page, product }) => {
   const { id } = await product.service.axons.create({ body: { name: 'acted on' } })
   await page.goto(`${product.url}/axons/${id}`)
   await isLive(page)
@@ -92,7 +89,7 @@ test('the palette does what the page offers, and what it opens gives the focus b
   await expect(page).toHaveURL(`${product.url}/evictions/history`)
 })
 
-test('every dialog gives the focus back to what opened it', async ({ signedIn: page, product }) => {
+test('every dialog restores focus to its opener', async ({ signedIn: page, product }) => {
   const { service } = product
   const { id } = await service.devboxes.createAndAwaitRunning({ body: { name: 'focused' } })
   const axon = await service.axons.create({ body: { name: 'focused' } })

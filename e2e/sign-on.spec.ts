@@ -59,10 +59,10 @@ test('who signs on at the provider of the team is on the page they wanted, and n
   await page.getByRole('link', { name: /^Sign in with localhost:/ }).click()
   await expect(page).toHaveTitle('Who are you?')
   await page.getByRole('link', { name: 'Cancel' }).click()
-  await expect(page.getByText('The provider did not sign you on')).toBeVisible()
+  await expect(page.getByText('The identity provider did not sign you in')).toBeVisible()
   await page.getByRole('link', { name: /^Sign in with/ }).click()
   await page.getByRole('link', { name: 'bob' }).click()
-  await expect(page.getByText('You signed on, and have no account here')).toBeVisible()
+  await expect(page.getByText('You don’t have an account here')).toBeVisible()
   await page.context().clearCookies()
   await page.getByRole('link', { name: /^Sign in with/ }).click()
   await page.getByRole('link', { name: 'ann' }).click()
@@ -78,7 +78,7 @@ test('who signs on at the provider of the team is on the page they wanted, and n
   await open(page, `${front.url}/activity`)
   await expect(page.getByRole('row', { name: /axons\.create/ })).toContainText('ann@example.com')
   await page.getByRole('button', { name: /^Account/ }).click()
-  await expect(page.getByText('Signed on as ann@example.com')).toBeVisible()
+  await expect(page.getByText('Signed in as ann@example.com')).toBeVisible()
 })
 
 test('no program of the machine reads the secrets of a console from its environment', () => {
@@ -108,7 +108,7 @@ test('who signs on beside an account stays signed in to that one', async ({ page
   await expect(page).toHaveURL(`${front.url}/`)
   await isLive(page)
   await page.getByRole('button', { name: /^Account/ }).click()
-  await expect(page.getByText('Signed on as ann@example.com')).toBeVisible()
+  await expect(page.getByText('Signed in as ann@example.com')).toBeVisible()
   await expect(page.getByRole('menuitem', { name: /^Switch to/ })).toHaveCount(1)
 })
 

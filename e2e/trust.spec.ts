@@ -70,7 +70,7 @@ test('a wrong key is refused beside its field and stays typed', async ({ page, p
   const field = page.getByLabel('API key')
   await field.fill('ak_wrong')
   await page.getByRole('button', { name: 'Sign in' }).click()
-  await expect(page.getByText('Key refused: the service does not know it.')).toBeVisible()
+  await expect(page.getByText('Invalid API key.')).toBeVisible()
   await expect(field).toHaveValue('ak_wrong')
   await expect(field).toHaveAttribute('aria-invalid', 'true')
 })

@@ -16,12 +16,12 @@ import { registry } from '#lib/gateway/registry/registry.ts'
 export const metadata: Metadata = { title: 'Sign in' }
 
 export default async function SignInPage({ searchParams }: { searchParams: Promise<PageSearchParams> }) {
-  const asked = toSearchParams(await searchParams)
-  const next = asked.get('next') ?? undefined
+  const query = toSearchParams(await searchParams)
+  const next = query.get('next') ?? undefined
   const session = await readSession()
-  const isAdding = session !== null && asked.has('add')
+  const isAdding = session !== null && query.has('add')
   const { service, config } = registry()
-  const problem = asked.get('problem') ?? ''
+  const problem = query.get('problem') ?? ''
   return (
     <div className="flex min-h-dvh flex-col">
       <div className="flex justify-end p-3">
@@ -30,23 +30,23 @@ export default async function SignInPage({ searchParams }: { searchParams: Promi
       <main className="mx-auto w-full max-w-96 flex-1 px-4 pt-[10dvh] pb-16">
         <Mark className="size-9" />
         <h1 className="mt-5 text-2xl font-semibold tracking-tight">
-          {isAdding ? 'Add an account' : 'Sign in to Devdeck'}
+          {isAdding ? 'Add account' : 'Sign in to Devdeck'}
         </h1>
         <p className="mt-1 mb-6 text-lg text-muted">
           {config.signOn
-            ? 'For the service at'
+            ? 'Service:'
             : service.embedded
-              ? 'With a key of the local service at'
-              : 'With an API key of the service at'}
+              ? 'Use an API key of the local service:'
+              : 'Use an API key of the service:'}
           <code className="block font-mono text-base break-all text-text">{service.url()}</code>
         </p>
         <div className="space-y-4">
-          {asked.get('problem') === 'link-used' && (
-            <Banner tone="attention" title="This sign-in link has expired or was used">
-              A link works once, within 10 minutes. Enter the key, or restart the console to get a new link.
+          {problem === 'link-used' && (
+            <Banner tone="attention" title="This sign-in link has expired or was already used">
+              Links work once, within 10 minutes. Enter the key, or restart the console to get a new link.
             </Banner>
           )}
-          {session && asked.get('problem') === 'key-refused' && (
+          {session && problem === 'key-refused' && (
             <Banner tone="attention" title="The service no longer accepts your key">
               You are signed in as {session.account.name.slice(0, 60)}. Enter another key, or{' '}
               <TextLink href={safeNext(next)} prefetch={false}>
@@ -55,7 +55,7 @@ export default async function SignInPage({ searchParams }: { searchParams: Promi
               .
             </Banner>
           )}
-          {session && asked.get('problem') !== 'key-refused' && (
+          {session && problem !== 'key-refused' && (
             <Banner
               tone="neutral"
               title={`Signed in as ${session.account.name.slice(0, 60)}`}
@@ -66,8 +66,8 @@ export default async function SignInPage({ searchParams }: { searchParams: Promi
               }
             >
               {isAdding
-                ? 'It stays signed in; switch between the accounts in the account menu.'
-                : 'Another key takes its place.'}
+                ? 'This account stays signed in. Switch accounts in the account menu.'
+                : 'Signing in with another key replaces it.'}
             </Banner>
           )}
           {Object.hasOwn(signOnProblems, problem) && (
@@ -80,10 +80,10 @@ export default async function SignInPage({ searchParams }: { searchParams: Promi
             />
           )}
           <SignInForm
-            keyFile={service.embedded ? fromHere(join(config.dataDir, 'service', 'api-key')) : undefined}
+            keyFile={service.embedded ? relativePath(join(config.dataDir, 'service', 'api-key')) : undefined}
             next={next}
             isAdding={isAdding}
-            isSecond={config.signOn !== undefined}
+            isSecondary={config.signOn !== undefined}
           />
         </div>
       </main>
@@ -93,36 +93,36 @@ export default async function SignInPage({ searchParams }: { searchParams: Promi
 
 const signOnProblems: Record<SignOnProblem, { title: string; children: string }> = {
   'sso-away': {
-    title: 'The provider of single sign-on gave no good answer',
-    children: 'Try again, or sign in with an API key. The log of the console says what it answered.',
+    title: 'Single sign-on failed: unexpected response from the identity provider',
+    children: 'Try again, or sign in with an API key. The console’s log has the response.',
   },
   'sso-late': {
-    title: 'That sign-on is over',
-    children: 'It took longer than ten minutes, or was begun in another browser. Begin it again.',
+    title: 'This sign-in has expired',
+    children: 'It took longer than 10 minutes or was started in another browser. Start again.',
   },
   'sso-refused': {
-    title: 'The provider did not sign you on',
-    children: 'It was cancelled there, or this console is none that you may use.',
+    title: 'The identity provider did not sign you in',
+    children: 'The sign-in was canceled, or you don’t have access to this console.',
   },
   'sso-nobody': {
-    title: 'You signed on, and have no account here',
-    children: 'Ask the operator of this console for one: the log of the console says whom the provider named.',
+    title: 'You don’t have an account here',
+    children: 'Ask the operator of this console for one. The console’s log has your identity.',
   },
   'sso-key': {
-    title: 'You signed on, and the service refused the key of your account',
-    children: 'Ask the operator of this console to set another one.',
+    title: 'The service rejected your account’s API key',
+    children: 'Ask the operator of this console to replace it.',
   },
   'sso-service': {
-    title: 'You signed on, and the service did not answer',
-    children: 'Try again in a moment. The log of the console says why.',
+    title: 'The service is not responding',
+    children: 'Try again in a moment. The console’s log has the reason.',
   },
   'sso-full': {
-    title: 'You signed on, and this browser has as many accounts as it may have',
+    title: 'This browser is signed in to too many accounts',
     children: 'Sign out of one first.',
   },
 }
 
-const fromHere = (file: string) => {
+const relativePath = (file: string) => {
   const path = relative(process.cwd(), file)
   return path.startsWith('..') ? file : path
 }

@@ -11,7 +11,6 @@ import type { ConnectionView } from '#lib/protocol/connection.ts'
 import type { SessionView } from '#lib/protocol/session.ts'
 import { connectionQueries } from './queries.ts'
 
-/** Where this browser is connected to, as whom, and how fast the way is. */
 export const Connection = ({ session: { account, service } }: { session: SessionView }) => {
   const query = useQuery(connectionQueries.now())
   const { data: feed } = useQuery(alertQueries.feed())
@@ -22,47 +21,47 @@ export const Connection = ({ session: { account, service } }: { session: Session
       <h2 id="connection" className="text-lg font-medium">
         Connection
       </h2>
-      {error && <ErrorState compact title="The console does not answer this page" error={error} query={query} />}
+      {error && <ErrorState compact title="The console is not responding" error={error} query={query} />}
       <Facts>
         <Fact label="Service" className="font-mono break-all">
           {service.url}
         </Fact>
-        <Fact label="Kind">{service.embedded ? 'Local service of this console' : 'Set by DEVDECK_SERVICE_URL'}</Fact>
+        <Fact label="Service type">{service.embedded ? 'Local' : 'External (DEVDECK_SERVICE_URL)'}</Fact>
         <Fact label="Account">
           <VisibleText max={80}>{account.name}</VisibleText> <CopyableId value={account.id} className="text-muted" />
         </Fact>
         <Fact label="API key">
           <Key data={data} />
         </Fact>
-        <Fact label="Console">{data ? `Version ${data.console_version}` : asking}</Fact>
-        <Fact label="Service software">{data ? <Version upstream={data.upstream} /> : asking}</Fact>
+        <Fact label="Console version">{data ? data.console_version : loading}</Fact>
+        <Fact label="Service version">{data ? <Version upstream={data.upstream} /> : loading}</Fact>
         <Fact label="Page to console" className="tabular">
-          {data ? `${Math.round(data.page_ms)} ms` : asking}
+          {data ? `${Math.round(data.page_ms)} ms` : loading}
         </Fact>
         <Fact label="Console to service" className="tabular">
-          {data ? <Latency upstream={data.upstream} /> : asking}
+          {data ? <Latency upstream={data.upstream} /> : loading}
         </Fact>
         <Fact label="Live connection">
           <span className="inline-flex flex-wrap items-center gap-2">
             <LiveBadge state={state} what="the live connection" />
             {state !== 'connecting' && (
               <span>
-                {state === 'live' ? 'opened' : 'since'} <RelativeTime ms={sinceMs} />
+                since <RelativeTime ms={sinceMs} />
               </span>
             )}
           </span>
         </Fact>
       </Facts>
-      <p className="text-sm text-muted">Measured anew every 5 seconds while this page is looked at.</p>
+      <p className="text-sm text-muted">Refreshes every 5 seconds</p>
     </section>
   )
 }
 
-const asking = <span className="text-muted">Asking …</span>
+const loading = <span className="text-muted">Loading…</span>
 
 const Key = ({ data }: { data: ConnectionView | undefined }) => {
-  if (!data) return asking
-  if (data.key_tail === '') return 'Too short to show a part of it'
+  if (!data) return loading
+  if (data.key_tail === '') return 'Hidden: too short to show its last characters'
   return (
     <>
       Ends in <code className="font-mono">{data.key_tail}</code>
@@ -72,12 +71,8 @@ const Key = ({ data }: { data: ConnectionView | undefined }) => {
 }
 
 const Version = ({ upstream }: Pick<ConnectionView, 'upstream'>) => {
-  if ('problem' in upstream) return 'Unknown while it does not answer'
-  return upstream.version === null ? (
-    'It tells no version'
-  ) : (
-    <VisibleText max={40}>{`Version ${upstream.version}`}</VisibleText>
-  )
+  if ('problem' in upstream) return 'Unknown: the service is not responding'
+  return upstream.version === null ? 'Not reported' : <VisibleText max={40}>{upstream.version}</VisibleText>
 }
 
 const Latency = ({ upstream }: Pick<ConnectionView, 'upstream'>) =>

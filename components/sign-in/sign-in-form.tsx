@@ -12,27 +12,27 @@ import { safeNext } from '#lib/browser/address/paths.ts'
 import { isOutage } from '#lib/browser/api/failures.ts'
 
 export interface SignInFormProps {
-  /** Where the embedded service keeps its key. */
+  /** File that holds the key of the embedded service. */
   keyFile?: string
   next?: string
-  /** Beside the account the browser is on. */
+  /** Adds an account instead of replacing the current one. */
   isAdding?: boolean
-  /** Below another way to sign in, which comes first. */
-  isSecond?: boolean
+  /** Shown below single sign-on, which is the primary method. */
+  isSecondary?: boolean
 }
 
-export const SignInForm = ({ keyFile, next, isAdding = false, isSecond = false }: SignInFormProps) => {
+export const SignInForm = ({ keyFile, next, isAdding = false, isSecondary = false }: SignInFormProps) => {
   const [apiKey, setApiKey] = useState('')
   const signIn = useMutation({
     ...sessionMutations.signIn(),
-    // A full load: what an earlier session left in memory is gone.
+    // A full page load clears what an earlier session left in memory.
     onSuccess: () => location.assign(safeNext(next)),
   })
   const { error, mutate } = signIn
   const submitKey = () => mutate({ apiKey: apiKey.trim(), add: isAdding })
-  const outage = useOutage(signIn, () => submitKey())
+  const outage = useOutage(signIn, submitKey)
   const { code, field, message } = problemOf(error)
-  const isKeyAtFault = error !== null && (code === 'unauthenticated' || field === 'api_key')
+  const isKeyError = error !== null && (code === 'unauthenticated' || field === 'api_key')
   const isBusy = (signIn.isPending && !outage) || signIn.isSuccess
 
   const submit = (event: FormEvent) => {
@@ -43,17 +43,16 @@ export const SignInForm = ({ keyFile, next, isAdding = false, isSecond = false }
     <form onSubmit={submit} className="space-y-4">
       <TextField
         label="API key"
-        error={isKeyAtFault && (code === 'unauthenticated' ? 'Key refused: the service does not know it.' : message)}
+        error={isKeyError && (code === 'unauthenticated' ? 'Invalid API key.' : message)}
         hint={
           keyFile && (
             <>
-              The key of this console’s own service is in{' '}
-              <code className="font-mono break-all text-text">{keyFile}</code>. The link printed when the console
-              started signs in without it.
+              The local service’s key is in <code className="font-mono break-all text-text">{keyFile}</code>. You can
+              also use the sign-in link that the console printed at startup.
             </>
           )
         }
-        autoFocus={!isSecond}
+        autoFocus={!isSecondary}
         required
         mono
         type="password"
@@ -62,28 +61,28 @@ export const SignInForm = ({ keyFile, next, isAdding = false, isSecond = false }
         value={apiKey}
         onText={setApiKey}
       />
-      {error !== null && !isKeyAtFault && !outage && <InlineError error={error} />}
+      {error !== null && !isKeyError && !outage && <InlineError error={error} />}
       {outage && (
         <Banner tone="attention" icon={PlugZap} role="status" title={outage.message}>
           <p>
-            This page keeps trying and signs in as soon as there is an answer
+            You will be signed in as soon as the service responds.{' '}
             {outage.inSeconds > 0 ? (
-              <span className="tabular">; next try in {outage.inSeconds} s.</span>
+              <span className="tabular">Retrying in {outage.inSeconds} s.</span>
             ) : (
-              '; trying now.'
+              'Retrying now.'
             )}
           </p>
         </Banner>
       )}
-      <Button type="submit" variant={isSecond ? 'secondary' : 'primary'} busy={isBusy} className="w-full">
-        {outage ? 'Try now' : isAdding ? 'Add account' : 'Sign in'}
+      <Button type="submit" variant={isSecondary ? 'secondary' : 'primary'} busy={isBusy} className="w-full">
+        {outage ? 'Retry now' : isAdding ? 'Add account' : 'Sign in'}
       </Button>
     </form>
   )
 }
 
-const firstWaitSeconds = 2
-const longestWaitSeconds = 15
+const minWaitSeconds = 2
+const maxWaitSeconds = 15
 
 interface Attempt {
   status: string
@@ -91,14 +90,14 @@ interface Attempt {
   submittedAt: number
 }
 
-/** While the service is away: what is wrong and when `retry` is called next. Null otherwise. */
+/** While the service is unavailable, its error and the time until `retry` is called; otherwise null. */
 const useOutage = ({ status, error, submittedAt }: Attempt, retry: () => void) => {
   const [outage, setOutage] = useState<{ message: string; waitSeconds: number } | null>(null)
   const [inSeconds, setInSeconds] = useState(0)
-  const [seen, setSeen] = useState(0)
-  if (status === 'error' && seen !== submittedAt) {
-    setSeen(submittedAt)
-    const waitSeconds = Math.min(longestWaitSeconds, outage ? outage.waitSeconds * 2 : firstWaitSeconds)
+  const [handledAt, setHandledAt] = useState(0)
+  if (status === 'error' && handledAt !== submittedAt) {
+    setHandledAt(submittedAt)
+    const waitSeconds = Math.min(maxWaitSeconds, outage ? outage.waitSeconds * 2 : minWaitSeconds)
     setOutage(isOutage(error) ? { message: problemOf(error).message, waitSeconds } : null)
     setInSeconds(waitSeconds)
   }

@@ -2,7 +2,7 @@
 import { LogIn } from 'lucide-react'
 import { ButtonAnchor } from '#components/ui/button.tsx'
 
-/** Leads away to the provider, and so is no link of Next's. */
+/** A plain link, because it leaves the console for the identity provider. */
 export const SignOnLink = ({ provider, href }: { provider: string; href: string }) => (
   <>
     <ButtonAnchor href={href} variant="primary" icon={LogIn} className="w-full">

@@ -1,10 +1,22 @@
 import type { Metadata } from 'next'
-import { SettingsPage } from '#components/settings/settings-page.tsx'
+import { Connection } from '#components/settings/connection.tsx'
+import { ConnectionTest } from '#components/settings/connection-test.tsx'
+import { Preferences } from '#components/settings/preferences.tsx'
+import { PageHeader } from '#components/ui/page-header.tsx'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
 
-export const generateMetadata = (): Metadata => ({ title: 'Settings' })
+export const metadata: Metadata = { title: 'Settings' }
 
-export default async function Settings() {
+export default async function SettingsPage() {
   const { account, service } = await requireSession()
-  return <SettingsPage session={{ account, service }} />
+  return (
+    <>
+      <PageHeader title="Settings" description="Connection details and preferences of this browser." />
+      <div className="grid max-w-5xl gap-x-12 gap-y-10 lg:grid-cols-2 lg:grid-rows-[auto_1fr]">
+        <Connection session={{ account, service }} />
+        <ConnectionTest />
+        <Preferences />
+      </div>
+    </>
+  )
 }

@@ -4,12 +4,11 @@ import { useState } from 'react'
 import { Badge } from '#components/ui/badge.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { accountHeaders, withAccount } from '#lib/browser/api/page-account.ts'
-import { type CheckName, type CheckResult, checkConnection, checkNames } from '#lib/browser/live/self-check.ts'
+import { type CheckName, type CheckResult, checkConnection, checkNames } from './connection-checks.ts'
 
 const names = Object.keys(checkNames) as CheckName[]
 
-/** Tries each way the page talks to the console, and says of each what was found and what to do. */
-export const SelfCheck = () => {
+export const ConnectionTest = () => {
   const [results, setResults] = useState<readonly CheckResult[]>([])
   const [isRunning, setRunning] = useState(false)
   const run = async () => {
@@ -25,20 +24,21 @@ export const SelfCheck = () => {
     }).finally(() => setRunning(false))
   }
   const isDone = !isRunning && results.length > 0
-  const good = results.filter(({ state }) => state === 'ok').length
+  const passed = results.filter(({ state }) => state === 'ok').length
   return (
-    <section aria-labelledby="self-check" className="min-w-0 space-y-3 lg:row-span-2">
-      <h2 id="self-check" className="text-lg font-medium">
-        Self-check
+    <section aria-labelledby="connection-test" className="min-w-0 space-y-3 lg:row-span-2">
+      <h2 id="connection-test" className="text-lg font-medium">
+        Connection test
       </h2>
       <p className="text-muted">
-        Tries each way this page talks to the console, and says why one fails. It changes nothing and opens no shell.
+        Tests every connection between this page and the console and explains failures. It changes nothing and opens no
+        shell.
       </p>
       <Button icon={Stethoscope} busy={isRunning} onClick={() => void run()}>
-        {isDone ? 'Check again' : 'Check the connection'}
+        {isDone ? 'Test again' : 'Test connection'}
       </Button>
       <p role="status" className="empty:hidden">
-        {isDone && `${good} of ${names.length} checks passed`}
+        {isDone && `${passed} of ${names.length} checks passed`}
         {isRunning && `${results.length} of ${names.length} checks done`}
       </p>
       {(isRunning || isDone) && (
@@ -57,10 +57,10 @@ export const SelfCheck = () => {
   )
 }
 
-const looks = {
-  ok: { tone: 'ok', icon: CircleCheck, word: 'Works' },
-  failed: { tone: 'danger', icon: CircleAlert, word: 'Fails' },
-  skipped: { tone: 'neutral', icon: CircleDashed, word: 'Not tried' },
+const styles = {
+  ok: { tone: 'ok', icon: CircleCheck, label: 'Passed' },
+  failed: { tone: 'danger', icon: CircleAlert, label: 'Failed' },
+  skipped: { tone: 'neutral', icon: CircleDashed, label: 'Skipped' },
 } as const
 
 const Check = ({ name, result, isNext }: { name: CheckName; result: CheckResult | undefined; isNext: boolean }) => (
@@ -68,18 +68,18 @@ const Check = ({ name, result, isNext }: { name: CheckName; result: CheckResult 
     <span className="w-36 shrink-0 font-medium">{checkNames[name]}</span>
     <span className="w-24 shrink-0">
       {result && (
-        <Badge tone={looks[result.state].tone} icon={looks[result.state].icon}>
-          {looks[result.state].word}
+        <Badge tone={styles[result.state].tone} icon={styles[result.state].icon}>
+          {styles[result.state].label}
         </Badge>
       )}
       {isNext && (
         <Badge tone="progress" icon={LoaderCircle} busy>
-          Trying
+          Testing
         </Badge>
       )}
     </span>
     <span className="min-w-0 flex-1 basis-48 break-words">
-      {result?.found}
+      {result?.message}
       {result?.advice && <span className="block text-muted">{result.advice}</span>}
     </span>
   </li>

@@ -4,11 +4,10 @@ import { type AddressInfo, connect } from 'node:net'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { startConsole, type TestConsole } from '#lib/gateway/testing.ts'
-import { type CheckMeans, type CheckResult, checkConnection } from './self-check.ts'
+import { type CheckEnvironment, type CheckResult, checkConnection } from './connection-checks.ts'
 
 const apiKey = 'a-key-of-many-characters'
-/** What the played service does with a call. */
-let serve: 'ok' | 'unauthorized' | 'html' | 'bad gateway'
+let mode: 'normal' | 'unauthorized' | 'html' | 'failing'
 let service: Server
 let gateway: TestConsole
 let cookie: string
@@ -22,13 +21,13 @@ const listen = async (server: Server) => {
 }
 
 beforeEach(async () => {
-  serve = 'ok'
+  mode = 'normal'
   service = createServer((asked, answer) => {
-    if (serve === 'html') return answer.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Hello</h1>')
+    if (mode === 'html') return answer.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Hello</h1>')
     answer.setHeader('content-type', 'application/json')
     if (asked.url === '/healthz') return answer.end(JSON.stringify({ status: 'ok', version: '7.8.9' }))
-    if (serve === 'unauthorized') return answer.writeHead(401).end('{}')
-    if (serve === 'bad gateway') return answer.writeHead(502).end('{}')
+    if (mode === 'unauthorized') return answer.writeHead(401).end('{}')
+    if (mode === 'failing') return answer.writeHead(502).end('{}')
     answer.end(JSON.stringify({ id: 'acc_1', name: 'One' }))
   })
   gateway = await startConsole({ url: await listen(service) })
@@ -42,8 +41,8 @@ afterEach(async () => {
   }
 })
 
-/** A proxy before the console. */
-const proxied = (spoil: { buffers?: true; upgrade?: 'removed' | 'refused' }) => {
+/** Starts a proxy in front of the console, optionally a broken one. */
+const proxied = (broken: { buffers?: true; upgrade?: 'removed' | 'refused' }) => {
   const to = new URL(gateway.url)
   const server = createServer((asked, answer) => {
     const { upgrade: _, connection: __, ...headers } = asked.headers
@@ -57,16 +56,16 @@ const proxied = (spoil: { buffers?: true; upgrade?: 'removed' | 'refused' }) => 
       },
       async (got) => {
         answer.writeHead(got.statusCode ?? 502, got.headers)
-        if (!spoil.buffers) return got.pipe(answer)
+        if (!broken.buffers) return got.pipe(answer)
         answer.end(Buffer.concat(await got.toArray()))
       },
     )
     asked.pipe(onwards)
   })
-  if (spoil.upgrade !== 'removed')
+  if (broken.upgrade !== 'removed')
     server.on('upgrade', (asked, socket) => {
       socket.on('error', () => undefined)
-      if (spoil.upgrade === 'refused') return socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n')
+      if (broken.upgrade === 'refused') return socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n')
       const onwards = connect(Number(to.port), to.hostname)
       onwards.on('error', () => undefined)
       const { host: _, ...headers } = asked.headers
@@ -78,7 +77,7 @@ const proxied = (spoil: { buffers?: true; upgrade?: 'removed' | 'refused' }) => 
   return listen(server)
 }
 
-/** Checks as a page at `address` would whose origin the console takes for `origin`. */
+/** Runs the checks as a page at `address` whose requests carry `origin`. */
 const check = async (address = gateway.url, origin = gateway.origin) => {
   const results: CheckResult[] = []
   const asBrowser = { cookie, origin, 'sec-fetch-site': 'same-origin' }
@@ -96,71 +95,71 @@ const check = async (address = gateway.url, origin = gateway.origin) => {
     },
     headers: {},
     socketUrl: (path) => address.replace('http', 'ws') + path,
-    WebSocket: Socket as unknown as CheckMeans['WebSocket'],
+    WebSocket: Socket as unknown as CheckEnvironment['WebSocket'],
     onResult: (result) => results.push(result),
   })
   return Object.fromEntries(
-    results.map(({ name, state, found, advice = '' }) => [name, `${state}: ${found} ${advice}`]),
+    results.map(({ name, state, message, advice = '' }) => [name, `${state}: ${message} ${advice}`]),
   )
 }
 
 it('passes without a proxy', async () => {
-  const found = await check()
-  expect(Object.keys(found)).toEqual(['console', 'service', 'write', 'stream', 'live', 'terminal', 'clock'])
-  for (const line of Object.values(found)) expect(line).toMatch(/^ok: /)
+  const results = await check()
+  expect(Object.keys(results)).toEqual(['console', 'service', 'write', 'stream', 'live', 'terminal', 'clock'])
+  for (const line of Object.values(results)) expect(line).toMatch(/^ok: /)
 })
 
-it('passes behind a well-configured proxy', async () => {
+it('passes behind a correct proxy', async () => {
   for (const line of Object.values(await check(await proxied({})))) expect(line).toMatch(/^ok: /)
 })
 
-it('detects a proxy that removes the Upgrade header', async () => {
-  const found = await check(await proxied({ upgrade: 'removed' }))
-  expect(found.live).toMatch(/failed: Arrived without the Upgrade header A proxy removes the Upgrade header/)
-  expect(found.terminal).toMatch(/failed: Arrived without the Upgrade header/)
-  expect(found.stream).toMatch(/^ok/)
+it('reports a proxy that removes the Upgrade header', async () => {
+  const results = await check(await proxied({ upgrade: 'removed' }))
+  expect(results.live).toMatch(/failed: Arrived without its Upgrade header A proxy removes it/)
+  expect(results.terminal).toMatch(/failed: Arrived without its Upgrade/)
+  expect(results.stream).toMatch(/^ok/)
 })
 
-it('detects WebSockets refused before they reach the console', async () => {
-  const found = await check(await proxied({ upgrade: 'refused' }))
-  expect(found.live).toMatch(/failed: Not opened: it did not reach the console/)
+it('reports WebSockets that a proxy rejects', async () => {
+  const results = await check(await proxied({ upgrade: 'refused' }))
+  expect(results.live).toMatch(/failed: Not connected: it did not reach the console/)
 })
 
-it('detects a proxy that buffers responses', async () => {
-  const found = await check(await proxied({ buffers: true }))
-  expect(found.stream).toMatch(/failed: Arrives all at once at the end .*buffering off/)
-  expect(found.live).toMatch(/^ok/)
+it('reports a proxy that buffers responses', async () => {
+  const results = await check(await proxied({ buffers: true }))
+  expect(results.stream).toMatch(/failed: Arrived all at once .*buffering off/)
+  expect(results.live).toMatch(/^ok/)
 })
 
-it('detects an origin that is not allowed', async () => {
-  const found = await check(gateway.url, 'https://console.example')
-  expect(found.write).toMatch(/failed: Refused: .* is not an allowed origin Set DEVDECK_ORIGIN/)
-  expect(found.live).toMatch(/failed: Refused, like writes Set DEVDECK_ORIGIN/)
+it('reports an origin that the console does not recognize', async () => {
+  const results = await check(gateway.url, 'https://console.example')
+  expect(results.write).toMatch(/failed: Rejected: the console does not recognize .* Set DEVDECK_ORIGIN/)
+  expect(results.live).toMatch(/failed: Rejected, like writes Set DEVDECK_ORIGIN/)
 })
 
 it.each([
-  ['unauthorized', /failed: The service answers the key with 401 Sign in with a valid API key/],
-  ['html', /failed: What answers at .* sends no JSON/],
-  ['bad gateway', /failed: The service at .* answers with 502 Start the service/],
-] as const)('reports a service that responds with %s', async (how, words) => {
-  serve = how
-  const found = await check()
-  expect(found.console).toMatch(/^ok/)
-  expect(found.service).toMatch(words)
+  ['unauthorized', /failed: .*401.* Sign in with a valid API key/],
+  ['html', /^failed: .*JSON/],
+  ['failing', /failed: .*502.* Start the service/],
+] as const)('reports a service that is %s', async (kind, message) => {
+  mode = kind
+  const results = await check()
+  expect(results.console).toMatch(/^ok/)
+  expect(results.service).toMatch(message)
 })
 
-it('detects an unreachable service and an unreachable console', async () => {
+it('reports an unreachable service or console', async () => {
   service.closeAllConnections()
   service.close()
-  expect((await check()).service).toMatch(/failed: Cannot reach the service at .* Start the service/)
+  expect((await check()).service).toMatch(/failed: .* Start the service/)
   const nobody = await listen(createServer())
   for (const server of closing.splice(-1)) server.close()
-  const found = await check(nobody)
-  expect(found.console).toMatch(/failed: The console is unreachable/)
-  expect(found.terminal).toMatch(/^skipped/)
+  const results = await check(nobody)
+  expect(results.console).toMatch(/failed: The console can’t be reached/)
+  expect(results.terminal).toMatch(/^skipped/)
 })
 
-it('reveals only the last characters of the key', async () => {
+it('returns only the last characters of the key', async () => {
   const answer = await gateway.fetch('/api/connection', { cookie })
   const text = await answer.text()
   expect(JSON.parse(text)).toMatchObject({ key_tail: 'ters', upstream: { version: '7.8.9' } })

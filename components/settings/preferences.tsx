@@ -11,8 +11,8 @@ import { useClock } from '#components/ui/use-clock.ts'
 import { paths } from '#lib/browser/address/paths.ts'
 import { isTimeZone, themes } from '#lib/browser/frame/preferences.ts'
 
-/** What this browser remembers of how the console looks and makes itself heard. */
-export const Appearance = () => {
+/** Display and notification preferences, saved in this browser. */
+export const Preferences = () => {
   const theme = useTheme()
   const density = useChoice('density')
   const letters = useChoice('letters')
@@ -21,16 +21,16 @@ export const Appearance = () => {
       <h2 id="browser" className="text-lg font-medium">
         This browser
       </h2>
+      <p className="text-muted">These settings apply to all accounts in this browser.</p>
       <SelectField
         label="Theme"
-        hint="Kept in this browser, for all accounts."
         value={theme}
         options={themes.map((value) => ({ value, label: themeLabels[value].label }))}
         onPick={setTheme}
       />
       <SelectField
         label="Density"
-        hint="How high the rows of lists are."
+        hint="Height of list rows."
         value={density}
         options={[
           { value: '', label: 'Comfortable' },
@@ -41,7 +41,7 @@ export const Appearance = () => {
       <TimeZone />
       <SelectField
         label="Single-key shortcuts"
-        hint="Keys without Ctrl, as g d, j, k, x, / and ?. Ctrl+K stays."
+        hint="Shortcuts without Ctrl, such as g d, j, k, x, / and ?. Ctrl+K always works."
         value={letters}
         options={[
           { value: '', label: 'On' },
@@ -54,40 +54,40 @@ export const Appearance = () => {
   )
 }
 
-/** Where times are told. What a page says is of a zone of its own (a filter in UTC) says so there. */
 const TimeZone = () => {
   const zone = useChoice('timeZone')
-  const [named, setNamed] = useState<string | null>(null)
-  const kind = named !== null ? 'named' : zone === '' || zone === 'UTC' ? zone : 'named'
+  /** Name being typed for another zone; null while none is. */
+  const [draft, setDraft] = useState<string | null>(null)
+  const kind = draft !== null ? 'other' : zone === '' || zone === 'UTC' ? zone : 'other'
   const now = useClock((nowMs) => formatExact(nowMs), '')
-  const own = useClock(() => Intl.DateTimeFormat().resolvedOptions().timeZone, '')
-  const text = named ?? zone
+  const browserZone = useClock(() => Intl.DateTimeFormat().resolvedOptions().timeZone, '')
+  const text = draft ?? zone
   return (
     <>
       <SelectField
         label="Time zone"
-        hint={now && `It is ${now}.`}
+        hint={now && `Current time: ${now}`}
         value={kind}
         options={[
-          { value: '', label: own ? `${'Of this browser'}: ${own}` : 'Of this browser' },
+          { value: '', label: browserZone ? `Browser time zone (${browserZone})` : 'Browser time zone' },
           { value: 'UTC', label: 'UTC' },
-          { value: 'named', label: 'Another' },
+          { value: 'other', label: 'Other' },
         ]}
         onPick={(value) => {
-          setNamed(value === 'named' ? '' : null)
-          if (value !== 'named') applyPreference('timeZone', value)
+          setDraft(value === 'other' ? '' : null)
+          if (value !== 'other') applyPreference('timeZone', value)
         }}
       />
-      {kind === 'named' && (
+      {kind === 'other' && (
         <>
           <TextField
-            label="Name of the zone"
-            hint="As Europe/Berlin."
+            label="Time zone name"
+            hint="For example, Europe/Berlin."
             list="time-zones"
-            error={text !== '' && !isTimeZone(text) ? 'This browser knows no zone of this name' : undefined}
+            error={text !== '' && !isTimeZone(text) ? 'Unknown time zone' : undefined}
             value={text}
             onText={(next) => {
-              setNamed(next)
+              setDraft(next)
               if (isTimeZone(next)) applyPreference('timeZone', next)
             }}
           />
@@ -102,16 +102,15 @@ const TimeZone = () => {
   )
 }
 
-/** Turned on where alerts are explained; here is only whether they reach anybody. */
 const Notifications = () => {
   const settings = useSyncExternalStore(alertSettings.subscribe, alertSettings.read, alertSettings.onServer)
-  const permission = useSyncExternalStore(noChange, readPermission, () => 'unknown' as const)
+  const permission = useSyncExternalStore(noSubscription, readPermission, () => 'unknown' as const)
   return (
     <div className="space-y-1">
       <h3 className="font-medium">Notifications</h3>
       <p>
         {settings.notifications ? 'On. ' : 'Off. '}
-        {permissionWords[permission]}
+        {permissionTexts[permission]}
       </p>
       <ButtonLink size="sm" href={paths.evictions()} prefetch={false}>
         Set up and test alerts
@@ -120,14 +119,14 @@ const Notifications = () => {
   )
 }
 
-const noChange = () => () => undefined
+const noSubscription = () => () => undefined
 
 const readPermission = () => ('Notification' in globalThis ? Notification.permission : 'missing')
 
-const permissionWords = {
-  granted: 'The browser allows them for this address.',
-  denied: 'The browser refuses them for this address: allow them beside the address first.',
-  default: 'The browser has not been asked yet.',
-  missing: 'This browser shows none to this address.',
+const permissionTexts = {
+  granted: 'The browser allows them for this site.',
+  denied: 'The browser blocks them for this site. Allow them in its site settings first.',
+  default: 'The browser will ask for permission.',
+  missing: 'This browser does not support them at this address.',
   unknown: '',
 } as const
