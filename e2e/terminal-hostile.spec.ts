@@ -155,7 +155,7 @@ test('several lines are pasted only after a yes, and never end their bracket', a
   await page.keyboard.type('cat\n')
   await page.waitForFunction(() => window.term?.modes.bracketedPasteMode === false)
   await paste('line\n')
-  await expect(dialog).toContainText('runs at once')
+  await expect(dialog).toContainText('runs immediately')
   await dialog.getByRole('button', { name: 'Cancel' }).click()
   await page.keyboard.press('Control+C')
 })

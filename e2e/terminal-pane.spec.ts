@@ -43,7 +43,7 @@ test('what is typed while the connection is lost is shown, and sent on demand', 
   await untilText(page, /^before$/m)
   network.break()
   await expect(page.getByText(/^Connection lost \d+ s ago/)).toBeVisible()
-  await expect(page.getByRole('status').getByText(/is reconnecting$/)).toBeAttached()
+  await expect(page.getByRole('status').getByText(/Reconnecting…$/)).toBeAttached()
   await type(page, 'echo held-$((kept - $$))\n')
   const held = page.locator('[data-notice]').filter({ hasText: 'Not sent' })
   await expect(held).toContainText('echo held-$((kept - $$))⏎')
@@ -122,7 +122,7 @@ test('an eviction is counted down in the terminal, which comes back with its dev
   const evict = (inMs: number) =>
     product.service.evictions.schedule({ body: { devbox_id: id, eviction_deadline_ms: Date.now() + inMs } })
   await evict(120_000)
-  await expect(page.getByText(/^Eviction in 0\d:\d\d: the devbox is suspended/)).toBeVisible()
+  await expect(page.getByText(/^Eviction in 0\d:\d\d: the devbox will be suspended/)).toBeVisible()
   await evict(200)
   const notice = page.locator('[data-notice]')
   await expect(notice).toContainText('suspended')
