@@ -147,7 +147,7 @@ test('pages of benchmarks have no accessibility violation, in both themes, wide 
   await look(`/benchmark-jobs/${jobId}${cell}`, page.getByRole('combobox', { name: /^(Log|Last)/ }), allLooks)
   await look(`/benchmark-jobs/compare?jobs=${before},${jobId}`, main.getByRole('region', { name: 'Differences' }))
   await look(`/benchmark-jobs/trend?job=${jobId}`, main.getByRole('row', { name: /axe before/ }))
-  await look(`/benchmark-runs/${runId}?tab=logs`, page.getByRole('tree', { name: 'Files of the archive' }))
+  await look(`/benchmark-runs/${runId}/logs`, page.getByRole('tree', { name: 'Files of the archive' }))
   await look(`/benchmarks/scenarios/${scenarioIds[0]}`, main.getByRole('table', { name: 'Attempts at the scenario' }))
   await look(`/benchmark-runs/${runId}`, main.getByRole('row', { name: /axe__second/ }))
   await look('/benchmark-runs', main.getByRole('row', { name: /axe before/ }))

@@ -32,24 +32,24 @@ test('two jobs are found, selected and compared, and the address brings the comp
 
   await page.waitForURL(`**/benchmark-jobs/compare?jobs=${before},${after}`)
   const differences = page.getByRole('region', { name: 'Differences' })
-  await expect(differences.getByRole('row', { name: /over the same in before/ })).toContainText('+0.167 (n = 3)')
-  await expect(page.getByText(/solver in after the change is better than in before .* by 0\.167/)).toBeVisible()
+  await expect(differences.getByRole('row', { name: /vs the same in before/ })).toContainText('+0.167 (n = 3)')
+  await expect(page.getByText(/solver in after the change scores 0\.167 higher than in before/)).toBeVisible()
   // A report begins with what the page says first.
   const inMarkdown = await page.request.get(
     `${product.url}/api/benchmark-jobs/compare?jobs=${before},${after}&format=md`,
   )
   for (const words of (await inMarkdown.text()).split('\n\n').slice(1, 3))
     await expect(page.getByText(words)).toBeVisible()
-  const changed = page.getByRole('region', { name: 'Scenarios that changed' })
+  const changed = page.getByRole('region', { name: 'Changed scenarios' })
   await expect(changed.getByRole('row', { name: /scenario 1/ })).toContainText('0.500 to 1.000')
   await page.getByRole('combobox', { name: 'Baseline' }).selectOption('after the change, agent by agent')
-  await expect(differences.getByRole('row', { name: /over the same in after/ })).toContainText('-0.167 (n = 3)')
+  await expect(differences.getByRole('row', { name: /vs the same in after/ })).toContainText('-0.167 (n = 3)')
   await changed.getByText('Still failing').click()
   await expect(changed.getByRole('row', { name: /scenario 2/ })).toBeVisible()
 
   await page.reload()
   await isLive(page)
-  await expect(differences.getByRole('row', { name: /over the same in after/ })).toContainText('-0.167 (n = 3)')
+  await expect(differences.getByRole('row', { name: /vs the same in after/ })).toContainText('-0.167 (n = 3)')
   await expect(changed.getByRole('row', { name: /scenario 2/ })).toBeVisible()
   const downloading = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Agents CSV' }).click()
@@ -59,7 +59,7 @@ test('two jobs are found, selected and compared, and the address brings the comp
   await open(page, `${product.url}/benchmark-jobs/${after}?failures=leave_out`)
   await page.getByRole('main').getByRole('link', { name: 'Compare' }).click()
   await page.getByRole('combobox', { name: 'Compare with' }).selectOption(before)
-  await expect(differences.getByRole('row', { name: /over the same in before/ })).toContainText('+0.167 (n = 3)')
+  await expect(differences.getByRole('row', { name: /vs the same in before/ })).toContainText('+0.167 (n = 3)')
   await changed
     .getByRole('row', { name: /scenario 1/ })
     .getByRole('link', { name: '1.000' })
@@ -69,9 +69,9 @@ test('two jobs are found, selected and compared, and the address brings the comp
 
   // Of jobs of which one is gone the others are compared, from another baseline than that.
   await open(page, `${product.url}/benchmark-jobs/compare?jobs=bmj_gone,${before},${after}&baseline=bmj_gone`)
-  await expect(page.getByText(/There is no benchmark job with the id bmj_gone/)).toBeVisible()
+  await expect(page.getByText(/No benchmark job with ID bmj_gone/)).toBeVisible()
   await page.getByRole('link', { name: 'Compare the other 2 jobs' }).click()
-  await expect(differences.getByRole('row', { name: /over the same in before/ })).toContainText('+0.167 (n = 3)')
+  await expect(differences.getByRole('row', { name: /vs the same in before/ })).toContainText('+0.167 (n = 3)')
 })
 
 test('a comparison whose service has gone says how old it is, and why a report was not saved', async ({ page }) => {
@@ -96,7 +96,7 @@ test('a comparison whose service has gone says how old it is, and why a report w
   service.closeAllConnections()
   await expect(page.getByText('What is shown is old')).toBeVisible()
   await page.getByRole('button', { name: 'JSON' }).click()
-  await expect(page.getByText('comparison.json was not saved')).toBeVisible()
+  await expect(page.getByText('Could not save comparison.json')).toBeVisible()
   await expect(page.getByRole('row', { name: /solver/ })).toContainText('1.000 (n = 1)')
   await front.stop()
 })

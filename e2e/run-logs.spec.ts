@@ -52,7 +52,7 @@ test('a job of chosen scenarios is created, and a log file of it is found, searc
   await steps.getByText('I look <img src=x onerror=alert(1)>').click()
   await expect(steps.getByText('no such folder')).toBeVisible()
   await page.getByRole('dialog').getByRole('link', { name: 'Log files' }).click()
-  await page.waitForURL(/\/benchmark-runs\/bmr_\w+\?tab=logs&files=scr_\w+/)
+  await page.waitForURL(/\/benchmark-runs\/bmr_\w+\/logs\?files=scr_\w+/)
   await expect(page.getByText(/^\d+ of \d+ files$/)).toBeVisible()
   const tree = page.getByRole('tree', { name: 'Files of the archive' })
   await tree
@@ -96,15 +96,15 @@ test('a job is cancelled, what has no score is run again, and the job is cloned'
   expect((await job.read()).job_spec?.orchestrator_config?.n_concurrent_trials).toBe(5)
 
   await page.getByRole('button', { name: 'Cancel job' }).click()
-  await expect(dialog).toContainText('1 run goes on')
-  await expect(dialog).toContainText('1 of 2 trials have ended and keep their outcomes; the other 1 get no score')
+  await expect(dialog).toContainText('1 run is active')
+  await expect(dialog).toContainText('1 of 2 trials are finished and keep their outcomes; the other 1 get no score')
   await dialog.getByRole('button', { name: 'Cancel job' }).click()
   await expect(dialog).toBeHidden()
   await expect.poll(async () => hasJobEnded((await job.read()).state)).toBe(true)
   await expect(page.getByRole('button', { name: 'Cancel job' })).toHaveCount(0)
 
   await page.getByRole('button', { name: 'Rerun failed' }).click()
-  await expect(dialog).toContainText('1 attempt has failed, timed out or been cancelled, at 1 scenario')
+  await expect(dialog).toContainText('1 attempt failed, timed out or were canceled, in 1 scenario')
   await dialog.getByRole('button', { name: 'Create job' }).click()
   await expect(page.getByRole('heading', { name: 'half done rerun' })).toBeVisible()
   const jobId = () => page.url().split('/').at(-1) ?? ''

@@ -6,25 +6,23 @@ import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import { agentLabel, byMean, threeDecimals, truncate } from '#lib/protocol/report-words.ts'
 import { type AgentScore, agentRows, agentScores, shortLabels } from './job-figures.ts'
 
-/** How many agents of a job a row of a list shows before it is asked for the others. */
-export const mostAgents = 6
+/** Agents shown before "and n more". */
+export const maxAgents = 6
 
-/** Longest name of a metric beside a score; `reward` goes without saying. */
-const longestMetric = 20
+const maxMetricLength = 20
 
-/** The score of each agent of a job with its n. */
 export const AgentScores = ({ job }: { job: BenchmarkJob }) => {
   const [isOpen, setIsOpen] = useState(false)
   // A job may have ten thousand outcomes.
   const rows = useMemo(() => scoredAgents(job), [job])
   if (rows.length === 0) return <span className="text-muted">{hasJobEnded(job.state) ? 'None' : 'None yet'}</span>
-  const more = rows.length - mostAgents
+  const more = rows.length - maxAgents
   const { judged_metric } = job
-  const metric = judged_metric && judged_metric !== 'reward' ? `${truncate(judged_metric, longestMetric)} ` : ''
+  const metric = judged_metric && judged_metric !== 'reward' ? `${truncate(judged_metric, maxMetricLength)} ` : ''
   return (
     <>
       <ul className="grid w-fit max-w-full gap-x-1.5 text-sm leading-4 max-sm:gap-y-1 sm:grid-cols-[minmax(0,auto)_auto_auto]">
-        {rows.slice(0, isOpen ? rows.length : mostAgents).map(({ key, label, title, state, score }) => (
+        {rows.slice(0, isOpen ? rows.length : maxAgents).map(({ key, label, title, state, score }) => (
           <li key={key} className="gap-x-1.5 max-sm:flex max-sm:flex-wrap sm:col-span-3 sm:grid sm:grid-cols-subgrid">
             <span className="min-w-0 max-sm:basis-full" title={title}>
               <VisibleText truncate={3}>{label}</VisibleText>
@@ -34,7 +32,7 @@ export const AgentScores = ({ job }: { job: BenchmarkJob }) => {
             ) : (
               <b className="tabular text-right font-semibold">{threeDecimals(score.mean)}</b>
             )}{' '}
-            <span className="tabular whitespace-nowrap text-muted">{score && `${metric}${countWords(score)}`}</span>
+            <span className="tabular whitespace-nowrap text-muted">{score && `${metric}${nText(score)}`}</span>
           </li>
         ))}
       </ul>
@@ -45,14 +43,14 @@ export const AgentScores = ({ job }: { job: BenchmarkJob }) => {
           onClick={() => setIsOpen(!isOpen)}
           className="block text-sm leading-4 text-accent hover:underline"
         >
-          {isOpen ? `Show ${formatCount(mostAgents)} only` : `and ${formatCount(more)} more`}
+          {isOpen ? `Show only ${formatCount(maxAgents)}` : `and ${formatCount(more)} more`}
         </button>
       )}
     </>
   )
 }
 
-/** The agents one chooses from, the highest score first, and then those that check the tasks. */
+/** Highest score first, controls last. */
 const scoredAgents = (job: BenchmarkJob) => {
   const agents = agentRows(job)
   const labels = shortLabels(agents)
@@ -72,6 +70,5 @@ const scoredAgents = (job: BenchmarkJob) => {
     )
 }
 
-/** What the mean is over, of how many there are. */
-const countWords = ({ n, of }: AgentScore): string =>
+const nText = ({ n, of }: AgentScore): string =>
   n === of ? `(n = ${formatCount(of)})` : `(n = ${`${formatCount(n)} of ${formatCount(of)}`})`

@@ -8,7 +8,7 @@ const queued: StateLook = { tone: 'neutral', icon: Hourglass, word: 'Queued' }
 const running: StateLook = { tone: 'progress', icon: LoaderCircle, word: 'Running' }
 const completed: StateLook = { tone: 'ok', icon: CircleCheck, word: 'Completed' }
 const failed: StateLook = { tone: 'danger', icon: CircleX, word: 'Failed' }
-const cancelled: StateLook = { tone: 'neutral', icon: Ban, word: 'Cancelled' }
+const canceled: StateLook = { tone: 'neutral', icon: Ban, word: 'Canceled' }
 const timeout: StateLook = { tone: 'attention', icon: ClockAlert, word: 'Timed out' }
 
 const jobLooks: Record<(typeof benchmarkJobStates)[number], StateLook> = {
@@ -17,16 +17,16 @@ const jobLooks: Record<(typeof benchmarkJobStates)[number], StateLook> = {
   running,
   completed,
   failed,
-  cancelled,
+  cancelled: canceled,
   timeout,
   incomplete: { tone: 'attention', icon: CircleDashed, word: 'Incomplete' },
 }
-const runLooks: Record<BenchmarkRunState, StateLook> = { running, completed, failed, canceled: cancelled }
+const runLooks: Record<BenchmarkRunState, StateLook> = { running, completed, failed, canceled }
 const outcomeLooks: Record<(typeof scenarioOutcomeStates)[number], StateLook> = {
   COMPLETED: completed,
   FAILED: failed,
   TIMEOUT: timeout,
-  CANCELED: cancelled,
+  CANCELED: canceled,
 }
 const scenarioRunLooks: Record<ScenarioRunState, StateLook> = {
   running,
@@ -34,7 +34,7 @@ const scenarioRunLooks: Record<ScenarioRunState, StateLook> = {
   scored: { tone: 'progress', icon: CircleCheck, word: 'Scored' },
   completed,
   failed,
-  canceled: cancelled,
+  canceled,
   timeout,
 }
 const looks: Record<'job' | 'run' | 'outcome' | 'scenario-run', Record<string, StateLook>> = {
@@ -44,18 +44,17 @@ const looks: Record<'job' | 'run' | 'outcome' | 'scenario-run', Record<string, S
   'scenario-run': scenarioRunLooks,
 }
 
-/** How an outcome is shown where there is no room for a badge; undefined for a state nobody knows. */
+/** Look of an outcome without a badge; undefined for an unknown state. */
 export const outcomeLook = (state: string): StateLook | undefined =>
   Object.hasOwn(outcomeLooks, state) ? outcomeLooks[state as keyof typeof outcomeLooks] : undefined
 
-/** The wire spells cancellation in three ways; the word shown is one, and the title has the wire's. */
+/** The title keeps the service's spelling of the state. */
 export const BenchmarkState = ({ of, state }: { of: keyof typeof looks; state: string }) => (
   <StateBadge looks={looks[of]} state={state} title={state} />
 )
 
-/** Between the request to cancel a run and its end. */
-export const CancellingBadge = () => (
+export const CancelingBadge = () => (
   <Badge tone="progress" icon={LoaderCircle} busy>
-    Cancelling
+    Canceling
   </Badge>
 )

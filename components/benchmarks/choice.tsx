@@ -10,9 +10,8 @@ interface ChoiceProps {
   onChange: (value: string) => void
 }
 
-const longestLabel = 120
+const maxLabelLength = 120
 
-/** One of a few, with its label above it. */
 export const Choice = ({ label, value, options, onChange }: ChoiceProps) => {
   const id = useId()
   return (
@@ -23,7 +22,7 @@ export const Choice = ({ label, value, options, onChange }: ChoiceProps) => {
       <Select
         id={id}
         value={value}
-        options={options.map((each) => ({ ...each, label: each.label.slice(0, longestLabel) }))}
+        options={options.map((each) => ({ ...each, label: each.label.slice(0, maxLabelLength) }))}
         onChange={({ target }) => onChange(target.value)}
         className="max-w-96"
       />
@@ -33,12 +32,11 @@ export const Choice = ({ label, value, options, onChange }: ChoiceProps) => {
 
 interface ScoreChoiceProps {
   report: Pick<Report, 'metric' | 'metrics' | 'threshold' | 'is_unit_range'>
-  /** The threshold in the address. */
   threshold: number | undefined
   onChange: (part: Pick<ReportChoice, 'metric'> | Pick<ReportChoice, 'threshold'>) => void
 }
 
-/** The metric that is judged, where there are several, and the pass threshold, where it is not simply 1. */
+/** Shown only if there are several metrics, or scores outside 0 to 1. */
 export const ScoreChoice = ({ report, threshold, onChange }: ScoreChoiceProps) => {
   const { metric, metrics, is_unit_range } = report
   const options = metrics.map((each) => ({ value: each, label: each }))
@@ -48,7 +46,7 @@ export const ScoreChoice = ({ report, threshold, onChange }: ScoreChoiceProps) =
         <Choice
           label="Metric"
           value={metric ?? ''}
-          options={metric === null ? [{ value: '', label: 'As each job' }, ...options] : options}
+          options={metric === null ? [{ value: '', label: "Each job's own" }, ...options] : options}
           onChange={(chosen) => onChange({ metric: chosen || undefined })}
         />
       )}
@@ -64,11 +62,11 @@ interface ThresholdFieldProps {
   onChange: (value: number | undefined) => void
 }
 
-/** Takes effect on Enter and when it loses the focus: each half of a number would be another threshold. */
+/** Applied on Enter or blur, as each keystroke would be another threshold. */
 const ThresholdField = ({ value, onChange }: ThresholdFieldProps) => {
   const id = useId()
   const [draft, setDraft] = useState<string | null>(null)
-  const take = () => {
+  const apply = () => {
     if (draft === null) return
     setDraft(null)
     onChange(draft.trim() === '' || !Number.isFinite(Number(draft)) ? undefined : Number(draft))
@@ -86,14 +84,13 @@ const ThresholdField = ({ value, onChange }: ThresholdFieldProps) => {
         className="w-28"
         value={draft ?? `${value ?? ''}`}
         onChange={({ target }) => setDraft(target.value)}
-        onKeyDown={({ key }) => key === 'Enter' && take()}
-        onBlur={take}
+        onKeyDown={({ key }) => key === 'Enter' && apply()}
+        onBlur={apply}
       />
     </div>
   )
 }
 
-/** What a failure or a timeout counts. */
 export const RuleChoice = ({ rule, onChange }: { rule: FailureRule; onChange: (rule: FailureRule) => void }) => (
   <Choice
     label="Failures and timeouts"
@@ -104,6 +101,6 @@ export const RuleChoice = ({ rule, onChange }: { rule: FailureRule; onChange: (r
 )
 
 const ruleOptions: { value: FailureRule; label: string }[] = [
-  { value: 'zero', label: 'count 0' },
-  { value: 'leave_out', label: 'are left out' },
+  { value: 'zero', label: 'Failures score 0' },
+  { value: 'leave_out', label: 'Exclude failures' },
 ]

@@ -11,20 +11,20 @@ import { agentLabel, repeatSuffixes, truncate } from '#lib/protocol/report-words
 import { meanOf } from '#lib/statistics/means.ts'
 import { scenarioKey, talliesOf } from '#lib/statistics/tallies.ts'
 
-/** One agent of a job: its run, as far as that has come. */
+/** One agent of a job with its run. */
 export interface AgentRow {
-  /** By which the figures of a report are known as well. */
+  /** Matches `benchmark_run_id` in reports. */
   key: string
   name: string
   model: string | null
   runId: string | null
   state: 'pending' | 'running' | 'finished'
-  /** Null until something has finished. */
+  /** Null until an attempt finishes. */
   outcome: BenchmarkOutcome | null
   run: InProgressRun | null
 }
 
-/** The agents of a job in the order of its specification, then those that only its runs name. */
+/** In the order of the specification, then agents that only runs name. */
 export const agentRows = (job: BenchmarkJob): AgentRow[] => {
   const agents = agentsWithRuns(job)
   const specified = job.job_spec?.agent_configs ?? []
@@ -41,14 +41,11 @@ export const agentRows = (job: BenchmarkJob): AgentRow[] => {
   return rows.toSorted((a, b) => a.place - b.place).map(({ place: _, ...row }) => row)
 }
 
-/**
- * What tells the agents of a job apart: their models without who provides them, as long as that is enough, and these
- * alone where all agents have one name.
- */
+/** Short unique labels: models without provider where possible, and models alone if all agents share a name. */
 export const shortLabels = (agents: readonly { name: string; model: string | null }[]): string[] => {
   const full = agents.map(agentLabel)
-  const marks = repeatSuffixes(full)
-  const isEnough = (labels: readonly string[]) => new Set(labels).size === new Set(full).size
+  const suffixes = repeatSuffixes(full)
+  const isUnique = (labels: readonly string[]) => new Set(labels).size === new Set(full).size
   const bare = agents.map(({ name, model }) => ({ name, model: model?.split('/').findLast(Boolean) ?? null }))
   const hasOneName = agents.length > 1 && new Set(agents.map(({ name }) => name)).size === 1
   for (const shorter of [bare, agents]) {
@@ -56,22 +53,20 @@ export const shortLabels = (agents: readonly { name: string; model: string | nul
     if (hasOneName && new Set(models).size === agents.length) return models
   }
   const labels = bare.map(agentLabel)
-  return (isEnough(labels) ? labels : full).map((label, at) => `${label}${marks[at]}`)
+  return (isUnique(labels) ? labels : full).map((label, at) => `${label}${suffixes[at]}`)
 }
 
-/** A run in a state that is not known has not ended, as far as anyone can tell. */
+/** A run in an unknown state counts as running. */
 const stateOf = (run: InProgressRun | null) => (run && !endedStates.includes(run.state) ? 'running' : 'finished')
 
 const endedStates: readonly string[] = benchmarkRunStates.filter((state) => state !== 'running')
 
 export interface JobProgress {
-  /** Trials that have ended. */
   finished: number
-  /** Scenarios times attempts times agents; null where the record does not tell. */
+  /** Null if the job does not report it. */
   total: number | null
 }
 
-/** How far a job is. */
 export const progressOf = (job: BenchmarkJob): JobProgress => {
   const finished = (job.benchmark_outcomes ?? []).reduce((sum, outcome) => sum + outcomeCounts(outcome).total, 0)
   const planned = plannedTrials(job)
@@ -83,22 +78,21 @@ export interface OutcomeCounts {
   failed: number
   timedOut: number
   cancelled: number
-  /** In a state that is none of these. */
   other: number
   total: number
 }
 
-/** How the attempts of an agent ended: as its outcome counts them, and by their states where it does not. */
+/** Counts reported by the outcome, or counted from its attempts. */
 export const outcomeCounts = (outcome: BenchmarkOutcome): OutcomeCounts => {
   const { n_completed, n_failed, n_timeout, n_canceled, scenario_outcomes } = outcome
   const states: Record<string, number> = {}
   for (const { state } of scenario_outcomes) states[state] = (states[state] ?? 0) + 1
-  const told = (count: number | null | undefined, state: string) =>
+  const countOf = (count: number | null | undefined, state: string) =>
     typeof count === 'number' && Number.isFinite(count) ? count : (states[state] ?? 0)
-  const completed = told(n_completed, 'COMPLETED')
-  const failed = told(n_failed, 'FAILED')
-  const timedOut = told(n_timeout, 'TIMEOUT')
-  const cancelled = told(n_canceled, 'CANCELED')
+  const completed = countOf(n_completed, 'COMPLETED')
+  const failed = countOf(n_failed, 'FAILED')
+  const timedOut = countOf(n_timeout, 'TIMEOUT')
+  const cancelled = countOf(n_canceled, 'CANCELED')
   const known = completed + failed + timedOut + cancelled
   const total = Math.max(known, scenario_outcomes.length)
   return { completed, failed, timedOut, cancelled, other: total - known, total }
@@ -106,22 +100,18 @@ export const outcomeCounts = (outcome: BenchmarkOutcome): OutcomeCounts => {
 
 export interface AgentScore {
   mean: number | null
-  /** What the mean is over, and how many there are. */
   n: number
   of: number
 }
 
-/**
- * The score of each agent as the page of its job has it at first: the mean over its scenarios, failures and timeouts
- * counting 0. Of an outcome without attempts it is what the service tells, which is the mean over those that completed.
- */
+/** Mean over scenarios with failures as 0, or the service's own mean if it reports no attempts. */
 export const agentScores = (job: BenchmarkJob, agents: readonly AgentRow[]): (AgentScore | null)[] => {
-  const sides = agents.map(({ outcome }) => ({
+  const all = agents.map(({ outcome }) => ({
     outcomes: (outcome?.scenario_outcomes ?? []).map((each) => ({ ...each, scenario_id: each.scenario_definition_id })),
   }))
-  const keyOf = scenarioKey({ agents: sides, attempts: attemptsOf(job) })
+  const keyOf = scenarioKey({ agents: all, attempts: attemptsOf(job) })
   return agents.map(({ outcome }, at) => {
-    const outcomes = sides[at]?.outcomes ?? []
+    const outcomes = all[at]?.outcomes ?? []
     if (outcome === null) return null
     if (outcomes.length > 0) {
       const tallies = [...talliesOf(outcomes, 'zero', keyOf).values()]
@@ -133,17 +123,17 @@ export const agentScores = (job: BenchmarkJob, agents: readonly AgentRow[]): (Ag
   })
 }
 
-/** `0.67`, with as many digits as tell it apart: "1.00", "0.333". A score that the service told as no number is unknown. */
+/** `0.67`, `0.333`, `1.00` */
 export const formatScore = (score: number): string =>
   Number.isNaN(score) ? 'unknown' : score.toFixed(score === 0 || score === 1 ? 2 : 3).replace(/^(-?\d\.\d\d)0$/, '$1')
 
-/** A problem of a job file at its place; `line` counts from 1. */
+/** A problem in a job file; `line` starts at 1. */
 export interface YamlProblem {
   line: number | null
   text: string
 }
 
-/** The problems a refusal lists, one to a line of its message, each with the line of the file it is at. */
+/** Parses an error message with one problem per line. */
 export const yamlProblems = (message: string): YamlProblem[] =>
   message
     .split('\n')
@@ -154,6 +144,5 @@ export const yamlProblems = (message: string): YamlProblem[] =>
       return { line: at?.[1] ? Number(at[1]) : null, text }
     })
 
-/** Ids of the runs of a job that go on. */
-export const goingRuns = (job: BenchmarkJob): string[] =>
+export const activeRuns = (job: BenchmarkJob): string[] =>
   (job.in_progress_runs ?? []).flatMap(({ state, benchmark_run_id }) => (state === 'running' ? benchmark_run_id : []))

@@ -36,7 +36,7 @@ import {
   type benchmarkJobStates,
   hasJobEnded,
 } from '#lib/contract/benchmark-jobs.ts'
-import { AgentScores, mostAgents } from './agent-scores.tsx'
+import { AgentScores, maxAgents } from './agent-scores.tsx'
 import { BenchmarkState } from './benchmark-state.tsx'
 import { ImportDropZone } from './import/import-drop-zone.tsx'
 import { benchmarkJobQueries } from './job/queries.ts'
@@ -227,7 +227,7 @@ const allColumns = (): Column<BenchmarkJob>[] => [
       </span>
     ),
     cell: ({ row: { original: job } }) => <AgentScores job={job} />,
-    meta: { priority: 3, minWidthRem: 14, lines: (job) => Math.min(agentRows(job).length, mostAgents + 1) },
+    meta: { priority: 3, minWidthRem: 14, lines: (job) => Math.min(agentRows(job).length, maxAgents + 1) },
   },
   {
     id: 'source',

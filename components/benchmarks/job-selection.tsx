@@ -6,8 +6,8 @@ import { type RowAction, SelectionBar } from '#components/list/selection-bar.tsx
 import { Button } from '#components/ui/button.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
-import { mostCompared } from './compare/search-params.ts'
-import { goingRuns } from './job-figures.ts'
+import { maxCompared } from './compare/search-params.ts'
+import { activeRuns } from './job-figures.ts'
 import { benchmarkRunMutations } from './run/queries.ts'
 import { trendPath } from './trend/search-params.ts'
 
@@ -30,7 +30,7 @@ export const JobSelection = ({ jobs, onClear }: JobSelectionProps) => {
         `What ${count} still run is cancelled and the devboxes of it are shut down; no more trials are started. Trials that have ended keep their outcomes. This cannot be undone.`,
       isFinal: true,
       isEligible: ({ state }) => !hasJobEnded(state),
-      act: (job) => cancel.mutateAsync({ id: job.id, runs: goingRuns(job) }),
+      act: (job) => cancel.mutateAsync({ id: job.id, runs: activeRuns(job) }),
     },
   ]
   return (
@@ -46,7 +46,7 @@ export const JobSelection = ({ jobs, onClear }: JobSelectionProps) => {
         size="sm"
         variant="primary"
         icon={GitCompareArrows}
-        disabledReason={jobs.length > mostCompared ? `At most ${mostCompared} jobs can be compared` : null}
+        disabledReason={jobs.length > maxCompared ? `At most ${maxCompared} jobs can be compared` : null}
         // The oldest is the baseline.
         onClick={() => router.push(paths.compare(jobs.map(({ id }) => id).reverse()))}
       >

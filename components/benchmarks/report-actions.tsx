@@ -8,30 +8,28 @@ import type { Report, ReportFormat, ReportTable } from '#lib/protocol/reports.ts
 import { benchmarkJobMutations } from './job/queries.ts'
 
 interface ReportActionsProps {
-  /** What the numbers are, for file names and messages: `comparison`. */
-  what: string
-  /** Where the same numbers are, in each format; as CSV each of `tables` is a file. */
-  address: (format: ReportFormat, table?: ReportTable) => string
+  /** `comparison`: used in file names and messages. */
+  name: string
+  /** URL by format; each of `tables` is a CSV file. */
+  url: (format: ReportFormat, table?: ReportTable) => string
   tables?: readonly ReportTable[]
-  /** There is nothing to copy before. */
-  isThere: boolean
+  isLoaded: boolean
 }
 
-/** The numbers of a page for scripts, papers and chats. */
-export const ReportActions = ({ what, address, tables = [], isThere }: ReportActionsProps) => {
-  const { result, copy } = useCopy(`the ${what}`)
+export const ReportActions = ({ name, url, tables = [], isLoaded }: ReportActionsProps) => {
+  const { result, copy } = useCopy(`the ${name}`)
   const { mutateAsync: read, isPending, variables } = useMutation(benchmarkJobMutations.readReport())
-  // Read whole before it is saved: of a link that fails the browser alone would tell, and not why.
+  // Fetched before saving, so that an error can be shown.
   const save = (from: string, file: string) =>
     read(from)
       .then(async (report) => (await import('#lib/browser/lists/export.ts')).saveFile(report, file))
-      .catch(toast.failed(`${file} was not saved`))
-  const csvs = tables.map((table) => [csvNames[table], `${what}-${table}.csv`, address('csv', table)] as const)
-  const csv = ['CSV', `${what}.csv`, address('csv')] as const
-  const files = [...(csvs.length > 0 ? csvs : [csv]), ['JSON', `${what}.json`, address('json')] as const]
+      .catch(toast.failed(`Could not save ${file}`))
+  const csvs = tables.map((table) => [csvNames[table], `${name}-${table}.csv`, url('csv', table)] as const)
+  const csv = ['CSV', `${name}.csv`, url('csv')] as const
+  const files = [...(csvs.length > 0 ? csvs : [csv]), ['JSON', `${name}.json`, url('json')] as const]
   return (
     <>
-      {files.map(([name, file, from]) => (
+      {files.map(([label, file, from]) => (
         <Button
           key={file}
           size="sm"
@@ -40,18 +38,18 @@ export const ReportActions = ({ what, address, tables = [], isThere }: ReportAct
           busy={isPending && variables === from}
           onClick={() => void save(from, file)}
         >
-          {name}
+          {label}
         </Button>
       ))}
       <Button
         size="sm"
-        busy={isPending && variables === address('md')}
-        disabledReason={isThere ? null : `The ${what} is not there yet`}
+        busy={isPending && variables === url('md')}
+        disabledReason={isLoaded ? null : `The ${name} is still loading`}
         onClick={() =>
-          void read(address('md'))
-            // With the way back to its page, for whoever reads it in a chat.
+          void read(url('md'))
+            // With a link back to the page.
             .then(async (markdown) => copy(`${await markdown.text()}\n<${location.href}>\n`))
-            .catch(toast.failed(`The ${what} was not copied`))
+            .catch(toast.failed(`Could not copy the ${name}`))
         }
       >
         {result === 'copied' ? 'Copied' : 'Copy as Markdown'}
@@ -60,7 +58,6 @@ export const ReportActions = ({ what, address, tables = [], isThere }: ReportAct
   )
 }
 
-/** The tables of a report that have rows. */
 export const tablesOf = (report: Pick<Report, ReportTable> | undefined): ReportTable[] =>
   (Object.keys(csvNames) as ReportTable[]).filter((table) => table === 'agents' || (report?.[table].length ?? 0) > 0)
 

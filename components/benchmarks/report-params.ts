@@ -6,23 +6,17 @@ const number = z.pipe(
   z.number('must be a number'),
 )
 
-/** How the numbers of a page are computed. */
-export const reportChoice = {
-  /** Absent: failures count 0. */
+export const reportParams = {
+  /** Default: zero. */
   failures: z.optional(z.enum(['zero', 'leave_out'], 'must be zero or leave_out')),
-  /** The reward key to judge by. Absent: the one each job chose. */
+  /** Default: each job's own metric. */
   metric: z.optional(z.string().check(z.maxLength(256))),
-  /** The score from which an attempt passes. Absent: 1 where all scores lie within 0 and 1. */
+  /** Default: 1 for scores between 0 and 1. */
   threshold: z.optional(number),
 }
-const ReportChoiceView = z.object(reportChoice)
+const ReportParams = z.object(reportParams)
 
-/** What every page that shows the numbers says in its address. */
-export const choiceOf = ({
-  failures = 'zero',
-  metric,
-  threshold,
-}: z.output<typeof ReportChoiceView>): ReportChoice => ({
+export const choiceOf = ({ failures = 'zero', metric, threshold }: z.output<typeof ReportParams>): ReportChoice => ({
   failures,
   metric,
   threshold,

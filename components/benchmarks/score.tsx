@@ -4,7 +4,6 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/browser/format.ts'
 import { truncate } from '#lib/protocol/report-words.ts'
 
-/** An agent and the model it works with. */
 export const AgentName = ({ name, model }: { name: string; model: string | null | undefined }) => (
   <>
     <VisibleText max={80}>{name.trim() || 'Unnamed agent'}</VisibleText>
@@ -19,11 +18,11 @@ export const AgentName = ({ name, model }: { name: string; model: string | null 
 interface AgentLinesProps {
   name: string
   model: string | null | undefined
-  /** Whether the row grows with it. */
+  /** Wraps instead of truncating. */
   isWhole?: boolean
 }
 
-/** The same in a row of a table: the model below the name, so that neither is cut for the other. */
+/** For table rows: the model below the name. */
 export const AgentLines = ({ name, model, isWhole = false }: AgentLinesProps) => (
   <span className="block min-w-0 leading-4">
     <span className={classes('block', !isWhole && 'truncate')}>
@@ -37,7 +36,7 @@ export const AgentLines = ({ name, model, isWhole = false }: AgentLinesProps) =>
   </span>
 )
 
-/** A line may end after who provides the model. */
+/** Allows a line break after the provider. */
 const ModelName = ({ model }: { model: string }) => {
   const shown = truncate(model)
   const end = shown.indexOf('/') + 1
@@ -54,19 +53,17 @@ const ModelName = ({ model }: { model: string }) => {
   )
 }
 
-/** Two that are compared, in a row of a table that grows with them: neither may be cut off. */
 export const PairLines = ({ one, other }: { one: string; other: string }) => (
   <span className="block leading-4">
     <span className="block">
       <VisibleText max={240}>{one}</VisibleText>{' '}
     </span>
     <span className="block text-xs leading-4 font-normal">
-      <span className="text-muted">over</span> <VisibleText max={240}>{other}</VisibleText>
+      <span className="text-muted">vs</span> <VisibleText max={240}>{other}</VisibleText>
     </span>
   </span>
 )
 
-/** How many are done of how many there will be. */
 export const Progress = ({ finished, total, label }: { finished: number; total: number | null; label: string }) => (
   <span className="inline-flex items-center gap-2 whitespace-nowrap">
     {total !== null && total > 0 && (

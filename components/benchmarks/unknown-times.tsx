@@ -10,14 +10,13 @@ interface Timed {
   duration_ms?: number | null | undefined
 }
 
-/** The duration of what has ended; files of imported trials may have no times. */
+/** Imported trials may have no times. */
 export const durationOnceEnded = <Row extends Timed>(hasEnded: (row: Row) => boolean): Column<Row> => ({
   ...durationColumn<Row>(),
   cell: ({ row: { original: row } }) =>
     row.duration_ms != null ? formatDurationMs(row.duration_ms) : hasEnded(row) && <Unknown />,
 })
 
-/** A time that everything in the list has, known or not. */
 export const timeOrUnknown = <Row extends RowData>(
   header: Parameters<typeof timeColumn>[0],
   timeOf: (row: Row) => number | null | undefined,

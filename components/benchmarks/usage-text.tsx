@@ -4,7 +4,6 @@ import type { AgentUsage, RunUsage } from '#lib/contract/agent-usage.ts'
 import type { AgentFigures } from '#lib/protocol/reports.ts'
 import { formatTokens, formatUsd } from './usage-figures.ts'
 
-/** Tokens and cost of an agent in a table, with how many of its attempts reported them. */
 export const UsageText = ({ figures }: { figures: AgentFigures }) => {
   const { n_input_tokens, n_output_tokens, cost_usd, n_with_tokens, n_with_cost, reasons } = figures
   const { n_completed, n_failed, n_timeout, n_cancelled, n_other } = figures
@@ -19,7 +18,7 @@ export const UsageText = ({ figures }: { figures: AgentFigures }) => {
   const n = tokens === null ? n_with_cost : n_with_tokens
   const isSame = tokens === null || cost_usd === null || n_with_cost === n_with_tokens
   return (
-    <span className="tabular block leading-4 whitespace-nowrap" title={tokenWords(figures)}>
+    <span className="tabular block leading-4 whitespace-nowrap" title={tokenText(figures)}>
       {tokens === null ? '–' : formatTokens(tokens)} · {cost_usd === null ? '–' : formatUsd(cost_usd)}
       <span className="block text-xs leading-4 text-muted">
         {isSame
@@ -30,7 +29,6 @@ export const UsageText = ({ figures }: { figures: AgentFigures }) => {
   )
 }
 
-/** Tokens and cost of one attempt, or why they are missing. */
 export const AttemptUsage = ({ usage }: { usage: AgentUsage }) => {
   const { n_input_tokens, n_output_tokens, cost_usd, unknown_because } = usage
   if (n_input_tokens == null && n_output_tokens == null && cost_usd == null)
@@ -46,13 +44,12 @@ export const AttemptUsage = ({ usage }: { usage: AgentUsage }) => {
     )
   return (
     <span className="tabular">
-      {tokenWords(usage)} ·{' '}
+      {tokenText(usage)} ·{' '}
       {cost_usd == null ? <span className="text-muted">cost not reported</span> : formatUsd(cost_usd)}
     </span>
   )
 }
 
-/** The same of all scenario runs of a run, and how many of them reported it. */
 export const RunUsageText = ({ usage, all }: { usage: RunUsage; all: number | null }) => {
   const { n_with_tokens, n_with_cost } = usage
   if (n_with_tokens + n_with_cost === 0) return <AttemptUsage usage={usage} />
@@ -60,12 +57,12 @@ export const RunUsageText = ({ usage, all }: { usage: RunUsage; all: number | nu
   return (
     <>
       <AttemptUsage usage={usage} />{' '}
-      <span className="tabular text-muted">({reportedWords(of, n_with_tokens, n_with_cost)} scenario runs)</span>
+      <span className="tabular text-muted">({reportedText(of, n_with_tokens, n_with_cost)} scenario runs)</span>
     </>
   )
 }
 
-const reportedWords = (of: (n: number) => string, tokens: number, cost: number): string => {
+const reportedText = (of: (n: number) => string, tokens: number, cost: number): string => {
   if (tokens === cost) return `reported by ${of(tokens)}`
   if (cost === 0) return `tokens reported by ${of(tokens)}`
   if (tokens === 0) return `cost reported by ${of(cost)}`
@@ -75,8 +72,8 @@ const reportedWords = (of: (n: number) => string, tokens: number, cost: number):
 const sumOf = (a: number | null | undefined, b: number | null | undefined): number | null =>
   a == null && b == null ? null : (a ?? 0) + (b ?? 0)
 
-/** `12,345 in, 2,000 of them cached, 678 out`. */
-const tokenWords = ({ n_input_tokens, n_cache_tokens, n_output_tokens }: AgentUsage): string =>
+/** `12,345 in (2,000 cached), 678 out` */
+const tokenText = ({ n_input_tokens, n_cache_tokens, n_output_tokens }: AgentUsage): string =>
   [
     n_input_tokens == null ? 'input not reported' : `${formatCount(n_input_tokens)} in`,
     ...(n_cache_tokens == null ? [] : [`${formatCount(n_cache_tokens)} of them cached`]),

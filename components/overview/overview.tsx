@@ -4,7 +4,7 @@ import Link from 'next/link'
 import type { ReactNode } from 'react'
 import { pendingEvictions } from '#components/alerts/alert-feed.ts'
 import { alertQueries } from '#components/alerts/queries.ts'
-import { etaBrief } from '#components/benchmarks/job/eta.ts'
+import { shortEta } from '#components/benchmarks/job/eta.ts'
 import { agentRows, progressOf } from '#components/benchmarks/job-figures.ts'
 import { Progress } from '#components/benchmarks/score.tsx'
 import { DevboxStatusBadge } from '#components/devboxes/devbox-status.tsx'
@@ -86,7 +86,7 @@ const RunningJob = ({ job }: { job: BenchmarkJob }) => (
         <Progress {...progressOf(job)} label={`Progress of ${job.name}`} />
       </span>
     }
-    time={<span className="shrink-0 text-right text-muted">{etaBrief(job, agentRows(job))}</span>}
+    time={<span className="shrink-0 text-right text-muted">{shortEta(job, agentRows(job))}</span>}
   />
 )
 

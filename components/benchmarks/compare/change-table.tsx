@@ -17,7 +17,7 @@ interface ChangeTableProps {
   onChoose: (kind: ChangeKind) => void
 }
 
-const words: Record<ChangeKind, string> = {
+const labels: Record<ChangeKind, string> = {
   new_failures: 'New failures',
   worse: 'Worse',
   new_passes: 'New passes',
@@ -27,17 +27,16 @@ const words: Record<ChangeKind, string> = {
 }
 
 interface Row extends ScenarioChange {
-  side: string
+  run: string
   key: string
-  /** Where the outcomes of the baseline and of the side are. */
-  places: readonly [before: string, after: string]
+  /** Links to the outcomes. */
+  hrefs: readonly [before: string, after: string]
 }
 
-/** The scenarios that are not as they were, one kind of change at a time. */
 export const ChangeTable = ({ report, choice, chosen, onChoose }: ChangeTableProps) => {
   const name = runNames(report)
   const count = (kind: ChangeKind) => report.pairs.reduce((sum, pair) => sum + (pair[kind] ?? []).length, 0)
-  // Without a threshold nothing passes or fails.
+  // Without a threshold there are no passes or failures.
   const kinds = changeKinds.filter((each) => report.pairs.some((pair) => pair[each] !== null))
   const first = kinds.find((each) => count(each) > 0) ?? kinds[0] ?? 'worse'
   const kind = chosen && kinds.includes(chosen) ? chosen : first
@@ -45,15 +44,15 @@ export const ChangeTable = ({ report, choice, chosen, onChoose }: ChangeTablePro
     .flatMap((pair): Row[] =>
       (pair[kind] ?? []).map((change) => ({
         ...change,
-        side: name(pair.a),
+        run: name(pair.a),
         key: `${pair.a.benchmark_run_id} ${change.scenario_id}`,
-        places: [outcomePlace(pair.b, change, choice), outcomePlace(pair.a, change, choice)],
+        hrefs: [outcomeHref(pair.b, change, choice), outcomeHref(pair.a, change, choice)],
       })),
     )
     .sort(orders[kind])
   const compared = report.pairs.reduce((sum, { n }) => sum + n, 0)
   return (
-    <section aria-label="Scenarios that changed" className="space-y-2">
+    <section aria-label="Changed scenarios" className="space-y-2">
       <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
         <h2 className="text-lg font-medium">Scenarios</h2>
         <Chips
@@ -63,7 +62,7 @@ export const ChangeTable = ({ report, choice, chosen, onChoose }: ChangeTablePro
             value: each,
             label: (
               <>
-                {words[each]} <span className="tabular text-muted">{formatCount(count(each))}</span>
+                {labels[each]} <span className="tabular text-muted">{formatCount(count(each))}</span>
               </>
             ),
           }))}
@@ -75,8 +74,8 @@ export const ChangeTable = ({ report, choice, chosen, onChoose }: ChangeTablePro
       </p>
       {rows.length > 0 && (
         <DataTable
-          caption={words[kind]}
-          columns={report.pairs.length > 1 ? columns : columns.filter(({ id }) => id !== 'side')}
+          caption={labels[kind]}
+          columns={report.pairs.length > 1 ? columns : columns.filter(({ id }) => id !== 'run')}
           rows={rows}
           rowKey={({ key }) => key}
         />
@@ -85,7 +84,7 @@ export const ChangeTable = ({ report, choice, chosen, onChoose }: ChangeTablePro
   )
 }
 
-const outcomePlace = (
+const outcomeHref = (
   { job_id, benchmark_run_id }: AgentIdentity,
   { scenario_id }: ScenarioChange,
   choice: ReportChoice,
@@ -95,7 +94,7 @@ const gain = ({ before, after }: ScenarioChange) => after - before
 const delay = ({ duration_before_ms, duration_after_ms }: ScenarioChange) =>
   (duration_after_ms ?? 0) - (duration_before_ms ?? 0)
 
-/** What changed most comes first; of what fails still, what lost most. */
+/** Largest change first. */
 const orders: Record<ChangeKind, (a: ScenarioChange, b: ScenarioChange) => number> = {
   new_failures: (a, b) => gain(a) - gain(b),
   worse: (a, b) => gain(a) - gain(b),
@@ -105,14 +104,13 @@ const orders: Record<ChangeKind, (a: ScenarioChange, b: ScenarioChange) => numbe
   slower: (a, b) => delay(b) - delay(a),
 }
 
-const duration = (ms: number | null) => (ms === null ? 'unknown' : formatDurationMs(ms))
+const duration = (ms: number | null) => (ms === null ? 'Unknown' : formatDurationMs(ms))
 
-/** A score, which leads to its outcome with the log. */
-const OutcomeLink = ({ place, score, of }: { place: string; score: number; of: string }) => (
+const OutcomeLink = ({ href, score, label }: { href: string; score: number; label: string }) => (
   <Link
-    href={place}
+    href={href}
     prefetch={false}
-    title={`Open the outcome of ${of} and its log`}
+    title={`Open ${label} outcome`}
     className="relative z-1 text-accent underline underline-offset-2"
   >
     {threeDecimals(score)}
@@ -134,20 +132,20 @@ const columns: Column<Row>[] = [
     meta: { priority: 1, lines: () => 1 },
   },
   {
-    id: 'side',
-    header: 'Side',
-    cell: ({ row }) => <VisibleText max={240}>{row.original.side}</VisibleText>,
+    id: 'run',
+    header: 'Run',
+    cell: ({ row }) => <VisibleText max={240}>{row.original.run}</VisibleText>,
     meta: { priority: 3, width: '28%', lines: () => 1 },
   },
   {
     id: 'score',
-    header: 'Score, baseline to side',
+    header: 'Score (baseline to run)',
     cell: ({ row }) => {
-      const { before, after, places } = row.original
+      const { before, after, hrefs } = row.original
       return (
         <>
-          <OutcomeLink place={places[0]} score={before} of="the baseline" /> to{' '}
-          <OutcomeLink place={places[1]} score={after} of="the side" />
+          <OutcomeLink href={hrefs[0]} score={before} label="baseline" /> to{' '}
+          <OutcomeLink href={hrefs[1]} score={after} label="this run's" />
         </>
       )
     },
@@ -155,7 +153,7 @@ const columns: Column<Row>[] = [
   },
   {
     id: 'duration',
-    header: 'Duration, baseline to side',
+    header: 'Duration (baseline to run)',
     cell: ({ row }) => `${duration(row.original.duration_before_ms)} to ${duration(row.original.duration_after_ms)}`,
     meta: { priority: 3, width: '15rem', align: 'right' },
   },

@@ -22,13 +22,12 @@ import { benchmarkJobQueries, compareAddress } from '../job/queries.ts'
 import { ReportActions, tablesOf } from '../report-actions.tsx'
 import { choiceOf } from '../report-params.ts'
 import { ChangeTable } from './change-table.tsx'
-import { CompareView, comparePath, mostCompared } from './search-params.ts'
-import { DifferenceTable, SideTable } from './side-tables.tsx'
+import { DifferenceTable, RunTable } from './run-tables.tsx'
+import { CompareView, comparePath, maxCompared } from './search-params.ts'
 import { YamlDiffs } from './yaml-diffs.tsx'
 
 const address = { schema: CompareView, path: comparePath }
 
-/** Jobs or agents side by side; its address holds all that is chosen. */
 export const ComparePage = () => {
   const { view, settled, change, problems } = useAddress(address)
   const compared = {
@@ -42,7 +41,7 @@ export const ComparePage = () => {
   const report = query.data
   const ids = [...new Set(compared.jobs.split(',').filter(Boolean))]
   const { field } = problemOf(error)
-  // The one that is not there is named by the field of the refusal.
+  // The error's field names the missing job.
   const others = ids.filter((id) => field !== `jobs.${id}`)
   return (
     <>
@@ -51,10 +50,10 @@ export const ComparePage = () => {
         actions={
           hasJobs && (
             <ReportActions
-              what="comparison"
-              address={(format, table) => compareAddress(compared, format, table)}
+              name="comparison"
+              url={(format, table) => compareAddress(compared, format, table)}
               tables={tablesOf(report)}
-              isThere={report !== undefined}
+              isLoaded={report !== undefined}
             />
           )
         }
@@ -62,9 +61,7 @@ export const ComparePage = () => {
       {!hasJobs ? (
         <EmptyState
           icon={GitCompareArrows}
-          title={
-            problems.length > 0 ? 'This address asks for something that cannot be shown' : 'Nothing to compare yet'
-          }
+          title={problems.length > 0 ? 'Invalid address' : 'Nothing to compare yet'}
           action={<ButtonLink href={paths.benchmarkJobs()}>Choose jobs</ButtonLink>}
         >
           {problems.length > 0
@@ -73,7 +70,7 @@ export const ComparePage = () => {
         </EmptyState>
       ) : error && !report ? (
         <ErrorState
-          title="The jobs could not be compared"
+          title="Could not compare the jobs"
           error={error}
           recovers={isTransient(error)}
           query={query}
@@ -81,9 +78,7 @@ export const ComparePage = () => {
             <>
               {others.length > 0 && others.length < ids.length && (
                 <ButtonLink href={comparePath({ ...settled, jobs: others.join(','), ...noBaseline })} variant="primary">
-                  {others.length === 1
-                    ? 'Compare the agents of the other job'
-                    : `Compare the other ${others.length} jobs`}
+                  {others.length === 1 ? 'Compare agents of the other job' : `Compare the other ${others.length} jobs`}
                 </ButtonLink>
               )}
               <ButtonLink href={paths.benchmarkJobs()}>All jobs</ButtonLink>
@@ -91,7 +86,7 @@ export const ComparePage = () => {
           }
         />
       ) : !report ? (
-        <SkeletonRows columns={6} label="Comparing the jobs" />
+        <SkeletonRows columns={6} label="Comparing jobs" />
       ) : (
         <div className={query.isPlaceholderData ? 'space-y-6 opacity-60' : 'space-y-6'}>
           <OldNotice query={query} />
@@ -120,7 +115,7 @@ export const ComparePage = () => {
               onChoose={(kind) => change({ change: kind }, 'replace')}
             />
           )}
-          <SideTable report={report} choice={choiceOf(settled)} />
+          <RunTable report={report} choice={choiceOf(settled)} />
           <YamlDiffs report={report} />
           <ReportNotes notes={report.notes} />
         </div>
@@ -134,7 +129,7 @@ const baselineOptions = (report: CompareReport) => {
   return [
     ...report.jobs.map((job) => ({
       value: job.id,
-      label: report.jobs.length === 1 ? 'The first agent' : `${job.name}, agent by agent`,
+      label: report.jobs.length === 1 ? 'First agent' : `${job.name}, agent by agent`,
     })),
     ...report.agents.map((agent) => ({ value: agent.benchmark_run_id, label: name(agent) })),
   ]
@@ -142,17 +137,17 @@ const baselineOptions = (report: CompareReport) => {
 
 const noBaseline = { baseline: undefined }
 
-/** One job more, of those that were made last. Beside a single job it becomes the baseline. */
+/** Adds a recent job, as the baseline if there was only one job. */
 const JobChoice = ({ compared, onChoose }: { compared: readonly string[]; onChoose: (ids: string[]) => void }) => {
   const recent = useQuery(benchmarkJobQueries.recent())
   const others = (recent.data ?? []).filter(({ id }) => !compared.includes(id))
-  if (others.length === 0 || compared.length >= mostCompared) return null
+  if (others.length === 0 || compared.length >= maxCompared) return null
   return (
     <Choice
-      label={compared.length === 1 ? 'Compare with' : 'Compare with one more'}
+      label={compared.length === 1 ? 'Compare with' : 'Add job'}
       value=""
       options={[
-        { value: '', label: compared.length === 1 ? 'Choose its baseline' : 'Choose a job' },
+        { value: '', label: compared.length === 1 ? 'Choose baseline' : 'Choose job' },
         ...others.map(({ id, name }) => ({ value: id, label: name || id })),
       ]}
       onChange={(id) => id && onChoose(compared.length === 1 ? [id, ...compared] : [...compared, id])}
@@ -160,7 +155,6 @@ const JobChoice = ({ compared, onChoose }: { compared: readonly string[]; onChoo
   )
 }
 
-/** Whether it became better, before any table. */
 const Summary = ({ report: { verdict } }: { report: CompareReport }) =>
   verdict && (
     <Banner tone={verdict.tone} role="status" title={<VisibleText max={1200}>{verdict.lead}</VisibleText>}>
@@ -168,7 +162,6 @@ const Summary = ({ report: { verdict } }: { report: CompareReport }) =>
     </Banner>
   )
 
-/** Above the numbers: what makes them less than comparable. */
 const Comparability = ({ report }: { report: CompareReport }) => {
   const { incomparable, same, not_reported, excluded_scenarios } = report
   const isSame = incomparable.length === 0
@@ -177,13 +170,13 @@ const Comparability = ({ report }: { report: CompareReport }) => {
     <Banner
       tone={isSame ? (not_reported.length === 0 ? 'ok' : 'neutral') : 'attention'}
       role="status"
-      title={isSame ? 'No differences found' : 'Not the same on all sides'}
+      title={isSame ? 'Same settings' : 'Different settings'}
     >
       {!isSame && <Lines lines={incomparable.map(({ text }) => text)} />}
-      {isSame && <p>The same on all sides: {alike.join(', ').toLowerCase()}.</p>}
+      {isSame && <p>Same in all jobs: {alike.join(', ').toLowerCase()}.</p>}
       {not_reported.length > 0 && (
         <>
-          <p>Not reported by all, and may differ:</p>
+          <p>Not reported by all jobs:</p>
           <Lines lines={not_reported} />
         </>
       )}

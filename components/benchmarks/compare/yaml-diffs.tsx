@@ -6,7 +6,7 @@ import { type DiffLine, lineDiff } from '#lib/browser/lists/line-diff.ts'
 import type { CompareReport } from '#lib/protocol/reports.ts'
 import { benchmarkJobQueries } from '../job/queries.ts'
 
-/** The job files of Harbor jobs against that of the baseline, line by line. The console's server hides what looks secret. */
+/** Line diffs of Harbor job files against the baseline. The server masks secrets. */
 export const YamlDiffs = ({ report: { jobs, agents, baseline } }: { report: CompareReport }) => {
   const baseId = agents.find(({ benchmark_run_id }) => benchmark_run_id === baseline)?.job_id ?? baseline
   const read = useQueries({ queries: jobs.length > 1 ? jobs.map(({ id }) => benchmarkJobQueries.get(id)) : [] })
@@ -34,7 +34,7 @@ const tones: Record<DiffLine['kind'], string> = {
   removed: 'bg-danger-bg text-danger',
   added: 'bg-ok-bg text-ok',
 }
-const mostLines = 2000
+const maxLines = 2000
 
 const Diff = ({ title, lines }: { title: string; lines: readonly DiffLine[] }) => {
   const changed = lines.filter(({ kind }) => kind !== 'same').length
@@ -45,17 +45,17 @@ const Diff = ({ title, lines }: { title: string; lines: readonly DiffLine[] }) =
           {title}
         </VisibleText>{' '}
         <span className="text-muted">
-          {changed === 0 ? 'the same' : `${formatCount(changed)} of ${formatCount(lines.length)} lines differ`}
+          {changed === 0 ? 'no changes' : `${formatCount(changed)} of ${formatCount(lines.length)} lines changed`}
         </span>
       </figcaption>
       {changed > 0 && (
         <pre
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: scroll regions must be focusable
           tabIndex={0}
-          // Marks for screen readers are placed in it, and would lengthen the page otherwise.
+          // Contains the absolutely positioned screen reader text.
           className="relative max-h-96 overflow-auto rounded-md border border-line bg-surface-1 py-2 font-mono text-sm"
         >
-          {lines.slice(0, mostLines).map(({ kind, text }, index) => (
+          {lines.slice(0, maxLines).map(({ kind, text }, index) => (
             <div
               // biome-ignore lint/suspicious/noArrayIndexKey: a line is its number
               key={index}
@@ -66,8 +66,8 @@ const Diff = ({ title, lines }: { title: string; lines: readonly DiffLine[] }) =
               <VisibleText max={2000}>{text}</VisibleText>
             </div>
           ))}
-          {lines.length > mostLines && (
-            <div className="px-3 text-muted">and {formatCount(lines.length - mostLines)} lines more</div>
+          {lines.length > maxLines && (
+            <div className="px-3 text-muted">and {formatCount(lines.length - maxLines)} more lines</div>
           )}
         </pre>
       )}

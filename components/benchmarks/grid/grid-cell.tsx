@@ -8,7 +8,7 @@ import { outcomeLook } from '../benchmark-state.tsx'
 import { formatScore } from '../job-figures.ts'
 import { environmentDiffers, type GridCell, type GridScale } from './scenario-grid.ts'
 
-/** More attempts than that are counted instead of drawn one by one. */
+/** More attempts than this are shown as a count. */
 const maxMarks = 6
 
 interface CellViewProps {
@@ -20,12 +20,12 @@ interface CellViewProps {
   isOpen: boolean
 }
 
-/** The score of one agent at one scenario and what its attempts came to, readable without their colours. */
+/** Score and attempts of one agent at one scenario, readable without color. */
 export const CellView = memo(({ cell, scale, rule, column, isFocused, isOpen }: CellViewProps) => {
   const { attempts, repeats } = cell
   const score = cell.score[rule]
   const [only] = attempts
-  const isWord = attempts.length === 1 && only?.state !== 'COMPLETED'
+  const isSingleState = attempts.length === 1 && only?.state !== 'COMPLETED'
   return (
     <td
       aria-colindex={column + 2}
@@ -38,16 +38,16 @@ export const CellView = memo(({ cell, scale, rule, column, isFocused, isOpen }: 
         isOpen && 'shadow-[inset_0_0_0_2px_var(--accent)]',
       )}
     >
-      <span className="sr-only">{cellWords(cell, rule, scale)}</span>
+      <span className="sr-only">{cellLabel(cell, rule, scale)}</span>
       <span aria-hidden className="flex items-center gap-1.5">
-        <span className={classes('tabular shrink-0', !isWord && 'min-w-8.5', score === null && 'text-muted')}>
+        <span className={classes('tabular shrink-0', !isSingleState && 'min-w-8.5', score === null && 'text-muted')}>
           {score === null ? '–' : formatScore(score)}
         </span>
         {attempts.length > maxMarks ? (
           <span className="tabular text-xs">
             {scale.threshold === null ? `×${attempts.length}` : `${repeats.passed}/${attempts.length}`}
           </span>
-        ) : only && isWord ? (
+        ) : only && isSingleState ? (
           <StateWord state={only.state} />
         ) : (
           attempts.map((attempt, index) => (
@@ -61,9 +61,8 @@ export const CellView = memo(({ cell, scale, rule, column, isFocused, isOpen }: 
   )
 })
 
-/** Beside a score that may not be comparable, as the environment was not the one its task asks for. */
 export const EnvironmentMark = () => (
-  <span title="The environment differs from the one the task asks for" className="ml-auto text-sm font-bold">
+  <span title="Environment differs from the task's requirements" className="ml-auto text-sm font-bold">
     ≠
   </span>
 )
@@ -78,7 +77,6 @@ const StateWord = ({ state }: { state: string }) => {
   )
 }
 
-/** Where a score lies between the ends of the scale. */
 const percentOf = (score: number, { low, high }: Pick<GridScale, 'low' | 'high'>) =>
   `${100 * Math.min(1, Math.max(0, (score - low) / (high - low || 1)))}%`
 
@@ -89,7 +87,7 @@ interface AttemptMarkProps {
   scale?: Pick<GridScale, 'low' | 'high'>
 }
 
-/** A full square for the highest score, an empty one for the lowest, partly filled between; a letter for none. */
+/** A square filled in proportion to the score, or a letter if there is none. */
 export const AttemptMark = ({ attempt: { state, score }, scale = { low: 0, high: 1 } }: AttemptMarkProps) =>
   state === 'COMPLETED' && score != null ? (
     <span
@@ -100,20 +98,20 @@ export const AttemptMark = ({ attempt: { state, score }, scale = { low: 0, high:
     <span className="shrink-0 font-mono text-xs leading-none font-semibold">{letters[state] ?? '?'}</span>
   )
 
-const cellWords = (cell: GridCell, rule: FailureRule, scale: GridScale): string =>
-  environmentDiffers(cell) ? `${scoreWords(cell, rule, scale)}, environment differs` : scoreWords(cell, rule, scale)
+const cellLabel = (cell: GridCell, rule: FailureRule, scale: GridScale): string =>
+  environmentDiffers(cell) ? `${scoreLabel(cell, rule, scale)}, environment differs` : scoreLabel(cell, rule, scale)
 
-const scoreWords = ({ attempts, score, state }: GridCell, rule: FailureRule, { threshold }: GridScale): string => {
+const scoreLabel = ({ attempts, score, state }: GridCell, rule: FailureRule, { threshold }: GridScale): string => {
   const [only] = attempts
   if (!only || state === null) return 'no outcome yet'
   const value = score[rule]
   const scored = value === null ? 'no score' : formatScore(value)
-  const wordOf = (attempt: ScenarioOutcome) => attemptWord(attempt, threshold)
-  if (attempts.length === 1) return `${scored}, ${wordOf(only)}`
-  return `${scored} over ${attempts.length} attempts: ${attempts.map(wordOf).join(', ')}`
+  const labelOf = (attempt: ScenarioOutcome) => attemptLabel(attempt, threshold)
+  if (attempts.length === 1) return `${scored}, ${labelOf(only)}`
+  return `${scored} over ${attempts.length} attempts: ${attempts.map(labelOf).join(', ')}`
 }
 
-const attemptWord = ({ state, score }: ScenarioOutcome, threshold: number | null): string => {
+const attemptLabel = ({ state, score }: ScenarioOutcome, threshold: number | null): string => {
   if (state !== 'COMPLETED' || score == null) return (outcomeLook(state)?.word ?? state).toLowerCase()
   return passes(score, threshold) ? 'passed' : `scored ${formatScore(score)}`
 }

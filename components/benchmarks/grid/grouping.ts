@@ -1,31 +1,29 @@
 import { otherGroup, type ScenarioRow } from './scenario-grid.ts'
 
-/** How scenarios are put together, as the address says it. */
 interface Grouping {
   of: (row: ScenarioRow) => string
-  /** The group of those that belong to no other. */
+  /** Group of the remaining scenarios. */
   rest: string
-  words: string
+  description: string
 }
 
 export const groupingOf = (group: string | undefined): Grouping => {
   const key = metadataKeyOf(group)
-  if (key === null) return { of: (row) => row.group, rest: otherGroup, words: 'Groups are prefixes that names share.' }
+  if (key === null) return { of: (row) => row.group, rest: otherGroup, description: 'Grouped by shared name prefix.' }
   const rest = `without ${key}`
   return {
     of: ({ metadata }) => metadata?.[key] ?? rest,
     rest,
-    words: `Groups are what the metadata of scenarios says under ${key}.`,
+    description: `Grouped by metadata ${key}.`,
   }
 }
 
-/** The key of metadata that scenarios are grouped by; null where they are not. */
 export const metadataKeyOf = (group: string | undefined): string | null =>
   group?.startsWith(metadataPrefix) ? group.slice(metadataPrefix.length) : null
 
 export const metadataPrefix = 'metadata.'
 
-/** The keys of metadata that put some scenarios together and others not. */
+/** Metadata keys that divide the scenarios into groups. */
 export const groupingKeys = (rows: readonly ScenarioRow[]): string[] => {
   const values = new Map<string, Set<string>>()
   for (const { metadata } of rows)

@@ -4,17 +4,15 @@ import type { AgentRow } from '../job-figures.ts'
 import type { GridLine } from './grid-view.ts'
 import type { ScenarioRow } from './scenario-grid.ts'
 
-/** The outcome an address names: an agent's attempts at a scenario, and which of them is looked at. */
+/** The outcome in the address: an agent's attempts at a scenario and the selected one. */
 export interface OutcomePlace {
   row: ScenarioRow
   agent: AgentRow
   column: number
   attempts: readonly ScenarioOutcome[]
-  /** From 1. */
   attempt: number
 }
 
-/** Null when the address names none, or one the job does not have. */
 export const outcomePlace = (
   { scenario, run, attempt = 1 }: JobView,
   rows: readonly ScenarioRow[],
@@ -28,17 +26,17 @@ export const outcomePlace = (
   const agent = agents[column]
   if (!row || !agent) return null
   const attempts = row.cells[column]?.attempts ?? []
-  // Where each attempt has an id of its own, the id tells which it is.
+  // If attempts have their own ids, the id selects the attempt.
   const named = row.id === scenario ? attempt : Math.max(1, attempts.findIndex(hasIt) + 1)
   return { row, agent, column, attempts, attempt: Math.min(named, Math.max(1, attempts.length)) }
 }
 
-export type Neighbour = 'up' | 'down' | 'left' | 'right'
+export type Direction = 'up' | 'down' | 'left' | 'right'
 
-/** The part of the address that opens the outcome beside one: the scenario above or below in the grid, the next agent. */
-export const neighborOf = (
+/** Search params of the adjacent outcome in the grid. */
+export const adjacentOutcome = (
   { row, column }: OutcomePlace,
-  direction: Neighbour,
+  direction: Direction,
   lines: readonly GridLine[],
   agents: readonly AgentRow[],
 ): Pick<JobView, 'scenario' | 'run' | 'attempt'> | null => {
@@ -49,7 +47,7 @@ export const neighborOf = (
   }
   const scenarios = lines.flatMap((line) => (line.kind === 'scenario' ? [line.row.id] : []))
   const at = scenarios.indexOf(row.id)
-  // One that the filters do not show leads to the first that they do.
+  // From a filtered-out scenario, go to the first visible one.
   const scenario = at === -1 ? scenarios[0] : scenarios[at + step]
   return scenario === undefined ? null : { scenario, run: agents[column]?.key, attempt: undefined }
 }

@@ -17,24 +17,24 @@ import {
   type Phase,
 } from '../logs/attempt-files.ts'
 import { runLogQueries } from '../logs/queries.ts'
-import { runViewPath } from '../run/search-params.ts'
+import { runLogsPath } from '../run/search-params.ts'
 
 interface OutcomeRecordProps {
   runId: string
   scenarioRunId: string
-  /** The run of the agent goes on: its archive is read anew for an attempt it does not have yet. */
-  goesOn: boolean
+  /** Refreshes the archive for an attempt that isn't in it yet. */
+  isActive: boolean
 }
 
-/** What the log archive of a run has of one attempt: how long its phases took, its rewards, and the end of its logs. */
-export const OutcomeRecord = ({ runId, scenarioRunId, goesOn }: OutcomeRecordProps) => {
-  const { data, error } = useQuery(runLogQueries.list(runId, { isGoingOn: goesOn, isFollowed: goesOn, staleAtMs: 0 }))
-  if (error) return <p className="text-muted">The logs could not be read: {problemOf(error).message}</p>
+/** Phases, rewards and the end of the logs of one attempt, from the run's log archive. */
+export const OutcomeRecord = ({ runId, scenarioRunId, isActive }: OutcomeRecordProps) => {
+  const { data, error } = useQuery(runLogQueries.list(runId, { isActive, isFollowed: isActive, staleAtMs: 0 }))
+  if (error) return <p className="text-muted">Could not load logs: {problemOf(error).message}</p>
   const files = filesOfAttempt(data?.archive?.files ?? [], scenarioRunId)
   if (files.length === 0)
     return (
       <p className="text-muted" role="status">
-        {data?.archive && !goesOn ? 'The archive of the run has no files of this attempt.' : 'Reading the logs …'}
+        {data?.archive && !isActive ? "The run's archive has no files of this attempt." : 'Loading logs…'}
       </p>
     )
   const result = files.find(({ name }) => name === 'result.json')
@@ -47,7 +47,6 @@ export const OutcomeRecord = ({ runId, scenarioRunId, goesOn }: OutcomeRecordPro
   )
 }
 
-/** Larger files are no results. */
 const maxResultBytes = 1024 * 1024
 
 const Result = ({ runId, result: { file } }: { runId: string; result: AttemptFile }) => {
@@ -62,7 +61,7 @@ const Result = ({ runId, result: { file } }: { runId: string; result: AttemptFil
         <section aria-label="Rewards" className="space-y-1">
           <h3 className="font-medium">Rewards</h3>
           <dl className="flex flex-wrap gap-x-6">
-            {rewards.slice(0, mostRewards).map(([name, value]) => (
+            {rewards.slice(0, maxRewards).map(([name, value]) => (
               <div key={name} className="flex gap-2">
                 <dt className="font-mono text-sm text-muted">
                   <VisibleText max={80}>{name}</VisibleText>
@@ -70,8 +69,8 @@ const Result = ({ runId, result: { file } }: { runId: string; result: AttemptFil
                 <dd className="tabular">{formatScore(value)}</dd>
               </div>
             ))}
-            {rewards.length > mostRewards && (
-              <div className="text-muted">and {formatCount(rewards.length - mostRewards)} more</div>
+            {rewards.length > maxRewards && (
+              <div className="text-muted">and {formatCount(rewards.length - maxRewards)} more</div>
             )}
           </dl>
         </section>
@@ -80,7 +79,7 @@ const Result = ({ runId, result: { file } }: { runId: string; result: AttemptFil
   )
 }
 
-const mostRewards = 30
+const maxRewards = 30
 
 const Phases = ({ phases }: { phases: readonly Phase[] }) => {
   const longest = Math.max(1, ...phases.map(({ duration_ms }) => duration_ms ?? 0))
@@ -93,7 +92,7 @@ const Phases = ({ phases }: { phases: readonly Phase[] }) => {
             <dt className="text-muted">{name}</dt>
             <dd className="flex items-center gap-3">
               <span className="tabular w-16 shrink-0 text-right">
-                {duration_ms === null ? 'no end' : formatDurationMs(duration_ms)}
+                {duration_ms === null ? 'No end' : formatDurationMs(duration_ms)}
               </span>
               <span aria-hidden className="h-2 flex-1 bg-surface-3">
                 <span
@@ -135,7 +134,6 @@ const RewardFile = ({ runId, name, file }: AttemptFile & { runId: string }) => {
 const tailBytes = 32 * 1024
 const tailLines = 40
 
-/** The last lines of one log, and a choice of the others. */
 const LogEnd = ({ runId, logs }: { runId: string; logs: readonly AttemptFile[] }) => {
   const label = useId()
   const [chosen, setChosen] = useState<string>()
@@ -165,7 +163,7 @@ const LogEnd = ({ runId, logs }: { runId: string; logs: readonly AttemptFile[] }
         />
         <FileLink runId={runId} name="Whole file" path={log.file.path} />
       </div>
-      {error && <p className="text-muted">The log could not be read: {problemOf(error).message}</p>}
+      {error && <p className="text-muted">Could not load the log: {problemOf(error).message}</p>}
       {lines && (
         <ScrolledText key={log.file.path} max={tailBytes} ref={scrollToEnd}>
           {lines.slice(-tailLines).join('\n') || 'The file is empty.'}
@@ -178,12 +176,11 @@ const LogEnd = ({ runId, logs }: { runId: string; logs: readonly AttemptFile[] }
 const noFile = { path: '', version: '', size_bytes: 0 }
 
 const FileLink = ({ runId, name, path }: { runId: string; name: string; path: string }) => (
-  <TextLink href={runViewPath(runId)({ tab: 'logs', file: path })} prefetch={false} className="inline-block min-h-6">
+  <TextLink href={runLogsPath(runId)({ file: path })} prefetch={false} className="inline-block min-h-6">
     <VisibleText max={160}>{name}</VisibleText>
   </TextLink>
 )
 
-/** The last line is the one that is looked for. */
 const scrollToEnd = (element: HTMLElement | null) => {
   if (element) element.scrollTop = element.scrollHeight
 }

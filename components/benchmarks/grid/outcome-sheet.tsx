@@ -22,33 +22,32 @@ import { OutcomeWarnings } from '../job/job-warnings.tsx'
 import { type AgentRow, formatScore } from '../job-figures.ts'
 import { LogDownload } from '../logs/log-download.tsx'
 import { downloadScenarioRunLogs, scenarioRunQueries } from '../run/scenario-run-queries.ts'
-import { runViewPath } from '../run/search-params.ts'
+import { runLogsPath } from '../run/search-params.ts'
 import { AgentName } from '../score.tsx'
 import { Unknown } from '../unknown-times.tsx'
 import { AttemptUsage } from '../usage-text.tsx'
 import { AttemptMark } from './grid-cell.tsx'
-import type { Neighbour, OutcomePlace } from './outcome-place.ts'
+import type { Direction, OutcomePlace } from './outcome-place.ts'
 import { OutcomeRecord } from './outcome-record.tsx'
-import { countWords } from './scenario-grid.ts'
+import { countedNote } from './scenario-grid.ts'
 import { TrajectorySection } from './trajectory-section.tsx'
 
 interface OutcomeSheetProps {
   place: OutcomePlace
-  /** Opens the outcome beside this one; undefined where there is none. */
-  neighbours: Record<Neighbour, (() => void) | undefined>
+  /** Opens the adjacent outcome, if there is one. */
+  adjacent: Record<Direction, (() => void) | undefined>
   onAttempt: (attempt: number) => void
   onClose: () => void
 }
 
-const moves: { direction: Neighbour; key: string; icon: typeof ChevronUp; label: string; none: string }[] = [
-  { direction: 'up', key: 'ArrowUp', icon: ChevronUp, label: 'Scenario above', none: 'this is the first' },
-  { direction: 'down', key: 'ArrowDown', icon: ChevronDown, label: 'Scenario below', none: 'this is the last' },
-  { direction: 'left', key: 'ArrowLeft', icon: ChevronLeft, label: 'Agent before', none: 'this is the first' },
-  { direction: 'right', key: 'ArrowRight', icon: ChevronRight, label: 'Agent after', none: 'this is the last' },
+const moves: { direction: Direction; key: string; icon: typeof ChevronUp; label: string; none: string }[] = [
+  { direction: 'up', key: 'ArrowUp', icon: ChevronUp, label: 'Scenario above', none: 'This is the first' },
+  { direction: 'down', key: 'ArrowDown', icon: ChevronDown, label: 'Scenario below', none: 'This is the last' },
+  { direction: 'left', key: 'ArrowLeft', icon: ChevronLeft, label: 'Previous agent', none: 'This is the first' },
+  { direction: 'right', key: 'ArrowRight', icon: ChevronRight, label: 'Next agent', none: 'This is the last' },
 ]
 
-/** One outcome: its attempts, score, failure, timing, what was asked, and where to look further. */
-export const OutcomeSheet = ({ place, neighbours, onAttempt, onClose }: OutcomeSheetProps) => {
+export const OutcomeSheet = ({ place, adjacent, onAttempt, onClose }: OutcomeSheetProps) => {
   const { row, agent, attempts, attempt } = place
   const outcome = attempts[attempt - 1]
   const listen = (event: KeyboardEvent) => {
@@ -57,7 +56,7 @@ export const OutcomeSheet = ({ place, neighbours, onAttempt, onClose }: OutcomeS
     if (!move || isInRadio || isTyping(event.target as Element) || event.ctrlKey || event.metaKey || event.altKey)
       return
     event.preventDefault()
-    neighbours[move.direction]?.()
+    adjacent[move.direction]?.()
   }
   return (
     <SheetFrame
@@ -70,8 +69,8 @@ export const OutcomeSheet = ({ place, neighbours, onAttempt, onClose }: OutcomeS
               size="sm"
               icon={icon}
               label={label}
-              disabledReason={neighbours[direction] ? null : none}
-              onClick={neighbours[direction]}
+              disabledReason={adjacent[direction] ? null : none}
+              onClick={adjacent[direction]}
             />
           ))}
         </span>
@@ -88,8 +87,8 @@ export const OutcomeSheet = ({ place, neighbours, onAttempt, onClose }: OutcomeS
       ) : (
         <p className="text-muted">
           {agent.state === 'finished'
-            ? 'The run of this agent has ended without an outcome of this scenario.'
-            : 'No outcome yet: the run of this agent goes on.'}
+            ? "This agent's run ended without an outcome for this scenario."
+            : 'No outcome yet. The run is still active.'}
         </p>
       )}
       <Instruction scenarioId={row.id} />
@@ -132,22 +131,22 @@ const Outcome = ({
 }) => {
   const id = outcome.scenario_run_id
   const run = useQuery({ ...scenarioRunQueries.get(id ?? ''), enabled: id != null })
-  const rewards = rewardsOf(outcome).slice(0, mostRewards)
+  const rewards = rewardsOf(outcome).slice(0, maxRewards)
   return (
     <>
       <Facts>
         <Fact label="State">
           <BenchmarkState of="outcome" state={outcome.state} />
           {outcome.environment_differs && (
-            <span className="text-muted"> environment differs: the score may not be the one Harbor gives</span>
+            <span className="text-muted"> environment differs: the score may not match Harbor's</span>
           )}
         </Fact>
         <Fact label="Score">
           {outcome.score == null ? 'None' : <b className="tabular">{formatScore(outcome.score)}</b>}
           {outcome.score != null && attempts.length > 1 && (
-            <span className="text-muted"> of this attempt, 1 of {formatCount(attempts.length)}</span>
+            <span className="text-muted"> 1 of {formatCount(attempts.length)} attempts</span>
           )}
-          <span className="text-muted">{countWords(outcome)}</span>
+          <span className="text-muted">{countedNote(outcome)}</span>
         </Fact>
         {rewards.length > 1 && (
           <Fact label="Rewards">
@@ -178,7 +177,7 @@ const Outcome = ({
         )}
         <Fact label="Scenario run">
           {id == null ? (
-            <span className="text-muted">None: set-up failed before it began</span>
+            <span className="text-muted">None: setup failed before it started</span>
           ) : (
             <CopyableId value={id} full label="scenario run id" />
           )}
@@ -187,23 +186,23 @@ const Outcome = ({
           <span className="flex flex-wrap gap-x-4 gap-y-1">
             {runId && (
               <TextLink prefetch={false} href={paths.benchmarkRun(runId)}>
-                Run of the agent
+                Agent run
               </TextLink>
             )}
             {runId && id != null && (
-              // Names of log files begin with the id of their scenario run.
-              <TextLink prefetch={false} href={runViewPath(runId)({ tab: 'logs', files: id })}>
+              // Log file names start with their scenario run id.
+              <TextLink prefetch={false} href={runLogsPath(runId)({ files: id })}>
                 Log files
               </TextLink>
             )}
             {run.data?.devbox_id && (
               <TextLink prefetch={false} href={paths.devbox(run.data.devbox_id, 'log')}>
-                Devbox and its log
+                Devbox log
               </TextLink>
             )}
           </span>
           {run.error && (
-            <span className="text-muted">The scenario run could not be read: {problemOf(run.error).message}</span>
+            <span className="text-muted">Could not load the scenario run: {problemOf(run.error).message}</span>
           )}
         </Fact>
       </Facts>
@@ -234,7 +233,9 @@ const Outcome = ({
           ))}
         </section>
       )}
-      {runId && id != null && <OutcomeRecord key={id} runId={runId} scenarioRunId={id} goesOn={state !== 'finished'} />}
+      {runId && id != null && (
+        <OutcomeRecord key={id} runId={runId} scenarioRunId={id} isActive={state !== 'finished'} />
+      )}
       {id != null &&
         outcome.trajectories?.map((path) => <TrajectorySection key={`${id} ${path}`} runId={id} path={path} />)}
       {id != null && (
@@ -246,7 +247,7 @@ const Outcome = ({
   )
 }
 
-const mostRewards = 30
+const maxRewards = 30
 
 const Instruction = ({ scenarioId }: { scenarioId: string }) => {
   const scenario = useQuery({ ...scenarioRunQueries.scenario(scenarioId), retry: false })
@@ -255,19 +256,17 @@ const Instruction = ({ scenarioId }: { scenarioId: string }) => {
       <h3 className="font-medium">Instruction</h3>
       {scenario.data ? (
         <ScrolledText prose className="max-h-96">
-          {scenario.data.input_context.problem_statement || 'The scenario has none.'}
+          {scenario.data.input_context.problem_statement || 'No instruction.'}
         </ScrolledText>
       ) : (
         <p className="text-muted">
-          {scenario.error
-            ? `The scenario could not be read: ${problemOf(scenario.error).message}`
-            : 'Reading the scenario …'}
+          {scenario.error ? `Could not load the scenario: ${problemOf(scenario.error).message}` : 'Loading scenario…'}
         </p>
       )}
       <p className="flex flex-wrap items-center gap-x-4 gap-y-1">
         <CopyableId value={scenarioId} full label="scenario id" className="text-muted" />
         <TextLink prefetch={false} href={paths.scenario(scenarioId)}>
-          Scenario, its verifier and its history
+          Scenario details
         </TextLink>
       </p>
     </section>

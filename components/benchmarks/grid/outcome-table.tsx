@@ -17,11 +17,10 @@ interface Row extends ScenarioOutcome {
   key: string
   place: Opened
   agent: string
-  /** "2 of 3"; of one attempt nothing. */
-  ofAttempts: string
+  /** "2 of 3"; empty for a single attempt. */
+  attemptNumber: string
 }
 
-/** The part of the address that opens an outcome. */
 type Opened = Pick<JobView, 'scenario' | 'run' | 'attempt'>
 
 interface OutcomeTableProps {
@@ -30,10 +29,9 @@ interface OutcomeTableProps {
   onOpen: (place: Opened) => void
 }
 
-/** Rows of the first page and of each that is asked for: the rest of the page stays near. */
 const pageRows = 100
 
-/** The outcomes that the grid shows, one attempt to a row. */
+/** The grid's outcomes as a table, one attempt per row. */
 export const OutcomeTable = ({ lines, agents, onOpen }: OutcomeTableProps) => {
   const [shown, setShown] = useState(pageRows)
   const rows = useMemo(() => outcomesOf(lines, agents), [lines, agents])
@@ -42,7 +40,7 @@ export const OutcomeTable = ({ lines, agents, onOpen }: OutcomeTableProps) => {
   return (
     <>
       <DataTable
-        caption="Outcomes of the scenarios shown, one attempt to a row"
+        caption="Outcomes of the scenarios shown, one attempt per row"
         columns={columns}
         rows={part}
         totalRows={rows.length}
@@ -72,7 +70,7 @@ const outcomesOf = (lines: readonly GridLine[], agents: readonly AgentRow[]): Ro
             key: `${line.key} ${column} ${index}`,
             place: { scenario: line.row.id, run: agents[column]?.key, attempt: index === 0 ? undefined : index + 1 },
             agent: agentLabel(agents[column] ?? { name: '', model: null }),
-            ofAttempts: attempts.length > 1 ? `${outcome.attempt ?? index + 1} of ${attempts.length}` : '',
+            attemptNumber: attempts.length > 1 ? `${outcome.attempt ?? index + 1} of ${attempts.length}` : '',
           })),
         ),
   )
@@ -105,7 +103,7 @@ const columnsOf = (onOpen: OutcomeTableProps['onOpen']): Column<Row>[] => [
   {
     id: 'attempt',
     header: 'Attempt',
-    cell: ({ row }) => row.original.ofAttempts,
+    cell: ({ row }) => row.original.attemptNumber,
     meta: { priority: 3, width: '6rem' },
   },
   {

@@ -14,7 +14,6 @@ import { CellView } from './grid-cell.tsx'
 import type { GridLine } from './grid-view.ts'
 import type { GridScale, ScenarioRow } from './scenario-grid.ts'
 
-/** A place in the grid: the key of a line and the column of an agent. */
 export interface GridPlace {
   key: string
   column: number
@@ -31,16 +30,12 @@ interface ScenarioGridTableProps {
   onOpen: (place: GridPlace) => void
 }
 
-/** Of a line, in pixels: `h-9`. */
+/** `h-9` */
 const lineHeight = 36
-/** Of the head that stays in view: `h-14` and its line. */
+/** `h-14` and its border. */
 const headHeight = 57
 
-/**
- * Scenarios by agents in a scroll of its own, of which the lines near the view are in the page. One cell is in the tab
- * order; the arrow keys, Home, End and the page keys move it, with Ctrl to the first and the last of all; Enter opens its
- * outcome.
- */
+/** Virtualized grid with a roving tab stop: arrow, Home, End and page keys move it, Enter opens the outcome. */
 export const ScenarioGridTable = ({
   lines,
   agents,
@@ -56,7 +51,7 @@ export const ScenarioGridTable = ({
   const [focused, setFocused] = useState<GridPlace | null>(null)
   const firstKey = lines.find(({ kind }) => kind === 'scenario')?.key
   const indexOf = useMemo(() => new Map(lines.map(({ key }, index) => [key, index])), [lines])
-  // A line that was filtered away hands its place to the first.
+  // If the focused line is filtered out, the first takes over.
   const current = focused && indexOf.has(focused.key) ? focused : firstKey ? { key: firstKey, column: 0 } : null
   const currentIndex = current ? (indexOf.get(current.key) ?? 0) : 0
   const virtualizer = useVirtualizer({
@@ -65,9 +60,9 @@ export const ScenarioGridTable = ({
     estimateSize: () => lineHeight,
     overscan: 3,
     scrollPaddingStart: headHeight,
-    // What the server draws, and the first draw of the browser with it.
+    // Size for server rendering and hydration.
     initialRect: { width: 1280, height: 600 },
-    // The line that has the focus stays in the page, as the focus would go with it.
+    // The focused line stays mounted, or the focus would be lost.
     rangeExtractor: (range) => {
       const near = defaultRangeExtractor(range)
       return near.includes(currentIndex) || currentIndex >= range.count
@@ -101,10 +96,10 @@ export const ScenarioGridTable = ({
     setFocused(place)
     onOpen(place)
   }
-  let drawnTo = 0
+  let renderedTo = 0
   const gapBefore = ({ start, end }: { start: number; end: number }) => {
-    const gap = start - drawnTo
-    drawnTo = end
+    const gap = start - renderedTo
+    renderedTo = end
     return gap > 0 && <Gap height={gap} />
   }
   const items = virtualizer.getVirtualItems()
@@ -113,7 +108,7 @@ export const ScenarioGridTable = ({
   return (
     <div ref={region} className="max-h-[min(72vh,44rem)] overflow-auto border-y border-line [overflow-anchor:none]">
       <table
-        // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a table whose cells take the focus is a grid
+        // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a table with focusable cells is a grid
         role="grid"
         aria-label="Scores of each agent at each scenario"
         aria-rowcount={lines.length + 1}
@@ -175,14 +170,14 @@ export const ScenarioGridTable = ({
               </Fragment>
             )
           })}
-          {totalSize > drawnTo && <Gap height={totalSize - drawnTo} />}
+          {totalSize > renderedTo && <Gap height={totalSize - renderedTo} />}
         </tbody>
       </table>
     </div>
   )
 }
 
-/** Stands for the lines that are not in the page. */
+/** Placeholder for lines that are not rendered. */
 const Gap = ({ height }: { height: number }) => (
   <tr aria-hidden>
     <td style={{ height }} className="p-0" />
@@ -229,7 +224,6 @@ interface GroupLineProps {
   rule: FailureRule
 }
 
-/** The scenarios of a group that are shown, and the mean of each agent over those that have a score. */
 const GroupLine = ({ line: { name, rows }, index, agents, rule }: GroupLineProps) => (
   <tr aria-rowindex={index + 2} className="bg-surface-2">
     <th
@@ -257,7 +251,7 @@ const GroupLine = ({ line: { name, rows }, index, agents, rule }: GroupLineProps
 interface SortButtonProps {
   label: string
   title?: string
-  /** The order of the first press; of the second, where there is one. */
+  /** Sort of the first press; `down` of the second. */
   up: string
   down?: string
   sort: string | undefined
@@ -288,7 +282,6 @@ const SortButton = ({ label, title, up, down, sort, onSort }: SortButtonProps) =
 const cellOf = (target: EventTarget): HTMLElement | null =>
   target instanceof Element ? target.closest<HTMLElement>('td[data-column]') : null
 
-/** The first cell of all, or the last. */
 const cornerOf = (key: string, lines: readonly GridLine[], columns: number): GridPlace | null => {
   const isScenario = ({ kind }: GridLine) => kind === 'scenario'
   const line = key === 'Home' ? lines.find(isScenario) : lines.findLast(isScenario)
@@ -297,7 +290,7 @@ const cornerOf = (key: string, lines: readonly GridLine[], columns: number): Gri
 
 const pageLines = 12
 
-/** Where a key leads from a cell; null for a key that leads nowhere. Lines of groups are stepped over. */
+/** Target of a navigation key, skipping group lines. */
 const stepFrom = (
   key: string,
   lines: readonly GridLine[],

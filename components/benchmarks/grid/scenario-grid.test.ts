@@ -6,12 +6,12 @@ import { agentRows } from '../job-figures.ts'
 import { gridLines } from './grid-view.ts'
 import { groupingKeys } from './grouping.ts'
 import { outcomePlace } from './outcome-place.ts'
-import { attemptsDisagree, countWords, gridScale, scenarioRows } from './scenario-grid.ts'
+import { attemptsDisagree, countedNote, gridScale, scenarioRows } from './scenario-grid.ts'
 
 const rowsOf = (job: ReturnType<typeof jobOf>) => scenarioRows(job, agentRows(job))
 
 describe('rows of the grid', () => {
-  it('hold the attempts of each agent and their mean by both rules', () => {
+  it('hold attempts and means by both rules', () => {
     const [row] = rowsOf(jobOf({ a: { s: [1, 'FAILED'] }, b: { s: [0.5, 0] } }))
     expect(row?.cells.map(({ score, state }) => ({ ...score, state }))).toEqual([
       { zero: 0.5, leave_out: 1, state: 'MIXED' },
@@ -20,7 +20,7 @@ describe('rows of the grid', () => {
     expect(row?.spread).toEqual({ zero: 0.25, leave_out: 0.75 })
   })
 
-  it('stand in the order of the specification, with those that have no outcome yet', () => {
+  it('follow the specification and include scenarios without outcomes', () => {
     const job = jobOf(
       { a: { late: 1, other: 1 } },
       { job_spec: { scenario_ids: ['scn_first', 'scn_late'], agent_configs: [] } },
@@ -32,8 +32,8 @@ describe('rows of the grid', () => {
     ])
   })
 
-  // The report counted 0 for these and the grid nothing, so that the page had two denominators.
-  it('count what completed without a score as the report does', () => {
+  // The grid once used another denominator than the report.
+  it('count a missing score like the report', () => {
     const [row] = rowsOf(jobOf({ a: { s: { score: null } }, b: { s: [{ score: null }, 1] } }))
     expect(row?.cells.map(({ score }) => [score.zero, score.leave_out])).toEqual([
       [0, null],
@@ -41,8 +41,7 @@ describe('rows of the grid', () => {
     ])
   })
 
-  // The report took the attempts of a scenario together by its name, and the page had a row for each.
-  it('are one for the attempts of a scenario that have ids of their own', () => {
+  it('merge attempts that have their own ids', () => {
     const attempt = (id: string, score: number) => ({ scenario_definition_id: id, scenario_name: 's', score })
     const job = jobOf(
       { a: { s: [attempt('scn_1', 1), attempt('scn_2', 0)] } },
@@ -60,15 +59,14 @@ describe('rows of the grid', () => {
     expect([place?.row.id, place?.attempt]).toEqual(['scn_1', 2])
   })
 
-  it('are named by their ids where their names are blank', () => {
+  it('use the id for a blank name', () => {
     expect(rowsOf(jobOf({ a: { '  ': 1 } })).map(({ name }) => name)).toEqual(['scn_  '])
   })
 
-  // They were a row without a name, whose outcomes could not be opened.
-  it('are one that says so where a service tells neither ids nor names', () => {
-    const untold = { scenario_definition_id: '', scenario_name: ' ', score: 1 }
+  it('merge scenarios without id and name', () => {
+    const unnamed = { scenario_definition_id: '', scenario_name: ' ', score: 1 }
     const job = jobOf(
-      { a: { x: untold, y: { ...untold, score: 0 } } },
+      { a: { x: unnamed, y: { ...unnamed, score: 0 } } },
       { job_spec: { scenario_ids: [''], agent_configs: [] } },
     )
     const rows = rowsOf(job)
@@ -78,12 +76,12 @@ describe('rows of the grid', () => {
     expect(outcomePlace({ scenario: 'Unnamed scenario', run: 'bmr_1' }, rows, agentRows(job))?.attempt).toBe(1)
   })
 
-  it('disagree in their attempts only where two that count differ', () => {
+  it('disagree only if counted attempts differ', () => {
     const [same, differ] = rowsOf(jobOf({ a: { same: [1, 'CANCELED'], differ: [1, 'FAILED'] } }))
     expect([same, differ].map((row) => row?.cells.map(attemptsDisagree))).toEqual([[false], [true]])
   })
 
-  it('have no score where nothing counts, and say a state nobody knows', () => {
+  it('have no score if nothing counts, and keep unknown states', () => {
     const [row] = rowsOf(jobOf({ a: { s: 'TIMEOUT' }, b: { s: { state: 'PAUSED', score: 1 } } }))
     expect(row?.cells.map(({ score, state }) => [score.zero, score.leave_out, state])).toEqual([
       [0, null, 'TIMEOUT'],
@@ -91,28 +89,27 @@ describe('rows of the grid', () => {
     ])
   })
 
-  // Beside a score that the mean did not have, nothing said so.
-  it('say what an attempt counts where that is not its score', () => {
-    const words = (state: string, score: number | null) => countWords({ state, score })
-    expect(words('COMPLETED', 0)).toBe('')
-    for (const state of ['COMPLETED', 'FAILED', 'TIMEOUT']) expect(words(state, null), state).toMatch(/counts it 0 or/)
-    expect(words('FAILED', 0.5)).toMatch(/counts it 0 or/)
+  it('explain attempts that count differently from their score', () => {
+    const note = (state: string, score: number | null) => countedNote({ state, score })
+    expect(note('COMPLETED', 0)).toBe('')
+    for (const state of ['COMPLETED', 'FAILED', 'TIMEOUT']) expect(note(state, null), state).toMatch(/counts as 0, or/)
+    expect(note('FAILED', 0.5)).toMatch(/counts as 0, or/)
     const late = {
       state: 'COMPLETED',
       score: 0.5,
       failure_reason: { exception_type: 'AgentTimeoutError', exception_message: '' },
     }
-    expect(countWords(late)).toBe('; left out where failures are, as it timed out')
-    expect(words('CANCELED', 1)).toBe('; what was cancelled counts nothing')
-    expect(words('SKIPPED', 0.7)).toBe('; an unknown state counts nothing')
+    expect(countedNote(late)).toBe('; excluded with failures because it timed out')
+    expect(note('CANCELED', 1)).toBe('; not counted because it was canceled')
+    expect(note('SKIPPED', 0.7)).toBe('; not counted because its state is unknown')
   })
 
-  it('come without outcomes, without a specification and without agents', () => {
+  it('are empty without outcomes and specification', () => {
     const job = jobOf({}, { job_spec: null, benchmark_outcomes: null })
     expect(rowsOf(job)).toEqual([])
   })
 
-  it('are grouped by a prefix that two share', () => {
+  it('are grouped by shared prefix', () => {
     const names = {
       'django__django-1': 1,
       'django__django-2': 1,
@@ -141,8 +138,7 @@ describe('control agents', () => {
   })
   const names = (view: JobView) => gridLines(rowsOf(job), view).map(({ key }) => key)
 
-  // A scenario that all agents pass and nop does not came first, as one they disagree at.
-  it('take no part in the order of disagreement, its filter, or the means of scenarios', () => {
+  it('do not affect disagreement and means', () => {
     expect(names({})).toEqual(['scn_differ', 'scn_same'])
     expect(names({ only: 'disagreeing' })).toEqual(['scn_differ'])
     expect(rowsOf(job).map(({ spread, mean }) => [spread.zero, mean.zero])).toEqual([
@@ -151,7 +147,7 @@ describe('control agents', () => {
     ])
   })
 
-  it('are compared where there is nobody else', () => {
+  it('are compared if there is nobody else', () => {
     expect(rowsOf(jobOf({ oracle: { s: 1 }, nop: { s: 0 } }))[0]?.spread.zero).toBe(1)
   })
 })
@@ -160,7 +156,7 @@ describe('scores outside 0 and 1', () => {
   const job = jobOf({ a: { s: [40, 50] }, b: { s: [-10, 50] } })
   const rowOf = (threshold?: number) => scenarioRows(job, agentRows(job), {}, threshold)[0]
 
-  it('pass at a threshold, and neither pass nor fail without one', () => {
+  it('pass only at a threshold', () => {
     expect(rowOf()?.cells.map(({ passes, repeats }) => [passes.zero, repeats])).toEqual([
       [null, { n: 2, passed: 0 }],
       [null, { n: 2, passed: 0 }],
@@ -172,12 +168,12 @@ describe('scores outside 0 and 1', () => {
     expect(rowOf(45)?.n_disagreeing).toBe(2)
   })
 
-  it('are colored between the lowest and the highest', () => {
+  it('are colored from lowest to highest', () => {
     expect(gridScale(agentRows(job), undefined)).toMatchObject({ low: -10, high: 50, threshold: null })
     expect(gridScale(agentRows(jobOf({ a: { s: 0.5 } })), undefined)).toMatchObject({ low: 0, high: 1, threshold: 1 })
   })
 
-  it('make no scenario suspicious before a threshold is chosen', () => {
+  it('make no scenario suspicious without a threshold', () => {
     const found = (threshold?: number) => {
       const of = jobOf({ a: { s: 40 }, b: { s: 50 }, nop: { s: 45 }, oracle: { s: 60 } })
       const agents = agentRows(of)
@@ -190,7 +186,7 @@ describe('scores outside 0 and 1', () => {
   })
 })
 
-describe('scenarios whose definitions are known', () => {
+describe('known definitions', () => {
   const known = {
     scn_one: { name: 'one', metadata: { repo: 'django', level: 'easy' } },
     scn_two: { name: 'two', metadata: { repo: 'flask' } },
@@ -202,17 +198,17 @@ describe('scenarios whose definitions are known', () => {
   )
   const rows = scenarioRows(job, agentRows(job), known)
 
-  it('have their names before their first outcome', () => {
+  it('name scenarios before their first outcome', () => {
     expect(rows.map(({ name }) => name)).toEqual(['one', 'two', 'three', 'late'])
   })
 
-  it('offer the keys that put some of them together and others not', () => {
+  it('offer keys that divide the scenarios', () => {
     expect(groupingKeys(rows)).toEqual(['level', 'repo'])
     const metadata = (number: number) => ({ id: `${number}`, set: 'all', kind: number < 2 ? 'few' : 'many' })
     expect(groupingKeys(rows.map((row, number) => ({ ...row, metadata: metadata(number) })))).toEqual(['kind'])
   })
 
-  it('are grouped by what their metadata says, those without it last', () => {
+  it('group by metadata, scenarios without it last', () => {
     const lines = gridLines(rows, { group: 'metadata.repo', sort: 'name' })
     expect(lines.map((line) => (line.kind === 'scenario' ? line.row.name : `[${line.name}]`))).toEqual([
       '[django]',
@@ -237,13 +233,12 @@ describe('an environment that differs', () => {
 
   it.each<[JobView, string[]]>([
     [{ environment: 'differs' }, ['scn_one', 'scn_two']],
-    // In one cell together with the score that is asked for.
     [{ environment: 'differs', score: 'pass' }, ['scn_one']],
     [{ environment: 'same' }, ['scn_three']],
   ])('%j', (view, expected) => expect(names({ sort: 'name', ...view }).toSorted()).toEqual(expected.toSorted()))
 })
 
-describe('the grid a view asks for', () => {
+describe('gridLines', () => {
   const rows = rowsOf(
     jobOf({
       a: { 'x-1': 1, 'x-2': 1, 'y-1': 0, 'y-2': [1, 0], z: 'FAILED' },
@@ -254,7 +249,7 @@ describe('the grid a view asks for', () => {
     gridLines(rows, view).map((line) => (line.kind === 'scenario' ? line.row.name : `[${line.name}]`))
 
   it.each<[JobView, string[]]>([
-    // Between agents first, then between attempts, then the hardest.
+    // Disagreement between agents, then between attempts, then hardest.
     [{}, ['x-2', 'y-1', 'y-2', 'z', 'x-1']],
     [{ sort: 'name' }, ['x-1', 'x-2', 'y-1', 'y-2', 'z']],
     [{ sort: 'hardest' }, ['z', 'y-1', 'x-2', 'y-2', 'x-1']],

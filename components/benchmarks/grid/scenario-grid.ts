@@ -12,57 +12,55 @@ import type { KnownScenario } from '../scenarios/definitions.ts'
 /** The attempts of one agent at one scenario. */
 export interface GridCell {
   attempts: readonly ScenarioOutcome[]
-  /** The mean of the attempts by each rule; null where none counts. */
+  /** Mean by failure rule; null if no attempt counts. */
   score: Record<FailureRule, number | null>
-  /** Whether that mean passes; null without a score or a threshold. */
   passes: Record<FailureRule, boolean | null>
-  /** How many of the attempts that count pass; none do without a threshold. */
   repeats: Repeats
-  /** The state that all attempts ended in, `MIXED` when they differ, null before the first has ended. */
+  /** Common state of the attempts, `MIXED` if they differ, null without attempts. */
   state: string | null
-  /** The longest attempt. */
+  /** Longest attempt. */
   duration_ms: number | null
 }
 
-/** One scenario with a cell for each agent, in the order of the agents. */
+/** One scenario with a cell per agent. */
 export interface ScenarioRow {
   id: string
   name: string
-  /** The prefix its name shares with another one. */
+  /** Name prefix shared with another scenario. */
   group: string
-  /** Null where it was not asked for, or is not known. */
+  /** Null if unknown. */
   metadata: Readonly<Record<string, string>> | null
   cells: readonly GridCell[]
-  /** The highest score of an agent less the lowest, controls left out; null where fewer than two have one. */
+  /** Highest minus lowest score, without controls; null for fewer than two. */
   spread: Record<FailureRule, number | null>
-  /** The mean over the agents that have a score, controls left out. */
+  /** Mean over agents with a score, without controls. */
   mean: Record<FailureRule, number | null>
-  /** Agents whose attempts differ, controls left out. */
+  /** Agents whose attempts differ, without controls. */
   n_disagreeing: number
   duration_ms: number | null
 }
 
-/** Whether some of the attempts that count pass and others do not. */
 export const attemptsDisagree = ({ repeats: { n, passed } }: GridCell): boolean => passed > 0 && passed < n
 
-/** Whether the environment of an attempt was not the one its task asks for, so that its score may be no answer. */
 export const environmentDiffers = ({ attempts }: GridCell): boolean =>
   attempts.some(({ environment_differs }) => environment_differs)
 
-/** What an attempt counts, as the report has it, or null when it does not: what was cancelled never does, nor a state nobody knows. */
+/** Counted score as in the report; null if the attempt does not count. */
 export const countedScore = (outcome: ScenarioOutcome, rule: FailureRule): number | null =>
   scoreThatCounts(outcome, rule) ?? null
 
-/** What an attempt counts in the mean, where that is not its score. */
-export const countWords = (outcome: Pick<ScenarioOutcome, 'state' | 'score' | 'failure_reason'>): string => {
+/** Explains how an attempt counts in the mean if that differs from its score. */
+export const countedNote = (outcome: Pick<ScenarioOutcome, 'state' | 'score' | 'failure_reason'>): string => {
   if (scoreThatCounts(outcome, 'leave_out') !== undefined) return ''
   const score = scoreThatCounts(outcome, 'zero')
-  if (score === 0) return '; the mean counts it 0 or leaves it out, as is chosen above'
-  if (score !== undefined) return '; left out where failures are, as it timed out'
-  return outcome.state === 'CANCELED' ? '; what was cancelled counts nothing' : '; an unknown state counts nothing'
+  if (score === 0) return '; counts as 0, or is excluded with failures'
+  if (score !== undefined) return '; excluded with failures because it timed out'
+  return outcome.state === 'CANCELED'
+    ? '; not counted because it was canceled'
+    : '; not counted because its state is unknown'
 }
 
-/** What scores the grid is of: from which on they pass, and between which they are colored. */
+/** Pass threshold and color range. */
 export interface GridScale extends ScoreScale {
   low: number
   high: number
@@ -77,10 +75,10 @@ export const gridScale = (agents: readonly AgentRow[], threshold: number | undef
   return { ...scale, low, high: ends.reduce((most, each) => Math.max(most, each), low) }
 }
 
-/** What the definitions of scenarios say of them, by their ids. */
+/** Definitions by scenario id. */
 export type KnownScenarios = Readonly<Record<string, KnownScenario>>
 
-/** The scenarios of a job in the order of its specification, then those that only outcomes name. */
+/** Scenarios in the order of the specification, then those that only outcomes name. */
 export const scenarioRows = (
   job: BenchmarkJob,
   agents: readonly AgentRow[],
@@ -88,7 +86,7 @@ export const scenarioRows = (
   threshold?: number,
 ): ScenarioRow[] => {
   const scale = gridScale(agents, threshold)
-  const isReference = agents.every(({ name }) => isControl(name))
+  const isExcluded = agents.every(({ name }) => isControl(name))
     ? () => false
     : (at: number) => isControl(agents[at]?.name ?? '')
   const found = new Map<string, { name: string; attempts: ScenarioOutcome[][] }>()
@@ -112,7 +110,7 @@ export const scenarioRows = (
   const groups = groupsOf([...found.values()].map(({ name }) => name))
   return [...found].map(([id, { name, attempts }]): ScenarioRow => {
     const cells = attempts.map((each) => cellOf(each, scale))
-    const judged = cells.filter((_, at) => !isReference(at))
+    const judged = cells.filter((_, at) => !isExcluded(at))
     return {
       id,
       name: name || id,
@@ -127,7 +125,7 @@ export const scenarioRows = (
   })
 }
 
-/** A service may give each attempt at a scenario an id of its own: they are one row, as they are one scenario to the report. */
+/** A service may give each attempt its own id; they share one row. */
 const idsOfAttempts = (job: BenchmarkJob, agents: readonly AgentRow[]): ((id: string) => string) => {
   const attempts = attemptsOf(job) ?? 1
   if (attempts === 1) return (id) => id
@@ -177,7 +175,7 @@ const spreadOf = (cells: readonly GridCell[], rule: FailureRule): number | null 
   return scores.length < 2 ? null : Math.max(...scores) - Math.min(...scores)
 }
 
-/** Where the first part of a scenario's name ends: `django__django-123`, `org/task`, `sort-names`. */
+/** End of a name prefix: `django__django-123`, `org/task`, `sort-names`. */
 const separators = [/\//, /__/, /[-_.: ]/]
 export const otherGroup = 'other'
 
@@ -189,7 +187,6 @@ const prefixOf = (name: string): string => {
   return name
 }
 
-/** The group of each name: the prefix it shares with another one, else the rest. */
 const groupsOf = (names: readonly string[]): Map<string, string> => {
   const sizes = new Map<string, number>()
   const distinct = new Set(names)

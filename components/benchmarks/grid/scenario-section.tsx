@@ -17,7 +17,7 @@ import type { AgentRow } from '../job-figures.ts'
 import { AttemptMark, EnvironmentMark } from './grid-cell.tsx'
 import { type GridLine, gridLines } from './grid-view.ts'
 import { groupingKeys, metadataKeyOf, metadataPrefix } from './grouping.ts'
-import { type Neighbour, neighborOf, type OutcomePlace, outcomePlace } from './outcome-place.ts'
+import { adjacentOutcome, type Direction, type OutcomePlace, outcomePlace } from './outcome-place.ts'
 import { environmentDiffers, type GridScale, gridScale, type ScenarioRow } from './scenario-grid.ts'
 import { ScenarioGridTable } from './scenario-grid-table.tsx'
 import type { Definitions } from './use-known-scenarios.ts'
@@ -34,7 +34,6 @@ interface ScenarioSectionProps {
   change: (part: Partial<JobView>, how: HowToChange) => void
 }
 
-/** Agents by scenarios: what to show of them, the grid or the same as a table, and the outcome that is open. */
 export const ScenarioSection = ({ rows, agents, found, known, view, change }: ScenarioSectionProps) => {
   const lines = useLines(view.suspicious ? found[view.suspicious] : rows, view)
   const place = useMemo(() => outcomePlace(view, rows, agents), [view, rows, agents])
@@ -53,11 +52,11 @@ export const ScenarioSection = ({ rows, agents, found, known, view, change }: Sc
           Showing {formatCount(shown)} of {formatCountOf(rows.length, 'scenario')}
           {agents.length > 0 && `, ${formatCountOf(agents.length, 'agent')}`}
           {view.suspicious && `; ${suspicionTitles[view.suspicious].toLowerCase()}`}
-          {metadataKeyOf(view.group) !== null && <KnownWords rows={rows} known={known} />}
+          {metadataKeyOf(view.group) !== null && <MetadataStatus rows={rows} known={known} />}
         </p>
         {view.suspicious && (
           <Button size="sm" onClick={() => change({ suspicious: undefined }, 'push')}>
-            Show the others too
+            Show all
           </Button>
         )}
       </div>
@@ -103,17 +102,14 @@ export const noFilter = {
   suspicious: undefined,
 }
 
-/** How far the metadata that scenarios are grouped by is known. */
-const KnownWords = ({ rows, known: { query } }: Pick<ScenarioSectionProps, 'rows' | 'known'>) => {
-  if (query.error) return `; their metadata could not be read: ${query.error.message}`
-  if (!query.data) return '; their metadata is being read'
+const MetadataStatus = ({ rows, known: { query } }: Pick<ScenarioSectionProps, 'rows' | 'known'>) => {
+  if (query.error) return `; could not load metadata: ${query.error.message}`
+  if (!query.data) return '; loading metadata…'
   const missing = rows.filter(({ metadata }) => metadata === null).length
-  return (
-    missing > 0 && `; the service lists ${formatCount(missing)} of them no more, so that their metadata is not known`
-  )
+  return missing > 0 && `; metadata unknown for ${formatCount(missing)} deleted scenarios`
 }
 
-/** What is open changes nothing of the lines, and they are many. */
+/** Opening an outcome doesn't recompute the lines. */
 const useLines = (rows: readonly ScenarioRow[], view: JobView): GridLine[] => {
   const { failures, search, state, score, only, environment, sort, group } = view
   return useMemo(
@@ -130,15 +126,15 @@ const orders = [
   { value: 'slowest', label: 'Slowest first' },
 ]
 
-const scoreWords = ({ is_unit_range, threshold }: GridScale) => ({
+const scoreLabels = ({ is_unit_range, threshold }: GridScale) => ({
   pass:
     threshold === null
-      ? 'Passes (set a pass threshold)'
+      ? 'Passes (needs a threshold)'
       : is_unit_range && threshold === 1
         ? 'Score 1'
         : `${threshold} or more`,
   partial:
-    is_unit_range && threshold === 1 ? 'Between 0 and 1' : threshold === null ? 'Other than 0' : 'Less, but not 0',
+    is_unit_range && threshold === 1 ? 'Between 0 and 1' : threshold === null ? 'Other than 0' : 'Lower, but not 0',
   zero: 'Score 0',
   none: 'No score',
 })
@@ -170,7 +166,7 @@ const Controls = ({ view, change, agents, scale, rows, known }: ControlsProps) =
           COMPLETED: 'Completed',
           FAILED: 'Failed',
           TIMEOUT: 'Timed out',
-          CANCELED: 'Cancelled',
+          CANCELED: 'Canceled',
           none: 'No outcome yet',
         }}
         onFilter={(state) => change({ state }, 'push')}
@@ -179,7 +175,7 @@ const Controls = ({ view, change, agents, scale, rows, known }: ControlsProps) =
         label="Score"
         any="Any score"
         value={view.score}
-        words={scoreWords(scale)}
+        words={scoreLabels(scale)}
         onFilter={(score) => change({ score }, 'push')}
       />
       <Select
@@ -189,13 +185,13 @@ const Controls = ({ view, change, agents, scale, rows, known }: ControlsProps) =
         onChange={({ target }) => change({ sort: target.value || undefined }, 'replace')}
         options={agent && view.sort ? [...orders, { value: view.sort, label: `By ${agentLabel(agent)}` }] : orders}
       />
-      <GroupSelect rows={rows} ask={known.ask} group={view.group} onGroup={(group) => change({ group }, 'replace')} />
+      <GroupSelect rows={rows} load={known.load} group={view.group} onGroup={(group) => change({ group }, 'replace')} />
       {hasDiffering && (
         <FilterSelect
           label="Environment"
           any="Any environment"
           value={view.environment}
-          words={{ differs: 'Environment differs', same: 'As the tasks ask for' }}
+          words={{ differs: 'Environment differs', same: 'As required' }}
           onFilter={(environment) => change({ environment }, 'push')}
         />
       )}
@@ -218,13 +214,13 @@ const Controls = ({ view, change, agents, scale, rows, known }: ControlsProps) =
 
 interface GroupSelectProps {
   rows: readonly ScenarioRow[]
-  /** Has the metadata of scenarios read. */
-  ask: () => void
+  /** Loads the scenarios' metadata. */
+  load: () => void
   group: string | undefined
   onGroup: (group: string | undefined) => void
 }
 
-const GroupSelect = ({ rows, ask, group, onGroup }: GroupSelectProps) => {
+const GroupSelect = ({ rows, load, group, onGroup }: GroupSelectProps) => {
   const keys = useMemo(() => groupingKeys(rows), [rows])
   const chosen = metadataKeyOf(group)
   const offered = chosen === null || keys.includes(chosen) ? keys : [chosen, ...keys]
@@ -233,8 +229,8 @@ const GroupSelect = ({ rows, ask, group, onGroup }: GroupSelectProps) => {
       aria-label="Groups"
       className="w-36 max-sm:flex-1 max-sm:basis-32"
       value={group ?? ''}
-      onPointerEnter={ask}
-      onFocus={ask}
+      onPointerEnter={load}
+      onFocus={load}
       onChange={({ target }) => onGroup(target.value || undefined)}
       options={[
         { value: '', label: 'No groups' },
@@ -249,14 +245,14 @@ const longestKey = 60
 
 const formatEnd = (score: number) => `${Number(score.toPrecision(4))}`
 
-const marks = (low: number, high: number): { attempt: Pick<ScenarioOutcome, 'state' | 'score'>; word: string }[] => [
-  { attempt: { state: 'COMPLETED', score: high }, word: `score ${formatEnd(high)}` },
-  { attempt: { state: 'COMPLETED', score: (low + high) / 2 }, word: 'between' },
-  { attempt: { state: 'COMPLETED', score: low }, word: `score ${formatEnd(low)}` },
-  { attempt: { state: 'FAILED' }, word: 'exception' },
-  { attempt: { state: 'TIMEOUT' }, word: 'timed out' },
-  { attempt: { state: 'CANCELED' }, word: 'cancelled' },
-  { attempt: { state: 'COMPLETED' }, word: 'no score known' },
+const marks = (low: number, high: number): { attempt: Pick<ScenarioOutcome, 'state' | 'score'>; label: string }[] => [
+  { attempt: { state: 'COMPLETED', score: high }, label: `score ${formatEnd(high)}` },
+  { attempt: { state: 'COMPLETED', score: (low + high) / 2 }, label: 'between' },
+  { attempt: { state: 'COMPLETED', score: low }, label: `score ${formatEnd(low)}` },
+  { attempt: { state: 'FAILED' }, label: 'exception' },
+  { attempt: { state: 'TIMEOUT' }, label: 'timed out' },
+  { attempt: { state: 'CANCELED' }, label: 'canceled' },
+  { attempt: { state: 'COMPLETED' }, label: 'no score' },
 ]
 
 const Legend = ({ scale: { low, high }, hasDiffering }: { scale: GridScale; hasDiffering: boolean }) => (
@@ -269,14 +265,14 @@ const Legend = ({ scale: { low, high }, hasDiffering }: { scale: GridScale; hasD
       />
       {formatEnd(high)}
     </span>
-    <span>A mark for each attempt:</span>
-    {marks(low, high).map(({ attempt, word }) => (
-      <span key={word} className="inline-flex items-center gap-1.5">
+    <span>One mark per attempt:</span>
+    {marks(low, high).map(({ attempt, label }) => (
+      <span key={label} className="inline-flex items-center gap-1.5">
         <AttemptMark attempt={attempt} scale={{ low, high }} />
-        {word}
+        {label}
       </span>
     ))}
-    <span>– nothing that counts</span>
+    <span>– not counted</span>
     {hasDiffering && (
       <span className="inline-flex items-center gap-1.5">
         <EnvironmentMark />
@@ -292,14 +288,14 @@ interface SheetProps extends Pick<ScenarioSectionProps, 'agents' | 'change'> {
 }
 
 const Sheet = ({ place, lines, agents, change }: SheetProps) => {
-  const to = (direction: Neighbour) => {
-    const next = neighborOf(place, direction, lines, agents)
+  const to = (direction: Direction) => {
+    const next = adjacentOutcome(place, direction, lines, agents)
     return next ? () => change(next, 'replace') : undefined
   }
   return (
     <OutcomeSheet
       place={place}
-      neighbours={{ up: to('up'), down: to('down'), left: to('left'), right: to('right') }}
+      adjacent={{ up: to('up'), down: to('down'), left: to('left'), right: to('right') }}
       onAttempt={(attempt) => change({ attempt: attempt === 1 ? undefined : attempt }, 'replace')}
       onClose={() => change({ scenario: undefined, run: undefined, attempt: undefined }, 'replace')}
     />

@@ -14,7 +14,7 @@ import { formatUsd } from '../usage-figures.ts'
 const stepsAtOnce = 100
 const maxShownLength = 20_000
 
-/** What the agent did, step by step, read when somebody asks for it: a trajectory may be megabytes. */
+/** Loaded on demand, as a trajectory may be megabytes. */
 export const TrajectorySection = ({ runId, path }: { runId: string; path: string }) => {
   const [isShown, setIsShown] = useState(false)
   const query = useQuery({ ...scenarioRunQueries.trajectory(runId, path), enabled: isShown })
@@ -43,11 +43,11 @@ export const TrajectorySection = ({ runId, path }: { runId: string; path: string
       </div>
       {isShown && query.error && (
         <p role="alert" className="text-muted">
-          The trajectory could not be opened: {problemOf(query.error).message}
+          Could not open the trajectory: {problemOf(query.error).message}
         </p>
       )}
       {isShown && query.data === null && (
-        <p className="text-muted">The file is no trajectory in the form ATIF: it has no list of steps.</p>
+        <p className="text-muted">Not an ATIF trajectory: the file has no list of steps.</p>
       )}
       {isShown && query.data && <Steps steps={query.data.steps} />}
     </section>
@@ -73,7 +73,7 @@ const Summary = ({ trajectory: { steps, agent, version } }: { trajectory: Trajec
 
 const Steps = ({ steps }: { steps: readonly TrajectoryStep[] }) => {
   const [count, setCount] = useState(stepsAtOnce)
-  if (steps.length === 0) return <p className="text-muted">The trajectory has no steps.</p>
+  if (steps.length === 0) return <p className="text-muted">No steps.</p>
   const shown = steps.slice(0, count)
   return (
     <div className="space-y-2">
@@ -96,7 +96,6 @@ const Steps = ({ steps }: { steps: readonly TrajectoryStep[] }) => {
   )
 }
 
-/** One step, of which only a line is drawn until it is opened. */
 const Step = ({ step }: { step: TrajectoryStep }) => {
   const [isOpen, setIsOpen] = useState(false)
   const { number, source, message, calls } = step
@@ -111,7 +110,7 @@ const Step = ({ step }: { step: TrajectoryStep }) => {
           </span>{' '}
           {calls.length > 0 && (
             <span className="font-mono text-sm text-muted">
-              <VisibleText max={80}>{toolWords(calls)}</VisibleText>
+              <VisibleText max={80}>{toolSummary(calls)}</VisibleText>
             </span>
           )}{' '}
           <span className="break-words">
@@ -130,15 +129,15 @@ const StepBody = ({ step }: { step: TrajectoryStep }) => {
   return (
     <div className="space-y-2 px-3 pb-3">
       <StepFacts step={step} />
-      {isEmpty && <p className="text-muted">Nothing is written of this step.</p>}
+      {isEmpty && <p className="text-muted">This step is empty.</p>}
       {message !== '' && <Text title="Message" text={message} />}
       {reasoning !== '' && <Text title="Reasoning" text={reasoning} />}
       {calls.map((call, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a call is its place in the step
+        // biome-ignore lint/suspicious/noArrayIndexKey: calls never reorder
         <Call key={index} call={call} />
       ))}
       {observations.map((text, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: an observation is its place in the step
+        // biome-ignore lint/suspicious/noArrayIndexKey: observations never reorder
         <Text key={index} title="Observation" text={text} />
       ))}
     </div>
@@ -162,10 +161,10 @@ const StepFacts = ({ step: { model, timestampMs, tokens } }: { step: TrajectoryS
 
 const Call = ({ call: { name, input, results } }: { call: TrajectoryCall }) => (
   <>
-    <Text title={`Call of ${name}`} text={input || 'without arguments'} />
+    <Text title={`Call: ${name}`} text={input || 'No arguments'} />
     {results.map((text, index) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: a result is its place in the step
-      <Text key={index} title="Answer" text={text} />
+      // biome-ignore lint/suspicious/noArrayIndexKey: results never reorder
+      <Text key={index} title="Result" text={text} />
     ))}
   </>
 )
@@ -180,7 +179,7 @@ const Text = ({ title, text }: { title: string; text: string }) => (
 )
 
 /** `bash ×2, edit`. */
-const toolWords = (calls: readonly TrajectoryCall[]): string => {
+const toolSummary = (calls: readonly TrajectoryCall[]): string => {
   const counts = new Map<string, number>()
   for (const { name } of calls) counts.set(name, (counts.get(name) ?? 0) + 1)
   return [...counts].map(([name, count]) => (count > 1 ? `${name} ×${count}` : name)).join(', ')

@@ -5,18 +5,17 @@ import { benchmarkJobQueries } from '../job/queries.ts'
 import { metadataKeyOf } from './grouping.ts'
 import type { KnownScenarios } from './scenario-grid.ts'
 
-/** The definitions of more scenarios, each with what it asks for, are read once somebody reaches for what they are needed for. */
-const readAtOnce = 300
+/** More definitions than this are only loaded on demand. */
+const maxEager = 300
 
 export interface Definitions {
   query: UseQueryResult<KnownScenarios>
-  /** Has them read, if they are not yet. */
-  ask: () => void
+  load: () => void
 }
 
-/** What the definitions of a job's scenarios say: names that no outcome tells yet, and metadata to group by. */
+/** Names and metadata of a job's scenarios. */
 export const useKnownScenarios = (job: BenchmarkJob, group: string | undefined): Definitions => {
-  const [isAsked, setIsAsked] = useState(false)
+  const [isRequested, setIsRequested] = useState(false)
   const { ids, isNamed } = useMemo(() => {
     const named = new Set(
       (job.benchmark_outcomes ?? []).flatMap(({ scenario_outcomes }) =>
@@ -28,7 +27,7 @@ export const useKnownScenarios = (job: BenchmarkJob, group: string | undefined):
   }, [job])
   const query = useQuery({
     ...benchmarkJobQueries.scenarios(job.id, ids),
-    enabled: ids.length > 0 && (ids.length <= readAtOnce || !isNamed || isAsked || metadataKeyOf(group) !== null),
+    enabled: ids.length > 0 && (ids.length <= maxEager || !isNamed || isRequested || metadataKeyOf(group) !== null),
   })
-  return { query, ask: useCallback(() => setIsAsked(true), []) }
+  return { query, load: useCallback(() => setIsRequested(true), []) }
 }

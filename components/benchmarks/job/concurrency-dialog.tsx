@@ -7,20 +7,19 @@ import { problemOf } from '#components/ui/problem.ts'
 import { type BenchmarkJob, maxConcurrentTrials } from '#lib/contract/benchmark-jobs.ts'
 import { benchmarkJobMutations } from './queries.ts'
 
-/** Asks how many trials of a job that goes on may run at once. */
 export const ConcurrencyDialog = ({ job, onClose }: { job: BenchmarkJob; onClose: () => void }) => {
   const [trials, setTrials] = useState(String(job.job_spec?.orchestrator_config?.n_concurrent_trials ?? ''))
   const change = useMutation(benchmarkJobMutations.setConcurrency())
   const isWrong = !/^[1-9]\d{0,3}$/.test(trials.trim()) || Number(trials) > maxConcurrentTrials
   const problem = isWrong ? `must be a whole number from 1 to ${maxConcurrentTrials}` : null
-  // A service beside ours does not know the address.
+  // Other services don't have this endpoint.
   const isUnknown = ['not_found', 'not_implemented'].includes(problemOf(change.error).code ?? '')
   return (
     <FormDialog
       open
       onOpenChange={(isOpen) => isOpen || onClose()}
-      title="Change trials at once"
-      description="Trials that run are not broken off; a smaller number holds back the next ones. The service has a bound of its own over all jobs."
+      title="Change concurrency"
+      description="Running trials continue. The service also limits trials over all jobs."
       busy={change.isPending}
       submitLabel="Change"
       refusal={problem}
@@ -30,9 +29,7 @@ export const ConcurrencyDialog = ({ job, onClose }: { job: BenchmarkJob; onClose
       <TextField
         label="Trials at once"
         inputMode="numeric"
-        error={
-          isUnknown ? `This service cannot change a job that has begun: ${problemOf(change.error).message}` : problem
-        }
+        error={isUnknown ? `This service can't change a running job: ${problemOf(change.error).message}` : problem}
         value={trials}
         onText={(text) => {
           setTrials(text)

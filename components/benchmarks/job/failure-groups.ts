@@ -4,43 +4,39 @@ import type { AgentRow } from '../job-figures.ts'
 
 export interface FailedAttempt {
   outcome: ScenarioOutcome
-  /** The column of the agent. */
+  /** Column of the agent. */
   agent: number
-  /** Which attempt at its scenario this is, from 1. */
+  /** From 1. */
   attempt: number
 }
 
-/** Failures of one exception whose messages differ in numbers, ids and paths alone. */
+/** Failures with one exception whose messages differ only in numbers, ids and paths. */
 export interface FailureGroup {
   key: string
   exception_type: string
-  /** The message with `#`, `<id>`, `<path>` and `<url>` in the place of what differs. */
+  /** Message with placeholders `#`, `<id>`, `<path>` and `<url>`. */
   message: string
   count: number
-  /** Columns of the agents it happened to. */
   agents: readonly number[]
-  /** Names of the scenarios it happened at. */
   scenarios: readonly string[]
   first: FailedAttempt
 }
 
-/** The failures of all agents, the most frequent group first. */
+/** Most frequent first. */
 export const failureGroups = (agents: readonly AgentRow[]): FailureGroup[] => {
   const groups = new Map<string, { type: string; message: string; failures: FailedAttempt[] }>()
   for (const [agent, { outcome }] of agents.entries()) {
-    const seen = new Map<string, number>()
+    const counts = new Map<string, number>()
     for (const each of outcome?.scenario_outcomes ?? []) {
-      const attempt = (seen.get(each.scenario_definition_id) ?? 0) + 1
-      seen.set(each.scenario_definition_id, attempt)
-      // What was cancelled did not fail.
+      const attempt = (counts.get(each.scenario_definition_id) ?? 0) + 1
+      counts.set(each.scenario_definition_id, attempt)
       if (!each.failure_reason || each.state === 'CANCELED') continue
       const { exception_type: type, exception_message } = each.failure_reason
-      const message = normalised(exception_message)
+      const message = normalized(exception_message)
       const key = `${type}\n${message}`
-      const group = groups.get(key)
-      const failure = { outcome: each, agent, attempt }
-      if (group) group.failures.push(failure)
-      else groups.set(key, { type, message, failures: [failure] })
+      const group = groups.get(key) ?? { type, message, failures: [] }
+      group.failures.push({ outcome: each, agent, attempt })
+      groups.set(key, group)
     }
   }
   return [...groups]
@@ -58,11 +54,11 @@ export const failureGroups = (agents: readonly AgentRow[]): FailureGroup[] => {
     .sort((a, b) => b.count - a.count || (a.key < b.key ? -1 : 1))
 }
 
-/** Enough of a message to tell one failure from another; a stack of a megabyte is not compared whole. */
+/** Long stacks are compared by their beginning. */
 const maxCompared = 600
 
-// In this order: a path may hold ids, an id digits.
-const varying: [RegExp, string][] = [
+// The order matters: paths contain ids, ids contain digits.
+const placeholders: [RegExp, string][] = [
   [/\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>)]+/gi, '<url>'],
   [/(?<![\w.])~?(?:\/[\w.@+~-]+){2,}\/?/g, '<path>'],
   [/\b[a-z]:\\[^\s"'<>|]+/gi, '<path>'],
@@ -72,8 +68,8 @@ const varying: [RegExp, string][] = [
   [/\d+(?:[.,:]\d+)*/g, '#'],
 ]
 
-export const normalised = (message: string): string =>
-  varying
+export const normalized = (message: string): string =>
+  placeholders
     .reduce((text, [pattern, place]) => text.replace(pattern, place), message.slice(0, maxCompared))
     .replace(/\s+/g, ' ')
     .trim()

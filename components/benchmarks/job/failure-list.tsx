@@ -12,33 +12,32 @@ interface FailureListProps {
   onOpen: (failed: FailedAttempt) => void
 }
 
-const firstShown = 8
-const namesShown = 6
+const maxCollapsed = 8
+const maxNames = 6
 
-/** What went wrong over all agents, one entry for failures that are the same but for numbers, ids and paths. */
 export const FailureList = ({ agents, onOpen }: FailureListProps) => {
   const groups = failureGroups(agents)
-  const [isWhole, setIsWhole] = useState(false)
+  const [isExpanded, setIsExpanded] = useState(false)
   const total = groups.reduce((sum, { count }) => sum + count, 0)
   const attempts = agents.reduce((sum, { outcome }) => sum + (outcome?.scenario_outcomes.length ?? 0), 0)
-  const shown = isWhole ? groups : groups.slice(0, firstShown)
+  const shown = isExpanded ? groups : groups.slice(0, maxCollapsed)
   if (attempts === 0) return null
   return (
     <section aria-label="Failures" className="space-y-2">
       <h2 className="text-lg font-medium">Failures</h2>
       <p className="tabular text-sm text-muted">
         {total === 0
-          ? `None of ${countOf(attempts, 'outcome')} has a failure.`
-          : `${formatCount(total)} of ${countOf(attempts, 'outcome')} ${total === 1 ? 'has' : 'have'} a failure, of ${formatCountOf(groups.length, 'kind')}. Numbers, ids and paths in a message are taken as the same.`}
+          ? `No failures in ${countOf(attempts, 'outcome')}.`
+          : `${formatCount(total)} of ${countOf(attempts, 'outcome')} failed, in ${formatCountOf(groups.length, 'group')}. Messages that differ only in numbers, IDs and paths are grouped.`}
       </p>
       <ul className="divide-y divide-line border-y border-line empty:hidden">
         {shown.map((group) => (
           <Failure key={group.key} group={group} agents={agents} onOpen={onOpen} />
         ))}
       </ul>
-      {groups.length > firstShown && (
-        <Button size="sm" onClick={() => setIsWhole(!isWhole)}>
-          {isWhole ? `Show the first ${firstShown}` : `Show all ${formatCount(groups.length)} kinds`}
+      {groups.length > maxCollapsed && (
+        <Button size="sm" onClick={() => setIsExpanded(!isExpanded)}>
+          {isExpanded ? `Show the first ${maxCollapsed}` : `Show all ${formatCount(groups.length)} groups`}
         </Button>
       )}
     </section>
@@ -65,17 +64,17 @@ const Failure = ({ group, agents, onOpen }: { group: FailureGroup } & FailureLis
         </p>
         <p className="text-sm text-muted">
           <VisibleText max={600}>{group.agents.map((at) => labels[at]).join(', ')}</VisibleText>
-          {' at '}
-          <VisibleText max={400}>{scenarios.slice(0, namesShown).join(', ')}</VisibleText>
-          {scenarios.length > namesShown && ` and ${countOf(scenarios.length - namesShown, 'more scenario')}`}
+          {' in '}
+          <VisibleText max={400}>{scenarios.slice(0, maxNames).join(', ')}</VisibleText>
+          {scenarios.length > maxNames && ` and ${countOf(scenarios.length - maxNames, 'more scenario')}`}
         </p>
         <details className="text-sm">
-          <summary className="w-fit text-muted hover:text-text">First example in full</summary>
+          <summary className="w-fit text-muted hover:text-text">Full example</summary>
           <ScrolledText className="mt-1 max-h-72">{first.outcome.failure_reason?.exception_message ?? ''}</ScrolledText>
         </details>
       </div>
       <Button size="sm" onClick={() => onOpen(first)}>
-        Open first and its log
+        Open first
       </Button>
     </li>
   )

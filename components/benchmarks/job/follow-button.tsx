@@ -6,7 +6,7 @@ import { Button } from '#components/ui/button.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 
-/** Has the end of the job told as an alert, on every page of the account and to its webhook. */
+/** A followed job raises an alert when it ends. */
 export const FollowButton = ({ job: { id } }: { job: BenchmarkJob }) => {
   const { data: feed } = useQuery(alertQueries.feed())
   const follow = useMutation(alertMutations.followJob())
@@ -19,7 +19,7 @@ export const FollowButton = ({ job: { id } }: { job: BenchmarkJob }) => {
       busy={change.isPending}
       onClick={() =>
         change.mutate(id, {
-          onError: toast.failed(isFollowed ? 'The job is still followed' : 'The job is not followed'),
+          onError: toast.failed(isFollowed ? 'Could not unfollow the job' : 'Could not follow the job'),
         })
       }
     >

@@ -1,18 +1,15 @@
 import { isMap, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml'
 
-/** The text that fnmatch takes for exactly this name. */
+/** Escapes fnmatch patterns. */
 const exactly = (name: string) => name.replace(/[*?[]/g, '[$&]')
 
 const baseName = (path: unknown) => (typeof path === 'string' ? path.replace(/\/+$/, '').split('/').at(-1) : undefined)
 
-/**
- * A Harbor job file narrowed to tasks of these names, its comments and all else as they were. Which of several datasets
- * a task came from its name does not tell.
- */
+/** Narrows a Harbor job file to these tasks, keeping its comments. Fails with several data sets, as names don't say which. */
 export const narrowedToTasks = (yaml: string, tasks: readonly string[]): { yaml: string } | { refusal: string } => {
   const file = parseDocument(yaml)
   const [datasets, single] = [file.get('datasets'), file.get('tasks')]
-  if (file.errors.length > 0) return { refusal: 'The job file cannot be read' }
+  if (file.errors.length > 0) return { refusal: 'The job file is not valid YAML' }
   const sets = isSeq(datasets) ? (datasets as YAMLSeq<YAMLMap>) : null
   const paths = isSeq(single) ? (single as YAMLSeq<YAMLMap>) : null
   const [first] = sets?.items ?? []
@@ -29,7 +26,6 @@ export const narrowedToTasks = (yaml: string, tasks: readonly string[]): { yaml:
     }
   }
   return {
-    refusal:
-      'The job file takes its tasks from several places, and a name does not tell from which: clone the job and name the tasks',
+    refusal: 'The job file has several task sources. Clone the job and list the tasks yourself.',
   }
 }

@@ -2,19 +2,19 @@ interface IntervalBarProps {
   value: number
   low: number | null
   high: number | null
-  /** The ends of the axis. Values beyond them are drawn at its edge. */
+  /** Axis range; values outside are clamped. */
   from?: number
   to?: number
 }
 
-/** Round ends of an axis that 0 and all of the values fit on. */
+/** Round axis ends that include 0 and all values. */
 export const axisFor = (values: readonly number[]): { low: number; high: number } => {
   const low = values.reduce((least, value) => Math.min(least, value), 0)
   const high = values.reduce((most, value) => Math.max(most, value), 0)
   return { low: 0 - roundUp(-low), high: roundUp(high) || (low < 0 ? 0 : 1) }
 }
 
-/** To 1, 2 or 5 times a power of ten. */
+/** Rounds to 1, 2 or 5 times a power of ten. */
 export const roundUp = (value: number): number => {
   if (value <= 0) return 0
   const power = 10 ** Math.floor(Math.log10(value))
@@ -24,7 +24,7 @@ export const roundUp = (value: number): number => {
 
 const height = 14
 
-/** A bar from zero to a value, with the interval it lies in as a whisker. The numbers stand beside it as text. */
+/** Bar from zero with a whisker for the interval; hidden from screen readers because the text has the numbers. */
 export const IntervalBar = ({ value, low, high, from = 0, to = 1 }: IntervalBarProps) => {
   const x = (at: number) => ((Math.min(to, Math.max(from, at)) - from) / (to - from)) * 100
   const [zero, end] = [x(0), x(value)]
@@ -53,5 +53,5 @@ export const IntervalBar = ({ value, low, high, from = 0, to = 1 }: IntervalBarP
   )
 }
 
-/** As wide as it is said to be, however the picture is stretched. */
+/** Keeps its width when the SVG is stretched. */
 const Stroke = (line: React.SVGProps<SVGLineElement>) => <line vectorEffect="non-scaling-stroke" {...line} />

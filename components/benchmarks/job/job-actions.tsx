@@ -7,11 +7,9 @@ import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import type { Unscored } from './run-again.ts'
 
-// Most jobs that are looked at have ended.
 const RunningJobActions = dynamic(() => import('./running-job-actions.tsx').then((part) => part.RunningJobActions))
 const RunAgainDialog = loadOnUse(async () => (await import('./run-again-dialog.tsx')).RunAgainDialog)
 
-/** Follow, cancel, run anew what has no score, clone. */
 export const JobActions = ({ job, unscored }: { job: BenchmarkJob; unscored: Unscored }) => {
   const [opened, setOpened] = useState<'rerun' | 'clone' | null>(null)
   const hasEnded = hasJobEnded(job.state)
@@ -23,7 +21,7 @@ export const JobActions = ({ job, unscored }: { job: BenchmarkJob; unscored: Uns
       </Button>
       <Button
         icon={CopyPlus}
-        disabledReason={isImported(job) ? `${ranElsewhere}: its tasks and agents are not on this service` : null}
+        disabledReason={isImported(job) ? `${imported}; its tasks and agents are not on this service` : null}
         onClick={() => setOpened('clone')}
       >
         Clone job
@@ -35,11 +33,11 @@ export const JobActions = ({ job, unscored }: { job: BenchmarkJob; unscored: Uns
   )
 }
 
-const ranElsewhere = 'The job ran elsewhere and was imported'
+const imported = 'The job was imported'
 const isImported = ({ job_source }: BenchmarkJob) => job_source?.type === 'imported'
 
 const rerunRefusal = (job: BenchmarkJob, { attempts }: Unscored): string | null => {
-  if (isImported(job)) return `${ranElsewhere}: run it again there`
+  if (isImported(job)) return `${imported}; rerun it where it ran`
   if (!hasJobEnded(job.state)) return `The job is ${job.state}`
-  return attempts === 0 ? 'Every attempt that has ended has a score' : null
+  return attempts === 0 ? 'Every finished attempt has a score' : null
 }

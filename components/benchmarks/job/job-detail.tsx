@@ -27,7 +27,7 @@ import { trendPath } from '../trend/search-params.ts'
 import { FailureList } from './failure-list.tsx'
 import { JobActions } from './job-actions.tsx'
 import { JobSource } from './job-source.tsx'
-import { FoldedWarnings } from './job-warnings.tsx'
+import { JobWarnings } from './job-warnings.tsx'
 import { JudgementSection } from './judgement-section.tsx'
 import { LostPointsTable } from './lost-points-table.tsx'
 import { benchmarkJobQueries, followJob } from './queries.ts'
@@ -37,7 +37,6 @@ import { suspiciousScenarios } from './suspicious.ts'
 import { SuspiciousList } from './suspicious-list.tsx'
 import { WhenNear } from './when-near.tsx'
 
-// Most jobs that are looked at have ended.
 const JobProgress = dynamic(() => import('./job-progress.tsx').then((part) => part.JobProgress))
 const JobPlots = loadOnUse(async () => (await import('./job-plots.tsx')).JobPlots)
 
@@ -49,8 +48,8 @@ export const JobDetail = ({ id }: { id: string }) => (
 
 const Job = ({ job }: { job: BenchmarkJob }) => {
   const client = useQueryClient()
-  const goesOn = !hasJobEnded(job.state)
-  useEffect(() => (goesOn ? followJob(client, job.id) : undefined), [client, job.id, goesOn])
+  const isActive = !hasJobEnded(job.state)
+  useEffect(() => (isActive ? followJob(client, job.id) : undefined), [client, job.id, isActive])
   const path = useMemo(() => jobViewPath(job.id), [job.id])
   const { view, change } = useAddress({ schema: JobView, path })
   const { failures, metric, threshold } = choiceOf(view)
@@ -70,7 +69,7 @@ const Job = ({ job }: { job: BenchmarkJob }) => {
       <Header job={job} unscored={unscored} choice={choice} />
       <div className="space-y-8">
         {isJobActive(job.state) && <JobProgress job={job} agents={agents} />}
-        <FoldedWarnings
+        <JobWarnings
           warnings={job.warnings}
           agents={agents}
           onShow={() => change({ environment: 'differs' }, 'push')}
@@ -104,7 +103,7 @@ const Header = memo(({ job, unscored, choice }: HeaderProps) => (
         <span role="status" className="inline-flex gap-1">
           <BenchmarkState of="job" state={job.state} />
           {job.job_source?.type === 'imported' && (
-            <Badge tone="neutral" icon={Upload} title="It ran elsewhere; its files were imported">
+            <Badge tone="neutral" icon={Upload} title="Imported from files of a job that ran elsewhere">
               Imported
             </Badge>
           )}
@@ -117,7 +116,7 @@ const Header = memo(({ job, unscored, choice }: HeaderProps) => (
           </span>
           {!isJobActive(job.state) && (
             <span className="inline-flex items-center gap-2">
-              Trials <Progress {...progressOf(job)} label="Progress of the job" />
+              Trials <Progress {...progressOf(job)} label="Job progress" />
             </span>
           )}
         </span>
@@ -152,7 +151,7 @@ interface FindingsProps {
   change: (part: Partial<JobView>, how: HowToChange) => void
 }
 
-/** What is known of the outcomes as a whole; nothing of it changes with the filters of the grid. */
+/** Unaffected by the grid's filters. */
 const Findings = memo(({ found, rows, agents, scale, change }: FindingsProps) => {
   const show = (part: Partial<JobView>) => {
     change({ ...noFilter, ...part }, 'push')
@@ -160,7 +159,7 @@ const Findings = memo(({ found, rows, agents, scale, change }: FindingsProps) =>
   }
   return (
     <>
-      {/* Scores of another range have no maximum to fall short of. */}
+      {/* Other score ranges have no maximum. */}
       {scale.is_unit_range && <LostPointsTable rows={rows} agents={agents} />}
       <FailureList
         agents={agents}

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { scenarioRows } from '../grid/scenario-grid.ts'
 import { agentRows } from '../job-figures.ts'
-import { etaWords } from './eta.ts'
-import { failureGroups, normalised } from './failure-groups.ts'
+import { etaText } from './eta.ts'
+import { failureGroups, normalized } from './failure-groups.ts'
 import { lossCauses, lostPoints } from './lost-points.ts'
-import { repeatWords, suspiciousScenarios } from './suspicious.ts'
+import { passCounts, suspiciousScenarios } from './suspicious.ts'
 import { jobOf } from './testing.ts'
 
-describe('where the points went', () => {
+describe('lostPoints', () => {
   const lostOf = (job: ReturnType<typeof jobOf>, at = 0) => lostPoints(scenarioRows(job, agentRows(job)), at)
 
-  it('splits what is short of 1, each scenario weighing the same whatever its attempts', () => {
+  it('splits the loss by cause with equal weight per scenario', () => {
     const lost = lostOf(jobOf({ a: { one: [1, 0.5], two: 'FAILED', three: ['TIMEOUT', 1, 1, 1], four: 0.5 } }))
     expect(lost?.score).toBeCloseTo((0.75 + 0 + 0.75 + 0.5) / 4, 12)
     expect(lost).toMatchObject({
@@ -21,7 +21,7 @@ describe('where the points went', () => {
     })
   })
 
-  it('leaves out what was cancelled, as the mean does', () => {
+  it('ignores canceled attempts', () => {
     const lost = lostOf(jobOf({ a: { one: [1, 'CANCELED'], two: 'CANCELED', three: 0 } }))
     expect(lost).toMatchObject({ score: 0.5, scenarios: 2, points: { wrong: 0.5 }, cancelled: 2 })
   })
@@ -32,12 +32,12 @@ describe('where the points went', () => {
     expect(sum).toBeCloseTo(1, 12)
   })
 
-  it('has the score of the report to its last digit, which decides how it is rounded', () => {
+  it('has the score of the report to the last digit', () => {
     const scores = Object.fromEntries(Array.from({ length: 80 }, (_, i) => [`s${i}`, i < 77 ? [1, 1, 1] : [0, 0, 0]]))
     expect(lostOf(jobOf({ a: scores }))?.score).toBe(77 / 80)
   })
 
-  it('tells how much of it was lost where the environment differs', () => {
+  it('reports the loss where the environment differs', () => {
     const differs = { environment_differs: true }
     const lost = lostOf(
       jobOf({
@@ -52,19 +52,19 @@ describe('where the points went', () => {
     expect(lost).toMatchObject({ points: { wrong: 0.5, exception: 0.25 }, differing: { points: 0.5, attempts: 2 } })
   })
 
-  it('is unknown before the first attempt that counts', () => {
+  it('is null without a counted attempt', () => {
     expect(lostOf(jobOf({ a: { one: 'CANCELED' } }))).toBeNull()
   })
 })
 
-describe('failures of all agents', () => {
+describe('failureGroups', () => {
   const failed = (exception_type: string, exception_message: string) => ({
     state: 'FAILED',
     score: null,
     failure_reason: { exception_type, exception_message },
   })
 
-  it('are one where their messages differ in numbers, ids and paths alone', () => {
+  it('merge messages that differ only in numbers, ids and paths', () => {
     const job = jobOf({
       a: {
         one: [failed('ReadError', 'line 12 of /tmp/a/one.txt'), failed('ReadError', 'line 3 of /tmp/b/two.txt')],
@@ -88,7 +88,7 @@ describe('failures of all agents', () => {
     expect(groups[0]?.first).toMatchObject({ agent: 0, attempt: 1, outcome: { scenario_run_id: 'scr_1_one_1' } })
   })
 
-  it('are told by scenario in the order of their names, and what was cancelled is none of them', () => {
+  it('list scenarios by name, without canceled attempts', () => {
     const gone = failed('IOError', 'gone')
     const cancelled = { ...failed('CancelledError', 'Trial cancelled'), state: 'CANCELED' }
     const groups = failureGroups(agentRows(jobOf({ a: { 'task-10': gone, 'task-9': gone, 'task-1': cancelled } })))
@@ -107,10 +107,10 @@ describe('failures of all agents', () => {
     ['GET https://example.org:8080/a?b=1 gave 503', 'GET <url> gave #'],
     ['exit code\n  3', 'exit code #'],
     ['and/or, read_only, decode_message', 'and/or, read_only, decode_message'],
-  ])('%j reads %j', (message, expected) => expect(normalised(message)).toBe(expected))
+  ])('%j becomes %j', (message, expected) => expect(normalized(message)).toBe(expected))
 
-  it('compares the start of a message without end', () => {
-    expect(normalised(`${'/a'.repeat(100)} ${'x'.repeat(1_000_000)}`).length).toBeLessThan(700)
+  it('compare only the start of a long message', () => {
+    expect(normalized(`${'/a'.repeat(100)} ${'x'.repeat(1_000_000)}`).length).toBeLessThan(700)
   })
 })
 
@@ -121,7 +121,7 @@ describe('suspicious scenarios', () => {
     return Object.fromEntries(Object.entries(found).map(([kind, rows]) => [kind, rows.map(({ name }) => name)]))
   }
 
-  it('are those all agents fail or pass, and those near the time limit', () => {
+  it('include those that all fail or pass, and those near the limit', () => {
     const slow = { score: 1, duration_ms: 9_500 }
     const job = jobOf(
       {
@@ -146,7 +146,7 @@ describe('suspicious scenarios', () => {
     })
   })
 
-  it('are those the agent passes that does nothing, and those the solution fails', () => {
+  it('include those that nop passes or oracle fails', () => {
     const job = jobOf({
       oracle: { one: 1, two: 0.5, three: 'FAILED' },
       nop: { one: 0, two: 1, three: 0 },
@@ -160,25 +160,25 @@ describe('suspicious scenarios', () => {
     })
   })
 
-  it('take the time another attempt was stopped at as the limit where none is told', () => {
+  it('use a timed-out attempt as the limit if none is specified', () => {
     const stopped = { state: 'TIMEOUT', score: null, duration_ms: 3_000 }
     expect(namesOf(jobOf({ a: { s: stopped, t: { score: 1, duration_ms: 3_000 } } })).at_timeout).toEqual(['s'])
   })
 
-  it('are those the solution both passes and fails, half and half first, with how often', () => {
+  it('include flaky ones, most evenly split first', () => {
     const job = jobOf({
       oracle: { one: [1, 1, 'FAILED'], two: [1, 0], three: [1, 1], four: [0, 0] },
       a: { one: [1, 1, 0], two: [1, 1], three: [1, 0], four: 1 },
     })
     const agents = agentRows(job)
     const { flaky } = suspiciousScenarios(scenarioRows(job, agents), agents, job.job_spec)
-    expect(flaky.map((row) => [row.name, repeatWords(row)])).toEqual([
+    expect(flaky.map((row) => [row.name, passCounts(row)])).toEqual([
       ['two', '1 of 2 pass'],
       ['one', '4 of 6 pass'],
     ])
   })
 
-  it('are none by what one agent does, also beside one of which nothing completed', () => {
+  it('need two agents that completed something', () => {
     expect(namesOf(jobOf({ a: { s: 0, t: 1 } }))).toMatchObject({ all_fail: [], all_pass: [] })
     const refused = { s: 'FAILED', t: 'FAILED' } as const
     expect(namesOf(jobOf({ a: { s: 0, t: 1 }, refused }))).toMatchObject({ all_fail: [], all_pass: [] })
@@ -186,7 +186,7 @@ describe('suspicious scenarios', () => {
   })
 })
 
-describe('when a job may end', () => {
+describe('etaText', () => {
   const running = (finished: number, total: number, part: object = {}) => {
     const durations = [40_000, 60_000, 50_000, 70_000].slice(0, finished)
     const outcomes = Object.fromEntries(durations.map((duration_ms, i) => [`s${i}`, { score: 1, duration_ms }]))
@@ -203,15 +203,15 @@ describe('when a job may end', () => {
       },
     )
   }
-  const wordsOf = (job: ReturnType<typeof jobOf>) => etaWords(job, agentRows(job))
+  const textOf = (job: ReturnType<typeof jobOf>) => etaText(job, agentRows(job))
 
-  it('is a range: with its slots always full, and in waves', () => {
-    expect(wordsOf(running(4, 11))).toBe(
-      '2 min 8 s to 2 min 45 s left, if the other 7 take as long as the 4 that have ended, 3 at a time',
+  it('is a range', () => {
+    expect(textOf(running(4, 11))).toBe(
+      '2 min 8 s to 2 min 45 s left, if the remaining 7 take as long as the 4 finished, 3 at a time',
     )
   })
 
-  it('is without what was cancelled, and without trials of runs that have ended before them', () => {
+  it('excludes canceled trials and those of finished runs', () => {
     const job = running(4, 11)
     const [outcome] = job.benchmark_outcomes ?? []
     const cancelled = jobOf({
@@ -227,19 +227,19 @@ describe('when a job may end', () => {
       benchmark_outcomes: [...(outcome ? [outcome] : []), ...(cancelled.benchmark_outcomes ?? []).slice(1)],
       in_progress_runs: [{ benchmark_run_id: 'bmr_1', state: 'running', start_time_ms: 0 }],
     }
-    expect(wordsOf(both)).toBe(
-      '2 min 8 s to 2 min 45 s left, if the other 7 take as long as the 4 that have ended, 3 at a time; 9 of a run that has ended never begin',
+    expect(textOf(both)).toBe(
+      '2 min 8 s to 2 min 45 s left, if the remaining 7 take as long as the 4 finished, 3 at a time; 9 of finished runs will never start',
     )
   })
 
-  it('is not told before a trial has ended, nor where the job does not say how many there are', () => {
-    expect(wordsOf(running(0, 11))).toBe('No estimate before the first trial has ended.')
+  it('gives the reason if there is no estimate', () => {
+    expect(textOf(running(0, 11))).toBe('No estimate until the first trial ends.')
     const untimed = jobOf(
       { a: { s0: { duration_ms: null }, s1: { duration_ms: null } } },
       { job_spec: running(2, 11).job_spec },
     )
-    expect(wordsOf(untimed)).toBe('No estimate: the trials do not report their durations.')
-    expect(wordsOf(running(4, 4))).toBe('The last trials are being closed.')
-    expect(wordsOf(running(4, 11, { job_spec: null }))).toBe('The job does not report how many trials there are.')
+    expect(textOf(untimed)).toBe('No estimate: trials do not report durations.')
+    expect(textOf(running(4, 4))).toBe('The last trials are finishing.')
+    expect(textOf(running(4, 11, { job_spec: null }))).toBe('The job does not report its number of trials.')
   })
 })

@@ -15,27 +15,25 @@ interface JobPlotsProps {
   rows: readonly ScenarioRow[]
   agents: readonly AgentRow[]
   rule: FailureRule
-  /** How the address groups scenarios. */
   group: string | undefined
 }
 
-type PlotOfAgentsProps = Omit<JobPlotsProps, 'group'>
+type AgentPlotProps = Omit<JobPlotsProps, 'group'>
 
 const agentsShown = 8
 const groupsShown = 12
 
-/** How the scores lie, against the time they took, and by group; each as a picture and as a table. */
 export const JobPlots = ({ rows, agents, rule, group }: JobPlotsProps) => {
   const shown = agents.slice(0, agentsShown)
   if (shown.every((_, at) => scoreCounts(rows, at, rule).every((count) => count === 0))) return null
   return (
     <section aria-label="Plots" className="space-y-6">
       <h2 className="text-lg font-medium">
-        Scores in pictures
+        Score plots
         {agents.length > agentsShown && (
           <span className="font-normal text-muted">
             {' '}
-            of the first {agentsShown} of {formatCount(agents.length)} agents
+            first {agentsShown} of {formatCount(agents.length)} agents
           </span>
         )}
       </h2>
@@ -46,17 +44,17 @@ export const JobPlots = ({ rows, agents, rule, group }: JobPlotsProps) => {
   )
 }
 
-const Distribution = ({ rows, agents, rule }: PlotOfAgentsProps) => {
+const Distribution = ({ rows, agents, rule }: AgentPlotProps) => {
   const all = agents.map((agent, at) => ({ agent, counts: scoreCounts(rows, at, rule) }))
   const most = Math.max(1, ...all.flatMap(({ counts }) => counts))
   return (
     <Plot
-      title="Distribution of the scores"
-      axes="Across: mean score of a scenario. Up: scenarios."
+      title="Score distribution"
+      axes="x: mean score per scenario, y: number of scenarios"
       table={
-        <Twin head={['Agent', ...scoreBins.map((bin) => `Score ${bin}`), 'n']}>
+        <PlotTable head={['Agent', ...scoreBins.map((bin) => `Score ${bin}`), 'n']}>
           {all.map(({ agent, counts }) => [agentLabel(agent), ...counts.map(formatCount), formatCount(sumOf(counts))])}
-        </Twin>
+        </PlotTable>
       }
     >
       {all.map(({ agent, counts }) => (
@@ -85,7 +83,7 @@ const Distribution = ({ rows, agents, rule }: PlotOfAgentsProps) => {
   )
 }
 
-const ScoreAgainstDuration = ({ rows, agents, rule }: PlotOfAgentsProps) => {
+const ScoreAgainstDuration = ({ rows, agents, rule }: AgentPlotProps) => {
   const all = agents.map((agent, at) => ({ agent, points: timedScores(rows, at, rule) }))
   const longest = Math.max(
     1,
@@ -95,11 +93,11 @@ const ScoreAgainstDuration = ({ rows, agents, rule }: PlotOfAgentsProps) => {
   return (
     <Plot
       title="Score against duration"
-      axes={`Across: duration of an attempt, 0 to ${formatDurationMs(longest)}. Up: its score, 0 to 1.`}
+      axes={`x: duration per attempt, 0 to ${formatDurationMs(longest)}; y: score, 0 to 1`}
       table={
-        <Twin head={['Agent', ...scoreBins.map((bin) => `Median at score ${bin}`), 'n']}>
+        <PlotTable head={['Agent', ...scoreBins.map((bin) => `Median at score ${bin}`), 'n']}>
           {all.map(({ agent, points }) => [agentLabel(agent), ...mediansByBin(points), formatCount(points.length)])}
-        </Twin>
+        </PlotTable>
       }
     >
       {all.map(({ agent, points }) => (
@@ -125,7 +123,7 @@ const ScoreAgainstDuration = ({ rows, agents, rule }: PlotOfAgentsProps) => {
               </text>
             </g>
             <path d="M20 10V90H236" fill="none" className="stroke-(--line-strong)" />
-            {/* One path of dots: a thousand elements would be slow to draw. */}
+            {/* One path, as a thousand elements would render slowly. */}
             <path
               d={points
                 .map(
@@ -154,7 +152,7 @@ const mediansByBin = (points: readonly TimedScore[]): string[] => {
 }
 
 const PassesByGroup = ({ rows, agents, rule, group }: JobPlotsProps) => {
-  const { of, words } = groupingOf(group)
+  const { of, description } = groupingOf(group)
   const groups = groupPasses(rows, agents.length, rule, of)
   if (groups.length < 2) return null
   const shown = groups.slice(0, groupsShown)
@@ -163,8 +161,7 @@ const PassesByGroup = ({ rows, agents, rule, group }: JobPlotsProps) => {
       <figcaption>
         <span className="font-medium">Pass rate by group</span>{' '}
         <span className="text-sm text-muted">
-          {words} Showing {formatCount(shown.length)} of {formatCount(groups.length)}, the largest first. Each bar is on
-          0 to 1.
+          {description} Showing the largest {formatCount(shown.length)} of {formatCount(groups.length)}.
         </span>
       </figcaption>
       <Scrolled className="overflow-x-auto">
@@ -229,7 +226,7 @@ const Plot = ({ title, axes, table, children }: PlotProps) => (
     </figcaption>
     <div className="grid grid-cols-[repeat(auto-fill,minmax(14rem,1fr))] gap-x-6 gap-y-3">{children}</div>
     <details className="text-sm">
-      <summary className="w-fit text-muted hover:text-text">The same as a table</summary>
+      <summary className="w-fit text-muted hover:text-text">Show as table</summary>
       {table}
     </details>
   </figure>
@@ -245,7 +242,7 @@ const Panel = ({ agent, n, children }: { agent: AgentRow; n: string; children: R
   </div>
 )
 
-const Twin = ({ head, children }: { head: readonly string[]; children: readonly (readonly string[])[] }) => (
+const PlotTable = ({ head, children }: { head: readonly string[]; children: readonly (readonly string[])[] }) => (
   <Scrolled className="overflow-x-auto">
     <table className="tabular mt-1 text-left">
       <thead>

@@ -12,15 +12,14 @@ import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { type AgentRow, progressOf, shortLabels } from '../job-figures.ts'
 import { benchmarkRunQueries } from '../run/queries.ts'
 import { Progress } from '../score.tsx'
-import { etaWords } from './eta.ts'
+import { etaText } from './eta.ts'
 
 const ConcurrencyDialog = loadOnUse(async () => (await import('./concurrency-dialog.tsx')).ConcurrencyDialog)
 
-/** How far a job is that goes on, when it may end, and what runs now. */
 export const JobProgress = ({ job, agents }: { job: BenchmarkJob; agents: readonly AgentRow[] }) => {
   const [isChanging, setIsChanging] = useState(false)
   const { finished, total } = progressOf(job)
-  const atOnce = job.job_spec?.orchestrator_config?.n_concurrent_trials
+  const concurrency = job.job_spec?.orchestrator_config?.n_concurrent_trials
   const labels = shortLabels(agents)
   const running = agents.flatMap((agent, at) =>
     agent.state === 'running' && agent.runId !== null ? [{ agent, runId: agent.runId, label: labels[at] ?? '' }] : [],
@@ -28,11 +27,11 @@ export const JobProgress = ({ job, agents }: { job: BenchmarkJob; agents: readon
   return (
     <section aria-label="Progress" className="space-y-2 rounded-md border border-line bg-surface-1 px-4 py-3">
       <p className="flex flex-wrap items-center gap-x-6 gap-y-1">
-        <Progress finished={finished} total={total} label="Progress of the job" />
-        <span className="tabular text-muted">{etaWords(job, agents)}</span>
-        {atOnce != null && (
+        <Progress finished={finished} total={total} label="Job progress" />
+        <span className="tabular text-muted">{etaText(job, agents)}</span>
+        {concurrency != null && (
           <span className="flex items-center gap-2">
-            <span className="tabular text-muted">{formatCountOf(atOnce, 'trial')} at once</span>
+            <span className="tabular text-muted">{formatCountOf(concurrency, 'trial')} at once</span>
             <Button size="sm" onClick={() => setIsChanging(true)}>
               Change
             </Button>
@@ -43,7 +42,7 @@ export const JobProgress = ({ job, agents }: { job: BenchmarkJob; agents: readon
       {running.length > 0 && (
         <dl className="space-y-1">
           {running.map((each) => (
-            <RunningNow key={each.runId} {...each} />
+            <RunningAgent key={each.runId} {...each} />
           ))}
         </dl>
       )}
@@ -53,7 +52,7 @@ export const JobProgress = ({ job, agents }: { job: BenchmarkJob; agents: readon
 
 const namesShown = 4
 
-const RunningNow = ({ agent, runId, label }: { agent: AgentRow; runId: string; label: string }) => {
+const RunningAgent = ({ agent, runId, label }: { agent: AgentRow; runId: string; label: string }) => {
   const { data } = useQuery(benchmarkRunQueries.runningScenarios(runId))
   const done = agent.outcome?.scenario_outcomes.length ?? 0
   return (
@@ -67,7 +66,7 @@ const RunningNow = ({ agent, runId, label }: { agent: AgentRow; runId: string; l
         {formatCount(done)} done
         {data &&
           (data.runs.length === 0
-            ? '; nothing of it runs at the moment'
+            ? '; nothing running'
             : data.runs.slice(0, namesShown).map(({ id, name, scenario_id, start_time_ms, state }) => (
                 <span key={id}>
                   , <VisibleText max={60}>{name || scenario_id}</VisibleText> {state}

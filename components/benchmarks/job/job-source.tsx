@@ -12,18 +12,18 @@ import { agentLabel, repeatSuffixes } from '#lib/protocol/report-words.ts'
 import { AgentName } from '../score.tsx'
 import { benchmarkJobMutations } from './queries.ts'
 
-/** What the job was made from and what that came to. The console's server has hidden what looks like a secret. */
+/** Values that look secret arrive masked. */
 export const JobSource = ({ job: { id, job_source, job_spec } }: { job: BenchmarkJob }) => {
   const yaml = job_source?.inline_yaml
   if (!job_source && !job_spec) return null
-  const marks = repeatSuffixes(
+  const suffixes = repeatSuffixes(
     (job_spec?.agent_configs ?? []).map(({ name, model_name: model }) => agentLabel({ name, model })),
   )
   return (
     <section aria-label="Source and configuration" className="space-y-4">
       <h2 className="text-lg font-medium">Source and configuration</h2>
       <Facts>
-        <Fact label="Made from">{job_source ? sourceWords(job_source) : 'Not reported'}</Fact>
+        <Fact label="Source">{job_source ? sourceText(job_source) : 'Not reported'}</Fact>
         {job_spec && <Fact label="Scenarios">{formatCount(job_spec.scenario_ids.length)}</Fact>}
         {Object.entries(job_spec?.orchestrator_config ?? {}).map(
           ([name, value]) =>
@@ -39,7 +39,7 @@ export const JobSource = ({ job: { id, job_source, job_spec } }: { job: Benchmar
           // biome-ignore lint/suspicious/noArrayIndexKey: the agents of a job never change
           key={index}
           agent={agent}
-          mark={marks[index] ?? ''}
+          suffix={suffixes[index] ?? ''}
           jobId={id}
           at={['job_spec', 'agent_configs', index]}
         />
@@ -52,7 +52,7 @@ export const JobSource = ({ job: { id, job_source, job_spec } }: { job: Benchmar
                 Job file{toggle}
               </figcaption>
               <pre
-                // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+                // biome-ignore lint/a11y/noNoninteractiveTabindex: scroll regions must be focusable
                 tabIndex={0}
                 className="max-h-96 overflow-auto rounded-md border border-line bg-surface-1 px-3 py-2 font-mono text-sm"
               >
@@ -66,22 +66,21 @@ export const JobSource = ({ job: { id, job_source, job_spec } }: { job: Benchmar
   )
 }
 
-/** On the narrowest screen, where a line has some forty characters. */
+/** Estimated for the narrowest screen. */
 const mayScroll = (text: string): boolean => text.length > 500 || text.split('\n').length > 12
 
 type Pointer = readonly (string | number)[]
 
 interface RevealedProps {
   value: string
-  /** What is revealed, for the button. */
   name: string
   jobId: string
-  /** The fields of the job that lead to the value. */
+  /** JSON path to the value. */
   at: Pointer
   children: (shown: string, toggle: ReactNode) => ReactNode
 }
 
-/** A value with a button, when a part of it is hidden, that asks the console for it as it is. */
+/** A value with a button to reveal its masked parts. */
 const Revealed = ({ value, name, jobId, at, children }: RevealedProps) => {
   const reveal = useMutation(benchmarkJobMutations.reveal())
   if (!value.includes(mask)) return children(value, null)
@@ -109,25 +108,24 @@ const Revealed = ({ value, name, jobId, at, children }: RevealedProps) => {
   )
 }
 
-const sourceWords = ({
+const sourceText = ({
   type,
   benchmark_name,
   benchmark_id,
   import_id,
 }: NonNullable<BenchmarkJob['job_source']>): ReactNode => {
-  if (type === 'harbor') return 'a Harbor job file'
-  if (type === 'scenarios') return 'a list of scenarios'
+  if (type === 'harbor') return 'Harbor job file'
+  if (type === 'scenarios') return 'List of scenarios'
   if (type === 'imported')
     return (
       <>
-        files of a job that ran elsewhere, imported
+        Import
         {import_id && (
           <>
-            ; it is called{' '}
+            {' of '}
             <VisibleText mono max={120}>
               {import_id}
-            </VisibleText>{' '}
-            there
+            </VisibleText>
           </>
         )}
       </>
@@ -135,13 +133,13 @@ const sourceWords = ({
   if (type === 'benchmark')
     return (
       <>
-        benchmark <VisibleText max={120}>{benchmark_name ?? benchmark_id ?? ''}</VisibleText>
+        Benchmark <VisibleText max={120}>{benchmark_name ?? benchmark_id ?? ''}</VisibleText>
       </>
     )
   return <VisibleText max={60}>{type}</VisibleText>
 }
 
-const Agent = ({ agent, mark, jobId, at }: { agent: AgentConfig; mark: string; jobId: string; at: Pointer }) => {
+const Agent = ({ agent, suffix, jobId, at }: { agent: AgentConfig; suffix: string; jobId: string; at: Pointer }) => {
   const pairs: { name: string; value: string; at: Pointer }[] = [
     ...Object.entries(agent.kwargs ?? {}).map(([name, value]) => ({
       name: `kwargs.${name}`,
@@ -158,7 +156,7 @@ const Agent = ({ agent, mark, jobId, at }: { agent: AgentConfig; mark: string; j
   return (
     <div className="space-y-1">
       <h3 className="font-medium">
-        <AgentName name={`${agent.name}${mark}`} model={agent.model_name} />
+        <AgentName name={`${agent.name}${suffix}`} model={agent.model_name} />
       </h3>
       <Facts mono>
         {agent.timeout_seconds != null && <Fact label="timeout_seconds">{agent.timeout_seconds}</Fact>}
@@ -170,7 +168,6 @@ const Agent = ({ agent, mark, jobId, at }: { agent: AgentConfig; mark: string; j
           >
             <Revealed value={value} name={name} jobId={jobId} at={at}>
               {(shown, toggle) => (
-                // What may scroll must be reachable by keyboard.
                 <div className="max-h-80 overflow-y-auto" tabIndex={mayScroll(shown) ? 0 : undefined}>
                   <VisibleLines max={20_000}>{shown}</VisibleLines> {toggle}
                 </div>

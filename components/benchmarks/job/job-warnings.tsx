@@ -6,20 +6,17 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import type { AgentRow } from '../job-figures.ts'
 
-/** Longer lists are cut, and say so. */
 const maxShown = 50
 
 type Warnings = readonly string[] | null | undefined
 
-interface FoldedWarningsProps {
+interface JobWarningsProps {
   warnings: Warnings
   agents: readonly AgentRow[]
-  /** Shows the outcomes whose environment differs. */
   onShow: () => void
 }
 
-/** Of a job, before its numbers: how many warnings there are and how many outcomes they may have changed. */
-export const FoldedWarnings = ({ warnings, agents, onShow }: FoldedWarningsProps) => {
+export const JobWarnings = ({ warnings, agents, onShow }: JobWarningsProps) => {
   const outcomes = agents.flatMap(({ outcome }) => outcome?.scenario_outcomes ?? [])
   const differing = outcomes.filter(({ environment_differs }) => environment_differs).length
   const count = warnings?.length ?? 0
@@ -34,21 +31,19 @@ export const FoldedWarnings = ({ warnings, agents, onShow }: FoldedWarningsProps
         <div className="flex flex-wrap items-center justify-between gap-x-4">
           {differing > 0 && (
             <p className="tabular py-1.5">
-              At {formatCount(differing)} of {formatCount(outcomes.length)} outcomes the environment is not the one the
-              task asks for: their scores may not be comparable.
+              The environment differs from the task's requirements in {formatCount(differing)} of{' '}
+              {formatCount(outcomes.length)} outcomes; their scores may not be comparable.
             </p>
           )}
           {differing > 0 && (
             <Button size="sm" onClick={onShow}>
-              Show them in the grid
+              Show in grid
             </Button>
           )}
         </div>
         {count > 0 && (
           <details>
-            <summary className="w-fit py-1.5 font-medium">
-              {formatCountOf(count, 'warning')} of the job and its tasks
-            </summary>
+            <summary className="w-fit py-1.5 font-medium">{formatCountOf(count, 'warning')}</summary>
             <WarningList warnings={warnings ?? []} />
           </details>
         )}
@@ -57,11 +52,10 @@ export const FoldedWarnings = ({ warnings, agents, onShow }: FoldedWarningsProps
   )
 }
 
-/** What of the task of an outcome is not as its author meant it. */
 export const OutcomeWarnings = ({ warnings }: { warnings: Warnings }) =>
   warnings?.length ? (
     <section aria-label="Warnings" className="space-y-1">
-      <h3 className="font-medium">Warnings, {formatCount(warnings.length)}</h3>
+      <h3 className="font-medium">Warnings ({formatCount(warnings.length)})</h3>
       <WarningList warnings={warnings} />
     </section>
   ) : null

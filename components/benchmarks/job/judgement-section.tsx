@@ -26,9 +26,8 @@ interface JudgementSectionProps {
   change: (part: Partial<JobView>, how: HowToChange) => void
 }
 
-const pauseMs = 3000
+const pollMs = 3000
 
-/** What the outcomes come to: in words, agent by agent, and pair by pair. */
 export const JudgementSection = memo(({ job, agents, choice, change }: JudgementSectionProps) => {
   const rule = choice.failures
   const report = useReport(job, choice)
@@ -38,9 +37,9 @@ export const JudgementSection = memo(({ job, agents, choice, change }: Judgement
     <>
       <section aria-label="Verdict">
         {data ? (
-          <VerdictWords verdict={data.verdict} />
+          <VerdictBanner verdict={data.verdict} />
         ) : report.error ? null : (
-          <p className="min-h-13 text-muted">Judging the outcomes …</p>
+          <p className="min-h-13 text-muted">Computing results…</p>
         )}
         {report.error && !data && <InlineError error={report.error} />}
       </section>
@@ -48,7 +47,7 @@ export const JudgementSection = memo(({ job, agents, choice, change }: Judgement
         <div className="flex flex-wrap items-end gap-x-4 gap-y-2">
           <h2 className="text-lg font-medium">Agents</h2>
           <Chips
-            legend="What a failure counts"
+            legend="Failures"
             value={rule}
             options={ruleOptions}
             onChange={(failures) => change({ failures }, 'replace')}
@@ -58,20 +57,20 @@ export const JudgementSection = memo(({ job, agents, choice, change }: Judgement
           )}
           <span className="ml-auto flex flex-wrap items-center gap-1">
             <ReportActions
-              what="report"
-              address={(format, table) => reportAddress(job.id, choice, format, table)}
+              name="report"
+              url={(format, table) => reportAddress(job.id, choice, format, table)}
               tables={tablesOf(data)}
-              isThere={data !== undefined}
+              isLoaded={data !== undefined}
             />
           </span>
         </div>
         {agents.length === 0 ? (
-          <p className="text-muted">The job reports no agents.</p>
+          <p className="text-muted">No agents.</p>
         ) : (
           <>
             <Leaderboard agents={agents} report={data} otherFigures={other.data?.agents} rule={rule} />
             <p className="max-w-prose text-sm text-muted">
-              {ruleSentences[rule]} {data && passRule(data)}
+              {ruleNotes[rule]} {data && passRule(data)}
             </p>
           </>
         )}
@@ -81,18 +80,18 @@ export const JudgementSection = memo(({ job, agents, choice, change }: Judgement
   )
 })
 
-/** The report of a job; while that goes on, of every few seconds, and once more when it has ended. */
+/** Polls while the job is active and reads the report once more when it ends. */
 const useReport = (job: BenchmarkJob, choice: ReportChoice) => {
-  const goesOn = !hasJobEnded(job.state)
+  const isActive = !hasJobEnded(job.state)
   const report = useQuery({
     ...benchmarkJobQueries.report(job.id, choice),
-    refetchInterval: goesOn ? pauseMs : false,
+    refetchInterval: isActive ? pollMs : false,
   })
-  const wentOn = useRef(goesOn)
+  const wasActive = useRef(isActive)
   useEffect(() => {
-    if (wentOn.current && !goesOn) void report.refetch()
-    wentOn.current = goesOn
-  }, [goesOn, report.refetch])
+    if (wasActive.current && !isActive) void report.refetch()
+    wasActive.current = isActive
+  }, [isActive, report.refetch])
   return report
 }
 
@@ -103,7 +102,7 @@ const icons: Record<Verdict['tone'], Icon> = {
   neutral: Scale,
 }
 
-const VerdictWords = ({ verdict: { lead, more, tone } }: { verdict: Verdict }) => {
+const VerdictBanner = ({ verdict: { lead, more, tone } }: { verdict: Verdict }) => {
   const Icon = icons[tone]
   return (
     <div className={classes('flex items-start gap-3 rounded-md border px-4 py-3', toneClasses[tone])}>
@@ -122,13 +121,13 @@ const VerdictWords = ({ verdict: { lead, more, tone } }: { verdict: Verdict }) =
   )
 }
 
-const ruleSentences: Record<FailureRule, string> = {
-  zero: 'Each mean is over the n scenarios beside it. Failures count 0, and so do timeouts and completed attempts without a score; cancelled attempts do not count. Attempts are averaged for each scenario first.',
+const ruleNotes: Record<FailureRule, string> = {
+  zero: 'Means are over n scenarios, with attempts averaged per scenario. Failures, timeouts and attempts without a score count as 0; canceled attempts are excluded.',
   leave_out:
-    'Each mean is over the n scenarios beside it. Failures, timeouts (scored or not) and cancelled attempts are left out. Attempts are averaged for each scenario first.',
+    'Means are over n scenarios, with attempts averaged per scenario. Failures, timeouts (scored or not) and canceled attempts are excluded.',
 }
 
 const ruleOptions: { value: FailureRule; label: string }[] = [
-  { value: 'zero', label: 'Failures count 0' },
-  { value: 'leave_out', label: 'Failures left out' },
+  { value: 'zero', label: 'Failures score 0' },
+  { value: 'leave_out', label: 'Exclude failures' },
 ]

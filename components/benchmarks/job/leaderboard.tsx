@@ -16,33 +16,31 @@ import { axisFor, IntervalBar } from './interval-bar.tsx'
 
 interface Row {
   agent: AgentRow
-  /** What tells it from one of its name and model. */
-  mark: string
-  /** Null until the report is there, or where it does not know the agent. */
+  /** Suffix for repeated agents. */
+  suffix: string
+  /** Null until the report is loaded. */
   figures: AgentFigures | null
-  /** The same by the other rule. */
+  /** Figures under the other failure rule. */
   other: AgentFigures | null
   otherRule: FailureRule
 }
 
 interface LeaderboardProps {
   agents: readonly AgentRow[]
-  /** Undefined until it has been read. */
   report: Report | undefined
   otherFigures: readonly AgentFigures[] | undefined
   rule: FailureRule
 }
 
-/** The agents of a job, the highest mean first, with how sure it is, and then those that check the tasks. */
 export const Leaderboard = ({ agents, report, otherFigures, rule }: LeaderboardProps) => {
   const find = (all: readonly AgentFigures[] | undefined, { key }: AgentRow) =>
     all?.find(({ benchmark_run_id }) => benchmark_run_id === key) ?? null
-  const marks = repeatSuffixes(agents.map(agentLabel))
+  const suffixes = repeatSuffixes(agents.map(agentLabel))
   const rows = agents
     .map(
       (agent, at): Row => ({
         agent,
-        mark: marks[at] ?? '',
+        suffix: suffixes[at] ?? '',
         figures: find(report?.agents, agent),
         other: find(otherFigures, agent),
         otherRule: rule === 'zero' ? 'leave_out' : 'zero',
@@ -59,7 +57,7 @@ export const Leaderboard = ({ agents, report, otherFigures, rule }: LeaderboardP
   const hidden = [hasAttempts ? 'passes' : 'pass_at_k', ...(hasUsage ? [] : ['usage'])]
   return (
     <DataTable
-      caption="Agents of the job, highest mean first, references last"
+      caption="Agents of the job, highest mean first, controls last"
       columns={columnsOf(report).filter(({ id }) => !hidden.includes(id ?? ''))}
       rows={rows}
       rowKey={({ agent }) => agent.key}
@@ -70,7 +68,7 @@ export const Leaderboard = ({ agents, report, otherFigures, rule }: LeaderboardP
 const largestOf = (byK: Readonly<Record<string, number>> | null | undefined): number =>
   Math.max(0, ...Object.keys(byK ?? {}).map(Number))
 
-const ruleWords: Record<FailureRule, string> = { zero: 'failures as 0', leave_out: 'without failures' }
+const ruleLabels: Record<FailureRule, string> = { zero: 'failures as 0', leave_out: 'excluding failures' }
 
 const Nothing = ({ why }: { why: string | undefined }) => (
   <span className="text-muted" title={why}>
@@ -101,19 +99,18 @@ const columnsOf = (report: Report | undefined): Column<Row>[] => {
     {
       id: 'agent',
       header: 'Agent',
-      cell: ({ row }) => <Agent agent={row.original.agent} mark={row.original.mark} />,
+      cell: ({ row }) => <Agent agent={row.original.agent} suffix={row.original.suffix} />,
       meta: { priority: 1, lines: () => 2 },
     },
     {
       id: 'mean',
       header: () => <MeanHeader metric={report?.metric} />,
-      // On a phone the lines are broken, so that no denominator is cut off.
       cell: ({ row: { original: row } }) => <Mean {...row} />,
       meta: { priority: 2, lines: () => 2, width: '13rem', align: 'right' },
     },
     {
       id: 'interval',
-      header: `95 % interval, on ${axis.low} to ${axis.high}`,
+      header: `95% CI, axis ${axis.low} to ${axis.high}`,
       cell: ({ row }) => {
         const { figures } = row.original
         return (
@@ -133,7 +130,7 @@ const columnsOf = (report: Report | undefined): Column<Row>[] => {
                   {figures.reasons.ci_low ?? 'none'}
                 </span>
               ) : (
-                <span className="tabular whitespace-nowrap" title={methodWords[figures.method ?? '']}>
+                <span className="tabular whitespace-nowrap" title={methods[figures.method ?? '']}>
                   {threeDecimals(figures.ci_low)} to {threeDecimals(figures.ci_high)}
                 </span>
               )}
@@ -161,14 +158,14 @@ const columnsOf = (report: Report | undefined): Column<Row>[] => {
     },
     {
       id: 'pass_at_k',
-      header: () => <span title="At least one of k attempts passes · all of k do">pass@k · pass^k</span>,
+      header: () => <span title="At least one of k attempts passes · all k pass">pass@k · pass^k</span>,
       cell: ({ row }) => {
         const { figures } = row.original
 
         const k = largestOf(figures?.pass_at_k)
         const [any, all] = [figures?.pass_at_k?.[k], figures?.pass_hat_k?.[k]]
         if (k < 2 || any === undefined)
-          return <Nothing why={figures?.reasons.pass_at_k ?? 'There is one attempt at each scenario'} />
+          return <Nothing why={figures?.reasons.pass_at_k ?? 'One attempt per scenario'} />
         return (
           <span title={`k = ${k}: ${allK(figures?.pass_at_k)}`}>
             {threeDecimals(any)} · {all === undefined ? '–' : threeDecimals(all)}{' '}
@@ -180,7 +177,7 @@ const columnsOf = (report: Report | undefined): Column<Row>[] => {
     },
     {
       id: 'duration',
-      header: () => <span title="Of the attempts that were not cancelled">Median · p95</span>,
+      header: () => <span title="Excludes canceled attempts">Median · p95</span>,
       cell: ({ row }) => {
         const { figures } = row.original
         return (
@@ -203,7 +200,7 @@ const columnsOf = (report: Report | undefined): Column<Row>[] => {
     },
     {
       id: 'usage',
-      header: () => <span title="As the agents count them, over the attempts that report them">Tokens · cost</span>,
+      header: () => <span title="Sums over attempts that report them">Tokens · cost</span>,
       cell: ({ row }) => row.original.figures && <UsageText figures={row.original.figures} />,
       meta: { priority: 3, width: '9rem', align: 'right' },
     },
@@ -216,31 +213,29 @@ const columnsOf = (report: Report | undefined): Column<Row>[] => {
   ]
 }
 
-/** The axis of the intervals: 0 to 1, or wide enough for the scores of another range. */
 const axisOf = (report: Report | undefined) =>
   !report || report.is_unit_range
     ? { low: 0, high: 1 }
     : axisFor(report.agents.flatMap(({ mean, ci_low, ci_high }) => [mean ?? 0, ci_low ?? 0, ci_high ?? 0]))
 
-/** The mean by the rule that was chosen, and below it by the other. */
 const Mean = ({ agent, figures, other, otherRule }: Row) => {
-  if (agent.state === 'finished' && !agent.outcome) return <Nothing why="The job has no outcome of it" />
+  if (agent.state === 'finished' && !agent.outcome) return <Nothing why="No outcome" />
   if (figures === null) return <span className="text-muted">…</span>
   return (
     <span className="block leading-4 @2xl:whitespace-nowrap">
       {figures.mean === null ? (
-        <ToldMean agent={agent} why={figures.reasons.mean} />
+        <ReportedMean agent={agent} why={figures.reasons.mean} />
       ) : (
-        <span title={`Mean of ${scenarioWords(figures)}`}>
+        <span title={`Mean over ${scenarioCounts(figures)}`}>
           <b className="font-semibold">{threeDecimals(figures.mean)}</b>{' '}
           <span className="text-muted">(n = {formatCount(figures.n_scenarios)})</span>
         </span>
       )}
       {other && (
         <span className="block text-xs leading-4 text-muted">
-          {ruleWords[otherRule]}{' '}
+          {ruleLabels[otherRule]}{' '}
           <span className="whitespace-nowrap">
-            {other.mean === null ? 'none' : `${threeDecimals(other.mean)} (n = ${formatCount(other.n_scenarios)})`}
+            {other.mean === null ? 'None' : `${threeDecimals(other.mean)} (n = ${formatCount(other.n_scenarios)})`}
           </span>
         </span>
       )}
@@ -248,8 +243,8 @@ const Mean = ({ agent, figures, other, otherRule }: Row) => {
   )
 }
 
-/** What a service tells that tells no attempts to count: the mean over those that completed. Else why there is no mean. */
-export const ToldMean = ({
+/** Mean that the service reports without attempts. */
+export const ReportedMean = ({
   agent: { outcome },
   why,
 }: {
@@ -259,7 +254,7 @@ export const ToldMean = ({
   if (outcome?.average_score == null || outcome.scenario_outcomes.length > 0) return <Nothing why={why} />
   const { completed, total } = outcomeCounts(outcome)
   return (
-    <span title="Over those that completed, as the service reports it without attempts">
+    <span title="Mean over completed attempts, as reported by the service">
       <b className="font-semibold">{threeDecimals(outcome.average_score)}</b>{' '}
       <span className="text-muted">
         (n = {formatCount(completed)} of {formatCount(total)}, as reported)
@@ -273,21 +268,20 @@ const allK = (byK: Readonly<Record<string, number>> | null | undefined): string 
     .map(([k, value]) => `pass@${k} ${threeDecimals(value)}`)
     .join(', ')
 
-const scenarioWords = ({ n_scenarios, n_attempts }: AgentFigures): string =>
-  `${formatCount(n_scenarios)} scenarios with ${formatCount(n_attempts)} attempts that count`
+const scenarioCounts = ({ n_scenarios, n_attempts }: AgentFigures): string =>
+  `${formatCount(n_scenarios)} scenarios, ${formatCount(n_attempts)} counted attempts`
 
-const methodWords: Record<string, string> = {
-  wilson: "Wilson's interval: every scenario scores 0 or 1",
-  t: "Student's t on the means of the scenarios",
-  z: 'Normal interval on the means of the scenarios',
+const methods: Record<string, string> = {
+  wilson: 'Wilson interval: every scenario scores 0 or 1',
+  t: 't interval over scenario means',
+  z: 'Normal interval over scenario means',
 }
 
-/** An agent, which leads to its run; the state of that while it is not simply over. */
-const Agent = ({ agent: { name, model, runId, state, run }, mark }: Pick<Row, 'agent' | 'mark'>) => {
+const Agent = ({ agent: { name, model, runId, state, run }, suffix }: Pick<Row, 'agent' | 'suffix'>) => {
   const label = (
     <>
-      <AgentLines name={`${name}${mark}`} model={model} isWhole />
-      {isControl(name) && <span className="block text-xs leading-4 font-normal text-muted">reference, not ranked</span>}
+      <AgentLines name={`${name}${suffix}`} model={model} isWhole />
+      {isControl(name) && <span className="block text-xs leading-4 font-normal text-muted">control, not ranked</span>}
     </>
   )
   return (
@@ -296,7 +290,7 @@ const Agent = ({ agent: { name, model, runId, state, run }, mark }: Pick<Row, 'a
         <Link
           href={paths.benchmarkRun(runId)}
           prefetch={false}
-          title={`${agentLabel({ name, model })}: open its run`}
+          title={`${agentLabel({ name, model })}: open run`}
           className="min-w-0 hover:underline"
         >
           {label}
@@ -311,14 +305,13 @@ const Agent = ({ agent: { name, model, runId, state, run }, mark }: Pick<Row, 'a
   )
 }
 
-/** How the attempts of an agent ended; what there is none of is left out. */
 const Counts = ({ agent: { outcome }, figures }: { agent: AgentRow; figures: AgentFigures | null }) => {
   const of = figures ?? { ...outcome, n_cancelled: 0, n_other: 0 }
   const counts: [count: number | undefined, word: string][] = [
     [of.n_completed, 'completed'],
     [of.n_failed, 'failed'],
     [of.n_timeout, 'timed out'],
-    [of.n_cancelled, 'cancelled'],
+    [of.n_cancelled, 'canceled'],
     [of.n_other, 'other'],
   ]
   const made = counts.reduce((sum, [count]) => sum + (count ?? 0), 0)
@@ -328,7 +321,7 @@ const Counts = ({ agent: { outcome }, figures }: { agent: AgentRow; figures: Age
     ...counts.flatMap(([count, word]) => (count ? [`${formatCount(count)}\u00a0${word}`] : [])),
     ...missing,
   ]
-  if (first === undefined) return <span className="text-muted">none</span>
+  if (first === undefined) return <span className="text-muted">None</span>
   return (
     <span className="tabular block leading-4">
       {first} {rest.length > 0 && <span className="block text-xs leading-4 text-muted">{rest.join(', ')}</span>}

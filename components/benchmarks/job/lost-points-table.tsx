@@ -6,16 +6,15 @@ import type { ScenarioRow } from '../grid/scenario-grid.ts'
 import { type AgentRow, shortLabels } from '../job-figures.ts'
 import { type LossCause, lossCauses, lostPoints } from './lost-points.ts'
 
-const words: Record<LossCause, string> = { wrong: 'Wrong answers', exception: 'Exceptions', timeout: 'Timeouts' }
+const causes: Record<LossCause, string> = { wrong: 'Wrong answers', exception: 'Exceptions', timeout: 'Timeouts' }
 
-/** Patterns tell the causes apart without colour: full, striped, dotted. */
+/** Patterns distinguish the causes without color. */
 const fills: Record<LossCause, string> = {
   wrong: 'bg-(--text-muted)',
   exception: 'bg-[repeating-linear-gradient(135deg,var(--danger)_0_3px,var(--danger-bg)_3px_6px)]',
   timeout: 'bg-[radial-gradient(var(--attention)_1.2px,var(--attention-bg)_1.4px)] bg-size-[5px_5px]',
 }
 
-/** For each agent, the highest score first and controls last, what it is short of a mean of 1 and why, failures counting 0. */
 export const LostPointsTable = ({ rows, agents }: { rows: readonly ScenarioRow[]; agents: readonly AgentRow[] }) => {
   const labels = shortLabels(agents)
   const lost = agents
@@ -28,11 +27,10 @@ export const LostPointsTable = ({ rows, agents }: { rows: readonly ScenarioRow[]
     )
   if (lost.every(({ points }) => points === null)) return null
   return (
-    <section aria-label="Where the points went" className="space-y-2">
-      <h2 className="text-lg font-medium">Where the points went</h2>
+    <section aria-label="Lost points" className="space-y-2">
+      <h2 className="text-lg font-medium">Lost points</h2>
       <p className="max-w-prose text-sm text-muted">
-        What each agent is short of a mean score of 1, in points of that mean. Failures and timeouts count 0 here; what
-        was cancelled counts nothing.
+        How far each agent's mean is below 1, by cause. Failures and timeouts count as 0; canceled attempts don't count.
       </p>
       <Scrolled className="overflow-x-auto">
         <table className="w-full min-w-2xl text-left">
@@ -46,17 +44,17 @@ export const LostPointsTable = ({ rows, agents }: { rows: readonly ScenarioRow[]
                 <Head end key={cause}>
                   <span className="inline-flex items-center gap-1.5">
                     <span aria-hidden className={`size-2.5 border border-line-strong ${fills[cause]}`} />
-                    {words[cause]}
+                    {causes[cause]}
                   </span>
                 </Head>
               ))}
               <Head end>
-                <span title="Of the points of all causes, those lost where the environment was not the one the task asks for">
+                <span title="Part of the lost points, where the environment differs from the task's requirements">
                   Environment differs
                 </span>
               </Head>
               <Head end>
-                <span title="They count nothing">Cancelled</span>
+                <span title="Not counted">Canceled</span>
               </Head>
             </tr>
           </thead>
@@ -70,7 +68,7 @@ export const LostPointsTable = ({ rows, agents }: { rows: readonly ScenarioRow[]
                 </th>
                 {points === null ? (
                   <td colSpan={7} className="border-b border-line px-3 py-1.5 text-muted">
-                    no outcome that counts
+                    No counted outcome
                   </td>
                 ) : (
                   <>
@@ -96,11 +94,11 @@ export const LostPointsTable = ({ rows, agents }: { rows: readonly ScenarioRow[]
                       </td>
                     ))}
                     <td className="border-b border-line px-3 py-1.5 text-right whitespace-nowrap">
-                      {points.differing.attempts > 0 && <span className="text-muted">of it </span>}
+                      {points.differing.attempts > 0 && <span className="text-muted">of which </span>}
                       <Lost {...points.differing} />
                     </td>
                     <td className="border-b border-line px-3 py-1.5 text-right whitespace-nowrap text-muted">
-                      {points.cancelled === 0 ? '0' : attemptWords(points.cancelled)}
+                      {points.cancelled === 0 ? '0' : attemptCount(points.cancelled)}
                     </td>
                   </>
                 )}
@@ -118,11 +116,11 @@ const Lost = ({ points, attempts }: { points: number; attempts: number }) =>
     <span className="text-muted">0</span>
   ) : (
     <>
-      −{points.toFixed(3)} <span className="text-muted">({attemptWords(attempts)})</span>
+      −{points.toFixed(3)} <span className="text-muted">({attemptCount(attempts)})</span>
     </>
   )
 
-const attemptWords = (count: number) => formatCountOf(count, 'attempt')
+const attemptCount = (count: number) => formatCountOf(count, 'attempt')
 
 const Head = ({ end, children }: { end?: boolean; children: React.ReactNode }) => (
   <th scope="col" className={`h-8 border-b border-line px-3 font-medium whitespace-nowrap ${end ? 'text-right' : ''}`}>

@@ -5,21 +5,20 @@ import { countedScore, type ScenarioRow } from '../grid/scenario-grid.ts'
 export const lossCauses = ['wrong', 'exception', 'timeout'] as const
 export type LossCause = (typeof lossCauses)[number]
 
-/** What an agent is short of 1 when failures count 0: `score` and the points of all causes sum to 1. */
+/** Points lost with failures scored as 0: `score` and the points of all causes sum to 1. */
 export interface LostPoints {
   score: number
-  /** Scenarios with an attempt that counts, which the points are a mean over. */
+  /** Scenarios with a counted attempt. */
   scenarios: number
   points: Record<LossCause, number>
-  /** Attempts behind each number of points. */
   attempts: Record<LossCause, number>
-  /** Of the points above, those lost at attempts whose environment was not the one asked for. */
+  /** Part of the points lost where the environment differs. */
   differing: { points: number; attempts: number }
-  /** Attempts that cost nothing because they do not count. */
+  /** Not counted. */
   cancelled: number
 }
 
-/** Where the points of the agent in column `at` went; null before its first attempt that counts. Each scenario weighs the same. */
+/** Null without a counted attempt. Scenarios have equal weight. */
 export const lostPoints = (rows: readonly ScenarioRow[], at: number): LostPoints | null => {
   const all = rows.map(({ cells }) => cells[at]?.attempts ?? [])
   const counted = all
@@ -41,7 +40,7 @@ export const lostPoints = (rows: readonly ScenarioRow[], at: number): LostPoints
       differing.attempts++
     }
   const cancelled = all.flat().filter(({ state }) => state === 'CANCELED').length
-  // As the report reckons it, to the last digit.
+  // Computed like the report, to the last digit.
   const score = meanOf(rows.flatMap(({ cells }) => cells[at]?.score.zero ?? [])) ?? 0
   return { score, scenarios: counted.length, points, attempts, differing, cancelled }
 }

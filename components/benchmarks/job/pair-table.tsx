@@ -10,30 +10,29 @@ import { significanceColumns } from '../pair-columns.tsx'
 import { PairLines } from '../score.tsx'
 import { IntervalBar, roundUp } from './interval-bar.tsx'
 
-/** Each agent with each other, the larger difference first and those that check the tasks last, on the scenarios both have. */
 export const PairTable = ({ pairs, agents }: { pairs: readonly PairFigures[]; agents: readonly AgentFigures[] }) => {
-  const [isWhole, setIsWhole] = useState(false)
+  const [isExpanded, setIsExpanded] = useState(false)
   const rows = useMemo(() => sortPairs(pairs), [pairs])
-  const shown = useMemo(() => (isWhole ? rows : rows.slice(0, firstShown)), [rows, isWhole])
+  const shown = useMemo(() => (isExpanded ? rows : rows.slice(0, maxCollapsed)), [rows, isExpanded])
   const columns = useMemo(() => columnsOf(agents, axisOf(shown)), [agents, shown])
   if (pairs.length === 0) return null
   return (
     <div className="space-y-2">
-      <h3 className="font-medium">{formatCountOf(pairs.length, 'pair')}, compared scenario by scenario</h3>
+      <h3 className="font-medium">{formatCountOf(pairs.length, 'pair')}</h3>
       <DataTable
-        caption="Pairs of agents, the larger difference first, nop and oracle last"
+        caption="Pairs of agents, largest difference first, controls last"
         columns={columns}
         rows={shown}
         totalRows={rows.length}
         rowKey={({ a, b }) => `${a.benchmark_run_id} ${b.benchmark_run_id}`}
       />
-      {rows.length > firstShown && (
+      {rows.length > maxCollapsed && (
         <p className="flex items-center gap-3 text-sm text-muted">
           <span className="tabular" role="status">
-            Showing {formatCount(isWhole ? rows.length : firstShown)} of {formatCount(rows.length)} pairs
+            Showing {formatCount(isExpanded ? rows.length : maxCollapsed)} of {formatCount(rows.length)} pairs
           </span>
-          <Button size="sm" onClick={() => setIsWhole(!isWhole)}>
-            {isWhole ? 'Show fewer' : 'Show all'}
+          <Button size="sm" onClick={() => setIsExpanded(!isExpanded)}>
+            {isExpanded ? 'Show fewer' : 'Show all'}
           </Button>
         </p>
       )}
@@ -41,9 +40,9 @@ export const PairTable = ({ pairs, agents }: { pairs: readonly PairFigures[]; ag
   )
 }
 
-const firstShown = 6
+const maxCollapsed = 6
 
-/** The end of an axis with 0 in its middle that every difference and its interval fit on. */
+/** End of a symmetric axis that fits every interval. */
 const axisOf = (pairs: readonly PairFigures[]): number => {
   const largest = Math.max(
     0,
@@ -88,7 +87,7 @@ const figureColumns = (axis: number): Column<PairFigures>[] => [
   },
   {
     id: 'interval',
-    header: `95 % interval, on -${axis} to ${axis}`,
+    header: `95% CI, axis -${axis} to ${axis}`,
     cell: ({ row }) => {
       const { difference, ci_low, ci_high, reasons } = row.original
       return (
@@ -99,7 +98,7 @@ const figureColumns = (axis: number): Column<PairFigures>[] => [
             </span>
             {ci_low === null || ci_high === null ? (
               <span className="truncate text-muted" title={reasons.ci_low}>
-                {reasons.ci_low ?? 'none'}
+                {reasons.ci_low ?? 'None'}
               </span>
             ) : (
               <span className="tabular whitespace-nowrap">
@@ -112,5 +111,5 @@ const figureColumns = (axis: number): Column<PairFigures>[] => [
     },
     meta: { priority: 3, width: '14rem' },
   },
-  ...significanceColumns<PairFigures>('Scenarios that only the first passes · only the second'),
+  ...significanceColumns<PairFigures>('Scenarios that only one of the two passes'),
 ]

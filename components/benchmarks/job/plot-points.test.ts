@@ -10,17 +10,17 @@ const job = jobOf({
 })
 const rows = scenarioRows(job, agentRows(job))
 
-it('counts the means of scenarios, 0 and 1 apart from what is near them', () => {
+it('counts scenario means per bin', () => {
   expect(scoreCounts(rows, 0, 'zero')).toEqual([1, 1, 1, 1, 0, 1])
   expect(scoreCounts(rows, 1, 'zero')).toEqual([1, 0, 1, 0, 0, 2])
   expect(scoreCounts(rows, 1, 'leave_out')).toEqual([0, 0, 1, 0, 0, 2])
 })
 
-it('sets attempts that count against the time they took', () => {
+it('pairs counted scores with durations', () => {
   expect(timedScores(rows, 1, 'zero')).toEqual([0, 1, 1].map((score) => ({ score, duration_ms: 1000 })))
 })
 
-it('counts the passes of each group, the largest first', () => {
+it('counts passes by group, largest first', () => {
   expect(groupPasses(rows, 2, 'zero', ({ group }) => group)).toEqual([
     {
       name: 'x',

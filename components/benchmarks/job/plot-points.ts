@@ -1,12 +1,12 @@
 import type { FailureRule } from '#lib/protocol/reports.ts'
 import { countedScore, type ScenarioRow } from '../grid/scenario-grid.ts'
 
-/** Scores of 0 and of 1 stand for themselves, those between in quarters, each with its upper end. */
+/** 0 and 1 have their own bins; other scores are grouped in quarters. */
 export const scoreBins = ['0', 'to 0.25', 'to 0.5', 'to 0.75', 'below 1', '1'] as const
 
 export const binOf = (score: number): number => (score <= 0 ? 0 : score >= 1 ? 5 : Math.min(4, Math.ceil(score * 4)))
 
-/** How many scenarios of the agent in column `at` have a mean in each bin. */
+/** Scenarios per bin for the agent in column `at`. */
 export const scoreCounts = (rows: readonly ScenarioRow[], at: number, rule: FailureRule): number[] => {
   const counts = scoreBins.map(() => 0)
   for (const { cells } of rows) {
@@ -21,7 +21,7 @@ export interface TimedScore {
   score: number
 }
 
-/** The attempts of an agent that count and tell how long they took. */
+/** Counted attempts with a duration. */
 export const timedScores = (rows: readonly ScenarioRow[], at: number, rule: FailureRule): TimedScore[] =>
   rows.flatMap(({ cells }) =>
     (cells[at]?.attempts ?? []).flatMap((attempt) => {
@@ -32,11 +32,10 @@ export const timedScores = (rows: readonly ScenarioRow[], at: number, rule: Fail
 
 export interface GroupPasses {
   name: string
-  /** For each agent the scenarios it passes, of those it has a score for. */
   agents: readonly { passes: number; n: number }[]
 }
 
-/** The largest group first. */
+/** Largest group first. */
 export const groupPasses = (
   rows: readonly ScenarioRow[],
   agents: number,

@@ -23,6 +23,8 @@ import type {
   ReportTable,
   TrendReport,
 } from '#lib/protocol/reports.ts'
+import { importJob } from '../import/import-job.ts'
+import { readDefinitions } from '../scenarios/definitions.ts'
 
 const pageApi = browserApi({ benchmarkJobs })
 type Api = typeof pageApi
@@ -36,7 +38,7 @@ const jobKeys = {
   trend: ['benchmark-jobs', 'trend'] as const,
 }
 
-/** Where the console judges a job; scripts and papers read it as well. */
+/** Also used by scripts. */
 export const reportAddress = (
   id: string,
   choice: ReportChoice,
@@ -44,7 +46,6 @@ export const reportAddress = (
   table?: ReportTable,
 ): string => consoleUrl(`/api/benchmark-jobs/${encodeURIComponent(id)}/report`, { format, ...choice, table })
 
-/** What is compared: ids of jobs with commas between them, and with which of them or of their runs. */
 interface Compared extends ReportChoice {
   jobs: string
   baseline: string | undefined
@@ -58,7 +59,6 @@ export const compareAddress = (compared: Compared, format: ReportFormat = 'json'
     table,
   })
 
-/** Of which agent, on the data set of which job, over how many jobs. */
 interface Trend extends ReportChoice {
   job: string
   agent: string | undefined
@@ -69,10 +69,9 @@ interface Trend extends ReportChoice {
 export const trendAddress = (trend: Trend, format: ReportFormat = 'json'): string =>
   consoleUrl('/api/benchmark-jobs/trend', { ...trend, format })
 
-/** Jobs whose data set can be chosen without their ids. */
 const recentJobs = 20
 
-const goesOn = ({ state }: BenchmarkJob) => !hasJobEnded(state)
+const isActive = ({ state }: BenchmarkJob) => !hasJobEnded(state)
 
 const jobList = (query: BenchmarkJobListQuery, api: Api) => ({
   queryKey: [...jobKeys.lists, query],
@@ -80,13 +79,12 @@ const jobList = (query: BenchmarkJobListQuery, api: Api) => ({
   read: (query: BenchmarkJobListQuery, signal: AbortSignal) => api.benchmarkJobs.list({ query, signal }),
   rowsOf: ({ jobs }: BenchmarkJobList) => jobs,
   withRows: (page: BenchmarkJobList, jobs: readonly BenchmarkJob[]) => ({ ...page, jobs: [...jobs] }),
-  goesOn,
+  goesOn: isActive,
 })
 
 export const benchmarkJobQueries = {
-  /** The pages of a list from `query.starting_after` on; looked at often while one of its jobs goes on. */
   list: (query: BenchmarkJobListQuery, api: Api = pageApi) =>
-    listPages({ ...jobList(query, api), refetchInterval: pollWhile(({ jobs }) => jobs.some(goesOn)) }),
+    listPages({ ...jobList(query, api), refetchInterval: pollWhile(({ jobs }) => jobs.some(isActive)) }),
 
   refresh: (query: BenchmarkJobListQuery, shown: () => Shown<BenchmarkJob>) =>
     listRefresh(jobList(query, pageApi), shown),
@@ -97,16 +95,14 @@ export const benchmarkJobQueries = {
       queryFn: ({ signal }) => pageApi.benchmarkJobs.get({ params: { id }, signal }),
     }),
 
-  /** The numbers of a job; its outcomes are those of the moment it is asked for. */
   report: (id: string, choice: ReportChoice) =>
     queryOptions({
       queryKey: [...jobKeys.report(id), choice],
       queryFn: ({ signal }) => fetchConsoleJson<Report>(reportAddress(id, choice), signal),
-      // The choice of a metric stays in place, with the focus, while the numbers of it are read.
+      // Keeps the metric select, and its focus, while the new figures load.
       placeholderData: (before, query) => (query?.queryKey[2] === id ? before : undefined),
     }),
 
-  /** Read again while one of the jobs goes on. */
   compare: (compared: Compared) =>
     queryOptions({
       queryKey: [...jobKeys.compare, compared],
@@ -115,7 +111,6 @@ export const benchmarkJobQueries = {
       refetchInterval: ({ state: { data } }) => (data?.complete === false ? 5_000 : false),
     }),
 
-  /** Read again while a job on the data set goes on. */
   trend: (trend: Trend) =>
     queryOptions({
       queryKey: [...jobKeys.trend, trend],
@@ -124,17 +119,16 @@ export const benchmarkJobQueries = {
       refetchInterval: ({ state: { data } }) => (data?.complete === false ? 5_000 : false),
     }),
 
-  /** Names and metadata of the scenarios of a job, by their ids; those the service no longer lists are left out. */
+  /** Names and metadata by id, without deleted scenarios. */
   scenarios: (id: string, ids: readonly string[]) =>
     queryOptions({
       queryKey: [...jobKeys.all, 'scenarios', id, ids.length] as const,
-      // The schemas of definitions are large, and most who look at a job do without.
-      queryFn: async ({ signal }) => (await import('../scenarios/definitions.ts')).readDefinitions(id, ids, signal),
+      queryFn: ({ signal }) => readDefinitions(id, ids, signal),
       staleTime: Number.POSITIVE_INFINITY,
       retry: false,
     }),
 
-  /** The newest jobs of which something can be said. */
+  /** Newest jobs with outcomes. */
   recent: () =>
     queryOptions({
       queryKey: [...jobKeys.all, 'recent'] as const,
@@ -148,7 +142,7 @@ export const benchmarkJobQueries = {
     }),
 }
 
-/** Keeps `benchmarkJobQueries.get` up to date until the returned function is called. */
+/** Keeps a job up to date; returns a function that stops. */
 export const followJob = (client: QueryClient, id: string): (() => void) =>
   followQuery(client, jobKeys.one(id), { endpoint: 'benchmarkJobs.get', params: { id } }, (job) =>
     readLeniently(BenchmarkJob, job),
@@ -158,7 +152,7 @@ export const benchmarkJobMutations = {
   create: () =>
     mutationOptions({
       mutationKey: [...jobKeys.all, 'create'],
-      /** `valuesOf` is the job whose hidden values take the place of masks in the body. */
+      /** Masks in the body are replaced by the values of the job `valuesOf`. */
       mutationFn: ({ valuesOf, ...body }: BenchmarkJobCreate & { valuesOf?: string }) =>
         (valuesOf ? browserApi({ benchmarkJobs }, { [valuesOfHeader]: valuesOf }) : pageApi).benchmarkJobs.create({
           body,
@@ -169,7 +163,6 @@ export const benchmarkJobMutations = {
       },
     }),
 
-  /** How many trials of a job run at once from now on. */
   setConcurrency: () =>
     mutationOptions({
       mutationKey: [...jobKeys.all, 'set-concurrency'],
@@ -178,29 +171,27 @@ export const benchmarkJobMutations = {
       onSuccess: (job, _body, _result, { client }) => client.setQueryData(jobKeys.one(job.id), job),
     }),
 
-  /** Uploads the zip of a job that ran elsewhere. */
   import: () =>
     mutationOptions({
       mutationKey: [...jobKeys.all, 'import'],
-      mutationFn: async ({ file, choices, ...options }: { file: File; choices: BenchmarkJobImport } & UploadOptions) =>
-        (await import('../import/import-job.ts')).importJob(file, choices, options),
+      mutationFn: ({ file, choices, ...options }: { file: File; choices: BenchmarkJobImport } & UploadOptions) =>
+        importJob(file, choices, options),
       onSuccess: (_imported, _given, _result, { client }) => client.invalidateQueries({ queryKey: jobKeys.lists }),
     }),
 
-  /** A report as a file, once. */
   readReport: () =>
     mutationOptions({
       mutationKey: [...jobKeys.all, 'read-report'],
       mutationFn: async (address: string) => (await fetchWithSession(address)).blob(),
     }),
 
-  /** The value behind a mask, named by the fields of the job that lead to it. */
+  /** Reads a masked value by its JSON path. */
   reveal: () =>
     mutationOptions({
       mutationKey: [...jobKeys.all, 'reveal'],
       mutationFn: async (body: { job_id: string; pointer: (string | number)[] }) =>
         (await sendToConsole<{ value: unknown }>('POST', '/api/reveal', body)).value,
-      // A value that was asked for once does not stay in memory for the next page.
+      // Revealed values must not stay in memory.
       gcTime: 0,
     }),
 }

@@ -14,16 +14,14 @@ import { YamlField } from '../create/yaml-field.tsx'
 import { progressOf, shortLabels, yamlProblems } from '../job-figures.ts'
 import { narrowedToTasks } from './harbor-file.ts'
 import { benchmarkJobMutations } from './queries.ts'
-import { cloneOf, neverBegunWords, rerunOf, type Unscored } from './run-again.ts'
+import { cloneOf, neverStartedText, rerunOf, type Unscored } from './run-again.ts'
 
 interface RunAgainDialogProps {
   job: BenchmarkJob
-  /** The whole job, or what has no score of it. */
   of: 'all' | Unscored
   onClose: () => void
 }
 
-/** Makes a new job of the same kind; the file of a Harbor job can be changed before. */
 export const RunAgainDialog = ({ job, of, onClose }: RunAgainDialogProps) => {
   const router = useRouter()
   const [again] = useState(() => (of === 'all' ? cloneOf(job) : rerunOf(job, of, narrowedToTasks)))
@@ -32,14 +30,14 @@ export const RunAgainDialog = ({ job, of, onClose }: RunAgainDialogProps) => {
   const [yaml, setYaml] = useState(spec?.type === 'harbor' ? spec.inline_yaml : null)
   const create = useMutation(benchmarkJobMutations.create())
   const problem = create.error ? problemOf(create.error) : null
-  const isOfYaml = yaml !== null && (problem?.field?.startsWith('spec') ?? false)
+  const isYamlProblem = yaml !== null && (problem?.field?.startsWith('spec') ?? false)
   const submit = () => {
     if (!spec) return
     create.mutate(
       {
         ...(name.trim() && { name: name.trim() }),
         spec: yaml === null ? spec : { type: 'harbor', inline_yaml: yaml },
-        // What the page sees of secrets are masks.
+        // The page only has masked secrets.
         valuesOf: job.id,
       },
       {
@@ -55,14 +53,14 @@ export const RunAgainDialog = ({ job, of, onClose }: RunAgainDialogProps) => {
       open
       losesInput
       onOpenChange={(isOpen) => isOpen || onClose()}
-      title={of === 'all' ? 'Clone job' : 'Rerun what failed'}
-      description={of === 'all' ? 'A new job made of the same.' : rerunWords(of, job)}
+      title={of === 'all' ? 'Clone job' : 'Rerun failed'}
+      description={of === 'all' ? 'Creates a new job from the same source.' : rerunDescription(of, job)}
       size={yaml === null ? 'md' : 'lg'}
       busy={create.isPending}
       onSubmit={submit}
       submitLabel="Create job"
       refusal={'refusal' in again ? again.refusal : null}
-      error={isOfYaml || problem?.field === 'name' ? null : create.error}
+      error={isYamlProblem || problem?.field === 'name' ? null : create.error}
     >
       {'refusal' in again && <p role="alert">{again.refusal}.</p>}
       {spec && (
@@ -78,23 +76,23 @@ export const RunAgainDialog = ({ job, of, onClose }: RunAgainDialogProps) => {
         <YamlField
           label="Job file"
           value={yaml}
-          problems={isOfYaml && problem ? yamlProblems(problem.message) : []}
+          problems={isYamlProblem && problem ? yamlProblems(problem.message) : []}
           onChange={(text) => {
             setYaml(text)
             if (create.isError) create.reset()
           }}
         />
       ) : (
-        spec && <SpecWords spec={spec} />
+        spec && <SpecSummary spec={spec} />
       )}
     </FormDialog>
   )
 }
 
-const rerunWords = ({ scenarios, agents, attempts }: Unscored, job: BenchmarkJob): string =>
-  `${formatCountOf(attempts, 'attempt has', 'attempts have')} failed, timed out or been cancelled, at ${formatCountOf(scenarios.length, 'scenario')}, of ${shortLabels(agents).join(', ')}. The new job runs those scenarios; this one keeps what it has.${neverBegunWords(progressOf(job))}`
+const rerunDescription = ({ scenarios, agents, attempts }: Unscored, job: BenchmarkJob): string =>
+  `${formatCountOf(attempts, 'attempt')} failed, timed out or were canceled, in ${formatCountOf(scenarios.length, 'scenario')}, for ${shortLabels(agents).join(', ')}. The new job runs only these scenarios.${neverStartedText(progressOf(job))}`
 
-const SpecWords = ({ spec }: { spec: BenchmarkJobSpec }) => {
+const SpecSummary = ({ spec }: { spec: BenchmarkJobSpec }) => {
   if (spec.type === 'harbor') return null
   const scenarios = spec.type === 'scenarios' ? spec.scenario_ids.length : null
   const agents = spec.agent_configs

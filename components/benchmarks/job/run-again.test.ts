@@ -3,7 +3,7 @@ import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { scenarioRows } from '../grid/scenario-grid.ts'
 import { agentRows } from '../job-figures.ts'
 import { narrowedToTasks } from './harbor-file.ts'
-import { cloneOf, neverBegunWords, rerunOf, unscoredOf } from './run-again.ts'
+import { cloneOf, neverStartedText, rerunOf, unscoredOf } from './run-again.ts'
 import { jobOf } from './testing.ts'
 
 const agent = (name: string) => ({ name, type: 'job_agent', timeout_seconds: 5 })
@@ -23,7 +23,7 @@ const rerun = (job: BenchmarkJob) => {
 }
 
 describe('a clone', () => {
-  it('is made of what the job was made of', () => {
+  it('has the source of the job', () => {
     const { agent_configs, orchestrator_config } = spec
     const of = (job_source: BenchmarkJob['job_source']) => cloneOf(jobOf({}, { job_source, job_spec: spec }))
     expect(of({ type: 'harbor', inline_yaml: 'agents: []' })).toEqual({
@@ -37,14 +37,14 @@ describe('a clone', () => {
     })
   })
 
-  it('says when nobody knows what the job was made of', () => {
+  it('is refused for an unknown source', () => {
     expect(cloneOf(jobOf({}, { job_source: null }))).toHaveProperty('refusal')
     expect(cloneOf(jobOf({}, { job_source: { type: 'another' }, job_spec: spec }))).toHaveProperty('refusal')
   })
 })
 
-describe('running anew what has no score', () => {
-  it('takes the scenarios and the agents that have none', () => {
+describe('rerunOf', () => {
+  it('takes scenarios and agents without a score', () => {
     expect(rerun(jobOf(results, { job_source: { type: 'benchmark', benchmark_id: 'bmd_1' }, job_spec: spec }))).toEqual(
       {
         spec: {
@@ -57,13 +57,13 @@ describe('running anew what has no score', () => {
     )
   })
 
-  it('is nothing where every attempt has a score, 0 or not', () => {
+  it('is refused if every attempt has a score', () => {
     expect(rerun(jobOf({ a: { one: 0, two: 1 } }, { job_source: { type: 'scenarios' }, job_spec: spec }))).toEqual({
-      refusal: 'Every attempt that has ended has a score',
+      refusal: 'Every finished attempt has a score',
     })
   })
 
-  it('narrows the file of a Harbor job to the tasks', () => {
+  it('narrows a Harbor file to the tasks', () => {
     const inline_yaml = '# kept\ndatasets:\n  - path: tasks\n    n_tasks: 5\nagents:\n  - name: a\n'
     expect(rerun(jobOf(results, { job_source: { type: 'harbor', inline_yaml }, job_spec: spec }))).toEqual({
       spec: {
@@ -74,14 +74,14 @@ describe('running anew what has no score', () => {
   })
 })
 
-describe('a Harbor file narrowed to tasks', () => {
-  it('matches names that hold the signs of patterns', () => {
+describe('narrowedToTasks', () => {
+  it('escapes patterns', () => {
     expect(narrowedToTasks('datasets:\n  - path: t\n', ['a*b', 'c[1]'])).toEqual({
       yaml: 'datasets:\n  - path: t\n    task_names:\n      - a[*]b\n      - c[[]1]\n',
     })
   })
 
-  it('keeps of a list of tasks those of the names', () => {
+  it('filters a list of tasks', () => {
     expect(narrowedToTasks('tasks:\n  - path: x/one\n  - path: x/two/\n', ['two'])).toEqual({
       yaml: 'tasks:\n  - path: x/two/\n',
     })
@@ -93,18 +93,18 @@ describe('a Harbor file narrowed to tasks', () => {
     'datasets:\n  - path: a\ntasks:\n  - path: two\n',
     'agents: [',
     '',
-  ])('says that it cannot: %j', (yaml) => expect(narrowedToTasks(yaml, ['two'])).toHaveProperty('refusal'))
+  ])('refuses %j', (yaml) => expect(narrowedToTasks(yaml, ['two'])).toHaveProperty('refusal'))
 })
 
-it('says that trials which never began are no part of what failed', () => {
-  expect(neverBegunWords({ finished: 29, total: 135 })).toBe(
-    ' 106 trials never began: those of other scenarios are not in it. A clone runs all.',
+it('mentions trials that never started', () => {
+  expect(neverStartedText({ finished: 29, total: 135 })).toBe(
+    ' 106 trials never started; to run them too, clone the job.',
   )
-  expect(neverBegunWords({ finished: 1, total: 2 })).toMatch(/^ 1 trial never began/)
+  expect(neverStartedText({ finished: 1, total: 2 })).toMatch(/^ 1 trial never started/)
   expect(
     [
       { finished: 2, total: 2 },
       { finished: 2, total: null },
-    ].map(neverBegunWords),
+    ].map(neverStartedText),
   ).toEqual(['', ''])
 })

@@ -3,23 +3,22 @@ import type { BenchmarkJob, BenchmarkJobSpec } from '#lib/contract/benchmark-job
 import type { ScenarioRow } from '../grid/scenario-grid.ts'
 import type { AgentRow, JobProgress } from '../job-figures.ts'
 
-/** What to ask the service for, or why it cannot be asked. */
+/** The new job, or the reason there can't be one. */
 export type RunAgain = { spec: BenchmarkJobSpec } | { refusal: string }
 
-/** The same job once more. */
 export const cloneOf = ({ job_source, job_spec }: BenchmarkJob): RunAgain => {
   if (job_source?.type === 'harbor' && job_source.inline_yaml != null)
     return { spec: { type: 'harbor', inline_yaml: job_source.inline_yaml } }
-  if (!job_source || !job_spec) return { refusal: 'The service does not tell what the job was made of' }
+  if (!job_source || !job_spec) return { refusal: 'The service does not report the source of the job' }
   const { agent_configs, orchestrator_config, scenario_ids } = job_spec
   if (job_source.type === 'benchmark' && job_source.benchmark_id != null)
     return { spec: { type: 'benchmark', benchmark_id: job_source.benchmark_id, agent_configs, orchestrator_config } }
   if (job_source.type === 'scenarios')
     return { spec: { type: 'scenarios', scenario_ids, agent_configs, orchestrator_config } }
-  return { refusal: `The console does not know how a job of the kind ${job_source.type} is made` }
+  return { refusal: `Jobs of type ${job_source.type} can't be created here` }
 }
 
-/** What has ended without a score: at which scenarios, of which agents. */
+/** Finished attempts without a score. */
 export interface Unscored {
   scenarios: readonly ScenarioRow[]
   agents: readonly AgentRow[]
@@ -36,14 +35,14 @@ export const unscoredOf = (rows: readonly ScenarioRow[], agents: readonly AgentR
   }
 }
 
-/** A job of those scenarios and agents alone; of a Harbor job its file is narrowed by `narrow`. */
+/** A job with only the unscored scenarios and agents. */
 export const rerunOf = (
   job: BenchmarkJob,
   unscored: Unscored,
   narrow: (yaml: string, tasks: readonly string[]) => { yaml: string } | { refusal: string },
 ): RunAgain => {
   const { job_source, job_spec } = job
-  if (unscored.attempts === 0) return { refusal: 'Every attempt that has ended has a score' }
+  if (unscored.attempts === 0) return { refusal: 'Every finished attempt has a score' }
   const whole = cloneOf(job)
   if ('refusal' in whole) return whole
   if (whole.spec.type === 'harbor') {
@@ -53,22 +52,19 @@ export const rerunOf = (
     )
     return 'refusal' in narrowed ? narrowed : { spec: { type: 'harbor', inline_yaml: narrowed.yaml } }
   }
-  const isAsked = ({ name, model_name = null }: { name: string; model_name?: string | null | undefined }) =>
+  const isIncluded = ({ name, model_name = null }: { name: string; model_name?: string | null | undefined }) =>
     unscored.agents.some((agent) => agent.name === name && agent.model === model_name)
   return {
     spec: {
       type: 'scenarios',
       scenario_ids: unscored.scenarios.map(({ id }) => id),
-      agent_configs: (job_spec?.agent_configs ?? []).filter(isAsked),
+      agent_configs: (job_spec?.agent_configs ?? []).filter(isIncluded),
       orchestrator_config: job_spec?.orchestrator_config,
     },
   }
 }
 
-/** A job that was cancelled has trials that are no failure. */
-export const neverBegunWords = ({ finished, total }: JobProgress): string => {
+export const neverStartedText = ({ finished, total }: JobProgress): string => {
   const left = (total ?? finished) - finished
-  return left > 0
-    ? ` ${formatCountOf(left, 'trial')} never began: those of other scenarios are not in it. A clone runs all.`
-    : ''
+  return left > 0 ? ` ${formatCountOf(left, 'trial')} never started; to run them too, clone the job.` : ''
 }

@@ -2,16 +2,15 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/browser/format.ts'
 import { attemptsDisagree, type ScenarioRow } from '../grid/scenario-grid.ts'
 import { type Suspicion, suspicions } from './search-params.ts'
-import { repeatWords, suspicionTitles } from './suspicious.ts'
+import { passCounts, suspicionTitles } from './suspicious.ts'
 
-const means: Record<Suspicion, string> = {
-  nop_passes: 'an agent that does nothing passes: the verifier checks too little',
-  oracle_fails: 'the solution that comes with it does not pass',
-  all_fail: 'no agent scores anything: too hard, or broken',
-  flaky:
-    'the same agent passes and does not: oracle or nop, or more agents than their own rates explain (p below 0.05, by Holm over the scenarios)',
-  at_timeout: 'an attempt timed out, or took nine tenths of its limit',
-  all_pass: 'tells no agent from another',
+const reasons: Record<Suspicion, string> = {
+  nop_passes: 'doing nothing passes, so the verifier checks too little',
+  oracle_fails: 'its own solution fails',
+  all_fail: 'no agent scores above 0: too hard or broken',
+  flaky: 'a control both passes and fails, or more agents do than their pass rates explain (Holm-adjusted p < 0.05)',
+  at_timeout: 'an attempt timed out or used 90% of its limit',
+  all_pass: 'does not distinguish agents',
 }
 
 const namesShown = 12
@@ -24,7 +23,6 @@ interface SuspiciousListProps {
   onShowAll: (suspicion: Suspicion) => void
 }
 
-/** Scenarios of which more may be wrong than the agents; each leads to its line in the grid. */
 export const SuspiciousList = ({ found, rows, hasThreshold, onSearch, onShowAll }: SuspiciousListProps) => {
   const total = rows.length
   const mixed = rows.filter(({ cells }) => cells.some(attemptsDisagree)).length
@@ -34,13 +32,10 @@ export const SuspiciousList = ({ found, rows, hasThreshold, onSearch, onShowAll 
     <section aria-label="Suspicious scenarios" className="space-y-2">
       <h2 className="text-lg font-medium">Suspicious scenarios</h2>
       {!hasThreshold && (
-        <p className="text-sm text-muted">Scores leave the range 0 to 1: set a pass threshold to check who passes.</p>
+        <p className="text-sm text-muted">Scores are outside 0 to 1. Set a pass threshold to check passes.</p>
       )}
       {kinds.length === 0 && hasThreshold && (
-        <p className="text-sm text-muted">
-          None of {formatCount(total)}: no scenario is passed or failed by all, flaky, at its limit, passed by nop or
-          failed by oracle.
-        </p>
+        <p className="text-sm text-muted">None of {formatCount(total)} scenarios.</p>
       )}
       <dl className="grid grid-cols-1 gap-x-8 gap-y-3 lg:grid-cols-2">
         {kinds.map((kind) => (
@@ -48,14 +43,14 @@ export const SuspiciousList = ({ found, rows, hasThreshold, onSearch, onShowAll 
             <dt>
               <button
                 type="button"
-                title="Show them in the grid"
+                title="Show in grid"
                 className="min-h-6 font-medium hover:underline"
                 onClick={() => onShowAll(kind)}
               >
                 {suspicionTitles[kind]}
               </button>{' '}
               <span className="tabular text-muted">
-                {formatCount(found[kind].length)} of {formatCount(total)}; {means[kind]}
+                {formatCount(found[kind].length)} of {formatCount(total)}; {reasons[kind]}
               </span>
             </dt>
             <dd className="flex flex-wrap gap-x-3">
@@ -69,7 +64,7 @@ export const SuspiciousList = ({ found, rows, hasThreshold, onSearch, onShowAll 
                   <VisibleText truncate max={60}>
                     {row.name}
                   </VisibleText>
-                  {kind === 'flaky' && <span className="tabular text-muted"> {repeatWords(row)}</span>}
+                  {kind === 'flaky' && <span className="tabular text-muted"> {passCounts(row)}</span>}
                 </button>
               ))}
               {found[kind].length > namesShown && (
@@ -83,8 +78,8 @@ export const SuspiciousList = ({ found, rows, hasThreshold, onSearch, onShowAll 
       </dl>
       {mixed > 0 && (
         <p className="text-sm text-muted">
-          At {formatCount(mixed)} of {formatCount(total)} scenarios an agent both passes and does not;{' '}
-          {found.flaky.length === 0 ? 'chance explains that' : `${formatCount(found.flaky.length)} of them are flaky`}.
+          An agent both passes and fails in {formatCount(mixed)} of {formatCount(total)} scenarios;{' '}
+          {found.flaky.length === 0 ? 'chance explains this' : `${formatCount(found.flaky.length)} are flaky`}.
         </p>
       )}
     </section>

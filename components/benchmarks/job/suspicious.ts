@@ -14,7 +14,7 @@ export const suspicionTitles: Record<Suspicion, string> = {
   all_pass: 'Passed by all',
 }
 
-/** Scenarios of which more may be wrong than the agents. */
+/** Scenarios whose results suggest a problem with the scenario itself. */
 export const suspiciousScenarios = (
   rows: readonly ScenarioRow[],
   agents: readonly AgentRow[],
@@ -23,9 +23,9 @@ export const suspiciousScenarios = (
   const limits = agents.map((agent) => limitOf(agent, spec))
   const named = (name: string) => agents.flatMap((agent, at) => (agent.name === name ? [at] : []))
   const [nops, oracles] = [named('nop'), named('oracle')]
-  // One of which nothing completed, as with a key that was refused, tells nothing of the scenarios.
-  const answers = agents.map((_, at) => rows.some(({ cells }) => cells[at]?.attempts.some(isCompleted)))
-  const judged = (at: number) => answers[at] === true && !nops.includes(at) && !oracles.includes(at)
+  // An agent that completed nothing, for example with a rejected key, says nothing about the scenarios.
+  const hasCompleted = agents.map((_, at) => rows.some(({ cells }) => cells[at]?.attempts.some(isCompleted)))
+  const judged = (at: number) => hasCompleted[at] === true && !nops.includes(at) && !oracles.includes(at)
   const inOrder = rows.toSorted((a, b) => inNameOrder(a.name, b.name))
   const found = (test: (row: ScenarioRow) => boolean) => inOrder.filter(test)
   return {
@@ -40,18 +40,17 @@ export const suspiciousScenarios = (
   }
 }
 
-/** Without a threshold nothing fails; without a score the scenario was not passed. */
 const fails = ({ passes, score }: GridCell): boolean => passes.zero === false || score.zero === null
 
 const isCompleted = ({ state }: { state: string }) => state === 'COMPLETED'
 
-/** How the attempts of a scenario that agents differ at with themselves ended: `3 of 6 pass`. */
-export const repeatWords = ({ cells }: ScenarioRow): string => {
+/** `3 of 6 pass`, over the agents that both pass and fail. */
+export const passCounts = ({ cells }: ScenarioRow): string => {
   const { n, passed } = sumOf(cells)
   return `${passed} of ${n} pass`
 }
 
-/** Those whose attempts are most nearly half and half first. */
+/** Most evenly split first. */
 const flakyOf = (rows: readonly ScenarioRow[], agents: readonly AgentRow[]): ScenarioRow[] => {
   const isFlaky = flakyScenarios(
     agents.map(({ name }) => name),
@@ -64,14 +63,13 @@ const flakyOf = (rows: readonly ScenarioRow[], agents: readonly AgentRow[]): Sce
   return rows.filter((_, at) => isFlaky[at]).sort((a, b) => imbalance(a) - imbalance(b) || inNameOrder(a.name, b.name))
 }
 
-/** The attempts of the agents that both pass and do not. */
 const sumOf = (cells: ScenarioRow['cells']) =>
   cells
     .filter(attemptsDisagree)
     .map(({ repeats }) => repeats)
     .reduce((sum, { n, passed }) => ({ n: sum.n + n, passed: sum.passed + passed }), { n: 0, passed: 0 })
 
-/** Whether at least two agents have a score, and each the same way; what one agent does says nothing of a scenario. */
+/** Requires at least two agents. */
 const agree = (
   { cells }: ScenarioRow,
   isJudged: (at: number) => boolean,
@@ -81,11 +79,11 @@ const agree = (
   return tried.length > 1 && tried.every(test)
 }
 
-/** An attempt that took this part of its time limit was near it. */
+/** Part of the time limit that counts as near it. */
 const nearPart = 0.9
 
 const isAtTimeout = ({ cells }: ScenarioRow, limits: readonly (number | null)[]): boolean => {
-  // What one attempt was stopped at is the limit of the others, where none is specified.
+  // Without a specified limit, a timed-out attempt reveals it.
   const stopped = Math.min(
     ...cells.flatMap(({ attempts }) =>
       attempts.flatMap(({ state, duration_ms }) => (state === 'TIMEOUT' && duration_ms != null ? [duration_ms] : [])),

@@ -2,7 +2,7 @@ import type { BenchmarkJob, ScenarioOutcome } from '#lib/contract/benchmark-jobs
 
 type Result = number | 'FAILED' | 'TIMEOUT' | 'CANCELED' | Partial<ScenarioOutcome>
 
-/** A job of agents that got these results at these scenarios, attempt by attempt. */
+/** A job with these results by agent, scenario and attempt. */
 export const jobOf = (
   results: Record<string, Record<string, Result | readonly Result[]>>,
   part: Partial<BenchmarkJob> = {},

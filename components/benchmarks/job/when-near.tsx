@@ -2,12 +2,12 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 
 interface WhenNearProps {
-  /** About how high the content will be, so that the page does not grow under the reader; a CSS length. */
+  /** Reserves space so that the page does not jump. */
   minHeight: string
   children: ReactNode
 }
 
-/** Draws its content once the reader comes near: what is far down the page costs nothing before. */
+/** Renders its content once it is near the viewport. */
 export const WhenNear = ({ minHeight, children }: WhenNearProps) => {
   const place = useRef<HTMLDivElement>(null)
   const [isNear, setIsNear] = useState(false)

@@ -28,7 +28,7 @@ describe('files of an attempt', () => {
     'scr_1',
   )
 
-  it('are those with its id before them, by the names they had', () => {
+  it('start with its id', () => {
     expect(files.map(({ name }) => name)).toEqual([
       'result.json',
       'trial.log',
@@ -40,7 +40,7 @@ describe('files of an attempt', () => {
     ])
   })
 
-  it('have logs that can be opened, the agent first', () => {
+  it('list readable logs, the agent first', () => {
     expect(logsOfAttempt(files).map(({ name }) => name)).toEqual([
       'agent/command.txt',
       'trial.log',
@@ -51,7 +51,7 @@ describe('files of an attempt', () => {
 })
 
 describe('the record of an attempt', () => {
-  it('tells how long each phase took, and the rewards', () => {
+  it('has phase durations and rewards', () => {
     const record = attemptRecord(
       JSON.stringify({
         environment_setup: { started_at: '2026-01-01T00:00:00.000Z', finished_at: '2026-01-01T00:00:01.500Z' },
@@ -73,7 +73,7 @@ describe('the record of an attempt', () => {
     expect(attemptRecord(text)).toBeNull()
   })
 
-  it('is empty of what an agent wrote in its place', () => {
+  it('ignores malformed content', () => {
     expect(attemptRecord('{"verifier": 3, "verifier_result": "all"}')).toEqual({ phases: [], rewards: {} })
   })
 })

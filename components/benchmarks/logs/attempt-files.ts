@@ -1,12 +1,12 @@
 import type { RunLogFile } from '#lib/protocol/run-logs.ts'
 
-/** A file of one attempt, by the name it had before it came into the archive of its run: `verifier/reward.txt`. */
+/** A file of one attempt with its original name: `verifier/reward.txt`. */
 export interface AttemptFile {
   name: string
   file: RunLogFile
 }
 
-/** The archive of a run has the files of an attempt in a folder of its own, each with the id of the scenario run before it. */
+/** In the archive of a run, the scenario run id precedes the name of each file. */
 export const filesOfAttempt = (files: readonly RunLogFile[], scenarioRunId: string): AttemptFile[] =>
   files.flatMap((file) => {
     const at = file.path.indexOf(`${scenarioRunId}_`)
@@ -14,11 +14,10 @@ export const filesOfAttempt = (files: readonly RunLogFile[], scenarioRunId: stri
     return at === -1 || !isWhole ? [] : [{ name: file.path.slice(at + scenarioRunId.length + 1), file }]
   })
 
-/** Where a verifier of Harbor leaves what it found. */
 export const isRewardFile = ({ name }: AttemptFile): boolean => /(^|\/)verifier\/reward\.(txt|json)$/.test(name)
 
-/** Logs that tell most of what happened come first: the agent's, the trial's, the verifier's, then those of commands. */
-const tellingLogs = [
+/** Most useful first: agent, trial, verifier, then commands. */
+const logPatterns = [
   /(^|\/)agent\/[^/]+\.(txt|log)$/,
   /^trial\.log$/,
   /(^|\/)verifier\/.*(stdout|\.log)/,
@@ -26,9 +25,8 @@ const tellingLogs = [
   /\.log$/,
 ]
 
-/** The logs of an attempt that can be opened, the most telling first. */
 export const logsOfAttempt = (files: readonly AttemptFile[]): AttemptFile[] => {
-  const rank = ({ name }: AttemptFile) => tellingLogs.findIndex((pattern) => pattern.test(name))
+  const rank = ({ name }: AttemptFile) => logPatterns.findIndex((pattern) => pattern.test(name))
   return files
     .filter((file) => rank(file) !== -1 && file.file.refusal === null)
     .toSorted((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1))
@@ -36,28 +34,27 @@ export const logsOfAttempt = (files: readonly AttemptFile[]): AttemptFile[] => {
 
 export interface Phase {
   name: string
-  /** Null while it goes on, or where its end was not written. */
+  /** Null without a recorded end. */
   duration_ms: number | null
 }
 
 export interface AttemptRecord {
   phases: readonly Phase[]
-  /** By the names the verifier gave them. */
   rewards: Readonly<Record<string, number>>
 }
 
-const phaseWords: Record<string, string> = {
+const phaseNames: Record<string, string> = {
   environment_setup: 'Environment',
-  agent_setup: 'Agent set-up',
+  agent_setup: 'Agent setup',
   agent_execution: 'Agent',
   verifier: 'Verifier',
 }
 
-/** What the result.json of a trial says, in Harbor's words; null for a file that is none. Who wrote it may have been the agent. */
+/** Parses Harbor's result.json, which the agent may have tampered with. */
 export const attemptRecord = (text: string): AttemptRecord | null => {
   const result = jsonObject(text)
   if (!result) return null
-  const phases = Object.entries(phaseWords).flatMap(([key, name]): Phase[] => {
+  const phases = Object.entries(phaseNames).flatMap(([key, name]): Phase[] => {
     const times = asObject(result[key])
     const [start, end] = [Date.parse(String(times?.started_at)), Date.parse(String(times?.finished_at))]
     if (Number.isNaN(start)) return []
@@ -74,7 +71,7 @@ const jsonObject = (text: string): Record<string, unknown> | null => {
   try {
     return asObject(JSON.parse(text))
   } catch {
-    // The file was cut off, or another program has written it.
+    // Truncated or written by another program.
     return null
   }
 }

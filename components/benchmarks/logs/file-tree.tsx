@@ -12,17 +12,16 @@ interface FileTreeProps {
   onSelect: (path: string) => void
 }
 
-/** A tree of so many files is shown with its folders open. */
-const fewFiles = 60
-const mostRows = 1_000
+/** Up to this many files, all folders start expanded. */
+const maxExpanded = 60
+const maxRows = 1_000
 
-/** Files in their folders, by pointer or by the arrow keys. */
 export const FileTree = ({ tree, selected, onSelect }: FileTreeProps) => {
   const box = useRef<HTMLDivElement>(null)
-  const [opened, setOpened] = useState<ReadonlySet<string>>(() => startOpened(tree, selected))
+  const [opened, setOpened] = useState<ReadonlySet<string>>(() => initiallyOpen(tree, selected))
   const [active, setActive] = useState(selected)
   const rows = useMemo(() => treeRows(tree, opened), [tree, opened])
-  const shown = rows.slice(0, mostRows)
+  const shown = rows.slice(0, maxRows)
   const activeIndex = Math.max(
     0,
     shown.findIndex(({ path }) => path === active),
@@ -93,16 +92,16 @@ export const FileTree = ({ tree, selected, onSelect }: FileTreeProps) => {
       </div>
       {rows.length > shown.length && (
         <p className="text-sm text-muted">
-          The first {formatCount(shown.length)} of {formatCount(rows.length)} rows; filter to see others.
+          Showing {formatCount(shown.length)} of {formatCount(rows.length)} rows. Filter to narrow the list.
         </p>
       )}
     </>
   )
 }
 
-const startOpened = (tree: LogTree, selected: string | undefined): ReadonlySet<string> => {
+const initiallyOpen = (tree: LogTree, selected: string | undefined): ReadonlySet<string> => {
   const opened = new Set(selected === undefined ? [] : foldersOf(selected))
-  if (tree.count <= fewFiles) {
+  if (tree.count <= maxExpanded) {
     const openAll = (rows: TreeRow[]) => {
       const closed = rows.filter(({ kind, isOpen }) => kind === 'folder' && !isOpen)
       for (const { path } of closed) opened.add(path)
@@ -127,7 +126,7 @@ const Row = ({ row, index, isActive, isSelected, onChoose, onFocus }: RowProps) 
   const refusal = row.file?.refusal
   const Icon = isFolder ? Folder : refusal ? FileX : FileText
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the tree listens to the keys of its rows
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the tree handles the keys
     <div
       role="treeitem"
       data-row={index}
@@ -154,7 +153,7 @@ const Row = ({ row, index, isActive, isSelected, onChoose, onFocus }: RowProps) 
         <VisibleText max={200}>{withoutRunId(row.name)}</VisibleText>
       </span>
       <span className="tabular shrink-0 text-xs font-normal text-muted">
-        {row.file ? (refusal ? 'cannot be opened' : formatBytes(row.file.size_bytes)) : formatCount(row.count ?? 0)}
+        {row.file ? (refusal ? 'Unreadable' : formatBytes(row.file.size_bytes)) : formatCount(row.count ?? 0)}
         {isFolder && <span className="sr-only">{row.count === 1 ? ' file' : ' files'}</span>}
       </span>
     </div>

@@ -10,18 +10,17 @@ import { type DownloadState, fileNameOf, readZip } from './read-zip.ts'
 interface LogDownloadProps {
   id: string
   name: string | null | undefined
-  /** Asks the service for the zip. */
   request: (id: string, signal: AbortSignal) => Promise<Response>
 }
 
-/** Downloads the logs of a run or a scenario run, says how far it is, and saves them only when they are whole. */
+/** Downloads a log archive with progress and saves it only if complete. */
 export const LogDownload = ({ id, name, request }: LogDownloadProps) => {
   const [state, setState] = useState<DownloadState>({ phase: 'idle' })
-  const leaving = useRef<AbortController>(undefined)
-  useEffect(() => () => leaving.current?.abort(), [])
+  const abortController = useRef<AbortController>(undefined)
+  useEffect(() => () => abortController.current?.abort(), [])
   const start = async () => {
     const abort = new AbortController()
-    leaving.current = abort
+    abortController.current = abort
     setState({ phase: 'loading', receivedBytes: 0 })
     let received = 0
     try {
@@ -43,8 +42,8 @@ export const LogDownload = ({ id, name, request }: LogDownloadProps) => {
   return (
     <>
       {isLoading ? (
-        <Button icon={X} onClick={() => leaving.current?.abort()}>
-          Stop the download
+        <Button icon={X} onClick={() => abortController.current?.abort()}>
+          Stop download
         </Button>
       ) : (
         <Button icon={Download} onClick={() => void start()}>
@@ -52,9 +51,7 @@ export const LogDownload = ({ id, name, request }: LogDownloadProps) => {
         </Button>
       )}
       <p role="status" className="tabular basis-full text-sm empty:hidden">
-        {state.phase === 'loading' && (
-          <span className="text-muted">{formatBytes(state.receivedBytes)} received; the whole size is not known</span>
-        )}
+        {state.phase === 'loading' && <span className="text-muted">{formatBytes(state.receivedBytes)} received</span>}
         {state.phase === 'done' && <span className="text-muted">Saved, {formatBytes(state.receivedBytes)}</span>}
         {state.phase === 'failed' && (
           <span className="text-danger">

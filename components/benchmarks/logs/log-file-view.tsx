@@ -1,7 +1,7 @@
 'use client'
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { ChevronDown, ChevronUp, Download, Search, WrapText, X } from 'lucide-react'
-import { type KeyboardEvent, type MouseEvent, useEffect, useMemo, useRef, useState } from 'react'
+import { type KeyboardEvent, type MouseEvent, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
 import type { HowToChange } from '#components/list/use-address.ts'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { CopyButton } from '#components/ui/copy-button.tsx'
@@ -14,7 +14,7 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatBytes, formatCount, formatCountOf } from '#lib/browser/format.ts'
 import { isBinary } from '#lib/browser/text/decode.ts'
 import type { RunLogFile } from '#lib/protocol/run-logs.ts'
-import type { RunView } from '../run/search-params.ts'
+import type { RunLogsParams } from '../run/search-params.ts'
 import { LogLines } from './log-lines.tsx'
 import { readLog } from './log-text.ts'
 import { maxShownBytes, runLogAddress, runLogQueries } from './queries.ts'
@@ -22,20 +22,19 @@ import { useFind } from './use-find.ts'
 
 interface LogFileViewProps {
   runId: string
-  goesOn: boolean
+  isActive: boolean
   path: string
-  /** Undefined where the archive has no file of this path. */
+  /** Undefined if the archive has no such file. */
   file: RunLogFile | undefined
-  view: RunView
-  change: (part: Partial<RunView>, how: HowToChange) => void
+  view: RunLogsParams
+  change: (part: Partial<RunLogsParams>, how: HowToChange) => void
   followHere: (event: MouseEvent) => void
   hrefOf: (line: number) => string
-  /** The file is another than was listed. */
-  onGone: () => void
+  /** Called if the file changed since it was listed. */
+  onChanged: () => void
   onClose: () => void
 }
 
-/** One file of an archive: its lines, a search in them, and how much of it is shown. */
 export const LogFileView = (props: LogFileViewProps) => {
   const { runId, path, file, onClose } = props
   return (
@@ -49,7 +48,7 @@ export const LogFileView = (props: LogFileViewProps) => {
             {formatBytes(file.size_bytes)}
             {file.modified_ms !== null && (
               <>
-                , written <RelativeTime ms={file.modified_ms} />
+                , modified <RelativeTime ms={file.modified_ms} />
               </>
             )}
           </p>
@@ -66,11 +65,11 @@ export const LogFileView = (props: LogFileViewProps) => {
       </div>
       {file === undefined ? (
         <p role="alert" className="rounded-md border border-line px-3 py-10 text-center text-muted">
-          The archive has no file of this path, as far as the run has written it.
+          This file isn't in the archive yet.
         </p>
       ) : file.refusal !== null ? (
         <p role="alert" className="rounded-md border border-line px-3 py-10 text-center text-muted">
-          The file cannot be opened here: it {file.refusal}. Download the archive for it.
+          This file can't be opened here: it {file.refusal}. Download the archive to read it.
         </p>
       ) : (
         <Content {...props} file={file} />
@@ -81,47 +80,45 @@ export const LogFileView = (props: LogFileViewProps) => {
 
 const Content = ({
   runId,
-  goesOn,
+  isActive,
   file,
   view,
   change,
   followHere,
   hrefOf,
-  onGone,
+  onChanged,
 }: LogFileViewProps & { file: RunLogFile }) => {
-  const [isFollowing, setIsFollowing] = useState(goesOn && view.line === undefined)
+  const [isFollowing, setIsFollowing] = useState(isActive && view.line === undefined)
   const query = useInfiniteQuery({ ...runLogQueries.file(runId, file), placeholderData: keepPreviousData })
   const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage, isPlaceholderData } = query
   const pieces = data?.pages
   const bytes = pieces?.reduce((sum, { length }) => sum + length, 0) ?? 0
   const log = useMemo(() => readLog(pieces ?? []), [pieces])
   const { line } = view
-  const isMoreWanted = (line !== undefined && line > log.lines.length) || (goesOn && isFollowing)
+  const needsMore = (line !== undefined && line > log.lines.length) || (isActive && isFollowing)
   useEffect(() => {
-    if (pieces && isMoreWanted && hasNextPage && !isFetchingNextPage && !isPlaceholderData && !error)
-      void fetchNextPage()
-  }, [pieces, isMoreWanted, hasNextPage, isFetchingNextPage, isPlaceholderData, error, fetchNextPage])
+    if (pieces && needsMore && hasNextPage && !isFetchingNextPage && !isPlaceholderData && !error) void fetchNextPage()
+  }, [pieces, needsMore, hasNextPage, isFetchingNextPage, isPlaceholderData, error, fetchNextPage])
   const hasChanged = error !== null && 'code' in error && error.code === 'conflict'
-  const gone = useRef(onGone)
-  gone.current = onGone
+  const notifyChanged = useEffectEvent(onChanged)
   useEffect(() => {
-    if (hasChanged) gone.current()
+    if (hasChanged) notifyChanged()
   }, [hasChanged])
   const find = useFind(log, view.search ?? '')
   const [wraps, setWraps] = useState(true)
   const field = useRef<HTMLInputElement>(null)
   if (!pieces)
     return error ? (
-      <ErrorState title="The file could not be opened" error={error} query={query} />
+      <ErrorState title="Could not open the file" error={error} query={query} />
     ) : (
       <p role="status" className="rounded-md border border-line px-3 py-10 text-center text-muted">
-        Reading the file …
+        Loading file…
       </p>
     )
   if (pieces[0] && isBinary(pieces[0]))
     return (
       <p className="rounded-md border border-line px-3 py-10 text-center text-muted">
-        This is a binary file. Download it to view it in another program.
+        Binary file. Download it to open it in another program.
       </p>
     )
   const onKeyDown = (event: KeyboardEvent) => {
@@ -132,7 +129,7 @@ const Content = ({
   }
   const isCut = bytes < file.size_bytes
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: a key for all that is in it
+    // biome-ignore lint/a11y/noStaticElementInteractions: handles a key for everything inside
     <div onKeyDown={onKeyDown} className="space-y-2">
       <div className="flex flex-wrap items-center gap-2">
         <Input
@@ -156,24 +153,24 @@ const Content = ({
         <IconButton
           icon={ChevronUp}
           label="Previous match"
-          disabledReason={find.matches.length === 0 ? 'nothing is found' : null}
+          disabledReason={find.matches.length === 0 ? 'No matches' : null}
           onClick={() => find.step(-1)}
         />
         <IconButton
           icon={ChevronDown}
           label="Next match"
-          disabledReason={find.matches.length === 0 ? 'nothing is found' : null}
+          disabledReason={find.matches.length === 0 ? 'No matches' : null}
           onClick={() => find.step(1)}
         />
         <p role="status" className="tabular text-sm text-muted">
-          {view.search ? find.words : formatCountOf(log.lines.length, 'line')}
+          {view.search ? find.summary : formatCountOf(log.lines.length, 'line')}
           {isCut && ` in the first ${formatBytes(bytes)}`}
         </p>
         <span className="ml-auto">
           <CopyButton what="text" text={() => log.text} />
         </span>
         <Button size="sm" variant="ghost" icon={WrapText} aria-pressed={wraps} onClick={() => setWraps(!wraps)}>
-          {wraps ? 'Lines wrap' : 'Lines do not wrap'}
+          {wraps ? 'Wrap: on' : 'Wrap: off'}
         </Button>
       </div>
       {log.lines.length === 0 ? (
@@ -191,11 +188,11 @@ const Content = ({
         />
       )}
       {error && !hasChanged ? (
-        <ErrorState compact title="The rest of the file could not be read" error={error} onRetry={fetchNextPage} />
+        <ErrorState compact title="Could not load the rest of the file" error={error} onRetry={fetchNextPage} />
       ) : (
         isCut && (
           <p className="flex flex-wrap items-center gap-3 text-sm text-attention">
-            Cut: the first {formatBytes(bytes)} of {formatBytes(file.size_bytes)} are shown
+            Showing the first {formatBytes(bytes)} of {formatBytes(file.size_bytes)}
             {hasNextPage
               ? '.'
               : `, which is as much as a page holds (${formatBytes(maxShownBytes)}): download the file.`}

@@ -13,7 +13,7 @@ import type { Find } from './use-find.ts'
 interface LogLinesProps {
   log: LogText
   find: Find
-  /** The line the address names, from 1. */
+  /** Line in the address, from 1. */
   line: number | undefined
   wraps: boolean
   startsAtEnd: boolean
@@ -24,7 +24,6 @@ interface LogLinesProps {
 
 const lineHeight = 24
 
-/** The lines of a file with their numbers, of which only those in view are drawn. */
 export const LogLines = ({ log, find, line, wraps, startsAtEnd, onFollowing, hrefOf, onLink }: LogLinesProps) => {
   const region = useRef<HTMLDivElement>(null)
   const count = log.lines.length
@@ -43,7 +42,7 @@ export const LogLines = ({ log, find, line, wraps, startsAtEnd, onFollowing, hre
   useEffect(() => {
     if (current) scrollTo.current(current.line)
   }, [current])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what heights depend on
+  // biome-ignore lint/correctness/useExhaustiveDependencies: wrapping changes the heights
   useEffect(() => virtualizer.measure(), [wraps])
   const byLine = useMemo(() => Map.groupBy(matches, (match) => match.line), [matches])
   const width = useMemo(
@@ -125,9 +124,7 @@ const Line = ({ log, index, matches, current, wraps }: LineProps) => {
           </span>
         ),
       )}
-      {rest > 0 && (
-        <span className="text-attention"> … cut: {formatCount(rest)} more characters of this line are not shown</span>
-      )}
+      {rest > 0 && <span className="text-attention"> … {formatCount(rest)} more characters not shown</span>}
     </span>
   )
 }

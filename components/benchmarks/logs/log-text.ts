@@ -8,18 +8,17 @@ import {
 } from '#lib/browser/text/console-text.ts'
 import { textDecoder } from '#lib/browser/text/decode.ts'
 
-/** A line is shown up to here; what follows is counted. */
+/** Longer lines are truncated. */
 export const maxLineLength = 8_192
 const maxMatches = 100_000
 
 export interface LogMatch {
-  /** From 0. */
   line: number
   start: number
   end: number
 }
 
-/** The lines of a file, as far as it has been read. */
+/** The loaded part of a file as lines. */
 export class LogText {
   readonly lines: readonly ConsoleLine[]
 
@@ -39,7 +38,7 @@ export class LogText {
     return this.lines.map(plainLine).join('\n')
   }
 
-  /** Where `needle` is, in any case; the first hundred thousand places. */
+  /** Case-insensitive; at most `maxMatches`. */
   find(needle: string): LogMatch[] {
     const matches: LogMatch[] = []
     const wanted = needle.toLowerCase()
@@ -47,7 +46,7 @@ export class LogText {
     for (let line = 0; line < this.lines.length; line++) {
       const plainText = this.plainLine(line)
       const text = plainText.toLowerCase()
-      // A letter whose small form is longer would move what follows it.
+      // A lowercase form of another length would shift the offsets.
       const haystack = text.length === plainText.length ? text : plainText
       for (let at = haystack.indexOf(wanted); at !== -1; at = haystack.indexOf(wanted, at + wanted.length)) {
         if (matches.length === maxMatches) return matches
@@ -64,10 +63,9 @@ interface ReadFile {
   append(piece: Uint8Array): void
 }
 
-/** By first piece, so that a further piece costs only its own length. */
+/** Keyed by the first piece, so each further piece is parsed only once. */
 const readFiles = new WeakMap<Uint8Array, ReadFile>()
 
-/** The lines of a file that comes in pieces. */
 export const readLog = (pieces: readonly Uint8Array[]): LogText => {
   const [first] = pieces
   if (!first) return new LogText([])
@@ -93,7 +91,7 @@ const newFile = (): ReadFile => {
   }
 }
 
-/** The spans of a line up to a length, each split where a match begins or ends. */
+/** Splits the spans of a line at match boundaries. */
 export const markedSpans = (
   spans: readonly Span[],
   matches: readonly LogMatch[],

@@ -2,13 +2,12 @@ import type { RunLogFile } from '#lib/protocol/run-logs.ts'
 
 export interface TreeRow {
   kind: 'folder' | 'file'
-  /** Of a folder, with a `/` at the end. */
+  /** Folders end with `/`. */
   path: string
   name: string
-  /** From 0. */
   depth: number
   file?: RunLogFile
-  /** Files below a folder that the filter leaves. */
+  /** Matching files in a folder. */
   count?: number
   isOpen?: boolean
 }
@@ -23,12 +22,11 @@ const emptyFolder = (): Folder => ({ folders: new Map(), files: [], count: 0 })
 
 export interface LogTree {
   root: Folder
-  /** Files the filter leaves. */
   count: number
   isFiltered: boolean
 }
 
-/** Files whose path holds all words of the filter, in any case. */
+/** Keeps files whose path contains every word of the filter. */
 export const logTree = (files: readonly RunLogFile[], filter: string): LogTree => {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean)
   const root = emptyFolder()
@@ -51,7 +49,7 @@ export const logTree = (files: readonly RunLogFile[], filter: string): LogTree =
   return { root, count, isFiltered: words.length > 0 }
 }
 
-/** The rows of a tree as far as its folders are open, in order of name, folders first; a filter opens them all. */
+/** Visible rows, folders first. A filter opens all folders. */
 export const treeRows = ({ root, isFiltered }: LogTree, opened: ReadonlySet<string>): TreeRow[] => {
   const rows: TreeRow[] = []
   const add = (folder: Folder, above: string, depth: number) => {
@@ -70,12 +68,12 @@ export const treeRows = ({ root, isFiltered }: LogTree, opened: ReadonlySet<stri
 
 const collator = new Intl.Collator('en', { numeric: true })
 const id = /^[0-9a-f-]{16,}$/
-/** Ids in the order of their letters, which is that of their times; in other names numbers count as numbers. */
+/** Ids sort by character, which is by time; other names sort naturally. */
 const byName = (a: string, b: string) => (id.test(a) && id.test(b) ? (a < b ? -1 : 1) : collator.compare(a, b))
 
-/** The folders that lead to a file. */
+/** Parent folders of a path. */
 export const foldersOf = (path: string): string[] =>
   [...path.matchAll(/\//g)].map(({ index }) => path.slice(0, index + 1))
 
-/** Services begin the name of each file of a scenario run with its id, which all names of a folder then share. */
+/** Drops the scenario run id that file names start with. */
 export const withoutRunId = (name: string): string => name.replace(/^[a-z]{2,6}_[A-Za-z0-9]{8,}_(?=.)/, '')

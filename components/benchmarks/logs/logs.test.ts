@@ -9,7 +9,7 @@ const esc = '\x1b'
 describe('LogText', () => {
   const log = new LogText(readLines(`one\r\n${esc}[32mtwo Ok\nthree ok ok${esc}[0m\n10%\r50%\r100%\nlast\n`).lines)
 
-  it('has the lines as a terminal leaves them, and looks that go on over lines', () => {
+  it('renders lines like a terminal, with styles across lines', () => {
     expect(log.lines.length).toBe(5)
     expect([0, 1, 2, 3, 4].map((line) => log.plainLine(line))).toEqual(['one', 'two Ok', 'three ok ok', '100%', 'last'])
     expect(log.spans(2)[0]?.style).toEqual({ color: 2 })
@@ -18,7 +18,7 @@ describe('LogText', () => {
     expect(readLog([]).lines).toEqual([])
   })
 
-  it('finds in any case, by what is shown', () => {
+  it('searches the visible text, case-insensitively', () => {
     expect(log.find('OK')).toEqual([
       { line: 1, start: 4, end: 6 },
       { line: 2, start: 6, end: 8 },
@@ -28,7 +28,7 @@ describe('LogText', () => {
     expect(log.find('')).toEqual([])
   })
 
-  it('splits a line at its matches, and cuts it where it is too long', () => {
+  it('splits a line at matches and truncates it', () => {
     const marked = markedSpans(log.spans(2), log.find('ok').slice(1))
     expect(marked.map(({ text, match }) => [text, match !== undefined])).toEqual([
       ['three ', false],
@@ -41,7 +41,7 @@ describe('LogText', () => {
 })
 
 describe('readLog', () => {
-  it('shows all five lines of a log whose lines end after a carriage return (case 02)', () => {
+  it('keeps lines that end with a carriage return', () => {
     const log = readLog([
       Buffer.from(`first\nFetched 12 of 12\r${esc}[?25h\nplain\nReady\r${esc}[0m\n${esc}[31mone\rsecond${esc}[0m\n`),
     ])
@@ -49,7 +49,7 @@ describe('readLog', () => {
     expect(log.spans(4)).toEqual([{ text: 'second', style: { color: 1 } }])
   })
 
-  it('adds pieces to what it has read, cut anywhere', () => {
+  it('appends pieces split anywhere', () => {
     const bytes = Buffer.from(`a 漢${esc}[31mred\r\nbad \u{1F389}\r${esc}[K50%\r100%\nend`)
     const whole = readLog([bytes])
     for (let cut = 1; cut < bytes.length; cut++) {
@@ -62,7 +62,7 @@ describe('readLog', () => {
     }
   })
 
-  it('reads UTF-16 that comes in pieces', () => {
+  it('reads UTF-16 in pieces', () => {
     const bytes = Buffer.from('\ufeffline 1\nline 2\n', 'utf16le')
     expect(readLog([bytes.subarray(0, 7), bytes.subarray(7)]).text).toBe('line 1\nline 2')
   })
@@ -79,7 +79,7 @@ describe('logTree', () => {
   })
   const files = ['b/10.log', 'b/9.log', 'a', 'a/x/y', 'results.json'].map(file)
 
-  it('shows folders first and closed, numbers in their order, a file beside a folder of its name', () => {
+  it('sorts folders first and numbers naturally', () => {
     const shown = (opened: string[], filter = '') =>
       treeRows(logTree(files, filter), new Set(opened)).map(({ path, depth }) => `${depth} ${path}`)
     expect(shown([])).toEqual(['0 a/', '0 b/', '0 a', '0 results.json'])
@@ -91,7 +91,7 @@ describe('logTree', () => {
     expect(foldersOf('a/x/y')).toEqual(['a/', 'a/x/'])
   })
 
-  it('shortens a name by the id of its scenario run, and no other name', () => {
+  it('drops the scenario run id from names', () => {
     expect(withoutRunId('scr_01JABCDEF234_results.json')).toBe('results.json')
     expect(withoutRunId('my_file.log')).toBe('my_file.log')
     expect(withoutRunId('scr_01JABCDEF234_')).toBe('scr_01JABCDEF234_')

@@ -6,41 +6,38 @@ import { maxPieceBytes, type RunLogFile, type RunLogs } from '#lib/protocol/run-
 const logsKey = (id: string) => ['benchmark-runs', 'logs', id] as const
 const address = (id: string) => `/api/benchmark-runs/${encodeURIComponent(id)}/logs`
 
-/** What is read of a file before anyone scrolls. */
 const firstPieceBytes = 1024 * 1024
-/** A page holds no more of a file than this. */
 export const maxShownBytes = 32 * 1024 * 1024
 
-const readingMs = 1_000
-const followMs = 5_000
+const readingPollMs = 1_000
+const followPollMs = 5_000
 
-/** Where a file is downloaded from, whole. */
 export const runLogAddress = (id: string, path: string): string =>
   `${address(id)}/file?${new URLSearchParams({ path })}`
 
 export const runLogQueries = {
-  /** The files of a run's archive; read anew again and again while the run goes on, and once after `staleAtMs`. */
+  /** Files of a run's archive, polled while the run is active and followed, and until read after `staleAtMs`. */
   list: (
     id: string,
-    { isGoingOn, isFollowed, staleAtMs }: { isGoingOn: boolean; isFollowed: boolean; staleAtMs: number },
+    { isActive, isFollowed, staleAtMs }: { isActive: boolean; isFollowed: boolean; staleAtMs: number },
   ) =>
     queryOptions({
       queryKey: logsKey(id),
       queryFn: async ({ signal, client }): Promise<RunLogs> => {
         const known = client.getQueryData<RunLogs>(logsKey(id))?.archive?.read_at_ms ?? 0
-        const newer = isGoingOn && isFollowed ? known : staleAtMs
-        return fetchConsoleJson(consoleUrl(address(id), { newer_than: newer, ended: String(!isGoingOn) }), signal)
+        const newer = isActive && isFollowed ? known : staleAtMs
+        return fetchConsoleJson(consoleUrl(address(id), { newer_than: newer, ended: String(!isActive) }), signal)
       },
       retry: false,
       refetchInterval: ({ state: { data, error } }) => {
-        const goesOn = isGoingOn && isFollowed
-        if (error) return goesOn ? followMs : false
-        if (!data || data.reading || (data.archive?.read_at_ms ?? 0) <= staleAtMs) return readingMs
-        return goesOn ? followMs : false
+        const isPolling = isActive && isFollowed
+        if (error) return isPolling ? followPollMs : false
+        if (!data || data.reading || (data.archive?.read_at_ms ?? 0) <= staleAtMs) return readingPollMs
+        return isPolling ? followPollMs : false
       },
     }),
 
-  /** The end of a file as text: its last bytes, from the line on that begins among them at `start`. */
+  /** The last bytes of a file, starting at a line break. */
   end: (
     id: string,
     { path, version, size_bytes }: Pick<RunLogFile, 'path' | 'version' | 'size_bytes'>,
@@ -50,11 +47,11 @@ export const runLogQueries = {
       queryKey: [...logsKey(id), 'end', path, version, bytes] as const,
       queryFn: async ({ signal }) => {
         const from = Math.max(0, size_bytes - bytes)
-        const answer = await fetchWithSession(`${runLogAddress(id, path)}&version=${version}`, {
+        const response = await fetchWithSession(`${runLogAddress(id, path)}&version=${version}`, {
           signal,
           headers: { range: `bytes=${from}-${Math.max(1, size_bytes) - 1}` },
         })
-        const text = decodeText(new Uint8Array(await answer.arrayBuffer()))
+        const text = decodeText(new Uint8Array(await response.arrayBuffer()))
         const start = from === 0 ? 0 : text.indexOf('\n') + 1
         return { start: from + start, text: text.slice(start) }
       },
@@ -63,17 +60,16 @@ export const runLogQueries = {
       retry: false,
     }),
 
-  /** A file from its beginning, piece by piece. */
   file: (id: string, { path, version, size_bytes }: Pick<RunLogFile, 'path' | 'version' | 'size_bytes'>) =>
     infiniteQueryOptions({
       queryKey: [...logsKey(id), 'file', path, version] as const,
       queryFn: async ({ pageParam: start, signal }) => {
         const end = start + (start === 0 ? firstPieceBytes : maxPieceBytes)
-        const answer = await fetchWithSession(`${runLogAddress(id, path)}&version=${version}`, {
+        const response = await fetchWithSession(`${runLogAddress(id, path)}&version=${version}`, {
           signal,
           headers: { range: `bytes=${start}-${Math.min(end, size_bytes || 1) - 1}` },
         })
-        return new Uint8Array(await answer.arrayBuffer())
+        return new Uint8Array(await response.arrayBuffer())
       },
       initialPageParam: 0,
       getNextPageParam: (last, pieces) => {

@@ -23,30 +23,26 @@ const answer = (chunks: Uint8Array[], { type = 'application/zip', cut = false } 
     { headers: { 'content-type': type } },
   )
 
-it('gives the bytes as they came and tells how many', async () => {
+it('returns the bytes and reports progress', async () => {
   const zip = zipWith(1000)
-  const told: number[] = []
-  const blob = await readZip(answer([zip.subarray(0, 400), zip.subarray(400)]), (bytes) => told.push(bytes))
+  const reported: number[] = []
+  const blob = await readZip(answer([zip.subarray(0, 400), zip.subarray(400)]), (bytes) => reported.push(bytes))
   expect(new Uint8Array(await blob.arrayBuffer())).toEqual(zip)
-  expect(told.at(-1)).toBe(1022)
+  expect(reported.at(-1)).toBe(1022)
   expect((await readZip(answer([emptyZip]), () => undefined)).size).toBe(22)
 })
 
 it.each([
-  ['cut by the network', answer([zipWith(1000).subarray(0, 500)], { cut: true }), /cut off/],
-  ['that ends early', answer([zipWith(1000).subarray(0, 500)]), /not whole/],
-  [
-    'of JSON',
-    answer([new TextEncoder().encode('{}')], { type: 'application/json' }),
-    /not a zip file but application\/json/,
-  ],
-  ['of HTML that says it is a zip', answer([new TextEncoder().encode('<html>'.repeat(10))]), /not a zip file/],
-  ['of nothing', answer([]), /not a zip file/],
-])('refuses an answer %s', async (_, response, reason) => {
+  ['that is interrupted', answer([zipWith(1000).subarray(0, 500)], { cut: true }), /interrupted/],
+  ['that ends early', answer([zipWith(1000).subarray(0, 500)]), /incomplete/],
+  ['with JSON', answer([new TextEncoder().encode('{}')], { type: 'application/json' }), /received application\/json/],
+  ['with HTML labeled as zip', answer([new TextEncoder().encode('<html>'.repeat(10))]), /not a zip file/],
+  ['without content', answer([]), /not a zip file/],
+])('rejects a response %s', async (_, response, reason) => {
   await expect(readZip(response, () => undefined)).rejects.toThrow(reason)
 })
 
-it('names the file after the run, safely', () => {
+it('makes a safe file name', () => {
   expect(fileNameOf('nightly / "run"\r\n../x', 'bmr_1')).toBe('nightly-run-..-x-bmr_1-logs.zip')
   expect(fileNameOf('', 'bmr_1')).toBe('bmr_1-logs.zip')
   expect(fileNameOf('../..', 'bmr_1')).toBe('bmr_1-logs.zip')

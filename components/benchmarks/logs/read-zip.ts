@@ -1,4 +1,3 @@
-/** A download that shows how far it is, and that is only saved when it is whole. */
 export type DownloadState =
   | { phase: 'idle' }
   | { phase: 'loading'; receivedBytes: number }
@@ -6,41 +5,38 @@ export type DownloadState =
   | { phase: 'failed'; receivedBytes: number; reason: string }
 
 const zipStart = [0x50, 0x4b]
-/** An archive ends with this record and up to 64 KiB of comment. */
+/** A zip ends with this record and up to 64 KiB of comment. */
 const endRecord = [0x50, 0x4b, 0x05, 0x06]
 const maxTailBytes = 22 + 65_535
-const pauseMs = 100
+const progressIntervalMs = 100
 
-/**
- * Reads a zip from an answer, telling its progress at most ten times a second. Rejects with a sentence for people when
- * the stream was cut, or when what came is no zip or not a whole one.
- */
+/** Reads a zip from a response, reporting progress. Rejects if the download is incomplete or not a zip. */
 export const readZip = async (response: Response, onProgress: (receivedBytes: number) => void): Promise<Blob> => {
   const type = response.headers.get('content-type') ?? ''
   if (!/^application\/(zip|octet-stream|x-zip-compressed)\b/i.test(type)) {
     await response.body?.cancel()
-    throw new Error(`The answer is not a zip file but ${type || 'of no stated type'}; nothing was saved`)
+    throw new Error(`Expected a zip file but received ${type || 'an unknown type'}. Nothing was saved.`)
   }
   const parts: Uint8Array<ArrayBuffer>[] = []
   let received = 0
-  let toldAt = 0
+  let reportedAt = 0
   try {
     const reader = response.body?.getReader()
     for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) {
       parts.push(next.value as Uint8Array<ArrayBuffer>)
       received += next.value.length
-      if (Date.now() - toldAt < pauseMs) continue
-      toldAt = Date.now()
+      if (Date.now() - reportedAt < progressIntervalMs) continue
+      reportedAt = Date.now()
       onProgress(received)
     }
   } catch (cause) {
     if (cause instanceof Error && cause.name === 'AbortError') throw cause
-    throw new Error('The download was cut off before its end; nothing was saved', { cause })
+    throw new Error('The download was interrupted. Nothing was saved.', { cause })
   }
   onProgress(received)
   const zip = new Blob(parts, { type: 'application/zip' })
-  if (!(await startsAsZip(zip))) throw new Error('What came is not a zip file; nothing was saved')
-  if (!(await endsAsZip(zip))) throw new Error('The zip file is not whole: its end is missing; nothing was saved')
+  if (!(await startsAsZip(zip))) throw new Error('The download is not a zip file. Nothing was saved.')
+  if (!(await endsAsZip(zip))) throw new Error('The zip file is incomplete. Nothing was saved.')
   return zip
 }
 
@@ -55,7 +51,7 @@ const endsAsZip = async (zip: Blob) => {
   return false
 }
 
-/** Letters, digits and what a file system takes anywhere; the rest becomes a dash. */
+/** Replaces characters that some file systems reject. */
 export const fileNameOf = (name: string, id: string): string => {
   const clean = name
     .replace(/[^A-Za-z0-9._-]+/g, '-')

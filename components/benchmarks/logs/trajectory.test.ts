@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { readTrajectory } from './trajectory.ts'
 
-it('pairs each call with what was observed of it', () => {
+it('pairs calls with their observations', () => {
   const read = readTrajectory(
     JSON.stringify({
       schema_version: 'ATIF-v1.5',
@@ -39,7 +39,7 @@ it('pairs each call with what was observed of it', () => {
   })
 })
 
-it('takes whatever stands in the place of a part', () => {
+it('accepts malformed parts', () => {
   const hostile = [null, 7, 'x', [], { message: { deep: [1] } }, { tool_calls: 'no', observation: [{}] }, { source: 1 }]
   const more = { tool_calls: [null, { arguments: 3 }], observation: { results: [null, { source_call_id: 5 }] } }
   const read = readTrajectory(
@@ -48,7 +48,7 @@ it('takes whatever stands in the place of a part', () => {
   expect(read?.agent).toBeNull()
   expect(read?.steps).toHaveLength(9)
   expect(read?.steps[4]?.message).toContain('"deep"')
-  expect(read?.steps[7]?.calls.map(({ name }) => name)).toEqual(['a tool without a name', 'a tool without a name'])
+  expect(read?.steps[7]?.calls.map(({ name }) => name)).toEqual(['unnamed tool', 'unnamed tool'])
   expect(read?.steps[8]?.message).toMatch(/y\n… 100000 more characters$/)
   for (const none of ['', '{', '[]', '{"steps": {}}', 'null']) expect(readTrajectory(none)).toBeUndefined()
 })

@@ -1,20 +1,18 @@
-/** One call of a tool in a step, with what came of it. */
+/** A tool call with its results. */
 export interface TrajectoryCall {
   name: string
   input: string
-  /** What the tool answered, where an observation names the call. */
   results: string[]
 }
 
 export interface TrajectoryStep {
-  /** Its place, from 1. */
   number: number
-  /** user, agent, system, or what its writer says. */
+  /** user, agent, system or another value. */
   source: string
   message: string
   reasoning: string
   calls: TrajectoryCall[]
-  /** What was observed that belongs to no call. */
+  /** Observations without a call. */
   observations: string[]
   model: string | null
   timestampMs: number | null
@@ -27,14 +25,10 @@ export interface Trajectory {
   steps: TrajectoryStep[]
 }
 
-/** A text of a step is cut at so many characters; the file has all of it. */
 const maxTextLength = 100_000
 const maxCalls = 200
 
-/**
- * What an agent did, read from the form ATIF as far as it can be followed: any part may be missing, of another type, or
- * written by somebody who means harm. Undefined when the text is no trajectory at all.
- */
+/** Reads an ATIF trajectory. The file is untrusted: any part may be missing or malformed. Undefined without steps. */
 export const readTrajectory = (text: string): Trajectory | undefined => {
   let value: unknown
   try {
@@ -64,7 +58,7 @@ const stepOf = (step: unknown, index: number): TrajectoryStep => {
     const input = of(call, 'arguments')
     return {
       id,
-      name: textOrNull(of(call, 'function_name')) ?? 'a tool without a name',
+      name: textOrNull(of(call, 'function_name')) ?? 'unnamed tool',
       input: cut(typeof input === 'string' ? input : input === undefined ? '' : JSON.stringify(input, null, 2)),
       results: observed.flatMap((each) => (id !== null && each.call === id ? [each.text] : [])),
     }
@@ -100,7 +94,7 @@ const timeOf = (value: unknown): number | null => {
   return Number.isNaN(ms) ? null : ms
 }
 
-/** A text, or a list of parts of which only the texts are shown. */
+/** Content is a string or a list of parts, of which only text is shown. */
 const textOf = (value: unknown): string => {
   if (typeof value === 'string') return cut(value)
   if (Array.isArray(value)) {

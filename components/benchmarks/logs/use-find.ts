@@ -4,7 +4,6 @@ import type { LogText } from './log-text.ts'
 
 export type Find = ReturnType<typeof useFind>
 
-/** The matches of what is searched for, and the one that was stepped to. */
 export const useFind = (log: LogText, text: string) => {
   const needle = useDeferredValue(text)
   const matches = useMemo(() => log.find(needle), [log, needle])
@@ -13,7 +12,7 @@ export const useFind = (log: LogText, text: string) => {
   return {
     matches,
     current: index === null ? undefined : matches[index],
-    words:
+    summary:
       index === null
         ? formatCountOf(matches.length, 'match', 'matches')
         : `${formatCount(index + 1)} of ${formatCount(matches.length)} matches`,

@@ -24,20 +24,19 @@ const runKeys = {
   lists: ['benchmark-runs', 'list'] as const,
   one: (id: string) => ['benchmark-runs', 'get', id] as const,
   scenarioRuns: (id: string) => ['benchmark-runs', 'scenario-runs', id] as const,
-  cancelling: (id: string) => ['benchmark-runs', 'cancelling', id] as const,
+  canceling: (id: string) => ['benchmark-runs', 'canceling', id] as const,
 }
 
-/** The job that made a run, and the agent it is of. */
+/** Job and agent of a run. */
 export interface RunOrigin {
   job_id: string
   job_name: string
   agent_name: string
   model_name: string | null
-  /** Outcomes there are of it. */
   outcomes: number
 }
 
-/** Where a run comes from, as far as it tells itself; its name begins with that of its job. */
+/** Reads the origin from the run itself; its name starts with that of its job. */
 export const ownOrigin = ({
   name,
   job_id,
@@ -55,7 +54,7 @@ export const ownOrigin = ({
         outcomes: n_scenario_runs ?? 0,
       }
 
-/** By the id of the run. */
+/** By run id. */
 export type RunOrigins = Readonly<Record<string, RunOrigin>>
 
 const originsOf = (jobs: readonly BenchmarkJob[]): RunOrigins =>
@@ -74,8 +73,7 @@ const originsOf = (jobs: readonly BenchmarkJob[]): RunOrigins =>
     ),
   )
 
-/** Jobs that are looked through for the runs of a page of them. */
-const jobsLookedThrough = 50
+const maxSearchedJobs = 50
 
 const runList = (query: BenchmarkRunListQuery, api: Api) => ({
   queryKey: [...runKeys.lists, query],
@@ -87,7 +85,6 @@ const runList = (query: BenchmarkRunListQuery, api: Api) => ({
 })
 
 export const benchmarkRunQueries = {
-  /** The pages of a list from `query.starting_after` on; looked at often while one of its runs goes on. */
   list: (query: BenchmarkRunListQuery, api: Api = pageApi) => listPages(runList(query, api)),
 
   refresh: (query: BenchmarkRunListQuery, shown: () => Shown<BenchmarkRun>) =>
@@ -99,7 +96,7 @@ export const benchmarkRunQueries = {
       queryFn: ({ signal }) => pageApi.benchmarkRuns.get({ params: { id }, signal }),
     }),
 
-  /** All scenario runs of a run, as far as one call carries them. */
+  /** Scenario runs of a run, up to one page. */
   scenarioRuns: (id: string) =>
     queryOptions({
       queryKey: runKeys.scenarioRuns(id),
@@ -107,16 +104,16 @@ export const benchmarkRunQueries = {
         pageApi.benchmarkRuns.scenarioRuns({ params: { id }, query: { limit: maxPageSize }, signal }),
     }),
 
-  /** Where the runs of the newest jobs come from, for a service whose runs do not tell. */
+  /** Origins from the newest jobs, for services whose runs don't report their job. */
   origins: () =>
     queryOptions({
       queryKey: ['benchmark-runs', 'origins'] as const,
       queryFn: async ({ signal }) =>
-        originsOf((await pageApi.benchmarkJobs.list({ query: { limit: jobsLookedThrough }, signal })).jobs),
+        originsOf((await pageApi.benchmarkJobs.list({ query: { limit: maxSearchedJobs }, signal })).jobs),
       staleTime: 10_000,
     }),
 
-  /** Where one run comes from, found by its name, which begins with that of its job; null when it is of none. */
+  /** Origin of one run, found by name; null if it has no job. */
   origin: ({ id, name }: Pick<BenchmarkRun, 'id' | 'name'>) =>
     queryOptions({
       queryKey: ['benchmark-runs', 'origin', id] as const,
@@ -129,7 +126,6 @@ export const benchmarkRunQueries = {
       staleTime: 10_000,
     }),
 
-  /** The scenario runs of a run that goes on which are not at their end, looked at often. */
   runningScenarios: (id: string) =>
     queryOptions({
       queryKey: ['benchmark-runs', 'running-scenarios', id] as const,
@@ -138,7 +134,6 @@ export const benchmarkRunQueries = {
       refetchInterval: pollEvery(3000),
     }),
 
-  /** How many scenario runs a run has: what its score was divided by, once it has ended. */
   scenarioRunCount: (id: string) =>
     queryOptions({
       queryKey: ['benchmark-runs', 'scenario-run-count', id] as const,
@@ -147,14 +142,14 @@ export const benchmarkRunQueries = {
       staleTime: Number.POSITIVE_INFINITY,
     }),
 
-  /** Whether this browser has asked for the run's cancellation; never fetched. */
-  cancelling: (id: string) => pushed<boolean>(runKeys.cancelling(id), false),
+  /** Whether this browser requested cancellation; never fetched. */
+  canceling: (id: string) => pushed<boolean>(runKeys.canceling(id), false),
 }
 
-/** Keeps a run and its scenario runs up to date until the returned function is called. */
+/** Keeps a run and its scenario runs up to date; returns a function that stops. */
 export const followRun = (client: QueryClient, id: string): (() => void) => {
   const params = { id }
-  const leaves = [
+  const stops = [
     followQuery(client, runKeys.one(id), { endpoint: 'benchmarkRuns.get', params }, (run) =>
       readLeniently(BenchmarkRun, run),
     ),
@@ -166,33 +161,33 @@ export const followRun = (client: QueryClient, id: string): (() => void) => {
     ),
   ]
   return () => {
-    for (const leave of leaves) leave()
+    for (const stop of stops) stop()
   }
 }
 
 export const benchmarkRunMutations = {
-  /** The answer may still say `running`; until it does not, the run is shown as being cancelled. */
+  /** The response may still say `running`; the run is shown as canceling until it ends. */
   cancel: () =>
     mutationOptions({
       mutationKey: [...runKeys.all, 'cancel'],
       mutationFn: (id: string) => pageApi.benchmarkRuns.cancel({ params: { id } }),
       onMutate: (id: string, { client }) => {
-        client.setQueryData(runKeys.cancelling(id), true)
+        client.setQueryData(runKeys.canceling(id), true)
       },
       onSuccess: (run: BenchmarkRun, id, _result, { client }) => {
         client.setQueryData(runKeys.one(id), run)
         void client.invalidateQueries({ queryKey: runKeys.scenarioRuns(id) })
         void client.invalidateQueries({ queryKey: runKeys.lists })
-        void client.invalidateQueries({ queryKey: ['benchmark-jobs'] })
+        void client.invalidateQueries({ queryKey: ['benchmark-jobs', 'get'] })
       },
-      // A refusal mostly means that what the page shows is old.
+      // A rejection usually means that the page is stale.
       onError: (_error, id, _result, { client }) => {
-        client.setQueryData(runKeys.cancelling(id), false)
+        client.setQueryData(runKeys.canceling(id), false)
         void client.invalidateQueries({ queryKey: runKeys.one(id) })
       },
     }),
 
-  /** Cancels a job as a whole where the service can; the interface has no call for that, so else its runs, one by one. */
+  /** Services without a call to cancel a job cancel its runs one by one. */
   cancelJob: (api: Api = pageApi) =>
     mutationOptions({
       mutationKey: ['benchmark-jobs', 'cancel'],
@@ -210,6 +205,5 @@ export const benchmarkRunMutations = {
     }),
 }
 
-/** The answer with the zip of a run's logs; its body comes as the service makes it. */
 export const downloadRunLogs = (id: string, signal: AbortSignal): Promise<Response> =>
   pageApi.benchmarkRuns.downloadLogs({ params: { id }, signal })

@@ -7,23 +7,24 @@ import { benchmarkRunQueries } from './queries.ts'
 
 interface RunScoreProps {
   run: BenchmarkRun
-  /** From elsewhere, where a service does not report it with its runs. */
+  /** Fallback if the service does not report the count. */
   outcomes?: number | undefined
-  /** Explains `n` on hover alone. */
+  /** Explains `n` in a tooltip only. */
   isShort?: boolean
 }
 
-/** The score of a run and how many scenario runs it was taken over, completed or not. */
 export const RunScore = ({ run, outcomes, isShort = false }: RunScoreProps) => {
   const { id, state, score } = run
   const known = run.n_scenario_runs ?? outcomes
-  const isAsked = score != null && known === undefined
-  const { data } = useQuery({ ...benchmarkRunQueries.scenarioRunCount(id), enabled: isAsked })
+  const { data } = useQuery({
+    ...benchmarkRunQueries.scenarioRunCount(id),
+    enabled: score != null && known === undefined,
+  })
   const count = known ?? data
   if (score == null)
     return (
       <span className="text-muted">
-        {state !== 'running' ? 'None' : isShort ? 'None yet' : 'None before the run has ended'}
+        {state !== 'running' ? 'None' : isShort ? 'None yet' : 'None until the run ends'}
       </span>
     )
   return (

@@ -15,14 +15,13 @@ export const scenarioRunQueries = {
       refetchInterval: ({ state: { data } }) => (data && !hasScenarioRunEnded(data.state) ? 2000 : false),
     }),
 
-  /** What the scenario of a run asks for. */
   scenario: (id: string) =>
     queryOptions({
       queryKey: ['scenarios', 'get', id] as const,
       queryFn: ({ signal }) => pageApi.scenarios.get({ params: { id }, signal }),
     }),
 
-  /** What an agent did, from a log file of the run; null where that is no trajectory. */
+  /** Returns null if the file is not a trajectory. */
   trajectory: (id: string, path: string) =>
     queryOptions({
       queryKey: ['scenario-runs', 'trajectory', id, path] as const,
@@ -31,7 +30,7 @@ export const scenarioRunQueries = {
         const bytes = Number(answer.headers.get('content-length') ?? 0)
         if (bytes > maxTrajectoryBytes) {
           await answer.body?.cancel()
-          throw new Error(`It has ${bytes} bytes; up to ${maxTrajectoryBytes} are opened here`)
+          throw new Error(`It has ${bytes} bytes; the limit is ${maxTrajectoryBytes}`)
         }
         return readTrajectory(await answer.text()) ?? null
       },
@@ -41,13 +40,11 @@ export const scenarioRunQueries = {
     }),
 }
 
-/** A page parses no longer text. */
 const maxTrajectoryBytes = 16 * 1024 * 1024
 
-/** Where the file is downloaded from; names in the archive of one scenario run begin with its id and have no folders. */
+/** File names in the archive of a scenario run start with its id and have no folders. */
 export const trajectoryAddress = (id: string, path: string): string =>
   `/api/scenario-runs/${encodeURIComponent(id)}/logs/file?${new URLSearchParams({ path: `${id}_${path.replaceAll('/', '_')}` })}`
 
-/** The answer with the zip of one scenario run's logs; its body comes as the service makes it. */
 export const downloadScenarioRunLogs = (id: string, signal: AbortSignal): Promise<Response> =>
   pageApi.scenarioRuns.downloadLogs({ params: { id }, signal })

@@ -18,7 +18,7 @@ import { threeDecimals } from '#lib/protocol/report-words.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
 import { durationOnceEnded, timeOrUnknown } from '../unknown-times.tsx'
 
-/** The reward key that all of these scores are of; null where no one key has them. */
+/** The reward key that all scores come from, if there is one. */
 export const metricOfRuns = (runs: readonly ScenarioRun[]): string | null => {
   const results = runs.flatMap(({ scoring_contract_result: result }) => result ?? [])
   const isJudged = (name: string) =>
@@ -33,7 +33,7 @@ export const metricOfRuns = (runs: readonly ScenarioRun[]): string | null => {
 
 export const ScenarioRunTable = ({ list: { runs, has_more, total_count } }: { list: ScenarioRunList }) => {
   const attempts = attemptsOf(runs)
-  if (runs.length === 0) return <p className="text-muted">The run has no scenario runs yet.</p>
+  if (runs.length === 0) return <p className="text-muted">No scenario runs yet.</p>
   return (
     <>
       <p role="status" className="tabular text-sm text-muted">
@@ -49,7 +49,7 @@ export const ScenarioRunTable = ({ list: { runs, has_more, total_count } }: { li
   )
 }
 
-/** "2 of 3, 1 retry" for each run that is not the only try at its scenario, by its id; the newest comes first in `runs`. */
+/** By id: "2 of 3, 1 retry" for runs that share a scenario. `runs` is sorted newest first. */
 const attemptsOf = (runs: readonly ScenarioRun[]): ReadonlyMap<string, string> => {
   const byScenario = Map.groupBy(runs, ({ scenario_id, name }) => scenario_id.trim() || name?.trim())
   return new Map(
@@ -67,14 +67,14 @@ const attemptsOf = (runs: readonly ScenarioRun[]): ReadonlyMap<string, string> =
 const attemptColumn = (attempts: ReadonlyMap<string, string>): Column<ScenarioRun> => ({
   id: 'attempt',
   header: () => (
-    <span title="Of a scenario, in the order they began; a retry takes the place of what it begins anew">Attempt</span>
+    <span title="Numbered in the order they started; a retry replaces the attempt it repeats">Attempt</span>
   ),
   cell: ({ row }) => attempts.get(row.original.id) ?? '',
   meta: { priority: 3, width: '8rem' },
 })
 
-/** Each scorer or reward key with its score: `accuracy 0.250, latency_sec 12.000`. */
-const rewardWords = ({ scoring_function_results }: ScoringResult): string | undefined =>
+/** `accuracy 0.250, latency_sec 12.000` */
+const rewardsText = ({ scoring_function_results }: ScoringResult): string | undefined =>
   scoring_function_results
     .map(({ scoring_function_name: name, score }) => `${name} ${threeDecimals(score)}`)
     .join(', ') || undefined
@@ -104,7 +104,7 @@ const columns: Column<ScenarioRun>[] = [
     header: 'Score',
     cell: ({ row }) =>
       row.original.scoring_contract_result ? (
-        <span title={rewardWords(row.original.scoring_contract_result)}>
+        <span title={rewardsText(row.original.scoring_contract_result)}>
           {threeDecimals(row.original.scoring_contract_result.score)}
         </span>
       ) : (

@@ -28,7 +28,7 @@ it('reads names and metadata of the scenarios of a job, and leaves out what the 
   }
 })
 
-it('looks through the newest of a service that cannot list those of a job, and no further', async () => {
+it('searches only the newest pages if the service ignores the job filter', async () => {
   let pages = 0
   const service = createServer((_, response) => {
     const scenario = (id: string) => ({

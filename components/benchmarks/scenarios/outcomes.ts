@@ -3,7 +3,6 @@ import type { ScenarioRun } from '#lib/contract/scenario-runs.ts'
 import { agentsWithRuns } from '#lib/protocol/job-agents.ts'
 import { countedScore, passes, scaleOf } from '#lib/statistics/tallies.ts'
 
-/** The run of an agent in a job. */
 export interface AgentRun {
   job_id: string
   job_name: string
@@ -12,12 +11,11 @@ export interface AgentRun {
   time_ms: number | null
 }
 
-/** What jobs know of a scenario. */
 export interface ScenarioOutcomes {
-  /** The agents of every run of these jobs, by the id of the run. */
+  /** By run id. */
   agents: Readonly<Record<string, AgentRun>>
   outcomes: readonly (ScenarioOutcome & { benchmark_run_id: string })[]
-  /** Jobs that were looked through, and whether there are older ones. */
+  /** Jobs searched. */
   n_jobs: number
   has_older_jobs: boolean
 }
@@ -42,17 +40,17 @@ export const scenarioOutcomesOf = (id: string, { jobs, has_more }: BenchmarkJobL
   has_older_jobs: has_more,
 })
 
-/** One attempt at a scenario, by an agent of a job or by a script. */
+/** One attempt by an agent of a job or by a script. */
 export interface ScenarioAttempt {
   key: string
-  /** Null where set-up failed before one began. */
+  /** Null if setup failed. */
   scenario_run_id: string | null
   benchmark_run_id: string | null
-  /** Null of a run that no job is known of. */
+  /** Null without a known job. */
   agent: AgentRun | null
-  /** As the service says it: of an outcome in capitals, of a scenario run not. */
+  /** As reported: outcomes in upper case, scenario runs in lower case. */
   state: string
-  /** COMPLETED, FAILED, TIMEOUT or CANCELED; null of one that goes on or whose state nobody knows. */
+  /** COMPLETED, FAILED, TIMEOUT or CANCELED; null if active or unknown. */
   outcome: string | null
   score: number | null
   time_ms: number | null
@@ -68,7 +66,7 @@ const outcomeOfState: Readonly<Record<string, string>> = {
 }
 const knownOutcomes: readonly string[] = Object.values(outcomeOfState)
 
-/** All attempts that scenario runs and jobs tell of, each once, the newest first. */
+/** Attempts from scenario runs and jobs without duplicates, newest first. */
 export const scenarioAttempts = (
   runs: readonly ScenarioRun[],
   known: Pick<ScenarioOutcomes, 'agents' | 'outcomes'>,
@@ -119,18 +117,16 @@ const knownOutcome = (state: string): string | null => (knownOutcomes.includes(s
 const finite = (value: number | null | undefined): number | null =>
   typeof value === 'number' && Number.isFinite(value) ? value : null
 
-/** What one agent, or whoever is known of no job, has made of a scenario. */
 export interface AgentHistory {
   key: string
-  /** Null of runs that no job is known of. */
+  /** Null for runs without a known job. */
   agent: Pick<AgentRun, 'agent_name' | 'model_name'> | null
-  /** The newest first. */
+  /** Newest first. */
   attempts: readonly ScenarioAttempt[]
-  /** That count: completed with a score, and failures and timeouts as 0. */
+  /** Counted attempts, with failures and timeouts as 0. */
   n_counted: number
-  /** Null where scores leave the range 0 to 1: nobody can say from where on one passes. */
+  /** Null if scores are outside 0 to 1. */
   n_passed: number | null
-  /** Of those that count. */
   mean: number | null
   n_failed: number
   n_timeout: number
@@ -140,7 +136,7 @@ export interface AgentHistory {
 
 const asOutcome = ({ outcome, score }: ScenarioAttempt) => ({ state: outcome ?? '', score })
 
-/** By agent and model, who tried last first. */
+/** By agent and model, most recent first. */
 export const agentHistories = (attempts: readonly ScenarioAttempt[]): AgentHistory[] => {
   const { threshold } = scaleOf([{ outcomes: attempts.map(asOutcome) }], undefined)
   const byAgent = Map.groupBy(attempts, ({ agent }) =>

@@ -10,11 +10,9 @@ import { scenarioOutcomesOf } from './outcomes.ts'
 const pageApi = browserApi({ benchmarkJobs, scenarioRuns, scenarios })
 type Api = typeof pageApi
 
-/** Jobs that are looked through for the outcomes of a scenario. */
-const jobsLookedThrough = 50
+const maxSearchedJobs = 50
 
 export const scenarioQueries = {
-  /** The pages of a list from `query.starting_after` on. */
   list: (query: ScenarioListQuery, api: Pick<Api, 'scenarios'> = pageApi) =>
     listPages({
       queryKey: ['scenarios', 'list', query],
@@ -31,7 +29,7 @@ export const scenarioQueries = {
       pageApi.scenarios.metadataValues({ params: { key }, signal }),
     ),
 
-  /** The scenario runs of a scenario, the newest first. */
+  /** Newest first. */
   runs: (id: string) =>
     listPages({
       queryKey: ['scenarios', 'runs', id],
@@ -41,12 +39,12 @@ export const scenarioQueries = {
       refetchInterval: pollWhile(({ runs }) => runs.some(({ state }) => !hasScenarioRunEnded(state))),
     }),
 
-  /** What the newest jobs know of a scenario: a scenario run tells neither its job nor its agent. */
+  /** Outcomes in the newest jobs, as scenario runs don't report job and agent. */
   outcomes: (id: string) =>
     queryOptions({
       queryKey: ['scenarios', 'outcomes', id] as const,
       queryFn: async ({ signal }) =>
-        scenarioOutcomesOf(id, await pageApi.benchmarkJobs.list({ query: { limit: jobsLookedThrough }, signal })),
+        scenarioOutcomesOf(id, await pageApi.benchmarkJobs.list({ query: { limit: maxSearchedJobs }, signal })),
       staleTime: 5_000,
     }),
 }

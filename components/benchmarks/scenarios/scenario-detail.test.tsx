@@ -10,7 +10,7 @@ import { scenarioOutcomesOf } from './outcomes.ts'
 import { scenarioQueries } from './queries.ts'
 import { ScenarioDetail } from './scenario-detail.tsx'
 
-/** The page in words, of answers as a service gives them. */
+/** Text of the page for these responses. */
 const pageOf = (scenario: object, runs: object, jobs: object): string => {
   const client = new QueryClient()
   client.setQueryData(scenarioRunQueries.scenario('s1').queryKey, readLeniently(Scenario, scenario))
@@ -30,16 +30,16 @@ const pageOf = (scenario: object, runs: object, jobs: object): string => {
   return page.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
 }
 
-it('shows a scenario of which the service tells nearly nothing', () => {
+it('shows a scenario with hardly any fields', () => {
   const page = pageOf({ id: 's1', name: null, metadata: null, status: 'draft', scoring_contract: null }, {}, {})
   expect(page).toContain('Unnamed scenario')
   expect(page).toContain('draft')
-  expect(page).toContain('No agent has tried this scenario yet.')
-  expect(page).toContain('The scenario has none.')
-  expect(page).toContain('The service does not report how this scenario is scored.')
+  expect(page).toContain('No attempts yet.')
+  expect(page).toContain('No instruction.')
+  expect(page).toContain('Scoring not reported.')
 })
 
-it('says of how many scenario runs and jobs its history is', () => {
+it('shows how much of the history is included', () => {
   const outcome = { scenario_definition_id: 's1', scenario_name: 'one', state: 'FAILED', failure_reason: null }
   const page = pageOf(
     { id: 's1', name: 'one', status: 'active' },
@@ -56,6 +56,6 @@ it('says of how many scenario runs and jobs its history is', () => {
     },
   )
   expect(page).toContain('Showing 1 of 120 scenario runs and 1 outcome without one.')
-  expect(page).toContain('known of the newest job; older ones were not read')
-  expect(page).toContain('Read older scenario runs')
+  expect(page).toContain('Agents and jobs come from the newest job; older jobs are not included.')
+  expect(page).toContain('Load older scenario runs')
 })

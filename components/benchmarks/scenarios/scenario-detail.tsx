@@ -12,8 +12,7 @@ import type { Scenario } from '#lib/contract/scenarios.ts'
 import { scenarioRunQueries } from '../run/scenario-run-queries.ts'
 import { DefinitionState } from './definition-state.tsx'
 import { ScenarioHistory } from './scenario-history.tsx'
-import { isHarborVerifier } from './scorer-kind.ts'
-import { scorerWords } from './scorer-words.ts'
+import { describeScorer, isHarborVerifier } from './scorer.ts'
 
 export const ScenarioDetail = ({ id }: { id: string }) => (
   <DetailPage kind="scenario" query={useQuery(scenarioRunQueries.scenario(id))}>
@@ -43,7 +42,7 @@ const Instruction = ({ scenario: { input_context, reference_output } }: { scenar
         {input_context.problem_statement}
       </ScrolledText>
     ) : (
-      <p className="text-muted">The scenario has none.</p>
+      <p className="text-muted">No instruction.</p>
     )}
     {input_context.additional_context != null && (
       <details>
@@ -67,18 +66,18 @@ const Verifier = ({ scenario: { scoring_contract, scorer_timeout_sec } }: { scen
       <h2 className="text-lg font-medium">Verifier</h2>
       <p className="max-w-prose text-sm text-muted">
         {functions.length === 0
-          ? 'The service does not report how this scenario is scored.'
+          ? 'Scoring not reported.'
           : functions.length === 1
             ? functions[0] && isHarborVerifier(functions[0])
-              ? 'The score is the reward that a job is judged by. It may be any number.'
-              : 'The score is what one function gives, from 0 to 1.'
-            : `The score is the sum of what ${formatCount(functions.length)} functions give, each by its weight, from 0 to 1.`}
-        {scorer_timeout_sec != null && ` It has ${formatDurationMs(scorer_timeout_sec * 1000)}.`}
+              ? 'The score is the reward that the job uses. It can be any number.'
+              : 'The score is the result of one function, from 0 to 1.'
+            : `The score is the weighted sum of ${formatCount(functions.length)} functions, from 0 to 1.`}
+        {scorer_timeout_sec != null && ` Timeout: ${formatDurationMs(scorer_timeout_sec * 1000)}.`}
       </p>
       {functions.map(({ name, weight, scorer }, at) => {
-        const { kind, means, parts } = scorerWords(scorer, name)
+        const { kind, rule, parts } = describeScorer(scorer, name)
         return (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a function may have no name of its own
+          // biome-ignore lint/suspicious/noArrayIndexKey: functions may be unnamed
           <div key={at} className="space-y-1.5 border-l-2 border-line pl-3">
             <h3>
               <span className="font-medium">
@@ -86,11 +85,11 @@ const Verifier = ({ scenario: { scoring_contract, scorer_timeout_sec } }: { scen
               </span>{' '}
               <span className="text-muted">
                 {Number.isFinite(weight) && `weight ${weight}; `}
-                <VisibleText max={120}>{kind}</VisibleText>: {means}
+                <VisibleText max={120}>{kind}</VisibleText>: {rule}
               </span>
             </h3>
             {parts.map(({ label, text }, part) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: two files may have one path
+              // biome-ignore lint/suspicious/noArrayIndexKey: paths may repeat
               <figure key={part} className="space-y-0.5">
                 <figcaption className="text-sm text-muted">
                   <VisibleText max={200}>{label}</VisibleText>
@@ -109,8 +108,8 @@ const ScenarioFacts = ({ scenario }: { scenario: Scenario }) => {
   const { environment, metadata, required_environment_variables, required_secret_names, validation_type } = scenario
   const launch = environment?.launch_parameters
   return (
-    <section aria-label="Set-up" className="space-y-2">
-      <h2 className="text-lg font-medium">Set-up</h2>
+    <section aria-label="Setup" className="space-y-2">
+      <h2 className="text-lg font-medium">Setup</h2>
       <Facts>
         <Fact label="Metadata">
           <MetadataChips
@@ -139,8 +138,8 @@ const ScenarioFacts = ({ scenario }: { scenario: Scenario }) => {
             <VisibleText max={200}>{environment.blueprint_id}</VisibleText>
           </Fact>
         )}
-        <Names label="Variables it needs" names={required_environment_variables} />
-        <Names label="Secrets it needs" names={required_secret_names} />
+        <Names label="Required variables" names={required_environment_variables} />
+        <Names label="Required secrets" names={required_secret_names} />
         {launch && (
           <Fact label="Devbox">
             <details>

@@ -1,6 +1,6 @@
 import type { ExportFields } from '#lib/browser/lists/export.ts'
 import type { Scenario } from '#lib/contract/scenarios.ts'
-import { verifierKinds } from './scorer-kind.ts'
+import { verifierKinds } from './scorer.ts'
 
 /** What stands in a file for each column of the list of scenarios. */
 export const scenarioFields: ExportFields<Scenario> = {

@@ -26,38 +26,37 @@ import {
 } from './outcomes.ts'
 import { scenarioQueries } from './queries.ts'
 
-const nothingKnown: ScenarioOutcomes = { agents: {}, outcomes: [], n_jobs: 0, has_older_jobs: false }
+const noOutcomes: ScenarioOutcomes = { agents: {}, outcomes: [], n_jobs: 0, has_older_jobs: false }
 
-/** What agents have made of a scenario, over all jobs: by agent, and attempt by attempt. */
 export const ScenarioHistory = ({ id }: { id: string }) => {
   const runs = useInfiniteQuery(scenarioQueries.runs(id))
   const outcomes = useQuery(scenarioQueries.outcomes(id))
   const isPending = runs.isPending || outcomes.isPending
   const loaded = runs.data?.pages.flatMap((page) => page.runs) ?? []
-  // A service that ignores the scenario lists the runs of others, too, and counts them.
+  // Some services ignore the scenario filter.
   const listed = loaded.filter(scenarioRunMatches({ scenario_id: id }))
   const total = listed.length < loaded.length ? null : runs.data?.pages[0]?.total_count
-  const known = outcomes.data ?? nothingKnown
+  const known = outcomes.data ?? noOutcomes
   const attempts = scenarioAttempts(listed, known)
   const histories = agentHistories(attempts)
   return (
     <section aria-label="History" className="space-y-3">
       <h2 className="text-lg font-medium">History</h2>
       {isPending ? (
-        <SkeletonRows rows={4} columns={5} label="Reading the history" />
+        <SkeletonRows rows={4} columns={5} label="Loading history" />
       ) : (
         <>
           {runs.error && <InlineError error={runs.error} />}
           {outcomes.error && <InlineError error={outcomes.error} />}
           {attempts.length === 0 ? (
-            !runs.error && <p className="text-muted">No agent has tried this scenario yet.</p>
+            !runs.error && <p className="text-muted">No attempts yet.</p>
           ) : (
             <>
               <p role="status" className="tabular max-w-prose text-sm text-muted">
-                {shownWords(attempts.length, listed.length, total, runs.hasNextPage)} {jobWords(known)}
+                {coverageText(attempts.length, listed.length, total, runs.hasNextPage)} {jobCoverageText(known)}
               </p>
               <DataTable
-                caption="What each agent made of the scenario"
+                caption="Results by agent"
                 columns={agentColumns}
                 rows={histories}
                 rowKey={({ key }) => key || 'none'}
@@ -71,7 +70,7 @@ export const ScenarioHistory = ({ id }: { id: string }) => {
               />
               {runs.hasNextPage && (
                 <Button size="sm" busy={runs.isFetchingNextPage} onClick={() => void runs.fetchNextPage()}>
-                  Read older scenario runs
+                  Load older scenario runs
                 </Button>
               )}
             </>
@@ -82,39 +81,38 @@ export const ScenarioHistory = ({ id }: { id: string }) => {
   )
 }
 
-const shownWords = (attempts: number, runs: number, total: number | null | undefined, hasMore: boolean): string => {
+const coverageText = (attempts: number, runs: number, total: number | null | undefined, hasMore: boolean): string => {
   const of =
     total != null && Number.isFinite(total)
       ? `${formatCount(runs)} of ${formatCount(Math.max(total, runs))} scenario runs`
-      : `${formatCount(runs)} scenario runs${hasMore ? ', more exist' : ''}`
+      : `${formatCount(runs)} scenario runs${hasMore ? ' or more' : ''}`
   const others = attempts - runs
   return `Showing ${of}${others > 0 ? ` and ${formatCountOf(others, 'outcome')} without one` : ''}.`
 }
 
-const jobWords = ({ n_jobs, has_older_jobs }: ScenarioOutcomes): string => {
+const jobCoverageText = ({ n_jobs, has_older_jobs }: ScenarioOutcomes): string => {
   const jobs = n_jobs === 1 ? 'newest job' : `${formatCount(n_jobs)} newest jobs`
-  return `Agents and jobs are known of the ${jobs}${has_older_jobs ? '; older ones were not read' : ''}.`
+  return `Agents and jobs come from the ${jobs}${has_older_jobs ? '; older jobs are not included' : ''}.`
 }
 
-/** As many as can be told apart at a glance. */
-const marksShown = 16
+const maxMarks = 16
 
 const AgentOf = ({ agent }: Pick<AgentHistory, 'agent'>) =>
   agent ? (
     <AgentName name={agent.agent_name || 'Unnamed agent'} model={agent.model_name} />
   ) : (
-    <span className="text-muted">Of no job that is known</span>
+    <span className="text-muted">No job</span>
   )
 
 const agentColumns: Column<AgentHistory>[] = [
   { id: 'agent', header: 'Agent', cell: ({ row }) => <AgentOf agent={row.original.agent} />, meta: { priority: 1 } },
   {
     id: 'passes',
-    header: () => <span title="Attempts with a score of 1, of those that count">Passes</span>,
+    header: () => <span title="Counted attempts with a score of 1">Passes</span>,
     cell: ({ row }) => {
       const { n_passed, n_counted } = row.original
       return n_passed === null ? (
-        <Missing why="scores leave the range 0 to 1" />
+        <Missing why="Scores are outside 0 to 1" />
       ) : (
         `${formatCount(n_passed)} of ${formatCount(n_counted)}`
       )
@@ -124,7 +122,7 @@ const agentColumns: Column<AgentHistory>[] = [
   {
     id: 'mean',
     header: () => (
-      <span title="Over attempts; failures and attempts without a score count 0, what was cancelled counts nothing">
+      <span title="Over attempts; failures and missing scores count as 0, canceled attempts are excluded">
         Mean score
       </span>
     ),
@@ -144,21 +142,21 @@ const agentColumns: Column<AgentHistory>[] = [
   {
     id: 'marks',
     header: () => (
-      <span title="A full square is a score of 1; E failed, T timed out, C cancelled">Attempts, newest last</span>
+      <span title="A full square is a score of 1; E failed, T timed out, C canceled">Attempts, newest last</span>
     ),
     cell: ({ row }) => {
       const { attempts } = row.original
       return (
         <span className="flex items-center gap-1">
-          <span className="sr-only">{attempts.slice(0, marksShown).map(attemptWord).reverse().join(', ')}</span>
-          {attempts.length > marksShown && (
+          <span className="sr-only">{attempts.slice(0, maxMarks).map(attemptLabel).reverse().join(', ')}</span>
+          {attempts.length > maxMarks && (
             <span className="text-xs whitespace-nowrap text-muted">
-              last {marksShown} of {formatCount(attempts.length)}
+              last {maxMarks} of {formatCount(attempts.length)}
             </span>
           )}
           <span aria-hidden className="flex items-center gap-1">
             {attempts
-              .slice(0, marksShown)
+              .slice(0, maxMarks)
               .reverse()
               .map(({ key, outcome, state, score }) => (
                 <AttemptMark key={key} attempt={{ state: outcome ?? state, score }} />
@@ -171,7 +169,7 @@ const agentColumns: Column<AgentHistory>[] = [
   },
   {
     id: 'counts',
-    header: () => <span title="Failed · timed out · cancelled">Failed · timed out · cancelled</span>,
+    header: () => 'Failed · timed out · canceled',
     cell: ({ row }) => {
       const { n_failed, n_timeout, n_cancelled } = row.original
       return [n_failed, n_timeout, n_cancelled].map(formatCount).join(' · ')
@@ -196,7 +194,7 @@ const agentColumns: Column<AgentHistory>[] = [
         job && (
           <TextLink
             href={agentTrendPath(job, { name: agent.agent_name, model: agent.model_name })}
-            title="The agent on the whole data set, job by job"
+            title="Trend of the agent on the whole data set"
             inRow
           >
             Trend
@@ -208,7 +206,7 @@ const agentColumns: Column<AgentHistory>[] = [
   },
 ]
 
-const attemptWord = ({ outcome, state, score }: ScenarioAttempt): string =>
+const attemptLabel = ({ outcome, state, score }: ScenarioAttempt): string =>
   outcome === 'COMPLETED' && score !== null ? threeDecimals(score) : state.toLowerCase()
 
 const attemptColumns: Column<ScenarioAttempt>[] = [

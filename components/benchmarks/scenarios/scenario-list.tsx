@@ -22,7 +22,7 @@ import { scenarioMatches } from '#lib/browser/lists/row-filters.ts'
 import { type Scenario, type ScenarioList, ScenarioListQuery, type validationTypes } from '#lib/contract/scenarios.ts'
 import { DefinitionState } from './definition-state.tsx'
 import { scenarioQueries } from './queries.ts'
-import { verifierKinds } from './scorer-kind.ts'
+import { verifierKinds } from './scorer.ts'
 
 const ScenarioListView = withColumns(ScenarioListQuery)
 type ScenarioListView = z.output<typeof ScenarioListView>

@@ -27,7 +27,6 @@ import { TrendTable } from './trend-table.tsx'
 
 const address = { schema: TrendView, path: trendPath }
 
-/** An agent on one data set over its last jobs; its address holds all that is chosen. */
 export const TrendPage = () => {
   const { settled, change, problems } = useAddress(address)
   const recent = useQuery(benchmarkJobQueries.recent())
@@ -39,8 +38,8 @@ export const TrendPage = () => {
     last: settled.last,
     ...choiceOf(settled),
   }
-  const isAsked = job !== undefined && problems.length === 0
-  const query = useQuery({ ...benchmarkJobQueries.trend(trend), enabled: isAsked })
+  const hasJob = job !== undefined && problems.length === 0
+  const query = useQuery({ ...benchmarkJobQueries.trend(trend), enabled: hasJob })
   const error = useShownError(query)
   const recentError = useShownError(recent)
   const report = query.data
@@ -49,34 +48,30 @@ export const TrendPage = () => {
       <PageHeader
         title="Trend"
         actions={
-          isAsked && (
-            <ReportActions
-              what="trend"
-              address={(format) => trendAddress(trend, format)}
-              isThere={report !== undefined}
-            />
+          hasJob && (
+            <ReportActions name="trend" url={(format) => trendAddress(trend, format)} isLoaded={report !== undefined} />
           )
         }
       />
       {problems.length > 0 ? (
         <EmptyState
           icon={ChartLine}
-          title="This address asks for something that cannot be shown"
+          title="Invalid address"
           action={<ButtonLink href={paths.trend()}>Show the newest trend</ButtonLink>}
         >
           {problems.map(({ field, message }) => `${field} ${message}`).join('; ')}
         </EmptyState>
-      ) : isAsked ? (
+      ) : hasJob ? (
         error && !report ? (
           <ErrorState
-            title="The trend could not be read"
+            title="Could not load the trend"
             error={error}
             recovers={isTransient(error)}
             query={query}
             action={<ButtonLink href={paths.benchmarkJobs()}>All jobs</ButtonLink>}
           />
         ) : !report ? (
-          <SkeletonRows columns={6} label="Reading the jobs" />
+          <SkeletonRows columns={6} label="Loading jobs" />
         ) : (
           <div className={query.isPlaceholderData ? 'space-y-6 opacity-60' : 'space-y-6'}>
             <OldNotice query={query} />
@@ -86,21 +81,20 @@ export const TrendPage = () => {
         )
       ) : recentError ? (
         <ErrorState
-          title="The jobs could not be read"
+          title="Could not load jobs"
           error={recentError}
           recovers={isTransient(recentError)}
           query={recent}
         />
       ) : recent.isPending ? (
-        <SkeletonRows columns={6} label="Reading the jobs" />
+        <SkeletonRows columns={6} label="Loading jobs" />
       ) : (
         <EmptyState
           icon={ChartLine}
           title="No job has an outcome yet"
           action={<ButtonLink href={paths.benchmarkJobs()}>Benchmark jobs</ButtonLink>}
         >
-          A trend shows one agent on one data set over its last jobs: run the same scenarios again and see what became
-          better, and what did not.
+          A trend shows how an agent's score changes from job to job on the same scenarios.
         </EmptyState>
       )}
     </>
@@ -114,7 +108,6 @@ interface ChoicesProps {
   change: (part: Partial<TrendView>, how: 'push') => void
 }
 
-/** An agent as a value of a select. */
 const agentKey = ({ agent_name, model_name }: Pick<TrendReport, 'agent_name' | 'model_name'>) =>
   JSON.stringify([agent_name, model_name ?? ''])
 
@@ -127,7 +120,7 @@ const Choices = ({ report, trend, recent, change }: ChoicesProps) => {
   return (
     <div className="flex flex-wrap items-end gap-3">
       <Choice
-        label="Data set of the job"
+        label="Data set of job"
         value={set.job_id}
         options={jobs.map(({ id, name }) => ({ value: id, label: name || id }))}
         onChange={(job) => change({ job, agent: undefined, model: undefined }, 'push')}
@@ -147,7 +140,7 @@ const Choices = ({ report, trend, recent, change }: ChoicesProps) => {
       <Choice
         label="Jobs"
         value={`${trend.last}`}
-        options={lasts.map((last) => ({ value: `${last}`, label: last === 1 ? 'the last' : `the last ${last}` }))}
+        options={lasts.map((last) => ({ value: `${last}`, label: last === 1 ? 'Last' : `Last ${last}` }))}
         onChange={(last) => change({ last: Number(last) }, 'push')}
       />
       <RuleChoice rule={report.rule} onChange={(failures) => change({ failures }, 'push')} />
@@ -156,11 +149,11 @@ const Choices = ({ report, trend, recent, change }: ChoicesProps) => {
   )
 }
 
-const shownWords = ({ points, n_jobs_of_data_set: n, n_jobs_read: read, has_older_jobs }: TrendReport): string => {
+const coverageText = ({ points, n_jobs_of_data_set: n, n_jobs_read: read, has_older_jobs }: TrendReport): string => {
   const jobs = `${formatCountOf(n, 'job')} on this data set`
   const newest = read === 1 ? 'the newest job' : `the newest ${formatCount(read)} jobs`
-  const rest = has_older_jobs ? 'older jobs were not read' : 'there are no older ones'
-  return `Showing ${formatCountOf(points.length, 'run')} of the agent, from ${jobs} among ${newest}; ${rest}.`
+  const rest = has_older_jobs ? 'older jobs are not included' : 'there are no older jobs'
+  return `Showing ${formatCountOf(points.length, 'run')} from ${jobs} in ${newest}; ${rest}.`
 }
 
 const Trend = ({ report, choice }: { report: TrendReport; choice: ReportChoice }) => {
@@ -172,7 +165,7 @@ const Trend = ({ report, choice }: { report: TrendReport; choice: ReportChoice }
       <Banner tone={tone} role="status" title={<VisibleText max={800}>{lead}</VisibleText>}>
         {more.join(' ')}
       </Banner>
-      <p className="tabular text-sm text-muted">{shownWords(report)}</p>
+      <p className="tabular text-sm text-muted">{coverageText(report)}</p>
       {points.length > 0 && (
         <>
           <TrendPlot report={report} label={lead} />
@@ -180,8 +173,8 @@ const Trend = ({ report, choice }: { report: TrendReport; choice: ReportChoice }
         </>
       )}
       {changed.length > 0 && (
-        <section aria-label="What else changed" className="space-y-2">
-          <h2 className="text-lg font-medium">What else was not as before</h2>
+        <section aria-label="Other differences" className="space-y-2">
+          <h2 className="text-lg font-medium">Other differences</h2>
           <dl className="max-w-prose space-y-2">
             {changed.map(({ job, figures, incomparable }) => (
               <div key={figures.benchmark_run_id}>

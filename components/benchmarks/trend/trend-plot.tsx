@@ -7,15 +7,14 @@ import { axisFor } from '../job/interval-bar.tsx'
 
 const [left, top, bottom, height] = [40, 26, 224, 262]
 
-type Height = (score: number) => number
+type Scale = (score: number) => number
 
-/** The mean of each job with its interval; a regression is a triangle that points down, with its word. */
 export const TrendPlot = ({ report, label }: { report: TrendReport; label: string }) => {
   const { points, metric, is_unit_range } = report
   const ends = points.flatMap(({ figures: { mean, ci_low, ci_high } }) => [mean ?? 0, ci_low ?? 0, ci_high ?? 0])
   const { low, high } = is_unit_range ? { low: 0, high: 1 } : axisFor(ends)
   const ticks = [0, 0.25, 0.5, 0.75, 1].map((part) => low + part * (high - low))
-  const y: Height = (score) => bottom - ((Math.min(high, Math.max(low, score)) - low) / (high - low)) * (bottom - top)
+  const y: Scale = (score) => bottom - ((Math.min(high, Math.max(low, score)) - low) / (high - low)) * (bottom - top)
   const step = Math.min(160, Math.max(56, Math.floor(1040 / points.length)))
   const width = left + points.length * step + 12
   const x = (at: number) => left + (at + 0.5) * step
@@ -29,13 +28,12 @@ export const TrendPlot = ({ report, label }: { report: TrendReport; label: strin
           Mean {metric ? <VisibleText max={60}>{metric}</VisibleText> : 'score'} by job
         </span>{' '}
         <span className="text-sm text-muted">
-          Across: jobs, the oldest first, by the numbers of the table. Up: mean, {low} to {high}, with its 95 %
-          interval. A hollow mark is of a job that goes on; a triangle is a regression, hollow where it is a possible
-          one.
+          x: jobs, oldest first, numbered as in the table; y: mean with 95% CI, {low} to {high}. Hollow: job still
+          running. Triangle: regression (hollow: possible).
         </span>
       </figcaption>
       <Scrolled ref={showNewest} className="flex overflow-x-auto">
-        {/* The scale stays in sight however many jobs there are. */}
+        {/* The scale stays visible while scrolling. */}
         <svg width={left} height={height} aria-hidden className="sticky left-0 shrink-0 bg-surface-0">
           {ticks.map((tick) => (
             <text
@@ -78,7 +76,7 @@ const showNewest = (scrolled: HTMLElement | null) => {
   if (scrolled) scrolled.scrollLeft = scrolled.scrollWidth
 }
 
-const Mark = ({ point, number, x, y }: { point: TrendPoint; number: number; x: number; y: Height }) => {
+const Mark = ({ point, number, x, y }: { point: TrendPoint; number: number; x: number; y: Scale }) => {
   const { mean, ci_low, ci_high, n_scenarios } = point.figures
   const regression = point.regression
   return (

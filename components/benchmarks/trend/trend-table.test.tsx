@@ -12,9 +12,8 @@ const pageOf = (state: string, complete: boolean): string => {
   ).replace(/<[^>]*>/g, '|')
 }
 
-// A job that was cancelled after a part of its scenarios looked like any other.
-it('marks the jobs that are not whole', () => {
+it('marks incomplete jobs', () => {
   expect(pageOf('running', false)).toMatch(/nightly\|+Running/)
-  expect(pageOf('cancelled', true)).toMatch(/nightly\|+Cancelled/)
+  expect(pageOf('cancelled', true)).toMatch(/nightly\|+Canceled/)
   expect(pageOf('completed', true)).not.toContain('Completed')
 })

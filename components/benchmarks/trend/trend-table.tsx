@@ -20,7 +20,6 @@ interface Row extends TrendPoint {
   choice: ReportChoice
 }
 
-/** The jobs of a trend, the newest first, with all that its plot shows. */
 export const TrendTable = ({
   report: { points, metric },
   choice,
@@ -29,7 +28,7 @@ export const TrendTable = ({
   choice: ReportChoice
 }) => (
   <DataTable
-    caption="The jobs of the trend, newest first"
+    caption="Jobs of the trend, newest first"
     columns={columnsOf(metric)}
     rows={points.map((point, at): Row => ({ ...point, number: at + 1, choice })).reverse()}
     rowKey={({ figures }) => figures.benchmark_run_id}
@@ -82,15 +81,13 @@ const columnsOf = (metric: string | null): Column<Row>[] => [
   },
   {
     id: 'interval',
-    header: '95 % interval',
+    header: '95% CI',
     cell: ({ row }) => <IntervalText figures={row.original.figures} />,
     meta: { priority: 3, width: '8rem', align: 'right' },
   },
   {
     id: 'change',
-    header: () => (
-      <span title="The mean difference over the scenarios both jobs have a score for">Change since before</span>
-    ),
+    header: () => <span title="Mean difference on the scenarios both jobs scored">Change from previous job</span>,
     cell: ({ row }) => {
       const { change, choice } = row.original
       return (
@@ -118,7 +115,7 @@ const columnsOf = (metric: string | null): Column<Row>[] => [
   },
   {
     id: 'change interval',
-    header: () => <span title="95 % interval of the change">Its interval</span>,
+    header: () => <span title="95% CI of the change">CI of change</span>,
     cell: ({ row }) => {
       const { change } = row.original
       return (
@@ -132,12 +129,12 @@ const columnsOf = (metric: string | null): Column<Row>[] => [
     },
     meta: { priority: 3, width: '8.5rem', align: 'right' },
   },
-  ...significanceColumns<ComparedPair>('Scenarios that pass only now · only before')
+  ...significanceColumns<ComparedPair>('Scenarios that pass in only one of the jobs')
     .filter(({ id }) => id === 'p')
     .map(ofChange),
   {
     id: 'step',
-    header: 'Since before',
+    header: 'Trend',
     cell: ({ row: { original: point } }) => {
       const { tone, icon, word } = looks[stepOf(point)]
       return (

@@ -1,15 +1,14 @@
-import { cache } from 'react'
-import { benchmarkRunQueries } from '#components/benchmarks/run/queries.ts'
-import { RunDetail } from '#components/benchmarks/run/run-detail.tsx'
-import { requireSession } from '#lib/gateway/accounts/session.ts'
-import { type DetailPageProps, readDetailPage, titledByName } from '../../read-page.tsx'
+import { redirect } from 'next/navigation'
+import { RunOverview } from '#components/benchmarks/run/run-overview.tsx'
+import { RunLogsParams, runLogsPath } from '#components/benchmarks/run/search-params.ts'
+import { pageQuery } from '#lib/browser/address/url-query.ts'
+import type { DetailPageProps } from '../../read-page.tsx'
 
-/** Once per request, for the title and for the page. */
-const readRun = cache(async (id: string) => (await requireSession()).api.benchmarkRuns.get({ params: { id } }))
-
-export const generateMetadata = titledByName('Run', readRun)
-
-export default async function RunDetailPage({ params }: DetailPageProps) {
+export default async function RunOverviewPage({ params, searchParams }: DetailPageProps) {
   const { id } = await params
-  return readDetailPage(id, { ...benchmarkRunQueries.get(id), queryFn: () => readRun(id) }, <RunDetail id={id} />)
+  const { tab, ...search } = await searchParams
+  // Old addresses: the logs were `?tab=logs`, and a file implied them.
+  const logs = pageQuery(RunLogsParams, search)
+  if (tab === 'logs' || search.file !== undefined) redirect(runLogsPath(id)(logs.ok ? logs.value : {}))
+  return <RunOverview id={id} />
 }

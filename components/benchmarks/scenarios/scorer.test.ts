@@ -1,17 +1,16 @@
 import { expect, it } from 'vitest'
 import { readLeniently } from '#lib/contract/lenient.ts'
 import { Scenario } from '#lib/contract/scenarios.ts'
-import { scorerWords } from './scorer-words.ts'
+import { describeScorer } from './scorer.ts'
 
-/** The scorers of a scenario as a page reads it, whatever the service says they are. */
-const wordsOf = (...scorers: unknown[]) =>
+const describeAll = (...scorers: unknown[]) =>
   readLeniently(Scenario, {
     id: 'scn_1',
     scoring_contract: { scoring_function_parameters: scorers.map((scorer) => ({ name: 'n', weight: 1, scorer })) },
-  }).scoring_contract.scoring_function_parameters.map(({ scorer }) => scorerWords(scorer))
+  }).scoring_contract.scoring_function_parameters.map(({ scorer }) => describeScorer(scorer))
 
-it('shows what gives the score, with every file and script of it', () => {
-  const [command, tests, custom] = wordsOf(
+it('describes how the score is computed, with all files', () => {
+  const [command, tests, custom] = describeAll(
     { type: 'command_scorer', command: 'make test' },
     {
       type: 'test_based_scorer',
@@ -28,22 +27,22 @@ it('shows what gives the score, with every file and script of it', () => {
   expect(custom).toMatchObject({ kind: 'Custom: judge', parts: [{ text: '{\n  "strict": true\n}' }] })
 })
 
-// The page said "1 when the command exits with status 0" of a script whose exit status Harbor ignores.
-it('states the rule of Harbor for the verifier of a Harbor task', () => {
+// Harbor ignores the exit status of its verifier.
+it('describes the Harbor verifier', () => {
   const scorer = { type: 'command_scorer' as const, command: '/tests/test.sh' }
-  expect(scorerWords(scorer, 'tests').means).toBe('1 when the command exits with status 0, else 0')
-  expect(scorerWords(scorer, 'verifier')).toMatchObject({
+  expect(describeScorer(scorer, 'tests').rule).toBe('1 if the command exits with status 0, else 0')
+  expect(describeScorer(scorer, 'verifier')).toMatchObject({
     kind: 'Harbor verifier',
-    means: 'the rewards it writes to /logs/verifier/reward.json or reward.txt, whatever its exit status',
+    rule: 'rewards from /logs/verifier/reward.json or reward.txt, whatever the exit status',
   })
 })
 
-it('shows a scorer it does not know as it is, and says that there is none', () => {
-  const [unknown, nothing, empty] = wordsOf({ type: 'llm_judge', model: 'm' }, null, {
+it('shows unknown scorers as JSON', () => {
+  const [unknown, nothing, empty] = describeAll({ type: 'llm_judge', model: 'm' }, null, {
     type: 'bash_script_scorer',
     bash_script: null,
   })
-  expect(unknown).toMatchObject({ kind: 'llm_judge', parts: [{ label: 'As it is' }] })
+  expect(unknown).toMatchObject({ kind: 'llm_judge', parts: [{ label: 'Raw JSON' }] })
   expect(unknown?.parts[0]?.text).toContain('"model": "m"')
   expect(nothing).toMatchObject({ kind: 'Unknown', parts: [] })
   expect(empty).toMatchObject({ kind: 'Bash script', parts: [] })

@@ -20,16 +20,15 @@ import { AgentLines, PairLines } from '../score.tsx'
 import { Unknown } from '../unknown-times.tsx'
 import { UsageText } from '../usage-text.tsx'
 
-/** Every agent of every job, as it stands by itself. */
-export const SideTable = ({ report, choice }: { report: CompareReport; choice: ReportChoice }) => (
-  <section aria-label="Sides" className="space-y-2">
-    <h2 className="text-lg font-medium">Side by side</h2>
+export const RunTable = ({ report, choice }: { report: CompareReport; choice: ReportChoice }) => (
+  <section aria-label="Runs" className="space-y-2">
+    <h2 className="text-lg font-medium">All runs</h2>
     {report.agents.length === 0 ? (
-      <p className="text-muted">No agent of these jobs has an outcome yet.</p>
+      <p className="text-muted">No outcomes yet.</p>
     ) : (
       <DataTable
-        caption="The agents that are compared"
-        columns={sideColumns(report, choice)}
+        caption="Compared runs"
+        columns={runColumns(report, choice)}
         rows={report.agents}
         rowKey={({ benchmark_run_id }) => benchmark_run_id}
       />
@@ -37,9 +36,9 @@ export const SideTable = ({ report, choice }: { report: CompareReport; choice: R
   </section>
 )
 
-const sideColumns = ({ jobs, agents, metric }: CompareReport, choice: ReportChoice): Column<AgentFigures>[] => {
-  const marks = repeatSuffixes(agents.map((agent) => JSON.stringify([agent.job_id, labelOf(agent)])))
-  const markOf = (id: string) => marks[agents.findIndex(({ benchmark_run_id }) => benchmark_run_id === id)] ?? ''
+const runColumns = ({ jobs, agents, metric }: CompareReport, choice: ReportChoice): Column<AgentFigures>[] => {
+  const suffixes = repeatSuffixes(agents.map((agent) => JSON.stringify([agent.job_id, labelOf(agent)])))
+  const suffixOf = (id: string) => suffixes[agents.findIndex(({ benchmark_run_id }) => benchmark_run_id === id)] ?? ''
   const jobName = (job_id: string) => jobs.find(({ id }) => id === job_id)?.name ?? job_id
   const hasUsage = agents.some(({ n_with_tokens, n_with_cost }) => n_with_tokens + n_with_cost > 0)
   return [
@@ -50,8 +49,8 @@ const sideColumns = ({ jobs, agents, metric }: CompareReport, choice: ReportChoi
         const { agent_name, model_name, job_id, benchmark_run_id } = row.original
         return (
           <span className="block leading-4">
-            <AgentLines name={`${agent_name}${markOf(benchmark_run_id)}`} model={model_name} isWhole />
-            {/* Narrow, the column of jobs is not in the row. */}
+            <AgentLines name={`${agent_name}${suffixOf(benchmark_run_id)}`} model={model_name} isWhole />
+            {/* Narrow rows have no job column. */}
             {jobs.length > 1 && (
               <span className="block text-xs leading-4 font-normal text-muted @2xl:hidden">
                 <VisibleText max={120}>{jobName(job_id)}</VisibleText>
@@ -80,7 +79,7 @@ const sideColumns = ({ jobs, agents, metric }: CompareReport, choice: ReportChoi
     },
     {
       id: 'interval',
-      header: '95 % interval',
+      header: '95% CI',
       cell: ({ row: { original: figures } }) => <IntervalText figures={figures} />,
       meta: { priority: 3, width: '9rem', align: 'right' },
     },
@@ -99,10 +98,9 @@ const sideColumns = ({ jobs, agents, metric }: CompareReport, choice: ReportChoi
     },
     {
       id: 'counts',
-      // By the letters of the grid where there is no room for words: names of agents are not cut off.
       header: () => (
-        <span title="Attempts completed · failed · timed out · cancelled">
-          {hasUsage ? 'Done · E · T · C' : 'Done · failed · timed out · cancelled'}
+        <span title="Attempts completed · failed · timed out · canceled">
+          {hasUsage ? 'Done · E · T · C' : 'Done · failed · timed out · canceled'}
         </span>
       ),
       cell: ({ row }) => {
@@ -132,22 +130,21 @@ const sideColumns = ({ jobs, agents, metric }: CompareReport, choice: ReportChoi
 
 const usageColumn: Column<AgentFigures> = {
   id: 'usage',
-  header: () => <span title="As the agents count them, over the attempts that report them">Tokens · cost</span>,
+  header: () => <span title="Sums over attempts that report them">Tokens · cost</span>,
   cell: ({ row: { original: figures } }) => <UsageText figures={figures} />,
   meta: { priority: 3, width: '9rem', align: 'right' },
 }
 
-/** Each side against its baseline, on the scenarios both have, with the test beside the difference. */
 export const DifferenceTable = ({ report }: { report: CompareReport }) => {
   const columns = useMemo(() => differenceColumns(runNames(report), sameAgentJob(report)), [report])
   return (
     <section aria-label="Differences" className="space-y-2">
       <h2 className="text-lg font-medium">Differences from the baseline</h2>
       {report.pairs.length === 0 ? (
-        <p className="text-muted">{withoutPairs(report)}</p>
+        <p className="text-muted">{noPairsText(report)}</p>
       ) : (
         <DataTable
-          caption="Differences from the baseline, the largest loss first"
+          caption="Differences from the baseline, largest loss first"
           columns={columns}
           rows={report.pairs.toSorted(lossesFirst)}
           rowKey={({ a }) => a.benchmark_run_id}
@@ -157,22 +154,21 @@ export const DifferenceTable = ({ report }: { report: CompareReport }) => {
   )
 }
 
-const withoutPairs = ({ agents }: CompareReport): string => {
-  if (agents.length === 0) return 'Nothing can be compared before there is an outcome.'
-  if (agents.length === 1)
-    return 'There is one agent with an outcome, and nothing to compare it with. Choose one job more above.'
-  return "No side has a baseline: the baseline's job has no agent of the same name. Choose one of its agents as the baseline."
+const noPairsText = ({ agents }: CompareReport): string => {
+  if (agents.length === 0) return 'No outcomes to compare yet.'
+  if (agents.length === 1) return 'Only one agent has an outcome. Add a job to compare it with.'
+  return 'No baseline: that job has no agent of the same name. Choose one of its agents as the baseline.'
 }
 
 const differenceColumns = (
   name: NameOf,
-  elsewhere: (pair: ComparedPair) => string | undefined,
+  baselineJob: (pair: ComparedPair) => string | undefined,
 ): Column<ComparedPair>[] => [
   {
     id: 'pair',
-    header: 'Side over its baseline',
+    header: 'Run vs baseline',
     cell: ({ row: { original: pair } }) => {
-      const job = elsewhere(pair)
+      const job = baselineJob(pair)
       return <PairLines one={name(pair.a)} other={job === undefined ? name(pair.b) : `the same in ${job}`} />
     },
     meta: { priority: 1, lines: () => 2 },
@@ -195,7 +191,7 @@ const differenceColumns = (
   },
   {
     id: 'interval',
-    header: '95 % interval',
+    header: '95% CI',
     cell: ({ row }) => {
       const { ci_low, ci_high, reasons } = row.original
       return ci_low === null || ci_high === null ? (
@@ -206,5 +202,5 @@ const differenceColumns = (
     },
     meta: { priority: 3, width: '10rem', align: 'right' },
   },
-  ...significanceColumns<ComparedPair>('Scenarios that only the side passes · only its baseline'),
+  ...significanceColumns<ComparedPair>('Scenarios that only the run or only the baseline passes'),
 ]
