@@ -1,15 +1,14 @@
 import { codeForStatus, type ErrorCode, errorStatus } from '#lib/contract/errors.ts'
 
-/** A refused or failed call. Branch on `code`; `message` is for people. `status` is 0 when no answer came. */
+/** A failed call. Branch on `code`; `message` is for people. `status` is 0 without a response. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly code: ErrorCode | 'unreachable' | (string & {})
   readonly status: number
   readonly requestId: string | undefined
   readonly field: string | undefined
-  /** How long the service asks to wait before the next call; undefined when it does not. */
   readonly retryAfterMs: number | undefined
-  /** The same as a time of this program's clock. */
+  /** Retry time by this machine's clock. */
   readonly retryAtMs: number | undefined
 
   constructor(
@@ -37,12 +36,12 @@ const final = new Set<string>([
   'conflict',
 ])
 
-/** Whether the same call would fail again, however often it is made. */
+/** Whether retrying the same call cannot succeed. */
 export const isFinal = (error: unknown): boolean => error instanceof ApiError && isFinalCode(error.code)
 
 export const isFinalCode = (code: string): boolean => final.has(code)
 
-/** An answer that is no success, as the error it stands for. */
+/** Reads an error response. */
 export const readError = async (response: Response): Promise<ApiError> => {
   const text = await response.text().catch(() => '')
   const body = readObject(text)
@@ -60,7 +59,7 @@ export const readError = async (response: Response): Promise<ApiError> => {
   )
 }
 
-/** `Retry-After` in milliseconds, given as seconds or as a date; undefined when it says nothing usable. */
+/** `Retry-After`, in seconds or as a date, in milliseconds. */
 const readRetryAfter = (headers: Headers): number | undefined => {
   const value = headers.get('retry-after')
   if (value === null) return undefined
@@ -69,7 +68,7 @@ const readRetryAfter = (headers: Headers): number | undefined => {
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined
 }
 
-/** What an `error` event says: `code` is the HTTP status the failure would have had as an answer. */
+/** The error in an `error` event of a stream; its `code` is an HTTP status. */
 export const streamError = (data: string): ApiError => {
   const { code, message } = readObject(data)
   const status = Number(code)
@@ -80,12 +79,11 @@ export const streamError = (data: string): ApiError => {
   )
 }
 
-/** The JSON object in `text`, or an empty one when it holds something else. */
 const readObject = (text: string): Record<string, unknown> => {
   try {
     return Object(JSON.parse(text))
   } catch {
-    // Not our shape: what is known without it has to tell.
+    // Another error format: use what is known without it.
     return {}
   }
 }

@@ -4,13 +4,13 @@ export interface Backoff {
 }
 
 /**
- * How long to wait before the next attempt after a failure; `attempt` counts from 0. Twice as long each time,
- * up to `maxMs`. A fifth more or less by chance, so that callers that lost the same service do not come back in step.
+ * Exponential backoff up to `maxMs`, with 20% jitter so that clients do not reconnect in step. `attempt` counts from
+ * 0.
  */
 export const backoffMs = (attempt: number, { firstMs, maxMs }: Backoff, random = Math.random): number =>
   Math.min(maxMs, firstMs * 2 ** attempt) * (0.8 + random() * 0.4)
 
-/** Resolves after so long, or at once when `signal` aborts. */
+/** Resolves after `ms`, or at once when `signal` aborts. */
 export const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise<void>((resolve) => {
     if (signal.aborted) return resolve()

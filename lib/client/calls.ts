@@ -3,15 +3,14 @@ import { type Endpoint, type EndpointCall, type EndpointResult, fillPath } from 
 import { readLeniently } from '#lib/contract/lenient.ts'
 import { ApiError, readError, streamError } from './api-error.ts'
 
-/** Operations by resource, as the contract has them. */
 export type Resources = Record<string, Record<string, Endpoint>>
 
 export interface ClientOptions {
-  /** Scheme, host and port, with the path the contract's paths are appended to, if any. */
+  /** Base URL, with a path if the API is below one. */
   baseUrl: string
   headers?: Record<string, string>
   fetch?: typeof globalThis.fetch
-  /** Called for each event of a stream that is not JSON or too long. */
+  /** Called for each stream event that is not JSON or too long. */
   onUnreadable?: () => void
 }
 
@@ -42,8 +41,9 @@ interface AnyCall extends CallOptions {
 }
 
 /**
- * One method per operation of these resources: `createCalls({ axons }, …).axons.list({ query })`. JSON answers are read leniently: unknown
- * fields and values pass through, and what is missing reads as nothing. Event streams are async iterables that end with the stream and never reconnect.
+ * One method per operation: `createCalls({ axons }, …).axons.list({ query })`. Responses are parsed leniently:
+ * unknown fields and values pass through, missing ones become empty. Streams are async iterables that never
+ * reconnect.
  */
 export const createCalls = <R extends Resources>(
   resources: R,
@@ -61,7 +61,7 @@ export const createCalls = <R extends Resources>(
         ...(isJson(endpoint) ? { 'content-type': 'application/json' } : {}),
         ...headers,
       },
-      // Of a form fetch states the type itself, with the boundary it has chosen.
+      // fetch sets the content type of a form itself, with its boundary.
       body: isJson(endpoint) ? JSON.stringify(body ?? {}) : file && toForm(body ?? {}, file),
       signal,
       redirect: 'error',
@@ -95,7 +95,7 @@ export const createCalls = <R extends Resources>(
   ) as unknown as Calls<R>
 }
 
-/** The reader of streams is for scripts: pages follow what is live over their own connection, and do not download it. */
+/** Loaded lazily: pages use their live connection instead. */
 async function* readStream(open: () => Promise<Response>, onUnreadable?: () => void) {
   const { readEvents } = await import('./events.ts')
   yield* readEvents(open, streamError, onUnreadable)

@@ -1,16 +1,13 @@
-/** One server-sent event: its name (`message` when unnamed) and its data lines joined by newlines. */
+/** A server-sent event: name (`message` by default) and data lines. */
 export interface ServerEvent {
   event: string
   data: string
 }
 
-/** Longest event that is read; a longer one is skipped. */
+/** Longer events are skipped. */
 const maxEventLength = 4 * 1024 * 1024
 
-/**
- * Splits the text of an event stream into events, whatever the chunking and the line ends (HTML standard, 9.2.6).
- * Comments, ids and retry times are dropped; an event without data is none.
- */
+/** Parses an event stream in chunks of any size (HTML standard, 9.2.6). Comments, ids and retry times are ignored. */
 export class EventParser {
   #rest = ''
   #event = ''
@@ -31,13 +28,13 @@ export class EventParser {
     if (text === '') return []
     const skip = (!this.#started && text[0] === '\uFEFF') || (this.#endedInCr && text[0] === '\n') ? 1 : 0
     this.#started = true
-    // A CR ends its line at once; if an LF comes with the next chunk, it belongs to that CR.
+    // A CR ends the line; an LF at the start of the next chunk belongs to it.
     this.#endedInCr = text.endsWith('\r')
     const found: ServerEvent[] = []
     const lineEnd = /\r\n?|\n/g
     lineEnd.lastIndex = skip
     let start = skip
-    // Only the new text is searched: searching the rest again with each chunk takes the square of a long line's time.
+    // Searches only the new chunk: rescanning a long line would take quadratic time.
     for (let match = lineEnd.exec(text); match; match = lineEnd.exec(text)) {
       const event = this.#line(this.#rest + text.slice(start, match.index))
       if (event) found.push(event)
@@ -54,7 +51,7 @@ export class EventParser {
     this.#isSkipping = true
     this.#data = []
     this.#dataLength = 0
-    // What the line goes on with must not be taken for a line of its own: an empty one would end the event.
+    // The rest of a skipped line must not count as a new, possibly empty line.
     if (this.#rest !== '') this.#rest = ':'
   }
 
@@ -81,13 +78,12 @@ export class EventParser {
   }
 }
 
-/** The events of an open response body, in order, until it ends. */
 export async function* parseEvents(
   body: ReadableStream<Uint8Array>,
   onSkipped?: () => void,
 ): AsyncGenerator<ServerEvent> {
   const parser = new EventParser(maxEventLength, onSkipped)
-  // The parser takes the byte order mark away, once.
+  // The parser strips the byte order mark itself.
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   const reader = body.getReader()
   try {
@@ -99,8 +95,8 @@ export async function* parseEvents(
 }
 
 /**
- * The JSON of each data event. Calls `onUnreadable` for events that are not JSON or too long. An `error` event of the
- * service ends the iteration by throwing what its data says.
+ * The JSON of each event. Calls `onUnreadable` for invalid or oversized events, and throws the error of an `error`
+ * event.
  */
 export async function* readEvents<T>(
   open: () => Promise<Response>,
@@ -121,7 +117,6 @@ const readJson = <T>(data: string): T | undefined => {
   try {
     return JSON.parse(data) as T
   } catch {
-    // A single bad event must not end the stream.
     return undefined
   }
 }

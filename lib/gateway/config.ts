@@ -6,29 +6,28 @@ import { deflateRawSync } from 'node:zlib'
 import * as z from 'zod/mini'
 import { makeDataFolder } from './data-folder.ts'
 
-/** What the console process was told by its environment, checked. */
+/** Validated environment of the console. */
 export interface Config {
-  /** 0 takes any free port. */
+  /** 0 picks a free port. */
   port: number
   host: string
-  /** Undefined: the console runs the local service itself. */
+  /** Undefined: the console runs the local service. */
   serviceUrl: string | undefined
-  /** Of the local service the console runs; undefined keeps the last one, 0 takes any free port. */
+  /** Port of the local service: undefined reuses the last one, 0 picks a free one. */
   servicePort: number | undefined
-  /** What one of its accounts may keep, as --max-storage reads it; undefined: its own default. */
+  /** Storage per account of the local service, as in --max-storage. */
   maxStorage: string | undefined
   dataDir: string
-  /** The first one seals new sessions, all of them open old ones. */
+  /** The first seals new sessions; all of them open existing ones. */
   sessionSecrets: [string, ...string[]]
-  /** Public origins, when the console stands behind a proxy. */
+  /** Public origins behind a reverse proxy. */
   publicOrigins: string[]
-  /** Where alerts are told outside of the console. */
   webhook: { url: string; secret: string | undefined; apiKey: string | undefined } | undefined
-  /** Unspecified: how long a terminal that nobody looks at stays connected to its shell. */
+  /** Unspecified: how long a terminal without viewers stays connected to its shell. */
   terminalGraceMs: number
-  /** Whether what this address says of the client it speaks for counts; `hop` is how many have been believed before. */
+  /** Whether to trust this address's X-Forwarded-For; `hop` counts the proxies trusted so far. */
   isTrustedProxy: (address: string, hop: number) => boolean
-  /** The provider of OpenID Connect at which people sign on. */
+  /** OpenID Connect provider for single sign-on. */
   signOn:
     | {
         issuer: string
@@ -38,18 +37,18 @@ export interface Config {
         rules: readonly SignOnRule[]
       }
     | undefined
-  /** How long the body of a request may make no progress. */
+  /** How long a request body may make no progress. */
   bodyStillMs: number
 }
 
-/** Signs people in to the account of the key whose provider makes this claim with the value, or with a list that has it. */
+/** Maps people to an API key: those whose `claim` equals or contains `value`. */
 export interface SignOnRule {
   claim: string
   value: string
   api_key: string
 }
 
-/** Everything that is wrong with the environment at once, one line each. */
+/** Lists every configuration problem at once. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly problems: string[]
@@ -61,7 +60,7 @@ export class ConfigError extends Error {
 }
 
 const minSecretLength = 32
-/** 32 random hexadecimal digits deflate to 30 bytes or more. */
+/** 32 random hexadecimal digits deflate to at least 30 bytes. */
 const minDeflatedSecretLength = 26
 const loopbackHosts = ['127.0.0.1', 'localhost', '::1']
 
@@ -105,11 +104,11 @@ const Environment = z.object({
   DEVDECK_SESSION_SECRET: list.check(
     z.refine(
       (secrets: string[]) => secrets.every((each) => each.length >= minSecretLength),
-      `must have at least ${minSecretLength} characters (each, when several are given)`,
+      `must have at least ${minSecretLength} characters each`,
     ),
     z.refine(
       (secrets: string[]) => secrets.every((each) => each.length < minSecretLength || isRandom(each)),
-      'must be random, not words, repeats or sequences: openssl rand -base64 32 makes one',
+      'must be random; generate one with: openssl rand -base64 32',
     ),
   ),
   DEVDECK_WEBHOOK_URL: optionalUrl((url) => httpUrl(url) !== null, webhookMessage),
@@ -119,13 +118,13 @@ const Environment = z.object({
   DEVDECK_OIDC_CLIENT_ID: text(''),
   DEVDECK_OIDC_CLIENT_SECRET: text(''),
   DEVDECK_OIDC_SCOPE: text('openid profile email').check(
-    z.refine((scope: string) => scope.split(' ').includes('openid'), 'must have openid among its words'),
+    z.refine((scope: string) => scope.split(' ').includes('openid'), 'must include openid'),
   ),
   DEVDECK_OIDC_ACCOUNTS: text(''),
   TRUST_PROXY: list.check(
     z.refine(
       (proxies: string[]) => trustOf(proxies) !== undefined,
-      'must be a number of proxies, or the addresses and networks of them: 1, or 10.0.0.0/8,::1',
+      'must be a number of proxies or their addresses and networks, such as 1 or 10.0.0.0/8,::1',
     ),
   ),
   DEVDECK_BODY_STILL_SECONDS: z.pipe(
@@ -140,7 +139,7 @@ const Environment = z.object({
   ),
 })
 
-/** What no other program of the machine is to read. The address of a webhook may hold a secret in its path. */
+/** Removed from the environment at startup. Webhook URLs may contain a secret. */
 export const secretVariables = [
   'DEVDECK_SESSION_SECRET',
   'DEVDECK_OIDC_CLIENT_SECRET',
@@ -149,14 +148,14 @@ export const secretVariables = [
   'DEVDECK_WEBHOOK_API_KEY',
 ] as const
 
-/** Reads the environment; creates the data folder, and in it the session secret when none is given. Throws ConfigError. */
+/** Also creates the data folder and, if none is given, a session secret in it. */
 export const readConfig = (environment: Record<string, string | undefined> = process.env): Config => {
   const parsed = Environment.safeParse(pick(environment))
   const problems = parsed.success ? [] : parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`)
   const host = environment.HOST || '127.0.0.1'
   if (!loopbackHosts.includes(host) && !environment.DEVDECK_ORIGIN)
     problems.push(
-      `HOST is ${host}, which other machines can reach: set DEVDECK_ORIGIN to the origin people open (https://…), so that no other name is answered`,
+      `HOST ${host} is reachable from other machines. Set DEVDECK_ORIGIN to the origin people open (https://…); the console rejects all others.`,
     )
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems)
 
@@ -198,18 +197,18 @@ const Rules = z
   )
   .check(z.minLength(1))
 
-const signOnOf = (told: z.output<typeof Environment>): Config['signOn'] => {
-  const { DEVDECK_OIDC_ISSUER: issuer, DEVDECK_OIDC_CLIENT_ID: clientId, DEVDECK_OIDC_ACCOUNTS: file } = told
+const signOnOf = (environment: z.output<typeof Environment>): Config['signOn'] => {
+  const { DEVDECK_OIDC_ISSUER: issuer, DEVDECK_OIDC_CLIENT_ID: clientId, DEVDECK_OIDC_ACCOUNTS: file } = environment
   if (issuer === '') return undefined
   if (clientId === '' || file === '')
     throw new ConfigError([
-      'DEVDECK_OIDC_ISSUER needs DEVDECK_OIDC_CLIENT_ID, and DEVDECK_OIDC_ACCOUNTS: a JSON file with who is signed in to which account',
+      'DEVDECK_OIDC_ISSUER requires DEVDECK_OIDC_CLIENT_ID and DEVDECK_OIDC_ACCOUNTS, a JSON file that maps people to accounts',
     ])
   return {
     issuer,
     clientId,
-    clientSecret: told.DEVDECK_OIDC_CLIENT_SECRET || undefined,
-    scope: told.DEVDECK_OIDC_SCOPE,
+    clientSecret: environment.DEVDECK_OIDC_CLIENT_SECRET || undefined,
+    scope: environment.DEVDECK_OIDC_SCOPE,
     rules: readRules(file),
   }
 }
@@ -219,11 +218,11 @@ const readRules = (file: string): SignOnRule[] => {
   let rules: unknown
   try {
     if ((statSync(file).mode & 0o077) !== 0)
-      throw refuse('holds keys, and others than its owner may read it: chmod 600 it')
+      throw refuse('contains API keys but is readable by other users; run chmod 600')
     rules = JSON.parse(readFileSync(file, 'utf8'))
   } catch (error) {
     if (error instanceof ConfigError) throw error
-    // What the parser says quotes the place, where a key may stand.
+    // The parser's message quotes the file, which contains keys.
     if (error instanceof SyntaxError) throw refuse('is not valid JSON')
     throw refuse(`cannot be read: ${(error as Error).message}`)
   }
@@ -237,7 +236,7 @@ const readRules = (file: string): SignOnRule[] => {
 
 const trustNobody: Config['isTrustedProxy'] = () => false
 
-/** Undefined when it is neither a number nor a list of addresses. */
+/** Undefined if it is neither a number nor a list of addresses. */
 function trustOf(proxies: readonly string[]): Config['isTrustedProxy'] | undefined {
   const [first = ''] = proxies
   if (proxies.length === 0) return trustNobody
@@ -266,16 +265,16 @@ const claimDataDir = (dataDir: string): void => {
   }
 }
 
-/** The console can do without the folder here, but other users may not read what an earlier one left in it. */
+/** Works without the folder, but closes an existing one to other users. */
 const closeDataDir = (dataDir: string): void => {
   try {
     makeDataFolder(dataDir)
   } catch (error) {
-    console.error(`DEVDECK_DATA_DIR ${dataDir} cannot be closed to other users: ${(error as Error).message}`)
+    console.error(`DEVDECK_DATA_DIR ${dataDir} cannot be made private: ${(error as Error).message}`)
   }
 }
 
-/** Generated once and kept, so that a restart signs nobody out. */
+/** Generated once and stored, so that sessions survive a restart. */
 const ownSecret = (dataDir: string): string => {
   const file = join(dataDir, 'session-secret')
   try {
@@ -287,14 +286,12 @@ const ownSecret = (dataDir: string): string => {
   }
   const secret = readFileSync(file, 'utf8').trim()
   if (secret.length < minSecretLength)
-    throw new ConfigError([
-      `${file} holds fewer than ${minSecretLength} characters: delete it, and a new secret is made`,
-    ])
-  if (!isRandom(secret)) throw new ConfigError([`${file} is not random: delete it, and a new secret is made`])
+    throw new ConfigError([`${file} has fewer than ${minSecretLength} characters. Delete it to generate a new secret.`])
+  if (!isRandom(secret)) throw new ConfigError([`${file} is not random. Delete it to generate a new secret.`])
   return secret
 }
 
-/** Refuses secrets a person would type: letters of one case alone, repeats and sequences. */
+/** Rejects secrets typed by hand: single-case words, repeats and sequences. */
 const isRandom = (secret: string): boolean => {
   const kinds = [/[a-z]/, /[A-Z]/, /\d/].filter((kind) => kind.test(secret))
   const bytes = Buffer.from(secret)
@@ -302,7 +299,7 @@ const isRandom = (secret: string): boolean => {
   return kinds.length > 1 && [bytes, steps].every((each) => deflateRawSync(each).length >= minDeflatedSecretLength)
 }
 
-/** Null for what is no http:// or https:// address, or has credentials in it. */
+/** Null unless it is an http(s) URL without credentials. */
 const httpUrl = (value: string): URL | null => {
   const url = URL.parse(value)
   return url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '' ? url : null
@@ -320,11 +317,9 @@ const isOrigin = (value: string): boolean => {
   return origin !== undefined && [origin, `${origin}/`].includes(value)
 }
 
-/** Every origin under which this console may be opened: its own addresses on `port`, and the public ones. */
+/** Origins this console answers under: its own addresses and the public ones. */
 export const ownOrigins = ({ host, publicOrigins }: Pick<Config, 'host' | 'publicOrigins'>, port: number): string[] => {
-  // A wildcard is where we listen, not a name anyone should open.
   const own = host === '0.0.0.0' || host === '::' ? [] : [host]
   const hosts = [...new Set([...own, ...loopbackHosts])].map((each) => (isIPv6(each) ? `[${each}]` : each))
-  // URL drops a default port, as browsers do.
   return [...new Set([...hosts.map((each) => new URL(`http://${each}:${port}`).origin), ...publicOrigins])]
 }

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { makeDataFolder } from './data-folder.ts'
 
-/** Opens a database in the console's data folder, or in memory where that cannot be used. */
+/** Opens a database in the data folder, or in memory if the folder is unusable. */
 export const openConsoleDatabase = (dataDir: string | undefined, name: string, tables: string): DatabaseSync => {
   const open = (file: string) => {
     const database = new DatabaseSync(file, { timeout: 5000 })
-    // NORMAL: a power cut may cost the last write, which the console lives without.
+    // NORMAL: a power cut may lose the last write.
     database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; ${tables}`)
     return database
   }
@@ -15,7 +15,7 @@ export const openConsoleDatabase = (dataDir: string | undefined, name: string, t
     if (dataDir !== undefined) {
       makeDataFolder(dataDir)
       const file = join(dataDir, `${name}.sqlite`)
-      // SQLite would create it readable for everyone.
+      // SQLite would create it world-readable.
       closeSync(openSync(file, 'a', 0o600))
       return open(file)
     }

@@ -1,13 +1,13 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** Everything the console itself writes there; `service` is the local service's own. */
+/** The console's own files; `service` belongs to the local service. */
 const consoleFiles = /^(session-secret|\w+\.sqlite(-wal|-shm|-journal)?)$/
 
-/** Makes the console's data folder if need be and closes it, and the console's files in it, to other users. */
+/** Creates the data folder if necessary, and makes it and the console's files in it private. */
 export const makeDataFolder = (path: string): void => {
   makeDir(path)
-  // /tmp and its like belong to everyone on the machine.
+  // Shared folders such as /tmp have the sticky bit.
   if (statSync(path).mode & 0o1000) throw new Error('other users share it; name a folder of its own')
   chmodSync(path, 0o700)
   for (const name of readdirSync(path)) {
@@ -24,7 +24,7 @@ const closeToOthers = (folder: string): void => {
   }
 }
 
-/** Step by step: Node's recursive mkdir never returns where the system refuses with ENOENT, as below /proc. */
+/** Node's recursive mkdir never returns if the system fails with ENOENT, as below /proc. */
 const makeDir = (path: string): void => {
   if (existsSync(path)) return
   makeDir(dirname(path))

@@ -166,7 +166,7 @@ describe('server.ts', () => {
     other.close()
     expect(answer).toEqual({
       code: 1,
-      printed: `Port ${port} on 127.0.0.1 is taken: stop what listens there, or set PORT to another one\n`,
+      printed: `Port ${port} on 127.0.0.1 is in use. Stop the program that uses it, or set PORT to another port.\n`,
     })
   })
 

@@ -17,17 +17,15 @@ interface EmbeddedService extends ServiceAddress {
 }
 
 const startTimeoutMs = 15_000
-// It announces its end to whoever watches for two seconds, and takes two more to end what runs.
+// The service notifies watchers for two seconds and needs two more to stop.
 const stopTimeoutMs = 10_000
 const restartBackoff = { firstMs: 250, maxMs: 10_000 }
 const stableMs = 30_000
 const defaultEntry = fileURLToPath(new URL('../service/main.ts', import.meta.url))
 
 /**
- * Runs the local service as a child process on a loopback port, and restarts it on the same port whenever it dies.
- * Resolves once it listens; rejects with a ConfigError when the first start fails. `apiKeys`, `port` and
- * `maxStorage` are those of the environment (DEVDECK_API_KEYS, DEVDECK_SERVICE_PORT, DEVDECK_MAX_STORAGE), if set.
- * `onProgress` gets what it prints before it listens, as during a migration.
+ * Runs the local service as a child process and restarts it on the same port when it dies. Resolves once it listens;
+ * throws a ConfigError if the first start fails. `onProgress` receives its output before it listens.
  */
 export const startEmbeddedService = async (
   dataDir: string,
@@ -59,10 +57,10 @@ export const startEmbeddedService = async (
         ...(maxStorage === undefined ? [] : ['--max-storage', maxStorage]),
       ],
       {
-        // The service ends when its standard input does, so that it never outlives this process, however that dies.
-        // The keys come by a pipe: an environment can be read in /proc.
+        // The service exits when its stdin closes, so it never outlives this process. The keys come by a pipe,
+        // because /proc exposes the environment.
         stdio: ['pipe', 'pipe', 'inherit', 'pipe'],
-        // A session of its own: Ctrl-C in the terminal reaches this process alone, which then stops the service last.
+        // Detached: Ctrl-C reaches only this process, which stops the service last.
         detached: true,
       },
     )
@@ -114,7 +112,7 @@ export const startEmbeddedService = async (
   }
 }
 
-/** The service of a console that was killed takes a few seconds to stop, and holds its port and the data folder until then. */
+/** After a killed console, its service holds the port and the data folder for a few seconds. */
 const previousServiceStopped = async (dataDir: string): Promise<void> => {
   const file = join(dataDir, 'lock')
   const pid = existsSync(file) ? Number.parseInt(readFileSync(file, 'utf8'), 10) : Number.NaN
@@ -128,7 +126,6 @@ const isService = (pid: number, dataDir: string): boolean => {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(dataDir)
   } catch {
-    // It has ended.
     return false
   }
 }
@@ -136,8 +133,8 @@ const isService = (pid: number, dataDir: string): boolean => {
 const portFile = (dataDir: string) => join(dataDir, 'port')
 
 /**
- * Unspecified: which port the embedded service takes. It keeps the one it had, so that copied commands work after a
- * restart; 0, for any free port, at the first start and when another program has taken it.
+ * Unspecified: the service reuses its last port, so that copied commands keep working; a free one on first start or
+ * if the last one is taken.
  */
 const lastPort = async (dataDir: string): Promise<number> => {
   const file = portFile(dataDir)
@@ -169,7 +166,7 @@ const isFree = async (port: number): Promise<boolean> => {
   }
 }
 
-/** The address the child prints once it listens. What it prints afterwards is passed on. */
+/** The address the child prints once it listens. Later output is forwarded. */
 const readyAddress = async (child: ChildProcess, onProgress: (line: string) => void): Promise<string> => {
   const { stdout } = child
   if (!stdout) throw new Error('it has no standard output')
@@ -190,7 +187,7 @@ const readyAddress = async (child: ChildProcess, onProgress: (line: string) => v
       if (found) return resolve(found)
       console.log(line)
       onProgress(line)
-      // A migration takes as long as the database is large; killed, it would start over and never end.
+      // Killing a long migration would restart it from the beginning each time.
       if (!line.startsWith('Migrating')) timer = setTimeout(tooLate, startTimeoutMs)
     })
   })
@@ -198,7 +195,7 @@ const readyAddress = async (child: ChildProcess, onProgress: (line: string) => v
   return address
 }
 
-/** As the service reads them: the first of those given, else the key it generated. */
+/** Like the service: the first key given, otherwise the generated one. */
 const ownKey = (dataDir: string, apiKeys: string): string | undefined => {
   const [first] = apiKeys.split(',').filter((each) => each.trim() !== '')
   if (first !== undefined) return first.slice(first.indexOf(':') + 1).trim()

@@ -1,9 +1,6 @@
 import { isIPv6 } from 'node:net'
 
-/**
- * What limits count as one client: an IPv4 address, or of an IPv6 address its network. Who has one of those has all that
- * share its first 64 bits (RFC 4291, section 2.5.4).
- */
+/** Identifies a client for limits: its IPv4 address or its IPv6 /64 network (RFC 4291, section 2.5.4). */
 export const clientId = (address: string): string => {
   if (!isIPv6(address) || address.includes('.')) return address
   const [before, after] = address.replace(/%.*$/, '').split('::').map(groupsOf)

@@ -2,15 +2,14 @@ import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { clientId } from './client-id.ts'
 
-/** Files kept free for all that is no connection, where the limit allows. */
+/** File descriptors reserved for everything but connections, where the limit allows. */
 const usualSpare = 64
-/** Unspecified: how many connections of one client may be open over which nobody has shown who they are. */
+/** Unspecified: maximum number of unauthenticated connections per client. */
 const usualStrangers = 4_096
 const quietMs = 60_000
 
 type Warn = (message: string) => void
 
-/** How many files a process may have open. */
 export const openFilesLimit = (pid: number | 'self' = 'self'): number => {
   try {
     return Number(/^Max open files +(\d+)/m.exec(readFileSync(`/proc/${pid}/limits`, 'utf8'))?.[1] ?? Infinity)
@@ -27,8 +26,8 @@ const mostFiles = limit - spareFiles(limit)
 const mostStrangers = Math.min(usualStrangers, Math.floor(mostFiles / 4))
 
 /**
- * Refuses a new connection that would leave too few files for the rest of the process, and tells whether it did. The
- * kernel gives each file the lowest free number, so the number of a connection tells how many files are open.
+ * Refuses a connection that leaves too few descriptors and returns whether it did. The kernel assigns the lowest free
+ * number, so a connection's descriptor number tells how many files are open.
  */
 export const createDescriptorReserve = (process: 'console' | 'service', warn: Warn) => {
   const warnSeldom = seldom(warn, `New connections are refused: ${mostFiles} of ${limit} files are open`)
@@ -53,8 +52,9 @@ export const createDescriptorReserve = (process: 'console' | 'service', warn: Wa
 }
 
 /**
- * Counts a connection with its client, a stranger until `markAuthenticated`. The oldest makes room for one too many: who has a
- * key or a session shows it at once, and is not kept out by what others of the same machine or proxy hold open.
+ * Counts a connection as unauthenticated until `markAuthenticated`. Over the limit, the client's oldest one is
+ * closed: callers with a key or session authenticate at once, so others on the same machine or proxy cannot lock them
+ * out.
  */
 export const createUnauthenticatedLimit = (warn: Warn) => {
   const warnSeldom = seldom(
@@ -81,10 +81,10 @@ export const createUnauthenticatedLimit = (warn: Warn) => {
 
 const forgets = new WeakMap<object, () => void>()
 
-/** The connection counts as somebody's, until it is counted again. */
+/** Marks the connection as authenticated until it is counted again. */
 export const markAuthenticated = (connection: object): void => forgets.get(connection)?.()
 
-/** An HTTP/2 session does not tell its connection. */
+/** An HTTP/2 session does not expose its socket. */
 export const carries = (socket: Socket, session: object): void => {
   forgets.set(session, () => markAuthenticated(socket))
 }

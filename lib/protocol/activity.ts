@@ -1,28 +1,26 @@
-/** A write that a page of this console made, as it was answered. */
+/** A change made through this console, with its status. */
 export interface Activity {
-  /** Grows with time. */
   id: string
   at_ms: number
-  /** As the contract names it: `devboxes.shutdown`. What only a console does is named likewise: `recordings.delete`. */
+  /** Endpoint id such as `devboxes.shutdown`, or the console's own, such as `recordings.delete`. */
   operation: string
-  /** What it was done to, or what came of it; null where neither is known. Behind an id and `/`, what of it was meant. */
+  /** Id of the changed or created record; null if unknown. A `/` separates a part of it. */
   subject: string | null
-  /** Of the answer. */
   status: number
-  /** Who signed on at the operator's provider; null with an API key, which does not tell who entered it. */
+  /** Name at the single sign-on provider; null with an API key. */
   person: string | null
-  /** "Chrome on Linux" */
+  /** Such as "Chrome on Linux". */
   browser: string
-  /** From where the console was called. */
+  /** IP address of the client. */
   address: string
 }
 
-/** Answer of `GET /api/activity`: newest first. */
+/** Response of `GET /api/activity`, newest first. */
 export interface ActivityList {
   activities: Activity[]
   has_more: boolean
   total_count: number
 }
 
-/** Of each account; older ones are forgotten. */
+/** Per account; older entries are pruned. */
 export const maxStoredActivities = 10_000

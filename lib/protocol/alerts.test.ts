@@ -9,7 +9,7 @@ describe('the text of an alert for a chat', () => {
 
   it('names the devbox, or its id where it has no name', () => {
     expect(textOf('worker')).toBe(
-      'Devbox worker (dbx_1) will be evicted at 2023-11-14T22:13:20Z: it will be suspended, its processes end, its disk stays. https://deck.example/a',
+      'Devbox worker (dbx_1) will be evicted at 2023-11-14T22:13:20Z. It will be suspended: processes end, the disk stays. https://deck.example/a',
     )
     for (const none of [null, '', ' \u202e ']) expect(textOf(none)).toMatch(/^Devbox dbx_1 will be evicted/)
   })

@@ -1,13 +1,12 @@
 /**
- * Alerts: evictions, devboxes whose disk is about to be deleted, failed devboxes, and the ends of followed jobs. The
- * console's server stores them with what people did about them, and sends them to every page of the account.
+ * Alerts of an account: evictions, upcoming disk deletions, failed devboxes and ended jobs. The console stores them
+ * and sends them to every page.
  */
 
 /**
- * `moved`: the service gave the devbox another deadline, which is an alert of its own. `ended`: the devbox stopped at
- * its deadline. `stopped`: it stopped before, see `Alert.stopped`. `passed`: the deadline went by and the devbox still
- * runs. `withdrawn`: the service no longer reports it before its deadline, or does not say what became of the devbox.
- * `cancelled`: somebody canceled it through this console. `seen`: somebody acknowledged what had already happened.
+ * `moved`: got another deadline, which is an alert of its own. `ended`: stopped at its deadline. `stopped`: stopped
+ * earlier, see `Alert.stopped`. `passed`: still running after the deadline. `withdrawn`: no longer reported, or its
+ * outcome is unknown. `cancelled`: canceled through this console. `seen`: acknowledged after it had happened.
  */
 export type AlertState =
   | 'new'
@@ -21,48 +20,47 @@ export type AlertState =
   | 'seen'
 
 /**
- * `eviction`: it will be suspended. `end`: its keep-alive time or idle time runs out, and its disk is deleted.
- * `failure`: a devbox has failed. `job`: a benchmark job that somebody follows has ended.
+ * `eviction`: will be suspended. `end`: keep-alive or idle time runs out and the disk is deleted. `failure`: a devbox
+ * failed. `job`: a followed benchmark job ended.
  */
 export type AlertKind = 'eviction' | 'end' | 'failure' | 'job' | 'test'
 
 export interface Alert {
-  /** The devbox and the deadline: the same eviction is the same alert, however often it is reported. */
+  /** Combines devbox and deadline, so a repeated report is the same alert. */
   id: string
   kind: AlertKind
-  /** Empty where it is about a job. */
+  /** Empty for a job. */
   devbox_id: string
-  /** Null where the devbox has none, or the service did not tell. */
+  /** Null if unnamed or unknown. */
   devbox_name: string | null
   metadata: Record<string, string>
-  /** The run of a scenario that the devbox was made for, where it is a benchmark's. */
+  /** Set for a devbox that a benchmark created. */
   scenario_run_id?: string
-  /** Of an eviction that somebody scheduled through this console, to practise. */
+  /** A practice eviction scheduled through this console. */
   is_drill?: true
-  /** Of a `job` alert. */
   job?: { id: string; name: string; state: string }
-  /** Of an `end` alert. `is_at_least`: the service does not say when, and it may come later. */
+  /** `is_at_least`: the earliest possible end; the service reports no exact time. */
   end?: { cause: 'keep_alive' | 'idle'; is_at_least: boolean }
-  /** Of a `failure` or a `job`: when it happened, or was heard of. */
+  /** For a `failure` or `job`: when it happened or was first seen. */
   deadline_ms: number
   state: AlertState
   first_heard_ms: number
   raised_ms: number
-  /** Once when it was heard of, and once more each time it was raised again: a browser announces each alarm once. */
+  /** Counts alarms including reminders. Browsers announce each one once. */
   alarms: number
-  /** The console was not listening when the service first reported it, or the stream lost it. */
+  /** The console was not listening when it was first reported. */
   found_late: boolean
-  /** Of a `stopped` alert. `by` is null where it was not done through this console. */
+  /** `by` is null if it was stopped outside this console. */
   stopped?: { how: 'suspended' | 'shut down' | 'failed' | 'stopped'; by: string | null }
-  /** It was silenced as it was raised, for the first time or again: the webhook gets it once the silence is over. */
+  /** Silenced when raised: the webhook gets it after the silence. `again`: as a reminder. */
   withheld?: 'first' | 'again'
-  /** Who took it on last, and when. A `new` alert that has them was raised again since. */
+  /** The last acknowledgment. A `new` alert that has one was raised again since. */
   acknowledged_by: string | null
   acknowledged_ms: number | null
   closed_ms: number | null
 }
 
-/** Until `until_ms`, alerts of devboxes that have all of `metadata` make no noise. They are still listed. */
+/** Mutes alerts of devboxes with all of `metadata` until `until_ms`. They are still listed. */
 export interface Silence {
   id: string
   metadata: Record<string, string>
@@ -72,48 +70,44 @@ export interface Silence {
   created_ms: number
 }
 
-/** How the console hears of evictions. Times are of the console's clock. */
+/** Health of the eviction stream, in the console's time. */
 export interface AlertStreamHealth {
-  /** `connecting`: the service has not been reached yet, nor has an attempt failed. */
+  /** `connecting`: no connection or failed attempt yet. */
   state: 'connecting' | 'live' | 'retrying' | 'refused'
   since_ms: number
-  /** The last event; null while there was none since the console began to listen. */
+  /** Last event since the console started listening. */
   last_event_ms: number | null
-  /** The last sign of life, heartbeats included. */
+  /** Includes heartbeats. */
   last_heard_ms: number | null
-  /** Events that could not be understood, and why the last of them could not. */
+  /** Number of events that could not be parsed, and the latest reason. */
   unreadable: number
   unreadable_reason: string | null
-  /** Connections since the console began to listen, the first not counted. */
+  /** Not counting the first connection. */
   reconnects: number
-  /** The last times when nothing could be heard, newest first. */
+  /** Recent interruptions, newest first. */
   gaps: { from_ms: number; to_ms: number }[]
 }
 
-/**
- * What no stream tells the console asks for again and again, once for all pages: running devboxes, the newest failed
- * ones, and followed jobs.
- */
+/** Polled once for all pages, because no stream reports it: running and failed devboxes, followed jobs. */
 export interface PollHealth {
-  /** The last time the service answered; null before the first. */
+  /** Last successful poll; null before the first. */
   looked_ms: number | null
   every_ms: number
-  /** Running devboxes whose end is known or reckoned, of those that run, trials of benchmarks left out. */
+  /** Running devboxes with a known or estimated end, without benchmark trials. */
   watched: number
   running: number
-  /** The service had more running devboxes than one page. */
+  /** There are more running devboxes than one page of the list. */
   has_more: boolean
   followed_jobs: number
-  /** Why the last look failed; null after one that did not. */
+  /** Why the last poll failed. */
   problem: string | null
 }
 
-/** The webhook does not take what it is told, after more than one attempt or with an answer that is final. */
+/** Set after repeated failures or a final rejection. */
 export interface WebhookFailure {
   host: string
-  /** By the clock of the console. */
   since_ms: number
-  /** The status of the last answer, or why there was none. */
+  /** Last HTTP status or network error. */
   answer: string
 }
 
@@ -123,15 +117,15 @@ export interface WebhookDelivery {
   n_alerts: number
   at_ms: number
   attempts: number
-  /** Null while it is still being tried. */
+  /** Null while retrying. */
   delivered: boolean | null
-  /** The status of the last answer, or why there was none. */
+  /** Last HTTP status or network error. */
   answer: string
 }
 
 export type AlertEventName = 'alert.raised' | 'alert.acknowledged' | 'alert.closed' | 'alert.test'
 
-/** What a page is told of its account: everything first, then what changes. */
+/** Items of the `alerts.watch` topic: a snapshot, then changes. */
 export type AlertItem =
   | {
       event: 'snapshot'
@@ -140,41 +134,40 @@ export type AlertItem =
   | { event: 'alert'; data: Alert }
   | { event: 'silences'; data: Silence[] }
   | { event: 'followed_jobs'; data: string[] }
-  /** Null once a message is taken again. */
+  /** Null once a message is accepted again. */
   | { event: 'webhook'; data: WebhookFailure | null }
 
-/** Of one account: the oldest that are over go first. */
+/** Per account; the oldest closed alerts are pruned first. */
 export const maxStoredAlerts = 10_000
 
-/** Answer of `GET /api/alerts`: newest first. */
+/** Response of `GET /api/alerts`, newest first. */
 export interface AlertHistory {
   alerts: Alert[]
   has_more: boolean
   total_count: number
 }
 
-/** Answer of `GET /api/alerts/health`. */
 export interface AlertHealth {
   stream: AlertStreamHealth
   looks: PollHealth
-  /** Why what is kept of alerts is not on the disk; null while all of it is. */
+  /** Why alerts cannot be written to disk. */
   unwritten: string | null
   webhook: {
-    /** The host alone: the address may hold a secret. Null: none is configured. */
+    /** Host only, because the path may contain a secret; null if no webhook is set up. */
     host: string | null
-    /** Whether the console listens with no page open. */
+    /** Whether the console listens without an open page. */
     watches_alone: boolean
     deliveries: WebhookDelivery[]
   }
 }
 
-/** Tells of what has happened, so that there is nothing to count down to. */
+/** Whether it reports a past event and has no countdown. */
 export const hasHappened = ({ kind }: Pick<Alert, 'kind'>): boolean => kind === 'failure' || kind === 'job'
 
-/** A test stands behind what is ahead, or it would hide the next eviction for its minute; before what has happened. */
+/** Test alerts rank below upcoming events, so that they never hide the next eviction. */
 const rank = (alert: Alert) => (hasHappened(alert) ? 2 : Number(alert.kind === 'test'))
 
-/** What is ahead before what has happened; the earliest deadline first, then what happened last. */
+/** Upcoming first, by deadline; then past events, newest first. */
 export const byUrgency = (a: Alert, b: Alert): number =>
   rank(a) - rank(b) ||
   (hasHappened(a) ? b.deadline_ms - a.deadline_ms : a.deadline_ms - b.deadline_ms) ||
@@ -182,9 +175,9 @@ export const byUrgency = (a: Alert, b: Alert): number =>
 
 export const isOpen = ({ state }: Pick<Alert, 'state'>): boolean => state === 'new' || state === 'acknowledged'
 
-/** An acknowledgement made earlier than this before the deadline is over when this much is left. */
+/** Alerts are raised again this long before the deadline, unless acknowledged since. */
 export const lastCallMs = 2 * 60_000
-/** What nobody has acknowledged by then is raised again. */
+/** Unacknowledged alerts are raised again this long before the deadline. */
 export const reminderMs = 10 * 60_000
 
 export const isSilenced = (
@@ -197,12 +190,9 @@ export const isSilenced = (
       until_ms > nowMs && Object.entries(wanted).every(([name, value]) => metadata[name] === value),
   )
 
-const longestName = 100
+const maxNameLength = 100
 
-/**
- * A name that somebody gave, for text outside of a page: on one line, cut, and with nothing that turns text around or
- * that a chat takes for a mention or a link.
- */
+/** Makes a user-chosen name safe for chats: one line, bounded, no bidirectional controls, mentions or links. */
 export const nameInText = (name: string): string => {
   const line = name
     .replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\s]+/gu, ' ')
@@ -210,15 +200,15 @@ export const nameInText = (name: string): string => {
     .replaceAll('>', '›')
     .trim()
   const characters = [...line]
-  return characters.length > longestName ? `${characters.slice(0, longestName - 1).join('')}…` : line
+  return characters.length > maxNameLength ? `${characters.slice(0, maxNameLength - 1).join('')}…` : line
 }
 
-/** One line for a chat. `url` leads to the alert. */
+/** One line for chats, with a link to the alert. */
 export const alertText = (alert: Alert, url: string): string => {
   const { kind, devbox_id, devbox_name, deadline_ms, state, job, is_drill } = alert
   const at = `${new Date(deadline_ms).toISOString().replace(/\.\d+Z$/, 'Z')}`
-  if (kind === 'test') return `Test of Devdeck's alerts, deadline ${at}: ${url}`
-  if (job) return `Benchmark job ${nameInText(job.name)} (${job.id}) has ended: ${job.state}. ${url}`
+  if (kind === 'test') return `Devdeck test alert, deadline ${at}: ${url}`
+  if (job) return `Benchmark job ${nameInText(job.name)} (${job.id}) ended: ${job.state}. ${url}`
   const name = nameInText(devbox_name ?? '')
   const devbox = `Devbox ${name === '' ? devbox_id : `${name} (${devbox_id})`}`
   if (kind === 'failure') return `${devbox} failed at ${at}. ${url}`
@@ -230,51 +220,50 @@ export const alertText = (alert: Alert, url: string): string => {
   return `${is_drill ? 'Drill: ' : ''}${text} ${url}`
 }
 
-/** "suspended by Ada", where the person is known. */
+/** Such as "suspended by Ada". */
 export const stoppedText = ({ stopped }: Pick<Alert, 'stopped'>): string => {
   const { how = 'stopped', by = null } = stopped ?? {}
   return by === null ? how : `${how} by ${nameInText(by)}`
 }
 
-/** An alert, and the page of it. */
 export interface LinkedAlert {
   alert: Alert
   url: string
 }
 
-/** The same of many at once: a line for each of those that come first, and how many more there are. */
-export const alertsText = (told: readonly LinkedAlert[]): string => {
-  const lines = told.slice(0, mostLines).map(({ alert, url }) => alertText(alert, url))
-  const more = told.length - lines.length
+/** Several alerts as text: a line each, then how many more. */
+export const alertsText = (alerts: readonly LinkedAlert[]): string => {
+  const lines = alerts.slice(0, maxLines).map(({ alert, url }) => alertText(alert, url))
+  const more = alerts.length - lines.length
   return [
-    ...(told.length > 1 ? [`${told.length} alerts at once:`] : []),
+    ...(alerts.length > 1 ? [`${alerts.length} alerts:`] : []),
     ...lines,
     ...(more > 0 ? [`and ${more} more`] : []),
   ].join('\n')
 }
 
-const mostLines = 10
+const maxLines = 10
 
 type StateTexts = Record<Exclude<AlertState, 'stopped'>, (devbox: string, at: string) => string>
 
 const evictionTexts: StateTexts = {
-  new: (devbox, at) => `${devbox} will be evicted at ${at}: it will be suspended, its processes end, its disk stays.`,
-  acknowledged: (devbox, at) => `${devbox} will be evicted at ${at}; somebody has taken it on.`,
-  moved: (devbox, at) => `${devbox} is not evicted at ${at}: the deadline was moved.`,
-  ended: (devbox, at) => `${devbox} was to be evicted at ${at} and no longer runs.`,
-  passed: (devbox, at) => `${devbox} was to be evicted at ${at} and still runs.`,
+  new: (devbox, at) => `${devbox} will be evicted at ${at}. It will be suspended: processes end, the disk stays.`,
+  acknowledged: (devbox, at) => `${devbox} will be evicted at ${at} (acknowledged).`,
+  moved: (devbox, at) => `${devbox} will not be evicted at ${at}; the deadline changed.`,
+  ended: (devbox, at) => `${devbox} was evicted at ${at}.`,
+  passed: (devbox, at) => `${devbox} is still running after its eviction deadline ${at}.`,
   withdrawn: (devbox, at) => `The service no longer reports an eviction of ${devbox} at ${at}.`,
-  cancelled: (devbox, at) => `The eviction of ${devbox} at ${at} was cancelled.`,
-  seen: (devbox, at) => `The eviction of ${devbox} at ${at} was taken note of.`,
+  cancelled: (devbox, at) => `The eviction of ${devbox} at ${at} was canceled.`,
+  seen: (devbox, at) => `The eviction of ${devbox} at ${at} was acknowledged.`,
 }
 
 const endTexts: StateTexts = {
-  new: (devbox, at) => `${devbox} will be shut down at ${at} unless it is kept alive, and its disk deleted.`,
-  acknowledged: (devbox, at) => `${devbox} will be shut down at ${at} and its disk deleted; somebody has taken it on.`,
-  moved: (devbox, at) => `${devbox} is not shut down at ${at}: it was kept alive or used.`,
-  ended: (devbox, at) => `${devbox} was to be shut down at ${at} and has ended; its disk is deleted.`,
-  passed: (devbox, at) => `${devbox} was to be shut down at ${at} and still runs.`,
-  withdrawn: (devbox, at) => `${devbox} is no longer to be shut down at ${at}.`,
-  cancelled: (devbox, at) => `The end of ${devbox} at ${at} was cancelled.`,
-  seen: (devbox, at) => `The end of ${devbox} at ${at} was taken note of.`,
+  new: (devbox, at) => `${devbox} will be shut down and its disk deleted at ${at} unless it is kept alive.`,
+  acknowledged: (devbox, at) => `${devbox} will be shut down and its disk deleted at ${at} (acknowledged).`,
+  moved: (devbox, at) => `${devbox} will not be shut down at ${at}; it was kept alive or used.`,
+  ended: (devbox, at) => `${devbox} was shut down at ${at}; its disk is deleted.`,
+  passed: (devbox, at) => `${devbox} is still running after its scheduled end ${at}.`,
+  withdrawn: (devbox, at) => `${devbox} is no longer scheduled to end at ${at}.`,
+  cancelled: (devbox, at) => `The end of ${devbox} at ${at} was canceled.`,
+  seen: (devbox, at) => `The end of ${devbox} at ${at} was acknowledged.`,
 }

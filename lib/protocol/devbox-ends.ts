@@ -1,22 +1,21 @@
 import type { Devbox } from '#lib/contract/devboxes.ts'
 
-/** What becomes of a running devbox that nobody keeps alive or uses. */
+/** The end of a running devbox that nobody uses or keeps alive. */
 export interface UnattendedEnd {
   at_ms: number
   cause: 'keep_alive' | 'idle'
-  /** Shutting down deletes the disk. */
+  /** Shutdown deletes the disk. */
   action: 'shutdown' | 'suspend'
-  /** How long it was given in all. */
+  /** Total keep-alive or idle time. */
   span_ms: number
-  /** The service does not say when: reckoned from its last start, and later where it was kept alive elsewhere. */
+  /** Estimated from the last start; later if it was kept alive elsewhere. */
   is_at_least: boolean
 }
 
 type Known = Pick<Devbox, 'status' | 'launch_parameters' | 'state_transitions' | 'keep_alive_until_ms' | 'last_used_ms'>
 
 /**
- * Undefined where it does not run, or nobody can tell from its record. `keptAliveMs`: when its keep-alive time was last
- * started anew, as far as is known.
+ * Undefined if the devbox is not running or its record does not say. `keptAliveMs` is the last known keep-alive call.
  */
 export const unattendedEnd = (devbox: Known, keptAliveMs = 0): UnattendedEnd | undefined => {
   if (devbox.status !== 'running') return undefined
@@ -25,7 +24,7 @@ export const unattendedEnd = (devbox: Known, keptAliveMs = 0): UnattendedEnd | u
   const startedMs = devbox.state_transitions.findLast(({ status }) => status === 'running')?.transition_time_ms
   if (idle) {
     const spanMs = idle.idle_time_seconds * 1000
-    // Without its last use, nothing can be said that would not be wrong for every devbox in use.
+    // Without the last use, an estimate would be wrong for every devbox in use.
     if (devbox.last_used_ms === undefined) return undefined
     const usedMs = Math.max(devbox.last_used_ms ?? 0, startedMs ?? 0)
     const end = { cause: 'idle', action: idle.on_idle, span_ms: spanMs, is_at_least: false } as const

@@ -1,7 +1,7 @@
-// Apart from the rules of what is secret, so that a page that knows masks alone does not download those.
+// Separate from the masking rules, so that pages do not download them.
 
-/** Stands for a value that looks secret. It is never a value itself: the console refuses it in what is written. */
+/** Replaces a secret value. The console rejects it in requests. */
 export const mask = '••••••••'
 
-/** With a new job: the job it was made from, whose values the console's server puts in the place of masks. */
+/** Names the job whose values replace the masks in a new one. */
 export const valuesOfHeader = 'x-devdeck-values-of'

@@ -1,6 +1,6 @@
 import type { BenchmarkJob, ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
 
-/** Reward keys of a job, in order of first appearance. None where the service's own scorers judged. */
+/** Reward keys of a job in order of appearance; empty if the service's own scorers were used. */
 export const metricsOf = ({ metrics, benchmark_outcomes }: BenchmarkJob): string[] =>
   metrics ?? [
     ...new Set(
@@ -10,7 +10,7 @@ export const metricsOf = ({ metrics, benchmark_outcomes }: BenchmarkJob): string
     ),
   ]
 
-/** The same job, its scores being those of another metric. */
+/** The job scored by another metric. */
 export const judgedBy = (job: BenchmarkJob, metric: string | undefined): BenchmarkJob => {
   if (metric === undefined || metric === job.judged_metric) return job
   return {
@@ -27,7 +27,7 @@ export const judgedBy = (job: BenchmarkJob, metric: string | undefined): Benchma
 const rewardOf = (outcome: ScenarioOutcome, metric: string): number | null =>
   rewardsOf(outcome).find(([name]) => name === metric)?.[1] ?? null
 
-/** The rewards of an outcome that are numbers, in file order. */
+/** Numeric rewards of an outcome, in file order. */
 export const rewardsOf = ({ rewards }: Pick<ScenarioOutcome, 'rewards'>): [name: string, value: number][] =>
   Object.entries<unknown>(rewards ?? {}).filter(
     (entry): entry is [string, number] => typeof entry[1] === 'number' && Number.isFinite(entry[1]),

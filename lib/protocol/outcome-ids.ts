@@ -1,9 +1,6 @@
 import type { BenchmarkJob, BenchmarkOutcome, ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
 
-/**
- * The outcomes of a job with ids that tell them apart. A service may leave an id out: a scenario then goes by its name, all
- * of a run that have neither as one, and a run by its place, as does one whose id another has already.
- */
+/** Adds missing ids to outcomes: a scenario falls back to its name, a run to its position. */
 export const identifiedOutcomes = ({ id, benchmark_outcomes }: BenchmarkJob) => {
   const taken = new Set<string>()
   return (benchmark_outcomes ?? []).map((outcome, at): BenchmarkOutcome => {
@@ -16,7 +13,6 @@ export const identifiedOutcomes = ({ id, benchmark_outcomes }: BenchmarkJob) => 
   })
 }
 
-/** What has neither an id nor a name goes by this. */
 export const unnamedScenario = 'Unnamed scenario'
 
 const byName = (outcome: ScenarioOutcome): ScenarioOutcome => {

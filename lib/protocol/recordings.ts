@@ -1,33 +1,29 @@
-/**
- * Recordings of terminals as the console keeps them, in files of asciicast v2. No service knows them: the gateway
- * writes them and the browser half reads them. Format: https://docs.asciinema.org/manual/asciicast/v2/
- */
+/** Terminal recordings in asciicast v2: https://docs.asciinema.org/manual/asciicast/v2/ */
 
 export interface Recording {
   id: string
   devbox_id: string
-  /** As it was when the recording began; absent where the service did not tell it. */
+  /** Devbox name at the start; absent if unknown. */
   devbox_name?: string | undefined
-  /** The terminal's name in the console's addresses. */
   terminal: string
   title: string
   start_time_ms: number
-  /** Up to the last thing that was shown; null when the file does not tell. */
+  /** Duration up to the last output; null if unknown. */
   duration_ms: number | null
   size_bytes: number
   cols: number
   rows: number
-  /** It is being written right now. */
+  /** Still recording. */
   live: boolean
 }
 
-/** What a recording is called: by the terminal's title, else by its name. */
+/** The terminal's title, or its name. */
 export const titleOf = ({ title, terminal }: Pick<Recording, 'title' | 'terminal'>): string => title || terminal
 
 export interface RecordingList {
   recordings: Recording[]
 }
 
-/** What one recording may grow to: it ends there, and says so. */
+/** Recording stops at this size. */
 export const maxRecordingBytes = 256 * 1024 * 1024
 export const maxRecordings = 500

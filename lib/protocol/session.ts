@@ -1,20 +1,20 @@
 import type { Account } from '#lib/contract/accounts.ts'
 
 /**
- * Every call of a page names the account it was drawn for, as a header, and as `account` in the query of a WebSocket. An
- * answer of 409 with this header says which account the browser's cookie belongs to by now. Scripts need not name one.
+ * Each call of a page names its account, in this header or as `account` in a WebSocket's query. A 409 response
+ * carries the account that the browser is now signed in to.
  */
 export const accountHeader = 'x-devdeck-account'
 
-/** Accounts beside the one the browser is on: each is a cookie of up to 2 kB with every request. */
+/** Each account is a cookie of up to 2 kB on every request. */
 export const maxOtherAccounts = 4
 
-/** Answer of `GET` and `POST /api/session`. The key itself is never in it. */
+/** Response of `/api/session`. Never contains the API key. */
 export interface SessionView {
   account: Pick<Account, 'id' | 'name' | 'isolation'>
-  /** Who signed on at the provider of the console's operator. */
+  /** Name at the single sign-on provider. */
   person?: string
-  /** Accounts that the browser is signed in to beside this one. */
+  /** Other accounts this browser is signed in to. */
   others?: Pick<Account, 'id' | 'name'>[]
   service: { url: string; embedded: boolean; isolation?: Account['isolation'] }
 }

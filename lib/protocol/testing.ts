@@ -1,6 +1,5 @@
 import type { Alert } from './alerts.ts'
 
-/** An eviction that nobody has taken on yet. */
 export const alertOf = (change: Partial<Alert> = {}): Alert => ({
   id: `dbx_1@${change.deadline_ms ?? 600_000}`,
   kind: 'eviction',

@@ -9,16 +9,16 @@ import { otherSessions, sessionOf } from './session-cookie.ts'
 import { sessionView } from './sign-in.ts'
 import type { Session } from './types.ts'
 
-/** A page is rendered without its data when that takes longer than this; the browser then fetches it. */
+/** Pages render without data after this time; the browser then fetches it. */
 const pageWaitMs = 3_000
 
-/** For server components: the session of the request that is being rendered, without its key; null when signed out. */
+/** The session of the current request without its key; null when signed out. */
 export const readSession = async (): Promise<SessionView | null> => {
   const session = await openSession()
   return session ? sessionView(session, await openOthers()) : null
 }
 
-/** For server components: who is signed in and the client for prefetching. Redirects to the sign-in page otherwise. */
+/** The session and an API client for prefetching; redirects to the sign-in page when signed out. */
 export const requireSession = async (): Promise<SessionView & { api: Client }> => {
   const session = await openSession()
   if (!session) return redirect(signInPath((await headers()).get('x-devdeck-path') ?? '/'))
@@ -28,7 +28,7 @@ export const requireSession = async (): Promise<SessionView & { api: Client }> =
   }
 }
 
-/** Where to sign in, and where to go on afterwards. */
+/** The sign-in page that returns to `pathAndQuery`. */
 export const signInPath = (pathAndQuery: string): string => {
   // `//host` and `/\host` would leave this origin.
   const isRelative = /^\/(?![/\\])/.test(pathAndQuery)
@@ -39,7 +39,7 @@ export const signInPath = (pathAndQuery: string): string => {
   return next === '/' || next.startsWith('/sign-in') ? '/sign-in' : `/sign-in?next=${encodeURIComponent(next)}`
 }
 
-/** Once per request, however many of its components ask. */
+/** Cached per request. */
 const openSession = cache(async (): Promise<Session | undefined> => {
   const received = await headers()
   return sessionOf((name) => received.get(name))

@@ -364,7 +364,7 @@ describe('the environment', () => {
   ])('refuses the session secret %s, which could be guessed', (secret) => {
     const DEVDECK_SESSION_SECRET = `${randomBytes(32).toString('base64')},${secret}`
     expect(() => readConfig({ DEVDECK_SESSION_SECRET, DEVDECK_SERVICE_URL: 'http://127.0.0.1:9' })).toThrow(
-      /^DEVDECK_SESSION_SECRET must be random, not words, repeats or sequences: openssl rand -base64 32 makes one$/,
+      /^DEVDECK_SESSION_SECRET must be random; generate one with: openssl rand -base64 32$/,
     )
   })
 
@@ -388,7 +388,7 @@ describe('the environment', () => {
       [
         'PORT must be a port number from 0 to 65535',
         'DEVDECK_SERVICE_URL must be an http:// or https:// address without credentials, query or fragment',
-        'DEVDECK_SESSION_SECRET must have at least 32 characters (each, when several are given)',
+        'DEVDECK_SESSION_SECRET must have at least 32 characters each',
         'DEVDECK_ORIGIN must be one or more origins such as https://console.example.com, without a path',
       ].join('\n'),
     )

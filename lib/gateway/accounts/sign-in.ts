@@ -25,7 +25,7 @@ const SignIn = z.object({
   api_key: z
     .string('is needed')
     .check(z.regex(/^[\x21-\x7e]{1,512}$/, 'must be 1 to 512 printable characters without spaces')),
-  /** Beside the account the browser is on, which it stays signed in to. */
+  /** Adds the account and stays signed in to the current one. */
   add: z.optional(z.boolean()),
 })
 const Switch = z.object({ account: z.string().check(z.maxLength(512)) })
@@ -49,7 +49,7 @@ export const signIn = (request: Request): Promise<Response> =>
     return withCookies(json(sessionView(session, others)), cookies)
   })
 
-/** The session of an account whose key is good, with the cookies that say so: in place of the one before, or beside it. */
+/** Creates a session with its cookies: replacing the current one, or added to it. */
 export const signedInResponse = async (
   header: ReadHeader,
   account: Session['account'],
@@ -65,7 +65,7 @@ export const signedInResponse = async (
   if (add && before && before.account.id !== account.id) {
     if (others.length >= maxOtherAccounts)
       throw new HttpError('conflict', `${maxOtherAccounts + 1} accounts are signed in already; sign out of one first`)
-    // One that began before browsers had a name gets that of the new one.
+    // Older sessions have no browser id.
     const staying = { ...before, browser: session.browser, renewed_at: Date.now() }
     cookies.push(await sessionCookie(header, staying, 'other'))
     others.push(staying)
@@ -77,7 +77,7 @@ export const signedInResponse = async (
   return { session, others, cookies }
 }
 
-/** `PUT /api/session {"account"}`: goes over to another account that the browser is signed in to. */
+/** `PUT /api/session {"account"}`: switches to another account of this browser. */
 export const switchAccount = (request: Request): Promise<Response> =>
   handleRequest(request, async () => {
     const header = headerOf(request)
@@ -99,7 +99,7 @@ export const switchAccount = (request: Request): Promise<Response> =>
     ])
   })
 
-/** `GET /api/session`: who is signed in; it also keeps a session that is in use from running out. */
+/** `GET /api/session`: the current session; renews cookies in use. */
 export const whoIsSignedIn = (request: Request): Promise<Response> =>
   handleRequest(request, async () => {
     const header = headerOf(request)
@@ -116,8 +116,8 @@ export const whoIsSignedIn = (request: Request): Promise<Response> =>
   })
 
 /**
- * `DELETE /api/session`, of the account that is named, or of all with `?all`. Signing out without being signed in is no
- * error. Where others are left, the answer is who the browser is on then.
+ * `DELETE /api/session`: signs out of one account, or of all with `?all`. Responds with the account that is current
+ * afterwards. Succeeds when already signed out.
  */
 export const signOut = (request: Request): Promise<Response> =>
   handleRequest(request, async () => {
@@ -151,11 +151,11 @@ export const withCookies = (response: Response, cookies: readonly string[]): Res
   return response
 }
 
-/** `GET /sign-in/{token}`: the link printed at start stands for the key of the embedded service, once. */
+/** `GET /sign-in/{token}`: signs in once with the embedded service's key. */
 export const followSignInLink = (request: Request, token: string): Promise<Response> =>
   handleRequest(request, async () => {
     const header = headerOf(request)
-    // A link preview of a chat or a prefetch of a browser must not use the link up.
+    // Link previews and prefetches must not use up the link.
     const looksAhead =
       request.method !== 'GET' || /prefetch|preview/.test(`${header('sec-purpose')} ${header('purpose')}`)
     const key = looksAhead ? undefined : registry().service.ownKey()
@@ -164,13 +164,13 @@ export const followSignInLink = (request: Request, token: string): Promise<Respo
     return seeOther('/', { 'set-cookie': await sessionCookie(header, session) })
   })
 
-/** Unspecified: how long a sign-in link works. It stands in logs and terminals long after it was needed. */
+/** Unspecified: lifetime of a sign-in link, which stays in logs and terminals. */
 export const signInLinkMinutes = 10
 
 /** When each unused link expires, by token. */
 const signInLinks = slot('signInLinks', () => new Map<string, number>())
 
-/** Returns a path that signs in whoever follows it first. */
+/** Returns a one-time sign-in path. */
 export const newSignInPath = (): string => {
   const token = randomBytes(24).toString('base64url')
   signInLinks().set(token, Date.now() + signInLinkMinutes * 60_000)
@@ -193,7 +193,7 @@ export const sessionView = (
 
 export const headerOf = (request: Request) => (name: string) => request.headers.get(name)
 
-// The address is relative, because an absolute one would be made from headers that a client can choose.
+// Relative, because an absolute URL would depend on client headers.
 export const seeOther = (location: string, headers: Record<string, string> = {}) =>
   new Response(null, { status: 303, headers: { location, 'cache-control': 'no-store', ...headers } })
 
@@ -207,7 +207,7 @@ const takeLink = (token: string): boolean => {
 
 const digest = (text: string) => createHash('sha256').update(text).digest()
 
-/** Asks the service whose key this is. A hosted service may not tell; then any successful read proves the key. */
+/** The account of a key. A service without accounts must accept a read instead. */
 export const verifyKey = async (apiKey: string): Promise<Session['account']> => {
   const client = clientFor(apiKey)
   const signal = AbortSignal.timeout(verifyTimeoutMs)
@@ -243,7 +243,7 @@ const keyRefusal = (error: unknown): HttpError => {
   )
 }
 
-/** Counts an attempt that the service answers with 401. Throws 429 when the client had too many. */
+/** Counts a rejected key. Throws 429 after too many. */
 export const withinLimit = async <T>(client: string, attempt: () => Promise<T>): Promise<T> => {
   try {
     return await attempt()

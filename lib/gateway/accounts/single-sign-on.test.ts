@@ -318,25 +318,20 @@ describe('what the operator sets', () => {
   })
 
   it.each([
-    ['others may read', rules, { mode: 0o644 }, 'others than its owner may read it: chmod 600 it'],
+    ['others may read', rules, { mode: 0o644 }, 'is readable by other users; run chmod 600'],
     ['is no JSON', '[{"api_key": ak_a_secret}]', {}, /^[^_]+_OIDC_ACCOUNTS \S+ is not valid JSON$/],
     ['has no rule', [], {}, 'must be a list like '],
     ['has a rule without a key', [{ claim: 'groups', value: 'a' }], {}, '0.api_key '],
     ['has a key that is unknown', [{ ...rules[0], group: 'a' }], {}, 'group'],
     ['is not there', rules, { DEVDECK_OIDC_ACCOUNTS: '/no/such/file' }, 'cannot be read: ENOENT'],
-    ['is not named', rules, { DEVDECK_OIDC_ACCOUNTS: '' }, 'DEVDECK_OIDC_ISSUER needs DEVDECK_OIDC_CLIENT_ID, and'],
+    ['is not named', rules, { DEVDECK_OIDC_ACCOUNTS: '' }, 'DEVDECK_OIDC_ISSUER requires DEVDECK_OIDC_CLIENT_ID and'],
     [
       'stands beside an issuer in the clear',
       rules,
       { DEVDECK_OIDC_ISSUER: 'http://a.example' },
       'must be an https:// address',
     ],
-    [
-      'stands beside a scope without openid',
-      rules,
-      { DEVDECK_OIDC_SCOPE: 'email' },
-      'must have openid among its words',
-    ],
+    ['stands beside a scope without openid', rules, { DEVDECK_OIDC_SCOPE: 'email' }, 'must include openid'],
   ])('is refused where the file of accounts %s', (_, text, more, problem) => {
     expect(() => read(text, more)).toThrow(problem)
   })

@@ -25,15 +25,15 @@ import { registry } from '../registry/registry.ts'
 import { openingSecrets, sealingSecret } from './session-cookie.ts'
 import { headerOf, seeOther, signedInResponse, verifyKey, withCookies } from './sign-in.ts'
 
-/** How long a person may take at the provider. */
+/** Time allowed at the provider. */
 const begunSeconds = 600
 const providerSeconds = 10
 const maxNameLength = 60
 const maxPersonLength = 120
-/** A browser drops a cookie of more than 4096 bytes, and sealed an address takes up to half as much again. */
+/** Browsers drop cookies over 4096 bytes, and sealing adds up to half. */
 const maxNextLength = 2_000
 
-/** Why signing on came to nothing, as the sign-in page words it. */
+/** Shown by the sign-in page. */
 export type SignOnProblem =
   | 'sso-away'
   | 'sso-late'
@@ -51,13 +51,13 @@ const Begun = z.object({
   isAdding: z.boolean(),
 })
 
-/** `GET /sign-in/sso?next&add`: leads to the provider of OpenID Connect that the operator has set. */
+/** `GET /sign-in/sso?next&add`: redirects to the OpenID Connect provider. */
 export const beginSignOn = async (request: Request): Promise<Response> => {
   const header = headerOf(request)
   const { searchParams } = new URL(request.url)
   const asked = sameOriginPath(searchParams.get('next'))
   const next = asked.length > maxNextLength ? '/' : asked
-  // Who is known to the provider is signed in without being asked: that is not for a page of another site to begin.
+  // Other sites must not start a sign-in that the provider completes silently.
   if (isCrossOrigin(header, 'read')) return signInPage(next)
   try {
     const { scope } = settings()
@@ -80,16 +80,16 @@ export const beginSignOn = async (request: Request): Promise<Response> => {
   }
 }
 
-/** `GET /sign-in/sso/callback`: where the provider leads back to. The account is that of the first rule which applies. */
+/** `GET /sign-in/sso/callback`: the first matching rule selects the account. */
 export const finishSignOn = async (request: Request): Promise<Response> => {
   const header = headerOf(request)
   const done = [begunCookie(header, '', 0)]
   const begun = await begunIn(header)
   if (!begun) return withCookies(problemPage('sso-late', '/'), done)
-  // Not by the address of the request, which a proxy may have changed.
+  // A proxy may have changed the request's own URL.
   const came = new URL(callbackOf(header))
   came.search = new URL(request.url).search
-  // The one that was begun in this browser is another, and may still come back.
+  // Another sign-in of this browser is pending and may still complete.
   if (came.searchParams.get('state') !== begun.state) return problemPage('sso-late', begun.next)
   try {
     const config = await provider()
@@ -102,7 +102,7 @@ export const finishSignOn = async (request: Request): Promise<Response> => {
     const told: Record<string, unknown> = tokens.claims() ?? {}
     const sub = String(told.sub)
     let [rule, claims] = [ruleFor(told), told]
-    // Some providers tell groups to those who ask for them, and not in the token.
+    // Some providers return groups from userinfo only.
     if (!rule && config.serverMetadata().userinfo_endpoint) {
       claims = { ...told, ...(await fetchUserInfo(config, tokens.access_token, sub)) }
       rule = ruleFor(claims)
@@ -131,7 +131,7 @@ const settings = () => {
 
 let found: { issuer: string; config: Promise<Configuration> } | undefined
 
-/** What the provider says of itself is asked for once, and again after a failure. */
+/** Provider metadata, fetched once and again after a failure. */
 const provider = (): Promise<Configuration> => {
   const { issuer, clientId, clientSecret } = settings()
   if (found?.issuer === issuer) return found.config
@@ -142,8 +142,7 @@ const provider = (): Promise<Configuration> => {
     clientSecret === undefined ? None() : ClientSecretPost(clientSecret),
     {
       timeout: providerSeconds,
-      // The library trusts the connection and checks signatures only where it is told to. The config takes an issuer
-      // without TLS on this machine only.
+      // The library verifies signatures only if told to. Plain http is limited to this machine by the config.
       execute: [enableNonRepudiationChecks, ...(issuer.startsWith('http:') ? [allowInsecureRequests] : [])],
     },
   )
@@ -154,7 +153,7 @@ const provider = (): Promise<Configuration> => {
   return config
 }
 
-/** An address of mail counts only where the provider vouches for it: anybody can write that of another. */
+/** Only verified email addresses count. */
 const ruleFor = (claims: Record<string, unknown>): SignOnRule | undefined =>
   settings().rules.find(({ claim, value }) => {
     if (claim === 'email' && claims.email_verified !== true) return false
@@ -162,10 +161,7 @@ const ruleFor = (claims: Record<string, unknown>): SignOnRule | undefined =>
     return Array.isArray(said) ? said.includes(value) : said === value
   })
 
-/**
- * As colleagues know them. Anybody may give themselves the name of another, or an address for one: after what the
- * provider does not vouch for stands what it calls nobody else.
- */
+/** Display name. Unverified names are user-chosen, so the unique subject is appended. */
 const personOf = ({ email, email_verified, preferred_username, name, sub }: Record<string, unknown>): string => {
   if (email_verified === true && isName(email)) return inOneLine(email).slice(0, maxPersonLength)
   const called = [preferred_username, name].find(isName)?.slice(0, maxNameLength)
@@ -173,7 +169,7 @@ const personOf = ({ email, email_verified, preferred_username, name, sub }: Reco
   return inOneLine(whole).slice(0, maxPersonLength)
 }
 
-/** Names and what providers say are shown and logged by many: nothing in them moves what is around them. */
+/** Removes line breaks and bidirectional controls: names are shown and logged to others. */
 const inOneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, ' ')
 
 const isName = (value: unknown): value is string => typeof value === 'string' && value !== ''
@@ -182,7 +178,7 @@ const callbackOf = (header: ReadHeader): string => `${originOfHost(header('host'
 
 const begunName = (header: ReadHeader): string => sessionCookieName(header).replace('session', 'sign_on')
 
-/** The provider's page leads back here, so this cookie, unlike that of a session, must come with a link of another site. */
+/** Lax, because the provider's redirect comes from another site. */
 const begunCookie = (header: ReadHeader, value: string, maxAge: number): string =>
   setCookie(header, begunName(header), value, { maxAge, sameSite: 'Lax' })
 
@@ -192,7 +188,6 @@ const begunIn = async (header: ReadHeader): Promise<z.output<typeof Begun> | und
   return Begun.safeParse(await unsealData(seal, { password: openingSecrets(), ttl: begunSeconds })).data
 }
 
-/** The operator's log says more. */
 const failed = (error: unknown, next: string): Response => {
   console.error(inOneLine(`Single sign-on failed: ${reasonsOf(error).join(': ')}`))
   return problemPage(problemIn(error), next)
@@ -201,7 +196,7 @@ const failed = (error: unknown, next: string): Response => {
 const problemIn = (error: unknown): SignOnProblem => {
   if (error instanceof HttpError) return refused[error.code] ?? 'sso-service'
   if (error instanceof AuthorizationResponseError) return 'sso-refused'
-  // A code that was used, or is of another attempt.
+  // A used code, or one of another attempt.
   return error instanceof ResponseBodyError && error.error === 'invalid_grant' ? 'sso-late' : 'sso-away'
 }
 
@@ -211,7 +206,7 @@ const refused: Partial<Record<HttpError['code'], SignOnProblem>> = {
   conflict: 'sso-full',
 }
 
-/** In one line: anybody may have it written. Not the whole of an error, which holds what else the provider answered. */
+/** One line without response bodies, since anyone can trigger it. */
 const reasonsOf = (error: unknown): string[] => {
   if (error instanceof Response) return [`HTTP ${error.status} ${error.headers.get('content-type') ?? ''}`.trim()]
   if (error instanceof AuthorizationResponseError || error instanceof ResponseBodyError)

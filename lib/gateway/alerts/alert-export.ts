@@ -1,7 +1,7 @@
 import type { Alert, AlertHistory } from '#lib/protocol/alerts.ts'
 import { rowExport } from '../http/row-export.ts'
 
-/** All of the history that was asked for as a file. `read` gives a page of it, beginning after the alert of that id. */
+/** The whole history as a file. */
 export const alertExport = (
   format: 'csv' | 'json',
   read: (startingAfter: string | undefined) => AlertHistory,

@@ -10,25 +10,22 @@ export interface HistoryQuery {
   starting_after?: string | undefined
 }
 
-/** What it is about, and how it is written. */
+/** Key, and how to write it. */
 type Change = [about: string, { write(): void; alert?: Alert }]
 
 const alertKey = (account: string, id: string) => `alert ${account} ${id}`
 
-/**
- * Alerts and silences in the console's data folder, by account. The console is their only writer, and several consoles
- * of one service each have their own.
- */
+/** Stores alerts and silences per account in the console's data folder. The console is the only writer. */
 export class AlertStore {
   readonly #database: DatabaseSync
   readonly #statements = new Map<string, StatementSync>()
-  /** Changes that are not on the disk, by what they are about: the last one of each. */
+  /** Changes that could not be written, by key. */
   readonly #unwritten = new Map<string, Change[1]>()
-  /** Why something is unwritten; null when nothing is. */
+  /** The last write error. */
   #problem: string | null = null
 
   constructor(dataDir: string) {
-    // After a power cut an acknowledgement may be lost, for which the alert itself then asks again.
+    // A power cut may lose an acknowledgment; the alert then alarms again.
     this.#database = openConsoleDatabase(
       dataDir,
       'alerts',
@@ -55,7 +52,7 @@ export class AlertStore {
     return this.#problem
   }
 
-  /** Alerts that the disk does not take are kept in memory and written with the next. */
+  /** Alerts that cannot be written stay in memory and are retried with the next write. */
   put(account: string, alerts: readonly Alert[]): void {
     const changes: Change[] = alerts.map((alert) => [
       alertKey(account, alert.id),
@@ -98,7 +95,6 @@ export class AlertStore {
       | undefined
   }
 
-  /** All that are not over. */
   open(account: string): Alert[] {
     return this.#rows(
       "SELECT alert AS json FROM alerts WHERE account = ? AND state IN ('new', 'acknowledged')",
@@ -115,7 +111,7 @@ export class AlertStore {
       values.push(state)
     }
     if (devbox_id !== undefined) {
-      // The ids of a devbox's alerts all begin with its own; `;` is what follows `:`, and `A` what follows `@`.
+      // Alert ids start with the devbox id and `:` or `@`; `;` and `A` follow these in ASCII.
       wheres.push("(id >= ? || ':' AND id < ? || ';' OR id >= ? || '@' AND id < ? || 'A')")
       values.push(devbox_id, devbox_id, devbox_id, devbox_id)
     }
@@ -138,7 +134,6 @@ export class AlertStore {
     return { alerts: alerts.slice(0, limit), has_more: alerts.length > limit, total_count: counted.n }
   }
 
-  /** Those that are not over. */
   silences(account: string, nowMs: number): Silence[] {
     return this.#rows(
       'SELECT silence AS json FROM silences WHERE account = ? AND until_ms > ? ORDER BY until_ms, id',
@@ -158,7 +153,7 @@ export class AlertStore {
     )
   }
 
-  /** False when there is none of this id. */
+  /** Returns false for an unknown id. */
   deleteSilence(account: string, id: string): boolean {
     return this.#run('DELETE FROM silences WHERE account = ? AND id = ?', account, id) > 0
   }
@@ -180,20 +175,20 @@ export class AlertStore {
     this.#write([[`job ${account} ${jobId}`, { write: () => this.#run(sql, account, jobId) }]])
   }
 
-  /** When the service was last asked for what no stream tells; null when it never was. */
-  lookedMs(account: string): number | null {
+  /** Time of the last poll; null before the first. */
+  polledMs(account: string): number | null {
     const row = this.#database.prepare('SELECT looked_ms FROM looks WHERE account = ?').get(account)
     return row ? Number(row.looked_ms) : null
   }
 
-  setLookedMs(account: string, ms: number): void {
+  setPolledMs(account: string, ms: number): void {
     const sql = 'INSERT OR REPLACE INTO looks VALUES (?, ?)'
-    this.#write([[`looked ${account}`, { write: () => this.#run(sql, account, ms) }]])
+    this.#write([[`polled ${account}`, { write: () => this.#run(sql, account, ms) }]])
   }
 
-  /** Never throws: people must get an alert even if the disk is full. */
+  /** Never throws: alerts must work even with a full disk. */
   #write(changes: readonly Change[]): void {
-    // After what is unwritten, so that of two changes of one alert the later one stays.
+    // Keeps write order, so that the later of two changes wins.
     for (const [about, change] of changes) {
       this.#unwritten.delete(about)
       this.#unwritten.set(about, change)
@@ -206,7 +201,7 @@ export class AlertStore {
       this.#problem = null
     } catch (error) {
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK')
-      if (this.#problem === null) console.error('Alerts cannot be stored:', error)
+      if (this.#problem === null) console.error('Could not store alerts:', error)
       this.#problem = (error as Error).message
     }
   }

@@ -235,7 +235,7 @@ describe('with a scripted service', () => {
   })
 
   it('keeps evictions if the service never repeats any', async () => {
-    const watch = watchWith({ refreshMs: 30, settleMs: 1 })
+    const watch = watchWith({ refreshMs: 100, settleMs: 1 })
     onWatch = (response) => openWith(...(connections.length === 1 ? [pending] : []))(response)
     const pending = eviction('dbx_1')
     expect(await eventsUntil(watch, () => connections.length > 5)).toEqual([{ evictions: [pending], state: 'live' }])

@@ -385,7 +385,7 @@ describe('the webhook', () => {
     expect((alerts as Alert[]).map(({ id }) => id)).toEqual(Array.from({ length: 300 }, (_, i) => `alr_${299 - i}`))
     expect(alert).toEqual(alerts[0])
     const lines = (text as string).split('\n')
-    expect([lines.length, lines[0], lines.at(-1)]).toEqual([12, '300 alerts at once:', 'and 290 more'])
+    expect([lines.length, lines[0], lines.at(-1)]).toEqual([12, '300 alerts:', 'and 290 more'])
     expect(lines[1]).toMatch(/^Devbox box-299 .* http:\/\/console\/299$/)
   })
 

@@ -18,16 +18,16 @@ import { alertBookFor, callTimeoutMs } from './alert-books.ts'
 import { alertExport } from './alert-export.ts'
 import { evictionWatchesOf } from './eviction-watch.ts'
 
-/** `/api/alerts` and all below it. */
+/** Handles `/api/alerts` and everything below. */
 export const handleAlerts = (request: Request): Promise<Response> =>
   handleRequest(request, async () => {
     const { pathname, searchParams } = new URL(request.url)
     const [what = 'history', id] = pathname.split('/').slice(3)
-    const answer = actions[`${request.method} ${what}${id === undefined ? '' : '/:id'}`]
-    if (!answer) throw new HttpError('not_found', `There is no ${request.method} ${pathname}`)
+    const action = actions[`${request.method} ${what}${id === undefined ? '' : '/:id'}`]
+    if (!action) throw new HttpError('not_found', `${request.method} ${pathname} does not exist`)
     const session = await requireCaller(request, request.method === 'GET' ? 'read' : 'write')
     const hasBody = request.method === 'POST' && what !== 'test'
-    return answer({
+    return action({
       session,
       header: (name) => request.headers.get(name),
       book: alertBookFor(session),
@@ -37,7 +37,7 @@ export const handleAlerts = (request: Request): Promise<Response> =>
     })
   })
 
-interface Asked {
+interface AlertRequest {
   session: Session
   header: ReadHeader
   book: AlertBook
@@ -46,18 +46,18 @@ interface Asked {
   id: string
 }
 
-const actions: Record<string, (asked: Asked) => Response | Promise<Response>> = {
+const actions: Record<string, (request: AlertRequest) => Response | Promise<Response>> = {
   'GET history': ({ book, query }) => {
-    const { format, ...wanted } = read(HistoryAsked, query)
-    if (format === undefined) return json(book.history(wanted) satisfies AlertHistory)
-    return alertExport(format, (starting_after) => book.history({ ...wanted, limit: exportPage, starting_after }))
+    const { format, ...fields } = read(HistoryQuery, query)
+    if (format === undefined) return json(book.history(fields) satisfies AlertHistory)
+    return alertExport(format, (starting_after) => book.history({ ...fields, limit: exportPage, starting_after }))
   },
   'GET health': ({ book }) => {
     const { webhook } = book
     return json({
       stream: book.health(),
-      looks: book.looksHealth(),
-      unwritten: book.unwritten,
+      looks: book.pollHealth(),
+      unwritten: book.storeProblem,
       webhook: {
         host: webhook?.host ?? null,
         watches_alone: book.staysListening,
@@ -66,23 +66,23 @@ const actions: Record<string, (asked: Asked) => Response | Promise<Response>> = 
     } satisfies AlertHealth)
   },
   'POST acknowledge': async ({ book, body, session }) =>
-    json({ acknowledged: await book.acknowledge(read(Acknowledge, body).ids, sessionLabel(session)) }),
+    json({ acknowledged: await book.acknowledge(read(AcknowledgeRequest, body).ids, sessionLabel(session)) }),
   'POST silences': ({ book, body, session }) => {
-    const wanted = read(SilenceAsked, body)
-    if (wanted.until_ms <= serviceNow())
-      throw new HttpError('invalid_argument', 'until_ms must be ahead', { field: 'until_ms' })
-    return json(book.silence({ ...wanted, by: sessionLabel(session) }))
+    const fields = read(SilenceRequest, body)
+    if (fields.until_ms <= serviceNow())
+      throw new HttpError('invalid_argument', 'until_ms must be in the future', { field: 'until_ms' })
+    return json(book.silence({ ...fields, by: sessionLabel(session) }))
   },
   'DELETE silences/:id': ({ book, id }) => {
-    if (!book.endSilence(id)) throw new HttpError('not_found', `There is no silence ${id}`)
+    if (!book.endSilence(id)) throw new HttpError('not_found', `Silence ${id} not found`)
     return json({})
   },
   'POST followed-jobs': async ({ book, body, session }) => {
-    const { job_id } = read(FollowAsked, body)
-    return toPageResponse(async () => {
+    const { job_id } = read(FollowRequest, body)
+    return respond(async () => {
       const { benchmarkJobs } = clientFor(session.api_key, callTimeoutMs)
       const { state } = await benchmarkJobs.get({ params: { id: job_id } })
-      if (hasJobEnded(state)) throw new HttpError('conflict', `The job has ended: ${state}`)
+      if (hasJobEnded(state)) throw new HttpError('conflict', `The job has already ended (${state})`)
       book.followJob(job_id)
       return {}
     })
@@ -92,13 +92,13 @@ const actions: Record<string, (asked: Asked) => Response | Promise<Response>> = 
     return json({})
   },
   'POST test': ({ book }) => json(book.test()),
-  'POST drills': async (asked) => {
-    const { session, book } = asked
-    const { devbox_id, in_seconds } = read(Drill, asked.body)
+  'POST drills': async (request) => {
+    const { session, book } = request
+    const { devbox_id, in_seconds } = read(DrillRequest, request.body)
     const eviction = { devbox_id, eviction_deadline_ms: serviceNow() + in_seconds * 1000 }
-    // The stream may tell of it before the answer is here.
+    // The stream may report it before the response arrives.
     const forget = book.startDrill(eviction)
-    return drill(asked, evictions.schedule, devbox_id, () =>
+    return drill(request, evictions.schedule, devbox_id, () =>
       clientFor(session.api_key, callTimeoutMs)
         .evictions.schedule({ body: eviction })
         .catch((error) => {
@@ -107,11 +107,11 @@ const actions: Record<string, (asked: Asked) => Response | Promise<Response>> = 
         }),
     )
   },
-  'DELETE drills/:id': (asked) => {
-    const { id, session, book } = asked
-    return drill(asked, evictions.cancel, id, async () => {
+  'DELETE drills/:id': (request) => {
+    const { id, session, book } = request
+    return drill(request, evictions.cancel, id, async () => {
       const answer = await clientFor(session.api_key, callTimeoutMs).evictions.cancel({ params: { devbox_id: id } })
-      // First the alert: what the watch removes would be closed as no longer reported.
+      // Close the alert first: the watch would close it as withdrawn.
       book.cancelEviction(id)
       for (const hub of evictionWatchesOf(session.account.id)) hub.withdraw(id)
       return answer
@@ -119,34 +119,32 @@ const actions: Record<string, (asked: Asked) => Response | Promise<Response>> = 
   },
 }
 
-/** A drill takes a devbox away: it is written down like what pages ask of the service themselves. */
+/** A drill suspends a devbox, so it is recorded like a page's own calls. */
 const drill = async (
-  { session, header }: Asked,
+  { session, header }: AlertRequest,
   endpoint: Endpoint,
   devbox_id: string,
   call: () => Promise<unknown>,
 ): Promise<Response> =>
-  withActivityRecord(actorOf(session, header), { operation: endpoint.id, subject: devbox_id }, () =>
-    toPageResponse(call),
-  )
+  withActivityRecord(actorOf(session, header), { operation: endpoint.id, subject: devbox_id }, () => respond(call))
 
-/** A drill is the local service's: what another one says of it is told as it is. */
-const toPageResponse = async (call: () => Promise<unknown>): Promise<Response> => {
+/** Other services reject drills; their message is passed on. */
+const respond = async (call: () => Promise<unknown>): Promise<Response> => {
   try {
     return json(await call())
   } catch (error) {
     if (error instanceof HttpError) throw error
     if (!(error instanceof ApiError) || error.status === 0)
-      throw new HttpError('unavailable', 'The service cannot be reached; nothing was changed')
+      throw new HttpError('unavailable', 'Cannot reach the service; nothing was changed')
     throw new HttpError(error.status === 404 ? 'not_found' : 'conflict', error.message)
   }
 }
 
-/** Read at once, between two turns of the event loop. */
+/** Rows per event loop turn. */
 const exportPage = 500
 
 const text = (max: number) => z.string().check(z.maxLength(max, `must have at most ${max} characters`))
-const HistoryAsked = z.object({
+const HistoryQuery = z.object({
   state: z.optional(
     z.enum(['new', 'acknowledged', 'moved', 'ended', 'passed', 'withdrawn', 'cancelled', 'stopped', 'seen']),
   ),
@@ -156,18 +154,18 @@ const HistoryAsked = z.object({
   starting_after: z.optional(text(256)),
   format: z.optional(z.enum(['csv', 'json'])),
 })
-/** The ids of all alerts an account may have. */
+/** Fits the ids of all alerts of an account. */
 const maxBodyBytes = maxStoredAlerts * 300
-const Acknowledge = z.object({ ids: z.array(text(256)).check(z.minLength(1), z.maxLength(maxStoredAlerts)) })
-const SilenceAsked = z.object({
+const AcknowledgeRequest = z.object({ ids: z.array(text(256)).check(z.minLength(1), z.maxLength(maxStoredAlerts)) })
+const SilenceRequest = z.object({
   metadata: z
     .record(text(256).check(z.minLength(1)), text(1024))
     .check(z.refine((pairs) => Object.keys(pairs).length > 0, 'must name at least one key')),
   until_ms: z.int().check(z.maximum(maxEpochMs)),
   comment: z._default(text(500), ''),
 })
-const FollowAsked = z.object({ job_id: text(256) })
-const Drill = z.object({
+const FollowRequest = z.object({ job_id: text(256) })
+const DrillRequest = z.object({
   devbox_id: text(256),
   in_seconds: z.int().check(z.minimum(1), z.maximum(86_400, 'must be at most a day')),
 })
@@ -175,7 +173,7 @@ const Drill = z.object({
 const read = <Schema extends z.ZodMiniType>(schema: Schema, value: unknown): z.output<Schema> => {
   const { data, error } = schema.safeParse(value)
   if (data !== undefined) return data
-  const { path = [], message = 'is not understood' } = error?.issues[0] ?? {}
+  const { path = [], message = 'is invalid' } = error?.issues[0] ?? {}
   const field = path.join('.')
   throw new HttpError('invalid_argument', `${field} ${message}`.trim(), { field })
 }

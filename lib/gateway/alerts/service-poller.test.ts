@@ -98,7 +98,7 @@ const listen = async (api_key = owner.api_key) => {
     if (item.event === 'snapshot') for (const alert of item.data.alerts) alerts.set(alert.id, alert)
     if (item.event === 'alert') alerts.set(item.data.id, item.data)
   })
-  await vi.waitFor(() => expect(book.looksHealth().looked_ms).not.toBeNull(), soon)
+  await vi.waitFor(() => expect(book.pollHealth().looked_ms).not.toBeNull(), soon)
   return {
     leave,
     look: () => book.onKeepAlive('nobody'),

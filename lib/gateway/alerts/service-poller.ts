@@ -5,48 +5,44 @@ import { type Devbox, isOfTrial } from '#lib/contract/devboxes.ts'
 import type { PollHealth } from '#lib/protocol/alerts.ts'
 import { type UnattendedEnd, unattendedEnd } from '#lib/protocol/devbox-ends.ts'
 
-const looksTimes = {
+const pollTimes = {
   everyMs: 15_000,
-  /** After a look that failed. */
-  againMs: 30_000,
+  retryMs: 30_000,
 }
 
-/** One page of each. What runs beyond that is said to be unwatched. */
+/** One page of each list. */
 const maxRunning = 1_000
 const maxFailed = 50
-/** Devboxes that stopped running between two looks, and are asked for one by one. */
-const maxGone = 20
+/** Devboxes looked up one by one after they stopped. */
+const maxStopped = 20
 
 export interface Poll {
   running: { devbox: Devbox; end: UnattendedEnd | undefined }[]
-  /** Trials of benchmarks left out. */
+  /** Without benchmark trials. */
   failed: Devbox[]
   endedJobs: BenchmarkJob[]
-  /** Everything that runs was seen. */
-  isWhole: boolean
-  /** When the service was asked. */
+  /** Whether all running devboxes fit. */
+  isComplete: boolean
+  /** Service time before the requests. */
   atMs: number
 }
 
 interface Options {
-  /** By the clock of the service. */
+  /** Service time. */
   now(): number
   client: () => Pick<Client, 'devboxes' | 'benchmarkJobs'>
   followedJobs(): string[]
-  onLook(look: Poll): void
+  onPoll(poll: Poll): void
 }
 
-/**
- * Asks the service, again and again while it is started, for what no stream of the contract tells. Two lists, and one
- * call for each followed job; never a second look while one is under way.
- */
+/** Polls the service for what no stream reports: two lists and each followed job, never twice at once. */
 export class ServicePoller {
   readonly #options: Options
   #timer: NodeJS.Timeout | undefined
   #isStarted = false
-  #looking: Promise<void> | undefined
-  /** Those that ran at the last look: what became of one that no longer does is asked for. */
-  #ran = new Set<string>()
+  #polling: Promise<void> | undefined
+  /** Ids that ran at the last poll, to look up those that stopped. */
+  #previous = new Set<string>()
   readonly #keptAliveMs = new Map<string, number>()
   #health: Omit<PollHealth, 'every_ms' | 'followed_jobs'> = {
     looked_ms: null,
@@ -63,7 +59,7 @@ export class ServicePoller {
   get health(): PollHealth {
     return {
       ...this.#health,
-      every_ms: looksTimes.everyMs,
+      every_ms: pollTimes.everyMs,
       followed_jobs: this.#options.followedJobs().length,
     }
   }
@@ -71,7 +67,7 @@ export class ServicePoller {
   start(): void {
     if (this.#isStarted) return
     this.#isStarted = true
-    void this.look()
+    void this.poll()
   }
 
   stop(): void {
@@ -79,59 +75,61 @@ export class ServicePoller {
     clearTimeout(this.#timer)
   }
 
-  /** Its keep-alive time was started anew through this console. */
+  /** Keep-alive was called through this console. */
   onKeepAlive(devboxId: string): void {
     this.#keptAliveMs.set(devboxId, this.#options.now())
-    void this.look()
+    void this.poll()
   }
 
-  /** Once more, at once or after the look that is under way. */
-  async look(): Promise<void> {
-    await this.#looking
+  /** Polls now, or after the poll in progress. */
+  async poll(): Promise<void> {
+    await this.#polling
     if (!this.#isStarted) return
     clearTimeout(this.#timer)
-    this.#looking ??= this.#lookNow().finally(() => {
-      this.#looking = undefined
+    this.#polling ??= this.#pollNow().finally(() => {
+      this.#polling = undefined
     })
-    await this.#looking
+    await this.#polling
   }
 
-  async #lookNow(): Promise<void> {
+  async #pollNow(): Promise<void> {
     const atMs = this.#options.now()
     try {
-      const look = await this.#ask(atMs)
+      const poll = await this.#fetch(atMs)
       if (!this.#isStarted) return
       this.#health = {
         looked_ms: Date.now(),
-        watched: look.running.filter(({ devbox, end }) => end && !isOfTrial(devbox)).length,
-        running: look.running.filter(({ devbox }) => !isOfTrial(devbox)).length,
-        has_more: !look.isWhole,
+        watched: poll.running.filter(({ devbox, end }) => end && !isOfTrial(devbox)).length,
+        running: poll.running.filter(({ devbox }) => !isOfTrial(devbox)).length,
+        has_more: !poll.isComplete,
         problem: null,
       }
-      this.#options.onLook(look)
+      this.#options.onPoll(poll)
     } catch (error) {
       this.#health = { ...this.#health, problem: problemOf(error) }
     }
     if (!this.#isStarted) return
-    const pauseMs = this.#health.problem === null ? looksTimes.everyMs : looksTimes.againMs
-    this.#timer = setTimeout(() => void this.look(), pauseMs)
+    const pauseMs = this.#health.problem === null ? pollTimes.everyMs : pollTimes.retryMs
+    this.#timer = setTimeout(() => void this.poll(), pauseMs)
   }
 
-  async #ask(atMs: number): Promise<Poll> {
+  async #fetch(atMs: number): Promise<Poll> {
     const { devboxes, benchmarkJobs } = this.#options.client()
-    const counted = { include_total_count: false }
+    const noCount = { include_total_count: false }
     const [running, failures, jobs] = await Promise.all([
-      devboxes.list({ query: { ...counted, status: 'running', limit: maxRunning } }),
-      devboxes.list({ query: { ...counted, status: 'failure', limit: maxFailed } }),
+      devboxes.list({ query: { ...noCount, status: 'running', limit: maxRunning } }),
+      devboxes.list({ query: { ...noCount, status: 'failure', limit: maxFailed } }),
       Promise.all(this.#options.followedJobs().map((id) => orMissing(benchmarkJobs.get({ params: { id } }), id))),
     ])
     const runningIds = new Set(running.devboxes.map(({ id }) => id))
     const failedIds = new Set(failures.devboxes.map(({ id }) => id))
-    const gone = running.has_more ? [] : [...this.#ran].filter((id) => !runningIds.has(id) && !failedIds.has(id))
+    const stopped = running.has_more
+      ? []
+      : [...this.#previous].filter((id) => !runningIds.has(id) && !failedIds.has(id))
     const found = await Promise.all(
-      gone.slice(0, maxGone).map((id) => devboxes.get({ params: { id } }).catch(() => undefined)),
+      stopped.slice(0, maxStopped).map((id) => devboxes.get({ params: { id } }).catch(() => undefined)),
     )
-    this.#ran = runningIds
+    this.#previous = runningIds
     for (const id of this.#keptAliveMs.keys()) if (!runningIds.has(id)) this.#keptAliveMs.delete(id)
     return {
       running: running.devboxes.map((devbox) => ({
@@ -142,26 +140,26 @@ export class ServicePoller {
         (devbox) => devbox?.status === 'failure' && !isOfTrial(devbox),
       ) as Devbox[],
       endedJobs: jobs.filter(({ state }) => hasJobEnded(state)),
-      isWhole: !running.has_more,
+      isComplete: !running.has_more,
       atMs,
     }
   }
 }
 
-/** A job that is gone has ended for whoever follows it. */
-const orMissing = (asked: Promise<BenchmarkJob>, id: string): Promise<BenchmarkJob> =>
-  asked.catch((error: unknown) => {
+/** A deleted job counts as ended. */
+const orMissing = (request: Promise<BenchmarkJob>, id: string): Promise<BenchmarkJob> =>
+  request.catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.status !== 404) throw error
     return {
       id,
       name: id,
       state: 'failed',
       create_time_ms: Date.now(),
-      failure_reason: 'The service has no such job',
+      failure_reason: 'The job no longer exists',
     }
   })
 
 const problemOf = (error: unknown): string =>
   error instanceof ApiError && error.status > 0
-    ? `The service answered ${error.status}`
+    ? `The service responded with ${error.status}`
     : 'The service could not be reached'

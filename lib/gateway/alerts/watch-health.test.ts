@@ -4,11 +4,11 @@ import { WatchHealth } from './watch-health.ts'
 it('is away while nobody listens, however long the stream itself has been open', () => {
   const watch = new WatchHealth()
   const upstream = { state: 'live', since_ms: 1_000, attempt: 0 } as const
-  expect(watch.enter(upstream)).toBe(true)
+  expect(watch.setState(upstream)).toBe(true)
   watch.leave()
   const { state, since_ms: leftMs } = watch.health
   expect(state).toBe('connecting')
-  expect(watch.enter(upstream)).toBe(true)
+  expect(watch.setState(upstream)).toBe(true)
   const { since_ms: backMs, reconnects, gaps } = watch.health
   expect(backMs).toBeGreaterThanOrEqual(leftMs)
   expect({ reconnects, gaps }).toEqual({ reconnects: 1, gaps: [{ from_ms: leftMs, to_ms: backMs }] })
@@ -16,19 +16,19 @@ it('is away while nobody listens, however long the stream itself has been open',
 
 it('has been away since the service was lost, where nobody listened after that', () => {
   const watch = new WatchHealth()
-  watch.enter({ state: 'live', since_ms: 1_000, attempt: 0 })
-  watch.enter({ state: 'retrying', since_ms: 2_000, attempt: 1 })
+  watch.setState({ state: 'live', since_ms: 1_000, attempt: 0 })
+  watch.setState({ state: 'retrying', since_ms: 2_000, attempt: 1 })
   watch.leave()
-  watch.enter({ state: 'live', since_ms: 3_000, attempt: 0 })
+  watch.setState({ state: 'live', since_ms: 3_000, attempt: 0 })
   expect(watch.health.gaps).toMatchObject([{ from_ms: 2_000 }])
 })
 
 it('has one gap from the loss of the service until it is back, however it failed meanwhile', () => {
   const watch = new WatchHealth()
-  watch.enter({ state: 'live', since_ms: 1_000, attempt: 0 })
-  watch.enter({ state: 'retrying', since_ms: 2_000, attempt: 1 })
-  watch.enter({ state: 'refused', since_ms: 3_000, attempt: 2 })
-  watch.enter({ state: 'retrying', since_ms: 4_000, attempt: 3 })
-  watch.enter({ state: 'live', since_ms: 5_000, attempt: 0 })
+  watch.setState({ state: 'live', since_ms: 1_000, attempt: 0 })
+  watch.setState({ state: 'retrying', since_ms: 2_000, attempt: 1 })
+  watch.setState({ state: 'refused', since_ms: 3_000, attempt: 2 })
+  watch.setState({ state: 'retrying', since_ms: 4_000, attempt: 3 })
+  watch.setState({ state: 'live', since_ms: 5_000, attempt: 0 })
   expect(watch.health.gaps).toEqual([{ from_ms: 2_000, to_ms: 5_000 }])
 })

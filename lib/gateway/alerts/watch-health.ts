@@ -3,9 +3,9 @@ import type { EvictionStreamState } from '#lib/protocol/evictions.ts'
 
 const maxGaps = 20
 
-/** The state of an account's watch of evictions, since when, and its gaps. */
+/** Tracks the state of an account's eviction stream and its gaps. */
 export class WatchHealth {
-  /** When it was last live; undefined before it first was. */
+  /** Undefined before it was first live. */
   #lostMs: number | undefined
   #health: Omit<AlertStreamHealth, 'last_heard_ms' | 'unreadable' | 'unreadable_reason'> = {
     state: 'connecting',
@@ -23,12 +23,11 @@ export class WatchHealth {
     return this.#health.state === 'live'
   }
 
-  /** An eviction was reported or is over. */
-  heardEvent(): void {
+  onEvent(): void {
     this.#health = { ...this.#health, last_event_ms: Date.now() }
   }
 
-  /** Nobody listens from now on. What is reported meanwhile is missed, as while the service is away. */
+  /** Nobody listens anymore; until the next connection, events are missed. */
   leave(): void {
     if (this.isLive) {
       this.#lostMs = Date.now()
@@ -37,10 +36,10 @@ export class WatchHealth {
     this.#health = { ...this.#health, state: 'connecting' }
   }
 
-  /** False when the watch was in this state before. */
-  enter({ state, since_ms: upstreamMs, attempt }: EvictionStreamState): boolean {
+  /** Returns false if the state is unchanged. */
+  setState({ state, since_ms: upstreamMs, attempt }: EvictionStreamState): boolean {
     const { state: before, reconnects, gaps } = this.#health
-    // The stream may be older than those who listen to it.
+    // The stream may have been live before we listened.
     const since_ms = before === 'connecting' && state === 'live' ? Date.now() : upstreamMs
     const isFirstTry = before === 'connecting' && state === 'retrying' && attempt === 0
     if (state === before || isFirstTry) return false

@@ -12,129 +12,126 @@ import {
 
 export interface WebhookConfig {
   url: string
-  /** Signs what is sent; undefined sends it unsigned. */
+  /** Signing secret; messages are unsigned without it. */
   secret: string | undefined
 }
 
 const webhookTimes = {
   firstMs: 1_000,
   maxMs: 60_000,
-  answerMs: 10_000,
+  timeoutMs: 10_000,
 }
 
-/** About five minutes: after that the eviction it is about has mostly happened. */
+/** About five minutes; later, most evictions have happened. */
 const maxAttempts = 8
-/** Of one account, shown on the page. */
-const maxKept = 50
-/** What is told within this time of the first goes in one message: chats refuse many at once, and people read none. */
-const gatheringMs = 1_000
-/** A message with as many alerts has about a quarter of a megabyte. */
-const maxTogether = 500
+/** Deliveries shown on the page. */
+const maxDeliveries = 50
+/** Alerts raised within this time share a message: chats limit message rates. */
+const batchMs = 1_000
+/** About 250 KB of JSON. */
+const maxPerMessage = 500
 
-/** What a receiver gets, as JSON. `text` is what Slack and its likes show of a message. */
+/** The JSON body. `text` is what chats such as Slack display. */
 interface Message {
   event: AlertEventName
-  /** The one with the soonest deadline. */
+  /** The alert with the earliest deadline. */
   alert: Alert
-  /** All it tells of, the soonest first. */
+  /** All alerts of the message, earliest deadline first. */
   alerts: Alert[]
   text: string
   account: { id: string; name: string }
   sent_ms: number
 }
 
-/** What there is to tell of an alert, and which word about it that is. */
-interface Word extends LinkedAlert {
+/** An alert with the number of its latest update. */
+interface Update extends LinkedAlert {
   number: number
 }
 
 /**
- * Tells one address outside of the alerts of an account. Each message is signed: `devdeck-signature: t=<ms>,v1=<hex>`
- * is the HMAC-SHA256, under the secret, of `<ms>.<body>`. What is not answered with 2xx is sent again, with the same
- * `devdeck-delivery`, so that a receiver can tell a repetition; an alert of which there is later news is left out then,
- * or a receiver that was away would hear last what was true first.
+ * Sends an account's alerts to one URL. `devdeck-signature: t=<ms>,v1=<hex>` is the HMAC-SHA256 of `<ms>.<body>`.
+ * Failed messages are retried with the same `devdeck-delivery` id, without alerts that have newer updates.
  */
 export class Webhook {
   readonly #config: WebhookConfig
   readonly #account: { id: string; name: string }
   readonly #now: () => number
   readonly #closing = new AbortController()
-  /** By event and the id of the alert. */
-  readonly #gathered = new Map<AlertEventName, Map<string, Word>>()
-  /** The number of the last word about each alert that is not delivered, and of the last one of all. */
-  readonly #lastWords = new Map<string, number>()
-  #words = 0
+  /** By event and alert id. */
+  readonly #pending = new Map<AlertEventName, Map<string, Update>>()
+  /** Latest update number of each undelivered alert. */
+  readonly #latest = new Map<string, number>()
+  #updates = 0
   /** Newest first. */
   readonly deliveries: WebhookDelivery[] = []
   failure: WebhookFailure | null = null
-  /** Called when `failure` has changed. */
   onChange: () => void = () => undefined
 
-  /** `now` is by the clock of the service, as the times of alerts are. */
+  /** `now` is in service time, like the alerts. */
   constructor(config: WebhookConfig, account: { id: string; name: string }, now: () => number) {
     this.#config = config
     this.#account = account
     this.#now = now
   }
 
-  /** The host alone: an address may hold a secret in its path. */
+  /** Host only, because the path may contain a secret. */
   get host(): string {
     return new URL(this.#config.url).host
   }
 
-  /** Tells of an alert, with others of which the same is told at about the same time. `url` leads people to it. */
+  /** Queues an alert; alerts with the same event are sent together. */
   send(event: AlertEventName, alert: Alert, url: string): void {
-    const word = { alert, url, number: ++this.#words }
-    this.#lastWords.set(alert.id, word.number)
-    const gathered = this.#gathered.get(event)
-    if (gathered) return void gathered.set(alert.id, word)
-    const together = new Map([[alert.id, word]])
-    this.#gathered.set(event, together)
+    const update = { alert, url, number: ++this.#updates }
+    this.#latest.set(alert.id, update.number)
+    const pending = this.#pending.get(event)
+    if (pending) return void pending.set(alert.id, update)
+    const batch = new Map([[alert.id, update]])
+    this.#pending.set(event, batch)
     setTimeout(() => {
-      this.#gathered.delete(event)
-      const told = [...together.values()].sort((a, b) => a.alert.deadline_ms - b.alert.deadline_ms)
-      void this.#deliverAll(event, told)
-    }, gatheringMs).unref()
+      this.#pending.delete(event)
+      const updates = [...batch.values()].sort((a, b) => a.alert.deadline_ms - b.alert.deadline_ms)
+      void this.#deliverAll(event, updates)
+    }, batchMs).unref()
   }
 
-  /** Writes one message in each turn of the event loop: each may have a quarter of a megabyte. */
-  async #deliverAll(event: AlertEventName, told: Word[]): Promise<void> {
-    for (; told.length > 0; await turn()) void this.#deliver(event, told.splice(0, maxTogether))
+  /** One message per event loop turn, since each may take 250 KB. */
+  async #deliverAll(event: AlertEventName, updates: Update[]): Promise<void> {
+    for (; updates.length > 0; await turn()) void this.#deliver(event, updates.splice(0, maxPerMessage))
   }
 
-  /** Resolves once it was delivered or given up; never rejects. */
-  async #deliver(event: AlertEventName, told: readonly Word[]): Promise<void> {
+  /** Resolves when delivered or given up; never rejects. */
+  async #deliver(event: AlertEventName, updates: readonly Update[]): Promise<void> {
     const delivery: WebhookDelivery = {
       id: randomUUID(),
       event,
-      n_alerts: told.length,
+      n_alerts: updates.length,
       at_ms: Date.now(),
       attempts: 0,
       delivered: null,
-      answer: 'on its way',
+      answer: 'in progress',
     }
     this.deliveries.unshift(delivery)
-    this.deliveries.length = Math.min(this.deliveries.length, maxKept)
+    this.deliveries.length = Math.min(this.deliveries.length, maxDeliveries)
     const { signal } = this.#closing
-    const isNews = ({ alert, number }: Word) => this.#lastWords.get(alert.id) === number
-    let current = told
+    const isLatest = ({ alert, number }: Update) => this.#latest.get(alert.id) === number
+    let current = updates
     while (!signal.aborted && current.length > 0) {
       delivery.attempts += 1
       const { isDelivered, isFinal, answer } = await this.#post(this.#body(delivery, current), delivery)
       delivery.answer = answer
       if (isDelivered) this.#setFailure(null)
-      // One attempt that fails is made good by the next.
+      // A single failed attempt does not count as a failure.
       else if (isFinal || delivery.attempts > 1) this.#setFailure(answer)
       if (isDelivered || isFinal || delivery.attempts >= maxAttempts) {
         delivery.delivered = isDelivered
-        for (const word of current) if (isNews(word)) this.#lastWords.delete(word.alert.id)
+        for (const update of current) if (isLatest(update)) this.#latest.delete(update.alert.id)
         return
       }
       await pause(backoffMs(delivery.attempts - 1, webhookTimes), signal)
-      current = current.filter(isNews)
+      current = current.filter(isLatest)
     }
     delivery.delivered = false
-    delivery.answer = current.length > 0 ? 'given up, as the console stopped' : 'given up, as there is later news'
+    delivery.answer = current.length > 0 ? 'stopped with the console' : 'superseded by a later update'
   }
 
   #setFailure(answer: string | null): void {
@@ -144,13 +141,13 @@ export class Webhook {
     this.onChange()
   }
 
-  #body({ event, at_ms }: WebhookDelivery, told: readonly Word[]): string {
-    const alerts = told.map(({ alert }) => alert)
+  #body({ event, at_ms }: WebhookDelivery, updates: readonly Update[]): string {
+    const alerts = updates.map(({ alert }) => alert)
     const message: Message = {
       event,
       alert: alerts[0] as Alert,
       alerts,
-      text: alertsText(told),
+      text: alertsText(updates),
       account: this.#account,
       sent_ms: at_ms,
     }
@@ -174,18 +171,17 @@ export class Webhook {
           ...(secret === undefined ? {} : { 'devdeck-signature': signatureOf(body, secret, Date.now()) }),
         },
         body,
-        // A redirect would take the message to an address that nobody configured.
+        // A redirect could leak the message to another host.
         redirect: 'manual',
-        signal: AbortSignal.any([AbortSignal.timeout(webhookTimes.answerMs), this.#closing.signal]),
+        signal: AbortSignal.any([AbortSignal.timeout(webhookTimes.timeoutMs), this.#closing.signal]),
       })
       const isDelivered = status >= 200 && status < 300
-      // A receiver that refuses this message refuses it every time.
+      // These statuses will not change on retry.
       const isFinal = status >= 300 && status < 500 && status !== 408 && status !== 429
       return { isDelivered, isFinal, answer: `HTTP ${status}` }
     } catch (error) {
       const { name, cause } = error as Error & { cause?: { code?: string } }
-      const answer =
-        name === 'TimeoutError' ? 'no answer in time' : `not reached${cause?.code ? ` (${cause.code})` : ''}`
+      const answer = name === 'TimeoutError' ? 'timed out' : `unreachable${cause?.code ? ` (${cause.code})` : ''}`
       return { isDelivered: false, isFinal: false, answer }
     }
   }

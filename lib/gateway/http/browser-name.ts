@@ -9,7 +9,7 @@ const systems = {
   Linux: 'Linux',
 }
 
-/** "Chrome on Linux". Only words of these lists: other people read the name. */
+/** Such as "Chrome on Linux". Uses only known words, because other people see it. */
 export const browserName = (userAgent: string): string => {
   const named = (words: Record<string, string>) => Object.entries(words).find(([mark]) => userAgent.includes(mark))?.[1]
   const system = named(systems)

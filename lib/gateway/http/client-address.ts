@@ -2,10 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import { registry } from '../registry/registry.ts'
 
-/**
- * The address of the client: of the one that connected, or, where that is a proxy that TRUST_PROXY names, of the one it
- * says it speaks for. What a proxy was told by somebody who is not trusted counts for nothing.
- */
+/** The client's address, from X-Forwarded-For where the sender is a proxy that TRUST_PROXY names. */
 export const clientAddress = ({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string => {
   const { isTrustedProxy } = registry().config
   const told = String(headers['x-forwarded-for'] ?? '').split(',')
@@ -18,5 +15,5 @@ export const clientAddress = ({ socket, headers }: Pick<IncomingMessage, 'socket
   return address
 }
 
-/** An IPv4 client of a socket that takes both. */
+/** Strips the IPv6 prefix of IPv4 clients. */
 const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '')

@@ -3,19 +3,19 @@ import { cookieValues, sessionCookieName } from './cookies.ts'
 import type { ReadHeader } from './origin.ts'
 import { endSocket } from './sockets.ts'
 
-/** More than a browser keeps for one host. Next takes seconds for thousands, as it copies all of them for each. */
+/** More than browsers keep per host. Next takes seconds for thousands of cookies. */
 const mostCookies = 200
 
 /**
- * Cookies do not differ by port, so any server of this host can plant them: a second one of our name, or so many that
- * no request fits. A browser that has them is told so on a page, which also clears them.
+ * Cookies are shared between ports, so another server on this host can set a second session cookie, or so many that
+ * no request fits.
  */
 export const hasConflictingCookies = (header: ReadHeader): boolean => {
   const count = (header('cookie') ?? '').split(';').length
   return count > mostCookies || cookieValues(header, sessionCookieName(header)).length > 1
 }
 
-/** Clears the cookies of this host; those of our name also where a browser does not know how to clear all. */
+/** Clears this host's cookies; ours individually, for browsers without Clear-Site-Data. */
 export const clearingHeaders = (header: ReadHeader, path: string): [string, string | string[]][] => {
   const parts = path.split('?', 1)[0]?.split('/').slice(1, 12).filter(Boolean) ?? []
   const folders = ['/', ...parts.map((_, i) => `/${parts.slice(0, i + 1).join('/')}`)]
@@ -32,13 +32,13 @@ export const troubleTitle = 'The cookies of this console were in the way'
 export const troubleText =
   'Another server on this host has set cookies that made it impossible to tell whose this browser is. They have been cleared: load the page again, and sign in.'
 
-/** A page without scripts, readable in both themes. */
+/** A static page for light and dark themes. */
 export const troublePage = (): string =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Cookies cleared · Devdeck</title><style>:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:34rem;margin:15vh auto;padding:0 1rem}</style></head><body><main><h1>${troubleTitle}</h1><p role="alert">${troubleText}</p><p><a href="/">Go to the overview</a></p></main></body></html>`
 
 /**
- * For `clientError` of the server. Headers that do not fit get an answer that clears the cookies, if those are what
- * made them long: an address may be as long, and whoever links to it must not sign anybody out.
+ * Handles `clientError`. Oversized headers get a response that clears cookies, but only if cookies caused it: a link
+ * with a long URL must not sign anyone out.
  */
 export const onClientError = (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: Duplex): void => {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
@@ -57,7 +57,7 @@ export const onClientError = (error: NodeJS.ErrnoException & { rawPacket?: Buffe
   )
 }
 
-/** An address has neither spaces nor cookies in it. */
+/** A URL contains neither spaces nor cookies. */
 const isOfCookies = (packet: string): boolean => {
   const cookies =
     packet.split('\r\n').find((line) => /^cookie:/i.test(line)) ?? packet.slice(packet.lastIndexOf('\n') + 1)

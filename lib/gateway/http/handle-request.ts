@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { ErrorBody } from '#lib/contract/common.ts'
 import { type ErrorCode, errorStatus } from '#lib/contract/errors.ts'
 
-/** Thrown by gateway code to refuse a request; `handleRequest` turns it into the one error shape. */
+/** Thrown to fail a request; `handleRequest` maps it to the API's error format. */
 export class HttpError extends Error {
   override readonly name = 'HttpError'
   readonly code: ErrorCode
@@ -25,7 +25,7 @@ export class HttpError extends Error {
 
 const saneRequestId = /^[\w.:-]{1,128}$/
 
-/** The caller's own id for the request when it is a plain word, else a new one. */
+/** The caller's request id if it is plain, otherwise a new one. */
 export const requestIdOf = (headers: Headers): string => {
   const given = headers.get('x-request-id')
   return given && saneRequestId.test(given) ? given : randomUUID()
@@ -38,7 +38,7 @@ export const errorBody = ({ code, message, field }: HttpError, requestId: string
   ...(field === undefined ? {} : { field }),
 })
 
-/** Answers a request by `answer`, or by what it throws. Nothing of an unexpected error but its request id gets out. */
+/** Runs a handler and maps what it throws. Unexpected errors are logged and reveal only their request id. */
 export const handleRequest = async (
   request: Request,
   answer: (requestId: string) => Promise<Response>,
@@ -55,7 +55,7 @@ export const handleRequest = async (
       headers: {
         'x-request-id': requestId,
         ...refusal.headers,
-        // The rest of the body is still on its way; nothing else can follow it on this connection.
+        // The rest of the body is unread, so the connection cannot be reused.
         ...(refusal.code === 'payload_too_large' ? { connection: 'close' } : {}),
         ...(refusal.retryAfterSeconds === undefined ? {} : { 'retry-after': String(refusal.retryAfterSeconds) }),
       },
@@ -63,7 +63,7 @@ export const handleRequest = async (
   }
 }
 
-/** JSON that no cache keeps. */
+/** An uncacheable JSON response. */
 export const json = (
   body: unknown,
   { status = 200, headers = {} }: { status?: number; headers?: Record<string, string> } = {},

@@ -2,9 +2,8 @@ import { once } from 'node:events'
 import { createServer, type Server as NetServer, type Socket } from 'node:net'
 
 /**
- * Takes the connections of the other loopback address as well. Otherwise a browser that opens localhost could reach
- * another program there, and would send it our cookies. Undefined where the machine has no such address. Rejects when
- * another program has the port there.
+ * Also listens on the other loopback address: otherwise localhost might reach another program there, which would
+ * receive our cookies. Undefined if there is no such address; rejects if its port is taken.
  */
 export const listenOnOtherLoopback = async (
   server: { emit(event: 'connection', socket: Socket): boolean },

@@ -5,9 +5,8 @@ import { extname, join } from 'node:path'
 const types: Record<string, string> = { '.js': 'application/javascript', '.css': 'text/css' }
 
 /**
- * Answers a request for a script or style of the build from what `scripts/build.ts` left of it in `folder`, packed by
- * brotli, with the headers Next gives it. Returns false for all else, and for a client that does not take brotli:
- * those are Next's. The files are in memory, about 1.3 MB, so that a build beside takes none away.
+ * Serves build scripts and styles that `scripts/build.ts` compressed with brotli. Returns false for everything else.
+ * The files are kept in memory (about 1.3 MB), so that a new build does not remove them.
  */
 export const precompressedFiles = (
   folder: string,

@@ -17,9 +17,8 @@ import { originOfHost, sameOriginPath } from './origin.ts'
 import { watchBody } from './stalled-body.ts'
 
 /**
- * What happens to every request before Next sees it: refuse names that are not ours, paths that read differently
- * before and after normalising, and server actions; set the security headers; pass on what only the socket knows.
- * Answers and returns false when the request ends here.
+ * Runs before Next: rejects foreign hosts, ambiguous paths and server actions, sets security headers, and adds what
+ * only the socket knows. Returns false once it has responded.
  */
 export const guardRequest = (
   request: IncomingMessage,
@@ -32,19 +31,19 @@ export const guardRequest = (
     const origin = requireOwnHost(request)
     if (isPublicHttps(origin)) response.setHeader('strict-transport-security', 'max-age=31536000')
     requirePlainPath(path)
-    // The console has no server actions, so a request for one is an attack.
+    // The console has no server actions.
     if (request.method === 'POST' && request.headers['next-action'] !== undefined)
       throw new HttpError('not_found', 'There is nothing here')
     setContentPolicy(request, response, { origin, path, dev })
     requireMethod(request, path, dev)
     requireRouterState(request)
-    // Before any of it is read: a form may be large, and Next would take it for a server action.
+    // Next would read a form as a server action, however large.
     if (/^multipart\//i.test(request.headers['content-type'] ?? '') && !acceptsForm(request.method, path))
       throw new HttpError('unsupported_media_type', 'No form is taken here')
     const header = (name: string) => String(request.headers[name] ?? '')
     if (isCrossSiteNavigation(request)) return sendReloadPage(response, path)
     if (hasConflictingCookies(header)) return showTrouble(request, response, clearingHeaders(header, path))
-    // Next fails on an address that cannot be decoded; the not-found page is shown instead.
+    // Next fails on undecodable paths; this shows the not-found page instead.
     if (!canDecode(path)) request.url = notFoundPath
   } catch (error) {
     if (!(error instanceof HttpError)) throw error
@@ -58,13 +57,13 @@ export const guardRequest = (
   return true
 }
 
-/** Unspecified: a connection that asks so often before it is answered is cut. No browser or proxy asks ahead at all. */
+/** Unspecified: maximum number of pipelined requests. Browsers and proxies do not pipeline. */
 const maxPipelined = 8
 const pendingResponses = new WeakMap<object, ServerResponse[]>()
 
 /**
- * Serves a request once those before it on its connection are answered. Node does not tell an answer that waits for
- * another of the end of its connection, so it would hold its files open for ever.
+ * Handles pipelined requests one at a time. Node does not report a closed connection to a queued response, which
+ * would hold its files open forever.
  */
 export const serializePipelinedRequests = (
   { socket }: IncomingMessage,
@@ -81,7 +80,7 @@ export const serializePipelinedRequests = (
   else before.once('close', () => socket.destroyed || serve())
 }
 
-/** The origin the request was sent to. A page that made our address its own by DNS has another name in Host. */
+/** The origin the request was sent to. Rejects DNS rebinding, which arrives with a foreign Host. */
 export const requireOwnHost = (request: IncomingMessage): string => {
   const hosts = request.rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host')
   if (hosts.length !== 1) throw new HttpError('invalid_argument', 'A request needs exactly one Host header')
@@ -91,16 +90,15 @@ export const requireOwnHost = (request: IncomingMessage): string => {
   return origin
 }
 
-/** Unspecified: how many parameters an address may have. Next takes 40 s for 20,000 of one name, which fit in a header. */
+/** Unspecified: maximum number of query parameters. Next takes 40 s for 20,000 of one name. */
 const mostParameters = 500
 
-/** Path segments are decoded after routing and dot segments are folded before it: neither may change what is meant. */
+/** Decoding and dot-segment folding must not change the meaning of an API path. */
 const requirePlainPath = (url: string): void => {
   const [path = ''] = url.split('?', 1)
   if (!path.startsWith('/')) throw new HttpError('invalid_argument', 'The request target must be a path')
   if (url.split('&').length > mostParameters)
     throw new HttpError('invalid_argument', `The query must not have more than ${mostParameters} parameters`)
-  // Next would redirect to the address with a single slash.
   if (path.includes('://')) throw new HttpError('not_found', 'There is nothing at this address')
   if (path.includes('//')) throw new HttpError('invalid_argument', 'The path must not hold empty segments')
   if (path !== '/api' && !path.toLowerCase().startsWith('/api/')) return
@@ -113,7 +111,7 @@ const requirePlainPath = (url: string): void => {
   }
 }
 
-/** Next answers 500 to a page whose state it cannot read. */
+/** Next responds 500 to an invalid router state. */
 const requireRouterState = ({ headers }: IncomingMessage): void => {
   try {
     parseAndValidateFlightRouterState(headers['next-router-state-tree'])
@@ -124,31 +122,29 @@ const requireRouterState = ({ headers }: IncomingMessage): void => {
   }
 }
 
-/** Of the console's server. */
 export const serverOptions: ServerOptions = {
   headersTimeout: 10_000,
-  // The whole of a request, so the largest upload over a slow line as well; one that stands still ends sooner.
+  // Covers the largest upload on a slow line; stalled bodies end sooner.
   requestTimeout: 3_600_000,
-  // Node checks this often for late requests, so that none stays half open for longer than 12 s.
+  // Half-open requests end within 12 s.
   connectionsCheckingInterval: 2_000,
-  // Room for the cookies of the other servers of a host, and for us to say when they are too many.
+  // Leaves room for cookies of other servers on this host, and for our response when there are too many.
   maxHeaderSize: 48 * 1024,
 }
 
 const pageMethods = ['GET', 'HEAD']
-/** Next fails on others. */
+/** Next fails on other methods. */
 const apiMethods = [...pageMethods, 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 const requireMethod = ({ method = '' }: IncomingMessage, path: string, dev: boolean): void => {
   const isApi = path.startsWith('/api/')
   const allowed = isApi ? apiMethods : pageMethods
-  // Next's own in development.
   if (allowed.includes(method) || (dev && /^\/_{1,2}next/.test(path))) return
   const what = isApi ? `Nothing here takes ${method}` : `A page takes GET or HEAD, not ${method}`
   throw new HttpError('method_not_allowed', what, { headers: { allow: allowed.join(', ') } })
 }
 
-/** Returns false, as the request ends here. */
+/** Returns false for `guardRequest`. */
 const showTrouble = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -165,9 +161,8 @@ const showTrouble = (
 }
 
 /**
- * Whether a page of another site, such as a chat, led a browser to a page of ours. It then keeps the session's cookie
- * back, and who is signed in would be asked to sign in. Pages change nothing by being opened. The way back from a
- * provider does, but only for who began it here, and it has to know whom that one is signed in as.
+ * Whether another site, such as a chat, linked here. The browser then withholds the session cookie (SameSite=Strict).
+ * The single sign-on callback is included, since it must know who is signed in.
  */
 const isCrossSiteNavigation = ({ method, url = '', headers }: IncomingMessage): boolean =>
   method === 'GET' &&
@@ -180,9 +175,9 @@ const isCrossSiteNavigation = ({ method, url = '', headers }: IncomingMessage): 
     sessionCookieName((name) => String(headers[name] ?? '')),
   ).length === 0
 
-/** Asked again by a page of ours, it comes with the cookie. Returns false, as the request ends here. */
+/** Reloads the page from our own origin, so that the cookie is sent. Returns false for `guardRequest`. */
 const sendReloadPage = (response: ServerResponse, path: string): false => {
-  // A path may yet name another host, such as `/\host`.
+  // Paths such as `/\host` would leave this origin.
   const refresh = `0;url=${sameOriginPath(path)}`
   const headers = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store', refresh }
   response.writeHead(200, headers).end('<!doctype html><html lang="en"><title>Devdeck</title></html>\n')
@@ -216,7 +211,7 @@ const setSecurityHeaders = (response: ServerResponse): void => {
   response.setHeader('permissions-policy', deniedFeatures)
 }
 
-/** What a page could ask the browser for and the console never does. It does use the clipboard and the full screen. */
+/** Browser features the console never uses. */
 const deniedFeatures = [
   ...['accelerometer', 'camera', 'display-capture', 'geolocation', 'gyroscope', 'hid', 'magnetometer', 'microphone'],
   ...['midi', 'payment', 'publickey-credentials-get', 'serial', 'usb', 'xr-spatial-tracking'],
@@ -224,7 +219,7 @@ const deniedFeatures = [
   .map((feature) => `${feature}=()`)
   .join(', ')
 
-/** Not localhost: browsers would demand https of every other server there. */
+/** Not for localhost, where HSTS would affect every other local server. */
 const isPublicHttps = (origin: string): boolean => {
   const { protocol, hostname } = new URL(origin)
   return protocol === 'https:' && !/(^|\.)localhost$/.test(hostname)
@@ -242,23 +237,23 @@ const setContentPolicy = (
   const nonce = randomBytes(16).toString('base64')
   const policy = [
     "default-src 'none'",
-    // React's development build rebuilds stack traces by eval.
+    // React's development build uses eval for stack traces.
     `script-src 'self' 'nonce-${nonce}' 'strict-dynamic'${dev ? " 'unsafe-eval'" : ''}`,
     // xterm.js and Radix set style attributes.
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data:",
     "font-src 'self'",
-    // Safari has long read 'self' as not covering WebSockets, so their origin is spelled out.
+    // Older Safari does not apply 'self' to WebSockets.
     `connect-src 'self' ${origin.replace(/^http/, 'ws')}`,
     "manifest-src 'self'",
-    // Shows notifications; matches expressions that were typed.
+    // For notifications and user-typed regular expressions.
     "worker-src 'self'",
     "frame-ancestors 'none'",
     "base-uri 'none'",
     "form-action 'self'",
     "object-src 'none'",
   ].join('; ')
-  // Next takes the nonce for its own scripts from the request.
+  // Next reads the nonce for its scripts from the request.
   request.headers['content-security-policy'] = policy
   response.setHeader('content-security-policy', policy)
 }
@@ -267,7 +262,7 @@ const refuse = (request: IncomingMessage, response: ServerResponse, refusal: Htt
   const requestId = requestIdOf(
     new Headers({ 'x-request-id': String(request.headers['x-request-id'] ?? '').replace(/[^\x20-\x7e]/g, '') }),
   )
-  // The body is not read, so the connection cannot be used again.
+  // The body is unread, so the connection cannot be reused.
   response.writeHead(errorStatus[refusal.code], {
     'content-type': 'application/json',
     'cache-control': 'no-store',

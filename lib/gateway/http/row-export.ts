@@ -1,14 +1,14 @@
 interface RowExport<Row extends { id: string }> {
-  /** Of the file, without its ending. */
+  /** File name without extension. */
   name: string
   format: 'csv' | 'json'
-  /** A page of rows, beginning after the row of that id. */
+  /** A page of rows after the given id. */
   read: (startingAfter: string | undefined) => { rows: readonly Row[]; has_more: boolean }
-  /** Of the table; JSON has the rows as they are. */
+  /** CSV columns; JSON contains whole rows. */
   columns: Record<string, (row: Row) => string>
 }
 
-/** All rows as a file, page by page, so that neither their number nor their reader matters. */
+/** Streams all rows as a file, page by page. */
 export const rowExport = <Row extends { id: string }>({ name, format, read, columns }: RowExport<Row>): Response => {
   const encoder = new TextEncoder()
   const parts = format === 'csv' ? csvOf(pages(read), columns) : jsonOf(pages(read))
@@ -54,7 +54,7 @@ function* jsonOf(all: Iterable<readonly unknown[]>): Generator<string> {
   yield before === '[' ? '[]\n' : '\n]\n'
 }
 
-/** A cell that a spreadsheet would take for a formula begins with an apostrophe. */
+/** Escapes cells that a spreadsheet would run as formulas. */
 const cell = (value: string) => {
   const inert = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
   return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert

@@ -2,28 +2,28 @@ import type { Duplex } from 'node:stream'
 import { WebSocket } from 'ws'
 import { incompleteTail } from '#lib/terminal/xterm/characters.ts'
 
-/** The most that a close frame has room for. */
+/** Maximum size of a close reason. */
 const maxReasonBytes = 123
 const pingMs = 15_000
 const deadMs = 45_000
-/** A connection whose other side does not answer a close is cut after this long. */
+/** Connections that do not complete a close are cut after this time. */
 export const hangUpMs = 1_000
 
-/** When each socket was last heard from. One timer serves all of them, as a thousand pages would hold a thousand timers. */
+/** Last activity per socket. One timer serves all, instead of one per page. */
 const heardAt = new Map<WebSocket, number>()
 let pinging: NodeJS.Timeout | undefined
 
 const pingAll = () => {
   const now = Date.now()
   for (const [socket, heardMs] of heardAt) {
-    // No traffic is heard from a socket that is not being read.
+    // A paused socket receives nothing.
     if (socket.isPaused) heardAt.set(socket, now)
     else if (now - heardMs > deadMs) socket.terminate()
     if (socket.readyState === WebSocket.OPEN) socket.ping()
   }
 }
 
-/** Must be called when bytes leave a watched socket. Bytes that arrive are noticed without it. */
+/** Call this when bytes are sent; received bytes are tracked automatically. */
 export const heard = (socket: WebSocket): void => {
   if (heardAt.has(socket)) heardAt.set(socket, Date.now())
 }
@@ -40,8 +40,8 @@ function onClose(this: WebSocket) {
 }
 
 /**
- * Pings until the socket is closed, and cuts the connection after a time without any traffic. Bytes that leave count as
- * well as bytes that come: behind a flood the pong is late, and a busy terminal must not be taken for dead.
+ * Pings the socket and cuts it after a time without traffic. Sent bytes count as well: behind a flood the pong is
+ * late.
  */
 export const terminateWhenDead = (socket: WebSocket): void => {
   heardAt.set(socket, Date.now())
@@ -50,9 +50,9 @@ export const terminateWhenDead = (socket: WebSocket): void => {
   pinging ??= setInterval(pingAll, pingMs)
 }
 
-/** Closes with a code and a reason, and cuts the connection when the other side does not answer in time. */
+/** Closes with a code and reason, and cuts the connection if the other side does not respond. */
 export const closeWithTimeout = (socket: WebSocket, code?: number, reason = '', withinMs = hangUpMs): void => {
-  // A paused socket would not read the answer to its close.
+  // A paused socket would not read the close response.
   socket.resume()
   const bytes = Buffer.from(reason).subarray(0, maxReasonBytes)
   socket.close(code, bytes.subarray(0, bytes.length - incompleteTail(bytes)))
@@ -60,14 +60,14 @@ export const closeWithTimeout = (socket: WebSocket, code?: number, reason = '', 
   socket.once('close', () => clearTimeout(timer))
 }
 
-/** Says the last words on a connection, and cuts it when the other side keeps its half open. */
+/** Sends a final response and cuts the connection if the other side keeps it open. */
 export const endSocket = (socket: Duplex, words: string): void => {
   socket.end(words)
   const timer = setTimeout(() => socket.destroy(), hangUpMs)
   socket.once('close', () => clearTimeout(timer))
 }
 
-/** What a text frame says. Undefined, which schemas refuse, for a frame that is not JSON. */
+/** Undefined if invalid, which schemas reject. */
 export const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text)

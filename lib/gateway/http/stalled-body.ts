@@ -1,15 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { HttpError } from './handle-request.ts'
 
-/** Less than this within the time a body may stand still is no progress. */
+/** Less progress than this counts as stalled. */
 const leastBytes = 1024
-/** How often it is looked at within that time. */
+/** Checks per timeout. */
 const looks = 3
 
-/**
- * Answers 408 when a body has been expected for so long without progress. A body that waits for this side, because the
- * service takes it slowly, is not counted.
- */
+/** Responds 408 to a stalled request body. Bodies waiting for a slow service do not count. */
 export const watchBody = (
   request: IncomingMessage,
   response: ServerResponse,

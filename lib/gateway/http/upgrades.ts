@@ -11,27 +11,26 @@ import { endSocket } from './sockets.ts'
 
 type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void
 
-/** An upgrade that came to this console's name, from one of its own pages. */
+/** An upgrade request from one of our own pages. */
 export interface SocketRequest {
-  /** Of the route's path. */
+  /** Match of the route's path. */
   match: RegExpExecArray
   search: string
   header: ReadHeader
-  /** The client's address. */
   address: string
 }
 
 export interface SocketRoute {
   path: RegExp
-  /** What to do with the socket once it is open. Throws an HttpError for it not to be opened. */
+  /** Returns what to do with the open socket, or throws an HttpError to reject it. */
   admit(asked: SocketRequest): Promise<(page: WebSocket) => void>
 }
 
 const maxFrameBytes = 1024 * 1024
 
 /**
- * The WebSockets of the console. What is refused is refused as a plain HTTP answer. `forNext` gets the upgrades below
- * `/_next/`, which is hot reloading in development.
+ * Handles WebSocket upgrades; rejections are plain HTTP responses. `forNext` receives hot-reload upgrades in
+ * development.
  */
 export const socketUpgrades = (routes: readonly SocketRoute[], forNext?: Upgrade): Upgrade => {
   const server = new WebSocketServer({
@@ -41,7 +40,7 @@ export const socketUpgrades = (routes: readonly SocketRoute[], forNext?: Upgrade
     clientTracking: false,
   })
   return (request, socket, head) => {
-    // Until ws takes the socket over, nothing else handles its errors.
+    // Nothing else handles socket errors until ws takes over.
     const ignore = () => socket.destroy()
     socket.on('error', ignore)
     if (forNext && request.url?.startsWith('/_next/') && isOwnPage(request)) return forNext(request, socket, head)
@@ -58,7 +57,7 @@ export const socketUpgrades = (routes: readonly SocketRoute[], forNext?: Upgrade
 
 const admit = async (request: IncomingMessage, routes: readonly SocketRoute[]) => {
   const url = request.url ?? ''
-  // An absolute target would name another host than the one in the Host header.
+  // An absolute target could name another host than the Host header.
   if (!url.startsWith('/')) throw new HttpError('invalid_argument', 'The request target must be a path')
   requireOwnHost(request)
   const [path = '', search = ''] = url.split('?', 2)
@@ -77,7 +76,7 @@ const headerOf = (request: IncomingMessage) => (name: string) => {
   return Array.isArray(value) ? value.join(', ') : value
 }
 
-/** A WebSocket of a page cannot have a header of its own: its account stands in the query. */
+/** Browsers cannot set WebSocket headers, so the account is in the query. */
 const socketHeader = (request: IncomingMessage, search: string): ReadHeader => {
   const read = headerOf(request)
   const account = new URLSearchParams(search).get('account') ?? undefined
@@ -90,7 +89,7 @@ const isOwnPage = (request: IncomingMessage): boolean => {
     requireSameOrigin(headerOf(request), 'socket')
     return true
   } catch {
-    // Then it is refused like any other upgrade without a route.
+    // Rejected later like any upgrade without a route.
     return false
   }
 }
@@ -99,7 +98,7 @@ const refuse = (socket: Duplex, error: unknown): void => {
   const refusal =
     error instanceof HttpError ? error : new HttpError('internal', 'The console failed to answer; its log has more')
   const requestId = requestIdOf(new Headers())
-  // Not the whole address: a link to follow by is a secret.
+  // Omits the URL, which may contain a secret link.
   if (refusal !== error) console.error(`Upgrade ${requestId} failed:`, error)
   const status = errorStatus[refusal.code]
   const body = JSON.stringify(errorBody(refusal, requestId))

@@ -2,12 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 
-/** For this long the rest of a refused body is read, so that the browser gets the answer instead of a cut connection. */
+/** A rejected body is drained this long, so that the browser gets the response instead of a reset. */
 const maxUnreadMs = 30_000
 
 /**
- * Answers a request of Node by a handler that knows web requests. The body is read only as fast as the handler takes
- * it. (The one Next makes is read as fast as it comes, so a large upload would be in memory whole.)
+ * Handles a Node request with a web handler and reads the body only as fast as the handler does. Next's own adapter
+ * would buffer large uploads in memory.
  */
 export const handleAsWebRequest = async (
   incoming: IncomingMessage,
@@ -26,7 +26,7 @@ export const handleAsWebRequest = async (
     duplex: 'half',
   } as RequestInit)
   const response = await handle(request)
-  // A body that stood still was answered already.
+  // A stalled body was already rejected.
   if (outgoing.headersSent || outgoing.destroyed) return void response.body?.cancel().catch(() => undefined)
   for (const [name, value] of response.headers)
     if (name === 'set-cookie') outgoing.appendHeader(name, value)
@@ -34,7 +34,7 @@ export const handleAsWebRequest = async (
   outgoing.writeHead(response.status)
   outgoing.flushHeaders()
   if (response.body)
-    // When the source fails, the connection is cut: the answer must not look complete.
+    // Cut the connection on failure: a truncated response must not look complete.
     await pipeline(Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0]), outgoing).catch(() =>
       outgoing.destroy(),
     )
@@ -59,7 +59,7 @@ const readIntoNothing = async (incoming: IncomingMessage, chunks: AsyncIterator<
   try {
     while (!(await chunks.next()).done);
   } catch {
-    // The browser has closed the connection.
+    // Client disconnected.
   } finally {
     clearTimeout(timer)
   }

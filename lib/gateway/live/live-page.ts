@@ -14,13 +14,13 @@ import { subscribe } from './subscription.ts'
 import { type Topic, topics } from './topics.ts'
 
 const heartbeatMs = 3_000
-/** A page that has this much not taken in is sent no more data until it has. */
+/** Sending pauses while a page has this many unprocessed characters. */
 const maxUnread = 512 * 1024
 const maxRequestLength = 4 * 1024
-/** Thirty commands of two streams each, and what else a page shows. */
+/** Fits thirty commands with two streams each. */
 const maxSubscriptions = 128
 
-/** Pages that are open. One timer and one frame serve them all. */
+/** Open pages. One timer and one frame serve them all. */
 const openPages = new Set<LivePage>()
 let beating: NodeJS.Timeout | undefined
 
@@ -31,13 +31,13 @@ const beatAll = () => {
   for (const page of openPages) page.send(frame)
 }
 
-/** The one live connection of a page: what it follows, and how much of it the page has taken in. */
+/** A page's live connection: its subscriptions and flow control. */
 export class LivePage implements OpenStream, MonitorListener {
   readonly #socket: WebSocket
   readonly #session: KeyHolder
   readonly pulse: ServiceMonitor
   readonly #followed = new Map<number, PageSubscription>()
-  /** Characters of items that the page has not taken in. */
+  /** Characters sent but not yet acknowledged. */
   unread = 0
   #waiting: (() => void)[] = []
 
@@ -54,7 +54,6 @@ export class LivePage implements OpenStream, MonitorListener {
     socket.on('error', () => socket.terminate())
   }
 
-  /** The session has ended, or the console does. */
   end(reason: EndReason): void {
     if (reason === 'signed out') this.#close(liveClose.signedOut, 'Signed out')
     else this.#close(liveClose.consoleRestarting, 'The console is restarting')
@@ -72,12 +71,12 @@ export class LivePage implements OpenStream, MonitorListener {
     if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(frame, () => this.#wake())
   }
 
-  /** A page may say that it has taken in what has not even left. */
+  /** Checks the socket too: a page may acknowledge data that has not left yet. */
   get hasRoom(): boolean {
     return this.unread < maxUnread && this.#socket.bufferedAmount < maxUnread
   }
 
-  /** Resolves once there may be room. */
+  /** Resolves when there may be room. */
   roomChange(): Promise<void> {
     return new Promise((resolve) => this.#waiting.push(resolve))
   }
@@ -91,7 +90,7 @@ export class LivePage implements OpenStream, MonitorListener {
     for (const followed of this.#followed.values()) followed.tellState()
   }
 
-  /** To be called once its socket is closed. */
+  /** Call when the socket has closed. */
   leave(): void {
     this.pulse.leave(this)
     openPages.delete(this)
@@ -109,7 +108,7 @@ export class LivePage implements OpenStream, MonitorListener {
     if (!request) return this.#close(liveClose.invalid, 'This frame is none of the live connection')
     if (request.t === 'unsubscribe') this.forget(request.id)
     else if (request.t === 'ack') {
-      // A frame is a little longer than the items in it, and nobody can have taken in what was not sent.
+      // Acks count whole frames and must not exceed what was sent.
       this.unread = Math.max(0, this.unread - request.n)
       this.#wake()
     } else if (this.#followed.has(request.id))
@@ -133,7 +132,7 @@ export class LivePage implements OpenStream, MonitorListener {
     position: string | undefined,
     outlet: PageSubscription,
   ) {
-    // A dot segment would be folded on its way to the service; no id of the contract is one.
+    // Rejects ids that are not valid path segments.
     if (topic.endpoint.params?.safeParse(asked.params).success === false)
       return outlet.end({
         code: 'invalid_argument',

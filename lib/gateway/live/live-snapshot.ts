@@ -7,12 +7,12 @@ import { followAlerts, followEvictions } from './feeds.ts'
 import { checkHealth, monitorTimes } from './service-monitor.ts'
 import type { Subscriber } from './subscription.ts'
 
-/** `GET /api/live/now`: asked again and again by a page that no WebSocket reaches. What it joins lingers until then. */
+/** `GET /api/live/now`: polled by pages that cannot open a WebSocket. */
 export const liveSnapshot = (request: Request): Promise<Response> =>
   handleRequest(request, async () => {
     const session = await requireCaller(request, 'read')
     const [isHeard, evictions, alerts] = await Promise.all([
-      // A service that is frozen keeps its streams.
+      // A frozen service keeps its streams open, so it needs a health check.
       checkHealth(monitorTimes.answerMs).then(
         () => true,
         () => false,

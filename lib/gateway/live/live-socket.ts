@@ -6,10 +6,10 @@ import { acquireSlot, concurrencyError } from '../limits/concurrency-limit.ts'
 import { LivePage } from './live-page.ts'
 import { ServiceMonitor } from './service-monitor.ts'
 
-/** Of one session: far more tabs than anyone has open, and few enough for the service. */
+/** Per session: more tabs than anyone has open. */
 const maxPages = 1_100
 
-/** `/api/live`: the one connection of a page for all that is live but terminals. */
+/** `/api/live`: a page's one connection for everything live except terminals. */
 export const liveSocket = (pulse = new ServiceMonitor()): SocketRoute => {
   const pages = new Map<string, number>()
   return {
@@ -19,7 +19,7 @@ export const liveSocket = (pulse = new ServiceMonitor()): SocketRoute => {
       const { sid } = session
       return (socket) => {
         const count = pages.get(sid) ?? 0
-        // The refusal is sent over the open socket, because no browser tells a page why it got none.
+        // Sent over the open socket, since browsers hide the reason of a failed upgrade.
         if (count >= maxPages) return socket.close(liveClose.tooMany, `${maxPages} pages are open already; close some`)
         const countOut = acquireSlot(session.account.id, 'pages')
         if (!countOut) return socket.close(liveClose.tooMany, concurrencyError('pages').message)

@@ -3,39 +3,38 @@ import { serviceNow, toServiceTime } from '../upstream/clock.ts'
 import type { ServiceMonitor } from './service-monitor.ts'
 import type { Subscriber } from './subscription.ts'
 
-/** What one frame gathers, unless one item alone is longer. */
+/** Maximum characters per frame, unless one item is longer. */
 const maxGathered = 64 * 1024
 
-/** The page that follows it. */
+/** The subscribed page. */
 interface Page {
   readonly pulse: Pick<ServiceMonitor, 'lateSinceMs'>
-  /** Characters of items that the page has not taken in. */
+  /** Unacknowledged characters. */
   unread: number
   readonly hasRoom: boolean
-  /** Resolves once there may be room. */
   roomChange(): Promise<void>
   send(frame: string): void
   tell(notice: LiveNotice): void
   forget(id: number): void
 }
 
-/** Where it is read from. */
+/** Source of the items. */
 interface Source {
   leave(): void
 }
 
-/** One thing that a page follows: its state, and what is gathered for the next frame. */
+/** One topic a page follows: its state and the items of the next frame. */
 export class PageSubscription implements Subscriber {
   readonly #id: number
   readonly #page: Page
   source: Source | undefined
   #isOver = false
-  /** Of its own stream, before the pulse of the service is taken into account. */
+  /** State of its own stream, ignoring the service's health. */
   #own: { state: LiveState; since_ms: number; error?: LiveError } | undefined
-  /** The state the page was told last. */
+  /** State last sent to the page. */
   #told = ''
   #items: string[] = []
-  /** Of all items together. */
+  /** Total length of the pending items. */
   #length = 0
   #position = ''
 
@@ -46,7 +45,7 @@ export class PageSubscription implements Subscriber {
 
   data(text: string, position: string): void {
     if (this.#isOver) return
-    // What comes in one turn of the event loop goes out in one frame.
+    // Items of one event loop turn share a frame.
     if (this.#items.push(text) === 1) setImmediate(() => this.#flush())
     this.#position = position
     this.#length += text.length
@@ -77,7 +76,7 @@ export class PageSubscription implements Subscriber {
     this.tellState()
   }
 
-  /** Tells the page of the state, if that is another one by now. */
+  /** Sends the state if it has changed. */
   tellState(): void {
     if (!this.#own) return
     const { lateSinceMs } = this.#page.pulse
@@ -100,7 +99,7 @@ export class PageSubscription implements Subscriber {
     this.#page.forget(this.#id)
   }
 
-  /** What it has gathered is not sent any more. */
+  /** Drops pending items. */
   leave(): void {
     this.#isOver = true
     this.#page.unread -= this.#length

@@ -12,12 +12,11 @@ import { unreachable } from '../upstream/unreachable.ts'
 
 const answerMs = 5_000
 const maxRemembered = 1_000
-/** Upgrade requests that arrived without their Upgrade header, by session. */
 const strippedUpgrades = slot('strippedUpgrades', () => new Map<string, number>())
 const maxSocketMs = 10_000
 const maxWordBytes = 64
 
-/** `GET /api/connection`, and `POST` where a page has to learn whether its writes are taken. */
+/** `GET /api/connection`; `POST` checks that writes get through. */
 export const connectionView = (request: Request): Promise<Response> =>
   handleRequest(request, async () => {
     const session = await requireCaller(request, request.method === 'GET' ? 'read' : 'write')
@@ -33,7 +32,7 @@ export const connectionView = (request: Request): Promise<Response> =>
     return json(view)
   })
 
-/** `GET /api/connection/stream`: two events with a pause between them, to see whether something holds a stream back. */
+/** `GET /api/connection/stream`: two events with a pause, to detect buffering. */
 export const checkStream = (request: Request): Promise<Response> =>
   handleRequest(request, async () => {
     await requireCaller(request, 'read')
@@ -54,7 +53,7 @@ export const checkStream = (request: Request): Promise<Response> =>
     })
   })
 
-/** A WebSocket that sends back what it is sent, in the binary frames of a terminal. */
+/** Echoes binary frames. */
 export const checkSocket: SocketRoute = {
   path: new RegExp(`^${checkSocketPath}$`),
   admit: async ({ header }) => {
@@ -71,8 +70,8 @@ export const checkSocket: SocketRoute = {
 }
 
 /**
- * Where only a WebSocket is served and a plain request came. When the browser meant a WebSocket, something on the way has
- * taken Upgrade out, which no browser tells its page: it is remembered for the check of that session.
+ * Responds to plain requests on WebSocket paths. If the browser meant to upgrade, an intermediary removed the header:
+ * counted for the session's self-check.
  */
 export const plainRequest = (request: Request): Promise<Response> =>
   handleRequest(request, async () => {
@@ -102,7 +101,7 @@ const askService = async (apiKey: string): Promise<ConnectionView['upstream']> =
     const { status } = answer
     if (status === 401 || status === 403)
       return { problem: 'key-refused', detail: `The service answers the key with ${status}` }
-    // A service of the contract may have no accounts, and says so in JSON.
+    // A compatible service may have no accounts and says so in JSON.
     if (!/json/.test(answer.headers.get('content-type') ?? ''))
       return { problem: 'not-a-service', detail: `What answers at ${url} sends no JSON (status ${status})` }
     if (status >= 500 && status !== 501)

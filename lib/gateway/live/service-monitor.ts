@@ -3,13 +3,13 @@ import { registry } from '../registry/registry.ts'
 import { syncServiceClock } from '../upstream/clock.ts'
 
 export const monitorTimes = {
-  /** After so long without a sign of life the service is asked for one. */
+  /** The service is checked after this much silence. */
   quietMs: 4_000,
-  /** What has not answered by then is late. */
+  /** Response timeout, after which the service is late. */
   answerMs: 4_000,
 }
 
-/** Asks the service for a sign of life. Any answer at all is one; rejects where none comes within `withinMs`. */
+/** Resolves on any response; rejects if none arrives in time. */
 export const checkHealth = async (withinMs: number, signal?: AbortSignal): Promise<Response> => {
   const answer = await fetch(registry().service.url() + health.check.path, {
     signal: AbortSignal.any([...(signal ? [signal] : []), AbortSignal.timeout(withinMs)]),
@@ -21,14 +21,13 @@ export const checkHealth = async (withinMs: number, signal?: AbortSignal): Promi
 }
 
 export interface MonitorListener {
-  /** The service has become late, or is heard again. */
+  /** Called when the service becomes late or is back. */
   pulseChanged(): void
 }
 
 /**
- * Whether the service shows any sign of life, for as long as someone listens. A service that is frozen keeps its
- * connections, and its streams may be quiet for good reasons: so it is asked when nothing was heard for a while. Any
- * answer at all is a sign, as another service of the contract may not know the question.
+ * Monitors whether the service responds, while anyone listens. A frozen service keeps its connections open and quiet
+ * streams are normal, so it is polled after silence. Any response counts, since other services may lack the endpoint.
  */
 export class ServiceMonitor {
   readonly #times: typeof monitorTimes
@@ -42,12 +41,11 @@ export class ServiceMonitor {
     this.#times = times
   }
 
-  /** Since when nothing was heard; undefined while the service is in time. */
+  /** Undefined while the service responds in time. */
   get lateSinceMs(): number | undefined {
     return this.#lateSinceMs
   }
 
-  /** Tells `listener` what changes until it leaves. */
   listen(listener: MonitorListener): void {
     this.#listeners.add(listener)
     if (this.#listeners.size === 1) this.#askAfter(0)
@@ -61,7 +59,7 @@ export class ServiceMonitor {
     this.#lateSinceMs = undefined
   }
 
-  /** To be called with everything that comes from the service. */
+  /** Call on any data from the service. */
   heard(): void {
     this.#heardMs = Date.now()
     if (this.#lateSinceMs !== undefined) this.#set(undefined)
@@ -83,7 +81,7 @@ export class ServiceMonitor {
       syncServiceClock(await checkHealth(this.#times.answerMs, asking.signal), askedMs)
       this.heard()
     } catch {
-      // It makes no difference whether it was refused, cut or too late, as long as nothing else was heard meanwhile.
+      // Any failure counts as silence, unless something else arrived meanwhile.
       if (asking.signal.aborted) return
       if (this.#heardMs < askedMs) this.#set(this.#heardMs || askedMs)
     }

@@ -12,21 +12,20 @@ import type { Topic } from './topics.ts'
 export const subscriptionTimes = {
   firstMs: 250,
   maxMs: 10_000,
-  /** An embedded service has one console, which cannot crowd it, and is back within seconds. */
+  /** An embedded service has one client and restarts within seconds. */
   maxEmbeddedMs: 2_000,
   maxRetryAfterMs: 300_000,
-  /** Until the headers of an answer. */
   connectMs: 15_000,
-  /** A stream that is silent for longer may be dead without anyone knowing: it is opened again at its position. */
+  /** A silent stream may be dead; it is reopened at its position. */
   silenceMs: 60_000,
-  /** A connection that lasted longer worked: the break that follows is a first failure. */
+  /** After a connection of this length, backoff starts over. */
   heldMs: 5_000,
 }
 
-/** Where the items of one subscription go. */
+/** Receives the items of one subscription. */
 export interface Subscriber {
   data(text: string, position: string): void
-  /** Resolves once the page takes more, or follows this no longer; undefined while it takes more. */
+  /** Resolves when the page has room or unsubscribes; undefined while there is room. */
   room(): Promise<void> | undefined
   resync(position: string): void
   state(state: 'live' | 'lost', error?: LiveError): void
@@ -39,20 +38,17 @@ interface Subscription {
   asked: Pick<LiveTopic, 'params' | 'query'>
   position: string | undefined
   outlet: Subscriber
-  /** Called with the answer of every new connection. */
+  /** Called for every new connection. */
   opened?: (response: Response) => void
-  /** Called on every sign of life. */
   heard?: () => void
-  /** Called for each event that is not JSON or too long. */
   unreadable?: () => void
-  /** Retries refusals, which otherwise end the subscription. Aborting `wake()` cuts a wait short. */
+  /** Retries rejections, which otherwise end the subscription. Aborting `wake()` ends a wait. */
   retry?: { refused: Backoff; wake(): AbortSignal }
-  /** Ends it. */
   signal: AbortSignal
   times?: typeof subscriptionTimes
 }
 
-/** Follows one topic for one page, through breaks of the way to the service, until it ends or `signal` aborts. Never rejects. */
+/** Follows one topic through interruptions until it ends or `signal` aborts. Never rejects. */
 export const subscribe = async (subscription: Subscription): Promise<void> => {
   const { topic, asked, outlet, opened, heard, unreadable, retry, signal, times = subscriptionTimes } = subscription
   const maxMs = registry().service.embedded ? times.maxEmbeddedMs : times.maxMs
@@ -88,11 +84,11 @@ export const subscribe = async (subscription: Subscription): Promise<void> => {
         }
         position = step.position
         outlet.data(step.text, step.position)
-        // What the page has not taken in stays with the service.
+        // Backpressure: unread data stays with the service.
         await outlet.room()
         silence.refresh()
       }
-      // A stream that was cut because it was silent may look like one that has ended.
+      // A stream cut for silence may look finished.
       if (!isSilent) return signal.aborted ? undefined : outlet.end()
     } catch (error) {
       if (signal.aborted) return
@@ -102,7 +98,6 @@ export const subscribe = async (subscription: Subscription): Promise<void> => {
         await pause(times.firstMs, signal)
         continue
       }
-      // After a connection that held for a while this is a first failure.
       if (Date.now() - openedMs > Math.min(maxMs, times.heldMs)) attempt = 0
       const backMs = backoffMs(attempt++, isRefusal && retry ? retry.refused : { firstMs: times.firstMs, maxMs })
       const wantedMs = Math.min((error instanceof ApiError && error.retryAfterMs) || 0, times.maxRetryAfterMs)
@@ -122,7 +117,7 @@ interface Signs {
   unreadable: (() => void) | undefined
 }
 
-/** The contract's client. Reports every sign of life of the service, including comments in its streams. */
+/** A client that reports all activity, including comments in streams. */
 const watchedClient = (
   { account, api_key }: KeyHolder,
   signal: AbortSignal,
@@ -160,7 +155,7 @@ const watchedClient = (
     }),
   })
 
-/** The end of a stream that only says that nothing happened for a while, or that the service is about to restart. */
+/** A stream end that only signals inactivity or a service restart. */
 const isIdleEnd = (error: unknown): boolean => error instanceof ApiError && error.code === 'timeout'
 
 const liveError = (error: unknown): LiveError =>

@@ -11,15 +11,15 @@ import { readLeniently } from '#lib/contract/lenient.ts'
 import { LogRecord, logs } from '#lib/contract/logs.ts'
 import type { LiveEndpoint } from '#lib/protocol/live.ts'
 
-/** One item as JSON and where it leads, or the place from which everything follows anew. */
+/** An item as JSON with its position, or the position to resync from. */
 export type Step = { text: string; position: string } | { resync: string }
 
 export interface Asked {
   client: Client
-  /** As the call of the endpoint wants them; the service judges them. */
+  /** Passed to the endpoint as is; the service validates them. */
   params: never
   query: never
-  /** Where to go on; undefined for the beginning. */
+  /** Resume position; undefined for the beginning. */
   position: string | undefined
   signal: AbortSignal
 }
@@ -29,13 +29,13 @@ export interface Topic {
   read(asked: Asked): AsyncIterable<Step>
 }
 
-/** Topics that are read from the service; the others are kept by the console itself. */
+/** Topics read from the service. */
 type AnyTopic = Exclude<LiveEndpoint, 'evictions.watch' | 'alerts.watch'>
 
 const jobPollMs = 2_000
 const runPollMs = 1_000
 
-/** The items of a stream that are what the contract says. A page must survive all others. */
+/** Skips items that are not objects, so that pages survive them. */
 async function* readable<S extends z.ZodMiniType>(schema: S, items: AsyncIterable<unknown>) {
   for await (const item of items)
     if (typeof item === 'object' && item && !Array.isArray(item)) yield readLeniently(schema, item)
@@ -47,7 +47,7 @@ type Output = (call: {
   signal: AbortSignal
 }) => AsyncIterable<OutputChunk>
 
-/** Positions are the bytes of the stream so far. */
+/** Position: bytes so far. */
 const byOffset = (outputOf: (client: Client) => Output) =>
   async function* ({ client, params, position, signal }: Asked): AsyncGenerator<Step> {
     let offset = Number(position ?? 0)
@@ -58,9 +58,8 @@ const byOffset = (outputOf: (client: Client) => Output) =>
   }
 
 /**
- * Positions are the number of records so far, and which one was the first: the log of the contract always begins with
- * all it has, and another first record means that what was before it is no longer kept. The service has no filter by
- * source: a page that wants one kind of record is spared the others here.
+ * Position: record count and a hash of the first record. The log always starts with everything stored; a different
+ * first record means that older ones were pruned. The service cannot filter by source, so this does.
  */
 async function* byCount({ client, params, query, position, signal }: Asked): AsyncGenerator<Step> {
   const [known, knownFirst] = position?.split(':') ?? []
@@ -83,7 +82,7 @@ async function* byCount({ client, params, query, position, signal }: Asked): Asy
   }
 }
 
-/** A sequence is a position. What a stream that begins again tells twice is not passed on. */
+/** Position: sequence. Drops repeated events. */
 async function* bySequence({ client, params, position, signal }: Asked): AsyncGenerator<Step> {
   let last = position === undefined ? undefined : Number(position)
   const events = client.axons.subscribe({ params, query: { after_sequence: last }, signal })
@@ -94,7 +93,7 @@ async function* bySequence({ client, params, position, signal }: Asked): AsyncGe
   }
 }
 
-/** No positions: each answer is all there is. */
+/** No positions: each response is complete. */
 const byAnswer = (ask: (asked: Asked) => Promise<unknown>, everyMs: number) =>
   async function* (asked: Asked): AsyncGenerator<Step> {
     for (let told = ''; !asked.signal.aborted; await pause(everyMs, asked.signal)) {
@@ -104,7 +103,7 @@ const byAnswer = (ask: (asked: Asked) => Promise<unknown>, everyMs: number) =>
     }
   }
 
-/** How each thing that can be followed is read from the service, all but evictions and alerts. */
+/** How each topic is read from the service. */
 export const topics: Record<AnyTopic, Topic> = {
   'executions.streamStdout': {
     endpoint: executions.streamStdout,

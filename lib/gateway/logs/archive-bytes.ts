@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { RandomAccessReader } from 'yauzl'
 
-/** The directory of an archive is read in steps of 46 bytes; so much is read at once for them. */
+/** The zip directory is read in 46-byte steps; this reads ahead. */
 const blockBytes = 256 * 1024
 const partBytes = 64 * 1024
 
-/** The bytes of an archive, as the reader of zips asks for them. */
+/** Random access to an archive, as the zip reader needs it. */
 abstract class ArchiveBytes extends RandomAccessReader {
   readonly sizeBytes: number
   #block = { start: 0, bytes: Buffer.alloc(0) }
@@ -18,7 +18,7 @@ abstract class ArchiveBytes extends RandomAccessReader {
     this.sizeBytes = sizeBytes
   }
 
-  /** From `start` up to before `end`. */
+  /** Bytes from `start` to before `end`. */
   protected abstract streamOf(start: number, end: number): Readable
 
   override _readStreamForRange(start: number, end: number): Readable {
@@ -56,7 +56,7 @@ abstract class ArchiveBytes extends RandomAccessReader {
   }
 }
 
-/** An archive in a file that has no name any more: the system takes it back when the file is closed, or the console ends. */
+/** An archive in an unlinked file, which the system frees when the console ends. */
 export class CopiedArchive extends ArchiveBytes {
   readonly #file: FileHandle
 
@@ -74,7 +74,7 @@ export class CopiedArchive extends ArchiveBytes {
   }
 }
 
-/** Not the file's own stream, which closes the file with itself. */
+/** The file's own stream would close the file. */
 async function* partsOfFile(file: FileHandle, start: number, end: number): AsyncGenerator<Buffer> {
   for (let at = start; at < end; ) {
     const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(Math.min(partBytes, end - at)), { position: at })
@@ -93,7 +93,7 @@ export const namelessFile = async (): Promise<FileHandle> => {
   }
 }
 
-/** An archive that stays where it is: each part is asked for when it is needed. */
+/** A remote archive, read in ranges on demand. */
 export class RemoteArchive extends ArchiveBytes {
   readonly #ask: (start: number, end: number) => Promise<ReadableStream<Uint8Array>>
 

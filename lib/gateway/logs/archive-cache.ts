@@ -4,21 +4,21 @@ import { CopiedArchive, namelessFile, RemoteArchive } from './archive-bytes.ts'
 import { ArchiveFiles, type ArchiveLimits } from './archive-files.ts'
 
 interface CacheLimits extends ArchiveLimits {
-  /** Of all copies together. */
+  /** Total size of all copies. */
   cacheBytes: number
   archives: number
-  /** An archive nobody asked for so long is forgotten; one that is being read, after `givenUpMs`. */
+  /** Unused archives are dropped after this time, unfinished reads after `givenUpMs`. */
   idleMs: number
   givenUpMs: number
-  /** The longest time that reading one may take. */
+  /** Read timeout. */
   readMs: number
-  /** An archive is not read anew sooner than this, nor sooner than four times what reading it took. */
+  /** Minimum age before a reread, and at least four times the last read time. */
   anewMs: number
 }
 
 const MiB = 1024 * 1024
 
-/** Unspecified: what logs may take of the console's machine. */
+/** Unspecified: resource limits for logs. */
 export const cacheLimits: CacheLimits = {
   archiveBytes: 512 * MiB,
   fileBytes: 256 * MiB,
@@ -31,7 +31,7 @@ export const cacheLimits: CacheLimits = {
   anewMs: 4_000,
 }
 
-/** Asks the service for an archive, from a byte on or for a part; `version` is the one whose parts are read. */
+/** Requests an archive from a byte on, or a range; `version` must match. */
 export type AskForArchive = (range: string, signal: AbortSignal, version?: string) => Promise<Response>
 
 interface Held {
@@ -43,13 +43,13 @@ interface Held {
 interface Reading {
   receivedBytes: number
   totalBytes: number | null
-  /** Until there is nothing more to wait for; never rejects. */
+  /** Resolves when there is nothing left to wait for; never rejects. */
   done: Promise<void>
   problem: unknown
   hasCopy: boolean
 }
 
-/** Archives of logs that pages look into, each read once for all of them, and forgotten soon after. */
+/** Caches log archives: each is read once for all pages and dropped soon after. */
 export class ArchiveCache {
   readonly #limits: CacheLimits
   readonly #held = new Map<string, Held>()
@@ -59,9 +59,8 @@ export class ArchiveCache {
   }
 
   /**
-   * What there is of an archive after waiting for it for `waitMs`. It is read if that was not done after `newerThanMs`,
-   * or if it was read before the run was known to have ended, and now is. Fails as reading it failed; the next call
-   * tries again.
+   * Returns the archive after waiting up to `waitMs`. Rereads it if it is older than `newerThanMs` or was read before
+   * the run ended. A failed read throws once and is retried by the next call.
    */
   async look(
     key: string,
@@ -157,7 +156,7 @@ export class ArchiveCache {
     return ArchiveFiles.open(new CopiedArchive(file, reading.receivedBytes), this.#limits)
   }
 
-  /** Forgets archives nobody waits for, the longest unused first, until the copies have room. */
+  /** Drops unused archives, least recently used first, until the copies fit. */
   #takeRoom(reading: Reading, bytes: number): void {
     const { archiveBytes, cacheBytes } = this.#limits
     reading.receivedBytes += bytes
@@ -210,7 +209,7 @@ export class ArchiveCache {
     held.opened?.files.close()
   }
 
-  /** The next look reads it anew. */
+  /** Forces a reread. */
   drop(key: string): void {
     const held = this.#held.get(key)
     if (held && !held.reading) this.#forget(key, held)
@@ -230,7 +229,7 @@ const isDoneWithin = async (done: Promise<void>, ms: number): Promise<boolean> =
   return isDone
 }
 
-/** Undefined where the service does not read parts, or does not promise that they are of the same archive. */
+/** Undefined if the service does not support ranges with a stable version. */
 const remoteArchive = ({ status, headers }: Response, ask: AskForArchive): RemoteArchive | undefined => {
   const version = headers.get('etag') ?? ''
   const size = /^bytes 0-\d+\/(\d+)$/.exec(headers.get('content-range') ?? '')?.[1]

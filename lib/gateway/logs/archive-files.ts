@@ -4,23 +4,20 @@ import type { RunLogFile } from '#lib/protocol/run-logs.ts'
 import { HttpError } from '../http/handle-request.ts'
 import type { CopiedArchive, RemoteArchive } from './archive-bytes.ts'
 
-/** What an archive may ask of the console. */
+/** Resource limits for one archive. */
 export interface ArchiveLimits {
-  /** The largest archive that is copied. */
+  /** Largest archive to copy. */
   archiveBytes: number
-  /** The largest file that is unpacked. */
+  /** Largest file to unpack. */
   fileBytes: number
-  /** Entries that are read of its directory. */
+  /** Maximum directory entries. */
   entries: number
 }
 
 const maxNameLength = 1024
 const maxNamedLeftOut = 100
 
-/**
- * The files of a zip that is not trusted: names lead nowhere but into a list, sizes are bounds that unpacking is held
- * to, and sums are compared when a file has been read to its end.
- */
+/** Reads an untrusted zip: names are only labels, unpacked sizes are bounded, and checksums are verified. */
 export class ArchiveFiles {
   readonly sizeBytes: number
   readonly files: readonly RunLogFile[]
@@ -57,7 +54,7 @@ export class ArchiveFiles {
     }
   }
 
-  /** Parts that are being read are read to their end. */
+  /** Reads in progress finish first. */
   close(): void {
     this.#zip.close()
   }
@@ -70,7 +67,7 @@ export class ArchiveFiles {
     return new HttpError(size_bytes > this.#fileBytes ? 'payload_too_large' : 'not_implemented', `${path} ${refusal}`)
   }
 
-  /** Bytes `start` up to before `end` of a file. */
+  /** Bytes `start` to before `end` of a file. */
   async piece(file: RunLogFile, start: number, end: number): Promise<Buffer> {
     const pieces: Buffer[] = []
     let at = 0
@@ -78,18 +75,18 @@ export class ArchiveFiles {
       const from = Math.max(start - at, 0)
       if (from < bytes.length && at < end) pieces.push(bytes.subarray(from, end - at))
       at += bytes.length
-      // Up to the end of the file, so that its sum is compared.
+      // Reads to the end to verify the checksum.
       if (at >= end && end < file.size_bytes) break
     }
     return Buffer.concat(pieces)
   }
 
-  /** Fails with an HttpError where the file is not what the archive says of it. */
+  /** Throws if the file does not match its directory entry. */
   async *whole(file: RunLogFile): AsyncGenerator<Buffer> {
     const entry = this.#entries.get(file.path)
     if (file.refusal !== null || !entry) throw this.refusalOf(file)
     let sum = 0
-    // The last bytes wait until the sum is known: a damaged file must not look complete.
+    // Holds back the last bytes until the checksum is verified: a damaged file must not look complete.
     let last: Buffer | undefined
     try {
       for await (const bytes of await this.#zip.openReadStreamPromise(entry)) {
@@ -122,7 +119,7 @@ const readDirectory = async (zip: ZipFile, limits: ArchiveLimits) => {
       break
     }
     const path = getFileNameLowLevel(entry.generalPurposeBitFlag, entry.fileNameRaw, entry.extraFields, true)
-    // A folder has no bytes of its own.
+    // Skips folders.
     if (path.endsWith('/') && entry.uncompressedSize === 0 && nameProblem(path.slice(0, -1)) === null) continue
     const problem = entries.has(path) ? 'another entry has its name' : (nameProblem(path) ?? kindProblem(entry))
     if (problem !== null) {

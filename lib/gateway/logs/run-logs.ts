@@ -20,13 +20,13 @@ const archives = slot(
   (cache) => cache.close(),
 )
 
-/** A page that asks what there is gets an answer within this time, and asks again while the archive is being read. */
+/** Responds within this time; the page polls while the archive is being read. */
 const listWaitMs = 2_000
 const fileWaitMs = 60_000
 
 /**
- * `GET /api/benchmark-runs/{id}/logs?newer_than=&ended=`: the files of a run's log archive, read after that time where it
- * may be, and after the end of a run that the page knows to have ended.
+ * `GET /api/benchmark-runs/{id}/logs?newer_than=&ended=`: the files of a run's log archive. Rereads it if older than
+ * `newer_than`, or read before the run ended.
  */
 export const listRunLogs = (request: Request, id: string): Promise<Response> =>
   inNameOf(request, id, async (apiKey, params) => {
@@ -50,17 +50,16 @@ export const listRunLogs = (request: Request, id: string): Promise<Response> =>
   })
 
 /**
- * `GET /api/benchmark-runs/{id}/logs/file?path=&version=`: one file of it; with a Range of bytes a part, which may be
- * shorter than asked for. A version that is not there any more is answered 409.
+ * `GET /api/benchmark-runs/{id}/logs/file?path=&version=`: one file, or a byte range, which may be shorter than
+ * requested. 409 if the version has changed.
  */
 export const getRunLogFile = (request: Request, id: string): Promise<Response> =>
   fileOf(request, { of: 'benchmarkRuns', id })
 
-/** `GET /api/scenario-runs/{id}/logs/file?path=&version=`: the same of the archive of one scenario run. */
+/** `GET /api/scenario-runs/{id}/logs/file?path=&version=`: the same for a scenario run. */
 export const getScenarioRunLogFile = (request: Request, id: string): Promise<Response> =>
   fileOf(request, { of: 'scenarioRuns', id })
 
-/** What has an archive of logs. */
 interface Archived {
   of: 'benchmarkRuns' | 'scenarioRuns'
   id: string
@@ -79,7 +78,7 @@ const fileOf = (request: Request, run: Archived): Promise<Response> =>
     const range = request.headers.get('range')
     if (range === null) return wholeFile(opened.files, file)
     return partOf(opened.files, file, range).catch((error: unknown) => {
-      // What was listed is not there any more.
+      // The listed file has changed.
       if (error instanceof HttpError && error.code === 'conflict') archives().drop(archiveKey(apiKey, run))
       throw error
     })
@@ -92,7 +91,7 @@ const inNameOf = (
 ): Promise<Response> =>
   handleRequest(request, async () => {
     const { account, api_key } = await requireCaller(request, 'read')
-    // An id becomes part of a path, where dots would lead elsewhere.
+    // Ids become path segments, so dots are not allowed.
     if (!Id.safeParse(id).success)
       throw new HttpError('invalid_argument', 'The id of a run has other characters', { field: 'id' })
     const countOut = acquireSlot(account.id, 'calls')
@@ -110,7 +109,7 @@ const lookInto = (apiKey: string, run: Archived, how: { newerThanMs?: number; ha
 
 const archiveKey = (apiKey: string, { of, id }: Archived) => `${hashOfKey(apiKey)} ${of} ${id}`
 
-/** The download of the contract; a service that does not know parts answers with the whole. */
+/** Downloads a range of the archive; a service without ranges returns all of it. */
 const askFor =
   (apiKey: string, { of, id }: Archived): AskForArchive =>
   async (range, signal, version) => {
@@ -152,7 +151,7 @@ const headersOf = (file: RunLogFile): Record<string, string> => ({
 })
 
 const wholeFile = (files: ArchiveFiles, file: RunLogFile): Response => {
-  // Refused before any of it is answered.
+  // Rejected before the response starts.
   if (file.refusal !== null) throw files.refusalOf(file)
   const name = encodeURIComponent((file.path.split('/').at(-1) ?? '').toWellFormed()).replace(/['()*]/g, '_')
   return new Response(Readable.toWeb(Readable.from(files.whole(file), { objectMode: false })) as ReadableStream, {
@@ -178,7 +177,7 @@ const partOf = async (files: ArchiveFiles, file: RunLogFile, range: string): Pro
     )
   const bytes = await files.piece(file, start, end)
   return new Response(bytes as Buffer<ArrayBuffer>, {
-    // Of nothing there is no part.
+    // An empty file has no range.
     status: file.size_bytes === 0 ? 200 : 206,
     headers: {
       ...headersOf(file),
