@@ -53,7 +53,7 @@ const checkAll = async (page: Page, { url }: Product, paths: readonly string[]) 
   }
 }
 
-test('lists have no accessibility violation, in both themes, wide and narrow', async ({ page, product }) => {
+test('lists have no accessibility violations in either theme, wide or narrow', async ({ page, product }) => {
   const { service } = product
   const { id } = await service.devboxes.createAndAwaitRunning({
     body: { name: 'axe-box', metadata: { env: 'prod', owner: 'a-rather-long-team-name' } },
@@ -91,7 +91,7 @@ test('lists have no accessibility violation, in both themes, wide and narrow', a
   await service.snapshots.delete({ params: { id: snapshot.id } })
 })
 
-test('pages of one have no accessibility violation, in both themes, wide and narrow', async ({
+test('detail pages have no accessibility violations in either theme, wide or narrow', async ({
   signedIn: page,
   product,
 }) => {
@@ -125,7 +125,7 @@ test('pages of one have no accessibility violation, in both themes, wide and nar
   await service.snapshots.delete({ params: { id: snapshot.id } })
 })
 
-test('pages of benchmarks have no accessibility violation, in both themes, wide and narrow', async ({
+test('benchmark pages have no accessibility violations in either theme, wide or narrow', async ({
   signedIn: page,
   product,
 }) => {
@@ -161,7 +161,7 @@ test('pages of benchmarks have no accessibility violation, in both themes, wide 
   await check(page, 'create job')
 })
 
-test('the keyboard alone goes everywhere and is never left without focus', async ({ signedIn: page, product }) => {
+test('everything is reachable by keyboard and focus is never lost', async ({ signedIn: page, product }) => {
   await product.service.devboxes.createAndAwaitRunning({ body: { name: 'key-box' } })
   const focused = () => page.evaluate(() => document.activeElement?.id || document.activeElement?.tagName)
   await page.goto(`${product.url}/devboxes`)

@@ -44,9 +44,7 @@ const typeAxon = async (page: Page, name: string) => {
   return dialog
 }
 
-test('a write of a tab whose account is gone is refused, keeps what was typed, and is made once it is back', async ({
-  page,
-}) => {
+test("a signed-out account's tab keeps its input and can submit after signing in again", async ({ page }) => {
   await signInAs(page, 'one')
   const dialog = await typeAxon(page, 'typed-by-one')
   // In place of the first, as the form of the sign-in page does.

@@ -22,16 +22,13 @@ const exported = async (page: Page, kind: 'CSV' | 'JSON') => {
   return contentOf(download)
 }
 
-test('an account without axons learns what they are', async ({ signedIn: page, product }) => {
+test('an empty account sees an introduction to axons', async ({ signedIn: page, product }) => {
   await page.goto(`${product.url}/axons`)
   await expect(page.getByRole('heading', { name: 'No axons yet' })).toBeVisible()
   await expect(page.getByText('curl http')).toBeVisible()
 })
 
-test('a list that fits one call is sorted without another, and says how much it shows', async ({
-  signedIn: page,
-  product,
-}) => {
+test('a fully loaded list is sorted without a request and shows its size', async ({ signedIn: page, product }) => {
   await seed(product)
   await open(page, `${product.url}/axons`)
   await size(page, '640 of 640')
@@ -84,10 +81,7 @@ test('a list that fits one call is sorted without another, and says how much it 
   await expect(page).toHaveURL(/\?search=run-6&metadata\[env\]=prod&sort=-name$/)
 })
 
-test('however many rows there are, few are in the page, and the focus goes with the keys', async ({
-  signedIn: page,
-  product,
-}) => {
+test('only visible rows are rendered, and arrow keys move the focus', async ({ signedIn: page, product }) => {
   await seed(product)
   await open(page, `${product.url}/axons`)
   await size(page, '640 of 640')
@@ -127,10 +121,7 @@ test('however many rows there are, few are in the page, and the focus goes with 
   await expect(page.getByText('5 selected')).toBeVisible()
 })
 
-test('rows that go by fast are the right ones in every frame, and keep the focus', async ({
-  signedIn: page,
-  product,
-}) => {
+test('rows stay correct and focused while scrolling fast', async ({ signedIn: page, product }) => {
   await seed(product)
   const { axons } = await product.service.axons.list({ query: { limit: 5000 } })
   await open(page, `${product.url}/axons`)
@@ -169,7 +160,7 @@ test('rows that go by fast are the right ones in every frame, and keep the focus
   await expect(page.getByRole('checkbox', { checked: true })).toHaveCount(1)
 })
 
-test('the way back and a reload bring the list to where it was', async ({ signedIn: page, product }) => {
+test('Back and reload restore the scroll position', async ({ signedIn: page, product }) => {
   await seed(product)
   await page.goto(`${product.url}/axons?sort=name`)
   await size(page, '640 of 640')
@@ -188,11 +179,7 @@ test('the way back and a reload bring the list to where it was', async ({ signed
   await expect(page.getByRole('link', { name: 'run-250', exact: true })).toBeVisible()
 })
 
-test('a shared address shows another browser the same rows, order and columns', async ({
-  signedIn: page,
-  product,
-  browser,
-}) => {
+test('a shared address shows the same rows, order and columns', async ({ signedIn: page, product, browser }) => {
   await seed(product)
   await open(page, `${product.url}/axons`)
   await page.getByRole('search').getByRole('button', { name: 'Metadata' }).click()
@@ -240,7 +227,7 @@ test('a shared address shows another browser the same rows, order and columns', 
   await expect(page).toHaveURL(`${product.url}/axons`)
 })
 
-test('what is exported is what is shown', async ({ signedIn: page, product }) => {
+test('an export contains what the list shows', async ({ signedIn: page, product }) => {
   await seed(product)
   await open(page, `${product.url}/axons?metadata[env]=prod&sort=-name&columns=name,metadata.env,state`)
   await size(page, /Showing (\d+) of \1/)
@@ -261,10 +248,7 @@ test('what is exported is what is shown', async ({ signedIn: page, product }) =>
   await expect(page).toHaveTitle(/^(\(\d+\) )?Axons · Devdeck$/)
 })
 
-test('metadata is changed with its consequences shown, and an axon deleted for good', async ({
-  signedIn: page,
-  product,
-}) => {
+test('metadata changes are previewed, and an axon is deleted permanently', async ({ signedIn: page, product }) => {
   const { id } = await product.service.axons.create({ body: { name: 'edited', metadata: { keep: '1', drop: '2' } } })
   await open(page, `${product.url}/axons/${id}`)
   await page.getByRole('button', { name: 'Edit metadata' }).click()
@@ -292,10 +276,7 @@ test('metadata is changed with its consequences shown, and an axon deleted for g
   await expect(page.getByRole('button', { name: /^Edit metadata\s?: The axon is deleted/ })).toBeVisible()
 })
 
-test('the list says how old its rows are, and brings what is made elsewhere by itself', async ({
-  signedIn: page,
-  product,
-}) => {
+test('the list shows its age and picks up new axons by itself', async ({ signedIn: page, product }) => {
   const { service } = product
   const { id } = await service.axons.create({ body: { name: 'refreshed one' } })
   await page.clock.install()
@@ -309,7 +290,7 @@ test('the list says how old its rows are, and brings what is made elsewhere by i
   await expect(page.getByRole('row', { name: /refreshed one/ })).toContainText('Deleted')
 })
 
-test('the log follows what is published, here and elsewhere', async ({ signedIn: page, product }) => {
+test('the event log follows events published anywhere', async ({ signedIn: page, product }) => {
   const { id } = await product.service.axons.create({ body: { name: 'logged' } })
   const publish = (event_type: string, payload = '{}') =>
     product.service.axons.publish({
@@ -358,10 +339,7 @@ test('the log follows what is published, here and elsewhere', async ({ signedIn:
   await expect(page.getByText('The log has no event of this sequence.')).toBeVisible()
 })
 
-test('statements run in the database of the axon, and errors stand at their statement', async ({
-  signedIn: page,
-  product,
-}) => {
+test("SQL statements run in the axon's database and errors appear beside them", async ({ signedIn: page, product }) => {
   const { id } = await product.service.axons.create({ body: { name: 'queried' } })
   await open(page, `${product.url}/axons/${id}?tab=sql`)
   const tables = page.getByRole('region', { name: 'Tables' }).getByRole('button')
@@ -393,7 +371,7 @@ test('statements run in the database of the axon, and errors stand at their stat
   await expect(page.getByRole('table', { name: 'Result' })).toContainText('42')
 })
 
-test('an id that is none and an address that cannot be meant say so', async ({ signedIn: page, product }) => {
+test('an unknown id and an invalid address are explained', async ({ signedIn: page, product }) => {
   await seed(product)
   await page.goto(`${product.url}/axons/axn_nobody`)
   await expect(page.getByRole('heading', { name: 'No axon with this id' })).toBeVisible()

@@ -33,7 +33,7 @@ const startRun = async ({ service }: Product, names: string[]) => {
   return { run, scenarioRuns }
 }
 
-test('a run is cancelled, and its logs are downloaded and opened', async ({ signedIn: page, product }) => {
+test('a run is canceled, and its logs are downloaded and opened', async ({ signedIn: page, product }) => {
   const { service } = product
   const { run, scenarioRuns } = await startRun(product, ['first', 'second', 'third'])
   const [solved] = scenarioRuns
@@ -103,7 +103,10 @@ test('a run is cancelled, and its logs are downloaded and opened', async ({ sign
   await expect(page.getByText(/trial devboxes? included/)).toBeVisible()
 })
 
-test('a job is refused at its lines, created, and watched to its end', async ({ signedIn: page, product }) => {
+test('job errors point at their lines; the job is created and followed to its end', async ({
+  signedIn: page,
+  product,
+}) => {
   const { isolation } = await product.service.accounts.me()
   test.skip(isolation !== 'bubblewrap', "tasks in Harbor's format need bubblewrap")
 

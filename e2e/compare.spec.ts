@@ -8,7 +8,7 @@ import { finishedJob, makeScenarios } from './small-jobs.ts'
 
 test.use({ journeys: 'compare' })
 
-test('two jobs are found, selected and compared, and the address brings the comparison back', async ({
+test('two jobs are found, selected and compared, and the address restores the comparison', async ({
   signedIn: page,
   product,
 }) => {
@@ -74,7 +74,7 @@ test('two jobs are found, selected and compared, and the address brings the comp
   await expect(differences.getByRole('row', { name: /vs the same in before/ })).toContainText('+0.167 (n = 3)')
 })
 
-test('a comparison whose service has gone says how old it is, and why a report was not saved', async ({ page }) => {
+test('a comparison shows its age while the service is down, and why a report could not be saved', async ({ page }) => {
   const outcome = { scenario_definition_id: 'scn_1', scenario_name: 'one', state: 'COMPLETED', score: 1 }
   const benchmark_outcomes = [{ benchmark_run_id: 'bmr_1', agent_name: 'solver', scenario_outcomes: [outcome] }]
   const answers: Record<string, object> = {

@@ -20,7 +20,7 @@ const consolePid = ({ pid }: Product): number => {
   return found
 }
 
-test('a console that is killed is said so at once, and its pages come back by themselves', async ({ page }) => {
+test('pages report a killed console immediately and recover by themselves', async ({ page }) => {
   const service = await startServiceAlone()
   const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-e2e-'))
   const started: { stop(): Promise<unknown> }[] = [service]
@@ -107,7 +107,7 @@ const knockUntil = async (started: Promise<unknown>, port: number) => {
 /** The most files that the console and its service may have open below. */
 const openFiles = 256
 
-test('a console out of files refuses what is new and goes on; one that is ended tells all, finishes what is read, and exits by itself', async () => {
+test('a console out of file descriptors keeps running; a stopped one notifies pages, finishes downloads and exits', async () => {
   const product = await startProduct({}, { openFiles })
   const { url } = product
   const headers = await sessionHeaders(product)

@@ -12,7 +12,7 @@ const press = async (what: Locator, key = 'Enter') => {
   await what.press(key)
 }
 
-test('a devbox is made, used, copied and shut down by the keyboard alone', async ({ signedIn: page, product }) => {
+test('a devbox is created, used, cloned and shut down by keyboard', async ({ signedIn: page, product }) => {
   const button = (name: string | RegExp) => page.getByRole('button', { name })
   const dialog = page.getByRole('dialog')
   const tab = (name: string) => page.getByRole('navigation', { name: 'Devbox' }).getByRole('link', { name })

@@ -21,7 +21,7 @@ const createDevbox = async (page: Page, { url, service }: Product, name: string)
   return id
 }
 
-test('the printed link signs in once', async ({ page, product, browser }) => {
+test('the printed link works once', async ({ page, product, browser }) => {
   await page.goto(product.signInLink)
   await expect(page).toHaveURL(`${product.url}/`)
   await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible()
@@ -34,7 +34,7 @@ test('the printed link signs in once', async ({ page, product, browser }) => {
   await stranger.close()
 })
 
-test('from a new devbox to a shell in it', async ({ signedIn: page, product }) => {
+test('a new devbox opens a shell', async ({ signedIn: page, product }) => {
   const id = await createDevbox(page, product, 'shell-box')
 
   await page.goto(`${product.url}/devboxes`)
@@ -63,7 +63,7 @@ test('from a new devbox to a shell in it', async ({ signedIn: page, product }) =
   await expect(page.locator('.xterm-helper-textarea')).not.toBeFocused()
 })
 
-test('a command runs, streams and is killed', async ({ signedIn: page, product }) => {
+test('a command runs, streams output and is killed', async ({ signedIn: page, product }) => {
   const { id } = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'command-box' } })
   await page.goto(`${product.url}/devboxes/${id}?tab=commands`)
   await isLive(page)
@@ -107,7 +107,7 @@ test('a command runs, streams and is killed', async ({ signedIn: page, product }
   await expect(records.getByText('2999/3000')).toHaveCount(0)
 })
 
-test('a command somebody else started is listed, opened by its address, and spoken to', async ({
+test('a command started elsewhere is listed, opened by address and receives input', async ({
   signedIn: page,
   product,
 }) => {
@@ -128,7 +128,7 @@ test('a command somebody else started is listed, opened by its address, and spok
   await expect(command.getByText('Exit 4', { exact: true })).toBeVisible()
 })
 
-test('an eviction scheduled elsewhere is on every page, as it comes', async ({ signedIn: page, product }) => {
+test('an eviction scheduled elsewhere appears on every page', async ({ signedIn: page, product }) => {
   const devbox = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'doomed-box' } })
   await page.goto(`${product.url}/axons`)
   await isLive(page)
@@ -153,7 +153,7 @@ test('an eviction scheduled elsewhere is on every page, as it comes', async ({ s
   await expect(banner).toBeHidden()
 })
 
-test('suspend, resume and shut down say what they do', async ({ signedIn: page, product }) => {
+test('suspend, resume and shut down explain their effect', async ({ signedIn: page, product }) => {
   const { id } = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'cycle-box' } })
   await product.service.executions.executeSync({ params: { id }, body: { command: 'echo kept > note' } })
 
@@ -185,7 +185,7 @@ test('suspend, resume and shut down say what they do', async ({ signedIn: page, 
     await expect(done.filter({ hasText: `devboxes.${operation}` })).toContainText('Done')
 })
 
-test('filters are in the address and survive a reload', async ({ signedIn: page, product }) => {
+test('filters are stored in the address and survive a reload', async ({ signedIn: page, product }) => {
   for (const env of ['prod', 'staging', 'dev'])
     await product.service.axons.create({ body: { name: `filter-${env}`, metadata: { env } } })
   await page.goto(`${product.url}/axons?metadata[env][in]=prod,staging&name=filter-`)
@@ -214,7 +214,7 @@ test('filters are in the address and survive a reload', async ({ signedIn: page,
   await expect(page.getByRole('link', { name: 'Remove the filter status is running or suspended' })).toBeVisible()
 })
 
-test('the palette finds a devbox by a part of its name', async ({ signedIn: page, product }) => {
+test('the palette finds a devbox by part of its name', async ({ signedIn: page, product }) => {
   const { id } = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'Looked for by name' } })
   await page.goto(`${product.url}/axons`)
   await isLive(page)
@@ -235,7 +235,7 @@ test('the palette finds a devbox by a part of its name', async ({ signedIn: page
   await expect(palette.getByRole('option')).toHaveText([/^Looked for by name/])
 })
 
-test('several devboxes are selected and suspended with one answer, and those in another state are left', async ({
+test('selected devboxes are suspended together, skipping those in another state', async ({
   signedIn: page,
   product,
 }) => {

@@ -27,7 +27,7 @@ const pages = [
 // An alert that another journey left would load on every page.
 test.use({ journeys: 'first loads' })
 
-test('every page loads within the budget of JavaScript', async ({ page, product }) => {
+test('every page loads within its JavaScript budget', async ({ page, product }) => {
   const { service } = product
   const devbox = await service.devboxes.createAndAwaitRunning({ body: { name: 'first-load' } })
   const axon = await service.axons.create({ body: { name: 'first-load' } })
@@ -60,7 +60,7 @@ test('every page loads within the budget of JavaScript', async ({ page, product 
   expect(over).toEqual([])
 })
 
-test('what loads on use opens at the first key or press, and gives the focus back', async ({
+test('lazily loaded parts open at the first key press or click and restore focus', async ({
   signedIn: page,
   product,
 }) => {

@@ -1,7 +1,7 @@
 import { zipOf } from '#lib/service/testing/harbor-job.ts'
 import { expect, test } from './product.ts'
 
-test('a zip of a job, dropped on the list of jobs, is imported under the agent it is given', async ({
+test("a job's zip dropped on the job list is imported under the chosen agent name", async ({
   signedIn: page,
   product,
 }) => {

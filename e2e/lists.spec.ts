@@ -5,10 +5,7 @@ import { makeScenarios, startJob } from './small-jobs.ts'
 
 test.use({ journeys: 'lists' })
 
-test('two lists keep their own columns; one is exported whole and saved as a view', async ({
-  signedIn: page,
-  product,
-}) => {
+test('each list keeps its own columns, and one is exported in full', async ({ signedIn: page, product }) => {
   const { service } = product
   await makeScenarios(
     product,
@@ -109,7 +106,7 @@ test('two lists keep their own columns; one is exported whole and saved as a vie
   await expect(bar).toHaveCount(0)
 })
 
-test('what has no room in a row is counted or below it, and on a phone the filters of a log are behind a button', async ({
+test('narrow rows move values below or count them, and log filters collapse on a phone', async ({
   signedIn: page,
   product,
 }) => {
@@ -152,7 +149,7 @@ test('what has no room in a row is counted or below it, and on a phone the filte
   await expect(page).toHaveURL(`${product.url}/devboxes/${id}?tab=log&level=error`)
 })
 
-test('an address without a page leads to the thing whose id is in it', async ({ signedIn: page, product }) => {
+test('an unknown address leads to the resource whose id it contains', async ({ signedIn: page, product }) => {
   const { id } = await product.service.devboxes.create({ body: { name: 'strayed' } })
   await page.goto(`${product.url}/devboxs/${id}`)
   await expect(page.getByRole('heading', { name: 'Page not found' })).toBeVisible()
@@ -170,10 +167,7 @@ test('an address without a page leads to the thing whose id is in it', async ({ 
   await expect(found.getByRole('link', { name: 'strayed devbox' })).toBeVisible()
 })
 
-test('where the service ignores filters, lists, selections and the palette have only rows that match', async ({
-  page,
-  product,
-}) => {
+test("lists, selections and the palette filter by themselves if the service doesn't", async ({ page, product }) => {
   const { service } = product
   const devboxes = await Promise.all(
     ['keep a', 'keep b', 'other'].map((name) => service.devboxes.createAndAwaitRunning({ body: { name } })),
@@ -248,10 +242,7 @@ test('where the service ignores filters, lists, selections and the palette have 
   }
 })
 
-test('opening every tab of a devbox and of an axon adds nothing to the activity', async ({
-  signedIn: page,
-  product,
-}) => {
+test('opening every tab adds nothing to the activity', async ({ signedIn: page, product }) => {
   const { service, url } = product
   const { id } = await service.devboxes.createAndAwaitRunning({ body: { name: 'only-read' } })
   const axon = await service.axons.create({ body: { name: 'only-read' } })

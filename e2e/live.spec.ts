@@ -4,7 +4,7 @@ import { createClient } from '#lib/client/client.ts'
 import { findProcesses } from '#lib/service/engine/processes.ts'
 import { expect, isLive, signIn, startProduct, startServiceAlone, test } from './product.ts'
 
-test('ten commands run in one page beside ten tabs, and all of them stay live', async ({ signedIn: page, product }) => {
+test('ten commands in one page and ten tabs all stay live', async ({ signedIn: page, product }) => {
   const { id } = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'busy-box' } })
   await page.goto(`${product.url}/devboxes/${id}?tab=commands`)
   await isLive(page)
@@ -39,7 +39,7 @@ test('ten commands run in one page beside ten tabs, and all of them stay live', 
     if (at % 2 === 0) await expect(tab.getByRole('log', { name: 'Records' }).getByText('exit 137')).toHaveCount(10)
 })
 
-test('a devbox whose processes were killed shows that it failed, and is resumed with its disk', async ({
+test('a devbox whose processes were killed has failed and resumes with its disk', async ({
   signedIn: page,
   product,
 }) => {
@@ -61,7 +61,7 @@ test('a devbox whose processes were killed shows that it failed, and is resumed 
   await devboxes.shutdown({ params: { id } })
 })
 
-test('a log opens at its end, however tall its lines are', async ({ signedIn: page, product }) => {
+test('a log opens at its end', async ({ signedIn: page, product }) => {
   const { devboxes, executions } = product.service
   const { id } = await devboxes.createAndAwaitRunning({ body: { name: 'talker' } })
   for (const command of ['for i in $(seq 300); do printf "%02000d\\n" $i; done', 'echo the-$((1 + 1))-last'])
@@ -84,9 +84,7 @@ test('a log opens at its end, however tall its lines are', async ({ signedIn: pa
   await expect(page.getByRole('button', { name: 'Follow the end' })).toBeVisible()
 })
 
-test('a service that freezes is late on every page, loses nothing that is typed, and is live again afterwards', async ({
-  page,
-}) => {
+test('a frozen service is shown as late, loses no input and recovers', async ({ page }) => {
   const service = await startServiceAlone()
   const started: { stop(): Promise<unknown> }[] = [service]
   try {

@@ -4,7 +4,7 @@ import { makeScenarios, startJob } from './small-jobs.ts'
 
 test.use({ journeys: 'run logs' })
 
-test('a job of chosen scenarios is created, and a log file of it is found, searched and linked to by its line', async ({
+test('a job with chosen scenarios is created, and a line of its logs is found and linked', async ({
   signedIn: page,
   product,
 }) => {
@@ -76,10 +76,7 @@ test('a job of chosen scenarios is created, and a log file of it is found, searc
   await expect(file.locator('[aria-current="location"]')).toBeInViewport()
 })
 
-test('a job is cancelled, what has no score is run again, and the job is cloned', async ({
-  signedIn: page,
-  product,
-}) => {
+test('a job is canceled, unscored trials are rerun, and the job is cloned', async ({ signedIn: page, product }) => {
   const scenarios = await makeScenarios(product, ['fast', 'slow'])
   const command = '[ "$(<"$HARBOR_INSTRUCTION_FILE")" = 1 ] && sleep infinity; echo 1 > ~/answer'
   const job = await startJob(product, 'half done', scenarios, command)

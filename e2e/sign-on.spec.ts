@@ -52,9 +52,7 @@ test.afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-test('who signs on at the provider of the team is on the page they wanted, and named in what was done', async ({
-  page,
-}) => {
+test('single sign-on returns to the requested page and names the person in the activity', async ({ page }) => {
   await page.goto(`${front.url}/axons?search=none`)
   await page.getByRole('link', { name: /^Sign in with localhost:/ }).click()
   await expect(page).toHaveTitle('Who are you?')
@@ -81,7 +79,7 @@ test('who signs on at the provider of the team is on the page they wanted, and n
   await expect(page.getByText('Signed in as ann@example.com')).toBeVisible()
 })
 
-test('no program of the machine reads the secrets of a console from its environment', () => {
+test("the console's environment contains no secrets", () => {
   const processes = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
   const parentOf = (pid: string) => /\) \S (\d+)/.exec(readProcess(pid, 'stat'))?.[1] ?? '0'
   const isOfFront = (pid: string): boolean => pid === String(front.pid) || (pid !== '0' && isOfFront(parentOf(pid)))
@@ -100,7 +98,7 @@ const readProcess = (pid: string, file: string): string => {
   }
 }
 
-test('who signs on beside an account stays signed in to that one', async ({ page }) => {
+test('single sign-on keeps an account that is already signed in', async ({ page }) => {
   await signIn(page, { url: front.url, apiKey: service.otherKey })
   await page.goto(`${front.url}/sign-in?add`)
   await page.getByRole('link', { name: /^Sign in with/ }).click()
@@ -112,7 +110,7 @@ test('who signs on beside an account stays signed in to that one', async ({ page
   await expect(page.getByRole('menuitem', { name: /^Switch to/ })).toHaveCount(1)
 })
 
-test('a link in a page of another site opens the page for who is signed in, and signs nobody on', async ({ page }) => {
+test('a link from another site opens the page without starting sign-on', async ({ page }) => {
   await signIn(page, { url: front.url, apiKey: service.key })
   const chat = createServer((_, response) => {
     response.writeHead(200, { 'content-type': 'text/html' })

@@ -1,6 +1,6 @@
 import { expect, open, test } from './product.ts'
 
-test('the log tells what happens in a devbox while it happens', async ({ signedIn: page, product }) => {
+test('the devbox log follows events live', async ({ signedIn: page, product }) => {
   const { id } = await product.service.devboxes.createAndAwaitRunning({
     body: { name: 'logged-box', launch_parameters: { launch_commands: ['echo preparing'] } },
   })
@@ -39,7 +39,7 @@ test('the log tells what happens in a devbox while it happens', async ({ signedI
   await expect(records).toContainText('from-outside')
 })
 
-test('a devbox is created from a snapshot of another, which is then deleted', async ({ signedIn: page, product }) => {
+test('a devbox is created from a snapshot, which is then deleted', async ({ signedIn: page, product }) => {
   const { id } = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'source-box' } })
   const run = async (devboxId: string, command: string) =>
     (await product.service.executions.executeSync({ params: { id: devboxId }, body: { command } })).stdout

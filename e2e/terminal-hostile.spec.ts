@@ -54,7 +54,7 @@ const clipboard = (page: Page) => page.evaluate(() => navigator.clipboard.readTe
 /** Pending evictions of other tests are counted in front. */
 const title = /^(\(\d+\) )?hostile · Devdeck$/
 
-test('what a devbox prints reaches no clipboard, title, address or shell', async ({ signedIn: page, product }) => {
+test('hostile output reaches no clipboard, title, address or shell', async ({ signedIn: page, product }) => {
   const { service } = product
   const seen: string[] = []
   page.on('dialog', (dialog) => {
@@ -107,7 +107,7 @@ stty sane; printf %s "$typed" >"$1.answers"; printf '\\033c'; echo "played $1"\n
   await untilText(page, /^0$/m)
 })
 
-test('counts without bounds hold up neither the page nor the console', async ({ signedIn: page, product }) => {
+test('unbounded counts block neither page nor console', async ({ signedIn: page, product }) => {
   const id = await openTerminal(page, product, 'countless')
   await write(product.service, id, 'counts', `x${corpus['counts without bounds']}`.repeat(200))
   await page.keyboard.type("cat counts; printf '\\033c'; echo still here\n")
@@ -115,7 +115,7 @@ test('counts without bounds hold up neither the page nor the console', async ({ 
   expect((await fetch(`${product.url}/api/session`)).status).toBe(401)
 })
 
-test('several lines are pasted only after a yes, and never end their bracket', async ({ signedIn: page, product }) => {
+test("multi-line pastes are confirmed and can't end bracketed paste", async ({ signedIn: page, product }) => {
   await openTerminal(page, product, 'pasted')
   const paste = async (text: string) => {
     await page.evaluate((text) => navigator.clipboard.writeText(text), text)
@@ -160,10 +160,7 @@ test('several lines are pasted only after a yes, and never end their bracket', a
   await page.keyboard.press('Control+C')
 })
 
-test('a program writes to the clipboard after a yes, and a link says where it leads', async ({
-  signedIn: page,
-  product,
-}) => {
+test('clipboard writes are confirmed, and links show their target', async ({ signedIn: page, product }) => {
   await openTerminal(page, product, 'asking')
   await page.evaluate(() => navigator.clipboard.writeText('before'))
   const request = page.getByRole('region', { name: 'Clipboard request' })

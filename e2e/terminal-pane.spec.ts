@@ -37,7 +37,7 @@ const elsewhere = async (browser: Browser, id: string): Promise<Page> => {
 }
 const type = (page: Page, text: string) => page.keyboard.type(text)
 
-test('what is typed while the connection is lost is shown, and sent on demand', async ({ page }) => {
+test('input typed while disconnected is shown and sent on demand', async ({ page }) => {
   await openTerminal(page, 'lost')
   await type(page, 'echo before; kept=$$\n')
   await untilText(page, /^before$/m)
@@ -63,7 +63,7 @@ test('what is typed while the connection is lost is shown, and sent on demand', 
   await untilText(page, /^typed on$/m)
 })
 
-test('a second window watches and takes over, and both are told', async ({ page, browser }) => {
+test('a second window watches and takes over, and both show it', async ({ page, browser }) => {
   const id = await openTerminal(page, 'shared')
   const other = await elsewhere(browser, id)
   await expect(other.getByText(/is typing/).first()).toBeVisible()
@@ -87,7 +87,7 @@ test('a second window watches and takes over, and both are told', async ({ page,
   await other.context().close()
 })
 
-test('a reload is the same page, a duplicated tab is another', async ({ page, context }) => {
+test('a reload keeps the writer role, a duplicated tab watches', async ({ page, context }) => {
   await openTerminal(page, 'twice')
   await type(page, 'kept=yes\n')
   await untilText(page, /kept=yes\n.*\$\s*$/)
@@ -102,7 +102,7 @@ test('a reload is the same page, a duplicated tab is another', async ({ page, co
   await expect(page.getByText(/Taken over|opened elsewhere/)).toBeHidden()
 })
 
-test('a shell that ends says how, and Enter starts another below it', async ({ page }) => {
+test('an ended shell shows how it ended, and Enter starts another', async ({ page }) => {
   await openTerminal(page, 'ends')
   await type(page, 'echo last words; exit 3\n')
   await expect(page.getByText('The shell has ended with exit status 3.', { exact: true })).toBeVisible()
@@ -115,7 +115,7 @@ test('a shell that ends says how, and Enter starts another below it', async ({ p
   await untilText(page, /^last words$[\s\S]*─ new shell ─/m)
 })
 
-test('an eviction is counted down in the terminal, which comes back with its devbox', async ({ page }) => {
+test('the terminal counts down an eviction and returns with its devbox', async ({ page }) => {
   const id = await openTerminal(page, 'doomed')
   await type(page, 'echo before\n')
   await untilText(page, /^before$/m)
@@ -134,7 +134,7 @@ test('an eviction is counted down in the terminal, which comes back with its dev
   await untilText(page, /^after$/m)
 })
 
-test('the terminal can be left by keyboard, for what is the matter or for its bar', async ({ page }) => {
+test('the keyboard leaves the terminal for its notice or bar', async ({ page }) => {
   await openTerminal(page, 'left')
   await page.keyboard.press('Control+Shift+X')
   const back = page.getByRole('button', { name: 'Back to the terminal' })

@@ -100,10 +100,7 @@ for (const { name, start, starts, keys, shows, quit } of programs)
     await untilText(page, /^\[by-this-shell\]/m)
   })
 
-test('what is typed to the first prompt arrives, and a reload asks for its shell once', async ({
-  signedIn: page,
-  product,
-}) => {
+test('input typed at the first prompt arrives, and a reload attaches once', async ({ signedIn: page, product }) => {
   const { id } = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'first' } })
   const sockets: string[] = []
   page.on('websocket', (socket) => sockets.push(new URL(socket.url()).pathname))
@@ -130,10 +127,7 @@ test('what is typed to the first prompt arrives, and a reload asks for its shell
   expect(sockets.filter((path) => path.startsWith('/api/terminals/'))).toHaveLength(1)
 })
 
-test('a terminal whose script does not come says so, and comes when it is asked for again', async ({
-  signedIn: page,
-  product,
-}) => {
+test('a terminal whose script fails to load can be retried', async ({ signedIn: page, product }) => {
   const { id } = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'no-script' } })
   // The chunk with xterm in it, by a class that only xterm has.
   await page.route('**/_next/static/chunks/**', async (route) => {
@@ -154,7 +148,7 @@ test('a terminal whose script does not come says so, and comes when it is asked 
   await expect(page.getByText('The terminal could not be loaded')).toHaveCount(0)
 })
 
-test('a reload keeps the mouse with the program that asked for it', async ({ signedIn: page, product }) => {
+test('a reload keeps mouse reporting on', async ({ signedIn: page, product }) => {
   await openTerminal(page, product)
   // Says what the mouse sends, on a screen of its own with its own region and no cursor.
   await type(

@@ -23,7 +23,7 @@ const cell = (page: Page, column: number, row: number) =>
     [column, row] as const,
   )
 
-test('finds text, counts it, and keeps its place while output comes', async ({ signedIn: page, product }) => {
+test('find counts matches and keeps its position during output', async ({ signedIn: page, product }) => {
   const id = await openTerminal(page, product, 'finding')
   const more = `(until [ -e ~/go ]; do sleep 0.1; done; echo; seq -f "needle %g" 501 700; echo ${'a'.repeat(40)}.) &`
   await page.keyboard.type(`clear; seq -f "needle %g" 1 500; ${more}\n`)
@@ -62,10 +62,7 @@ test('finds text, counts it, and keeps its place while output comes', async ({ s
   await expect(page.locator('.xterm-helper-textarea')).toBeFocused()
 })
 
-test('the find bar makes room for a match below it that cannot be scrolled down', async ({
-  signedIn: page,
-  product,
-}) => {
+test('the find bar moves for a match it would cover', async ({ signedIn: page, product }) => {
   await openTerminal(page, product, 'corner')
   await page.keyboard.type(`clear; printf '%*s\\n' $((COLUMNS - 1)) needle; seq 9; echo zebra\n`)
   await untilText(page, /^ +needle\n1\n/m)
@@ -83,7 +80,7 @@ test('the find bar makes room for a match below it that cannot be scrolled down'
   await expect.poll(covers).toBe(true)
 })
 
-test('who has scrolled up goes on reading there while more is printed', async ({ signedIn: page, product }) => {
+test('scrolled-up terminals stay in place during output', async ({ signedIn: page, product }) => {
   const id = await openTerminal(page, product, 'scrolling')
   await page.keyboard.type('seq 900; (until [ -e ~/go ]; do sleep 0.1; done; seq 901 1000) &\n')
   await untilText(page, /^900$/m)
@@ -100,7 +97,7 @@ test('who has scrolled up goes on reading there while more is printed', async ({
   expect(await page.evaluate(() => window.term?.buffer.active.viewportY)).toBe(line)
 })
 
-test('copies what is selected, wrapped lines as one, and interrupts with nothing selected', async ({
+test('Ctrl+C copies a selection with wrapped lines joined, and interrupts without one', async ({
   signedIn: page,
   product,
 }) => {
@@ -135,7 +132,7 @@ test('copies what is selected, wrapped lines as one, and interrupts with nothing
   await expect.poll(() => clipboard(page)).toBe('word')
 })
 
-test('settings show at once, in other windows too, and are still there after a reload', async ({
+test('terminal settings apply immediately in all windows and survive a reload', async ({
   signedIn: page,
   product,
   context,
@@ -172,7 +169,7 @@ test('settings show at once, in other windows too, and are still there after a r
   await untilText(page, /\$\s*$/)
 })
 
-test('a secret is not pasted into a recording unasked, nor shown', async ({ signedIn: page, product }) => {
+test('pasting a secret into a recording is confirmed and masked', async ({ signedIn: page, product }) => {
   await openTerminal(page, product, 'recorded')
   const secret = `ghp${'_16C7e42F292c6912E7710c838347Ae178B4a'}`
   await page.evaluate((text) => navigator.clipboard.writeText(text), secret)
@@ -202,7 +199,7 @@ test('a secret is not pasted into a recording unasked, nor shown', async ({ sign
   await expect(page.getByLabel('Recorded screen')).toContainText('after')
 })
 
-test('a file on the screen is downloaded from where the shell stands', async ({ signedIn: page, product }) => {
+test("a file path on screen is downloaded from the shell's folder", async ({ signedIn: page, product }) => {
   await openTerminal(page, product, 'files')
   await page.keyboard.type(
     'mkdir -p work/out && cd work && echo 42 > out/a.txt && clear && echo out/a.txt:7 out/none.txt\n',

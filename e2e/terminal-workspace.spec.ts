@@ -43,7 +43,7 @@ const openTerminals = async (page: Page, product: Product, layout = '', name = '
 const inDevbox = async (product: Product, id: string, command: string) =>
   (await product.service.executions.executeSync({ params: { id }, body: { command } })).stdout
 
-test('tabs, splits, names and their order are in the address, and a reload brings them back with their shells', async ({
+test('tabs, splits and names are stored in the address and restored with their shells', async ({
   signedIn: page,
   product,
 }) => {
@@ -84,7 +84,7 @@ test('tabs, splits, names and their order are in the address, and a reload bring
   await expect.poll(() => layoutOf(page)).toBe('shell-2.(@shell-3/shell-4):Web~, server,@main')
 })
 
-test('back and forward go through what was shown', async ({ signedIn: page, product }) => {
+test('Back and Forward follow the visible terminals', async ({ signedIn: page, product }) => {
   const id = await openTerminals(page, product, 'main,build')
   await says(page, 'main', prompt)
   await tab(page, /build/).click()
@@ -110,11 +110,7 @@ test('back and forward go through what was shown', async ({ signedIn: page, prod
   await says(page, 'shell-2', prompt)
 })
 
-test('another browser opens the same terminals under the same address', async ({
-  signedIn: page,
-  product,
-  browser,
-}) => {
+test('the same address opens the same terminals in another browser', async ({ signedIn: page, product, browser }) => {
   await openTerminals(page, product, 'main.logs:Both')
   await run(page, 'main', 'echo seen-by-$((40+2))')
   await says(page, 'main', 'seen-by-42')
@@ -129,7 +125,7 @@ test('another browser opens the same terminals under the same address', async ({
   await other.context().close()
 })
 
-test('a closed terminal keeps its shell, and comes back with it', async ({ signedIn: page, product }) => {
+test('a closed terminal keeps its shell and can be reopened', async ({ signedIn: page, product }) => {
   await openTerminals(page, product, 'main,@work:Work')
   await run(page, 'work', 'kept=all-of-it')
   await tab(page, /Work/).press('Delete')
@@ -180,7 +176,7 @@ test('a closed terminal keeps its shell, and comes back with it', async ({ signe
   await expect.poll(() => layoutOf(page)).toBe('main,shell-2,@shell-3')
 })
 
-test('keys go to panes and tabs and never to the shell', async ({ signedIn: page, product }) => {
+test('workspace shortcuts never reach the shell', async ({ signedIn: page, product }) => {
   await openTerminals(page, product, 'one.(two/three),four')
   await says(page, 'one', prompt)
   await pane(page, 'one').locator('.xterm-screen').click()
@@ -211,7 +207,7 @@ test('keys go to panes and tabs and never to the shell', async ({ signedIn: page
   await expect(tab(page, /four/)).toBeVisible()
 })
 
-test('a tab comes to where it is dropped, however fast', async ({ signedIn: page, product }) => {
+test('a tab moves to where it is dropped', async ({ signedIn: page, product }) => {
   await openTerminals(page, product, 'one,two,three')
   const dataTransfer = await page.evaluateHandle(() => new DataTransfer())
   await tab(page, /one/).dispatchEvent('dragstart', { dataTransfer })
@@ -256,7 +252,7 @@ const drop = async (page: Page, name: string, files: Record<string, string>) => 
   await target.dispatchEvent('drop', { dataTransfer })
 }
 
-test('dropped files go where the shell stands, and over others only when that is said', async ({
+test("dropped files go to the shell's folder and overwrite only after confirmation", async ({
   signedIn: page,
   product,
 }) => {
@@ -286,7 +282,7 @@ test('dropped files go where the shell stands, and over others only when that is
   await expect.poll(() => inDevbox(product, id, 'cat "a b/näme.txt"')).toBe('third')
 })
 
-test('a folder that is dropped is uploaded with what is in it, and a file beside a terminal does not replace the page', async ({
+test("a dropped folder is uploaded, and a file dropped elsewhere doesn't replace the page", async ({
   signedIn: page,
   product,
 }) => {
@@ -339,10 +335,7 @@ test('a folder that is dropped is uploaded with what is in it, and a file beside
   rmSync(folder, { recursive: true })
 })
 
-test('what a shell calls itself is shown as text, until somebody names the tab', async ({
-  signedIn: page,
-  product,
-}) => {
+test("a shell's title is shown as plain text until the tab is renamed", async ({ signedIn: page, product }) => {
   await openTerminals(page, product)
   await expect(page).toHaveTitle(/^(\(\d+\) )?desk · Devdeck$/)
   await run(page, 'main', `printf '\\e]0;<img src=x onerror=alert(1)> \\xe2\\x80\\xaegnp.exe %0300d\\a' 0`)
@@ -364,7 +357,7 @@ test('what a shell calls itself is shown as text, until somebody names the tab',
   await expect(tab(page, /Another/)).toBeVisible()
 })
 
-test('a command is put on the prompt and not run', async ({ signedIn: page, product }) => {
+test('a command is inserted at the prompt and not run', async ({ signedIn: page, product }) => {
   const id = await openTerminals(page, product)
   await says(page, 'main', prompt)
   await page.goto(`${product.url}/devboxes/${id}?tab=commands`)
@@ -395,7 +388,7 @@ test('a command is put on the prompt and not run', async ({ signedIn: page, prod
   expect(await inDevbox(product, id, 'cat ran')).toBe('once\nonce\ntwo\nthree\n')
 })
 
-test('a port is opened through a tunnel, once somebody has agreed to it', async ({ signedIn: page, product }) => {
+test('a port is opened through a tunnel after confirmation', async ({ signedIn: page, product }) => {
   const id = await openTerminals(page, product)
   await says(page, 'main', prompt)
   const tunnel = async () => (await product.service.devboxes.get({ params: { id } })).tunnel
@@ -432,7 +425,7 @@ test('a port is opened through a tunnel, once somebody has agreed to it', async 
   expect(await tunnel()).toBeFalsy()
 })
 
-test('a link lets others watch without signing in, until it is revoked', async ({
+test('a link lets others watch without signing in until it is revoked', async ({
   signedIn: page,
   product,
   browser,
@@ -469,14 +462,14 @@ test('a link lets others watch without signing in, until it is revoked', async (
   await stranger.context().close()
 })
 
-test('a page shows at most eight terminals and says which it leaves out', async ({ signedIn: page, product }) => {
+test('a page shows up to eight terminals and names the rest', async ({ signedIn: page, product }) => {
   await openTerminals(page, product, 'a,b,c,d,e,f,g,h,left,out')
   await expect(page.getByText(/left, out\. They were left out/)).toBeVisible()
   await expect(page.getByRole('tab')).toHaveCount(8)
   await expect(page.getByRole('button', { name: /New terminal/ })).toHaveAttribute('aria-disabled', 'true')
 })
 
-test('on a phone one pane is shown at a time', async ({ signedIn: page, product }) => {
+test('a phone shows one pane at a time', async ({ signedIn: page, product }) => {
   await page.setViewportSize({ width: 390, height: 844 })
   await openTerminals(page, product, 'a.(b/c)')
   await expect(pane(page, 'a')).toBeVisible()
@@ -488,7 +481,7 @@ test('on a phone one pane is shown at a time', async ({ signedIn: page, product 
   await says(page, 'b', prompt)
 })
 
-test('a window of its own has nothing but the terminals', async ({ signedIn: page, product }) => {
+test('a separate window shows only the terminals', async ({ signedIn: page, product }) => {
   await openTerminals(page, product, 'a.b')
   await says(page, 'a', prompt)
   await page.goto(`${page.url()}&full=1`)

@@ -4,7 +4,7 @@ import { finishedJob, makeScenarios } from './small-jobs.ts'
 
 test.use({ journeys: 'trend' })
 
-test('the trend of an agent shows what became worse, and a scenario what every agent made of it', async ({
+test("an agent's trend shows regressions, and a scenario its results for every agent", async ({
   signedIn: page,
   product,
 }) => {

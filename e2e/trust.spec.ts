@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { Page } from '@playwright/test'
 import { expect, open, signIn, signInByForm, startProduct, startServiceAlone, test } from './product.ts'
 
-test('nothing the browser receives holds the key', async ({ page, product }) => {
+test('nothing the browser receives contains the API key', async ({ page, product }) => {
   const received: Promise<string>[] = []
   page.on('response', (response) => {
     const headers = response.allHeaders().then((all) => JSON.stringify(all))
@@ -44,7 +44,7 @@ test('nothing the browser receives holds the key', async ({ page, product }) => 
   expect(product.output()).not.toContain(product.apiKey)
 })
 
-test('signing out ends the session everywhere in the process', async ({ signedIn: page, product }) => {
+test('signing out ends the session everywhere', async ({ signedIn: page, product }) => {
   const cookies = await page.context().cookies()
   const session = cookies.find(({ httpOnly }) => httpOnly)
   expect(session).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/' })
@@ -65,7 +65,7 @@ test('signing out ends the session everywhere in the process', async ({ signedIn
   expect(upgrade.status).not.toBe(200)
 })
 
-test('a wrong key is refused beside its field and stays typed', async ({ page, product }) => {
+test('a wrong key is rejected at its field and stays entered', async ({ page, product }) => {
   await page.goto(`${product.url}/sign-in`)
   const field = page.getByLabel('API key')
   await field.fill('ak_wrong')
@@ -75,7 +75,7 @@ test('a wrong key is refused beside its field and stays typed', async ({ page, p
   await expect(field).toHaveAttribute('aria-invalid', 'true')
 })
 
-test('requests of other sites are refused', async ({ signedIn: page, product }) => {
+test('requests from other sites are rejected', async ({ signedIn: page, product }) => {
   const cookie = (await page.context().cookies()).map(({ name, value }) => `${name}=${value}`).join('; ')
   const post = (headers: Record<string, string>) =>
     fetch(`${product.url}/api/v1/axons`, {
@@ -90,7 +90,7 @@ test('requests of other sites are refused', async ({ signedIn: page, product }) 
   expect((await post({ origin: product.url, 'sec-fetch-site': 'same-origin' })).status).toBe(200)
 })
 
-test('pages carry a policy with a fresh nonce and no script runs without it', async ({ page, product }) => {
+test('pages have a content security policy with a fresh nonce', async ({ page, product }) => {
   const policy = async () => (await fetch(`${product.url}/sign-in`)).headers.get('content-security-policy') ?? ''
   const [first, second] = [await policy(), await policy()]
   expect(first).toMatch(/script-src [^;]*'nonce-/)
@@ -106,7 +106,7 @@ test('pages carry a policy with a fresh nonce and no script runs without it', as
   expect(complaints).toEqual([])
 })
 
-test('an address that leads nowhere is a 404 with a way back', async ({ signedIn: page, product }) => {
+test('an unknown address is a 404 with a way back', async ({ signedIn: page, product }) => {
   for (const [path, back] of [
     ['/axons/axn_nowhere', /axons/],
     ['/devboxes/dbx_nowhere', /devboxes/],
@@ -128,9 +128,7 @@ test('an address that leads nowhere is a 404 with a way back', async ({ signedIn
   expect(await answer.json()).toMatchObject({ code: 'not_found' })
 })
 
-test('a service that answers less than it promised still has pages, and one that refuses the key is named', async ({
-  page,
-}) => {
+test('incomplete API responses still render, and a rejected key is explained', async ({ page }) => {
   let refuses = false
   const answers: Record<string, unknown> = {
     '/v1/accounts/me': { id: 'acc', name: 'Odd' },
@@ -184,7 +182,7 @@ test('a service that answers less than it promised still has pages, and one that
   service.close()
 })
 
-test('a browser without scripts is shown the rows the server drew', async ({ signedIn: page, product, browser }) => {
+test('the server renders list rows without JavaScript', async ({ signedIn: page, product, browser }) => {
   await product.service.axons.create({ body: { name: 'plain-axon' } })
   await product.service.devboxes.createAndAwaitRunning({ body: { name: 'plain-box' } })
   const plain = await browser.newPage({ javaScriptEnabled: false, storageState: await page.context().storageState() })
@@ -205,7 +203,7 @@ test('a browser without scripts is shown the rows the server drew', async ({ sig
   await plain.close()
 })
 
-test('a service that is gone is named, and the console recovers by itself', async ({ page }) => {
+test('an unreachable service is reported and the console recovers by itself', async ({ page }) => {
   const first = await startServiceAlone()
   const started: { stop(): Promise<unknown> }[] = [first]
   try {

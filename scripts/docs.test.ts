@@ -35,7 +35,7 @@ describe.each([
 it('docs/features.md names only journeys that exist', () => {
   const journeys = readdirSync(join(root, 'e2e'))
     .filter((name) => name.endsWith('.spec.ts'))
-    .flatMap((name) => [...read(`e2e/${name}`).matchAll(/^test\('([^']+)'/gm)].map(([, title]) => title))
+    .flatMap((name) => [...read(`e2e/${name}`).matchAll(/^test\((['"])(.+?)\1, /gm)].map(([, , title]) => title))
   const named = [...read('docs/features.md').matchAll(/\| \*([^*|]+)\* \|/g)].map(([, title]) => title)
   expect(named.length).toBeGreaterThan(0)
   expect(named.filter((title) => !journeys.includes(title))).toEqual([])
