@@ -31,7 +31,6 @@ export type AxonList = z.infer<typeof AxonList>
 export const maxSearchLength = 256
 
 export const AxonListQuery = z.object({
-  /** Prefix of the name, case-sensitive. */
   name: z.optional(z.string()),
   id: z.optional(z.string().check(z.regex(axonIdPattern, 'is not an axon ID (axn_…)'))),
   /** Substring of the id or name. Unspecified: case-insensitive. */
@@ -100,10 +99,8 @@ const sqlText = z.string().check(z.minLength(1, 'must not be empty'), z.maxLengt
 export const SqlStatement = z.object({ sql: sqlText, params: z.nullish(z.array(z.unknown())) })
 export type SqlStatement = z.infer<typeof SqlStatement>
 
-/** Whether a statement certainly changes nothing. */
 export const isReadOnlySql = (sql: string): boolean => /^\s*(select|values|explain)\b/i.test(sql) && !/;\s*\S/.test(sql)
 
-/** Rows are arrays in the order of `columns`. */
 export const SqlResult = z.object({
   columns: z.array(z.object({ name: z.string(), type: z.string() })),
   rows: z.array(z.unknown()),
@@ -112,7 +109,6 @@ export const SqlResult = z.object({
 export type SqlResult = z.infer<typeof SqlResult>
 
 export const SqlBatchResult = z.object({
-  /** One per statement, in order. */
   results: z.array(z.object({ success: z.nullish(SqlResult), error: z.nullish(z.object({ message: z.string() })) })),
 })
 export type SqlBatchResult = z.infer<typeof SqlBatchResult>

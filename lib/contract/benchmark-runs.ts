@@ -25,7 +25,6 @@ export const BenchmarkRun = z.object({
   secrets_provided: z.nullish(StringMap),
   /** Extensions from here. */
   n_scenario_runs: z.nullish(z.int()),
-  /** Planned trials, for a run of a job. */
   n_total_trials: z.nullish(z.int()),
   job_id: z.nullish(z.string()),
   agent_name: z.nullish(z.string()),

@@ -1,9 +1,7 @@
 import * as z from 'zod/mini'
 import { get, json } from './endpoint.ts'
 
-/** Milliseconds since the Unix epoch. */
 export const EpochMs = z.int()
-/** Maximum time of a JavaScript Date. */
 export const maxEpochMs = 8_640_000_000_000_000
 
 export type StringMap = Record<string, string>
@@ -82,7 +80,6 @@ export const queryBoolean = z.pipe(
 export const defaultPageSize = 20
 export const maxPageSize = 5000
 
-/** Limit, cursor and count of every list. */
 export const pageQuery = {
   limit: z._default(queryInt(1, maxPageSize), defaultPageSize),
   starting_after: z.optional(Id),

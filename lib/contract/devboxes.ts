@@ -33,12 +33,10 @@ export const Devbox = z.object({
   name: z.nullish(z.string()),
   status: DevboxStatusValue,
   create_time_ms: EpochMs,
-  /** Set after failure or shutdown. */
   end_time_ms: z.nullable(EpochMs),
   launch_parameters: LaunchParameters,
   metadata: StringMap,
   capabilities: z.array(z.string()),
-  /** Oldest first. */
   state_transitions: z.array(StateTransition),
   blueprint_id: z.nullish(z.string()),
   snapshot_id: z.nullish(z.string()),
@@ -103,7 +101,6 @@ export const DevboxUsage = z.object({
   status: DevboxStatusValue,
   start_time_ms: EpochMs,
   end_time_ms: z.nullish(EpochMs),
-  /** Time in which processes could run. */
   total_active_seconds: z.int(),
   total_elapsed_seconds: z.int(),
   vcpu_seconds: z.int(),
@@ -127,7 +124,6 @@ const ended: readonly string[] = ['failure', 'shutdown']
 const allowedIn: Record<DevboxAction, readonly string[] | null> = {
   suspend: ['running'],
   resume: ['suspended', 'failure'],
-  // Allowed in every state: repeating it is not an error.
   shutdown: null,
   execute: ['running'],
   open_terminal: ['running'],
@@ -173,7 +169,6 @@ export const resumeRefusal = (devbox: WithHistory): string | null =>
 export const shutdownRefusal = (devbox: WithHistory): string | null =>
   keepsDisk(devbox) ? devboxRefusal('shutdown', devbox.status) : 'The devbox has already ended'
 
-/** `initiator_type` of devboxes of benchmark trials. */
 export const trialInitiators: readonly string[] = ['scenario', 'scoring_validation']
 
 export const isOfTrial = ({ initiator_type }: Pick<Devbox, 'initiator_type'>): boolean =>

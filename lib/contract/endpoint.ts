@@ -7,7 +7,6 @@ export interface JsonResponse<S extends Schema = Schema> {
   kind: 'json'
   schema: S
 }
-/** Server-sent events, each with one JSON document in `data`. */
 export interface EventsResponse<S extends Schema = Schema> {
   kind: 'events'
   schema: S
@@ -33,7 +32,6 @@ export interface Endpoint {
   method: Method
   /** `:name` is one percent-decoded path segment. */
   path: string
-  /** Other paths of the same operation. */
   aliases?: readonly string[]
   params?: Schema
   query?: Schema
@@ -47,7 +45,6 @@ export interface Endpoint {
   stability: Stability
   /** `local`: offered by the local service only and not used by console pages. */
   scope?: 'local'
-  /** Requires no API key. */
   isPublic?: true
   /** Affects all accounts: requires the operator's token instead of an API key. */
   operator?: true
@@ -99,7 +96,6 @@ export const defineEndpoints = <const O extends Record<string, Operation>>(
 type Output<S> = S extends Schema ? z.output<S> : Record<never, never>
 type Input<S> = S extends Schema ? z.input<S> : Record<never, never>
 
-/** Decoded input of a handler, with defaults applied. */
 export type EndpointInput<E extends Endpoint> = {
   params: E extends { params: infer S } ? Output<S> : Record<never, never>
   query: E extends { query: infer S } ? Output<S> : Record<never, never>
@@ -118,7 +114,6 @@ export type EndpointCall<E extends Endpoint> = Part<'params', E, Schema> &
   Part<'body', E, Schema> &
   (E extends { bodyFormat: 'multipart' } ? { file: Blob } : unknown)
 
-/** JSON document, or that of one event. */
 export type EndpointResult<E extends Endpoint> = E['response'] extends { schema: infer S extends Schema }
   ? z.output<S>
   : never

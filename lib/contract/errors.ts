@@ -1,4 +1,3 @@
-/** All error codes of the service and the console with their HTTP status. */
 export const errorStatus = {
   invalid_argument: 400,
   unauthenticated: 401,

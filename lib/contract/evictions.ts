@@ -4,7 +4,6 @@ import { defineEndpoints, del, events, get, json, post } from './endpoint.ts'
 
 const Deadline = EpochMs.check(z.nonnegative(), z.maximum(maxEpochMs))
 
-/** The devbox is suspended at its deadline. */
 export const Eviction = z.object({ devbox_id: z.string(), eviction_deadline_ms: Deadline })
 export type Eviction = z.infer<typeof Eviction>
 

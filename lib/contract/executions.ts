@@ -32,7 +32,7 @@ export type SyncExecution = z.infer<typeof SyncExecution>
 export const OutputChunk = z.object({ output: z.string(), offset: z.optional(z.int()) })
 export type OutputChunk = z.infer<typeof OutputChunk>
 
-/** Unspecified: characters of a shell name. */
+/** Unspecified: the allowed characters. */
 export const shellNamePattern = /^[\w.:@/-]{1,128}$/
 export const ExecuteCommand = z.object({
   command: z.string().check(z.minLength(1, 'must not be empty')),

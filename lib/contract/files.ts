@@ -3,7 +3,6 @@ import { ById, Empty } from './common.ts'
 import { bytes, defineEndpoints, json, post } from './endpoint.ts'
 import { SyncExecution } from './executions.ts'
 
-/** Largest file in JSON requests and responses. */
 export const maxTextFileBytes = 100 * 1024 * 1024
 /** Unspecified: largest upload. */
 export const maxUploadBytes = 4 * 1024 ** 3

@@ -49,7 +49,6 @@ const isMissing = (schema: z.core.$ZodType, value: unknown): boolean =>
 const kindOf = (schema: z.core.$ZodType): string => (schema as z.core.$ZodTypes)._zod.def.type
 const textual = ['string', 'enum', 'literal']
 
-/** Values of unknown variants pass through. */
 const variant = ({ discriminator, options }: z.core.$ZodDiscriminatedUnionDef, value: unknown): unknown => {
   if (!isObject(value)) return value
   const kind = value[discriminator] as z.core.util.Primitive

@@ -21,14 +21,12 @@ const isCidr = (text: string) => {
   return (((a << 24) | (b << 16) | (c << 8) | d) & (2 ** (32 - length) - 1)) === 0
 }
 
-/** Default: all ports. */
 const AllowedCidr = z.object({
   cidr: z.string().check(z.refine(isCidr, 'must be an IPv4 block without host bits, such as 10.12.0.0/16')),
   ports: z.nullish(z.array(PortRule)),
 })
 
 const label = '[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
-/** A DNS name. `*.` matches all subdomains. */
 const AllowedHostname = z
   .string()
   .check(
@@ -62,7 +60,6 @@ export type Egress = z.infer<typeof Egress>
 
 export const NetworkPolicy = z.object({
   id: z.string(),
-  /** Unique per account. */
   name: z.string(),
   description: z.nullish(z.string()),
   create_time_ms: EpochMs,
@@ -91,9 +88,7 @@ export type NetworkPolicyUpdate = z.infer<typeof NetworkPolicyUpdate>
 export const NetworkPolicyList = z.object({ network_policies: z.array(NetworkPolicy), ...pageEnvelope })
 export const NetworkPolicyListQuery = z.object({
   id: z.optional(Id),
-  /** Substring of the name. */
   name: z.optional(z.string()),
-  /** Substring of the id or name. */
   search: z.optional(z.string().check(z.maxLength(256))),
   ...pageQuery,
 })

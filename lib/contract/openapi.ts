@@ -7,7 +7,6 @@ import { summaries } from './summaries.ts'
 
 type Json = Record<string, unknown>
 
-/** The contract as an OpenAPI 3.1 document. */
 export const openApiDocument = () => {
   const paths: Record<string, Json> = {}
   for (const endpoint of endpoints) {

@@ -20,11 +20,8 @@ export const MetadataFilter = z
   .check(z.maxLength(maxMetadataConditions, `takes at most ${maxMetadataConditions} conditions`))
 export type MetadataFilter = z.infer<typeof MetadataFilter>
 
-/** Filters and paging of most lists. */
 export const listQuery = {
-  /** Substring of the name. */
   name: z.optional(z.string()),
-  /** Substring of the id or name. */
   search: z.optional(z.string().check(z.maxLength(256))),
   metadata: z.optional(MetadataFilter),
   ...pageQuery,
@@ -36,7 +33,6 @@ export interface FieldProblem {
 }
 export type Parsed<T> = { ok: true; value: T } | { ok: false; problems: FieldProblem[] }
 
-/** Splits at unescaped commas. */
 const splitValues = (text: string): string[] => {
   const values: string[] = []
   let value = ''
@@ -120,7 +116,6 @@ export const parseQuery = <S extends z.ZodMiniType>(
   return { ok: false, problems: [...relevant, ...(parsed.error ? fieldProblems(parsed.error) : [])] }
 }
 
-/** Shape of the object schema at the start of a pipe. */
 export const shapeOf = (schema: z.core.$ZodType): Record<string, z.ZodMiniType> => {
   const { def } = (schema as z.core.$ZodTypes)._zod
   if (def.type === 'object') return def.shape as Record<string, z.ZodMiniType>

@@ -15,11 +15,9 @@ const shortName = z.string().check(z.regex(/^[A-Za-z0-9_-]{1,128}$/, scorerMessa
 
 /** Returns a score from 0 to 1. */
 export const Scorer = z.discriminatedUnion('type', [
-  /** 1 for exit status 0, else 0. */
   z.object({ type: z.literal('command_scorer'), command: z.nullish(z.string()) }),
   /** Prints a line `score=<number>`. */
   z.object({ type: z.literal('bash_script_scorer'), bash_script: z.nullish(z.string()) }),
-  /** Prints a number. */
   z.object({
     type: z.literal('python_script_scorer'),
     python_script: z.string(),
@@ -34,7 +32,6 @@ export const Scorer = z.discriminatedUnion('type', [
       z.array(z.object({ file_path: z.nullish(z.string()), file_contents: z.nullish(z.string()) })),
     ),
   }),
-  /** 1 if the pattern is found. */
   z.object({
     type: z.literal('ast_grep_scorer'),
     pattern: z.string(),

@@ -2,7 +2,6 @@ import * as z from 'zod/mini'
 import { openEnum, queryInt } from './common.ts'
 import { defineEndpoints, get, json, post, webSocket } from './endpoint.ts'
 export const sessionNamePattern = /^[A-Za-z0-9_-]{1,256}$/
-/** Maximum columns and rows of a terminal. */
 export const maxCells = 1000
 
 export const defaultSize = { cols: 80, rows: 24 } as const
@@ -71,18 +70,15 @@ const BySession = z.object({
 })
 
 export const PtySession = z.object({
-  /** Whether this call started the shell. */
   created: z.boolean(),
   /** Whether another client holds the session's WebSocket. */
   attached: z.boolean(),
   session_name: z.optional(z.string()),
   status: z.optional(openEnum(['ready', 'closed'])),
   protocol_version: z.optional(z.string()),
-  /** WebSocket path and query, relative to the service. */
   connect_url: z.optional(z.string()),
   cols: z.optional(z.int()),
   rows: z.optional(z.int()),
-  /** How long a shell without a client keeps running. */
   idle_ttl_seconds: z.optional(z.int()),
 })
 export type PtySession = z.infer<typeof PtySession>

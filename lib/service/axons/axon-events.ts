@@ -16,7 +16,6 @@ interface Publication {
   reject: (error: unknown) => void
 }
 
-/** An axon with subscribers. */
 interface Topic {
   last: number
   isDeleted: boolean
@@ -70,7 +69,6 @@ export class AxonEvents {
     for (const wake of topic.listeners) wake()
   }
 
-  /** Commits all pending events. */
   close(): void {
     while (this.#queue.length > 0) this.#flush()
   }

@@ -23,16 +23,13 @@ const maxQueued = 256
 interface Job {
   account: string
   request: ProcessRequest
-  /** Aborted when the client disconnects. */
   signal: AbortSignal | undefined
   resolve: (answer: SqlAnswer) => void
   reject: (error: unknown) => void
 }
 
 interface Options {
-  /** Database of the service, with the events. */
   database: string
-  /** Folder of the databases of axons. */
   folder: string
   serviceId: string
   quota: StorageQuota
@@ -63,12 +60,10 @@ export class AxonSql {
     this.#lists = new SqlProcesses(options, { max: 2, idleMs: 600_000 })
   }
 
-  /** Returns the JSON of a SqlResult. */
   async query(target: Target, statement: SqlStatement): Promise<Uint8Array> {
     return this.#run(target, 'query', [toStatement(statement, '')])
   }
 
-  /** Returns the JSON of a SqlBatchResult. */
   async batch(target: Target, statements: readonly SqlStatement[]): Promise<Uint8Array> {
     this.#quota.require(target.account)
     const all = statements.map((statement, i) => toStatement(statement, `statements.${i}.`))
@@ -80,7 +75,6 @@ export class AxonSql {
     this.#lists.prepare()
   }
 
-  /** Returns the JSON of an AxonList. */
   async list(request: AxonListRequest, signal: AbortSignal): Promise<Uint8Array> {
     const answer = await this.#lists.run(request.account, { kind: 'list', ...request }, signal)
     if ('json' in answer) return answer.json
@@ -109,7 +103,6 @@ class SqlProcesses {
   readonly #processes = new Set<SqlProcess>()
   readonly #running = new Map<SqlProcess, Job>()
   readonly #waiting: Job[] = []
-  /** Size of each database as counted by the quota. */
   readonly #counted = new Map<string, number>()
   #isClosed = false
 
@@ -181,7 +174,6 @@ class SqlProcesses {
   }
 }
 
-/** Size of a database with its write-ahead log. */
 const bytesOf = (file: string): number =>
   [file, `${file}-wal`].reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0)
 

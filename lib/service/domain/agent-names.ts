@@ -1,4 +1,3 @@
-/** Built-in agents. */
 export const reservedAgentNames: readonly string[] = ['oracle', 'nop', 'command']
 
 /** Names are also used for folders. */

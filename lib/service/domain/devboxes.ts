@@ -12,7 +12,6 @@ export type DevboxEvent =
   | 'resumed'
   | 'fail'
   | 'shutdown'
-  /** The service restarted. */
   | 'recover'
 
 const anyTime = { shutdown: 'shutdown' } as const
@@ -33,7 +32,6 @@ const moves: Record<DevboxStatus, Partial<Record<DevboxEvent, DevboxStatus>>> = 
   shutdown: {},
 }
 
-/** The status after `event`, or undefined if the event does not apply. */
 export const nextStatus = (status: string, event: DevboxEvent): DevboxStatus | undefined =>
   moves[status as DevboxStatus]?.[event]
 
@@ -41,7 +39,6 @@ export const nextStatus = (status: string, event: DevboxEvent): DevboxStatus | u
 export const idlePolicy = ({ lifecycle, after_idle }: LaunchParameters) =>
   lifecycle?.after_idle ?? after_idle ?? undefined
 
-/** Null if an idle policy applies. */
 export const keepAliveUntil = (parameters: LaunchParameters, nowMs: number): number | null =>
   idlePolicy(parameters) ? null : nowMs + (parameters.keep_alive_time_seconds ?? defaultKeepAliveSeconds) * 1000
 
@@ -56,7 +53,6 @@ export const hostnameFor = (name: string | null | undefined, fallback: string): 
   return clean(name ?? '') || clean(fallback)
 }
 
-// Statuses in which processes run.
 const active: readonly (string | undefined)[] = ['initializing', 'running', 'suspending']
 
 /** CPU and memory count while the devbox is active, disk until it ends. */

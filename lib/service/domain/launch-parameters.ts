@@ -12,11 +12,9 @@ export interface LaunchProblem {
 const maxSuspendDeadlineMs = 60_000
 const defaultSuspendDeadlineMs = 30_000
 
-/** Total time limit of the suspend commands. */
 export const suspendDeadlineMs = ({ lifecycle }: LaunchParameters): number =>
   lifecycle?.lifecycle_hooks?.suspend_deadline_ms ?? defaultSuspendDeadlineMs
 
-/** First problem of the parameters, if any. */
 export const findLaunchProblem = (parameters: LaunchParameters, machine: Architecture): LaunchProblem | undefined =>
   sizeProblem(parameters) ?? commandProblem(parameters) ?? machineProblem(parameters, machine)
 

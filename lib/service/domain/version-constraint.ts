@@ -40,7 +40,6 @@ const holds = (actual: number[], operator: string, wanted: number[], isPrefix: b
 
 const numbers = (text: string) => (text === '' ? [] : text.split('.').map(Number))
 
-/** 3.12 equals 3.12.0. */
 const compare = (a: readonly number[], b: readonly number[]): number => {
   for (let i = 0; i < Math.max(a.length, b.length); i++) {
     const difference = (a[i] ?? 0) - (b[i] ?? 0)

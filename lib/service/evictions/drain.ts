@@ -6,7 +6,6 @@ import type { Evictions } from './evictions.ts'
 interface Options {
   store: Pick<DevboxStore, 'unended' | 'mustFind'>
   evictions: Pick<Evictions, 'schedule' | 'announce' | 'deadlineOf'>
-  /** Emits `status` with (id, status). */
   changes: EventEmitter
 }
 

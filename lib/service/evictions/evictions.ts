@@ -20,7 +20,6 @@ export class Evictions {
     this.#suspend = suspend
   }
 
-  /** Restores the timers of stored deadlines. */
   recover(): void {
     for (const eviction of this.#store.all()) this.#arm(eviction)
   }
@@ -30,7 +29,6 @@ export class Evictions {
     this.#pending.clear()
   }
 
-  /** Replaces an earlier deadline. */
   schedule(account: string, eviction: Eviction): void {
     const stored = { account, ...eviction }
     this.#store.put(stored)
@@ -50,7 +48,6 @@ export class Evictions {
     return this.#pending.get(devboxId)?.eviction_deadline_ms
   }
 
-  /** False if there was no eviction. */
   cancel(devboxId: string): boolean {
     this.#pending.get(devboxId)?.cancelTimer()
     this.#pending.delete(devboxId)

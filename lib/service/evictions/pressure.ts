@@ -17,7 +17,6 @@ export interface Pressure {
   /** Free bytes below which devboxes are evicted. 0: never. Default: 256 MiB or 5 %, whichever is less. */
   minFreeMemoryBytes?: number
   minFreeDiskBytes?: number
-  /** Time from the announcement to the deadline. */
   noticeMs: number
 }
 
@@ -45,11 +44,9 @@ interface Resource {
 interface Shortage {
   resource: Resource['name']
   text: string
-  /** Less than half of the floor is left. */
   isUrgent: boolean
 }
 
-/** Evicts devboxes one at a time while host memory or disk is low. */
 export class PressureWatch {
   readonly #options: Options
   readonly #resources: Resource[]
@@ -135,7 +132,6 @@ export class PressureWatch {
   }
 }
 
-/** In bytes; 0 for no minimum. */
 export const floorsOf = async ({ minFreeMemoryBytes, minFreeDiskBytes }: Pressure, dataDir: string) => {
   const { blocks, bsize } = await statfs(dataDir)
   const usual = (total: number) => Math.min(defaultFloorBytes, Math.floor(total * defaultFloorShare))

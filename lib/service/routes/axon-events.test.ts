@@ -1,13 +1,10 @@
 import { type IncomingMessage, request } from 'node:http'
 import Runloop from '@runloop/api-client'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { type AxonEvent, maxPayloadBytes } from '#lib/contract/axons.ts'
-import { startService, statusOf, type TestService } from '#lib/service/testing/service.ts'
+import { startService, statusOf } from '#lib/service/testing/service.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService({ isolation: 'none' })
-})
+const service = await startService({ isolation: 'none' })
 afterAll(() => service.close())
 
 const event = (payload: string) => ({ event_type: 'note', origin: 'USER_EVENT' as const, source: 'test', payload })

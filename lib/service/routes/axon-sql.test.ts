@@ -2,15 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { maxDatabaseBytes, maxRows } from '#lib/service/axons/axon-sql/protocol.ts'
-import { startService, statusOf, type TestService } from '#lib/service/testing/service.ts'
+import { startService, statusOf } from '#lib/service/testing/service.ts'
 
-let service: TestService
+const service = await startService({ isolation: 'none' })
+afterAll(() => service.close())
 let id: string
 beforeAll(async () => {
-  service = await startService({ isolation: 'none' })
   id = await newAxon()
 })
-afterAll(() => service.close())
 
 const newAxon = async () => (await service.client.axons.create({ body: { name: 'sql' } })).id
 const query = (sql: string, params?: unknown[], axon = id) =>

@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Axon, AxonList } from '#lib/contract/axons.ts'
-import { sendRaw, startService, statusOf, type TestService } from '#lib/service/testing/service.ts'
+import { sendRaw, startService, statusOf } from '#lib/service/testing/service.ts'
 
-let service: TestService
+const service = await startService({ isolation: 'none' })
+afterAll(() => service.close())
 /** Created axons by name. */
 const created = new Map<string, Axon>()
 
@@ -20,11 +21,9 @@ const seeds: { name: string | null; metadata?: Record<string, string> }[] = [
 ]
 
 beforeAll(async () => {
-  service = await startService({ isolation: 'none' })
   for (const body of seeds) created.set(String(body.name), await service.client.axons.create({ body }))
   await service.otherClient.axons.create({ body: { name: 'build-other', metadata: { env: 'prod' } } })
 })
-afterAll(() => service.close())
 
 const list = async (search: string) => {
   const answer = await sendRaw(service.url, {
@@ -43,28 +42,28 @@ describe('GET /v1/axons', () => {
     expect(body).toEqual({ axons: [...created.values()].reverse(), has_more: false, total_count: seeds.length })
   })
 
+  // Parsing is tested with the contract, matching with the store.
   it.each([
-    ['a prefix', 'name=build', ['build-2', 'build-1']],
-    ['a prefix in a different case', 'name=Build', ['Build-3']],
-    ['a whole name', 'name=build-1', ['build-1']],
-    ['a percent sign, not as a wildcard', 'name=%25', []],
+    ['a name prefix', 'name=build', ['build-2', 'build-1']],
+    ['a name prefix in a different case', 'name=Build', ['Build-3']],
     ['wildcard characters in a name', 'name=b%25_%5C', ['b%_\\x']],
-    ['a non-ASCII letter', 'name=b%C3%BC', ['büro']],
-    ['the last code point', 'name=%F4%8F%BF%BF', ['\u{10ffff}top']],
-    ['SQL', "name='%20or%201=1--", []],
-    ['an empty value, ignored', 'name=&limit=2', [null, '\u{10ffff}top']],
-  ])('200 filters by name: %s', async (_, search, expected) => {
-    expect(await names(search)).toEqual(expected)
-  })
-
-  it.each([
-    ['a substring of names', 'search=uild', ['Build-3', 'build-2', 'build-1']],
-    ['in a different case', 'search=BUILD', ['Build-3', 'build-2', 'build-1']],
-    ['a wildcard literally', 'search=%25', ['b%_\\x']],
-    ['an underscore literally', 'search=axn_&limit=1', [null]],
-    ['a backslash', 'search=%5C', ['b%_\\x']],
-    ['a quote', "search='", []],
-  ])('200 searches %s', async (_, search, expected) => {
+    ['a percent sign in a name, literally', 'name=%25', []],
+    ['SQL in a name', "name='%20or%201=1--", []],
+    ['an empty name, ignored', 'name=&limit=2', [null, '\u{10ffff}top']],
+    ['a search', 'search=uild', ['Build-3', 'build-2', 'build-1']],
+    ['a search in a different case', 'search=BUILD', ['Build-3', 'build-2', 'build-1']],
+    ['a search for a wildcard, literally', 'search=%25', ['b%_\\x']],
+    ['one pair', 'metadata[env]=prod', ['Build-3', 'build-1']],
+    ['a pair encoded as by the public clients', 'metadata%5Bteam%5D=a%20b', ['build-1']],
+    ['several keys', 'metadata[env]=prod&metadata[team]=core', ['Build-3']],
+    ['any of several values', 'metadata[env][in]=dev,staging', ['büro', 'build-2']],
+    ['any of several values and a pair', 'metadata[env][in]=prod,staging&metadata[team]=core', ['Build-3', 'build-2']],
+    ['exact and any-of on one key', 'metadata[env]=prod&metadata[env][in]=dev', []],
+    ['a list with escapes', 'metadata[key,with%5D][in]=a%5C,b%5C%5Cc,z', ['b%_\\x']],
+    ['a value in a different case', 'metadata[env]=Prod', []],
+    ['keys of Object.prototype', 'metadata[constructor]=x&metadata[toString]=y', ['\u{10ffff}top']],
+    ['a pair, a name and a search', 'metadata[env]=prod&name=b&search=-1', ['build-1']],
+  ])('200 filters by %s', async (_, search, expected) => {
     expect(await names(search)).toEqual(expected)
   })
 
@@ -75,66 +74,21 @@ describe('GET /v1/axons', () => {
     expect(await names('id=axn_unknown')).toEqual([])
   })
 
-  it.each([
-    ['one pair', 'metadata[env]=prod', ['Build-3', 'build-1']],
-    ['one pair, percent-encoded as by the public clients', 'metadata%5Bteam%5D=a%20b', ['build-1']],
-    ['a plus for a space', 'metadata[team]=a+b', ['build-1']],
-    ['several keys', 'metadata[env]=prod&metadata[team]=core', ['Build-3']],
-    ['any of several values', 'metadata[env][in]=dev,staging', ['büro', 'build-2']],
-    ['any of several values, repeated', 'metadata[env][in]=dev&metadata[env][in]=staging', ['büro', 'build-2']],
-    [
-      'any of several values and another pair',
-      'metadata[env][in]=prod,staging&metadata[team]=core',
-      ['Build-3', 'build-2'],
-    ],
-    ['any of the values of two keys', 'metadata[env][in]=prod,dev&metadata[team][in]=core,x', ['Build-3']],
-    ['exact and any-of on one key', 'metadata[env]=prod&metadata[env][in]=dev', []],
-    ['a value with comma and backslash', 'metadata[key,with%5D]=a,b%5Cc', ['b%_\\x']],
-    ['the same in a list', 'metadata[key,with%5D][in]=a%5C,b%5C%5Cc,z', ['b%_\\x']],
-    ['a value in a different case', 'metadata[env]=Prod', []],
-    ['an unused key', 'metadata[nope]=x', []],
-    ['keys of Object.prototype', 'metadata[constructor]=x&metadata[toString]=y', ['\u{10ffff}top']],
-    ['an empty value, ignored', 'metadata[env]=&metadata[env][in]=&name=build-1', ['build-1']],
-    ['a pair and a name', 'metadata[env]=prod&name=B', ['Build-3']],
-    ['a pair and a search', 'metadata[env]=prod&search=-1', ['build-1']],
-  ])('200 filters by metadata: %s', async (_, search, expected) => {
-    expect(await names(search)).toEqual(expected)
-  })
-
   it('200 counts all matches on request', async () => {
     expect((await list('metadata[env]=prod&limit=1')).body).toMatchObject({ has_more: true, total_count: 2 })
     expect((await list('limit=1&include_total_count=false')).body).toMatchObject({ has_more: true, total_count: null })
-    expect((await list('limit=1&include_total_count=')).body).toMatchObject({ total_count: seeds.length })
-  })
-
-  it('200 has no more after an exactly full page', async () => {
     expect((await list('limit=7')).body).toMatchObject({ has_more: false })
-    expect((await list('limit=6')).body).toMatchObject({ has_more: true })
-  })
-
-  it.each(['limit=1', 'limit=5000', 'limit=', 'unknown=1', 'starting_after='])('200 on %s', async (search) => {
-    expect((await list(search)).status).toBe(200)
   })
 
   it.each([
-    ...['0', '-1', '5001', 'x', '5000abc', '1.5', '1e3', '%2010', '2147483648', '0x10', '99999999999999999999'].map(
-      (limit) => [`limit=${limit}`, 'limit'],
-    ),
-    ['limit=1&limit=2', 'limit'],
+    ['limit=0', 'limit'],
+    ['limit=5001', 'limit'],
     ['include_total_count=maybe', 'include_total_count'],
-    ['id=nonsense', 'id'],
-    ['id=%2e%2e', 'id'],
-    ['id=../../x', 'id'],
-    ['id=axn_', 'id'],
     ['id=dbx_1', 'id'],
     ['starting_after=axn_unknown', 'starting_after'],
-    ['starting_after=%00', 'starting_after'],
     [`search=${'a'.repeat(8000)}`, 'search'],
     ['metadata[]=x', 'metadata[]'],
-    ['metadata=x', 'metadata'],
-    ['metadata[a][out]=x', 'metadata[a][out]'],
     ['metadata[a]=x&metadata[a]=y', 'metadata[a]'],
-    [Array.from({ length: 60 }, (_, i) => `metadata[k${i}]=x`).join('&'), 'metadata'],
   ])('400 on %s names the field', async (search, field) => {
     const { status, body } = await list(search)
     expect({ status, code: body.code, field: body.field }).toEqual({ status: 400, code: 'invalid_argument', field })
@@ -170,21 +124,13 @@ describe('paging', () => {
 
 describe('POST /v1/axons', () => {
   it('200 applies defaults', async () => {
-    const before = Date.now()
-    const axon = await service.client.axons.create()
-    expect(axon).toEqual({
-      id: expect.stringMatching(/^axn_[0-9a-z]{26}$/),
-      name: null,
-      created_at_ms: expect.any(Number),
-      deleted_at_ms: null,
-      metadata: {},
-    })
-    expect(axon.created_at_ms).toBeGreaterThanOrEqual(before)
-    expect(axon.created_at_ms).toBeLessThanOrEqual(Date.now())
-    expect(await service.client.axons.create({ body: { name: null, metadata: null } })).toMatchObject({
-      name: null,
-      metadata: {},
-    })
+    const defaults = { name: null, deleted_at_ms: null, metadata: {} }
+    for (const body of [undefined, { name: null, metadata: null }])
+      expect(await service.client.axons.create({ body })).toEqual({
+        ...defaults,
+        id: expect.stringMatching(/^axn_[0-9a-z]{26}$/),
+        created_at_ms: expect.any(Number),
+      })
   })
 
   it('200 preserves any key and text', async () => {
@@ -201,15 +147,11 @@ describe('POST /v1/axons', () => {
   })
 
   it('400 on an invalid body names the field', async () => {
-    await expect(service.client.axons.create({ body: { name: 5 as never } })).rejects.toMatchObject({
-      status: 400,
-      field: 'name',
-    })
-    for (const metadata of [{ note: 1 as never }, { note: 'x'.repeat(4097) }])
-      await expect(service.client.axons.create({ body: { metadata } })).rejects.toMatchObject({
-        status: 400,
-        field: 'metadata',
-      })
+    for (const [field, body] of [
+      ['name', { name: 5 as never }],
+      ['metadata', { metadata: { note: 'x'.repeat(4097) } }],
+    ] as const)
+      await expect(service.client.axons.create({ body })).rejects.toMatchObject({ status: 400, field })
   })
 })
 

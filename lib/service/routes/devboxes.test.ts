@@ -13,10 +13,8 @@ describe('devboxes', () => {
   })
   afterAll(() => service.close())
 
-  const reach = (id: string, ...statuses: ('running' | 'suspended' | 'shutdown' | 'failure')[]) =>
-    service.client.devboxes.waitForStatus({ params: { id }, body: { statuses } })
-  const run = (id: string, command: string, shell_name?: string) =>
-    service.client.executions.executeSync({ params: { id }, body: { command, ...(shell_name ? { shell_name } : {}) } })
+  const reach: TestService['reach'] = (...call) => service.reach(...call)
+  const run: TestService['run'] = (...call) => service.run(...call)
   const create = async (body: DevboxCreate = {}) => {
     const { id } = await service.client.devboxes.create({ body })
     await reach(id, 'running')
@@ -97,87 +95,62 @@ describe('devboxes', () => {
       ],
     })
     expect((await run(id, 'cat ~/a/b.txt ~/c.txt ~/d/e ~/a/f "$TMPDIR/g/h"')).stdout).toBe('one two three four five')
-    const boxes = readdirSync(join(service.dataDir, 'devboxes'))
-    for (const paths of [
-      ['../x'],
-      ['/etc/x'],
-      ['/tmp'],
-      ['/tmp/../etc/x'],
-      ['/home/other/x'],
-      ['a/../../x'],
-      ['.'],
-      ['~'],
-      [''],
-      ['a/'],
-      ['a\0b'],
-      ['a', 'a/b'],
-      ['a/b', 'a'],
-      ['x'.repeat(300)],
-    ])
+    const folders = readdirSync(join(service.dataDir, 'devboxes'))
+    const invalidPaths = [
+      '../x',
+      '/etc/x',
+      '/tmp',
+      '/tmp/../etc/x',
+      '/home/other/x',
+      'a/../../x',
+      '.',
+      '~',
+      '',
+      'a/',
+      'a\0b',
+    ]
+    for (const paths of [...invalidPaths.map((path) => [path]), ['a', 'a/b'], ['a/b', 'a'], ['x'.repeat(300)]])
       await expect(
         service.client.devboxes.create({ body: { file_mounts: Object.fromEntries(paths.map((path) => [path, ''])) } }),
       ).rejects.toMatchObject({ status: 400, field: 'file_mounts' })
-    for (const [mount, refusal] of [
-      [
-        { type: 'file_mount', target: '/etc/x', content: '' },
-        { status: 400, field: 'mounts[0]' },
-      ],
-      [
-        { type: 'file_mount', target: 'x' },
-        { status: 400, field: 'mounts[0]' },
-      ],
-      [{ type: 'swamp_mount' }, { status: 400, field: 'mounts[0].type' }],
-      [null, { status: 400, field: 'mounts[0].type' }],
-      [
-        { type: 'object_mount', object_id: 'o', object_path: 'p' },
-        { status: 501, field: 'mounts[0].type' },
-      ],
-      [
-        { type: 'broker_mount', axon_id: 'axn_1' },
-        { status: 501, field: 'mounts[0].type' },
-      ],
+    for (const [mount, status, field] of [
+      [{ type: 'file_mount', target: '/etc/x', content: '' }, 400, 'mounts[0]'],
+      [{ type: 'file_mount', target: 'x' }, 400, 'mounts[0]'],
+      [{ type: 'swamp_mount' }, 400, 'mounts[0].type'],
+      [null, 400, 'mounts[0].type'],
+      [{ type: 'object_mount', object_id: 'o', object_path: 'p' }, 501, 'mounts[0].type'],
+      [{ type: 'broker_mount', axon_id: 'axn_1' }, 501, 'mounts[0].type'],
     ] as const)
-      await expect(service.client.devboxes.create({ body: { mounts: [mount] } })).rejects.toMatchObject(refusal)
-    expect(readdirSync(join(service.dataDir, 'devboxes'))).toEqual(boxes)
+      await expect(service.client.devboxes.create({ body: { mounts: [mount] } })).rejects.toMatchObject({
+        status,
+        field,
+      })
+    expect(readdirSync(join(service.dataDir, 'devboxes'))).toEqual(folders)
   })
 
   it('rejects invalid and unsupported fields by name', async () => {
-    const refusals: [DevboxCreate, object][] = [
-      [{ environment_variables: { 'A B': '' } }, { status: 400, field: 'environment_variables.A B' }],
-      [{ secrets: { 'A-B': 'X' } }, { status: 400, field: 'secrets.A-B' }],
-      [{ secrets: { A: 'NO_SUCH_SECRET' } }, { status: 400, field: 'secrets' }],
-      [{ snapshot_id: 'snp_none' }, { status: 404 }],
-      [
-        { snapshot_id: 'snp_none', blueprint_id: 'bpt_1' },
-        { status: 400, field: 'snapshot_id' },
-      ],
-      [
-        { blueprint_id: 'bpt_1', blueprint_name: 'x' },
-        { status: 400, field: 'blueprint_name' },
-      ],
-      [{ blueprint_id: 'bpt_1' }, { status: 501, field: 'blueprint_id' }],
-      [{ code_mounts: [{ repo_name: 'a', repo_owner: 'b' }] }, { status: 501, field: 'code_mounts' }],
-      [{ gateways: { G: { gateway: 'g', secret: 's' } } }, { status: 501, field: 'gateways' }],
-      [{ mcp: { M: { mcp_config: 'm', secret: 's' } } }, { status: 501, field: 'mcp' }],
-      [
-        { launch_parameters: { resource_size_request: 'CUSTOM_SIZE', custom_cpu_cores: 3, custom_gb_memory: 6 } },
-        { status: 400, field: 'launch_parameters.custom_cpu_cores' },
-      ],
-      [
-        { launch_parameters: { keep_alive_time_seconds: 172_801 } },
-        { status: 400, field: 'launch_parameters.keep_alive_time_seconds' },
-      ],
-      [
-        { launch_parameters: { network_policy_id: 'npl_none' } },
-        { status: 400, field: 'launch_parameters.network_policy_id' },
-      ],
-      [
-        { launch_parameters: { required_services: ['redis'] } },
-        { status: 501, field: 'launch_parameters.required_services' },
-      ],
+    const launch = (launch_parameters: DevboxCreate['launch_parameters']) => ({ launch_parameters })
+    const rejected: [DevboxCreate, status: number, field?: string][] = [
+      [{ environment_variables: { 'A B': '' } }, 400, 'environment_variables.A B'],
+      [{ secrets: { 'A-B': 'X' } }, 400, 'secrets.A-B'],
+      [{ secrets: { A: 'NO_SUCH_SECRET' } }, 400, 'secrets'],
+      [{ snapshot_id: 'snp_none' }, 404],
+      [{ snapshot_id: 'snp_none', blueprint_id: 'bpt_1' }, 400, 'snapshot_id'],
+      [{ blueprint_id: 'bpt_1', blueprint_name: 'x' }, 400, 'blueprint_name'],
+      [{ blueprint_id: 'bpt_1' }, 501, 'blueprint_id'],
+      [{ code_mounts: [{ repo_name: 'a', repo_owner: 'b' }] }, 501, 'code_mounts'],
+      [{ gateways: { G: { gateway: 'g', secret: 's' } } }, 501, 'gateways'],
+      [{ mcp: { M: { mcp_config: 'm', secret: 's' } } }, 501, 'mcp'],
+      [launch({ custom_cpu_cores: 3 }), 400, 'launch_parameters.custom_cpu_cores'],
+      [launch({ keep_alive_time_seconds: 172_801 }), 400, 'launch_parameters.keep_alive_time_seconds'],
+      [launch({ network_policy_id: 'npl_none' }), 400, 'launch_parameters.network_policy_id'],
+      [launch({ required_services: ['redis'] }), 501, 'launch_parameters.required_services'],
     ]
-    for (const [body, refusal] of refusals)
-      await expect(service.client.devboxes.create({ body }), JSON.stringify(body)).rejects.toMatchObject(refusal)
+    for (const [body, status, field] of rejected)
+      await expect(service.client.devboxes.create({ body }), JSON.stringify(body)).rejects.toMatchObject({
+        status,
+        ...(field && { field }),
+      })
     // Empty values are ignored.
     await create({ blueprint_id: '', code_mounts: [], mounts: [], gateways: {}, mcp: null, secrets: {} })
   })

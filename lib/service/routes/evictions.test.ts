@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Client } from '#lib/client/client.ts'
 import { pendingCountHeader } from '#lib/contract/evictions.ts'
-import { startService, statusOf, type TestService } from '#lib/service/testing/service.ts'
+import { startService, statusOf } from '#lib/service/testing/service.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService()
-})
+const service = await startService()
 afterAll(() => service.close())
 
 const inAnHour = () => Date.now() + 3_600_000

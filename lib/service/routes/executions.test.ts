@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ExecuteCommand } from '#lib/contract/executions.ts'
 import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
 import { startService, statusOf, type TestService } from '#lib/service/testing/service.ts'
 
@@ -14,27 +15,31 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
   })
   afterAll(() => service.close())
 
-  const run = (command: string, shell_name?: string) =>
-    service.client.executions.executeSync({ params: { id }, body: { command, ...(shell_name ? { shell_name } : {}) } })
-  const start = (command: string, shell_name?: string) =>
-    service.client.executions.executeAsync({ params: { id }, body: { command, ...(shell_name ? { shell_name } : {}) } })
-  const paramsOf = ({ execution_id }: { execution_id: string }) => ({ devbox_id: id, execution_id })
-  const completed = (execution: { execution_id: string }) =>
+  type Started = { execution_id: string }
+  const run = (command: string, shell_name?: string) => service.run(id, command, shell_name)
+  const start = (command: string, shell_name?: string, attach_stdin = false) =>
+    service.client.executions.executeAsync({ params: { id }, body: { command, attach_stdin, shell_name } })
+  const execute = (body: ExecuteCommand & { command_id?: string; optimistic_timeout?: number }, query = {}) =>
+    service.client.executions.execute({ params: { id }, query, body })
+  const paramsOf = ({ execution_id }: Started) => ({ devbox_id: id, execution_id })
+  const get = (execution: Started, query = {}) => service.client.executions.get({ params: paramsOf(execution), query })
+  const kill = (execution: Started, kill_process_group = false) =>
+    service.client.executions.kill({ params: paramsOf(execution), body: { kill_process_group } })
+  const completed = (execution: Started) =>
     service.client.executions.waitForStatus({ params: paramsOf(execution), body: { statuses: ['completed'] } })
-  const collect = async (
-    execution: { execution_id: string },
-    offset = 0,
-    stream: 'streamStdout' | 'streamStderr' = 'streamStdout',
-  ) => {
-    const chunks: { output: string; offset?: number | undefined }[] = []
-    for await (const chunk of service.client.executions[stream]({ params: paramsOf(execution), query: { offset } }))
-      chunks.push(chunk)
-    return chunks
+  const stream = (execution: Started, offset = 0) =>
+    service.client.executions.streamStdout({ params: paramsOf(execution), query: { offset } })
+  const collect = async (execution: Started, offset = 0) => {
+    let [text, end] = ['', offset]
+    for await (const chunk of stream(execution, offset)) {
+      text += chunk.output
+      end = chunk.offset ?? end
+    }
+    return { text, end }
   }
   /** Waits for output of the command. */
-  const firstOutput = async (execution: { execution_id: string }) => {
-    for await (const chunk of service.client.executions.streamStdout({ params: paramsOf(execution) }))
-      return chunk.output
+  const firstOutput = async (execution: Started) => {
+    for await (const chunk of stream(execution)) return chunk.output
     return ''
   }
 
@@ -76,7 +81,7 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
     const command_id = '01990000-0000-7000-8000-00000000000f'
     await run(`for d in /run/devdeck ~/../run; do ln -s ${target} $d/script-${command_id}; done; true`)
     const command = `: ${'x'.repeat(200_000)}\necho end`
-    const execution = await service.client.executions.execute({ params: { id }, body: { command, command_id } })
+    const execution = await execute({ command, command_id })
     expect(execution.stdout).toBe('end\n')
     expect(existsSync(target)).toBe(false)
     const left = (await run('cd /run/devdeck 2>/dev/null || cd ~/../run; ls script-*')).stdout
@@ -107,22 +112,20 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
       command_id: '01990000-0000-7000-8000-000000000001',
       optimistic_timeout: 0.2,
     }
-    expect((await service.client.executions.execute({ params: { id }, body })).status).toBe('running')
-    const again = await service.client.executions.execute({ params: { id }, body: { ...body, optimistic_timeout: 0 } })
+    expect((await execute(body)).status).toBe('running')
+    const again = await execute({ ...body, optimistic_timeout: 0 })
     expect(again.execution_id).toBe(body.command_id)
     const written = async () => (await run('cat ~/once; true')).stdout
     await expect.poll(written).toBe('x\n')
-    await service.client.executions.kill({ params: paramsOf(again) })
+    await kill(again)
     expect(await written()).toBe('x\n')
-    expect((await service.client.executions.execute({ params: { id }, body: { command: 'echo quick' } })).stdout).toBe(
-      'quick\n',
-    )
+    expect((await execute({ command: 'echo quick' })).stdout).toBe('quick\n')
   })
 
   it('returns the last lines and reports truncation', async () => {
     const execution = await start('seq 10; echo e >&2')
     await completed(execution)
-    const last = (last_n: number) => service.client.executions.get({ params: paramsOf(execution), query: { last_n } })
+    const last = (last_n: number) => get(execution, { last_n })
     expect(await last(2)).toMatchObject({
       stdout: '9\n10\n',
       stdout_truncated: true,
@@ -134,21 +137,16 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
   })
 
   it('limits execute to 100 lines by default', async () => {
-    const execute = (query = {}) =>
-      service.client.executions.execute({ params: { id }, query, body: { command: 'seq 101' } })
-    const { stdout, stdout_truncated, execution_id } = await execute()
+    const command = 'seq 101'
+    const { stdout, stdout_truncated, execution_id } = await execute({ command })
     expect([stdout?.split('\n').at(0), stdout?.split('\n').length, stdout_truncated]).toEqual(['2', 101, true])
-    expect(await execute({ last_n: 101 })).toMatchObject({ stdout_truncated: false })
-    const all = await service.client.executions.get({ params: paramsOf({ execution_id }) })
+    expect(await execute({ command }, { last_n: 101 })).toMatchObject({ stdout_truncated: false })
+    const all = await get({ execution_id })
     expect([all.stdout?.split('\n').at(0), all.stdout_truncated]).toEqual(['1', false])
   })
 
   describe('stdin', () => {
-    const attach = (command: string, shell_name?: string) =>
-      service.client.executions.executeAsync({
-        params: { id },
-        body: { command, attach_stdin: true, ...(shell_name ? { shell_name } : {}) },
-      })
+    const attach = (command: string, shell_name?: string) => start(command, shell_name, true)
     const send = async (execution: { execution_id: string }, body: { text?: string; signal?: 'EOF' | 'INTERRUPT' }) =>
       (await service.client.executions.sendStdIn({ params: paramsOf(execution), body })).success
 
@@ -198,7 +196,7 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
       const without = await start('sleep 1000')
       for (const body of [{ text: 'a' }, { signal: 'EOF' as const }, { signal: 'INTERRUPT' as const }])
         expect(await statusOf(send(without, body))).toBe(400)
-      await service.client.executions.kill({ params: paramsOf(without) })
+      await kill(without)
       expect(await send(without, { text: 'a' })).toBe(false)
 
       const execution = await attach('cat; echo ended; until [ -e ~/after-eof ]; do sleep 0.02; done')
@@ -267,11 +265,11 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
   it('kills a queued command before it starts', async () => {
     const first = await start('echo go; sleep 100', 'killed')
     const second = await start('touch ~/never', 'killed')
-    expect(await service.client.executions.kill({ params: paramsOf(second) })).toMatchObject({
+    expect(await kill(second)).toMatchObject({
       status: 'completed',
       exit_status: 137,
     })
-    expect(await service.client.executions.kill({ params: paramsOf(first) })).toMatchObject({
+    expect(await kill(first)).toMatchObject({
       status: 'completed',
       exit_status: 137,
     })
@@ -280,16 +278,13 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
 
   it('kills or interrupts a command at any stage of its start', async () => {
     const ends = Array.from({ length: 24 }, async (_, i) => {
-      const { execution_id } = await service.client.executions.executeAsync({
-        params: { id },
-        body: { command: 'sleep 1000', attach_stdin: true },
-      })
-      const params = paramsOf({ execution_id })
+      const execution = await start('sleep 1000', undefined, true)
+      const params = paramsOf(execution)
       // Immediately, during the start, or while running.
       for (let turn = 0; turn < (i % 8) * 20; turn++) await new Promise((resolve) => setImmediate(resolve))
       if (i % 3 === 0) await service.client.executions.sendStdIn({ params, body: { signal: 'INTERRUPT' } })
-      else await service.client.executions.kill({ params, body: { kill_process_group: i % 3 === 1 } })
-      return [(await completed({ execution_id })).exit_status, i % 3 === 0 ? 130 : 137]
+      else await kill(execution, i % 3 === 1)
+      return [(await completed(execution)).exit_status, i % 3 === 0 ? 130 : 137]
     })
     for (const [exitStatus, expected] of await Promise.all(ends)) expect(exitStatus).toBe(expected)
   })
@@ -298,9 +293,9 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
     const first = await start('echo go; while [ ! -e ~/release ]; do sleep 0.02; done; echo first >> ~/turns', 'turns')
     const second = await start('echo second >> ~/turns', 'turns')
     const third = await start('echo third >> ~/turns', 'turns')
-    await service.client.executions.kill({ params: paramsOf(second) })
+    await kill(second)
     const fourth = await start('echo fourth >> ~/turns', 'turns')
-    expect((await service.client.executions.get({ params: paramsOf(third) })).status).toBe('queued')
+    expect((await get(third)).status).toBe('queued')
     expect(fourth.status).toBe('queued')
     await run('touch ~/release')
     for (const execution of [first, third, fourth]) expect((await completed(execution)).exit_status).toBe(0)
@@ -310,7 +305,7 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
   it('kills bash but not its children by default', async () => {
     const execution = await start('sleep 987 & echo $!; wait')
     const child = (await firstOutput(execution)).trim()
-    expect(await service.client.executions.kill({ params: paramsOf(execution) })).toMatchObject({
+    expect(await kill(execution)).toMatchObject({
       status: 'completed',
       exit_status: 137,
     })
@@ -321,18 +316,16 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
   it('kills the process group on request', async () => {
     const execution = await start('bash -c "sleep 988 & echo \\$!; wait" & wait')
     const grandchild = (await firstOutput(execution)).trim()
-    await service.client.executions.kill({ params: paramsOf(execution), body: { kill_process_group: true } })
+    await kill(execution, true)
     await run(`until [[ ! -e /proc/${grandchild} || $(< /proc/${grandchild}/stat) == *') Z '* ]]; do sleep 0.01; done`)
   })
 
   it('does not change a completed command, and returns 404 for an unknown one', async () => {
     const execution = await start('true')
     await completed(execution)
-    expect(
-      await service.client.executions.kill({ params: paramsOf(execution), body: { kill_process_group: true } }),
-    ).toMatchObject({ status: 'completed', exit_status: 0 })
-    expect(await statusOf(service.client.executions.kill({ params: paramsOf({ execution_id: 'none' }) }))).toBe(404)
-    expect(await statusOf(service.client.executions.get({ params: paramsOf({ execution_id: 'none' }) }))).toBe(404)
+    expect(await kill(execution, true)).toMatchObject({ status: 'completed', exit_status: 0 })
+    expect(await statusOf(kill({ execution_id: 'none' }))).toBe(404)
+    expect(await statusOf(get({ execution_id: 'none' }))).toBe(404)
     expect(await statusOf(collect({ execution_id: 'none' }))).toBe(404)
   })
 
@@ -347,21 +340,17 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
     expect(await firstOutput(execution)).toBe('one\n')
     await run('touch ~/go')
     await completed(execution)
-    const chunks = await collect(execution)
-    expect(chunks.map(({ output }) => output).join('')).toBe('one\ntwo\n')
-    expect(chunks.at(-1)?.offset).toBe(8)
-    expect((await collect(execution, 4)).map(({ output }) => output).join('')).toBe('two\n')
-    for (const end of [8, 9, 999_999_999_999_999]) expect(await collect(execution, end)).toEqual([])
+    expect(await collect(execution)).toEqual({ text: 'one\ntwo\n', end: 8 })
+    expect((await collect(execution, 4)).text).toBe('two\n')
+    for (const end of [8, 9, 999_999_999_999_999]) expect((await collect(execution, end)).text).toBe('')
   })
 
   it('never splits a character, and replaces invalid UTF-8', async () => {
     const execution = await start(`printf '\\xf0\\x9f'; sleep 0.2; printf '\\x98\\x80|\\xff|\\xc3'`)
-    const chunks = await collect(execution)
-    expect(chunks.map(({ output }) => output).join('')).toBe('😀|\ufffd|\ufffd')
-    expect(chunks.at(-1)?.offset).toBe(8)
+    expect(await collect(execution)).toEqual({ text: '😀|\ufffd|\ufffd', end: 8 })
     expect((await completed(execution)).stdout).toBe('😀|\ufffd|\ufffd')
     // Continuation bytes alone are invalid.
-    expect((await collect(execution, 1)).map(({ output }) => output).join('')).toBe('\ufffd\ufffd\ufffd|\ufffd|\ufffd')
+    expect((await collect(execution, 1)).text).toBe('\ufffd\ufffd\ufffd|\ufffd|\ufffd')
   })
 
   it('waits at an offset beyond the output', async () => {
@@ -369,7 +358,7 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
     await firstOutput(execution)
     const later = collect(execution, 8)
     await run('touch ~/offset')
-    expect((await later).map(({ output }) => output).join('')).toBe('three\n')
+    expect((await later).text).toBe('three\n')
     await completed(execution)
   })
 
@@ -379,7 +368,7 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
     )
     let length = 0
     const hash = createHash('sha256')
-    for await (const { output } of service.client.executions.streamStdout({ params: paramsOf(execution) })) {
+    for await (const { output } of stream(execution)) {
       expect(Buffer.byteLength(output)).toBeLessThanOrEqual(64 * 1024)
       length += Buffer.byteLength(output)
       hash.update(output)
@@ -398,7 +387,7 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
       timeout_seconds: 0.05,
     })
     expect([response.status, response.headers.get('x-should-retry')]).toEqual([408, 'true'])
-    await service.client.executions.kill({ params: paramsOf(execution) })
+    await kill(execution)
   })
 
   it('completes interrupted commands and restarts devboxes after a restart', async () => {
@@ -409,7 +398,7 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
     await firstOutput(crashed)
     await service.restart()
     await service.reach(id, 'running')
-    expect(await service.client.executions.get({ params: paramsOf(execution) })).toMatchObject({
+    expect(await get(execution)).toMatchObject({
       status: 'completed',
       exit_status: 137,
       stdout: 'before\n',
@@ -425,6 +414,6 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
     await service.client.devboxes.shutdown({ params: { id } })
     expect(existsSync(`${service.dataDir}/devboxes/${id}/home`)).toBe(false)
     expect(readdirSync(`${service.dataDir}/devboxes/${id}`)).toContain('executions')
-    expect((await service.client.executions.get({ params: paramsOf(execution) })).stdout).toBe('last\n')
+    expect((await get(execution)).stdout).toBe('last\n')
   })
 })

@@ -29,17 +29,18 @@ describeUnderEachIsolation('files under isolation', (isolation) => {
   }
   const write = (file_path: string, contents: unknown) => post('write_file_contents', { file_path, contents })
   const download = (file: string) => post('download_file', { path: file })
-  const upload = async (parts: [name: string, value: string | Blob][], devbox = id) => {
+  /** Uploads a form with parts such as `path=x`; parts named `file` are files. */
+  const upload = (parts: string[], devbox = id) => {
     const form = new FormData()
-    for (const [name, value] of parts) form.append(name, value as string)
+    for (const part of parts) {
+      const [name = '', value = ''] = part.split('=')
+      form.append(name, (name === 'file' ? new Blob([value]) : value) as string)
+    }
     return service.fetch(path('upload_file', devbox), { method: 'POST', body: form })
   }
   const run = async (command: string, devbox = id) => {
-    const { execution_id } = await service.client.executions.executeAsync({ params: { id: devbox }, body: { command } })
-    for (;;) {
-      const found = await service.client.executions.get({ params: { devbox_id: devbox, execution_id } } as never)
-      if (found.status === 'completed') return { status: found.exit_status, stdout: found.stdout }
-    }
+    const { exit_status, stdout } = await service.run(devbox, command)
+    return { status: exit_status, stdout }
   }
 
   describe.each([
@@ -113,25 +114,14 @@ describeUnderEachIsolation('files under isolation', (isolation) => {
   })
 
   it('are read as raw bytes and may be empty', async () => {
-    expect(
-      (
-        await upload([
-          ['path', 'raw'],
-          ['file', new Blob([everyByte])],
-        ])
-      ).status,
-    ).toBe(200)
+    const form = new FormData()
+    form.append('path', 'raw')
+    form.append('file', new Blob([everyByte]))
+    expect((await service.fetch(path('upload_file'), { method: 'POST', body: form })).status).toBe(200)
     const response = await read('raw')
     expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
     expect(Buffer.from(await response.arrayBuffer())).toEqual(everyByte)
-    expect(
-      (
-        await upload([
-          ['path', 'empty'],
-          ['file', new Blob([])],
-        ])
-      ).status,
-    ).toBe(200)
+    expect((await upload(['path=empty', 'file='])).status).toBe(200)
     expect((await write('empty too', '')).status).toBe(200)
     for (const name of ['empty', 'empty too']) expect(await text(name)).toBe('')
   })
@@ -177,14 +167,7 @@ describeUnderEachIsolation('files under isolation', (isolation) => {
   ])('are not written to %s', async (_, file) => {
     await run('mkdir -p dir; echo >plain2; test -p fifo2 || mkfifo fifo2')
     expect((await write(file, 'x')).status).toBe(400)
-    expect(
-      (
-        await upload([
-          ['path', file],
-          ['file', new Blob(['x'])],
-        ])
-      ).status,
-    ).toBe(400)
+    expect((await upload([`path=${file}`, 'file=x'])).status).toBe(400)
   })
 
   it.runIf(isolation === 'bubblewrap')('outside of the devbox are inaccessible', async () => {
@@ -202,52 +185,14 @@ describeUnderEachIsolation('files under isolation', (isolation) => {
   })
 
   it.each([
-    ['no path', [['file', new Blob(['x'])]], 'path'],
-    ['no file', [['path', 'x']], 'file'],
-    [
-      'an empty path',
-      [
-        ['path', ''],
-        ['file', new Blob(['x'])],
-      ],
-      'path',
-    ],
-    [
-      'two paths',
-      [
-        ['path', 'x'],
-        ['path', 'y'],
-        ['file', new Blob(['x'])],
-      ],
-      'path',
-    ],
-    [
-      'a second path after the file',
-      [
-        ['path', 'x2'],
-        ['file', new Blob(['x'])],
-        ['path', 'y'],
-      ],
-      'path',
-    ],
-    [
-      'two files',
-      [
-        ['path', 'x2'],
-        ['file', new Blob(['x'])],
-        ['file', new Blob(['y'])],
-      ],
-      'body',
-    ],
-    [
-      'a path with NUL',
-      [
-        ['path', 'a\0b'],
-        ['file', new Blob(['x'])],
-      ],
-      'path',
-    ],
-  ] as [string, [string, string | Blob][], string][])('are not uploaded with %s', async (_, parts, field) => {
+    ['no path', ['file=x'], 'path'],
+    ['no file', ['path=x'], 'file'],
+    ['an empty path', ['path=', 'file=x'], 'path'],
+    ['two paths', ['path=x', 'path=y', 'file=x'], 'path'],
+    ['a second path after the file', ['path=x2', 'file=x', 'path=y'], 'path'],
+    ['two files', ['path=x2', 'file=x', 'file=y'], 'body'],
+    ['a path with NUL', ['path=a\0b', 'file=x'], 'path'],
+  ])('are not uploaded with %s', async (_, parts, field) => {
     const response = await upload(parts)
     expect({ status: response.status, body: await response.json() }).toMatchObject({ status: 400, body: { field } })
     expect(await text('x2')).toBe(404)
@@ -320,10 +265,7 @@ describeUnderEachIsolation('files under isolation', (isolation) => {
       })
       expect((await post(operation, body, 'dbx_missing')).status).toBe(404)
     }
-    const parts: [string, string | Blob][] = [
-      ['path', 'x'],
-      ['file', new Blob(['x'])],
-    ]
+    const parts = ['path=x', 'file=x']
     expect((await upload(parts, stopped)).status).toBe(400)
     expect((await upload(parts.toReversed(), stopped)).status).toBe(400)
     expect((await upload(parts, 'dbx_missing')).status).toBe(404)
@@ -360,20 +302,12 @@ describeUnderEachIsolation('files under isolation', (isolation) => {
   })
 
   it('require multipart/form-data', async () => {
-    for (const type of [
-      'application/json',
-      'text/plain',
-      'application/x-www-form-urlencoded',
-      'multipart/mixed; boundary=b',
-    ])
-      expect(
-        (await service.fetch(path('upload_file'), { method: 'POST', headers: { 'content-type': type }, body: 'x' }))
-          .status,
-      ).toBe(415)
-    for (const type of ['multipart/form-data; x=y', 'multipart/form-data']) {
-      const headers = { 'content-type': type }
-      expect((await service.fetch(path('upload_file'), { method: 'POST', headers, body: 'x' })).status).toBe(400)
-    }
+    const send = async (type: string) =>
+      (await service.fetch(path('upload_file'), { method: 'POST', headers: { 'content-type': type }, body: 'x' }))
+        .status
+    for (const type of ['application/json', 'text/plain', 'multipart/mixed; boundary=b'])
+      expect(await send(type)).toBe(415)
+    for (const type of ['multipart/form-data; x=y', 'multipart/form-data']) expect(await send(type)).toBe(400)
     const compressed = { 'content-type': 'multipart/form-data; boundary=b', 'content-encoding': 'gzip' }
     const body = '--b\r\ncontent-disposition: form-data; name="path"\r\n\r\na\r\n--b--'
     expect((await service.fetch(path('upload_file'), { method: 'POST', headers: compressed, body })).status).toBe(415)

@@ -1,12 +1,9 @@
 import Runloop from '@runloop/api-client'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { hostedOnly } from '#lib/contract/hosted-only.ts'
-import { startService, type TestService } from '#lib/service/testing/service.ts'
+import { startService } from '#lib/service/testing/service.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService()
-})
+const service = await startService()
 afterAll(() => service.close())
 
 it.each(Object.values(hostedOnly))('$method $path returns 501 with an alternative', async ({ method, path }) => {

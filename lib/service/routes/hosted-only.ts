@@ -11,7 +11,6 @@ const noObjects =
   'This service has no object store; upload files to a devbox (POST /v1/devboxes/ID/upload_file) and save them in a snapshot'
 const noKeys = 'This service does not create keys over HTTP; its operator can run npm run service -- keys add'
 
-/** Messages by path prefix; the first match applies. */
 const alternatives: readonly [start: string, message: string][] = [
   ['/v1/devboxes/:id/create_ssh_key', 'This service has no SSH; open a terminal or run commands in the devbox'],
   ['/v1/devboxes/', noGateways],

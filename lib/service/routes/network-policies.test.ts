@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import type { NetworkPolicyCreate, NetworkPolicyUpdate } from '#lib/contract/network-policies.ts'
-import { startService, statusOf, type TestService } from '#lib/service/testing/service.ts'
+import { startService, statusOf } from '#lib/service/testing/service.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService({ isolation: 'none' })
-})
+const service = await startService({ isolation: 'none' })
 afterAll(() => service.close())
 
 const policies = () => service.client.networkPolicies

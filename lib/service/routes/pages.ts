@@ -21,7 +21,6 @@ export const cursorPosition = (kind: string, store: HasPosition, account: string
   return position
 }
 
-/** Response of a list, with its items in field `key`. */
 export const listPage = <K extends string, Q, T>(
   key: K,
   what: string,
@@ -34,7 +33,6 @@ export const listPage = <K extends string, Q, T>(
   return { [key]: items, has_more, total_count } as { [P in K]: T[] } & Omit<Page<T>, 'items'>
 }
 
-/** This service has no public records. */
 export const noPublic = <K extends string>(key: K, { include_total_count }: { include_total_count: boolean }) =>
   ({ [key]: [], has_more: false, total_count: include_total_count ? 0 : null }) as { [P in K]: never[] } & Omit<
     Page<never>,

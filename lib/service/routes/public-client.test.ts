@@ -1,11 +1,8 @@
 import Runloop, { RunloopSDK } from '@runloop/api-client'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startService, statusOf, type TestService } from '#lib/service/testing/service.ts'
+import { afterAll, describe, expect, it } from 'vitest'
+import { startService, statusOf } from '#lib/service/testing/service.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService()
-})
+const service = await startService()
 afterAll(() => service.close())
 
 describe.each([

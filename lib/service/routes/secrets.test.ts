@@ -127,11 +127,7 @@ describe('secrets of devboxes', () => {
       body: { secrets: { GIVEN: 'STORED' }, launch_parameters: { launch_commands: ['test "$GIVEN"'] } },
     })
     expect(status).toBe('running')
-    const execute = (command: string, shell_name?: string) =>
-      devboxes.client.executions.executeSync({
-        params: { id },
-        body: { command, ...(shell_name ? { shell_name } : {}) },
-      })
+    const execute = (command: string, shell_name?: string) => devboxes.run(id, command, shell_name)
     expect((await execute('printf %s "$GIVEN" | wc -c')).stdout).toBe(`${value.length}\n`)
     expect((await execute('cd /; test "$GIVEN"', 'named')).exit_status).toBe(0)
     expect((await execute('test "$GIVEN" && pwd', 'named')).stdout).toBe('/\n')

@@ -12,15 +12,10 @@ describe('snapshots', () => {
   let id: string
   beforeAll(async () => {
     service = await startService({ isolation: strongestIsolation })
-    id = await startDevbox()
+    id = await service.devbox()
   })
   afterAll(() => service.close())
 
-  const startDevbox = async () => {
-    const devbox = await service.client.devboxes.createAndAwaitRunning({ body: {} })
-    expect(devbox.status).toBe('running')
-    return devbox.id
-  }
   const run = async (command: string, devboxId = id) => {
     const done = await service.run(devboxId, command)
     expect(done).toMatchObject({ exit_status: 0, stderr: '' })
@@ -94,14 +89,14 @@ describe('snapshots', () => {
   })
 
   it('counts hard links once', async () => {
-    const devbox = await startDevbox()
+    const devbox = await service.devbox()
     const before = (await take({}, devbox)).size_bytes ?? 0
     await run('head -c 1000000 /dev/zero | tr "\\0" x > big && ln big big2', devbox)
     expect((await take({}, devbox)).size_bytes).toBe(before + 1_000_000)
   })
 
   it('copies a home whose files change in the meantime', async () => {
-    const devbox = await startDevbox()
+    const devbox = await service.devbox()
     const { execution_id } = await service.client.executions.executeAsync({
       params: { id: devbox },
       body: { command: 'mkdir d; while :; do for i in {1..200}; do echo $i > d/$i; done; rm -rf d; mkdir d; done' },
@@ -115,7 +110,7 @@ describe('snapshots', () => {
     const outside = join(service.dataDir, 'outside')
     mkdirSync(outside)
     for (let i = 1; i <= 1000; i++) writeFileSync(join(outside, `${i}`), 'secret')
-    const devbox = await startDevbox()
+    const devbox = await service.devbox()
     await run('mkdir d && for i in {1..1000}; do echo decoy > d/$i; done', devbox)
     const { execution_id } = await service.client.executions.executeAsync({
       params: { id: devbox },
@@ -129,7 +124,7 @@ describe('snapshots', () => {
   })
 
   it('copies a suspended devbox', async () => {
-    const devbox = await startDevbox()
+    const devbox = await service.devbox()
     await run('echo kept > file', devbox)
     await service.client.devboxes.suspend({ params: { id: devbox } })
     await service.reach(devbox, 'suspended')
@@ -138,7 +133,7 @@ describe('snapshots', () => {
   })
 
   it('restores the disk in a new devbox, owned by its user', async () => {
-    const source = await startDevbox()
+    const source = await service.devbox()
     await run('mkdir work && echo kept > work/file && echo 1 > "$TMPDIR/note" && chmod 700 work', source)
     const { id: snapshotId } = await take({}, source)
     const body = { snapshot_id: snapshotId, file_mounts: { 'work/mounted': 'overlay' } }
@@ -150,7 +145,7 @@ describe('snapshots', () => {
   })
 
   it('blocks shutting down the devbox unless forced', async () => {
-    const devbox = await startDevbox()
+    const devbox = await service.devbox()
     await run('for i in {1..300}; do echo > file$i; done', devbox)
     const { id: snapshotId } = await service.client.snapshots.createAsync({ params: { id: devbox }, body: {} })
     const answer = await service.fetch(`/v1/devboxes/${devbox}/shutdown`, { method: 'POST' })
@@ -167,12 +162,8 @@ describe('snapshots', () => {
 
   it('returns the first snapshot for a repeated request', async () => {
     const post = async (requestId: string, body: object) => {
-      const answer = await service.fetch(`/v1/devboxes/${id}/snapshot_disk`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', 'x-request-id': requestId },
-        body: JSON.stringify(body),
-      })
-      return ((await answer.json()) as { id: string }).id
+      const response = await service.post(`/v1/devboxes/${id}/snapshot_disk`, body, { 'x-request-id': requestId })
+      return ((await response.json()) as { id: string }).id
     }
     const [first, again, otherBody, otherCall] = await Promise.all([
       post('retry-1', { name: 'x' }),
@@ -188,7 +179,7 @@ describe('snapshots', () => {
   })
 
   it('rejects an ended or unknown devbox', async () => {
-    const devbox = await startDevbox()
+    const devbox = await service.devbox()
     await service.client.devboxes.shutdown({ params: { id: devbox } })
     await expect(take({}, devbox)).rejects.toMatchObject({
       status: 400,
@@ -253,7 +244,7 @@ describe('snapshots', () => {
   })
 
   it('lists pages by devbox and metadata, newest first', async () => {
-    const devbox = await startDevbox()
+    const devbox = await service.devbox()
     const made: string[] = []
     for (const env of ['prod', 'dev', 'test', 'prod'])
       made.unshift((await take({ metadata: { env, only: devbox } }, devbox)).id)

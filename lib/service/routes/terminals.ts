@@ -44,7 +44,6 @@ export const terminalRoutes = ({ store, devboxes, terminals: runtime, ptyTokens 
       // Unspecified: 409 for a second client.
       if (!(await before.isFree()))
         throw new ServiceError('conflict', `Terminal session ${session_name} already has a client`)
-      // The shell may have exited in the meantime.
       const { shell } = await open(caller, session_name, query.size)
       const offset = shell.offsetFor(query.after)
       setHeader(outputOffsetHeader, String(offset))

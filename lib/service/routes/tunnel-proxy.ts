@@ -169,7 +169,6 @@ export const createTunnelProxy = ({ tunnels, hostOf, isOwnKey, log }: Options): 
         socket.write(innerHead)
         inner.write(head)
         socket.pipe(inner).pipe(socket)
-        // Either side ends both.
         const end = () => {
           socket.destroy()
           inner.destroy()
@@ -209,7 +208,6 @@ const forwardedHeaders = (
   const others = headers.authorization?.filter((line) => !line.split(/[\s,]+/).some(isOwnKey)) ?? []
   if (others.length > 0) headers.authorization = others
   else delete headers.authorization
-  // HTTP/2 may send several cookie lines.
   if (headers.cookie) headers.cookie = [headers.cookie.join('; ')]
   const peer = request.socket.remoteAddress
   Object.assign(headers, {
@@ -228,7 +226,6 @@ const hasBody = (request: IncomingMessage) =>
     ? !(request as unknown as Http2ServerRequest).stream.endAfterHeaders
     : request.headers['transfer-encoding'] !== undefined
 
-/** End-to-end headers with all values. */
 const headersOf = (rawHeaders: readonly string[]): Record<string, string[]> => {
   const headers: Record<string, string[]> = Object.create(null)
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -253,7 +250,6 @@ const headOf = ({ statusCode, statusMessage, rawHeaders }: IncomingMessage): str
   return `${lines.join('\r\n')}\r\n\r\n`
 }
 
-/** An HTML page for browsers, JSON for other clients. */
 const sendReadable = (request: IncomingMessage, response: ServerResponse, error: ServiceError) => {
   const requestId = requestIdOf(request)
   if (!/\btext\/html\b/.test(request.headers.accept ?? '')) return sendError(response, error, requestId)

@@ -105,6 +105,11 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
       })
       outgoing.once('error', reject).end(body)
     })
+  const openEvents = async (host: string) => {
+    const outgoing = request({ host: '127.0.0.1', port: servicePort, path: '/events', headers: { host } }).end()
+    const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
+    return { outgoing, response }
+  }
   const untilListening = async (host: string, headers: Record<string, string> = {}) => {
     while ((await send(host, '/', { headers })).status === 502);
   }
@@ -215,13 +220,7 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
     })
 
     it('forwards events immediately', async () => {
-      const outgoing = request({
-        host: '127.0.0.1',
-        port: servicePort,
-        path: '/events',
-        headers: { host: box.host() },
-      }).end()
-      const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
+      const { outgoing, response } = await openEvents(box.host())
       let seen = ''
       for await (const chunk of response.setEncoding('utf8')) {
         seen += chunk
@@ -327,13 +326,7 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
     const sleeping = await newDevbox({})
     for (const { id, host } of [waking, sleeping]) {
       await untilListening(host())
-      const outgoing = request({
-        host: '127.0.0.1',
-        port: servicePort,
-        path: '/events',
-        headers: { host: host() },
-      }).end()
-      const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
+      const { response } = await openEvents(host())
       const cut = new Promise((resolve) => response.once('close', resolve).once('error', () => undefined))
       response.resume()
       await act(id, 'suspend')
@@ -363,13 +356,7 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
   it('counts an open request as use of the devbox', async () => {
     const box = await newDevbox({}, { after_idle: { idle_time_seconds: 1, on_idle: 'suspend' } })
     await untilListening(box.host())
-    const outgoing = request({
-      host: '127.0.0.1',
-      port: servicePort,
-      path: '/events',
-      headers: { host: box.host() },
-    }).end()
-    const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
+    const { outgoing, response } = await openEvents(box.host())
     let events = 0
     // Two seconds of events, twice the idle time.
     for await (const chunk of response.setEncoding('utf8')) {

@@ -5,7 +5,6 @@ export type Value = string | number
 /** Unspecified: a page of large records ends early at this size, with has_more. */
 export const maxPageBytes = 8 * 1024 * 1024
 
-/** An SQL condition with its parameters. */
 export interface Clause {
   sql: string
   values: Value[]
@@ -28,11 +27,9 @@ export interface CommonFilter {
   metadata?: MetadataCondition[] | undefined
 }
 
-/** No clause if `value` is undefined. */
 export const equals = (column: string, value: Value | undefined): Clause[] =>
   value === undefined ? [] : [{ sql: `${column} = ?`, values: [value] }]
 
-/** Account and the filters that most lists share. */
 export const commonClauses = (
   table: string,
   account: string,

@@ -20,7 +20,6 @@ import { newApiKey } from './keys.ts'
 
 export const databaseName = 'devdeck.db'
 
-/** Files that reserve disk space, see `Reserve`. */
 export const reserveNames = { ends: 'reserve', commands: 'reserve-commands' }
 
 export interface DataDir {
@@ -83,7 +82,6 @@ const bootId = (): string => {
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
 }
 
-/** Creates the folder, accessible to this user only. */
 export const makeDataDir = (path: string) => {
   makeDir(path)
   chmodSync(path, 0o700)
@@ -96,7 +94,6 @@ const makeDir = (path: string): void => {
   mkdirSync(path, { mode: 0o700 })
 }
 
-/** API key of account `local`, created at the first start. */
 export const readOrCreateApiKey = ({ path }: DataDir): string => {
   const file = join(path, 'api-key')
   const key = readOrCreate(file, newApiKey)
@@ -130,7 +127,6 @@ export interface RunningService {
   operatorToken?: string
 }
 
-/** Returns the service that has locked the data folder, if any. */
 export const runningService = (path: string): RunningService | undefined => {
   const pid = holderOf(path)
   if (pid === undefined) return undefined
@@ -154,7 +150,6 @@ const readOrCreate = (file: string, make: () => string): string => {
   return text
 }
 
-/** Long enough for a command that checks whether a service is running. */
 const lockTimeoutMs = 500
 
 /**

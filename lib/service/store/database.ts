@@ -62,7 +62,6 @@ interface Options {
   /** Creates a new database even beside devboxes or snapshots that it has no records of. */
   recover?: boolean
   log?: (line: string) => void
-  /** Pending migrations, for tests. */
   steps?: readonly string[]
 }
 
@@ -129,7 +128,6 @@ export const schemaOfFile = (file: string): number => {
 
 interface Inspection {
   schema: number
-  /** Why the service cannot use it. */
   problem?: string
   validKeys: number
   revokedKeys: number
@@ -231,7 +229,6 @@ const privateFile = (file: string) => {
   return file
 }
 
-/** Runs `work` in an immediate transaction, or within the current one. */
 export const inTransaction = <T>(database: Database, work: () => T): T => {
   if (database.isTransaction) return work()
   database.exec('BEGIN IMMEDIATE')
@@ -240,7 +237,6 @@ export const inTransaction = <T>(database: Database, work: () => T): T => {
     database.exec('COMMIT')
     return result
   } catch (error) {
-    // A full disk ends the transaction by itself.
     if (database.isTransaction) database.exec('ROLLBACK')
     throw error
   }

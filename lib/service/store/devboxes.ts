@@ -17,7 +17,6 @@ export interface DevboxRecord extends Required<Omit<Devbox, 'capabilities' | 'bl
   account: string
   name: string | null
   environment_variables: StringMap
-  /** Secret names by environment variable. */
   secrets: StringMap
   entrypoint: string | null
   snapshot_id: string | null
@@ -68,7 +67,6 @@ export const createDevboxStore = (database: Database) => {
       table.insert({ ...devbox, state_transitions: [{ status, transition_time_ms: create_time_ms }] })
     },
 
-    /** Adds a devbox whose record was lost. */
     adopt: (devbox: Omit<NewDevbox, 'status'>, status: 'suspended' | 'shutdown', nowMs: number): void => {
       const state_transitions = [
         { status: 'running', transition_time_ms: devbox.create_time_ms },
@@ -98,7 +96,6 @@ export const createDevboxStore = (database: Database) => {
 
     position: table.position,
 
-    /** Includes ended devboxes. */
     list: (account: string, query: DevboxListQuery, before?: number): Page<Devbox> =>
       table.list(account, query, before, [...equals('devboxes.status', query.status), ...originClause(query.origin)]),
 

@@ -17,7 +17,6 @@ export const createEvictionStore = (database: Database) => {
     put: ({ devbox_id, account, eviction_deadline_ms }: StoredEviction): void => {
       put.run(devbox_id, account, eviction_deadline_ms)
     },
-    /** False if there was none. */
     remove: (devboxId: string): boolean => database.essential(() => remove.run(devboxId).changes > 0),
     all: () => all.all() as unknown as StoredEviction[],
   }

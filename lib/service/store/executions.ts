@@ -10,7 +10,6 @@ export interface ExecutionRecord {
   exit_status: number | null
   create_time_ms: number
   end_time_ms: number | null
-  /** Id of the request that launched it. */
   request_id: string | null
   /** 1 if some of the output was not stored. */
   stdout_cut: number

@@ -28,7 +28,6 @@ export const createKeyStore = (database: Database) => {
   const revoke = database.prepare('UPDATE api_keys SET revoke_time_ms = ? WHERE id = ? AND revoke_time_ms IS NULL')
   const dataVersion = database.prepare('PRAGMA data_version')
   return {
-    /** Returns the key, which is not stored. */
     add: (account: string, name: string | null, nowMs: number): { id: string; key: string } => {
       const [id, key] = [newId('key'), newApiKey()]
       insert.run(id, account, name, digestOf(key), nowMs)
@@ -37,7 +36,6 @@ export const createKeyStore = (database: Database) => {
     all: () => all.all() as unknown as StoredKey[],
     find: (digest: Uint8Array) => valid.get(digest) as { id: string; account: string } | undefined,
     isValid: (id: string): boolean => isValid.get(id) !== undefined,
-    /** False if already revoked or unknown. */
     revoke: (id: string, nowMs: number): boolean => revoke.run(nowMs, id).changes > 0,
     /** Changes when another process writes to the database. */
     dataVersion: () => (dataVersion.get() as { data_version: number }).data_version,

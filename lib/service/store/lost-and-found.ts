@@ -4,7 +4,6 @@ import { countOf } from '#lib/service/kit/amounts.ts'
 
 export const lostAndFoundName = 'lost+found'
 const notesName = 'notes.txt'
-/** Folders whose every entry has a record in the database. */
 export const recordedFolders = ['devboxes', 'snapshots'] as const
 export type RecordedFolder = (typeof recordedFolders)[number]
 
@@ -35,7 +34,6 @@ export class LostAndFound {
     appendFileSync(join(this.make(), notesName), `${text}\n`, { mode: 0o600 })
   }
 
-  /** Log message, or undefined if nothing was moved. */
   get summary(): string | undefined {
     const { devboxes, snapshots } = this.#moved
     if (devboxes + snapshots === 0) return undefined

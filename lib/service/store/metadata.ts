@@ -1,7 +1,6 @@
 import type { StringMap } from '#lib/contract/common.ts'
 import type { Database } from './database.ts'
 
-/** `table` is the metadata index of one kind of record. */
 export const createMetadataIndex = (database: Database, table: string) => {
   const insert = database.prepare(`INSERT INTO ${table} (account, key, value, seq) VALUES (?, ?, ?, ?)`)
   const remove = database.prepare(`DELETE FROM ${table} WHERE account = ? AND key = ? AND value = ? AND seq = ?`)

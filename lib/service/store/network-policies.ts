@@ -35,7 +35,6 @@ export const createNetworkPolicyStore = (database: Database) => {
     idByName: (account: string, name: string): string | undefined =>
       (byName.get(account, name) as { id: string } | undefined)?.id,
 
-    /** Id of an active devbox that uses the policy. */
     devboxUsing: (account: string, id: string): string | undefined =>
       (user.get(account, id) as { id: string } | undefined)?.id,
 

@@ -33,7 +33,6 @@ export class Reserve {
     }
   }
 
-  /** Fills the reserve as far as the disk allows. */
   #take() {
     this.#isFull = false
     try {

@@ -9,20 +9,18 @@ import { equals } from './clauses.ts'
 import type { Database } from './database.ts'
 import { createTable } from './table.ts'
 
-export type SnapshotRecord = SnapshotRow
-
-interface SnapshotRow extends Omit<Snapshot, 'source_blueprint_id'> {
+export interface SnapshotRecord extends Omit<Snapshot, 'source_blueprint_id'> {
   seq: number
   account: string
   status: SnapshotStatus
   error_message: string | null
 }
 
-export type NewSnapshot = Omit<SnapshotRow, 'seq' | 'status' | 'error_message' | 'size_bytes'>
+export type NewSnapshot = Omit<SnapshotRecord, 'seq' | 'status' | 'error_message' | 'size_bytes'>
 
 export type SnapshotStore = ReturnType<typeof createSnapshotStore>
 
-const isListed = ({ status }: SnapshotRow) => status === 'in_progress' || status === 'complete'
+const isListed = ({ status }: SnapshotRecord) => status === 'in_progress' || status === 'complete'
 
 export const createSnapshotStore = (database: Database) => {
   const table = createTable(database, 'snapshots', {
@@ -44,7 +42,6 @@ export const createSnapshotStore = (database: Database) => {
       table.insert({ ...snapshot, status: 'in_progress' })
     },
 
-    /** Adds a complete snapshot whose record was lost. */
     adopt: (snapshot: NewSnapshot & { size_bytes: number | null }): void => {
       table.insert({ ...snapshot, status: 'complete' })
     },
@@ -52,7 +49,6 @@ export const createSnapshotStore = (database: Database) => {
     find: table.find,
     mustFind: table.mustFind,
 
-    /** Includes failed and deleted snapshots. */
     state: (
       account: string,
       id: string,
@@ -82,14 +78,12 @@ export const createSnapshotStore = (database: Database) => {
       table.list(account, query, before, [
         { sql: "snapshots.status IN ('in_progress', 'complete')", values: [] },
         ...equals('snapshots.source_devbox_id', devbox_id),
-        // This service has no blueprints.
         ...(source_blueprint_id === undefined ? [] : [{ sql: '0', values: [] }]),
       ]),
 
     metadataKeys: table.metadataKeys,
     metadataValues: table.metadataValues,
 
-    /** Ids of snapshots of all accounts, oldest first. */
     withStatus: (status: SnapshotStatus): string[] => table.where('status = ?', status).map(({ id }) => id),
 
     /** Whether a devbox that starts from the snapshot has no disk yet. */
@@ -97,7 +91,7 @@ export const createSnapshotStore = (database: Database) => {
   }
 }
 
-const toSnapshot = (row: SnapshotRow): Snapshot => ({
+const toSnapshot = (row: SnapshotRecord): Snapshot => ({
   id: row.id,
   create_time_ms: row.create_time_ms,
   metadata: row.metadata,

@@ -19,7 +19,6 @@ export class StorageQuota {
   readonly #limitBytes: number
   readonly #stored = new Map<string, Record<StorageKind, number>>()
 
-  /** 0 for no limit. */
   constructor(limitBytes: number) {
     this.#limitBytes = limitBytes || Number.POSITIVE_INFINITY
   }
@@ -30,7 +29,6 @@ export class StorageQuota {
     this.#stored.set(account, stored)
   }
 
-  /** Bytes that the account may still store. */
   available(account: string): number {
     return Math.max(0, this.#limitBytes - this.#usedBytes(account))
   }

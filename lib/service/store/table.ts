@@ -5,9 +5,7 @@ import { type Database, inTransaction } from './database.ts'
 import { createMetadataIndex } from './metadata.ts'
 
 interface Row {
-  /** Creation order. */
   seq: number
-  /** Unique across accounts. */
   id: string
   account: string
 }
@@ -15,15 +13,12 @@ interface Row {
 type Fields<R> = { [K in keyof R]?: R[K] | undefined }
 
 interface Options<R extends Row, T> {
-  /** Columns that hold JSON. */
   json: readonly (keyof R & string)[]
   /** Columns that hold a boolean as 0 or 1. */
   flags?: readonly (keyof R & string)[]
-  /** Table that indexes `metadata`. */
   metadata?: string
   /** Whether the row's metadata is indexed. Default: always. */
   isListed?: (row: R) => boolean
-  /** Converts a row to its API representation. */
   view: (row: R) => T
 }
 
@@ -112,7 +107,6 @@ export const createTable = <R extends Row, T>(
     own,
     set,
 
-    /** Throws if there is no such row. */
     mustFind: (id: string): R => {
       const row = find(id)
       if (!row) throw new Error(`No ${id} in table ${table}`)
@@ -127,7 +121,6 @@ export const createTable = <R extends Row, T>(
     /** Position of a row in its account, for `before` of `list`. */
     position: (account: string, id: string): number | undefined => own(account, id)?.seq,
 
-    /** Oldest first. */
     where: (sql: string, ...values: Value[]): R[] => all([{ sql, values }], 'ORDER BY seq'),
 
     insert: (fields: Fields<R> & Pick<R, 'id'>): R =>

@@ -19,13 +19,10 @@ interface Stamp {
 }
 
 interface Log {
-  /** Transactions that SQLite will apply. */
   commits: number
   /** Transactions that can no longer be applied, as far as the log shows them. */
   lostCommits: number
-  /** Pages of all lost transactions. */
   lostPages: number
-  /** Stamps written by valid transactions, oldest first. */
   stamps: Stamp[]
 }
 
@@ -112,7 +109,6 @@ const readLog = (bytes: Buffer, pageSize: number, index: Buffer | undefined): Lo
   let sum: Checksum = [0, 0]
   if (isWhole) sum = checksum(bytes.subarray(0, 24), sum, bigEndian)
   let isValid = isWhole && matches(bytes, 24, sum)
-  // Older frames in the file have different salts.
   const indexed = index?.subarray(32, 40)
   const salts = isValid ? bytes.subarray(16, 24) : (indexed ?? bytes.subarray(logHeaderBytes + 8, logHeaderBytes + 16))
   const committed = indexed?.equals(salts) ? index?.readUInt32LE(16) : undefined
@@ -144,7 +140,6 @@ const readLog = (bytes: Buffer, pageSize: number, index: Buffer | undefined): Lo
 
 type Checksum = [number, number]
 
-/** Continues a checksum over a multiple of 8 bytes. */
 const checksum = (bytes: Buffer, [first, second]: Checksum, bigEndian: boolean): Checksum => {
   let [a, b] = [first, second]
   for (let at = 0; at + 8 <= bytes.length; at += 8) {
@@ -183,7 +178,6 @@ const readIndex = (file: string): Buffer | undefined => {
   return bytes?.subarray(0, 48).equals(bytes.subarray(48, 96)) ? bytes : undefined
 }
 
-/** First bytes of a file, or undefined if it is shorter. */
 const readStart = (file: string, length: number): Buffer | undefined => {
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) < length) return undefined
   const handle = openSync(file, 'r')

@@ -1,13 +1,11 @@
 import { constants } from 'node:sqlite'
 
-/** Names reserved for the service. */
 const isReserved = (name: string | null) => name !== null && /^rl_/i.test(name)
 
 /** Read-only pragmas, which do not affect later calls on the connection. */
 const pragmas = new Set([
   ...['table_info', 'table_xinfo', 'table_list', 'index_list', 'index_info', 'index_xinfo', 'foreign_key_list'],
   ...['foreign_key_check', 'integrity_check', 'quick_check', 'compile_options', 'function_list', 'collation_list'],
-  // Used by full-text tables.
   'data_version',
 ])
 /** Used by rtree tables; allowed only without an argument. */

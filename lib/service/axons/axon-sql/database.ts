@@ -14,7 +14,6 @@ interface Result {
   meta: { changes: number; duration_ms: number; rows_read_limit_reached: boolean }
 }
 
-/** Reads events of an axon from the database of the service. */
 export type ReadEvents = (seq: number, afterSequence: number, limit: number) => Iterable<EventRow>
 interface EventRow {
   sequence: number
@@ -26,7 +25,6 @@ interface EventRow {
 }
 
 export class StatementError extends Error {
-  /** Index of the statement in the request. */
   readonly index: number
   readonly errcode: number
 
@@ -79,7 +77,6 @@ export class AxonDatabase {
 
   /** Copies new events in batches, which are kept if the time runs out. */
   copyEvents(seq: number, read: ReadEvents) {
-    // Events lost in a power cut are copied again.
     this.#database.exec('PRAGMA synchronous = NORMAL; PRAGMA max_page_count = 4294967294')
     const insert = this.#database.prepare('INSERT INTO rl_axon_events VALUES (?, ?, ?, ?, ?, ?)')
     const count = this.#database.prepare('UPDATE rl_copied SET bytes = bytes + ?')
@@ -207,7 +204,6 @@ const toJson = (value: SqlValue): unknown => {
 }
 
 const sizeOf = (value: unknown): number => {
-  // As sent: a control character takes six bytes.
   if (typeof value === 'string') return Buffer.byteLength(JSON.stringify(value)) + 8
   return typeof value === 'object' && value !== null ? (value as { base64: string }).base64.length + 16 : 16
 }

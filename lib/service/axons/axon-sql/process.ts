@@ -39,7 +39,6 @@ const selectEvents = service.prepare(
 const lists = createAxonLists(service)
 const readEvents = ((...values) => selectEvents.iterate(...values)) as ReadEvents
 
-/** Most recently used last. */
 const open = new Map<string, AxonDatabase>()
 
 const databaseOf = (file: string): AxonDatabase => {

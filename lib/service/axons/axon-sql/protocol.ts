@@ -3,7 +3,6 @@ import type { AxonListRequest } from '#lib/service/store/axons/lists.ts'
 export type SqlValue = null | number | bigint | string | Uint8Array
 
 export interface SqlRequest {
-  /** Row number of the axon in the database of the service. */
   seq: number
   file: string
   statements: { sql: string; params: SqlValue[] }[]
@@ -14,7 +13,6 @@ export interface SqlRequest {
 export type ProcessRequest = SqlRequest | ({ kind: 'list' } & AxonListRequest)
 
 export type SqlAnswer =
-  /** JSON of a SqlResult, SqlBatchResult or AxonList. */
   | { json: Uint8Array }
   /** Rejected by SQLite. */
   | { error: string; errcode: number }

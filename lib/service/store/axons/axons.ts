@@ -27,7 +27,6 @@ export const createAxonStore = (database: Database) => {
   const versionOf = (account: string) => versions.get(account) ?? 0
   const bumpVersion = (account: string) => versions.set(account, versionOf(account) + 1)
 
-  /** Number of the account in the search index. */
   const numberOf = (account: string): number =>
     (number.get(account) as { number: number } | undefined)?.number ?? Number(addAccount.run(account).lastInsertRowid)
 

@@ -26,7 +26,6 @@ export const createAxonEventStore = (database: Database) => {
   const lastOf = database.prepare('SELECT coalesce(max(sequence), 0) AS last FROM axon_events WHERE axon = ?')
   const last = (seq: number) => (lastOf.get(seq) as { last: number }).last
 
-  /** Takes rows up to `maxBytes` of payload, but at least one. */
   const takeUpTo = (rows: Iterable<unknown>, maxBytes: number): EventRow[] => {
     const taken: EventRow[] = []
     let bytes = 0
@@ -39,13 +38,11 @@ export const createAxonEventStore = (database: Database) => {
   }
 
   return {
-    /** Row number of an axon. */
     find: (account: string, id: string): { seq: number; isDeleted: boolean } | undefined => {
       const row = axon.get(id, account) as { seq: number; deleted_at_ms: number | null } | undefined
       return row && { seq: row.seq, isDeleted: row.deleted_at_ms !== null }
     },
 
-    /** Sequence of the last event, or 0. */
     last,
 
     /** Appends an event in the caller's transaction and returns its sequence. */

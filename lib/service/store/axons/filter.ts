@@ -3,7 +3,6 @@ import type { MetadataCondition } from '#lib/contract/encode-query.ts'
 import { type Clause, metadataClause, sqlOf, valuesOf } from '../clauses.ts'
 import { containsMatch, isIndexed, searchText } from './search-text.ts'
 
-/** An account and its number in the search index. */
 export interface Owner {
   account: string
   number: number
@@ -22,7 +21,6 @@ export interface Condition {
 /** An index range whose entries are exactly the matches of a condition. */
 export interface Source {
   from: string
-  /** Column of `from` that holds the axon's seq. */
   seq: string
   where: Clause
   /** Whether the range is in list order and needs no sort. */
@@ -56,7 +54,6 @@ const axonsBy = (index: string, where: Clause, isOrdered = true): Source => ({
   isOrdered,
 })
 
-/** All axons of the account. */
 export const allAxons = ({ account }: Owner): Source =>
   axonsBy('axons_by_account', { sql: 'axons.account = ?', values: [account] })
 
@@ -150,7 +147,6 @@ export const pageStatement = (walk: Walk, before: number | undefined, limit: num
 
 export const countStatement = (walk: Walk): Clause => select(walk, 'count(*) AS total', [])
 
-/** Counts the entries of the source up to `limit`. */
 export const probeStatement = (source: Source, limit: number): Clause => {
   const { sql, values } = select({ source, checks: [] }, '1', [])
   return { sql: `SELECT count(*) AS total FROM (${sql} LIMIT ?)`, values: [...values, limit] }

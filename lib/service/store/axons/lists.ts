@@ -42,7 +42,6 @@ export const createAxonLists = (database: DatabaseSync) => {
 
   const total = ({ sql, values }: Clause) => (database.prepare(sql).get(...values) as { total: number }).total
 
-  /** Walks the condition with the fewest matches and checks the others. */
   const walksOf = (account: string, filter: AxonFilter): CachedFilter['walks'] | undefined => {
     const found = owner.get(account) as { account: string; number: number } | undefined
     if (!found) return undefined
@@ -74,7 +73,6 @@ export const createAxonLists = (database: DatabaseSync) => {
     return after
   }
 
-  /** JSON of an AxonList, newest first, including deleted axons. */
   const list = (request: AxonListRequest): Buffer => {
     const { query, before } = request
     const found = findCached(request)

@@ -6,12 +6,10 @@ import type { DatabaseSync } from 'node:sqlite'
  */
 export const searchText = (text: string): string => text.toUpperCase().replaceAll('\0', '\ue000')
 
-/** Shorter text has no trigram. */
 const minIndexedLength = 3
 
 export const isIndexed = (text: string): boolean => [...searchText(text)].length >= minIndexedLength
 
-/** A trigram that all axons of the account have in the search index. */
 const accountTag = (number: number): string =>
   String.fromCharCode(...[number >> 24, number >> 12, number].map((part) => 0x4e00 + (part & 0xfff)))
 

@@ -142,7 +142,6 @@ class LineSplitter {
 
 const carriageReturnBytes = Uint8Array.of(carriageReturn)
 
-/** Whether it prints text, not only control sequences. */
 const hasText = (bytes: Uint8Array): boolean =>
   printed.test(Buffer.from(bytes).toString('latin1').replace(controlSequence, ''))
 const printed = /[^\0- \x7f]/

@@ -27,10 +27,8 @@ export class LogFile {
   #pendingBytes = 0
   #lost = 0
   #writing: Promise<void> | undefined
-  /** The file being appended to; undefined until known. */
   #current: { number: number; size: number; isTruncated: boolean } | undefined
   readonly #condition = new Condition()
-  /** Makes readers check for new records. */
   readonly wake = this.#condition.notify
 
   constructor(folder: string, onIdle: () => void) {
@@ -38,7 +36,6 @@ export class LogFile {
     this.#onIdle = onIdle
   }
 
-  /** Returns the length of the record. */
   append(record: Omit<LogRecord, 'timestamp_ms'>): number {
     const line = `${JSON.stringify({ timestamp_ms: Date.now(), ...record })}\n`
     if (this.#pendingBytes + line.length > maxPendingBytes) this.#lost++
@@ -66,7 +63,6 @@ export class LogFile {
     while (this.#writing) await this.#writing
   }
 
-  /** No pending writes and no running commands. */
   isQuiet(): boolean {
     return this.#writing === undefined && this.#commands === 0
   }
@@ -94,7 +90,6 @@ export class LogFile {
     }
   }
 
-  /** Returns false if another file follows. */
   async *#readOne(
     number: number,
     lastKnown: number,
@@ -179,7 +174,6 @@ export class LogFile {
   }
 }
 
-/** Adds a record that says earlier ones were deleted. */
 async function* afterDropped(records: AsyncGenerator<LogRecord, boolean>): AsyncGenerator<LogRecord, boolean> {
   const next = await records.next()
   if (next.done) return next.value
