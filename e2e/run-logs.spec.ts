@@ -34,7 +34,7 @@ test('a job with chosen scenarios is created, and a line of its logs is found an
   await dialog.getByRole('textbox', { name: 'Command' }).fill(command)
   await dialog.getByRole('button', { name: 'Create job' }).click()
   await expect(dialog.getByText('Choose at least one scenario')).toBeVisible()
-  await expect(dialog.getByText('An agent needs a name')).toBeVisible()
+  await expect(dialog.getByText('Enter an agent name')).toBeVisible()
   await dialog.getByRole('searchbox', { name: 'Search scenarios' }).fill('talk')
   await dialog.getByRole('checkbox', { name: 'talkative' }).check()
   await expect(dialog.getByText('1 chosen')).toBeVisible()

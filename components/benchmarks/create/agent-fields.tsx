@@ -1,127 +1,127 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
 import { Plus, X } from 'lucide-react'
-import { useId } from 'react'
+import { type ComponentProps, useId } from 'react'
+import { Controller, useController, useFieldArray, useFormContext } from 'react-hook-form'
 import { Button } from '#components/ui/button.tsx'
 import { Field, TextField } from '#components/ui/field.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { Textarea } from '#components/ui/input.tsx'
 import { KeyValueEditor } from '#components/ui/key-value-editor.tsx'
-import { type AgentDraft, agentField, type FieldMessages, newAgent } from './job-draft.ts'
+import { benchmarkRunQueries } from '../run/queries.ts'
+import { type JobField, type JobFormValues, newAgent } from './job-form.ts'
 import { jobPartQueries } from './queries.ts'
 
-interface AgentFieldsProps {
-  agents: readonly AgentDraft[]
-  onChange: (agents: AgentDraft[]) => void
-  problems: FieldMessages
-  /** Agents of earlier jobs. */
-  known: readonly { name: string; model: string | null }[]
+interface FormTextFieldProps extends Omit<ComponentProps<typeof TextField>, 'value' | 'onText' | 'error' | 'name'> {
+  name: JobField
 }
 
-/** What the public command line calls its agents; a service knows them, or says what to do. */
+export const FormTextField = ({ name, ...props }: FormTextFieldProps) => {
+  const { field, fieldState } = useController<JobFormValues>({ name })
+  return (
+    <TextField
+      {...props}
+      ref={field.ref}
+      value={field.value as string}
+      onText={field.onChange}
+      onBlur={field.onBlur}
+      error={fieldState.error?.message}
+    />
+  )
+}
+
+/** Suggestions; the service decides which agents it knows. */
 const publicNames = ['claude-code', 'codex', 'gemini-cli', 'goose', 'opencode']
 
-/** The agents of a job: a command each, run in a devbox for every scenario. */
-export const AgentFields = ({ agents, onChange, problems, known }: AgentFieldsProps) => {
+export const AgentFields = () => {
   const id = useId()
+  const { control } = useFormContext<JobFormValues>()
+  const { fields, append, remove } = useFieldArray({ control, name: 'agents' })
   const { data: secretNames = [] } = useQuery(jobPartQueries.secretNames())
-  const change = (index: number, part: Partial<AgentDraft>) =>
-    onChange(agents.map((agent, at) => (at === index ? { ...agent, ...part } : agent)))
+  const { data: origins = {} } = useQuery(benchmarkRunQueries.origins())
+  const known = Object.values(origins)
   return (
     <div className="space-y-3">
       <datalist id={`${id}-names`}>
-        {[...new Set(['nop', ...publicNames, ...known.map(({ name }) => name)])].map((name) => (
+        {[...new Set(['nop', ...publicNames, ...known.map(({ agent_name }) => agent_name)])].map((name) => (
           <option key={name} value={name} />
         ))}
       </datalist>
       <datalist id={`${id}-models`}>
-        {[...new Set(known.flatMap(({ model }) => model ?? []))].map((model) => (
+        {[...new Set(known.flatMap(({ model_name }) => model_name ?? []))].map((model) => (
           <option key={model} value={model} />
         ))}
       </datalist>
-      {agents.map((agent, index) => {
-        const problem = (field: string) => problems.get(agentField(index, field)) ?? null
-        const secretProblem = problem('agent_environment.secrets') ?? problem('agent_environment')
-        return (
-          <fieldset key={agent.key} className="min-w-0 space-y-3 rounded-md border border-line p-3">
-            <legend className="px-1 font-medium">Agent {index + 1}</legend>
-            <div className="grid gap-3 sm:grid-cols-[1fr_1fr_8rem_auto]">
-              <TextField
-                label="Agent name"
-                list={`${id}-names`}
-                error={problem('name')}
-                value={agent.name}
-                onText={(name) => change(index, { name })}
-              />
-              <TextField
-                label="Model"
-                optional
-                list={`${id}-models`}
-                error={problem('model_name')}
-                value={agent.model}
-                onText={(model) => change(index, { model })}
-              />
-              <TextField
-                label="Timeout, s"
-                optional
-                inputMode="numeric"
-                placeholder="7200"
-                error={problem('timeout_seconds')}
-                value={agent.timeout}
-                onText={(timeout) => change(index, { timeout })}
-              />
-              {agents.length > 1 && (
-                <IconButton
-                  icon={X}
-                  label={`Remove agent ${index + 1}`}
-                  className="sm:mt-6"
-                  onClick={() => onChange(agents.filter((_, at) => at !== index))}
-                />
-              )}
-            </div>
-            <Field
-              label="Command"
+      {fields.map((agent, index) => (
+        <fieldset key={agent.id} className="min-w-0 space-y-3 rounded-md border border-line p-3">
+          <legend className="px-1 font-medium">Agent {index + 1}</legend>
+          <div className="grid gap-3 sm:grid-cols-[1fr_1fr_8rem_auto]">
+            <FormTextField name={`agents.${index}.name`} label="Agent name" list={`${id}-names`} />
+            <FormTextField name={`agents.${index}.model`} label="Model" optional list={`${id}-models`} />
+            <FormTextField
+              name={`agents.${index}.timeout`}
+              label="Timeout (s)"
               optional
-              hint="Run by bash in the devbox of each scenario, with the task in the file $HARBOR_INSTRUCTION_FILE and the model in $HARBOR_MODEL_NAME. The agent nop needs none, nor does one that the service knows by its name."
-              error={problem('kwargs.command')}
-            >
-              {(control) => (
-                <Textarea
-                  {...control}
-                  mono
-                  rows={2}
-                  value={agent.command}
-                  onChange={({ target }) => change(index, { command: target.value })}
-                />
-              )}
-            </Field>
-            <KeyValueEditor
-              label="Environment variables"
-              addLabel="Add variable"
-              keyPlaceholder="NAME"
-              value={agent.variables}
-              onChange={(variables) => change(index, { variables })}
-              error={problem('agent_environment.environment_variables')}
+              inputMode="numeric"
+              placeholder="7200"
             />
-            <KeyValueEditor
-              label="Secrets"
-              addLabel="Add secret"
-              keyPlaceholder="VARIABLE"
-              valuePlaceholder="name of a secret"
-              valueSuggestions={secretNames}
-              hint={secretNames.length === 0 ? 'The account has no secrets.' : 'A variable, and the secret it gets.'}
-              value={agent.secrets}
-              onChange={(secrets) => change(index, { secrets })}
-              error={secretProblem}
-            />
-          </fieldset>
-        )
-      })}
-      <Button
-        size="sm"
-        icon={Plus}
-        onClick={() => onChange([...agents, newAgent(Math.max(...agents.map(({ key }) => key)) + 1)])}
-      >
+            {fields.length > 1 && (
+              <IconButton
+                icon={X}
+                label={`Remove agent ${index + 1}`}
+                className="sm:mt-6"
+                onClick={() => remove(index)}
+              />
+            )}
+          </div>
+          <Controller
+            control={control}
+            name={`agents.${index}.command`}
+            render={({ field, fieldState }) => (
+              <Field
+                label="Command"
+                optional
+                hint="Runs with bash in each scenario's devbox. The task is in the file $HARBOR_INSTRUCTION_FILE, the model in $HARBOR_MODEL_NAME. Not needed for nop and agents known to the service."
+                error={fieldState.error?.message}
+              >
+                {(props) => <Textarea {...props} {...field} mono rows={2} />}
+              </Field>
+            )}
+          />
+          <Controller
+            control={control}
+            name={`agents.${index}.variables`}
+            render={({ field, fieldState }) => (
+              <KeyValueEditor
+                label="Environment variables"
+                addLabel="Add variable"
+                keyPlaceholder="NAME"
+                value={field.value}
+                onChange={field.onChange}
+                error={fieldState.error?.message}
+              />
+            )}
+          />
+          <Controller
+            control={control}
+            name={`agents.${index}.secrets`}
+            render={({ field, fieldState }) => (
+              <KeyValueEditor
+                label="Secrets"
+                addLabel="Add secret"
+                keyPlaceholder="VARIABLE"
+                valuePlaceholder="Secret name"
+                valueSuggestions={secretNames}
+                hint={secretNames.length === 0 ? 'This account has no secrets.' : 'Sets a variable to a secret.'}
+                value={field.value}
+                onChange={field.onChange}
+                error={fieldState.error?.message}
+              />
+            )}
+          />
+        </fieldset>
+      ))}
+      <Button size="sm" icon={Plus} onClick={() => append(newAgent)}>
         Add agent
       </Button>
     </div>

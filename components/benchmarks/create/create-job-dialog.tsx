@@ -1,192 +1,177 @@
 'use client'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { zodResolver } from '@hookform/resolvers/zod'
+import { useMutation } from '@tanstack/react-query'
 import { useRouter } from 'next/navigation'
-import { useDeferredValue, useMemo, useState } from 'react'
+import { useDeferredValue, useEffect, useMemo } from 'react'
+import { Controller, FormProvider, useForm, useFormContext, useWatch } from 'react-hook-form'
+import { parseDocument } from 'yaml'
 import { Chips } from '#components/ui/choice/chips.tsx'
-import { TextField } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { paths } from '#lib/browser/address/paths.ts'
+import type { BenchmarkJobCreate } from '#lib/contract/benchmark-jobs.ts'
 import { benchmarkJobMutations } from '../job/queries.ts'
-import { yamlProblems } from '../job-figures.ts'
-import { benchmarkRunQueries } from '../run/queries.ts'
-import { AgentFields } from './agent-fields.tsx'
-import { areShown, callOf, exampleFile, type FieldMessages, type JobDraft, newJob, refusedFields } from './job-draft.ts'
+import { type YamlProblem, yamlProblems } from '../job-figures.ts'
+import { AgentFields, FormTextField } from './agent-fields.tsx'
+import { exampleFile, JobForm, type JobFormValues, newJob, rejectedFields } from './job-form.ts'
 import { PartPicker } from './part-picker.tsx'
 import { jobPartQueries } from './queries.ts'
 import { YamlField } from './yaml-field.tsx'
-import { syntaxProblems } from './yaml-syntax.ts'
 
-const none: FieldMessages = new Map()
-
-/** What was typed stays when the dialog is closed or the service refuses; a job that was created clears it. */
+/** Closing the dialog keeps the values; creating a job resets them. */
 export const CreateJobDialog = ({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) => {
   const router = useRouter()
-  const [draft, setDraft] = useState<JobDraft>(newJob)
-  /** From the first attempt on what is wrong is said as it is typed. */
-  const [hasTried, setHasTried] = useState(false)
-  const call = useMemo(() => callOf(draft), [draft])
-  const found = hasTried && 'problems' in call ? call.problems : none
-  const create = useMutation(benchmarkJobMutations.create())
-  const refusal = create.error ? problemOf(create.error) : null
-  const problems = useMemo(
-    () => (refusal ? refusedFields(refusal.message, refusal.field ?? undefined) : found),
-    [refusal, found],
-  )
-  const change = (part: Partial<JobDraft>) => {
-    setDraft({ ...draft, ...part })
-    // What the service refused may be right now: marks would stand beside what they do not mean.
-    if (create.isError) create.reset()
-  }
-  const submit = () => {
-    setHasTried(true)
-    if ('problems' in call) return
-    create.mutate(call.body, {
+  const form = useForm<JobFormValues, unknown, BenchmarkJobCreate>({
+    resolver: zodResolver(JobForm),
+    defaultValues: newJob,
+  })
+  const { mutate, reset, error, isPending } = useMutation(benchmarkJobMutations.create())
+  // The service's errors may no longer apply after a change.
+  useEffect(() => form.subscribe({ formState: { values: true }, callback: () => reset() }), [form, reset])
+  const source = useWatch({ control: form.control, name: 'source' })
+  const rejection = error ? problemOf(error) : null
+  const isYamlRejected = source === 'harbor' && (rejection?.field?.startsWith('spec') ?? false)
+  const rejected = rejection && !isYamlRejected ? rejectedFields(rejection.message, rejection.field ?? null) : null
+  const submit = form.handleSubmit((body) =>
+    mutate(body, {
       onSuccess: ({ id }) => {
-        setDraft(newJob)
-        setHasTried(false)
+        form.reset()
         onOpenChange(false)
         router.push(paths.benchmarkJob(id))
       },
-    })
-  }
-  const isOfYaml = draft.source === 'harbor' && (refusal?.field?.startsWith('spec') ?? false)
-  const typed = useDeferredValue(draft.yaml)
-  const syntax = useMemo(() => syntaxProblems(typed), [typed])
-  const missing = found.get('spec.inline_yaml')
-  const yamlText =
-    isOfYaml && refusal ? yamlProblems(refusal.message) : missing ? [{ line: null, text: missing }] : syntax
-  const shownAtFields = draft.source === 'harbor' ? isOfYaml || problems.has('name') : areShown(problems)
+      onError: (failure) => {
+        const { message, field } = problemOf(failure)
+        for (const [name, text] of rejectedFields(message, field ?? null) ?? []) form.setError(name, { message: text })
+      },
+    }),
+  )
   return (
-    <FormDialog
-      open={open}
-      onOpenChange={onOpenChange}
-      title="Create benchmark job"
-      description="A job runs scenarios with one or more agents, each in a devbox of its own, and scores what they did."
-      size="lg"
-      busy={create.isPending}
-      onSubmit={submit}
-      submitLabel="Create job"
-      error={shownAtFields ? null : create.error}
-    >
-      <TextField
-        label="Name"
-        optional
-        error={problems.get('name')}
-        value={draft.name}
-        onText={(name) => change({ name })}
-      />
-      <SourceChoice value={draft.source} onChange={(source) => change({ source })} />
-      {draft.source === 'harbor' ? (
-        <YamlField
-          label="Job file"
-          value={draft.yaml}
-          problems={yamlText}
-          placeholder={exampleFile}
-          onChange={(yaml) => change({ yaml })}
+    <FormProvider {...form}>
+      <FormDialog
+        open={open}
+        onOpenChange={onOpenChange}
+        title="Create benchmark job"
+        description="A job runs scenarios with one or more agents, each in its own devbox, and scores the results."
+        size="lg"
+        busy={isPending}
+        onSubmit={() => void submit()}
+        submitLabel="Create job"
+        error={isYamlRejected || rejected ? null : error}
+      >
+        <FormTextField name="name" label="Name" optional />
+        <Controller<JobFormValues, 'source'>
+          name="source"
+          render={({ field }) => (
+            <div>
+              <Chips
+                large
+                legend="Source"
+                legendClassName="mb-1 font-medium"
+                value={field.value}
+                options={sources}
+                onChange={field.onChange}
+              />
+              <p className="mt-1 text-sm text-muted">{sources.find(({ value }) => value === field.value)?.hint}</p>
+            </div>
+          )}
         />
-      ) : (
-        <Parts draft={draft} change={change} problems={problems} />
-      )}
-    </FormDialog>
+        {source === 'harbor' ? (
+          <JobFile rejected={isYamlRejected && rejection ? yamlProblems(rejection.message) : null} />
+        ) : (
+          <Parts source={source} />
+        )}
+      </FormDialog>
+    </FormProvider>
   )
 }
 
-const sources: { value: JobDraft['source']; label: string; words: string }[] = [
+const sources: { value: JobFormValues['source']; label: string; hint: string }[] = [
   {
     value: 'harbor',
     label: 'Job file',
-    words: "In Harbor's format; datasets and tasks are read from folders the service's operator allowed.",
+    hint: 'Harbor job file. Data sets and tasks come from folders that the service allows.',
   },
-  { value: 'benchmark', label: 'Benchmark', words: 'All scenarios of a benchmark the service has.' },
-  { value: 'scenarios', label: 'Scenarios', words: 'Scenarios of the service that you choose.' },
+  { value: 'benchmark', label: 'Benchmark', hint: 'All scenarios of a benchmark.' },
+  { value: 'scenarios', label: 'Scenarios', hint: 'Individual scenarios.' },
 ]
 
-const SourceChoice = ({
-  value,
-  onChange,
-}: {
-  value: JobDraft['source']
-  onChange: (source: JobDraft['source']) => void
-}) => (
-  <div>
-    <Chips
-      large
-      legend="Source"
-      legendClassName="mb-1 font-medium"
-      value={value}
-      options={sources}
-      onChange={onChange}
-    />
-    <p className="mt-1 text-sm text-muted">{sources.find((source) => source.value === value)?.words}</p>
-  </div>
-)
+const syntaxProblems = (text: string): YamlProblem[] =>
+  text.trim() === ''
+    ? []
+    : parseDocument(text, { prettyErrors: true }).errors.map(({ message, linePos }) => ({
+        line: linePos?.[0].line ?? null,
+        text: message.split('\n')[0]?.replace(/:$/, '') ?? message,
+      }))
 
-interface PartsProps {
-  draft: JobDraft
-  change: (part: Partial<JobDraft>) => void
-  problems: FieldMessages
-}
-
-const Parts = ({ draft, change, problems }: PartsProps) => {
-  const { data: origins = {} } = useQuery(benchmarkRunQueries.origins())
-  const known = useMemo(
-    () => Object.values(origins).map(({ agent_name, model_name }) => ({ name: agent_name, model: model_name })),
-    [origins],
-  )
-  const orchestrator = (field: string) => problems.get(`spec.orchestrator_config.${field}`) ?? null
-  // Of a scenario that was chosen: shown where they are chosen.
-  const ofScenarios = [...problems].filter(([field]) => field.startsWith('spec.scenario_ids')).map(([, text]) => text)
+const JobFile = ({ rejected }: { rejected: YamlProblem[] | null }) => {
+  const { control } = useFormContext<JobFormValues>()
+  const yaml = useDeferredValue(useWatch({ control, name: 'yaml' }))
+  const syntax = useMemo(() => syntaxProblems(yaml), [yaml])
   return (
-    <>
-      {draft.source === 'benchmark' ? (
-        <PartPicker
-          label="Benchmark"
-          many={false}
-          query={jobPartQueries.benchmarks}
-          chosen={draft.benchmark ? [draft.benchmark] : []}
-          onChoose={([benchmark = null]) => change({ benchmark })}
-          error={problems.get('spec.benchmark_id') ?? problems.get('spec')}
-          none="The service has no benchmarks yet."
-        />
-      ) : (
-        <PartPicker
-          label="Scenarios"
-          many
-          query={jobPartQueries.scenarios}
-          chosen={draft.scenarios}
-          onChoose={(scenarios) => change({ scenarios })}
-          error={ofScenarios.join('; ') || problems.get('spec')}
-          none="The service has no scenarios yet."
+    <Controller
+      control={control}
+      name="yaml"
+      render={({ field, fieldState }) => (
+        <YamlField
+          label="Job file"
+          value={field.value}
+          problems={rejected ?? (fieldState.error ? [{ line: null, text: fieldState.error.message ?? '' }] : syntax)}
+          placeholder={exampleFile}
+          onChange={field.onChange}
         />
       )}
-      <AgentFields agents={draft.agents} onChange={(agents) => change({ agents })} problems={problems} known={known} />
-      <div className="grid gap-3 sm:grid-cols-3">
-        <TextField
-          label="Trials at once"
-          optional
-          inputMode="numeric"
-          error={orchestrator('n_concurrent_trials')}
-          value={draft.concurrency}
-          onText={(concurrency) => change({ concurrency })}
+    />
+  )
+}
+
+const Parts = ({ source }: { source: 'benchmark' | 'scenarios' }) => {
+  const { control } = useFormContext<JobFormValues>()
+  return (
+    <>
+      {source === 'benchmark' ? (
+        <Controller
+          control={control}
+          name="benchmark"
+          render={({ field, fieldState }) => (
+            <PartPicker
+              label="Benchmark"
+              many={false}
+              query={jobPartQueries.benchmarks}
+              chosen={field.value ? [field.value] : []}
+              onChoose={([benchmark = null]) => field.onChange(benchmark)}
+              error={fieldState.error?.message}
+              none="No benchmarks yet."
+            />
+          )}
         />
-        <TextField
+      ) : (
+        <Controller
+          control={control}
+          name="scenarios"
+          render={({ field, fieldState }) => (
+            <PartPicker
+              label="Scenarios"
+              many
+              query={jobPartQueries.scenarios}
+              chosen={field.value}
+              onChoose={field.onChange}
+              error={fieldState.error?.message}
+              none="No scenarios yet."
+            />
+          )}
+        />
+      )}
+      <AgentFields />
+      <div className="grid gap-3 sm:grid-cols-3">
+        <FormTextField name="concurrency" label="Trials at once" optional inputMode="numeric" />
+        <FormTextField
+          name="attempts"
           label="Attempts"
           optional
           inputMode="numeric"
-          hint="Of a trial that fails; one outcome is left."
-          error={orchestrator('n_attempts')}
-          value={draft.attempts}
-          onText={(attempts) => change({ attempts })}
+          hint="Retries after failures; only the last outcome counts."
         />
-        <TextField
-          label="Timeout multiplier"
-          optional
-          inputMode="decimal"
-          error={orchestrator('timeout_multiplier')}
-          value={draft.timeoutMultiplier}
-          onText={(timeoutMultiplier) => change({ timeoutMultiplier })}
-        />
+        <FormTextField name="timeoutMultiplier" label="Timeout multiplier" optional inputMode="decimal" />
       </div>
     </>
   )

@@ -8,33 +8,31 @@ import { FieldError } from '#components/ui/field.tsx'
 import { Input } from '#components/ui/input.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/browser/format.ts'
-import type { Chosen } from './job-draft.ts'
+import type { Part } from './job-form.ts'
 
-interface Offered {
-  rows: { id: string; name: string; words: string }[]
+interface PartPage {
+  rows: { id: string; name: string; detail: string }[]
   total: number | null
 }
 
 interface PartPickerProps<Key extends readonly unknown[]> {
-  /** "Benchmark", "Scenarios". */
   label: string
   many: boolean
-  query: (search: string) => UseQueryOptions<Offered, Error, Offered, Key>
-  chosen: readonly Chosen[]
-  onChoose: (chosen: Chosen[]) => void
+  query: (search: string) => UseQueryOptions<PartPage, Error, PartPage, Key>
+  chosen: readonly Part[]
+  onChoose: (chosen: Part[]) => void
   error: string | undefined
-  /** What there is to do where there is nothing to choose from. */
+  /** Shown if there is nothing to choose from. */
   none: string
 }
 
-/** One or several of what the service has, found by name or id. */
 export const PartPicker = <Key extends readonly unknown[]>(props: PartPickerProps<Key>) => {
   const { label, many, query, chosen, onChoose, error, none } = props
   const id = useId()
   const [search, setSearch] = useState('')
   const { data, error: failure } = useQuery(query(useDeferredValue(search.trim())))
   const ids = new Set(chosen.map((each) => each.id))
-  const choose = (row: Chosen, isOn: boolean) =>
+  const choose = (row: Part, isOn: boolean) =>
     onChoose(
       many
         ? [...chosen.filter((each) => each.id !== row.id), ...(isOn ? [{ id: row.id, name: row.name }] : [])]
@@ -47,7 +45,7 @@ export const PartPicker = <Key extends readonly unknown[]>(props: PartPickerProp
         type="search"
         icon={Search}
         aria-label={`Search ${label.toLowerCase()}`}
-        placeholder="Search by name or id"
+        placeholder="Search by name or ID"
         value={search}
         onChange={({ target }) => setSearch(target.value)}
       />
@@ -70,11 +68,11 @@ export const PartPicker = <Key extends readonly unknown[]>(props: PartPickerProp
               <span className="min-w-0 flex-1 truncate">
                 <VisibleText max={200}>{row.name}</VisibleText>
               </span>
-              <span className="tabular shrink-0 text-sm text-muted">{row.words}</span>
+              <span className="tabular shrink-0 text-sm text-muted">{row.detail}</span>
             </label>
           ))}
-          {data?.rows.length === 0 && <p className="px-2.5 py-3 text-muted">{search ? 'Nothing matches.' : none}</p>}
-          {!data && <p className="px-2.5 py-3 text-muted">Reading …</p>}
+          {data?.rows.length === 0 && <p className="px-2.5 py-3 text-muted">{search ? 'No matches.' : none}</p>}
+          {!data && <p className="px-2.5 py-3 text-muted">Loading…</p>}
         </div>
       )}
       <p role="status" className="tabular text-sm text-muted">
@@ -89,13 +87,13 @@ export const PartPicker = <Key extends readonly unknown[]>(props: PartPickerProp
             <li key={each.id}>
               <button
                 type="button"
-                title={`Leave out ${each.name}`}
+                title={`Remove ${each.name}`}
                 onClick={() => choose(each, false)}
                 className={classes(
                   'inline-flex h-6 max-w-56 items-center gap-1 rounded-sm bg-surface-2 px-1.5 text-sm hover:bg-surface-3',
                 )}
               >
-                <span className="sr-only">Leave out </span>
+                <span className="sr-only">Remove </span>
                 <span className="truncate">
                   <VisibleText max={80}>{each.name}</VisibleText>
                 </span>

@@ -8,26 +8,24 @@ import { secrets } from '#lib/contract/secrets.ts'
 
 const pageApi = browserApi({ benchmarks, scenarios, secrets })
 
-/** What is offered at once; whoever has more searches. */
-const offered = 50
+const pageSize = 50
 
-interface Offered {
-  rows: { id: string; name: string; words: string }[]
+interface PartPage {
+  rows: { id: string; name: string; detail: string }[]
   total: number | null
 }
 
-/** What a job is put together from. */
 export const jobPartQueries = {
   benchmarks: (search: string) =>
     queryOptions({
       queryKey: ['job-parts', 'benchmarks', search] as const,
-      queryFn: async ({ signal }): Promise<Offered> => {
-        const query = { limit: offered, ...(search && { search }) }
+      queryFn: async ({ signal }): Promise<PartPage> => {
+        const query = { limit: pageSize, ...(search && { search }) }
         const { benchmarks, total_count } = await pageApi.benchmarks.list({ query, signal })
         const rows = benchmarks.map(({ id, name, scenarioIds }) => ({
           id,
           name,
-          words: formatCountOf(scenarioIds.length, 'scenario'),
+          detail: formatCountOf(scenarioIds.length, 'scenario'),
         }))
         return { rows, total: total_count ?? null }
       },
@@ -37,16 +35,15 @@ export const jobPartQueries = {
   scenarios: (search: string) =>
     queryOptions({
       queryKey: ['job-parts', 'scenarios', search] as const,
-      queryFn: async ({ signal }): Promise<Offered> => {
-        const query = { limit: offered, ...(search && { search }) }
+      queryFn: async ({ signal }): Promise<PartPage> => {
+        const query = { limit: pageSize, ...(search && { search }) }
         const { scenarios, total_count } = await pageApi.scenarios.list({ query, signal })
-        const rows = scenarios.map(({ id, name, status }) => ({ id, name, words: status === 'active' ? '' : status }))
+        const rows = scenarios.map(({ id, name, status }) => ({ id, name, detail: status === 'active' ? '' : status }))
         return { rows, total: total_count ?? null }
       },
       placeholderData: keepPreviousData,
     }),
 
-  /** Names alone: nobody is told a value. */
   secretNames: () =>
     queryOptions({
       queryKey: ['job-parts', 'secret-names'] as const,

@@ -14,16 +14,15 @@ interface YamlFieldProps {
   placeholder?: string
 }
 
-/** Lines that get a number; a file longer than that is not edited here by hand. */
 const maxNumbered = 5_000
 
-/** A text with numbered lines, those with a problem marked; each problem leads to its line. */
+/** Text area with line numbers; each problem links to its line. */
 export const YamlField = ({ label, value, onChange, problems, placeholder }: YamlFieldProps) => {
   const id = useId()
   const area = useRef<HTMLTextAreaElement>(null)
   const gutter = useRef<HTMLDivElement>(null)
   const lines = value.split('\n')
-  const bad = new Set(problems.map(({ line }) => line))
+  const invalid = new Set(problems.map(({ line }) => line))
   const goTo = (line: number) => {
     const box = area.current
     if (!box) return
@@ -47,7 +46,7 @@ export const YamlField = ({ label, value, onChange, problems, placeholder }: Yam
             <div
               // biome-ignore lint/suspicious/noArrayIndexKey: a line is its number
               key={index}
-              className={classes('pr-2', bad.has(index + 1) && 'bg-danger-bg font-medium text-danger')}
+              className={classes('pr-2', invalid.has(index + 1) && 'bg-danger-bg font-medium text-danger')}
             >
               {index + 1}
             </div>
