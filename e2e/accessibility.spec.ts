@@ -6,7 +6,7 @@ import { finishedJob, makeScenarios } from './small-jobs.ts'
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
 type Look = readonly [width: number, colorScheme: 'light' | 'dark']
-/** Colours do not ask for the width, and `tokens.test.tsx` reckons every pair of them in both themes. */
+/** Colors don't depend on width; `tokens.test.tsx` checks the contrast of every pair in both themes. */
 const twoLooks: readonly Look[] = [
   [1440, 'light'],
   [390, 'dark'],
@@ -14,24 +14,22 @@ const twoLooks: readonly Look[] = [
 const allLooks: readonly Look[] = [...twoLooks, [390, 'light'], [1440, 'dark']]
 
 const violationsOf = async (page: Page) => {
-  // Colours are on their way from one theme to the other otherwise: they set out with the next frame.
+  // Waits for the theme's color transitions.
   await page.evaluate(async () => {
     for (const _ of [1, 2]) await new Promise(requestAnimationFrame)
     for (const animation of document.getAnimations())
       if (Number.isFinite(Number(animation.effect?.getComputedTiming().endTime))) animation.finish()
   })
-  // The builder reads axe, a megabyte and a half, into the page twice for each look: once it is there, it stays.
+  // Injects axe (1.5 MB) once per page.
   const axeSource = (await page.evaluate(() => 'axe' in window)) ? 'axe.version' : undefined
   const { violations } = await new AxeBuilder({ page, axeSource })
     .setLegacyMode()
-    // Of what is in order a single example of each rule is described.
     .options({ resultTypes: ['violations'] })
     .withTags(tags)
     .analyze()
   return violations.map(({ id, nodes }) => `${id} ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`)
 }
 
-/** Reads the page as it is. */
 const check = async (page: Page, name: string, looks = twoLooks) => {
   for (const [width, colorScheme] of looks) {
     await page.setViewportSize({ width, height: 900 })
@@ -39,7 +37,7 @@ const check = async (page: Page, name: string, looks = twoLooks) => {
     const where = `${name}, ${colorScheme}, ${width} px`
     const tooWide = () => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
     await expect.soft.poll(tooWide, { message: `${where} is too wide` }).toBeLessThanOrEqual(0)
-    // Once more where something came into the page meanwhile: what fades in has no contrast yet.
+    // Retries, because an element fading in has no contrast yet.
     await expect.soft.poll(() => violationsOf(page), { message: where }).toEqual([])
   }
 }
@@ -142,7 +140,7 @@ test('benchmark pages have no accessibility violations in either theme, wide or 
     await expect(isThere).toBeVisible()
     await check(page, path, looks)
   }
-  // The sheet stands beside the page, and both are read.
+  // Checks the sheet together with the page behind it.
   const cell = `?group=prefix&scenario=${scenarioIds[0]}&run=${runId}`
   await look(`/benchmark-jobs/${jobId}${cell}`, page.getByRole('combobox', { name: /^(Log|Last)/ }), allLooks)
   await look(`/benchmark-jobs/compare?jobs=${before},${jobId}`, main.getByRole('region', { name: 'Differences' }))
@@ -165,7 +163,6 @@ test('everything is reachable by keyboard and focus is never lost', async ({ sig
   await product.service.devboxes.createAndAwaitRunning({ body: { name: 'key-box' } })
   const focused = () => page.evaluate(() => document.activeElement?.id || document.activeElement?.tagName)
   await page.goto(`${product.url}/devboxes`)
-  // The stream is followed once the page takes keys.
   await isLive(page)
   await page.keyboard.press('j')
   await expect(page.getByRole('table').getByRole('link', { name: 'key-box' })).toBeFocused()

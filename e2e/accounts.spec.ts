@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { Page } from '@playwright/test'
 import { expect, type Product, signIn, startProduct, test } from './product.ts'
 
-/** A service with an account for every key, and the names of the axons that each has made. */
+/** A service with one account per key that records the axons each creates. */
 const made: string[] = []
 let service: Server
 let front: Product
@@ -34,7 +34,6 @@ test.afterAll(async () => {
 
 const signInAs = (page: Page, apiKey: string) => signIn(page, { url: front.url, apiKey })
 
-/** The dialog that makes an axon, with a name typed into it. */
 const typeAxon = async (page: Page, name: string) => {
   await page.goto(`${front.url}/axons`)
   await expect(page.getByText('axon-of-one').first()).toBeVisible()
@@ -47,7 +46,6 @@ const typeAxon = async (page: Page, name: string) => {
 test("a signed-out account's tab keeps its input and can submit after signing in again", async ({ page }) => {
   await signInAs(page, 'one')
   const dialog = await typeAxon(page, 'typed-by-one')
-  // In place of the first, as the form of the sign-in page does.
   await signInAs(page, 'two')
   await dialog.getByRole('button', { name: 'Create axon' }).click()
   await expect(page.getByText('This tab belongs to Account one; you are now signed in as Account two')).toBeVisible()

@@ -42,7 +42,7 @@ test('a fully loaded list is sorted without a request and shows its size', async
   await expect(page.getByRole('columnheader', { name: 'Name' })).toHaveAttribute('aria-sort', 'descending')
   await page.getByRole('combobox', { name: 'State' }).selectOption('deleted')
   await size(page, 'Showing 1 of 640')
-  // But for the loaded rows that are read again in one call.
+  // Except for the refresh of the loaded rows.
   expect(calls.filter((url) => !url.includes('limit=740'))).toEqual([])
   await page.goBack()
   await size(page, '640 of 640')
@@ -53,7 +53,7 @@ test('a fully loaded list is sorted without a request and shows its size', async
   await page.getByRole('combobox', { name: 'State' }).selectOption('deleted')
   await size(page, 'Showing 1 of 51')
 
-  // Another browser that knows nothing of this one.
+  // A browser without any stored state.
   await page.goBack()
   await size(page, 'Showing 51 of 51')
   await page.reload()
@@ -75,7 +75,7 @@ test('a fully loaded list is sorted without a request and shows its size', async
   await page.clock.install()
   await page.getByLabel('Search name, id or key:value').fill('run-6')
   await page.getByRole('table').getByTitle('Filter by env=prod').first().click()
-  // Longer than the pause after which typing settles, which must not take the chip back.
+  // Longer than the typing debounce, which must not restore the chip.
   await page.clock.runFor(1_000)
   await size(page, 'Showing 16 of 16')
   await expect(page).toHaveURL(/\?search=run-6&metadata\[env\]=prod&sort=-name$/)
@@ -90,7 +90,7 @@ test('only visible rows are rendered, and arrow keys move the focus', async ({ s
   const heights = page
     .locator('tbody tr[data-key]')
     .evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height))
-  // What the place of each row is reckoned by.
+  // Row positions are computed from this height.
   expect(new Set(await heights)).toEqual(new Set([36]))
   const rows = () => page.locator('tbody tr').count()
   expect(await rows()).toBeLessThanOrEqual(60)
@@ -107,7 +107,7 @@ test('only visible rows are rendered, and arrow keys move the focus', async ({ s
   await expect.poll(focused).toBe(start + 40)
   await page.keyboard.press('k')
   await expect.poll(focused).toBe(start + 39)
-  // The focused row stays in the page when it is scrolled out of the view.
+  // The focused row stays in the DOM when scrolled out of view.
   await page.evaluate(() => window.scrollTo(0, 0))
   await expect(page.locator('tr[aria-rowindex="2"]')).toBeVisible()
   expect(await focused()).toBe(start + 39)
@@ -139,7 +139,7 @@ test('rows stay correct and focused while scrolling fast', async ({ signedIn: pa
         const isRight =
           row.dataset.key === id &&
           head?.querySelector('a')?.pathname === `/axons/${id}` &&
-          // Controls in a name are shown as signs.
+          // Control characters are shown as symbols.
           head.textContent?.startsWith(name.slice(0, 20)) &&
           key?.textContent?.endsWith(id.slice(-7)) &&
           /Active|Deleted/.test(state?.textContent ?? '') &&
@@ -167,7 +167,7 @@ test('Back and reload restore the scroll position', async ({ signedIn: page, pro
   await page.evaluate(() => window.scrollTo(0, 9_000))
   const first = async () => Math.round(await page.evaluate(() => window.scrollY))
   await expect.poll(first).toBe(9_000)
-  // A click by the mouse may scroll first, while rows are still being drawn.
+  // A mouse click may scroll first while rows are still rendering.
   await page.getByRole('link', { name: 'run-250', exact: true }).evaluate((link: HTMLElement) => link.click())
   await expect(page.getByRole('navigation', { name: 'Axon' })).toBeVisible()
   await page.goBack()
@@ -214,11 +214,10 @@ test('a shared address shows the same rows, order and columns', async ({ signedI
   const stranger = await (await browser.newContext({ viewport: { width: 1440, height: 900 } })).newPage()
   await signIn(stranger, product)
   await stranger.goto(page.url())
-  // The address of the first changes before its rows do.
+  // The address changes before the rows do.
   await expect(async () => expect(await seen(stranger)).toEqual(await seen(page))).toPass()
   await stranger.context().close()
 
-  // Remembered here for addresses that name no columns.
   await open(page, `${product.url}/axons`)
   await expect(page).toHaveURL(/\?columns=name:184,/)
   await page.getByRole('button', { name: 'Columns' }).click()
@@ -258,7 +257,7 @@ test('metadata changes are previewed, and an axon is deleted permanently', async
   await dialog.getByRole('button', { name: 'Remove drop' }).click()
   const changes = dialog.getByRole('region', { name: 'What will change' }).getByRole('listitem')
   await expect(changes).toHaveText([/Removed\s*drop=2/, /Changed\s*keep=1\s*changed/])
-  // What was typed is not lost to a stray key or click.
+  // A stray key or click must not discard input.
   await page.keyboard.press('Escape')
   await expect(dialog.getByText('What was typed here is not saved.')).toBeVisible()
   await expect(dialog.getByRole('button', { name: 'Discard changes' })).toBeFocused()
@@ -324,7 +323,6 @@ test('the event log follows events published anywhere', async ({ signedIn: page,
   await log.getByRole('button', { name: /first/ }).click()
   await expect(page.getByRole('region', { name: 'Payload of event 1' })).toContainText('12345678901234567890')
   await expect(page).toHaveURL(/\?tab=events&event=1&type=first$/)
-  // Not among those the filter shows, so it stands above them.
   await page.getByLabel('Type contains').fill('step')
   await expect(page.getByRole('region', { name: 'Event 1', exact: true })).toBeVisible()
   await page.getByRole('combobox', { name: 'Origin' }).selectOption('EXTERNAL_EVENT')
@@ -383,7 +381,6 @@ test('an unknown id and an invalid address are explained', async ({ signedIn: pa
 
 const seeded = new WeakSet<Product>()
 
-/** The same axons for all of these journeys, made once. */
 const seed = async (product: Product) => {
   if (seeded.has(product)) return
   seeded.add(product)

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { expect, open, type Product, test } from './product.ts'
 
-/** A benchmark of scenarios that are solved by a file named `done`, and a run of it with all of them started. */
+/** A benchmark whose scenarios are solved by a file named `done`, with a started run. */
 const startRun = async ({ service }: Product, names: string[]) => {
   const scenarioIds: string[] = []
   for (const name of names) {
@@ -46,7 +46,7 @@ test('a run is canceled, and its logs are downloaded and opened', async ({ signe
   await expect.poll(async () => (await service.scenarioRuns.get({ params: { id: solved.id } })).state).toBe('scored')
   await service.scenarioRuns.complete({ params: { id: solved.id } })
 
-  // Two of no scenario, cancelled in the list by one answer; the completed one is left as it is.
+  // Cancels two runs from the list; the completed one is skipped.
   const benchmark_id = run.benchmark_id ?? ''
   const idle = []
   for (const run_name of ['idle-1', 'idle-2', 'idle-3'])
@@ -73,10 +73,10 @@ test('a run is canceled, and its logs are downloaded and opened', async ({ signe
   await dialog.getByRole('button', { name: 'Cancel run' }).click()
   await expect(page.getByRole('main').getByRole('status').getByText('Canceled').first()).toBeVisible()
   await expect(page.getByRole('row', { name: /Canceled/ })).toHaveCount(2)
-  // A cancellation is answered while devboxes are still being shut down, if that takes long.
+  // Canceling returns before the devboxes are shut down.
   for (const { devbox_id } of scenarioRuns)
     await expect.poll(async () => (await service.devboxes.get({ params: { id: devbox_id } })).status).toBe('shutdown')
-  // One of three: what was not completed counts as nothing.
+  // One of three: incomplete trials score 0.
   await expect(page.getByText('0.333')).toBeVisible()
   await expect(page.getByText('(n = 3 scenario runs)')).toBeVisible()
 
@@ -90,7 +90,6 @@ test('a run is canceled, and its logs are downloaded and opened', async ({ signe
   expect(text).toContain('this-is-in-the-log')
   await expect(page.getByText(/^Saved, /)).toBeVisible()
 
-  // The devboxes of trials leave one's own in sight.
   await open(page, `${product.url}/devboxes`)
   const ofTrials = page
     .getByRole('main')
@@ -121,7 +120,6 @@ test('job errors point at their lines; the job is created and followed to its en
   await dialog.getByRole('button', { name: 'Create job' }).click()
   await expect(dialog.getByText('2 problems; nothing was created')).toBeVisible()
   await dialog.getByRole('button', { name: /claude-code/ }).click()
-  // The problem leads to its line, and what was typed stays.
   await expect
     .poll(() => file.evaluate((area: HTMLTextAreaElement) => area.value.slice(area.selectionStart, area.selectionEnd)))
     .toBe('  - name: claude-code')
@@ -138,7 +136,7 @@ test('job errors point at their lines; the job is created and followed to its en
     timeout: 200_000,
   })
   await expect(page.getByText('6 of 6')).toBeVisible()
-  // Two of three pass with the solution; the third has no reward, which counts 0 or is left out.
+  // Two of three pass; the third has no reward, which counts as 0 or is excluded.
   await expect(page.getByRole('region', { name: 'Verdict' })).toContainText('oracle leads nop by 0.667')
   const agents = page.getByRole('table', { name: /^Agents of the job/ })
   await expect(agents.getByRole('row', { name: /oracle/ })).toContainText('0.667 (n = 3)')
@@ -148,7 +146,7 @@ test('job errors point at their lines; the job is created and followed to its en
   await expect(agents.getByRole('row', { name: /oracle/ })).toContainText('1.000 (n = 2)')
   await expect(page.getByRole('region', { name: 'Failures' })).toContainText('RewardFileNotFoundError')
 
-  // The grid by keyboard alone: where the agents differ comes first, Enter opens the outcome, the arrows lead on.
+  // Keyboard use of the grid: disagreements first, Enter opens an outcome, arrows move on.
   const grid = page.getByRole('grid')
   await grid.locator('td[tabindex="0"]').focus()
   await page.keyboard.press('Control+End')

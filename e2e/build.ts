@@ -4,7 +4,7 @@ import { isBuilt } from '../scripts/source-hash.ts'
 
 const root = join(import.meta.dirname, '..')
 
-/** Each product would build the console by itself if it had to, and two of them start at once. */
+/** Builds once, because two products starting together would each build. */
 export default () => {
   if (isBuilt(root)) return
   execFileSync('npm', ['run', 'build'], { cwd: root, stdio: 'inherit' })

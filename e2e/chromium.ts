@@ -18,9 +18,9 @@ const candidates = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ]
 
-/** A Chromium for the journeys: CHROMIUM_PATH, a system one, Playwright's own, else the one that npm brought (Linux x64). */
+/** Finds Chromium: CHROMIUM_PATH, the system's, Playwright's, or the npm package (Linux x64). */
 export const findChromium = async (): Promise<Browser> => {
-  // As root Chromium refuses to start its own sandbox.
+  // Chromium's sandbox doesn't start as root.
   const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
   const quiet = [
     '--disable-dev-shm-usage',
@@ -36,7 +36,7 @@ export const findChromium = async (): Promise<Browser> => {
   const executablePath = await packaged.executablePath()
   const env = { ...process.env } as Record<string, string>
   if (spawnSync(executablePath, ['--version']).status !== 0) {
-    // A bare image has no NSS; the package carries the libraries it was built with.
+    // Minimal images lack NSS; the package contains its libraries.
     const libraries = join(import.meta.dirname, '../node_modules/@sparticuz/chromium/bin/al2023.tar.br')
     await inflate(libraries)
     env.LD_LIBRARY_PATH = [join(tmpdir(), 'al2023/lib'), process.env.LD_LIBRARY_PATH].filter(Boolean).join(':')

@@ -34,7 +34,6 @@ test('two jobs are found, selected and compared, and the address restores the co
   const differences = page.getByRole('region', { name: 'Differences' })
   await expect(differences.getByRole('row', { name: /vs the same in before/ })).toContainText('+0.167 (n = 3)')
   await expect(page.getByText(/solver in after the change scores 0\.167 higher than in before/)).toBeVisible()
-  // A report begins with what the page says first.
   const inMarkdown = await page.request.get(
     `${product.url}/api/benchmark-jobs/compare?jobs=${before},${after}&format=md`,
   )
@@ -55,7 +54,6 @@ test('two jobs are found, selected and compared, and the address restores the co
   await page.getByRole('button', { name: 'Agents CSV' }).click()
   expect(readFileSync(await (await downloading).path(), 'utf8')).toContain('"solver"')
 
-  // From the page of a job to the comparison with another, and from a change to its outcome, by the same rule.
   await open(page, `${product.url}/benchmark-jobs/${after}?failures=leave_out`)
   await page.getByRole('main').getByRole('link', { name: 'Compare' }).click()
   await page.getByRole('combobox', { name: 'Compare with' }).selectOption(before)
@@ -67,7 +65,7 @@ test('two jobs are found, selected and compared, and the address restores the co
   await expect(page.getByRole('dialog')).toContainText('scenario 1')
   await expect(page).toHaveURL(/failures=leave_out/)
 
-  // Of jobs of which one is gone the others are compared, from another baseline than that.
+  // With one job missing, the others are compared against another baseline.
   await open(page, `${product.url}/benchmark-jobs/compare?jobs=bmj_gone,${before},${after}&baseline=bmj_gone`)
   await expect(page.getByText(/No benchmark job with ID bmj_gone/)).toBeVisible()
   await page.getByRole('link', { name: 'Compare the other 2 jobs' }).click()
@@ -101,7 +99,7 @@ test('a comparison shows its age while the service is down, and why a report cou
   await front.stop()
 })
 
-/** A job of ten agents: a row has six with their scores, nothing of them cut off, and opens to show the others. */
+/** Ten agents: a row shows six without truncation and expands to the rest. */
 const showsEveryAgent = async (page: Page, { service }: Product, [scenario = '']: readonly string[]) => {
   const agents = Array.from({ length: 10 }, (_, at) => ({
     name: `agent-${at}-with-a-long-name`,
@@ -136,7 +134,7 @@ const showsEveryAgent = async (page: Page, { service }: Product, [scenario = '']
   await page.setViewportSize({ width: 1440, height: 900 })
 }
 
-/** The texts of an element that do not fit where they stand. */
+/** Truncated texts within an element. */
 const cutOff = (element: Locator): Promise<string[]> =>
   element
     .locator('td *, td')

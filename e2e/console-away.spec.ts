@@ -9,7 +9,7 @@ import { terminalClose } from '#lib/protocol/terminals.ts'
 import { freePort } from '#lib/service/testing/free-port.ts'
 import { expect, isLive, type Product, signIn, startProduct, startServiceAlone, test } from './product.ts'
 
-/** The console itself: `npm start` is a shell around it. */
+/** `npm start` wraps the console process. */
 const consolePid = ({ pid }: Product): number => {
   const children = (of: number): number[] =>
     readFileSync(`/proc/${of}/task/${of}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
@@ -48,12 +48,12 @@ test('pages report a killed console immediately and recover by themselves', asyn
 
     process.kill(consolePid(first), 'SIGKILL')
     for (const each of [page, other]) {
-      // By its words: what is behind a dialog has no role.
+      // By text, because elements behind a dialog have no role.
       await expect(each.getByText('Reconnecting', { exact: true }).first()).toBeVisible()
       await expect(each.getByText('Live', { exact: true })).toHaveCount(0)
     }
     const starting = startProduct(environment)
-    // Pages ask for their connection as soon as the port is there, and are told to come again.
+    // Pages reconnect as soon as the port is open and are told to retry.
     await knockUntil(starting, Number(environment.PORT))
     const second = await starting
     started.push(second)
@@ -63,7 +63,7 @@ test('pages report a killed console immediately and recover by themselves', asyn
     await page.getByRole('dialog').getByRole('button', { name: 'Create devbox' }).click()
     await expect(page).toHaveURL(/\/devboxes\/dbx_/)
 
-    // One that is ended in good order does so although a download is not read, which is never handed over as if whole.
+    // A graceful shutdown doesn't wait for an abandoned download, which must not look complete.
     const id = new URL(page.url()).pathname.split('/')[2] ?? ''
     const { devboxes, executions } = createClient({
       baseUrl: service.url,
@@ -85,7 +85,7 @@ test('pages report a killed console immediately and recover by themselves', asyn
   }
 })
 
-/** Asks for a WebSocket again and again until it is started, and waits for each answer. */
+/** Requests a WebSocket repeatedly until the console has started. */
 const knockUntil = async (started: Promise<unknown>, port: number) => {
   let isStarted = false
   void started.finally(() => {
@@ -104,7 +104,7 @@ const knockUntil = async (started: Promise<unknown>, port: number) => {
   }
 }
 
-/** The most files that the console and its service may have open below. */
+/** Limit for both processes. */
 const openFiles = 256
 
 test('a console out of file descriptors keeps running; a stopped one notifies pages, finishes downloads and exits', async () => {
@@ -127,12 +127,12 @@ test('a console out of file descriptors keeps running; a stopped one notifies pa
     Array.from({ length: 5 }, (_, number) => open(`/api/terminals/${id}/shell-${number}?cols=80&rows=24`)),
   )
   const pages: Awaited<ReturnType<typeof open>>[] = []
-  // One at a time: only so many unauthenticated connections may be open at once.
+  // One at a time, because unauthenticated connections are limited.
   for (let number = 0; number < 50; number++) pages.push(await open('/api/live'))
 
   const { host, port } = new URL(url)
   const connections: Socket[] = []
-  // Each is somebody's: the oldest of those that are nobody's would make room.
+  // Authenticated, because the oldest anonymous connections would be closed.
   const askAnew = async () => {
     const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined)
     connections.push(socket)
@@ -156,7 +156,7 @@ test('a console out of file descriptors keeps running; a stopped one notifies pa
     body: JSON.stringify({ path: 'big' }),
   })
   expect(download.status).toBe(200)
-  // A browser opens some connections ahead of what may be asked next, and keeps those that were answered.
+  // Browsers open spare connections and keep used ones.
   const spare = connect(Number(port), '127.0.0.1')
   await once(spare, 'connect')
   const { execution_id } = await product.service.executions.executeAsync({
@@ -180,7 +180,7 @@ test('a console out of file descriptors keeps running; a stopped one notifies pa
   const ended = product.stop()
   const whole = download.arrayBuffer()
   for (const { closed } of [...terminals, ...pages]) expect((await closed)[0]).toBe(terminalClose.consoleRestarting)
-  // What is being read is finished, and nobody waits for a connection that is not used.
+  // Active downloads finish; idle connections don't delay the exit.
   expect((await whole).byteLength).toBe(32 * 1024 * 1024)
   expect(await ended).toBe(0)
   expect(answer).toContain('is running, not completed')

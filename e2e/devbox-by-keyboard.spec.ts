@@ -5,7 +5,7 @@ import type { Locator } from '@playwright/test'
 import { expect, isLive, test } from './product.ts'
 import { untilPrompt, untilText } from './terminal-page.ts'
 
-/** A press of the keyboard on what has the focus; nothing here is clicked. */
+/** Presses a key on the focused element; nothing here is clicked. */
 const press = async (what: Locator, key = 'Enter') => {
   await what.focus()
   await expect(what).toBeFocused()
@@ -25,7 +25,6 @@ test('a devbox is created, used, cloned and shut down by keyboard', async ({ sig
   await press(button('Create devbox').first())
   await dialog.getByRole('textbox', { name: /^Name/ }).fill('by-keyboard')
   await page.keyboard.press('Enter')
-  // It lands in the terminal, which opens once the devbox runs.
   await page.waitForURL(/\/devboxes\/dbx_\w+\?tab=terminal/)
   await untilPrompt(page)
   await page.keyboard.type('echo $((40+2)) > made && cat made\n')
@@ -82,7 +81,7 @@ test('a devbox is created, used, cloned and shut down by keyboard', async ({ sig
   await press(dialog.getByRole('button', { name: 'Shut down devbox' }))
   await expect(page.getByRole('main').getByText('Shut down', { exact: true }).first()).toBeVisible()
   rmSync(folder, { recursive: true })
-  // Others count what the account has.
+  // Other tests count what the account contains.
   const { snapshots, devboxes } = product.service
   const { snapshots: taken } = await snapshots.list({ query: { devbox_id: first } })
   for (const { id } of taken) await snapshots.delete({ params: { id } })

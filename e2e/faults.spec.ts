@@ -9,17 +9,16 @@ import { freePort } from '#lib/service/testing/free-port.ts'
 import { expect, isLive, type Product, signIn, startProduct, startServiceAlone, test } from './product.ts'
 import { makeScenarios, startJob } from './small-jobs.ts'
 
-/** Between a browser and the console: WebSockets do not come through while `holds` is true. */
+/** Proxy between browser and console that blocks WebSockets while `holds` is true. */
 let proxy: Server
 let holds = true
 const held: Duplex[] = []
-/** Between the console and the service: what `change` makes of an answer. */
+/** Proxy between console and service that applies `change` to responses. */
 let upstream: Server
 let change: (path: string, body: string) => string = (_, body) => body
 let alone: Awaited<ReturnType<typeof startServiceAlone>>
 let service: Client
 let product: Product
-/** Its own address; what it prints is the proxy's. */
 let consoleUrl: string
 
 const addressOf = (server: Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -30,7 +29,6 @@ const listening = async (server: Server) => {
 const passOn = ({ url = '/', method, headers }: IncomingMessage, target: string) =>
   forward(new URL(url, target), { method: method ?? 'GET', headers })
 
-/** Passes all on as it comes, but for JSON that is read, which is gathered and changed. */
 const changing = (asked: IncomingMessage, response: ServerResponse) => {
   asked.headers.host = new URL(alone.url).host
   const passed = passOn(asked, alone.url).on('response', async (answered) => {
@@ -46,7 +44,6 @@ const changing = (asked: IncomingMessage, response: ServerResponse) => {
   asked.pipe(passed)
 }
 
-// One product for all of them.
 test.describe.configure({ mode: 'default' })
 
 test.beforeAll(async () => {
@@ -120,13 +117,13 @@ const seed = 35
 const wanted = 200
 const tabs = 4
 
-/** Further than any age that is told otherwise. */
+/** Later than any other timestamp. */
 const fortyDaysAhead = () => {
   const now = Date.now
   Date.now = () => now() + 40 * 24 * 3_600_000
 }
 
-/** The same for the same text, between 0 and 1: a change depends on what is asked for, not on who asks first. */
+/** Deterministic value between 0 and 1, so that changes depend on the request, not on its order. */
 const chance = (text: string): number => {
   let hash = seed
   for (const character of text) hash = Math.imul(hash ^ character.charCodeAt(0), 0x01000193)
@@ -134,17 +131,16 @@ const chance = (text: string): number => {
   return ((hash ^ (hash >>> 13)) >>> 0) / 2 ** 32
 }
 
-/** Every place in an answer, as what holds it and its key. */
 const placesIn = (value: unknown): [holder: Record<string, unknown>, key: string][] =>
   typeof value === 'object' && value !== null
     ? Object.entries(value).flatMap(([key, each]) => [[value as Record<string, unknown>, key], ...placesIn(each)])
     : []
 
-// No double has it: written into the text, as `JSON.stringify` would write another.
+// Inserted as text, because no double can represent it.
 const hugeInteger = '9007199254740993'
 const wrongValues = [null, 'novel', -1, 0.5, '@huge@', [], {}, true, undefined, '', 'x'.repeat(5_000), [null], { a: 1 }]
 
-/** Wrong values in some places; now and then half of the text, or another value in place of all. */
+/** Wrong values in some places; sometimes half a response, or a replaced one. */
 const mutated = (name: string, body: string): { text: string; changes: number } => {
   const pick = <Item>(what: string, items: readonly Item[]) => items[Math.floor(chance(name + what) * items.length)]
   const kind = chance(`${name} kind`)
@@ -211,7 +207,7 @@ test('200 random changes to API responses never leave a blank page', async ({ co
   const visit = async (tab: Page, path: string) => {
     const before = made.length
     const said = () => `${path}, seed ${seed}, after:\n${made.slice(before).join('\n')}`
-    // That a browser draws otherwise than the server is one, too (418).
+    // Includes hydration mismatches (React error 418).
     const onError = ({ message }: Error) => faults.push(`${message} at ${said()}`)
     tab.on('pageerror', onError)
     const answer = await tab.goto(consoleUrl + path)

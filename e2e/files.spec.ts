@@ -20,11 +20,10 @@ test('a file is uploaded, opened, edited, renamed and deleted by keyboard', asyn
   await page.keyboard.press('Enter')
   await expect(link('page.html')).toBeFocused()
   await page.keyboard.press('Enter')
-  // As its text, not as what it says.
   await expect(page.getByRole('region', { name: 'Text of page.html' })).toContainText('<b>first</b>')
   await page.keyboard.press('Backspace')
   await expect(link('page.html')).toBeFocused()
-  // One bad byte or NUL does not hide a text, but saving it would change it.
+  // An invalid byte or NUL doesn't hide a text file, but saving it would change it.
   await link('zero.txt').press('Enter')
   await expect(page.getByRole('region', { name: 'Text of zero.txt' })).toContainText('a␀b \ufffd byte')
   await expect(page.getByRole('button', { name: 'Edit file' })).toBeDisabled()

@@ -79,7 +79,7 @@ test('a command runs, streams output and is killed', async ({ signedIn: page, pr
   await expect(failing.getByRole('log', { name: 'Output' })).toContainText(/stderr\s*err\b/)
   await expect(failing.getByText('Exit 3', { exact: true })).toBeVisible()
 
-  // The end of the output is asked for, which is not to be called the whole of it.
+  // The tail of the output must not be presented as all of it.
   await page.getByRole('textbox', { name: 'Command' }).fill('seq 300 302')
   await page.keyboard.press('Control+Enter')
   const counted = page.getByRole('article', { name: 'Command seq 300 302' })
@@ -87,7 +87,7 @@ test('a command runs, streams output and is killed', async ({ signedIn: page, pr
   await expect(counted.getByRole('log', { name: 'Output' })).toHaveText('300\n301\n302\n')
   await expect(counted.getByText(/kept only part|Truncated/)).toHaveCount(0)
 
-  // Escape sequences take effect in the output and in the log: none is shown, found or copied.
+  // Escape sequences are interpreted, and never shown, found or copied.
   const noisy = [
     "printf '\\033[2K\\033[1G\\033[32mbuilt\\033[0m ok \\033]8;;https://example.org/x\\007link\\033]8;;\\007 end\\033[K\\n'",
     "printf 'Working 100%%\\r\\033[?25h\\n\\033[4:3munder\\033[4:0mplain\\033[0m\\n'",
@@ -220,13 +220,12 @@ test('the palette finds a devbox by part of its name', async ({ signedIn: page, 
   await isLive(page)
   await page.keyboard.press('Control+k')
   await page.getByRole('dialog', { name: 'Command palette' }).getByRole('combobox').fill('for by nam')
-  // What is found comes later than the offer to search, and is what Enter opens.
+  // Search results appear after the search option, and Enter opens them.
   await expect(page.getByRole('option', { name: /^Looked for by name/, selected: true })).toBeVisible()
   await page.keyboard.press('Enter')
   await expect(page).toHaveURL(`${product.url}/devboxes/${id}`)
   await expect(page.getByRole('heading', { name: 'Looked for by name' })).toBeVisible()
 
-  // An id names one thing: it is opened, or said not to be there.
   await page.keyboard.press('Control+k')
   const palette = page.getByRole('dialog', { name: 'Command palette' })
   await palette.getByRole('combobox').fill('snp_none')
@@ -262,7 +261,7 @@ test('selected devboxes are suspended together, skipping those in another state'
     await expect(row(name).getByText('Suspended', { exact: true })).toBeVisible()
   await bar.getByRole('button', { name: 'Clear selection' }).click()
   await expect(bar).toHaveCount(0)
-  // The name of a button lies over the button above, and a pointer goes through it.
+  // A button's tooltip overlaps the one above and must not intercept clicks.
   const actions = (name: string) => page.getByRole('button', { name: `More actions for ${name}` })
   await actions('several-1').hover()
   await expect(page.getByRole('tooltip')).toBeVisible()

@@ -21,7 +21,7 @@ test("a job's zip dropped on the job list is imported under the chosen agent nam
     return transfer
   }, base64)
   const dialog = page.getByRole('dialog', { name: 'Import job' })
-  // The page takes a drop only once its script runs.
+  // Retries until the page is hydrated.
   await expect(async () => {
     await page.dispatchEvent('main', 'drop', { dataTransfer: dropped })
     await expect(dialog).toBeVisible({ timeout: 2_000 })

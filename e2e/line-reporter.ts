@@ -1,9 +1,6 @@
 import type { Reporter, TestCase } from '@playwright/test/reporter'
 
-/**
- * Ends the output with a line for each test that failed and the one line `N passed, N failed`. A test that needed a
- * second try has failed.
- */
+/** Prints each failed test and a final `N passed, N failed`. A test that needed a retry counts as failed. */
 export default class LineReporter implements Reporter {
   #tests = new Set<TestCase>()
   #errors = 0

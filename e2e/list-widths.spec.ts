@@ -26,7 +26,7 @@ const fill = async (page: Page, product: Product) => {
   const { benchmark_outcomes } = await service.benchmarkJobs.get({ params: { id: job } })
   const run = benchmark_outcomes?.[0]?.benchmark_run_id ?? ''
   await service.devboxes.create({ body: { name: 'short' } })
-  // A write through the console is in its activity.
+  // Writes through the console are recorded in the activity.
   const keepAlive = `${product.url}/api/v1/devboxes/${id}/keep_alive`
   expect((await page.request.post(keepAlive, { headers: { origin: product.url } })).ok()).toBe(true)
   await open(page, `${product.url}/devboxes/${id}?tab=terminal`)
@@ -37,13 +37,13 @@ const fill = async (page: Page, product: Product) => {
   return { id, job, run, scenario: scenarios[0] ?? '' }
 }
 
-/** What is wrong with the tables of a page, in words; nothing where all of it is right. */
+/** Problems of the page's tables in words; empty if there are none. */
 const problemsOf = (page: Page) =>
   page.evaluate(() => {
     const problems: string[] = []
     const root = document.documentElement
     if (root.scrollWidth > innerWidth) problems.push(`the page is ${root.scrollWidth} px wide`)
-    // What is seen of the text in an element: the parts that an element around it cuts off are not.
+    // The part of the text that isn't clipped.
     const seen = (text: Text, cell: Element) => {
       const range = document.createRange()
       range.selectNodeContents(text)

@@ -16,7 +16,6 @@ test('ten commands in one page and ten tabs all stay live', async ({ signedIn: p
     await expect(card(number).getByRole('log', { name: 'Output' })).toHaveText(`running-${number}`)
   }
 
-  // Each of them follows the evictions, and some of them more.
   const tabs: Page[] = []
   for (const number of numbers) {
     const tab = await page.context().newPage()
@@ -69,7 +68,7 @@ test('a log opens at its end', async ({ signedIn: page, product }) => {
   await page.goto(`${product.url}/devboxes/${id}?tab=log`)
   const log = page.getByRole('log')
   await expect(log).toContainText('the-2-last')
-  // Lines are measured as they come into view, within a frame or two.
+  // Lines are measured within a frame or two of becoming visible.
   const left = await log.evaluate(async (box) => {
     for (let frame = 0; frame < 30; frame++) await new Promise(requestAnimationFrame)
     return box.scrollHeight - box.scrollTop - box.clientHeight
@@ -98,7 +97,6 @@ test('a frozen service is shown as late, loses no input and recovers', async ({ 
     const { id } = await devboxes.createAndAwaitRunning({ body: { name: 'frozen-box' } })
     const axon = await axons.create({ body: { name: 'frozen-axon' } })
     await executions.executeSync({ params: { id }, body: { command: 'echo one >note' } })
-    // Every page that says that it is live, and the others by their header.
     const tabs = [page]
     for (const path of [
       '/',
@@ -123,7 +121,7 @@ test('a frozen service is shown as late, loses no input and recovers', async ({ 
       await expect(tab.getByRole('banner').getByText('Late', { exact: true }), tab.url()).toBeVisible()
       await expect(tab.getByText('Live', { exact: true }), tab.url()).toHaveCount(0)
     }
-    // The notice moves the page down: a click while it appears would miss its button.
+    // The notice shifts the page, so a click during its appearance would miss.
     await expect(page.getByText('What is shown is old')).toBeVisible()
     const dialog = page.getByRole('dialog', { name: 'Edit devbox' })
     const name = dialog.getByRole('textbox', { name: /^Name/ })
@@ -136,7 +134,7 @@ test('a frozen service is shown as late, loses no input and recovers', async ({ 
     await dialog.getByRole('button', { name: 'Save changes' }).click()
     await expect(dialog.getByRole('button', { name: 'Stop waiting' })).toBeVisible()
     await expect(name).toHaveValue('typed-while-frozen')
-    // What is typed while the service has not taken what was sent.
+    // Input typed while the service isn't responding.
     const command = commands.getByRole('textbox', { name: 'Command' })
     await command.fill('echo sent')
     await command.press('Control+Enter')

@@ -8,23 +8,22 @@ import { type Client, createClient } from '#lib/client/client.ts'
 
 const root = join(import.meta.dirname, '..')
 
-/** A console with its own local service, started as `npm start` does, in a folder of its own. */
+/** A console and its local service, started with `npm start` in a temporary folder. */
 export interface Product {
   url: string
   signInLink: string
   serviceUrl: string
   apiKey: string
-  /** Calls the service itself, as a script beside the console would. */
+  /** Client that calls the service directly. */
   service: Client
-  /** Of `npm start`, whose children the console and the service are. */
+  /** Process id of `npm start`. */
   pid: number
-  /** Everything the process printed. */
   output(): string
-  /** Resolves to what it exited with: null after a signal that it did not handle. */
+  /** Resolves to the exit code; null after an unhandled signal. */
   stop(): Promise<number | null>
 }
 
-/** `openFiles`: the most that each of its processes may have open. */
+/** `openFiles` limits the file descriptors of each process. */
 export const startProduct = async (
   environment: Record<string, string> = {},
   { openFiles }: { openFiles?: number } = {},
@@ -77,7 +76,7 @@ export const startProduct = async (
   }
 }
 
-/** The local service without a console, as `npm run service` starts it. */
+/** The local service alone, started with `npm run service`. */
 export const startServiceAlone = async ({
   port = 0,
   dataDir = mkdtempSync(join(tmpdir(), 'devdeck-service-')),
@@ -94,7 +93,7 @@ export const startServiceAlone = async ({
 }
 
 const end = async (child: ChildProcess) => {
-  // Not its exit: what it printed last may come after that.
+  // Waits for close, because output may follow the exit.
   const closed = once(child, 'close')
   if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
   child.kill('SIGTERM')
@@ -102,7 +101,6 @@ const end = async (child: ChildProcess) => {
   return child.exitCode
 }
 
-/** Gives the page's browser a session of its own, as the form of the sign-in page does. */
 export const signIn = async (page: Page, { url, apiKey }: Pick<Product, 'url' | 'apiKey'>) => {
   const answer = await page.request.post(`${url}/api/session`, { data: { api_key: apiKey }, headers: { origin: url } })
   if (!answer.ok()) throw new Error(`the sign-in was answered ${answer.status()}: ${await answer.text()}`)
@@ -115,22 +113,22 @@ export const signInByForm = async (page: Page, { url, apiKey }: Pick<Product, 'u
   await page.waitForURL(`${url}/`)
 }
 
-/** The page follows what is live: it takes keys. */
+/** Resolves once the page is hydrated and live. */
 export const isLive = (page: Page): Promise<void> =>
   expect(page.getByRole('banner').getByText('Live', { exact: true })).toBeVisible()
 
-/** Opens a page of the console and waits until it takes clicks: before its scripts run, a button does nothing. */
+/** Opens a page and waits for hydration. */
 export const open = async (page: Page, url: string): Promise<void> => {
   await page.goto(url)
   await isLive(page)
 }
 
 /**
- * One product a worker, with what earlier journeys left in it; a browser that is signed in for each. Journeys that count
- * what an account has name a product of their own: `test.use({ journeys: 'axons' })`.
+ * One product and signed-in browser per worker, shared by its tests. Tests that count an account's contents use
+ * their own product: `test.use({ journeys: 'axons' })`.
  */
 export const test = base.extend<{ signedIn: Page }, { journeys: string; product: Product }>({
-  // Files that differ in a worker's option get workers of their own, and so products that know nothing of one another.
+  // Files with different values of this option get separate workers.
   journeys: ['', { scope: 'worker', option: true }],
   product: [
     async ({ journeys: _ }, use) => {

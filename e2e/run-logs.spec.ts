@@ -38,7 +38,7 @@ test('a job with chosen scenarios is created, and a line of its logs is found an
   await dialog.getByRole('searchbox', { name: 'Search scenarios' }).fill('talk')
   await dialog.getByRole('checkbox', { name: 'talkative' }).check()
   await expect(dialog.getByText('1 chosen')).toBeVisible()
-  // There is no such agent without a command: what was typed of it has stayed.
+  // The agent doesn't exist; the input must survive.
   await dialog.getByRole('combobox', { name: 'Agent name' }).fill('solver')
   await dialog.getByRole('button', { name: 'Create job' }).click()
   await page.waitForURL(/\/benchmark-jobs\/bmj_\w+/)

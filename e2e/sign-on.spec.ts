@@ -89,7 +89,7 @@ test("the console's environment contains no secrets", () => {
   expect(environment).not.toMatch(/SECRET|WEBHOOK/)
 })
 
-/** Empty of one that has ended meanwhile. */
+/** Empty if the process has ended. */
 const readProcess = (pid: string, file: string): string => {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'latin1')

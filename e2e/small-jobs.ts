@@ -1,7 +1,7 @@
 import { hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import { expect, type Product } from './product.ts'
 
-/** Scenarios of these names that ask for their number, and take for their score what an agent leaves in `~/answer`. */
+/** Scenarios that ask for their index and score what the agent writes to `~/answer`. */
 export const makeScenarios = async (
   { service }: Pick<Product, 'service'>,
   names: readonly string[],
@@ -21,7 +21,7 @@ export const makeScenarios = async (
   return ids
 }
 
-/** A job of one agent, which runs this command at each scenario. */
+/** A job with one agent that runs a command for each scenario. */
 export const startJob = async (
   { service }: Pick<Product, 'service'>,
   name: string,
@@ -42,7 +42,7 @@ export const startJob = async (
   return { id, read: () => service.benchmarkJobs.get({ params: { id } }) }
 }
 
-/** A job over scenarios of `makeScenarios`, whose agent answers the i-th with the i-th score; ended. */
+/** A completed job whose agent answers the i-th scenario with the i-th score. */
 export const finishedJob = async (
   product: Product,
   name: string,

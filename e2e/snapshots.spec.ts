@@ -18,7 +18,7 @@ test('the devbox log follows events live', async ({ signedIn: page, product }) =
   await expect(page).toHaveURL(/source=exec/)
   await expect(records).toContainText('from-outside')
 
-  // An expression filters, and one that would backtrack for years is given up: the page goes on.
+  // Filters accept regular expressions, and a catastrophic one times out.
   await product.service.executions.executeSync({ params: { id }, body: { command: `echo ${'a'.repeat(40)}!` } })
   await page.getByRole('checkbox', { name: 'Regular expression' }).check()
   const search = page.getByRole('textbox', { name: 'Search the log' })
@@ -57,7 +57,7 @@ test('a devbox is created from a snapshot, which is then deleted', async ({ sign
   await expect(dialog).toBeHidden()
   await expect(page.getByRole('row', { name: /after-setup/ })).toContainText(/\d+(\.\d+)? (B|KiB)/)
 
-  // The copy is its own: what happens to the devbox from now on is not in it.
+  // Later changes to the devbox don't affect the snapshot.
   await run(id, 'echo changed > note')
   await product.service.devboxes.shutdown({ params: { id } })
 
@@ -73,7 +73,7 @@ test('a devbox is created from a snapshot, which is then deleted', async ({ sign
     .getByRole('button', { name: 'Clear filters' })
     .or(page.getByRole('link', { name: 'Clear filters' }))
     .click()
-  // The sheet of one has an address: the way back closes it, and a link opens it.
+  // A snapshot's sheet has an address.
   await row.getByRole('button', { name: 'after-setup', exact: true }).click()
   const sheet = page.getByRole('dialog', { name: 'after-setup' })
   await expect(sheet).toContainText('Everything installed')
@@ -109,7 +109,7 @@ test('a devbox is created from a snapshot, which is then deleted', async ({ sign
   const elsewhere = await product.service.snapshots.create({ params: { id: copy }, body: { name: 'several-3' } })
   await open(page, `${product.url}/snapshots`)
   for (const name of ['several-1', 'several-2']) await page.getByRole('checkbox', { name: `Select ${name}` }).check()
-  // One that is deleted elsewhere is said to be gone; those that are deleted here are not.
+  // Snapshots deleted elsewhere are reported as removed; those deleted here aren't.
   await product.service.snapshots.delete({ params: { id: elsewhere.id } })
   const selected = page.getByRole('region', { name: 'Selected snapshots' })
   await selected.getByRole('button', { name: 'Delete 2' }).click()

@@ -9,7 +9,7 @@ const base64 = (text: string) => Buffer.from(text).toString('base64')
 const osc = (text: string) => `\x1b]${text}\x07`
 const dcs = (text: string) => `\x1bP${text}\x1b\\`
 
-/** What a devbox may print to get at the person in front of the screen, at the page, or at its own shell. */
+/** Output that attacks the user, the page or the shell. */
 const corpus: Record<string, string> = {
   'a question for the clipboard': osc('52;c;?') + osc('52;;?') + osc('52;p;?'),
   'clipboard text that is none': osc('52;c;!!!!') + osc('52;c;') + osc(`52;c;${'A'.repeat(100_000)}?`),
@@ -35,7 +35,7 @@ const corpus: Record<string, string> = {
   'an unfinished end': '\x1b]0;never closed',
 }
 
-/** Nothing but numbers may come back: what a terminal is, how it is, where its cursor stands, whether it has the focus. */
+/** Only numeric answers may reach the shell: device attributes, status, cursor position, focus. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: so answers begin
 const answers = /^(?:\x1b\[(?:[?>=]?[\d;]*[cRn]|\??\d+;\d\$y|[IO])|\x1bP>\|xterm\.js\([\d.]+\)\x1b\\|\x1b\[\?[\d;]+u)*$/
 
@@ -69,8 +69,8 @@ test('hostile output reaches no clipboard, title, address or shell', async ({ si
   await page.evaluate(() => navigator.clipboard.writeText('untouched'))
   await expect(page).toHaveTitle(title)
   const address = page.url()
-  // Reads raw what the terminal types in return. Answers come in order, so all are there once the place of the cursor is;
-  // who has asked for too much is not answered for a while, and asks again.
+  // Records what the terminal sends back. A final cursor query shows that all answers have arrived; it repeats,
+  // because answers are rate-limited.
   await write(
     service,
     id,
@@ -102,7 +102,6 @@ stty sane; printf %s "$typed" >"$1.answers"; printf '\\033c'; echo "played $1"\n
   expect((await page.locator('main').textContent())?.replace(/[\u200c\u200d]/g, '')).not.toMatch(
     /[\u202a-\u202e\u2066-\u2069]/,
   )
-  // Only what was typed here was run.
   await page.keyboard.type('history | grep -vc play.sh\n')
   await untilText(page, /^0$/m)
 })
@@ -126,14 +125,13 @@ test("multi-line pastes are confirmed and can't end bracketed paste", async ({ s
 
   await paste('a\nb')
   await expect(dialog).toContainText('Paste 2 lines?')
-  // Pressed too early, as by habit after a paste.
+  // Enter immediately after a paste must not confirm it.
   await page.keyboard.press('Enter')
   await expect(dialog).toBeVisible()
   await dialog.getByRole('button', { name: 'Cancel' }).click()
   await untilFocused(page)
   await page.keyboard.type('echo now\n')
   await untilText(page, /^now$/m)
-  // Neither did it arrive late.
   expect(await screenText(page)).not.toMatch(/^a$|\$ a$/m)
 
   await paste('echo one\x1b[201~\necho two\n')
@@ -151,7 +149,7 @@ test("multi-line pastes are confirmed and can't end bracketed paste", async ({ s
   await page.keyboard.press('Control+C')
   await untilText(page, /echo joined\^C\n.*\$\s*$/)
 
-  // What runs lines as they come is asked about with one line already.
+  // Without bracketed paste even a single line needs confirmation.
   await page.keyboard.type('cat\n')
   await page.waitForFunction(() => window.term?.modes.bracketedPasteMode === false)
   await paste('line\n')

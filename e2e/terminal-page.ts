@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
 import { expect } from './product.ts'
 
-/** All that the terminal of the page with the focus holds, scrollback and screen. */
+/** Scrollback and screen of the focused terminal. */
 export const screenText = (page: Page): Promise<string> =>
   page.evaluate(() => {
     const buffer = window.term?.buffer.active
@@ -13,11 +13,11 @@ export const screenText = (page: Page): Promise<string> =>
 export const untilText = (page: Page, pattern: RegExp): Promise<void> =>
   expect.poll(() => screenText(page), { intervals: [100] }).toMatch(pattern)
 
-/** The keyboard is the terminal's: what is typed now reaches it. */
+/** Resolves once the terminal has keyboard focus. */
 export const untilFocused = (page: Page): Promise<void> =>
   expect(page.locator('.xterm-helper-textarea:focus')).toBeAttached()
 
-/** A shell waits for a command, and the terminal has the keyboard and all that belongs to it. */
+/** Resolves once a focused shell shows its prompt. */
 export const untilPrompt = async (page: Page): Promise<void> => {
   await untilText(page, /\$\s*$/)
   await expect(page.locator('[data-terminal]').first()).toBeAttached()

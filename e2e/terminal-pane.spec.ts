@@ -4,10 +4,10 @@ import { TestNetwork } from '#lib/terminal/page/testing.ts'
 import { expect, type Product, signIn, startProduct, test } from './product.ts'
 import { screenText, untilFocused, untilPrompt, untilText } from './terminal-page.ts'
 
-// All of them break the same network.
+// All tests share the network.
 test.describe.configure({ mode: 'default' })
 
-/** A console reached over a network that can fail. */
+/** A console behind a network that can fail. */
 const network = new TestNetwork(() => `http://127.0.0.1:${port}`)
 let port = 0
 let product: Product
@@ -50,7 +50,7 @@ test('input typed while disconnected is shown and sent on demand', async ({ page
   await expect(page.getByRole('button', { name: /^Send 25 characters/ })).toHaveAttribute('aria-disabled', 'true')
   expect(await screenText(page)).toContain('before')
 
-  // The page may come back by itself as soon as it can, and takes the button away then: it is pressed where it stands.
+  // The page may reconnect and remove the button at any moment.
   const reconnect = await page.getByRole('button', { name: 'Reconnect now' }).elementHandle()
   network.mend()
   await reconnect?.evaluate((button) => (button as HTMLElement).click())
@@ -78,7 +78,6 @@ test('a second window watches and takes over, and both show it', async ({ page, 
   await type(other, 'echo mine now\n')
   await untilText(page, /^mine now$/m)
   await expect(page.getByText(/^Taken over by/)).toBeVisible()
-  // Both at the size of who types.
   const sizeOf = (at: Page) => at.evaluate(() => `${window.term?.cols}x${window.term?.rows}`)
   await expect(async () => expect(await sizeOf(page)).toBe(await sizeOf(other))).toPass()
   await page.getByRole('button', { name: 'Take back' }).click()
@@ -96,7 +95,7 @@ test('a reload keeps the writer role, a duplicated tab watches', async ({ page, 
   await type(page, 'echo [$kept]\n')
   await untilText(page, /^\[yes\]$/m)
 
-  // Opened by the page, it starts with a copy of what the page has stored, as a duplicate does.
+  // A duplicated tab starts with a copy of the session storage.
   const [duplicate] = await Promise.all([context.waitForEvent('page'), page.evaluate(() => void open(location.href))])
   await expect(duplicate.getByText(/is typing/).first()).toBeVisible()
   await expect(page.getByText(/Taken over|opened elsewhere/)).toBeHidden()
@@ -139,7 +138,6 @@ test('the keyboard leaves the terminal for its notice or bar', async ({ page }) 
   await page.keyboard.press('Control+Shift+X')
   const back = page.getByRole('button', { name: 'Back to the terminal' })
   await expect(back).toBeFocused()
-  // Past the shell, which would keep every further Tab.
   await page.keyboard.press('Shift+Tab')
   await expect(back).not.toBeFocused()
   await expect(page.locator('.xterm-helper-textarea')).not.toBeFocused()

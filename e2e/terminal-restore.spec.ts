@@ -12,7 +12,7 @@ const openTerminal = async (page: Page, product: Product) => {
 
 const type = (page: Page, text: string) => page.keyboard.type(text)
 
-/** Every cell with its colours, the cursor, and all modes: what a person sees and what keys and mouse do. */
+/** Cells with colors, cursor and all modes. */
 const wholeTerminal = (page: Page) =>
   page.evaluate(() => {
     const terminal = window.term
@@ -46,7 +46,6 @@ const wholeTerminal = (page: Page) =>
     ]
   })
 
-/** Once nothing changes any more. */
 const settled = async (page: Page) => {
   let before: string[] = []
   await expect
@@ -63,7 +62,7 @@ const settled = async (page: Page) => {
   return before
 }
 
-/** Each starts with what only it shows, and once it shows the last, it has taken in all of its keys. */
+/** Each program identifies itself first and shows its last line after reading all keys. */
 const programs = [
   {
     name: 'vim',
@@ -105,7 +104,6 @@ test('input typed at the first prompt arrives, and a reload attaches once', asyn
   const sockets: string[] = []
   page.on('websocket', (socket) => sockets.push(new URL(socket.url()).pathname))
   await page.goto(`${product.url}/devboxes/${id}?tab=terminal`, { waitUntil: 'commit' })
-  // As soon as it is seen, whatever else the page is at.
   const isSeen = () => /\$\s*$/.test(document.querySelector('.xterm-rows')?.textContent ?? '')
   await page.waitForFunction(isSeen)
   await page.keyboard.type(`echo ty""ped # ${'0123456789'.repeat(7)}\n`, { delay: 10 })
@@ -129,7 +127,7 @@ test('input typed at the first prompt arrives, and a reload attaches once', asyn
 
 test('a terminal whose script fails to load can be retried', async ({ signedIn: page, product }) => {
   const { id } = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'no-script' } })
-  // The chunk with xterm in it, by a class that only xterm has.
+  // The chunk with xterm.
   await page.route('**/_next/static/chunks/**', async (route) => {
     const answer = await route.fetch()
     if ((await answer.text()).includes('xterm-char-measure-element')) await route.abort()
@@ -137,7 +135,7 @@ test('a terminal whose script fails to load can be retried', async ({ signedIn: 
   })
   await page.goto(`${product.url}/devboxes/${id}?tab=terminal`)
   await expect(page.getByText('The terminal could not be loaded')).toBeVisible()
-  // What the first try said stays until the second has failed, so only the request tells when it has.
+  // The first error stays until the retry fails, so only the request shows when that happens.
   const failedAgain = page.waitForEvent('requestfailed', (request) => request.url().includes('/_next/static/chunks/'))
   await page.getByRole('button', { name: 'Try again' }).click()
   await failedAgain
@@ -150,7 +148,7 @@ test('a terminal whose script fails to load can be retried', async ({ signedIn: 
 
 test('a reload keeps mouse reporting on', async ({ signedIn: page, product }) => {
   await openTerminal(page, product)
-  // Says what the mouse sends, on a screen of its own with its own region and no cursor.
+  // Prints mouse reports on an alternate screen.
   await type(
     page,
     String.raw`printf '\033[?1049h\033[?1002;1006h\033[?25l\033[3;8r\033[4:3;44mready\033[0m'; stty -echo; ` +
@@ -170,7 +168,7 @@ test('a reload keeps mouse reporting on', async ({ signedIn: page, product }) =>
   await untilText(page, /\$\s*$/)
   expect(await screenText(page)).not.toContain('[<0;')
 
-  // One that is killed leaves the mouse to nobody: the pointer types nothing at the prompt, nor after a reload.
+  // After a kill, mouse reports are off at the prompt and after a reload.
   const killed = `${String.raw`bash -c 'printf "\033[?1049h\033[?1003;1006h\033[?25lRUNNING"; kill -9 $$'`}\n`
   const movePointer = async () => {
     for (const x of [40, 80, 120]) await page.locator('.xterm-screen').hover({ position: { x, y: 60 } })
@@ -185,7 +183,7 @@ test('a reload keeps mouse reporting on', async ({ signedIn: page, product }) =>
   await untilText(page, /^clean$/m)
   expect(await screenText(page)).not.toContain('<35;')
 
-  // A shell that marks no prompts does not say when it is back: the terminal is reset by hand.
+  // Without prompt marks, the terminal must be reset manually.
   await type(page, 'exec bash --norc --noprofile\n')
   await untilText(page, /bash-\S+[$#]\s*$/)
   for (const way of ['menu', 'palette']) {
@@ -203,7 +201,6 @@ test('a reload keeps mouse reporting on', async ({ signedIn: page, product }) =>
       await palette.getByRole('option', { name: 'Reset terminal', exact: true }).click()
     }
     await untilText(page, /^clean$/m)
-    // The palette gives the keyboard back to where it was opened.
     await page.locator('.xterm-helper-textarea').focus()
     await movePointer()
     await type(page, `echo by-""${way}\n`)

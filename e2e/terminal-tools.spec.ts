@@ -11,7 +11,7 @@ const openTerminal = async (page: Page, { url, service }: Pick<Product, 'url' | 
   return id
 }
 const clipboard = (page: Page) => page.evaluate(() => navigator.clipboard.readText())
-/** The middle of a cell of the screen, counted from 0. */
+/** Center of a cell (zero-based). */
 const cell = (page: Page, column: number, row: number) =>
   page.evaluate(
     ([column, row]) => {
@@ -29,7 +29,6 @@ test('find counts matches and keeps its position during output', async ({ signed
   await page.keyboard.type(`clear; seq -f "needle %g" 1 500; ${more}\n`)
   await untilText(page, /^needle 500$/m)
   await page.keyboard.press('Control+Shift+F')
-  // Typed at once: none of it goes to the shell.
   await page.keyboard.type('needle 49')
   const bar = page.getByRole('search', { name: 'Find in terminal' })
   const field = bar.getByRole('textbox', { name: 'Find' })
@@ -43,7 +42,6 @@ test('find counts matches and keeps its position during output', async ({ signed
   await field.fill('needle [')
   await expect(bar.getByRole('alert')).toContainText('Not a regular expression')
   await field.fill('^needle (1|500)$')
-  // The search before had gone up to the first lines.
   await expect(bar).toContainText('1 of 2')
   await field.press('Shift+Enter')
   await expect(bar).toContainText('2 of 2')
@@ -54,7 +52,7 @@ test('find counts matches and keeps its position during output', async ({ signed
   expect(await page.evaluate(() => window.term?.buffer.active.viewportY)).toBe(0)
   await field.fill('^needle \\d+$')
   await expect(bar).toContainText('of 700')
-  // One that would backtrack for years is given up, and the terminal goes on.
+  // A catastrophic expression times out.
   await field.fill('^(a+)+$')
   await expect(bar.getByRole('alert')).toContainText('takes too long')
   await field.press('Escape')
@@ -113,9 +111,9 @@ test('Ctrl+C copies a selection with wrapped lines joined, and interrupts withou
   await page.keyboard.press('Control+C')
   await expect.poll(() => clipboard(page)).toMatch(/^word\n1?xy{300} end/)
   await expect.poll(() => page.evaluate(() => window.term?.hasSelection())).toBe(false)
-  // Ctrl-C throws away what the shell has not read yet, so each step waits for what the one before it shows.
+  // Ctrl-C discards input the shell hasn't read yet, so each step waits for the previous one's output.
   await untilPrompt(page)
-  // The job itself says that it is in front: until then Ctrl-C goes to the shell, which waits for its job all the same.
+  // The job reports that it is in the foreground; until then Ctrl-C goes to the shell.
   await page.keyboard.type("bash -c 'echo begun; exec sleep 100'\n")
   await untilText(page, /^begun$/m)
   await page.keyboard.press('Control+C')
@@ -165,7 +163,6 @@ test('terminal settings apply immediately in all windows and survive a reload', 
   ).toEqual([20, 'bar', 5000])
   await page.keyboard.press('Control+0')
   await expect.poll(() => option(page, 'fontSize')).toBe(13)
-  // The shell was told nothing of these keys. At a new size it draws its prompt anew.
   await untilText(page, /\$\s*$/)
 })
 

@@ -9,7 +9,6 @@ const tab = (page: Page, name: string | RegExp) => page.getByRole('tab', { name 
 const screen = (page: Page, name: string) => pane(page, name).locator('.xterm-rows')
 const textOf = async (page: Page, name: string) =>
   (await screen(page, name).innerText()).replaceAll('\u00a0', ' ').replace(/ +$/gm, '')
-/** What the address says of the terminals. */
 const layoutOf = (page: Page) => new URL(page.url()).searchParams.get('t')
 
 const says = (page: Page, name: string, text: string | RegExp) =>
@@ -18,14 +17,13 @@ const says = (page: Page, name: string, text: string | RegExp) =>
     .toMatch(typeof text === 'string' ? new RegExp(escaped(text)) : text)
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
-/** Of a shell that waits for a command, at the end of what is shown. */
 const prompt = /\$\s*$/
 
-/** What is typed now reaches this pane, which may show a prompt before it has the keyboard. */
+/** Resolves once the pane has keyboard focus. */
 const hasKeyboard = (page: Page, name: string) =>
   expect(pane(page, name).locator('.xterm-helper-textarea')).toBeFocused()
 
-/** Runs a line in a pane that is shown, once its shell asks for one. */
+/** Runs a line once the pane's shell shows its prompt. */
 const run = async (page: Page, name: string, line: string) => {
   await says(page, name, prompt)
   await pane(page, name).locator('.xterm-screen').click()
@@ -35,11 +33,11 @@ const run = async (page: Page, name: string, line: string) => {
 const openTerminals = async (page: Page, product: Product, layout = '', name = 'desk') => {
   const { id } = await product.service.devboxes.createAndAwaitRunning({ body: { name } })
   await page.goto(`${product.url}/devboxes/${id}?tab=terminal${layout && `&t=${layout}`}`)
-  // A prompt is there before what is around it.
+  // The prompt may appear before the page is ready.
   await expect(page.locator('[data-terminal]').first()).toBeAttached()
   return id
 }
-/** In the devbox, past all terminals. */
+/** Runs in the devbox, outside any terminal. */
 const inDevbox = async (product: Product, id: string, command: string) =>
   (await product.service.executions.executeSync({ params: { id }, body: { command } })).stdout
 
@@ -76,7 +74,7 @@ test('tabs, splits and names are stored in the address and restored with their s
   await says(page, 'shell-2', '[in-second]')
   await run(page, 'shell-3', 'echo "[$kept]"')
   await says(page, 'shell-3', '[in-third]')
-  // The tab nobody has shown yet is connected, too.
+  // Hidden tabs connect too.
   await expect(tab(page, /main.*running|running.*main/)).toBeVisible()
   await page.keyboard.press('Control+Shift+Digit2')
   await run(page, 'main', 'echo "[$kept]"')
@@ -102,7 +100,7 @@ test('Back and Forward follow the visible terminals', async ({ signedIn: page, p
   await expect(pane(page, 'shell-2')).toBeVisible()
   await says(page, 'build', prompt)
 
-  // Other pages of the devbox lead back to the same.
+  // Other pages of the devbox link back to the same layout.
   await page.getByRole('navigation', { name: 'Devbox' }).getByRole('link', { name: 'Log' }).click()
   await expect(page).toHaveURL(new RegExp(`${id}\\?tab=log$`))
   await page.getByRole('navigation', { name: 'Devbox' }).getByRole('link', { name: 'Terminal' }).click()
@@ -137,14 +135,13 @@ test('a closed terminal keeps its shell and can be reopened', async ({ signedIn:
   await run(page, 'work', 'echo "[$kept]"')
   await says(page, 'work', '[all-of-it]')
 
-  // Closed, and found among the shells that run.
   await tab(page, /Work/).press('Delete')
   await page.getByRole('button', { name: '1 more shell' }).click()
   await page.getByRole('menuitem', { name: /work/ }).click()
   await run(page, 'work', 'echo "<$kept>"')
   await says(page, 'work', '<all-of-it>')
 
-  // A new terminal does not come upon the shell of a closed one.
+  // A new terminal must not reuse a closed terminal's shell.
   await page.getByRole('button', { name: 'New terminal' }).click()
   await expect.poll(() => layoutOf(page)).toContain('shell-2')
   await tab(page, /shell-2/).press('Delete')
@@ -152,14 +149,13 @@ test('a closed terminal keeps its shell and can be reopened', async ({ signedIn:
   await page.getByRole('button', { name: 'New terminal' }).click()
   await expect.poll(() => layoutOf(page)).toContain('shell-3')
 
-  // An ended shell is closed without a word, and not brought back.
+  // Closing an ended shell shows no message and can't be undone.
   await run(page, 'shell-3', 'exit 3')
   await expect(tab(page, /shell-3/)).toContainText('ended 3')
   await pane(page, 'shell-3').getByRole('button', { name: 'Close', exact: true }).click()
   await expect(pane(page, 'shell-3')).toHaveCount(0)
   await expect(page.getByText('shell-3 was closed')).toHaveCount(0)
 
-  // What nobody looks at can be ended from here.
   await page.getByRole('button', { name: '1 more shell' }).click()
   await page.getByRole('menuitem', { name: 'End unwatched shells' }).click()
   await expect(page.getByRole('dialog', { name: 'End this shell?' })).toContainText('shell-2')
@@ -169,7 +165,7 @@ test('a closed terminal keeps its shell and can be reopened', async ({ signedIn:
   await tab(page, /Work/).press('Delete')
   await expect(pane(page, 'main')).toBeVisible()
 
-  // Two asked for in one breath are two.
+  // Two requests at once open two terminals.
   await pane(page, 'main').locator('.xterm-screen').click()
   await page.keyboard.press('Control+Shift+Enter')
   await page.keyboard.press('Control+Shift+Enter')
@@ -196,7 +192,6 @@ test('workspace shortcuts never reach the shell', async ({ signedIn: page, produ
   await page.keyboard.type('echo typed\n')
   await says(page, 'three', /\$ echo typed\s+typed/)
 
-  // Tabs by keyboard: arrows move the focus, with Shift the tab.
   await tab(page, /four/).focus()
   await page.keyboard.press('Shift+ArrowLeft')
   await expect.poll(() => layoutOf(page)).toBe('four,@one.(two/@three)')
@@ -211,7 +206,7 @@ test('a tab moves to where it is dropped', async ({ signedIn: page, product }) =
   await openTerminals(page, product, 'one,two,three')
   const dataTransfer = await page.evaluateHandle(() => new DataTransfer())
   await tab(page, /one/).dispatchEvent('dragstart', { dataTransfer })
-  // On a busy machine the move and the drop come in one go.
+  // On a slow machine, move and drop arrive together.
   await tab(page, /three/).evaluate((element, dataTransfer) => {
     for (const type of ['dragover', 'drop'])
       element.dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer }))
@@ -239,7 +234,7 @@ test('panes are resized by keyboard', async ({ signedIn: page, product }) => {
   }).toPass()
 })
 
-/** Drops files made in the page, as a person does from a folder of theirs. */
+/** Drops files created in the page. */
 const drop = async (page: Page, name: string, files: Record<string, string>) => {
   const dataTransfer = await page.evaluateHandle((contents) => {
     const transfer = new DataTransfer()
@@ -272,7 +267,7 @@ test("dropped files go to the shell's folder and overwrite only after confirmati
   await dialog.getByRole('textbox', { name: 'Folder in the devbox' }).fill('~/elsewhere')
   await dialog.getByRole('button', { name: 'Upload 2 files' }).click()
   await expect(page.getByText('2 files uploaded')).toBeVisible()
-  // There is nothing left to cancel.
+  // The upload has finished.
   await expect(page.getByRole('button', { name: 'Cancel' })).toHaveCount(0)
   expect(await inDevbox(product, id, 'cat "a b/näme.txt" elsewhere/*')).toBe('firstsecondother')
 
@@ -307,7 +302,7 @@ test("a dropped folder is uploaded, and a file dropped elsewhere doesn't replace
   await dropAt(pane(page, 'main'), folder)
   await page.getByRole('dialog').getByRole('button', { name: 'Upload 2 files' }).click()
   await expect(page.getByText('2 files uploaded')).toBeVisible()
-  // There is nothing left to cancel.
+  // The upload has finished.
   await expect(page.getByRole('button', { name: 'Cancel' })).toHaveCount(0)
   expect(await inDevbox(product, id, `cat ${basename(folder)}/inside.txt ${basename(folder)}/deep/below.txt`)).toBe(
     'textdeep text',
@@ -321,7 +316,7 @@ test("a dropped folder is uploaded, and a file dropped elsewhere doesn't replace
     .getByRole('button', { name: 'Do not' })
     .click()
 
-  // A slow upload tells how far it is, and what is cancelled leaves nothing behind.
+  // A canceled upload leaves nothing behind.
   writeFileSync(join(folder, 'large.bin'), Buffer.alloc(8_000_000))
   await real.send('Network.enable')
   const line = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 400_000 }
@@ -350,7 +345,6 @@ test("a shell's title is shown as plain text until the tab is renamed", async ({
   await pane(page, 'main').locator('.xterm-screen').click()
   await page.keyboard.type("printf '\\e]0;Another\\a'\n")
   await expect(tab(page, /Mine/)).toBeVisible()
-  // Without a label the name is the shell's again.
   await tab(page, /Mine/).dblclick()
   await page.getByRole('textbox', { name: 'Tab name' }).fill('')
   await page.keyboard.press('Enter')
@@ -382,7 +376,6 @@ test('a command is inserted at the prompt and not run', async ({ signedIn: page,
   const record = page.getByRole('log', { name: 'Records' }).locator('div', { hasText: 'echo two' }).last()
   await record.hover()
   await record.getByRole('button', { name: /Insert at prompt/ }).click()
-  // As with any paste of several lines, somebody is asked.
   await page.getByRole('dialog', { name: 'Paste 2 lines?' }).getByRole('button', { name: 'Paste', exact: true }).click()
   await says(page, 'shell-2', /echo two >> ran\n(> )?echo three >> ran/)
   expect(await inDevbox(product, id, 'cat ran')).toBe('once\nonce\ntwo\nthree\n')
@@ -410,7 +403,7 @@ test('a port is opened through a tunnel after confirmation', async ({ signedIn: 
   expect(await opened.evaluate(() => window.opener)).toBe(null)
   await opened.close()
 
-  // The next one is opened at once, and the tunnel can be taken away.
+  // The next port opens without asking, and the tunnel can be removed.
   await page.getByRole('button', { name: 'Terminal actions' }).click()
   await page.getByRole('menuitem', { name: 'Ports' }).click()
   await page.getByRole('textbox', { name: 'Port' }).fill('3000')
@@ -450,7 +443,7 @@ test('a link lets others watch without signing in until it is revoked', async ({
   await run(page, 'main', 'echo shared-$((40+3))')
   await expect.poll(followed).toContain('shared-43')
   expect(await followed()).not.toContain('intruder')
-  // Nothing on the way has led to the sign-in page, and nothing else is let in.
+  // The visitor was never redirected to the sign-in page.
   expect(stranger.url()).toBe(link)
   expect((await stranger.request.get(`${product.url}/api/v1/devboxes`)).status()).toBe(401)
 
@@ -491,7 +484,7 @@ test('a separate window shows only the terminals', async ({ signedIn: page, prod
     expect(box?.width).toBeGreaterThan(1420)
     expect(box?.height).toBeGreaterThan(840)
   }).toPass()
-  // The frame beneath cannot be reached.
+  // Covered elements must not be reachable.
   const covered = page.getByRole('navigation', { name: 'Devbox' })
   expect(await covered.evaluate((element) => element.closest('[inert]') !== null)).toBe(true)
   await run(page, 'b', 'echo still-$((40+2))')

@@ -57,7 +57,7 @@ test('signing out ends the session everywhere', async ({ signedIn: page, product
   await page.getByRole('button', { name: 'Account' }).click()
   await page.getByRole('menuitem', { name: 'Sign out' }).click()
   await expect(page).toHaveURL(/\/sign-in/)
-  // The route handler (bundled) and the upgrade in server.ts (not bundled) must know of it alike.
+  // Both the bundled route handler and the upgrade in server.ts must see the sign-out.
   expect((await who()).status).toBe(401)
   const page2 = await fetch(`${product.url}/devboxes`, { headers: { cookie }, redirect: 'manual' })
   expect(page2.status).toBe(307)
@@ -193,7 +193,7 @@ test('the server renders list rows without JavaScript', async ({ signedIn: page,
     await plain.goto(product.url + path)
     await expect(plain.getByRole('table').getByText(name), path).toBeVisible()
   }
-  // Scripts write a time in the zone of the reader over it, and nothing beside it moves.
+  // Client scripts replace the time with local time without shifting the layout.
   const far = await browser.newPage({ timezoneId: 'Asia/Kolkata', storageState: await page.context().storageState() })
   await open(far, `${product.url}/devboxes`)
   await expect(far.getByText(/^As of \d\d:\d\d:\d\d GMT\+5:30, /)).toBeVisible()
