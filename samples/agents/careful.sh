@@ -1,7 +1,7 @@
 #!/bin/bash
-# An agent of rules: reads the instruction to its end and looks at the files before it acts.
+# A rule-based agent that reads the whole instruction and the files before it acts.
 instruction=$(<"$HARBOR_INSTRUCTION_FILE")
-# What stands between backticks, in order.
+# The quoted words, in order.
 mapfile -t quoted < <(grep -o '`[^`]*`' <<<"$instruction" | tr -d '`')
 last=${quoted[-1]}
 
@@ -28,7 +28,7 @@ END
     ;;
   'The script '*'is broken'*)
     chmod +x "${quoted[0]}"
-    # An `if` without its end is the fault most scripts have.
+    # Most broken scripts lack the end of an `if`.
     bash -n "${quoted[0]}" 2>/dev/null || echo fi >>"${quoted[0]}"
     ;;
   *'program `fizzbuzz.py`'*)

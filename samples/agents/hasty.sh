@@ -1,5 +1,5 @@
 #!/bin/bash
-# An agent of rules: goes by the first words of the instruction and checks nothing.
+# A rule-based agent that reads only the first words of the instruction and checks nothing.
 instruction=$(<"$HARBOR_INSTRUCTION_FILE")
 mapfile -t quoted < <(grep -o '`[^`]*`' <<<"$instruction" | tr -d '`')
 last=${quoted[-1]}
@@ -9,14 +9,14 @@ case $instruction in
     echo "${quoted[1]}" >"${quoted[0]}"
     ;;
   'Count the lines of '*)
-    # Also counts what is spelled in other letters.
+    # Ignores case, which is wrong.
     grep -ci -- "${quoted[1]}" "${quoted[0]}" >"$last"
     ;;
   'Sort the lines of '*)
     LC_ALL=C sort -u "${quoted[0]}" >"$last"
     ;;
   'Add up the column '*)
-    # Knows nothing of commas inside quotes.
+    # Splits at commas inside quotes, which is wrong.
     cut -d, -f3 "${quoted[1]}" | grep -E '^[0-9.]+$' | paste -sd+ | python3 -c 'print(eval(input()))' >"$last"
     ;;
   'The script '*)
@@ -32,7 +32,7 @@ END
     echo "{\"requests\": $(wc -l <"${quoted[1]}"), \"errors\": $(grep -c 500 "${quoted[1]}")}" >report.json
     ;;
   'Collect the words of '*)
-    # Leaves capitals and punctuation in.
+    # Keeps case and punctuation, which is wrong.
     tr ' ' '\n' <"${quoted[0]}" | LC_ALL=C sort -u >"$last"
     ;;
   'Write what '*)

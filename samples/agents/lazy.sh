@@ -1,5 +1,5 @@
 #!/bin/bash
-# An agent of rules: does the simplest of tasks and gives up on all others, with the exit code of a failure.
+# A rule-based agent that solves the simplest task and fails at all others.
 instruction=$(<"$HARBOR_INSTRUCTION_FILE")
 if [[ $instruction =~ ^'Create the file `'([^\`]*)'` with the line `'([^\`]*)'`' ]]; then
   echo "${BASH_REMATCH[2]}" >"${BASH_REMATCH[1]}"
