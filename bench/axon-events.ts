@@ -20,7 +20,7 @@ const counted = 1_000
 export const benchAxonEvents = async () => {
   const service = await startService({ isolation: 'none', validateAnswers: false })
   try {
-    console.log('axon events from a publisher to subscribers, who are another process, over HTTP/1.1')
+    console.log('axon events from a publisher to subscribers in another process, over HTTP/1.1')
     await benchLatency(service)
     for (const restarts of [0, 1]) await benchDelivery(service, restarts)
   } finally {
@@ -29,7 +29,7 @@ export const benchAxonEvents = async () => {
 }
 
 /** An axon of the service, or the server it is compared with. */
-interface Line {
+interface Channel {
   url: string
   key: string
   publish: string
@@ -37,13 +37,13 @@ interface Line {
 }
 
 interface Order {
-  lines: Line[]
+  lines: Channel[]
   subscribers: number
   /** Sent over every line in turn. */
   events: number
   pauseMs: number
   /** Reports when half done, and waits to be resumed. */
-  rests: boolean
+  pauses: boolean
 }
 
 interface Heard {
@@ -64,15 +64,15 @@ const benchLatency = async (service: TestService) => {
   try {
     const line = lineTo(service, (await service.client.axons.create()).id)
     const events = warmUp + counted
-    const [ours, theirs] = await run({ lines: [line, bare.line], subscribers, events, pauseMs: 5, rests: false })
-    if (!ours || !theirs) throw new Error('The subscribers heard nothing')
+    const [ours, theirs] = await run({ lines: [line, bare.line], subscribers, events, pauseMs: 5, pauses: false })
+    if (!ours || !theirs) throw new Error('The subscribers received nothing')
     const late = ({ delivery }: Heard) => delivery.slice(warmUp * subscribers)
     const early = ({ delivery }: Heard) => delivery.slice(0, warmUp * subscribers)
     const bound = 2 * at(late(theirs), 0.99) + at(syncs, 0.99)
     console.log(
       `  ${subscribers} subscribers, ${counted} events: ${quantiles(late(ours))}; lost ${ours.lost}, repeated ${ours.repeated}`,
     )
-    console.log(`    of a server that only passes the bytes on, in turns: ${quantiles(late(theirs))}`)
+    console.log(`    server that only forwards bytes, alternating: ${quantiles(late(theirs))}`)
     console.log(`    fdatasync of this disk: ${quantiles(syncs)}`)
     console.log(
       `    p99 / (2 x p99 of that server + p99 of fdatasync) = ${(at(late(ours), 0.99) / bound).toFixed(2)}, goal 1`,
@@ -106,33 +106,33 @@ const syncTimes = async (folder: string): Promise<number[]> => {
 const benchDelivery = async (service: TestService, restarts: number) => {
   const [subscribers, events] = [1_000, 100]
   const line = lineTo(service, (await service.client.axons.create()).id)
-  const order = { lines: [line], subscribers, events, pauseMs: 20, rests: restarts > 0 }
-  const [heard] = await run(order, () => service.restart())
-  if (!heard) throw new Error('The subscribers heard nothing')
+  const order = { lines: [line], subscribers, events, pauseMs: 20, pauses: restarts > 0 }
+  const [received] = await run(order, () => service.restart())
+  if (!received) throw new Error('The subscribers received nothing')
   console.log(
-    `  ${subscribers} subscribers, ${heard.deliveries} deliveries${restarts > 0 ? ', through a restart' : ''}: lost ${heard.lost}, repeated ${heard.repeated}; ${quantiles(heard.delivery)}`,
+    `  ${subscribers} subscribers, ${received.deliveries} deliveries${restarts > 0 ? ', through a restart' : ''}: lost ${received.lost}, repeated ${received.repeated}; ${quantiles(received.delivery)}`,
   )
 }
 
-const lineTo = ({ url, key }: TestService, id: string): Line => ({
+const lineTo = ({ url, key }: TestService, id: string): Channel => ({
   url,
   key,
   publish: `/v1/axons/${id}/publish`,
   subscribe: `/v1/axons/${id}/subscribe/sse?after_sequence=`,
 })
 
-/** Runs the order in another process, and `between` while that rests. */
+/** Runs the order in another process, and `between` while that pauses. */
 const run = async (order: Order, between?: () => Promise<void>): Promise<Heard[]> => {
   const listeners = fork(fileURLToPath(import.meta.url), ['listen'], { execArgv: [] })
   try {
     listeners.send(order)
-    if (order.rests) {
+    if (order.pauses) {
       await once(listeners, 'message')
       await between?.()
       listeners.send('go on')
     }
-    const [heard] = await once(listeners, 'message')
-    return heard as Heard[]
+    const [received] = await once(listeners, 'message')
+    return received as Heard[]
   } finally {
     listeners.kill()
   }
@@ -157,7 +157,7 @@ const startBareServer = async () => {
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ sequence }))
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const line: Line = {
+  const line: Channel = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     key: '',
     publish: '/',
@@ -175,13 +175,13 @@ const quantiles = (values: number[]) =>
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** Runs in the subscriber process until every subscriber has every event. */
-const listen = async ({ lines, subscribers, events, pauseMs, rests }: Order) => {
+const listen = async ({ lines, subscribers, events, pauseMs, pauses }: Order) => {
   const all = lines.map((line) => new Listeners(line, subscribers, events))
   await Promise.all(all.map(({ ready }) => ready))
   for (let i = 0; i < events; i++) {
-    if (rests && i === events / 2) {
+    if (pauses && i === events / 2) {
       const goOn = once(process, 'message')
-      process.send?.('rests')
+      process.send?.('pauses')
       await goOn
     }
     for (const each of all) {
@@ -189,25 +189,25 @@ const listen = async ({ lines, subscribers, events, pauseMs, rests }: Order) => 
       await pause(pauseMs)
     }
   }
-  process.send?.(await Promise.all(all.map(({ heard }) => heard)))
+  process.send?.(await Promise.all(all.map(({ received }) => received)))
 }
 
 class Listeners {
-  readonly #line: Line
+  readonly #line: Channel
   readonly #buffer = Buffer.from(new ArrayBuffer(65_536))
   readonly #publisher = new Agent({ keepAlive: true, maxSockets: 1 })
-  readonly #heard: Heard = { deliveries: 0, lost: 0, repeated: 0, delivery: [], answer: [] }
+  readonly #received: Heard = { deliveries: 0, lost: 0, repeated: 0, delivery: [], answer: [] }
   readonly ready: Promise<void>
-  readonly heard: Promise<Heard>
+  readonly received: Promise<Heard>
 
-  constructor(line: Line, subscribers: number, events: number) {
+  constructor(line: Channel, subscribers: number, events: number) {
     this.#line = line
     const { promise, resolve } = Promise.withResolvers<void>()
     this.ready = promise
     let connected = 0
     const onConnect = () => ++connected === subscribers && resolve()
     const all = Array.from({ length: subscribers }, (_, i) => this.#subscribe(i, events, onConnect))
-    this.heard = Promise.all(all).then(() => this.#heard)
+    this.received = Promise.all(all).then(() => this.#received)
   }
 
   async publish() {
@@ -226,8 +226,8 @@ class Listeners {
     const [response] = await once(outgoing, 'response')
     response.resume()
     await once(response, 'end')
-    if (response.statusCode !== 200) throw new Error(`Publishing answered ${response.statusCode}`)
-    this.#heard.answer.push(performance.now() - start)
+    if (response.statusCode !== 200) throw new Error(`Publishing returned ${response.statusCode}`)
+    this.#received.answer.push(performance.now() - start)
   }
 
   /**
@@ -280,10 +280,10 @@ class Listeners {
 
   #hear(json: string, last: number, atMs: number): number {
     const { sequence, payload } = JSON.parse(json) as { sequence: number; payload: string }
-    if (sequence <= last) this.#heard.repeated++
-    else this.#heard.lost += sequence - last - 1
-    this.#heard.deliveries++
-    this.#heard.delivery.push(atMs - Number(payload))
+    if (sequence <= last) this.#received.repeated++
+    else this.#received.lost += sequence - last - 1
+    this.#received.deliveries++
+    this.#received.delivery.push(atMs - Number(payload))
     return Math.max(last, sequence)
   }
 }

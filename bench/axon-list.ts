@@ -19,7 +19,7 @@ export const benchAxonPages = async () => {
     await page.addInitScript(observe)
     await seed(product)
     await signIn(page, product)
-    console.log('axon list in Chromium at 1440 x 900; ms, median and worst of the rounds, beside the goal')
+    console.log('axon list in Chromium at 1440 x 900; ms, median and worst, with goals')
     await benchPaint(page, product)
     await benchKeystrokes(page, `${format(whole)} rows, all loaded`)
     await benchScroll(page, product)
@@ -109,7 +109,7 @@ const benchPaint = async (page: Page, { url }: Product) => {
     )
   }
   // The first round warms up.
-  report(`${format(whole)} rows arrive until they are painted`, times.slice(1), '<= 150')
+  report(`${format(whole)} rows, received to painted`, times.slice(1), '<= 150')
 }
 
 const benchKeystrokes = async (page: Page, what: string) => {
@@ -125,7 +125,7 @@ const benchKeystrokes = async (page: Page, what: string) => {
     await page.waitForFunction(() => window.observed.sizes.length > 0)
     times.push(await page.evaluate(() => (window.observed.sizes[0]?.paintedAt ?? Number.NaN) - window.observed.keyAt))
   }
-  report(`a filter keystroke is answered, ${what}`, times, '<= 350, of which 150 are the pause after typing')
+  report(`filter keystroke to result, ${what}`, times, '<= 350, including 150 debounce')
 }
 
 const benchScroll = async (page: Page, { url }: Product) => {
@@ -145,11 +145,11 @@ const benchScroll = async (page: Page, { url }: Product) => {
     })
     reportLong(what, long)
     const [lasted, worked] = [frameTasks.map(({ ms }) => ms), frameTasks.map(({ cpuMs }) => cpuMs)]
-    reportParts('  each frame of it: 50, 95, 99 % and worst', lasted)
+    reportParts('  frames: 50, 95, 99 % and worst', lasted)
     // Without waiting for a processor.
-    reportParts('  the same in processor time', worked)
+    reportParts('  processor time', worked)
   }
-  report('  most row nodes', [await page.evaluate(() => window.observed.mostRows)], '<= 60')
+  report('  maximum row nodes', [await page.evaluate(() => window.observed.mostRows)], '<= 60')
   await page.evaluate(() => window.scrollTo(0, 0))
 }
 
@@ -171,7 +171,7 @@ const toTheEnd = async (wanted: number) => {
     await frame()
     if (isDone() && height() > wanted * 36) return
   }
-  throw new Error(`the list did not grow to ${wanted} rows`)
+  throw new Error(`The list did not grow to ${wanted} rows`)
 }
 
 /** Runs in the page. */

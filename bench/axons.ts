@@ -54,7 +54,7 @@ const getter = (url: string, key: string) => {
         response.once('end', () =>
           response.statusCode === 200
             ? resolve(Buffer.concat(chunks))
-            : reject(new Error(`${path} answered ${response.statusCode}`)),
+            : reject(new Error(`${path} returned ${response.statusCode}`)),
         )
       })
       outgoing.once('error', reject).end()

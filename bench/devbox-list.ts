@@ -29,13 +29,13 @@ export const benchDevboxPages = async () => {
         times.painted.push(painted)
         times.usable.push(usable)
       }
-    console.log('the list of devboxes in Chromium at 1440 x 900; ms, median and worst, beside the goal')
+    console.log('devbox list in Chromium at 1440 x 900; ms, median and worst, with goals')
     for (const [what, { times }] of [
       ['an empty list', lists[0]],
       [`${many.toLocaleString('en-US')} devboxes`, lists[1]],
     ] as const) {
-      report(`${what}: asked for until painted`, times.painted, '')
-      report(`${what}: asked for until it answers a click`, times.usable, '<= 1000')
+      report(`${what}: request to painted`, times.painted, '')
+      report(`${what}: request to interactive`, times.usable, '<= 1000')
     }
   } finally {
     await browser.close()

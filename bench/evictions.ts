@@ -34,7 +34,7 @@ const startService = async () => {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     watches: () => watches,
-    say: () => {
+    emit: () => {
       said += 1
       const eviction = { devbox_id: `dbx_${said % 50}`, eviction_deadline_ms: Date.now() + inOneHour + said }
       for (const response of watching) response.write(`data: ${JSON.stringify(eviction)}\n\n`)
@@ -149,7 +149,7 @@ const round = async (side: Side, service: Service): Promise<number> => {
   const before = await side.use()
   const wanted = side.delivered + eventsARound * side.sockets.length
   for (let i = 0; i < eventsARound; i++) {
-    service.say()
+    service.emit()
     // One at a time; a burst would be batched into one frame.
     await side.until(wanted - (eventsARound - 1 - i) * side.sockets.length)
   }
@@ -171,7 +171,7 @@ const latencies = async (side: Side, service: Service): Promise<number[]> => {
     const startMs = performance.now()
     const wanted = side.delivered + side.sockets.length
     side.onDelivery = () => taken.push(performance.now() - startMs)
-    service.say()
+    service.emit()
     await side.until(wanted)
   }
   side.onDelivery = () => undefined
@@ -190,7 +190,7 @@ export const benchEvictions = async () => {
   }
   const { bare, console: own } = sides
   try {
-    console.log(`evictions to ${pages} pages, beside a bare fan-out`)
+    console.log(`evictions to ${pages} pages, compared with a bare fan-out`)
     const memory = [await memoryAPage(bare.side), await memoryAPage(own.side)] as const
     for (const { side, service } of [bare, own]) await round(side, service)
     const cpu = { bare: [] as number[], own: [] as number[] }
@@ -206,11 +206,11 @@ export const benchEvictions = async () => {
     console.log(
       `  CPU a delivery  ${ownCpu.toFixed(1)} us, bare ${bareCpu.toFixed(1)} us: ${(ownCpu / bareCpu).toFixed(2)}x (goal 1.5x)`,
     )
-    console.log(`  upstream        ${own.service.watches()} stream of the service for ${pages} pages`)
+    console.log(`  upstream        ${own.service.watches()} service stream for ${pages} pages`)
 
     const stop = await own.side.stopped()
     await round(own.side, own.service)
-    console.log('  stopped reader  every other page had every event')
+    console.log('  stopped reader  every other page received every event')
     stop()
     for (const socket of own.side.sockets.splice(latencyPages)) socket.terminate()
     const taken = await latencies(own.side, own.service)

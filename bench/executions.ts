@@ -54,7 +54,7 @@ export const streamOutput = async (megabytes: number): Promise<{ seconds: number
       let bytes = 0
       for await (const { output } of client.executions.streamStdout({ params: { devbox_id: id, execution_id } }))
         bytes += output.length
-      if (bytes !== count * 1e6) throw new Error(`${count} MB were written and ${bytes} bytes arrived`)
+      if (bytes !== count * 1e6) throw new Error(`${count} MB were written, but ${bytes} bytes arrived`)
     }
     // Buffers and compiled code are not growth.
     await stream(16)
@@ -161,7 +161,7 @@ const poster = (service: TestService, agent: Agent) => {
     const [response] = await once(outgoing, 'response')
     let text = ''
     for await (const chunk of response.setEncoding('utf8')) text += chunk
-    if (response.statusCode !== 200) throw new Error(`${path} answered ${response.statusCode}: ${text}`)
+    if (response.statusCode !== 200) throw new Error(`${path} returned ${response.statusCode}: ${text}`)
     return JSON.parse(text)
   }
 }

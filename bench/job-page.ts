@@ -23,7 +23,7 @@ export const benchJobPage = async () => {
     await page.addInitScript(observe)
     await signIn(page, product)
     console.log(
-      `a job of ${agents} agents x ${scenarios} scenarios in Chromium at 1440 x 900; ms, median and worst, beside the goal`,
+      `a job of ${agents} agents x ${scenarios} scenarios in Chromium at 1440 x 900; ms, median and worst, with goals`,
     )
     await benchPaint(page, `${product.url}/benchmark-jobs/${id}`)
     await benchScroll(page)
@@ -160,8 +160,8 @@ const benchPaint = async (page: Page, address: string) => {
     judged.push(times.judged)
   }
   // The first round warms up.
-  report('the document has arrived until its grid is painted', painted.slice(1), '<= 1000')
-  report('the report has arrived until its verdict is painted', judged.slice(1), '<= 1000')
+  report('document received to grid painted', painted.slice(1), '<= 1000')
+  report('report received to verdict painted', judged.slice(1), '<= 1000')
 }
 
 const benchScroll = async (page: Page) => {
@@ -177,7 +177,7 @@ const benchScroll = async (page: Page) => {
 const throughGrid = async (step: number) => {
   const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
   const region = document.querySelector('[role=grid]')?.parentElement
-  if (!region) throw new Error('there is no grid')
+  if (!region) throw new Error('The page has no grid')
   for (const way of [step, -step])
     for (;;) {
       const before = region.scrollTop
@@ -213,7 +213,7 @@ const benchChange = async <Act>(
   const tasks = await tracedTasks(page, async () => {
     times = await timesOf(page, acts, perform)
   })
-  report(`${what}, until it is painted`, times, '<= 150')
+  report(`${what}, to painted`, times, '<= 150')
   reportTasks(what, tasks)
 }
 

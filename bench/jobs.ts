@@ -4,7 +4,7 @@ const scenarios = 200
 const attempts = 3
 const concurrency = 2
 const everyMs = 500
-const tellEvery = 200
+const reportEvery = 200
 
 /**
  * Throughput of a large job with trivial trials. Kills the service halfway and checks every record read; throws if one
@@ -16,21 +16,21 @@ export const benchJobs = async () => {
     `a job of ${scenarios} scenarios x ${agents} agents x ${attempts} attempts, ${concurrency} trials at once`,
   )
   const startMs = performance.now()
-  let told = 0
+  let reported = 0
   const { job, trials, seconds, records, devboxes } = await killJob({
     scenarios,
     attempts,
     concurrency,
     everyMs,
     onProgress: (finished, total) => {
-      if (finished < told + tellEvery) return
-      told = finished - (finished % tellEvery)
-      console.log(`  ${told} of ${total} after ${((performance.now() - startMs) / 1000).toFixed(0)} s`)
+      if (finished < reported + reportEvery) return
+      reported = finished - (finished % reportEvery)
+      console.log(`  ${reported} of ${total} after ${((performance.now() - startMs) / 1000).toFixed(0)} s`)
     },
   })
   const averages = job.benchmark_outcomes?.map(({ average_score }) => average_score)
   if (job.state !== 'completed' || devboxes > 0 || JSON.stringify(averages) !== JSON.stringify(expectedAverages))
-    throw new Error(`The job ended ${job.state} with ${JSON.stringify(averages)} and ${devboxes} devboxes left`)
+    throw new Error(`The job ended ${job.state} with ${JSON.stringify(averages)}, with ${devboxes} devboxes running`)
   console.log(
     `  ${trials} trials in ${seconds.toFixed(0)} s, ${(trials / seconds).toFixed(1)}/s; ${records} records right`,
   )

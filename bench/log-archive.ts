@@ -37,7 +37,7 @@ export const benchLogArchive = async () => {
     console.log(`  first byte             ${ours.firstByteMs.toFixed(0)} ms (limit: 200 ms)`)
     console.log(`  service memory         grew by ${grownMiB.toFixed(0)} MiB at most (limit: 64 MiB)`)
     if (isThere('unzip')) console.log(`  unzip -t               ${passes('unzip', ['-tqq', archive])}`)
-    if (!isThere('zip')) return console.log('  There is no zip here to compare with')
+    if (!isThere('zip')) return console.log('  zip is not installed, so there is no comparison')
     const theirs = join(dataDir, 'theirs.zip')
     const start = performance.now()
     if (passes('zip', ['-6', '-q', '-r', theirs, folder]) !== 'passes') throw new Error('zip failed')
@@ -76,7 +76,7 @@ const download = async (url: string, runId: string, to: string) => {
     headers: { authorization: 'Bearer ak_bench_0123456789' },
   }).end()
   const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
-  if (response.statusCode !== 200) throw new Error(`The download answered ${response.statusCode}`)
+  if (response.statusCode !== 200) throw new Error(`The download returned ${response.statusCode}`)
   let firstByteMs = Number.NaN
   response.once('data', () => {
     firstByteMs = performance.now() - start

@@ -25,7 +25,7 @@ const benches: Record<string, () => Promise<void>> = {
 }
 
 /** Run only by name. */
-const onlyByName: typeof benches = {
+const longBenches: typeof benches = {
   jobs: benchJobs,
   'job-page': benchJobPage,
   'axon-events': benchAxonEvents,
@@ -34,13 +34,13 @@ const onlyByName: typeof benches = {
   'terminal-open': benchTerminalOpen,
 }
 
-const all = { ...benches, ...onlyByName }
+const all = { ...benches, ...longBenches }
 /** `--quick` shortens some benchmarks. */
-const asked = process.argv.slice(2).filter((word) => word !== '--quick')
-const unknown = asked.filter((name) => !(name in all))
+const requested = process.argv.slice(2).filter((word) => word !== '--quick')
+const unknown = requested.filter((name) => !(name in all))
 if (unknown.length > 0) {
-  console.error(`There is no benchmark ${unknown.join(', ')}; there is ${Object.keys(all).join(', ')}`)
+  console.error(`Unknown benchmark ${unknown.join(', ')}. Available: ${Object.keys(all).join(', ')}`)
   process.exit(1)
 }
-for (const [name, bench] of Object.entries(asked.length === 0 ? benches : all))
-  if (asked.length === 0 || asked.includes(name)) await bench()
+for (const [name, bench] of Object.entries(requested.length === 0 ? benches : all))
+  if (requested.length === 0 || requested.includes(name)) await bench()

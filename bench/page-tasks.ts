@@ -20,11 +20,11 @@ export const reportTasks = (what: string, tasks: readonly { ms: number; cpuMs: n
     tasks.map(({ cpuMs }) => cpuMs),
   )
   reportParts(
-    `  each of ${tasks.length} tasks: 50, 95, 99 % and worst`,
+    `  ${tasks.length} tasks: 50, 95, 99 % and worst`,
     tasks.map(({ cpuMs }) => cpuMs),
   )
   reportParts(
-    '  the same by the clock',
+    '  wall time',
     tasks.map(({ ms }) => ms),
   )
 }
@@ -41,7 +41,7 @@ const frameMs = 2
 /** Tasks of the page's main thread that were long enough to draw a frame. */
 export const tracedTasks = async (page: Page, act: () => Promise<unknown>) => {
   const session = await page.context().browser()?.newBrowserCDPSession()
-  if (!session) throw new Error('the page has no browser of its own')
+  if (!session) throw new Error('The page has no browser')
   const tasks: { thread: string; ms: number; cpuMs: number }[] = []
   const mainThreads = new Set<string>()
   session.on('Tracing.dataCollected', ({ value }) => {

@@ -40,7 +40,7 @@ const untilAnswer = async (args: string[]): Promise<number> => {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] })
   try {
     const { ok } = await fetch(`${await addressOf(child)}/healthz`)
-    if (!ok) throw new Error('The first answer was no 200')
+    if (!ok) throw new Error('The first response was not 200')
     return performance.now() - start
   } finally {
     const gone = once(child, 'exit')
@@ -56,5 +56,5 @@ const addressOf = async (child: ChildProcess): Promise<string> => {
     const address = /listening on (http:\/\/\S+) /.exec(text)?.[1]
     if (address) return address
   }
-  throw new Error('It ended before it listened')
+  throw new Error('The server exited before it listened')
 }

@@ -72,7 +72,7 @@ export const reconnects = async ({ product, devboxId, cookie }: Way, times: numb
   }
   const counted = isDone ? 0 : Number(/(\d+)\n\d*$/.exec(text)?.[1])
   await waitFor(() => isDone, 120_000)
-  page.say({ t: 'close' })
+  page.sendFrame({ t: 'close' })
   const expected = createHash('sha256')
   for (let number = 1; number <= last; number++) expected.update(`${number}\n`)
   return { isSame: hash.digest('hex') === expected.digest('hex'), snapshots, reached: counted / last }
@@ -84,7 +84,7 @@ export const crowd = async (ways: Way[], { sessions, seconds }: { sessions: numb
     const { product, devboxId, cookie } = ways[index % ways.length] as Way
     const session = newName()
     const writer = await openPage(product, { devboxId, session, cookie, query: { client: `w${index}` } })
-    const reader = new Reader({ ...writer, end: () => writer.say({ t: 'close' }) })
+    const reader = new Reader({ ...writer, end: () => writer.sendFrame({ t: 'close' }) })
     await reader.until(prompt, 60_000)
     await toCat(reader)
     const watcher = new Reader({
@@ -132,7 +132,7 @@ const inTurns = async <T>(count: number, atOnce: number, run: (index: number) =>
 const waitFor = async (isSo: () => boolean, withinMs = 20_000) => {
   const end = performance.now() + withinMs
   while (!isSo()) {
-    if (performance.now() > end) throw new Error('What was waited for did not come')
+    if (performance.now() > end) throw new Error('Timed out')
     await delay(5)
   }
 }

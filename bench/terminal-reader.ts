@@ -51,7 +51,7 @@ export class Reader {
     this.#look()
     const timeout = new AbortController()
     const never = delay(withinMs, undefined, { signal: timeout.signal }).then(() => {
-      throw new Error(`There was no ${pattern} within ${withinMs} ms after ${JSON.stringify(this.#tail.slice(-200))}`)
+      throw new Error(`No ${pattern} within ${withinMs} ms after ${JSON.stringify(this.#tail.slice(-200))}`)
     })
     try {
       return await Promise.race([found, never])

@@ -88,7 +88,7 @@ export const consoleTarget = (product: Product, devboxId: string, cookie: string
   name: 'console',
   attach: async (session = newName()) => {
     const page = await openPage(product, { devboxId, session, cookie })
-    return { ...page, end: () => page.say({ t: 'close' }) }
+    return { ...page, end: () => page.sendFrame({ t: 'close' }) }
   },
 })
 
@@ -123,11 +123,11 @@ export const openPage = async (
     if (!isBinary) onNotice(JSON.parse(data.toString()))
   })
   const attached = await opened(socket)
-  const say = (request: object) => socket.send(JSON.stringify(request))
+  const sendFrame = (request: object) => socket.send(JSON.stringify(request))
   let owed = 0
   return {
     ...attached,
-    say,
+    sendFrame,
     onNotice: (listener: typeof onNotice) => {
       onNotice = listener
       for (const notice of notices.splice(0)) listener(notice)
@@ -136,7 +136,7 @@ export const openPage = async (
     parsed: (count: number) => {
       owed += count
       if (owed < 64 * 1024) return
-      say({ t: 'ack', n: owed })
+      sendFrame({ t: 'ack', n: owed })
       owed = 0
     },
   }
@@ -163,7 +163,7 @@ export const startTtyd = async (): Promise<
   const child = spawn(path, ['-p', `${port}`, '-i', '127.0.0.1', '-W', ...shell], { stdio: 'ignore' })
   const url = `http://127.0.0.1:${port}`
   while (!(await fetch(url).catch(() => undefined))) {
-    if (child.exitCode !== null) throw new Error(`${path} ended with ${child.exitCode}`)
+    if (child.exitCode !== null) throw new Error(`${path} exited with ${child.exitCode}`)
     await delay(50)
   }
   return { url, pid: child.pid ?? 0, target: ttydTarget(url), stop: () => end(child) }
@@ -228,7 +228,7 @@ const opened = async (
     once(socket, 'unexpected-response').then(([, response]) => [`refused with ${response.statusCode}`]),
     once(socket, 'close').then(([code, reason]) => [`closed with ${code} ${reason}`]),
   ])
-  if (event !== 'open') throw new Error(`The terminal was ${event}`)
+  if (event !== 'open') throw new Error(`The terminal sent ${event} instead of open`)
   return {
     send: (text) => socket.send(Buffer.from(text)),
     onData: (listener) => {

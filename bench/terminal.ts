@@ -74,7 +74,7 @@ export const benchTerminal = async () => {
     const through = consoleTarget(product, devboxId, cookie)
     const targets = [ptyTarget, ...(ttyd ? [ttyd.target] : []), serviceTarget(product, devboxId), through]
     console.log(
-      `Terminal, medians of ${amounts.runs} runs in turns [least to most]${ttyd ? '' : '; no TTYD_PATH, so not beside ttyd'}`,
+      `Terminal, medians of ${amounts.runs} alternating runs [min to max]${ttyd ? '' : '; without ttyd (TTYD_PATH is not set)'}`,
     )
     await benchEcho(figures, targets, amounts)
     await benchFlood(figures, targets, { ...processesOf(product), ...(ttyd && { ttyd: ttyd.pid }) }, amounts)
@@ -111,20 +111,20 @@ type Amounts = typeof full
 class Figures {
   readonly #missed: string[] = []
 
-  say(what: string, values: number[], unit: string, beside = ''): void {
+  report(what: string, values: number[], unit: string, beside = ''): void {
     console.log(`  ${what.padEnd(46)} ${spread(values)} ${unit}${beside && `   ${beside}`}`)
   }
 
   goal(what: string, value: number, goal: number, { atLeast = false, unit = '' } = {}): void {
     const isMet = atLeast ? value >= goal : value <= goal
-    const line = `${what}: ${short(value)}${unit}, to be ${atLeast ? 'at least' : 'at most'} ${Number.isInteger(goal * 100) ? goal : short(goal)}${unit}`
+    const line = `${what}: ${short(value)}${unit}, goal ${atLeast ? 'at least' : 'at most'} ${Number.isInteger(goal * 100) ? goal : short(goal)}${unit}`
     if (!isMet) this.#missed.push(line)
     console.log(`    ${isMet ? 'met   ' : 'MISSED'} ${line}`)
   }
 
   sum(): void {
-    console.log(`  load ${loadavg().map(short).join(' ')} on this machine at the end`)
-    console.log(this.#missed.length === 0 ? '  every goal is met' : `  ${this.#missed.length} goals are missed:`)
+    console.log(`  load ${loadavg().map(short).join(' ')} at the end`)
+    console.log(this.#missed.length === 0 ? '  all goals met' : `  ${this.#missed.length} goals missed:`)
     for (const line of this.#missed) console.log(`    ${line}`)
   }
 }
@@ -156,18 +156,18 @@ const benchEcho = async (figures: Figures, targets: Target[], { runs, keys, gapM
     return echo(target, keys, gapMs)
   })
   const at = (times: number[][], part: number) => times.map((each) => percentile(each, part))
-  figures.say('echo, one hop (WebSocket) p50', at(hops, 0.5), 'ms')
+  figures.report('echo, one hop (WebSocket) p50', at(hops, 0.5), 'ms')
   for (const { name } of targets)
-    figures.say(`echo, ${name} p50`, at(of(name), 0.5), 'ms', `p99 ${spread(at(of(name), 0.99))} ms`)
+    figures.report(`echo, ${name} p50`, at(of(name), 0.5), 'ms', `p99 ${spread(at(of(name), 0.99))} ms`)
   const p50 = at(of('console'), 0.5)
   const hop50 = at(hops, 0.5)
   const floor = at(of('pty'), 0.5).map((each, turn) => each + 2 * (hop50[turn] ?? Number.NaN))
-  figures.goal('echo p50 through the console to the floor (pty and two hops)', median(ratios(p50, floor)), 1.5, {
+  figures.goal('echo p50, console / floor (pty and two hops)', median(ratios(p50, floor)), 1.5, {
     unit: 'x',
   })
-  figures.goal('echo p99 to p50', median(ratios(at(of('console'), 0.99), p50)), 5, { unit: 'x' })
+  figures.goal('echo p99 / p50', median(ratios(at(of('console'), 0.99), p50)), 5, { unit: 'x' })
   if (of('ttyd').length > 0)
-    figures.goal('echo p50 to ttyd', median(ratios(p50, at(of('ttyd'), 0.5))), 2.2, { unit: 'x' })
+    figures.goal('echo p50, console / ttyd', median(ratios(p50, at(of('ttyd'), 0.5))), 2.2, { unit: 'x' })
 }
 
 const benchFlood = async (
@@ -187,17 +187,17 @@ const benchFlood = async (
     }
     return rate
   })
-  for (const { name } of targets) figures.say(`flood of ${floodMb} MB, ${name}`, of(name), 'MB/s')
+  for (const { name } of targets) figures.report(`flood of ${floodMb} MB, ${name}`, of(name), 'MB/s')
   // Meaningful on a shared machine, too.
   for (const name of ['console for console', 'service for console', 'ttyd for ttyd'])
-    if (spent.has(name)) figures.say(`processor for each MB, ${name}`, spent.get(name) ?? [], 'ms')
+    if (spent.has(name)) figures.report(`CPU per MB, ${name}`, spent.get(name) ?? [], 'ms')
   const ours = of('console')
-  figures.goal('flood to a fast reader, to the pty', median(ratios(ours, of('pty'))), 0.7, {
+  figures.goal('flood to a fast reader, console / pty', median(ratios(ours, of('pty'))), 0.7, {
     atLeast: true,
     unit: 'x',
   })
   if (of('ttyd').length > 0)
-    figures.goal('flood to a fast reader, to ttyd', median(ratios(ours, of('ttyd'))), 0.85, {
+    figures.goal('flood to a fast reader, console / ttyd', median(ratios(ours, of('ttyd'))), 0.85, {
       atLeast: true,
       unit: 'x',
     })
@@ -208,7 +208,7 @@ const benchInterrupt = async (figures: Figures, targets: Target[], { runs, yesSe
   const asked = targets.filter(({ name }) => name !== 'service')
   const of = await inTurns(asked, runs, (target) => interrupt(target, { rate: 10, seconds: yesSeconds }))
   for (const { name } of asked)
-    figures.say(
+    figures.report(
       `^C in yes, 10 MB/s reader, ${name}`,
       of(name).map(({ ms }) => ms),
       'ms',
@@ -216,13 +216,13 @@ const benchInterrupt = async (figures: Figures, targets: Target[], { runs, yesSe
     )
   const ours = median(of('console').map(({ ms }) => ms))
   figures.goal('^C to the prompt at a 10 MB/s reader', ours, 250, { unit: ' ms' })
-  figures.goal('backlog held by the reader', Math.max(...of('console').map(({ heldMb }) => heldMb)), 1.2, {
+  figures.goal('backlog of the reader', Math.max(...of('console').map(({ heldMb }) => heldMb)), 1.2, {
     unit: ' MB',
   })
   const slow = await inTurns([asked.at(-1) as Target], Math.min(runs, 2), (target) =>
     interrupt(target, { rate: 2, seconds: yesSeconds }),
   )
-  figures.goal('^C to the prompt at a 2 MB/s reader, at worst', Math.max(...slow('console').map(({ ms }) => ms)), 500, {
+  figures.goal('^C to the prompt at a 2 MB/s reader, worst', Math.max(...slow('console').map(({ ms }) => ms)), 500, {
     unit: ' ms',
   })
 }
@@ -230,15 +230,15 @@ const benchInterrupt = async (figures: Figures, targets: Target[], { runs, yesSe
 const benchAttach = async (figures: Figures, targets: Target[], { attaches }: Amounts) => {
   const of = await inTurns(targets, attaches, attach)
   for (const { name } of targets)
-    figures.say(
+    figures.report(
       `attach to prompt, new shell, ${name}`,
       of(name).map(({ newMs }) => newMs),
       'ms',
     )
   const again = of('console').map(({ againMs }) => againMs)
-  figures.say('attach to prompt, again, console', again, 'ms')
+  figures.report('reattach to prompt, console', again, 'ms')
   figures.goal('attach to prompt, new shell', median(of('console').map(({ newMs }) => newMs)), 25, { unit: ' ms' })
-  figures.goal('attach to prompt, again', median(again), 25, { unit: ' ms' })
+  figures.goal('reattach to prompt', median(again), 25, { unit: ' ms' })
 }
 
 const benchStopped = async (figures: Figures, product: Product, target: Target, { stoppedSeconds }: Amounts) => {
@@ -252,7 +252,7 @@ const benchStopped = async (figures: Figures, product: Product, target: Target, 
     await delay(settleSeconds * 1000)
     const before = resident()
     names.forEach((name, at) => {
-      figures.say(`memory of the ${name} grown until it settled`, [(before[at] ?? 0) - (first[at] ?? 0)], 'MB')
+      figures.report(`memory growth of the ${name}`, [(before[at] ?? 0) - (first[at] ?? 0)], 'MB')
     })
     for (; performance.now() < end; await delay(250))
       for (const [at, now] of resident().entries()) growth[names[at] ?? 'console'].push(now - (before[at] ?? 0))
@@ -264,14 +264,18 @@ const benchStopped = async (figures: Figures, product: Product, target: Target, 
       10,
       { unit: ' MB' },
     )
-  figures.say('back after that, with ^C, to the prompt', [ms], 'ms')
+  figures.report('reconnect after that, ^C to the prompt', [ms], 'ms')
 }
 
 const benchReconnects = async (figures: Figures, way: Parameters<typeof reconnects>[0], times: number) => {
   const { isSame, snapshots, reached } = await reconnects(way, times)
-  figures.say(`${times} reconnects while a shell counts`, [reached * 100], '% of it was counted before the last')
-  figures.goal(`bytes lost or repeated in ${times} reconnects (0 is none)`, isSame ? 0 : 1, 0)
-  figures.goal('of them shown a picture instead', snapshots, 0)
+  figures.report(
+    `${times} reconnects while a shell counts`,
+    [reached * 100],
+    '% of the output was received before the last',
+  )
+  figures.goal(`bytes lost or repeated in ${times} reconnects (0 = none)`, isSame ? 0 : 1, 0)
+  figures.goal('of them restored from a snapshot', snapshots, 0)
 }
 
 const benchCrowd = async (
@@ -291,14 +295,14 @@ const benchCrowd = async (
   })
   const keysPerSecond = median(turns.map(({ typed }) => typed.length / crowdSeconds))
   const [p50, p99] = [at(0.5), at(0.99)]
-  figures.say(
+  figures.report(
     `${sessions} shells x 2 pages, ${Math.round(keysPerSecond)} keys/s, echo p50`,
     p50.typed,
     'ms',
     `p99 ${spread(p99.typed)} ms; to who watches ${spread(p50.watched)} ms, p99 ${spread(p99.watched)} ms`,
   )
   figures.goal(`echo p99 with ${sessions} shells x 2 pages`, median(p99.typed), 50, { unit: ' ms' })
-  figures.goal('to who watches', median(p99.watched), 50, { unit: ' ms' })
+  figures.goal('to the watching page', median(p99.watched), 50, { unit: ' ms' })
 }
 
 const benchPages = async (
@@ -320,7 +324,7 @@ const benchPages = async (
     ...(ttydUrl ? [{ name: 'ttyd', address: () => `${ttydUrl}/?rendererType=dom` }] : []),
   ]
   const targets = await Promise.all(pages.map(openTarget))
-  console.log(`  in Chromium ${targets[0]?.version}, drawn by the DOM renderer`)
+  console.log(`  in Chromium ${targets[0]?.version}, DOM renderer`)
   try {
     const measure = async (run: (target: (typeof targets)[0]) => Promise<number>) => {
       const results = new Map<string, number[]>(targets.map(({ target }) => [target.name, []]))
@@ -337,22 +341,22 @@ const benchPages = async (
       results: Map<string, number[]>,
       goals: { most?: number; toTtyd: number },
     ) => {
-      for (const [name, values] of results) figures.say(`${what}, ${name}`, values, unit)
+      for (const [name, values] of results) figures.report(`${what}, ${name}`, values, unit)
       const ours = median(results.get('console') ?? [])
       if (goals.most !== undefined) figures.goal(what, ours, goals.most, { unit: ` ${unit}` })
       const theirs = results.get('ttyd')
       if (theirs)
-        figures.goal(`${what}, to ttyd`, median(ratios(results.get('console') ?? [], theirs)), goals.toTtyd, {
+        figures.goal(`${what}, console / ttyd`, median(ratios(results.get('console') ?? [], theirs)), goals.toTtyd, {
           unit: 'x',
         })
     }
     if (parts.includes('open')) {
       report('page open to prompt', 'ms', await measure((each) => each.open()), { toTtyd: 2 })
       for (const { target, busyMs } of targets)
-        figures.say(`processor of its main thread, ${target.name}`, busyMs.slice(cacheRounds), 'ms')
+        figures.report(`main thread CPU, ${target.name}`, busyMs.slice(cacheRounds), 'ms')
     }
     if (parts.includes('flood'))
-      report(`${pageMb} MB until the last line`, 'ms', await measure((each) => each.flood(pageMb)), { toTtyd: 0.7 })
+      report(`${pageMb} MB to the last line`, 'ms', await measure((each) => each.flood(pageMb)), { toTtyd: 0.7 })
     if (parts.includes('interrupt'))
       report('^C in yes', 'ms', await measure((each) => each.interrupt(yesSeconds)), { most: 500, toTtyd: 0.25 })
   } finally {
@@ -372,7 +376,7 @@ const signedIn = async ({ url, apiKey }: Product): Promise<string> => {
     body: JSON.stringify({ api_key: apiKey }),
   })
   const cookie = answer.headers.getSetCookie()[0]?.split(';')[0]
-  if (!cookie) throw new Error(`Signing in was answered ${answer.status}`)
+  if (!cookie) throw new Error(`Signing in returned ${answer.status}`)
   return cookie
 }
 
@@ -402,7 +406,7 @@ const processesOf = ({ pid }: Product) => {
         // The process has ended.
       }
     }
-  if (!found.console || !found.service) throw new Error('The console and its service are not to be found')
+  if (!found.console || !found.service) throw new Error('Console or service process not found')
   return found
 }
 

@@ -71,8 +71,8 @@ export class BenchmarkRuns {
 
   async #end(account: string, id: string, action: BenchmarkRunAction): Promise<BenchmarkRun> {
     const run = this.#own(account, id)
-    const refusal = benchmarkRunRefusal(action, run.state)
-    if (refusal) throw new ServiceError('conflict', refusal, { shouldRetry: false })
+    const reason = benchmarkRunRefusal(action, run.state)
+    if (reason) throw new ServiceError('conflict', reason, { shouldRetry: false })
     if (action === 'complete' && run.job_id !== null)
       throw new ServiceError('conflict', 'The run belongs to a job, which completes it', { shouldRetry: false })
     const all = this.#options.store.scenarioRuns.ofBenchmarkRun(id)

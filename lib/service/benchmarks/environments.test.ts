@@ -29,13 +29,12 @@ it.skipIf(problem !== undefined || !canSwap)(
       const environments = new Environments({ folder: cache, devboxFolder: folder, maxBytes: 0, log: () => undefined })
       const how = { builtFor: 'a task', warnings: [], signal: new AbortController().signal }
       // Without confinement, some copies contain the file and most fail.
-      for (let i = 0; i < 60; i++) await environments.store(`key ${i}`, devbox, how)
+      for (let i = 0; i < 20; i++) await environments.store(`key ${i}`, devbox, how)
       expect(execFileSync('find', [cache, '-name', 'of-the-machine'], { encoding: 'utf8' })).toBe('')
-      expect(readdirSync(cache).length).toBeGreaterThan(30)
+      expect(readdirSync(cache).length).toBeGreaterThan(5)
     } finally {
       await stop()
       rmSync(folder, { recursive: true })
     }
   },
-  300_000,
 )

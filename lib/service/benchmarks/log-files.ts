@@ -29,7 +29,7 @@ export async function* filesBelow(
   omit: Omit,
   entriesPerFolder = maxEntriesPerFolder,
 ): AsyncGenerator<FoundFile> {
-  const handle = await open(folder, constants.O_DIRECTORY | constants.O_NOFOLLOW).catch(ifMissing)
+  const handle = await open(folder, constants.O_DIRECTORY | constants.O_NOFOLLOW).catch(undefinedIfMissing)
   if (handle) yield* walk({ handle, location: folder }, [], omit, entriesPerFolder)
 }
 
@@ -38,11 +38,11 @@ interface Folder {
   location: string
 }
 
-async function* walk(folder: Folder, path: string[], omit: Omit, most: number): AsyncGenerator<FoundFile> {
+async function* walk(folder: Folder, path: string[], omit: Omit, maxEntries: number): AsyncGenerator<FoundFile> {
   try {
-    for (const name of await namesIn(folder, path, omit, most)) {
+    for (const name of await namesIn(folder, path, omit, maxEntries)) {
       const below = [...path, name.toString()]
-      const location = Buffer.concat([Buffer.from(`${inside(folder)}/`), name])
+      const location = Buffer.concat([Buffer.from(`${openPath(folder)}/`), name])
       // NONBLOCK: opening a FIFO without a writer would hang.
       const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
       const handle = await open(location, flags).catch((error: NodeJS.ErrnoException) => {
@@ -51,7 +51,7 @@ async function* walk(folder: Folder, path: string[], omit: Omit, most: number): 
       if (!handle) continue
       const stats = await handle.stat()
       if (stats.isDirectory() && below.length < maxDepth) {
-        yield* walk({ handle, location: location.toString() }, below, omit, most)
+        yield* walk({ handle, location: location.toString() }, below, omit, maxEntries)
         continue
       }
       try {
@@ -69,14 +69,14 @@ async function* walk(folder: Folder, path: string[], omit: Omit, most: number): 
 
 // Without /proc the path is opened again, and a replaced folder could lead elsewhere.
 const hasProc = existsSync('/proc/self/fd')
-const inside = ({ handle, location }: Folder) => (hasProc ? `/proc/self/fd/${handle.fd}` : location)
+const openPath = ({ handle, location }: Folder) => (hasProc ? `/proc/self/fd/${handle.fd}` : location)
 
-const namesIn = async (folder: Folder, path: string[], omit: Omit, most: number): Promise<Buffer[]> => {
+const namesIn = async (folder: Folder, path: string[], omit: Omit, maxEntries: number): Promise<Buffer[]> => {
   const names: Buffer[] = []
   // The types do not know that names can be buffers.
-  for await (const entry of await opendir(inside(folder), { encoding: 'buffer' as 'utf8', bufferSize: 256 })) {
-    if (names.length === most) {
-      omit([...path, '…'], `more than ${most} entries in one folder`)
+  for await (const entry of await opendir(openPath(folder), { encoding: 'buffer' as 'utf8', bufferSize: 256 })) {
+    if (names.length === maxEntries) {
+      omit([...path, '…'], `more than ${maxEntries} entries in one folder`)
       break
     }
     names.push(entry.name as unknown as Buffer)
@@ -101,7 +101,7 @@ const reasons: Record<string, string> = {
   EACCES: 'permission denied',
 }
 
-const ifMissing = (error: NodeJS.ErrnoException) => {
+const undefinedIfMissing = (error: NodeJS.ErrnoException) => {
   // A link or a file instead of the folder.
   if (['ENOENT', 'ENOTDIR', 'ELOOP'].includes(error.code ?? '')) return undefined
   throw error

@@ -28,10 +28,10 @@ import { quotePath, Workbench } from './workbench.ts'
 /** Public clients expect to see `scoring` at least once, however fast the scorers are. */
 const minScoringMs = 150
 /** How long a response waits for a devbox to shut down. */
-const shutdownAnswerMs = 5000
+const shutdownTimeoutMs = 5000
 // More would not finish sooner and would slow down other requests.
-const shutdownsAtOnce = 16
-const saveMs = 3000
+const maxConcurrentShutdowns = 16
+const saveTimeoutMs = 3000
 
 interface Options {
   store: Pick<Stores, 'scenarioRuns' | 'benchmarkRuns' | 'benchmarks' | 'scenarios' | 'scorers' | 'secrets'>
@@ -67,7 +67,7 @@ export class ScenarioRuns {
   readonly #scoring = new Set<Promise<void>>()
   readonly #releases = new Map<string, Promise<void>>()
   readonly #working = new Map<string, Promise<unknown>>()
-  readonly #shutdowns = new Slots(shutdownsAtOnce)
+  readonly #shutdowns = new Slots(maxConcurrentShutdowns)
   readonly #closing = new AbortController()
 
   constructor(options: Options) {
@@ -88,7 +88,7 @@ export class ScenarioRuns {
           log({ message: `Devbox ${id} has no run and could not be shut down`, error: String(error) }),
         )
     for (const run of store.scenarioRuns.unended()) {
-      if (isOfJob(run)) continue
+      if (belongsToJob(run)) continue
       const { status } = devboxes.get(run.account, run.devbox_id ?? '')
       if (hasEnded(status)) this.#endWithDevbox(run, status)
       else if (run.state === 'scoring') this.#runScorersAndMove(run)
@@ -208,9 +208,9 @@ export class ScenarioRuns {
     const run = this.#own(account, id)
     requireAllowed('score', run)
     const { status } = devboxes.get(account, run.devbox_id ?? '')
-    const refusal = devboxRefusal('execute', status)
-    if (refusal && !starting.includes(status))
-      throw new ServiceError('invalid_argument', `${refusal}, so the run cannot be scored`, { shouldRetry: false })
+    const reason = devboxRefusal('execute', status)
+    if (reason && !starting.includes(status))
+      throw new ServiceError('invalid_argument', `${reason}, so the run cannot be scored`, { shouldRetry: false })
     this.#move(run, 'score')
     this.#runScorersAndMove(run)
     return this.get(account, id)
@@ -256,7 +256,10 @@ export class ScenarioRuns {
   }
 
   /** Ends runs and calls `also` in one transaction, then shuts down their devboxes. */
-  endAll(endings: readonly (Ending & { id: string; event: EndingEvent })[], also: () => void = () => undefined): void {
+  endAll(
+    endings: readonly (Ending & { id: string; event: EndingEvent })[],
+    alsoWrite: () => void = () => undefined,
+  ): void {
     const { store } = this.#options
     const ended = store.scenarioRuns.transaction(() => {
       const moved = endings.flatMap(({ id, event, ...ending }) => {
@@ -264,7 +267,7 @@ export class ScenarioRuns {
         const to = run && this.#write(run, event, ending)
         return to ? [{ run, to }] : []
       })
-      also()
+      alsoWrite()
       return moved
     })
     for (const { run, to } of ended) {
@@ -280,7 +283,7 @@ export class ScenarioRuns {
 
   /** Resolves when the devboxes of ended runs are gone, or after 5 s. */
   async released(ids: readonly string[]): Promise<void> {
-    await settledWithin(Promise.all(ids.map((id) => this.#releases.get(id))), shutdownAnswerMs)
+    await settledWithin(Promise.all(ids.map((id) => this.#releases.get(id))), shutdownTimeoutMs)
   }
 
   /** Scores a run in its devbox. Rejects if the devbox is not running. */
@@ -309,15 +312,15 @@ export class ScenarioRuns {
 
   #runScorersAndMove(run: ScenarioRunRecord) {
     const { store, log } = this.#options
-    const untilMs = Date.now() + minScoringMs
-    const over = this.#closing.signal
+    const notBeforeMs = Date.now() + minScoringMs
+    const closing = this.#closing.signal
     const scoring = (async () => {
       let result: ScoringResult | undefined
       try {
         result = await this.runScorers(run)
-        await delay(Math.max(0, untilMs - Date.now()), undefined, { signal: over })
+        await delay(Math.max(0, notBeforeMs - Date.now()), undefined, { signal: closing })
       } catch (error) {
-        if (over.aborted) return
+        if (closing.aborted) return
         // A canceled or failed run has ended; any other can be scored again.
         if (store.scenarioRuns.record(run.id)?.state === 'scoring')
           log({ level: 'warn', message: `Scenario run ${run.id} could not be scored`, error: String(error) })
@@ -358,7 +361,7 @@ export class ScenarioRuns {
     const { devboxes, log } = this.#options
     if (run.devbox_id === null) return
     const work = this.#working.get(run.id)
-    if (work) await settledWithin(work, saveMs)
+    if (work) await settledWithin(work, saveTimeoutMs)
     try {
       await devboxes.shutdown(run.account, run.devbox_id, { force: true })
     } catch (error) {
@@ -369,7 +372,7 @@ export class ScenarioRuns {
   readonly #devboxMoved = (devboxId: string, status: string) => {
     if (!hasEnded(status)) return
     const run = this.#options.store.scenarioRuns.byDevbox(devboxId)
-    if (run && !isOfJob(run) && !hasScenarioRunEnded(run.state)) this.#endWithDevbox(run, status)
+    if (run && !belongsToJob(run) && !hasScenarioRunEnded(run.state)) this.#endWithDevbox(run, status)
   }
 
   /** Unspecified: a run whose devbox ended on its own. It completes if it was scored, otherwise it fails. */
@@ -386,20 +389,20 @@ const starting = ['scheduled', 'queued', 'provisioning', 'initializing', 'resumi
 
 const settledWithin = async (work: Promise<unknown>, ms: number): Promise<void> => {
   const waited = new AbortController()
-  const late = delay(ms, undefined, { signal: waited.signal })
-  await Promise.race([work, late]).catch(() => undefined)
+  const timeout = delay(ms, undefined, { signal: waited.signal })
+  await Promise.race([work, timeout]).catch(() => undefined)
   waited.abort()
-  await late.catch(() => undefined)
+  await timeout.catch(() => undefined)
 }
 
-const isOfJob = ({ attempt }: ScenarioRunRecord) => attempt !== null
+const belongsToJob = ({ attempt }: ScenarioRunRecord) => attempt !== null
 
 const requireAllowed = (action: 'score' | 'complete' | 'cancel', run: ScenarioRunRecord) => {
   // The job scores and ends its runs, but a caller may cancel one.
   const ofJob =
-    isOfJob(run) && action !== 'cancel' ? 'The scenario run belongs to a job, which scores and ends it' : null
-  const refusal = scenarioRunRefusal(action, run.state) ?? ofJob
-  if (refusal) throw new ServiceError('conflict', refusal, { shouldRetry: false })
+    belongsToJob(run) && action !== 'cancel' ? 'The scenario run belongs to a job, which scores and ends it' : null
+  const reason = scenarioRunRefusal(action, run.state) ?? ofJob
+  if (reason) throw new ServiceError('conflict', reason, { shouldRetry: false })
 }
 
 const requireRunning = (state: string) => {

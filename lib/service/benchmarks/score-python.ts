@@ -15,7 +15,7 @@ export const scorePython = async (scorer: PythonScorer, bench: ScorerBench) => {
   const { exitStatus, stdout, output } = await bench.workbench.lend('scorer', python_script, (path) =>
     runScorer(
       bench,
-      `PYTHONDONTWRITEBYTECODE=1 exec python3 -c ${quote(workingDirectoryLast + runScript)} ${quote(path)}`,
+      `PYTHONDONTWRITEBYTECODE=1 exec python3 -c ${quote(appendWorkingDirectory + runScript)} ${quote(path)}`,
     ),
   )
   if (exitStatus !== 0) throw new ScorerError(`The script exited with ${exitStatus}`, output)
@@ -44,7 +44,7 @@ const requirementsIn = (text: string): Requirement[] =>
 const Found = z.object({ version: z.string(), packages: z.array(z.nullable(z.string())) })
 
 // The script may import from the working directory, but files of the agent there must not replace standard modules.
-const workingDirectoryLast = 'import sys; sys.path.append(sys.path.pop(0))\n'
+const appendWorkingDirectory = 'import sys; sys.path.append(sys.path.pop(0))\n'
 
 const runScript = `
 import runpy
@@ -53,7 +53,7 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 `
 
 // Python before 3.8 has no importlib.metadata, so it is imported only if needed.
-const lookScript = `
+const versionScript = `
 import json, platform
 def version(name):
     from importlib import metadata
@@ -68,7 +68,7 @@ const requirePython = async (bench: ScorerBench, constraint: string, requirement
   const names = requirements.map(({ name }) => quote(name)).join(' ')
   const { exitStatus, stdout, output } = await runScorer(
     bench,
-    `command -v python3 >/dev/null || exit 127\nexec python3 -c ${quote(workingDirectoryLast + lookScript)} ${names}`,
+    `command -v python3 >/dev/null || exit 127\nexec python3 -c ${quote(appendWorkingDirectory + versionScript)} ${names}`,
   )
   if (exitStatus === 127) throw new ScorerError('This scorer needs python3, which the devbox does not have', output)
   // A sitecustomize in the devbox may have printed something before the JSON.

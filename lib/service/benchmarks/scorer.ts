@@ -66,12 +66,12 @@ export const writeTestFile = async (
   try {
     await workbench.write(`${workingDirectory ?? '~'}/${path}`, content)
   } catch (error) {
-    if (!(error instanceof ServiceError) || !refusals.includes(error.code)) throw error
+    if (!(error instanceof ServiceError) || !writeErrors.includes(error.code)) throw error
     throw new ScorerError(`The file ${path} could not be written: ${error.message}`)
   }
 }
 
-const refusals: string[] = ['invalid_argument', 'forbidden', 'not_found', 'insufficient_storage']
+const writeErrors: string[] = ['invalid_argument', 'forbidden', 'not_found', 'insufficient_storage']
 
 const tail = (text: string): string => {
   const bytes = Buffer.from(text)

@@ -7,10 +7,10 @@ export interface RunConfig {
   agents?: readonly unknown[] | null
 }
 
-export const ourEnvironment = { type: 'devbox' }
+export const devboxEnvironment = { type: 'devbox' }
 
 const maxTextLength = 256
-const looksSecret = /(key|token|secret|password|credentials?)$/i
+const secretName = /(key|token|secret|password|credentials?)$/i
 
 /**
  * Settings of a job by dotted key: null if known to be unset, absent if unknown. Omits values that differ between
@@ -24,7 +24,7 @@ export const settingsOf = ({ environment, verifier, agents, ...job }: RunConfig)
   )
   return Object.fromEntries(
     [...multipliers, ...scalarsOf(environment, 'environment.'), ...scalarsOf(verifier, 'verifier.'), ...shared].filter(
-      ([key]) => !looksSecret.test(key),
+      ([key]) => !secretName.test(key),
     ),
   )
 }

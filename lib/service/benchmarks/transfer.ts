@@ -11,7 +11,7 @@ import { spawnProcess } from '#lib/service/kit/spawn.ts'
 import { filesBelow } from './log-files.ts'
 import type { Scrubber } from './scrub.ts'
 
-interface Sending {
+interface Target {
   devbox: RunningDevbox
   signal: AbortSignal
 }
@@ -22,7 +22,7 @@ export const removalOf = (path: string): string =>
 
 /** Copies the contents of a folder into the devbox, or only the paths `only`. Keeps symbolic links, skips devices. */
 export const sendFolder = async (
-  { devbox, signal }: Sending,
+  { devbox, signal }: Target,
   from: string,
   to: string,
   { mode, only, replaces }: { mode?: string | null; only?: readonly string[] | undefined; replaces?: boolean } = {},
@@ -42,7 +42,7 @@ export const sendFolder = async (
   // An existing folder like /tmp keeps its mode and owner.
   const unpack = 'mkdir -p -- "$1" && exec tar -x -p --no-same-owner --no-overwrite-dir -f - -C "$1"'
   const script = replaces ? `${removalOf('"$1"')} && ${unpack}` : unpack
-  await into({ devbox, signal }, packing.stdout, script, [to])
+  await pipeInto({ devbox, signal }, packing.stdout, script, [to])
   if (packing.exitCode === null && packing.signalCode === null) await once(packing, 'exit')
   if (packing.exitCode !== 0) throw new Error(`${from} could not be read`)
 }
@@ -50,21 +50,21 @@ export const sendFolder = async (
 /** Copies a path to the same place in another devbox, which extracts nothing else from the archive. */
 export const copyAcross = async (
   from: RunningDevbox,
-  { devbox, signal }: Sending,
+  { devbox, signal }: Target,
   path: string,
   exclude: readonly string[],
 ): Promise<void> => {
   const [parent, name] = [posix.dirname(path), posix.basename(path)]
   const argv = ['/bin/tar', '-c', ...exclude.map((each) => `--exclude=${each}`), '-C', parent, '--', name]
-  await reading({ devbox: from, signal }, argv, (packed) =>
-    into({ devbox, signal }, packed, unpackNamed, [parent, name]),
+  await pipeFrom({ devbox: from, signal }, argv, (packed) =>
+    pipeInto({ devbox, signal }, packed, unpackNamed, [parent, name]),
   )
 }
 
 const unpackNamed = 'mkdir -p -- "$1" && exec tar -x -p --no-same-owner -f - -C "$1" -- "$2"'
 
-const running = async <T>(
-  { devbox: { sandbox, busy }, signal }: Sending,
+const runIn = async <T>(
+  { devbox: { sandbox, busy }, signal }: Target,
   argv: readonly string[],
   stdio: ('ignore' | 'pipe')[],
   use: (child: ChildProcess) => Promise<T>,
@@ -83,14 +83,14 @@ const running = async <T>(
   }
 }
 
-const reading = <T>(sending: Sending, argv: readonly string[], read: (output: Readable) => Promise<T>): Promise<T> =>
-  running(sending, argv, ['ignore', 'pipe', 'ignore'], ({ stdout }) => read(stdout as Readable))
+const pipeFrom = <T>(target: Target, argv: readonly string[], read: (output: Readable) => Promise<T>): Promise<T> =>
+  runIn(target, argv, ['ignore', 'pipe', 'ignore'], ({ stdout }) => read(stdout as Readable))
 
 export const packFolder = async (
-  sending: Sending,
+  target: Target,
   { parent, name, archive, maxBytes }: { parent: string; name: string; archive: string; maxBytes: number },
 ): Promise<void> =>
-  reading(sending, ['/bin/tar', '-c', '-C', parent, '--', name], async (packed) => {
+  pipeFrom(target, ['/bin/tar', '-c', '-C', parent, '--', name], async (packed) => {
     let size = 0
     await pipeline(
       packed,
@@ -102,16 +102,16 @@ export const packFolder = async (
         }
       },
       createWriteStream(archive, { mode: 0o600 }),
-      { signal: sending.signal },
+      { signal: target.signal },
     )
     if (size === 0) throw new Error(`${parent}/${name} could not be read`)
   })
 
-export const unpackFolder = (sending: Sending, archive: string, parent: string, name: string): Promise<void> =>
-  into(sending, createReadStream(archive), unpackNamed, [parent, name])
+export const unpackFolder = (target: Target, archive: string, parent: string, name: string): Promise<void> =>
+  pipeInto(target, createReadStream(archive), unpackNamed, [parent, name])
 
-export const readEndOf = (sending: Sending, path: string, maxBytes: number): Promise<string | undefined> =>
-  reading(sending, ['/usr/bin/tail', '-c', String(maxBytes), '--', path], async (output) => {
+export const readEndOf = (target: Target, path: string, maxBytes: number): Promise<string | undefined> =>
+  pipeFrom(target, ['/usr/bin/tail', '-c', String(maxBytes), '--', path], async (output) => {
     const chunks: Buffer[] = []
     let size = 0
     for await (const chunk of output as AsyncIterable<Buffer>) {
@@ -125,34 +125,34 @@ export const readEndOf = (sending: Sending, path: string, maxBytes: number): Pro
 
 /** Copies a file into the devbox: into `to` if that is a folder, else as `to`. */
 export const sendFile = async (
-  sending: Sending,
+  target: Target,
   from: string,
   { to, name, isFolder, mode }: { to: string; name: string; isFolder: boolean; mode: string | null },
 ): Promise<void> => {
   const script = `to=$1
 if [[ $3 = folder || -d $to ]]; then to=\${to%/}/$2; fi
 mkdir -p -- "$(dirname -- "$to")" && cat >"$to" && chmod -- "$4" "$to"`
-  const kept = mode ?? (((await stat(from)).mode & 0o777) | 0o600).toString(8)
-  return into(sending, createReadStream(from), script, [to, name, isFolder ? 'folder' : 'file', kept])
+  const fileMode = mode ?? (((await stat(from)).mode & 0o777) | 0o600).toString(8)
+  return pipeInto(target, createReadStream(from), script, [to, name, isFolder ? 'folder' : 'file', fileMode])
 }
 
-const into = (sending: Sending, content: Readable, script: string, args: readonly string[]): Promise<void> =>
-  running(sending, ['/bin/bash', '-c', script, 'devdeck', ...args], ['pipe', 'ignore', 'pipe'], async (child) => {
-    const { signal } = sending
-    let words = ''
+const pipeInto = (target: Target, content: Readable, script: string, args: readonly string[]): Promise<void> =>
+  runIn(target, ['/bin/bash', '-c', script, 'devdeck', ...args], ['pipe', 'ignore', 'pipe'], async (child) => {
+    const { signal } = target
+    let errorOutput = ''
     child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
-      words = (words + chunk).slice(-4096)
+      errorOutput = (errorOutput + chunk).slice(-4096)
     })
     // A script that stops reading has written its reason to stderr.
     const sent = pipeline(content, child.stdin as Writable, { signal }).catch(() => undefined)
     const [code] = (await once(child, 'close')) as [number | null]
     await sent
     signal.throwIfAborted()
-    if (code !== 0) throw new Error(words.trim() || `exit code ${code}`)
+    if (code !== 0) throw new Error(errorOutput.trim() || `exit code ${code}`)
   })
 
 export const readSmall = async (
-  { devbox, signal }: Sending,
+  { devbox, signal }: Target,
   path: string,
   maxBytes: number,
 ): Promise<string | undefined> => {

@@ -54,8 +54,8 @@ const settledStatuses = ['running', 'suspending', 'suspended', 'failure', 'shutd
 const maxRewardBytes = 1024 * 1024
 /** Emptying a large folder may take minutes on a slow disk. */
 const defaultOwnSeconds = 600
-const shownLines = 20
-const maxShownLength = 2000
+const tailLines = 20
+const maxTailLength = 2000
 
 export class Workbench {
   readonly #options: Options
@@ -117,8 +117,8 @@ export class Workbench {
       const running = this.#devbox()
       return { ...running, env: { ...running.env, ...env } }
     }
-    const given = user === null ? script : asUser(user, script)
-    const command = cwd ? `cd -- ${quotePath(cwd)} || exit\n${given}` : given
+    const asUserScript = user === null ? script : asUser(user, script)
+    const command = cwd ? `cd -- ${quotePath(cwd)} || exit\n${asUserScript}` : asUserScript
     return executions.launch(devboxId, devbox, { account, command })
   }
 
@@ -207,7 +207,7 @@ export class Workbench {
   async tail(path: string): Promise<string> {
     try {
       return outputTail(
-        await this.run(`[[ -f $FILE ]] && tail -c ${maxShownLength} -- "$FILE" | tail -n ${shownLines}`, {
+        await this.run(`[[ -f $FILE ]] && tail -c ${maxTailLength} -- "$FILE" | tail -n ${tailLines}`, {
           env: { FILE: path },
           cwd: '/',
           user: null,
@@ -253,8 +253,8 @@ export HOME=$home USER=$name LOGNAME=$name
 exec setpriv --reuid "$uid" --regid "$gid" "$groups" -- "\${@:2}"`
 
 export const outputTail = ({ stdout, stderr }: Finished): string => {
-  const lines = (text: string) => text.trimEnd().split('\n').slice(-shownLines).join('\n')
-  return [lines(stdout), lines(stderr)].join('\n').trim().slice(-maxShownLength)
+  const lines = (text: string) => text.trimEnd().split('\n').slice(-tailLines).join('\n')
+  return [lines(stdout), lines(stderr)].join('\n').trim().slice(-maxTailLength)
 }
 
 export const quotePath = (path: string): string =>

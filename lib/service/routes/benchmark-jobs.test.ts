@@ -92,13 +92,6 @@ describe('POST /v1/benchmark_jobs', () => {
     expect(answer.body.message).toMatch(message)
   })
 
-  it('400 for scenarios and benchmarks of another account', async () => {
-    const [id] = await makeScenarios(service.otherClient, 1)
-    const answer = await post({ spec: { type: 'scenarios', scenario_ids: [id], agent_configs: [nop] } })
-    expect(answer.status).toBe(400)
-    expect(answer.body.message).toMatch(/there is no scenario/)
-  })
-
   it('400 for agents that lack what a scenario requires', async () => {
     const scenario = await service.client.scenarios.create({
       body: {

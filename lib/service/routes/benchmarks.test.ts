@@ -138,24 +138,3 @@ describe('GET /v1/benchmarks/metadata/keys/{key}/values', () => {
     })
   })
 })
-
-describe('a benchmark of another account', () => {
-  it('is not found by any endpoint', async () => {
-    const { id } = await service.client.benchmarks.create({ body: { name: 'mine', metadata: { hidden: 'x' } } })
-    const { benchmarks } = service.otherClient
-    const params = { id }
-    for (const call of [
-      () => benchmarks.get({ params }),
-      () => benchmarks.update({ params, body: { name: 'theirs' } }),
-      () => benchmarks.definitions({ params, query: {} }),
-      () => benchmarks.changeScenarios({ params, body: {} }),
-      () => benchmarks.archive({ params }),
-      () => benchmarks.unarchive({ params }),
-      () => benchmarks.runs({ params, query: {} }),
-      () => benchmarks.startRun({ body: { benchmark_id: id } }),
-    ])
-      await expect(call()).rejects.toMatchObject({ status: 404 })
-    expect((await benchmarks.list({ query: {} })).total_count).toBe(0)
-    expect(await benchmarks.metadataKeys()).toEqual({ keys: [] })
-  })
-})

@@ -233,24 +233,3 @@ describe('/v1/scenarios/scorers', () => {
     ).rejects.toMatchObject({ status: 404 })
   })
 })
-
-describe('a scenario of another account', () => {
-  it('is not found by any endpoint', async () => {
-    const id = await makeScenario(service, command('true'), { metadata: { secretive: 'x' } })
-    const { scenarios, scenarioRuns, benchmarks } = service.otherClient
-    const params = { id }
-    for (const call of [
-      () => scenarios.get({ params }),
-      () => scenarios.update({ params, body: { name: 'mine' } }),
-      () => scenarios.archive({ params }),
-      () => scenarios.unarchive({ params }),
-      () => scenarioRuns.ofScenario({ params, query: {} }),
-      () => scenarioRuns.start({ body: { scenario_id: id } }),
-    ])
-      await expect(call()).rejects.toMatchObject({ status: 404 })
-    await expect(benchmarks.create({ body: { name: 'b', scenario_ids: [id] } })).rejects.toMatchObject({ status: 400 })
-    await expect(scenarios.list({ query: { starting_after: id } })).rejects.toMatchObject({ status: 400 })
-    expect((await scenarios.list({ query: {} })).total_count).toBe(0)
-    expect((await scenarios.metadataKeys()).keys).toEqual([])
-  })
-})

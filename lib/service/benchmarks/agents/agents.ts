@@ -5,23 +5,23 @@ import { type Finished, isVariableName, maxVariableBytes, type Workbench } from 
 import type { NamedAgents } from './named-agents.ts'
 
 /** The only built-in agent; a task that scores with it is broken. */
-const doNothing = 'nop'
+const nopAgent = 'nop'
 /** Unspecified: the default timeout of an agent. The public CLI uses the same. */
 export const defaultAgentTimeoutSeconds = 7200
 
 /** Unspecified: what an agent's name means. Any name with a `kwargs.command`; otherwise `nop` or a named agent. */
 export const agentProblems = (
   { type, name, kwargs, timeout_seconds, agent_environment }: AgentConfig,
-  namedAgents: Pick<NamedAgents, 'find' | 'refusal'>,
+  namedAgents: Pick<NamedAgents, 'find' | 'unknownAgentMessage'>,
 ): FieldProblem[] => {
   const command = kwargs?.command
-  const found = command === undefined && name !== doNothing ? namedAgents.find(name) : undefined
+  const found = command === undefined && name !== nopAgent ? namedAgents.find(name) : undefined
   const problems: (FieldProblem | false)[] = [
     type !== 'job_agent' && { field: 'type', message: 'must be job_agent' },
     name.trim() === '' && { field: 'name', message: 'must not be empty' },
     command === undefined &&
-      name !== doNothing &&
-      !found && { field: 'name', message: `${namedAgents.refusal(name)}; or set kwargs.command` },
+      name !== nopAgent &&
+      !found && { field: 'name', message: `${namedAgents.unknownAgentMessage(name)}; or set kwargs.command` },
     ...(found?.problems ?? []).map((message) => ({ field: 'name', message })),
     command !== undefined &&
       !isCommand(command) && {
@@ -91,8 +91,8 @@ export const runAgent = (workbench: Workbench, run: AgentRun): Promise<Finished>
   })
 }
 
-export const agentFailure = (exitStatus: number, said: string) =>
+export const agentFailure = (exitStatus: number, output: string) =>
   new TrialError(
     'NonZeroAgentExitCodeError',
-    `The agent's command failed with exit code ${exitStatus}${said && `: ${said}`}`,
+    `The agent's command failed with exit code ${exitStatus}${output && `: ${output}`}`,
   )

@@ -67,9 +67,9 @@ export class AgentInstalls {
       { initiatorType: 'scenario', initiatorId: scenarioRunId },
     )
     const workbench = new Workbench({ account, devboxId, devboxes, executions, signal })
-    const part = `${archive}.${randomBytes(6).toString('hex')}`
+    const partFile = `${archive}.${randomBytes(6).toString('hex')}`
     try {
-      const late = `Agent setup timed out after ${pythonSeconds(installSeconds)} seconds`
+      const timeoutMessage = `Agent setup timed out after ${pythonSeconds(installSeconds)} seconds`
       await workbench.started(signal)
       const finished = await workbench.run(
         `mkdir -p -- "$HARBOR_AGENT_FOLDER" && cd -- "$HARBOR_AGENT_FOLDER" || exit\n${install}`,
@@ -78,7 +78,7 @@ export class AgentInstalls {
           signal,
           limit: {
             seconds: installSeconds,
-            error: (killed) => new TrialError('AgentSetupTimeoutError', withOutput(late, outputTail(killed))),
+            error: (killed) => new TrialError('AgentSetupTimeoutError', withOutput(timeoutMessage, outputTail(killed))),
           },
         },
       )
@@ -90,10 +90,10 @@ export class AgentInstalls {
           ),
         )
       await mkdir(folder, { recursive: true, mode: 0o700 })
-      await workbench.pack(part, parentOf(workbench), name, maxArchiveBytes)
-      await rename(part, archive)
+      await workbench.pack(partFile, parentOf(workbench), name, maxArchiveBytes)
+      await rename(partFile, archive)
     } finally {
-      await rm(part, { force: true })
+      await rm(partFile, { force: true })
       await devboxes.shutdown(account, devboxId, { force: true })
     }
   }
@@ -101,9 +101,9 @@ export class AgentInstalls {
 
 export const clearInstalls = async (folder: string, isRunning: boolean): Promise<number> => {
   const names = await readdir(folder).catch(() => [])
-  const whole = names.filter((name) => name.endsWith('.tar'))
-  for (const name of isRunning ? whole : names) await rm(join(folder, name), { force: true })
-  return whole.length
+  const archives = names.filter((name) => name.endsWith('.tar'))
+  for (const name of isRunning ? archives : names) await rm(join(folder, name), { force: true })
+  return archives.length
 }
 
 export const setupError = (message: string): TrialError => new TrialError('AgentSetupError', message)

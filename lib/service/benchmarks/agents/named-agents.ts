@@ -28,22 +28,22 @@ export class NamedAgents {
   find(name: string): Found | undefined {
     const { commands, folder } = this.#options
     if (!isAgentName(name) || reservedAgentNames.includes(name)) return undefined
-    if (Object.hasOwn(commands, name)) return ofCommand(name, commands[name] ?? '')
+    if (Object.hasOwn(commands, name)) return fromCommand(name, commands[name] ?? '')
     const own = join(folder, name, 'agent.toml')
-    if (existsSync(own)) return ofFile(name, own, `agents/${name}/agent.toml`)
+    if (existsSync(own)) return fromManifest(name, own, `agents/${name}/agent.toml`)
     const recipe = join(recipes, `${name}.toml`)
-    return existsSync(recipe) ? ofFile(name, recipe, `recipe ${name}`) : undefined
+    return existsSync(recipe) ? fromManifest(name, recipe, `recipe ${name}`) : undefined
   }
 
   names(): string[] {
     const own = namesIn(this.#options.folder).filter((name) =>
       existsSync(join(this.#options.folder, name, 'agent.toml')),
     )
-    const ready = namesIn(recipes).map((file) => file.replace(/\.toml$/, ''))
-    return [...new Set([...Object.keys(this.#options.commands), ...own, ...ready])].filter(isAgentName).sort()
+    const recipeNames = namesIn(recipes).map((file) => file.replace(/\.toml$/, ''))
+    return [...new Set([...Object.keys(this.#options.commands), ...own, ...recipeNames])].filter(isAgentName).sort()
   }
 
-  refusal(name: string): string {
+  unknownAgentMessage(name: string): string {
     const how = isAgentName(name)
       ? `; to add one, create agents/${name}/agent.toml in the data folder or use --agent ${name}=COMMAND`
       : ''
@@ -59,7 +59,7 @@ const namesIn = (folder: string): string[] => {
   }
 }
 
-const ofFile = (name: string, path: string, origin: string): Found => {
+const fromManifest = (name: string, path: string, origin: string): Found => {
   try {
     if (statSync(path).size > maxManifestBytes)
       return { problems: [`${origin} is longer than ${maxManifestBytes} bytes`] }
@@ -69,7 +69,7 @@ const ofFile = (name: string, path: string, origin: string): Found => {
   }
 }
 
-const ofCommand = (name: string, command: string): Found => ({
+const fromCommand = (name: string, command: string): Found => ({
   definition: {
     name,
     origin: `--agent ${name}`,

@@ -14,15 +14,15 @@ import {
 import { notRetriedByDefault } from '../retry.ts'
 import { isVariableName } from '../workbench.ts'
 import { findFile } from './datasets.ts'
-import { type Agent, defaultRetry, isGiven, JobFile, knownKeys, type Retry } from './job-schema.ts'
-import { chooseTasks, type TaskReading } from './job-tasks.ts'
+import { type Agent, defaultRetry, isSet, JobFile, knownKeys, type Retry } from './job-schema.ts'
+import { chooseTasks, type TaskReader } from './job-tasks.ts'
 import { secretOf } from './templates.ts'
 import { type Path, readYaml, type YamlProblem, type YamlSource } from './yaml-source.ts'
 
-interface Surroundings {
+interface ReadOptions {
   datasetRoots: readonly string[]
   hasSecret: (name: string) => boolean
-  namedAgents: Pick<NamedAgents, 'find' | 'refusal'>
+  namedAgents: Pick<NamedAgents, 'find' | 'unknownAgentMessage'>
 }
 
 const defaultConcurrentTrials = 4
@@ -41,7 +41,7 @@ interface HarborJob {
 
 export const readJobFile = async (
   yaml: string,
-  surroundings: Surroundings,
+  options: ReadOptions,
 ): Promise<{ job: HarborJob; problems?: undefined } | { job?: undefined; problems: YamlProblem[] }> => {
   const bytes = Buffer.byteLength(yaml)
   if (bytes > maxYamlBytes) {
@@ -52,11 +52,11 @@ export const readJobFile = async (
   if (!source) return { problems }
   const { data: file, error } = JobFile.safeParse(source.value)
   const issues = error?.issues.map(({ path, message }) => ({ path: path as Path, message })) ?? []
-  const reading = new Reading(source, surroundings, issues)
+  const reading = new JobFileReader(source, options, issues)
   // Checks the rest of the file even if a part fails the schema.
-  const whole = file ?? without(source.value, issues)
+  const whole = file ?? withoutIssues(source.value, issues)
   const job = whole && (await reading.job(whole))
-  return job && reading.problems.length === 0 ? { job } : { problems: inOrder(reading.problemsWithUnknown()) }
+  return job && reading.problems.length === 0 ? { job } : { problems: inFileOrder(reading.problemsWithUnknownKeys()) }
 }
 
 interface Issue {
@@ -64,7 +64,7 @@ interface Issue {
   message: string
 }
 
-const without = (value: unknown, issues: readonly Issue[]): JobFile | undefined => {
+const withoutIssues = (value: unknown, issues: readonly Issue[]): JobFile | undefined => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
   const copy = structuredClone(value) as Record<string, unknown>
   for (const { path } of issues) {
@@ -81,31 +81,31 @@ const valueAt = (value: unknown, path: Path): unknown =>
 
 const keyOf = (path: Path) => JSON.stringify(path)
 
-const inOrder = (problems: YamlProblem[]) => problems.sort((a, b) => a.line - b.line || a.column - b.column)
+const inFileOrder = (problems: YamlProblem[]) => problems.sort((a, b) => a.line - b.line || a.column - b.column)
 
-class Reading implements TaskReading {
+class JobFileReader implements TaskReader {
   readonly problems: YamlProblem[] = []
   readonly #warnings: string[] = []
   readonly #unknown: Path[] = []
   readonly #source: YamlSource
-  readonly #surroundings: Surroundings
-  readonly #misformed: ReadonlySet<string>
+  readonly #options: ReadOptions
+  readonly #invalidPaths: ReadonlySet<string>
 
-  constructor(source: YamlSource, surroundings: Surroundings, issues: readonly Issue[]) {
+  constructor(source: YamlSource, options: ReadOptions, issues: readonly Issue[]) {
     this.#source = source
-    this.#surroundings = surroundings
-    this.#misformed = new Set(
+    this.#options = options
+    this.#invalidPaths = new Set(
       issues.flatMap(({ path }) => [...path.keys(), path.length].map((end) => keyOf(path.slice(0, end)))),
     )
     for (const { path, message } of issues)
-      this.complain(path, `${path.length === 0 ? 'The job file' : path.at(-1)} ${message}`)
+      this.report(path, `${path.length === 0 ? 'The job file' : path.at(-1)} ${message}`)
   }
 
   get datasetRoots() {
-    return this.#surroundings.datasetRoots
+    return this.#options.datasetRoots
   }
 
-  complain(path: Path, message: string) {
+  report(path: Path, message: string) {
     this.problems.push(this.#source.problem(path, message))
   }
 
@@ -113,13 +113,13 @@ class Reading implements TaskReading {
     this.#warnings.push(sentence)
   }
 
-  isMisformed(path: Path) {
-    return this.#misformed.has(keyOf(path))
+  isInvalid(path: Path) {
+    return this.#invalidPaths.has(keyOf(path))
   }
 
   async job(file: JobFile): Promise<HarborJob> {
     this.#findUnknown()
-    this.#refuseUnsupported(file)
+    this.#rejectUnsupported(file)
     const found = this.#agents(file)
     const agents = found.map(({ agent }) => agent)
     const unread = await chooseTasks(file, this)
@@ -143,8 +143,7 @@ class Reading implements TaskReading {
       extraInstructions: await this.#extraInstructions(file),
     }
     const trials = agents.length * unread.length * file.n_attempts
-    if (trials > maxTrialsPerJob)
-      this.complain(['n_attempts'], `makes ${trials} trials; the limit is ${maxTrialsPerJob}`)
+    if (trials > maxTrialsPerJob) this.report(['n_attempts'], `makes ${trials} trials; the limit is ${maxTrialsPerJob}`)
     const { orchestrator } = file
     return {
       name: file.job_name ?? null,
@@ -164,40 +163,39 @@ class Reading implements TaskReading {
 
   #findUnknown() {
     const value = this.#source.value as Record<string, unknown>
-    const look = (path: Path, each: unknown, known: readonly string[]) => {
+    const check = (path: Path, each: unknown, known: readonly string[]) => {
       if (typeof each !== 'object' || each === null || Array.isArray(each)) return
       for (const key of Object.keys(each)) if (!known.includes(key)) this.#unknown.push([...path, key])
     }
-    look([], value, knownKeys[''])
-    for (const key of ['retry', 'environment', 'verifier'] as const) look([key], value[key], knownKeys[key])
+    check([], value, knownKeys[''])
+    for (const key of ['retry', 'environment', 'verifier'] as const) check([key], value[key], knownKeys[key])
     for (const list of ['agents', 'datasets', 'tasks'] as const) {
       const items = value[list]
-      if (Array.isArray(items)) for (const [i, item] of items.entries()) look([list, i], item, knownKeys[list])
+      if (Array.isArray(items)) for (const [i, item] of items.entries()) check([list, i], item, knownKeys[list])
     }
     for (const path of this.#unknown)
       this.warn(`${this.#source.problem(path, '').path} is not a job file key and is ignored`)
   }
 
   /** With other problems, an unknown key may be one as well: a typo of the key that is missing. */
-  problemsWithUnknown(): YamlProblem[] {
+  problemsWithUnknownKeys(): YamlProblem[] {
     const unknown = this.#unknown.map((path) => this.#source.problem(path, `${path.at(-1)} is not a job file key`))
     return [...this.problems, ...unknown]
   }
 
-  #refuseUnsupported(file: JobFile) {
+  #rejectUnsupported(file: JobFile) {
     const { environment, verifier } = file
-    if (file.install_only) this.complain(['install_only'], 'install_only is not supported: it runs nothing to score')
-    if (isGiven(file.source_jobs))
-      this.complain(['source_jobs'], 'source_jobs is not supported: jobs cannot be rescored')
+    if (file.install_only) this.report(['install_only'], 'install_only is not supported: it runs nothing to score')
+    if (isSet(file.source_jobs)) this.report(['source_jobs'], 'source_jobs is not supported: jobs cannot be rescored')
     if (environment?.import_path)
-      this.complain(['environment', 'import_path'], 'Custom environments (import_path) are not supported')
-    if (isGiven(environment?.mounts)) this.complain(['environment', 'mounts'], 'Host folders cannot be mounted')
-    if (environment?.override_gpus) this.complain(['environment', 'override_gpus'], 'Devboxes have no GPUs')
+      this.report(['environment', 'import_path'], 'Custom environments (import_path) are not supported')
+    if (isSet(environment?.mounts)) this.report(['environment', 'mounts'], 'Host folders cannot be mounted')
+    if (environment?.override_gpus) this.report(['environment', 'override_gpus'], 'Devboxes have no GPUs')
     for (const key of Object.keys(environment?.kwargs ?? {}))
-      if (/compose/i.test(key)) this.complain(['environment', 'kwargs', key], `${key}: Docker Compose is not supported`)
+      if (/compose/i.test(key)) this.report(['environment', 'kwargs', key], `${key}: Docker Compose is not supported`)
     if (verifier?.import_path)
-      this.complain(['verifier', 'import_path'], 'Custom verifiers (import_path) are not supported')
-    if (verifier?.disable) this.complain(['verifier', 'disable'], 'The verifier cannot be disabled: a job needs scores')
+      this.report(['verifier', 'import_path'], 'Custom verifiers (import_path) are not supported')
+    if (verifier?.disable) this.report(['verifier', 'disable'], 'The verifier cannot be disabled: a job needs scores')
     const type = environment?.type
     if (type && type !== 'docker') this.warn(`environment.type ${type}: tasks run in devboxes instead`)
     const warnings: [unknown, string][] = [
@@ -206,12 +204,12 @@ class Reading implements TaskReading {
       [file.artifacts, 'artifacts: only files in /logs/artifacts are kept'],
       [file.metrics?.some(({ type }) => type === 'uv-script'), 'metrics of type uv-script are not computed'],
     ]
-    for (const [applies, sentence] of warnings) if (isGiven(applies)) this.warn(sentence)
+    for (const [applies, sentence] of warnings) if (isSet(applies)) this.warn(sentence)
   }
 
   #agents(file: JobFile): PlannedAgent[] {
     const agents = file.agents ?? [{}]
-    return agents.flatMap((agent, i) => (this.isMisformed(['agents', i]) ? [] : (this.#agent(agent, i) ?? [])))
+    return agents.flatMap((agent, i) => (this.isInvalid(['agents', i]) ? [] : (this.#agent(agent, i) ?? [])))
   }
 
   #agent(agent: Agent, i: number): PlannedAgent | undefined {
@@ -222,17 +220,17 @@ class Reading implements TaskReading {
     const { command } = kwargs
     const isCommand = definition === null && agent.name === 'command'
     if (isCommand && (typeof command !== 'string' || !/\S/.test(command)))
-      this.complain(
+      this.report(
         'kwargs' in agent && command !== undefined ? [...path, 'kwargs', 'command'] : path,
         'Agent command needs a command in kwargs.command',
       )
     for (const key of ['skills', 'mcp_servers', 'resume_trajectory', 'load_trajectory'] as const)
-      if (isGiven(agent[key])) this.warn(`agents[${i}].${key} is not passed to the agent`)
+      if (isSet(agent[key])) this.warn(`agents[${i}].${key} is not passed to the agent`)
     const env = this.#environment([...path, 'env'], agent.env)
     const modelName = agent.model_name ?? null
-    const needed = definition && secretsFor(definition, { modelName, ...env }, this.#surroundings.hasSecret)
+    const needed = definition && secretsFor(definition, { modelName, ...env }, this.#options.hasSecret)
     for (const { field, message } of needed?.problems ?? [])
-      this.complain(field === 'model_name' && modelName !== null ? [...path, 'model_name'] : path, message)
+      this.report(field === 'model_name' && modelName !== null ? [...path, 'model_name'] : path, message)
     return {
       definition,
       agent: {
@@ -251,20 +249,20 @@ class Reading implements TaskReading {
   /** Null if it needs no definition, undefined if none was found. */
   #definition({ name = 'oracle', import_path }: Agent, path: Path): AgentDefinition | null | undefined {
     if (import_path) {
-      this.complain(
+      this.report(
         [...path, 'import_path'],
         'Python agents (import_path) are not supported. Define the command that runs it in agents/NAME/agent.toml in the data folder or with --agent NAME=COMMAND, or use name: command with kwargs.command',
       )
       return undefined
     }
     if (name === null || reservedAgentNames.includes(name)) return null
-    const named = this.#surroundings.namedAgents.find(name)
+    const named = this.#options.namedAgents.find(name)
     if (!named)
-      this.complain(
+      this.report(
         [...path, 'name'],
-        `${this.#surroundings.namedAgents.refusal(name)}; built-in agents are oracle, nop and command`,
+        `${this.#options.namedAgents.unknownAgentMessage(name)}; built-in agents are oracle, nop and command`,
       )
-    for (const problem of named?.problems ?? []) this.complain([...path, 'name'], problem)
+    for (const problem of named?.problems ?? []) this.report([...path, 'name'], problem)
     return named?.definition
   }
 
@@ -274,12 +272,12 @@ class Reading implements TaskReading {
     if (Array.isArray(valueAt(this.#source.value, path)))
       this.warn(`${this.#source.problem(path, '').path}: a list of KEY=VALUE is deprecated; use a mapping`)
     for (const [name, value] of Object.entries(env ?? {})) {
-      if (!isVariableName(name)) this.complain([...path, name], `${JSON.stringify(name)} is not a variable name`)
+      if (!isVariableName(name)) this.report([...path, name], `${JSON.stringify(name)} is not a variable name`)
       const secret = secretOf(value)
       if (!secret) variables[name] = value
-      else if (this.#surroundings.hasSecret(secret.name)) secrets[name] = secret.name
+      else if (this.#options.hasSecret(secret.name)) secrets[name] = secret.name
       else if (secret.fallback !== undefined) variables[name] = secret.fallback
-      else this.complain([...path, name], `${name} is \${${secret.name}}, but the account has no secret ${secret.name}`)
+      else this.report([...path, name], `${name} is \${${secret.name}}, but the account has no secret ${secret.name}`)
     }
     return { variables, secrets }
   }
@@ -289,7 +287,7 @@ class Reading implements TaskReading {
     for (const [i, path] of (paths ?? []).entries()) {
       const file = await findFile(path, this.datasetRoots)
       if (file === undefined || file.size > maxInstructionBytes)
-        this.complain(
+        this.report(
           ['extra_instruction_paths', i],
           `${path} is not a text file of at most 64 KiB below the folders given with --datasets`,
         )

@@ -3,17 +3,17 @@ import * as z from 'zod/mini'
 // Harbor accepts numbers written as text.
 const numeric = (value: unknown) =>
   typeof value === 'string' && /^[+-]?\d+(\.\d*)?$/.test(value.trim()) ? Number(value) : value
-const int = (least: number) =>
+const int = (min: number) =>
   z.pipe(
     z.transform(numeric),
     z
       .int('must be a whole number')
-      .check(z.minimum(least, `must be at least ${least}`), z.maximum(100_000, 'must be at most 100000')),
+      .check(z.minimum(min, `must be at least ${min}`), z.maximum(100_000, 'must be at most 100000')),
   )
 const seconds = () =>
   z.pipe(z.transform(numeric), z.number('must be a number of seconds').check(z.positive('must be more than 0')))
 const factor = () => z.pipe(z.transform(numeric), z.number('must be a number').check(z.positive('must be more than 0')))
-const atLeast0 = () =>
+const nonNegative = () =>
   z.pipe(z.transform(numeric), z.number('must be a number').check(z.nonnegative('must not be negative')))
 const text = () => z.string('must be a string')
 const texts = () => z.array(text(), 'must be a list of strings')
@@ -81,9 +81,9 @@ const Retry = mapping({
   max_retries: z.prefault(int(0), 0),
   include_exceptions: z.nullish(texts()),
   exclude_exceptions: z.nullish(texts()),
-  wait_multiplier: z.prefault(atLeast0(), 1),
-  min_wait_sec: z.prefault(atLeast0(), 1),
-  max_wait_sec: z.prefault(atLeast0(), 60),
+  wait_multiplier: z.prefault(nonNegative(), 1),
+  min_wait_sec: z.prefault(nonNegative(), 1),
+  max_wait_sec: z.prefault(nonNegative(), 60),
 })
 
 const Metric = mapping({
@@ -97,7 +97,7 @@ const Environment = mapping({
   override_cpus: z.nullish(factor()),
   override_memory_mb: z.nullish(factor()),
   override_storage_mb: z.nullish(factor()),
-  override_gpus: z.nullish(atLeast0()),
+  override_gpus: z.nullish(nonNegative()),
   env: z.nullish(env()),
   kwargs: z.nullish(options()),
   force_build: z.nullish(bool()),
@@ -165,5 +165,5 @@ export const knownKeys = {
   verifier: Object.keys(Verifier.shape),
 }
 
-export const isGiven = (value: unknown) =>
+export const isSet = (value: unknown) =>
   value !== null && value !== undefined && value !== false && !(Array.isArray(value) && value.length === 0)

@@ -8,85 +8,85 @@ import { unknownImage } from './build/base-image.ts'
 import { SandboxBuildFailedError } from './build/dockerfile.ts'
 import { planBuild } from './build/plan.ts'
 import { checksumOf, findFolder, isTaskFolder, taskFolders } from './datasets.ts'
-import { isGiven, type JobFile } from './job-schema.ts'
+import { isSet, type JobFile } from './job-schema.ts'
 import { matcherOf } from './names.ts'
 import { readTask, sentenceOf, type Task } from './task.ts'
 import type { Path } from './yaml-source.ts'
 
-export interface TaskReading {
+export interface TaskReader {
   datasetRoots: readonly string[]
-  complain(path: Path, message: string): void
+  report(path: Path, message: string): void
   warn(sentence: string): void
   /** True if this part of the file, or something in it, failed the schema: its meaning is not checked. */
-  isMisformed(path: Path): boolean
+  isInvalid(path: Path): boolean
 }
 
-export const chooseTasks = async (file: JobFile, reading: TaskReading): Promise<ChosenTask[]> => {
+export const chooseTasks = async (file: JobFile, reader: TaskReader): Promise<ChosenTask[]> => {
   const chosen: ChosenTask[] = []
   for (const [i, dataset] of (file.datasets ?? []).entries()) {
     const at: Path = ['datasets', i]
-    if (reading.isMisformed(at)) continue
-    const folder = await folderOf(reading, dataset, at, 'dataset')
+    if (reader.isInvalid(at)) continue
+    const folder = await folderOf(reader, dataset, at, 'dataset')
     if (folder === undefined) continue
-    for (const name of await selectTasks(reading, folder, dataset, at))
+    for (const name of await selectTasks(reader, folder, dataset, at))
       chosen.push({ path: join(folder, name), source: basename(folder) })
   }
   for (const [i, task] of (file.tasks ?? []).entries()) {
     const at: Path = ['tasks', i]
-    if (reading.isMisformed(at)) continue
-    const path = await folderOf(reading, task, at, 'task')
+    if (reader.isInvalid(at)) continue
+    const path = await folderOf(reader, task, at, 'task')
     if (path === undefined) continue
     if (await isTaskFolder(path)) chosen.push({ path, source: task.source ?? null })
-    else reading.complain([...at, 'path'], `${task.path} is not a task: it has no task.toml`)
+    else reader.report([...at, 'path'], `${task.path} is not a task: it has no task.toml`)
   }
   const lists = [...(file.datasets ?? []), ...(file.tasks ?? [])]
-  if (lists.length === 0 && !reading.isMisformed(['datasets']) && !reading.isMisformed(['tasks']))
-    reading.complain([], 'The job has no scenarios: add a dataset or task')
+  if (lists.length === 0 && !reader.isInvalid(['datasets']) && !reader.isInvalid(['tasks']))
+    reader.report([], 'The job has no scenarios: add a dataset or task')
   const once = new Map(chosen.map((task) => [`${task.source ?? basename(dirname(task.path))} ${task.path}`, task]))
-  if (once.size < chosen.length) reading.warn('Duplicate tasks run once')
+  if (once.size < chosen.length) reader.warn('Duplicate tasks run once')
   return [...once.values()]
 }
 
 const folderOf = async (
-  reading: TaskReading,
-  given: Origin,
+  reader: TaskReader,
+  origin: Origin,
   at: Path,
   kind: 'dataset' | 'task',
 ): Promise<string | undefined> => {
   for (const key of ['registry', 'registry_url', 'registry_path', 'repo', 'git_url', 'git_commit_id'] as const)
-    if (isGiven(given[key])) {
+    if (isSet(origin[key])) {
       const where = key.startsWith('registry') ? 'a registry' : 'a git repository'
-      reading.complain([...at, key], `${key}: ${kind}s cannot be fetched from ${where}; use a local folder (path)`)
+      reader.report([...at, key], `${key}: ${kind}s cannot be fetched from ${where}; use a local folder (path)`)
       return undefined
     }
-  if (given.name != null) {
-    const both = given.path != null
-    reading.complain(
+  if (origin.name != null) {
+    const both = origin.path != null
+    reader.report(
       [...at, 'name'],
       both
         ? `A ${kind} has either a path or a name`
-        : `${given.name} is in a registry, which is not supported; use a local folder (path)`,
+        : `${origin.name} is in a registry, which is not supported; use a local folder (path)`,
     )
     return undefined
   }
-  if (!given.path) {
-    reading.complain(at, `This ${kind} has no path`)
+  if (!origin.path) {
+    reader.report(at, `This ${kind} has no path`)
     return undefined
   }
-  const { datasetRoots } = reading
-  const folder = await findFolder(given.path, datasetRoots)
+  const { datasetRoots } = reader
+  const folder = await findFolder(origin.path, datasetRoots)
   if (folder === undefined)
-    reading.complain(
+    reader.report(
       [...at, 'path'],
       datasetRoots.length === 0
         ? 'The service was started without --datasets, so it can use no folders'
-        : `${given.path} is not a folder below those given with --datasets`,
+        : `${origin.path} is not a folder below those given with --datasets`,
     )
   return folder
 }
 
 const selectTasks = async (
-  reading: TaskReading,
+  reader: TaskReader,
   folder: string,
   dataset: Listed<'datasets'>,
   at: Path,
@@ -95,26 +95,23 @@ const selectTasks = async (
   const examples = all.slice(0, 5).join(', ')
   if (all.length === 0) {
     const hint = (await isTaskFolder(folder)) ? 'is itself a task: list it under tasks' : 'has no tasks'
-    reading.complain([...at, 'path'], `${dataset.path} ${hint}`)
+    reader.report([...at, 'path'], `${dataset.path} ${hint}`)
     return []
   }
-  const { task_names: wanted, exclude_task_names: unwanted, n_tasks } = dataset
-  const found = wanted?.length ? await namesLike(all, wanted) : all
+  const { task_names: namePatterns, exclude_task_names: excludePatterns, n_tasks } = dataset
+  const found = namePatterns?.length ? await matchingNames(all, namePatterns) : all
   if (found.length === 0) {
-    reading.complain(
-      [...at, 'task_names'],
-      `task_names matches no task of ${dataset.path}; its tasks include ${examples}`,
-    )
+    reader.report([...at, 'task_names'], `task_names matches no task of ${dataset.path}; its tasks include ${examples}`)
     return []
   }
-  for (const pattern of wanted ?? []) {
-    if (!all.some(matcherOf(pattern))) reading.warn(`datasets[${at[1]}].task_names: ${pattern} matches no task`)
+  for (const pattern of namePatterns ?? []) {
+    if (!all.some(matcherOf(pattern))) reader.warn(`datasets[${at[1]}].task_names: ${pattern} matches no task`)
     await nextTurn()
   }
-  const excluded = new Set(unwanted ? await namesLike(found, unwanted) : [])
+  const excluded = new Set(excludePatterns ? await matchingNames(found, excludePatterns) : [])
   const left = found.filter((name) => !excluded.has(name))
   if (left.length === 0)
-    reading.complain(
+    reader.report(
       [...at, 'exclude_task_names'],
       `exclude_task_names excludes all tasks of ${dataset.path}: ${found.slice(0, 5).join(', ')}`,
     )
@@ -122,11 +119,11 @@ const selectTasks = async (
 }
 
 /** Yields between names: a file may have thousands of patterns for thousands of names. */
-const namesLike = async (names: readonly string[], patterns: readonly string[]): Promise<string[]> => {
+const matchingNames = async (names: readonly string[], patterns: readonly string[]): Promise<string[]> => {
   const matchers = patterns.map(matcherOf)
   const found: string[] = []
   for (const name of names) {
-    if (matchers.some((isLike) => isLike(name))) found.push(name)
+    if (matchers.some((matches) => matches(name))) found.push(name)
     await nextTurn()
   }
   return found
@@ -159,7 +156,7 @@ const readOne = async (
   how: { forceBuild: boolean },
 ): Promise<ReadTask> => {
   const { task, problems = [] } = await readTask(path, how)
-  const warnings = task ? await foreseen(task) : problems.map((problem) => `cannot be run: ${sentenceOf(problem)}`)
+  const warnings = task ? await warningsOf(task) : problems.map((problem) => `cannot be run: ${sentenceOf(problem)}`)
   const checksum = await checksumOf(path).catch((error: Error) => {
     warnings.push(`cannot be read: ${error.message}`)
     return ''
@@ -181,16 +178,16 @@ const readOne = async (
   }
 }
 
-const foreseen = async (task: Task): Promise<string[]> => {
-  const told = task.warnings.map(({ sentence }) => sentence)
-  if (task.unsupported) return [...told, task.unsupported]
+const warningsOf = async (task: Task): Promise<string[]> => {
+  const sentences = task.warnings.map(({ sentence }) => sentence)
+  if (task.unsupported) return [...sentences, task.unsupported]
   const verifiers = task.steps.map(({ separateVerifier }) => separateVerifier?.environment)
   const built = [task.environment, ...verifiers].flatMap((each) => (each?.hasDockerfile ? [each.folder] : []))
-  const ofBuilds = await Promise.all([...new Set(built)].map(foreseenOfBuild))
-  return [...new Set([...told, ...ofBuilds.flat()])]
+  const fromBuilds = await Promise.all([...new Set(built)].map(buildWarnings))
+  return [...new Set([...sentences, ...fromBuilds.flat()])]
 }
 
-const foreseenOfBuild = async (folder: string): Promise<string[]> => {
+const buildWarnings = async (folder: string): Promise<string[]> => {
   try {
     const { warnings, image } = planBuild(await readFile(join(folder, 'Dockerfile'), 'utf8'), await machine())
     return [...warnings.map(({ sentence }) => sentence), ...unknownImage(image)]

@@ -12,12 +12,12 @@ import {
   type PlannedJob,
   planError,
 } from '../plan.ts'
-import { ourEnvironment, type RunConfig, settingsOf } from '../settings.ts'
+import { devboxEnvironment, type RunConfig, settingsOf } from '../settings.ts'
 import { readJobFile } from './job-file.ts'
 import { readTasks } from './job-tasks.ts'
 import type { YamlProblem } from './yaml-source.ts'
 
-interface Surroundings {
+interface PlanOptions {
   datasetRoots: readonly string[]
   isolation: 'bubblewrap' | 'none'
   store: Pick<Stores, 'secrets' | 'scenarios'>
@@ -27,7 +27,7 @@ interface Surroundings {
 const field = 'spec.inline_yaml'
 
 export const planHarborJob = async (
-  { datasetRoots, isolation, store, namedAgents }: Surroundings,
+  { datasetRoots, isolation, store, namedAgents }: PlanOptions,
   account: string,
   yaml: string,
 ): Promise<PlannedJob> => {
@@ -66,7 +66,7 @@ const runConfigOf = ({ settings, agents }: HarborPart): RunConfig => ({
   verifier_timeout_multiplier: settings.verifierTimeoutMultiplier,
   environment_build_timeout_multiplier: settings.buildTimeoutMultiplier,
   environment: {
-    ...ourEnvironment,
+    ...devboxEnvironment,
     override_cpus: settings.environment.overrideCpus,
     override_memory_mb: settings.environment.overrideMemoryMb,
     override_storage_mb: settings.environment.overrideStorageMb,
@@ -115,10 +115,10 @@ const warningsOf = ({ warnings, unread }: HarborPart, scenarios: readonly Harbor
       if (tasks) tasks.push(scenario.name)
       else tasksOf.set(sentence, [scenario.name])
     }
-  const twice = unread.length - scenarios.length
+  const duplicates = unread.length - scenarios.length
   return [
     ...warnings.map((sentence) => ({ sentence, tasks: [] })),
-    ...(twice > 0 ? [{ sentence: `Duplicate tasks run once: ${twice} skipped`, tasks: [] }] : []),
+    ...(duplicates > 0 ? [{ sentence: `Duplicate tasks run once: ${duplicates} skipped`, tasks: [] }] : []),
     ...[...tasksOf].map(([sentence, tasks]) => ({ sentence, tasks })),
   ]
 }

@@ -59,18 +59,19 @@ const parseRewards = (content: string, path: string): Rewards => {
 }
 
 /** A single number applies to the reward `reward`. */
-export const reaches = (rewards: Rewards, least: number | Record<string, number> | null): boolean => {
-  if (least === null) return true
-  const wanted = typeof least === 'number' ? { reward: least } : least
-  return Object.entries(wanted).every(([name, value]) => (rewards[name] ?? Number.NEGATIVE_INFINITY) >= value)
+export const reaches = (rewards: Rewards, minimum: number | Record<string, number> | null): boolean => {
+  if (minimum === null) return true
+  const minimums = typeof minimum === 'number' ? { reward: minimum } : minimum
+  return Object.entries(minimums).every(([name, value]) => (rewards[name] ?? Number.NEGATIVE_INFINITY) >= value)
 }
 
 /** The mean over the steps with rewards, or the last step's. */
 export const combine = (steps: readonly (Rewards | null)[], strategy: 'mean' | 'final'): Rewards | null => {
   if (strategy === 'final') return steps.at(-1) ?? null
-  const given = steps.filter((rewards) => rewards !== null)
-  if (given.length === 0) return null
-  const names = [...new Set(given.flatMap((rewards) => Object.keys(rewards)))]
-  const mean = (name: string) => given.reduce((sum, rewards) => sum + (rewards[name] ?? 0), 0) / given.length
+  const withRewards = steps.filter((rewards) => rewards !== null)
+  if (withRewards.length === 0) return null
+  const names = [...new Set(withRewards.flatMap((rewards) => Object.keys(rewards)))]
+  const mean = (name: string) =>
+    withRewards.reduce((sum, rewards) => sum + (rewards[name] ?? 0), 0) / withRewards.length
   return Object.fromEntries(names.map((name) => [name, mean(name)]))
 }

@@ -68,8 +68,8 @@ export const readTask = async (
   { forceBuild = false } = {},
 ): Promise<{ task: Task; problems?: undefined } | { task?: undefined; problems: TaskProblem[] }> => {
   const problems: TaskProblem[] = []
-  const complain = (file: string, message: string) => problems.push({ file, message })
-  const refuseCompose = (folder: string) => {
+  const report = (file: string, message: string) => problems.push({ file, message })
+  const rejectCompose = (folder: string) => {
     if (!composeFiles.some((file) => existsSync(join(folder, file)))) return
     const message = 'needs Docker Compose, which is not supported'
     problems.push({ file: relative(path, folder), message, differs: true })
@@ -78,7 +78,7 @@ export const readTask = async (
     try {
       return await readInside(path, file)
     } catch (error) {
-      complain(file, (error as Error).message)
+      report(file, (error as Error).message)
       return ''
     }
   }
@@ -93,14 +93,14 @@ export const readTask = async (
     forceBuild,
   })
 
-  const isImageAlone = environment.image !== '' && !existsSync(environmentFolder)
-  if (!isImageAlone && !(await isFolderInside(path, 'environment')))
-    complain('environment', 'is missing: a task needs this folder or a docker_image')
-  else refuseCompose(environmentFolder)
+  const isImageOnly = environment.image !== '' && !existsSync(environmentFolder)
+  if (!isImageOnly && !(await isFolderInside(path, 'environment')))
+    report('environment', 'is missing: a task needs this folder or a docker_image')
+  else rejectCompose(environmentFolder)
   const hasTests = existsSync(join(path, 'tests', 'test.sh'))
-  const requireTests = (folder: string, isJudgedElsewhere: boolean) => {
-    if (hasTests || isJudgedElsewhere || existsSync(join(path, folder, 'test.sh'))) return
-    complain(`${folder}/test.sh`, 'is missing: a task needs it for its score')
+  const requireTests = (folder: string, hasSeparateVerifier: boolean) => {
+    if (hasTests || hasSeparateVerifier || existsSync(join(path, folder, 'test.sh'))) return
+    report(`${folder}/test.sh`, 'is missing: a task needs it for its score')
   }
   const steps: TaskStep[] = []
   for (const step of stepTomls) {
@@ -108,9 +108,9 @@ export const readTask = async (
     const { agent, verifier, min_reward, healthcheck } = step
     const testsFolder = testsFolderOf(path, join(path, folder))
     const separateVerifier = separateVerifierOf(toml, step, { testsFolder, environmentFolder, forceBuild })
-    if (separateVerifier) refuseCompose(testsFolder)
+    if (separateVerifier) rejectCompose(testsFolder)
     if ([toml.verifier, verifier].some((each) => each?.environment && each.environment_mode === 'shared'))
-      complain('task.toml', 'has a [verifier.environment], but environment_mode is shared')
+      report('task.toml', 'has a [verifier.environment], but environment_mode is shared')
     requireTests(join(folder, 'tests'), separateVerifier !== null)
     steps.push({
       name: step.name ?? null,
@@ -128,7 +128,7 @@ export const readTask = async (
   }
   for (const folder of ['tests', 'solution', 'steps'])
     if (existsSync(join(path, folder)) && !(await isFolderInside(path, folder)))
-      complain(folder, 'is not a folder of the task')
+      report(folder, 'is not a folder of the task')
   if (problems.length > 0) return { problems }
 
   const separate = steps.flatMap(({ separateVerifier }) => separateVerifier ?? [])
@@ -227,18 +227,18 @@ const networkOf = ({ environment }: TaskToml, modes: readonly (NetworkMode | und
   return networkModeOf(environment) === 'public' ? 'host' : 'none'
 }
 
-const mostMetadata = 30
-const longestMetadata = 256
+const maxMetadata = 30
+const maxMetadataLength = 256
 
 const metadataOf = ({ metadata }: TaskToml): StringMap => {
   const isPlain = (value: unknown) => ['string', 'number', 'bigint', 'boolean'].includes(typeof value)
   return Object.fromEntries(
     Object.entries(metadata ?? {})
       .filter(([, value]) => (Array.isArray(value) ? value.length > 0 && value.every(isPlain) : isPlain(value)))
-      .slice(0, mostMetadata)
+      .slice(0, maxMetadata)
       .map(([key, value]) => [
-        key.slice(0, longestMetadata),
-        (Array.isArray(value) ? value.join(', ') : String(value)).slice(0, longestMetadata),
+        key.slice(0, maxMetadataLength),
+        (Array.isArray(value) ? value.join(', ') : String(value)).slice(0, maxMetadataLength),
       ]),
   )
 }
@@ -248,13 +248,13 @@ const userOf = (user: string | number | undefined) => (user === undefined ? null
 const warningsOf = (toml: TaskToml, modes: readonly (NetworkMode | undefined)[], hasUsers: boolean): Warning[] => {
   const { environment, agent, verifier, steps = [] } = toml
   const phases = [agent, verifier, ...steps.flatMap((step) => [step.agent, step.verifier])]
-  const ofWhole = networkModeOf(environment)
+  const taskMode = networkModeOf(environment)
   const users = [...new Set(phases.map((each) => each?.user))].filter((user) => user !== undefined && !isRoot(user))
   const all: [unknown, string][] = [
     [modes.includes('allowlist'), 'network_mode allowlist is not supported: the task has no network'],
     [
       modes.some((mode) => mode === 'no-network' || mode === 'public') &&
-        new Set(modes.map((mode) => mode ?? ofWhole)).size > 1,
+        new Set(modes.map((mode) => mode ?? taskMode)).size > 1,
       'network_mode differs between phases: the task has no network in any of them',
     ],
     [!hasUsers && users.length, `user ${users.join(', ')} is ignored: devboxes have a single user here`],
@@ -300,8 +300,8 @@ const isRoot = (user: string | number) => user === 'root' || Number(user) === 0
 
 const unsupportedOf = (toml: TaskToml, { hasDockerfile, image }: TaskEnvironment): string | null => {
   const separate = stepsOf(toml).filter((step) => isSeparate(toml, step))
-  const ofVerifiers = separate.map(({ verifier }) => verifier?.environment ?? toml.verifier?.environment)
-  for (const environment of [toml.environment, ...ofVerifiers]) {
+  const verifierEnvironments = separate.map(({ verifier }) => verifier?.environment ?? toml.verifier?.environment)
+  for (const environment of [toml.environment, ...verifierEnvironments]) {
     if ((environment?.gpus ?? 0) > 0) return `The task needs ${environment?.gpus} GPUs, which devboxes do not have`
     if (environment?.tpu !== undefined) return 'The task needs a TPU, which devboxes do not have'
     if ((environment?.os ?? 'linux').toLowerCase() !== 'linux')

@@ -41,17 +41,17 @@ const maxDepth = 100
 export const readYaml = (
   text: string,
 ): { source: YamlSource; problems?: undefined } | { source?: undefined; problems: YamlProblem[] } => {
-  const whole = (message: string, line = 1, column = 1) => ({ problems: [{ line, column, path: '', message }] })
-  const deep = deepestPlace(text)
-  if (deep) return whole(`The job file is nested deeper than ${maxDepth} levels`, deep.line, deep.column)
+  const failure = (message: string, line = 1, column = 1) => ({ problems: [{ line, column, path: '', message }] })
+  const tooDeep = tooDeepPosition(text)
+  if (tooDeep) return failure(`The job file is nested deeper than ${maxDepth} levels`, tooDeep.line, tooDeep.column)
   const items = count(text, /[\n,]/g)
-  if (items > maxItems) return whole(`The job file has more than ${maxItems} lines and items`)
+  if (items > maxItems) return failure(`The job file has more than ${maxItems} lines and items`)
   if (items * count(text, /<</g) > maxMerged)
-    return whole(`The job file has ${items} lines and items, too many for its merges (<<)`)
+    return failure(`The job file has ${items} lines and items, too many for its merges (<<)`)
   if (count(text, /(^|[\s,[{:-])\*[^\s*]/g) > maxAliases)
-    return whole(`The job file has more than ${maxAliases} aliases`)
+    return failure(`The job file has more than ${maxAliases} aliases`)
   if (count(text, /(^|[\s,[{:-])&[^\s&]/g) > maxAnchors)
-    return whole(`The job file has more than ${maxAnchors} anchors`)
+    return failure(`The job file has more than ${maxAnchors} anchors`)
   const lines = new LineCounter()
   try {
     const document = parseDocument(text, {
@@ -73,20 +73,20 @@ export const readYaml = (
         }),
       }
     const value: unknown = document.toJS({ maxAliasCount: maxAliases })
-    const pairOf = pairFinder()
-    const place = (path: Path) => lines.linePos(offsetOf(document.contents, path, pairOf))
+    const pairOf = createPairFinder()
+    const position = (path: Path) => lines.linePos(offsetOf(document.contents, path, pairOf))
     return {
       source: {
         value,
         problem: (path, message) => {
-          const { line, col } = place(path)
-          return { line, column: col, path: nameOf(path), message }
+          const { line, col } = position(path)
+          return { line, column: col, path: pathText(path), message }
         },
       },
     }
   } catch (error) {
     // A recursive or too large alias.
-    return whole(`Invalid YAML: ${(error as Error).message}`)
+    return failure(`Invalid YAML: ${(error as Error).message}`)
   }
 }
 
@@ -107,11 +107,11 @@ const repeatedKeys = (document: Document): { pos: [number]; message: string }[] 
   return found
 }
 
-const nameOf = (path: Path) =>
+const pathText = (path: Path) =>
   path.reduce<string>((name, key) => (typeof key === 'number' ? `${name}[${key}]` : name ? `${name}.${key}` : key), '')
 
 /** Position of the last key of the path that is in the text; later keys are missing or merged in. */
-const offsetOf = (contents: Node | null, path: Path, pairOf: ReturnType<typeof pairFinder>): number => {
+const offsetOf = (contents: Node | null, path: Path, pairOf: ReturnType<typeof createPairFinder>): number => {
   let node: unknown = contents
   let offset = contents?.range?.[0] ?? 0
   for (const key of path) {
@@ -131,7 +131,7 @@ const offsetOf = (contents: Node | null, path: Path, pairOf: ReturnType<typeof p
 }
 
 /** Indexes each mapping once: it may have as many problems as keys. */
-const pairFinder = () => {
+const createPairFinder = () => {
   const known = new Map<YAMLMap, Map<string, Pair>>()
   return (map: YAMLMap, key: string | number): Pair | undefined => {
     const pairs = known.get(map) ?? new Map()
@@ -142,7 +142,7 @@ const pairFinder = () => {
 }
 
 /** Finds brackets, dashes or indentation nested too deep. Counts those in strings, too; no real file has so many. */
-const deepestPlace = (text: string): { line: number; column: number } | undefined => {
+const tooDeepPosition = (text: string): { line: number; column: number } | undefined => {
   let depth = 0
   let line = 1
   let lineStart = 0

@@ -9,26 +9,26 @@ import { type RunConfig, settingsOf } from '../settings.ts'
 import { earliest, type ForeignAgent, type ForeignJob, type ForeignTrial, latest, NoJobError } from './foreign-job.ts'
 import { readHarborTrial } from './harbor-trial.ts'
 import { trialFolders } from './job-folders.ts'
-import { Count, optional, readJson, timeOf, Words } from './json-file.ts'
+import { OptionalCount, OptionalText, optional, readJson, timeOf } from './json-file.ts'
 import { logsBelow } from './log-list.ts'
-import { inWordsOfHarbor, plannedTrials, terminalBenchRun } from './terminal-bench.ts'
+import { plannedTrials, terminalBenchRun, toHarborRecord } from './terminal-bench.ts'
 
 const JobConfig = z.object({
-  job_name: Words,
-  agents: optional(z.array(z.object({ name: Words, model_name: Words }))),
-  metrics: optional(z.array(z.object({ type: Words }))),
+  job_name: OptionalText,
+  agents: optional(z.array(z.object({ name: OptionalText, model_name: OptionalText }))),
+  metrics: optional(z.array(z.object({ type: OptionalText }))),
 })
 
 const Metrics = optional(z.union([z.array(z.record(z.string(), z.unknown())), z.record(z.string(), z.unknown())]))
 const JobResult = z.object({
-  id: Words,
-  started_at: Words,
-  finished_at: Words,
-  n_total_trials: Count,
+  id: OptionalText,
+  started_at: OptionalText,
+  finished_at: OptionalText,
+  n_total_trials: OptionalCount,
   stats: optional(
     z.object({
-      n_retries: Count,
-      evals: optional(z.record(z.string(), z.object({ n_trials: Count, metrics: Metrics }))),
+      n_retries: OptionalCount,
+      evals: optional(z.record(z.string(), z.object({ n_trials: OptionalCount, metrics: Metrics }))),
     }),
   ),
   // In some versions and in Terminal-Bench 1: copies of the trials' records.
@@ -43,17 +43,17 @@ const tolerance = 1e-9
 export const readHarborFolder = async (folder: string, givenName: string): Promise<ForeignJob> => {
   const config = await documentOf(join(folder, 'config.json'), JobConfig)
   // Some versions write results.json.
-  const [result, older] = [
+  const [result, legacyResult] = [
     await documentOf(join(folder, 'result.json'), JobResult),
     await documentOf(join(folder, 'results.json'), JobResult),
   ]
-  const known = 'value' in result ? result.value : 'value' in older ? older.value : undefined
+  const known = 'value' in result ? result.value : 'value' in legacyResult ? legacyResult.value : undefined
   const run = await terminalBenchRun(folder)
   const warnings: ForeignJob['warnings'] = []
-  const say = (sentence: string, tasks: string[] = []) => void warnings.push({ sentence, tasks })
-  if (!known) say(`result.json of the job ${'problem' in result ? result.problem : ''}; using its trials only`)
+  const warn = (sentence: string, tasks: string[] = []) => void warnings.push({ sentence, tasks })
+  if (!known) warn(`result.json of the job ${'problem' in result ? result.problem : ''}; using its trials only`)
   const isOfTerminalBench = known != null && (known.results !== null || known.accuracy !== null)
-  if ('problem' in config && !run && !isOfTerminalBench) say(`config.json of the job ${config.problem}`)
+  if ('problem' in config && !run && !isOfTerminalBench) warn(`config.json of the job ${config.problem}`)
 
   const configured = [
     ...('value' in config ? (config.value.agents ?? []) : []),
@@ -61,14 +61,14 @@ export const readHarborFolder = async (folder: string, givenName: string): Promi
   ].flatMap(({ name, model_name }): AgentConfig[] => (name ? [{ name, type: 'job_agent', model_name }] : []))
   const jobAgents = configured.length > 0 ? configured : agentsOfEvals(Object.keys(known?.stats?.evals ?? {}))
   const folders = await trialFolders(folder)
-  const told = recordsOf(known, folders.length === 0)
+  const jobRecords = recordsOf(known, folders.length === 0)
   const trials: ForeignTrial[] = []
   const settings: Record<string, unknown>[] = []
   const ids = new Map<string, string>()
-  const keep = ({ trial, settings: own, id }: TrialRead, name: string, logs: ForeignTrial['logs']) => {
+  const addTrial = ({ trial, settings: own, id }: TrialRead, name: string, logs: ForeignTrial['logs']) => {
     const key = JSON.stringify([id, trial.name, trial.startedMs])
     const first = id === null ? undefined : ids.get(key)
-    if (first !== undefined) return say(`trial ${name} is skipped: it is a copy of ${first}`)
+    if (first !== undefined) return warn(`trial ${name} is skipped: it is a copy of ${first}`)
     ids.set(key, name)
     const task = { ...trial.task, source: trial.task.source ?? run?.dataset_name ?? null }
     trials.push({ ...trial, task, logs, record: withTrajectories(trial.record, logs) })
@@ -76,26 +76,26 @@ export const readHarborFolder = async (folder: string, givenName: string): Promi
   }
   for (const path of folders) {
     const name = basename(path)
-    const read = await readHarborTrial(join(folder, path), name, { jobAgents, told: told.get(name) })
-    told.delete(name)
+    const read = await readHarborTrial(join(folder, path), name, { jobAgents, jobRecord: jobRecords.get(name) })
+    jobRecords.delete(name)
     if ('problem' in read) {
-      say(`trial ${name} is skipped: ${read.problem}`)
+      warn(`trial ${name} is skipped: ${read.problem}`)
       continue
     }
-    told.delete(read.trial.name)
+    jobRecords.delete(read.trial.name)
     const logs = await logsBelow(join(folder, path))
     if (logs.omitted > 0)
       read.trial.warnings.push(`${countOf(logs.omitted, 'log file is', 'log files are')} skipped: links, or too many`)
-    keep(read, name, logs.files)
+    addTrial(read, name, logs.files)
   }
-  for (const [name, record] of told) {
+  for (const [name, record] of jobRecords) {
     if (!isFolderName(name)) {
-      say('a trial of the job is skipped: its name is not a valid folder name')
+      warn('a trial of the job is skipped: its name is not a valid folder name')
       continue
     }
-    const read = await readHarborTrial(join(folder, name), name, { jobAgents, told: record })
-    if ('problem' in read) say(`trial ${name} is skipped: ${read.problem}`)
-    else keep(read, name, [])
+    const read = await readHarborTrial(join(folder, name), name, { jobAgents, jobRecord: record })
+    if ('problem' in read) warn(`trial ${name} is skipped: ${read.problem}`)
+    else addTrial(read, name, [])
   }
   if (trials.length === 0)
     throw new NoJobError(
@@ -112,15 +112,15 @@ export const readHarborFolder = async (folder: string, givenName: string): Promi
   const hasEnded = !known || finishedAt !== null || isTerminalBenchEnded || isWhole
   const retries = known?.stats?.n_retries ?? 0
   if (retries > 0)
-    say(`${countOf(retries, 'retry was', 'retries were')} made; Harbor keeps only the last run of each trial`)
+    warn(`${countOf(retries, 'retry was', 'retries were')} made; Harbor keeps only the last run of each trial`)
   const isMean = 'problem' in config || (config.value.metrics ?? []).every(({ type }) => type === 'mean')
-  for (const sentence of againstPrinted(known?.stats?.evals ?? {}, trials, isMean)) say(sentence)
+  for (const sentence of meanDifferences(known?.stats?.evals ?? {}, trials, isMean)) warn(sentence)
   const accuracy = meanOf(
     trials.map(({ rewards }) => rewards),
     'reward',
   )
   if (known?.accuracy != null && Math.abs(known.accuracy - accuracy) > tolerance)
-    say(`Terminal-Bench printed an accuracy of ${known.accuracy}; the ${trials.length} trials here have ${accuracy}`)
+    warn(`Terminal-Bench printed an accuracy of ${known.accuracy}; the ${trials.length} trials here have ${accuracy}`)
   return {
     identity: known?.id ?? run?.uuid ?? digest(trials),
     name: ('value' in config ? config.value.job_name : null) ?? run?.run_id ?? givenName,
@@ -143,7 +143,7 @@ const recordsOf = (known: z.output<typeof JobResult> | undefined, areAll: boolea
     [...(known?.trial_results ?? []), ...(known?.results ?? [])].flatMap((record, at) => {
       const { trial_name, task_id } = (record ?? {}) as { trial_name?: unknown; task_id?: unknown }
       const name = trial_name ?? (areAll && typeof task_id === 'string' ? `trial-${at}` : null)
-      return typeof name === 'string' ? [[name, inWordsOfHarbor(record)] as const] : []
+      return typeof name === 'string' ? [[name, toHarborRecord(record)] as const] : []
     }),
   )
 
@@ -167,7 +167,7 @@ const withTrajectories = (record: ForeignTrial['record'], files: ForeignTrial['l
   return record && { ...record, trajectories }
 }
 
-const againstPrinted = (
+const meanDifferences = (
   evals: Record<string, { n_trials: number | null; metrics: z.output<typeof Metrics> }>,
   trials: readonly ForeignTrial[],
   isMean: boolean,
@@ -183,7 +183,7 @@ const againstPrinted = (
     const isOnly = byName.size > 0 && Object.keys(evals).length === 1 && agentsOf(trials) === 1
     const own = byName.get(name) ?? (isOnly ? trials.map(({ rewards }) => rewards) : undefined)
     if (own === undefined) return []
-    return printedMeans([metrics ?? []].flat(), own, isMean).flatMap(([reward, printed]) => {
+    return meansOf([metrics ?? []].flat(), own, isMean).flatMap(([reward, printed]) => {
       const mean = meanOf(own, reward)
       if (Math.abs(mean - printed) <= tolerance) return []
       const what = reward === null ? 'a mean' : `a mean ${reward}`
@@ -193,7 +193,7 @@ const againstPrinted = (
 }
 
 /** `{mean: 1}`, or for several rewards `{speed: 1}` or `{mean_speed: 1}`, depending on the version. */
-const printedMeans = (
+const meansOf = (
   metrics: readonly Record<string, unknown>[],
   own: readonly (Rewards | null)[],
   isMean: boolean,

@@ -8,8 +8,8 @@ import { combine, rewardOf } from '../harbor/rewards.ts'
 import { type Outcome, outcomeOf, type Rewards } from '../outcome.ts'
 import { settingsOf } from '../settings.ts'
 import type { ForeignAgent, ForeignTrial } from './foreign-job.ts'
-import { Count, optional, readJson, readText, timeOf, Words } from './json-file.ts'
-import { inWordsOfHarbor } from './terminal-bench.ts'
+import { OptionalCount, OptionalText, optional, readJson, readText, timeOf } from './json-file.ts'
+import { toHarborRecord } from './terminal-bench.ts'
 
 /** `{rewards: {reward: 1}}`, in older versions `{reward: 1}` or `{rewards: 1}`. */
 const Verified = optional(z.object({ rewards: optional(z.unknown()), reward: optional(z.unknown()) }))
@@ -25,51 +25,57 @@ const Failure = optional(
 )
 const Used = optional(
   z.object({
-    n_input_tokens: Count,
-    n_cache_tokens: Count,
-    n_output_tokens: Count,
+    n_input_tokens: OptionalCount,
+    n_cache_tokens: OptionalCount,
+    n_output_tokens: OptionalCount,
     cost_usd: optional(z.number().check(z.minimum(0))),
   }),
 )
 type Used = z.output<typeof Used>
-const Phase = optional(z.object({ started_at: Words, finished_at: Words }))
+const Phase = optional(z.object({ started_at: OptionalText, finished_at: OptionalText }))
 
 const Agent = optional(
   z.object({
-    name: Words,
-    import_path: Words,
-    model_name: Words,
+    name: OptionalText,
+    import_path: OptionalText,
+    model_name: OptionalText,
     override_timeout_sec: optional(z.number()),
     kwargs: optional(z.record(z.string(), z.unknown())),
   }),
 )
 /** By folder, by name or both, depending on the version. */
-const Task = optional(z.object({ path: Words, name: Words, source: Words, git_url: Words }))
+const Task = optional(z.object({ path: OptionalText, name: OptionalText, source: OptionalText, git_url: OptionalText }))
 
-const Config = z.object({ trial_name: Words, task: z.catch(z.union([z.string(), Task]), null), agent: Agent })
+const Config = z.object({ trial_name: OptionalText, task: z.catch(z.union([z.string(), Task]), null), agent: Agent })
 type Config = z.output<typeof Config>
 
 const Result = z.object({
-  id: Words,
-  task_name: Words,
-  task_id: optional(z.union([z.string(), z.object({ path: Words, name: Words })])),
-  trial_name: Words,
-  source: Words,
-  task_checksum: Words,
-  attempt: Count,
+  id: OptionalText,
+  task_name: OptionalText,
+  task_id: optional(z.union([z.string(), z.object({ path: OptionalText, name: OptionalText })])),
+  trial_name: OptionalText,
+  source: OptionalText,
+  task_checksum: OptionalText,
+  attempt: OptionalCount,
   config: optional(Config),
   agent_info: optional(
-    z.object({ name: Words, version: Words, model_info: optional(z.object({ name: Words, provider: Words })) }),
+    z.object({
+      name: OptionalText,
+      version: OptionalText,
+      model_info: optional(z.object({ name: OptionalText, provider: OptionalText })),
+    }),
   ),
   agent_result: Used,
   verifier_result: Verified,
   exception_info: Failure,
-  started_at: Words,
-  finished_at: Words,
+  started_at: OptionalText,
+  finished_at: OptionalText,
   environment_setup: Phase,
   verifier: Phase,
   step_results: optional(
-    z.array(z.object({ step_name: Words, agent_result: Used, verifier_result: Verified, exception_info: Failure })),
+    z.array(
+      z.object({ step_name: OptionalText, agent_result: Used, verifier_result: Verified, exception_info: Failure }),
+    ),
   ),
   warnings: optional(z.array(z.string())),
   environment_differs: optional(z.boolean()),
@@ -81,7 +87,7 @@ interface Options {
   jobAgents?: readonly AgentConfig[]
   prefix?: string
   /** The trial's result in the job's record, used if it has no file of its own. */
-  told?: unknown
+  jobRecord?: unknown
 }
 
 type Read =
@@ -95,20 +101,20 @@ type Read =
 export const readHarborTrial = async (
   folder: string,
   name: string,
-  { jobAgents = [], prefix = '', told }: Options = {},
+  { jobAgents = [], prefix = '', jobRecord }: Options = {},
 ): Promise<Read> => {
-  const read = await resultOf(folder, prefix, told)
+  const read = await resultOf(folder, prefix, jobRecord)
   const parsed = 'value' in read ? Result.safeParse(read.value) : undefined
   const result = parsed?.success ? parsed.data : Result.parse({})
-  const given =
+  const configFile =
     result.config === null ? await readJson(join(folder, `${prefix}config.json`)) : { value: configIn(read) }
-  const config = ('value' in given && Config.safeParse(given.value).data) || null
+  const config = ('value' in configFile && Config.safeParse(configFile.value).data) || null
   const problem = 'problem' in read ? read.problem : parsed?.success ? undefined : 'is not a trial record'
   const warnings = [...(result.warnings ?? [])]
   let { rewards, dropped } = rewardsOf(result)
   // A failed step without a reward ended the trial.
-  const ofSteps = result.step_results?.findLast(({ exception_info }) => exception_info)?.exception_info ?? null
-  let failure = result.exception_info ?? (rewards ? null : ofSteps)
+  const stepFailure = result.step_results?.findLast(({ exception_info }) => exception_info)?.exception_info ?? null
+  let failure = result.exception_info ?? (rewards ? null : stepFailure)
   const hasEnded = result.finished_at !== null || result.verifier !== null
   if (problem === undefined && !rewards && !failure && dropped.length === 0 && !hasEnded)
     return { problem: 'result.json has neither a reward nor an end: it was still running' }
@@ -127,7 +133,7 @@ export const readHarborTrial = async (
   const endedMs = timeOf(result.finished_at) ?? timeOf(result.verifier?.finished_at ?? null)
   return {
     id: result.id,
-    settings: config && 'value' in given ? settingsOfTrial(given.value as { agent?: unknown }) : null,
+    settings: config && 'value' in configFile ? settingsOfTrial(configFile.value as { agent?: unknown }) : null,
     trial: {
       name: result.trial_name ?? config?.trial_name ?? name,
       agent,
@@ -146,12 +152,12 @@ export const readHarborTrial = async (
 }
 
 /** Terminal-Bench 1 writes results.json. */
-const resultOf = async (folder: string, prefix: string, told: unknown): ReturnType<typeof readJson> => {
+const resultOf = async (folder: string, prefix: string, jobRecord: unknown): ReturnType<typeof readJson> => {
   const read = await readJson(join(folder, `${prefix}result.json`))
   if ('value' in read) return read
   const older = await readJson(join(folder, `${prefix}results.json`))
-  if ('value' in older) return { value: inWordsOfHarbor(older.value) }
-  return told === undefined ? read : { value: told }
+  if ('value' in older) return { value: toHarborRecord(older.value) }
+  return jobRecord === undefined ? read : { value: jobRecord }
 }
 
 const configIn = (read: Awaited<ReturnType<typeof readJson>>): unknown =>
@@ -180,12 +186,12 @@ const verified = (result: Result['verifier_result']): FoundRewards => {
   if (!result) return noRewards
   const { rewards, reward } = result
   if (typeof rewards === 'object' && rewards !== null) return numbersOf(rewards)
-  const only = rewards ?? reward
-  return numbersOf(only === null ? {} : { reward: only })
+  const onlyAgent = rewards ?? reward
+  return numbersOf(onlyAgent === null ? {} : { reward: onlyAgent })
 }
 
-const numbersOf = (given: object): FoundRewards => {
-  const read = Object.entries(given).map(([name, value]) => [name, rewardOf(value)] as const)
+const numbersOf = (configFile: object): FoundRewards => {
+  const read = Object.entries(configFile).map(([name, value]) => [name, rewardOf(value)] as const)
   const numbers = read.filter((each): each is [string, number] => each[1] !== undefined)
   const dropped = read.filter(([, value]) => value === undefined).map(([name]) => name)
   return { rewards: numbers.length > 0 ? Object.fromEntries(numbers) : null, dropped }
@@ -241,18 +247,18 @@ const taskOf = (result: Result, config: Config | null, trialName: string) => {
 const folderName = (path: string | null | undefined) => path?.split(/[\\/]/).findLast(Boolean)
 
 /** A custom agent has its name only in the result; `only` is the job's single agent, if so. */
-const agentOf = ({ agent_info }: Result, config: Config | null, only: AgentConfig | undefined): ForeignAgent => {
-  const given = config?.agent
-  const name = given?.name ?? agent_info?.name ?? (given && (only?.name ?? given.import_path))
-  if (!name && only) return only
+const agentOf = ({ agent_info }: Result, config: Config | null, onlyAgent: AgentConfig | undefined): ForeignAgent => {
+  const configFile = config?.agent
+  const name = configFile?.name ?? agent_info?.name ?? (configFile && (onlyAgent?.name ?? configFile.import_path))
+  if (!name && onlyAgent) return onlyAgent
   const model = agent_info?.model_info
   const named = model?.name && model.provider ? `${model.provider}/${model.name}` : (model?.name ?? null)
-  const kwargs = given?.kwargs ?? {}
+  const kwargs = configFile?.kwargs ?? {}
   return {
     name: name || null,
     type: 'job_agent',
-    model_name: given?.model_name ?? named,
-    ...(given?.override_timeout_sec && { timeout_seconds: given.override_timeout_sec }),
+    model_name: configFile?.model_name ?? named,
+    ...(configFile?.override_timeout_sec && { timeout_seconds: configFile.override_timeout_sec }),
     ...(Object.keys(kwargs).length > 0 && { kwargs }),
   }
 }

@@ -30,10 +30,10 @@ interface Options {
   quota: StorageQuota
 }
 
-const oddLayout = ['EEXIST', 'EISDIR', 'ELOOP', 'ENAMETOOLONG', 'ENOTDIR', 'ENOTEMPTY', 'ERR_INVALID_ARG_VALUE']
+const layoutErrors = ['EEXIST', 'EISDIR', 'ELOOP', 'ENAMETOOLONG', 'ENOTDIR', 'ENOTEMPTY', 'ERR_INVALID_ARG_VALUE']
 
 /** Trials written per chunk; other requests are served in between. */
-const atOnce = 100
+const chunkSize = 100
 
 export class Imports {
   readonly #options: Options
@@ -62,18 +62,18 @@ export class Imports {
     try {
       await mkdir(unpacked, { recursive: true, mode: 0o700 })
       await save(archive, file)
-      const { leftOut, first, bytes } = await unpack(file, unpacked, room)
+      const { skipped, firstSkipped, bytes } = await unpack(file, unpacked, room)
       this.#options.quota.require(account, bytes)
       const job = await readJob(unpacked, choices.name ?? 'Imported job')
-      if (leftOut > 0)
+      if (skipped > 0)
         job.warnings.unshift({
-          sentence: `${countOf(leftOut, 'file of the archive was', 'files of the archive were')} skipped: ${first.join('; ')}`,
+          sentence: `${countOf(skipped, 'file of the archive was', 'files of the archive were')} skipped: ${firstSkipped.join('; ')}`,
           tasks: [],
         })
-      return await this.#keep(account, chosen(job, choices), choices.name)
+      return await this.#store(account, chosen(job, choices), choices.name)
     } catch (error) {
       if (error instanceof NoJobError) throw invalid({ field: 'file', message: error.message })
-      if (oddLayout.includes((error as NodeJS.ErrnoException).code ?? ''))
+      if (layoutErrors.includes((error as NodeJS.ErrnoException).code ?? ''))
         throw invalid({
           field: 'file',
           message: 'The archive has a file in place of a folder, a folder in place of a file, or an invalid name',
@@ -84,16 +84,16 @@ export class Imports {
     }
   }
 
-  async #keep(account: string, given: ChosenJob, name: string | undefined): Promise<BenchmarkJobImported> {
+  async #store(account: string, given: ChosenJob, name: string | undefined): Promise<BenchmarkJobImported> {
     const { store } = this.#options
-    const job = this.#apart(account, given)
+    const job = this.#distinguishContinued(account, given)
     const warnings = warningsOf(job).map(
       ({ sentence, tasks }) => `${tasks.length > 0 ? `${tasks.join(', ')}: ` : ''}${sentence}`,
     )
-    const known = this.#known(account, job)
+    const known = this.#findImported(account, job)
     if (known) return { ...known, already_imported: true, n_trials: job.trials.length, warnings }
     const tasks = new Map(job.trials.map(({ task }) => [scenarioIdOf(account, task, store), task]))
-    for (const part of partsOf([...tasks]))
+    for (const part of chunksOf([...tasks]))
       store.scenarios.insertMissing(
         part.map(([id, task]) => scenarioOf(account, id, task, job.startedMs ?? Date.now())),
       )
@@ -104,12 +104,12 @@ export class Imports {
     ]
     const runs = agents
       .map((trials) => ({ agent: (trials[0] as ChosenTrial).agent, trials: numbered(trials) }))
-      .sort((a, b) => placeOf(a.agent, job) - placeOf(b.agent, job))
+      .sort((a, b) => configIndexOf(a.agent, job) - configIndexOf(b.agent, job))
       .map((run) => ({ id: newId('bmr'), ...run }))
     const ids = new Map<string, string[]>()
-    for (const { id, trials } of runs) ids.set(id, await this.#keepTrials(account, trials, job.metric))
+    for (const { id, trials } of runs) ids.set(id, await this.#storeTrials(account, trials, job.metric))
     // A concurrent import of the same job was faster.
-    const first = this.#known(account, job)
+    const first = this.#findImported(account, job)
     if (first) return { ...first, already_imported: true, n_trials: job.trials.length, warnings }
     const planned = planOf(
       job,
@@ -159,7 +159,7 @@ export class Imports {
   }
 
   /** A job that continued after its last import is a new job. */
-  #apart(account: string, job: ChosenJob): ChosenJob {
+  #distinguishContinued(account: string, job: ChosenJob): ChosenJob {
     const { benchmarkJobs, benchmarkRuns } = this.#options.store
     const found = benchmarkJobs.imported(account, job.identity)
     if (!found) return job
@@ -173,15 +173,15 @@ export class Imports {
     }
   }
 
-  #known(account: string, { identity }: ForeignJob): Pick<BenchmarkJobImported, 'job_id' | 'name'> | undefined {
+  #findImported(account: string, { identity }: ForeignJob): Pick<BenchmarkJobImported, 'job_id' | 'name'> | undefined {
     const found = this.#options.store.benchmarkJobs.imported(account, identity)
     return found && { job_id: found.id, name: found.name }
   }
 
-  async #keepTrials(account: string, trials: readonly NumberedTrial[], metric: string | null): Promise<string[]> {
+  async #storeTrials(account: string, trials: readonly NumberedTrial[], metric: string | null): Promise<string[]> {
     const { store, logFolderOf, quota } = this.#options
     const ids: string[] = []
-    for (const part of partsOf(trials)) {
+    for (const part of chunksOf(trials)) {
       const rows = part.map((trial) => rowOf(account, scenarioIdOf(account, trial.task, store), trial, metric))
       store.scenarioRuns.transaction(() => {
         for (const row of rows) store.scenarioRuns.insertEnded(row)
@@ -258,13 +258,13 @@ const unknownAgent = 'unknown agent'
 /** Throws 400 for a metric that no trial has. Different choices make different jobs of the same files. */
 const chosen = (job: ForeignJob, { agent_name, judged_metric }: BenchmarkJobImport): ChosenJob => {
   const metrics = [...new Set(job.trials.flatMap(({ rewards }) => Object.keys(rewards ?? {})))]
-  const wanted = judged_metric?.trim() || null
-  if (wanted !== null && !metrics.includes(wanted)) {
-    const message = `No trial has the reward ${wanted}. Rewards in this job: ${metrics.join(', ') || 'none'}`
+  const chosenMetric = judged_metric?.trim() || null
+  if (chosenMetric !== null && !metrics.includes(chosenMetric)) {
+    const message = `No trial has the reward ${chosenMetric}. Rewards in this job: ${metrics.join(', ') || 'none'}`
     throw new ServiceError('invalid_argument', message, { field: 'judged_metric', shouldRetry: false })
   }
   const ownMetric = metrics.find((each) => each === job.judgedMetric) ?? defaultMetric(metrics)
-  const metric = wanted ?? ownMetric
+  const metric = chosenMetric ?? ownMetric
   const unnamed = job.trials.filter(({ agent }) => agent.name === null).length
   const agentName = agent_name?.trim() || unknownAgent
   const warnings = [...job.warnings]
@@ -300,13 +300,13 @@ const plannedTrials = (
   return Number.isInteger(share) && runs.every((run) => run.trials.length <= share) ? share : null
 }
 
-const agentsToCome = (
+const agentsWithoutTrials = (
   { expectedTrials, trials, agents = [] }: ForeignJob,
   runs: readonly { agent: AgentConfig }[],
 ): AgentConfig[] => {
   if (expectedTrials === null || expectedTrials <= trials.length) return []
-  const toCome = agents.filter((configured) => !runs.some(({ agent }) => isConfigured(agent, configured)))
-  return toCome.length + runs.length === agents.length ? toCome : []
+  const missing = agents.filter((configured) => !runs.some(({ agent }) => isConfigured(agent, configured)))
+  return missing.length + runs.length === agents.length ? missing : []
 }
 
 /** A job may configure an agent without its model. */
@@ -314,7 +314,7 @@ const isConfigured = ({ name, model_name }: AgentConfig, configured: AgentConfig
   configured.name === name && (configured.model_name == null || configured.model_name === model_name)
 
 /** In the order of the config: the order of trials is random. */
-const placeOf = (agent: AgentConfig, { agents = [] }: ForeignJob): number => {
+const configIndexOf = (agent: AgentConfig, { agents = [] }: ForeignJob): number => {
   const place = agents.findIndex((configured) => isConfigured(agent, configured))
   return place === -1 ? agents.length : place
 }
@@ -323,9 +323,9 @@ type NumberedTrial = ChosenTrial & { attempt: number }
 
 /** Harbor does not number attempts; the start times do. */
 const numbered = (trials: readonly ChosenTrial[]): NumberedTrial[] => {
-  const inTime = trials.toSorted((a, b) => (a.startedMs ?? 0) - (b.startedMs ?? 0) || (a.name < b.name ? -1 : 1))
+  const byStartTime = trials.toSorted((a, b) => (a.startedMs ?? 0) - (b.startedMs ?? 0) || (a.name < b.name ? -1 : 1))
   const counts = new Map<string, number>()
-  return inTime.map((trial) => {
+  return byStartTime.map((trial) => {
     const key = JSON.stringify([trial.task.source, trial.task.name, trial.task.checksum])
     const count = counts.get(key) ?? 0
     counts.set(key, count + 1)
@@ -433,7 +433,7 @@ const planOf = (
     source: { type: 'imported', import_id: job.identity },
     spec: {
       scenario_ids: scenarios.map(({ id }) => id),
-      agent_configs: [...runs.map(({ agent }) => agent), ...agentsToCome(job, runs)],
+      agent_configs: [...runs.map(({ agent }) => agent), ...agentsWithoutTrials(job, runs)],
       // The largest number of attempts at any task: intervals and pass@k depend on it.
       orchestrator_config: {
         n_attempts: attempts,
@@ -445,6 +445,6 @@ const planOf = (
   }
 }
 
-function* partsOf<T>(all: readonly T[]): Generator<readonly T[]> {
-  for (let at = 0; at < all.length; at += atOnce) yield all.slice(at, at + atOnce)
+function* chunksOf<T>(all: readonly T[]): Generator<readonly T[]> {
+  for (let at = 0; at < all.length; at += chunkSize) yield all.slice(at, at + chunkSize)
 }

@@ -41,8 +41,8 @@ export const readText = async (path: string): Promise<string | null | undefined>
 
 /** Null if missing or in another format, as in other versions. */
 export const optional = <S extends z.ZodMiniType>(schema: S) => z.catch(z._default(z.nullable(schema), null), null)
-export const Words = optional(z.string())
-export const Count = optional(z.int().check(z.minimum(0)))
+export const OptionalText = optional(z.string())
+export const OptionalCount = optional(z.int().check(z.minimum(0)))
 
 /** Unspecified: a time without a zone, as older versions write it. It is read as UTC. */
 export const timeOf = (text: string | null): number | null => {

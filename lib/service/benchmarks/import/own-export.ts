@@ -4,18 +4,18 @@ import * as z from 'zod/mini'
 import { outcomeOf as judgedOutcome, type Outcome } from '../outcome.ts'
 import { earliest, type ForeignJob, type ForeignTrial, latest, NoJobError } from './foreign-job.ts'
 import { readHarborTrial } from './harbor-trial.ts'
-import { Count, optional, readJson, Words } from './json-file.ts'
+import { OptionalCount, OptionalText, optional, readJson } from './json-file.ts'
 import { logsBelow } from './log-list.ts'
 
 const Results = z.object({
   benchmark_run_id: z.string(),
-  name: Words,
-  agent_name: Words,
-  model_name: Words,
-  judged_metric: Words,
-  n_total_trials: Count,
+  name: OptionalText,
+  agent_name: OptionalText,
+  model_name: OptionalText,
+  judged_metric: OptionalText,
+  n_total_trials: OptionalCount,
   settings: optional(z.record(z.string(), z.unknown())),
-  state: Words,
+  state: OptionalText,
   /** Absent in archives of earlier versions. */
   start_time_ms: z.optional(z.nullable(z.int())),
   scenario_runs: z.array(
@@ -45,23 +45,23 @@ export const readOwnExport = async (folder: string): Promise<ForeignJob | undefi
   const parsed = 'value' in read ? Results.safeParse(read.value) : undefined
   if (!parsed?.success) return undefined
   const { benchmark_run_id, name, agent_name, model_name, scenario_runs, start_time_ms } = parsed.data
-  const counted = scenario_runs.filter(({ replaced, state }) => !replaced && !goesOn.includes(state))
+  const counted = scenario_runs.filter(({ replaced, state }) => !replaced && !activeStates.includes(state))
   if (counted.length === 0) throw new NoJobError('The archived run has no scenario runs that have ended')
   // The time of the archive.
   const runEndMs = start_time_ms === undefined ? Math.round((await stat(path)).mtimeMs) : null
   const agent = { name: agent_name ?? name, type: 'job_agent' as const, model_name }
-  const folders = await foldersOf(folder, counted)
+  const folders = await runFolders(folder, counted)
   const trials: ForeignTrial[] = []
   const warnings: ForeignJob['warnings'] = []
   for (const run of counted) {
     const own = folders.get(run.scenario_run_id)
     if (!own) warnings.push({ sentence: 'its log files are not in the archive', tasks: [run.scenario_name] })
     const logs = own ? (await logsBelow(own)).files.map((file) => withoutId(file, run.scenario_run_id)) : []
-    const told = own === undefined ? undefined : await recordOf(own, run.scenario_run_id)
+    const record = own === undefined ? undefined : await recordOf(own, run.scenario_run_id)
     const { duration_ms } = run
     const estimateMs = runEndMs !== null && duration_ms !== null ? runEndMs - duration_ms : null
-    const startedMs = run.start_time_ms ?? told?.startedMs ?? estimateMs
-    const rewards = run.rewards ?? told?.rewards ?? null
+    const startedMs = run.start_time_ms ?? record?.startedMs ?? estimateMs
+    const rewards = run.rewards ?? record?.rewards ?? null
     const outcome = outcomeOf(run)
     trials.push({
       name: run.scenario_run_id,
@@ -73,9 +73,9 @@ export const readOwnExport = async (folder: string): Promise<ForeignJob | undefi
       rewards,
       scorers: rewards === null ? scorersOf(run) : null,
       judge: (metric) => (rewards ? judgedOutcome(rewards, run.failure_reason, metric) : outcome),
-      warnings: told?.warnings ?? [],
-      environmentDiffers: told?.environmentDiffers ?? false,
-      record: told?.record ?? null,
+      warnings: record?.warnings ?? [],
+      environmentDiffers: record?.environmentDiffers ?? false,
+      record: record?.record ?? null,
       logs,
     })
   }
@@ -93,19 +93,19 @@ export const readOwnExport = async (folder: string): Promise<ForeignJob | undefi
   }
 }
 
-const goesOn = ['running', 'scoring', 'scored']
+const activeStates = ['running', 'scoring', 'scored']
 
 const scorersOf = ({ scoring_functions }: ScenarioRun): ForeignTrial['scorers'] =>
   scoring_functions?.map(({ name, ...result }) => ({ scoring_function_name: name, ...result })) ?? []
 
 const outcomeOf = ({ state, score, failure_reason }: ScenarioRun): Outcome => {
-  const told = state.toUpperCase()
-  if (told === 'COMPLETED') return { state: 'COMPLETED', score: score ?? 0, failure_reason }
-  const ended = told === 'TIMEOUT' || told === 'CANCELED' ? told : 'FAILED'
+  const outcome = state.toUpperCase()
+  if (outcome === 'COMPLETED') return { state: 'COMPLETED', score: score ?? 0, failure_reason }
+  const ended = outcome === 'TIMEOUT' || outcome === 'CANCELED' ? outcome : 'FAILED'
   return { state: ended, score: null, failure_reason }
 }
 
-const foldersOf = async (folder: string, runs: readonly ScenarioRun[]): Promise<Map<string, string>> => {
+const runFolders = async (folder: string, runs: readonly ScenarioRun[]): Promise<Map<string, string>> => {
   const ids = new Set(runs.map(({ scenario_run_id }) => scenario_run_id))
   const found = new Map<string, string>()
   for (const entry of await readdir(folder, { withFileTypes: true })) {

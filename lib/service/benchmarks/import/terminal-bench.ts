@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import * as z from 'zod/mini'
-import { Count, optional, readJson, Words } from './json-file.ts'
+import { OptionalCount, OptionalText, optional, readJson } from './json-file.ts'
 
 /** Failure modes of Terminal-Bench 1 as Harbor's exceptions. */
 const exceptions: Record<string, string> = {
@@ -10,39 +10,39 @@ const exceptions: Record<string, string> = {
   context_length_exceeded: 'ContextWindowExceededError',
   output_length_exceeded: 'OutputTokenExceededError',
 }
-const notFailed = ['unset', 'none']
+const noFailure = ['unset', 'none']
 
 const Trial = z.object({
-  id: Words,
-  trial_name: Words,
-  task_id: Words,
+  id: OptionalText,
+  trial_name: OptionalText,
+  task_id: OptionalText,
   is_resolved: z.nullable(z.boolean()),
-  failure_mode: Words,
+  failure_mode: OptionalText,
   total_input_tokens: z.optional(z.unknown()),
   total_output_tokens: z.optional(z.unknown()),
-  trial_started_at: Words,
-  trial_ended_at: Words,
+  trial_started_at: OptionalText,
+  trial_ended_at: OptionalText,
 })
 
 const Run = z.object({
-  run_id: Words,
-  uuid: Words,
-  agent_name: Words,
-  model_name: Words,
-  dataset_name: Words,
-  start_time: Words,
-  end_time: Words,
+  run_id: OptionalText,
+  uuid: OptionalText,
+  agent_name: OptionalText,
+  model_name: OptionalText,
+  dataset_name: OptionalText,
+  start_time: OptionalText,
+  end_time: OptionalText,
   task_ids: optional(z.array(z.unknown())),
-  n_attempts: Count,
+  n_attempts: OptionalCount,
 })
 type Run = z.output<typeof Run>
 
 /** Converts a trial of Terminal-Bench 1 to Harbor's format, and returns any other record unchanged. */
-export const inWordsOfHarbor = (record: unknown): unknown => {
+export const toHarborRecord = (record: unknown): unknown => {
   const parsed = Trial.safeParse(record)
   if (!parsed.success) return record
   const { is_resolved, failure_mode, task_id, trial_started_at, trial_ended_at, ...trial } = parsed.data
-  const hasFailed = failure_mode !== null && !notFailed.includes(failure_mode)
+  const hasFailed = failure_mode !== null && !noFailure.includes(failure_mode)
   return {
     id: trial.id,
     trial_name: trial.trial_name,

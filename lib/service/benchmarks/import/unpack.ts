@@ -10,11 +10,11 @@ import { NoJobError } from './foreign-job.ts'
 const maxBytes = 16 * 1024 ** 3
 const maxEntries = 1_000_000
 /** Free space an import leaves for all accounts; an eighth of the disk if that is less. */
-const leftFreeBytes = 2 ** 30
+const reservedBytes = 2 ** 30
 
 export const requireRoom = (folder: string, bytes: number): void => {
   const { bavail, blocks, bsize } = statfsSync(folder)
-  if (bavail * bsize - bytes < Math.min(leftFreeBytes, (blocks * bsize) / 8)) throw diskFull()
+  if (bavail * bsize - bytes < Math.min(reservedBytes, (blocks * bsize) / 8)) throw diskFull()
 }
 const maxNameLength = 1024
 
@@ -25,16 +25,16 @@ const maxNameLength = 1024
 export const unpack = async (
   file: string,
   folder: string,
-  mostBytes: number,
-): Promise<{ leftOut: number; first: string[]; bytes: number }> => {
+  quotaBytes: number,
+): Promise<{ skipped: number; firstSkipped: string[]; bytes: number }> => {
   const zip = await openPromise(file, { decodeStrings: false, autoClose: false }).catch((error: Error) => {
     throw new NoJobError(`The file is not a zip archive: ${error.message}`)
   })
-  const first: string[] = []
-  let leftOut = 0
-  const leave = (name: string, reason: string) => {
-    leftOut++
-    if (first.length < 10) first.push(`${name}: ${reason}`)
+  const firstSkipped: string[] = []
+  let skipped = 0
+  const skip = (name: string, reason: string) => {
+    skipped++
+    if (firstSkipped.length < 10) firstSkipped.push(`${name}: ${reason}`)
   }
   let bytes = 0
   try {
@@ -43,16 +43,16 @@ export const unpack = async (
     for await (const entry of zip.eachEntry()) {
       const name = nameOf(entry)
       if (name.endsWith('/')) continue
-      const refusal = refusalOf(entry, name)
-      if (refusal) {
-        leave(name, refusal)
+      const skipReason = skipReasonOf(entry, name)
+      if (skipReason) {
+        skip(name, skipReason)
         continue
       }
       // The reader enforces this size.
       bytes += entry.uncompressedSize
       if (bytes > maxBytes) throw new NoJobError(`The archive unpacks to more than ${maxBytes / 1024 ** 3} GiB`)
       // The caller reports that the account is over its quota.
-      if (bytes > mostBytes) break
+      if (bytes > quotaBytes) break
       const path = join(folder, name)
       requireRoom(folder, entry.uncompressedSize)
       try {
@@ -70,7 +70,7 @@ export const unpack = async (
         // Nothing was created for a name that is too long.
         if (!isTaken && code !== 'ENAMETOOLONG') await rm(path, { force: true, recursive: true })
         // The message of a file system error contains local paths.
-        leave(
+        skip(
           name,
           isTaken ? 'another file has this name' : where === undefined ? message : `it cannot be created (${code})`,
         )
@@ -79,17 +79,17 @@ export const unpack = async (
   } catch (error) {
     // The rest of the archive is broken; keep what came before.
     if (error instanceof NoJobError || isDiskFull(error)) throw error
-    leave('the rest of the archive', (error as Error).message)
+    skip('the rest of the archive', (error as Error).message)
   } finally {
     zip.close()
   }
-  return { leftOut, first, bytes }
+  return { skipped, firstSkipped, bytes }
 }
 
 const nameOf = ({ generalPurposeBitFlag, fileNameRaw, extraFields }: Entry): string =>
   getFileNameLowLevel(generalPurposeBitFlag, fileNameRaw, extraFields, true)
 
-const refusalOf = (entry: Entry, name: string): string | undefined => {
+const skipReasonOf = (entry: Entry, name: string): string | undefined => {
   if (name.length > maxNameLength) return `its name is longer than ${maxNameLength} characters`
   if (name.includes('\0') || validateFileName(name) !== null) return 'its path leaves the archive'
   if (entry.isEncrypted()) return 'encrypted'

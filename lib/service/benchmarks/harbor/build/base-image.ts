@@ -59,8 +59,8 @@ export const imageWarnings = async (
   const version = /\d+(\.\d+)+/.exec(versionOutput.replace(/^.*line \d+:.*$/m, ''))?.[0]
   if (version === undefined)
     return { warnings: [differs(`FROM ${image}: ${versionCommand.split(' ')[0]} is not installed`)], extras }
-  const wanted = /^\d+(\.\d+)?/.exec(tag)?.[0]
-  const isSameVersion = wanted === undefined || `${version}.`.startsWith(`${wanted}.`)
+  const wantedVersion = /^\d+(\.\d+)?/.exec(tag)?.[0]
+  const isSameVersion = wantedVersion === undefined || `${version}.`.startsWith(`${wantedVersion}.`)
   const sentence = `FROM ${image}: the task runs with ${name} ${version} on ${system}`
   return { warnings: [{ sentence, differs: !isSameVersion }], extras }
 }

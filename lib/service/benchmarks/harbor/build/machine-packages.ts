@@ -20,7 +20,7 @@ interface Call {
 const readCall = (call: string): Call => {
   const [program = '', ...words] = call.split(/\s+/)
   if (!['apt', 'apt-get', 'aptitude'].includes(program)) return { command: '', named: [], withRecommended: false }
-  const isValue = (index: number) => valued.includes(words[index - 1] ?? '')
+  const isValue = (index: number) => optionsWithValue.includes(words[index - 1] ?? '')
   const [command = '', ...named] = words.filter((word, index) => !word.startsWith('-') && !isValue(index))
   return {
     command,
@@ -29,7 +29,7 @@ const readCall = (call: string): Call => {
   }
 }
 
-const valued = ['-o', '-c', '-t', '-a', '--option', '--config-file', '--target-release', '--default-release']
+const optionsWithValue = ['-o', '-c', '-t', '-a', '--option', '--config-file', '--target-release', '--default-release']
 
 export const programsOf = async (installs: readonly string[]): Promise<ReadonlySet<string>> => {
   const calls = installs.map(readCall).filter(({ named }) => named.length > 0)
@@ -44,15 +44,15 @@ export const programsOf = async (installs: readonly string[]): Promise<ReadonlyS
   }
   const names = new Set<string>()
   for (const { named, withRecommended } of calls) {
-    const wanted = named.map((each) => each.replace(/[=/].*/, ''))
+    const queue = named.map((each) => each.replace(/[=/].*/, ''))
     const seen = new Set<string>()
-    for (const each of wanted) {
+    for (const each of queue) {
       const name = needs.has(each) ? each : (providers.get(each) ?? '')
       const found = needs.get(name)
       if (!found || seen.has(name)) continue
       seen.add(name)
       names.add(name)
-      wanted.push(...found.depended, ...(withRecommended ? found.recommended : []))
+      queue.push(...found.depended, ...(withRecommended ? found.recommended : []))
     }
   }
   const files = await dpkgQuery('-L', ...names)
