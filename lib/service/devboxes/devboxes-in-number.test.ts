@@ -9,19 +9,18 @@ import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
 import { startService } from '#lib/service/testing/service.ts'
 
 const atOnce = 10
-// `npm run soak` uses up 400, and looks at the memory as well.
-const total = 60
+// `npm run soak` uses 400 and checks memory as well.
+const total = 30
 
-describeUnderEachIsolation('many devboxes, one after another, under isolation', (isolation) => {
-  it('leave no process, mount, open file, port or folder', async () => {
-    // A folder for temporary files that no other test uses.
+describeUnderEachIsolation('many devboxes in sequence, under isolation', (isolation) => {
+  it('leave no processes, mounts, open files, ports or folders', async () => {
     const temp = mkdtempSync(join(tmpdir(), 'devdeck-in-number-'))
     vi.stubEnv('TMPDIR', temp)
     onTestFinished(() => rmSync(temp, { recursive: true, force: true }))
     onTestFinished(() => void vi.unstubAllEnvs())
     const service = await startService({ isolation })
     const { client } = service
-    const life = async (number: number) => {
+    const session = async (number: number) => {
       const { id, status } = await client.devboxes.createAndAwaitRunning({
         body: { file_mounts: { in: 'put' }, launch_parameters: { launch_commands: ['(sleep 1000 &)'] } },
       })
@@ -37,19 +36,19 @@ describeUnderEachIsolation('many devboxes, one after another, under isolation', 
       const ids: string[] = []
       let started = 0
       const lane = async () => {
-        while (started < count) ids.push(await life(started++))
+        while (started < count) ids.push(await session(started++))
       }
       await Promise.all(Array.from({ length: atOnce }, lane))
       return ids
     }
 
-    // After these the service has opened all that it keeps open.
+    // Warm-up: the service has opened its long-lived files.
     const first = await many(total / 3)
     const filesBefore = openFiles()
     const ids = [...first, ...(await many(total - first.length))]
     expect(new Set(ids).size).toBe(total)
 
-    // The service itself measures the disks.
+    // Ignore the service's own disk measurements.
     const alive = readProcessTable()
     const measuring = new Set(findProcesses({ DEVDECK_COPIES: 'sizes' }, alive))
     const left = findProcesses({ DEVDECK_SERVICE_ID: service.serviceId }, alive).filter((pid) => !measuring.has(pid))

@@ -10,15 +10,14 @@ import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
 import { runCommand } from '#lib/service/testing/process.ts'
 import { startService } from '#lib/service/testing/service.ts'
 
-/** A service as a process of its own, which can be killed. */
 const spawnService = async (dataDir: string, isolation: string, key: string) => {
   const flags = ['--port', '0', '--data-dir', dataDir, '--isolation', isolation]
   const { child, ready } = runCommand(flags, { DEVDECK_API_KEYS: `test:${key}` })
   return { child, client: createClient({ baseUrl: await ready, headers: { authorization: `Bearer ${key}` } }) }
 }
 
-describeUnderEachIsolation('a service killed at work, under isolation', (isolation) => {
-  it('leaves no process behind once it is up again, and goes on with its devboxes', async () => {
+describeUnderEachIsolation('a killed service, under isolation', (isolation) => {
+  it('leaves no processes behind and continues its devboxes after a restart', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-killed-'))
     const { child, client } = await spawnService(dataDir, isolation, 'ak_killed_0123456789')
     const { id } = await client.devboxes.createAndAwaitRunning({ body: { metadata: { env: 'prod' } } })

@@ -45,7 +45,7 @@ describe('the watch over disks', () => {
     writeFileSync(join(dataDir, id, folder, name), Buffer.alloc(size, 1))
   }
 
-  it('stops the one that holds more in all than it may, however many files that is, and wherever', async () => {
+  it('suspends a devbox whose files exceed the limit in total', async () => {
     running = [disk('small'), disk('large')]
     write('small', 'a', mebibyte)
     for (const folder of ['home', 'tmp', 'run']) write('large', 'a', 2 * mebibyte, folder)
@@ -54,7 +54,7 @@ describe('the watch over disks', () => {
     expect(exceeded[0]?.usedBytes).toBeGreaterThanOrEqual(6 * mebibyte)
   })
 
-  it.runIf(canSwap)('measures a disk whose folders become links and folders again all the time', async () => {
+  it.runIf(canSwap)('measures a disk whose folders keep turning into symlinks', async () => {
     disk('swapping')
     write('swapping', 'a', mebibyte)
     write('other', 'a', 8 * mebibyte)
@@ -68,7 +68,7 @@ describe('the watch over disks', () => {
     }
   })
 
-  it('stops the one that holds more files than its size has room for, though all are empty', async () => {
+  it('counts empty files toward the limit', async () => {
     running = [disk('small'), disk('many')]
     write('small', 'a', mebibyte)
     for (let i = 0; i < 1100; i++) write('many', `${i}`, 0)
@@ -77,21 +77,21 @@ describe('the watch over disks', () => {
     expect(exceeded[0]?.usedBytes).toBeGreaterThanOrEqual(4 * mebibyte)
   })
 
-  it('lets one that was stopped clean up, and stops it again when it grows', async () => {
+  it('allows cleanup after a resume and suspends again on growth', async () => {
     const large = disk('large')
     write('large', 'a', 6 * mebibyte)
     running = [large]
     await expect.poll(() => exceeded).toHaveLength(1)
     running = [large, disk('marker')]
     write('marker', 'a', 2 * mebibyte)
-    // The other is measured after it.
+
     await expect.poll(() => watch.growing().map(({ id }) => id)).toContain('marker')
     expect(exceeded).toHaveLength(1)
     write('large', 'b', 32 * mebibyte)
     await expect.poll(() => exceeded).toHaveLength(2)
   })
 
-  it('names those that grow, the one that has grown most first, and none that is only large', async () => {
+  it('lists growing devboxes, fastest first, but not merely large ones', async () => {
     const before = Date.now() - 24 * 3600 * 1000
     const old = disk('old', before)
     write('old', 'a', 3 * mebibyte)

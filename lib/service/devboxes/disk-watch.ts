@@ -6,19 +6,18 @@ import { logFailure } from '#lib/service/kit/log.ts'
 import { usageOf } from './disk.ts'
 import { diskFolders } from './mounts.ts'
 
-const lookMs = 1_000
-/** After a measurement a devbox is left alone for this many times as long as that took. */
-const restFactor = 20
-/** What is written elsewhere may hide what a devbox writes, so each is measured now and then whatever the disk says. */
-const maxRestMs = 30_000
-/** Less than this may have come from anywhere. */
-const noticedBytes = 2 ** 20
-/** A devbox that is over its size may be used, so that files can be removed, until it has grown by this much more. */
-const leewayBytes = 2 ** 24
-/** A devbox that has written within this time is filling the disk. */
+const checkIntervalMs = 1_000
+/** Pause after a measurement, as a multiple of its duration. */
+const pauseFactor = 20
+/** Measure this often even if free space hasn't changed: deletions elsewhere may hide a devbox's writes. */
+const maxPauseMs = 30_000
+/** Smaller changes are ignored. */
+const minChangeBytes = 2 ** 20
+/** A devbox over its limit may run, to delete files, until it grows by this much. */
+const graceBytes = 2 ** 24
+/** A devbox that grew within this time is filling the disk. */
 const growthMs = 5 * 60_000
 
-/** A running devbox, as the watch needs it. */
 export interface WatchedDisk {
   id: string
   account: string
@@ -32,26 +31,25 @@ interface Options {
   isolation: Isolation
   serviceId: string
   running: () => readonly WatchedDisk[]
-  /** Its disk holds more than it may. */
   exceeded: (devboxId: string, usedBytes: number) => void
 }
 
 interface Measured {
   usedBytes: number
-  /** Over this it is stopped. */
+  /** Usage above which it is suspended. */
   stopBytes: number
-  /** Free bytes of the file system at the measurement. */
+  /** File system's free bytes at the measurement. */
   freeBytes: number
   atMs: number
-  restUntilMs: number
-  /** The least it held lately, oldest first. */
+  pausedUntilMs: number
+  /** Recent measurements, oldest first. */
   history: { atMs: number; usedBytes: number }[]
 }
 
 /**
- * Holds the disk of each running devbox, as a whole, to its size: by measuring one after the other, at a pace that costs
- * a twentieth of the time at most, and only while the file system fills.
- * Unspecified: what happens at the limit. The devbox is suspended; resumed, it may be used as long as it does not grow.
+ * Enforces the total disk size of running devboxes by measuring one after another, using at most 5% of the time, and
+ * only while the file system fills. Unspecified: over the limit a devbox is suspended; resumed, it may run as long as
+ * it doesn't grow.
  */
 export class DiskWatch {
   readonly #options: Options
@@ -59,20 +57,20 @@ export class DiskWatch {
   readonly #wereExceeded = new Set<string>()
   readonly #closing = new AbortController()
   readonly #timer: NodeJS.Timeout
-  #looking: Promise<void> | undefined
+  #checking: Promise<void> | undefined
 
   constructor(options: Options) {
     this.#options = options
-    this.#timer = setInterval(() => this.#look(), lookMs).unref()
+    this.#timer = setInterval(() => this.#check(), checkIntervalMs).unref()
   }
 
   async close(): Promise<void> {
     clearInterval(this.#timer)
     this.#closing.abort()
-    await this.#looking
+    await this.#checking
   }
 
-  /** Running devboxes whose disks have grown lately, the one that has grown most first. */
+  /** Running devboxes whose disks grew recently, fastest first. */
   growing(): { id: string; account: string }[] {
     const grownBytes = ({ id }: WatchedDisk) => {
       const measured = this.#measured.get(id)
@@ -82,19 +80,19 @@ export class DiskWatch {
     return this.#options
       .running()
       .map((each) => ({ each, grown: grownBytes(each) }))
-      .filter(({ grown }) => grown > noticedBytes)
+      .filter(({ grown }) => grown > minChangeBytes)
       .sort((a, b) => b.grown - a.grown)
       .map(({ each: { id, account } }) => ({ id, account }))
   }
 
-  #look() {
-    if (this.#looking || this.#closing.signal.aborted) return
-    this.#looking = this.#measureDue()
+  #check() {
+    if (this.#checking || this.#closing.signal.aborted) return
+    this.#checking = this.#measureDue()
       .catch((error: unknown) => {
-        if (!this.#closing.signal.aborted) logFailure('The disks of devboxes could not be measured')(error)
+        if (!this.#closing.signal.aborted) logFailure('Could not measure devbox disks')(error)
       })
       .finally(() => {
-        this.#looking = undefined
+        this.#checking = undefined
       })
   }
 
@@ -108,9 +106,9 @@ export class DiskWatch {
       if (this.#isDue(each.id, bavail * bsize))
         await this.#measure(each, bavail * bsize).catch((error: unknown) => {
           this.#closing.signal.throwIfAborted()
-          // It may have ended meanwhile, and its disk with it.
+          // The devbox may have ended, and its disk been deleted.
           if (this.#options.running().some(({ id }) => id === each.id))
-            logFailure(`The disk of devbox ${each.id} could not be measured`)(error)
+            logFailure(`Could not measure the disk of devbox ${each.id}`)(error)
         })
     }
   }
@@ -119,14 +117,14 @@ export class DiskWatch {
     const last = this.#measured.get(id)
     if (!last) return true
     const now = Date.now()
-    if (now < last.restUntilMs) return false
-    return freeBytes < last.freeBytes - noticedBytes || now > last.atMs + maxRestMs
+    if (now < last.pausedUntilMs) return false
+    return freeBytes < last.freeBytes - minChangeBytes || now > last.atMs + maxPauseMs
   }
 
   async #measure({ id, limitBytes, createTimeMs }: WatchedDisk, freeBytes: number) {
     const { folderOf, isolation, serviceId, exceeded } = this.#options
     const startMs = Date.now()
-    // All that it may write to on this machine, whether it stays when the devbox is suspended or not.
+    // Everything it can write to, including what suspend deletes.
     const folders = [...diskFolders, 'run', 'root', 'system']
       .map((name) => join(folderOf(id), name))
       .filter((path) => existsSync(path))
@@ -137,19 +135,19 @@ export class DiskWatch {
     })
     const atMs = Date.now()
     const last = this.#measured.get(id)
-    // What a new devbox holds already it has written since it was made.
+    // A new devbox's usage counts as growth.
     const isNew = createTimeMs > startMs - growthMs
     const before = last?.history ?? [{ atMs: startMs, usedBytes: isNew ? 0 : usedBytes }]
     const history = [...before.filter((each) => each.atMs > atMs - growthMs), { atMs, usedBytes }]
-    const hasLeeway = !isNew || this.#wereExceeded.has(id)
-    const stopBytes = last?.stopBytes ?? Math.max(limitBytes, hasLeeway ? usedBytes + leewayBytes : 0)
-    // Once there is room again, the size itself is the limit again.
+    const hasGrace = !isNew || this.#wereExceeded.has(id)
+    const stopBytes = last?.stopBytes ?? Math.max(limitBytes, hasGrace ? usedBytes + graceBytes : 0)
+    // Back under the limit, the normal limit applies again.
     const nextStop = usedBytes <= limitBytes ? limitBytes : stopBytes
-    const rest = Math.max(lookMs, restFactor * (atMs - startMs))
-    this.#measured.set(id, { usedBytes, stopBytes: nextStop, freeBytes, atMs, restUntilMs: atMs + rest, history })
+    const pauseMs = Math.max(checkIntervalMs, pauseFactor * (atMs - startMs))
+    this.#measured.set(id, { usedBytes, stopBytes: nextStop, freeBytes, atMs, pausedUntilMs: atMs + pauseMs, history })
     if (usedBytes <= nextStop) return
     this.#wereExceeded.add(id)
-    // It may be resumed before the next look, and begins anew then.
+    // It may be resumed before the next measurement, which then starts fresh.
     this.#measured.delete(id)
     exceeded(id, usedBytes)
   }

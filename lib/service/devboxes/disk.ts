@@ -7,26 +7,26 @@ import { spawnProcess } from '#lib/service/kit/spawn.ts'
 
 interface Tool {
   argv: readonly string[]
-  /** Folders it reads and writes. Where devboxes are isolated it sees no others, but for the system's programs. */
+  /** Folders the tool may access. With isolation it sees nothing else except system programs. */
   reads?: readonly string[]
   writes?: readonly string[]
   isolation: Isolation
-  /** Put in its environment, to find it by when the service has died. */
+  /** Environment variables that identify the tool after a service crash. */
   marks: Record<string, string>
   signal?: AbortSignal
   onOutput?: (line: string) => void
-  onComplaint: (line: string) => void
+  onError: (line: string) => void
 }
 
 /**
- * Runs a tool of the system on folders that a devbox may be changing at that moment. The devbox can replace a folder by
- * a link to anywhere before the tool looks its name up again, so the tool gets a root of its own. Resolves with its exit
- * code; after an abort rejects with the signal's reason once the tool is gone.
+ * Runs a system tool on folders that a devbox may be changing. The devbox could replace a folder with a symlink at any
+ * time, so the tool runs in its own root. Returns the exit code; on abort, rejects with the signal's reason after the
+ * tool has exited.
  */
-const run = async ({ argv, reads = [], writes = [], isolation, marks, signal, onOutput, onComplaint }: Tool) => {
+const run = async ({ argv, reads = [], writes = [], isolation, marks, signal, onOutput, onError }: Tool) => {
   signal?.throwIfAborted()
   const [file = '', ...args] = isolation === 'bubblewrap' ? confined(argv, reads, writes) : argv
-  // C: the messages of the tools are parsed below and must be in English.
+  // The output is parsed below and must be in English.
   const env: Record<string, string> = { PATH: '/usr/bin:/bin', LC_ALL: 'C', ...marks }
   const child = spawnProcess(file, args, {
     cwd: '/',
@@ -40,9 +40,9 @@ const run = async ({ argv, reads = [], writes = [], isolation, marks, signal, on
   signal?.addEventListener('abort', kill, { once: true })
   if (onOutput) createInterface({ input: child.stdout }).on('line', onOutput)
   else child.stdout.resume()
-  createInterface({ input: child.stderr }).on('line', onComplaint)
+  createInterface({ input: child.stderr }).on('line', onError)
   try {
-    // Both streams have closed by then: no process of the tool is left.
+    // Wait for `close`, when no process of the tool is left.
     const [code] = (await once(child, 'close')) as [number | null]
     signal?.throwIfAborted()
     return code
@@ -52,15 +52,15 @@ const run = async ({ argv, reads = [], writes = [], isolation, marks, signal, on
 }
 
 const bwrap = '/usr/bin/bwrap'
-// As root of a namespace it may read, and own, whatever the devbox made; without one it is only the service's user.
+// Root of a user namespace can read and own whatever the devbox created.
 const asRoot = process.getuid?.() === 0 ? [bwrap] : ['/usr/bin/unshare', '--user', '--map-root-user', '--', bwrap]
 
 const confined = (argv: readonly string[], reads: readonly string[], writes: readonly string[]): string[] => [
   ...asRoot,
   ...['--unshare-pid', '--unshare-ipc', '--die-with-parent'],
-  // The C library needs it to set the mode of a folder that it may not open for writing.
+  // libc needs /proc to change the mode of unreadable folders.
   ...['--proc', '/proc'],
-  // Debian's awk is a link to one of the alternatives.
+  // awk is a symlink in Debian.
   ...['/usr', '/bin', '/lib', '/lib64', '/etc/alternatives'].flatMap((path) => ['--ro-bind-try', path, path]),
   ...reads.flatMap((path) => ['--ro-bind', path, path]),
   ...writes.flatMap((path) => ['--bind', path, path]),
@@ -68,7 +68,7 @@ const confined = (argv: readonly string[], reads: readonly string[], writes: rea
 ]
 
 interface Copy {
-  /** Folders; each keeps its last name. */
+  /** Copied under their base names. */
   from: readonly string[]
   /** An empty folder. */
   to: string
@@ -78,10 +78,9 @@ interface Copy {
 }
 
 /**
- * Copies folders with everything in them: modes, times, links, extended attributes, holes. Blocks are shared where the
- * file system can, so that neither side sees what the other writes; nothing is hard-linked across.
- * Unspecified: files that are being written are copied as they are, and those that vanish meanwhile are left out.
- * Throws a ServiceError when anything else could not be copied.
+ * Copies folders with modes, times, links, extended attributes and holes, sharing blocks where possible. Unspecified:
+ * files being written are copied as they are; files that vanish are skipped. Throws a ServiceError if anything else
+ * can't be copied.
  */
 export const copyFolders = async ({ from, to, ...how }: Copy): Promise<void> => {
   const last = (line: string) => from.reduce((text, path) => text.replaceAll(path, path.split('/').at(-1) ?? ''), line)
@@ -91,29 +90,26 @@ export const copyFolders = async ({ from, to, ...how }: Copy): Promise<void> => 
     argv: ['cp', '-a', '--reflink=auto', '--', ...from, to],
     reads: from,
     writes: [to],
-    onComplaint: (line) => {
+    onError: (line) => {
       if (!isVanished(line)) problem ??= shortened(last(line.replaceAll(`${to}/`, '')).replace(/^cp: /, ''))
     },
   })
   if (problem === undefined && (code === 0 || code === 1)) return
   if (problem !== undefined && /: (No space left on device|Disk quota exceeded)$/.test(problem)) throw diskFull()
-  throw new ServiceError('internal', `The disk could not be copied: ${problem ?? `cp ended with ${code}`}`, {
+  throw new ServiceError('internal', `Could not copy the disk: ${problem ?? `cp exited with ${code}`}`, {
     shouldRetry: false,
   })
 }
 
-/** Paths in a devbox can be of any length, and the reason comes last in the line. */
+/** Paths can be long, and the reason is at the end. */
 const shortened = (line: string) => (line.length > 400 ? `${line.slice(0, 200)}…${line.slice(-200)}` : line)
 
-/** Whether cp complains of a file that was removed or replaced while it was at work. */
+/** Whether the file was removed or replaced during the copy. */
 const isVanished = (line: string) =>
   /^cp: .*: (No such file or directory|Not a directory|Too many levels of symbolic links)$/.test(line) ||
   /^cp: (skipping file .* replaced while being copied|will not overwrite just-created )/.test(line)
 
-/**
- * Bytes of data in the regular files below a folder nobody changes: a file with several names counts once, and holes
- * count nothing. Names and folders themselves are not counted.
- */
+/** Data size of the regular files in an unchanging folder. Hard links count once, holes not at all. */
 export const sizeOf = async (
   folder: string,
   how: { isolation: Isolation; marks: Record<string, string>; signal?: AbortSignal },
@@ -133,18 +129,17 @@ export const sizeOf = async (
       }
       bytes += Math.min(Number(size), Number(blocks) * 512)
     },
-    onComplaint: (line) => {
+    onError: (line) => {
       problem ??= line
     },
   })
-  if (code !== 0) throw new Error(problem ?? `find ended with ${code}`)
+  if (code !== 0) throw new Error(problem ?? `find exited with ${code}`)
   return bytes
 }
 
 /**
- * Bytes that folders take on the disk, which a devbox may be changing meanwhile; a file with several names counts once.
- * Unspecified: files, folders and links count as `leastFileBytes` each where that is more. An empty file takes no block,
- * but one of the numbers that a file system has for its files, and all users of the machine have these together.
+ * Disk usage of folders that a devbox may be changing; hard links count once. Unspecified: every entry counts at least
+ * `minFileBytes`, because even empty files use up inodes.
  */
 export const usageOf = async (
   folders: readonly string[],
@@ -158,27 +153,24 @@ export const usageOf = async (
     onOutput: (line) => {
       found = line.split(' ').map(Number)
     },
-    // Files that vanish meanwhile take nothing.
-    onComplaint: () => undefined,
+    // Ignore files that vanish.
+    onError: () => undefined,
   })
   const [bytes, count] = found
-  if (bytes === undefined || count === undefined) throw new Error(`The disk was not measured: ${code}`)
-  return Math.max(bytes, count * leastFileBytes)
+  if (bytes === undefined || count === undefined) throw new Error(`Could not measure the disk: ${code}`)
+  return Math.max(bytes, count * minFileBytes)
 }
-const leastFileBytes = 4096
-// Not du: it aborts where a folder becomes a link while it is there, and what nobody can measure has no limit.
+const minFileBytes = 4096
+// Not du: it aborts if a folder becomes a symlink, so a devbox could evade its limit.
 const addUp =
   '$1 == "d" || $2 == 1 || !seen[$3]++ { count++; blocks += $4 } END { printf "%.0f %.0f\\n", 512 * blocks, count }'
 
-/**
- * Removes a folder and everything below it, however deep: Node's own way goes by whole paths, which the system limits
- * to 4096 bytes, and stops at folders without permissions.
- */
+/** Deletes a folder tree. Node's own removal fails on paths over 4096 bytes and on folders without permissions. */
 export const removeTree = async (path: string): Promise<void> => {
   if ((await exitCode('rm', '-rf', '--', path)) === 0) return
   await exitCode('chmod', '-R', 'u+rwx', '--', path)
   const code = await exitCode('rm', '-rf', '--', path)
-  if (code !== 0) throw new Error(`${path} could not be removed (rm ended with ${code})`)
+  if (code !== 0) throw new Error(`Could not delete ${path} (rm exited with ${code})`)
 }
 
 const exitCode = async (file: string, ...args: string[]): Promise<number | null> => {

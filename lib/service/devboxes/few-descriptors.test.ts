@@ -7,17 +7,16 @@ import { type Client, createClient } from '#lib/client/client.ts'
 import { spawnProcess } from '#lib/service/kit/spawn.ts'
 import { runCommand } from '#lib/service/testing/process.ts'
 
-/** A service that may have `max` files open. */
 const underLimit = (max: number) => ['/bin/bash', '-c', `ulimit -n ${max} && exec "$@"`, 'sh']
 
-describe.each([110, 180])('a service that may have %i files open', (max) => {
+describe('a service with 110 file descriptors', () => {
   let folder: string
   let service: ReturnType<typeof runCommand>
   let client: Client
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'devdeck-descriptors-'))
     const args = ['--port', '0', '--data-dir', join(folder, 'data')]
-    service = runCommand(args, {}, underLimit(max))
+    service = runCommand(args, {}, underLimit(110))
     const key = async () => `Bearer ${readFileSync(join(folder, 'data/api-key'), 'utf8').trim()}`
     const baseUrl = await service.ready
     client = createClient({ baseUrl, headers: { authorization: await key() } })
@@ -28,7 +27,7 @@ describe.each([110, 180])('a service that may have %i files open', (max) => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  it('refuses devboxes with 503 before it runs out, keeps those it has, and takes more once some have ended', async () => {
+  it('rejects devboxes with 503 before it runs out, keeps the others, and accepts more after a shutdown', async () => {
     const isRunning = (id: string) =>
       expect
         .poll(async () => (await client.devboxes.get({ params: { id } })).status, { timeout: 30_000 })
@@ -55,7 +54,7 @@ describe.each([110, 180])('a service that may have %i files open', (max) => {
     }
     await expect.poll(makeAnother).toMatch(/^dbx_/)
     await isRunning(id)
-    // More commands at once than there are descriptors for: some may be refused, none may end the service.
+    // More commands than descriptors: some may fail, but the service must survive.
     await Promise.allSettled(
       Array.from({ length: 40 }, () =>
         client.executions.executeSync({ params: { id }, body: { command: 'sleep 0.2' } }),
@@ -70,11 +69,11 @@ describe.each([110, 180])('a service that may have %i files open', (max) => {
   }, 120_000)
 })
 
-it('starts again with fewer descriptors than its devboxes need, and keeps the disks of the others', async () => {
+it('restarts with too few descriptors, keeping the disks of devboxes that fail to start', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'devdeck-descriptors-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const startUnder = async (max: number) => {
-    const service = runCommand(['--port', '0', '--data-dir', join(folder, 'data')], {}, underLimit(max))
+    const service = runCommand(['--port', '0', '--data-dir', join(folder, 'data')], {}, underLimit(110))
     const baseUrl = await service.ready
     const authorization = `Bearer ${readFileSync(join(folder, 'data/api-key'), 'utf8').trim()}`
     const stop = async () => {
@@ -109,18 +108,17 @@ it('starts again with fewer descriptors than its devboxes need, and keeps the di
   expect(await again.stop()).toBe(0)
 }, 180_000)
 
-it('doctor compares the limit of open files with --max-devboxes', async () => {
+it('doctor compares the file limit with --max-devboxes', async () => {
   const doctor = async (max: number) =>
     (
-      await runCommand(['doctor', '--data-dir', '/nonexistent/devdeck', '--max-devboxes', '200'], {}, underLimit(max))
+      await runCommand(['doctor', '--data-dir', '/nonexistent/devdeck', '--max-devboxes', '200'], {}, underLimit(110))
         .ended
     ).stdout
-  expect(await doctor(1024)).toMatch(/^note +open files +1024 .*needed for --max-devboxes 200: /m)
-  expect(await doctor(4096)).toMatch(/^ +open files +4096 .*needed for --max-devboxes 200$/m)
+  expect(await doctor(1024)).toMatch(/^note +open files +1024 .*required for --max-devboxes 200; /m)
+  expect(await doctor(4096)).toMatch(/^ +open files +4096 .*required for --max-devboxes 200$/m)
 })
 
-it('throws when a process cannot be started', () => {
+it("throws if a process can't be started", () =>
   expect(() => spawnProcess('/nonexistent/program', [], { stdio: 'ignore' })).toThrow(
     '/nonexistent/program could not be started',
-  )
-})
+  ))

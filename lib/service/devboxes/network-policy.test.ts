@@ -20,11 +20,11 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** One for which slirp4netns does not work, as where it is not installed. */
+/** Hides slirp4netns. */
 const mountAll =
   'mount --bind "$0" /etc/hosts && { [ ! -e /usr/bin/slirp4netns ] || mount --bind /dev/null /usr/bin/slirp4netns; } && exec "$@"'
 
-describe.skipIf(neighbour === undefined)('a devbox that may call some names', () => {
+describe.skipIf(neighbour === undefined)('a devbox limited to some host names', () => {
   const { address, privateAddress, port } = neighbour ?? { address: '', privateAddress: '', port: 0 }
   let service: ReturnType<typeof runCommand>
   let client: Client
@@ -61,11 +61,11 @@ describe.skipIf(neighbour === undefined)('a devbox that may call some names', ()
     const { stdout, stderr } = await client.executions.executeSync({ params: { id: devbox }, body: { command } })
     return `${stdout}${stderr}`.trim()
   }
-  /** What npm, pip and git do for https: a tunnel by CONNECT, here without encryption inside. */
+  /** A CONNECT tunnel as used for https, without encryption. */
   const connect = (target: string) =>
     `exec 3<>/dev/tcp/127.0.0.1/\${HTTPS_PROXY##*:}; printf 'CONNECT ${target} HTTP/1.1\\r\\nHost: ${target}\\r\\n\\r\\nGET /t HTTP/1.0\\r\\nHost: t\\r\\n\\r\\n' >&3; timeout 20 cat <&3`
 
-  it('calls them by name, plainly and through a tunnel', async () => {
+  it('reaches them by name, directly and through a tunnel', async () => {
     expect(
       await run(`/usr/bin/env python3 -c 'import urllib.request as u
 print(u.urlopen(u.Request("http://registry.allowed.example:${port}/x?y", b"12345")).read().decode())'`),
@@ -73,7 +73,7 @@ print(u.urlopen(u.Request("http://registry.allowed.example:${port}/x?y", b"12345
     expect(await run(connect(`allowed.example:${port}`))).toMatch(/200 Connection established[\s\S]*GET t\/t 0$/)
   })
 
-  it.skipIf(!existsSync('/usr/bin/curl'))('are called by curl as well', async () => {
+  it.skipIf(!existsSync('/usr/bin/curl'))('reaches them with curl', async () => {
     expect(await run(`curl -s http://allowed.example:${port}/c`)).toBe(`GET allowed.example:${port}/c 0`)
     expect(await run(`curl -sp http://allowed.example:${port}/d`)).toBe(`GET allowed.example:${port}/d 0`)
   })
@@ -87,7 +87,7 @@ print(u.urlopen(u.Request("http://registry.allowed.example:${port}/x?y", b"12345
     ['npm', '/usr/bin/npm'],
     ['pip', '/usr/bin/pip3'],
     ['git', '/usr/bin/git'],
-  ] as const)('lets %s fetch from a name that is allowed, and from no other', async ([program, file], { skip }) => {
+  ] as const)('lets %s fetch from allowed names only', async ([program, file], { skip }) => {
     skip(!existsSync(file), `${file} is not installed`)
     publish[program](served, `http://registry.allowed.example:${port}`)
     const install = (name: string) => {
@@ -103,7 +103,7 @@ print(u.urlopen(u.Request("http://registry.allowed.example:${port}/x?y", b"12345
     )
   })
 
-  it('is refused every other name, and the log says so once', async () => {
+  it('blocks other names and logs each once', async () => {
     for (const _ of [1, 2])
       expect(await run(connect(`other.example:${port}`))).toMatch(/403[\s\S]*not allowed by this devbox/)
     expect(await run(connect(`${address}:${port}`))).toMatch(/403/)
@@ -115,53 +115,48 @@ print(u.urlopen(u.Request("http://registry.allowed.example:${port}/x?y", b"12345
     ])
   })
 
-  /** One request to the proxy as it stands, and what came back. */
+  /** Sends a raw request to the proxy. */
   const send = (line: string, host: string) =>
     run(
       `exec 3<>/dev/tcp/127.0.0.1/\${HTTPS_PROXY##*:}; printf '${line} HTTP/1.1\\r\\nHost: ${host}\\r\\nConnection: close\\r\\n\\r\\n' >&3; timeout 20 head -c 4096 <&3`,
     )
 
   it.each([
-    [
-      'capitals and a dot at the end',
-      `GET http://Registry.ALLOWED.example.:${port}/n`,
-      'x',
-      /200 OK[\s\S]*GET registry/,
-    ],
-    ['a header that names another', `GET http://allowed.example:${port}/n`, 'other.example', /GET allowed\.example:/],
-    ['a port where nothing listens', 'CONNECT allowed.example:22', 'allowed.example:22', /502[\s\S]*Could not connect/],
-  ])('goes by the name of the target with %s', async (_, line, host, answer) => {
+    ['capitals and a trailing dot', `GET http://Registry.ALLOWED.example.:${port}/n`, 'x', /200 OK[\s\S]*GET registry/],
+    ['a different Host header', `GET http://allowed.example:${port}/n`, 'other.example', /GET allowed\.example:/],
+    ['a closed port', 'CONNECT allowed.example:22', 'allowed.example:22', /502[\s\S]*Could not connect/],
+  ])("uses the target's name, with %s", async (_, line, host, answer) => {
     expect(await send(line, host)).toMatch(answer)
   })
 
   it.each([
-    ['a header that names one it may call', `GET http://header.example:${port}/n`, `header.example:${port}`],
-    ['such a header for a tunnel', `CONNECT tunnel.example:${port}`, `tunnel.example:${port}`],
+    ['an allowed Host header', `GET http://header.example:${port}/n`, `header.example:${port}`],
+    ['an allowed Host header for a tunnel', `CONNECT tunnel.example:${port}`, `tunnel.example:${port}`],
     ['port 22', 'CONNECT shell.example:22', 'shell.example:22'],
-    ['a user that reads like a name', `CONNECT allowed.example@user.example:${port}`, `user.example:${port}`],
-    ['a path that reads like a name', `CONNECT path.example/.allowed.example:${port}`, `path.example:${port}`],
-    ['a name that only ends alike', `CONNECT evilallowed.example:${port}`, `evilallowed.example:${port}`],
+    ['an allowed name as the user', `CONNECT allowed.example@user.example:${port}`, `user.example:${port}`],
+    ['an allowed name in the path', `CONNECT path.example/.allowed.example:${port}`, `path.example:${port}`],
+    ['the same suffix', `CONNECT evilallowed.example:${port}`, `evilallowed.example:${port}`],
     ['an address', `CONNECT 93.184.216.34:${port}`, `93.184.216.34:${port}`],
-    ['an address as one number', 'CONNECT 1572395043:80', '93.184.216.35:80'],
-    ['an address of IPv6', 'CONNECT [2606:2800:220:1::1]:443', '[2606:2800:220:1::1]:443'],
-  ])('is refused, by name in the log, a target with %s', async (_, line, target) => {
+    ['an address as an integer', 'CONNECT 1572395043:80', '93.184.216.35:80'],
+    ['an IPv6 address', 'CONNECT [2606:2800:220:1::1]:443', '[2606:2800:220:1::1]:443'],
+  ])('blocks and logs a target with %s', async (_, line, target) => {
     expect(await send(line, `allowed.example:${port}`)).toMatch(/^HTTP\/1\.1 403 /)
     const logged = async () => (await client.logs.list({ params: { id } })).logs.map(({ message }) => message)
     await expect.poll(logged).toContain(`Blocked: ${target} is not allowed by the devbox's network policy`)
   })
 
-  it('reaches neither this machine nor a private network by a name it may call', async () => {
+  it('blocks allowed names that resolve to private or host addresses', async () => {
     expect(await run(connect(`inner.allowed.example:${port}`))).toMatch(/403[\s\S]*private address/)
     expect(await run(connect(`self.allowed.example:${machine.port}`))).toMatch(/403[\s\S]*private address/)
   })
 
-  it('has no other way out', async () => {
+  it('has no other network access', async () => {
     expect(await run(`cat < /dev/tcp/${address}/${port}`)).toMatch(/unreachable/)
     expect(await run(`cat < /dev/tcp/127.0.0.1/${machine.port}`)).toMatch(/refused/)
     expect(await run('tail -n +3 /proc/net/dev | cut -d: -f1')).toBe('lo')
   })
 
-  it('has its names again after it was suspended', async () => {
+  it('keeps its policy after a suspend', async () => {
     await client.devboxes.suspend({ params: { id } })
     await expect.poll(async () => (await client.devboxes.get({ params: { id } })).status).toBe('suspended')
     await client.devboxes.resume({ params: { id } })
@@ -170,7 +165,7 @@ print(u.urlopen(u.Request("http://registry.allowed.example:${port}/x?y", b"12345
     expect(await run(connect(`other.example:${port}`))).toMatch(/403/)
   })
 
-  it('has beside it one that calls any public name by the proxy alone, and says so', async () => {
+  it('lets other devboxes reach any public name through the proxy', async () => {
     const other = await client.devboxes.createAndAwaitRunning({ body: {} })
     expect(other.isolation?.not_enforced.join()).toContain('Network: outbound goes through an HTTP proxy only (slirp4')
     const { logs } = await client.logs.list({ params: { id: other.id } })

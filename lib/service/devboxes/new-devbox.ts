@@ -1,13 +1,15 @@
+import { randomBytes } from 'node:crypto'
 import * as z from 'zod/mini'
 import type { StringMap } from '#lib/contract/common.ts'
 import type { DevboxCreate } from '#lib/contract/devboxes.ts'
 import type { LaunchParameters } from '#lib/contract/launch-parameters.ts'
+import type { Tunnel, TunnelOptions } from '#lib/contract/tunnels.ts'
 import { idlePolicy, keepAliveUntil } from '#lib/service/domain/devboxes.ts'
 import { findLaunchProblem } from '#lib/service/domain/launch-parameters.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import { type Mount, mountAt } from './mounts.ts'
 
-/** A create call that is valid by itself; its snapshot, secrets and network policy are still to be looked up. */
+/** A valid create request. Its snapshot, secrets and network policy are checked later. */
 export interface NewDevboxPlan {
   launch_parameters: LaunchParameters
   environment_variables: StringMap
@@ -17,9 +19,9 @@ export interface NewDevboxPlan {
   mounts: Mount[]
 }
 
-/** Throws 400 for what no devbox can be, 501 for what this service cannot do; each names the field. */
+/** Throws 400 for an invalid request, 501 for an unsupported one. */
 export const planDevbox = (body: DevboxCreate): NewDevboxPlan => {
-  refuseUnsupported(body)
+  rejectUnsupported(body)
   const parameters = body.launch_parameters ?? {}
   const machine = process.arch === 'arm64' ? 'arm64' : 'x86_64'
   const refusal = findLaunchProblem(parameters, machine)
@@ -46,13 +48,13 @@ const keepAliveSeconds = (parameters: LaunchParameters) => (keepAliveUntil(param
 const sources = ['blueprint_id', 'blueprint_name', 'snapshot_id'] as const
 const unsupported = ['blueprint_id', 'blueprint_name', 'code_mounts', 'gateways', 'mcp'] as const
 
-const refuseUnsupported = (body: DevboxCreate) => {
+const rejectUnsupported = (body: DevboxCreate) => {
   const [source, another] = sources.filter((field) => body[field])
-  if (source && another) throw invalid(another, `cannot be given together with ${source}: a devbox has one origin`)
+  if (source && another) throw invalid(another, `can't be combined with ${source}`)
   for (const field of unsupported) {
     const value = body[field]
     if (!value || (typeof value === 'object' && Object.keys(value).length === 0)) continue
-    throw refuse('not_implemented', field, 'is not supported: this service cannot create devboxes with it')
+    throw refuse('not_implemented', field, 'is not supported by this service')
   }
 }
 
@@ -63,14 +65,14 @@ const fileMount = (mount: unknown, i: number): Mount => {
   const field = `mounts[${i}]`
   const type: unknown = (mount as { type?: unknown } | null)?.type
   if (typeof type === 'string' && knownMounts.includes(type))
-    throw refuse('not_implemented', `${field}.type`, `is ${type}: this service mounts files only (file_mount)`)
-  if (type !== 'file_mount') throw invalid(`${field}.type`, 'is no kind of mount')
+    throw refuse('not_implemented', `${field}.type`, `${type} is not supported by this service; use file_mount`)
+  if (type !== 'file_mount') throw invalid(`${field}.type`, 'is not a mount type')
   const { data } = FileMount.safeParse(mount)
-  if (!data) throw invalid(field, 'must have target and content, both texts')
+  if (!data) throw invalid(field, 'must have target and content strings')
   return mountAt(field, data.target, data.content)
 }
 
-// One string of a process's environment takes 128 KiB, all of them with its arguments a quarter of the stack: 2 MiB.
+// Linux limits one variable to 128 KiB, and all variables plus arguments to 2 MiB.
 const maxVariableBytes = 100_000
 const maxEnvironmentBytes = 1_000_000
 
@@ -81,9 +83,9 @@ const checkedEnvironment = (variables: StringMap): StringMap => {
     if (value.includes('\0')) throw invalid(field, 'must not contain a NUL character')
     const bytes = name.length + Buffer.byteLength(value)
     total += bytes
-    if (bytes > maxVariableBytes) throw invalid(field, `must not be longer than ${maxVariableBytes} bytes`)
+    if (bytes > maxVariableBytes) throw invalid(field, `must be at most ${maxVariableBytes} bytes`)
     if (total > maxEnvironmentBytes)
-      throw invalid(field, `is beyond the ${maxEnvironmentBytes} bytes all variables may take`)
+      throw invalid(field, `exceeds the total of ${maxEnvironmentBytes} bytes for all variables`)
   }
   return variables
 }
@@ -96,13 +98,23 @@ const checkedSecrets = (secrets: StringMap): StringMap => {
   return secrets
 }
 
-/** The field of one variable; throws 400 when it cannot be one. */
+/** Throws 400 for an invalid variable name. */
 const variable = (map: string, name: string): string => {
   const field = `${map}.${name}`
-  if (!/^[A-Za-z_][A-Za-z0-9_]{0,255}$/.test(name)) throw invalid(field, 'is not a name bash accepts')
+  if (!/^[A-Za-z_][A-Za-z0-9_]{0,255}$/.test(name)) throw invalid(field, 'is not a valid variable name')
   return field
 }
 
 const invalid = (field: string, problem: string) => refuse('invalid_argument', field, problem)
 const refuse = (code: 'invalid_argument' | 'not_implemented', field: string, problem: string) =>
   new ServiceError(code, `${field} ${problem}`, { field, shouldRetry: false })
+
+/** Lowercase, because the key is part of a host name. 128 random bits. */
+export const newTunnel = ({ auth_mode, http_keep_alive, wake_on_http }: TunnelOptions, now: number): Tunnel => ({
+  tunnel_key: randomBytes(16).toString('hex'),
+  auth_mode: auth_mode ?? 'open',
+  create_time_ms: now,
+  http_keep_alive: http_keep_alive ?? true,
+  wake_on_http: wake_on_http ?? false,
+  auth_token: auth_mode === 'authenticated' ? randomBytes(32).toString('base64url') : null,
+})

@@ -7,7 +7,7 @@ import { LaunchParameters } from '#lib/contract/launch-parameters.ts'
 import type { DevboxRecord } from '#lib/service/store/devboxes.ts'
 import type { SnapshotRecord } from '#lib/service/store/snapshots.ts'
 
-// Beside each disk: enough of its record to list it again when the database is lost.
+// Stored next to each disk, so it can be recovered if the database is lost.
 const fileName = 'record.json'
 
 const common = {
@@ -39,7 +39,7 @@ export const writeDevboxFile = (folder: string, record: DevboxRecord) => writeFi
 export const writeSnapshotFile = (folder: string, record: SnapshotRecord) =>
   writeFields(folder, SnapshotFile.shape, record)
 
-/** Undefined where there is none, as in folders of older releases, or it cannot be read. */
+/** Undefined if missing (older releases) or unreadable. */
 export const readDevboxFile = (folder: string) => readFields(folder, DevboxFile)
 export const readSnapshotFile = (folder: string) => readFields(folder, SnapshotFile)
 
@@ -57,7 +57,7 @@ const readFields = <T extends z.ZodMiniType>(folder: string, schema: T): z.outpu
   try {
     return schema.safeParse(JSON.parse(readFileSync(join(folder, fileName), 'utf8'))).data
   } catch {
-    // Cut off by a power failure; what it said is lost.
+    // Truncated by a power failure.
     return undefined
   }
 }

@@ -6,13 +6,13 @@ import { countOf } from '#lib/service/kit/amounts.ts'
 import { processStat, readProc } from '#lib/service/kit/proc.ts'
 import type { DevboxLogs } from '#lib/service/store/logs/logs.ts'
 
-/** Unspecified: how often a running devbox logs what it uses. */
+/** Unspecified: how often usage is logged. */
 const intervalMs = 30_000
 const firstAfterMs = 100
-// All processes are read at once, so devboxes that start together share one read.
+// Devboxes that start together share one scan.
 const minPauseMs = 1000
 const processesPerTurn = 32
-// A constant of Linux, whatever the kernel's own ticks are.
+// Constant on Linux.
 const ticksPerSecond = 100
 
 interface Options {
@@ -22,7 +22,7 @@ interface Options {
 }
 
 interface Process {
-  /** Differs between two processes that had the same pid one after the other. */
+  /** Unique even if a pid is reused. */
   key: string
   parent: number
   residentBytes: number
@@ -30,7 +30,7 @@ interface Process {
   devboxId: string | undefined
 }
 
-/** Logs what each running devbox uses, soon after it starts to run and then at intervals. */
+/** Logs the resource usage of running devboxes, after start and at intervals. */
 export class DevboxStats {
   readonly #options: Options
   readonly #running = new Set<string>()
@@ -38,64 +38,64 @@ export class DevboxStats {
   #lastTicks = new Map<string, number>()
   #lastMs = 0
   #timer: NodeJS.Timeout | undefined
-  #looking: Promise<void> | undefined
+  #measuring: Promise<void> | undefined
   #isClosed = false
 
   constructor(options: Options) {
     this.#options = options
   }
 
-  /** To be called at every change of a devbox's status. */
+  /** Call on every status change. */
   changed(devboxId: string, status: string): void {
     this.#fresh.delete(devboxId)
     if (status === 'running') {
       this.#running.add(devboxId)
       this.#fresh.add(devboxId)
-      this.#lookIn(Math.max(firstAfterMs, this.#lastMs + minPauseMs - Date.now()))
+      this.#schedule(Math.max(firstAfterMs, this.#lastMs + minPauseMs - Date.now()))
     } else this.#running.delete(devboxId)
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#timer)
-    await this.#looking
+    await this.#measuring
   }
 
-  #lookIn(ms: number) {
-    if (this.#isClosed || this.#looking) return
+  #schedule(ms: number) {
+    if (this.#isClosed || this.#measuring) return
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => {
-      this.#looking = this.#look().finally(() => {
-        this.#looking = undefined
-        if (this.#fresh.size > 0) this.#lookIn(minPauseMs)
-        else if (this.#running.size > 0) this.#lookIn(intervalMs)
+      this.#measuring = this.#measure().finally(() => {
+        this.#measuring = undefined
+        if (this.#fresh.size > 0) this.#schedule(minPauseMs)
+        else if (this.#running.size > 0) this.#schedule(intervalMs)
       })
     }, ms).unref()
   }
 
-  async #look(): Promise<void> {
-    const wanted = new Set(this.#running)
+  async #measure(): Promise<void> {
+    const devboxIds = new Set(this.#running)
     this.#fresh.clear()
     const all = await processesOf(this.#options.serviceId)
     const seconds = (Date.now() - this.#lastMs) / 1000
     const ticks = new Map<string, number>()
-    for (const id of wanted) {
-      const its = all.filter(({ devboxId }) => devboxId === id)
+    for (const id of devboxIds) {
+      const processes = all.filter(({ devboxId }) => devboxId === id)
       let used = 0
-      for (const { key, cpuTicks } of its) {
+      for (const { key, cpuTicks } of processes) {
         used += cpuTicks - (this.#lastTicks.get(key) ?? 0)
         ticks.set(key, cpuTicks)
       }
       if (!this.#running.has(id) || this.#isClosed) continue
-      const memory = its.reduce((sum, { residentBytes }) => sum + residentBytes, 0)
+      const memory = processes.reduce((sum, { residentBytes }) => sum + residentBytes, 0)
       const disk = await statfs(join(this.#options.folderOf(id), 'home')).catch(() => undefined)
-      const words = [
-        countOf(its.length, 'process', 'processes'),
+      const parts = [
+        countOf(processes.length, 'process', 'processes'),
         `${inMiB(memory)} of memory`,
         `${(used / ticksPerSecond).toFixed(2)} s of CPU${this.#lastTicks.size > 0 ? ` in ${seconds.toFixed(0)} s` : ''}`,
         ...(disk ? [`${inMiB(disk.bavail * disk.bsize)} of disk free`] : []),
       ]
-      this.#options.logs.append(id, { level: 'info', source: 'stats', message: words.join(', ') })
+      this.#options.logs.append(id, { level: 'info', source: 'stats', message: parts.join(', ') })
     }
     this.#lastTicks = ticks
     this.#lastMs = Date.now()
@@ -104,7 +104,7 @@ export class DevboxStats {
 
 const inMiB = (bytes: number) => `${(bytes / 2 ** 20).toFixed(0)} MiB`
 
-/** The processes of the service's devboxes. A process without a mark belongs to the devbox of its parent. */
+/** Processes of the service's devboxes. Unmarked processes belong to their parent's devbox. */
 const processesOf = async (serviceId: string): Promise<Process[]> => {
   const byPid = new Map<number, Process>()
   let untilPause = processesPerTurn
@@ -117,7 +117,7 @@ const processesOf = async (serviceId: string): Promise<Process[]> => {
     await nextTurn()
   }
   for (const process of byPid.values()) {
-    // Bounded, because pids that were given to other processes meanwhile could form a circle.
+    // Bounded, because reused pids could form a cycle.
     for (let parent = byPid.get(process.parent), left = 64; parent && !process.devboxId && left > 0; left--) {
       process.devboxId = parent.devboxId
       parent = byPid.get(parent.parent)

@@ -5,11 +5,11 @@ import type { Tunnel, TunnelOptions } from '#lib/contract/tunnels.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import type { DevboxStore } from '#lib/service/store/devboxes.ts'
 import type { Devboxes } from './devboxes.ts'
-import { newTunnel } from './new-tunnel.ts'
+import { newTunnel } from './new-devbox.ts'
 
-/** How long a request waits for its devbox to wake up and for the app in it to listen. */
+/** How long a request waits for its devbox to resume and its app to listen. */
 const wakeMs = 30_000
-const askAgainMs = 100
+const retryIntervalMs = 100
 
 export interface TunnelOwner {
   account: string
@@ -19,15 +19,15 @@ export interface TunnelOwner {
 
 interface Opened {
   socket: Duplex
-  /** To be called when the request is over. */
+  /** Call when the request ends. */
   release: () => void
 }
 
-/** Tunnels of devboxes and connections through them. `routes/tunnel-proxy` sends the requests. */
+/** Manages tunnels and the connections through them; `routes/tunnel-proxy` forwards the requests. */
 export class Tunnels {
   readonly #store: DevboxStore
   readonly #devboxes: Devboxes
-  /** Aborting one ends all connections through that devbox's tunnel. */
+  /** Per devbox: aborts all connections through its tunnel. */
   readonly #cuts = new Map<string, AbortController>()
 
   constructor({ store, devboxes }: { store: DevboxStore; devboxes: Devboxes }) {
@@ -38,19 +38,19 @@ export class Tunnels {
     })
   }
 
-  /** Throws 404, or 400 when the devbox does not run or has a tunnel already. */
+  /** Throws 404, or 400 if the devbox isn't running or already has a tunnel. */
   enable(account: string, id: string, options: TunnelOptions): Tunnel {
     const devbox = this.#devboxes.get(account, id)
     const refusal =
       devboxRefusal('enable_tunnel', devbox.status) ??
-      (devbox.tunnel ? 'The devbox has a tunnel already; remove that one first' : null)
+      (devbox.tunnel ? 'The devbox already has a tunnel; remove it first' : null)
     if (refusal) throw new ServiceError('invalid_argument', refusal, { shouldRetry: false })
     const tunnel = newTunnel(options, Date.now())
     this.#store.setTunnel(id, tunnel)
     return tunnel
   }
 
-  /** Ends what is open through it. Unspecified: to remove one that is not there is no error, so it can be repeated. */
+  /** Closes its connections. Unspecified: idempotent. */
   remove(account: string, id: string): void {
     this.#devboxes.get(account, id)
     this.#store.setTunnel(id, null)
@@ -61,14 +61,14 @@ export class Tunnels {
     return this.#store.byTunnelKey(key)
   }
 
-  /** Aborted when the tunnel is removed, or its devbox suspended or ended. */
+  /** Aborted when the tunnel is removed or its devbox stops. */
   cutOf(id: string): AbortSignal {
     const known = this.#cuts.get(id) ?? new AbortController()
     this.#cuts.set(id, known)
     return known.signal
   }
 
-  /** A connection to a port of the devbox, which is resumed first if its tunnel allows that. Throws 404, 502 or 503. */
+  /** Connects to a devbox port, resuming the devbox if the tunnel allows it. Throws 404, 502 or 503. */
   async open({ account, id, tunnel }: TunnelOwner, port: number, signal: AbortSignal): Promise<Opened> {
     const giveUpAtMs = Date.now() + wakeMs
     const wasAwake = this.#devboxes.get(account, id).status === 'running'
@@ -79,11 +79,11 @@ export class Tunnels {
       try {
         return { socket: await sandbox.connect(port), release }
       } catch (cause) {
-        // The app of a devbox that was only just resumed may not listen yet.
-        if (!wasAwake && Date.now() < giveUpAtMs && !signal.aborted) await delay(askAgainMs)
+        // After a resume, the app may not listen yet.
+        if (!wasAwake && Date.now() < giveUpAtMs && !signal.aborted) await delay(retryIntervalMs)
         else {
           release()
-          throw new ServiceError('bad_upstream', `Nothing listens on port ${port} of devbox ${id}`, { cause })
+          throw new ServiceError('bad_upstream', `Nothing is listening on port ${port} of devbox ${id}`, { cause })
         }
       }
     }
@@ -98,11 +98,15 @@ export class Tunnels {
     if (hasEnded(status)) throw new ServiceError('not_found', `Devbox ${id} has ended (${status})`)
     if (status === 'suspending' || status === 'suspended') {
       if (!(launch_parameters.lifecycle?.resume_triggers?.http ?? tunnel.wake_on_http))
-        throw new ServiceError('unavailable', `Devbox ${id} is ${status}, and its tunnel does not wake it`, {
-          shouldRetry: false,
-        })
+        throw new ServiceError(
+          'unavailable',
+          `Devbox ${id} is ${status} and its tunnel doesn't resume it on requests`,
+          {
+            shouldRetry: false,
+          },
+        )
       await this.#devboxes.reaches(account, id, ['suspended', 'failure', 'shutdown'], wakeMs, signal)
-      // Another request may have resumed it meanwhile.
+      // Another request may have resumed it.
       if (this.#devboxes.get(account, id).status === 'suspended') await this.#devboxes.resume(account, id)
     }
     const awake = await this.#devboxes.reaches(account, id, ['running', 'failure', 'shutdown'], wakeMs, signal)

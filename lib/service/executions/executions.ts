@@ -6,9 +6,9 @@ import type { Execution, ExecutionStatus, OutputChunk, StdinSignal } from '#lib/
 import type { RunningDevbox } from '#lib/service/engine/engine.ts'
 import type { Pipes, Stream } from '#lib/service/engine/pipes.ts'
 import { notFound, ServiceError } from '#lib/service/kit/errors.ts'
-import { hold } from '#lib/service/kit/hold.ts'
 import { logFailure } from '#lib/service/kit/log.ts'
 import { untilStored } from '#lib/service/kit/until-stored.ts'
+import { waitForChange } from '#lib/service/kit/wait-for-change.ts'
 import type { ExecutionRecord, ExecutionStore } from '#lib/service/store/executions.ts'
 import type { DevboxLogs } from '#lib/service/store/logs/logs.ts'
 import type { StorageQuota } from '#lib/service/store/storage-quota.ts'
@@ -196,11 +196,13 @@ export class Executions {
     devboxId: string,
     id: string,
     statuses: readonly string[],
-    holdMs: number,
+    timeoutMs: number,
     signal?: AbortSignal,
   ): Promise<boolean> {
     const check = () => statuses.includes(this.status(devboxId, id)) || undefined
-    return (await hold({ changes: this.#changes, name: keyOf(devboxId, id), check, holdMs, signal })) ?? false
+    return (
+      (await waitForChange({ changes: this.#changes, name: keyOf(devboxId, id), check, timeoutMs, signal })) ?? false
+    )
   }
 
   /** The stream's text from a byte offset on; ends when the command has ended and all was read. Throws 404. */

@@ -155,7 +155,7 @@ describe('snapshots', () => {
     expect(forced.status).toBe('shutdown')
     expect(await settled(snapshotId)).toMatchObject({
       status: 'error',
-      error_message: 'The devbox was shut down while the snapshot was being taken',
+      error_message: 'The devbox was shut down while the snapshot was in progress',
     })
     expect(readdirSync(copyOf('.'))).not.toContain(snapshotId)
   })

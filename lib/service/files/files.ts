@@ -6,22 +6,22 @@ import type { ErrorCode } from '#lib/contract/errors.ts'
 import { killLaunched, type RunningDevbox, type Sandbox, spawnIn } from '#lib/service/engine/engine.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 
-/** Unspecified: how many files of one devbox may be open at once for callers outside. */
+/** Unspecified: parallel file transfers per devbox. */
 const maxOpen = 64
-/** Files up to this size are read before their answer begins, so that a failure is an answer and not a cut. */
+/** Small files are read before responding, so failures become error responses. */
 const headBytes = 64 * 1024
 
 export interface FileContent {
-  /** Undefined where the file system does not tell, as for most of /proc. */
+  /** Undefined if unknown, as for most files in /proc. */
   size: number | undefined
   bytes: AsyncIterable<Uint8Array>
-  /** To be called when the bytes are not read. */
+  /** Call if the bytes aren't read. */
   close(): void
 }
 
 /**
- * Opens a file as the processes of the devbox see it: a process of the devbox reads it, so its mounts, links and rights
- * decide. Only regular files: a FIFO or a device may have no end. Throws 400, 403 or 404 with the path.
+ * Opens a file from inside the devbox, so its mounts, links and permissions apply. Regular files only: a FIFO or device
+ * may never end. Throws 400, 403 or 404.
  */
 export const readFile = async (devbox: RunningDevbox, path: string, signal: AbortSignal): Promise<FileContent> => {
   const command = start(devbox, readScript, [absolute(path, devbox.sandbox)], signal)
@@ -31,9 +31,9 @@ export const readFile = async (devbox: RunningDevbox, path: string, signal: Abor
     const line = head.indexOf('\n')
     if (ended || line === -1) await command.succeed(path)
     const start = head.subarray(line + 1)
-    const told = Number(head.toString('latin1', 0, line))
-    // The kernel's own files have a size of 0 or of a page, whatever is in them.
-    const size = ended ? start.length : told >= start.length ? told : undefined
+    const reported = Number(head.toString('latin1', 0, line))
+    // Files in /proc and /sys report a size of 0 or one page.
+    const size = ended ? start.length : reported >= start.length ? reported : undefined
     return { size, bytes: rest(command, path, start, chunks, size), close: command.end }
   } catch (error) {
     command.end()
@@ -42,9 +42,8 @@ export const readFile = async (devbox: RunningDevbox, path: string, signal: Abor
 }
 
 /**
- * Writes a file as a process of the devbox would, with the folders above it; through a symbolic link into what it
- * points at. The new file replaces the old one in one step once `content` has ended; until then, and when `content`
- * throws, the old one stays as it is. Returns the number of bytes.
+ * Writes a file from inside the devbox, creating parent folders and following symlinks. Replaces the old file
+ * atomically once `content` has ended. Returns the size.
  */
 export const writeFile = async (
   devbox: RunningDevbox,
@@ -52,7 +51,7 @@ export const writeFile = async (
   content: AsyncIterable<Uint8Array>,
   signal?: AbortSignal,
 ): Promise<number> => {
-  if (/(^|\/)\.{0,2}$/.test(path)) throw refusal(path, 'Is a directory')
+  if (/(^|\/)\.{0,2}$/.test(path)) throw fileError(path, 'Is a directory')
   const command = start(devbox, writeScript, [absolute(path, devbox.sandbox), randomBytes(8).toString('hex')], signal)
   command.stdout.resume()
   let size = 0
@@ -72,7 +71,7 @@ export const writeFile = async (
     await pipeline(counted, command.stdin)
     command.verdict.end('commit\n')
   } catch (error) {
-    // Without `commit` the script removes what it has written.
+    // Without `commit` the script deletes the partial file.
     command.verdict.end()
     await command.done
     if (contentError !== undefined || command.failed === undefined) throw error
@@ -86,7 +85,7 @@ const absolute = (path: string, { home }: Sandbox): string => {
   return path.startsWith('/') ? path : `${home}/${path}`
 }
 
-// Opened first and checked then: what is at the path may change in between.
+// Open, then check: the path may change in between.
 const readScript = `
 if [[ -d $1 ]]; then echo "$1: Is a directory" >&2; exit 1; fi
 if [[ -e $1 && ! -f $1 ]]; then echo "$1: Not a regular file" >&2; exit 1; fi
@@ -113,15 +112,14 @@ mv -fT -- "$beside" "$target"`
 interface Running {
   stdin: Writable
   stdout: Readable
-  /** The script's third descriptor. */
+  /** File descriptor 3 of the script. */
   verdict: Writable
-  /** Resolves when the script has ended. */
   done: Promise<unknown>
-  /** Its last message if it failed; undefined while it runs and when it succeeded. */
+  /** Error message if the script failed. */
   readonly failed: string | undefined
-  /** Waits for its end and throws what went wrong. */
+  /** Waits for the script and throws its error. */
   succeed(path: string): Promise<void>
-  /** Ends it, wherever it is. */
+  /** Kills the script. */
   end(): void
 }
 
@@ -129,25 +127,29 @@ const open = new WeakMap<Sandbox, number>()
 
 const start = (devbox: RunningDevbox, script: string, args: string[], signal?: AbortSignal): Running => {
   const { sandbox } = devbox
-  const others = open.get(sandbox) ?? 0
-  if (others >= maxOpen)
-    throw new ServiceError('rate_limited', `${others} files of this devbox are being read or written already`, {
-      retryAfterSeconds: 1,
-    })
-  // None of the devbox's own variables: they may change what bash and the tools do.
+  const openFiles = open.get(sandbox) ?? 0
+  if (openFiles >= maxOpen)
+    throw new ServiceError(
+      'rate_limited',
+      `This devbox has reached its limit of ${openFiles} parallel file transfers`,
+      {
+        retryAfterSeconds: 1,
+      },
+    )
+  // Without the devbox's variables, which could change how bash and the tools behave.
   const env = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' }
   const child = spawnIn(sandbox.launch({ argv: ['/bin/bash', '--norc', '-c', script, 'devdeck', ...args], env }), {
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
   })
-  open.set(sandbox, others + 1)
+  open.set(sandbox, openFiles + 1)
   const release = devbox.busy()
   const [stdin, stdout, stderr, verdict] = child.stdio as unknown as [Writable, Readable, Readable, Writable]
-  // A script that has ended no longer reads; its exit status and its messages tell why.
+  // Write errors after exit; the exit status gives the reason.
   for (const stream of [stdin, stdout, verdict]) stream.on('error', () => undefined)
-  let words = ''
+  let errorOutput = ''
   stderr.setEncoding('utf8').on('data', (chunk: string) => {
-    words = (words + chunk).slice(-8192)
+    errorOutput = (errorOutput + chunk).slice(-8192)
   })
   let failed: string | undefined
   const end = () => {
@@ -156,7 +158,7 @@ const start = (devbox: RunningDevbox, script: string, args: string[], signal?: A
   }
   const done = once(child, 'close').then(
     ([code]) => {
-      if (code !== 0) failed = words.trimEnd()
+      if (code !== 0) failed = errorOutput.trimEnd()
     },
     (error: Error) => {
       failed = error.message
@@ -180,12 +182,12 @@ const start = (devbox: RunningDevbox, script: string, args: string[], signal?: A
     },
     async succeed(path) {
       await done
-      if (failed !== undefined) throw refusal(path, /: ([^:]+)$/.exec(failed)?.[1] ?? failed)
+      if (failed !== undefined) throw fileError(path, /: ([^:]+)$/.exec(failed)?.[1] ?? failed)
     },
   }
 }
 
-/** The line of the size and the first bytes of the file, up to `headBytes`. */
+/** Reads the size line and up to `headBytes` of the file. */
 const readHead = async (chunks: AsyncIterator<Buffer>): Promise<{ head: Buffer; ended: boolean }> => {
   const read: Buffer[] = []
   for (let size = 0; size <= headBytes; ) {
@@ -207,7 +209,7 @@ async function* rest(
   let left = size ?? Number.POSITIVE_INFINITY
   try {
     for (let chunk: Buffer | undefined = start; chunk; ) {
-      // A file that grows while it is read, as a log does, is read as long as it was.
+      // A growing file, such as a log, is read up to its original size.
       yield left < chunk.length ? chunk.subarray(0, left) : chunk
       left -= chunk.length
       if (left <= 0) return
@@ -215,7 +217,7 @@ async function* rest(
       chunk = next.done ? undefined : next.value
     }
     await command.succeed(path)
-    if (size !== undefined) throw refusal(path, 'The file became shorter while it was read')
+    if (size !== undefined) throw fileError(path, 'The file shrank while it was being read')
   } finally {
     command.end()
   }
@@ -231,8 +233,8 @@ const codes: [RegExp, ErrorCode][] = [
   ],
 ]
 
-const refusal = (path: string, reason: string): Error => {
+const fileError = (path: string, reason: string): Error => {
   const code = codes.find(([pattern]) => pattern.test(reason))?.[1]
-  if (!code) return new Error(`A file of a devbox could not be used: ${reason || 'the process was ended'}`)
+  if (!code) return new Error(`File access in a devbox failed: ${reason || 'the process was killed'}`)
   return new ServiceError(code, `${path}: ${reason}`, { shouldRetry: false })
 }

@@ -19,21 +19,21 @@ import { logFailure } from '#lib/service/kit/log.ts'
 import type { Slots } from '#lib/service/kit/slots.ts'
 import { at } from '#lib/service/kit/timer.ts'
 import { untilStored } from '#lib/service/kit/until-stored.ts'
+import type { Snapshots } from '#lib/service/snapshots/snapshots.ts'
 import type { DevboxRecord, DevboxStore } from '#lib/service/store/devboxes.ts'
 import type { DevboxLogs } from '#lib/service/store/logs/logs.ts'
 import type { NetworkPolicyStore } from '#lib/service/store/network-policies.ts'
 import type { SecretStore } from '#lib/service/store/secrets.ts'
+import { runLifecycleCommand } from './lifecycle-command.ts'
 import { makeDisk, removeFolder } from './mounts.ts'
-import { runSetupCommand } from './setup-command.ts'
-import { sandboxSpecOf } from './site.ts'
-import type { Snapshots } from './snapshots.ts'
+import { sandboxSpecOf } from './sandbox-spec.ts'
 
 const settleMs = 100
-/** A disk with less room left than this counts as full. */
+/** Less free space than this counts as full. */
 const fullBytes = 8 * 2 ** 20
-// The status of a process that wrote more to a file than its devbox may have of the disk.
+// Exit status of a process that exceeded the file size limit.
 const fileTooLargeStatus = signalExitStatus('SIGXFSZ')
-// A kill for lack of memory counts as the cause when the devbox ends within this time after it.
+// An out-of-memory kill counts as the cause of a failure within this time.
 const oomMemoryMs = 5000
 
 type FailureReason = 'out_of_memory' | 'out_of_disk' | 'execution_failed' | 'health_check_failed'
@@ -43,7 +43,7 @@ export interface Reasons {
   shutdownReason?: 'api_shutdown' | 'keep_alive_timeout' | 'entrypoint_exit' | 'idle'
 }
 
-export interface LifeOptions {
+export interface SessionOptions {
   store: DevboxStore
   secrets: SecretStore
   networkPolicies: NetworkPolicyStore
@@ -57,69 +57,68 @@ export interface LifeOptions {
   privateNetwork: boolean
 }
 
-/** What a life asks of `Devboxes`, which keeps the status of its devbox. */
-interface Course {
-  /** Resolves to the new status once it is stored; undefined when the event means nothing any more. */
+/** Implemented by `Devboxes`, which owns the status. */
+interface SessionHost {
+  /** Resolves to the stored status; undefined if the event no longer applies. */
   move(event: DevboxEvent, reasons?: Reasons): Promise<string | undefined>
-  /** Has the processes ended, after a move to `failure`. */
+  /** Stops the processes after a failure. */
   end(): void
   suspend(): void
   shutDown(reason: Reasons['shutdownReason']): void
 }
 
-/** A devbox from one start to the end of its processes. */
-export class Life {
+/** A devbox from one start until its processes have stopped. */
+export class DevboxSession {
   readonly id: string
   readonly account: string
-  readonly #options: LifeOptions
-  readonly #course: Course
+  readonly #options: SessionOptions
+  readonly #host: SessionHost
   readonly #parameters: LaunchParameters
   readonly #folder: string
-  readonly #over = new AbortController()
+  readonly #stopped = new AbortController()
   #env: Record<string, string> = {}
   #sandbox: Sandbox | undefined
   #started: Promise<void> = Promise.resolve()
-  /** Commands, terminals and file operations that are going on. */
+  /** Active commands, terminals and file operations. */
   #uses = 0
   #lastUsedMs = Date.now()
   #storedUseMs = 0
-  /** Takes back the timer of the keep-alive time or of the idle rule. */
+  /** Cancels the keep-alive or idle timer. */
   #cancelTimer: () => void = () => undefined
-  /** How many processes the kernel had killed for want of memory when they were last counted. */
+  /** Out-of-memory kills at the last count. */
   #oomKills = 0
   #oomKillMs = 0
 
-  constructor({ id, account, launch_parameters }: DevboxRecord, options: LifeOptions, course: Course) {
+  constructor({ id, account, launch_parameters }: DevboxRecord, options: SessionOptions, host: SessionHost) {
     this.id = id
     this.account = account
     this.#parameters = launch_parameters
     this.#folder = options.folderOf(id)
     this.#options = options
-    this.#course = course
+    this.#host = host
   }
 
-  /** Aborted once the processes are to end; a start that is not complete stops there. */
-  get over(): AbortSignal {
-    return this.#over.signal
+  /** Aborted when the session stops, which also cancels an unfinished start. */
+  get stopped(): AbortSignal {
+    return this.#stopped.signal
   }
 
-  /** Brings the devbox to `running`, or to `failure`. `starts`: places among those that start at once. */
+  /** Starts the devbox: it becomes `running` or `failure`. `starts` limits parallel starts. */
   start(starts: Slots): void {
-    this.#started = this.#bringUp(starts).catch(async (error: unknown) => {
-      if (this.over.aborted) return
-      logFailure(`Devbox ${this.id} could not be started`)(error)
-      this.#tell('error', `The devbox could not be started: ${error instanceof Error ? error.message : error}`)
+    this.#started = this.#startUp(starts).catch(async (error: unknown) => {
+      if (this.stopped.aborted) return
+      logFailure(`Could not start devbox ${this.id}`)(error)
+      this.#log('error', `Could not start the devbox: ${error instanceof Error ? error.message : error}`)
       await this.#fail(isDiskFull(error) ? 'out_of_disk' : 'health_check_failed')
     })
   }
 
-  /** What commands and terminals need; undefined before there is a sandbox. */
+  /** Undefined until the sandbox has started. */
   get running(): RunningDevbox | undefined {
     if (!this.#sandbox) return undefined
     return { sandbox: this.#sandbox, env: this.#env, runFolder: join(this.#folder, 'run'), busy: () => this.#busy() }
   }
 
-  /** The devbox was used at this moment. */
   touch(): void {
     this.#lastUsedMs = Date.now()
   }
@@ -129,7 +128,6 @@ export class Life {
     return this.#lastUsedMs
   }
 
-  /** Whether the devbox was used since the last `markUseStored`. */
   get hasNewUse(): boolean {
     return this.lastUsedMs > this.#storedUseMs
   }
@@ -138,7 +136,7 @@ export class Life {
     this.#storedUseMs = this.#lastUsedMs
   }
 
-  /** Sets the one timer that ends or suspends the devbox unasked. */
+  /** Sets the keep-alive or idle timer. */
   arm(): void {
     const { status, keep_alive_until_ms } = this.#options.store.mustFind(this.id)
     if (status !== 'running') return
@@ -148,35 +146,35 @@ export class Life {
     if (idle) this.#armIdle(idle)
     else if (until !== null) {
       if (keep_alive_until_ms === null) this.#options.store.setKeepAliveUntil(this.id, until)
-      this.#cancelTimer = at(until, () => this.#course.shutDown('keep_alive_timeout'))
+      this.#cancelTimer = at(until, () => this.#host.shutDown('keep_alive_timeout'))
     }
   }
 
-  /** Unspecified: what a suspend command that fails means. The others run all the same, and the devbox is suspended. */
+  /** Unspecified: a failing suspend command doesn't stop the others or the suspension. */
   async runSuspendCommands(): Promise<void> {
     this.#cancelTimer()
     const commands = this.#parameters.lifecycle?.lifecycle_hooks?.suspend_commands ?? []
     const sandbox = this.#sandbox
     if (!sandbox || commands.length === 0) return
     const deadline = AbortSignal.timeout(suspendDeadlineMs(this.#parameters))
-    const stop = AbortSignal.any([deadline, this.over])
+    const stop = AbortSignal.any([deadline, this.stopped])
     const runAll = async () => {
       for (const command of commands) if (!stop.aborted) await this.#run(sandbox, 'setup_commands', command)
     }
     const aborted = new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve(), { once: true }))
     await Promise.race([runAll(), stop.aborted || aborted]).catch(
-      logFailure(`The suspend commands of devbox ${this.id} were broken off`),
+      logFailure(`The suspend commands of devbox ${this.id} failed`),
     )
-    if (deadline.aborted) this.#tell('warn', 'The suspend commands took too long and were ended')
+    if (deadline.aborted) this.#log('warn', 'The suspend commands timed out and were stopped')
   }
 
-  /** From now on nothing is started, and no timer ends or suspends the devbox. */
+  /** Cancels an unfinished start and the timer. */
   finish(): void {
-    this.#over.abort()
+    this.#stopped.abort()
     this.#cancelTimer()
   }
 
-  /** Ends the processes. Twice while it is still starting: what is killed first may be what the start waits for. */
+  /** Stops twice: the start may be waiting for what the first stop kills. */
   async stopProcesses(): Promise<void> {
     await this.#sandbox?.stop()
     await this.#started
@@ -184,7 +182,7 @@ export class Life {
     await killProcesses(markers({ serviceId: this.#options.serviceId, devboxId: this.id }))
   }
 
-  /** Logs that the kernel has killed processes of the devbox for want of memory since they were last counted. */
+  /** Logs new out-of-memory kills. */
   countKills(): void {
     const kills = this.#sandbox?.outOfMemoryKills() ?? 0
     if (kills <= this.#oomKills) return
@@ -192,76 +190,79 @@ export class Life {
     this.#oomKills = kills
     this.#oomKillMs = Date.now()
     const { memoryGb } = resourcesOf(this.#parameters)
-    const message = `Out of memory: the kernel ended ${countOf(more, 'process', 'processes')} at the limit of ${memoryGb} GiB`
+    const message = `Out of memory: the kernel killed ${countOf(more, 'process', 'processes')} at the ${memoryGb} GiB limit`
     this.#options.logs.append(this.id, { level: 'error', source: 'kmsg', message })
   }
 
-  async #bringUp(starts: Slots): Promise<void> {
+  async #startUp(starts: Slots): Promise<void> {
     const { store, snapshots, secrets, engine } = this.#options
-    const over = this.over
+    const stopped = this.stopped
     const spec = store.mustFind(this.id)
     const { snapshot_id } = spec
-    const restore = snapshot_id ? (home: string) => snapshots.restore(snapshot_id, home, { signal: over }) : undefined
-    // An empty disk in place of a lost one would look like a devbox that is well.
-    if (hasRun(spec) && !existsSync(join(this.#folder, 'home'))) throw new Error('its disk is not in the data folder')
+    const restore = snapshot_id
+      ? (home: string) => snapshots.restore(snapshot_id, home, { signal: stopped })
+      : undefined
+    // Never replace a lost disk with an empty one.
+    if (hasRun(spec) && !existsSync(join(this.#folder, 'home')))
+      throw new Error('its disk is missing from the data folder')
     await makeDisk(this.#folder, restore)
     const sandboxSpec = sandboxSpecOf(spec, this.#options)
-    const sandbox = await starts.run(over, async () => {
-      await this.#course.move('provision')
+    const sandbox = await starts.run(stopped, async () => {
+      await this.#host.move('provision')
       await removeFolder(sandboxSpec.run)
       await mkdir(sandboxSpec.run, { mode: 0o700 })
-      over.throwIfAborted()
-      // After a restart more may start than the limit of open files allows by now.
-      if (!hasDescriptorsFor(1)) throw new Error('the service is short of file descriptors: raise `ulimit -n`')
-      this.#sandbox = await engine.start(sandboxSpec, (sentence) => this.#tell('warn', sentence))
+      stopped.throwIfAborted()
+      // After a restart, the file limit may be too low for all devboxes.
+      if (!hasDescriptorsFor(1)) throw new Error('the service is running out of file descriptors; raise `ulimit -n`')
+      this.#sandbox = await engine.start(sandboxSpec, (sentence) => this.#log('warn', sentence))
       return this.#sandbox
     })
     void sandbox.ended.then(() => {
-      if (over.aborted) return
-      this.#tell('error', 'The processes of the devbox were killed from outside')
+      if (stopped.aborted) return
+      this.#log('error', 'The devbox was killed from outside')
       return this.#fail('health_check_failed')
     })
-    if (over.aborted) return
+    if (stopped.aborted) return
     const revealed = secrets.reveal(spec.account, spec.secrets)
     for (const [name, secret] of Object.entries(spec.secrets))
-      if (!Object.hasOwn(revealed, name)) this.#tell('warn', `There is no secret ${secret} any more, so no ${name}`)
-    // Unspecified: which of the two a name has that is in both.
+      if (!Object.hasOwn(revealed, name)) this.#log('warn', `${name} is not set: secret ${secret} no longer exists`)
+    // Unspecified: secrets override environment variables of the same name.
     this.#env = { ...spec.environment_variables, ...revealed }
     await this.#store('isolation', () =>
       store.setIsolation(this.id, { sandbox: engine.isolation, not_enforced: [...sandbox.notEnforced] }),
     )
-    this.#tell('info', isolationWords[engine.isolation])
-    for (const sentence of sandbox.notEnforced) this.#tell('warn', sentence)
-    await this.#course.move(store.mustFind(this.id).status === 'resuming' ? 'resumed' : 'provisioned')
+    this.#log('info', isolationMessages[engine.isolation])
+    for (const sentence of sandbox.notEnforced) this.#log('warn', sentence)
+    await this.#host.move(store.mustFind(this.id).status === 'resuming' ? 'resumed' : 'provisioned')
     for (const command of spec.launch_parameters.launch_commands ?? []) {
       const { ok, failureReason } = await this.#run(sandbox, 'setup_commands', command)
-      if (over.aborted) return
+      if (stopped.aborted) return
       if (!ok) return this.#fail(failureReason)
     }
     this.#lastUsedMs = spec.last_used_ms ?? Date.now()
-    if ((await this.#course.move('initialized')) === undefined) return
+    if ((await this.#host.move('initialized')) === undefined) return
     await this.#store('keep-alive time', () => this.arm())
     if (spec.entrypoint) void this.#runEntrypoint(sandbox, spec.entrypoint)
   }
 
   /**
-   * Unspecified: what the exit status of the entrypoint means. Whatever it is, the devbox has done its work and is shut
-   * down; it fails only when memory or disk ran out.
+   * Unspecified: the devbox shuts down when its entrypoint exits, whatever the status. It fails only if memory or disk
+   * ran out.
    */
   async #runEntrypoint(sandbox: Sandbox, entrypoint: string) {
     const { ok, failureReason } = await this.#run(sandbox, 'entrypoint', entrypoint)
-    if (this.over.aborted) return
+    if (this.stopped.aborted) return
     if (!ok && failureReason !== 'execution_failed') await this.#fail(failureReason)
-    else this.#course.shutDown('entrypoint_exit')
+    else this.#host.shutDown('entrypoint_exit')
   }
 
-  /** Runs a launch or suspend command or the entrypoint to its end, into the log; and why it failed if it did. */
+  /** Runs a lifecycle command, logs its output and determines why it failed. */
   async #run(sandbox: Sandbox, source: LogSource, command: string) {
     const kills = sandbox.outOfMemoryKills()
     const { logs, pipes } = this.#options
     const log = logs.command(this.id, { source, cmd: command })
     const runFolder = join(this.#folder, 'run')
-    const exitStatus = await runSetupCommand({ sandbox, env: this.#env, runFolder, pipes, command, log })
+    const exitStatus = await runLifecycleCommand({ sandbox, env: this.#env, runFolder, pipes, command, log })
     this.countKills()
     if (exitStatus === 0) return { ok: true, failureReason: undefined }
     return { ok: false, failureReason: await this.#failureReason(sandbox, kills, exitStatus) }
@@ -270,24 +271,24 @@ export class Life {
   async #failureReason(sandbox: Sandbox, killsBefore: number, exitStatus: number): Promise<FailureReason> {
     if (sandbox.outOfMemoryKills() > killsBefore) return 'out_of_memory'
     if (exitStatus === fileTooLargeStatus || (await isFull(join(this.#folder, 'home')))) return 'out_of_disk'
-    // A command whose devbox is gone under it fails as well, and may be heard of first.
+    // A command also fails if its devbox dies, and may report that first.
     const hasExited = await Promise.race([sandbox.ended.then(() => true), delay(settleMs, false)])
     return hasExited ? 'health_check_failed' : 'execution_failed'
   }
 
   async #fail(reason: FailureReason = 'execution_failed') {
-    if (this.over.aborted) return
+    if (this.stopped.aborted) return
     let failureReason = reason
     if (reason === 'health_check_failed') {
       this.countKills()
       if (Date.now() - this.#oomKillMs < oomMemoryMs) failureReason = 'out_of_memory'
       else if (await isFull(this.#folder)) failureReason = 'out_of_disk'
     }
-    // Not awaited: the end waits for the start, which may be what failed and waits for this.
-    if (!(await this.#course.move('fail', { failureReason }))) return
+    // Not awaited: stopping waits for the start, which may be waiting for this.
+    if (!(await this.#host.move('fail', { failureReason }))) return
     if (keepsDisk(this.#options.store.mustFind(this.id)))
-      this.#tell('info', 'The devbox failed and keeps its disk until it is shut down: resume it to continue')
-    this.#course.end()
+      this.#log('info', 'The devbox failed and keeps its disk. Resume it to continue, or shut it down')
+    this.#host.end()
   }
 
   #busy(): () => void {
@@ -300,34 +301,35 @@ export class Life {
     }
   }
 
-  /** Uses of the devbox do not touch the timer: when it is over it looks whether there was one. */
+  /** Use doesn't reset the timer; when it fires, it checks the last use. */
   #armIdle({ idle_time_seconds, on_idle }: NonNullable<ReturnType<typeof idlePolicy>>) {
     const wait = () => {
       const untilMs = this.lastUsedMs + idle_time_seconds * 1000
       this.#cancelTimer = at(untilMs, () => {
         if (this.lastUsedMs + idle_time_seconds * 1000 > Date.now()) wait()
-        else if (on_idle === 'suspend') this.#course.suspend()
-        else this.#course.shutDown('idle')
+        else if (on_idle === 'suspend') this.#host.suspend()
+        else this.#host.shutDown('idle')
       })
     }
     wait()
   }
 
   #store(what: string, write: () => void) {
-    const unlessOver = () => {
-      if (!this.over.aborted) write()
+    const unlessStopped = () => {
+      if (!this.stopped.aborted) write()
     }
-    return untilStored(unlessOver, `The ${what} of devbox ${this.id} could not be stored`, this.over)
+    return untilStored(unlessStopped, `Could not store the ${what} of devbox ${this.id}`, this.stopped)
   }
 
-  #tell(level: 'info' | 'warn' | 'error', message: string) {
+  #log(level: 'info' | 'warn' | 'error', message: string) {
     this.#options.logs.append(this.id, { level, source: 'setup_commands', message })
   }
 }
 
-const isolationWords = {
-  bubblewrap: 'Isolated by bubblewrap: own users, processes, network, files and host name; the system is read-only',
-  none: 'Not isolated: its processes are those of the user the service runs as',
+const isolationMessages = {
+  bubblewrap:
+    'Isolated by bubblewrap: own users, processes, network, files and host name; the host system is read-only',
+  none: "Not isolated: processes run as the service's user",
 }
 
 const isFull = async (folder: string): Promise<boolean> => {
@@ -335,7 +337,7 @@ const isFull = async (folder: string): Promise<boolean> => {
     const { bavail, bsize, files, ffree } = await statfs(folder)
     return bavail * bsize < fullBytes || (files > 0 && ffree === 0)
   } catch {
-    // The folder has gone with its devbox.
+    // The folder was deleted with its devbox.
     return false
   }
 }

@@ -7,29 +7,29 @@ import type { CommandLog } from '#lib/service/store/logs/command-log.ts'
 
 const notStarted = 126
 
-interface SetupCommand extends Pick<RunningDevbox, 'sandbox' | 'env' | 'runFolder'> {
+interface LifecycleCommand extends Pick<RunningDevbox, 'sandbox' | 'env' | 'runFolder'> {
   pipes: Pipes
   command: string
   log: CommandLog
 }
 
-/** Runs a launch or suspend command, or the entrypoint, to its end; answers its exit status as a shell tells it. */
-export const runSetupCommand = async (command: SetupCommand): Promise<number> => {
+/** Runs a launch or suspend command, or the entrypoint, and returns its shell exit status. */
+export const runLifecycleCommand = async (command: LifecycleCommand): Promise<number> => {
   const exitStatus = await run(command).catch((error: Error) => {
-    command.log.output('stderr', Buffer.from(`devdeck: the command could not be started: ${error.message}\n`))
+    command.log.output('stderr', Buffer.from(`devdeck: could not start the command: ${error.message}\n`))
     return notStarted
   })
   command.log.end(exitStatus)
   return exitStatus
 }
 
-const run = async ({ pipes, command, log, ...devbox }: SetupCommand): Promise<number> => {
+const run = async ({ pipes, command, log, ...devbox }: LifecycleCommand): Promise<number> => {
   const { argv } = await bashCommand(devbox, command)
-  let isOver = false
+  let isDone = false
   const output = await OutputPipes.open(pipes, (stream, reader) =>
     reader.on('data', (chunk: Buffer) => {
-      // What processes in the background write later is read and dropped: a closed pipe would end them.
-      if (!isOver) log.output(stream, chunk)
+      // Drain later output of background processes: a closed pipe would kill them.
+      if (!isDone) log.output(stream, chunk)
     }),
   )
   try {
@@ -40,6 +40,6 @@ const run = async ({ pipes, command, log, ...devbox }: SetupCommand): Promise<nu
   } finally {
     output.closeWriteEnds()
     await output.drained()
-    isOver = true
+    isDone = true
   }
 }

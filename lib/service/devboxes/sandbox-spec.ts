@@ -15,11 +15,11 @@ interface Options {
   serviceId: string
   dataDir: string
   folderOf: (devboxId: string) => string
-  /** Whether devboxes reach the neighbours of this machine. */
+  /** Allows private network addresses. */
   privateNetwork: boolean
 }
 
-/** Where and as whom a devbox lives. Throws what `networkOf` throws. */
+/** Throws the errors of `networkOf`. */
 export const sandboxSpecOf = (
   { id, name, account, launch_parameters }: DevboxRecord,
   options: Options,
@@ -44,7 +44,7 @@ export const sandboxSpecOf = (
   }
 }
 
-/** The network a devbox gets. Throws 400 for a policy that is not there, 501 for one that cannot be had. */
+/** Throws 400 if the policy doesn't exist, 501 if it isn't supported. */
 export const networkOf = (
   account: string,
   { network_policy_id: id }: LaunchParameters,
@@ -53,13 +53,12 @@ export const networkOf = (
   if (!id) return 'public'
   const field = 'launch_parameters.network_policy_id'
   const policy = networkPolicies.get(account, id)
-  if (!policy) throw new ServiceError('invalid_argument', `${field}: there is no network policy ${id}`, { field })
+  if (!policy) throw new ServiceError('invalid_argument', `${field}: network policy ${id} not found`, { field })
   const network = networkUnder(policy.egress)
   const refuse = (problem: string) =>
     new ServiceError('not_implemented', `${field}: ${problem}`, { field, shouldRetry: false })
-  if (!network)
-    throw refuse(`policy ${id} allows addresses or devboxes; this service can allow everything, names, or nothing`)
+  if (!network) throw refuse(`policy ${id} allows addresses or devboxes; this service supports all, host names or none`)
   if (network !== 'public' && engine.isolation === 'none')
-    throw refuse(`policy ${id} does not allow everything; devboxes without isolation have the network of the machine`)
+    throw refuse(`policy ${id} restricts access; devboxes without isolation use the host's network`)
   return network
 }

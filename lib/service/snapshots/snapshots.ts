@@ -2,6 +2,9 @@ import { existsSync } from 'node:fs'
 import { mkdir, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { deleteRefusal, type Snapshot, type SnapshotCreate } from '#lib/contract/snapshots.ts'
+import { copyFolders, removeTree, sizeOf, usageOf } from '#lib/service/devboxes/disk.ts'
+import { diskFolders } from '#lib/service/devboxes/mounts.ts'
+import { hasRecordFile, readSnapshotFile, writeSnapshotFile } from '#lib/service/devboxes/record-file.ts'
 import type { Isolation } from '#lib/service/engine/engine.ts'
 import { killProcesses } from '#lib/service/engine/process/plain-process.ts'
 import { diskFull, isDiskFull, notFound, ServiceError } from '#lib/service/kit/errors.ts'
@@ -13,21 +16,17 @@ import { untilStored } from '#lib/service/kit/until-stored.ts'
 import { type LostAndFound, namesIn } from '#lib/service/store/lost-and-found.ts'
 import type { SnapshotStore } from '#lib/service/store/snapshots.ts'
 import type { StorageQuota } from '#lib/service/store/storage-quota.ts'
-import { copyFolders, removeTree, sizeOf, usageOf } from './disk.ts'
-import { diskFolders } from './mounts.ts'
-import { hasRecordFile, readSnapshotFile, writeSnapshotFile } from './record-file.ts'
 
-// Unspecified: how many are copied at once. More than two make each other slow, and the commands that run meanwhile.
+// Unspecified: parallel copies. More slow each other and running commands down.
 const copiesAtOnce = 2
 
-// Unspecified: the longest a copy may take. A devbox can hold it up on purpose, and others wait for its place.
+// Unspecified: copy timeout. A devbox can delay its copy on purpose while others wait.
 const maxCopyMs = 60 * 60 * 1000
 
 interface Options {
   store: SnapshotStore
-  /** Where the copies are kept, each under the id of its snapshot. */
+  /** Holds the copies, named by snapshot id. */
   folder: string
-  /** A devbox's folder, which holds `home` and `tmp`. */
   folderOf: (devboxId: string) => string
   isolation: Isolation
   serviceId: string
@@ -35,21 +34,21 @@ interface Options {
   lostAndFound: LostAndFound
 }
 
-/** A snapshot that waits for its copy or is being copied. */
+/** A snapshot that is queued or being copied. */
 interface Taking {
   devboxId: string
   abort: AbortController
-  /** Resolves, once the end is recorded, with the error if there was one. */
+  /** Resolves with the error, if any, once the result is stored. */
   done: Promise<ServiceError | undefined>
 }
 
-/** Copies of devboxes' disks: takes them, starts devboxes from them and removes them. */
+/** Takes, restores and deletes copies of devbox disks. */
 export class Snapshots {
   readonly #options: Options
   readonly #taking = new Map<string, Taking>()
-  /** How many devboxes are getting their disk from a snapshot now. */
+  /** Devboxes being restored, by snapshot. */
   readonly #restoring = new Map<string, number>()
-  // Separate slots, so that a devbox starts however many snapshots wait.
+  // Separate slots, so queued snapshots don't delay devbox starts.
   readonly #takeSlots = new Slots(copiesAtOnce)
   readonly #restoreSlots = new Slots(copiesAtOnce)
   readonly #replays = new Replays()
@@ -60,9 +59,8 @@ export class Snapshots {
   }
 
   /**
-   * After a restart: snapshots that were being taken have failed unless their copy is complete, and what is left of
-   * failed and deleted ones is removed. To be called before devboxes start from snapshots; the removal continues after
-   * it resolves.
+   * After a restart: fails incomplete snapshots and deletes leftovers. Call before devboxes start; deletion continues
+   * in the background.
    */
   async recover(): Promise<void> {
     const { store, folder, lostAndFound } = this.#options
@@ -70,14 +68,14 @@ export class Snapshots {
     for (const id of store.withStatus('in_progress')) {
       const copy = readSnapshotFile(join(folder, id))
       if (copy) store.complete(id, copy.size_bytes ?? 0)
-      else store.fail(id, 'The service was stopped while the snapshot was being taken')
+      else store.fail(id, 'The service stopped while the snapshot was in progress')
     }
     const names = namesIn(folder)
     for (const name of names) if (!isRestoring(name) && !store.find(name)) lostAndFound.take('snapshots', name)
-    void this.#tidy(names).catch(logFailure('What is left of deleted snapshots could not be removed'))
+    void this.#cleanUp(names).catch(logFailure('Could not delete leftovers of deleted snapshots'))
   }
 
-  async #tidy(names: readonly string[]): Promise<void> {
+  async #cleanUp(names: readonly string[]): Promise<void> {
     const { store, folder } = this.#options
     for (const name of names) {
       if (this.#closing.signal.aborted) return
@@ -87,25 +85,22 @@ export class Snapshots {
     }
   }
 
-  /** To be called when the record changes. */
+  /** Call after the record changes. */
   async writeRecord(id: string): Promise<void> {
     const record = this.#options.store.mustFind(id)
     if (record.status !== 'complete') return
     await writeSnapshotFile(join(this.#options.folder, id), record).catch(
-      logFailure(`The record beside snapshot ${id} could not be written`),
+      logFailure(`Could not write the record file of snapshot ${id}`),
     )
   }
 
-  /** Gives up what is being copied. What is left of it is removed at the next start. */
+  /** Cancels copies in progress. The next start deletes leftovers. */
   async close(): Promise<void> {
-    this.#closing.abort(failed('The service was stopped while the snapshot was being taken'))
+    this.#closing.abort(failed('The service stopped while the snapshot was in progress'))
     await Promise.all([...this.#taking.values()].map(({ done }) => done))
   }
 
-  /**
-   * Begins a snapshot of a devbox that is running or suspended. A call that repeats `requestId` gets the snapshot of
-   * the first: that is how the public clients retry one that took longer than they wait.
-   */
+  /** Starts a snapshot. Repeating `requestId` returns the first snapshot, since public clients retry slow requests. */
   async begin(account: string, devboxId: string, body: SnapshotCreate, requestId: string): Promise<Snapshot> {
     const key = callKey(account, requestId, { devboxId, body })
     const isGood = (id: string) =>
@@ -132,46 +127,48 @@ export class Snapshots {
     return id
   }
 
-  /** The snapshot once it is complete. Throws what went wrong. */
+  /** Resolves once the snapshot is complete; throws its error. */
   async completed(account: string, id: string): Promise<Snapshot> {
     const problem = await this.#taking.get(id)?.done
     if (problem) throw problem
     return this.#snapshot(account, id)
   }
 
-  /** Throws 404, or 409 with the reason unless the snapshot is complete and no devbox waits for its disk. */
+  /** Throws 404, or 409 unless the snapshot is complete and unused by a starting devbox. */
   async delete(account: string, id: string): Promise<void> {
     const { store, folder, quota } = this.#options
     const state = store.state(account, id) ?? notFound('snapshot', id)
     if (state.status === 'deleted') notFound('snapshot', id)
     const refusal = deleteRefusal(state.status)
     if (refusal) throw new ServiceError('conflict', refusal, { shouldRetry: false })
-    // It is over in a moment, so the caller may try again.
+    // Short-lived, so the caller may retry.
     if (this.#restoring.has(id) || store.isBeingStartedFrom(account, id))
-      throw new ServiceError('conflict', 'A devbox is being started from the snapshot', { retryAfterSeconds: 1 })
+      throw new ServiceError('conflict', 'A devbox is starting from the snapshot', { retryAfterSeconds: 1 })
     store.delete(id)
     quota.add(account, 'snapshots', -(state.snapshot.size_bytes ?? 0))
-    await removeTree(join(folder, id)).catch(logFailure(`The copy of snapshot ${id} stays until the next start`))
+    await removeTree(join(folder, id)).catch(
+      logFailure(`Could not delete the copy of snapshot ${id}; retrying at the next start`),
+    )
   }
 
-  /** Throws unless a devbox of the account can be started from the snapshot: 404, 409 while it is being taken, or 400. */
+  /** Throws 404, 409 or 400 unless a devbox can start from the snapshot. */
   requireComplete(account: string, id: string): void {
     const state = this.#options.store.state(account, id) ?? notFound('snapshot', id)
     if (state.status === 'deleted') notFound('snapshot', id)
     if (state.status === 'in_progress')
-      throw new ServiceError('conflict', `Snapshot ${id} is still being taken`, {
+      throw new ServiceError('conflict', `Snapshot ${id} is still in progress`, {
         field: 'snapshot_id',
         retryAfterSeconds: 1,
       })
     if (state.status !== 'complete')
-      throw new ServiceError('invalid_argument', `Snapshot ${id} is not complete: taking it failed`, {
+      throw new ServiceError('invalid_argument', `Snapshot ${id} failed`, {
         field: 'snapshot_id',
       })
   }
 
   /**
-   * Copies the snapshot's disk to `home`, which must not exist, and to `tmp` beside it. `home` appears last and whole:
-   * where there is one after a crash, the disk is complete. From the call on, the snapshot cannot be deleted.
+   * Copies the snapshot's disk to `home`, which must not exist, and `tmp` next to it. `home` is renamed into place
+   * last, so an existing one is complete. Prevents deletion of the snapshot meanwhile.
    */
   async restore(id: string, home: string, { signal }: { signal?: AbortSignal } = {}): Promise<void> {
     const { folder } = this.#options
@@ -181,7 +178,7 @@ export class Snapshots {
     this.#restoring.set(id, (this.#restoring.get(id) ?? 0) + 1)
     try {
       await this.#restoreSlots.run(abort, async () => {
-        if (!existsSync(from)) throw failed(`The copy of snapshot ${id} is gone from the disk of the service`)
+        if (!existsSync(from)) throw failed(`The data of snapshot ${id} is missing from the data folder`)
         await this.#copy(from, to, abort)
         const tmp = join(dirname(home), 'tmp')
         await removeTree(tmp)
@@ -197,18 +194,17 @@ export class Snapshots {
     }
   }
 
-  /** Whether a snapshot of the devbox is being taken, or waits to be. */
   isBeingTaken(devboxId: string): boolean {
     return this.#of(devboxId).length > 0
   }
 
-  /** Resolves when no snapshot of the devbox is being taken any more; `abort` gives up those that are. */
+  /** Waits for the devbox's snapshots in progress; `abort` cancels them. */
   async settled(devboxId: string, { abort }: { abort: boolean }): Promise<void> {
     const all = this.#of(devboxId)
     if (abort)
       for (const taking of all)
         taking.abort.abort(
-          new ServiceError('conflict', 'The devbox was shut down while the snapshot was being taken', {
+          new ServiceError('conflict', 'The devbox was shut down while the snapshot was in progress', {
             shouldRetry: false,
           }),
         )
@@ -243,7 +239,7 @@ export class Snapshots {
         count(expected)
         await this.#copy(folderOf(devboxId), to, signal)
         const size = await sizeOf(to, { isolation, marks: this.#marks, signal })
-        // First: a copy that has its record beside it is complete, whatever an older database says.
+        // Write the record file first: it marks the copy as complete, even for an older database.
         await writeSnapshotFile(to, { ...store.mustFind(id), size_bytes: size })
         store.complete(id, size)
         count(size)
@@ -251,12 +247,12 @@ export class Snapshots {
       return undefined
     } catch (error) {
       const problem = asServiceError(error)
-      if (problem !== error) logFailure(`Snapshot ${id} could not be taken`)(error)
+      if (problem !== error) logFailure(`Snapshot ${id} failed`)(error)
       await this.#discard(to)
       count(0)
       await untilStored(
         () => store.fail(id, problem.message),
-        `The end of snapshot ${id} is not recorded yet`,
+        `Could not store the result of snapshot ${id}`,
         this.#closing.signal,
       )
       return problem
@@ -273,23 +269,22 @@ export class Snapshots {
       marks: this.#marks,
       signal: AbortSignal.any([signal, tooLong]),
     }).catch((error: unknown) => {
-      throw tooLong.aborted && !signal.aborted ? failed('Copying the disk took too long') : error
+      throw tooLong.aborted && !signal.aborted ? failed('Copying the disk timed out') : error
     })
-    // Files that vanish during the copy are left out, but the home directory must be there.
+    // Vanished files are skipped, but the home directory must exist.
     if (!existsSync(join(to, 'home'))) throw failed('The devbox has no home directory')
   }
 
-  /** Removes what is left of a copy; when the service is closing, that is left to the next start. */
+  /** Deletes a partial copy; on shutdown, the next start does it. */
   async #discard(path: string): Promise<void> {
     if (this.#closing.signal.aborted) return
-    await removeTree(path).catch(logFailure(`${path} stays until the next start`))
+    await removeTree(path).catch(logFailure(`Could not delete ${path}; retrying at the next start`))
   }
 }
 
 const restoringPrefix = 'restoring'
 const isRestoring = (name: string) => name.startsWith(`${restoringPrefix}_`)
 
-/** The folders of a devbox's disk that are there. */
 const diskOf = (folder: string): string[] =>
   diskFolders.map((name) => join(folder, name)).filter((path) => existsSync(path))
 
@@ -297,5 +292,5 @@ const failed = (message: string) => new ServiceError('internal', message, { shou
 
 const asServiceError = (error: unknown): ServiceError => {
   if (error instanceof ServiceError) return error
-  return isDiskFull(error) ? diskFull(error) : failed('The disk could not be copied')
+  return isDiskFull(error) ? diskFull(error) : failed('Could not copy the disk')
 }

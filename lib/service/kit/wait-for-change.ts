@@ -1,0 +1,39 @@
+import type { EventEmitter } from 'node:events'
+
+interface ChangeWait<T> {
+  changes: EventEmitter
+  /** Event that triggers a new check. */
+  name: string
+  /** Called immediately and after each event; the first defined value ends the wait. */
+  check: () => T | undefined
+  timeoutMs: number
+  signal?: AbortSignal
+}
+
+/** Resolves to the value of `check`; undefined on timeout or abort. */
+export const waitForChange = <T>({
+  changes,
+  name,
+  check,
+  timeoutMs,
+  signal,
+}: ChangeWait<T>): Promise<T | undefined> => {
+  const found = check()
+  if (found !== undefined || timeoutMs <= 0 || signal?.aborted) return Promise.resolve(found)
+  return new Promise((resolve) => {
+    const finish = (value: T | undefined) => {
+      clearTimeout(timer)
+      changes.off(name, recheck)
+      signal?.removeEventListener('abort', giveUp)
+      resolve(value)
+    }
+    const recheck = () => {
+      const value = check()
+      if (value !== undefined) finish(value)
+    }
+    const giveUp = () => finish(undefined)
+    const timer = setTimeout(giveUp, timeoutMs)
+    changes.on(name, recheck)
+    signal?.addEventListener('abort', giveUp)
+  })
+}
