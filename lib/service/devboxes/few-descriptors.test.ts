@@ -73,7 +73,7 @@ it('restarts with too few descriptors, keeping the disks of devboxes that fail t
   const folder = mkdtempSync(join(tmpdir(), 'devdeck-descriptors-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const startUnder = async (max: number) => {
-    const service = runCommand(['--port', '0', '--data-dir', join(folder, 'data')], {}, underLimit(110))
+    const service = runCommand(['--port', '0', '--data-dir', join(folder, 'data')], {}, underLimit(max))
     const baseUrl = await service.ready
     const authorization = `Bearer ${readFileSync(join(folder, 'data/api-key'), 'utf8').trim()}`
     const stop = async () => {
@@ -111,7 +111,7 @@ it('restarts with too few descriptors, keeping the disks of devboxes that fail t
 it('doctor compares the file limit with --max-devboxes', async () => {
   const doctor = async (max: number) =>
     (
-      await runCommand(['doctor', '--data-dir', '/nonexistent/devdeck', '--max-devboxes', '200'], {}, underLimit(110))
+      await runCommand(['doctor', '--data-dir', '/nonexistent/devdeck', '--max-devboxes', '200'], {}, underLimit(max))
         .ended
     ).stdout
   expect(await doctor(1024)).toMatch(/^note +open files +1024 .*required for --max-devboxes 200; /m)

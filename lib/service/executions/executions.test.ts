@@ -5,7 +5,7 @@ import { defaultLimits } from '#lib/service/config.ts'
 import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 
-/** Makes every look at what has happened take long, as on a machine that has no time for this process. */
+/** Slows down the event loop, as on a busy machine. */
 const holdUpEvents = async (ms: number): Promise<() => void> => {
   const never = new Int32Array(new SharedArrayBuffer(4))
   const server = createServer((socket) => socket.on('error', () => undefined).pipe(socket)).listen(0, '127.0.0.1')
@@ -42,7 +42,7 @@ describe('launching', () => {
   const linesOf = async (file: string) =>
     (await post('execute_sync', { command: `cat ${file}` })).stdout.split('\n').length - 1
 
-  it('runs one command_id once, however many ask for it at the same time', async () => {
+  it('runs a command_id once for concurrent requests', async () => {
     const body = { command: 'echo x >> ~/same-id; sleep 0.1', command_id: '01990000-0000-7000-8000-000000000002' }
     const answers = await Promise.all(Array.from({ length: 8 }, () => post('execute', body)))
     expect(new Set(answers.map(({ execution_id, status }) => `${execution_id} ${status}`))).toEqual(
@@ -51,11 +51,11 @@ describe('launching', () => {
     expect(await linesOf('~/same-id')).toBe(1)
   })
 
-  // Ends are heard of before output when both happen while the service is busy; it took the output for nobody's.
-  it('keeps all of the output when the service is held up while commands end', async () => {
+  // A busy service used to process exits before output and drop the output.
+  it('keeps all output if the service is busy when commands end', async () => {
     const stopHoldingUp = await holdUpEvents(200)
     try {
-      // Ending one after the other: whoever ends while another is heard of is heard of at once.
+      // Staggered, so that exits arrive while others are being handled.
       const pauses = Array.from({ length: 60 }, (_, number) => String(number / 50))
       const answers = await Promise.all(
         pauses.map((pause) => post('execute_sync', { command: `sleep ${pause}; echo ${pause}` })),
@@ -66,7 +66,7 @@ describe('launching', () => {
     }
   })
 
-  it('runs a command once when the call is repeated with its request id, and each other command', async () => {
+  it('runs a command once per request id', async () => {
     const command = 'echo x >> ~/same-request; sleep 0.1; echo done'
     const first = await Promise.all(
       Array.from({ length: 4 }, () => post('execute_sync', { command }, 'stainless-node-retry-1')),
@@ -82,7 +82,7 @@ describe('launching', () => {
     expect(await linesOf('~/same-request')).toBe(5)
   })
 
-  it('knows a command and a request again after a restart, before the devbox runs again', async () => {
+  it('recognizes repeated commands and requests after a restart', async () => {
     const named = { command: 'echo x >> ~/restarted', command_id: '01990000-0000-7000-8000-000000000003' }
     await post('execute', named)
     const { execution_id } = await post('execute_async', { command: 'echo x >> ~/restarted; true' }, 'before-restart')
@@ -100,7 +100,7 @@ describe('launching', () => {
   })
 })
 
-it('counts the unfinished commands of each account, and refuses more', async () => {
+it('limits unfinished commands per account', async () => {
   const service = await startService({ isolation: 'none', limits: { ...defaultLimits, executions: 2 } })
   try {
     const { id } = await service.client.devboxes.createAndAwaitRunning({ body: {} })
@@ -122,8 +122,8 @@ it('counts the unfinished commands of each account, and refuses more', async () 
   }
 })
 
-describeUnderEachIsolation('the end of a devbox under isolation', (isolation) => {
-  it('completes what runs and what waits, and says why', async () => {
+describeUnderEachIsolation('stopping a devbox under isolation', (isolation) => {
+  it('completes running and queued commands with a reason', async () => {
     const service = await startService({ isolation })
     try {
       const { id } = await service.client.devboxes.createAndAwaitRunning({ body: {} })
@@ -142,7 +142,7 @@ describeUnderEachIsolation('the end of a devbox under isolation', (isolation) =>
           status: 'completed',
           exit_status: 137,
           stdout,
-          stderr: 'devdeck: the devbox was stopped; the command was ended\n',
+          stderr: 'devdeck: the devbox was stopped; the command was killed\n',
         })
     } finally {
       await service.close()

@@ -15,22 +15,22 @@ import type { StorageQuota } from '#lib/service/store/storage-quota.ts'
 import { killedStatus, LiveExecution } from './live-execution.ts'
 import { decodeChunks, OutputAllowance, readFinished, readTail } from './output-buffer.ts'
 
-/** Unspecified: how much of each stream an answer carries, counted from its end; the streams carry all of it. */
-const maxAnswerBytes = 1024 * 1024
+/** Unspecified: how much of each stream's end a response includes; the streams have all of it. */
+const maxResponseBytes = 1024 * 1024
 /**
- * Unspecified: for how long a repeated `x-request-id` with the same command is the same call. The public clients keep it
- * over the retries of one call, and a command must not run twice because its first answer was lost.
+ * Unspecified: how long a repeated `x-request-id` with the same command returns the first execution. Public clients
+ * reuse the id for retries, which must not run the command twice.
  */
-const sameRequestMs = 10 * 60 * 1000
-const killAnswerMs = 2000
+const retryWindowMs = 10 * 60 * 1000
+const killWaitMs = 2000
 
 export interface Launch {
   account: string
   command: string
   shellName?: string | null | undefined
-  /** The caller's own id; launching it twice is one execution. */
+  /** Caller-defined id; launching it twice returns the same execution. */
   id?: string | null | undefined
-  /** Of the call; without an `id`, launching the same command by the same request is one execution. */
+  /** Without an `id`, repeating the same command under this id returns the same execution. */
   requestId?: string
   attachStdin?: boolean | null | undefined
 }
@@ -40,18 +40,17 @@ interface Options {
   folderOf: (devboxId: string) => string
   pipes: Pipes
   logs: DevboxLogs
-  /** Commands that wait or run. */
+  /** Queued and running commands. */
   maxPerAccount: number
   quota: StorageQuota
 }
 
-/** Runs commands in devboxes and keeps what they wrote under `folderOf(devbox)/executions/<id>/`. */
+/** Runs commands in devboxes and stores their output in `folderOf(devbox)/executions/<id>/`. */
 export class Executions {
   readonly #options: Options
   readonly #live = new Map<string, LiveExecution>()
-  /** When each named shell is free for its next command. */
+  /** Resolves when each named shell is free. */
   readonly #shells = new Map<string, Promise<unknown>>()
-  /** Of devboxes that run. */
   readonly #allowances = new Map<string, OutputAllowance>()
   readonly #changes = new EventEmitter().setMaxListeners(0)
 
@@ -59,18 +58,18 @@ export class Executions {
     this.#options = options
   }
 
-  /** Completes the executions that a restart of the service interrupted; their processes must have been ended. */
+  /** Completes executions interrupted by a service restart, after their processes were killed. */
   async recover(): Promise<void> {
     for (const { devbox_id, id, shell_name, stdout_cut, stderr_cut } of this.#options.store.unfinished()) {
       const folder = this.#folder(devbox_id, id)
-      const message = 'devdeck: the service was restarted while this command ran; the command was ended'
-      let isSaid = true
+      const message = 'devdeck: the service restarted while this command was running; the command was killed'
+      let isReported = true
       try {
         await mkdir(folder, { recursive: true, mode: 0o700 })
         await appendFile(join(folder, 'stderr'), `\n${message}\n`, { mode: 0o600 })
       } catch {
-        // A full disk must not keep the service from starting.
-        isSaid = false
+        // A full disk must not prevent the start.
+        isReported = false
       }
       const about = { source: 'exec', cmd_id: id, ...(shell_name && { shell_name }) } as const
       this.#options.logs.append(devbox_id, { ...about, level: 'error', message })
@@ -79,16 +78,16 @@ export class Executions {
         exitStatus: killedStatus,
         endTimeMs: Date.now(),
         stdoutCut: stdout_cut === 1,
-        stderrCut: stderr_cut === 1 || !isSaid,
+        stderrCut: stderr_cut === 1 || !isReported,
       }
       void untilStored(
         () => this.#options.store.complete(devbox_id, id, end),
-        `The end of execution ${id} could not be stored`,
+        `Could not store the result of execution ${id}`,
       )
     }
   }
 
-  /** `devbox` throws when the devbox does not run; it is not called when the same command was launched before. */
+  /** `devbox` throws if the devbox isn't running; not called for a repeated launch. */
   launch(devboxId: string, devbox: () => RunningDevbox, launch: Launch): string {
     const { account, command, shellName, id, requestId, attachStdin } = launch
     if (command.includes('\0'))
@@ -106,10 +105,10 @@ export class Executions {
       stdout_cut: 0,
       stderr_cut: 0,
     }
-    const known = this.#known(record, id)
-    if (known !== undefined) return known
+    const existing = this.#existing(record, id)
+    if (existing !== undefined) return existing
     const running = devbox()
-    this.#requireRoom(account)
+    this.#requireCapacity(account)
     this.#options.quota.require(account)
     const shellKey = record.shell_name === null ? undefined : `${devboxId} ${record.shell_name}`
     const before = shellKey === undefined ? undefined : this.#shells.get(shellKey)
@@ -142,28 +141,32 @@ export class Executions {
     return record.id
   }
 
-  #known(record: ExecutionRecord, id: string | null | undefined): string | undefined {
+  #existing(record: ExecutionRecord, id: string | null | undefined): string | undefined {
     if (id) return this.#options.store.get(record.devbox_id, id)?.id
-    return record.request_id ? this.#options.store.byRequest(record, record.create_time_ms - sameRequestMs) : undefined
+    return record.request_id ? this.#options.store.byRequest(record, record.create_time_ms - retryWindowMs) : undefined
   }
 
-  #requireRoom(account: string) {
+  #requireCapacity(account: string) {
     let unfinished = 0
     for (const live of this.#live.values()) if (live.account === account) unfinished++
     if (unfinished >= this.#options.maxPerAccount)
-      throw new ServiceError('rate_limited', `This account has ${unfinished} unfinished commands already`, {
-        retryAfterSeconds: 5,
-      })
+      throw new ServiceError(
+        'rate_limited',
+        `This account has reached its limit of ${unfinished} queued and running commands`,
+        {
+          retryAfterSeconds: 5,
+        },
+      )
   }
 
-  /** While a full disk refuses the record, the execution is unfinished. After a restart `recover` completes it. */
+  /** Retries on a full disk, leaving the execution unfinished meanwhile. After a restart `recover` completes it. */
   async #complete({ record: { devbox_id, id }, output: { stdout, stderr } }: LiveExecution, exitStatus: number) {
     const end = { exitStatus, endTimeMs: Date.now(), stdoutCut: stdout.isCut, stderrCut: stderr.isCut }
     const store = () => {
       this.#options.store.complete(devbox_id, id, end)
       return true
     }
-    if (!(await untilStored(store, `The end of execution ${id} could not be stored`))) return
+    if (!(await untilStored(store, `Could not store the result of execution ${id}`))) return
     this.#live.delete(keyOf(devbox_id, id))
     this.#changes.emit(keyOf(devbox_id, id))
   }
@@ -172,14 +175,14 @@ export class Executions {
     return this.#live.get(keyOf(devboxId, id))?.record.status ?? this.#record(devboxId, id).status
   }
 
-  /** The execution; its output, cut to the end of it, once it has completed. Throws 404. */
+  /** Includes the end of the output once completed. Throws 404. */
   async get(devboxId: string, id: string, lastLines?: number): Promise<Execution> {
     const { shell_name, exit_status, stdout_cut, stderr_cut } = this.#record(devboxId, id)
     const status = this.status(devboxId, id)
     const head = { devbox_id: devboxId, execution_id: id, status, shell_name }
     if (status !== 'completed')
       return { ...head, stdout: null, stderr: null, exit_status: null, stdout_truncated: null, stderr_truncated: null }
-    const tail = (stream: Stream) => readTail(join(this.#folder(devboxId, id), stream), maxAnswerBytes, lastLines)
+    const tail = (stream: Stream) => readTail(join(this.#folder(devboxId, id), stream), maxResponseBytes, lastLines)
     const [stdout, stderr] = await Promise.all([tail('stdout'), tail('stderr')])
     return {
       ...head,
@@ -191,7 +194,7 @@ export class Executions {
     }
   }
 
-  /** True once the execution is in one of `statuses`; false when the time was over or the client left. Throws 404. */
+  /** Resolves to true once the execution has one of `statuses`; false on timeout or disconnect. Throws 404. */
   async reaches(
     devboxId: string,
     id: string,
@@ -205,7 +208,7 @@ export class Executions {
     )
   }
 
-  /** The stream's text from a byte offset on; ends when the command has ended and all was read. Throws 404. */
+  /** Streams the text from a byte offset until the command has ended. Throws 404. */
   follow(
     devboxId: string,
     id: string,
@@ -222,17 +225,17 @@ export class Executions {
   }
 
   /**
-   * Sends SIGKILL to the launched bash, or to its whole process group; nothing when the execution has completed.
-   * Unspecified: the signal, and the state a kill leaves. A signal that a command may ignore would be no kill; the answer
-   * waits up to two seconds for the end it causes. Without the group, processes that the command started go on.
+   * Sends SIGKILL to the launched bash or its process group; does nothing if completed. Unspecified: the signal and the
+   * resulting state. SIGKILL can't be ignored; the response waits up to 2 s for the end. Without the group, child
+   * processes continue.
    */
   async kill(devboxId: string, id: string, wholeGroup: boolean): Promise<void> {
     this.#record(devboxId, id)
     await this.#live.get(keyOf(devboxId, id))?.signal('SIGKILL', wholeGroup)
-    await this.reaches(devboxId, id, ['completed'], killAnswerMs)
+    await this.reaches(devboxId, id, ['completed'], killWaitMs)
   }
 
-  /** False when it was not taken: the execution has completed, its input has ended, or it does not read. Throws 404. */
+  /** Returns false if the execution has completed, its input has ended, or it doesn't read. Throws 404. */
   async send(
     devboxId: string,
     id: string,
@@ -249,12 +252,12 @@ export class Executions {
       })
     if (text && !(await stdin.write(text))) return false
     if (signal === 'EOF') return stdin.end()
-    // The whole group, as a terminal does it: bash alone would wait for the end of what it runs.
+    // The whole group, as in a terminal: bash alone would wait for its child.
     if (signal === 'INTERRUPT') return live.signal('SIGINT', true)
     return true
   }
 
-  /** Ends every execution of a devbox: queued ones never start, `stopProcesses` ends the others. */
+  /** Ends all executions of a devbox: queued ones never start; `stopProcesses` ends the others. */
   async end(devboxId: string, stopProcesses: () => Promise<void>): Promise<void> {
     const all = this.#of(devboxId)
     for (const live of all) live.stopWithDevbox()
@@ -264,16 +267,16 @@ export class Executions {
   }
 
   #allowance(account: string, devboxId: string): OutputAllowance {
-    const known = this.#allowances.get(devboxId)
-    if (known) return known
+    const existing = this.#allowances.get(devboxId)
+    if (existing) return existing
     const allowance = new OutputAllowance({ account, quota: this.#options.quota })
     this.#allowances.set(devboxId, allowance)
     const folder = join(this.#options.folderOf(devboxId), 'executions')
-    allowance.takeFolder(folder).catch(logFailure(`What the commands of devbox ${devboxId} wrote could not be counted`))
+    allowance.takeFolder(folder).catch(logFailure(`Could not measure the command output of devbox ${devboxId}`))
     return allowance
   }
 
-  /** A command that is killed while it waits ends before those ahead of it: the shell is free once all have ended. */
+  /** A killed queued command ends before those ahead of it; the shell is free once all have ended. */
   #queue(shellKey: string, commands: (Promise<unknown> | undefined)[]) {
     const free = Promise.all(commands).then(() => {
       if (this.#shells.get(shellKey) === free) this.#shells.delete(shellKey)
@@ -296,7 +299,7 @@ export class Executions {
 
 const keyOf = (devboxId: string, id: string) => `${devboxId} ${id}`
 
-/** A UUID whose first 48 bits are the time. */
+/** UUIDv7 */
 const newUuid7 = (): string => {
   const bytes = randomBytes(16)
   bytes.writeUIntBE(Date.now(), 0, 6)

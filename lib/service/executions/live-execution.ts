@@ -19,7 +19,7 @@ interface Options {
   account: string
   record: ExecutionRecord
   devbox: RunningDevbox
-  /** For its output. */
+  /** Output folder. */
   folder: string
   allowance: OutputAllowance
   pipes: Pipes
@@ -27,7 +27,7 @@ interface Options {
   attachStdin: boolean
 }
 
-/** An execution that has not completed. */
+/** A queued or running execution. */
 export class LiveExecution {
   readonly account: string
   readonly record: ExecutionRecord
@@ -37,9 +37,9 @@ export class LiveExecution {
   readonly #devbox: RunningDevbox
   readonly #pipes: Pipes
   readonly #log: CommandLog
-  readonly #dropped = Promise.withResolvers<void>()
-  /** The exit status of a command that is not to start any more. */
-  #droppedStatus: number | undefined
+  readonly #canceled = Promise.withResolvers<void>()
+  /** Set if the command was canceled before it started. */
+  #canceledStatus: number | undefined
   #devboxStopped = false
   #child: ChildProcess | undefined
 
@@ -56,25 +56,24 @@ export class LiveExecution {
     this.stdin = attachStdin ? new Stdin() : undefined
   }
 
-  /** Resolves with the exit status when the command has ended and all its output is stored. */
+  /** Resolves to the exit status once all output is stored. */
   get ended(): Promise<number> {
     return this.#ended.promise
   }
 
-  /** Runs the command once `before` has ended. */
   async run(before: Promise<unknown> | undefined, started: () => void): Promise<void> {
-    if (before) await Promise.race([before, this.#dropped.promise])
-    let exitStatus = this.#droppedStatus
+    if (before) await Promise.race([before, this.#canceled.promise])
+    let exitStatus = this.#canceledStatus
     if (exitStatus === undefined) {
       this.record.status = 'running'
       started()
       exitStatus = await this.#spawn().catch((error: Error) => {
-        this.#say(`the command could not be started: ${error.message}`)
+        this.#report(`could not start the command: ${error.message}`)
         return 126
       })
     }
     if (this.#devboxStopped && exitStatus !== 0) {
-      this.#say('the devbox was stopped; the command was ended')
+      this.#report('the devbox was stopped; the command was killed')
       exitStatus = killedStatus
     }
     this.stdin?.close()
@@ -83,23 +82,20 @@ export class LiveExecution {
     this.#ended.resolve(exitStatus)
   }
 
-  /** Ends an execution that was not started yet; the processes of the others end with the devbox. */
+  /** Cancels a queued execution; running ones end with the devbox. */
   stopWithDevbox() {
     this.#devboxStopped = true
-    this.#drop('SIGKILL')
+    this.#cancel('SIGKILL')
   }
 
-  /**
-   * Signals the launched bash, or its whole process group; an execution that was not started never will be. False when
-   * it has ended already.
-   */
+  /** Signals the launched bash or its process group; cancels a queued execution. False if it has ended. */
   async signal(name: 'SIGKILL' | 'SIGINT', wholeGroup: boolean): Promise<boolean> {
-    this.#drop(name)
+    this.#cancel(name)
     const child = this.#child
     const pid = child?.pid
     if (!child || pid === undefined) return true
     const { sandbox } = this.#devbox
-    // While both are null the pid is still this child's: Node sets one in the same turn in which it reaps the child.
+    // While both are null the pid is valid: Node sets one in the same turn in which it reaps the child.
     const hasEnded = () => child.exitCode !== null || child.signalCode !== null
     let leader: number | undefined
     await waitUntil(() => {
@@ -109,15 +105,15 @@ export class LiveExecution {
     if (leader === undefined || hasEnded()) return false
     const reached = wholeGroup && signal(-leader, name)
     if (!reached || name === 'SIGKILL') signal(leader, name)
-    // A command that was stopped has stopped the process that waits for it as well.
+    // A stopped command also stopped its waiting parent.
     signal(pid, 'SIGCONT')
     return true
   }
 
-  #drop(name: 'SIGKILL' | 'SIGINT') {
+  #cancel(name: 'SIGKILL' | 'SIGINT') {
     if (this.#child) return
-    this.#droppedStatus ??= signalExitStatus(name)
-    this.#dropped.resolve()
+    this.#canceledStatus ??= signalExitStatus(name)
+    this.#canceled.resolve()
   }
 
   async #spawn(): Promise<number> {
@@ -138,7 +134,7 @@ export class LiveExecution {
         stdin = read
         this.stdin.connect(write)
       }
-      if (this.#droppedStatus !== undefined) return this.#droppedStatus
+      if (this.#canceledStatus !== undefined) return this.#canceledStatus
       const { sandbox, env } = this.#devbox
       const stdio = [stdin ?? ('ignore' as const), ...output.writeEnds]
       const child = spawnIn(sandbox.launch({ argv, env }), { detached: true, stdio })
@@ -154,8 +150,8 @@ export class LiveExecution {
     }
   }
 
-  /** Adds a line of the service to the command's stderr. */
-  #say(message: string) {
+  /** Writes a line to the command's stderr. */
+  #report(message: string) {
     const line = Buffer.from(`devdeck: ${message}\n`)
     this.output.stderr.sink.write(line)
     this.#log.output('stderr', line)

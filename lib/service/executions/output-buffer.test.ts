@@ -27,11 +27,11 @@ const decoded = async (bytes: AsyncIterable<Buffer>, offset = 0) => {
 }
 
 describe('decodeChunks', () => {
-  // Every kind of byte UTF-8 knows: plain, continuation, leads of two to four, and those that are never valid.
+  // All kinds of UTF-8 bytes, including invalid ones.
   const interesting = [0x41, 0x80, 0xbf, 0xc2, 0xe2, 0x82, 0xac, 0xed, 0xa0, 0xf0, 0x9f, 0x98, 0xf4, 0x90, 0xc0, 0xff]
 
-  it('is the whole decoded at once, wherever it is cut, and goes on from any offset it named', async () => {
-    // A fixed seed: a failure repeats itself.
+  it('decodes the same wherever it is split, and resumes from any reported offset', async () => {
+    // Fixed seed, so failures are reproducible.
     const below = seededRandom(1)
     for (let round = 0; round < 2000; round++) {
       const all = Buffer.from(Array.from({ length: 12 }, () => interesting[below(interesting.length)] ?? 0))
@@ -53,7 +53,7 @@ const newAllowance = (bytes?: number) =>
   new OutputAllowance({ account: 'test', quota: new StorageQuota(0), ...(bytes !== undefined && { bytes }) })
 
 describe('OutputBuffer', () => {
-  it('makes no file for nothing', async () => {
+  it('creates no file without output', async () => {
     const buffer = new OutputBuffer(join(folder, 'deep/stdout'), newAllowance())
     const reading = Array.fromAsync(buffer.follow(0, noAbort()))
     await buffer.end()
@@ -63,15 +63,15 @@ describe('OutputBuffer', () => {
     expect(await readTail(join(folder, 'deep/stdout'), 100)).toEqual({ text: '', truncated: false })
   })
 
-  it('drops what the disk does not take, says so, and does not stop the writer', async () => {
-    // A folder where the file should be refuses every write.
+  it('drops output on write errors without blocking', async () => {
+    // A folder in place of the file makes every write fail.
     const buffer = new OutputBuffer(folder, newAllowance())
     for (let i = 0; i < 100; i++) buffer.sink.write(Buffer.alloc(100_000))
     await buffer.end()
     expect(buffer.isCut).toBe(true)
   })
 
-  it('keeps no more of all commands of a devbox than they may together, counting those of before', async () => {
+  it('limits the output of all commands of a devbox, including earlier ones', async () => {
     mkdirSync(join(folder, 'before'))
     writeFileSync(join(folder, 'before/stdout'), 'abc')
     const allowance = newAllowance(11)
@@ -88,7 +88,7 @@ describe('OutputBuffer', () => {
     ])
   })
 
-  it('keeps whole lines and whole characters of a long output', async () => {
+  it('truncates output at lines and characters', async () => {
     const file = join(folder, 'stdout')
     const buffer = new OutputBuffer(file, newAllowance())
     buffer.sink.write(Buffer.from(`${'é'.repeat(100)}\nlast\n`))

@@ -7,55 +7,50 @@ import { ifMissing } from '#lib/service/kit/errors.ts'
 import { firstCharacter, wholeLength } from '#lib/service/kit/utf8.ts'
 import type { StorageQuota } from '#lib/service/store/storage-quota.ts'
 
-// With a character held back of the piece before, the longest piece a reader gets is 64 KiB.
+// A held-back character is added, so pieces are at most 64 KiB.
 const maxReadBytes = 64 * 1024 - 3
-// Above this the writer of the pipe waits, so memory stays flat however fast it writes.
+// Backpressure limit: the command waits while more is unwritten.
 const maxUnwrittenBytes = 1024 * 1024
-// Unspecified: how much of a stream is kept, and of all commands of a devbox together. Beyond it output is read and
-// dropped, so that `yes` cannot fill the disk, which is not the devbox's own.
-const maxKeptBytes = 1024 ** 3
-const maxKeptTogetherBytes = 4 * 1024 ** 3
+// Unspecified: stored output per stream, and per devbox for all commands. The rest is read and dropped, so `yes` can't
+// fill the service's disk.
+const maxStreamBytes = 1024 ** 3
+const maxDevboxBytes = 4 * 1024 ** 3
 
-/** What the commands of a devbox may still leave on the disk. */
+/** Remaining output storage of a devbox. */
 export class OutputAllowance {
   readonly #account: string
   readonly #quota: StorageQuota
-  #leftBytes: number
+  #remainingBytes: number
 
-  constructor({
-    account,
-    quota,
-    bytes = maxKeptTogetherBytes,
-  }: { account: string; quota: StorageQuota; bytes?: number }) {
+  constructor({ account, quota, bytes = maxDevboxBytes }: { account: string; quota: StorageQuota; bytes?: number }) {
     this.#account = account
     this.#quota = quota
-    this.#leftBytes = bytes
+    this.#remainingBytes = bytes
   }
 
-  /** As many of the bytes as there is room for. */
+  /** Returns how many of the bytes may be stored. */
   take(bytes: number): number {
-    const taken = Math.min(bytes, this.#leftBytes, this.#quota.available(this.#account))
-    this.#leftBytes -= taken
+    const taken = Math.min(bytes, this.#remainingBytes, this.#quota.available(this.#account))
+    this.#remainingBytes -= taken
     this.#quota.add(this.#account, 'outputs', taken)
     return taken
   }
 
-  /** Takes what is in a folder of executions already, and in the quota. */
+  /** Counts existing output, which the quota already includes. */
   async takeFolder(folder: string): Promise<void> {
     for (const name of (await readdir(folder, { recursive: true }).catch(ifMissing)) ?? []) {
       const found = await stat(join(folder, name)).catch(ifMissing)
-      if (found?.isFile()) this.#leftBytes = Math.max(0, this.#leftBytes - found.size)
+      if (found?.isFile()) this.#remainingBytes = Math.max(0, this.#remainingBytes - found.size)
     }
   }
 }
 
 /**
- * One output stream of an execution, kept in a file: written once with backpressure, read from any byte offset by any
- * number of readers while it grows and after. There is no file while nothing was written: most commands leave at least
- * one of their two streams empty.
+ * One output stream of an execution, stored in a file that can be read from any offset while it grows. The file is
+ * created on the first write, since most streams stay empty.
  */
 export class OutputBuffer {
-  /** Pipe the process's output into it. Write errors (a full disk) drop what follows instead of blocking the process. */
+  /** Receives the process's output. After a write error, output is dropped instead of blocking the process. */
   readonly sink: Writable
   readonly #file: string
   readonly #allowance: OutputAllowance
@@ -79,19 +74,19 @@ export class OutputBuffer {
     })
   }
 
-  /** True when some of the output is not in the file: the disk was full, or there was too much of it. */
+  /** Whether output was dropped, because of a full disk or the limit. */
   get isCut(): boolean {
     return this.#isCut
   }
 
-  /** Resolves when everything written is in the file; readers end after that. */
+  /** Resolves when everything is written; readers then end. */
   async end(): Promise<void> {
     await new Promise<void>((resolve) => this.sink.end(resolve))
     this.#ended = true
     this.#grown.notify()
   }
 
-  /** Bytes from `offset` on, as they come, until the stream has ended or `signal` aborts. */
+  /** Streams bytes from `offset` until the stream ends or `signal` aborts. */
   async *follow(offset: number, signal: AbortSignal): AsyncGenerator<Buffer> {
     signal.addEventListener('abort', this.#grown.notify)
     let handle: FileHandle | undefined
@@ -114,23 +109,23 @@ export class OutputBuffer {
   }
 
   #store(chunk: Buffer, done: () => void): void {
-    const wanted = this.#isCut ? 0 : Math.min(chunk.length, maxKeptBytes - this.#size)
-    const kept = chunk.subarray(0, this.#allowance.take(wanted))
-    if (kept.length < chunk.length) this.#isCut = true
-    this.#write(kept, done)
+    const wanted = this.#isCut ? 0 : Math.min(chunk.length, maxStreamBytes - this.#size)
+    const stored = chunk.subarray(0, this.#allowance.take(wanted))
+    if (stored.length < chunk.length) this.#isCut = true
+    this.#write(stored, done)
   }
 
-  #write(kept: Buffer, done: () => void): void {
-    const descriptor = kept.length > 0 ? this.#open() : undefined
+  #write(stored: Buffer, done: () => void): void {
+    const descriptor = stored.length > 0 ? this.#open() : undefined
     if (descriptor === undefined) {
       done()
       return
     }
-    write(descriptor, kept, 0, kept.length, null, (error, written) => {
+    write(descriptor, stored, 0, stored.length, null, (error, written) => {
       if (error) this.#isCut = true
       else this.#size += written
       this.#grown.notify()
-      if (!error && written < kept.length) this.#write(kept.subarray(written), done)
+      if (!error && written < stored.length) this.#write(stored.subarray(written), done)
       else done()
     })
   }
@@ -139,7 +134,7 @@ export class OutputBuffer {
     try {
       this.#descriptor ??= makeFile(this.#file)
     } catch {
-      // The disk is full, most likely.
+      // Most likely the disk is full.
       this.#isCut = true
     }
     return this.#descriptor
@@ -157,7 +152,6 @@ const readPiece = async (handle: FileHandle, position: number, atMost = maxReadB
   return buffer.subarray(0, bytesRead)
 }
 
-/** The bytes of a finished stream from `offset` on. */
 export async function* readFinished(file: string, offset: number, signal: AbortSignal): AsyncGenerator<Buffer> {
   const handle = await open(file).catch(ifMissing)
   if (!handle) return
@@ -173,7 +167,7 @@ export async function* readFinished(file: string, offset: number, signal: AbortS
   }
 }
 
-/** The last `maxBytes` of a finished stream, at most `lastLines` lines of them; `truncated` when there was more. */
+/** Returns the last lines of a finished stream, at most `maxBytes`. */
 export const readTail = async (file: string, maxBytes: number, lastLines = Number.POSITIVE_INFINITY) => {
   const size = (await stat(file).catch(ifMissing))?.size ?? 0
   if (size === 0) return { text: '', truncated: false }
@@ -182,11 +176,11 @@ export const readTail = async (file: string, maxBytes: number, lastLines = Numbe
   for await (const chunk of readFinished(file, start, new AbortController().signal)) chunks.push(chunk)
   const all = Buffer.concat(chunks)
   const tail = start === 0 ? all : all.subarray(firstCharacter(all))
-  const kept = tail.subarray(startOfLastLines(tail, lastLines))
-  return { text: kept.toString('utf8'), truncated: kept.length < size }
+  const stored = tail.subarray(startOfLastLines(tail, lastLines))
+  return { text: stored.toString('utf8'), truncated: stored.length < size }
 }
 
-/** A newline ends its line, so the last byte never counts as the end of one before. */
+/** The last byte never starts a new line. */
 const startOfLastLines = (bytes: Buffer, lines: number): number => {
   if (lines === 0) return bytes.length
   let end = bytes.length - 1
@@ -199,9 +193,8 @@ const startOfLastLines = (bytes: Buffer, lines: number): number => {
 }
 
 /**
- * Text of a byte stream, in pieces that never cut a character. What no further byte could make a character becomes
- * U+FFFD, as does an unfinished one at the very end: the pieces joined are the whole decoded at once. `offset` counts
- * the bytes up to the end of the piece.
+ * Decodes a byte stream without splitting characters. Invalid bytes become U+FFFD, so the joined pieces equal decoding
+ * everything at once. `offset` is the end of each piece.
  */
 export async function* decodeChunks(
   bytes: AsyncIterable<Buffer>,

@@ -20,7 +20,7 @@ afterEach(async () => {
 
 const megabyte = 'x'.repeat(1024 * 1024)
 
-it('takes nothing more from a sender when nobody reads, and goes on when somebody does', async () => {
+it('rejects input while nothing reads, and accepts it again afterwards', async () => {
   const stdin = new Stdin(20)
   const { read, write } = await pipes.forInput()
   stdin.connect(write)
@@ -35,7 +35,7 @@ it('takes nothing more from a sender when nobody reads, and goes on when somebod
   expect((await all).length).toBe(taken * megabyte.length + 3)
 })
 
-it('takes nothing once it is closed, also from those who wait', async () => {
+it('rejects input after it is closed, including pending writes', async () => {
   const stdin = new Stdin()
   while (await Promise.race([stdin.write(megabyte), new Promise((resolve) => setImmediate(resolve, false))]));
   const waiting = stdin.write('late')

@@ -57,7 +57,7 @@ describe('logs', () => {
     }
     const ofCommands = seen.filter(({ source }) => source === 'exec').map(summary)
     expect(ofCommands.filter((what) => what === 'before' || what === 'during')).toEqual(['before', 'during'])
-    expect(ofCommands.slice(-2)).toEqual(['devdeck: the devbox was stopped; the command was ended', 137])
+    expect(ofCommands.slice(-2)).toEqual(['devdeck: the devbox was stopped; the command was killed', 137])
     expect(await list({}, other)).toEqual(seen)
     const again: LogRecord[] = []
     for await (const record of tail(other)) again.push(record)

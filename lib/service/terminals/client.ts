@@ -1,40 +1,40 @@
 import type { RawData, WebSocket } from 'ws'
 
-// A ping follows so many bytes: every client answers pings, which tells what has arrived. Without that count the network
-// between would hold megabytes: what Ctrl-C stops would go on for long, and be lost with the connection.
+// A ping every so many bytes: pongs show what has arrived. Without it, network buffers would hold megabytes that are
+// lost with the connection and delay Ctrl-C.
 const pieceBytes = 64 * 1024
 const heartbeatMs = 15_000
 const maxSilentHeartbeats = 3
-// A connection buffers less than this, so a client that has sent it since the ping is alive.
-const provenBytes = 16 * 1024 * 1024
+// More than a connection buffers, so a client that sent this much since the ping is alive.
+const aliveBytes = 16 * 1024 * 1024
 
 interface Events {
-  /** The client has taken more of what was sent. */
-  taken(): void
+  /** The client acknowledged more output. */
+  acknowledged(): void
   typed(bytes: Buffer): void
   closed(code: number): void
 }
 
-/** The WebSocket of a session's client: bytes of the shell go out, what is typed comes in. */
+/** WebSocket of a terminal client. */
 export class TerminalClient {
   readonly #socket: WebSocket
   readonly #events: Events
   readonly #heartbeat: NodeJS.Timeout
   readonly #closed: Promise<void>
-  readonly #answered: ((answered: boolean) => void)[] = []
+  readonly #probeCallbacks: ((responded: boolean) => void)[] = []
   #sent: number
   #pinged: number
-  #taken: number
+  #acknowledged: number
   #silentHeartbeats = 0
   #isInputPaused = false
-  /** Calls of `answers` that wait, and the bytes typed since the first of them. */
+  /** Pending `responds` calls, and bytes typed since the first of them. */
   #probes = 0
   #typedBytes = 0
 
-  /** `offset`: of the first byte that will be sent. */
+  /** `offset` of the first byte to send. */
   constructor(socket: WebSocket, offset: number, events: Events) {
     this.#socket = socket
-    this.#sent = this.#pinged = this.#taken = offset
+    this.#sent = this.#pinged = this.#acknowledged = offset
     this.#events = events
     this.#heartbeat = setInterval(() => this.#beat(), heartbeatMs)
     socket.on('pong', (payload) => this.#pong(payload))
@@ -42,7 +42,7 @@ export class TerminalClient {
       this.#silentHeartbeats = 0
       const bytes = bytesOf(data)
       if (this.#probes > 0) this.#typedBytes += bytes.length
-      if (this.#typedBytes > provenBytes) this.#settleProbes(true)
+      if (this.#typedBytes > aliveBytes) this.#settleProbes(true)
       events.typed(bytes)
     })
     socket.on('error', () => socket.terminate())
@@ -56,19 +56,18 @@ export class TerminalClient {
     )
   }
 
-  /** The offset of the next byte to send. */
   get sentTo(): number {
     return this.#sent
   }
 
-  /** The offset up to which the client has confirmed everything. */
-  get takenTo(): number {
-    return this.#taken
+  /** Offset up to which the client has acknowledged output. */
+  get acknowledgedTo(): number {
+    return this.#acknowledged
   }
 
-  /** While its input is paused its pongs wait too, so what has left this process counts as taken. */
-  get bytesOnTheWay(): number {
-    const unanswered = this.#sent - this.#taken
+  /** While input is paused, pongs aren't read, so sent bytes count as acknowledged. */
+  get bytesInFlight(): number {
+    const unanswered = this.#sent - this.#acknowledged
     return this.#socket.isPaused ? Math.min(unanswered, this.#socket.bufferedAmount) : unanswered
   }
 
@@ -85,21 +84,20 @@ export class TerminalClient {
     this.#socket.close(code, reason)
   }
 
-  /** Whether what is typed stays in the connection for now. */
   set isInputPaused(isPaused: boolean) {
     this.#isInputPaused = isPaused
     this.#pauseOrResume()
   }
 
-  /** Cuts the connection unless the client answers a ping within this time. True when it did. */
-  async answers(withinMs: number): Promise<boolean> {
+  /** Disconnects the client unless it responds to a ping in time. Returns whether it did. */
+  async responds(withinMs: number): Promise<boolean> {
     this.#probes++
     this.#pauseOrResume()
     const isAlive = await new Promise<boolean>((resolve) => {
       const timer = setTimeout(() => resolve(false), withinMs)
-      this.#answered.push((answered) => {
+      this.#probeCallbacks.push((responded) => {
         clearTimeout(timer)
-        resolve(answered)
+        resolve(responded)
       })
       this.#ping()
     })
@@ -112,35 +110,35 @@ export class TerminalClient {
     return false
   }
 
-  /** A probe reads on: the pong comes behind what was typed before it. */
+  /** A probe resumes input: the pong is queued behind typed bytes. */
   #pauseOrResume() {
     const pause = this.#isInputPaused && this.#probes === 0
     if (pause === this.#socket.isPaused) return
     if (pause) this.#socket.pause()
     else this.#socket.resume()
-    this.#events.taken()
+    this.#events.acknowledged()
   }
 
   #ping() {
     this.#pinged = this.#sent
-    this.#socket.ping(String(this.#sent), undefined, () => this.#events.taken())
+    this.#socket.ping(String(this.#sent), undefined, () => this.#events.acknowledged())
   }
 
   #pong(payload: Buffer) {
     this.#silentHeartbeats = 0
     const offset = Number(payload.toString('latin1'))
-    // A pong may hold any number: only offsets up to the last ping count.
-    if (offset > this.#taken && offset <= this.#pinged) this.#taken = offset
-    this.#events.taken()
+    // Pongs are untrusted: ignore offsets beyond the last ping.
+    if (offset > this.#acknowledged && offset <= this.#pinged) this.#acknowledged = offset
+    this.#events.acknowledged()
     this.#settleProbes(true)
   }
 
-  #settleProbes(answered: boolean) {
-    for (const each of this.#answered.splice(0)) each(answered)
+  #settleProbes(responded: boolean) {
+    for (const each of this.#probeCallbacks.splice(0)) each(responded)
   }
 
   #beat() {
-    // Pongs of a client whose input is paused are not read.
+    // With paused input, pongs aren't read.
     if (this.#socket.isPaused) this.#silentHeartbeats = 0
     if (this.#silentHeartbeats++ >= maxSilentHeartbeats) this.#socket.terminate()
     else this.#ping()

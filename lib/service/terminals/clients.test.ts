@@ -11,7 +11,7 @@ import { strongestIsolation } from '#lib/service/testing/isolation.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { attach, openTerminal } from '#lib/service/testing/terminals.ts'
 
-describe('clients of a terminal', () => {
+describe('terminal clients', () => {
   let service: TestService
   let id: string
   beforeAll(async () => {
@@ -23,7 +23,7 @@ describe('clients of a terminal', () => {
   const urlOf = async (session_name: string) =>
     (await service.client.terminals.connect({ params: { session_name } })).connect_url ?? ''
 
-  /** A way to the service that can be cut so that neither side hears of it. */
+  /** A proxy to the service that can drop traffic silently. */
   const startNetwork = async () => {
     const { hostname, port } = new URL(service.url)
     const sockets: Socket[] = []
@@ -56,7 +56,7 @@ describe('clients of a terminal', () => {
     return socket
   }
 
-  it('make room when they have lost their connection without a word', async () => {
+  it('are replaced after a silent connection loss', async () => {
     const name = `${id}-cut`
     const network = await startNetwork()
     await attachThrough(network, name)
@@ -68,7 +68,7 @@ describe('clients of a terminal', () => {
     network.close()
   })
 
-  it('make room when they were typing into a program that does not read', async () => {
+  it('are replaced even with unread input pending', async () => {
     const name = `${id}-deaf`
     const network = await startNetwork()
     const first = await attachThrough(network, name)
@@ -87,7 +87,7 @@ describe('clients of a terminal', () => {
     network.close()
   })
 
-  it('keep their place when they are there, also while a program does not read what they typed', async () => {
+  it('keep their place while responsive, even with unread input pending', async () => {
     const { name, socket, type, shows } = await openTerminal(service, `${id}-there`)
     expect(await attach(service, await urlOf(name)).refused).toBe(409)
     type('stty raw -echo; echo rea""dy; sleep 1000\r')
@@ -98,7 +98,7 @@ describe('clients of a terminal', () => {
     await service.client.terminals.control({ params: { session_name: name }, body: { action: 'close' } })
   })
 
-  it('are one, of however many that come at once in place of a lost one', async () => {
+  it('are limited to one when several replace a lost one', async () => {
     const name = `${id}-many`
     const network = await startNetwork()
     await attachThrough(network, name)
@@ -116,7 +116,7 @@ describe('clients of a terminal', () => {
     network.close()
   })
 
-  it('leave when the key is revoked by which they came, whatever they came by', async () => {
+  it('are disconnected when their API key is revoked', async () => {
     const database = openDatabase(join(service.dataDir, databaseName))
     const keys = createKeyStore(database)
     const { id: keyId, key } = keys.add('test', null, Date.now())

@@ -16,14 +16,14 @@ describeUnderEachIsolation('the end of a shell under isolation', (isolation) => 
   const open = (name = `${id}-${++count}`) => openTerminal(service, name)
   const run = (command: string) => service.client.executions.executeSync({ params: { id }, body: { command } })
 
-  it('is told with its exit status, after all it printed', async () => {
+  it('is reported with its exit status after all output', async () => {
     const { type, closed, text } = await open()
     type('seq 1 100000; echo la""st; exit 3\r')
     expect(await closed).toEqual({ code: 4000, reason: 'The shell ended with 3' })
     expect(text()).toMatch(/\r\n99999\r\n100000\r\nlast\r\nexit\r\n$/)
   })
 
-  it('waits for a client that is slow to take what was printed last', async () => {
+  it('waits for a slow client to receive the last output', async () => {
     const { type, closed, text, socket, shows } = await open()
     type('echo rea""dy; while [ ! -e ~/slow ]; do sleep 0.05; done; yes | head -n 2000000; touch ~/over; exit 4\r')
     await shows(/ready\r\n/)
@@ -34,7 +34,7 @@ describeUnderEachIsolation('the end of a shell under isolation', (isolation) => 
     expect(text()).toMatch(/(y\r\n){1000}exit\r\n$/)
   })
 
-  it('does not wait for what it left in the background', async () => {
+  it("doesn't wait for background processes", async () => {
     const { type, closed, shows } = await open()
     type('(trap "" HUP; exec sleep 1000) & echo $! > ~/left; disown; echo rea""dy\r')
     await shows(/ready\r\n/)
@@ -43,13 +43,13 @@ describeUnderEachIsolation('the end of a shell under isolation', (isolation) => 
     await run('kill "$(cat ~/left)"')
   })
 
-  it('by a signal is told as that', async () => {
+  it('by a signal is reported as such', async () => {
     const { type, closed } = await open()
     type('kill -9 $$\r')
     expect(await closed).toEqual({ code: 1011, reason: 'The shell was killed by signal 9' })
   })
 
-  it('is told to a client that lost its connection before', async () => {
+  it('is reported to a client that reconnects', async () => {
     const first = await open()
     first.type('echo rea""dy; while [ ! -e ~/cut ]; do sleep 0.05; done; echo la""st; touch ~/done; exit 5\r')
     await first.shows(/ready\r\n/)
@@ -65,7 +65,7 @@ describeUnderEachIsolation('the end of a shell under isolation', (isolation) => 
     third.socket.close()
   })
 
-  it('with its devbox is told with the reason', async () => {
+  it('with its devbox is reported with the reason', async () => {
     const { client } = service
     const inNew = async (launch_parameters = {}) => {
       const { id } = await client.devboxes.createAndAwaitRunning({ body: { launch_parameters } })

@@ -19,7 +19,7 @@ describeUnderEachIsolation('hostile use of terminals under isolation', (isolatio
   const ofEach = <T>(count: number, work: (i: number) => Promise<T>) =>
     Promise.allSettled(Array.from({ length: count }, (_, i) => work(i)))
 
-  it('a storm of sizes during a flood leaves the last one', async () => {
+  it('many resizes during a flood leave the last size', async () => {
     const { name, type, shows, socket } = await openTerminal(service, `${id}-storm`)
     type('yes\r')
     await shows(/y\r\ny\r\n/)
@@ -43,7 +43,7 @@ describeUnderEachIsolation('hostile use of terminals under isolation', (isolatio
     socket.close()
   })
 
-  it('signals reach what runs, and none but those of the interface are taken', async () => {
+  it('signals reach the foreground process; unknown ones are rejected', async () => {
     const { name, type, shows, closed } = await openTerminal(service, `${id}-signals`)
     for (const signal of ['SIGSEGV', 'INT', 'sigint', '9', '', 'SIGRTMIN'])
       await expect(control(name, { action: 'signal', signal } as Control)).rejects.toMatchObject({ status: 400 })
@@ -58,7 +58,7 @@ describeUnderEachIsolation('hostile use of terminals under isolation', (isolatio
     await expect(control(name, { action: 'signal', signal: 'SIGINT' })).rejects.toMatchObject({ status: 404 })
   })
 
-  it('opens, clients and ends of one name at once leave one shell that works', async () => {
+  it('concurrent opens, clients and closes leave one working shell', async () => {
     const name = `${id}-race`
     await ofEach(60, async (i) => {
       if (i % 3 === 2) return control(name, { action: 'close' })
@@ -73,7 +73,7 @@ describeUnderEachIsolation('hostile use of terminals under isolation', (isolatio
     socket.close()
   })
 
-  it('a devbox that ends tells each client: who is attached, who was about to, and who comes then', async () => {
+  it('the end of a devbox is reported to attached, pending and later clients', async () => {
     const { id } = await service.client.devboxes.createAndAwaitRunning({ body: {} })
     const attached = await Promise.all(Array.from({ length: 20 }, (_, i) => openTerminal(service, `${id}-${i}`)))
     const { connect_url } = await connect(`${id}-late`)
@@ -84,7 +84,7 @@ describeUnderEachIsolation('hostile use of terminals under isolation', (isolatio
     await expect(connect(`${id}-then`)).rejects.toMatchObject({ status: 400 })
   })
 
-  it('a client that types faster than a program reads is held back, and the program is served', async () => {
+  it('a client that types faster than a program reads is paused', async () => {
     const { type, shows, socket, name } = await openTerminal(service, `${id}-typing`)
     type('stty raw -echo; echo rea""dy; head -c 3000000 | tail -c 5; stty sane\r')
     await shows(/ready/)

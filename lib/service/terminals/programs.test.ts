@@ -11,7 +11,7 @@ describeUnderEachIsolation('programs in a terminal under isolation', (isolation)
   let id: string
   beforeAll(async () => {
     service = await startService({ isolation })
-    // tmux would put its socket in the machine's own /tmp.
+    // tmux would create its socket in the host's /tmp.
     const body = { environment_variables: { TMUX_TMPDIR: isolation === 'none' ? '.' : '/tmp', PS1: '> ' } }
     id = (await service.client.devboxes.createAndAwaitRunning({ body })).id
   })
@@ -25,7 +25,7 @@ describeUnderEachIsolation('programs in a terminal under isolation', (isolation)
     return terminal
   }
 
-  it('know its name, and that it controls them', async () => {
+  it('know the name of their controlling terminal', async () => {
     const { type, shows, socket } = await open()
     type('echo "name: $(tty)."; ps -o tty= -p $$\r')
     const [, name] = await shows(/name: (\/dev\/pts\/\d+)\.\r\n(?:.*\n)*pts\/\d+\r\n/)
@@ -34,7 +34,7 @@ describeUnderEachIsolation('programs in a terminal under isolation', (isolation)
     socket.close()
   })
 
-  it('read what is not to be seen', async () => {
+  it('read hidden input', async () => {
     const { type, shows, text, socket } = await open()
     type('(read -rsp "Pass""word: " word </dev/tty >/dev/tty; echo; echo "$word" | rev)\r')
     await shows(/Password: /)

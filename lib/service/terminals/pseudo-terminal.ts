@@ -1,5 +1,15 @@
 import type { ChildProcess } from 'node:child_process'
-import { chownSync, closeSync, constants, existsSync, fchownSync, openSync, readFileSync, readSync } from 'node:fs'
+import {
+  chownSync,
+  closeSync,
+  constants,
+  existsSync,
+  fchownSync,
+  openSync,
+  readFileSync,
+  readSync,
+  writeSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { ReadStream } from 'node:tty'
 import { requireBinary } from '@lydell/node-pty/requireBinary.js'
@@ -11,22 +21,22 @@ export interface Size {
 }
 
 interface Events {
-  /** The bytes are these until it returns: each read is into the same buffer. */
+  /** `bytes` is only valid during the call; the buffer is reused. */
   data(bytes: Uint8Array): void
-  /** The command has ended, and all it printed was told. */
+  /** The command has exited and all output was delivered. */
   ended(exitCode: number, signal: NodeJS.Signals | undefined): void
 }
 
-// The package's class also starts the command, and loses what was printed last if nobody reads it within 200 ms.
+// Only the native binding: the package's class also spawns the command and may lose the last output.
 const native = requireBinary('pty.node')
 
-// What the kernel gives at once: a read that fills it is followed by another before anything else has its turn.
+// The kernel's maximum: after a full read Node reads again immediately.
 const readBytes = 4095
 
-// More than the kernel holds of what a shell printed before its end.
+// More than the kernel buffers after the shell has exited.
 const maxLastBytes = 256 * 1024
 
-/** A command of a devbox in a pseudoterminal. */
+/** A devbox command in a pseudoterminal. */
 export class PseudoTerminal {
   readonly fd: number
   readonly #sandbox: Sandbox
@@ -34,7 +44,7 @@ export class PseudoTerminal {
   readonly #child: ChildProcess
   #exited = false
 
-  /** Throws when no terminal is to be had or nothing can be started. */
+  /** Throws if no terminal is available or the command can't start. */
   constructor(sandbox: Sandbox, command: Pick<Command, 'argv' | 'env'>, size: Size, events: Events) {
     const { master, slave, tty } = openTerminal(sandbox)
     try {
@@ -49,7 +59,7 @@ export class PseudoTerminal {
       closeSync(master)
       throw error
     } finally {
-      // Open here, it would keep the terminal from ending with the last process in it.
+      // Otherwise the terminal would stay open after its last process.
       if (slave !== undefined) closeSync(slave)
     }
     this.#sandbox = sandbox
@@ -58,10 +68,10 @@ export class PseudoTerminal {
       events.data(buffer.subarray(0, length))
       return true
     }
-    // One buffer for all reads: each would have one of 64 KiB of its own otherwise, for 4.
+    // A shared buffer; otherwise each 4 KiB read allocates 64 KiB.
     this.#stream = new ReadStream(master, { onread: { buffer: Buffer.allocUnsafe(readBytes), callback } })
     this.#stream.resume()
-    // EIO when the last process has closed it, and `close` follows.
+    // EIO after the last process has closed it; `close` follows.
     this.#stream.on('error', () => undefined)
     const closed = new Promise((resolve) => this.#stream.once('close', resolve))
     this.#child.once('exit', async (code, signal) => {
@@ -77,7 +87,7 @@ export class PseudoTerminal {
     return !this.#stream.destroyed
   }
 
-  /** The host's process id of the command itself; undefined while it is being started and once it is gone. */
+  /** Host pid of the command; undefined while starting and after exit. */
   get leader(): number | undefined {
     return this.#exited ? undefined : this.#sandbox.leader(this.#child.pid ?? 0)
   }
@@ -94,7 +104,7 @@ export class PseudoTerminal {
     this.#stream.resume()
   }
 
-  /** What it had printed when it ended, to the last byte. Others may hold the terminal open and print for ever. */
+  /** Reads the remaining output at exit. Bounded, because other processes may keep printing. */
   #readLast(take: (bytes: Buffer) => void) {
     const bytes = Buffer.allocUnsafe(readBytes)
     try {
@@ -105,16 +115,16 @@ export class PseudoTerminal {
         take(bytes.subarray(0, read))
       }
     } catch {
-      // EAGAIN or EIO: that was the last.
+      // EAGAIN or EIO: nothing left.
     }
   }
 }
 
 interface OpenTerminal {
   master: number
-  /** Unlocked by the function that opened it. */
+  /** Set if already unlocked. */
   slave?: number
-  /** The slave's path for the command. */
+  /** Path of the slave in the devbox. */
   tty: string
 }
 
@@ -122,14 +132,14 @@ const openTerminal = ({ ptmx, uid }: Sandbox): OpenTerminal => {
   const inside = ptmx !== undefined && unlock !== undefined ? openInside(ptmx, uid) : undefined
   if (inside) return inside
   const { master, slave } = native.open(80, 24)
-  // The command opens it by name, as the user of its devbox.
+  // The command opens it by name as the devbox's user.
   if (uid !== undefined) fchownSync(slave, uid, uid)
   return { master, slave, tty: '/proc/self/fd/0' }
 }
 
 /**
- * In the devbox's own devpts: there alone the terminal has a name in the devbox, which programs ask for (`tty`, screen,
- * gpg). Undefined when that gives none, as when one devbox has taken all that there are for devboxes.
+ * Opens a terminal in the devbox's devpts, so it has a name there for programs such as tty, screen and gpg. Undefined
+ * if none is available.
  */
 const openInside = (ptmx: string, uid: number | undefined): OpenTerminal | undefined => {
   let master: number | undefined
@@ -141,14 +151,14 @@ const openInside = (ptmx: string, uid: number | undefined): OpenTerminal | undef
       return { master, tty: `/dev/pts/${index}` }
     }
   } catch {
-    // The machine's own is left.
+    // Fall back to the host's devpts.
   }
   if (master !== undefined) closeSync(master)
   return undefined
 }
 
-// A new slave is locked until an ioctl on its master, and Node has none. TIOCSPTLCK has this number on x86 and ARM.
-// The master is file 3: of the first three Node makes blocking ones, for itself as well.
+// A new slave must be unlocked with the TIOCSPTLCK ioctl, which Node lacks; the number is the same on x86 and ARM. The
+// master is fd 3, because Node makes fds 0 to 2 blocking, for itself too.
 const unlockers = [
   [
     '/usr/bin/perl',
@@ -166,4 +176,74 @@ const unlock = unlockers.find(([file = '']) => existsSync(file))
 const unlocked = (launch: Launch): Launch => {
   const [file = '', ...args] = unlock ?? []
   return { ...launch, file, args: [...args, launch.file, ...launch.args] }
+}
+
+const retryMs = 5
+
+/** Writes input without blocking: a stream's `write` blocks the whole process while a program doesn't read. */
+export class Keyboard {
+  readonly #terminal: Pick<PseudoTerminal, 'fd' | 'isOpen'>
+  #pending: Buffer[] = []
+  #timer: NodeJS.Timeout | undefined
+  #notify: { bytes: number; run: () => void } | undefined
+  #stopped = false
+  pendingBytes = 0
+
+  constructor(terminal: Pick<PseudoTerminal, 'fd' | 'isOpen'>) {
+    this.#terminal = terminal
+  }
+
+  type(bytes: Buffer) {
+    if (this.#stopped) return
+    this.#pending.push(bytes)
+    this.pendingBytes += bytes.length
+    if (!this.#timer) this.#write()
+  }
+
+  /** Calls `run` once when at most `bytes` are pending. */
+  onceBelow(bytes: number, run: () => void) {
+    this.#notify = { bytes, run }
+  }
+
+  /** Discards pending input and rejects more. */
+  stop() {
+    this.#stopped = true
+    clearTimeout(this.#timer)
+    this.#pending = []
+    this.#took(this.pendingBytes)
+  }
+
+  #write() {
+    this.#timer = undefined
+    for (let [first] = this.#pending; first; [first] = this.#pending) {
+      const written = this.#writeOnce(first)
+      if (written === undefined) return this.stop()
+      this.#took(written)
+      if (written === first.length) this.#pending.shift()
+      else {
+        this.#pending[0] = first.subarray(written)
+        this.#timer = setTimeout(() => this.#write(), retryMs)
+        return
+      }
+    }
+  }
+
+  /** Returns the bytes written, possibly 0; undefined if the terminal is closed. */
+  #writeOnce(bytes: Buffer): number | undefined {
+    // The fd of a closed terminal may have been reused.
+    if (!this.#terminal.isOpen) return undefined
+    try {
+      return writeSync(this.#terminal.fd, bytes)
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code === 'EAGAIN' ? 0 : undefined
+    }
+  }
+
+  #took(bytes: number) {
+    this.pendingBytes -= bytes
+    if (!this.#notify || this.pendingBytes > this.#notify.bytes) return
+    const { run } = this.#notify
+    this.#notify = undefined
+    run()
+  }
 }

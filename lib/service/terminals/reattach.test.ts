@@ -5,13 +5,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import WebSocket from 'ws'
 import { strongestIsolation } from '#lib/service/testing/isolation.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import { maxHistoryBytes } from './history.ts'
+import { maxHistoryBytes } from './output.ts'
 
 type Enough = (end: string, length: number) => boolean
 
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 
-describe('coming back to a terminal', () => {
+describe('reattaching to a terminal', () => {
   let service: TestService
   let id: string
   beforeAll(async () => {
@@ -22,7 +22,7 @@ describe('coming back to a terminal', () => {
 
   const connect = (session_name: string) => service.client.terminals.connect({ params: { session_name } })
 
-  /** Attaches, reads until it has had enough, and cuts the connection without a word. */
+  /** Attaches, reads for a while, and drops the connection. */
   const read = async (name: string, after: number | undefined, enough: Enough, type = '') => {
     const { connect_url } = await connect(name)
     const url = service.url.replace('http', 'ws') + connect_url + (after === undefined ? '' : `&after=${after}`)
@@ -51,11 +51,11 @@ describe('coming back to a terminal', () => {
   const until = (words: string) => (end: string) => end.includes(words)
   const flood = (last: number) =>
     `stty -onlcr; printf 'be''gin\\n'; (echo $BASHPID > ~/writer; exec seq 1 ${last}); printf 'en''d\\n'\r`
-  // `seq` only sleeps when it waits for its terminal; a reader that keeps up never lets it sleep for so many looks.
+  // `seq` only sleeps while its output is blocked.
   const isHeld = 'for ((n = 0; n < 50; n++)); do [[ $(< /proc/$(< ~/writer)/stat) == *") S "* ]] || n=0; done'
   const held = () => service.client.executions.executeSync({ params: { id }, body: { command: isHeld } })
 
-  it('loses and repeats no byte through a hundred cuts while a program prints all it can', async () => {
+  it('loses and repeats no byte over 100 reconnects during a flood', async () => {
     const name = `${id}-cuts`
     const command = `stty -onlcr; printf 'be''gin\\n'; seq 1 1500000; printf 'en''d\\n'\r`
     const first = await read(name, undefined, until('begin\n'), command)
@@ -64,7 +64,7 @@ describe('coming back to a terminal', () => {
     let at = first.bytes.length
     const tail = () => Buffer.concat(parts.slice(-2))
     for (let cut = 1; cut <= 100; cut++) {
-      // What has arrived and was not looked at is lost with the connection.
+      // Received but unprocessed data is lost with the connection.
       const part = await read(name, at, (_, length) => length > cut * 1000)
       expect(part).toMatchObject({ offset: at, shell: first.shell })
       parts.push(part.bytes)
@@ -78,7 +78,7 @@ describe('coming back to a terminal', () => {
     expect(sha256(numbers)).toBe(sha256(execFileSync('seq', ['1', '1500000'], { maxBuffer: 2 ** 30 })))
   })
 
-  it('loses nothing of a flood to a client that does not read, loses its connection and is away for a moment', async () => {
+  it('loses no output for a client that stalls and reconnects', async () => {
     const name = `${id}-away`
     const first = await read(name, undefined, until('begin\n'), flood(3_000_000))
     const parts = [first.bytes]
@@ -102,7 +102,7 @@ describe('coming back to a terminal', () => {
     expect(sha256(numbers)).toBe(sha256(execFileSync('seq', ['1', '3000000'], { maxBuffer: 2 ** 30 })))
   })
 
-  it('loses nothing of a flood to a client that stops reading and goes on', async () => {
+  it('loses no output for a client that stops reading for a while', async () => {
     const name = `${id}-stops`
     const { bytes } = await read(name, undefined, until('begin\n'), flood(1_500_000))
     const parts: Buffer[] = [bytes]
@@ -135,11 +135,11 @@ describe('coming back to a terminal', () => {
     socket.terminate()
   })
 
-  it('begins with the first line it still has when more was printed meanwhile', async () => {
+  it('starts at the first complete line after too much output', async () => {
     const name = `${id}-gap`
     const command = 'seq 1 200000; printf "do""ne\\n"; sleep 1000\r'
     const first = await read(name, undefined, (_, length) => length > 100, command)
-    // A client that says goodbye is not waited for.
+    // Output doesn't wait for a client that closed normally.
     await goodbye(name)
     await service.client.executions.executeSync({
       params: { id },
@@ -162,7 +162,7 @@ describe('coming back to a terminal', () => {
     await new Promise((resolve) => socket.once('close', resolve))
   }
 
-  it('sends nothing again to who has read all, and all to who asks for more than there is', async () => {
+  it('sends nothing to a client that has read everything, and everything for an offset beyond the end', async () => {
     const name = `${id}-end`
     const first = await read(name, undefined, until('mark\r\n'), 'PS1=; echo ma""rk\r')
     const second = await read(name, first.bytes.length, until('next'), 'echo ne""xt\r')
@@ -173,14 +173,14 @@ describe('coming back to a terminal', () => {
     expect(third.bytes.subarray(0, first.bytes.length).equals(first.bytes)).toBe(true)
   })
 
-  it('names another shell of the same name otherwise', async () => {
+  it('gives a restarted shell a new id', async () => {
     const name = `${id}-other`
     const first = await read(name, undefined, until(''))
     await service.client.terminals.control({ params: { session_name: name }, body: { action: 'close' } })
     expect((await read(name, 1, until(''))).shell).not.toBe(first.shell)
   })
 
-  it('refuses an `after` that is no offset', async () => {
+  it('rejects an invalid `after`', async () => {
     for (const after of ['-1', 'x', '1.5', '1e3', '99999999999999999999']) {
       const { connect_url } = await connect(`${id}-bad`)
       const socket = new WebSocket(`${service.url.replace('http', 'ws') + connect_url}&after=${after}`)

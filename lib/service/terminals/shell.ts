@@ -6,24 +6,22 @@ import type { RunningDevbox } from '#lib/service/engine/engine.ts'
 import { signal } from '#lib/service/engine/processes.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import { processStat } from '#lib/service/kit/proc.ts'
-import { Batches } from './batches.ts'
 import { TerminalClient } from './client.ts'
-import { History } from './history.ts'
-import { Keyboard } from './keyboard.ts'
-import { PseudoTerminal, type Size } from './pseudo-terminal.ts'
+import { Batches, History } from './output.ts'
+import { Keyboard, PseudoTerminal, type Size } from './pseudo-terminal.ts'
 
-/** Unspecified: how long a shell without a client is kept. The hosted service keeps one for minutes only. */
+/** Unspecified: how long a shell without a client is kept. The hosted service keeps it for minutes. */
 const idleTtlSeconds = 3600
-// The shell waits while this much is on its way to the client, so a flood costs the slow client's time, not memory. The
-// history holds twice as much: also what a client received and had no time to use.
+// Pauses the shell while this much is in flight, so a flood costs a slow client time, not memory. The history is twice
+// as large, which also covers data that was received but not processed.
 const pauseAboveBytes = 512 * 1024
 const resumeBelowBytes = 256 * 1024
-const maxWaitingInputBytes = 256 * 1024
-const takeInputBelowBytes = 64 * 1024
-/** Unspecified: for how long the shell waits with its output for a client that lost its connection. */
+const maxPendingInputBytes = 256 * 1024
+const resumeInputBelowBytes = 64 * 1024
+/** Unspecified: how long output is paused for a client that lost its connection. */
 const lostClientGraceMs = 10_000
-/** Unspecified: within which time a client must answer when another one wants its place. */
-const answerMs = 1500
+/** Unspecified: how quickly a client must respond when another wants its place. */
+const responseTimeoutMs = 1500
 const hangUpGraceMs = 1000
 const maxStartMs = 1000
 
@@ -33,47 +31,46 @@ const noCode = 1005
 const lostCode = 1001
 const alreadyAttachedCode = 4009
 
-/** A terminal session. */
 export interface SessionKey {
   account: string
   devboxId: string
   name: string
 }
 
-/** The bash of a terminal session, in a pseudoterminal. It outlives its clients, of which there is one at a time. */
+/** The bash of a terminal session. It outlives its clients; only one is attached at a time. */
 export class Shell {
-  /** Differs between two shells of one session. */
+  /** Unique, even if a session restarts its shell. */
   readonly id = randomUUID()
-  /** Resolves when the shell has printed something, or has had the time to. */
+  /** Resolves at the first output, or after a timeout. */
   readonly started: Promise<void>
   readonly name: string
   readonly account: string
   readonly devboxId: string
   readonly #devbox: RunningDevbox
   readonly #terminal: PseudoTerminal
-  readonly #forget: () => void
+  readonly #onEnd: () => void
   readonly #history = new History()
-  readonly #batches = new Batches(() => this.#pass())
+  readonly #batches = new Batches(() => this.#sendPending())
   readonly #keyboard: Keyboard
   #size: Size
   #client: TerminalClient | undefined
-  /** The offset up to which a client had read that lost its connection and may come back. */
-  #awaitedFrom: number | undefined
+  /** Offset up to which a disconnected client had read. */
+  #disconnectedAt: number | undefined
   #lostClientTimer: NodeJS.Timeout | undefined
   #ended = false
   #paused = false
   #inputBytes = 0
-  /** How the shell ended: told to a client once it has read all. */
+  /** Sent to the client after all output. */
   #exit: { code: number; reason: string } | undefined
   #idleTimer: NodeJS.Timeout | undefined
 
-  constructor({ account, devboxId, name }: SessionKey, devbox: RunningDevbox, size: Size, forget: () => void) {
+  constructor({ account, devboxId, name }: SessionKey, devbox: RunningDevbox, size: Size, onEnd: () => void) {
     this.name = name
     this.account = account
     this.devboxId = devboxId
     this.#devbox = devbox
     this.#size = size
-    this.#forget = forget
+    this.#onEnd = onEnd
     const { promise: started, resolve: start } = Promise.withResolvers<void>()
     this.started = started
     setTimeout(start, maxStartMs).unref()
@@ -88,10 +85,9 @@ export class Shell {
       },
     })
     this.#keyboard = new Keyboard(this.#terminal)
-    this.#startIdle()
+    this.#startIdleTimer()
   }
 
-  /** Bytes of input received from all clients. */
   get inputBytes(): number {
     return this.#inputBytes
   }
@@ -113,23 +109,17 @@ export class Shell {
     }
   }
 
-  /** Where `attach` begins for a client that has read the first `after` bytes: there, if they are still kept. */
+  /** Returns the attach offset for a client that has read `after` bytes, if they are still in the history. */
   offsetFor(after: number | undefined): number {
     return this.#history.startFor(after)
   }
 
-  /**
-   * Whether a client can attach. An attached client that does not answer, as on a sleeping laptop, has lost its
-   * connection and is cut off.
-   */
+  /** Whether a client can attach. Disconnects an unresponsive client, such as a sleeping laptop. */
   async isFree(): Promise<boolean> {
-    return !this.#client || !(await this.#client.answers(answerMs))
+    return !this.#client || !(await this.#client.responds(responseTimeoutMs))
   }
 
-  /**
-   * Takes over the socket: what the terminal has shown since `offset`, then what it shows, until either side ends. The
-   * offset is one of `offsetFor` at the same moment.
-   */
+  /** Sends output from `offset` (a current `offsetFor`) and relays until either side closes. */
   attach(socket: WebSocket, offset: number, size: Size | undefined): void {
     if (this.#ended || this.attached) {
       socket.close(
@@ -139,23 +129,23 @@ export class Shell {
       return
     }
     clearTimeout(this.#idleTimer)
-    this.#waitFor(undefined)
+    this.#holdFor(undefined)
     const release = this.#devbox.busy()
     const client = new TerminalClient(socket, offset, {
-      taken: () => this.#regulate(),
+      acknowledged: () => this.#applyBackpressure(),
       typed: (bytes) => this.#input(client, bytes),
       closed: (code) => {
         release()
         this.#client = undefined
         if (this.#ended) return
-        this.#waitFor(leavesForGood(code) ? undefined : client.takenTo)
-        this.#startIdle()
+        this.#holdFor(isDeliberateClose(code) ? undefined : client.acknowledgedTo)
+        this.#startIdleTimer()
       },
     })
     this.#client = client
     if (size) this.resize(size)
     client.send(this.#history.from(offset))
-    this.#regulate()
+    this.#applyBackpressure()
     if (this.#exit) this.end(this.#exit.code, this.#exit.reason)
   }
 
@@ -164,13 +154,13 @@ export class Shell {
     this.#terminal.resize({ cols, rows })
   }
 
-  /** Signals the process group in the foreground of the terminal; false when there is none. */
+  /** Signals the foreground process group; false if there is none. */
   signal(name: (typeof terminalSignals)[number]): boolean {
     const group = processStat(this.#terminal.leader ?? 0)?.foregroundGroup ?? -1
     return group > 0 && signal(-group, name)
   }
 
-  /** Hangs up: what runs in the terminal gets SIGHUP, and SIGKILL if it is still there a moment later. */
+  /** Sends SIGHUP, then SIGKILL to whatever is left. */
   close(): void {
     this.signal('SIGHUP')
     const shell = this.#terminal.leader
@@ -178,17 +168,17 @@ export class Shell {
     this.end(closedNormallyCode, 'The session was closed')
   }
 
-  /** Forgets the session, closes its client with `code` and leaves no shell behind. */
+  /** Ends the session, closes its client and kills the shell. */
   end(code: number, reason: string): void {
     if (this.#ended) return
     this.#batches.flush()
     this.#ended = true
     clearTimeout(this.#idleTimer)
     clearTimeout(this.#lostClientTimer)
-    this.#forget()
+    this.#onEnd()
     this.#keyboard.stop()
     this.#client?.close(code, reason)
-    // A program that waits to print gets an error now.
+    // Unblocks programs waiting to print; they get an error.
     this.#terminal.resume()
     setTimeout(() => {
       const shell = this.#terminal.leader
@@ -201,8 +191,8 @@ export class Shell {
       signalName === undefined
         ? { code: shellEndedCode, reason: `The shell ended with ${exitCode}` }
         : { code: shellKilledCode, reason: `The shell was killed by signal ${os.signals[signalName]}` }
-    // A client that lost its connection is told once it is back and has read all.
-    if (this.#awaitedFrom === undefined) this.end(this.#exit.code, this.#exit.reason)
+    // A disconnected client receives the rest and the exit when it returns.
+    if (this.#disconnectedAt === undefined) this.end(this.#exit.code, this.#exit.reason)
   }
 
   #output(bytes: Uint8Array) {
@@ -211,18 +201,18 @@ export class Shell {
     this.#batches.add(bytes.length)
   }
 
-  /** Has the client sent what it has not been sent yet. */
-  #pass() {
+  /** Sends pending output to the client. */
+  #sendPending() {
     const client = this.#client
-    // Not copied: all that is on the way is less than the history keeps, so nothing of it changes before it has left.
+    // Views are safe: less is in flight than the history holds.
     if (client) for (const bytes of this.#history.viewsFrom(client.sentTo)) client.send(bytes)
-    this.#regulate()
+    this.#applyBackpressure()
   }
 
-  /** Lets the shell print, or has it wait for its client. */
-  #regulate() {
+  /** Pauses or resumes the shell. */
+  #applyBackpressure() {
     if (this.#ended) return
-    const unread = this.#client?.bytesOnTheWay ?? this.#history.end - (this.#awaitedFrom ?? this.#history.end)
+    const unread = this.#client?.bytesInFlight ?? this.#history.end - (this.#disconnectedAt ?? this.#history.end)
     if (!this.#paused && unread > pauseAboveBytes) {
       this.#paused = true
       this.#terminal.pause()
@@ -232,38 +222,38 @@ export class Shell {
     }
   }
 
-  /** For a while the shell waits rather than print more than the history keeps for a client that read to `offset`. */
-  #waitFor(offset: number | undefined) {
+  /** Pauses output for a while for a client that had read to `offset`. */
+  #holdFor(offset: number | undefined) {
     clearTimeout(this.#lostClientTimer)
-    this.#awaitedFrom = offset
+    this.#disconnectedAt = offset
     if (offset !== undefined)
       this.#lostClientTimer = setTimeout(() => {
-        this.#waitFor(undefined)
+        this.#holdFor(undefined)
         if (this.#exit) this.end(this.#exit.code, this.#exit.reason)
       }, lostClientGraceMs).unref()
-    this.#regulate()
+    this.#applyBackpressure()
   }
 
   #input(client: TerminalClient, bytes: Buffer) {
     if (this.#ended) return
     this.#inputBytes += bytes.length
     this.#keyboard.type(bytes)
-    if (this.#keyboard.waitingBytes <= maxWaitingInputBytes) return
+    if (this.#keyboard.pendingBytes <= maxPendingInputBytes) return
     client.isInputPaused = true
-    this.#keyboard.onceBelow(takeInputBelowBytes, () => {
+    this.#keyboard.onceBelow(resumeInputBelowBytes, () => {
       client.isInputPaused = false
     })
   }
 
-  #startIdle() {
+  #startIdleTimer() {
     clearTimeout(this.#idleTimer)
     this.#idleTimer = setTimeout(() => this.close(), idleTtlSeconds * 1000)
     this.#idleTimer.unref()
   }
 }
 
-/** A client that needs the session no more closes with these; a lost connection or a restart has other codes. */
-const leavesForGood = (code: number) => code === closedNormallyCode || code === noCode
+/** Codes of a deliberate close; lost connections have others. */
+const isDeliberateClose = (code: number) => code === closedNormallyCode || code === noCode
 
 const startShell = (
   { sandbox, env }: RunningDevbox,
@@ -271,7 +261,7 @@ const startShell = (
   events: ConstructorParameters<typeof PseudoTerminal>[3],
 ) => {
   const terminal = { TERM: 'xterm-256color', COLORTERM: 'truecolor' }
-  // Unspecified: that shells mark their prompts, and how a devbox is told not to.
+  // Unspecified: shell integration marks, and DEVDECK_SHELL_INTEGRATION=0 to turn them off.
   const marks = env.DEVDECK_SHELL_INTEGRATION === '0' ? [] : ['--rcfile', sandbox.bashrc]
   try {
     return new PseudoTerminal(
@@ -281,6 +271,6 @@ const startShell = (
       events,
     )
   } catch (cause) {
-    throw new ServiceError('unavailable', 'The terminal could not be started', { cause, retryAfterSeconds: 1 })
+    throw new ServiceError('unavailable', 'Could not start the terminal', { cause, retryAfterSeconds: 1 })
   }
 }

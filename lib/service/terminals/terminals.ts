@@ -16,15 +16,15 @@ interface Opening {
 
 interface Opened {
   shell: Shell
-  /** It was started for this call. */
+  /** The shell was started by this call. */
   created: boolean
 }
 
-/** The shells of all terminal sessions. A session is an account, a devbox and a name, and has one shell at a time. */
+/** The shells of all terminal sessions, identified by account, devbox and name. */
 export class Terminals {
   readonly #maxPerAccount: number
   readonly #shells = new Map<string, Shell>()
-  // Starting a process holds up everything until it runs, the longer the more others are being started.
+  // Starting a process blocks the event loop, longer when several start at once.
   readonly #starts = new Slots(4)
 
   constructor(maxPerAccount: number) {
@@ -36,8 +36,8 @@ export class Terminals {
   }
 
   /**
-   * The shell of this key, started if there is none, in the devbox that runs when its turn has come. `size` is taken
-   * unless a client is attached. Rejects when `signal` aborts before.
+   * Returns the session's shell, starting one when its turn comes. `size` applies unless a client is attached. Rejects
+   * if `signal` aborts first.
    */
   async open(key: SessionKey, { running, size, signal }: Opening): Promise<Opened> {
     running()
@@ -60,9 +60,13 @@ export class Terminals {
     }
     const count = [...this.#shells.values()].filter(({ account }) => account === key.account).length
     if (count >= this.#maxPerAccount)
-      throw new ServiceError('rate_limited', `The account has ${count} terminal sessions already; close one`, {
-        retryAfterSeconds: 30,
-      })
+      throw new ServiceError(
+        'rate_limited',
+        `The account has reached its limit of ${count} terminal sessions; close one`,
+        {
+          retryAfterSeconds: 30,
+        },
+      )
     const shell = new Shell(key, devbox, size ?? defaultSize, () => {
       if (this.find(key) === shell) this.#shells.delete(keyOf(key))
     })
@@ -70,7 +74,7 @@ export class Terminals {
     return { shell, created: true }
   }
 
-  /** Forgets the shells of a devbox whose processes are being ended, and tells their clients why. */
+  /** Ends the sessions of a devbox, sending clients the reason. */
   endAll(devboxId: string, reason: string): void {
     for (const shell of this.#shells.values()) if (shell.devboxId === devboxId) shell.end(devboxEndedCode, reason)
   }

@@ -4,11 +4,11 @@ import type { PtyTunnel } from '#lib/contract/devboxes.ts'
 const tokenLifeMs = 12 * 60 * 60 * 1000
 const ticketLifeMs = 60_000
 
-/** Whose terminals a token or ticket opens, and of which devbox. */
+/** Access to the terminals of one devbox. */
 export interface TerminalGrant {
   account: string
   devboxId: string
-  /** Of the key that asked for it. */
+  /** Aborted when the API key that created it is revoked. */
   revoked?: AbortSignal
 }
 
@@ -16,17 +16,17 @@ interface Ticket extends TerminalGrant {
   sessionName: string
 }
 
-/** Tokens open the terminals of one devbox; tickets open one session once. Both are forgotten with the service. */
+/** Tokens grant access to a devbox's terminals; tickets to one session, once. In memory only. */
 export class TerminalTokens {
   readonly #tokens = new Map<string, TerminalGrant>()
-  /** By the key that stands in a host name; it opens nothing by itself. */
+  /** By the key in the host name, which grants nothing itself. */
   readonly #keys = new Map<string, TerminalGrant>()
   readonly #tickets = new Map<string, Ticket>()
 
   create(grant: TerminalGrant): PtyTunnel {
     return {
-      tunnel_key: keep(this.#keys, grant, tokenLifeMs, randomBytes(16).toString('hex')),
-      auth_token: keep(this.#tokens, grant, tokenLifeMs),
+      tunnel_key: store(this.#keys, grant, tokenLifeMs, randomBytes(16).toString('hex')),
+      auth_token: store(this.#tokens, grant, tokenLifeMs),
     }
   }
 
@@ -34,30 +34,29 @@ export class TerminalTokens {
     return this.#keys.has(key)
   }
 
-  /** The grant of a token of `devboxes.createPtyTunnel`; it may be used many times. */
+  /** Looks up a reusable token of `devboxes.createPtyTunnel`. */
   find(token: string): TerminalGrant | undefined {
     return this.#tokens.get(token)
   }
 
   issue(grant: TerminalGrant, sessionName: string): string {
-    return keep(this.#tickets, { ...grant, sessionName }, ticketLifeMs)
+    return store(this.#tickets, { ...grant, sessionName }, ticketLifeMs)
   }
 
-  /** Uses up the one-use ticket of a `connect_url`; undefined when it is unknown, old, used, or of another session. */
+  /** Consumes the ticket of a `connect_url`; undefined if unknown, expired, used, or for another session. */
   redeem(ticket: string, sessionName: string): TerminalGrant | undefined {
     const grant = this.#tickets.get(ticket)
     this.#tickets.delete(ticket)
     return grant?.sessionName === sessionName ? grant : undefined
   }
 
-  /** Forgets what opens the devbox's terminals. */
   revoke(devboxId: string): void {
     for (const grants of [this.#tokens, this.#tickets, this.#keys])
       for (const [secret, grant] of grants) if (grant.devboxId === devboxId) grants.delete(secret)
   }
 }
 
-/** What a caller may pass on: it ends with the key that the caller used. */
+/** A grant that ends with the caller's API key. */
 export const grantOf = (
   { account, revoked }: Pick<TerminalGrant, 'account' | 'revoked'>,
   devboxId: string,
@@ -67,8 +66,8 @@ export const grantOf = (
   ...(revoked && { revoked }),
 })
 
-/** Under a new secret that can be told in a header, a query and as a WebSocket subprotocol. */
-const keep = <T>(
+/** Stores the grant under a new secret that is safe in headers, queries and WebSocket subprotocols. */
+const store = <T>(
   secrets: Map<string, T>,
   grant: T,
   lifeMs: number,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { Batches } from './batches.ts'
+import { Batches } from './output.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -10,8 +10,8 @@ const counted = () => {
   return { seen, batches }
 }
 
-describe('what a program prints', () => {
-  it('is passed on at once after a pause', () => {
+describe('batched output', () => {
+  it('is sent immediately after a pause', () => {
     const { seen, batches } = counted()
     batches.add(1)
     expect(seen.passes).toBe(1)
@@ -20,7 +20,7 @@ describe('what a program prints', () => {
     expect(seen.passes).toBe(2)
   })
 
-  it('goes together when it comes within a millisecond, and all of it is passed on', () => {
+  it('is combined within a millisecond', () => {
     const { seen, batches } = counted()
     for (let piece = 0; piece < 10; piece++) batches.add(100)
     expect(seen.passes).toBe(1)
@@ -30,7 +30,7 @@ describe('what a program prints', () => {
     expect(seen.passes).toBe(2)
   })
 
-  it('goes together for as long as more of it comes', () => {
+  it('is combined while it continues', () => {
     const { seen, batches } = counted()
     batches.add(1)
     for (let ms = 0; ms < 5; ms++) {
@@ -41,7 +41,7 @@ describe('what a program prints', () => {
     expect(seen.passes).toBe(6)
   })
 
-  it('is passed on before it is more than a message of 64 KiB', () => {
+  it('is sent before it exceeds 64 KiB', () => {
     const { seen, batches } = counted()
     batches.add(4095)
     let passedAt = 0
@@ -52,7 +52,7 @@ describe('what a program prints', () => {
     expect(passedAt).toBeLessThanOrEqual(64 * 1024)
   })
 
-  it('is passed on at the end without waiting, and only once', () => {
+  it('is flushed once at the end', () => {
     const { seen, batches } = counted()
     batches.add(1)
     batches.add(1)
