@@ -2,11 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { Deps } from './deps.ts'
 import { onlyAccount } from './domain/accounts.ts'
-import { createAddressGate } from './http/address-gate.ts'
 import { createAuthenticate } from './http/auth.ts'
+import { createHostCheck } from './http/host-check.ts'
 import type { Route } from './http/implement.ts'
 import type { ListenerContext } from './http/listener.ts'
-import { Revocations } from './http/revocations.ts'
 import { createRouter } from './http/router.ts'
 import { ServiceError } from './kit/errors.ts'
 import { logError } from './kit/log.ts'
@@ -14,28 +13,28 @@ import type { ServiceBase } from './parts.ts'
 import { isTerminalAddress, terminalSchemes } from './routes/terminal-credentials.ts'
 import { createTunnelHosts, createTunnelProxy } from './routes/tunnel-proxy.ts'
 import { readOrCreateApiKey } from './store/data-dir.ts'
-import { createKeyStore, digestOf } from './store/keys.ts'
+import { createKeyStore, digestOf, type KeyStore } from './store/keys.ts'
 
 type Access = ReturnType<typeof readAccess>
 
-/** The keys that open the service. Throws a StartError where keys of two accounts would share plain processes. */
+/** Reads the API keys. Throws a StartError if several accounts have keys without isolation. */
 export const readAccess = ({ config, dataDir, database, engine }: ServiceBase) => {
   const keys = config.keys ?? [{ account: 'local', key: readOrCreateApiKey(dataDir) }]
   const keyStore = createKeyStore(database)
-  const taken = [...keys, ...keyStore.all().filter(({ revoke_time_ms }) => revoke_time_ms === null)]
+  const validKeys = [...keys, ...keyStore.all().filter(({ revoke_time_ms }) => revoke_time_ms === null)]
   return {
     keys,
     keyStore,
-    /** The one account whose keys are taken; undefined: any account's. */
+    /** If set, only this account's keys are accepted. */
     only:
       config.oneAccountUnlessIsolated && engine.isolation === 'none'
-        ? onlyAccount(taken.map(({ account }) => account))
+        ? onlyAccount(validKeys.map(({ account }) => account))
         : undefined,
     operatorToken: randomBytes(32).toString('base64url'),
   }
 }
 
-/** What decides about a request before its route does: its address, its credential, and whether it is for a tunnel. */
+/** Builds the checks that run before routes: host, credentials and tunnels. */
 export const createListenerContext = (
   { config, dataDir, stopping, onClose }: ServiceBase,
   { keys, keyStore, only, operatorToken }: Access,
@@ -64,18 +63,56 @@ export const createListenerContext = (
       find: (digest) => {
         const found = keyStore.find(digest)
         if (found && only !== undefined && found.account !== only)
-          throw new ServiceError('forbidden', `Devboxes are plain processes here: only keys of ${only} are taken`)
+          throw new ServiceError('forbidden', `Devboxes are not isolated; only keys of account ${only} are accepted`)
         return found && { account: found.account, revoked: revocations.signalOf(found.id) }
       },
       operatorToken,
       schemes: terminalSchemes(ptyTokens),
     }),
-    checkAddress: createAddressGate(config.host, config.allowHosts, (request) =>
+    checkHost: createHostCheck(config.host, config.allowHosts, (request) =>
       isTerminalAddress(request, tunnelHostOf(request), ptyTokens),
     ),
     spoolFolder: join(dataDir.path, 'spool'),
     validateAnswers: config.validateAnswers,
     stopping,
     log: logError,
+  }
+}
+
+const intervalMs = 1_000
+
+/** Closes streams and sockets of keys revoked by the `keys revoke` command. */
+class Revocations {
+  readonly #store: Pick<KeyStore, 'isValid' | 'dataVersion'>
+  readonly #inUse = new Map<string, AbortController>()
+  readonly #timer: NodeJS.Timeout
+  #dataVersion: number
+
+  constructor(store: Pick<KeyStore, 'isValid' | 'dataVersion'>) {
+    this.#store = store
+    this.#dataVersion = store.dataVersion()
+    this.#timer = setInterval(() => this.#check(), intervalMs).unref()
+  }
+
+  /** Aborted soon after the key is revoked. */
+  signalOf(keyId: string): AbortSignal {
+    const controller = this.#inUse.get(keyId) ?? new AbortController()
+    this.#inUse.set(keyId, controller)
+    return controller.signal
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+  }
+
+  #check() {
+    const dataVersion = this.#store.dataVersion()
+    if (dataVersion === this.#dataVersion) return
+    this.#dataVersion = dataVersion
+    for (const [id, controller] of this.#inUse) {
+      if (this.#store.isValid(id)) continue
+      this.#inUse.delete(id)
+      controller.abort(new ServiceError('unauthenticated', 'The key was revoked'))
+    }
   }
 }

@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http'
+import type { Http2ServerRequest } from 'node:http2'
 import { defaultMaxBodyBytes, type Endpoint } from '#lib/contract/endpoint.ts'
 import { fieldProblems, parseQuery } from '#lib/contract/query-string.ts'
+import { markAuthenticated } from '#lib/limits/connection-limit.ts'
 import { invalid, ServiceError } from '#lib/service/kit/errors.ts'
 import type { Authenticate, Identity } from './auth.ts'
 import { readJsonBody } from './body.ts'
-import { markKnown } from './connection-limit.ts'
 import { type Caller, notImplemented } from './implement.ts'
 import { type Form, readForm } from './multipart.ts'
 import { parseParams, type Router } from './router.ts'
@@ -12,44 +13,42 @@ import { parseParams, type Router } from './router.ts'
 export interface Admission {
   router: Router
   authenticate: Authenticate
-  /** Throws 403 for requests under a foreign name or of a web page. */
-  checkAddress: (request: IncomingMessage) => void
-  /** Where an uploaded file waits whose place is not known yet. */
+  /** Throws 403 for foreign host names and requests from web pages. */
+  checkHost: (request: IncomingMessage) => void
+  /** Buffers uploaded files that arrive before their form fields. */
   spoolFolder: string
 }
 
-/** A request that passed every check. */
 interface Admitted {
   endpoint: Endpoint
   identity: Identity
-  /** What the caller sent, decoded; without the file of a form. */
+  /** Decoded input without the form's file. */
   input: object
-  /** Runs the handler on the decoded input. */
   call: (rest: Pick<Caller, 'signal' | 'setHeader'>) => Promise<unknown>
 }
 
-const nobody: Identity = { account: '' }
+const anonymous: Identity = { account: '' }
 
-/** The checks before a handler runs, in their order; throws the first refusal. */
+/** Runs all checks before a handler; throws the first error. */
 export const admit = async (
   request: IncomingMessage,
   requestId: string,
-  { router, authenticate, checkAddress, spoolFolder }: Admission,
+  { router, authenticate, checkHost, spoolFolder }: Admission,
 ): Promise<Admitted> => {
-  checkAddress(request)
+  checkHost(request)
   const method = request.method ?? ''
   const { match, allow } = router(method, request.url ?? '')
-  // Before the address is judged: without a key, unknown and known addresses are answered alike.
-  const identity = match?.route.endpoint.isPublic ? nobody : await authenticate(request, match)
-  if (identity !== nobody) markKnown(request)
+  // Authenticate first, so clients without a key can't probe for valid paths.
+  const identity = match?.route.endpoint.isPublic ? anonymous : await authenticate(request, match)
+  if (identity !== anonymous) markConnectionAuthenticated(request)
   if (allow)
-    throw new ServiceError('method_not_allowed', `${method} is not allowed here, only ${allow.join(', ')}`, { allow })
-  if (!match) throw new ServiceError('not_found', 'There is nothing at this address')
+    throw new ServiceError('method_not_allowed', `${method} is not allowed; use ${allow.join(' or ')}`, { allow })
+  if (!match) throw new ServiceError('not_found', 'Not found')
   const { endpoint, handler } = match.route
   const params = parseParams(match)
   const query = parseSearch(endpoint, match.search)
   if (handler === notImplemented)
-    throw new ServiceError('not_implemented', `${endpoint.id} is not implemented by this service yet`, {
+    throw new ServiceError('not_implemented', `${endpoint.id} is not implemented by this service`, {
       shouldRetry: false,
     })
   const { body, form } = await readBody(endpoint, request, spoolFolder)
@@ -103,4 +102,10 @@ const parseBody = (endpoint: Endpoint, body: unknown): object => {
   const parsed = endpoint.body.safeParse(body)
   if (!parsed.success) throw invalid(...fieldProblems(parsed.error))
   return parsed.data as object
+}
+
+/** Exempts the connection from the limit on unauthenticated ones. */
+export const markConnectionAuthenticated = (request: IncomingMessage): void => {
+  const { stream } = request as unknown as Http2ServerRequest
+  markAuthenticated((request.httpVersionMajor === 2 ? stream.session : request.socket) ?? {})
 }

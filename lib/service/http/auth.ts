@@ -13,26 +13,26 @@ export interface ApiKey {
 
 export interface Identity {
   account: string
-  /** The one record that the credential is good for; absent: all of the account. */
+  /** Restricts access to this record. Default: the whole account. */
   scope?: string
-  /** Aborted when the key that was used is revoked: what it opened ends then. */
+  /** Aborted when the key is revoked. */
   revoked?: AbortSignal
-  /** The WebSocket subprotocol to answer with. */
+  /** WebSocket subprotocol of the response. */
   protocol?: string
 }
 
-/** Throws 401 unless the request carries a credential for what it asks, or 429 after too many wrong ones. */
+/** Throws 401 without a valid credential, 429 after too many wrong ones. */
 export type Authenticate = (request: IncomingMessage, match: Match | undefined) => Promise<Identity>
 
 type ByKey = (token: string | undefined) => Identity | undefined
 
-/** Identifies the callers of an endpoint that takes more than a key in `Authorization`. */
+/** Authenticates endpoints that accept more than a key in `Authorization`. */
 export type Scheme = (request: IncomingMessage, match: Match, byKey: ByKey) => Identity | undefined
 
 interface Options {
-  /** The account of a key made by `keys add`, by its digest. */
+  /** Looks up a key created with `keys add`. */
   find?: (digest: Buffer) => Identity | undefined
-  /** Opens what the contract marks `operator`, and nothing else. */
+  /** Grants access to endpoints marked `operator` only. */
   operatorToken?: string
   schemes?: ReadonlyMap<Endpoint, Scheme>
 }
@@ -48,7 +48,7 @@ export const createAuthenticate = (
     if (!token) return undefined
     const digest = digestOf(token)
     let account: string | undefined
-    // No early exit: how long it takes must not tell which key was nearly right.
+    // No early exit, to prevent timing attacks.
     for (const each of known) if (timingSafeEqual(each.digest, digest)) account = each.account
     return account === undefined ? find(digest) : { account }
   }
@@ -56,7 +56,7 @@ export const createAuthenticate = (
   const byOperatorToken = (token: string | undefined): Identity | undefined => {
     if (operator && token && timingSafeEqual(operator, digestOf(token))) return { account: '' }
     if (!byKey(token)) return undefined
-    throw new ServiceError('forbidden', "This takes the operator's token, not an account's key: use the command line")
+    throw new ServiceError('forbidden', 'This endpoint requires the operator token; use the command line')
   }
 
   const wrongKeys = createWrongKeyLimit()
@@ -68,16 +68,15 @@ export const createAuthenticate = (
     const identity =
       match && scheme ? scheme(request, match, byKey) : endpoint?.operator ? byOperatorToken(token) : byKey(token)
     if (identity) return identity
-    // A request without a credential is not a wrong guess.
+    // A missing credential isn't a guess.
     const waitSeconds = token || scheme ? await wrongKeys.count(request.socket.remoteAddress ?? '') : undefined
     if (waitSeconds !== undefined)
-      throw new ServiceError('rate_limited', `Too many wrong API keys; try again in ${waitSeconds} s`, {
+      throw new ServiceError('rate_limited', `Too many wrong API keys; retry in ${waitSeconds} s`, {
         retryAfterSeconds: waitSeconds,
       })
-    throw new ServiceError('unauthenticated', 'A valid API key is needed: Authorization: Bearer <key>')
+    throw new ServiceError('unauthenticated', 'A valid API key is required: Authorization: Bearer <key>')
   }
 }
 
-/** The token of an `Authorization: Bearer` header. */
 export const bearer = (header: string | string[] | undefined) =>
   typeof header === 'string' ? /^bearer +(\S+) *$/i.exec(header)?.[1] : undefined

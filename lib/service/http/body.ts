@@ -3,31 +3,31 @@ import { defaultMaxBodyBytes } from '#lib/contract/endpoint.ts'
 import { invalid, ServiceError } from '#lib/service/kit/errors.ts'
 import { Slots } from '#lib/service/kit/slots.ts'
 
-/** How long a body may take to arrive, and how much longer when it is a large one that keeps coming. */
+/** Body timeout, extended for large bodies at this rate. */
 const bodyTimeoutMs = 30_000
-const slowestBytesPerMs = 256
+const minBytesPerMs = 256
 
-/** Parsing holds a large body in memory several times over: this many are read at once, the others wait. */
+/** Parsing a large body takes several times its size in memory, so few are read at once. */
 const largeBodies = new Slots(2)
 
-/** The JSON of the body; `{}` when there is none. Throws 400, 408, 413 or 415. */
+/** Returns the parsed JSON body; `{}` if empty. Throws 400, 408, 413 or 415. */
 export const readJsonBody = async (request: IncomingMessage, maxBytes = defaultMaxBodyBytes): Promise<unknown> => {
-  requirePlain(request)
+  rejectCompressed(request)
   const announced = Number(request.headers['content-length'] ?? 0)
   if (announced > maxBytes) throw tooLarge(maxBytes)
   const read = async () => parseJson(request, await readBytes(request, maxBytes))
   if (maxBytes === defaultMaxBodyBytes || (announced > 0 && announced <= defaultMaxBodyBytes)) return read()
-  const gone = new AbortController()
-  const leave = () => gone.abort(cutShort())
-  request.once('close', leave)
-  return largeBodies.run(gone.signal, read).finally(() => request.off('close', leave))
+  const disconnected = new AbortController()
+  const onDisconnect = () => disconnected.abort(cutShort())
+  request.once('close', onDisconnect)
+  return largeBodies.run(disconnected.signal, read).finally(() => request.off('close', onDisconnect))
 }
 
 /** Throws 415 for a compressed body. */
-export const requirePlain = ({ headers }: IncomingMessage): void => {
+export const rejectCompressed = ({ headers }: IncomingMessage): void => {
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
-    throw new ServiceError('unsupported_media_type', 'The body must not be compressed (Content-Encoding)')
+    throw new ServiceError('unsupported_media_type', 'Compressed bodies (Content-Encoding) are not supported')
 }
 
 const parseJson = (request: IncomingMessage, bytes: Buffer): unknown => {
@@ -38,22 +38,22 @@ const parseJson = (request: IncomingMessage, bytes: Buffer): unknown => {
   if (bytes.length === 0) return {}
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-    // Half a surrogate pair, which only an escape can write: the database would store another text than was given.
+    // Reject unpaired surrogates: the database would store a different text.
     const value: unknown = JSON.parse(text, /\\u[dD]/.test(text) ? wellFormed : undefined)
-    requireFlat(value, maxDepth)
+    rejectDeep(value, maxDepth)
     return value
   } catch {
-    throw invalid({ field: 'body', message: 'is not valid JSON, or nested too deep' })
+    throw invalid({ field: 'body', message: 'is not valid JSON or is nested too deeply' })
   }
 }
 
-/** As deep as a job file may be; whoever writes or shows a value that is far deeper runs out of stack. */
+/** As deep as job files may be; much deeper values overflow the stack. */
 const maxDepth = 100
 
-const requireFlat = (value: unknown, left: number): void => {
+const rejectDeep = (value: unknown, left: number): void => {
   if (typeof value !== 'object' || value === null) return
   if (left === 0) throw new SyntaxError('too deep')
-  for (const each of Object.values(value)) requireFlat(each, left - 1)
+  for (const each of Object.values(value)) rejectDeep(each, left - 1)
 }
 
 const wellFormed = (key: string, value: unknown) => {
@@ -84,10 +84,10 @@ const readBytes = (request: IncomingMessage, maxBytes: number): Promise<Buffer> 
     const onClose = () => settle(cutShort())
     const startMs = Date.now()
     const onTime = () => {
-      const extraMs = size > defaultMaxBodyBytes ? size / slowestBytesPerMs : 0
+      const extraMs = size > defaultMaxBodyBytes ? size / minBytesPerMs : 0
       const leftMs = startMs + bodyTimeoutMs + extraMs - Date.now()
       if (leftMs > 0) timer = setTimeout(onTime, leftMs)
-      else settle(new ServiceError('timeout', 'The body took too long to arrive', { shouldRetry: false }))
+      else settle(new ServiceError('timeout', 'Timed out while reading the body', { shouldRetry: false }))
     }
     let timer = setTimeout(onTime, bodyTimeoutMs)
     request.on('data', onData).once('end', settle).once('error', onClose).once('close', onClose)

@@ -1,4 +1,4 @@
-/** The header that saves an answer under the last part of `path` (RFC 6266), whatever characters that has. */
+/** Content-Disposition that saves a file under the base name of `path` (RFC 6266). */
 export const attachment = (path: string): string => {
   const name = path.split('/').findLast((part) => part !== '') ?? 'file'
   const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, '_')
@@ -9,5 +9,5 @@ export const attachment = (path: string): string => {
   return `attachment; filename="${plain}"; filename*=UTF-8''${exact}`
 }
 
-/** The header that saves the logs of something under its name. */
+/** Content-Disposition for a log archive. */
 export const logsAttachment = (name: string): string => attachment(`${name}-logs.zip`.replaceAll('/', '-'))

@@ -1,12 +1,13 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ErrorBody } from '#lib/contract/common.ts'
 import { errorStatus } from '#lib/contract/errors.ts'
 import { diskFull, isDiskFull, ServiceError } from '#lib/service/kit/errors.ts'
+import { newId } from '#lib/service/kit/ids.ts'
 
-/** Writes one line about a failure that is the service's own fault. */
+/** Logs an internal error. */
 export type LogError = (entry: { request_id: string; operation: string; message: string; stack?: string }) => void
 
-/** Answers with the one error shape. The answer must not have begun. */
+/** Sends an error response. Headers must not have been sent. */
 export const sendError = (response: ServerResponse, error: ServiceError, requestId: string) => {
   const body: ErrorBody = { code: error.code, message: error.message, request_id: requestId }
   if (error.field !== undefined) body.field = error.field
@@ -28,26 +29,26 @@ export const sendJson = (response: ServerResponse, status: number, json: string 
   response.end(json)
 }
 
-/** Every thrown value as one of the closed list; anything but a ServiceError and known faults is logged, once. */
+/** Converts any thrown value. Unexpected errors are logged once. */
 export const toServiceError = (error: unknown, requestId: string, operation: string, log: LogError): ServiceError => {
   if (error instanceof ServiceError) return error
-  const known = knownTrouble(error)
+  const known = temporaryError(error)
   if (known) return known
   const { message, stack } = error instanceof Error ? error : new Error(String(error))
   log({ request_id: requestId, operation, message, ...(stack === undefined ? {} : { stack }) })
-  return new ServiceError('internal', `Something went wrong in the service (request ${requestId})`, { cause: error })
+  return new ServiceError('internal', `Internal error (request ${requestId})`, { cause: error })
 }
 
-/** Faults that the machine or another process causes and from which the service recovers by itself. */
-const knownTrouble = (cause: unknown): ServiceError | undefined => {
+/** Temporary failures caused by the host or another process. */
+const temporaryError = (cause: unknown): ServiceError | undefined => {
   if (!(cause instanceof Error)) return undefined
   const { code, errcode = 0 } = cause as { code?: string; errcode?: number }
   if (isDiskFull(cause)) return diskFull(cause)
-  // The upper bytes are the extended code.
+  // Mask out the extended code.
   if (sqliteLocked.has(errcode & 0xff))
-    return new ServiceError('unavailable', 'Another process holds the database', { retryAfterSeconds: 1, cause })
+    return new ServiceError('unavailable', 'The database is locked by another process', { retryAfterSeconds: 1, cause })
   if (exhausted.has(code ?? ''))
-    return new ServiceError('unavailable', 'The service has as many files and processes as the machine allows', {
+    return new ServiceError('unavailable', 'The service has reached the limit of open files or processes', {
       retryAfterSeconds: 1,
       cause,
     })
@@ -57,3 +58,9 @@ const knownTrouble = (cause: unknown): ServiceError | undefined => {
 /** SQLITE_BUSY, SQLITE_LOCKED */
 const sqliteLocked = new Set([5, 6])
 const exhausted = new Set(['EMFILE', 'ENFILE', 'EAGAIN'])
+
+/** The client's `x-request-id` if it is safe to log, otherwise a new one. */
+export const requestIdOf = ({ headers }: IncomingMessage): string => {
+  const given = headers['x-request-id']
+  return typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : newId('req')
+}

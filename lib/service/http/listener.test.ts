@@ -37,7 +37,7 @@ const serve = async (
   const context = {
     router: createRouter(routes),
     authenticate: createAuthenticate([{ account: 'test', key }], options),
-    checkAddress: () => undefined,
+    checkHost: () => undefined,
     spoolFolder: tmpdir(),
     validateAnswers: true,
     stopping: stopping.signal,

@@ -6,66 +6,66 @@ import type { Readable } from 'node:stream'
 import { Busboy, type BusboyInstance } from '@fastify/busboy'
 import { maxFormEnvelopeBytes } from '#lib/contract/endpoint.ts'
 import { invalid, ServiceError } from '#lib/service/kit/errors.ts'
-import { requirePlain } from './body.ts'
+import { rejectCompressed } from './body.ts'
 
 const limits = { fieldSize: 64 * 1024, fields: 16, files: 1, parts: 20, headerPairs: 32, headerSize: 16 * 1024 }
-/** A body of which nothing arrives for two of these is refused, unless it is paused on this side. */
+/** A body is rejected after two ticks without data, unless reading is paused. */
 const idleTickMs = 15_000
 
 export interface Form {
-  /** The text parts by name. */
+  /** Form fields. */
   fields: Record<string, string>
-  /** The bytes of the part `file`. It ends once the whole form has arrived and is valid, and throws otherwise. */
+  /** Content of the part `file`. Ends once the completed form is valid; throws otherwise. */
   file: AsyncIterable<Uint8Array>
-  /** Drops what was not read. To be called in every case. */
+  /** Always call to release resources. */
   discard: () => Promise<void>
 }
 
 interface Options {
-  /** Of the file. */
+  /** Maximum file size. */
   maxBytes: number
-  /** Whether these text parts are all that is needed to take the file as it comes. */
+  /** Whether the file can be streamed with these fields. */
   isComplete: (fields: Record<string, string>) => boolean
-  /** For a file that comes before the text parts it belongs to. */
+  /** Buffers files that arrive before their fields. */
   spoolFolder: string
 }
 
-/** The form of the body, its file still to be read. Throws 400, 408, 413 or 415. */
+/** Parses the form up to its file. Throws 400, 408, 413 or 415. */
 export const readForm = (request: IncomingMessage, options: Options): Promise<Form> => {
   const type = request.headers['content-type'] ?? ''
-  requirePlain(request)
+  rejectCompressed(request)
   if (!/^multipart\/form-data *(;|$)/i.test(type))
     throw new ServiceError('unsupported_media_type', 'The body must be a form (Content-Type: multipart/form-data)')
   if (Number(request.headers['content-length'] ?? 0) > options.maxBytes + maxFormEnvelopeBytes)
     throw tooLarge(options.maxBytes)
   const { promise, resolve, reject } = Promise.withResolvers<Form>()
   const parser = makeParser(request, type, options.maxBytes)
-  const whole = arrival(request, parser, options.maxBytes)
-  // A failure reaches the reader of the file; without a file it is this call's.
-  whole.catch(reject)
+  const completed = receiveForm(request, parser, options.maxBytes)
+  // Failures go to the file's reader, or reject this call if there is no file.
+  completed.catch(reject)
   const fields = new Map<string, string>()
   let hasFile = false
   parser.on('field', (name, value, _, truncated) => {
     if (truncated) parser.destroy(invalid({ field: name, message: 'is too long' }))
-    else if (fields.has(name)) parser.destroy(invalid({ field: name, message: 'is there twice' }))
+    else if (fields.has(name)) parser.destroy(invalid({ field: name, message: 'is duplicated' }))
     else fields.set(name, value)
   })
   parser.on('file', (_, stream) => {
     hasFile = true
     stream.once('limit', () => parser.destroy(tooLarge(options.maxBytes)))
-    // When a form ends too early the parser reports it on its open file alone.
+    // For a truncated form the parser only fails the open file.
     stream.on('error', () => parser.destroy(broken()))
-    whole.catch((error: Error) => stream.destroy(error))
-    const file = untilWhole(stream, whole)
-    const known = Object.fromEntries(fields)
-    if (options.isComplete(known)) resolve({ fields: known, file, discard: async () => void parser.destroy() })
+    completed.catch((error: Error) => stream.destroy(error))
+    const file = streamFile(stream, completed)
+    const current = Object.fromEntries(fields)
+    if (options.isComplete(current)) resolve({ fields: current, file, discard: async () => void parser.destroy() })
     else
       spool(file, options.spoolFolder, reject).then(
         (spooled) => resolve({ fields: Object.fromEntries(fields), ...spooled }),
         reject,
       )
   })
-  whole.then(() => {
+  completed.then(() => {
     if (!hasFile) reject(invalid({ field: 'file', message: 'is missing' }))
   }, reject)
   return promise
@@ -75,17 +75,17 @@ const makeParser = (request: IncomingMessage, type: string, maxBytes: number) =>
   try {
     return new Busboy({
       headers: { ...request.headers, 'content-type': type },
-      // One byte more, so that the longest file allowed does not meet the limit.
+      // One more byte, so a file of the maximum size is accepted.
       limits: { ...limits, fileSize: maxBytes + 1 },
       isPartAFile: (name) => name === 'file',
     })
   } catch {
-    throw invalid({ field: 'body', message: 'is a form without a boundary' })
+    throw invalid({ field: 'body', message: 'has no multipart boundary' })
   }
 }
 
-/** Feeds the parser; resolves when the form is complete and its parser has seen the end of it. */
-const arrival = (request: IncomingMessage, parser: BusboyInstance, maxBytes: number): Promise<void> => {
+/** Feeds the parser; resolves once the form is complete. */
+const receiveForm = (request: IncomingMessage, parser: BusboyInstance, maxBytes: number): Promise<void> => {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   let size = 0
   let idleTicks = 0
@@ -108,34 +108,34 @@ const arrival = (request: IncomingMessage, parser: BusboyInstance, maxBytes: num
   const clock = setInterval(() => {
     idleTicks = request.isPaused() ? 0 : idleTicks + 1
     if (idleTicks >= 2)
-      parser.destroy(new ServiceError('timeout', 'The body took too long to arrive', { shouldRetry: false }))
+      parser.destroy(new ServiceError('timeout', 'Timed out while reading the body', { shouldRetry: false }))
   }, idleTickMs)
   for (const limit of ['filesLimit', 'fieldsLimit', 'partsLimit'] as const)
-    parser.once(limit, () => parser.destroy(invalid({ field: 'body', message: 'has more parts than it may have' })))
-  // The parser may fail more than once, and an `error` without a listener would end the service.
+    parser.once(limit, () => parser.destroy(invalid({ field: 'body', message: 'has too many parts' })))
+  // The parser may emit several errors; an unhandled one would crash the service.
   parser.on('error', (error) => settle(error instanceof ServiceError ? error : broken()))
   parser.once('finish', () => settle())
   request.on('data', onData).once('close', onClose).once('error', onClose)
-  // The parser may take any time to hand on what has arrived.
+  // The timeout doesn't apply to buffered data.
   request.once('end', () => clearInterval(clock))
   request.pipe(parser)
   return promise
 }
 
-async function* untilWhole(stream: Readable, whole: Promise<void>): AsyncGenerator<Uint8Array> {
+async function* streamFile(stream: Readable, completed: Promise<void>): AsyncGenerator<Uint8Array> {
   try {
     yield* stream
   } catch (error) {
-    // The error of the form tells more than that of its file.
-    await whole
+    // Prefer the form's error, which is more specific.
+    await completed
     throw error
   }
-  await whole
+  await completed
 }
 
 /**
- * Keeps the file until the form is complete. It is unlinked at once, so nothing is left behind after a crash. `refuse`
- * is called with the reason when it cannot be kept, before that breaks off the form.
+ * Buffers the file until the form is complete. Unlinked immediately, so a crash leaves nothing. `refuse` is called
+ * first if it can't be stored.
  */
 const spool = async (
   content: AsyncIterable<Uint8Array>,

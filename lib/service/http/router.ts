@@ -5,23 +5,23 @@ import type { Route } from './implement.ts'
 
 export interface Match {
   route: Route
-  /** Decoded segments by name; checked against the endpoint's schema only by `parseParams`. */
+  /** Decoded path parameters; validated by `parseParams`. */
   params: Record<string, string | undefined>
-  /** After the `?`. */
+  /** Query string without the `?`. */
   search: string
 }
 
 interface Found {
   match?: Match
-  /** The methods of this path when it is known, but not under the request's method. */
+  /** Methods of a known path, if the request's method isn't one of them. */
   allow?: string[]
 }
 
 export type Router = (method: string, url: string) => Found
 
 /**
- * Finds the route of a raw request target. Segments are decoded one by one and nothing is normalised: `..`, `//` and
- * `%2f` stay what they are and match no fixed segment.
+ * Matches a raw request target. Segments are decoded individually and never normalized, so `..`, `//` and `%2f` match
+ * no fixed segment.
  */
 export const createRouter = (routes: readonly Route[]): Router => {
   const find = createMatcher(routes.map(({ endpoint }) => endpoint))
@@ -39,7 +39,7 @@ export const createRouter = (routes: readonly Route[]): Router => {
   }
 }
 
-/** The parameters by the endpoint's schema; throws 400 naming the first one at fault. */
+/** Throws 400 for the first invalid parameter. */
 export const parseParams = ({ route: { endpoint }, params }: Match): object => {
   for (const [name, value] of Object.entries(params))
     if (value === undefined) throw invalid({ field: name, message: 'is not valid percent-encoding' })
@@ -49,7 +49,7 @@ export const parseParams = ({ route: { endpoint }, params }: Match): object => {
   return parsed.data as object
 }
 
-/** Undefined for what is not valid percent-encoded UTF-8. */
+/** Undefined for invalid percent-encoding. */
 const decode = (segment: string): string | undefined => {
   if (!segment.includes('%')) return segment
   try {

@@ -3,18 +3,18 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createHttp2Server, type Http2Session } from 'node:http2'
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { carries } from '#lib/limits/connection-limit.ts'
-import { createConnectionLimit } from './connection-limit.ts'
+import { carries, createDescriptorReserve, createUnauthenticatedLimit } from '#lib/limits/connection-limit.ts'
+import { logError } from '#lib/service/kit/log.ts'
 import type { Upgrades } from './upgrade.ts'
 
 const headersTimeoutMs = 10_000
-/** Longer than a client's pool keeps a connection, so that the client closes it and not the service. */
+/** Longer than client pools keep connections, so clients close them first. */
 const keepAliveTimeoutMs = 65_000
 const closeGraceMs = 1_500
 const sessionGraceMs = 200
-/** For answers that say that the service is stopping, on connections that were made meanwhile. */
-const lastGraceMs = 100
-/** How every HTTP/2 connection begins. No HTTP/1.1 request can. */
+/** For 503 responses on connections opened during shutdown. */
+const finalGraceMs = 100
+/** Start of every HTTP/2 connection; never a valid HTTP/1.1 request. */
 const http2Preface = Buffer.from('PRI * HTTP/2.0')
 
 interface ServerOptions {
@@ -22,22 +22,21 @@ interface ServerOptions {
   port: number
   listener: (request: IncomingMessage, response: ServerResponse) => void
   upgrades: Upgrades
-  /** After this long without a byte a connection with nothing left to answer is closed. */
+  /** Closes idle connections after this time. */
   idleTimeoutMs?: number
 }
 
 interface HttpServer {
   port: number
-  /**
-   * Lets the answers that are open finish for a moment, and cuts them then. The port stays this server's, and what comes
-   * later is the listener's to refuse.
-   */
+  /** Waits briefly for open responses, then cuts them. Keeps the port; the listener rejects new requests. */
   drain: () => Promise<void>
-  /** Gives the port back. Done within two seconds, those of `drain` included. */
+  /** Releases the port. Takes at most 2 s, including `drain`. */
   close: () => Promise<void>
 }
 
-/** HTTP/1.1, cleartext HTTP/2 with prior knowledge and WebSockets on one port. Rejects when the port cannot be had. */
+/**
+ * Serves HTTP/1.1, cleartext HTTP/2 (prior knowledge) and WebSockets on one port. Rejects if the port is unavailable.
+ */
 export const listen = async ({
   host,
   port,
@@ -46,7 +45,7 @@ export const listen = async ({
   idleTimeoutMs = keepAliveTimeoutMs,
 }: ServerOptions): Promise<HttpServer> => {
   const open = new Set<ServerResponse>()
-  const counted: typeof listener = (request, response) => {
+  const tracked: typeof listener = (request, response) => {
     open.add(response)
     response.once('close', () => open.delete(response))
     listener(request, response)
@@ -54,20 +53,20 @@ export const listen = async ({
   const http1 = createServer(
     {
       headersTimeout: headersTimeoutMs,
-      // A body has its time limit where it is read: an upload may take minutes.
+      // Body timeouts apply where bodies are read; uploads may take minutes.
       requestTimeout: 0,
       connectionsCheckingInterval: 1_000,
       keepAliveTimeout: idleTimeoutMs,
       shouldUpgradeCallback: upgrades.wants,
     },
-    counted,
+    tracked,
   )
   http1.on('upgrade', upgrades.upgrade)
-  // The compatibility classes of http2 are those of http in all that is used here.
+  // The http2 compatibility API matches http in everything used here.
   const http2 = createHttp2Server(
-    // A client that opens streams only to reset them is told to go away.
+    // Disconnects clients that keep resetting streams.
     { settings: { maxConcurrentStreams: 100 }, streamResetBurst: 200, streamResetRate: 20 },
-    counted as unknown as Parameters<typeof createHttp2Server>[1],
+    tracked as unknown as Parameters<typeof createHttp2Server>[1],
   )
   const sessions = new Set<Http2Session>()
   http2.on('session', (session) => {
@@ -78,36 +77,38 @@ export const listen = async ({
       streams++
       stream.once('close', () => streams--)
     })
-    // As long as the headers of HTTP/1.1 may take.
+    // Same timeout as for HTTP/1.1 headers.
     const late = setTimeout(() => session.destroy(), headersTimeoutMs)
     for (const event of ['stream', 'close'] as const) session.once(event, () => clearTimeout(late))
-    // Node has no such limit for HTTP/2: a client that sends nothing after the preface would stay for ever.
+    // Node has no idle timeout for HTTP/2.
     session.setTimeout(idleTimeoutMs, () => {
       if (streams === 0) session.close()
     })
   })
   http2.on('sessionError', () => undefined)
 
-  const takeHttp1 = http1.listeners('connection') as ((socket: Socket) => void)[]
+  const http1Listeners = http1.listeners('connection') as ((socket: Socket) => void)[]
   http1.removeAllListeners('connection')
   const sockets = new Set<Socket>()
-  const limit = createConnectionLimit()
+  const warn = (message: string) => logError({ level: 'warn', message })
+  const isOutOfDescriptors = createDescriptorReserve('service', warn)
+  const limitUnauthenticated = createUnauthenticatedLimit(warn)
   http1.on('connection', (socket: Socket) => {
-    if (limit.refuses(socket)) return
-    limit.count(socket, socket.remoteAddress ?? '')
+    if (isOutOfDescriptors(socket)) return
+    limitUnauthenticated(socket, socket.remoteAddress ?? '')
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
-    whenProtocolIsKnown(socket, (isHttp2) => {
+    detectProtocol(socket, (isHttp2) => {
       if (isHttp2) {
         const carry = (session: Http2Session) => carries(socket, session)
         http2.once('session', carry).emit('connection', socket)
         http2.off('session', carry)
-      } else for (const take of takeHttp1) take.call(http1, socket)
+      } else for (const take of http1Listeners) take.call(http1, socket)
     })
   })
 
   const other = createTcpServer((socket) => http1.emit('connection', socket))
-  const ownPort = await listenOnBoth(http1, other, host, port)
+  const ownPort = await listenOnLoopbacks(http1, other, host, port)
 
   const cutAfter = (ms: number) =>
     setTimeout(() => {
@@ -120,8 +121,7 @@ export const listen = async ({
     const before = [...open].map((response) => once(response, 'close').then(() => undefined))
     http1.closeIdleConnections()
     upgrades.close()
-    // Not at once: clients whose stream ends call again on the same session, and the public ones lose a call that
-    // crosses the end of the session.
+    // Delayed: public clients send follow-up requests on the same session and lose those that cross its end.
     const closeSessions = setTimeout(() => {
       for (const session of sessions) session.close()
     }, sessionGraceMs)
@@ -141,7 +141,7 @@ export const listen = async ({
     await drainOnce()
     const closed = [http1, other].map((server) => new Promise<void>((resolve) => server.close(() => resolve())))
     for (const session of sessions) session.close()
-    const cut = cutAfter(Math.max(lastGraceMs, cutAtMs - performance.now()))
+    const cut = cutAfter(Math.max(finalGraceMs, cutAtMs - performance.now()))
     await Promise.all(closed)
     clearTimeout(cut)
   }
@@ -151,10 +151,10 @@ export const listen = async ({
 const loopbacks = ['127.0.0.1', '::1']
 
 /**
- * Listens on the other loopback address as well where the host is one: `localhost` leads to either, and another process
- * that had the same port there would be sent keys that are this server's. `other` may stay closed.
+ * Also listens on the other loopback address: `localhost` may resolve to either, and another process on the same port
+ * there could receive API keys.
  */
-const listenOnBoth = async (server: Server, other: Server, host: string, port: number): Promise<number> => {
+const listenOnLoopbacks = async (server: Server, other: Server, host: string, port: number): Promise<number> => {
   const [first = host, second] =
     host === 'localhost'
       ? loopbacks
@@ -170,7 +170,7 @@ const listenOnBoth = async (server: Server, other: Server, host: string, port: n
       return found
     } catch (error) {
       await new Promise((resolve) => server.close(resolve))
-      // A port that is free on one of them need not be on the other.
+      // The port may be taken on the other address.
       if (port !== 0 || attempts === 0) throw error
     }
   }
@@ -185,8 +185,8 @@ const listening = (server: Server, host: string, port: number) =>
 const hasAddress = (address: string) =>
   Object.values(networkInterfaces()).some((all) => all?.some((each) => each.address === address))
 
-/** Reads the first bytes of a new connection, decides on the protocol and puts the bytes back. */
-const whenProtocolIsKnown = (socket: Socket, decide: (isHttp2: boolean) => void) => {
+/** Detects the protocol from the first bytes and puts them back. */
+const detectProtocol = (socket: Socket, decide: (isHttp2: boolean) => void) => {
   let seen: Buffer = Buffer.alloc(0)
   const giveUp = () => socket.destroy()
   const timer = setTimeout(giveUp, headersTimeoutMs)
@@ -201,9 +201,9 @@ const whenProtocolIsKnown = (socket: Socket, decide: (isHttp2: boolean) => void)
     socket.pause()
     socket.unshift(seen)
     decide(couldBeHttp2)
-    // An HTTP/2 session takes what was put back by itself.
+    // HTTP/2 sessions resume the socket themselves.
     if (!couldBeHttp2) socket.resume()
   }
-  // A client may leave before its protocol is known.
+  // The client may disconnect first.
   socket.on('data', onData).on('error', giveUp).on('end', giveUp).once('close', forget)
 }

@@ -4,11 +4,10 @@ import type { Http2ServerRequest } from 'node:http2'
 import { pipeline } from 'node:stream'
 import { errorStatus } from '#lib/contract/errors.ts'
 import type { TunnelOwner, Tunnels } from '#lib/service/devboxes/tunnels.ts'
-import { authorityOf, ownNames } from '#lib/service/http/address-gate.ts'
-import { markKnown } from '#lib/service/http/connection-limit.ts'
-import { type LogError, sendError, toServiceError } from '#lib/service/http/error-response.ts'
+import { markConnectionAuthenticated } from '#lib/service/http/admit.ts'
+import { type LogError, requestIdOf, sendError, toServiceError } from '#lib/service/http/error-response.ts'
+import { authorityOf, ownNames } from '#lib/service/http/host-check.ts'
 import type { OtherHosts } from '#lib/service/http/listener.ts'
-import { requestIdOf } from '#lib/service/http/request-id.ts'
 import { plainResponse } from '#lib/service/http/upgrade.ts'
 import { invalid, ServiceError } from '#lib/service/kit/errors.ts'
 import { digestOf } from '#lib/service/store/keys.ts'
@@ -68,7 +67,7 @@ export const createTunnelProxy = ({ tunnels, hostOf, isOwnKey, log }: Options): 
     const owner = tunnels.find(key)
     if (!owner) throw new ServiceError('not_found', 'Tunnel not found. It may have been removed')
     requireToken(request, owner)
-    markKnown(request)
+    markConnectionAuthenticated(request)
     if (port < 1 || port > 65_535) throw new ServiceError('not_found', `Invalid port ${port}`)
     // A devbox that shares the host's network would forward to this service.
     if (port === request.socket.localPort)
@@ -111,7 +110,7 @@ export const createTunnelProxy = ({ tunnels, hostOf, isOwnKey, log }: Options): 
     return outgoing
   }
 
-  const answer: OtherHosts['answer'] = async (request, response) => {
+  const respond: OtherHosts['respond'] = async (request, response) => {
     const disconnected = new AbortController()
     response.once('close', () => disconnected.abort()).on('error', () => disconnected.abort())
     const fail = (error: unknown) => {
@@ -181,7 +180,7 @@ export const createTunnelProxy = ({ tunnels, hostOf, isOwnKey, log }: Options): 
     }
   }
 
-  return { takes: (request) => hostOf(request) !== undefined, answer, upgrade }
+  return { handles: (request) => hostOf(request) !== undefined, respond, upgrade }
 }
 
 const broken = (cause: unknown) =>

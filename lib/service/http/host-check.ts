@@ -2,13 +2,13 @@ import type { IncomingMessage } from 'node:http'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 
 /**
- * Refuses requests a web page could have caused: those under a foreign name (DNS rebinding) and those with an
- * `Origin`. No page is ever served from here, so every origin is foreign, and no CORS header is ever sent.
+ * Rejects requests that a web page could cause: unknown host names (DNS rebinding) and any `Origin`. The service serves
+ * no pages, so every origin is foreign and no CORS header is sent.
  */
-export const createAddressGate = (
+export const createHostCheck = (
   host: string,
   allowHosts: readonly string[],
-  /** Other names the service may be called by. */
+  /** Accepts further host names. */
   isAllowed: (request: IncomingMessage) => boolean,
 ) => {
   let allowed: { port: number | undefined; authorities: ReadonlySet<string> } | undefined
@@ -17,15 +17,15 @@ export const createAddressGate = (
     if (!allowed || allowed.port !== port) allowed = { port, authorities: allowedAuthorities(port, host, allowHosts) }
     const authority = authorityOf(request)
     if (authority === undefined || !(allowed.authorities.has(authority.toLowerCase()) || isAllowed(request)))
-      throw new ServiceError('forbidden', 'This name of the service is not allowed; start it with --allow-host')
+      throw new ServiceError('forbidden', 'This host name is not allowed; add it with --allow-host')
     if (request.headers.origin !== undefined)
-      throw new ServiceError('forbidden', 'Requests of web pages (with an Origin header) are not allowed')
+      throw new ServiceError('forbidden', 'Requests from web pages (with an Origin header) are not allowed')
   }
 }
 
 /**
- * The values of `Host` that name this service. An entry without a port stands for the name with the service's own port
- * and for the bare name, as a proxy on a default port sends it.
+ * Accepted `Host` values. An entry without a port matches the service's port and, for proxies on a default port, no
+ * port.
  */
 const allowedAuthorities = (port: number | undefined, host: string, allowHosts: readonly string[]): Set<string> => {
   const authorities = new Set(
@@ -38,18 +38,18 @@ const allowedAuthorities = (port: number | undefined, host: string, allowHosts: 
   return authorities
 }
 
-/** A host as it is written in front of a port. */
+/** Formats a host for use before a port. */
 export const bracketed = (host: string) => (host.includes(':') ? `[${host.toLowerCase()}]` : host.toLowerCase())
 
 export const isWildcard = (host: string) => host === '0.0.0.0' || host === '::'
 
-/** The names of the service itself, without a port. */
+/** The service's own host names. */
 export const ownNames = (host: string): string[] => [
   ...['127.0.0.1', 'localhost', '[::1]'],
   ...(isWildcard(host) ? [] : [bracketed(host)]),
 ]
 
-/** The name that the request was sent to; undefined when it gives none or several. */
+/** The requested host; undefined if missing or ambiguous. */
 export const authorityOf = (request: IncomingMessage): string | undefined => {
   const given: string[] = []
   for (let i = 0; i < request.rawHeaders.length; i += 2) {

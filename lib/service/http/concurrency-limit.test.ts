@@ -2,16 +2,16 @@ import { once } from 'node:events'
 import { connect, constants } from 'node:http2'
 import { expect, it } from 'vitest'
 import { startService } from '#lib/service/testing/service.ts'
-import { mostUnderWay, UnderWay } from './under-way.ts'
+import { ConcurrencyLimit, maxConcurrent } from './concurrency-limit.ts'
 
 it('lets an account have so much under way, each kind and each account by itself', () => {
-  const underWay = new UnderWay()
-  const counted = Array.from({ length: mostUnderWay.streams }, () => underWay.countIn('one', 'streams'))
-  expect(() => underWay.countIn('one', 'streams')).toThrow(/streams of this account are under way/)
-  underWay.countIn('one', 'calls')
-  underWay.countIn('two', 'streams')
+  const concurrency = new ConcurrencyLimit()
+  const counted = Array.from({ length: maxConcurrent.streams }, () => concurrency.acquire('one', 'streams'))
+  expect(() => concurrency.acquire('one', 'streams')).toThrow(/concurrent streams/)
+  concurrency.acquire('one', 'calls')
+  concurrency.acquire('two', 'streams')
   counted[0]?.()
-  expect(() => underWay.countIn('one', 'streams')).not.toThrow()
+  expect(() => concurrency.acquire('one', 'streams')).not.toThrow()
 })
 
 it('tells a client to go away that opens streams only to reset them', async () => {

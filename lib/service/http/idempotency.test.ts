@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import { RepeatedCalls } from './repeated-calls.ts'
+import { IdempotencyCache } from './idempotency.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -82,7 +82,7 @@ it.each(['execute_sync', 'execute?last_n=5'])(
 )
 
 it('forgets the oldest answers when they are long', async () => {
-  const calls = new RepeatedCalls()
+  const calls = new IdempotencyCache()
   let made = 0
   const answer = () =>
     calls.once(`${made}`, async () => ({ json: Buffer.alloc(20 * 1024 * 1024, made++), headers: [] }))

@@ -9,22 +9,19 @@ interface EventStream<T> {
   response: ServerResponse
   source: AsyncIterable<T>
   requestId: string
-  /** Aborted when the client leaves, or when the service stops. */
+  /** Aborted when the client disconnects or the service stops. */
   signal: AbortSignal
-  /** The event in its framing. */
+  /** Serializes an event. */
   encode: (event: T) => string
   toServiceError: (error: unknown) => ServiceError
 }
 
-/**
- * Writes each item of `source` as one data-only event until it ends or the client leaves, never ahead of what the
- * client takes. The source is told to stop in every case.
- */
-export const sendEvents = async <T>(stream: EventStream<T>) => {
+/** Sends each item of `source` as a data-only event, with backpressure, and always closes the source. */
+export const sendEventStream = async <T>(stream: EventStream<T>) => {
   const { response, requestId, signal, toServiceError } = stream
   response.writeHead(200, {
     'content-type': 'text/event-stream',
-    // no-transform: a proxy that compresses would hold events back.
+    // no-transform: compressing proxies would delay events.
     'cache-control': 'no-cache, no-transform',
     'x-accel-buffering': 'no',
     'x-content-type-options': 'nosniff',
@@ -33,15 +30,15 @@ export const sendEvents = async <T>(stream: EventStream<T>) => {
   response.write(': connected\n\n')
   const keepAlive = setInterval(() => response.write(': keep-alive\n\n'), keepAliveMs)
   try {
-    await ask(stream)
-    // Unspecified: how a stopping service ends a stream. A clean end would mean that the stream is complete, and on 408
-    // the public clients connect again.
+    await writeEvents(stream)
+    // Unspecified: a stopping service ends streams with 408, since a clean end would mean completion and public clients
+    // reconnect on 408.
     if (signal.aborted)
       writeError(
         response,
         signal.reason instanceof ServiceError
           ? signal.reason
-          : new ServiceError('timeout', 'The service is stopping; connect again'),
+          : new ServiceError('timeout', 'The service is stopping; reconnect'),
       )
   } catch (error) {
     writeError(response, toServiceError(error))
@@ -51,27 +48,27 @@ export const sendEvents = async <T>(stream: EventStream<T>) => {
   }
 }
 
-const ask = async <T>({ response, source, signal, encode }: EventStream<T>) => {
+const writeEvents = async <T>({ response, source, signal, encode }: EventStream<T>) => {
   const iterator = source[Symbol.asyncIterator]()
   const orAborted = abortable(signal)
-  let gathered = ''
+  let buffered = ''
   const write = () => {
-    if (gathered !== '' && !response.destroyed) response.write(gathered)
-    gathered = ''
+    if (buffered !== '' && !response.destroyed) response.write(buffered)
+    buffered = ''
   }
   try {
     while (!signal.aborted) {
       const next = await orAborted(iterator.next())
       if (next === undefined || next.done) break
-      // What the source has at once is written at once: whoever passes the stream on takes each write by itself.
-      if (gathered === '') process.nextTick(write)
-      gathered += encode(next.value)
-      if (gathered.length >= response.writableHighWaterMark) write()
+      // Combine events that are available at once, since proxies forward every write separately.
+      if (buffered === '') process.nextTick(write)
+      buffered += encode(next.value)
+      if (buffered.length >= response.writableHighWaterMark) write()
       if (response.writableNeedDrain) await orAborted(once(response, 'drain'))
     }
   } finally {
     write()
-    // Not awaited: a generator that waits for its next event returns only after that event.
+    // Not awaited: a waiting generator only returns after its next event.
     iterator.return?.().catch(() => undefined)
   }
 }
@@ -82,8 +79,8 @@ const writeError = (response: ServerResponse, { code, message }: ServiceError) =
 }
 
 /**
- * Settles like the promise it is given, or with undefined once the signal is aborted. One listener serves all calls:
- * a Promise.race per event against one promise that lasts as long as the stream would keep every event in memory.
+ * Settles like the promise, or with undefined on abort. Uses one listener: racing each event against a long-lived
+ * promise would leak every event.
  */
 const abortable = (signal: AbortSignal) => {
   let giveUp: (() => void) | undefined

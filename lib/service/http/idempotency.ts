@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { Endpoint } from '#lib/contract/endpoint.ts'
+
+/** The first response. */
+export interface StoredResponse {
+  json: string | Uint8Array
+  headers: readonly [name: string, value: string][]
+}
+
+interface Entry {
+  answer: Promise<StoredResponse>
+  untilMs: number
+  bytes: number
+}
+
+/** Unspecified: how long a repeated request gets the first response. */
+const windowMs = 10 * 60 * 1000
+/** Unspecified: total size of stored responses; the oldest are dropped. */
+const maxBytes = 64 * 1024 * 1024
+
+/**
+ * Replays responses of POST requests repeated with the same `x-request-id`, so clients can retry safely. Failed
+ * requests are forgotten, as are those whose client disconnected and whose handler threw the signal's reason.
+ */
+export class IdempotencyCache {
+  readonly #entries = new Map<string, Entry>()
+  #bytes = 0
+
+  /** Cache key; undefined if the request isn't replayable. */
+  keyOf(
+    request: IncomingMessage,
+    requestId: string,
+    endpoint: Endpoint,
+    { account, input }: { account: string; input: object },
+  ): string | undefined {
+    const isRepeatable =
+      request.method === 'POST' &&
+      endpoint.response.kind === 'json' &&
+      endpoint.bodyFormat === undefined &&
+      // Excludes waits, which clients repeat, and snapshots, which handle retries themselves.
+      !/wait|snapshot_disk/.test(endpoint.path) &&
+      // Only ids sent by the client.
+      request.headers['x-request-id'] === requestId
+    if (!isRepeatable) return undefined
+    return createHash('sha256')
+      .update(JSON.stringify([account, requestId, endpoint.id, input]))
+      .digest('base64')
+  }
+
+  /** Returns the first response for `key`, calling `make` if there is none or it failed. */
+  async once(key: string, make: () => Promise<StoredResponse>): Promise<StoredResponse> {
+    this.#evict()
+    const known = this.#entries.get(key)
+    if (known) {
+      const answer = await known.answer.catch(() => undefined)
+      if (answer) return answer
+      if (this.#entries.get(key) === known) this.#delete(key)
+      return this.once(key, make)
+    }
+    const entry = { answer: make(), untilMs: Date.now() + windowMs, bytes: 0 }
+    this.#entries.set(key, entry)
+    try {
+      const answer = await entry.answer
+      if (this.#entries.get(key) === entry) {
+        entry.bytes = answer.json.length
+        this.#bytes += entry.bytes
+        this.#evict()
+      }
+      return answer
+    } catch (error) {
+      if (this.#entries.get(key) === entry) this.#delete(key)
+      throw error
+    }
+  }
+
+  #evict() {
+    const now = Date.now()
+    // Insertion order: oldest first.
+    for (const [key, { untilMs }] of this.#entries) {
+      if (untilMs > now && this.#bytes <= maxBytes) break
+      this.#delete(key)
+    }
+  }
+
+  #delete(key: string) {
+    this.#bytes -= this.#entries.get(key)?.bytes ?? 0
+    this.#entries.delete(key)
+  }
+}
