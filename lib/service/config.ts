@@ -3,52 +3,51 @@ import type { ApiKey } from './http/auth.ts'
 
 export interface ServiceConfig {
   host: string
-  /** 0 takes any free port. */
+  /** 0 picks a free port. */
   port: number
   dataDir: string
-  /** Absent: one key for the account `local`, kept in the data folder. */
+  /** Default: one key for the account `local`, stored in the data folder. */
   keys?: readonly ApiKey[]
-  /** Whether a second account is refused where nothing keeps devboxes apart. Only tests of other things do without. */
+  /** Rejects keys of a second account without isolation. Turned off only in tests. */
   oneAccountUnlessIsolated: boolean
-  /** Names besides the loopback ones under which the service may be called. */
+  /** Additional accepted host names. */
   allowHosts: readonly string[]
-  /** How devboxes are kept apart from this machine; `auto` takes bubblewrap where it works. */
+  /** `auto` uses bubblewrap if it works. */
   isolation: 'auto' | 'bubblewrap' | 'none'
-  /** Whether devboxes reach the private networks that this machine reaches. */
+  /** Allows devboxes to reach private networks. */
   privateNetwork: boolean
   limits: AccountLimits
-  /** What one account may keep on the disk; absent: a share of it, 0: any amount. */
+  /** Storage per account. Default: a share of the disk; 0: unlimited. */
   maxStorageBytes?: number
   pressure: Pressure
-  /** Folders that job files may take tasks and data sets from. */
+  /** Folders that job files may load tasks and datasets from. */
   datasets: readonly string[]
-  /** Whether a trial fails whose environment is not what its task asks for; else its outcome says so. */
+  /** Fails trials whose environment differs from their task's; otherwise the outcome is marked. */
   strictEnvironments: boolean
-  /** What built environments of tasks may take on the disk together; 0 for no bound. */
+  /** Total size of built task environments; 0: unlimited. */
   maxEnvironmentBytes: number
-  /** How many trials of all benchmark jobs run at once. */
+  /** Concurrent trials across all jobs. */
   maxTrials: number
-  /** Commands of agents, by the names that jobs call them by. */
+  /** Agent commands by name. */
   agents: Readonly<Record<string, string>>
-  /** Checks every answer against the contract before it leaves: for tests and development. */
+  /** Validates responses against the contract, for tests and development. */
   validateAnswers: boolean
 }
 
-/** Unspecified: what built environments take on the disk together. About a hundred that install a few programs each. */
+/** Unspecified: total size of built environments, enough for about 100. */
 export const defaultMaxEnvironmentBytes = 20 * 2 ** 30
 
-/** Unspecified: how many trials run at once unless the operator says otherwise. */
+/** Unspecified: default number of concurrent trials. */
 export const defaultMaxTrials = 16
 
-/** How many of each one account may have at once. */
+/** Limits per account. */
 export interface AccountLimits {
-  /** Devboxes that have not ended. */
+  /** Active devboxes. */
   devboxes: number
-  /** Commands that wait or run. */
+  /** Queued and running commands. */
   executions: number
-  /** Terminal sessions. */
   terminals: number
 }
 
-/** Unspecified: the caps. Far above what one machine's users start by hand, and below what a machine can hold. */
+/** Unspecified: far above interactive use and below what a host can handle. */
 export const defaultLimits: AccountLimits = { devboxes: 256, executions: 1024, terminals: 256 }

@@ -36,7 +36,6 @@ describeUnderEachIsolation('a service and its data folder', (isolation) => {
   }
   type Client = Awaited<ReturnType<typeof serve>>['client']
 
-  /** A devbox with a file and a command that runs. */
   const devboxWithCommand = async (client: Client, dataDir: string) => {
     const { id } = await client.devboxes.createAndAwaitRunning({ body: {} })
     const { execution_id } = await client.executions.executeAsync({
@@ -51,11 +50,11 @@ describeUnderEachIsolation('a service and its data folder', (isolation) => {
     }
   }
 
-  it('share no processes with a copy of the folder that is started beside it', async () => {
+  it('share no processes with a running copy of the folder', async () => {
     const [dataDir, copy] = [join(root, 'data'), join(root, 'copy')]
     const original = await serve(dataDir)
     const { id, execution_id, pids } = await devboxWithCommand(original.client, dataDir)
-    // The list of axons starts a process in the session of the service.
+    // Starts a process in the service's session.
     await original.client.axons.list()
     execFileSync('cp', ['-a', dataDir, copy])
 
@@ -74,9 +73,9 @@ describeUnderEachIsolation('a service and its data folder', (isolation) => {
     expect(existsSync(join(copy, 'devboxes', id, 'home'))).toBe(false)
   })
 
-  it('after it was killed: the next start ends what ran in its devboxes, and nothing else of its session', async () => {
+  it('after a kill: the next start kills devbox processes and nothing else in its session', async () => {
     const [dataDir, note] = [join(root, 'data'), join(root, 'bystander')]
-    // As from a terminal: the service and something else in one session.
+    // As in a terminal: the service and another process in one session.
     const shell = `sleep 1000 & echo $! >${note}; "$@"; wait`
     const first = await serve(dataDir, ['setsid', '--wait', 'bash', '-c', shell, 'bash'])
     const bystander = Number(readFileSync(note, 'utf8'))
@@ -87,7 +86,7 @@ describeUnderEachIsolation('a service and its data folder', (isolation) => {
       const [lister = 0] = findProcesses({ DEVDECK_SERVICE_ID: serviceIdOf(dataDir) }).filter(
         (pid) => !ofDevboxes.has(pid),
       )
-      // So that the next start finds it: it is in the session of the service.
+      // The next start sees it in the service's session.
       process.kill(lister, 'SIGSTOP')
       process.kill(runningService(dataDir)?.pid ?? 0, 'SIGKILL')
       await serve(dataDir)

@@ -17,12 +17,10 @@ import type { Stores } from './store/stores.ts'
 import type { Terminals } from './terminals/terminals.ts'
 import type { TerminalTokens } from './terminals/tokens.ts'
 
-/** What routes work with. Made once per service, in `service.ts`. */
+/** Dependencies of routes, created once per service. */
 export interface Deps {
   version: string
-  /** How devboxes are kept apart from this machine. */
   isolation: 'bubblewrap' | 'none'
-  /** Milliseconds since the epoch. */
   now: () => number
   store: Stores
   axonEvents: AxonEvents

@@ -20,7 +20,7 @@ it.skipIf(sandboxProblem !== undefined)(
     const baseUrl = await service.ready
     const client = createClient({ baseUrl, headers: { authorization: `Bearer ${read('api-key')}` } })
     const serviceId = serviceIdOf(join(folder, 'data'))
-    // Such a policy has outbound go through a proxy of the service.
+    // Host name policies use the service's proxy.
     const { id: network_policy_id } = await client.networkPolicies.create({
       body: { name: 'some', allowed_hostnames: ['allowed.example'] },
     })

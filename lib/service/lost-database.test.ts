@@ -39,7 +39,7 @@ const fill = async (name: string) => {
   return { devbox: id, snapshot: snapshot.id }
 }
 
-/** Resumes the devbox and starts another from the snapshot: both must have the file. */
+/** Checks that the resumed devbox and one started from the snapshot have the file. */
 const expectWhole = async ({ devbox, snapshot }: { devbox: string; snapshot: string }, name: string) => {
   const client = service?.client as TestService['client']
   const read = async (id: string) =>
@@ -58,7 +58,7 @@ const removeDatabase = () => {
   for (const end of ['', '-wal', '-shm']) rmSync(at(`devdeck.db${end}`), { force: true })
 }
 
-describe('a database that is lost', () => {
+describe('a lost database', () => {
   it.each([
     ['deleted', removeDatabase],
     ['emptied', () => writeFileSync(at('devdeck.db'), '')],
@@ -76,7 +76,7 @@ describe('a database that is lost', () => {
         at('snapshots', made.snapshot, 'home', 'file'),
       ])
         expect(existsSync(folder)).toBe(true)
-      // No other command may put a new database in the way.
+      // No other command may create a new database.
       expect(await command('keys', 'add')).toMatchObject({ code: 1, stderr: expect.stringContaining('recover') })
       expect(existsSync(at('devdeck.db'))).toBe(how === 'emptied')
       expect((await command('doctor')).stdout).toMatch(/^wrong database .*recover/m)
@@ -89,7 +89,7 @@ describe('a database that is lost', () => {
     },
   )
 
-  it('is not made anew over a write-ahead log that holds its records', async () => {
+  it('is not recreated over a write-ahead log with its records', async () => {
     await start()
     await stop()
     writeFileSync(at('devdeck.db'), '')
@@ -102,7 +102,7 @@ describe('a database that is lost', () => {
     await start()
   })
 
-  it('gives what has no record beside it to the account that recovers', async () => {
+  it('assigns devboxes without a record file to the recovering account', async () => {
     const made = await fill('kept')
     await stop()
     removeDatabase()
@@ -123,7 +123,7 @@ describe('a database that is lost', () => {
 })
 
 describe('an older database', () => {
-  it('restored over a newer folder: what it does not know is moved to lost+found, and recover takes it back', async () => {
+  it('restored over a newer folder moves unknown folders to lost+found, and recover restores them', async () => {
     const older = await fill('older')
     await stop()
     copyFileSync(at('devdeck.db'), at('backup'))
@@ -139,7 +139,7 @@ describe('an older database', () => {
     expect(existsSync(at('lost+found', when, 'devboxes', newer.devbox, 'home', 'file'))).toBe(true)
     expect(existsSync(at('lost+found', when, 'snapshots', newer.snapshot, 'home', 'file'))).toBe(true)
     expect((await command('doctor')).stdout).toMatch(/^note {2}lost\+found +1 devbox and 1 snapshot/m)
-    // Not while the service runs.
+
     expect(await command('recover')).toMatchObject({ code: 1, stderr: expect.stringContaining('in use') })
     await stop()
     writeFileSync(at('lost+found', '#12345'), 'put there by fsck')
@@ -149,7 +149,7 @@ describe('an older database', () => {
     await expectWhole(newer, 'newer')
   })
 
-  it('that has a snapshot as being taken lists it when its copy is complete', async () => {
+  it('completes a pending snapshot whose copy is complete', async () => {
     const made = await fill('taken')
     await stop()
     const { DatabaseSync } = await import('node:sqlite')
@@ -160,7 +160,7 @@ describe('an older database', () => {
     await expectWhole(made, 'taken')
   })
 
-  it('whose running devbox has no disk any more fails it instead of giving it an empty one', async () => {
+  it('fails a running devbox whose disk is missing', async () => {
     const client = await start()
     const { id } = await client.devboxes.createAndAwaitRunning({ body: {} })
     await stop()
@@ -175,7 +175,7 @@ describe('an older database', () => {
   })
 })
 
-it('a crash between the end of a devbox and that of its disk is made good at the next start', async () => {
+it('a crash between the shutdown of a devbox and the deletion of its disk is repaired at the next start', async () => {
   const client = await start()
   const { id } = await client.devboxes.createAndAwaitRunning({ body: {} })
   await client.devboxes.shutdown({ params: { id } })

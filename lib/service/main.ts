@@ -2,14 +2,13 @@ import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
 import { takeVariable } from '../../scripts/take-variable.ts'
 
-// Everything this process and its children write is for this user alone.
+// Files of this process and its children are private to this user.
 process.umask(0o077)
-// The second start takes two thirds of the first. What was compiled is found by its content, so it never grows stale;
-// where nothing can be written, nothing is kept. `npm run service` has it on already, for this file as well.
+// Makes later starts a third faster. Entries are keyed by content, so they never go stale.
 enableCompileCache(join(import.meta.dirname, '../../node_modules/.cache/devdeck'))
 
 const main = async () => {
-  // Loaded only now, so that the cache serves them; and each command loads no more than it needs.
+  // Imported after the cache is enabled; each command loads only what it needs.
   const { helpText, readCommandLine } = await import('./cli/command-line.ts')
   const commandLine = readCommandLine(process.argv.slice(2), takeVariable('DEVDECK_API_KEYS'))
   switch (commandLine.command) {

@@ -36,24 +36,23 @@ import type { Stores } from './store/stores.ts'
 import { Terminals } from './terminals/terminals.ts'
 import { TerminalTokens } from './terminals/tokens.ts'
 
-/** What every part of a service is built on. */
+/** Shared by all parts of the service. */
 export interface ServiceBase {
   config: ServiceConfig
   dataDir: DataDir
   database: Database
   store: Stores
   engine: Engine
-  /** The folder of a devbox. */
   folderOf: (devboxId: string) => string
   /** Aborted when the service stops. */
   stopping: AbortSignal
-  /** Takes a step of closing. The steps are taken in reverse order, also when the service fails to start. */
+  /** Registers a shutdown step. Steps run in reverse order, also if the start fails. */
   onClose: (step: () => void | Promise<void>) => void
-  /** Takes what the database does not know. */
+  /** Receives folders without a database record. */
   lostAndFound: LostAndFound
 }
 
-/** Starts the parts one after the other, each with what it left unfinished when the service last stopped. */
+/** Starts the parts in order; each resumes its unfinished work. */
 export const startParts = async (base: ServiceBase): Promise<Deps> => {
   const { config, dataDir, database, store, engine, stopping } = base
   const quota = new StorageQuota(config.maxStorageBytes ?? defaultStorageBytes(dataDir.path))
@@ -63,7 +62,7 @@ export const startParts = async (base: ServiceBase): Promise<Deps> => {
   const drain = new Drain({ store: store.devboxes, evictions, changes: devboxes.changes })
   await watchMachine(base, devboxParts)
   const counting = countStored({ database, dataDir: dataDir.path, quota, signal: stopping }).catch(
-    logFailure('What accounts keep on the disk could not be counted'),
+    logFailure('Could not measure the storage of accounts'),
   )
   base.onClose(() => counting)
   return {
@@ -105,7 +104,7 @@ const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
     }
     if (hasEnded(status)) ptyTokens.revoke(devboxId)
   })
-  // After the devboxes: a devbox that is getting its disk from a snapshot must not fail but start again.
+  // After the devboxes, so one that is being restored restarts instead of failing.
   onClose(() => snapshots.close())
   onClose(async () => {
     evictions.close()
@@ -170,7 +169,7 @@ const startBenchmarks = async (
 ) => {
   const logFolderOf = (scenarioRunId: string) => join(dataDir.path, 'runs', scenarioRunId)
   const scenarioRuns = new ScenarioRuns({ store, devboxes, executions, isolation, log: logError })
-  // Before the devboxes are closed: a scorer that ends with its devbox gives no score.
+  // Before the devboxes, since a scorer that is stopped gives no score.
   onClose(() => scenarioRuns.close())
   scenarioRuns.recover()
   const benchmarkRuns = new BenchmarkRuns({ store, scenarioRuns })
@@ -194,7 +193,7 @@ const startBenchmarks = async (
     quota,
     log: logError,
   })
-  // Before the parts that trials use: interrupted trials must not be recorded as failed.
+  // First, so interrupted trials aren't recorded as failed.
   onClose(() => jobs.close())
   jobs.recover()
   const imports = new Imports({ store, workFolder: join(dataDir.path, 'imports'), logFolderOf, quota })
@@ -208,7 +207,7 @@ const startBenchmarks = async (
   return { scenarioRuns, benchmarkRuns, jobs, imports, logArchives }
 }
 
-/** Suspends devboxes whose disk is full, and evicts devboxes where this machine runs short. */
+/** Suspends devboxes with a full disk and evicts devboxes under pressure. */
 const watchMachine = async (
   { config, dataDir, store, engine, folderOf, onClose }: ServiceBase,
   { devboxes, evictions }: DevboxParts,

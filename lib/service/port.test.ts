@@ -18,7 +18,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
 })
 
-/** Tries to listen where the service does until it can, and then says so in a file. */
+/** Tries to listen on the service's port until it succeeds, then writes a file. */
 const takePort = (port: number) => `/usr/bin/env python3 -c 'import socket, time
 open("trying", "w").close()
 while True:
@@ -36,8 +36,8 @@ while True:
 const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'))
 
 describe('the port of the service', () => {
-  // A devbox that had it during a restart read the API keys of everyone who called.
-  it('is nobody else’s while a devbox is there that waits for it, though a request is held open', async () => {
+  // A devbox that took the port during a restart received the API keys of all clients.
+  it("can't be taken by a devbox during shutdown", async () => {
     const dataDir = newFolder()
     const service = runCommand(['--port', '0', '--data-dir', dataDir, '--drain-seconds', '0', '--isolation', 'none'])
     try {
@@ -71,7 +71,7 @@ describe('the port of the service', () => {
     }
   })
 
-  it.runIf(hasIpv6)('is its own on both loopback addresses', async () => {
+  it.runIf(hasIpv6)('is reserved on both loopback addresses', async () => {
     const service = await startService({ isolation: 'none' })
     const other = service.url.replace('127.0.0.1', '[::1]')
     expect((await fetch(`${other}/healthz`)).status).toBe(200)
@@ -81,7 +81,7 @@ describe('the port of the service', () => {
     await expect(fetch(`${other}/healthz`)).rejects.toThrow()
   })
 
-  it.runIf(hasIpv6)('is not taken where another process has it on the other loopback address', async () => {
+  it.runIf(hasIpv6)('is not used if taken on the other loopback address', async () => {
     const stranger = createServer().listen(0, '::1')
     await once(stranger, 'listening')
     const { port } = stranger.address() as { port: number }

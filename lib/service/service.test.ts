@@ -28,7 +28,7 @@ const start = async (options: Parameters<typeof startService>[0] = {}): Promise<
 }
 
 describe('the service', () => {
-  it('has exactly one route for each endpoint of the contract', async () => {
+  it('has exactly one route per endpoint', async () => {
     const dataDir = newFolder()
     const service = await createService({
       host: '127.0.0.1',
@@ -53,7 +53,7 @@ describe('the service', () => {
     expect(new Set(addresses).size).toBe(addresses.length)
   })
 
-  it('says how it is and which version', async () => {
+  it('reports its health and version', async () => {
     const service = await start()
     expect(await service.client.health.check()).toEqual({
       status: 'ok',
@@ -61,7 +61,7 @@ describe('the service', () => {
     })
   })
 
-  it('keeps everything it writes from other users', async () => {
+  it('creates private files only', async () => {
     const { dataDir, client } = await start()
     await client.axons.create()
     expect(modeOf(dataDir)).toBe('700')
@@ -71,7 +71,7 @@ describe('the service', () => {
 })
 
 describe('a data folder', () => {
-  it('is refused to a second service, which names the first', async () => {
+  it("can't be used by a second service", async () => {
     const { dataDir, client } = await start()
     await expect(startService({ isolation: 'none', dataDir })).rejects.toThrow(
       `in use by another Devdeck service (pid ${process.pid})`,
@@ -79,7 +79,7 @@ describe('a data folder', () => {
     expect(await client.health.check()).toMatchObject({ status: 'ok' })
   })
 
-  it('ignores a lock file that a crash left behind', async () => {
+  it('ignores a stale lock file', async () => {
     const dataDir = newFolder()
     writeFileSync(join(dataDir, 'lock'), `${process.pid}\n`)
     expect(await (await start({ dataDir })).client.health.check()).toMatchObject({ status: 'ok' })
@@ -117,7 +117,7 @@ describe('a data folder', () => {
     })
   })
 
-  it('put back is used again', async () => {
+  it('is used again after it is restored', async () => {
     const dataDir = newFolder()
     const service = await start({ dataDir })
     const status = async () => (await service.fetch('/healthz')).status
@@ -127,7 +127,7 @@ describe('a data folder', () => {
     await expect.poll(status, { timeout: 10_000 }).toBe(200)
   })
 
-  it('is free again when the service failed to start', async () => {
+  it('is released if the start fails', async () => {
     const dataDir = newFolder()
     const { url } = await start()
     await expect(startService({ isolation: 'none', dataDir, port: Number(new URL(url).port) })).rejects.toThrow(
@@ -136,14 +136,14 @@ describe('a data folder', () => {
     await start({ dataDir })
   })
 
-  it('keeps its mark over restarts', async () => {
+  it('keeps its service id across restarts', async () => {
     const dataDir = newFolder()
     const first = await start({ dataDir })
     await first.close()
     expect((await start({ dataDir })).serviceId).toBe(first.serviceId)
   })
 
-  it('written by a newer version is refused with a reason', async () => {
+  it('of a newer version is rejected', async () => {
     const dataDir = newFolder()
     const { DatabaseSync } = await import('node:sqlite')
     const database = new DatabaseSync(join(dataDir, 'devdeck.db'))
@@ -156,10 +156,10 @@ describe('a data folder', () => {
     )
   })
 
-  it('that holds something else than a database is refused with a reason', async () => {
+  it('with an invalid database is rejected', async () => {
     const dataDir = newFolder()
     writeFileSync(join(dataDir, 'devdeck.db'), 'this is no database, and long enough to be taken for one'.repeat(100))
-    await expect(startService({ isolation: 'none', dataDir })).rejects.toThrow(/cannot be used/)
+    await expect(startService({ isolation: 'none', dataDir })).rejects.toThrow(/Can't use the database/)
     rmSync(join(dataDir, 'devdeck.db'))
     mkdirSync(join(dataDir, 'devdeck.db'))
     await expect(startService({ isolation: 'none', dataDir })).rejects.toThrow()

@@ -23,18 +23,18 @@ import { salvageLog } from './store/write-ahead-log.ts'
 export interface Service {
   url: string
   port: number
-  /** Marks, as DEVDECK_SERVICE_ID in their environment, the processes started for this data folder. */
+  /** DEVDECK_SERVICE_ID of all processes of this data folder. */
   serviceId: string
   routes: readonly Route[]
-  /** Announces to every watcher that the devboxes end at the deadline, before the service is closed. False: there are none. */
+  /** Announces to all watchers that the devboxes will stop. False if there are none. */
   announceEnd: (deadlineMs: number) => boolean
-  /** Begins what the first callers would wait for. */
+  /** Warms up what the first requests need. */
   prepare: () => void
-  /** Ends everything the service started; done within two seconds. */
+  /** Stops everything. Takes at most 2 s. */
   close: () => Promise<void>
 }
 
-/** Starts the service. Rejects with a StartError when its folder or its port cannot be had. */
+/** Rejects with a StartError if the folder or port is unavailable. */
 export const createService = async (
   config: ServiceConfig,
   choice: EngineProbe = probeEngine(config.isolation),
@@ -57,8 +57,8 @@ export const createService = async (
     if (lostChanges !== undefined) logError({ message: lostChanges })
     const database = openDatabase(file, { log: (line) => console.log(line) })
     undo.push(() => database.close())
-    keepLogShort(database, file, (step) => undo.push(step))
-    // After the devboxes: one on the machine's own network could take the port and be sent the keys of others.
+    limitLogSize(database, file, (step) => undo.push(step))
+    // Closes after the devboxes: one on the host's network could take the port and receive API keys.
     let http: Awaited<ReturnType<typeof listen>> | undefined
     undo.push(async () => http?.close())
     const base: ServiceBase = {
@@ -80,14 +80,14 @@ export const createService = async (
     const context = { ...createListenerContext(base, access, deps, routes), problem }
     http = await listen({ ...config, listener: createListener(context), upgrades: createUpgrades(context) })
     undo.push(http.drain)
-    // Only now: a service that cannot start prints one line and nothing else.
+    // Log warnings only after a successful start.
     for (const message of [...choice.warnings, ...sealed]) logError({ level: 'warn', message })
     const { port } = http
     const urlAt = (host: string) => `http://${bracketed(host)}:${port}`
-    // A wildcard address cannot be called.
+    // A wildcard address isn't reachable.
     const address = urlAt(isWildcard(config.host) ? '127.0.0.1' : config.host)
     undo.push(publishAddress(dataDir, { address, operatorToken: access.operatorToken }))
-    // A start that came this far has shown that the database works.
+    // The start succeeded, so the database works.
     const removeBackups = () => {
       for (const name of removeOldBackups(file, Date.now()))
         logError({ level: 'info', message: `Deleted ${name}: a week has passed since the migration` })
@@ -107,58 +107,58 @@ export const createService = async (
     }
   } catch (error) {
     await close()
-    // The probe removes its folder at its end.
+    // Wait for the probe to delete its folder.
     await choice.engine.catch(() => undefined)
     throw asStartError(error, config)
   }
 }
 
-// As much as SQLite would let it grow.
+// SQLite's own checkpoint threshold.
 const maxLogBytes = 4 * 2 ** 20
-const logWatchMs = 1000
+const logCheckIntervalMs = 1000
 
-/** In place of SQLite's own checkpoints. */
-const keepLogShort = (database: Database, file: string, onClose: ServiceBase['onClose']) => {
+/** Replaces SQLite's own checkpoints. */
+const limitLogSize = (database: Database, file: string, onClose: ServiceBase['onClose']) => {
   database.exec(`PRAGMA journal_size_limit = ${maxLogBytes}`)
   const restartLog = () => {
     try {
       database.newGeneration()
     } catch (error) {
-      // The next attempt may find room.
-      if (!isDiskFull(error)) logFailure('The write-ahead log could not be moved into the database')(error)
+      // Retried later.
+      if (!isDiskFull(error)) logFailure('Could not checkpoint the write-ahead log')(error)
     }
   }
   restartLog()
   const timer = setInterval(() => {
     if ((statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > maxLogBytes) restartLog()
-  }, logWatchMs).unref()
+  }, logCheckIntervalMs).unref()
   onClose(() => clearInterval(timer))
 }
 
-const folderWatchMs = 1000
+const folderCheckIntervalMs = 1000
 
-/** Returns what is wrong with the data folder now. What is written to a deleted folder must not be acknowledged. */
+/** Returns the current problem with the data folder: writes to a deleted folder must not be acknowledged. */
 const watchFolder = (dataDir: DataDir, onClose: ServiceBase['onClose']): (() => string | undefined) => {
   let problem = dataDir.problem()
   const timer = setInterval(() => {
     const now = dataDir.problem()
     if (now !== problem) {
-      if (now === undefined) logError({ level: 'info', message: 'The data folder is in its place again' })
+      if (now === undefined) logError({ level: 'info', message: 'The data folder is available again' })
       else
-        logError({ message: `${now}: every call is refused. Put it back, or stop the service`, folder: dataDir.path })
+        logError({ message: `${now}. All requests are rejected; restore it or stop the service`, folder: dataDir.path })
     }
     problem = now
-  }, folderWatchMs).unref()
+  }, folderCheckIntervalMs).unref()
   onClose(() => clearInterval(timer))
   return () => problem
 }
 
 const asStartError = (error: unknown, { host, port, dataDir }: ServiceConfig): unknown => {
   const { code, message, address = host } = error as NodeJS.ErrnoException & { address?: string }
-  if (code === 'EADDRINUSE') return new StartError(`Port ${port} on ${address} is taken; choose another with --port`)
-  if (code === 'EACCES') return new StartError(`Port ${port} on ${host} may not be used: ${message}`)
+  if (code === 'EADDRINUSE') return new StartError(`Port ${port} on ${address} is in use; choose another with --port`)
+  if (code === 'EACCES') return new StartError(`No permission to use port ${port} on ${host}: ${message}`)
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-    return new StartError(`${host} is no address of this machine; choose another with --host`)
-  if (code === 'ERR_SQLITE_ERROR') return new StartError(`The database in ${dataDir} cannot be used: ${message}`)
+    return new StartError(`${host} is not an address of this host; choose another with --host`)
+  if (code === 'ERR_SQLITE_ERROR') return new StartError(`Can't use the database in ${dataDir}: ${message}`)
   return error
 }

@@ -94,7 +94,7 @@ export class AxonEvents {
     const { account, id, reject } = publication
     const found = this.#store.find(account, id)
     if (!found) {
-      reject(new ServiceError('not_found', `There is no axon ${id}`))
+      reject(new ServiceError('not_found', `Axon ${id} not found`))
       return []
     }
     const refusal = changeRefusal({ deleted_at_ms: found.isDeleted ? 0 : null })

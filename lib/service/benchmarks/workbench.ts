@@ -7,7 +7,7 @@ import { putRunFile } from '#lib/service/engine/run-file.ts'
 import type { Executions } from '#lib/service/executions/executions.ts'
 import { writeFile as writeInDevbox } from '#lib/service/files/files.ts'
 import { quote } from '#lib/service/kit/quoting.ts'
-import { longestTimerMs } from '#lib/service/kit/timer.ts'
+import { maxTimerMs } from '#lib/service/kit/timer.ts'
 import { TrialError } from './outcome.ts'
 import {
   copyAcross,
@@ -80,7 +80,7 @@ export class Workbench {
 
   async settled(signal = this.#options.signal): Promise<Devbox | undefined> {
     const { account, devboxId, devboxes } = this.#options
-    const devbox = await devboxes.reaches(account, devboxId, settledStatuses, longestTimerMs, signal)
+    const devbox = await devboxes.reaches(account, devboxId, settledStatuses, maxTimerMs, signal)
     signal.throwIfAborted()
     return devbox
   }
@@ -99,7 +99,7 @@ export class Workbench {
     aborted.throwIfAborted()
     const id = this.#launch(script, how)
     this.#running = id
-    const holdMs = Math.min((limit?.seconds ?? Number.POSITIVE_INFINITY) * 1000, longestTimerMs)
+    const holdMs = Math.min((limit?.seconds ?? Number.POSITIVE_INFINITY) * 1000, maxTimerMs)
     const isDone = await executions.reaches(devboxId, id, ['completed'], holdMs, aborted)
     if (!isDone) await executions.kill(devboxId, id, true)
     this.#running = undefined
@@ -142,7 +142,7 @@ export class Workbench {
 
   async within<T>(seconds: number, error: Error, work: (limit: AbortSignal) => Promise<T>): Promise<T> {
     const over = new AbortController()
-    const timer = setTimeout(() => over.abort(error), Math.min(seconds * 1000, longestTimerMs))
+    const timer = setTimeout(() => over.abort(error), Math.min(seconds * 1000, maxTimerMs))
     try {
       return await work(AbortSignal.any([over.signal, this.#options.signal]))
     } finally {

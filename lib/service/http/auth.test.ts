@@ -34,7 +34,7 @@ describe('the API key', () => {
     })
   })
 
-  it('is asked for on an upgrade', async () => {
+  it('is required for an upgrade', async () => {
     const headers = {
       connection: 'Upgrade',
       upgrade: 'websocket',
@@ -45,7 +45,7 @@ describe('the API key', () => {
     expect(await status('/v1/axons', headers)).toBe(401)
   })
 
-  it('is not asked for by the health check', async () => {
+  it('is not required for the health check', async () => {
     expect(await status('/healthz')).toBe(200)
   })
 
@@ -69,18 +69,18 @@ describe('the API key', () => {
     expect(await status('/v1/axons', headers() as Record<string, string>)).toBe(expected)
   })
 
-  it.each(['access_token', 'token', 'api_key', 'ticket'])('counts for nothing in the address (?%s=)', async (name) => {
+  it.each(['access_token', 'token', 'api_key', 'ticket'])('is ignored in the query (?%s=)', async (name) => {
     expect(await status(`/v1/axons?${name}=${service.key}`)).toBe(401)
   })
 
-  it('names its account', async () => {
+  it('identifies the account', async () => {
     expect(await service.client.accounts.me()).toMatchObject({ id: 'test', account_status: 'ACCOUNT_STATUS_ENABLED' })
     expect(await service.otherClient.accounts.me()).toMatchObject({ id: 'other' })
   })
 })
 
 describe('many wrong keys', () => {
-  it('are answered 429 after the limit, and the right key, or none, is answered as before', async () => {
+  it('return 429 over the limit without affecting valid or missing keys', async () => {
     const guessed = await startService({ isolation: 'none' })
     const ask = (key: string) => guessed.fetch('/v1/accounts/me', { headers: { authorization: `Bearer ${key}` } })
     for (let i = 0; i < wrongKeysPerMinute; i++) expect((await ask(`wrong${i}`)).status).toBe(401)

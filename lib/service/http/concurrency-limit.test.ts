@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { startService } from '#lib/service/testing/service.ts'
 import { ConcurrencyLimit, maxConcurrent } from './concurrency-limit.ts'
 
-it('lets an account have so much under way, each kind and each account by itself', () => {
+it('limits each kind per account', () => {
   const concurrency = new ConcurrencyLimit()
   const counted = Array.from({ length: maxConcurrent.streams }, () => concurrency.acquire('one', 'streams'))
   expect(() => concurrency.acquire('one', 'streams')).toThrow(/concurrent streams/)
@@ -14,7 +14,7 @@ it('lets an account have so much under way, each kind and each account by itself
   expect(() => concurrency.acquire('one', 'streams')).not.toThrow()
 })
 
-it('tells a client to go away that opens streams only to reset them', async () => {
+it('disconnects a client that keeps resetting streams', async () => {
   const service = await startService()
   const session = connect(service.url)
   session.on('error', () => undefined)

@@ -52,7 +52,7 @@ beforeEach(async () => {
 })
 afterEach(() => service.end())
 
-it('refuses new connections with 503 when files run out, says so once, and serves the open ones', async () => {
+it('rejects new connections with 503 when descriptors run out, and serves the open ones', async () => {
   const authorization = `authorization: Bearer ${service.key}\r\n`
   const first = await service.open()
   expect(await service.ask(first, '/healthz')).toContain('200 OK')
@@ -68,7 +68,7 @@ it('refuses new connections with 503 when files run out, says so once, and serve
   await expect.poll(async () => (await fetch(`${service.url}/healthz`)).status).toBe(200)
 })
 
-it('closes the oldest of many connections of an address without a key, says so once, and lets everybody in', async () => {
+it('closes the oldest of many unauthenticated connections of an address', async () => {
   const authorization = `authorization: Bearer ${service.key}\r\n`
   const known = await service.open()
   expect(await service.ask(known, '/v1/axons', authorization)).toContain('200 OK')

@@ -39,18 +39,18 @@ describe('the Host header', () => {
     expect((await sendRaw(service.url, { path: '/v1/axons', headers })).status).toBe(expected)
   })
 
-  it('is judged before the key', async () => {
+  it('is checked before the key', async () => {
     const { status, body } = await sendRaw(service.url, { path: '/v1/axons', headers: { host: 'evil.example' } })
     expect(status).toBe(403)
     expect(JSON.parse(body)).toMatchObject({ code: 'forbidden', message: expect.stringContaining('--allow-host') })
   })
 
-  it('is refused when it is there twice', async () => {
+  it('is rejected if sent twice', async () => {
     const request = `GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nHost: 127.0.0.1:${port}\r\n\r\n`
     expect(await firstLine(request)).toMatch(/^HTTP\/1\.1 40[03] /)
   })
 
-  it('is judged on HTTP/2 by :authority', async () => {
+  it('is :authority on HTTP/2', async () => {
     expect(await overHttp2({ ':authority': `127.0.0.1:${port}` })).toBe(200)
     expect(await overHttp2({ ':authority': 'evil.example' })).toBe(403)
     expect(await overHttp2({ ':authority': `127.0.0.1:${port}`, host: 'evil.example' })).toBe(403)
@@ -70,7 +70,7 @@ describe('the Origin header', () => {
     },
   )
 
-  it('is refused with the service’s own address, and on a preflight', async () => {
+  it('is rejected even for the service’s own address and on a preflight', async () => {
     const origin = service.url
     expect((await sendRaw(service.url, { path: '/v1/axons', headers: { ...authorized(), origin } })).status).toBe(403)
     const preflight = { origin, 'access-control-request-method': 'POST' }

@@ -23,7 +23,7 @@ const post = async (path: string, body: object, requestId: string | undefined, k
 
 const newAxon = async (name: string) => (await service.client.axons.create({ body: { name } })).id
 
-it('gives a repeated call the first answer and does nothing twice: events, SQL, updates', async () => {
+it('replays the first response for events, SQL and updates', async () => {
   const axon = await newAxon('repeated')
   const event = { event_type: 'note', origin: 'AGENT_EVENT', source: 'test', payload: 'x' }
   const publish = (requestId: string | undefined, payload = 'x') =>
@@ -42,7 +42,7 @@ it('gives a repeated call the first answer and does nothing twice: events, SQL, 
   expect((await sql('SELECT count(*) FROM t', 's-2')).body).toContain('[[1]]')
 })
 
-it('gives nothing to another account or address, and tries a call that failed again', async () => {
+it("doesn't replay for other accounts or endpoints, or after a failure", async () => {
   const [one, two] = [await newAxon('one'), await newAxon('two')]
   const event = { event_type: 'note', origin: 'AGENT_EVENT', source: 'test', payload: 'x' }
   const mine = await post(`/v1/axons/${one}/publish`, event, 'same')
@@ -81,7 +81,7 @@ it.each(['execute_sync', 'execute?last_n=5'])(
   },
 )
 
-it('forgets the oldest answers when they are long', async () => {
+it('drops the oldest responses over the size limit', async () => {
   const calls = new IdempotencyCache()
   let made = 0
   const answer = () =>

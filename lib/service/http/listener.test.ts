@@ -99,8 +99,8 @@ const atRest = async (count: () => number): Promise<number> => {
   return before
 }
 
-describe('a JSON answer', () => {
-  it('is kept out of caches and named by its request', async () => {
+describe('a JSON response', () => {
+  it('is not cached and has a request id', async () => {
     const { get } = await serveThings({
       get: ({ setHeader }) => {
         setHeader('x-more', 'yes')
@@ -133,7 +133,7 @@ describe('a JSON answer', () => {
 })
 
 describe('a thrown error', () => {
-  it('nobody meant is a 500 that tells the caller nothing but the request id', async () => {
+  it('that is unexpected is a 500 with only the request id', async () => {
     const { get, logged } = await serveThings({
       get: () => {
         throw new Error('password is swordfish')
@@ -147,7 +147,7 @@ describe('a thrown error', () => {
     expect(JSON.stringify(logged)).not.toContain(key)
   })
 
-  it('carries its field and when to try again', async () => {
+  it('includes its field and retry delay', async () => {
     const { get, logged } = await serveThings({
       get: () => {
         throw new ServiceError('rate_limited', 'slow down', { retryAfterSeconds: 1.2, shouldRetry: true, field: 'id' })
@@ -179,7 +179,7 @@ describe('a thrown error', () => {
 })
 
 describe('an event stream', () => {
-  it('begins at once, before its first event', async () => {
+  it('starts before its first event', async () => {
     const { port } = await serveThings({
       watch: async function* ({ signal }) {
         await once(signal, 'abort').catch(() => undefined)
@@ -198,7 +198,7 @@ describe('an event stream', () => {
     expect(seen.toLowerCase()).toContain('x-accel-buffering: no')
   })
 
-  it('is one data line of JSON per event, whatever the text', async () => {
+  it('is one data line of JSON per event', async () => {
     const tricky = 'a\n\ndata: {}\r\nevent: error\u2028'
     const { get } = await serveThings({
       watch: async function* () {
@@ -211,7 +211,7 @@ describe('an event stream', () => {
     expect(lines.map((line) => JSON.parse(line.replace(/^data: /, '')))).toEqual([{ ...thing(), id: tricky }, thing(2)])
   })
 
-  it('has what its source has at once in few pieces, in order, and what comes alone without waiting for more', async () => {
+  it('combines events that are available at once, in order, without delaying others', async () => {
     const more = Promise.withResolvers<void>()
     const { url } = await serveThings({
       watch: async function* () {
@@ -236,7 +236,7 @@ describe('an event stream', () => {
     expect(pieces).toBeLessThan(50)
   })
 
-  it('is refused like any call when its source is', async () => {
+  it('returns an error if its source fails to start', async () => {
     const { get } = await serveThings({
       watch: () => Promise.reject(new ServiceError('not_found', 'There is no thing')),
     })
@@ -265,7 +265,7 @@ describe('an event stream', () => {
     expect(logged).toHaveLength(times)
   })
 
-  it('with an event that breaks the contract ends with a 500 and never sends it', async () => {
+  it('ends with a 500 instead of an event that violates the contract', async () => {
     const { get, logged } = await serveThings({
       watch: async function* () {
         yield { ...thing(), secret: 'swordfish' }
@@ -302,7 +302,7 @@ describe('an event stream', () => {
     },
   )
 
-  it('is not read further than the client reads, and goes on when it does', async () => {
+  it("pauses its source while the client doesn't read", async () => {
     let made = 0
     const { port } = await serveThings({
       watch: async function* () {
@@ -323,7 +323,7 @@ describe('an event stream', () => {
     socket.destroy()
   })
 
-  it('ends with a 408 that makes clients come back when the service stops, and its source hears of it', async () => {
+  it('ends with a 408 when the service stops, so clients reconnect', async () => {
     const ended = Promise.withResolvers<void>()
     const { url } = await serveThings({
       watch: async function* ({ signal }) {
@@ -338,7 +338,7 @@ describe('an event stream', () => {
     await ended.promise
   })
 
-  it('has signs of life while no event comes', async () => {
+  it('has keep-alives between events', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     try {
       const { get } = await serveThings({
@@ -356,7 +356,7 @@ describe('an event stream', () => {
 })
 
 describe('an HTTP/2 connection', () => {
-  it('is closed when it asks for nothing, and not while an answer is awaited', async () => {
+  it('is closed when idle, but not while a response is pending', async () => {
     const answer = Promise.withResolvers<ReturnType<typeof thing>>()
     const { port, url } = await serveThings({ get: () => answer.promise }, 50)
     const waiting = connectHttp2(url)
@@ -372,7 +372,7 @@ describe('an HTTP/2 connection', () => {
 })
 
 describe('a download', () => {
-  it('arrives as its bytes', async () => {
+  it('is sent as bytes', async () => {
     const { get } = await serveThings({
       download: async function* () {
         yield Buffer.from('PK')
@@ -386,7 +386,7 @@ describe('a download', () => {
     })
   })
 
-  it('that fails half way does not look whole', async () => {
+  it('that fails midway is visibly incomplete', async () => {
     const { get, logged } = await serveThings({
       download: async function* () {
         yield Buffer.from('PK')
@@ -461,7 +461,7 @@ describe('a terminal socket', () => {
     opened.socket?.close()
   })
 
-  it('opens with a ticket once, and only for its own session', async () => {
+  it('opens with a ticket once and for one session only', async () => {
     const { url } = await serveTerminals()
     tickets.add('t1')
     expect(await attach(`${url}/pty/s2/attach?ticket=t1`)).toMatchObject({ status: 401 })
@@ -475,7 +475,7 @@ describe('a terminal socket', () => {
     })
   })
 
-  it('uses up a ticket even when the token comes along, and the token still opens it', async () => {
+  it('consumes a ticket even if a token is sent as well', async () => {
     const { url } = await serveTerminals()
     tickets.add('t2')
     for (let i = 0; i < 2; i++)
@@ -483,7 +483,7 @@ describe('a terminal socket', () => {
     expect(tickets.size).toBe(0)
   })
 
-  it('is refused as an HTTP answer before it opens', async () => {
+  it('is rejected with an HTTP response', async () => {
     const { url } = await serveTerminals()
     expect(await attach(`${url}/pty/missing/attach`, [token])).toMatchObject({
       status: 404,
@@ -498,12 +498,12 @@ describe('a terminal socket', () => {
     expect(await attach(`${url}/nowhere`, [], { authorization })).toMatchObject({ status: 404 })
   })
 
-  it('takes nothing but an upgrade', async () => {
+  it('requires an upgrade', async () => {
     const { get } = await serveTerminals()
     expect(await get('/pty/s1/attach')).toMatchObject({ status: 400, body: expect.stringContaining('WebSocket') })
   })
 
-  it('sends back what it gets and closes with the service', async () => {
+  it('echoes and closes with the service', async () => {
     const { url } = await serveTerminals()
     const { socket } = await attach(`${url}/pty/s1/attach`, [token])
     socket?.send(Buffer.from([0, 255]))
@@ -514,7 +514,7 @@ describe('a terminal socket', () => {
     expect((await closed)[0]).toBe(1001)
   })
 
-  it('’s token opens its connect and control calls in either header, and nothing else', async () => {
+  it('’s token is valid for its connect and control requests only', async () => {
     const { url, get } = await serveTerminals()
     for (const name of ['authorization', 'x-runloop-tunnel-authorization'])
       expect(

@@ -55,11 +55,11 @@ describe('a raw path', () => {
     expect(await get(path)).toMatchObject({ status: 404, error: { code: 'not_found' } })
   })
 
-  it('that is a whole address is not found', async () => {
+  it('that is an absolute URL is not found', async () => {
     expect(await get('http://169.254.169.254/v1/axons')).toMatchObject({ status: 404 })
   })
 
-  it('with an id of 256 characters is looked up', async () => {
+  it('may have an id of 256 characters', async () => {
     expect(await get(`/v1/axons/${'a'.repeat(256)}`)).toMatchObject({
       status: 404,
       error: { message: expect.stringContaining('axon') },
@@ -76,7 +76,7 @@ describe('a raw path', () => {
     expect(await get(path, method)).toMatchObject({ status: 405, allow })
   })
 
-  it('is not overridden by a method in a header or the query', async () => {
+  it("can't be overridden by a header or the query", async () => {
     const headers = { authorization: `Bearer ${service.key}`, 'x-http-method-override': 'DELETE' }
     const axon = await service.client.axons.create()
     await sendRaw(service.url, { path: `/v1/axons/${axon.id}?_method=DELETE`, headers })
@@ -84,8 +84,8 @@ describe('a raw path', () => {
   })
 })
 
-describe('an operation that only the hosted service has', () => {
-  it('is a 501 that says what to do instead and is not to be tried again', async () => {
+describe('an operation of the hosted service only', () => {
+  it('is a 501 that suggests an alternative and is not retried', async () => {
     const headers = { authorization: `Bearer ${service.key}` }
     const answer = await sendRaw(service.url, { path: '/v1/blueprints', headers })
     expect(answer.status).toBe(501)
@@ -101,12 +101,12 @@ describe('createRouter', () => {
   const router = createRouter([...endpoints].reverse().map((endpoint) => ({ endpoint, handler: notImplemented })))
   const idAt = (method: string, path: string) => router(method, path).match?.route.endpoint.id
 
-  it('reaches every endpoint of the contract, whatever order they come in', () => {
+  it('reaches every endpoint of the contract in any order', () => {
     for (const { id, method, path, aliases = [] } of endpoints)
       for (const address of [path, ...aliases]) expect(idAt(method, address.replace(/:\w+/g, 'x'))).toBe(id)
   })
 
-  it('prefers fixed segments to parameters', () => {
+  it('prefers fixed segments over parameters', () => {
     expect(idAt('POST', '/v1/devboxes/create_and_await_running')).toBe('devboxes.createAndAwaitRunning')
     expect(idAt('GET', '/v1/devboxes/evictions/watch')).toBe('evictions.watch')
     expect(idAt('POST', '/v1/devboxes/disk_snapshots/shutdown')).toBe('snapshots.update')

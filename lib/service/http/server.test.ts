@@ -32,7 +32,7 @@ const answerTo = async (chunks: (string | Buffer)[]) => {
 }
 
 describe('one port', () => {
-  it('speaks HTTP/1.1 and cleartext HTTP/2 with the same answers', async () => {
+  it('serves HTTP/1.1 and cleartext HTTP/2 alike', async () => {
     const axon = await service.client.axons.create({ body: { name: 'both' } })
     expect(await overHttp2(`/v1/axons/${axon.id}`)).toEqual({ status: 200, body: axon })
     expect(await (await service.fetch(`/v1/axons/${axon.id}`)).json()).toEqual(axon)
@@ -40,17 +40,17 @@ describe('one port', () => {
     expect(await overHttp2('/v1/axons/%2e%2e')).toMatchObject({ status: 400, body: { field: 'id' } })
   })
 
-  it('tells them apart when the first bytes come one by one', async () => {
+  it('detects the protocol from single bytes', async () => {
     const request = `GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`
     expect(await answerTo([...request])).toMatch(/^HTTP\/1\.1 200 /)
   })
 
-  it('takes a method that begins like the HTTP/2 preface', async () => {
+  it('accepts a method that starts like the HTTP/2 preface', async () => {
     const request = `PROPFIND /healthz HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`
     expect(await answerTo([request.slice(0, 2), request.slice(2)])).toMatch(/^HTTP\/1\.1 401 /)
   })
 
-  it('answers an offer to upgrade to HTTP/2 in HTTP/1.1', async () => {
+  it('ignores an HTTP/2 upgrade offer', async () => {
     const request = `GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\n`
     expect(await answerTo([request])).toMatch(/^HTTP\/1\.1 200 /)
   })
@@ -70,7 +70,7 @@ describe('one port', () => {
     expect((await service.fetch('/healthz')).status).toBe(200)
   })
 
-  it('hangs up on those who never finish their headers', async () => {
+  it('closes connections with unfinished headers', async () => {
     const silent = answerTo(['P'])
     const slow = answerTo([`GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n`])
     const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
@@ -84,7 +84,7 @@ describe('one port', () => {
 })
 
 describe('close', () => {
-  it('ends the connections that clients hold open', async () => {
+  it('closes the connections that clients keep open', async () => {
     const held = await startService({ isolation: 'none' })
     const heldPort = Number(new URL(held.url).port)
     const idle = connect(heldPort, '127.0.0.1')

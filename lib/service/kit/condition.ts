@@ -1,8 +1,8 @@
-/** Tells waiting code that something has changed, not what. */
+/** Notifies waiting code of a change. */
 export class Condition {
   #change = Promise.withResolvers<void>()
 
-  /** Resolves at the next `notify`. To be read before the state is, so that no change is missed. */
+  /** Resolves at the next `notify`. Read it before the state, so no change is missed. */
   get changed(): Promise<void> {
     return this.#change.promise
   }

@@ -3,16 +3,15 @@ import type { FieldProblem } from '#lib/contract/query-string.ts'
 
 interface ErrorDetails {
   field?: string
-  /** Seconds after which trying again makes sense. */
   retryAfterSeconds?: number
-  /** What the public clients should do; without it they retry 408, 409, 429 and every 5xx. */
+  /** Tells public clients whether to retry. By default they retry 408, 409, 429 and 5xx. */
   shouldRetry?: boolean
-  /** The methods an address takes, on a `method_not_allowed`. */
+  /** Allowed methods, for `method_not_allowed`. */
   allow?: readonly string[]
   cause?: unknown
 }
 
-/** The only error a route throws on purpose; `http/error-response` alone turns it into HTTP. */
+/** The error that routes throw; `http/error-response` maps it to HTTP. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError'
   readonly code: ErrorCode
@@ -31,42 +30,42 @@ export class ServiceError extends Error {
   }
 }
 
-/** Throws the 404 of a resource: `notFound('devbox', id)`. */
+/** Throws a 404: `notFound('devbox', id)`. */
 export const notFound = (resource: string, id: string): never => {
-  throw new ServiceError('not_found', `There is no ${resource} ${id}`)
+  throw new ServiceError('not_found', `${resource[0]?.toUpperCase()}${resource.slice(1)} ${id} not found`)
 }
 
-const maxToldProblems = 20
+const maxListedProblems = 20
 
-/** The 400 of what is wrong with the input, all of it in one message; the field is that of the first. */
+/** A 400 that lists all problems; `field` is the first one's. */
 export const invalid = (...problems: readonly (FieldProblem | undefined)[]) => {
   const [first = { field: 'body', message: 'is not valid' }, ...others] = problems.filter((each) => each !== undefined)
-  const told = [first, ...others.slice(0, maxToldProblems - 1)].map(({ field, message }) => `${field}: ${message}`)
-  const more = 1 + others.length - told.length
-  const message = [...told, ...(more > 0 ? [`and ${more} more`] : [])].join('; ')
+  const listed = [first, ...others.slice(0, maxListedProblems - 1)].map(({ field, message }) => `${field}: ${message}`)
+  const more = 1 + others.length - listed.length
+  const message = [...listed, ...(more > 0 ? [`and ${more} more`] : [])].join('; ')
   return new ServiceError('invalid_argument', message, { field: first.field })
 }
 
-/** A fault of the surroundings that a person has to mend; its message is the whole line to show. */
+/** A problem for the user to fix; the message is printed as is. */
 export class StartError extends Error {
   override readonly name = 'StartError'
 }
 
 const fullCodes = new Set<unknown>(['ENOSPC', 'EDQUOT', 'insufficient_storage'])
 
-/** Whether a write of a file or to the database failed because there is no room for it. */
+/** Whether a file or database write failed for lack of space. */
 export const isDiskFull = (error: unknown): boolean => {
   const { code, errcode } = error as { code?: unknown; errcode?: unknown }
   return error instanceof Error && (fullCodes.has(code) || sqliteFull.has(errcode))
 }
 
 export const diskFull = (cause?: unknown) =>
-  new ServiceError('insufficient_storage', 'The disk of the service is full', { shouldRetry: false, cause })
+  new ServiceError('insufficient_storage', "The service's disk is full", { shouldRetry: false, cause })
 
-/** SQLITE_FULL; SQLITE_IOERR_WRITE, which a quota causes; SQLITE_IOERR_SHMSIZE, no room for the index of the log. */
+/** SQLITE_FULL; SQLITE_IOERR_WRITE (quota); SQLITE_IOERR_SHMSIZE (WAL index). */
 const sqliteFull = new Set<unknown>([13, 10 | (3 << 8), 10 | (19 << 8)])
 
-/** For a file that need not be there: `readFile(path).catch(ifMissing)`. */
+/** Ignores a missing file: `readFile(path).catch(ifMissing)`. */
 export const ifMissing = (error: NodeJS.ErrnoException): undefined => {
   if (error.code !== 'ENOENT') throw error
 }

@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest'
 import { newId } from './ids.ts'
 
-it('makes ids that are unique and sort by the order they were made in', () => {
+it('creates unique ids that sort by creation', () => {
   const ids = Array.from({ length: 20_000 }, () => newId('axn'))
   expect(new Set(ids).size).toBe(ids.length)
   expect([...ids].sort()).toEqual(ids)
   for (const id of ids.slice(0, 10)) expect(id).toMatch(/^axn_[0-9a-hjkmnp-tv-z]{26}$/)
 })
 
-it('begins an id with the time it was made at', () => {
+it('starts an id with its creation time', () => {
   const before = Date.now()
   const digits = [...newId('x').slice(2, 12)].map((digit) => '0123456789abcdefghjkmnpqrstvwxyz'.indexOf(digit))
   const time = digits.reduce((sum, digit) => sum * 32 + digit, 0)

@@ -9,8 +9,8 @@ let lastMs = 0
 let lastRandom = 0n
 
 /**
- * An id like `axn_01k…`: prefix, 10 characters of time, 16 of chance, in Crockford's base 32. Ids made by one process
- * sort by the order they were made in.
+ * Returns an id like `axn_01k…`: prefix, 10 characters of time and 16 random ones in Crockford base 32. Ids of one
+ * process sort by creation.
  */
 export const newId = (prefix: string): string => {
   const now = Date.now()

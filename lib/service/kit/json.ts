@@ -1,4 +1,4 @@
-/** Undefined for what is no JSON. */
+/** Returns undefined for invalid JSON. */
 export const jsonOf = (text: string): unknown => {
   try {
     return JSON.parse(text)

@@ -1,8 +1,8 @@
-/** Writes one line of JSON on stderr; `level` is `error` unless told otherwise. */
+/** Logs one line of JSON to stderr. Default level: `error`. */
 export const logError = (entry: object) =>
   process.stderr.write(`${JSON.stringify({ time: new Date().toISOString(), level: 'error', ...entry })}\n`)
 
-/** For `catch`: logs what could not be done and why. */
+/** For `catch`: logs the message with the error. */
 export const logFailure = (message: string) => (error: unknown) => {
   logError({ message, error: String(error) })
 }

@@ -1,26 +1,26 @@
 import { readFileSync } from 'node:fs'
 
 export interface ProcessStat {
-  /** `Z` and `X`: it has ended. */
+  /** `Z` and `X` mean exited. */
   state: string
   parent: number
   session: number
-  /** Foreground process group of the controlling terminal, -1 without one. */
+  /** Foreground process group of the terminal; -1 without one. */
   foregroundGroup: number
-  /** Its own, and that of its ended children. */
+  /** Including exited children. */
   cpuTicks: number
-  /** With the pid it tells one process from all others until the next boot. */
+  /** With the pid, identifies a process until reboot. */
   startTime: string
   residentPages: number
 }
 
-/** Undefined for a process that has gone, and where there is no /proc. */
+/** Undefined if the process has exited or there is no /proc. */
 export const processStat = (pid: number): ProcessStat | undefined => {
   const text = readProc(pid, 'stat')
   if (text === undefined) return undefined
-  // The command name stands in parentheses and may hold anything, further parentheses too.
+  // The command name is in parentheses and may contain some.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-  // By the numbers of proc(5), where the state is field 3.
+  // Field numbers of proc(5); the state is field 3.
   const field = (number: number) => fields[number - 3] ?? ''
   return {
     state: field(3),
@@ -33,7 +33,7 @@ export const processStat = (pid: number): ProcessStat | undefined => {
   }
 }
 
-/** A file of the process; undefined when the process has gone, or is another user's. */
+/** Undefined if the process has exited or belongs to another user. */
 export const readProc = (pid: number, file: 'stat' | 'environ' | 'cmdline' | `task/${number}/children`) => {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'latin1')

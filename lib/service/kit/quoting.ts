@@ -1,2 +1,2 @@
-/** A word of a shell command that means this text, whatever is in it. */
+/** Quotes text as a shell word. */
 export const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { Replays } from './replays.ts'
 
-it('makes once what is asked for at once and again, until the time is over or the making fails', async () => {
+it('creates once for concurrent and repeated requests, until it expires or fails', async () => {
   let made = 0
   const make = async () => `made ${++made}`
   const replays = new Replays(60_000)

@@ -5,47 +5,47 @@ interface Replay {
   untilMs: number
 }
 
-/** Unspecified: for how long a repeated call answers the resource that the first one made. */
+/** Unspecified: how long a repeated request returns the first resource. */
 const defaultWindowMs = 10 * 60 * 1000
 
 /**
- * Remembers for a while which resource a call has made, so that a caller who lost the answer and repeats the call gets
- * that one and no second. A call that failed is forgotten: repeating it tries again.
+ * Remembers which resource a request created, so a retry returns it instead of creating another. Failed requests are
+ * forgotten.
  */
 export class Replays {
   readonly #windowMs: number
-  readonly #made = new Map<string, Replay>()
+  readonly #replays = new Map<string, Replay>()
 
   constructor(windowMs = defaultWindowMs) {
     this.#windowMs = windowMs
   }
 
-  /** The id that the first call under `key` made, or makes at this moment, unless that one is not `isGood` any more. */
-  async once(key: string, make: () => Promise<string>, isGood: (id: string) => boolean = () => true): Promise<string> {
+  /** Returns the id created by the first request with `key`, unless it is no longer `isValid`. */
+  async once(key: string, make: () => Promise<string>, isValid: (id: string) => boolean = () => true): Promise<string> {
     const now = Date.now()
-    // In the order they were made in, so the old ones come first.
-    for (const [old, { untilMs }] of this.#made) {
+    // Insertion order: oldest first.
+    for (const [old, { untilMs }] of this.#replays) {
       if (untilMs > now) break
-      this.#made.delete(old)
+      this.#replays.delete(old)
     }
-    const known = this.#made.get(key)
+    const known = this.#replays.get(key)
     if (known) {
       const id = await known.answer
-      if (isGood(id)) return id
-      if (this.#made.get(key) === known) this.#made.delete(key)
-      return this.once(key, make, isGood)
+      if (isValid(id)) return id
+      if (this.#replays.get(key) === known) this.#replays.delete(key)
+      return this.once(key, make, isValid)
     }
     const answer = make()
     const replay = { answer, untilMs: now + this.#windowMs }
-    this.#made.set(key, replay)
+    this.#replays.set(key, replay)
     answer.catch(() => {
-      if (this.#made.get(key) === replay) this.#made.delete(key)
+      if (this.#replays.get(key) === replay) this.#replays.delete(key)
     })
     return answer
   }
 }
 
-/** What tells one call from another: the same request of the same account with the same body is one call. */
+/** Key of a request: account, request id and body. */
 export const callKey = (account: string, requestId: string, body: object): string =>
   createHash('sha256')
     .update(JSON.stringify([account, requestId, body]))

@@ -15,12 +15,12 @@ afterEach(() => rmSync(folder, { recursive: true }))
 const place = ['account', 'NAME']
 const sealer = (mayMakeKey = true) => createSealer(keyFile, () => mayMakeKey)
 
-it('opens what it sealed, also after a restart', () => {
+it('opens sealed text, also after a restart', () => {
   for (const text of ['', 'word', 'two\nlines', '🔑 é', 'x'.repeat(65_536)])
     expect(sealer(false).open(sealer().seal(text, place), place)).toBe(text)
 })
 
-it('makes its key at the first use, for the owner alone', () => {
+it('creates a private key on first use', () => {
   const made = sealer()
   expect(() => statSync(keyFile)).toThrow()
   made.seal('x', place)
@@ -28,13 +28,13 @@ it('makes its key at the first use, for the owner alone', () => {
   expect(readFileSync(keyFile, 'utf8')).toMatch(/^[0-9a-f]{64}\n$/)
 })
 
-it('never seals to the same bytes twice', () => {
+it('never produces the same bytes twice', () => {
   const one = sealer().seal('same', place)
   expect(one.equals(sealer().seal('same', place))).toBe(false)
   expect(one.includes('same')).toBe(false)
 })
 
-it('opens in no other place', () => {
+it("can't be opened in another place", () => {
   const sealed = sealer().seal('x', place)
   for (const other of [
     ['account', 'OTHER'],
@@ -42,27 +42,27 @@ it('opens in no other place', () => {
     ['accountN', 'AME'],
     ['account', 'NAME', ''],
   ])
-    expect(() => sealer().open(sealed, other)).toThrow('cannot be opened')
+    expect(() => sealer().open(sealed, other)).toThrow("Can't decrypt secret")
 })
 
-it('finds a change to any byte', () => {
+it('detects a change to any byte', () => {
   const sealed = sealer().seal('word', place)
   for (let i = 0; i < sealed.length; i++) {
     const changed = Buffer.from(sealed)
     changed[i] = (changed[i] ?? 0) ^ 1
-    expect(() => sealer().open(changed, place)).toThrow(/Secret NAME (cannot be opened|is damaged)/)
+    expect(() => sealer().open(changed, place)).toThrow(/(Can't decrypt secret NAME|Secret NAME is damaged)/)
   }
   for (const length of [0, 5, sealed.length - 1])
     expect(() => sealer().open(sealed.subarray(0, length), place)).toThrow('Secret NAME')
 })
 
-it('makes no new key once there is something to open, and says when the one it has does not fit', () => {
+it('creates no new key if sealed text exists, and reports a wrong key', () => {
   const sealed = sealer().seal('x', place)
   rmSync(keyFile)
-  expect(() => sealer(false).open(sealed, place)).toThrow('their key, secrets-key in the data folder, is missing')
+  expect(() => sealer(false).open(sealed, place)).toThrow('the key file secrets-key is missing from the data folder')
   expect(() => sealer(false).seal('y', place)).toThrow('is missing')
   sealer().seal('y', place)
   expect(() => sealer(false).open(sealed, place)).toThrow('secrets-key in the data folder is not its key')
   writeFileSync(keyFile, 'nonsense')
-  expect(() => sealer(false).open(sealed, place)).toThrow('secrets-key in the data folder holds no key')
+  expect(() => sealer(false).open(sealed, place)).toThrow('secrets-key in the data folder is not a valid key')
 })

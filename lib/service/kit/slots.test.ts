@@ -3,7 +3,7 @@ import { Slots } from './slots.ts'
 
 const open = new AbortController().signal
 
-it('runs so many at once and the others in the order they came', async () => {
+it('limits concurrency and keeps the order', async () => {
   const slots = new Slots(2)
   const started: number[] = []
   const gates = [0, 1, 2, 3].map(() => Promise.withResolvers<void>())
@@ -24,13 +24,13 @@ it('runs so many at once and the others in the order they came', async () => {
   expect(started).toEqual([0, 1, 2, 3])
 })
 
-it('gives the place of a failed one to the next', async () => {
+it('releases the slot of failed work', async () => {
   const slots = new Slots(1)
   await expect(slots.run(open, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
   expect(await slots.run(open, async () => 'ran')).toBe('ran')
 })
 
-it('lets one that waits leave, and never runs it', async () => {
+it('drops waiting work on abort', async () => {
   const slots = new Slots(1)
   const first = Promise.withResolvers<void>()
   const running = slots.run(open, () => first.promise)

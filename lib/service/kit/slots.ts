@@ -4,8 +4,8 @@ interface Waiting<Owner> {
 }
 
 /**
- * Lets at most so many pieces of work run at once; the others wait. The next place goes to the owner with the least load,
- * among equals to the one who has waited longest; without a `load` all are equal.
+ * Limits concurrent work. The next slot goes to the owner with the least load, then to the longest waiting; by default
+ * all loads are equal.
  */
 export class Slots<Owner = void> {
   readonly #count: number
@@ -18,11 +18,11 @@ export class Slots<Owner = void> {
     this.#load = load
   }
 
-  /** Rejects with the signal's reason when it is aborted before the turn of `work` has come. */
+  /** Rejects with the signal's reason if aborted before `work` starts. */
   async run<T>(signal: AbortSignal, work: () => Promise<T>, owner: Owner): Promise<T> {
     signal.throwIfAborted()
     if (this.#running.length < this.#count) this.#running.push(owner)
-    else await this.#turn(signal, owner)
+    else await this.#waitForSlot(signal, owner)
     try {
       return await work()
     } finally {
@@ -31,22 +31,22 @@ export class Slots<Owner = void> {
     }
   }
 
-  #turn(signal: AbortSignal, owner: Owner): Promise<void> {
+  #waitForSlot(signal: AbortSignal, owner: Owner): Promise<void> {
     return new Promise((resolve, reject) => {
       const take = () => {
-        signal.removeEventListener('abort', leave)
+        signal.removeEventListener('abort', onAbort)
         remove(this.#waiting, waiting)
-        // At once, and not when the work begins: the next choice must count it.
+        // Immediately, so the next decision counts it.
         this.#running.push(owner)
         resolve()
       }
-      const leave = () => {
+      const onAbort = () => {
         remove(this.#waiting, waiting)
         reject(signal.reason)
       }
       const waiting = { owner, take }
       this.#waiting.push(waiting)
-      signal.addEventListener('abort', leave, { once: true })
+      signal.addEventListener('abort', onAbort, { once: true })
     })
   }
 

@@ -1,8 +1,8 @@
 import { type SpawnOptions, spawn } from 'node:child_process'
 
 /**
- * Like `spawn`, but throws when no process could be started. Node reports that by an event, and one nobody listens to ends
- * the service; out of file descriptors it returns a child without streams as well.
+ * Like `spawn`, but throws if the process can't start. Node emits an event instead, which crashes the service if
+ * unhandled, and returns a child without streams when out of descriptors.
  */
 export const spawnProcess = ((file: string, args: readonly string[], options: SpawnOptions) => {
   const child = spawn(file, args, options)

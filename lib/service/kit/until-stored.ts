@@ -4,17 +4,17 @@ import { logFailure } from './log.ts'
 const retryMs = 1000
 
 /**
- * For a write that nobody waits for. What a full disk refuses is tried again every second until it is stored, or
- * `over` is aborted, or the database is closed: then undefined. `problem` is logged once.
+ * Retries a background write every second until it succeeds, `signal` aborts or the database closes (undefined). Logs
+ * `problem` once.
  */
-export const untilStored = async <T>(write: () => T, problem: string, over?: AbortSignal): Promise<T | undefined> => {
+export const untilStored = async <T>(write: () => T, problem: string, signal?: AbortSignal): Promise<T | undefined> => {
   for (let isLogged = false; ; isLogged = true) {
     try {
       return write()
     } catch (error) {
-      if (over?.aborted || (error as NodeJS.ErrnoException).code === 'ERR_INVALID_STATE') return undefined
-      if (!isLogged) logFailure(`${problem}; trying again`)(error)
-      await delay(retryMs, undefined, { ref: false, ...(over && { signal: over }) }).catch(() => undefined)
+      if (signal?.aborted || (error as NodeJS.ErrnoException).code === 'ERR_INVALID_STATE') return undefined
+      if (!isLogged) logFailure(`${problem}; retrying`)(error)
+      await delay(retryMs, undefined, { ref: false, ...(signal && { signal: signal }) }).catch(() => undefined)
     }
   }
 }

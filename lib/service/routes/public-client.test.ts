@@ -71,7 +71,7 @@ describe.each([
   it('maps errors of the service', async () => {
     await expect(client().axons.retrieve('axn_missing')).rejects.toMatchObject({
       status: 404,
-      message: '404 There is no axon axn_missing',
+      message: '404 Axon axn_missing not found',
     })
     const stranger = new Runloop({ bearerToken: 'ak_wrong', baseURL: service.url, maxRetries: 0, ...transport })
     expect(await statusOf(stranger.axons.list({}))).toBe(401)

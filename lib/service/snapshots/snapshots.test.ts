@@ -163,9 +163,9 @@ describeUnderEachIsolation('snapshots of disks under isolation', (isolation) => 
     expect(() => snapshots.requireComplete('test', id)).toThrow(`Snapshot ${id} is still in progress`)
     await snapshots.completed('test', id)
     snapshots.requireComplete('test', id)
-    expect(() => snapshots.requireComplete('other', id)).toThrow(`There is no snapshot ${id}`)
+    expect(() => snapshots.requireComplete('other', id)).toThrow(`Snapshot ${id} not found`)
     await snapshots.delete('test', id)
-    expect(() => snapshots.requireComplete('test', id)).toThrow(`There is no snapshot ${id}`)
+    expect(() => snapshots.requireComplete('test', id)).toThrow(`Snapshot ${id} not found`)
     await expect(snapshots.restore(id, join(root, 'home'))).rejects.toThrow('is missing from the data folder')
   })
 
