@@ -131,7 +131,7 @@ describe('a data folder', () => {
     const dataDir = newFolder()
     const { url } = await start()
     await expect(startService({ isolation: 'none', dataDir, port: Number(new URL(url).port) })).rejects.toThrow(
-      /is taken/,
+      /is in use/,
     )
     await start({ dataDir })
   })

@@ -244,11 +244,11 @@ describe('an event stream', () => {
   })
 
   it.each([
-    ['an error of the list', () => new ServiceError('conflict', 'gone'), { code: '409', message: 'gone' }, 0],
+    ['a known error', () => new ServiceError('conflict', 'gone'), { code: '409', message: 'gone' }, 0],
     [
       'an unknown error',
       () => new Error('swordfish'),
-      { code: '500', message: expect.stringMatching(/went wrong/) },
+      { code: '500', message: expect.stringMatching(/^Internal error/) },
       1,
     ],
   ])('ends with an error event on %s', async (_, error, data, times) => {

@@ -62,7 +62,7 @@ describe('a raw path', () => {
   it('may have an id of 256 characters', async () => {
     expect(await get(`/v1/axons/${'a'.repeat(256)}`)).toMatchObject({
       status: 404,
-      error: { message: expect.stringContaining('axon') },
+      error: { message: expect.stringContaining('Axon') },
     })
   })
 

@@ -91,7 +91,7 @@ describe('secrets', () => {
     rmSync(key)
     const log = vi.spyOn(process.stderr, 'write')
     await service.restart()
-    expect(JSON.stringify(log.mock.calls)).toContain('their key')
+    expect(JSON.stringify(log.mock.calls)).toContain('key file')
     await expect(create('NEW')).rejects.toMatchObject({ status: 500, message: expect.stringContaining('is missing') })
     expect((await get('KEPT')).name).toBe('KEPT')
 
