@@ -4,13 +4,13 @@ import { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
 import { AgentScores } from './agent-scores.tsx'
 
-const wordsOf = (benchmark_outcomes: object[], more: object = {}): string =>
+const textOf = (benchmark_outcomes: object[], more: object = {}): string =>
   renderToStaticMarkup(<AgentScores job={readLeniently(BenchmarkJob, { id: 'bmj_1', benchmark_outcomes, ...more })} />)
     .replace(/<[^>]*>/g, ' ')
     .replace(/\s+/g, ' ')
     .trim()
 
-/** Two scenarios: one with a score of so many hundredths, one that failed. */
+/** One scenario scored `number` hundredths, one failed. */
 const outcome = (number: number, more: object = {}) => ({
   benchmark_run_id: `bmr_${number}`,
   agent_name: `agent ${number}`,
@@ -24,58 +24,51 @@ const outcome = (number: number, more: object = {}) => ({
 
 const agents = (count: number) => Array.from({ length: count }, (_, at) => outcome(at + 1))
 
-it('shows the agents with their scores and what these are over, the highest first', () => {
-  expect(wordsOf(agents(6))).toMatch(/^agent 6 0.030 \(n = 2\) agent 5 .* agent 1 0.005 \(n = 2\)$/)
-})
+const outcomesOf = (...attempts: [id: string, state: string, score: number | null][]) =>
+  attempts.map(([scenario_definition_id, state, score]) => ({ scenario_definition_id, state, score }))
+const completed = outcomesOf(['0', 'COMPLETED', 1], ['1', 'CANCELED', null])
 
-it('names the metric of the scores, unless it goes by the usual name', () => {
-  expect(wordsOf(agents(1), { judged_metric: 'accuracy' })).toBe('agent 1 0.005 accuracy (n = 2)')
-  expect(wordsOf(agents(1), { judged_metric: 'reward' })).toBe('agent 1 0.005 (n = 2)')
-})
-
-it('says how many more there are', () => {
-  expect(wordsOf(agents(11))).toMatch(/ agent 6 0.030 \(n = 2\) and 5 more$/)
-})
-
-it('puts those that check the tasks last', () => {
-  expect(wordsOf([outcome(90, { agent_name: 'oracle' }), outcome(0, { agent_name: 'nop' }), outcome(10)])).toBe(
+it.each<[string, string | RegExp, object[], object?]>([
+  ['sorts by score', /^agent 6 0.030 \(n = 2\) agent 5 .* agent 1 0.005 \(n = 2\)$/, agents(6)],
+  ['names an unusual metric', 'agent 1 0.005 accuracy (n = 2)', agents(1), { judged_metric: 'accuracy' }],
+  ['omits the usual metric', 'agent 1 0.005 (n = 2)', agents(1), { judged_metric: 'reward' }],
+  ['limits the number of agents', / agent 6 0.030 \(n = 2\) and 5 more$/, agents(11)],
+  [
+    'lists controls last',
     'agent 10 0.050 (n = 2) oracle 0.450 (n = 2) nop 0.000 (n = 2)',
-  )
-})
-
-it('takes the mean over the scenarios, as the page of the job does, and not over the attempts', () => {
-  const attempts = [
-    ['one', 1],
-    ['one', 1],
-    ['one', 1],
-    ['two', 0],
-  ].map(([scenario_definition_id, score]) => ({ scenario_definition_id, state: 'COMPLETED', score }))
-  expect(wordsOf([outcome(1, { scenario_outcomes: attempts })])).toBe('agent 1 0.500 (n = 2)')
-})
-
-it('says of how many the mean leaves some out, and where there is none', () => {
-  const scenario_outcomes = ['COMPLETED', 'CANCELED'].map((state, at) => ({
-    scenario_definition_id: `${at}`,
-    state,
-    score: at === 0 ? 1 : null,
-  }))
-  expect(
-    wordsOf([
-      outcome(1, { scenario_outcomes }),
-      outcome(2, { scenario_outcomes: scenario_outcomes.slice(1) }),
+    [outcome(90, { agent_name: 'oracle' }), outcome(0, { agent_name: 'nop' }), outcome(10)],
+  ],
+  [
+    'averages scenarios, not attempts',
+    'agent 1 0.500 (n = 2)',
+    [
+      outcome(1, {
+        scenario_outcomes: outcomesOf(['one', 'COMPLETED', 1], ['one', 'COMPLETED', 1], ['two', 'COMPLETED', 0]),
+      }),
+    ],
+  ],
+  [
+    'shows excluded scenarios and missing scores',
+    'agent 1 1.000 (n = 1 of 2) agent 2 no score (n = 0 of 1) agent 3 no score (n = 0)',
+    [
+      outcome(1, { scenario_outcomes: completed }),
+      outcome(2, { scenario_outcomes: completed.slice(1) }),
       outcome(3, { average_score: null, scenario_outcomes: null }),
-    ]),
-  ).toBe('agent 1 1.000 (n = 1 of 2) agent 2 no score (n = 0 of 1) agent 3 no score (n = 0)')
+    ],
+  ],
+  [
+    "shows the service's mean without attempts",
+    'agent 1 0.750 (n = 2 of 3)',
+    [outcome(1, { average_score: 0.75, n_completed: 2, n_failed: 1, scenario_outcomes: [] })],
+  ],
+])('%s', (_, expected, outcomes, more) => {
+  if (typeof expected === 'string') expect(textOf(outcomes, more)).toBe(expected)
+  else expect(textOf(outcomes, more)).toMatch(expected)
 })
 
-it('shows what a service tells that tells no attempts', () => {
-  const told = { average_score: 0.75, n_completed: 2, n_failed: 1, scenario_outcomes: [] }
-  expect(wordsOf([outcome(1, told)])).toBe('agent 1 0.750 (n = 2 of 3)')
-})
-
-it('leaves nothing open of a job that has ended', () => {
+it('shows no pending agents once the job has ended', () => {
   const job_spec = { agent_configs: [{ name: 'agent 1' }, { name: 'late' }] }
-  expect(wordsOf([outcome(1)], { job_spec, state: 'running' })).toMatch(/ late pending$/)
-  expect(wordsOf([outcome(1)], { job_spec, state: 'cancelled' })).toMatch(/ late no score$/)
-  expect([wordsOf([], { state: 'queued' }), wordsOf([], { state: 'failed' })]).toEqual(['None yet', 'None'])
+  expect(textOf([outcome(1)], { job_spec, state: 'running' })).toMatch(/ late pending$/)
+  expect(textOf([outcome(1)], { job_spec, state: 'cancelled' })).toMatch(/ late no score$/)
+  expect([textOf([], { state: 'queued' }), textOf([], { state: 'failed' })]).toEqual(['None yet', 'None'])
 })

@@ -32,122 +32,134 @@ const job = (part: Partial<BenchmarkJob>): BenchmarkJob => ({
   ...part,
 })
 
-describe('agents of a job', () => {
-  it('stand in the order of the specification, whatever has come of them', () => {
-    const rows = agentRows(
-      job({
-        benchmark_outcomes: [outcome('bmr_2', 'hasty', 3)],
-        in_progress_runs: [
-          {
-            benchmark_run_id: 'bmr_1',
-            state: 'running',
-            start_time_ms: 1,
-            agent_config: { type: 'job_agent', name: 'careful' },
-          },
-        ],
-      }),
-    )
+describe('agentRows', () => {
+  const agents = (part: Partial<BenchmarkJob>) => agentRows(job(part))
+  const run = { benchmark_run_id: 'bmr_1', state: 'running', start_time_ms: 1 }
+  const careful = { type: 'job_agent', name: 'careful' }
+
+  it('follows the specification and merges a run with its outcome', () => {
+    const rows = agents({
+      benchmark_outcomes: [outcome('bmr_2', 'hasty', 3)],
+      in_progress_runs: [{ ...run, agent_config: careful }],
+    })
     expect(rows.map(({ name, state, runId }) => [name, state, runId])).toEqual([
       ['careful', 'running', 'bmr_1'],
       ['hasty', 'finished', 'bmr_2'],
       ['lazy', 'pending', null],
     ])
-  })
-
-  it('stand once when their run is among the outcomes and still going on', () => {
-    const rows = agentRows(
-      job({
-        benchmark_outcomes: [outcome('bmr_1', 'careful', 1)],
-        in_progress_runs: [{ benchmark_run_id: 'bmr_1', state: 'running', start_time_ms: 1 }],
-      }),
-    )
-    expect(rows.filter(({ runId }) => runId === 'bmr_1')).toMatchObject([{ state: 'running', name: 'careful' }])
-    expect(rows).toHaveLength(3)
-  })
-
-  it('stand as often as they are named', () => {
-    const twice = job({ benchmark_outcomes: [outcome('bmr_1', 'same', 1)] })
-    twice.job_spec = { scenario_ids: [], agent_configs: [1, 2].map(() => ({ name: 'same', type: 'job_agent' })) }
-    expect(agentRows(twice).map(({ state }) => state)).toEqual(['finished', 'pending'])
-  })
-})
-
-describe('a job in a state that is not known', () => {
-  // It was followed as a running one, whose agents were queued.
-  it('has no pending agents', () => {
-    expect(agentRows(job({ state: 'archived' })).map(({ state }) => state)).toEqual([
-      'finished',
-      'finished',
-      'finished',
+    const merged = agents({ benchmark_outcomes: [outcome('bmr_1', 'careful', 1)], in_progress_runs: [run] })
+    expect(merged.map(({ runId, state }) => [runId, state])).toEqual([
+      ['bmr_1', 'running'],
+      [null, 'pending'],
+      [null, 'pending'],
     ])
-    expect(agentRows(job({ state: 'queued' })).map(({ state }) => state)).toEqual(['pending', 'pending', 'pending'])
+  })
+
+  it('lists a repeated agent twice', () => {
+    const job_spec = { scenario_ids: [], agent_configs: [1, 2].map(() => ({ name: 'same', type: 'job_agent' })) }
+    const rows = agents({ job_spec, benchmark_outcomes: [outcome('bmr_1', 'same', 1)] })
+    expect(rows.map(({ state }) => state)).toEqual(['finished', 'pending'])
+  })
+
+  it('has no pending agents in an unknown job state, but treats an unknown run state as running', () => {
+    expect(agents({ state: 'archived' })[0]?.state).toBe('finished')
+    expect(agents({ state: 'queued' })[0]?.state).toBe('pending')
+    const stateOf = (state: string) =>
+      agents({ in_progress_runs: [{ ...run, state, agent_config: careful }] })[0]?.state
+    expect(['provisioning', 'running', 'failed'].map(stateOf)).toEqual(['running', 'running', 'finished'])
   })
 })
 
-describe('progress', () => {
-  // "40 of 40" where 64 were planned: an imported job names only the scenarios that have files.
-  it('counts the trials that were planned, where the outcomes report it', () => {
-    const planned = [64, 64].map((n_total_trials, at) => ({
-      ...outcome(`bmr_${at}`, ['careful', 'hasty'][at] ?? '', 40),
-      n_total_trials,
-    }))
-    const spec = {
-      scenario_ids: ['scn_0'],
-      agent_configs: ['careful', 'hasty'].map((name) => ({ name, type: 'job_agent' })),
-    }
-    expect(progressOf(job({ benchmark_outcomes: planned, job_spec: spec }))).toEqual({ finished: 80, total: 128 })
-    expect(progressOf(job({ benchmark_outcomes: planned, job_spec: null }))).toEqual({ finished: 80, total: 128 })
-    const withLate = { ...spec, agent_configs: [...spec.agent_configs, { name: 'late', type: 'job_agent' }] }
-    expect(progressOf(job({ benchmark_outcomes: planned, job_spec: withLate })).total).toBe(192)
-    expect(progressOf(job({ benchmark_outcomes: [outcome('bmr_1', 'a', 2)], job_spec: null }))).toEqual({
-      finished: 2,
-      total: null,
-    })
+describe('progressOf', () => {
+  const spec = (...names: string[]) => ({
+    scenario_ids: ['scn_0'],
+    agent_configs: names.map((name) => ({ name, type: 'job_agent' })),
   })
+  // An imported job only names the scenarios that have files.
+  const planned = ['careful', 'hasty'].map((name) => ({ ...outcome(`bmr_${name}`, name, 40), n_total_trials: 64 }))
+  const counted = { ...outcome('bmr_1', 'careful', 0), n_completed: 1, n_failed: 1 }
 
-  it('counts the trials that an outcome only gives the number of', () => {
-    const counted = { ...outcome('bmr_1', 'careful', 0), n_completed: 1, n_failed: 1 }
-    expect(progressOf(job({ benchmark_outcomes: [counted] }))).toEqual({ finished: 2, total: 9 })
-  })
-
-  it('counts outcomes of scenarios times agents; repetitions after a failure add none', () => {
-    expect(progressOf(job({ benchmark_outcomes: [outcome('bmr_1', 'careful', 2)] }))).toEqual({ finished: 2, total: 9 })
-  })
-
-  it('counts each attempt of a Harbor job', () => {
-    expect(progressOf(job({ job_source: { type: 'harbor' } }))).toEqual({ finished: 0, total: 18 })
-  })
-
-  it('never has more finished than there are, and knows no total without a specification', () => {
-    expect(progressOf(job({ benchmark_outcomes: [outcome('bmr_1', 'careful', 20)] })).total).toBe(20)
-    expect(progressOf(job({ job_spec: null }))).toEqual({ finished: 0, total: null })
-  })
+  it.each<[string, Partial<BenchmarkJob>, number, number | null]>([
+    ['planned trials', { benchmark_outcomes: planned, job_spec: spec('careful', 'hasty') }, 80, 128],
+    ['planned trials without a specification', { benchmark_outcomes: planned, job_spec: null }, 80, 128],
+    ['a pending agent', { benchmark_outcomes: planned, job_spec: spec('careful', 'hasty', 'late') }, 80, 192],
+    ['an unknown total', { benchmark_outcomes: [outcome('bmr_1', 'a', 2)], job_spec: null }, 2, null],
+    ['outcomes with counts only', { benchmark_outcomes: [counted] }, 2, 9],
+    ['scenarios times agents, without retries', { benchmark_outcomes: [outcome('bmr_1', 'careful', 2)] }, 2, 9],
+    ['each attempt of a Harbor job', { job_source: { type: 'harbor' } }, 0, 18],
+    ['more outcomes than planned', { benchmark_outcomes: [outcome('bmr_1', 'careful', 20)] }, 20, 20],
+  ])('counts %s', (_, part, finished, total) => expect(progressOf(job(part))).toEqual({ finished, total }))
 })
 
-it('tells agents apart by what differs', () => {
-  const of = (...pairs: [string, string | null][]) => shortLabels(pairs.map(([name, model]) => ({ name, model })))
-  expect(of(['command', 'careful'], ['command', 'hasty'])).toEqual(['careful', 'hasty'])
-  expect(of(['command', 'careful'], ['command', 'careful'])).toEqual([
-    'command · careful (1 of 2)',
-    'command · careful (2 of 2)',
-  ])
-  expect(of(['oracle', null], ['nop', 'x'])).toEqual(['oracle', 'nop · x'])
-  expect(of(['command', 'careful'])).toEqual(['command · careful'])
-  // Who provides a model is said where it is needed.
-  expect(of(['a', 'x/large'], ['a', 'x/small'])).toEqual(['large', 'small'])
-  expect(of(['a', 'x/large'], ['a', 'y/large'])).toEqual(['x/large', 'y/large'])
-  expect(of(['a', 'x/large'], ['b', 'x/y/large'])).toEqual(['a · large', 'b · large'])
-  expect(of(['a', 'x/large'], ['a', 'y/large'], ['b', null])).toEqual(['a · x/large', 'a · y/large', 'b'])
-  expect(of(['a', 'x/'], ['b', '/'])).toEqual(['a · x', 'b'])
+it.each<[[string, string | null][], string[]]>([
+  [
+    [
+      ['command', 'careful'],
+      ['command', 'hasty'],
+    ],
+    ['careful', 'hasty'],
+  ],
+  [
+    [
+      ['command', 'careful'],
+      ['command', 'careful'],
+    ],
+    ['command · careful (1 of 2)', 'command · careful (2 of 2)'],
+  ],
+  [
+    [
+      ['oracle', null],
+      ['nop', 'x'],
+    ],
+    ['oracle', 'nop · x'],
+  ],
+  [[['command', 'careful']], ['command · careful']],
+  [
+    [
+      ['a', 'x/large'],
+      ['a', 'x/small'],
+    ],
+    ['large', 'small'],
+  ],
+  [
+    [
+      ['a', 'x/large'],
+      ['a', 'y/large'],
+    ],
+    ['x/large', 'y/large'],
+  ],
+  [
+    [
+      ['a', 'x/large'],
+      ['b', 'x/y/large'],
+    ],
+    ['a · large', 'b · large'],
+  ],
+  [
+    [
+      ['a', 'x/large'],
+      ['a', 'y/large'],
+      ['b', null],
+    ],
+    ['a · x/large', 'a · y/large', 'b'],
+  ],
+  [
+    [
+      ['a', 'x/'],
+      ['b', '/'],
+    ],
+    ['a · x', 'b'],
+  ],
+])('labels %j as %j', (agents, labels) => {
+  expect(shortLabels(agents.map(([name, model]) => ({ name, model })))).toEqual(labels)
 })
 
-it('writes scores with as many digits as they need', () => {
-  expect([0, 1, 0.5, 1 / 3, 0.125, Number.NaN].map(formatScore)).toEqual([
-    ...['0.00', '1.00', '0.50', '0.333', '0.125', 'unknown'],
-  ])
+it('formats scores', () => {
+  const scores = ['0.00', '1.00', '0.50', '0.333', '0.125', 'unknown']
+  expect([0, 1, 0.5, 1 / 3, 0.125, Number.NaN].map(formatScore)).toEqual(scores)
 })
 
-it('finds the line of each problem of a refused job file', () => {
+it('finds the line of each problem in a job file', () => {
   expect(yamlProblems('line 3, column 5: agents[0].name is unknown\n12:1 datasets: outside\nno place')).toEqual([
     { line: 3, text: 'line 3, column 5: agents[0].name is unknown' },
     { line: 12, text: '12:1 datasets: outside' },
@@ -155,35 +167,23 @@ it('finds the line of each problem of a refused job file', () => {
   ])
 })
 
-describe('how the attempts of an agent ended', () => {
+it('uses reported counts, or counts the attempts', () => {
   const ended = (...states: string[]) =>
     states.map((state) => ({ scenario_definition_id: 's', scenario_name: 's', state, score: null }))
-
-  it('is as its outcome counts it, with those in states that are not known', () => {
-    const counted = {
-      ...outcome('bmr_1', 'a', 2),
-      scenario_outcomes: ended('COMPLETED', 'COMPLETED', 'SKIPPED', 'CANCELED'),
-    }
-    expect(outcomeCounts(counted)).toEqual({ completed: 2, failed: 0, timedOut: 0, cancelled: 1, other: 1, total: 4 })
+  const mixed = ended('COMPLETED', 'COMPLETED', 'SKIPPED', 'CANCELED')
+  expect(outcomeCounts({ ...outcome('bmr_1', 'a', 2), scenario_outcomes: mixed })).toEqual({
+    completed: 2,
+    failed: 0,
+    timedOut: 0,
+    cancelled: 1,
+    other: 1,
+    total: 4,
   })
-
-  it('is by the states where the outcome does not count it, and told without them', () => {
-    const untold = {
-      ...outcome('bmr_1', 'a', 0),
-      n_completed: Number.NaN,
-      scenario_outcomes: ended('COMPLETED', 'FAILED'),
-    }
-    expect(outcomeCounts({ ...untold, n_failed: Number.NaN })).toMatchObject({ completed: 1, failed: 1, total: 2 })
-    expect(outcomeCounts({ ...outcome('bmr_1', 'a', 3), scenario_outcomes: [] })).toMatchObject({
-      completed: 3,
-      total: 3,
-    })
+  const unreported = { ...outcome('bmr_1', 'a', 0), n_completed: Number.NaN, n_failed: Number.NaN }
+  const counted = outcomeCounts({ ...unreported, scenario_outcomes: ended('COMPLETED', 'FAILED') })
+  expect(counted).toMatchObject({ completed: 1, failed: 1, total: 2 })
+  expect(outcomeCounts({ ...outcome('bmr_1', 'a', 3), scenario_outcomes: [] })).toMatchObject({
+    completed: 3,
+    total: 3,
   })
-})
-
-it('takes a run in a state that is not known for one that goes on', () => {
-  const run = { benchmark_run_id: 'bmr_1', start_time_ms: 0, agent_config: { type: 'job_agent', name: 'careful' } }
-  const stateIn = (state: string) =>
-    agentRows(job({ in_progress_runs: [{ ...run, state }] })).find(({ runId }) => runId === 'bmr_1')?.state
-  expect([stateIn('provisioning'), stateIn('running'), stateIn('failed')]).toEqual(['running', 'running', 'finished'])
 })

@@ -7,8 +7,7 @@ import { metricOfRuns, ScenarioRunTable } from './scenario-run-table.tsx'
 const textOf = (runs: object[]) =>
   renderToStaticMarkup(<ScenarioRunTable list={readLeniently(ScenarioRunList, { runs })} />).replace(/<[^>]*>/g, '|')
 
-// All that had no id were attempts at one scenario, and one without a name as well was a link without a text.
-it('takes scenario runs without the id of their scenario for attempts where their names are the same', () => {
+it('groups scenario runs without a scenario id by name', () => {
   const run = (id: string, name: string) => ({ id, name, state: 'completed' })
   expect(textOf([run('scr_1', 'a'), run('scr_2', 'b')])).not.toMatch(/\d of 2/)
   expect(textOf([run('scr_1', 'a'), run('scr_2', 'a')])).toMatch(/2 of 2.*1 of 2/)
@@ -34,15 +33,14 @@ describe('scenario runs of an imported job', () => {
   })
   const metricOf = (runs: object[]) => metricOfRuns(readLeniently(ScenarioRunList, { runs }).runs)
 
-  // They were of 1970 and took 0 ms.
-  it('have unknown times where their files have none', () => {
+  it('show missing times as unknown', () => {
     const text = textOf([run('1', { reward: 0.25 }, 'reward')])
     expect(text).toMatch(/task 1.*0\.250.*Unknown.*Unknown/)
     expect(text).not.toMatch(/1970|0 ms/)
     expect(textOf([{ ...run('1', null), state: 'running' }])).not.toMatch(/Unknown.*Unknown/)
   })
 
-  it('name the reward key that their scores are of', () => {
+  it('share the reward key of their scores', () => {
     const [one, two] = [
       { accuracy: 0.5, speed: 0.5 },
       { accuracy: 0.25, speed: 12 },

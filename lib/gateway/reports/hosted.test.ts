@@ -26,6 +26,8 @@ const reportOf = (job: BenchmarkJob): Report => {
   }
 }
 
+const noAgents: Pick<CompareReport, 'agents' | 'excluded_scenarios'> = { agents: [], excluded_scenarios: [] }
+
 const outcome = (agent_name: string, scenario_outcomes: object[]) => ({
   benchmark_run_id: `bmr_${agent_name}`,
   agent_name,
@@ -140,15 +142,6 @@ it('names a scenario by its id, or unnamed', () => {
   expect(excluded_scenarios.map(({ scenario_name }) => scenario_name)).toEqual(['scn_1', 'Unnamed scenario'])
 })
 
-it('names agents in Markdown like the page', () => {
-  const scored = [{ scenario_definition_id: 's1', scenario_name: 'one', state: 'COMPLETED', score: 1 }]
-  const named = [outcome(' ', scored), { ...outcome('b', scored), model_name: '*'.repeat(301) }]
-  const markdown = reportMarkdown(reportOf(jobOf({ state: 'completed', benchmark_outcomes: named })))
-  expect(markdown).toContain('| Unnamed agent | 1.000 |')
-  // Truncates the name before escaping it.
-  expect(markdown).toContain(`| b · ${'\\*'.repeat(120)}… | 1.000 |`)
-})
-
 it('lists differences between jobs, without values of variables', () => {
   const specified = (name: string, more: object, agent: object) =>
     jobOf({
@@ -166,12 +159,11 @@ it('lists differences between jobs, without values of variables', () => {
     specified('one', { n_attempts: 1 }, { kwargs: { x: 1, y: 2 } }),
     specified('two', { n_attempts: 3 }, { kwargs: { y: 2, x: 1 }, agent_environment: { secrets: { KEY: 'vault' } } }),
   ]
-  const nothing: Pick<CompareReport, 'agents' | 'excluded_scenarios'> = { agents: [], excluded_scenarios: [] }
-  expect(incomparabilities(jobs, nothing)).toEqual([
+  expect(incomparabilities(jobs, noAgents)).toEqual([
     { kind: 'attempts', text: 'Attempts per scenario: 1 in one, 3 in two' },
     { kind: 'environment', text: 'Secrets of a differ' },
   ])
-  expect(incomparabilities([jobs[0] as BenchmarkJob, jobs[0] as BenchmarkJob], nothing)).toEqual([])
+  expect(incomparabilities([jobs[0] as BenchmarkJob, jobs[0] as BenchmarkJob], noAgents)).toEqual([])
 })
 
 it('counts the outcomes of incomplete jobs and truncates long names', () => {
@@ -183,8 +175,7 @@ it('counts the outcomes of incomplete jobs and truncates long names', () => {
       job_spec: { scenario_ids: ['s1', 's2'], agent_configs: [{ name: 'a' }], orchestrator_config: { n_attempts: 3 } },
       benchmark_outcomes: [outcome('a', [{ scenario_definition_id: 's1', state: 'COMPLETED', score: 1 }])],
     })
-  const nothing: Pick<CompareReport, 'agents' | 'excluded_scenarios'> = { agents: [], excluded_scenarios: [] }
-  expect(incomparabilities([cut('x'.repeat(9000), 'cancelled'), cut('part', 'completed')], nothing)).toEqual([
+  expect(incomparabilities([cut('x'.repeat(9000), 'cancelled'), cut('part', 'completed')], noAgents)).toEqual([
     { kind: 'incomplete', text: `${'x'.repeat(120)}… was canceled: 1 of 6 attempts have an outcome` },
     { kind: 'incomplete', text: 'part is incomplete: 1 of 6 attempts have an outcome' },
   ])
@@ -199,7 +190,6 @@ describe('job settings', () => {
       job_spec: { scenario_ids: [], agent_configs: [] },
       ...part,
     })
-  const nothing: Pick<CompareReport, 'agents' | 'excluded_scenarios'> = { agents: [], excluded_scenarios: [] }
   const settings = {
     timeout_multiplier: 1,
     'environment.type': 'docker',
@@ -209,7 +199,7 @@ describe('job settings', () => {
 
   it('are shared only if all jobs report them', () => {
     const [one, two] = [ran('one', { settings }), ran('two', { settings })]
-    expect(incomparabilities([one, two], nothing)).toEqual([])
+    expect(incomparabilities([one, two], noAgents)).toEqual([])
     expect(comparability([one, two])).toEqual({
       same: ['Attempts per scenario', 'Timeout multiplier', 'Environment type', 'Source'],
       not_reported: [],
@@ -232,7 +222,7 @@ describe('job settings', () => {
       'Environment type: not reported',
     ])
     expect(comparability([silent, mute]).not_reported).toContain('Source: imported in silent, not reported in mute')
-    expect(incomparabilities([one, silent], nothing)).toEqual([])
+    expect(incomparabilities([one, silent], noAgents)).toEqual([])
     expect(comparability([silent])).toEqual({ same: [], not_reported: [] })
   })
 
@@ -243,12 +233,12 @@ describe('job settings', () => {
       'environment.override_cpus': null,
       'agent.kwargs.effort': 'high',
     }
-    expect(incomparabilities([ran('one', { settings }), ran('two', { settings: other })], nothing)).toEqual([
+    expect(incomparabilities([ran('one', { settings }), ran('two', { settings: other })], noAgents)).toEqual([
       { kind: 'timeouts', text: 'Timeout multiplier: 1 in one, 2 in two' },
       { kind: 'environment', text: 'environment.override_cpus: 2 in one, unset in two' },
     ])
     const rewarded = [ran('one', { judged_metric: 'reward' }), ran('two', { judged_metric: 'accuracy' })]
-    expect(incomparabilities(rewarded, nothing)).toEqual([
+    expect(incomparabilities(rewarded, noAgents)).toEqual([
       { kind: 'metric', text: 'Metric: reward in one, accuracy in two' },
     ])
   })
@@ -260,7 +250,7 @@ describe('job settings', () => {
         { ...outcome('a', [{ scenario_definition_id: 's1', state: 'COMPLETED', score: 1 }]), n_total_trials: 64 },
       ],
     })
-    expect(incomparabilities([copied, ran('whole')], nothing)).toEqual([
+    expect(incomparabilities([copied, ran('whole')], noAgents)).toEqual([
       { kind: 'incomplete', text: 'copied was imported while still running: 1 of 64 attempts have an outcome' },
     ])
     expect(reportOf(copied).agents[0]?.n_planned).toBe(64)
@@ -290,14 +280,13 @@ it('names scenarios that got their environment in only some jobs', () => {
         },
       ],
     })
-  const nothing: Pick<CompareReport, 'agents' | 'excluded_scenarios'> = { agents: [], excluded_scenarios: [] }
-  expect(incomparabilities([ran('one', ['s1', 's2']), ran('two', ['s1'])], nothing)).toEqual([
+  expect(incomparabilities([ran('one', ['s1', 's2']), ran('two', ['s1'])], noAgents)).toEqual([
     {
       kind: 'environment',
       text: 'Requested environment available in only some jobs: s2',
     },
   ])
-  expect(incomparabilities([ran('one', ['s1']), ran('two', ['s1'])], nothing)).toEqual([])
+  expect(incomparabilities([ran('one', ['s1']), ran('two', ['s1'])], noAgents)).toEqual([])
 })
 
 describe('a job with several reward keys', () => {
