@@ -50,7 +50,6 @@ export const AgentScores = ({ job }: { job: BenchmarkJob }) => {
   )
 }
 
-/** Highest score first, controls last. */
 const scoredAgents = (job: BenchmarkJob) => {
   const agents = agentRows(job)
   const labels = shortLabels(agents)

@@ -3,7 +3,14 @@ import { formatCount } from '#lib/browser/format.ts'
 import { threeDecimals } from '#lib/protocol/report-words.ts'
 import type { AgentFigures } from '#lib/protocol/reports.ts'
 
-/** Placeholder with the reason as a tooltip. */
+/** `0.667 (n = 3)` */
+export const ScoreWithN = ({ score, n, title }: { score: string; n: number | string; title?: string }) => (
+  <span className="whitespace-nowrap" title={title}>
+    <b className="font-semibold">{score}</b>{' '}
+    <span className="text-muted">(n = {typeof n === 'number' ? formatCount(n) : n})</span>
+  </span>
+)
+
 export const Missing = ({ why = 'Not available' }: { why?: string | undefined }) => (
   <span className="text-muted" title={why}>
     None
@@ -32,14 +39,7 @@ export const ReportNotes = ({ notes }: { notes: readonly string[] }) => (
 )
 
 export const MeanText = ({ figures: { mean, n_scenarios, reasons } }: { figures: AgentFigures }) =>
-  mean === null ? (
-    <Missing why={reasons.mean} />
-  ) : (
-    <span className="whitespace-nowrap">
-      <b className="font-semibold">{threeDecimals(mean)}</b>{' '}
-      <span className="text-muted">(n = {formatCount(n_scenarios)})</span>
-    </span>
-  )
+  mean === null ? <Missing why={reasons.mean} /> : <ScoreWithN score={threeDecimals(mean)} n={n_scenarios} />
 
 export const IntervalText = ({ figures: { ci_low, ci_high, reasons } }: { figures: AgentFigures }) =>
   ci_low === null || ci_high === null ? (

@@ -11,7 +11,6 @@ import { agentLabel, repeatSuffixes, truncate } from '#lib/protocol/report-words
 import { meanOf } from '#lib/statistics/means.ts'
 import { scenarioKey, talliesOf } from '#lib/statistics/tallies.ts'
 
-/** One agent of a job with its run. */
 export interface AgentRow {
   /** Matches `benchmark_run_id` in reports. */
   key: string
@@ -19,7 +18,6 @@ export interface AgentRow {
   model: string | null
   runId: string | null
   state: 'pending' | 'running' | 'finished'
-  /** Null until an attempt finishes. */
   outcome: BenchmarkOutcome | null
   run: InProgressRun | null
 }
@@ -63,7 +61,6 @@ const endedStates: readonly string[] = benchmarkRunStates.filter((state) => stat
 
 export interface JobProgress {
   finished: number
-  /** Null if the job does not report it. */
   total: number | null
 }
 

@@ -6,7 +6,6 @@ import { aboutScenarios, countOf, formatP, labelOf, pText } from '#lib/protocol/
 import type { PairFigures } from '#lib/protocol/reports.ts'
 import { Missing } from './figure-text.tsx'
 
-/** p, discordant scenarios and significance of a pair. */
 export const significanceColumns = <Pair extends PairFigures>(discordant: string): Column<Pair>[] => [
   {
     id: 'p',

@@ -7,7 +7,6 @@ const number = z.pipe(
 )
 
 export const reportParams = {
-  /** Default: zero. */
   failures: z.optional(z.enum(['zero', 'leave_out'], 'must be zero or leave_out')),
   /** Default: each job's own metric. */
   metric: z.optional(z.string().check(z.maxLength(256))),

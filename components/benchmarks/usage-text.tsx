@@ -2,7 +2,6 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/browser/format.ts'
 import type { AgentUsage, RunUsage } from '#lib/contract/agent-usage.ts'
 import type { AgentFigures } from '#lib/protocol/reports.ts'
-import { formatTokens, formatUsd } from './usage-figures.ts'
 
 export const UsageText = ({ figures }: { figures: AgentFigures }) => {
   const { n_input_tokens, n_output_tokens, cost_usd, n_with_tokens, n_with_cost, reasons } = figures
@@ -79,3 +78,13 @@ const tokenText = ({ n_input_tokens, n_cache_tokens, n_output_tokens }: AgentUsa
     ...(n_cache_tokens == null ? [] : [`${formatCount(n_cache_tokens)} of them cached`]),
     n_output_tokens == null ? 'output not reported' : `${formatCount(n_output_tokens)} out`,
   ].join(', ')
+
+/** `12.3K` */
+export const formatTokens = (tokens: number): string =>
+  new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 }).format(tokens)
+
+/** `$1.23`, or two significant digits below one cent. */
+export const formatUsd = (usd: number): string =>
+  usd === 0 || usd >= 0.01
+    ? `$${usd.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`
+    : `$${Number(usd.toPrecision(2))}`

@@ -29,7 +29,6 @@ const labels: Record<ChangeKind, string> = {
 interface Row extends ScenarioChange {
   run: string
   key: string
-  /** Links to the outcomes. */
   hrefs: readonly [before: string, after: string]
 }
 
@@ -94,7 +93,6 @@ const gain = ({ before, after }: ScenarioChange) => after - before
 const delay = ({ duration_before_ms, duration_after_ms }: ScenarioChange) =>
   (duration_after_ms ?? 0) - (duration_before_ms ?? 0)
 
-/** Largest change first. */
 const orders: Record<ChangeKind, (a: ScenarioChange, b: ScenarioChange) => number> = {
   new_failures: (a, b) => gain(a) - gain(b),
   worse: (a, b) => gain(a) - gain(b),

@@ -13,7 +13,7 @@ import {
   sameAgentJob,
 } from '#lib/protocol/report-words.ts'
 import type { AgentFigures, ComparedPair, CompareReport, ReportChoice } from '#lib/protocol/reports.ts'
-import { IntervalText, MeanHeader, MeanText, Missing, signed } from '../figure-text.tsx'
+import { IntervalText, MeanHeader, MeanText, Missing, ScoreWithN, signed } from '../figure-text.tsx'
 import { jobViewPath } from '../job/search-params.ts'
 import { significanceColumns } from '../pair-columns.tsx'
 import { AgentLines, PairLines } from '../score.tsx'
@@ -181,10 +181,7 @@ const differenceColumns = (
       return difference === null ? (
         <Missing why={reasons.difference} />
       ) : (
-        <span className="whitespace-nowrap">
-          <b className="font-semibold">{signed(difference)}</b>{' '}
-          <span className="text-muted">(n = {formatCount(n)})</span>
-        </span>
+        <ScoreWithN score={signed(difference)} n={n} />
       )
     },
     meta: { priority: 2, width: '10rem', align: 'right' },

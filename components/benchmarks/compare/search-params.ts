@@ -9,7 +9,6 @@ export type ChangeKind = (typeof changeKinds)[number]
 export const maxCompared = 10
 
 export const CompareView = z.object({
-  /** Comma-separated ids. */
   jobs: z.optional(z.string()),
   /** A job or run; default: the first job. */
   baseline: z.optional(z.string()),

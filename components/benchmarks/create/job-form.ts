@@ -13,7 +13,6 @@ interface AgentValues {
   secrets: readonly KeyValueRow[]
 }
 
-/** A selected benchmark or scenario. */
 export interface Part {
   id: string
   name: string

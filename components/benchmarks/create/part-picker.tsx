@@ -22,7 +22,6 @@ interface PartPickerProps<Key extends readonly unknown[]> {
   chosen: readonly Part[]
   onChoose: (chosen: Part[]) => void
   error: string | undefined
-  /** Shown if there is nothing to choose from. */
   none: string
 }
 

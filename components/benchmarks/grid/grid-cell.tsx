@@ -8,7 +8,6 @@ import { outcomeLook } from '../benchmark-state.tsx'
 import { formatScore } from '../job-figures.ts'
 import { environmentDiffers, type GridCell, type GridScale } from './scenario-grid.ts'
 
-/** More attempts than this are shown as a count. */
 const maxMarks = 6
 
 interface CellViewProps {

@@ -1,7 +1,6 @@
 import type { FailureRule } from '#lib/protocol/reports.ts'
 import type { JobView } from '../job/search-params.ts'
-import { groupingOf } from './grouping.ts'
-import { environmentDiffers, type GridCell, type ScenarioRow } from './scenario-grid.ts'
+import { environmentDiffers, type GridCell, otherGroup, type ScenarioRow } from './scenario-grid.ts'
 
 export type GridLine =
   | { kind: 'scenario'; key: string; row: ScenarioRow }
@@ -32,7 +31,6 @@ const matches = (row: ScenarioRow, view: JobView): boolean => {
   )
 }
 
-/** Agents, or attempts of one agent, differ. */
 const hasDisagreement = (row: ScenarioRow, rule: FailureRule): boolean =>
   (row.spread[rule] ?? 0) > 0 || row.n_disagreeing > 0
 
@@ -86,3 +84,38 @@ const byKeys =
     }
     return collator.compare(a.name, b.name)
   }
+
+interface Grouping {
+  of: (row: ScenarioRow) => string
+  rest: string
+  description: string
+}
+
+export const groupingOf = (group: string | undefined): Grouping => {
+  const key = metadataKeyOf(group)
+  if (key === null) return { of: (row) => row.group, rest: otherGroup, description: 'Grouped by shared name prefix.' }
+  const rest = `without ${key}`
+  return {
+    of: ({ metadata }) => metadata?.[key] ?? rest,
+    rest,
+    description: `Grouped by metadata ${key}.`,
+  }
+}
+
+export const metadataKeyOf = (group: string | undefined): string | null =>
+  group?.startsWith(metadataPrefix) ? group.slice(metadataPrefix.length) : null
+
+export const metadataPrefix = 'metadata.'
+
+/** Metadata keys that divide the scenarios into groups. */
+export const groupingKeys = (rows: readonly ScenarioRow[]): string[] => {
+  const values = new Map<string, Set<string>>()
+  for (const { metadata } of rows)
+    for (const [key, value] of Object.entries(metadata ?? {}))
+      values.set(key, (values.get(key) ?? new Set()).add(value))
+  const without = (key: string) => rows.some(({ metadata }) => metadata?.[key] === undefined)
+  return [...values]
+    .filter(([key, { size }]) => size < rows.length && (size > 1 || without(key)))
+    .map(([key]) => key)
+    .sort()
+}

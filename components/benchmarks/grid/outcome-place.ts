@@ -33,7 +33,6 @@ export const outcomePlace = (
 
 export type Direction = 'up' | 'down' | 'left' | 'right'
 
-/** Search params of the adjacent outcome in the grid. */
 export const adjacentOutcome = (
   { row, column }: OutcomePlace,
   direction: Direction,

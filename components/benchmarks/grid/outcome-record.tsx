@@ -26,7 +26,6 @@ interface OutcomeRecordProps {
   isActive: boolean
 }
 
-/** Phases, rewards and the end of the logs of one attempt, from the run's log archive. */
 export const OutcomeRecord = ({ runId, scenarioRunId, isActive }: OutcomeRecordProps) => {
   const { data, error } = useQuery(runLogQueries.list(runId, { isActive, isFollowed: isActive, staleAtMs: 0 }))
   if (error) return <p className="text-muted">Could not load logs: {problemOf(error).message}</p>

@@ -34,7 +34,6 @@ import { TrajectorySection } from './trajectory-section.tsx'
 
 interface OutcomeSheetProps {
   place: OutcomePlace
-  /** Opens the adjacent outcome, if there is one. */
   adjacent: Record<Direction, (() => void) | undefined>
   onAttempt: (attempt: number) => void
   onClose: () => void

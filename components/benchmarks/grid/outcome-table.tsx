@@ -31,7 +31,6 @@ interface OutcomeTableProps {
 
 const pageRows = 100
 
-/** The grid's outcomes as a table, one attempt per row. */
 export const OutcomeTable = ({ lines, agents, onOpen }: OutcomeTableProps) => {
   const [shown, setShown] = useState(pageRows)
   const rows = useMemo(() => outcomesOf(lines, agents), [lines, agents])

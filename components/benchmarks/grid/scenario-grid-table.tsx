@@ -177,7 +177,6 @@ export const ScenarioGridTable = ({
   )
 }
 
-/** Placeholder for lines that are not rendered. */
 const Gap = ({ height }: { height: number }) => (
   <tr aria-hidden>
     <td style={{ height }} className="p-0" />

@@ -9,7 +9,6 @@ import { passes, scaleOf, scenarioKey, countedScore as scoreThatCounts } from '#
 import type { AgentRow } from '../job-figures.ts'
 import type { KnownScenario } from '../scenarios/definitions.ts'
 
-/** The attempts of one agent at one scenario. */
 export interface GridCell {
   attempts: readonly ScenarioOutcome[]
   /** Mean by failure rule; null if no attempt counts. */
@@ -18,17 +17,14 @@ export interface GridCell {
   repeats: Repeats
   /** Common state of the attempts, `MIXED` if they differ, null without attempts. */
   state: string | null
-  /** Longest attempt. */
   duration_ms: number | null
 }
 
-/** One scenario with a cell per agent. */
 export interface ScenarioRow {
   id: string
   name: string
   /** Name prefix shared with another scenario. */
   group: string
-  /** Null if unknown. */
   metadata: Readonly<Record<string, string>> | null
   cells: readonly GridCell[]
   /** Highest minus lowest score, without controls; null for fewer than two. */
@@ -60,7 +56,6 @@ export const countedNote = (outcome: Pick<ScenarioOutcome, 'state' | 'score' | '
     : '; not counted because its state is unknown'
 }
 
-/** Pass threshold and color range. */
 export interface GridScale extends ScoreScale {
   low: number
   high: number
@@ -75,7 +70,6 @@ export const gridScale = (agents: readonly AgentRow[], threshold: number | undef
   return { ...scale, low, high: ends.reduce((most, each) => Math.max(most, each), low) }
 }
 
-/** Definitions by scenario id. */
 export type KnownScenarios = Readonly<Record<string, KnownScenario>>
 
 /** Scenarios in the order of the specification, then those that only outcomes name. */

@@ -15,8 +15,7 @@ import type { JobView, Suspicion } from '../job/search-params.ts'
 import { suspicionTitles } from '../job/suspicious.ts'
 import type { AgentRow } from '../job-figures.ts'
 import { AttemptMark, EnvironmentMark } from './grid-cell.tsx'
-import { type GridLine, gridLines } from './grid-view.ts'
-import { groupingKeys, metadataKeyOf, metadataPrefix } from './grouping.ts'
+import { type GridLine, gridLines, groupingKeys, metadataKeyOf, metadataPrefix } from './grid-view.ts'
 import { adjacentOutcome, type Direction, type OutcomePlace, outcomePlace } from './outcome-place.ts'
 import { environmentDiffers, type GridScale, gridScale, type ScenarioRow } from './scenario-grid.ts'
 import { ScenarioGridTable } from './scenario-grid-table.tsx'
@@ -214,7 +213,6 @@ const Controls = ({ view, change, agents, scale, rows, known }: ControlsProps) =
 
 interface GroupSelectProps {
   rows: readonly ScenarioRow[]
-  /** Loads the scenarios' metadata. */
   load: () => void
   group: string | undefined
   onGroup: (group: string | undefined) => void

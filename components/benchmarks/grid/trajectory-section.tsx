@@ -9,7 +9,7 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import type { Trajectory, TrajectoryCall, TrajectoryStep } from '../logs/trajectory.ts'
 import { scenarioRunQueries, trajectoryAddress } from '../run/scenario-run-queries.ts'
-import { formatUsd } from '../usage-figures.ts'
+import { formatUsd } from '../usage-text.tsx'
 
 const stepsAtOnce = 100
 const maxShownLength = 20_000

@@ -2,7 +2,7 @@ import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { useCallback, useMemo, useState } from 'react'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { benchmarkJobQueries } from '../job/queries.ts'
-import { metadataKeyOf } from './grouping.ts'
+import { metadataKeyOf } from './grid-view.ts'
 import type { KnownScenarios } from './scenario-grid.ts'
 
 /** More definitions than this are only loaded on demand. */
@@ -13,7 +13,6 @@ export interface Definitions {
   load: () => void
 }
 
-/** Names and metadata of a job's scenarios. */
 export const useKnownScenarios = (job: BenchmarkJob, group: string | undefined): Definitions => {
   const [isRequested, setIsRequested] = useState(false)
   const { ids, isNamed } = useMemo(() => {

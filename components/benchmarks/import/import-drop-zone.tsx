@@ -2,7 +2,6 @@
 import { Upload } from 'lucide-react'
 import { useEffect, useEffectEvent, useState } from 'react'
 
-/** Takes a zip that is dropped anywhere on the page, and says so while one is held over it. */
 export const ImportDropZone = ({ onFile }: { onFile: (file: File) => void }) => {
   const [isOver, setIsOver] = useState(false)
   const over = useEffectEvent((event: DragEvent) => {
@@ -34,7 +33,7 @@ export const ImportDropZone = ({ onFile }: { onFile: (file: File) => void }) => 
       <div className="pointer-events-none fixed inset-0 z-40 flex items-center justify-center border-2 border-dashed border-accent bg-scrim">
         <p className="flex items-center gap-2 rounded-md bg-overlay px-3 py-2 text-lg font-medium shadow-overlay">
           <Upload aria-hidden className="size-4 shrink-0" />
-          Drop the zip of a job to import it
+          Drop a job zip to import it
         </p>
       </div>
     )

@@ -15,12 +15,10 @@ import type { BenchmarkJobImported } from '#lib/contract/benchmark-jobs.ts'
 import { benchmarkJobMutations } from '../job/queries.ts'
 
 interface ImportJobDialogProps {
-  /** Dropped on the list. */
   dropped: File | null
   onClose: () => void
 }
 
-/** Uploads the zip of a job that ran elsewhere and shows what was imported. */
 export const ImportJobDialog = ({ dropped, onClose }: ImportJobDialogProps) => {
   const [file, setFile] = useState<File | null>(dropped)
   const [agentName, setAgentName] = useState('')

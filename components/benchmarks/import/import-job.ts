@@ -3,7 +3,6 @@ import { ApiError } from '#lib/client/api-error.ts'
 import { type BenchmarkJobImport, BenchmarkJobImported, benchmarkJobs } from '#lib/contract/benchmark-jobs.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
 
-/** Uploads the zip of a job that ran elsewhere; resolves once all of it is stored. */
 export const importJob = async (
   archive: Blob,
   choices: BenchmarkJobImport,
@@ -14,9 +13,9 @@ export const importJob = async (
     const answer = await sendForm(benchmarkJobs.import.path, parts, archive, options)
     return readLeniently(BenchmarkJobImported, JSON.parse(answer))
   } catch (error) {
-    // Only a service of Devdeck has this address.
+    // Only Devdeck's service has this endpoint.
     if (error instanceof ApiError && [404, 405, 501].includes(error.status))
-      throw new ApiError(error.code, error.status, 'This service does not import jobs; one of Devdeck does', {
+      throw new ApiError(error.code, error.status, "This service can't import jobs. Use Devdeck's own service.", {
         cause: error,
       })
     throw error

@@ -4,9 +4,7 @@ import type { AgentRow } from '../job-figures.ts'
 
 export interface FailedAttempt {
   outcome: ScenarioOutcome
-  /** Column of the agent. */
   agent: number
-  /** From 1. */
   attempt: number
 }
 
@@ -22,7 +20,6 @@ export interface FailureGroup {
   first: FailedAttempt
 }
 
-/** Most frequent first. */
 export const failureGroups = (agents: readonly AgentRow[]): FailureGroup[] => {
   const groups = new Map<string, { type: string; message: string; failures: FailedAttempt[] }>()
   for (const [agent, { outcome }] of agents.entries()) {

@@ -1,3 +1,5 @@
+import { threeDecimals } from '#lib/protocol/report-words.ts'
+
 interface IntervalBarProps {
   value: number
   low: number | null
@@ -22,10 +24,33 @@ export const roundUp = (value: number): number => {
   return Number((step * power).toPrecision(1))
 }
 
+interface IntervalCellProps extends Omit<IntervalBarProps, 'from' | 'to'> {
+  axis: { low: number; high: number }
+  reason: string | undefined
+  title?: string | undefined
+}
+
+export const IntervalCell = ({ axis, reason, title, ...bar }: IntervalCellProps) => (
+  <span className="flex items-center gap-3">
+    <span className="w-20 shrink-0">
+      <IntervalBar {...bar} from={axis.low} to={axis.high} />
+    </span>
+    {bar.low === null || bar.high === null ? (
+      <span className="truncate text-muted" title={reason}>
+        {reason ?? 'None'}
+      </span>
+    ) : (
+      <span className="tabular whitespace-nowrap" title={title}>
+        {threeDecimals(bar.low)} to {threeDecimals(bar.high)}
+      </span>
+    )}
+  </span>
+)
+
 const height = 14
 
 /** Bar from zero with a whisker for the interval; hidden from screen readers because the text has the numbers. */
-export const IntervalBar = ({ value, low, high, from = 0, to = 1 }: IntervalBarProps) => {
+const IntervalBar = ({ value, low, high, from = 0, to = 1 }: IntervalBarProps) => {
   const x = (at: number) => ((Math.min(to, Math.max(from, at)) - from) / (to - from)) * 100
   const [zero, end] = [x(0), x(value)]
   const middle = height / 2

@@ -75,7 +75,6 @@ interface RevealedProps {
   value: string
   name: string
   jobId: string
-  /** JSON path to the value. */
   at: Pointer
   children: (shown: string, toggle: ReactNode) => ReactNode
 }

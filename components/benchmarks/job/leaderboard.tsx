@@ -7,18 +7,16 @@ import { agentLabel, byMean, repeatSuffixes, threeDecimals } from '#lib/protocol
 import type { AgentFigures, FailureRule, Report } from '#lib/protocol/reports.ts'
 import { isControl } from '#lib/statistics/figures.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
-import { MeanHeader } from '../figure-text.tsx'
+import { MeanHeader, Missing, ScoreWithN } from '../figure-text.tsx'
 import { type AgentRow, outcomeCounts } from '../job-figures.ts'
 import { AgentLines } from '../score.tsx'
 import { Unknown } from '../unknown-times.tsx'
 import { UsageText } from '../usage-text.tsx'
-import { axisFor, IntervalBar } from './interval-bar.tsx'
+import { axisFor, IntervalCell } from './interval-bar.tsx'
 
 interface Row {
   agent: AgentRow
-  /** Suffix for repeated agents. */
   suffix: string
-  /** Null until the report is loaded. */
   figures: AgentFigures | null
   /** Figures under the other failure rule. */
   other: AgentFigures | null
@@ -70,12 +68,6 @@ const largestOf = (byK: Readonly<Record<string, number>> | null | undefined): nu
 
 const ruleLabels: Record<FailureRule, string> = { zero: 'failures as 0', leave_out: 'excluding failures' }
 
-const Nothing = ({ why }: { why: string | undefined }) => (
-  <span className="text-muted" title={why}>
-    None
-  </span>
-)
-
 const columnsOf = (report: Report | undefined): Column<Row>[] => {
   const axis = axisOf(report)
   return [
@@ -84,7 +76,6 @@ const columnsOf = (report: Report | undefined): Column<Row>[] => {
       header: () => <span title="A range if differences are not significant">Rank</span>,
       cell: ({ row }) => {
         const { figures } = row.original
-
         if (figures?.rank_low == null || figures.rank_high == null)
           return (
             <span className="text-muted" title={figures?.reasons.rank_low}>
@@ -115,26 +106,14 @@ const columnsOf = (report: Report | undefined): Column<Row>[] => {
         const { figures } = row.original
         return (
           figures?.mean != null && (
-            <span className="flex items-center gap-3">
-              <span className="w-20 shrink-0">
-                <IntervalBar
-                  value={figures.mean}
-                  low={figures.ci_low}
-                  high={figures.ci_high}
-                  from={axis.low}
-                  to={axis.high}
-                />
-              </span>
-              {figures.ci_low === null || figures.ci_high === null ? (
-                <span className="truncate text-muted" title={figures.reasons.ci_low}>
-                  {figures.reasons.ci_low ?? 'none'}
-                </span>
-              ) : (
-                <span className="tabular whitespace-nowrap" title={methods[figures.method ?? '']}>
-                  {threeDecimals(figures.ci_low)} to {threeDecimals(figures.ci_high)}
-                </span>
-              )}
-            </span>
+            <IntervalCell
+              value={figures.mean}
+              low={figures.ci_low}
+              high={figures.ci_high}
+              axis={axis}
+              reason={figures.reasons.ci_low}
+              title={methods[figures.method ?? '']}
+            />
           )
         )
       },
@@ -148,7 +127,7 @@ const columnsOf = (report: Report | undefined): Column<Row>[] => {
         return (
           figures &&
           (figures.n_passed === null ? (
-            <Nothing why={figures.reasons.n_passed} />
+            <Missing why={figures.reasons.n_passed} />
           ) : (
             `${formatCount(figures.n_passed)} of ${formatCount(figures.n_scenarios)}`
           ))
@@ -161,11 +140,10 @@ const columnsOf = (report: Report | undefined): Column<Row>[] => {
       header: () => <span title="At least one of k attempts passes · all k pass">pass@k · pass^k</span>,
       cell: ({ row }) => {
         const { figures } = row.original
-
         const k = largestOf(figures?.pass_at_k)
         const [any, all] = [figures?.pass_at_k?.[k], figures?.pass_hat_k?.[k]]
         if (k < 2 || any === undefined)
-          return <Nothing why={figures?.reasons.pass_at_k ?? 'One attempt per scenario'} />
+          return <Missing why={figures?.reasons.pass_at_k ?? 'One attempt per scenario'} />
         return (
           <span title={`k = ${k}: ${allK(figures?.pass_at_k)}`}>
             {threeDecimals(any)} · {all === undefined ? '–' : threeDecimals(all)}{' '}
@@ -219,17 +197,18 @@ const axisOf = (report: Report | undefined) =>
     : axisFor(report.agents.flatMap(({ mean, ci_low, ci_high }) => [mean ?? 0, ci_low ?? 0, ci_high ?? 0]))
 
 const Mean = ({ agent, figures, other, otherRule }: Row) => {
-  if (agent.state === 'finished' && !agent.outcome) return <Nothing why="No outcome" />
+  if (agent.state === 'finished' && !agent.outcome) return <Missing why="No outcome" />
   if (figures === null) return <span className="text-muted">…</span>
   return (
     <span className="block leading-4 @2xl:whitespace-nowrap">
       {figures.mean === null ? (
         <ReportedMean agent={agent} why={figures.reasons.mean} />
       ) : (
-        <span title={`Mean over ${scenarioCounts(figures)}`}>
-          <b className="font-semibold">{threeDecimals(figures.mean)}</b>{' '}
-          <span className="text-muted">(n = {formatCount(figures.n_scenarios)})</span>
-        </span>
+        <ScoreWithN
+          score={threeDecimals(figures.mean)}
+          n={figures.n_scenarios}
+          title={`Mean over ${scenarioCounts(figures)}`}
+        />
       )}
       {other && (
         <span className="block text-xs leading-4 text-muted">
@@ -244,22 +223,15 @@ const Mean = ({ agent, figures, other, otherRule }: Row) => {
 }
 
 /** Mean that the service reports without attempts. */
-export const ReportedMean = ({
-  agent: { outcome },
-  why,
-}: {
-  agent: Pick<AgentRow, 'outcome'>
-  why: string | undefined
-}) => {
-  if (outcome?.average_score == null || outcome.scenario_outcomes.length > 0) return <Nothing why={why} />
+export const ReportedMean = ({ agent: { outcome }, why }: { agent: Pick<AgentRow, 'outcome'>; why?: string }) => {
+  if (outcome?.average_score == null || outcome.scenario_outcomes.length > 0) return <Missing why={why} />
   const { completed, total } = outcomeCounts(outcome)
   return (
-    <span title="Mean over completed attempts, as reported by the service">
-      <b className="font-semibold">{threeDecimals(outcome.average_score)}</b>{' '}
-      <span className="text-muted">
-        (n = {formatCount(completed)} of {formatCount(total)}, as reported)
-      </span>
-    </span>
+    <ScoreWithN
+      score={threeDecimals(outcome.average_score)}
+      n={`${formatCount(completed)} of ${formatCount(total)}, as reported`}
+      title="Mean over completed attempts, as reported by the service"
+    />
   )
 }
 

@@ -8,13 +8,11 @@ export type LossCause = (typeof lossCauses)[number]
 /** Points lost with failures scored as 0: `score` and the points of all causes sum to 1. */
 export interface LostPoints {
   score: number
-  /** Scenarios with a counted attempt. */
   scenarios: number
   points: Record<LossCause, number>
   attempts: Record<LossCause, number>
   /** Part of the points lost where the environment differs. */
   differing: { points: number; attempts: number }
-  /** Not counted. */
   cancelled: number
 }
 

@@ -5,10 +5,11 @@ import { Button } from '#components/ui/button.tsx'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import { labelOf, sortPairs, threeDecimals } from '#lib/protocol/report-words.ts'
 import type { AgentFigures, AgentIdentity, PairFigures } from '#lib/protocol/reports.ts'
+import { Missing, ScoreWithN } from '../figure-text.tsx'
 import { shortLabels } from '../job-figures.ts'
 import { significanceColumns } from '../pair-columns.tsx'
 import { PairLines } from '../score.tsx'
-import { IntervalBar, roundUp } from './interval-bar.tsx'
+import { IntervalCell, roundUp } from './interval-bar.tsx'
 
 export const PairTable = ({ pairs, agents }: { pairs: readonly PairFigures[]; agents: readonly AgentFigures[] }) => {
   const [isExpanded, setIsExpanded] = useState(false)
@@ -73,14 +74,9 @@ const figureColumns = (axis: number): Column<PairFigures>[] => [
     cell: ({ row }) => {
       const { difference, n, reasons } = row.original
       return difference === null ? (
-        <span className="text-muted" title={reasons.difference}>
-          None
-        </span>
+        <Missing why={reasons.difference} />
       ) : (
-        <span className="whitespace-nowrap">
-          <b className="font-semibold">{threeDecimals(difference)}</b>{' '}
-          <span className="text-muted">(n = {formatCount(n)})</span>
-        </span>
+        <ScoreWithN score={threeDecimals(difference)} n={n} />
       )
     },
     meta: { priority: 2, width: '9rem', align: 'right' },
@@ -92,20 +88,13 @@ const figureColumns = (axis: number): Column<PairFigures>[] => [
       const { difference, ci_low, ci_high, reasons } = row.original
       return (
         difference !== null && (
-          <span className="flex items-center gap-3">
-            <span className="w-20 shrink-0">
-              <IntervalBar value={difference} low={ci_low} high={ci_high} from={-axis} to={axis} />
-            </span>
-            {ci_low === null || ci_high === null ? (
-              <span className="truncate text-muted" title={reasons.ci_low}>
-                {reasons.ci_low ?? 'None'}
-              </span>
-            ) : (
-              <span className="tabular whitespace-nowrap">
-                {threeDecimals(ci_low)} to {threeDecimals(ci_high)}
-              </span>
-            )}
-          </span>
+          <IntervalCell
+            value={difference}
+            low={ci_low}
+            high={ci_high}
+            axis={{ low: -axis, high: axis }}
+            reason={reasons.ci_low}
+          />
         )
       )
     },

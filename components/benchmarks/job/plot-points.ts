@@ -6,7 +6,6 @@ export const scoreBins = ['0', 'to 0.25', 'to 0.5', 'to 0.75', 'below 1', '1'] a
 
 export const binOf = (score: number): number => (score <= 0 ? 0 : score >= 1 ? 5 : Math.min(4, Math.ceil(score * 4)))
 
-/** Scenarios per bin for the agent in column `at`. */
 export const scoreCounts = (rows: readonly ScenarioRow[], at: number, rule: FailureRule): number[] => {
   const counts = scoreBins.map(() => 0)
   for (const { cells } of rows) {
@@ -21,7 +20,6 @@ export interface TimedScore {
   score: number
 }
 
-/** Counted attempts with a duration. */
 export const timedScores = (rows: readonly ScenarioRow[], at: number, rule: FailureRule): TimedScore[] =>
   rows.flatMap(({ cells }) =>
     (cells[at]?.attempts ?? []).flatMap((attempt) => {
@@ -35,7 +33,6 @@ export interface GroupPasses {
   agents: readonly { passes: number; n: number }[]
 }
 
-/** Largest group first. */
 export const groupPasses = (
   rows: readonly ScenarioRow[],
   agents: number,

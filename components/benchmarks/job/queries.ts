@@ -128,7 +128,6 @@ export const benchmarkJobQueries = {
       retry: false,
     }),
 
-  /** Newest jobs with outcomes. */
   recent: () =>
     queryOptions({
       queryKey: [...jobKeys.all, 'recent'] as const,

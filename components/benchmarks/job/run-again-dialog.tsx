@@ -12,7 +12,6 @@ import type { BenchmarkJob, BenchmarkJobSpec } from '#lib/contract/benchmark-job
 import { agentLabel } from '#lib/protocol/report-words.ts'
 import { YamlField } from '../create/yaml-field.tsx'
 import { progressOf, shortLabels, yamlProblems } from '../job-figures.ts'
-import { narrowedToTasks } from './harbor-file.ts'
 import { benchmarkJobMutations } from './queries.ts'
 import { cloneOf, neverStartedText, rerunOf, type Unscored } from './run-again.ts'
 
@@ -24,7 +23,7 @@ interface RunAgainDialogProps {
 
 export const RunAgainDialog = ({ job, of, onClose }: RunAgainDialogProps) => {
   const router = useRouter()
-  const [again] = useState(() => (of === 'all' ? cloneOf(job) : rerunOf(job, of, narrowedToTasks)))
+  const [again] = useState(() => (of === 'all' ? cloneOf(job) : rerunOf(job, of)))
   const [name, setName] = useState(`${job.name} ${of === 'all' ? 'again' : 'rerun'}`.slice(0, 256))
   const spec = 'spec' in again ? again.spec : null
   const [yaml, setYaml] = useState(spec?.type === 'harbor' ? spec.inline_yaml : null)

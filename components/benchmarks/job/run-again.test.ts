@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { scenarioRows } from '../grid/scenario-grid.ts'
 import { agentRows } from '../job-figures.ts'
-import { narrowedToTasks } from './harbor-file.ts'
-import { cloneOf, neverStartedText, rerunOf, unscoredOf } from './run-again.ts'
+import { cloneOf, narrowToTasks, neverStartedText, rerunOf, unscoredOf } from './run-again.ts'
 import { jobOf } from './testing.ts'
 
 const agent = (name: string) => ({ name, type: 'job_agent', timeout_seconds: 5 })
@@ -19,7 +18,7 @@ const spec = {
 }
 const rerun = (job: BenchmarkJob) => {
   const agents = agentRows(job)
-  return rerunOf(job, unscoredOf(scenarioRows(job, agents), agents), narrowedToTasks)
+  return rerunOf(job, unscoredOf(scenarioRows(job, agents), agents))
 }
 
 describe('a clone', () => {
@@ -74,15 +73,15 @@ describe('rerunOf', () => {
   })
 })
 
-describe('narrowedToTasks', () => {
+describe('narrowToTasks', () => {
   it('escapes patterns', () => {
-    expect(narrowedToTasks('datasets:\n  - path: t\n', ['a*b', 'c[1]'])).toEqual({
+    expect(narrowToTasks('datasets:\n  - path: t\n', ['a*b', 'c[1]'])).toEqual({
       yaml: 'datasets:\n  - path: t\n    task_names:\n      - a[*]b\n      - c[[]1]\n',
     })
   })
 
   it('filters a list of tasks', () => {
-    expect(narrowedToTasks('tasks:\n  - path: x/one\n  - path: x/two/\n', ['two'])).toEqual({
+    expect(narrowToTasks('tasks:\n  - path: x/one\n  - path: x/two/\n', ['two'])).toEqual({
       yaml: 'tasks:\n  - path: x/two/\n',
     })
   })
@@ -93,7 +92,7 @@ describe('narrowedToTasks', () => {
     'datasets:\n  - path: a\ntasks:\n  - path: two\n',
     'agents: [',
     '',
-  ])('refuses %j', (yaml) => expect(narrowedToTasks(yaml, ['two'])).toHaveProperty('refusal'))
+  ])('refuses %j', (yaml) => expect(narrowToTasks(yaml, ['two'])).toHaveProperty('refusal'))
 })
 
 it('mentions trials that never started', () => {

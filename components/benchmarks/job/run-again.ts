@@ -1,9 +1,9 @@
+import { isMap, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml'
 import { formatCountOf } from '#lib/browser/format.ts'
 import type { BenchmarkJob, BenchmarkJobSpec } from '#lib/contract/benchmark-jobs.ts'
 import type { ScenarioRow } from '../grid/scenario-grid.ts'
 import type { AgentRow, JobProgress } from '../job-figures.ts'
 
-/** The new job, or the reason there can't be one. */
 export type RunAgain = { spec: BenchmarkJobSpec } | { refusal: string }
 
 export const cloneOf = ({ job_source, job_spec }: BenchmarkJob): RunAgain => {
@@ -35,18 +35,13 @@ export const unscoredOf = (rows: readonly ScenarioRow[], agents: readonly AgentR
   }
 }
 
-/** A job with only the unscored scenarios and agents. */
-export const rerunOf = (
-  job: BenchmarkJob,
-  unscored: Unscored,
-  narrow: (yaml: string, tasks: readonly string[]) => { yaml: string } | { refusal: string },
-): RunAgain => {
+export const rerunOf = (job: BenchmarkJob, unscored: Unscored): RunAgain => {
   const { job_source, job_spec } = job
   if (unscored.attempts === 0) return { refusal: 'Every finished attempt has a score' }
   const whole = cloneOf(job)
   if ('refusal' in whole) return whole
   if (whole.spec.type === 'harbor') {
-    const narrowed = narrow(
+    const narrowed = narrowToTasks(
       job_source?.inline_yaml ?? '',
       unscored.scenarios.map(({ name }) => name),
     )
@@ -67,4 +62,34 @@ export const rerunOf = (
 export const neverStartedText = ({ finished, total }: JobProgress): string => {
   const left = (total ?? finished) - finished
   return left > 0 ? ` ${formatCountOf(left, 'trial')} never started; to run them too, clone the job.` : ''
+}
+
+/** Escapes fnmatch patterns. */
+const exactly = (name: string) => name.replace(/[*?[]/g, '[$&]')
+
+const baseName = (path: unknown) => (typeof path === 'string' ? path.replace(/\/+$/, '').split('/').at(-1) : undefined)
+
+/** Narrows a Harbor job file to these tasks, keeping its comments. Fails with several data sets, as names don't say which. */
+export const narrowToTasks = (yaml: string, tasks: readonly string[]): { yaml: string } | { refusal: string } => {
+  const file = parseDocument(yaml)
+  const [datasets, single] = [file.get('datasets'), file.get('tasks')]
+  if (file.errors.length > 0) return { refusal: 'The job file is not valid YAML' }
+  const sets = isSeq(datasets) ? (datasets as YAMLSeq<YAMLMap>) : null
+  const paths = isSeq(single) ? (single as YAMLSeq<YAMLMap>) : null
+  const [first] = sets?.items ?? []
+  if (sets && sets.items.length === 1 && isMap(first) && !paths) {
+    first.set('task_names', tasks.map(exactly))
+    first.delete('n_tasks')
+    return { yaml: file.toString() }
+  }
+  if (paths && !sets) {
+    const kept = paths.items.filter((item) => isMap(item) && tasks.includes(baseName(item.get('path')) ?? ''))
+    if (kept.length === tasks.length) {
+      paths.items = kept
+      return { yaml: file.toString() }
+    }
+  }
+  return {
+    refusal: 'The job file has several task sources. Clone the job and list the tasks yourself.',
+  }
 }

@@ -1,14 +1,15 @@
 'use client'
-import { useMutation } from '@tanstack/react-query'
-import { Ban } from 'lucide-react'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Ban, Bell, BellOff } from 'lucide-react'
 import { useState } from 'react'
+import { alertMutations, alertQueries } from '#components/alerts/queries.ts'
 import { Button } from '#components/ui/button.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
+import { toast } from '#components/ui/toast.tsx'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { activeRuns, progressOf } from '../job-figures.ts'
 import { benchmarkRunMutations } from '../run/queries.ts'
-import { FollowButton } from './follow-button.tsx'
 
 const ConfirmDialog = loadOnUse(async () => (await import('#components/ui/confirm-dialog.tsx')).ConfirmDialog)
 
@@ -60,5 +61,27 @@ const Consequence = ({ job, runs }: { job: BenchmarkJob; runs: number }) => {
         This cannot be undone.
       </p>
     </>
+  )
+}
+
+/** A followed job raises an alert when it ends. */
+const FollowButton = ({ job: { id } }: { job: BenchmarkJob }) => {
+  const { data: feed } = useQuery(alertQueries.feed())
+  const follow = useMutation(alertMutations.followJob())
+  const unfollow = useMutation(alertMutations.unfollowJob())
+  const isFollowed = feed.followedJobs.includes(id)
+  const change = isFollowed ? unfollow : follow
+  return (
+    <Button
+      icon={isFollowed ? BellOff : Bell}
+      busy={change.isPending}
+      onClick={() =>
+        change.mutate(id, {
+          onError: toast.failed(isFollowed ? 'Could not unfollow the job' : 'Could not follow the job'),
+        })
+      }
+    >
+      {isFollowed ? 'Unfollow' : 'Follow'}
+    </Button>
   )
 }

@@ -22,7 +22,6 @@ export const JobView = z.object({
   /** `prefix` or a metadata key: `metadata.repo`. */
   group: z.optional(z.string().check(z.regex(/^(prefix|metadata\..{1,256})$/s, 'must be prefix or metadata.key'))),
   as: z.optional(z.enum(['table'], 'must be table')),
-  /** The open outcome. */
   scenario: z.optional(z.string()),
   run: z.optional(z.string()),
   attempt: z.optional(queryInt(1, 100_000)),

@@ -50,7 +50,6 @@ export const passCounts = ({ cells }: ScenarioRow): string => {
   return `${passed} of ${n} pass`
 }
 
-/** Most evenly split first. */
 const flakyOf = (rows: readonly ScenarioRow[], agents: readonly AgentRow[]): ScenarioRow[] => {
   const isFlaky = flakyScenarios(
     agents.map(({ name }) => name),
@@ -69,7 +68,6 @@ const sumOf = (cells: ScenarioRow['cells']) =>
     .map(({ repeats }) => repeats)
     .reduce((sum, { n, passed }) => ({ n: sum.n + n, passed: sum.passed + passed }), { n: 0, passed: 0 })
 
-/** Requires at least two agents. */
 const agree = (
   { cells }: ScenarioRow,
   isJudged: (at: number) => boolean,

@@ -24,7 +24,6 @@ interface LogFileViewProps {
   runId: string
   isActive: boolean
   path: string
-  /** Undefined if the archive has no such file. */
   file: RunLogFile | undefined
   view: RunLogsParams
   change: (part: Partial<RunLogsParams>, how: HowToChange) => void

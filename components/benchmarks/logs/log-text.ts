@@ -8,7 +8,6 @@ import {
 } from '#lib/browser/text/console-text.ts'
 import { textDecoder } from '#lib/browser/text/decode.ts'
 
-/** Longer lines are truncated. */
 export const maxLineLength = 8_192
 const maxMatches = 100_000
 
@@ -91,7 +90,6 @@ const newFile = (): ReadFile => {
   }
 }
 
-/** Splits the spans of a line at match boundaries. */
 export const markedSpans = (
   spans: readonly Span[],
   matches: readonly LogMatch[],

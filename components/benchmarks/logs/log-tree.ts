@@ -7,7 +7,6 @@ export interface TreeRow {
   name: string
   depth: number
   file?: RunLogFile
-  /** Matching files in a folder. */
   count?: number
   isOpen?: boolean
 }
@@ -71,7 +70,6 @@ const id = /^[0-9a-f-]{16,}$/
 /** Ids sort by character, which is by time; other names sort naturally. */
 const byName = (a: string, b: string) => (id.test(a) && id.test(b) ? (a < b ? -1 : 1) : collator.compare(a, b))
 
-/** Parent folders of a path. */
 export const foldersOf = (path: string): string[] =>
   [...path.matchAll(/\//g)].map(({ index }) => path.slice(0, index + 1))
 

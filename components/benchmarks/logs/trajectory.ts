@@ -1,4 +1,3 @@
-/** A tool call with its results. */
 export interface TrajectoryCall {
   name: string
   input: string
@@ -12,7 +11,6 @@ export interface TrajectoryStep {
   message: string
   reasoning: string
   calls: TrajectoryCall[]
-  /** Observations without a call. */
   observations: string[]
   model: string | null
   timestampMs: number | null

@@ -27,7 +27,6 @@ const runKeys = {
   canceling: (id: string) => ['benchmark-runs', 'canceling', id] as const,
 }
 
-/** Job and agent of a run. */
 export interface RunOrigin {
   job_id: string
   job_name: string
@@ -54,7 +53,6 @@ export const ownOrigin = ({
         outcomes: n_scenario_runs ?? 0,
       }
 
-/** By run id. */
 export type RunOrigins = Readonly<Record<string, RunOrigin>>
 
 const originsOf = (jobs: readonly BenchmarkJob[]): RunOrigins =>
@@ -96,7 +94,6 @@ export const benchmarkRunQueries = {
       queryFn: ({ signal }) => pageApi.benchmarkRuns.get({ params: { id }, signal }),
     }),
 
-  /** Scenario runs of a run, up to one page. */
   scenarioRuns: (id: string) =>
     queryOptions({
       queryKey: runKeys.scenarioRuns(id),

@@ -9,7 +9,6 @@ interface RunScoreProps {
   run: BenchmarkRun
   /** Fallback if the service does not report the count. */
   outcomes?: number | undefined
-  /** Explains `n` in a tooltip only. */
   isShort?: boolean
 }
 

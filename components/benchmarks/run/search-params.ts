@@ -4,7 +4,6 @@ import { searchOf } from '#lib/browser/address/search.ts'
 import { queryInt } from '#lib/contract/common.ts'
 
 export const RunLogsParams = z.object({
-  /** Filter on file paths. */
   files: z.optional(z.string()),
   file: z.optional(z.string()),
   line: z.optional(queryInt(1, 1_000_000_000)),

@@ -12,10 +12,8 @@ export interface AgentRun {
 }
 
 export interface ScenarioOutcomes {
-  /** By run id. */
   agents: Readonly<Record<string, AgentRun>>
   outcomes: readonly (ScenarioOutcome & { benchmark_run_id: string })[]
-  /** Jobs searched. */
   n_jobs: number
   has_older_jobs: boolean
 }
@@ -40,13 +38,11 @@ export const scenarioOutcomesOf = (id: string, { jobs, has_more }: BenchmarkJobL
   has_older_jobs: has_more,
 })
 
-/** One attempt by an agent of a job or by a script. */
 export interface ScenarioAttempt {
   key: string
   /** Null if setup failed. */
   scenario_run_id: string | null
   benchmark_run_id: string | null
-  /** Null without a known job. */
   agent: AgentRun | null
   /** As reported: outcomes in upper case, scenario runs in lower case. */
   state: string
@@ -119,9 +115,7 @@ const finite = (value: number | null | undefined): number | null =>
 
 export interface AgentHistory {
   key: string
-  /** Null for runs without a known job. */
   agent: Pick<AgentRun, 'agent_name' | 'model_name'> | null
-  /** Newest first. */
   attempts: readonly ScenarioAttempt[]
   /** Counted attempts, with failures and timeouts as 0. */
   n_counted: number

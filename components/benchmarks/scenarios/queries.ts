@@ -29,7 +29,6 @@ export const scenarioQueries = {
       pageApi.scenarios.metadataValues({ params: { key }, signal }),
     ),
 
-  /** Newest first. */
   runs: (id: string) =>
     listPages({
       queryKey: ['scenarios', 'runs', id],

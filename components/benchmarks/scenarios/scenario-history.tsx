@@ -12,7 +12,7 @@ import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import { scenarioRunMatches } from '#lib/browser/lists/row-filters.ts'
 import { threeDecimals } from '#lib/protocol/report-words.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
-import { Missing } from '../figure-text.tsx'
+import { Missing, ScoreWithN } from '../figure-text.tsx'
 import { AttemptMark } from '../grid/grid-cell.tsx'
 import { AgentName } from '../score.tsx'
 import { agentTrendPath } from '../trend/search-params.ts'
@@ -131,10 +131,7 @@ const agentColumns: Column<AgentHistory>[] = [
       return mean === null ? (
         <span className="text-muted">None</span>
       ) : (
-        <span className="whitespace-nowrap">
-          <b className="font-semibold">{threeDecimals(mean)}</b>{' '}
-          <span className="text-muted">(n = {formatCount(n_counted)})</span>
-        </span>
+        <ScoreWithN score={threeDecimals(mean)} n={n_counted} />
       )
     },
     meta: { priority: 3, width: '9rem', align: 'right' },
@@ -187,7 +184,6 @@ const agentColumns: Column<AgentHistory>[] = [
     header: () => <span className="sr-only">Trend</span>,
     cell: ({ row }) => {
       const { agent, attempts } = row.original
-
       const job = attempts.find((attempt) => attempt.agent)?.agent?.job_id
       return (
         agent &&

@@ -31,7 +31,6 @@ export const verifierKinds = ({ scoring_contract }: Scenario): string[] => [
 
 export interface ScorerDescription {
   kind: string
-  /** What gives the score. */
   rule: string
   parts: readonly { label: string; text: string }[]
 }

@@ -7,7 +7,6 @@ import { reportParams } from '../report-params.ts'
 const defaultPoints = 10
 
 export const TrendView = z.object({
-  /** Default: the newest job. */
   job: z.optional(z.string()),
   /** Default: the job's first agent. */
   agent: z.optional(z.string()),

@@ -5,12 +5,11 @@ import { DataTable } from '#components/list/data-table.tsx'
 import { Badge, type StateLook } from '#components/ui/badge.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { formatCount } from '#lib/browser/format.ts'
 import { stepOf, type TrendStep } from '#lib/protocol/report-words.ts'
 import type { ComparedPair, ReportChoice, TrendPoint, TrendReport } from '#lib/protocol/reports.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
 import { comparePath } from '../compare/search-params.ts'
-import { IntervalText, MeanHeader, MeanText, Missing, signed } from '../figure-text.tsx'
+import { IntervalText, MeanHeader, MeanText, Missing, ScoreWithN, signed } from '../figure-text.tsx'
 import { jobViewPath } from '../job/search-params.ts'
 import { significanceColumns } from '../pair-columns.tsx'
 import { timeOrUnknown } from '../unknown-times.tsx'
@@ -46,7 +45,6 @@ const looks: Record<TrendStep, Pick<StateLook, 'tone' | 'icon'> & { word: string
   none: { tone: 'neutral', icon: CircleHelp, word: 'Not comparable' },
 }
 
-/** A column of the comparison with the previous job. */
 const ofChange = (column: Column<ComparedPair>) =>
   ({
     ...column,
@@ -103,10 +101,9 @@ const columnsOf = (metric: string | null): Column<Row>[] => [
             })}
             prefetch={false}
             title="Compare the two jobs"
-            className="whitespace-nowrap hover:underline"
+            className="hover:underline"
           >
-            <b className="font-semibold">{signed(change.difference)}</b>{' '}
-            <span className="text-muted">(n = {formatCount(change.n)})</span>
+            <ScoreWithN score={signed(change.difference)} n={change.n} />
           </Link>
         ))
       )

@@ -5,7 +5,6 @@ import { controlsSentence, evidence, metricSentence, testedPairs, unansweredSent
 
 type Figures = Pick<CompareReport, 'jobs' | 'agents' | 'complete' | 'pairs'> & { metric?: string | null }
 
-/** Returns null if no run has a baseline. */
 export const compareVerdict = (report: Figures): Verdict | null => {
   const { complete, agents } = report
   // Controls are only compared if there is nothing else.

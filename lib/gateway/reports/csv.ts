@@ -57,7 +57,6 @@ export const reasonCell = (reasons: Readonly<Record<string, string>>) =>
     .join('; ')
 
 const pairCells = (pair: PairFigures) => {
-  // Scenario lists become counts.
   const figures = Object.entries(pair)
     .map(([name, value]) => [name, Array.isArray(value) ? value.length : value] as const)
     .filter(([, value]) => typeof value !== 'object' || value === null)

@@ -49,9 +49,7 @@ export const comparability = (compared: readonly BenchmarkJob[]): Pick<CompareRe
 interface Setting {
   kind: Incomparability['kind']
   label: string
-  /** One per job; undefined if the job does not report it. */
   values: readonly (string | undefined)[]
-  /** Mentioned in every comparison. */
   isUsual: boolean
 }
 
@@ -147,7 +145,6 @@ const scenarios = (
 
 const maxNamed = 3
 
-/** Scenarios that got their requested environment in only some of the jobs. */
 const environments = (jobs: readonly BenchmarkJob[]): Incomparability[] => {
   const found = new Map<string, Map<string, boolean>>()
   for (const { id, benchmark_outcomes } of jobs)
@@ -173,7 +170,6 @@ const environments = (jobs: readonly BenchmarkJob[]): Incomparability[] => {
 const sourceOf = ({ job_source: source }: BenchmarkJob): string | undefined =>
   source ? [source.type, source.benchmark_name ?? source.benchmark_id].filter(Boolean).join(' ') : undefined
 
-/** Agents with the same name and model but different configuration. */
 const sameAgents = (jobs: readonly BenchmarkJob[]): Incomparability[] => {
   const byName = new Map<string, { job: string; agent: AgentConfig }[]>()
   for (const { name: job, job_spec } of jobs)

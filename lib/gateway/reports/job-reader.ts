@@ -13,7 +13,6 @@ const readTimeoutMs = 30_000
 export interface JobReader {
   /** `field`: request parameter to blame if the job doesn't exist. */
   get: (id: string, field?: string) => Promise<BenchmarkJob>
-  /** Newest first. */
   list: (limit: number, startingAfter?: string) => Promise<BenchmarkJobList>
 }
 
@@ -57,7 +56,6 @@ const readerOf = (apiKey: string, limited: <T>(read: () => Promise<T>) => Promis
 const missingJob = (id: string) =>
   `No benchmark job with ID ${id}. It was deleted, belongs to another account, or the ID is mistyped.`
 
-/** Unnamed jobs go by their id. */
 const named = (job: BenchmarkJob): BenchmarkJob => (job.name.trim() ? job : { ...job, name: job.id })
 
 /** Runs a long computation step by step so that terminals in this process stay responsive. */

@@ -94,7 +94,6 @@ export const verdictOf = (figures: Figures): Verdict => {
   }
 }
 
-/** Job states that end a job early. */
 export const endings: Readonly<Record<string, string>> = {
   cancelled: 'was canceled',
   failed: 'failed',

@@ -14,7 +14,6 @@ export const requireMetric = (job: BenchmarkJob, metric: string | undefined): Be
   throw new HttpError('invalid_argument', `${job.name} has no metric ${metric}: ${known}`, { field: 'metric' })
 }
 
-/** The metric and choices that all jobs share. */
 export const judgedTogether = (jobs: readonly BenchmarkJob[]): Pick<CompareReport, 'metric' | 'metrics'> => {
   const [first, ...others] = jobs
   const isShared = others.every(({ judged_metric }) => judged_metric === first?.judged_metric)

@@ -17,11 +17,8 @@ export const parseReportRequest = (request: Request, more: readonly string[]) =>
   return {
     format: oneOf('format', formats, searchParams.get('format') ?? 'json'),
     rule: oneOf('failures', rules, searchParams.get('failures') ?? 'zero'),
-    /** Reward key; the job's own by default. */
     metric: searchParams.get('metric') || undefined,
-    /** Lowest passing score. */
     threshold: numberOf('threshold', searchParams.get('threshold') || undefined),
-    /** Table of a CSV report. */
     table: oneOf('table', tables, searchParams.get('table') ?? 'agents'),
     param: (name: string) => searchParams.get(name) ?? undefined,
   }

@@ -154,7 +154,6 @@ const previousRun = (agents: readonly AgentIdentity[], run: AgentIdentity): stri
   return (candidates[position] ?? candidates[0] ?? before).benchmark_run_id
 }
 
-/** Differences between two jobs that concern this agent. */
 const changedSince = (
   before: BenchmarkJob,
   after: BenchmarkJob,

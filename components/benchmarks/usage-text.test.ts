@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { formatTokens, formatUsd } from './usage-figures.ts'
+import { formatTokens, formatUsd } from './usage-text.tsx'
 
 it('formats tokens', () => {
   expect([0, 999, 12_345, 4_200_000].map(formatTokens)).toEqual(['0', '999', '12.3K', '4.2M'])
