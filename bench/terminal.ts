@@ -318,7 +318,7 @@ const benchPages = async (
     // The number of shells per devbox is limited.
     {
       name: 'console',
-      address: inTurn(devboxIds, (id) => `${product.url}/devboxes/${id}?tab=terminal&t=${newName()}`),
+      address: inTurn(devboxIds, (id) => `${product.url}/devboxes/${id}/terminal?t=${newName()}`),
       prepare: (context) => prepare(context, product),
     },
     ...(ttydUrl ? [{ name: 'ttyd', address: () => `${ttydUrl}/?rendererType=dom` }] : []),

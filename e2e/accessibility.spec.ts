@@ -113,11 +113,11 @@ test('detail pages have no accessibility violations in either theme, wide or nar
     `/axons/${axon.id}?tab=events&event=1`,
     `/axons/${axon.id}?tab=sql`,
     `/devboxes/${devbox.id}`,
-    `/devboxes/${devbox.id}?tab=commands`,
-    `/devboxes/${devbox.id}?tab=files`,
-    `/devboxes/${devbox.id}?tab=log`,
-    `/devboxes/${devbox.id}?tab=snapshots`,
-    `/devboxes/${devbox.id}?tab=terminal`,
+    `/devboxes/${devbox.id}/commands`,
+    `/devboxes/${devbox.id}/files`,
+    `/devboxes/${devbox.id}/log`,
+    `/devboxes/${devbox.id}/snapshots`,
+    `/devboxes/${devbox.id}/terminal`,
   ])
   await service.devboxes.shutdown({ params: { id: devbox.id } })
   await service.snapshots.delete({ params: { id: snapshot.id } })

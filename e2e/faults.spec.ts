@@ -177,8 +177,8 @@ test('200 random changes to API responses never leave a blank page', async ({ co
   const paths = [
     '/',
     '/devboxes',
-    `/devboxes/${id}?tab=overview`,
-    `/devboxes/${id}?tab=commands`,
+    `/devboxes/${id}`,
+    `/devboxes/${id}/commands`,
     '/axons',
     `/axons/${axon.id}`,
     '/snapshots',

@@ -11,7 +11,7 @@ test('a file is uploaded, opened, edited, renamed and deleted by keyboard', asyn
     'mkdir -p work/sub && echo "<b>first</b>" >work/sub/page.html; printf "a\\\\0b \\\\377 byte\\n" >work/sub/zero.txt',
   )
 
-  await page.goto(`${product.url}/devboxes/${id}?tab=files&path=work`)
+  await page.goto(`${product.url}/devboxes/${id}/files?path=work`)
   const row = (name: string) => page.getByRole('row').filter({ hasText: name })
   const link = (name: string) => row(name).getByRole('link')
   await expect(link('sub')).toBeVisible()

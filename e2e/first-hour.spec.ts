@@ -40,7 +40,7 @@ test('a new devbox opens a shell', async ({ signedIn: page, product }) => {
   await page.goto(`${product.url}/devboxes`)
   await expect(page.getByRole('table').getByText('shell-box').first()).toBeVisible()
 
-  await page.goto(`${product.url}/devboxes/${id}?tab=terminal`)
+  await page.goto(`${product.url}/devboxes/${id}/terminal`)
   await expect.poll(() => terminalText(page)).toContain('$ ')
   await expect(page.getByRole('navigation', { name: 'Breadcrumb' })).toHaveText('Devboxesshell-box')
   await expect(page).toHaveTitle(/^(\(\d+\) )?shell-box · Devdeck$/)
@@ -65,7 +65,7 @@ test('a new devbox opens a shell', async ({ signedIn: page, product }) => {
 
 test('a command runs, streams output and is killed', async ({ signedIn: page, product }) => {
   const { id } = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'command-box' } })
-  await page.goto(`${product.url}/devboxes/${id}?tab=commands`)
+  await page.goto(`${product.url}/devboxes/${id}/commands`)
   await isLive(page)
   await page.getByRole('textbox', { name: 'Command' }).fill('echo started; sleep 100')
   await page.keyboard.press('Control+Enter')
@@ -99,10 +99,10 @@ test('a command runs, streams output and is killed', async ({ signedIn: page, pr
   const output = page.getByRole('article').first().getByRole('log', { name: 'Output' })
   await expect(output).toHaveText(lines.join('\n'))
   await expect(output.getByText('under', { exact: true }).locator('..')).toHaveCSS('text-decoration-line', 'underline')
-  await page.goto(`${product.url}/devboxes/${id}?tab=log&search=ok%20link`)
+  await page.goto(`${product.url}/devboxes/${id}/log?search=ok%20link`)
   const records = page.getByRole('log', { name: 'Records' })
   await expect(records.getByText('built ok link end')).toBeVisible()
-  await page.goto(`${product.url}/devboxes/${id}?tab=log`)
+  await page.goto(`${product.url}/devboxes/${id}/log`)
   for (const line of lines) await expect(records.getByText(line, { exact: true }).last()).toBeVisible()
   await expect(records.getByText('2999/3000')).toHaveCount(0)
 })
@@ -116,7 +116,7 @@ test('a command started elsewhere is listed, opened by address and receives inpu
     params: { id },
     body: { command: 'read -r line; printf "\\e[1;31mgot $line\\e[0m\\n"; exit 4', attach_stdin: true },
   })
-  await open(page, `${product.url}/devboxes/${id}?tab=commands`)
+  await open(page, `${product.url}/devboxes/${id}/commands`)
   await page.getByRole('button', { name: /read -r line/ }).click()
   await expect(page).toHaveURL(new RegExp(`execution=${execution_id}`))
   await page.reload()
@@ -164,7 +164,7 @@ test('suspend, resume and shut down explain their effect', async ({ signedIn: pa
   await dialog.getByRole('button', { name: 'Suspend devbox' }).click()
   await expect(page.getByRole('main').getByText('Suspended', { exact: true }).first()).toBeVisible()
 
-  await open(page, `${product.url}/devboxes/${id}?tab=terminal`)
+  await open(page, `${product.url}/devboxes/${id}/terminal`)
   await page
     .getByRole('button', { name: /Resume/ })
     .first()
@@ -177,7 +177,7 @@ test('suspend, resume and shut down explain their effect', async ({ signedIn: pa
   await page.getByRole('button', { name: 'Shut down devbox' }).click()
   await dialog.getByRole('button', { name: 'Shut down devbox' }).click()
   await expect(page.getByRole('main').getByText('Shut down', { exact: true }).first()).toBeVisible()
-  await expect(page.getByText(/\(shutdown\).* This is the last it showed\.$/).first()).toBeVisible()
+  await expect(page.getByText(/\(shutdown\).* Showing the last screen\.$/).first()).toBeVisible()
 
   await page.getByRole('link', { name: 'Activity' }).click()
   const done = page.getByRole('row').filter({ has: page.getByTitle(id) })

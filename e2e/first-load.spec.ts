@@ -21,7 +21,7 @@ const pages = [
   '/recordings',
   '/axons/{axon}',
   '/devboxes/{devbox}',
-  '/devboxes/{devbox}?tab=terminal',
+  '/devboxes/{devbox}/terminal',
 ]
 
 // An alert that another journey left would load on every page.

@@ -29,7 +29,7 @@ const fill = async (page: Page, product: Product) => {
   // Writes through the console are recorded in the activity.
   const keepAlive = `${product.url}/api/v1/devboxes/${id}/keep_alive`
   expect((await page.request.post(keepAlive, { headers: { origin: product.url } })).ok()).toBe(true)
-  await open(page, `${product.url}/devboxes/${id}?tab=terminal`)
+  await open(page, `${product.url}/devboxes/${id}/terminal`)
   await untilPrompt(page)
   await page.getByRole('button', { name: /^Record/ }).click()
   await page.getByRole('button', { name: /^Stop recording/ }).click()
@@ -93,8 +93,8 @@ test('every list keeps its names readable and its width from 768 to 1440 px', as
     '/activity',
     '/evictions',
     '/evictions/history',
-    `/devboxes/${id}?tab=files`,
-    `/devboxes/${id}?tab=snapshots`,
+    `/devboxes/${id}/files`,
+    `/devboxes/${id}/snapshots`,
     `/benchmark-runs/${run}`,
     `/benchmark-jobs/${job}`,
     `/benchmarks/scenarios/${scenario}`,

@@ -137,7 +137,7 @@ test('narrow rows move values below or count them, and log filters collapse on a
   await expect.poll(async () => (await named.boundingBox())?.height, 'three lines').toBeLessThan(80)
 
   await page.setViewportSize({ width: 390, height: 844 })
-  await open(page, `${product.url}/devboxes/${id}?tab=log`)
+  await open(page, `${product.url}/devboxes/${id}/log`)
   await expect(page.getByRole('combobox', { name: 'Level' })).toBeHidden()
   await page.getByRole('button', { name: 'Filters' }).click()
   await page
@@ -146,7 +146,7 @@ test('narrow rows move values below or count them, and log filters collapse on a
     .selectOption('error')
   await page.keyboard.press('Escape')
   await expect(page.getByRole('button', { name: 'Filters (1)' })).toBeVisible()
-  await expect(page).toHaveURL(`${product.url}/devboxes/${id}?tab=log&level=error`)
+  await expect(page).toHaveURL(`${product.url}/devboxes/${id}/log?level=error`)
 })
 
 test('an unknown address leads to the resource whose id it contains', async ({ signedIn: page, product }) => {

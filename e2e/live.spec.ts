@@ -6,7 +6,7 @@ import { expect, isLive, signIn, startProduct, startServiceAlone, test } from '.
 
 test('ten commands in one page and ten tabs all stay live', async ({ signedIn: page, product }) => {
   const { id } = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'busy-box' } })
-  await page.goto(`${product.url}/devboxes/${id}?tab=commands`)
+  await page.goto(`${product.url}/devboxes/${id}/commands`)
   await isLive(page)
   const numbers = Array.from({ length: 10 }, (_, i) => i + 1)
   const card = (number: number) => page.getByRole('article', { name: `Command echo running-${number};` })
@@ -19,7 +19,7 @@ test('ten commands in one page and ten tabs all stay live', async ({ signedIn: p
   const tabs: Page[] = []
   for (const number of numbers) {
     const tab = await page.context().newPage()
-    await tab.goto(`${product.url}/devboxes/${id}${number % 2 ? '?tab=log' : ''}`)
+    await tab.goto(`${product.url}/devboxes/${id}${number % 2 ? '/log' : ''}`)
     await isLive(tab)
     if (number % 2)
       await expect(tab.getByRole('log', { name: 'Records' })).toContainText('$ echo running-10; exec sleep 1000')
@@ -50,7 +50,7 @@ test('a devbox whose processes were killed has failed and resumes with its disk'
   await isLive(page)
   for (const pid of findProcesses({ DEVDECK_DEVBOX_ID: id })) process.kill(pid, 'SIGKILL')
   await expect(page.getByText('This devbox failed')).toBeVisible()
-  await expect(page.getByText('Its disk is kept until you shut it down.')).toBeVisible()
+  await expect(page.getByText('The disk is kept until you shut the devbox down.')).toBeVisible()
   await expect(page.getByRole('button', { name: 'Shut down devbox' })).toBeEnabled()
   await page.getByRole('button', { name: 'Resume devbox' }).click()
   await expect(page.getByRole('button', { name: 'Suspend devbox' })).toBeEnabled()
@@ -65,7 +65,7 @@ test('a log opens at its end', async ({ signedIn: page, product }) => {
   const { id } = await devboxes.createAndAwaitRunning({ body: { name: 'talker' } })
   for (const command of ['for i in $(seq 300); do printf "%02000d\\n" $i; done', 'echo the-$((1 + 1))-last'])
     await executions.executeSync({ params: { id }, body: { command } })
-  await page.goto(`${product.url}/devboxes/${id}?tab=log`)
+  await page.goto(`${product.url}/devboxes/${id}/log`)
   const log = page.getByRole('log')
   await expect(log).toContainText('the-2-last')
   // Lines are measured within a frame or two of becoming visible.
@@ -102,10 +102,10 @@ test('a frozen service is shown as late, loses no input and recovers', async ({ 
       '/',
       '/evictions',
       `/axons/${axon.id}?tab=events`,
-      `/devboxes/${id}?tab=log`,
+      `/devboxes/${id}/log`,
       '/benchmark-jobs',
-      `/devboxes/${id}?tab=commands`,
-      `/devboxes/${id}?tab=files&path=/home/user&file=note`,
+      `/devboxes/${id}/commands`,
+      `/devboxes/${id}/files?path=/home/user&file=note`,
     ]) {
       const tab = await page.context().newPage()
       await tab.goto(product.url + path)

@@ -104,10 +104,10 @@ test('every dialog restores focus to its opener', async ({ signedIn: page, produ
         ['Shut down devbox'],
         ['More actions', 'Take snapshot'],
         ['More actions', 'Edit name and metadata'],
-        ['More actions', 'Create one like it'],
+        ['More actions', 'Duplicate devbox'],
       ],
     ],
-    [`/devboxes/${id}?tab=files`, [['New folder']]],
+    [`/devboxes/${id}/files`, [['New folder']]],
     ['/benchmark-jobs', [['Create job']]],
     ['/evictions', [['Start drill']]],
   ]

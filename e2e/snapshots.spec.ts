@@ -4,7 +4,7 @@ test('the devbox log follows events live', async ({ signedIn: page, product }) =
   const { id } = await product.service.devboxes.createAndAwaitRunning({
     body: { name: 'logged-box', launch_parameters: { launch_commands: ['echo preparing'] } },
   })
-  await page.goto(`${product.url}/devboxes/${id}?tab=log`)
+  await page.goto(`${product.url}/devboxes/${id}/log`)
   const records = page.getByRole('log', { name: 'Records' })
   await expect(records).toContainText('preparing')
   await expect(page.getByRole('region', { name: 'Log' }).getByText('Live', { exact: true })).toBeVisible()
@@ -34,7 +34,7 @@ test('the devbox log follows events live', async ({ signedIn: page, product }) =
   await search.fill('')
 
   await product.service.devboxes.shutdown({ params: { id } })
-  await expect(page.getByText('The devbox has ended; this is all of its log')).toBeVisible()
+  await expect(page.getByText('The devbox has ended. The log is complete.')).toBeVisible()
   await page.reload()
   await expect(records).toContainText('from-outside')
 })
@@ -45,7 +45,7 @@ test('a devbox is created from a snapshot, which is then deleted', async ({ sign
     (await product.service.executions.executeSync({ params: { id: devboxId }, body: { command } })).stdout
   await run(id, 'echo kept > note; mkdir -p deep/er; ln -s ../note deep/link')
 
-  await open(page, `${product.url}/devboxes/${id}?tab=snapshots`)
+  await open(page, `${product.url}/devboxes/${id}/snapshots`)
   await page.getByRole('button', { name: 'Take snapshot' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByRole('textbox', { name: /^Name/ }).fill('after-setup')

@@ -41,7 +41,7 @@ const answers = /^(?:\x1b\[(?:[?>=]?[\d;]*[cRn]|\??\d+;\d\$y|[IO])|\x1bP>\|xterm
 
 const openTerminal = async (page: Page, { url, service }: Pick<Product, 'url' | 'service'>, name: string) => {
   const { id } = await service.devboxes.createAndAwaitRunning({ body: { name } })
-  await page.goto(`${url}/devboxes/${id}?tab=terminal`)
+  await page.goto(`${url}/devboxes/${id}/terminal`)
   await untilPrompt(page)
   return id
 }

@@ -25,14 +25,14 @@ test.beforeEach(() => network.mend())
 const openTerminal = async (page: Page, name: string): Promise<string> => {
   await signIn(page, product)
   const { id } = await product.service.devboxes.createAndAwaitRunning({ body: { name } })
-  await page.goto(`${product.url}/devboxes/${id}?tab=terminal`)
+  await page.goto(`${product.url}/devboxes/${id}/terminal`)
   await untilPrompt(page)
   return id
 }
 const elsewhere = async (browser: Browser, id: string): Promise<Page> => {
   const page = await (await browser.newContext()).newPage()
   await signIn(page, product)
-  await page.goto(`${product.url}/devboxes/${id}?tab=terminal`)
+  await page.goto(`${product.url}/devboxes/${id}/terminal`)
   return page
 }
 const type = (page: Page, text: string) => page.keyboard.type(text)

@@ -4,7 +4,7 @@ import { screenText, untilPrompt, untilText } from './terminal-page.ts'
 
 const openTerminal = async (page: Page, product: Product) => {
   const { id } = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'restore' } })
-  await page.goto(`${product.url}/devboxes/${id}?tab=terminal`)
+  await page.goto(`${product.url}/devboxes/${id}/terminal`)
   await untilPrompt(page)
   await type(page, 'kept=by-this-shell\n')
   return id
@@ -103,7 +103,7 @@ test('input typed at the first prompt arrives, and a reload attaches once', asyn
   const { id } = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'first' } })
   const sockets: string[] = []
   page.on('websocket', (socket) => sockets.push(new URL(socket.url()).pathname))
-  await page.goto(`${product.url}/devboxes/${id}?tab=terminal`, { waitUntil: 'commit' })
+  await page.goto(`${product.url}/devboxes/${id}/terminal`, { waitUntil: 'commit' })
   const isSeen = () => /\$\s*$/.test(document.querySelector('.xterm-rows')?.textContent ?? '')
   await page.waitForFunction(isSeen)
   await page.keyboard.type(`echo ty""ped # ${'0123456789'.repeat(7)}\n`, { delay: 10 })
@@ -133,7 +133,7 @@ test('a terminal whose script fails to load can be retried', async ({ signedIn: 
     if ((await answer.text()).includes('xterm-char-measure-element')) await route.abort()
     else await route.fulfill({ response: answer })
   })
-  await page.goto(`${product.url}/devboxes/${id}?tab=terminal`)
+  await page.goto(`${product.url}/devboxes/${id}/terminal`)
   await expect(page.getByText('The terminal could not be loaded')).toBeVisible()
   // The first error stays until the retry fails, so only the request shows when that happens.
   const failedAgain = page.waitForEvent('requestfailed', (request) => request.url().includes('/_next/static/chunks/'))

@@ -6,7 +6,7 @@ test.use({ permissions: ['clipboard-read', 'clipboard-write'] })
 
 const openTerminal = async (page: Page, { url, service }: Pick<Product, 'url' | 'service'>, name: string) => {
   const { id } = await service.devboxes.createAndAwaitRunning({ body: { name } })
-  await page.goto(`${url}/devboxes/${id}?tab=terminal`)
+  await page.goto(`${url}/devboxes/${id}/terminal`)
   await untilPrompt(page)
   return id
 }
@@ -137,7 +137,7 @@ test('terminal settings apply immediately in all windows and survive a reload', 
 }) => {
   const id = await openTerminal(page, product, 'setting')
   const other = await context.newPage()
-  await other.goto(`${product.url}/devboxes/${id}?tab=terminal`)
+  await other.goto(`${product.url}/devboxes/${id}/terminal`)
   await untilText(other, /\$/)
   await page.bringToFront()
   const option = (of: Page, name: 'fontSize' | 'cursorStyle' | 'scrollback') =>

@@ -32,7 +32,7 @@ const run = async (page: Page, name: string, line: string) => {
 
 const openTerminals = async (page: Page, product: Product, layout = '', name = 'desk') => {
   const { id } = await product.service.devboxes.createAndAwaitRunning({ body: { name } })
-  await page.goto(`${product.url}/devboxes/${id}?tab=terminal${layout && `&t=${layout}`}`)
+  await page.goto(`${product.url}/devboxes/${id}/terminal${layout && `?t=${layout}`}`)
   // The prompt may appear before the page is ready.
   await expect(page.locator('[data-terminal]').first()).toBeAttached()
   return id
@@ -102,7 +102,7 @@ test('Back and Forward follow the visible terminals', async ({ signedIn: page, p
 
   // Other pages of the devbox link back to the same layout.
   await page.getByRole('navigation', { name: 'Devbox' }).getByRole('link', { name: 'Log' }).click()
-  await expect(page).toHaveURL(new RegExp(`${id}\\?tab=log$`))
+  await expect(page).toHaveURL(new RegExp(`${id}/log$`))
   await page.getByRole('navigation', { name: 'Devbox' }).getByRole('link', { name: 'Terminal' }).click()
   await expect.poll(() => layoutOf(page)).toBe('main,@build/@shell-2')
   await says(page, 'shell-2', prompt)
@@ -354,7 +354,7 @@ test("a shell's title is shown as plain text until the tab is renamed", async ({
 test('a command is inserted at the prompt and not run', async ({ signedIn: page, product }) => {
   const id = await openTerminals(page, product)
   await says(page, 'main', prompt)
-  await page.goto(`${product.url}/devboxes/${id}?tab=commands`)
+  await page.goto(`${product.url}/devboxes/${id}/commands`)
   await isLive(page)
   await page.getByRole('textbox', { name: 'Command' }).fill('echo once >> ran')
   await page.getByRole('button', { name: 'Run command' }).click()

@@ -21,7 +21,7 @@ test('nothing the browser receives contains the API key', async ({ page, product
     '/axons',
     '/devboxes',
     `/devboxes/${devbox.id}`,
-    `/devboxes/${devbox.id}?tab=terminal`,
+    `/devboxes/${devbox.id}/terminal`,
     '/nowhere',
   ]) {
     await page.goto(product.url + path)
@@ -164,8 +164,8 @@ test('incomplete API responses still render, and a rejected key is explained', a
     ['/devboxes', 'hibernating'],
     ['/devboxes', 'late'],
     ['/devboxes/dbx_1', 'hibernating'],
-    ['/devboxes/dbx_1?tab=log', 'odd line'],
-    ['/devboxes/dbx_1?tab=terminal', 'The devbox is hibernating'],
+    ['/devboxes/dbx_1/log', 'odd line'],
+    ['/devboxes/dbx_1/terminal', 'The devbox is hibernating'],
     ['/axons', 'No axons yet'],
     ['/axons/axn_1', 'odd-axon'],
   ] as const) {

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Search } from 'lucide-react'
 import { useSearchParams } from 'next/navigation'
 import { useEffect, useMemo, useState } from 'react'
-import { LogStatus } from '#components/devboxes/log/log-status.tsx'
+import { LogStatus } from '#components/devboxes/log/use-devbox-log.tsx'
 import { FilterInput } from '#components/filters/filter-input.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { Check } from '#components/ui/choice/check.tsx'
@@ -49,7 +49,7 @@ export const CommandList = ({ devbox, log, actions }: CommandListProps) => {
     <section aria-label="Commands" className="space-y-3">
       <div className="flex min-h-8 flex-wrap items-center gap-x-3 gap-y-2 text-sm text-muted">
         <FilterInput
-          label="Search commands"
+          label="Search history"
           value={search}
           onFilter={setSearch}
           className="w-64 max-sm:w-full"
@@ -122,7 +122,7 @@ const useOpened = (devboxId: string) => {
   const toggle = (id: string, isOpen: boolean) => {
     const next = [...opened.filter((each) => each !== id), ...(isOpen ? [id] : [])]
     setOpened(next)
-    history.replaceState(null, '', paths.devbox(devboxId, 'commands', next.at(-1)))
+    history.replaceState(null, '', paths.devbox(devboxId, 'commands', { execution: next.at(-1) }))
   }
   return { opened, toggle }
 }

@@ -2,8 +2,9 @@
 import { useMutation } from '@tanstack/react-query'
 import { Play, X } from 'lucide-react'
 import { type FormEvent, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { useDevbox } from '#components/devboxes/detail.tsx'
 import { StyledText } from '#components/devboxes/log/styled-text.tsx'
-import { useDevboxLog } from '#components/devboxes/log/use-devbox-log.ts'
+import { useDevboxLog } from '#components/devboxes/log/use-devbox-log.tsx'
 import { useTerminalRequest } from '#components/terminal/workspace/use-terminal-request.ts'
 import { Button } from '#components/ui/button.tsx'
 import { Check } from '#components/ui/choice/check.tsx'
@@ -13,13 +14,14 @@ import { IconButton } from '#components/ui/icon-button.tsx'
 import { submitOnCtrlEnter, Textarea } from '#components/ui/input.tsx'
 import { curlPost } from '#lib/browser/api/code-samples.ts'
 import { joinLines, readLines } from '#lib/browser/text/console-text.ts'
-import { type Devbox, devboxRefusal } from '#lib/contract/devboxes.ts'
+import { devboxRefusal } from '#lib/contract/devboxes.ts'
 import type { SyncExecution } from '#lib/contract/executions.ts'
 import { type CommandActions, ExitBadge } from './command-card.tsx'
 import { CommandList } from './command-list.tsx'
 import { devboxExecutions, executionMutations } from './queries.ts'
 
-export const CommandPanel = ({ devbox, serviceUrl }: { devbox: Devbox; serviceUrl: string }) => {
+export const CommandPanel = () => {
+  const { devbox, serviceUrl } = useDevbox()
   const textarea = useRef<HTMLTextAreaElement>(null)
   const [command, setCommand] = useState('')
   const [shellName, setShellName] = useState('')

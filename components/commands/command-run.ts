@@ -7,7 +7,6 @@ import { emptyTranscript, type OutputStream, type Transcript, TranscriptWriter }
 export interface ExecutionSource {
   /** Resolves once the stream has ended; rejects when a retry cannot help. */
   follow(stream: OutputStream, options: FollowOptions<'executions.streamStdout'>): Promise<void>
-  /** The current state, with the end of the output. */
   get(): Promise<Execution>
   isFinal(error: unknown): boolean
 }
@@ -18,10 +17,8 @@ export interface CommandSnapshot {
   hasEnded: boolean
   /** The command has ended and all of its output has arrived. */
   isComplete: boolean
-  /** This browser's clock. */
   startedMs: number
   endedMs: number | null
-  /** Health of the worse of the two streams. */
   health: LiveHealth
   /** Streams of which the service kept only a part. */
   truncated: readonly OutputStream[]
@@ -49,7 +46,6 @@ const statusBackoff = { firstMs: 250, maxMs: 5_000 }
 
 const newReader = (stream: OutputStream): Reader => ({ stream, length: 0, health: initialHealth })
 
-/** One command from start to end, with the output of both streams. */
 export class CommandRun extends SnapshotStore<CommandSnapshot> {
   readonly command: string
   readonly #source: ExecutionSource

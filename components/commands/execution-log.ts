@@ -17,7 +17,6 @@ export interface LoggedExecution {
 }
 
 export interface ExecutionLogSnapshot extends LogState {
-  /** Newest first. */
   executions: readonly LoggedExecution[]
   /** Older executions dropped to stay within the limit. */
   dropped: number

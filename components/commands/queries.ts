@@ -17,7 +17,6 @@ export const executionQueries = {
   /** Commands started from this page since it loaded, newest first. Never fetched. */
   startedHere: (devboxId: string) => pushed<readonly CommandRun[]>(startedHereKey(devboxId), []),
 
-  /** Running commands of a devbox, as its log reports them. */
   running: (devboxId: string) =>
     queryOptions({
       queryKey: ['executions', 'running', devboxId] as const,
@@ -27,7 +26,6 @@ export const executionQueries = {
     }),
 }
 
-/** Every execution named in the devbox log, whoever started it. */
 export const devboxExecutions = (id: string): ExecutionLog =>
   new ExecutionLog((options) => follow({ endpoint: 'logs.tail', params: { id } }, options))
 

@@ -2,7 +2,6 @@ import { type ConsoleLine, ConsoleText, lineLength, plainLine } from '#lib/brows
 
 export type OutputStream = 'stdout' | 'stderr'
 
-/** Consecutive lines of one stream. */
 export interface Segment {
   /** Counts all segments ever started: a stable React key. */
   index: number
@@ -14,7 +13,6 @@ export interface Transcript {
   /** In the order their lines started. An unchanged segment stays the same object. */
   segments: readonly Segment[]
   length: number
-  /** Characters dropped from the start to stay within the limit. */
   dropped: number
 }
 
@@ -119,6 +117,5 @@ export class TranscriptWriter {
   }
 }
 
-/** Plain text, without styles. */
 export const transcriptText = ({ segments }: Transcript): string =>
   segments.flatMap(({ lines }) => lines.map(plainLine)).join('\n')

@@ -6,7 +6,7 @@ import { SelectField } from '#components/ui/choice/select-field.tsx'
 import { isAge, typedAge } from '#lib/browser/address/age.ts'
 import { type DevboxListView, devboxSizes, statusesOf, writeStatuses } from '#lib/browser/address/devbox-list-view.ts'
 import type { DevboxStatus } from '#lib/contract/devboxes.ts'
-import { devboxStatusWords } from './devbox-status.tsx'
+import { devboxStatusWords } from './status.tsx'
 
 interface DevboxFiltersProps {
   view: DevboxListView

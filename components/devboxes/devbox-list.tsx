@@ -30,12 +30,11 @@ import type { Shown } from '#lib/browser/queries/list/pages.ts'
 import { type Devbox, type DevboxList as Devboxes, hasEnded, isOfTrial } from '#lib/contract/devboxes.ts'
 import type { Alert } from '#lib/protocol/alerts.ts'
 import { DevboxRowActions } from './devbox-row-actions.tsx'
-import { DevboxStatusBadge } from './devbox-status.tsx'
 import { Lifetime, StatusSince } from './lifetime.tsx'
 import { devboxQueries } from './queries.ts'
-import { timeLeftOf } from './time-left.ts'
-import { TimeLeftText } from './time-left-text.tsx'
-import { useDevboxMoves } from './use-devbox-moves.tsx'
+import { DevboxStatusBadge } from './status.tsx'
+import { TimeLeftText, timeLeftOf } from './time-left.tsx'
+import { useDevboxActions } from './use-devbox-actions.tsx'
 
 const CreateDevboxDialog = loadOnUse(async () => (await import('./create/create-devbox-dialog.tsx')).CreateDevboxDialog)
 
@@ -84,7 +83,7 @@ export const DevboxList = ({ serviceUrl, drawnColumns }: DevboxListProps) => {
   const { view, narrow, rows, loaded, selectedRows, onNearEnd } = page
   const [isCreating, setIsCreating] = useState(false)
   const { data: evictions } = useQuery({ ...alertQueries.feed(), select: byDevbox })
-  const moves = useDevboxMoves()
+  const actions = useDevboxActions()
   const columns = useColumns(devboxColumns, page, drawnColumns)
   const shownColumns = useMemo(
     () => chosenColumns(columns.choices, devboxColumns, columnsFor(view, evictions)),
@@ -179,12 +178,12 @@ export const DevboxList = ({ serviceUrl, drawnColumns }: DevboxListProps) => {
           rowHref={({ id }) => paths.devbox(id)}
           selection={{ ...page.selection, labelOf }}
           onNearEnd={onNearEnd}
-          rowActions={(devbox) => <DevboxRowActions devbox={devbox} moves={moves} />}
+          rowActions={(devbox) => <DevboxRowActions devbox={devbox} actions={actions} />}
           rowClassName={({ status }) => (hasEnded(status) ? 'text-muted' : undefined)}
         />
       </ListPage>
       {selectedRows.length > 0 && <DevboxSelection devboxes={selectedRows} onClear={() => page.setSelected([])} />}
-      {moves.dialogs}
+      {actions.dialogs}
       <CreateDevboxDialog open={isCreating} onOpenChange={setIsCreating} />
     </>
   )

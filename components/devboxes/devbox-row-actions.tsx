@@ -5,17 +5,17 @@ import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { type Devbox, devboxRefusal, resumeRefusal, shutdownRefusal } from '#lib/contract/devboxes.ts'
-import type { DevboxMoves } from './use-devbox-moves.tsx'
+import type { DevboxActions } from './use-devbox-actions.tsx'
 
-export const DevboxRowActions = ({ devbox, moves }: { devbox: Devbox; moves: DevboxMoves }) => {
+export const DevboxRowActions = ({ devbox, actions }: { devbox: Devbox; actions: DevboxActions }) => {
   const router = useRouter()
   const name = devbox.name || devbox.id
   const canResume = resumeRefusal(devbox) === null
-  const busy = moves.busyId === devbox.id
+  const busy = actions.busyId === devbox.id
   return (
     <>
       {canResume ? (
-        <IconButton size="sm" icon={Play} label={`Resume ${name}`} busy={busy} onClick={() => moves.resume(devbox)} />
+        <IconButton size="sm" icon={Play} label={`Resume ${name}`} busy={busy} onClick={() => actions.resume(devbox)} />
       ) : (
         <IconButton
           size="sm"
@@ -40,20 +40,20 @@ export const DevboxRowActions = ({ devbox, moves }: { devbox: Devbox; moves: Dev
             label: 'Suspend devbox',
             icon: Pause,
             disabledReason: devboxRefusal('suspend', devbox.status),
-            onSelect: () => moves.suspend(devbox),
+            onSelect: () => actions.suspend(devbox),
           },
           {
             label: 'Resume devbox',
             icon: Play,
             disabledReason: resumeRefusal(devbox),
-            onSelect: () => moves.resume(devbox),
+            onSelect: () => actions.resume(devbox),
           },
           {
             label: 'Shut down devbox',
             icon: Power,
             tone: 'danger',
             disabledReason: shutdownRefusal(devbox),
-            onSelect: () => moves.shutdown(devbox),
+            onSelect: () => actions.shutdown(devbox),
           },
         ]}
       />

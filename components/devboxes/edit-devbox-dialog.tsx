@@ -4,7 +4,7 @@ import { DescribeDialog } from '#components/list/describe-dialog.tsx'
 import type { Devbox } from '#lib/contract/devboxes.ts'
 import { devboxMutations, devboxQueries } from './queries.ts'
 
-/** Mount it when it opens: it starts from the devbox as it is then. */
+/** Mount on open, so that it starts from the current values. */
 export const EditDevboxDialog = ({ devbox, onClose }: { devbox: Devbox; onClose: () => void }) => {
   const update = useMutation(devboxMutations.update())
   return (

@@ -19,7 +19,7 @@ const mutate = <Input, Answer>(
   input: Input,
 ): Promise<Answer> | undefined => options.mutationFn?.(input, undefined as never)
 
-it('follows a new devbox from state to state until it runs, and keeps what each answer says of it', async () => {
+it('follows a new devbox through its states and caches each', async () => {
   const queryClient = new QueryClient()
   const { id, status } = await service.client.devboxes.create({ body: {} })
   const seen: string[] = [status]
@@ -29,27 +29,31 @@ it('follows a new devbox from state to state until it runs, and keeps what each 
   expect(queryClient.getQueryData(devboxKeys.one(id))).toMatchObject({ id, status: 'running' })
 })
 
-it('saves over nothing that somebody else wrote meanwhile unless it is told what that is', async () => {
+it('rejects an edit based on outdated values', async () => {
   const { id } = await service.client.devboxes.createAndAwaitRunning({ body: { metadata: { a: '1' } } })
   const base = { name: '', metadata: { a: '1' } }
   const change = { metadata: { a: '2' } }
   await service.client.devboxes.update({ params: { id }, body: { metadata: { b: '1' } } })
   const refused = mutate(devboxMutations.update(service.client), { id, base, change })
-  await expect(refused).rejects.toMatchObject({ now: { metadata: { b: '1' } } })
+  await expect(refused).rejects.toMatchObject({ current: { metadata: { b: '1' } } })
   await expect(refused).rejects.toBeInstanceOf(EditConflictError)
-  const now = { metadata: { b: '1' } }
-  await expect(mutate(devboxMutations.update(service.client), { id, base: now, change })).resolves.toMatchObject(change)
+  const current = { metadata: { b: '1' } }
+  await expect(mutate(devboxMutations.update(service.client), { id, base: current, change })).resolves.toMatchObject(
+    change,
+  )
 
   const taken = await service.client.snapshots.create({ params: { id }, body: { name: 'one', metadata: { a: '1' } } })
   await service.client.snapshots.update({ params: { id: taken.id }, body: { commit_message: 'theirs' } })
   const update = snapshotMutations.update(service.client)
   const mine = { id: taken.id, metadata: { a: '2' } }
-  await expect(mutate(update, { ...mine, base: taken })).rejects.toMatchObject({ now: { commit_message: 'theirs' } })
+  await expect(mutate(update, { ...mine, base: taken })).rejects.toMatchObject({
+    current: { commit_message: 'theirs' },
+  })
   const known = { ...taken, commit_message: 'theirs' }
   await expect(mutate(update, { ...mine, base: known })).resolves.toMatchObject({ metadata: { a: '2' } })
 })
 
-it('reads on in larger pages, as a service that ignores filters returns many rows that do not match', async () => {
+it('loads later pages with a larger size', async () => {
   for (const name of ['a', 'b', 'c', 'd'])
     await service.client.devboxes.create({ body: { name, metadata: { of: 'pages' } } })
   const query = { limit: 1, include_total_count: false, metadata: [{ key: 'of', op: 'eq' as const, value: 'pages' }] }
@@ -60,7 +64,7 @@ it('reads on in larger pages, as a service that ignores filters returns many row
   expect(pages.map(({ devboxes }) => devboxes.map(({ name }) => name))).toEqual([['d'], ['c', 'b', 'a']])
 })
 
-it('counts trial devboxes apart from own ones, and not at all where the service cannot', async () => {
+it('counts trial devboxes if the service supports it', async () => {
   const { client } = service
   const { id: scenario_id } = await client.scenarios.create({
     body: {
@@ -82,7 +86,7 @@ it('counts trial devboxes apart from own ones, and not at all where the service 
   await foreign.close()
 })
 
-it('lists devboxes of a service that refuses the origin filter', async () => {
+it('lists devboxes of a service that rejects the origin filter', async () => {
   const { client } = service
   const list: typeof client.devboxes.list = (input) =>
     client.devboxes.list({ ...input, query: { ...input?.query, ...(input?.query?.origin && { limit: -1 }) } })

@@ -1,4 +1,4 @@
-import { type MutationFunctionContext, mutationOptions, queryOptions } from '@tanstack/react-query'
+import { type MutationFunctionContext, mutationOptions, type QueryClient, queryOptions } from '@tanstack/react-query'
 import { browserApi } from '#lib/browser/api/browser-api.ts'
 import { type Described, throwIfChanged } from '#lib/browser/api/edit-conflict.ts'
 import { isMissing, retryDelayMs } from '#lib/browser/api/failures.ts'
@@ -6,10 +6,11 @@ import { devboxMatches } from '#lib/browser/lists/row-filters.ts'
 import { devboxKeys } from '#lib/browser/queries/devbox-keys.ts'
 import { listPages, listRefresh, metadataWords, type Shown } from '#lib/browser/queries/list/pages.ts'
 import { ApiError } from '#lib/client/api-error.ts'
+import { maxPageSize } from '#lib/contract/common.ts'
 import {
   type Devbox,
   type DevboxCreate,
-  type DevboxList as DevboxListAnswer,
+  type DevboxList,
   type DevboxListQuery,
   type DevboxUpdate,
   devboxes,
@@ -17,27 +18,31 @@ import {
   hasEnded,
   keepsDisk,
 } from '#lib/contract/devboxes.ts'
+import { networkPolicies } from '#lib/contract/network-policies.ts'
+import { type Tunnel, type TunnelOptions, tunnels } from '#lib/contract/tunnels.ts'
 
 const pageApi = browserApi({ devboxes })
+const networkApi = browserApi({ networkPolicies, tunnels })
 type Api = typeof pageApi
 type DevboxListRequest = NonNullable<Parameters<Api['devboxes']['list']>[0]>['query'] & object
 
-const restingMs = 15_000
-const movingMs = 2_000
-const heldSeconds = 20
+const idleIntervalMs = 15_000
+const movingIntervalMs = 2_000
+const waitSeconds = 20
 const laterPageSize = 100
-/** On its way from one state to another, so that the next look is worth taking soon. */
+
+/** In transition between states, so polled often. */
 export const isMoving = ({ status }: Devbox) => status !== 'running' && status !== 'suspended' && !hasEnded(status)
 
-/** How long until the next look: soon while the service is away, never once asking again cannot help. */
-const pace = (error: unknown, ms: number | false) => (isMissing(error) ? false : retryDelayMs(error) || ms)
+/** Retries sooner during an outage; stops once the devbox is missing. */
+const intervalAfter = (error: unknown, ms: number | false) => (isMissing(error) ? false : retryDelayMs(error) || ms)
 
-/** A service that refuses the `origin` filter returns devboxes of both origins; pages filter them. */
+/** Retries without `origin` for a service that rejects it; pages then filter the rows. */
 export const listDevboxes = async (
   api: Pick<Api, 'devboxes'>,
   query: DevboxListRequest,
   signal: AbortSignal,
-): Promise<DevboxListAnswer> => {
+): Promise<DevboxList> => {
   try {
     return await api.devboxes.list({ query, signal })
   } catch (error) {
@@ -50,18 +55,17 @@ const devboxList = (query: DevboxListQuery, api: Api) => ({
   queryKey: [...devboxKeys.lists, query],
   query,
   read: (query: DevboxListQuery, signal: AbortSignal) => listDevboxes(api, query, signal),
-  rowsOf: ({ devboxes }: DevboxListAnswer) => devboxes,
-  withRows: (page: DevboxListAnswer, devboxes: readonly Devbox[]) => ({ ...page, devboxes: [...devboxes] }),
+  rowsOf: ({ devboxes }: DevboxList) => devboxes,
+  withRows: (page: DevboxList, devboxes: readonly Devbox[]) => ({ ...page, devboxes: [...devboxes] }),
   goesOn: isMoving,
-  restsMs: () => restingMs,
+  restsMs: () => idleIntervalMs,
 })
 
 export const devboxQueries = {
-  /** The pages of a list from `query.starting_after` on. */
   list: (query: DevboxListQuery, api: Api = pageApi) =>
     listPages({
       ...devboxList(query, api),
-      // Where the service ignores a filter, hundreds of rows may come before the first that matches.
+      // Larger later pages: if the service ignores a filter, the first match may be hundreds of rows down.
       read: (each, signal) =>
         listDevboxes(
           api,
@@ -69,12 +73,12 @@ export const devboxQueries = {
           signal,
         ),
       refetchInterval: ({ state }) => {
-        const isSoon = state.data?.pages.some(({ devboxes }) => devboxes.some(isMoving))
-        return pace(state.error, isSoon ? movingMs : restingMs)
+        const hasMoving = state.data?.pages.some(({ devboxes }) => devboxes.some(isMoving))
+        return intervalAfter(state.error, hasMoving ? movingIntervalMs : idleIntervalMs)
       },
     }),
 
-  /** How many trial devboxes match the filters of a list of own ones; null where the service doesn't count them apart. */
+  /** Number of matching trial devboxes; null if the service can't count them separately. */
   trialCount: ({ starting_after: _after, ...query }: DevboxListQuery, api: Api = pageApi) =>
     queryOptions({
       queryKey: [...devboxKeys.lists, 'trial-count', query],
@@ -83,7 +87,7 @@ export const devboxQueries = {
         const { devboxes, total_count } = await listDevboxes(api, trials, signal)
         return devboxes.every(devboxMatches(trials)) ? (total_count ?? null) : null
       },
-      refetchInterval: ({ state }) => pace(state.error, 2 * restingMs),
+      refetchInterval: ({ state }) => intervalAfter(state.error, 2 * idleIntervalMs),
     }),
 
   refresh: (query: DevboxListQuery, shown: () => Shown<Devbox>, api: Api = pageApi) =>
@@ -94,13 +98,10 @@ export const devboxQueries = {
       queryKey: devboxKeys.one(id),
       queryFn: ({ signal }) => pageApi.devboxes.get({ params: { id }, signal }),
       refetchInterval: ({ state: { data, error } }) =>
-        pace(error, !data ? restingMs : keepsDisk(data) ? restingMs / 3 : false),
+        intervalAfter(error, !data ? idleIntervalMs : keepsDisk(data) ? idleIntervalMs / 3 : false),
     }),
 
-  /**
-   * For the frame, which lives before any page does. An entry of its own: a devbox's page brings its data along from the
-   * server, and must not find the same entry half fetched while it takes over what the server drew.
-   */
+  /** For the frame. Cached apart from `get`, whose entry a devbox page hydrates from the server. */
   name: (id: string) =>
     queryOptions({
       queryKey: [...devboxKeys.all, 'name', id] as const,
@@ -109,18 +110,18 @@ export const devboxQueries = {
       refetchInterval: false,
     }),
 
-  /** Asked for while the devbox leaves `status`: the call is held until it has, and what it is then is put in the cache. */
+  /** Waits until the devbox has left `status`, then caches it. */
   next: (id: string, status: string, api: Api = pageApi) =>
     queryOptions({
       queryKey: [...devboxKeys.all, 'next', id, status] as const,
       queryFn: async ({ signal, client }) => {
         const statuses = devboxStatuses.filter((each) => each !== status)
-        const body = { statuses, timeout_seconds: heldSeconds }
+        const body = { statuses, timeout_seconds: waitSeconds }
         const devbox = await api.devboxes.waitForStatus({ params: { id }, body, signal })
         client.setQueryData(devboxKeys.one(id), devbox)
         return devbox.status
       },
-      // The time is over: ask again at once. After anything else the page's own looks go on.
+      // Only a timeout is retried; the page polls anyway.
       retry: (_count, error) => error instanceof ApiError && error.code === 'timeout',
       retryDelay: 250,
       refetchInterval: false,
@@ -128,58 +129,56 @@ export const devboxQueries = {
       gcTime: 0,
     }),
 
-  /** What it has used so far. */
   usage: (id: string, isFinal: boolean) =>
     queryOptions({
       queryKey: [...devboxKeys.all, 'usage', id, isFinal] as const,
       queryFn: ({ signal }) => pageApi.devboxes.usage({ params: { id }, signal }),
-      refetchInterval: ({ state: { error } }) => pace(error, isFinal ? false : 2 * restingMs),
+      refetchInterval: ({ state: { error } }) => intervalAfter(error, isFinal ? false : 2 * idleIntervalMs),
     }),
 
   metadataKeys: () =>
     metadataWords([...devboxKeys.all, 'metadata-keys'], (signal) => pageApi.devboxes.metadataKeys({ signal })),
 }
 
-/** The answer is the devbox; it may have new keys, and stand elsewhere in lists. */
-const written = (devbox: Devbox, _input: unknown, _result: unknown, { client }: MutationFunctionContext) => {
+const afterWrite = (devbox: Devbox, _input: unknown, _result: unknown, { client }: MutationFunctionContext) => {
   client.setQueryData(devboxKeys.one(devbox.id), devbox)
   void client.invalidateQueries({ queryKey: devboxKeys.lists })
   void client.invalidateQueries({ queryKey: devboxQueries.metadataKeys().queryKey })
 }
 
-/** Each puts its answer in the cache as the devbox and makes the lists ask again. */
+/** Each caches the returned devbox and invalidates the lists. */
 export const devboxMutations = {
   create: () =>
     mutationOptions({
       mutationKey: [...devboxKeys.all, 'create'],
       mutationFn: (body: DevboxCreate) => pageApi.devboxes.create({ body }),
-      onSuccess: written,
+      onSuccess: afterWrite,
     }),
 
   update: (api: Api = pageApi) =>
     mutationOptions({
       mutationKey: [...devboxKeys.all, 'update'],
-      /** Rejects with `EditConflictError` when the devbox is not described as in `base` any more. */
+      /** Rejects with EditConflictError if the devbox no longer matches `base`. */
       mutationFn: async ({ id, base, change }: { id: string; base: Described; change: DevboxUpdate }) => {
         throwIfChanged(base, await api.devboxes.get({ params: { id } }))
         return api.devboxes.update({ params: { id }, body: change })
       },
-      onSuccess: written,
+      onSuccess: afterWrite,
     }),
 
-  suspend: () => move('suspend', (id) => pageApi.devboxes.suspend({ params: { id } })),
-  resume: () => move('resume', (id) => pageApi.devboxes.resume({ params: { id } })),
-  shutdown: () => move('shutdown', (id) => pageApi.devboxes.shutdown({ params: { id } })),
+  suspend: () => transition('suspend', (id) => pageApi.devboxes.suspend({ params: { id } })),
+  resume: () => transition('resume', (id) => pageApi.devboxes.resume({ params: { id } })),
+  shutdown: () => transition('shutdown', (id) => pageApi.devboxes.shutdown({ params: { id } })),
 
   keepAlive: () =>
     mutationOptions({
       mutationKey: [...devboxKeys.all, 'keep-alive'],
       mutationFn: (id: string) => pageApi.devboxes.keepAlive({ params: { id } }),
-      onSuccess: (_answer, id, _result, { client }) => void client.invalidateQueries({ queryKey: devboxKeys.one(id) }),
+      onSuccess: (_result, id, _context, { client }) => void client.invalidateQueries({ queryKey: devboxKeys.one(id) }),
     }),
 }
 
-const move = (name: string, call: (id: string) => Promise<Devbox>) =>
+const transition = (name: string, call: (id: string) => Promise<Devbox>) =>
   mutationOptions({
     mutationKey: [...devboxKeys.all, name],
     mutationFn: call,
@@ -187,6 +186,38 @@ const move = (name: string, call: (id: string) => Promise<Devbox>) =>
       client.setQueryData(devboxKeys.one(id), devbox)
       void client.invalidateQueries({ queryKey: devboxKeys.lists })
     },
-    // A refusal mostly means that what the page shows is old.
+    // A failure usually means that the page is out of date.
     onError: (_error, _id, _result, { client }) => void client.invalidateQueries({ queryKey: devboxKeys.all }),
   })
+
+export const tunnelMutations = {
+  enable: () =>
+    mutationOptions({
+      mutationKey: ['tunnels', 'enable'],
+      mutationFn: ({ id, auth_mode }: { id: string; auth_mode: NonNullable<TunnelOptions['auth_mode']> }) =>
+        networkApi.tunnels.enable({ params: { id }, body: { auth_mode } }),
+      onSuccess: (tunnel, { id }, _context, { client }) => cacheTunnel(client, id, tunnel),
+      // Someone else may have created one.
+      onError: (_error, { id }, _context, { client }) =>
+        void client.invalidateQueries({ queryKey: devboxKeys.one(id) }),
+    }),
+
+  remove: () =>
+    mutationOptions({
+      mutationKey: ['tunnels', 'remove'],
+      mutationFn: (id: string) => networkApi.tunnels.remove({ params: { id } }),
+      onSuccess: (_result, id, _context, { client }) => cacheTunnel(client, id, null),
+    }),
+}
+
+const cacheTunnel = (client: QueryClient, id: string, tunnel: Tunnel | null) =>
+  client.setQueryData<Devbox>(devboxKeys.one(id), (devbox) => devbox && { ...devbox, tunnel })
+
+export const networkPolicyQueries = {
+  all: () =>
+    queryOptions({
+      queryKey: ['network-policies', 'all'] as const,
+      queryFn: ({ signal }) => networkApi.networkPolicies.list({ query: { limit: maxPageSize }, signal }),
+      staleTime: 30_000,
+    }),
+}

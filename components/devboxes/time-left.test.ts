@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { Devbox } from '#lib/contract/devboxes.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
-import { timeLeftOf } from './time-left.ts'
+import { timeLeftOf } from './time-left.tsx'
 
 const eviction = { deadline_ms: 5_000 }
 const devboxOf = (status: string): Devbox => readLeniently(Devbox, { id: 'dbx_1', status })

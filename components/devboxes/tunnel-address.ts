@@ -1,6 +1,6 @@
 /**
- * Where a port of a devbox is reached through its tunnel, or null where that has no address: names stand before the
- * service's own, and an IP address takes none. Loopback addresses are also called localhost.
+ * The URL of a devbox port through its tunnel. Null if the service address is an IP, which can't have subdomains; loopback
+ * addresses become localhost.
  */
 export const tunnelAddress = (serviceUrl: string, tunnelKey: string, port: number, path = '/'): string | null => {
   const service = URL.parse(serviceUrl)
@@ -11,19 +11,18 @@ export const tunnelAddress = (serviceUrl: string, tunnelKey: string, port: numbe
     `${service.protocol}//${port}-${tunnelKey}.tunnel.${name}${service.port && `:${service.port}`}`,
   )
   if (!address) return null
-  // What a devbox printed behind the port must not lead to another host, as `//elsewhere` would.
-  const asked = URL.parse(`http://devbox${path.startsWith('/') ? path : `/${path}`}`)
-  if (asked?.host === 'devbox') {
-    address.pathname = asked.pathname
-    address.search = asked.search
-    address.hash = asked.hash
+  // The path may come from devbox output and must not change the host, as `//elsewhere` would.
+  const target = URL.parse(`http://devbox${path.startsWith('/') ? path : `/${path}`}`)
+  if (target?.host === 'devbox') {
+    address.pathname = target.pathname
+    address.search = target.search
+    address.hash = target.hash
   }
   return address.href
 }
 
 export const isPort = (port: number): boolean => Number.isInteger(port) && port >= 1 && port <= 65_535
 
-/** Whether a name leads back to the machine that reads it. */
 export const isLoopback = (hostname: string): boolean =>
   hostname === 'localhost' ||
   hostname.endsWith('.localhost') ||

@@ -4,7 +4,6 @@ export interface NamedFile {
   file: File
 }
 
-/** Files are uploaded one by one. */
 export const maxUploadedFiles = 500
 
 export const namedFiles = (files: Iterable<File>): NamedFile[] =>

@@ -58,7 +58,6 @@ const maxCounted = 100_000
 export interface ContentsCount {
   files: number
   folders: number
-  /** Counting stopped at the limit. */
   isMore: boolean
 }
 

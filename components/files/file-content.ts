@@ -16,7 +16,6 @@ export interface FileStart {
   sizeBytes: number | null
 }
 
-/** Reads the start of a file and cancels the rest. */
 export const readStart = async (
   devboxId: string,
   path: string,

@@ -33,7 +33,6 @@ export const downloadName = (path: string): string =>
     .replace(/[\p{Cc}\p{Cf}\\:*?"<>|]/gu, '_')
     .slice(0, 200) || 'file'
 
-/** Downloads files of one folder as a tar archive. */
 export const downloadArchive = (devboxId: string, paths: readonly string[]): Promise<void> => {
   const [first = '/'] = paths
   const names = paths.map((path) => shellQuote(`./${baseName(path)}`)).join(' ')

@@ -28,7 +28,6 @@ const decoded = (bytes: Uint8Array): string | null => {
   }
 }
 
-/** Length of a UTF-8 character by its first byte. */
 const lengthOf = (first: number): number => (first < 0xc0 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4)
 
 /** The API accepts only UTF-8 paths. */
@@ -73,7 +72,6 @@ export interface Crumb {
   path: string
 }
 
-/** The folders from the root or home down to `path`. */
 export const breadcrumbs = (path: string): Crumb[] => {
   const isAbsolute = path.startsWith('/')
   const names = path.split('/').filter((name, index) => name !== '' && !(index === 0 && name === '~'))
@@ -86,7 +84,6 @@ export const breadcrumbs = (path: string): Crumb[] => {
 
 const maxNameBytes = 255
 
-/** Why the name is invalid, or null. */
 export const nameProblem = (name: string): string | null => {
   if (name === '') return 'enter a name'
   if (name === '.' || name === '..') return `${name} is reserved`

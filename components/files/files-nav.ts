@@ -1,6 +1,5 @@
 export interface FilesNav {
   devboxId: string
-  /** Why the files are unavailable, or null. */
   refusal: string | null
   hrefOf: (folder: string, file?: string) => string
   /** `focused` names the entry to focus after navigating. */

@@ -2,34 +2,30 @@
 import { FolderClosed, Play } from 'lucide-react'
 import { useCallback, useRef, useState } from 'react'
 import * as z from 'zod/mini'
+import { useDevbox } from '#components/devboxes/detail.tsx'
 import { useAddress } from '#components/list/use-address.ts'
 import { Banner } from '#components/ui/banner.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
-import { type Devbox, devboxRefusal, resumeRefusal } from '#lib/contract/devboxes.ts'
+import { devboxRefusal, resumeRefusal } from '#lib/contract/devboxes.ts'
 import { decodePath, encodePath } from './file-path.ts'
 import { FileView } from './file-view.tsx'
 import type { FilesNav } from './files-nav.ts'
 import { FolderView } from './folder-view.tsx'
 
 /** `file` is a name in the folder `path`; the default is the home folder. */
-const FilesAddress = z.object({ path: z._default(z.string(), ''), file: z._default(z.string(), '') })
-const schema = z.extend(FilesAddress, { tab: z.optional(z.string()) })
+const FilesSearchParams = z.object({ path: z._default(z.string(), ''), file: z._default(z.string(), '') })
 
-interface FilesTabProps {
-  devbox: Devbox
-  busy: boolean
-  onResume: (devbox: Devbox) => void
-}
-
-export const FilesTab = ({ devbox, busy, onResume }: FilesTabProps) => {
+export const FilesTab = () => {
+  const { devbox, actions } = useDevbox()
   const { id, status } = devbox
   const address = useCallback(
-    ({ path, file }: Partial<z.infer<typeof FilesAddress>>) => paths.devboxFiles(id, { path, file }),
+    ({ path, file }: Partial<z.infer<typeof FilesSearchParams>>) =>
+      paths.devbox(id, 'files', { path: path || undefined, file: file || undefined }),
     [id],
   )
-  const { settled, change, followHere } = useAddress({ schema, path: address })
+  const { settled, change, followHere } = useAddress({ schema: FilesSearchParams, path: address })
   const [folder, file] = [decodePath(settled.path), decodePath(settled.file)]
   const focused = useRef<string>(undefined)
   const refusal = devboxRefusal('use_files', status)
@@ -38,7 +34,7 @@ export const FilesTab = ({ devbox, busy, onResume }: FilesTabProps) => {
   if (refusal === null && !hasRun) setHasRun(true)
 
   const resume = resumeRefusal(devbox) === null && (
-    <Button icon={Play} busy={busy} onClick={() => onResume(devbox)}>
+    <Button icon={Play} busy={actions.busyId === id} onClick={() => actions.resume(devbox)}>
       Resume devbox
     </Button>
   )
@@ -51,8 +47,7 @@ export const FilesTab = ({ devbox, busy, onResume }: FilesTabProps) => {
   const nav: FilesNav = {
     devboxId: id,
     refusal,
-    hrefOf: (path, name) =>
-      paths.devboxFiles(id, { path: encodePath(path), ...(name !== undefined && { file: encodePath(name) }) }),
+    hrefOf: (path, name) => paths.devbox(id, 'files', { path: encodePath(path), file: name && encodePath(name) }),
     go: (path, options = {}) => {
       focused.current = options.focused ?? ''
       change({ path: encodePath(path), file: encodePath(options.file ?? '') }, 'push')

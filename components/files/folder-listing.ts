@@ -14,15 +14,12 @@ export interface FolderEntry {
   target: { path: string; type: EntryType | 'N' } | null
   sizeBytes: number
   changedMs: number
-  /** Octal: "644". */
   mode: string
   owner: string
 }
 
 export interface FolderListing {
-  /** Absolute. */
   folder: string
-  /** Folders first. */
   entries: FolderEntry[]
   total: number
 }
@@ -78,7 +75,6 @@ const entryOf = (record: Uint8Array): FolderEntry => {
   }
 }
 
-/** What opening the entry shows; follows links. */
 export const openTarget = ({ type, target }: FolderEntry): 'folder' | 'file' | null => {
   const opened = target?.type ?? type
   return opened === 'd' ? 'folder' : opened === 'f' ? 'file' : null

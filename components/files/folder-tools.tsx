@@ -11,14 +11,12 @@ import { downloadArchive, downloadFile } from './file-download.ts'
 import { baseName, displayName, isUtf8, joinPath } from './file-path.ts'
 import { type FolderEntry, openTarget } from './folder-listing.ts'
 
-/** A change that opens a dialog. */
 export type FolderChange =
   | { action: 'upload'; files: readonly NamedFile[] }
   | { action: 'create' }
   | { action: 'rename'; entry: FolderEntry }
   | { action: 'delete'; entries: readonly FolderEntry[] }
 
-/** Why each action is unavailable, or null. */
 export interface FolderRefusals {
   reload: string | null
   change: string | null
@@ -128,7 +126,6 @@ export const useFolderDownload = (devboxId: string, folder: string) => {
     }
   }
   return {
-    /** Name of the current download. */
     downloading,
     download: (entries: readonly FolderEntry[]) => {
       const paths = entries.map(({ name }) => joinPath(folder, name))

@@ -1,13 +1,14 @@
 'use client'
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { FolderClosed, FolderPlus } from 'lucide-react'
-import { useCallback, useMemo, useState } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { emptySelection } from '#components/list/column.ts'
 import { FileDropZone } from '#components/terminal/tools/file-drop-zone.tsx'
 import { Banner } from '#components/ui/banner.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
+import { isTyping } from '#components/ui/is-typing.ts'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
@@ -21,11 +22,10 @@ import { FolderTable } from './folder-table.tsx'
 import { type FolderChange, type FolderRefusals, FolderTools, useFolderDownload } from './folder-tools.tsx'
 import { PathBar } from './path-bar.tsx'
 import { fileQueries } from './queries.ts'
-import { useFocusAfter, useFolderFocus, useFolderKeys } from './use-folder-keys.ts'
 
 const UploadDialog = loadOnUse(async () => (await import('#components/terminal/tools/upload-dialog.tsx')).UploadDialog)
-const NameDialog = loadOnUse(async () => (await import('./name-dialog.tsx')).NameDialog)
-const DeleteDialog = loadOnUse(async () => (await import('./delete-dialog.tsx')).DeleteDialog)
+const NameDialog = loadOnUse(async () => (await import('./folder-dialogs.tsx')).NameDialog)
+const DeleteDialog = loadOnUse(async () => (await import('./folder-dialogs.tsx')).DeleteDialog)
 
 /** Lists a folder. Backspace goes up, Delete deletes, F2 renames. */
 export const FolderView = ({ nav, path }: { nav: FilesNav; path: string }) => {
@@ -217,4 +217,56 @@ const neighborOf = (deleted: readonly FolderEntry[], rows: readonly FolderEntry[
   const last = rows.findLastIndex(({ name }) => names.has(name))
   const remains = ({ name }: FolderEntry) => !names.has(name)
   return (rows.slice(last + 1).find(remains) ?? rows.findLast(remains))?.name ?? ''
+}
+
+/** Handles keys outside of fields, dialogs and menus. `name` is the focused row. */
+const useFolderKeys = (onKey: (key: string, name: string | undefined) => boolean) => {
+  const latest = useRef(onKey)
+  useEffect(() => {
+    latest.current = onKey
+  })
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      const { activeElement } = document
+      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return
+      if (isTyping(activeElement) || document.querySelector('[role=dialog],[role=menu]')) return
+      const name = activeElement?.closest('tr')?.getAttribute('data-key') ?? undefined
+      if (latest.current(event.key, name)) event.preventDefault()
+    }
+    document.addEventListener('keydown', listen)
+    return () => document.removeEventListener('keydown', listen)
+  }, [])
+}
+
+/** After loading, focuses the entry the user came from, or the first. */
+const useFolderFocus = (element: HTMLElement | null, nav: FilesNav, isLoaded: boolean) => {
+  const latest = useRef(nav)
+  useEffect(() => {
+    latest.current = nav
+  })
+  useEffect(() => {
+    if (!element || !isLoaded) return
+    const name = latest.current.takeFocused()
+    if (name !== undefined) focusRow(element, name)
+  }, [element, isLoaded])
+}
+
+/** Focuses an entry once the dialog has closed. */
+const useFocusAfter = (element: HTMLElement | null, name: string | undefined, onFocused: () => void) => {
+  useEffect(() => {
+    if (!element || name === undefined) return
+    // The dialog restores the focus first.
+    const timer = setTimeout(() => {
+      focusRow(element, name)
+      onFocused()
+    })
+    return () => clearTimeout(timer)
+  }, [element, name, onFocused])
+}
+
+const focusRow = (element: HTMLElement, name: string) => {
+  const rows = [...element.querySelectorAll<HTMLElement>('tr[data-key]')]
+  const row = rows.find((each) => each.dataset.key === name) ?? rows[0]
+  const target = row?.querySelector<HTMLElement>('[data-row]') ?? element.querySelector<HTMLElement>('nav a')
+  target?.focus()
 }

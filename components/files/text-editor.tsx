@@ -19,7 +19,6 @@ interface TextEditorProps {
   onClose: () => void
 }
 
-/** Keeps the draft until it is saved or discarded. */
 export const TextEditor = ({ nav: { devboxId, refusal }, path, savedText, onClose }: TextEditorProps) => {
   const [draft, setDraft] = useState(() => draftOf(devboxId, path) ?? { base: savedText, text: savedText ?? '' })
   const [conflict, setConflict] = useState<{ theirs: string | null }>()

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { timeLeftOf } from '#components/devboxes/time-left.ts'
+import { timeLeftOf } from '#components/devboxes/time-left.tsx'
 import type { Devbox } from '#lib/contract/devboxes.ts'
 import { ownDevboxes } from './own-devboxes.ts'
 

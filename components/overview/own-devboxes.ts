@@ -1,4 +1,4 @@
-import { type TimeLeft, timeLeftOf } from '#components/devboxes/time-left.ts'
+import { type TimeLeft, timeLeftOf } from '#components/devboxes/time-left.tsx'
 import { type Devbox, hasEnded, isOfTrial } from '#lib/contract/devboxes.ts'
 import type { Alert } from '#lib/protocol/alerts.ts'
 

@@ -2,6 +2,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Camera } from 'lucide-react'
 import { useState } from 'react'
+import { useDevbox } from '#components/devboxes/detail.tsx'
 import { ListView } from '#components/list/list-view.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
@@ -9,14 +10,14 @@ import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { pageDefaults } from '#lib/browser/address/search.ts'
 import { snapshotMatches } from '#lib/browser/lists/row-filters.ts'
-import { type Devbox, devboxRefusal } from '#lib/contract/devboxes.ts'
+import { devboxRefusal } from '#lib/contract/devboxes.ts'
 import { snapshotQueries } from './queries.ts'
 import { SnapshotTable } from './snapshot-table.tsx'
 
 const SnapshotDialog = loadOnUse(async () => (await import('./snapshot-dialog.tsx')).SnapshotDialog)
 
-/** The snapshots of one devbox; they outlive it. */
-export const DevboxSnapshots = ({ devbox: { id, status } }: { devbox: Devbox }) => {
+export const DevboxSnapshots = () => {
+  const { id, status } = useDevbox().devbox
   const [isTaking, setIsTaking] = useState(false)
   const query = { ...pageDefaults, devbox_id: id }
   const list = useInfiniteQuery(snapshotQueries.list(query))
@@ -42,7 +43,7 @@ export const DevboxSnapshots = ({ devbox: { id, status } }: { devbox: Devbox }) 
         tools={<div className="ml-auto">{take}</div>}
         none={
           <EmptyState icon={Camera} title="No snapshots of this devbox" action={take}>
-            A snapshot is a copy of the disk. New devboxes can be created from it, also when this one has ended.
+            A snapshot is a copy of the disk from which you can create devboxes, even after this one has ended.
           </EmptyState>
         }
       >

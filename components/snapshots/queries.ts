@@ -21,7 +21,7 @@ const snapshotKeys = {
   status: (id: string) => ['snapshots', 'status', id] as const,
 }
 
-const movingMs = 2_000
+const pollIntervalMs = 2_000
 
 const snapshotList = (query: SnapshotListQuery, api: Api) => ({
   queryKey: [...snapshotKeys.lists, query],
@@ -32,33 +32,32 @@ const snapshotList = (query: SnapshotListQuery, api: Api) => ({
 })
 
 export const snapshotQueries = {
-  /** The pages of a list from `query.starting_after` on; looked at again soon while one of them is being taken. */
   list: (query: SnapshotListQuery, api: Api = pageApi) => listPages(snapshotList(query, api)),
 
   refresh: (query: SnapshotListQuery, shown: () => Shown<Snapshot>) => listRefresh(snapshotList(query, pageApi), shown),
 
-  /** How far it is; asked for as long as it is being taken. */
+  /** Polls while the snapshot is being taken. */
   status: (id: string) =>
     queryOptions({
       queryKey: snapshotKeys.status(id),
       queryFn: ({ signal }) => pageApi.snapshots.status({ params: { id }, signal }),
       refetchInterval: ({ state: { data, error } }) =>
-        error ? retryDelayMs(error) : data?.status === 'in_progress' ? movingMs : false,
+        error ? retryDelayMs(error) : data?.status === 'in_progress' ? pollIntervalMs : false,
     }),
 
   metadataKeys: () =>
     metadataWords([...snapshotKeys.all, 'metadata-keys'], (signal) => pageApi.snapshots.metadataKeys({ signal })),
 }
 
-/** Each makes every list and status ask again. */
+/** Each invalidates all snapshot queries. */
 export const snapshotMutations = {
-  /** Answers while the copy is being made. */
+  /** Resolves before the copy is complete. */
   create: () =>
     change('create', ({ devboxId, ...body }: SnapshotCreate & { devboxId: string }) =>
       pageApi.snapshots.createAsync({ params: { id: devboxId }, body }),
     ),
   update: (api: Api = pageApi) =>
-    /** Rejects with `EditConflictError` when the snapshot is not described as in `base` any more. */
+    /** Rejects with EditConflictError if the snapshot no longer matches `base`. */
     change('update', async ({ id, base, ...body }: SnapshotUpdate & { id: string; base: Described }) => {
       const { snapshot } = await api.snapshots.status({ params: { id } })
       if (snapshot) throwIfChanged(base, snapshot)
@@ -67,10 +66,10 @@ export const snapshotMutations = {
   delete: () => change('delete', (id: string) => pageApi.snapshots.delete({ params: { id } })),
 }
 
-const change = <Input, Answer>(name: string, call: (input: Input) => Promise<Answer>) =>
+const change = <Input, Result>(name: string, call: (input: Input) => Promise<Result>) =>
   mutationOptions({
     mutationKey: [...snapshotKeys.all, name],
     mutationFn: call,
-    onSettled: (_answer, _error, _input, _result, { client }) =>
+    onSettled: (_result, _error, _input, _context, { client }) =>
       void client.invalidateQueries({ queryKey: snapshotKeys.all }),
   })

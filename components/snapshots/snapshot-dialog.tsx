@@ -7,12 +7,11 @@ import { snapshotMutations, snapshotQueries } from './queries.ts'
 type Subject = { devboxId: string; snapshot?: undefined } | { snapshot: Snapshot; devboxId?: undefined }
 type SnapshotDialogProps = Subject & {
   onClose: () => void
-  /** Of one that is being taken now. */
-  onTaken?: (snapshot: Snapshot) => void
+  onCreated?: (snapshot: Snapshot) => void
 }
 
-/** Takes a snapshot of a devbox, or changes what is written about one. Mount it when it opens. */
-export const SnapshotDialog = ({ devboxId, snapshot, onClose, onTaken }: SnapshotDialogProps) => {
+/** Takes a snapshot or edits one. Mount on open. */
+export const SnapshotDialog = ({ devboxId, snapshot, onClose, onCreated }: SnapshotDialogProps) => {
   const create = useMutation(snapshotMutations.create())
   const update = useMutation(snapshotMutations.update())
   const form = {
@@ -31,18 +30,18 @@ export const SnapshotDialog = ({ devboxId, snapshot, onClose, onTaken }: Snapsho
         onSave={(mine, base) => update.mutate({ id: snapshot.id, base, ...mine }, { onSuccess: onClose })}
       />
     )
-  const taken = (snapshot: Snapshot) => {
-    onTaken?.(snapshot)
+  const created = (snapshot: Snapshot) => {
+    onCreated?.(snapshot)
     onClose()
   }
   return (
     <DescribeDialog
       {...form}
       title="Take snapshot"
-      description="A copy of the disk as it is now. The devbox goes on running; what it writes meanwhile may be half in the copy."
+      description="Copies the disk. The devbox keeps running; files written during the copy may be incomplete."
       submitLabel="Take snapshot"
       saving={create}
-      onSave={(mine) => create.mutate({ devboxId, ...mine }, { onSuccess: taken })}
+      onSave={(mine) => create.mutate({ devboxId, ...mine }, { onSuccess: created })}
     />
   )
 }

@@ -17,12 +17,10 @@ const CreateDevboxDialog = loadOnUse(
 interface SnapshotProgressProps {
   id: string
   devboxId: string
-  /** The tab that is open. */
   tab: string
   onDismiss: () => void
 }
 
-/** How far a snapshot is that was taken from this page, and what can be done with it. */
 export const SnapshotProgress = ({ id, devboxId, tab, onDismiss }: SnapshotProgressProps) => {
   const [isCreating, setIsCreating] = useState(false)
   const { data, error } = useQuery(snapshotQueries.status(id))
@@ -38,11 +36,11 @@ export const SnapshotProgress = ({ id, devboxId, tab, onDismiss }: SnapshotProgr
         className="mb-4 rounded-md"
         title={
           hasFailed ? (
-            <>Snapshot {name} was not taken</>
+            <>Snapshot {name} failed</>
           ) : isComplete ? (
-            <>Snapshot {name} is taken</>
+            <>Snapshot {name} is ready</>
           ) : (
-            <>Snapshot {name} is being taken</>
+            <>Taking snapshot {name}…</>
           )
         }
         onDismiss={onDismiss}
@@ -50,20 +48,20 @@ export const SnapshotProgress = ({ id, devboxId, tab, onDismiss }: SnapshotProgr
           <>
             {isComplete && snapshot && (
               <Button size="sm" icon={Box} onClick={() => setIsCreating(true)}>
-                Create devbox from it
+                Create devbox
               </Button>
             )}
             {tab !== 'snapshots' && (
               <ButtonLink size="sm" href={paths.devbox(devboxId, 'snapshots')}>
-                All snapshots of this devbox
+                View snapshots
               </ButtonLink>
             )}
           </>
         }
       >
-        {hasFailed && (data.error_message ?? 'The service gave no reason.')}
+        {hasFailed && (data.error_message ?? 'No reason was reported.')}
         {isComplete && snapshot?.size_bytes != null && formatBytes(snapshot.size_bytes)}
-        {error && !data && 'How far it is could not be read.'}
+        {error && !data && "Couldn't load the progress."}
       </Banner>
       {isCreating && snapshot && (
         <CreateDevboxDialog open snapshot={snapshot} onOpenChange={() => setIsCreating(false)} />

@@ -20,14 +20,13 @@ import { SnapshotSize } from './snapshot-size.tsx'
 
 interface SnapshotSheetProps {
   id: string
-  /** As the list has it; one that is not on the list is asked for. */
+  /** The list's row; without it, the snapshot is fetched. */
   listed: Snapshot | undefined
   onCreate: (snapshot: Snapshot) => void
   onEdit: (snapshot: Snapshot) => void
   onClose: () => void
 }
 
-/** All there is to know of one snapshot, and the ways on from it. */
 export const SnapshotSheet = ({ id, listed, onCreate, onEdit, onClose }: SnapshotSheetProps) => {
   const query = useQuery({ ...snapshotQueries.status(id), enabled: listed === undefined })
   const snapshot = listed ?? query.data?.snapshot
@@ -45,11 +44,11 @@ export const SnapshotSheet = ({ id, listed, onCreate, onEdit, onClose }: Snapsho
     <SheetFrame title="Snapshot" onClose={onClose}>
       <CopyableId value={id} full />
       {query.isPending ? (
-        <p className="animate-appear-late text-muted">Loading it</p>
+        <p className="animate-appear-late text-muted">Loading snapshot</p>
       ) : query.error && !isMissing(query.error) ? (
         <InlineError error={query.error} />
       ) : (
-        <p>There is no snapshot with this id. It may be deleted, or belong to another account.</p>
+        <p>Snapshot not found. It may have been deleted or belong to another account.</p>
       )}
     </SheetFrame>
   )
@@ -66,7 +65,7 @@ const Details = ({ snapshot, onCreate, onEdit }: DetailsProps) => (
     <div className="flex flex-wrap gap-2">
       <Button
         icon={Box}
-        disabledReason={snapshot.size_bytes != null ? null : 'The snapshot is not complete'}
+        disabledReason={snapshot.size_bytes != null ? null : 'the snapshot is not complete'}
         onClick={onCreate}
       >
         Create devbox
@@ -76,7 +75,7 @@ const Details = ({ snapshot, onCreate, onEdit }: DetailsProps) => (
       </Button>
     </div>
     <Facts>
-      <Fact label="Id">
+      <Fact label="ID">
         <CopyableId value={snapshot.id} full />
       </Fact>
       <Fact label="Created">
@@ -88,13 +87,13 @@ const Details = ({ snapshot, onCreate, onEdit }: DetailsProps) => (
           <span className="text-muted"> ({formatCount(snapshot.size_bytes)} bytes beyond its base)</span>
         )}
       </Fact>
-      <Fact label="Of devbox">
+      <Fact label="Devbox">
         <TextLink href={paths.devbox(snapshot.source_devbox_id)} className="font-mono text-sm break-all">
           {snapshot.source_devbox_id}
         </TextLink>
       </Fact>
       {snapshot.source_blueprint_id && (
-        <Fact label="Of blueprint">
+        <Fact label="Blueprint">
           <CopyableId value={snapshot.source_blueprint_id} label="blueprint id" full />
         </Fact>
       )}
@@ -106,7 +105,7 @@ const Details = ({ snapshot, onCreate, onEdit }: DetailsProps) => (
           <VisibleText max={1000}>{snapshot.commit_message}</VisibleText>
         </p>
       ) : (
-        <p className="text-muted">None.</p>
+        <p className="text-muted">None</p>
       )}
     </section>
     <section aria-label="Metadata" className="space-y-1">
@@ -114,7 +113,7 @@ const Details = ({ snapshot, onCreate, onEdit }: DetailsProps) => (
       <MetadataChips
         metadata={snapshot.metadata}
         hrefFor={(key, value) => paths.snapshots({ metadata: [{ key, op: 'eq', value }] })}
-        empty={<p className="text-muted">None.</p>}
+        empty={<p className="text-muted">None</p>}
       />
     </section>
   </>

@@ -6,7 +6,7 @@ import { formatBytes, formatCount } from '#lib/browser/format.ts'
 import type { Snapshot } from '#lib/contract/snapshots.ts'
 import { snapshotQueries } from './queries.ts'
 
-/** The size of a snapshot, or, until it has one, how far it is. */
+/** The size, or the progress until it is known. */
 export const SnapshotSize = ({ snapshot: { id, size_bytes } }: { snapshot: Snapshot }) => {
   const { data } = useQuery({ ...snapshotQueries.status(id), enabled: size_bytes == null })
   const size = data?.snapshot?.size_bytes ?? size_bytes
@@ -19,7 +19,7 @@ export const SnapshotSize = ({ snapshot: { id, size_bytes } }: { snapshot: Snaps
   if (size != null) return <span title={`${formatCount(size)} bytes`}>{formatBytes(size)}</span>
   return data?.status === 'in_progress' ? (
     <Badge tone="progress" icon={Loader} busy>
-      Being taken
+      In progress
     </Badge>
   ) : (
     <span className="text-muted">Unknown</span>

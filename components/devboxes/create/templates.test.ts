@@ -1,29 +1,29 @@
 import { expect, it } from 'vitest'
-import { forgetTemplate, keepTemplate, readTemplates } from './templates.ts'
+import { deleteTemplate, readTemplates, saveTemplate } from './templates.ts'
 
 const storage = (text?: string) => {
-  const kept = new Map(text === undefined ? [] : [['devdeck.devbox-templates', text]])
+  const items = new Map(text === undefined ? [] : [['devdeck.devbox-templates', text]])
   return {
-    getItem: (key: string) => kept.get(key) ?? null,
-    setItem: (key: string, value: string) => void kept.set(key, value),
+    getItem: (key: string) => items.get(key) ?? null,
+    setItem: (key: string, value: string) => void items.set(key, value),
   }
 }
 
-it('keeps what a devbox is made with under a name, but no value that looks secret', () => {
+it('saves templates by name, without values that look secret', () => {
   const store = storage()
   const body = { environment_variables: { NODE_ENV: 'test', API_TOKEN: 'abcd-1234-efgh' }, secrets: { KEY: 'STORED' } }
-  expect(keepTemplate(store, { name: 'web', body: { name: 'old' } })).toBe(true)
-  keepTemplate(store, { name: 'other', body: {} })
-  keepTemplate(store, { name: 'web', body })
+  expect(saveTemplate(store, { name: 'web', body: { name: 'old' } })).toBe(true)
+  saveTemplate(store, { name: 'other', body: {} })
+  saveTemplate(store, { name: 'web', body })
   expect(readTemplates(store)).toEqual([
     { name: 'web', body: { ...body, environment_variables: { NODE_ENV: 'test', API_TOKEN: '' } } },
     { name: 'other', body: {} },
   ])
-  forgetTemplate(store, 'web')
+  deleteTemplate(store, 'web')
   expect(readTemplates(store).map(({ name }) => name)).toEqual(['other'])
 })
 
-it('has none where the browser keeps nothing, or something else', () => {
+it('ignores unreadable storage', () => {
   for (const text of ['{', '{}', '[1,{"name":"x"},null]']) expect(readTemplates(storage(text))).toEqual([])
   expect(readTemplates(undefined)).toEqual([])
   const full = {
@@ -32,5 +32,5 @@ it('has none where the browser keeps nothing, or something else', () => {
       throw new Error('full')
     },
   }
-  expect(keepTemplate(full, { name: 'web', body: {} })).toBe(false)
+  expect(saveTemplate(full, { name: 'web', body: {} })).toBe(false)
 })

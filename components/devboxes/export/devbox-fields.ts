@@ -1,7 +1,7 @@
 import { type ExportFields, timeField } from '#lib/browser/lists/export.ts'
 import type { Devbox } from '#lib/contract/devboxes.ts'
 import type { Alert } from '#lib/protocol/alerts.ts'
-import { timeLeftOf } from '../time-left.ts'
+import { timeLeftOf } from '../time-left.tsx'
 
 /** What stands in a file for each column of the list of devboxes. */
 export const devboxFields = (evictions: ReadonlyMap<string, Alert> | undefined): ExportFields<Devbox> => ({

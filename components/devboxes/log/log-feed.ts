@@ -7,7 +7,6 @@ import { isFilesTabCommand } from '../../files/read-mark.ts'
 import { initialLogState, LogReader, type LogSource, type LogState } from './log-reader.ts'
 
 export interface LogSnapshot extends LogState {
-  /** The latest records, oldest first. */
   records: readonly NumberedRecord[]
   dropped: number
 }
@@ -18,7 +17,6 @@ export interface NumberedRecord extends LogRecord {
   isFromFilesTab: boolean
   /** Command, message and exit status as a terminal shows them. */
   spans: readonly Span[]
-  /** The same without styles. */
   text: string
 }
 

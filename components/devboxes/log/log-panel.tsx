@@ -20,16 +20,17 @@ import { formatCount, isoTime } from '#lib/browser/format.ts'
 import { saveText } from '#lib/browser/lists/export.ts'
 import { resourcesOf } from '#lib/contract/launch-parameters.ts'
 import { logLevels, logSources } from '#lib/contract/logs.ts'
+import { useDevbox } from '../detail.tsx'
 import { devboxLog, logLine, type NumberedRecord } from './log-feed.ts'
-import { LogStatus } from './log-status.tsx'
 import { samplesOf } from './resource-usage.ts'
 import { filterRecords, LogSearchParams, logPath, searchPattern } from './search-params.ts'
 import { StyledText } from './styled-text.tsx'
 import { UsageCharts } from './usage-charts.tsx'
-import { useDevboxLog } from './use-devbox-log.ts'
+import { LogStatus, useDevboxLog } from './use-devbox-log.tsx'
 import { useMatches } from './use-matches.ts'
 
-export const LogPanel = ({ devboxId }: { devboxId: string }) => {
+export const LogPanel = () => {
+  const devboxId = useDevbox().devbox.id
   const log = useDevboxLog(devboxId, devboxLog)
   const path = useMemo(() => logPath(devboxId), [devboxId])
   const { view, change, problems } = useAddress({ schema: LogSearchParams, path })

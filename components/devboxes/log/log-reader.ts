@@ -6,7 +6,6 @@ export interface LogState {
   health: LiveHealth
   /** The devbox has ended, so the log is complete. */
   hasEnded: boolean
-  /** Why the log can no longer be followed. */
   error: unknown
 }
 
@@ -15,7 +14,6 @@ export const initialLogState: LogState = { health: initialHealth, hasEnded: fals
 /** Resolves once the devbox has ended; rejects when a retry cannot help. */
 export type LogSource = (options: FollowOptions<'logs.tail'>) => Promise<void>
 
-/** Derives a snapshot from the log of one devbox while it is followed. */
 export abstract class LogReader<Snapshot extends LogState> extends SnapshotStore<Snapshot> {
   readonly #source: LogSource
   #position: string | undefined

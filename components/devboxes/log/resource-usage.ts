@@ -5,7 +5,6 @@ import { initialLogState, LogReader, type LogSource, type LogState } from './log
 /** Usage of a devbox at one time, read from a statistics record; null where the record lacks the figure. */
 export interface UsageSample {
   atMs: number
-  /** Average since the previous sample. */
   cpuCores: number | null
   memoryBytes: number | null
   diskFreeBytes: number | null
@@ -13,7 +12,6 @@ export interface UsageSample {
 }
 
 export interface UsageSnapshot extends LogState {
-  /** The latest samples, oldest first. */
   samples: readonly UsageSample[]
   dropped: number
 }

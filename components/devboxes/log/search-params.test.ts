@@ -45,7 +45,6 @@ it('leaves regular expressions to the caller', () => {
 
 it('keeps every filter in the address', () => {
   const params: LogSearchParams = {
-    tab: 'log',
     source: 'exec',
     level: 'warn',
     execution: 'a',
@@ -54,6 +53,6 @@ it('keeps every filter in the address', () => {
     stats: 'shown',
   }
   const [path = '', search = ''] = logPath('dbx_1')(params).split('?')
-  expect(path).toBe('/devboxes/dbx_1')
+  expect(path).toBe('/devboxes/dbx_1/log')
   expect(parseQuery(LogSearchParams, search)).toEqual({ ok: true, value: params })
 })

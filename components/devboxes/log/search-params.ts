@@ -1,20 +1,16 @@
 import * as z from 'zod/mini'
 import { paths } from '#lib/browser/address/paths.ts'
-import { searchOf } from '#lib/browser/address/search.ts'
 import type { LogRecord } from '#lib/contract/logs.ts'
 import { type FindPattern, findPattern } from '#lib/terminal/page/find.ts'
 
 export const LogSearchParams = z.object({
-  tab: z.optional(z.literal('log')),
   /** Any source, including those of a newer service. Without one, statistics are hidden. */
   source: z.optional(z.string()),
   level: z.optional(z.string()),
   execution: z.optional(z.string()),
   search: z.optional(z.string()),
-  /** `search` is a regular expression. */
   regex: z.optional(z.enum(['yes'], 'must be yes')),
   stats: z.optional(z.enum(['shown'], 'must be shown')),
-  /** Commands run by the Files tab. */
   files: z.optional(z.enum(['shown'], 'must be shown')),
 })
 export type LogSearchParams = z.output<typeof LogSearchParams>
@@ -22,7 +18,7 @@ export type LogSearchParams = z.output<typeof LogSearchParams>
 export const logPath =
   (id: string) =>
   (params: Partial<LogSearchParams>): string =>
-    `${paths.devbox(id)}${searchOf({ ...params, tab: 'log' })}`
+    paths.devbox(id, 'log', params)
 
 export interface FilteredLog<Row> {
   shown: readonly Row[]

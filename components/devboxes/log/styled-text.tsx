@@ -4,21 +4,20 @@ import { cssOf } from '#lib/browser/text/text-style.ts'
 
 interface StyledTextProps {
   spans: readonly Span[]
-  /** Characters shown; what follows is cut. */
   max?: number
 }
 
-/** Text in the styles its program gave it; place it where white space is kept. */
+/** Needs a parent that preserves white space. */
 export const StyledText = ({ spans, max = Number.POSITIVE_INFINITY }: StyledTextProps) => {
   let left = max
   return spans.map(({ text, style }, index) => {
-    const room = left
+    const available = left
     left -= text.length
-    if (room <= 0) return null
+    if (available <= 0) return null
     return (
       // biome-ignore lint/suspicious/noArrayIndexKey: spans have no other identity
       <span key={index} style={cssOf(style)}>
-        <VisibleText layout={'\n\t'} max={room}>
+        <VisibleText layout={'\n\t'} max={available}>
           {text}
         </VisibleText>
       </span>

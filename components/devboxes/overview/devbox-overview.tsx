@@ -5,78 +5,74 @@ import type { ReactNode } from 'react'
 import { evictionOf } from '#components/alerts/alert-feed.ts'
 import { EvictedBanner } from '#components/alerts/devbox-eviction.tsx'
 import { alertQueries } from '#components/alerts/queries.ts'
+import { scenarioRunQueries } from '#components/benchmarks/run/scenario-run-queries.ts'
 import { Button } from '#components/ui/button.tsx'
+import { CommandBlock } from '#components/ui/command-block.tsx'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
 import { Fact, Facts } from '#components/ui/facts.tsx'
 import { MetadataChips } from '#components/ui/metadata-chips.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatDurationMs } from '#lib/browser/format.ts'
-import { type Devbox, devboxRefusal } from '#lib/contract/devboxes.ts'
+import { type Devbox, devboxRefusal, isOfTrial } from '#lib/contract/devboxes.ts'
+import { useDevbox } from '../detail.tsx'
 import { Lifetime } from '../lifetime.tsx'
-import { timeLeftOf } from '../time-left.ts'
-import { TimeLeftText } from '../time-left-text.tsx'
-import type { DevboxMoves } from '../use-devbox-moves.tsx'
+import { TimeLeftText, timeLeftOf } from '../time-left.tsx'
 import { Ending } from './ending.tsx'
-import { Origin } from './origin.tsx'
-import { RawDevbox } from './raw-devbox.tsx'
 import { StateHistory } from './state-history.tsx'
 import { Tunnel } from './tunnel.tsx'
 import { Usage } from './usage.tsx'
 
-interface DevboxOverviewProps {
-  devbox: Devbox
-  serviceUrl: string
-  moves: DevboxMoves
-  onOpen: (what: 'edit' | 'copy') => void
-}
-
-export const DevboxOverview = ({ devbox, serviceUrl, moves, onOpen }: DevboxOverviewProps) => (
-  <div className="grid items-start gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,3fr)_minmax(18rem,2fr)]">
-    <div className="min-w-0 space-y-8">
-      <Ending devbox={devbox} onCopy={() => onOpen('copy')} />
-      <EvictedBanner devbox={devbox} />
-      <Section title="Devbox">
-        <DevboxFacts devbox={devbox} moves={moves} />
-      </Section>
-      <Section
-        title="Metadata"
-        action={
-          <Button size="sm" variant="ghost" icon={Pencil} onClick={() => onOpen('edit')}>
-            Edit metadata
-          </Button>
-        }
-      >
-        <MetadataChips
-          metadata={devbox.metadata}
-          hrefFor={(key, value) => paths.devboxes({ metadata: [{ key, op: 'eq', value }] })}
-          empty={<p className="text-muted">None. Metadata makes a devbox findable in the list.</p>}
-        />
-      </Section>
-      <Section title="Usage">
-        <Usage devbox={devbox} />
-      </Section>
-      <Section title="Launch parameters">
-        <LaunchParameters devbox={devbox} />
-      </Section>
-      <RawDevbox devbox={devbox} />
-    </div>
-    <div className="min-w-0 space-y-8">
-      <Section title="State history">
-        <StateHistory devbox={devbox} />
-      </Section>
-      <Section title="Tunnel">
-        <Tunnel devbox={devbox} serviceUrl={serviceUrl} />
-      </Section>
-      {devbox.isolation && (
-        <Section title="Isolation">
-          <Isolation isolation={devbox.isolation} />
+export const DevboxOverview = () => {
+  const { devbox, serviceUrl, openDialog } = useDevbox()
+  return (
+    <div className="grid items-start gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,3fr)_minmax(18rem,2fr)]">
+      <div className="min-w-0 space-y-8">
+        <Ending devbox={devbox} onCopy={() => openDialog('copy')} />
+        <EvictedBanner devbox={devbox} />
+        <Section title="Devbox">
+          <DevboxFacts />
         </Section>
-      )}
+        <Section
+          title="Metadata"
+          action={
+            <Button size="sm" variant="ghost" icon={Pencil} onClick={() => openDialog('edit')}>
+              Edit metadata
+            </Button>
+          }
+        >
+          <MetadataChips
+            metadata={devbox.metadata}
+            hrefFor={(key, value) => paths.devboxes({ metadata: [{ key, op: 'eq', value }] })}
+            empty={<p className="text-muted">None. Add metadata to filter devboxes by.</p>}
+          />
+        </Section>
+        <Section title="Usage">
+          <Usage devbox={devbox} />
+        </Section>
+        <Section title="Launch parameters">
+          <LaunchParameters devbox={devbox} />
+        </Section>
+        <RawDevbox devbox={devbox} />
+      </div>
+      <div className="min-w-0 space-y-8">
+        <Section title="State history">
+          <StateHistory devbox={devbox} />
+        </Section>
+        <Section title="Tunnel">
+          <Tunnel devbox={devbox} serviceUrl={serviceUrl} />
+        </Section>
+        {devbox.isolation && (
+          <Section title="Isolation">
+            <Isolation isolation={devbox.isolation} />
+          </Section>
+        )}
+      </div>
     </div>
-  </div>
-)
+  )
+}
 
 interface SectionProps {
   title: string
@@ -94,9 +90,8 @@ const Section = ({ title, action, children }: SectionProps) => (
   </section>
 )
 
-type DevboxFactsProps = Pick<DevboxOverviewProps, 'devbox' | 'moves'>
-
-const DevboxFacts = ({ devbox, moves }: DevboxFactsProps) => {
+const DevboxFacts = () => {
+  const { devbox, actions } = useDevbox()
   const { data: feed } = useQuery(alertQueries.feed())
   const left = timeLeftOf(devbox, evictionOf(feed, devbox.id))
   const { launch_parameters: launch, status } = devbox
@@ -121,7 +116,7 @@ const DevboxFacts = ({ devbox, moves }: DevboxFactsProps) => {
               size="sm"
               icon={RefreshCw}
               disabledReason={devboxRefusal('keep_alive', status)}
-              onClick={() => moves.keepAlive(devbox)}
+              onClick={() => actions.keepAlive(devbox)}
             >
               Keep alive
             </Button>
@@ -156,16 +151,16 @@ const sizeText = (launch: Devbox['launch_parameters']): string => {
     launch.custom_disk_size && `${launch.custom_disk_size} GB disk`,
   ].filter(Boolean)
   if (custom.length > 0) return custom.join(', ')
-  return launch.resource_size_request ?? 'Default of the service'
+  return launch.resource_size_request ?? 'Service default'
 }
 
 const LaunchParameters = ({ devbox: { launch_parameters: launch } }: { devbox: Devbox }) => {
   const commands = launch.launch_commands ?? []
-  const given = Object.entries(launch).filter(
+  const set = Object.entries(launch).filter(
     ([, value]) => value != null && !(Array.isArray(value) && value.length === 0),
   )
-  const rest = given.filter(([name]) => name !== 'launch_commands')
-  if (given.length === 0) return <p className="text-muted">None were given.</p>
+  const rest = set.filter(([name]) => name !== 'launch_commands')
+  if (set.length === 0) return <p className="text-muted">None</p>
   return (
     <div className="space-y-3">
       {commands.length > 0 && (
@@ -200,9 +195,9 @@ const Isolation = ({ isolation: { sandbox, not_enforced } }: { isolation: NonNul
   <div className="space-y-2">
     <p>
       {sandbox === 'bubblewrap'
-        ? 'Bubblewrap: processes, files and users of its own.'
+        ? 'Bubblewrap: isolated processes, files and users'
         : sandbox === 'none'
-          ? 'None: its processes are plain processes of the machine.'
+          ? 'None: processes run directly on the host'
           : sandbox}
     </p>
     {not_enforced.length > 0 && (
@@ -219,3 +214,52 @@ const Isolation = ({ isolation: { sandbox, not_enforced } }: { isolation: NonNul
     )}
   </div>
 )
+
+const Origin = ({ devbox }: { devbox: Devbox }) => {
+  const { initiator_type, initiator_id } = devbox
+  const trialId = isOfTrial(devbox) ? (initiator_id ?? '') : ''
+  const { data: trial } = useQuery({ ...scenarioRunQueries.get(trialId), enabled: trialId !== '', retry: false })
+  if (!initiator_type && !initiator_id) return null
+  return (
+    <>
+      <Fact label="Created by">
+        {originLabels[initiator_type ?? ''] ?? <VisibleText max={60}>{initiator_type ?? 'unknown'}</VisibleText>}{' '}
+        {initiator_id && <CopyableId value={initiator_id} label="creator id" />}
+      </Fact>
+      {trial?.benchmark_run_id && (
+        <Fact label="Benchmark run">
+          <TextLink href={paths.benchmarkRun(trial.benchmark_run_id)}>
+            {trial.name ? <VisibleText max={120}>{trial.name}</VisibleText> : trial.benchmark_run_id}
+          </TextLink>
+        </Fact>
+      )}
+      {trial && (
+        <Fact label="Scenario">
+          <TextLink href={paths.scenario(trial.scenario_id)} className="font-mono text-sm">
+            {trial.scenario_id}
+          </TextLink>
+        </Fact>
+      )}
+    </>
+  )
+}
+
+const originLabels: Record<string, string> = {
+  api: 'API or console',
+  scenario: 'Benchmark trial',
+  scoring_validation: 'Scoring validation',
+}
+
+/** Hides the tunnel token, since the JSON gets pasted into tickets. */
+export const RawDevbox = ({ devbox }: { devbox: Devbox }) => (
+  <details>
+    <summary className="cursor-pointer text-lg font-medium">Raw JSON</summary>
+    <CommandBlock label="JSON" className="mt-3 max-h-[32rem] overflow-auto" command={withoutToken(devbox)} />
+  </details>
+)
+
+const withoutToken = (devbox: Devbox): string => {
+  const { tunnel } = devbox
+  const shown = tunnel?.auth_token ? { ...devbox, tunnel: { ...tunnel, auth_token: '(hidden)' } } : devbox
+  return JSON.stringify(shown, null, 2)
+}

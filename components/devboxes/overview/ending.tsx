@@ -8,18 +8,16 @@ import { type Devbox, keepsDisk } from '#lib/contract/devboxes.ts'
 
 interface EndingProps {
   devbox: Devbox
-  /** Opens the form of a new devbox with what this one was made with. */
   onCopy: () => void
 }
 
-/** Why it ended, in words, and what can be done now. */
 export const Ending = ({ devbox, onCopy }: EndingProps) => {
   const { id, status, failure_reason, shutdown_reason } = devbox
   if (status !== 'failure' && status !== 'shutdown') return null
   const hasFailed = status === 'failure'
   const { why, next } = hasFailed
-    ? reasonOf(failures, failure_reason, 'What it wrote last is in its log.')
-    : reasonOf(shutdowns, shutdown_reason, 'Its disk is deleted; its snapshots and its log stay.')
+    ? reasonOf(failures, failure_reason, 'Check its log.')
+    : reasonOf(shutdowns, shutdown_reason, 'The disk is deleted. Snapshots and the log remain.')
   return (
     <Banner
       tone={hasFailed ? 'danger' : 'neutral'}
@@ -27,16 +25,16 @@ export const Ending = ({ devbox, onCopy }: EndingProps) => {
     >
       <p>{why}</p>
       {keepsDisk(devbox) ? (
-        <p>Its disk is kept until you shut it down. Resume the devbox to continue.</p>
+        <p>The disk is kept until you shut the devbox down. Resume it to continue.</p>
       ) : (
         <p>{next}</p>
       )}
       <div className="mt-2 flex flex-wrap gap-2">
         <ButtonLink size="sm" icon={ScrollText} href={paths.devbox(id, 'log')}>
-          Read its log
+          View log
         </ButtonLink>
         <Button size="sm" icon={Copy} onClick={onCopy}>
-          Create one like it
+          Duplicate devbox
         </Button>
       </div>
     </Banner>
@@ -45,7 +43,6 @@ export const Ending = ({ devbox, onCopy }: EndingProps) => {
 
 interface Reason {
   why: string
-  /** What to do about it. */
   next: string
 }
 
@@ -54,34 +51,34 @@ const reasonOf = (
   reason: string | null | undefined,
   otherwise: string,
 ): { why: ReactNode; next: string } => {
-  if (!reason) return { why: 'The service gave no reason.', next: otherwise }
+  if (!reason) return { why: 'No reason was reported.', next: otherwise }
   const known = Object.hasOwn(reasons, reason) ? reasons[reason] : undefined
   return known ?? { why: <VisibleText max={300}>{reason}</VisibleText>, next: otherwise }
 }
 
 const failures: Record<string, Reason> = {
-  out_of_memory: { why: 'It ran out of memory.', next: 'Create one like it of a larger size.' },
-  out_of_disk: { why: 'It ran out of disk.', next: 'Create one like it of a larger size, or of a custom one.' },
+  out_of_memory: { why: 'It ran out of memory.', next: 'Duplicate it with a larger size.' },
+  out_of_disk: { why: 'It ran out of disk space.', next: 'Duplicate it with a larger or custom size.' },
   execution_failed: {
-    why: 'A launch command or its entrypoint failed.',
-    next: 'The log has what the command wrote; mend it in one like it.',
+    why: 'A launch command or the entrypoint failed.',
+    next: 'Check the output in the log, then duplicate the devbox with a fix.',
   },
   health_check_failed: {
     why: 'Its processes were killed, or it stopped responding.',
-    next: 'Its log shows what happened last.',
+    next: 'Check its log.',
   },
 }
-const kept = 'Its disk is deleted; its snapshots and its log stay.'
+const remains = 'The disk is deleted. Snapshots and the log remain.'
 const shutdowns: Record<string, Reason> = {
-  api_shutdown: { why: 'By a call of the API or by this console.', next: kept },
+  api_shutdown: { why: 'Shut down through the API or console.', next: remains },
   keep_alive_timeout: {
-    why: 'Its keep-alive time was over.',
-    next: `${kept} Give the next one a longer time, or an idle rule that suspends it.`,
+    why: 'Its keep-alive time expired.',
+    next: `${remains} Next time, set a longer time or an idle policy that suspends the devbox.`,
   },
-  entrypoint_exit: { why: 'Its entrypoint ended.', next: `${kept} The log has how the entrypoint ended.` },
+  entrypoint_exit: { why: 'Its entrypoint exited.', next: `${remains} The log has the exit status.` },
   idle: {
-    why: 'It was idle for longer than it was allowed to be.',
-    next: `${kept} An idle rule can suspend the next one instead.`,
+    why: 'It was idle for too long.',
+    next: `${remains} Next time, set an idle policy that suspends the devbox instead.`,
   },
-  ttl_expired: { why: 'It reached the end of its lifetime.', next: kept },
+  ttl_expired: { why: 'Its lifetime ended.', next: remains },
 }

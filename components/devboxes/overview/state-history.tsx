@@ -5,12 +5,11 @@ import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatDurationMs, formatElapsedMs } from '#lib/browser/format.ts'
 import { type Devbox, hasEnded } from '#lib/contract/devboxes.ts'
-import { DevboxStatusBadge } from '../devbox-status.tsx'
+import { DevboxStatusBadge } from '../status.tsx'
 
-/** The states the devbox has been in, the newest first, and how long it stayed in each. */
 export const StateHistory = ({ devbox: { id, state_transitions: transitions } }: { devbox: Devbox }) => {
-  if (transitions.length === 0) return <p className="text-muted">The service recorded none.</p>
-  const stays = transitions.map(({ status = 'unknown', transition_time_ms, failure_reason }, index) => ({
+  if (transitions.length === 0) return <p className="text-muted">No states recorded</p>
+  const states = transitions.map(({ status = 'unknown', transition_time_ms, failure_reason }, index) => ({
     status,
     failureReason: failure_reason,
     startMs: transition_time_ms,
@@ -20,7 +19,7 @@ export const StateHistory = ({ devbox: { id, state_transitions: transitions } }:
   }))
   return (
     <ol className="space-y-0">
-      {stays.reverse().map(({ index, status, failureReason, startMs, endMs, isLast }) => (
+      {states.reverse().map(({ index, status, failureReason, startMs, endMs, isLast }) => (
         <li key={index} className="relative flex gap-3 pb-4 pl-5 last:pb-0">
           <span aria-hidden className="absolute top-1.5 left-0.5 size-2 rounded-full bg-line-strong" />
           {index > 0 && <span aria-hidden className="absolute top-4 bottom-0 left-[5px] w-px bg-line" />}
@@ -37,7 +36,7 @@ export const StateHistory = ({ devbox: { id, state_transitions: transitions } }:
             {startMs !== undefined && <RelativeTime ms={startMs} />}
             {startMs !== undefined && !(isLast && hasEnded(status)) && (
               <p className="tabular text-sm">
-                <Stay startMs={startMs} endMs={endMs} />
+                <Duration startMs={startMs} endMs={endMs} />
               </p>
             )}
           </div>
@@ -47,7 +46,7 @@ export const StateHistory = ({ devbox: { id, state_transitions: transitions } }:
   )
 }
 
-const Stay = ({ startMs, endMs }: { startMs: number; endMs: number | undefined }) => {
+const Duration = ({ startMs, endMs }: { startMs: number; endMs: number | undefined }) => {
   const text = useClock((nowMs) =>
     endMs === undefined ? formatElapsedMs(nowMs - startMs) : formatDurationMs(endMs - startMs),
   )

@@ -2,8 +2,8 @@
 import { useMutation } from '@tanstack/react-query'
 import { ExternalLink, Plug, Unplug } from 'lucide-react'
 import { useState } from 'react'
+import { tunnelMutations } from '#components/devboxes/queries.ts'
 import { isPort, tunnelAddress } from '#components/devboxes/tunnel-address.ts'
-import { tunnelMutations } from '#components/devboxes/tunnel-queries.ts'
 import { Button } from '#components/ui/button.tsx'
 import { SelectField } from '#components/ui/choice/select-field.tsx'
 import { CommandBlock } from '#components/ui/command-block.tsx'
@@ -12,9 +12,8 @@ import { TextField } from '#components/ui/field.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { type Devbox, devboxRefusal, hasEnded } from '#lib/contract/devboxes.ts'
 import { type Tunnel as DevboxTunnel, tunnelModes } from '#lib/contract/tunnels.ts'
-import { type TunnelMode, tunnelModeWords } from '../tunnel-words.ts'
+import { type TunnelMode, tunnelModeLabels } from '../tunnel-modes.ts'
 
-/** The way to the ports of a devbox, or the button that makes it. */
 export const Tunnel = ({ devbox, serviceUrl }: { devbox: Devbox; serviceUrl: string }) =>
   devbox.tunnel && !hasEnded(devbox.status) ? (
     <Ports devbox={devbox} tunnel={devbox.tunnel} serviceUrl={serviceUrl} />
@@ -25,16 +24,16 @@ export const Tunnel = ({ devbox, serviceUrl }: { devbox: Devbox; serviceUrl: str
 const NoTunnel = ({ devbox: { id, status } }: { devbox: Devbox }) => {
   const [mode, setMode] = useState<TunnelMode>('open')
   const enable = useMutation(tunnelMutations.enable())
-  if (hasEnded(status)) return <p className="text-muted">None: the devbox has ended.</p>
+  if (hasEnded(status)) return <p className="text-muted">None. The devbox has ended.</p>
   return (
     <div className="space-y-2">
-      <p className="text-muted">None, so no port of it can be reached from outside.</p>
+      <p className="text-muted">None. Ports of the devbox aren't reachable from outside.</p>
       <div className="flex flex-wrap items-end gap-2">
         <SelectField
-          label="Who may use it"
+          label="Access"
           value={mode}
           onPick={setMode}
-          options={tunnelModes.map((value) => ({ value, label: tunnelModeWords[value] }))}
+          options={tunnelModes.map((value) => ({ value, label: tunnelModeLabels[value] }))}
         />
         <Button
           icon={Plug}
@@ -45,7 +44,7 @@ const NoTunnel = ({ devbox: { id, status } }: { devbox: Devbox }) => {
           Enable tunnel
         </Button>
       </div>
-      <p className="text-sm text-muted">Every port the devbox listens on can be reached through it.</p>
+      <p className="text-sm text-muted">A tunnel exposes every port the devbox listens on.</p>
       {enable.error && <InlineError error={enable.error} />}
     </div>
   )
@@ -58,12 +57,12 @@ interface PortsProps {
 }
 
 const Ports = ({ devbox: { id, launch_parameters }, tunnel, serviceUrl }: PortsProps) => {
-  const given = launch_parameters.available_ports ?? []
+  const declared = launch_parameters.available_ports ?? []
   const [text, setText] = useState('')
   const remove = useMutation(tunnelMutations.remove())
-  const asked = text === '' ? [] : [Number(text)]
-  const isWrong = asked.some((port) => !isPort(port))
-  const addresses = [...new Set([...given, ...(isWrong ? [] : asked)])].map((port) => ({
+  const entered = text === '' ? [] : [Number(text)]
+  const isInvalid = entered.some((port) => !isPort(port))
+  const addresses = [...new Set([...declared, ...(isInvalid ? [] : entered)])].map((port) => ({
     port,
     address: tunnelAddress(serviceUrl, tunnel.tunnel_key, port),
   }))
@@ -72,15 +71,11 @@ const Ports = ({ devbox: { id, launch_parameters }, tunnel, serviceUrl }: PortsP
   return (
     <div className="space-y-3">
       <p>
-        {tunnelModeWords[auth_mode as TunnelMode] ?? auth_mode}, made <RelativeTime ms={create_time_ms} />
-        {tunnel.http_keep_alive && '. A request counts as use'}
-        {tunnel.wake_on_http && '. A request resumes the devbox'}
+        {tunnelModeLabels[auth_mode as TunnelMode] ?? auth_mode}, created <RelativeTime ms={create_time_ms} />
+        {tunnel.http_keep_alive && '. Requests count as activity'}
+        {tunnel.wake_on_http && '. Requests resume the devbox'}
       </p>
-      {!isReachable && (
-        <p className="text-muted">
-          The service is at {serviceUrl}, and tunnels need a name: an IP address has none to put before it.
-        </p>
-      )}
+      {!isReachable && <p className="text-muted">Tunnels need a host name, but the service address is {serviceUrl}.</p>}
       {isReachable && (
         <>
           <TextField
@@ -89,7 +84,7 @@ const Ports = ({ devbox: { id, launch_parameters }, tunnel, serviceUrl }: PortsP
             inputMode="numeric"
             placeholder="8080"
             hint="A port that a server in the devbox listens on"
-            error={isWrong ? 'Enter a number from 1 to 65535' : null}
+            error={isInvalid ? 'Enter a number from 1 to 65535' : null}
             value={text}
             onText={(typed) => setText(typed.trim())}
           />
@@ -112,7 +107,7 @@ const Ports = ({ devbox: { id, launch_parameters }, tunnel, serviceUrl }: PortsP
                     ) : (
                       <CommandBlock
                         label={`the request to port ${port}`}
-                        command={`curl -H 'X-Runloop-Tunnel-Authorization: Bearer ${shownToken(auth_token)}' '${address}'`}
+                        command={`curl -H 'X-Runloop-Tunnel-Authorization: Bearer ${safeToken(auth_token)}' '${address}'`}
                       />
                     )}
                   </li>
@@ -129,6 +124,6 @@ const Ports = ({ devbox: { id, launch_parameters }, tunnel, serviceUrl }: PortsP
   )
 }
 
-/** A token of other characters could leave the quotes of the command. */
-const shownToken = (token: string | null | undefined): string =>
+/** Other characters could break out of the quotes. */
+const safeToken = (token: string | null | undefined): string =>
   token && /^[\w.~+/=-]+$/.test(token) ? token : '$TUNNEL_TOKEN'

@@ -10,11 +10,10 @@ import { type Devbox, type DevboxUsage, hasEnded } from '#lib/contract/devboxes.
 import { resourcesOf } from '#lib/contract/launch-parameters.ts'
 import { devboxUsage, type UsageSample } from '../log/resource-usage.ts'
 import { UsageCharts } from '../log/usage-charts.tsx'
-import { useDevboxLog } from '../log/use-devbox-log.ts'
+import { useDevboxLog } from '../log/use-devbox-log.tsx'
 
-/** What a devbox has used so far, and what it uses now. */
 export const Usage = ({ devbox: { id, status, launch_parameters } }: { devbox: Devbox }) => {
-  const { samples, dropped, health, hasEnded: isRead } = useDevboxLog(id, devboxUsage)
+  const { samples, dropped, health, hasEnded: logHasEnded } = useDevboxLog(id, devboxUsage)
   const [range, setRange] = useState('0')
   const { data: usage, error } = useQuery(devboxQueries.usage(id, hasEnded(status)))
   return (
@@ -26,7 +25,7 @@ export const Usage = ({ devbox: { id, status, launch_parameters } }: { devbox: D
         </>
       ) : (
         <p className="text-muted">
-          {health.state === 'live' || isRead ? 'This devbox reports no usage.' : 'Loading usage.'}
+          {health.state === 'live' || logHasEnded ? 'This devbox reports no usage.' : 'Loading usage.'}
         </p>
       )}
       {dropped > 0 && <p className="text-sm text-muted">The oldest {formatCount(dropped)} samples are not shown.</p>}
@@ -43,13 +42,12 @@ export const Usage = ({ devbox: { id, status, launch_parameters } }: { devbox: D
   )
 }
 
-/** The service tells whole seconds, so that none is less than one. */
+/** The service reports whole seconds, so 0 means less than one. */
 export const activeFor = ({ total_active_seconds: active, total_elapsed_seconds: elapsed }: DevboxUsage): string =>
-  `${elapsed === 0 ? '' : `${wholeSeconds(active)} of `}${wholeSeconds(elapsed)} since it was created`
+  `${elapsed === 0 ? '' : `${wholeSeconds(active)} of `}${wholeSeconds(elapsed)} since creation`
 
 const wholeSeconds = (seconds: number) => (seconds === 0 ? 'less than 1 s' : formatElapsedMs(seconds * 1000))
 
-/** Milliseconds before the latest sample. */
 const ranges = [
   { value: '0', label: 'All data' },
   { value: '900000', label: 'Last 15 minutes' },

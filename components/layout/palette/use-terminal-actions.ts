@@ -13,7 +13,7 @@ export interface TerminalAction {
 
 /** Terminal actions of the devbox shown on this page; empty on other pages. */
 export const useTerminalActions = (): readonly TerminalAction[] => {
-  const devboxId = /^\/devboxes\/([A-Za-z0-9_-]+)$/.exec(usePathname())?.[1] ?? ''
+  const devboxId = /^\/devboxes\/([A-Za-z0-9_-]+)(\/|$)/.exec(usePathname())?.[1] ?? ''
   const ask = useTerminalRequest(devboxId)
   const { data: runs } = useQuery(executionQueries.startedHere(devboxId))
   if (devboxId === '') return []

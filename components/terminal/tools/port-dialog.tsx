@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
+import { tunnelMutations } from '#components/devboxes/queries.ts'
 import { isLoopback, tunnelAddress } from '#components/devboxes/tunnel-address.ts'
-import { tunnelMutations } from '#components/devboxes/tunnel-queries.ts'
 import { CommandBlock } from '#components/ui/command-block.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { Dialog } from '#components/ui/dialog.tsx'

@@ -25,7 +25,7 @@ export const useTerminalLayout = (devboxId: string) => {
     setShown(told)
   })
   useEffect(() => {
-    const onPopState = () => search().get('tab') === 'terminal' && follow()
+    const onPopState = () => location.pathname.endsWith('/terminal') && follow()
     window.addEventListener('popstate', onPopState)
     return () => window.removeEventListener('popstate', onPopState)
   }, [])

@@ -1,4 +1,4 @@
-import { useRouter, useSearchParams } from 'next/navigation'
+import { usePathname, useRouter, useSearchParams } from 'next/navigation'
 import { useCallback, useSyncExternalStore } from 'react'
 import { terminalsPath } from '#lib/browser/address/terminals-path.ts'
 import { parseLayout } from '#lib/terminal/layout/layout.ts'
@@ -9,15 +9,18 @@ import { rememberedLayout } from './layout-memory.ts'
 /** Link to the terminals in their current or last layout. */
 export const useTerminalsHref = (devboxId: string): string => {
   const params = useSearchParams()
+  const pathname = usePathname()
   // Re-read on each navigation. The server has no remembered layout.
   const remembered = useSyncExternalStore(
     neverChanges,
     () => rememberedLayout(devboxId),
     () => '',
   )
-  const text = params.get('tab') === 'terminal' ? params.get('t') : remembered
+  const text = isTerminalPath(pathname) ? params.get('t') : remembered
   return terminalsPath(devboxId, parseLayout(text).layout)
 }
+
+const isTerminalPath = (pathname: string) => /^\/devboxes\/[^/]+\/terminal$/.test(pathname)
 
 const neverChanges = () => () => undefined
 
@@ -29,9 +32,7 @@ export const useTerminalRequest = (devboxId: string) => {
   return useCallback(
     <Kind extends RequestKind>(...request: [] | [kind: Kind, ...detail: Detail<Kind>]) => {
       if (request.length > 0) requests.ask(devboxId, ...(request as [Kind, ...Detail<Kind>]))
-      const { pathname, searchParams } = new URL(location.href)
-      if (pathname !== new URL(href, location.href).pathname || searchParams.get('tab') !== 'terminal')
-        router.push(href, { scroll: false })
+      if (location.pathname !== new URL(href, location.href).pathname) router.push(href, { scroll: false })
     },
     [devboxId, href, requests, router],
   )

@@ -11,12 +11,8 @@ import type { SnapshotListView } from './snapshot-list-view.ts'
 export const paths = {
   overview: () => '/',
   devboxes: (query: Partial<DevboxListQuery> = {}) => `/devboxes${searchOf(query, pageDefaults)}`,
-  /** `execution` is one to be shown open. */
-  devbox: (id: string, tab?: string, execution?: string) =>
-    `/devboxes/${encodeURIComponent(id)}${searchOf({ tab, execution })}`,
-  /** A folder of a devbox, or the file of this name in it; both as `pathText` writes them. */
-  devboxFiles: (id: string, { path, file }: { path?: string; file?: string }) =>
-    `/devboxes/${encodeURIComponent(id)}${searchOf({ tab: 'files', path, file })}`,
+  devbox: (id: string, tab?: string, query: object = {}) =>
+    `/devboxes/${encodeURIComponent(id)}${tab ? `/${tab}` : ''}${searchOf(query)}`,
   snapshots: (view: Partial<SnapshotListView> = {}) => `/snapshots${searchOf(view, pageDefaults)}`,
   /** The list with the sheet of one snapshot beside it. */
   snapshot: (id: string) => `/snapshots${searchOf({ snapshot: id })}`,

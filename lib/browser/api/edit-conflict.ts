@@ -1,4 +1,3 @@
-/** What users can edit: name, commit message and metadata. */
 export interface Described {
   name?: string | null | undefined
   commit_message?: string | null | undefined
@@ -15,7 +14,6 @@ export class EditConflictError extends Error {
   }
 }
 
-/** All fields in one map, without empty ones. */
 export const flattenDescription = ({ name, commit_message, metadata }: Described): Record<string, string> => ({
   ...(name && { name }),
   ...(commit_message && { commit_message }),

@@ -13,9 +13,7 @@ import { publicClient } from './code-samples.ts'
 
 interface ListCall {
   path: string
-  /** Method of the public client. */
   method: string
-  /** The filters that the API supports. */
   queryOf: (view: never) => object
   /** Other filters and sorting that only the page applies. */
   alsoOnPage?: (view: never) => string[]

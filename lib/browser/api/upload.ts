@@ -9,7 +9,6 @@ import { accountHeaders, setAccountChanged } from './page-account.ts'
 
 export interface UploadOptions {
   signal?: AbortSignal
-  /** Fraction from 0 to 1. */
   onProgress?: (fraction: number) => void
 }
 
@@ -68,7 +67,6 @@ export const fileExists = async (devboxId: string, path: string): Promise<boolea
   }
 }
 
-/** An empty folder means home, as in the API. */
 export const pathIn = (folder: string, name: string): string => {
   const base = folder.trim().replace(/(.)\/+$/, '$1')
   // A leading ~ would be expanded to a home folder.

@@ -1,6 +1,5 @@
 import type { AxonEvent } from '#lib/contract/axons.ts'
 
-/** Missing sequences between two loaded events. */
 export interface Gap {
   from: number
   to: number
@@ -62,7 +61,6 @@ export const logRows = (events: readonly AxonEvent[], filter: EventFilter): LogR
   return rows
 }
 
-/** Counts the events after the last one seen. */
 export const newSince = (seen: number, rows: readonly LogRow[]): number => {
   let count = 0
   for (let at = rows.length - 1; at >= 0; at--) {
@@ -80,7 +78,6 @@ export const readPayload = (payload: string): Payload => {
   try {
     return { kind: 'json', value: JSON.parse(payload, keepNumber) }
   } catch {
-    // Not JSON; shown as text.
     return { kind: 'text', text: payload }
   }
 }
@@ -98,6 +95,5 @@ const keepNumber = (_key: string, value: unknown, context?: { source?: string })
     : value
 }
 
-/** JSON Lines. */
 export const toLines = (events: readonly AxonEvent[]): string =>
   events.map((event) => `${JSON.stringify(event)}\n`).join('')

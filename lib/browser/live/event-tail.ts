@@ -15,7 +15,6 @@ export interface EventSource {
 }
 
 export interface TailSnapshot {
-  /** Oldest first. */
   events: readonly AxonEvent[]
   hasOlder: boolean
   /** Events dropped from the page to stay within the limit. */
@@ -24,14 +23,12 @@ export interface TailSnapshot {
   health: LiveHealth
   /** The axon is deleted, so the log is complete. */
   hasEnded: boolean
-  /** Why the log can no longer be followed. */
   error: unknown
 }
 
 export const maxEvents = 20_000
 const retryBackoff = { firstMs: 500, maxMs: 10_000 }
 
-/** Follows the log of one axon, from its newest events. */
 export class EventTail extends SnapshotStore<TailSnapshot> {
   readonly #source: EventSource
   #events: AxonEvent[] = []
@@ -92,7 +89,6 @@ export class EventTail extends SnapshotStore<TailSnapshot> {
     this.publish()
   }
 
-  /** Loads missing events up to a sequence. */
   async fill(to: number): Promise<void> {
     const { events } = await this.#source.page(to + 1)
     this.#events = mergeEvents(this.#events, events.toReversed())

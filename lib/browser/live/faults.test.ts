@@ -11,11 +11,9 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { environmentManager, QueryObserver } from '@tanstack/react-query'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { WebSocket as NodeWebSocket, WebSocketServer } from 'ws'
-import { ApiError } from '#lib/client/api-error.ts'
 import { createClient } from '#lib/client/client.ts'
 import { startConsole, type TestConsole } from '#lib/gateway/testing.ts'
 import type { AlertHealth } from '#lib/protocol/alerts.ts'
-import { unattendedEnd } from '#lib/protocol/devbox-ends.ts'
 import type { LiveEndpoint, LiveItems, LiveTopic } from '#lib/protocol/live.ts'
 import { makeQueryClient } from '../queries/query-client.ts'
 import { LiveConnection, type LiveHealth } from './follow.ts'
@@ -160,44 +158,6 @@ const streamHealth = async (cookie: string) =>
 const aMinuteMs = 60_000
 
 describe('the service stream', () => {
-  it('reconnects after a reset without duplicates', async () => {
-    const page = (await openPage()).evictions()
-    await page.is('live')
-    onWatch = (response) => {
-      stream(response)
-      say(response, 'dbx_1', 9e12)
-    }
-    say(watches[0], 'dbx_1', 9e12)
-    await expect.poll(() => page.feed().pending).toHaveLength(1)
-    watches[0]?.socket?.resetAndDestroy()
-    await expect.poll(() => watches.length).toBeGreaterThan(1)
-    await page.is('live')
-    expect(page.feed().pending).toEqual([{ devbox_id: 'dbx_1', eviction_deadline_ms: 9e12 }])
-  })
-
-  it('keeps the last data and its age during an outage', async () => {
-    const page = (await openPage()).evictions()
-    await page.is('live')
-    say(watches[0], 'dbx_1', 9e12)
-    await expect.poll(() => page.feed().pending).toHaveLength(1)
-    onWatch = (response) => response.destroy()
-    watches[0]?.destroy()
-    await page.is('lost')
-    const { sinceMs } = page.health.at(-1) as LiveHealth
-    await expect.poll(() => watches.length).toBeGreaterThan(2)
-    expect(page.feed().pending).toHaveLength(1)
-    expect(page.health.at(-1)?.sinceMs).toBe(sinceMs)
-  })
-
-  it('reports the Retry-After of a 429', async () => {
-    onWatch = (response) => response.writeHead(429, { 'retry-after': '30' }).end()
-    const page = (await openPage()).evictions()
-    await page.is('lost')
-    const { error } = page.health.at(-1) as LiveHealth
-    expect(Math.abs((error?.retryAtMs ?? 0) - Date.now() - 30_000)).toBeLessThan(20_000)
-    expect(watches).toHaveLength(1)
-  })
-
   it('marks an event missed during a gap as found late', async () => {
     const opened = await openPage()
     const page = opened.follow({ endpoint: 'alerts.watch' })
@@ -393,15 +353,6 @@ describe('the page', () => {
     proxy.closeAllConnections()
     proxy.close()
   })
-
-  it('reconnects after the console restarts', async () => {
-    const page = (await openPage()).evictions()
-    await page.is('live')
-    for (const { streams } of gateway.openStreams().values())
-      for (const stream of [...streams]) stream.end('restarting')
-    await expect.poll(() => page.health.map(({ state }) => state)).toContain('lost')
-    await page.is('live')
-  })
 })
 
 describe('a request', () => {
@@ -480,58 +431,6 @@ describe('a request', () => {
       setDefaultCACertificates(trusted)
       rmSync(folder, { recursive: true })
     }
-  })
-
-  it('is aborted at the service when the browser leaves', async () => {
-    const closed = Promise.withResolvers<void>()
-    const leave = new AbortController()
-    respond = (request) => {
-      request.once('close', () => closed.resolve())
-      leave.abort()
-    }
-    await expect(ask('/api/v1/devboxes', { signal: leave.signal })).rejects.toMatchObject({ name: 'AbortError' })
-    await closed.promise
-  })
-
-  it('parses or rejects responses with arbitrary changes', async () => {
-    const whole = {
-      id: 'dbx_1',
-      name: 'api',
-      status: 'running',
-      create_time_ms: 1,
-      end_time_ms: null,
-      launch_parameters: { keep_alive_time_seconds: 3600, after_idle: { idle_time_seconds: 60, on_idle: 'suspend' } },
-      metadata: { team: 'core' },
-      capabilities: [],
-      state_transitions: [{ status: 'running', transition_time_ms: 1 }],
-      keep_alive_until_ms: 2,
-    }
-    const wrong = [null, 'novel', -1, 2 ** 60, [], {}, true, undefined]
-    const places = Object.keys(whole) as (keyof typeof whole)[]
-    const mutations = Array.from({ length: 200 }, (_, i) => ({
-      ...whole,
-      [places[i % places.length] as string]: wrong[Math.floor(i / places.length) % wrong.length],
-      [places[(i * 7 + 3) % places.length] as string]: wrong[(i * 5) % wrong.length],
-    }))
-    let next = 0
-    respond = (_, response) => json(response, { devboxes: [mutations[next++]], has_more: false })
-    const client = createClient({ baseUrl: gateway.registry.service.url(), headers: {} })
-    for (const _ of mutations) {
-      const devboxes = await client.devboxes.list().then(
-        (page) => page.devboxes,
-        (error: unknown) => {
-          expect(error).toBeInstanceOf(ApiError)
-          return []
-        },
-      )
-      for (const devbox of devboxes) {
-        const end = unattendedEnd(devbox)
-        if (end) expect(Number.isFinite(end.at_ms)).toBe(true)
-      }
-    }
-    expect(next).toBe(200)
-    respond = (_, response) => json(response, { devboxes: [{ ...whole, status: 'hibernating' }], has_more: false })
-    expect((await client.devboxes.list()).devboxes[0]?.status).toBe('hibernating')
   })
 
   it('polls after a cancel until the run is canceled', async () => {

@@ -18,18 +18,15 @@ import { isSignedOut, withAccount } from '../api/page-account.ts'
 /** How current the followed data is. `polled`: there is no connection, and a plain request succeeded at `sinceMs`. */
 export interface LiveHealth {
   state: 'connecting' | LiveState | 'polled'
-  /** This browser's clock. */
   sinceMs: number
   /** The console's clock minus this browser's. */
   clockOffsetMs: number
-  /** Why it is lost, if the service gave a reason. */
   error?: ApiError
 }
 
 export const initialHealth: LiveHealth = { state: 'connecting', sinceMs: 0, clockOffsetMs: 0 }
 
 export interface FollowOptions<E extends LiveEndpoint> {
-  /** Resume after this position. */
   position?: string | undefined
   signal: AbortSignal
   onItems(items: LiveItems[E][], position: string): void
@@ -86,7 +83,6 @@ const offsetJitterMs = 750
 
 interface ConnectionOptions {
   url(): string
-  /** Fetches the current state of all topics. */
   poll(signal: AbortSignal): Promise<LiveSnapshot>
   /** Called when a connection fails to open, since browsers don't report why. */
   isSignedOut(): Promise<boolean>
@@ -109,7 +105,6 @@ interface Follower {
   settle(error?: ApiError): void
 }
 
-/** Carries everything a page follows over one WebSocket. */
 export class LiveConnection {
   readonly #options: ConnectionOptions
   readonly #times: typeof liveTimes

@@ -18,7 +18,6 @@ export abstract class SnapshotStore<Snapshot extends object> {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Returns what has changed since the last snapshot. */
   protected abstract collect(): Partial<Snapshot>
 
   protected publish(change: Partial<Snapshot> = {}): void {

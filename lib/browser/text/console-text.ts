@@ -1,7 +1,6 @@
 import { characterWidth } from '#lib/terminal/xterm/widths.ts'
 import { noStyle, styleAfter, type TextStyle } from './text-style.ts'
 
-/** A run of text in one style. */
 export interface Span {
   text: string
   style: TextStyle
@@ -400,7 +399,6 @@ export class ConsoleText<Place = number> {
     if (cells[at] !== undefined) cells[at] += character
   }
 
-  /** Adds blanks up to the cursor. */
   #fill(): void {
     const cells = this.#cells ?? []
     const gap = this.#allowedBlanks(this.#column - cells.length)

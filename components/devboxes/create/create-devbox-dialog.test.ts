@@ -1,15 +1,15 @@
 import { execFileSync } from 'node:child_process'
 import { expect, it } from 'vitest'
-import { createDevboxCurl, createDevboxTypeScript } from './create-devbox-calls.ts'
+import { createDevboxCurl, createDevboxTypeScript } from './create-devbox-dialog.tsx'
 
 const body = { name: "it's", launch_parameters: { launch_commands: ["echo '$HOME' `id`"] } }
 
-it('gives a shell the body as it is, whatever quotes it has', () => {
+it('quotes the body for the shell', () => {
   const script = `curl() { for word; do last=$word; done; printf %s "$last"; }\n${createDevboxCurl(body, 'http://h')}`
   expect(JSON.parse(execFileSync('bash', ['-c', script], { encoding: 'utf8' }))).toEqual(body)
 })
 
-it('gives the public client the same body', () => {
+it('passes the same body to the public client', () => {
   const [, call = ''] =
     /createAndAwaitRunning\(([\s\S]*)\)\nconsole/.exec(createDevboxTypeScript(body, 'http://h')) ?? []
   expect(JSON.parse(call)).toEqual(body)

@@ -6,12 +6,14 @@ import { alertQueries } from '#components/alerts/queries.ts'
 import { classes } from '#components/ui/classes.ts'
 import { useClock } from '#components/ui/use-clock.ts'
 import { formatDurationMs, isoTime } from '#lib/browser/format.ts'
-import type { TimeLeft } from './time-left.ts'
+import type { Devbox } from '#lib/contract/devboxes.ts'
+import type { Alert } from '#lib/protocol/alerts.ts'
+import { unattendedEnd } from '#lib/protocol/devbox-ends.ts'
 
-/** Minutes, a countdown for the last few, then "due". `brief`: under a column header that says what it is. */
+/** Minutes, then a countdown, then "due". `brief` is for a list column. */
 export const TimeLeftText = ({ left, brief }: { left: TimeLeft; brief?: boolean }) => {
   const { at_ms, cause, is_at_least, deletesDisk } = left
-  // By the console's clock, as the countdown.
+  // Uses the console's clock, as the countdown does.
   const { data: feed } = useQuery(alertQueries.feed())
   const leftMs = (nowMs: number) => timeLeftMs(feed, at_ms, nowMs)
   const urgency = useClock((nowMs) => urgencyOfTime(leftMs(nowMs), deletesDisk), 'neutral')
@@ -23,7 +25,7 @@ export const TimeLeftText = ({ left, brief }: { left: TimeLeft; brief?: boolean 
         'tabular inline-flex shrink-0 items-baseline justify-end gap-1 whitespace-nowrap',
         timeClasses[urgency],
       )}
-      title={`${sentenceOf(left)}${is_at_least ? ', at the earliest: the service does not say when' : ''}, at ${isoTime(at_ms) ?? 'a time the service did not tell'}`}
+      title={`${describeEnd(left)}${is_at_least ? ' at the earliest' : ''}, at ${isoTime(at_ms) ?? 'an unknown time'}`}
     >
       {isDue ? (
         dueText(left, brief)
@@ -31,7 +33,7 @@ export const TimeLeftText = ({ left, brief }: { left: TimeLeft; brief?: boolean 
         <>
           {(!brief || is_at_least) && (
             <span className="text-sm">
-              {!brief && `${verbOf(left)} in`}
+              {!brief && `${verb(left)} in`}
               {is_at_least && ' at least'}
             </span>
           )}
@@ -63,11 +65,41 @@ const dueText = ({ cause, deletesDisk }: TimeLeft, brief = false) => {
   return deletesDisk ? 'end due' : 'suspension due'
 }
 
-const verbOf = ({ cause, deletesDisk }: TimeLeft) =>
+const verb = ({ cause, deletesDisk }: TimeLeft) =>
   cause === 'eviction' ? 'evicted' : deletesDisk ? 'ends' : 'suspended'
 
-const sentenceOf = ({ cause, deletesDisk }: TimeLeft) => {
-  if (cause === 'eviction') return 'Evicted'
-  const what = deletesDisk ? 'Ends with its disk' : 'Suspended'
-  return `${what} when its ${cause === 'idle' ? 'idle' : 'keep-alive'} time is over`
+const describeEnd = ({ cause, deletesDisk }: TimeLeft) => {
+  if (cause === 'eviction') return 'Evicts'
+  const what = deletesDisk ? 'Shuts down and deletes the disk' : 'Suspends'
+  return `${what} when its ${cause === 'idle' ? 'idle' : 'keep-alive'} time expires`
 }
+
+/** The next deadline that ends or suspends a devbox. */
+export interface TimeLeft {
+  at_ms: number
+  cause: 'eviction' | 'keep_alive' | 'idle'
+  is_at_least: boolean
+  deletesDisk: boolean
+}
+
+export const timeLeftOf = (devbox: Devbox, eviction: Pick<Alert, 'deadline_ms'> | undefined): TimeLeft | undefined => {
+  const end = unattendedEnd(devbox)
+  const unattended = end && {
+    at_ms: end.at_ms,
+    cause: end.cause,
+    is_at_least: end.is_at_least,
+    deletesDisk: end.action === 'shutdown',
+  }
+  // A service may still report an eviction after suspending the devbox.
+  const evicted = eviction &&
+    !stopped.includes(devbox.status) && {
+      at_ms: eviction.deadline_ms,
+      cause: 'eviction' as const,
+      is_at_least: false,
+      deletesDisk: false,
+    }
+  if (!evicted || !unattended) return evicted || unattended
+  return evicted.at_ms <= unattended.at_ms ? evicted : unattended
+}
+
+const stopped: readonly string[] = ['suspending', 'suspended', 'shutdown', 'failure']

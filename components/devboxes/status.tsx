@@ -2,7 +2,7 @@ import { CircleCheck, CirclePause, CircleX, Hourglass, LoaderCircle, Power } fro
 import { StateBadge, type StateLook } from '#components/ui/badge.tsx'
 import type { DevboxStatus } from '#lib/contract/devboxes.ts'
 
-/** `past`: a state the devbox has left, so nothing is under way in it. */
+/** `past`: the devbox has left this state, so no spinner. */
 export const DevboxStatusBadge = ({ status, past }: { status: string; past?: boolean }) => (
   <StateBadge looks={looks} state={status} past={past} />
 )

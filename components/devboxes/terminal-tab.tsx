@@ -8,22 +8,26 @@ import { Banner } from '#components/ui/banner.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { devboxKeys } from '#lib/browser/queries/devbox-keys.ts'
-import { type Devbox, devboxRefusal, keepsDisk, resumeRefusal } from '#lib/contract/devboxes.ts'
+import { devboxRefusal, keepsDisk, resumeRefusal } from '#lib/contract/devboxes.ts'
+import { useDevbox } from './detail.tsx'
 import { isMoving } from './queries.ts'
-import type { DevboxMoves } from './use-devbox-moves.tsx'
 
-const LogTail = dynamic(() => import('./log/log-panel.tsx').then((tab) => tab.LogTail))
+const LogTail = dynamic(() => import('./log/log-panel.tsx').then((module) => module.LogTail))
+// Starts loading xterm before the page hydrates.
+if (typeof location === 'object' && location.pathname.endsWith('/terminal'))
+  import('#components/terminal/pane/draw-terminal.ts').catch(() => undefined)
 
-export const DevboxTerminal = ({ devbox, moves }: { devbox: Devbox; moves: DevboxMoves }) => {
+export const DevboxTerminal = () => {
+  const { devbox, actions } = useDevbox()
   const queryClient = useQueryClient()
   const refusal = devboxRefusal('open_terminal', devbox.status)
-  // Once a terminal was shown it stays, with its last screen, while the devbox is away.
+  // An open terminal keeps its last screen while the devbox is suspended.
   const [hasRun, setHasRun] = useState(refusal === null)
   if (refusal === null && !hasRun) setHasRun(true)
 
   const hasFailed = devbox.status === 'failure'
   const resume = resumeRefusal(devbox) === null && (
-    <Button icon={Play} busy={moves.busyId === devbox.id} onClick={() => moves.resume(devbox)}>
+    <Button icon={Play} busy={actions.busyId === devbox.id} onClick={() => actions.resume(devbox)}>
       Resume devbox
     </Button>
   )
@@ -33,26 +37,26 @@ export const DevboxTerminal = ({ devbox, moves }: { devbox: Devbox; moves: Devbo
         {isMoving(devbox) ? (
           <p role="status" className="flex items-center gap-2 text-muted">
             <LoaderCircle aria-hidden className="size-4 motion-safe:animate-spin" />
-            The terminal opens as soon as the devbox runs. Until then its log:
+            The terminal opens once the devbox is running. Log so far:
           </p>
         ) : hasFailed ? (
-          <Banner tone="danger" title="There is no shell to open">
-            <p>{refusal}. Its log is below.</p>
+          <Banner tone="danger" title="Terminal unavailable">
+            <p>{refusal}. See the log below.</p>
             {resume}
           </Banner>
         ) : (
-          <EmptyState icon={SquareTerminal} title="There is no shell to open" action={resume || undefined}>
+          <EmptyState icon={SquareTerminal} title="Terminal unavailable" action={resume || undefined}>
             {refusal}.
           </EmptyState>
         )}
         {(hasFailed || isMoving(devbox)) && <LogTail devboxId={devbox.id} />}
       </div>
     )
-  const next = !keepsDisk(devbox) ? 'This is the last it showed' : 'The terminal connects again when it runs'
+  const outlook = keepsDisk(devbox) ? 'The terminal reconnects when it runs again' : 'Showing the last screen'
   return (
     <TerminalWorkspace
       devboxId={devbox.id}
-      refusal={refusal && `${refusal}. ${next}.`}
+      refusal={refusal && `${refusal}. ${outlook}.`}
       revive={resume || undefined}
       onNotRunning={() => void queryClient.invalidateQueries({ queryKey: devboxKeys.one(devbox.id) })}
     />

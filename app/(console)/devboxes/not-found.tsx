@@ -1,5 +1,5 @@
 import { MissingPage } from '#components/layout/missing-page.tsx'
 
-export default function NotFound() {
+export default function DevboxNotFound() {
   return <MissingPage kind="devbox" />
 }

@@ -1,0 +1,1 @@
+export { CommandPanel as default } from '#components/commands/command-panel.tsx'

@@ -1,0 +1,1 @@
+export { FilesTab as default } from '#components/files/files-tab.tsx'

@@ -1,0 +1,1 @@
+export { LogPanel as default } from '#components/devboxes/log/log-panel.tsx'

@@ -1,0 +1,1 @@
+export { DevboxSnapshots as default } from '#components/snapshots/devbox-snapshots.tsx'

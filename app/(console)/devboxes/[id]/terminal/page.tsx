@@ -1,0 +1,1 @@
+export { DevboxTerminal as default } from '#components/devboxes/terminal-tab.tsx'

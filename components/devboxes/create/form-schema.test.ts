@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest'
+import { DevboxForm, type DevboxFormValues, emptyValues, fieldOfPath, formValuesOf } from './form-schema.ts'
+
+const parse = (part: Partial<DevboxFormValues>) => DevboxForm.safeParse({ ...emptyValues, ...part })
+const problems = (part: Partial<DevboxFormValues>) =>
+  Object.fromEntries(parse(part).error?.issues.map(({ path, message }) => [path.join('.'), message]) ?? [])
+
+describe('the form', () => {
+  it('sends an empty request by default', () => {
+    expect(parse({}).data).toEqual({})
+  })
+
+  it('round-trips through the request', () => {
+    const values: DevboxFormValues = {
+      ...emptyValues,
+      name: 'web',
+      source: 'snapshot',
+      snapshot: 'snp_1',
+      size: 'CUSTOM_SIZE',
+      cpuCores: '0.5',
+      memoryGb: '2',
+      diskGb: '8',
+      keepAlive: '600',
+      idle: 'suspend',
+      idleSeconds: '60',
+      metadata: [{ key: 'env', value: 'prod' }],
+      environment: [{ key: 'A', value: '' }],
+      secrets: [{ key: 'TOKEN', value: 'GITHUB_TOKEN' }],
+      launchCommands: 'npm ci\nnpm test',
+      entrypoint: 'npm start',
+      files: [{ path: '~/.npmrc', content: 'a=b\n' }],
+      tunnel: 'authenticated',
+      networkPolicy: 'npl_1',
+      otherParameters: { available_ports: [8080] },
+    }
+    const body = parse(values).data
+    expect(body?.launch_parameters).toMatchObject({
+      custom_cpu_cores: 0.5,
+      after_idle: { idle_time_seconds: 60, on_idle: 'suspend' },
+      available_ports: [8080],
+    })
+    expect(formValuesOf(body ?? {})).toEqual(values)
+  })
+
+  it('takes a blueprint id or name', () => {
+    expect(parse({ source: 'blueprint', blueprint: 'bpt_1' }).data).toEqual({ blueprint_id: 'bpt_1' })
+    expect(parse({ source: 'blueprint', blueprint: 'node' }).data).toEqual({ blueprint_name: 'node' })
+  })
+
+  it('reports errors by field', () => {
+    expect(Object.keys(problems({ size: 'CUSTOM_SIZE', diskGb: 'x' })).sort()).toEqual([
+      'cpuCores',
+      'diskGb',
+      'memoryGb',
+    ])
+    expect(problems({ keepAlive: '172801' }).keepAlive).toContain('172800')
+    expect(problems({ idle: 'shutdown' }).idleSeconds).toBe('Enter the idle time')
+    expect(problems({ source: 'snapshot' }).snapshot).toBe('Select a snapshot')
+    expect(problems({ files: [{ path: '', content: 'x' }] }).files).toContain('no path')
+    const file = { path: 'a', content: '' }
+    expect(problems({ files: [file, file] }).files).toBe('a is listed twice')
+    expect(problems({ secrets: [{ key: '', value: 'x' }] }).secrets).toContain('no key')
+  })
+})
+
+it('maps request paths to fields', () => {
+  expect(fieldOfPath('launch_parameters.launch_commands[2]')).toBe('launchCommands')
+  expect(fieldOfPath('secrets.TOKEN')).toBe('secrets')
+  expect(fieldOfPath('launch_parameters.after_idle.idle_time_seconds')).toBe('idleSeconds')
+  expect(fieldOfPath('names')).toBeUndefined()
+})

@@ -1,0 +1,230 @@
+import * as z from 'zod/mini'
+import { type KeyValueRow, rowsToMap } from '#components/ui/key-values.ts'
+import { type Devbox, DevboxCreate } from '#lib/contract/devboxes.ts'
+import { type LaunchParameters, maxKeepAliveSeconds, type resourceSizes } from '#lib/contract/launch-parameters.ts'
+import type { Tunnel, TunnelOptions } from '#lib/contract/tunnels.ts'
+
+export interface FileRow {
+  path: string
+  content: string
+}
+
+export interface DevboxFormValues {
+  name: string
+  source: 'empty' | 'snapshot' | 'blueprint'
+  snapshot: string
+  /** An id or a name. */
+  blueprint: string
+  size: '' | (typeof resourceSizes)[number]
+  cpuCores: string
+  memoryGb: string
+  diskGb: string
+  keepAlive: string
+  idle: '' | 'shutdown' | 'suspend'
+  idleSeconds: string
+  metadata: KeyValueRow[]
+  environment: KeyValueRow[]
+  /** Variable names and secret names. */
+  secrets: KeyValueRow[]
+  launchCommands: string
+  entrypoint: string
+  files: FileRow[]
+  tunnel: '' | NonNullable<TunnelOptions['auth_mode']>
+  networkPolicy: string
+  /** Launch parameters without a field, copied from another devbox. */
+  otherParameters: Partial<LaunchParameters>
+}
+
+export const emptyValues: DevboxFormValues = {
+  name: '',
+  source: 'empty',
+  snapshot: '',
+  blueprint: '',
+  size: '',
+  cpuCores: '',
+  memoryGb: '',
+  diskGb: '',
+  keepAlive: '',
+  idle: '',
+  idleSeconds: '',
+  metadata: [],
+  environment: [],
+  secrets: [],
+  launchCommands: '',
+  entrypoint: '',
+  files: [],
+  tunnel: '',
+  networkPolicy: '',
+  otherParameters: {},
+}
+
+type FormField = keyof DevboxFormValues
+
+const toRequest = (values: DevboxFormValues, fail: (field: FormField, message: string) => void): DevboxCreate => {
+  const mapOf = (field: 'metadata' | 'environment' | 'secrets') => {
+    const result = rowsToMap(values[field])
+    if (!result.ok) fail(field, result.message)
+    return result.ok ? result.map : {}
+  }
+  const numberOf = (field: 'keepAlive' | 'idleSeconds' | 'cpuCores' | 'memoryGb' | 'diskGb', max?: number) => {
+    const text = values[field].trim()
+    if (text === '') return undefined
+    const isWhole = field !== 'cpuCores'
+    const value = Number(text)
+    if ((isWhole ? /^\d+$/ : /^\d+(\.\d+)?$/).test(text) && value > 0 && value <= (max ?? Infinity)) return value
+    fail(field, `Enter a ${isWhole ? 'whole ' : ''}number above 0${max ? `, at most ${max} (48 hours)` : ''}`)
+    return undefined
+  }
+  const require = (field: 'snapshot' | 'blueprint' | 'idleSeconds' | 'cpuCores' | 'memoryGb', message: string) => {
+    if (values[field].trim() === '') fail(field, message)
+  }
+
+  if (values.size === 'CUSTOM_SIZE') {
+    require('cpuCores', 'Enter the number of cores')
+    require('memoryGb', 'Enter the amount of memory')
+  }
+  if (values.idle) require('idleSeconds', 'Enter the idle time')
+  if (values.source === 'snapshot') require('snapshot', 'Select a snapshot')
+  if (values.source === 'blueprint') require('blueprint', 'Enter a blueprint')
+
+  const files = values.files
+    .map(({ path, content }) => ({ path: path.trim(), content }))
+    .filter(({ path, content }) => path !== '' || content !== '')
+  const paths = files.map(({ path }) => path)
+  const duplicate = paths.find((path, at) => paths.indexOf(path) !== at)
+  if (paths.includes('')) fail('files', 'A file has text but no path')
+  else if (duplicate !== undefined) fail('files', `${duplicate} is listed twice`)
+
+  const launchCommands = values.launchCommands.split('\n').filter((line) => line.trim() !== '')
+  const idleSeconds = values.idle ? numberOf('idleSeconds') : undefined
+  const launch: LaunchParameters = definedOnly({
+    ...values.otherParameters,
+    resource_size_request: values.size || undefined,
+    ...(values.size === 'CUSTOM_SIZE' && {
+      custom_cpu_cores: numberOf('cpuCores'),
+      custom_gb_memory: numberOf('memoryGb'),
+      custom_disk_size: numberOf('diskGb'),
+    }),
+    keep_alive_time_seconds: numberOf('keepAlive', maxKeepAliveSeconds),
+    after_idle: values.idle && idleSeconds ? { idle_time_seconds: idleSeconds, on_idle: values.idle } : undefined,
+    launch_commands: launchCommands.length > 0 ? launchCommands : undefined,
+    network_policy_id: values.networkPolicy.trim() || undefined,
+  })
+  const blueprint = values.source === 'blueprint' ? values.blueprint.trim() : ''
+  return definedOnly({
+    name: values.name.trim() || undefined,
+    snapshot_id: values.source === 'snapshot' ? values.snapshot.trim() : undefined,
+    blueprint_id: blueprint.startsWith('bpt_') ? blueprint : undefined,
+    blueprint_name: blueprint && !blueprint.startsWith('bpt_') ? blueprint : undefined,
+    metadata: unlessEmpty(mapOf('metadata')),
+    environment_variables: unlessEmpty(mapOf('environment')),
+    secrets: unlessEmpty(mapOf('secrets')),
+    launch_parameters: unlessEmpty(launch),
+    entrypoint: values.entrypoint.trim() || undefined,
+    file_mounts: unlessEmpty(Object.fromEntries(files.map(({ path, content }) => [path, content]))),
+    tunnel: values.tunnel ? { auth_mode: values.tunnel } : undefined,
+  })
+}
+
+export const DevboxForm = z.pipe(
+  z.pipe(
+    z.custom<DevboxFormValues>(),
+    z.transform((values: DevboxFormValues, context) =>
+      toRequest(values, (field, message) =>
+        context.issues.push({ code: 'custom', path: [field], message, input: values[field] }),
+      ),
+    ),
+  ),
+  DevboxCreate,
+)
+
+const definedOnly = <Fields extends object>(
+  fields: Fields,
+): { [Name in keyof Fields]: Exclude<Fields[Name], undefined> } =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
+
+const unlessEmpty = <Fields extends object>(map: Fields): Fields | undefined =>
+  Object.keys(map).length > 0 ? map : undefined
+
+type Template = Omit<DevboxCreate, 'tunnel'> & { tunnel?: TunnelOptions | Pick<Tunnel, 'auth_mode'> | null | undefined }
+
+/** The values that create such a devbox, from a template or an existing devbox. */
+export const formValuesOf = (body: Template): DevboxFormValues => {
+  const launch = body.launch_parameters ?? {}
+  const {
+    resource_size_request,
+    custom_cpu_cores,
+    custom_gb_memory,
+    custom_disk_size,
+    keep_alive_time_seconds,
+    after_idle,
+    launch_commands,
+    network_policy_id,
+    ...others
+  } = launch
+  const blueprint = body.blueprint_id ?? body.blueprint_name ?? ''
+  const text = (value: number | null | undefined) => (value == null ? '' : String(value))
+  const isMode = body.tunnel?.auth_mode === 'open' || body.tunnel?.auth_mode === 'authenticated'
+  return {
+    ...emptyValues,
+    name: body.name ?? '',
+    source: body.snapshot_id ? 'snapshot' : blueprint ? 'blueprint' : 'empty',
+    snapshot: body.snapshot_id ?? '',
+    blueprint,
+    size: resource_size_request ?? '',
+    cpuCores: text(custom_cpu_cores),
+    memoryGb: text(custom_gb_memory),
+    diskGb: text(custom_disk_size),
+    keepAlive: text(keep_alive_time_seconds),
+    idle: after_idle?.on_idle ?? '',
+    idleSeconds: text(after_idle?.idle_time_seconds),
+    metadata: rowsOf(body.metadata),
+    environment: rowsOf(body.environment_variables),
+    secrets: rowsOf(body.secrets),
+    launchCommands: (launch_commands ?? []).join('\n'),
+    entrypoint: body.entrypoint ?? '',
+    files: Object.entries(body.file_mounts ?? {}).map(([path, content]) => ({ path, content })),
+    tunnel: isMode ? (body.tunnel?.auth_mode as DevboxFormValues['tunnel']) : '',
+    networkPolicy: network_policy_id ?? '',
+    otherParameters: Object.fromEntries(Object.entries(others).filter(([, value]) => value != null)),
+  }
+}
+
+/** The API doesn't return a devbox's environment, secrets, entrypoint and files. */
+export const formValuesLike = (devbox: Devbox): DevboxFormValues =>
+  formValuesOf({
+    name: devbox.name,
+    metadata: devbox.metadata,
+    launch_parameters: devbox.launch_parameters,
+    snapshot_id: devbox.snapshot_id,
+    blueprint_id: devbox.blueprint_id,
+    tunnel: devbox.tunnel,
+  })
+
+const rowsOf = (map: Record<string, string> | null | undefined): KeyValueRow[] =>
+  Object.entries(map ?? {}).map(([key, value]) => ({ key, value }))
+
+/** The form field for a request path in an error of the service. */
+export const fieldOfPath = (path: string): FormField | undefined =>
+  wireFields.find(([wire]) => path === wire || path.startsWith(`${wire}.`) || path.startsWith(`${wire}[`))?.[1]
+
+const wireFields: readonly (readonly [string, FormField])[] = [
+  ['name', 'name'],
+  ['snapshot_id', 'snapshot'],
+  ['blueprint_id', 'blueprint'],
+  ['blueprint_name', 'blueprint'],
+  ['launch_parameters.resource_size_request', 'size'],
+  ['launch_parameters.custom_cpu_cores', 'cpuCores'],
+  ['launch_parameters.custom_gb_memory', 'memoryGb'],
+  ['launch_parameters.custom_disk_size', 'diskGb'],
+  ['launch_parameters.keep_alive_time_seconds', 'keepAlive'],
+  ['launch_parameters.after_idle', 'idleSeconds'],
+  ['launch_parameters.launch_commands', 'launchCommands'],
+  ['launch_parameters.network_policy_id', 'networkPolicy'],
+  ['metadata', 'metadata'],
+  ['environment_variables', 'environment'],
+  ['secrets', 'secrets'],
+  ['entrypoint', 'entrypoint'],
+  ['file_mounts', 'files'],
+  ['tunnel', 'tunnel'],
+]

@@ -1,0 +1,331 @@
+'use client'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { Plus, Save, Trash2, X } from 'lucide-react'
+import { useState } from 'react'
+import { useController, useFormContext, useWatch } from 'react-hook-form'
+import { jobPartQueries } from '#components/benchmarks/create/queries.ts'
+import { snapshotQueries } from '#components/snapshots/queries.ts'
+import { Button } from '#components/ui/button.tsx'
+import { SelectField } from '#components/ui/choice/select-field.tsx'
+import { FieldError, TextField } from '#components/ui/field.tsx'
+import { IconButton } from '#components/ui/icon-button.tsx'
+import { Input, Textarea } from '#components/ui/input.tsx'
+import { toast } from '#components/ui/toast.tsx'
+import { browserStore } from '#lib/browser/frame/kept-items.ts'
+import type { DevboxCreate } from '#lib/contract/devboxes.ts'
+import { resourceSizes } from '#lib/contract/launch-parameters.ts'
+import { tunnelModes } from '#lib/contract/tunnels.ts'
+import { devboxQueries, networkPolicyQueries } from '../queries.ts'
+import { tunnelModeLabels } from '../tunnel-modes.ts'
+import { FieldGroup, FormRows, FormSelect, FormText, FormTextArea } from './form-fields.tsx'
+import { type DevboxFormValues, type FileRow, formValuesOf } from './form-schema.ts'
+import { deleteTemplate, readTemplates, saveTemplate } from './templates.ts'
+
+/** Source, size and metadata. */
+export const SourceFields = () => {
+  const [source, size] = useWatch<DevboxFormValues, ['source', 'size']>({ name: ['source', 'size'] })
+  const { data: known } = useQuery(devboxQueries.metadataKeys())
+  return (
+    <>
+      <div className="grid gap-4 sm:grid-cols-2">
+        <FormSelect
+          name="source"
+          label="Source"
+          options={[
+            { value: 'empty', label: 'Empty disk' },
+            { value: 'snapshot', label: 'Snapshot' },
+            { value: 'blueprint', label: 'Blueprint (image)' },
+          ]}
+        />
+        <FormSelect name="size" label="Size" options={sizeOptions} />
+      </div>
+      {source === 'snapshot' && <SnapshotField />}
+      {source === 'blueprint' && (
+        <FormText name="blueprint" label="Blueprint" mono hint="Id or name. The local service has no blueprints." />
+      )}
+      {size === 'CUSTOM_SIZE' && (
+        <div className="grid gap-4 sm:grid-cols-3">
+          <FormText name="cpuCores" label="CPU cores" inputMode="decimal" hint="0.5, 1 or an even number" />
+          <FormText name="memoryGb" label="Memory (GB)" inputMode="numeric" hint="2 to 8 per core" />
+          <FormText name="diskGb" label="Disk (GB)" optional inputMode="numeric" hint="An even number" />
+        </div>
+      )}
+      <FormRows
+        name="metadata"
+        label="Metadata"
+        addLabel="Add metadata"
+        keySuggestions={known?.keys}
+        hint="Labels to filter by, such as env=staging"
+      />
+    </>
+  )
+}
+
+const sizeLabel = (size: string) =>
+  size
+    .toLowerCase()
+    .replaceAll('_', '-')
+    .replace(/(^|x-)[a-z]/g, (part) => part.toUpperCase())
+
+const sizeOptions = [
+  { value: '', label: 'Service default' },
+  ...resourceSizes.map((value) => ({ value, label: value === 'CUSTOM_SIZE' ? 'Custom' : sizeLabel(value) })),
+] as const
+
+const latestSnapshots = { limit: 100, include_total_count: false }
+
+/** A recent snapshot, or any other by id. */
+const SnapshotField = () => {
+  const { setValue } = useFormContext<DevboxFormValues>()
+  const selected = useWatch<DevboxFormValues, 'snapshot'>({ name: 'snapshot' })
+  const list = useInfiniteQuery(snapshotQueries.list(latestSnapshots))
+  const page = list.data?.pages[0]
+  const complete = (page?.snapshots ?? []).filter(({ size_bytes }) => size_bytes != null)
+  const isListed = selected === '' || complete.some(({ id }) => id === selected)
+  return (
+    <>
+      <FormSelect
+        name="snapshot"
+        label="Snapshot"
+        hint={page?.has_more ? `Shows the latest ${complete.length}` : undefined}
+        options={[
+          { value: '', label: list.isPending ? 'Loading' : complete.length > 0 ? 'Select a snapshot' : 'None' },
+          ...(isListed ? [] : [{ value: selected, label: selected }]),
+          ...complete.map(({ id, name }) => ({ value: id, label: name ? `${name} (${id})` : id })),
+        ]}
+      />
+      {page?.has_more && (
+        <TextField
+          label="Or snapshot id"
+          optional
+          mono
+          value={isListed ? '' : selected}
+          onText={(snapshot) => setValue('snapshot', snapshot.trim())}
+        />
+      )}
+    </>
+  )
+}
+
+export const EnvironmentFields = () => {
+  const names = useQuery({ ...jobPartQueries.secretNames(), retry: false })
+  return (
+    <FieldGroup title="Environment and secrets" fields={['environment', 'secrets']}>
+      <FormRows name="environment" label="Environment variables" addLabel="Add variable" keyPlaceholder="NAME" />
+      <FormRows
+        name="secrets"
+        label="Secrets"
+        addLabel="Add secret"
+        keyPlaceholder="VARIABLE"
+        valuePlaceholder="secret name"
+        valueSuggestions={names.data}
+        hint={`Environment variables set from secrets of the account${names.data ? ` (${names.data.length} available)` : ''}`}
+      />
+    </FieldGroup>
+  )
+}
+
+export const StartFields = () => {
+  const { setValue } = useFormContext<DevboxFormValues>()
+  const otherParameters = useWatch<DevboxFormValues, 'otherParameters'>({ name: 'otherParameters' })
+  return (
+    <FieldGroup title="Commands and files" fields={['launchCommands', 'entrypoint', 'files', 'otherParameters']}>
+      <FormTextArea
+        name="launchCommands"
+        label="Launch commands"
+        hint="One per line. Run at every start."
+        placeholder="npm install"
+      />
+      <FormText
+        name="entrypoint"
+        label="Entrypoint"
+        optional
+        mono
+        hint="Runs after the launch commands. The devbox shuts down when it exits."
+      />
+      <FileRows />
+      {Object.keys(otherParameters).length > 0 && (
+        <div className="space-y-1">
+          <p className="font-medium">Other launch parameters</p>
+          <p className="font-mono text-sm break-all text-muted">{JSON.stringify(otherParameters)}</p>
+          <Button size="sm" icon={X} onClick={() => setValue('otherParameters', {})}>
+            Remove
+          </Button>
+        </div>
+      )}
+    </FieldGroup>
+  )
+}
+
+const FileRows = () => {
+  const { field, fieldState } = useController<DevboxFormValues, 'files'>({ name: 'files' })
+  const files: FileRow[] = field.value
+  const change = (at: number, part: Partial<FileRow>) =>
+    field.onChange(files.map((file, index) => (index === at ? { ...file, ...part } : file)))
+  return (
+    <fieldset className="min-w-0 space-y-2">
+      <legend className="mb-1 font-medium">Files</legend>
+      {files.map((file, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: rows are edited in place and have no other identity
+        <div key={at} className="space-y-1.5">
+          <div className="flex items-center gap-1.5">
+            <Input
+              mono
+              aria-label={`Path of file ${at + 1}`}
+              placeholder="~/.npmrc"
+              value={file.path}
+              onChange={({ target }) => change(at, { path: target.value })}
+            />
+            <IconButton
+              size="sm"
+              icon={X}
+              label={`Remove ${file.path || `file ${at + 1}`}`}
+              onClick={() => field.onChange(files.filter((_, index) => index !== at))}
+            />
+          </div>
+          <Textarea
+            mono
+            aria-label={`Text of file ${at + 1}`}
+            value={file.content}
+            onChange={({ target }) => change(at, { content: target.value })}
+          />
+        </div>
+      ))}
+      {fieldState.error && <FieldError>{fieldState.error.message}</FieldError>}
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <Button size="sm" icon={Plus} onClick={() => field.onChange([...files, { path: '', content: '' }])}>
+          Add file
+        </Button>
+        <span className="text-sm text-muted">Created under the home folder or /tmp before any command runs</span>
+      </div>
+    </fieldset>
+  )
+}
+
+export const LifetimeFields = () => {
+  const idle = useWatch<DevboxFormValues, 'idle'>({ name: 'idle' })
+  return (
+    <FieldGroup title="Lifetime" fields={['keepAlive', 'idle', 'idleSeconds']}>
+      <FormText
+        name="keepAlive"
+        label="Shut down after (seconds)"
+        optional
+        hint="Deletes the disk. Default 1 h; off when an idle policy is set"
+        inputMode="numeric"
+        placeholder="3600"
+      />
+      <div className="grid gap-4 sm:grid-cols-2">
+        <FormSelect
+          name="idle"
+          label="When idle"
+          options={[
+            { value: '', label: 'Do nothing' },
+            { value: 'suspend', label: 'Suspend (keeps the disk)' },
+            { value: 'shutdown', label: 'Shut down (deletes the disk)' },
+          ]}
+        />
+        {idle !== '' && (
+          <FormText name="idleSeconds" label="Idle time (seconds)" inputMode="numeric" placeholder="900" />
+        )}
+      </div>
+    </FieldGroup>
+  )
+}
+
+export const NetworkFields = () => {
+  const selected = useWatch<DevboxFormValues, 'networkPolicy'>({ name: 'networkPolicy' })
+  const policies = useQuery({ ...networkPolicyQueries.all(), retry: false })
+  const listed = policies.data?.network_policies ?? []
+  const isListed = selected === '' || listed.some(({ id }) => id === selected)
+  return (
+    <FieldGroup title="Network" fields={['tunnel', 'networkPolicy']}>
+      <FormSelect
+        name="tunnel"
+        label="Tunnel"
+        hint="Exposes ports of the devbox on the service's network"
+        options={[
+          { value: '', label: 'None' },
+          ...tunnelModes.map((value) => ({ value, label: tunnelModeLabels[value] })),
+        ]}
+      />
+      {policies.isError ? (
+        <FormText
+          name="networkPolicy"
+          label="Network policy"
+          optional
+          mono
+          hint="Couldn't load the policies. Enter a policy id."
+        />
+      ) : (
+        <FormSelect
+          name="networkPolicy"
+          label="Network policy"
+          hint="Limits what the devbox can connect to"
+          options={[
+            { value: '', label: listed.length > 0 ? 'None' : 'None available' },
+            ...(isListed ? [] : [{ value: selected, label: selected }]),
+            ...listed.map(({ id, name }) => ({ value: id, label: name })),
+          ]}
+        />
+      )}
+    </FieldGroup>
+  )
+}
+
+/** Templates are stored in this browser. `body` is the request as entered, if valid. */
+export const TemplateFields = ({ body }: { body: DevboxCreate | undefined }) => {
+  const { reset } = useFormContext<DevboxFormValues>()
+  const [templates, setTemplates] = useState(() => readTemplates(browserStore()))
+  const [selected, setSelected] = useState('')
+  const [name, setName] = useState('')
+  const select = (name: string) => {
+    setSelected(name)
+    const template = templates.find((each) => each.name === name)
+    if (template) reset(formValuesOf(template.body))
+  }
+  const save = () => {
+    if (!body) return
+    if (!saveTemplate(browserStore(), { name: name.trim(), body }))
+      return void toast.danger("Couldn't save the template in this browser")
+    setTemplates(readTemplates(browserStore()))
+    setSelected(name.trim())
+    setName('')
+  }
+  const remove = () => {
+    deleteTemplate(browserStore(), selected)
+    setTemplates(readTemplates(browserStore()))
+    setSelected('')
+  }
+  return (
+    <details className="rounded-md border border-line">
+      <summary className="cursor-pointer px-3 py-2 font-medium">Templates ({templates.length})</summary>
+      <div className="space-y-4 px-3 pt-1 pb-4">
+        {templates.length > 0 && (
+          <div className="flex flex-wrap items-end gap-2">
+            <SelectField
+              label="Load template"
+              value={selected}
+              onPick={select}
+              options={[
+                { value: '', label: 'Select a template' },
+                ...templates.map((each) => ({ value: each.name, label: each.name })),
+              ]}
+            />
+            {selected !== '' && <IconButton icon={Trash2} label={`Delete template ${selected}`} onClick={remove} />}
+          </div>
+        )}
+        <div className="flex flex-wrap items-end gap-2">
+          <TextField label="Template name" value={name} onText={setName} placeholder="node-service" />
+          <Button
+            icon={Save}
+            disabledReason={name.trim() === '' ? 'enter a name' : body ? null : 'fix the errors first'}
+            onClick={save}
+          >
+            Save template
+          </Button>
+        </div>
+        <p className="text-sm text-muted">Saved in this browser, without the values of variables that look secret.</p>
+      </div>
+    </details>
+  )
+}
