@@ -33,7 +33,7 @@ test('a devbox is created, used, cloned and shut down by keyboard', async ({ sig
   await expect(button('Back to the terminal')).toBeFocused()
 
   await press(tab('Commands'))
-  const command = page.getByRole('textbox', { name: 'Command' })
+  const command = page.getByRole('textbox', { name: 'Command', exact: true })
   await command.fill('echo started; sleep 100')
   await command.press('Control+Enter')
   await expect(page.getByRole('log', { name: 'Output' })).toContainText('started')

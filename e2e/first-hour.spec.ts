@@ -67,20 +67,20 @@ test('a command runs, streams output and is killed', async ({ signedIn: page, pr
   const { id } = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'command-box' } })
   await page.goto(`${product.url}/devboxes/${id}/commands`)
   await isLive(page)
-  await page.getByRole('textbox', { name: 'Command' }).fill('echo started; sleep 100')
+  await page.getByRole('textbox', { name: 'Command', exact: true }).fill('echo started; sleep 100')
   await page.keyboard.press('Control+Enter')
   await expect(page.getByLabel('Output').getByText('started')).toBeVisible()
   await page.getByRole('button', { name: /Kill/ }).first().click()
   await expect(page.getByText('Exit 137 (SIGKILL)', { exact: true })).toBeVisible()
 
-  await page.getByRole('textbox', { name: 'Command' }).fill('echo out; echo err >&2; exit 3')
+  await page.getByRole('textbox', { name: 'Command', exact: true }).fill('echo out; echo err >&2; exit 3')
   await page.getByRole('button', { name: 'Run command' }).click()
   const failing = page.getByRole('article', { name: 'Command echo out; echo err >&2; exit 3' })
   await expect(failing.getByRole('log', { name: 'Output' })).toContainText(/stderr\s*err\b/)
   await expect(failing.getByText('Exit 3', { exact: true })).toBeVisible()
 
   // The tail of the output must not be presented as all of it.
-  await page.getByRole('textbox', { name: 'Command' }).fill('seq 300 302')
+  await page.getByRole('textbox', { name: 'Command', exact: true }).fill('seq 300 302')
   await page.keyboard.press('Control+Enter')
   const counted = page.getByRole('article', { name: 'Command seq 300 302' })
   await expect(counted.getByText('Exit 0', { exact: true })).toBeVisible()
@@ -94,7 +94,7 @@ test('a command runs, streams output and is killed', async ({ signedIn: page, pr
     'for i in $(seq 1 3000); do printf \'\\r%4d/3000 [####      ]\' "$i"; done; echo; echo FINISHED',
   ].join('\n')
   const lines = ['built ok link end', 'Working 100%', 'underplain', '3000/3000 [####      ]', 'FINISHED']
-  await page.getByRole('textbox', { name: 'Command' }).fill(noisy)
+  await page.getByRole('textbox', { name: 'Command', exact: true }).fill(noisy)
   await page.keyboard.press('Control+Enter')
   const output = page.getByRole('article').first().getByRole('log', { name: 'Output' })
   await expect(output).toHaveText(lines.join('\n'))

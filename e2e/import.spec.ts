@@ -29,7 +29,7 @@ test("a job's zip dropped on the job list is imported under the chosen agent nam
   await dialog.getByLabel('Agent name').fill('solver')
   await dialog.getByLabel('Judged metric').fill('speed')
   await dialog.getByRole('button', { name: 'Import' }).click()
-  await expect(dialog.getByRole('alert')).toContainText('Keys in this job: reward')
+  await expect(dialog.getByRole('alert')).toContainText('Rewards in this job: reward')
   await dialog.getByLabel('Judged metric').fill('')
   await dialog.getByRole('button', { name: 'Import' }).click()
   const summary = dialog.getByRole('status').filter({ hasText: 'nightly' })

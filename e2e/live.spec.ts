@@ -11,7 +11,7 @@ test('ten commands in one page and ten tabs all stay live', async ({ signedIn: p
   const numbers = Array.from({ length: 10 }, (_, i) => i + 1)
   const card = (number: number) => page.getByRole('article', { name: `Command echo running-${number};` })
   for (const number of numbers) {
-    await page.getByRole('textbox', { name: 'Command' }).fill(`echo running-${number}; exec sleep 1000`)
+    await page.getByRole('textbox', { name: 'Command', exact: true }).fill(`echo running-${number}; exec sleep 1000`)
     await page.getByRole('button', { name: 'Run command' }).click()
     await expect(card(number).getByRole('log', { name: 'Output' })).toHaveText(`running-${number}`)
   }
@@ -135,7 +135,7 @@ test('a frozen service is shown as late, loses no input and recovers', async ({ 
     await expect(dialog.getByRole('button', { name: 'Stop waiting' })).toBeVisible()
     await expect(name).toHaveValue('typed-while-frozen')
     // Input typed while the service isn't responding.
-    const command = commands.getByRole('textbox', { name: 'Command' })
+    const command = commands.getByRole('textbox', { name: 'Command', exact: true })
     await command.fill('echo sent')
     await command.press('Control+Enter')
     await command.fill('echo typed meanwhile')

@@ -356,7 +356,7 @@ test('a command is inserted at the prompt and not run', async ({ signedIn: page,
   await says(page, 'main', prompt)
   await page.goto(`${product.url}/devboxes/${id}/commands`)
   await isLive(page)
-  await page.getByRole('textbox', { name: 'Command' }).fill('echo once >> ran')
+  await page.getByRole('textbox', { name: 'Command', exact: true }).fill('echo once >> ran')
   await page.getByRole('button', { name: 'Run command' }).click()
   await expect(page.getByText('Exit 0')).toBeVisible()
   await page.getByRole('button', { name: /Insert at prompt/ }).click()
