@@ -64,12 +64,11 @@ export const SnapshotList = z.object({ snapshots: z.array(Snapshot), ...pageEnve
 export type SnapshotList = z.infer<typeof SnapshotList>
 
 /** Returns why a snapshot cannot be deleted, or null: the message of a 409 and of a disabled button. */
-export const deleteRefusal = (status: string): string | null =>
-  status === 'complete'
-    ? null
-    : status === 'in_progress'
-      ? 'The snapshot is still being taken'
-      : `The snapshot is ${status === 'error' ? 'not complete: taking it failed' : status}`
+export const deleteRefusal = (status: string): string | null => {
+  if (status === 'complete') return null
+  if (status === 'in_progress') return 'The snapshot is still being taken'
+  return status === 'error' ? 'The snapshot failed' : `The snapshot is ${status}`
+}
 
 export const snapshots = defineEndpoints('snapshots', 'stable', {
   list: get('/v1/devboxes/disk_snapshots', json(SnapshotList), { query: SnapshotListQuery }),

@@ -13,8 +13,8 @@ import {
   maxRunMs,
   outOfMemorySignal,
   type ProcessRequest,
-  type SqlAnswer,
   type SqlRequest,
+  type SqlResponse,
   type SqlValue,
 } from './axon-sql/protocol.ts'
 
@@ -24,7 +24,7 @@ interface Job {
   account: string
   request: ProcessRequest
   signal: AbortSignal | undefined
-  resolve: (answer: SqlAnswer) => void
+  resolve: (response: SqlResponse) => void
   reject: (error: unknown) => void
 }
 
@@ -76,9 +76,9 @@ export class AxonSql {
   }
 
   async list(request: AxonListRequest, signal: AbortSignal): Promise<Uint8Array> {
-    const answer = await this.#lists.run(request.account, { kind: 'list', ...request }, signal)
-    if ('json' in answer) return answer.json
-    throw new Error(`Listing axons failed: ${'failure' in answer ? answer.failure : answer.error}`)
+    const response = await this.#lists.run(request.account, { kind: 'list', ...request }, signal)
+    if ('json' in response) return response.json
+    throw new Error(`Listing axons failed: ${'failure' in response ? response.failure : response.error}`)
   }
 
   async close(): Promise<void> {
@@ -89,11 +89,11 @@ export class AxonSql {
     const file = join(this.#folder, `${id}.db`)
     const isFull = this.#quota.available(account) === 0
     const request = { seq, file, statements, kind, isReadOnly: isDeleted || isFull }
-    const answer = await this.#queries.run(account, request)
-    if ('json' in answer) return answer.json
-    if (isFull && !isDeleted && 'error' in answer && (answer.errcode & 0xff) === sqlite.readOnly)
+    const response = await this.#queries.run(account, request)
+    if ('json' in response) return response.json
+    if (isFull && !isDeleted && 'error' in response && (response.errcode & 0xff) === sqlite.readOnly)
       this.#quota.require(account)
-    throw 'error' in answer ? toError(answer, request) : new Error(`SQL of ${id} failed: ${answer.failure}`)
+    throw 'error' in response ? toError(response, request) : new Error(`SQL of ${id} failed: ${response.failure}`)
   }
 }
 
@@ -111,7 +111,7 @@ class SqlProcesses {
     this.#limits = limits
   }
 
-  run(account: string, request: ProcessRequest, signal?: AbortSignal): Promise<SqlAnswer> {
+  run(account: string, request: ProcessRequest, signal?: AbortSignal): Promise<SqlResponse> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) throw stopping()
       if (this.#waiting.length >= maxQueued)
@@ -184,7 +184,7 @@ class SqlProcess {
   readonly #exited: Promise<NodeJS.Signals | null>
   readonly #idleMs: number
   #idle: NodeJS.Timeout | undefined
-  #onAnswer: (answer: SqlAnswer) => void = () => undefined
+  #onResponse: (response: SqlResponse) => void = () => undefined
   #onFailure: (signal: NodeJS.Signals | null) => void = () => undefined
 
   constructor({ database, serviceId }: Options, idleMs: number, onExit: () => void) {
@@ -198,7 +198,7 @@ class SqlProcess {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     })
-    this.#child.on('message', (answer) => this.#onAnswer(answer as SqlAnswer))
+    this.#child.on('message', (response) => this.#onResponse(response as SqlResponse))
     this.#exited = new Promise((resolve) =>
       this.#child.once('exit', (_, signal) => resolve(signal)).once('error', () => resolve(null)),
     )
@@ -209,13 +209,13 @@ class SqlProcess {
     this.#endWhenIdle()
   }
 
-  async run(request: ProcessRequest): Promise<SqlAnswer> {
+  async run(request: ProcessRequest): Promise<SqlResponse> {
     clearTimeout(this.#idle)
     // The process exits at the timeout; this kills one that fails to.
     const killTimer = setTimeout(() => this.#child.kill('SIGKILL'), maxCopyMs + maxRunMs)
     try {
       return await new Promise((resolve, reject) => {
-        this.#onAnswer = resolve
+        this.#onResponse = resolve
         this.#onFailure = (signal) =>
           reject(
             signal === outOfMemorySignal

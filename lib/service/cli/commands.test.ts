@@ -268,7 +268,7 @@ describe('pressure', () => {
     expect(await first).toEqual([filling.id])
     const suspended = { statuses: ['suspended' as const] }
     await client.devboxes.waitForStatus({ params: { id: filling.id }, body: suspended })
-    await expect.poll(() => output.stderr).toMatch(/is filling the disk and is evicted at/)
+    await expect.poll(() => output.stderr).toMatch(/is filling the disk and will be evicted at/)
     expect(await client.devboxes.get({ params: { id: idle.id } })).toMatchObject({ status: 'running' })
   })
 })

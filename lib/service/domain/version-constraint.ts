@@ -9,15 +9,15 @@ export const meetsConstraint = (version: string, constraint: string): boolean | 
   let meets = true
   for (const text of constraint.split(',').map((part) => part.trim())) {
     if (text === '') continue
-    const [, operator = '', wanted = '', wildcard] = clause.exec(text) ?? []
+    const [, operator = '', required = '', wildcard] = clause.exec(text) ?? []
     if (operator === '' || (wildcard && operator !== '==' && operator !== '!=')) return undefined
-    meets &&= holds(actual, operator, numbers(wanted), wildcard !== undefined)
+    meets &&= satisfies(actual, operator, numbers(required), wildcard !== undefined)
   }
   return meets
 }
 
-const holds = (actual: number[], operator: string, wanted: number[], isPrefix: boolean): boolean => {
-  const order = compare(isPrefix ? actual.slice(0, wanted.length) : actual, wanted)
+const satisfies = (actual: number[], operator: string, required: number[], isPrefix: boolean): boolean => {
+  const order = compare(isPrefix ? actual.slice(0, required.length) : actual, required)
   switch (operator) {
     case '==':
     case '===':
@@ -34,7 +34,7 @@ const holds = (actual: number[], operator: string, wanted: number[], isPrefix: b
       return order < 0
     // ~=3.11.2 means >=3.11.2 and ==3.11.*.
     default:
-      return order >= 0 && compare(actual.slice(0, wanted.length - 1), wanted.slice(0, -1)) === 0
+      return order >= 0 && compare(actual.slice(0, required.length - 1), required.slice(0, -1)) === 0
   }
 }
 

@@ -216,18 +216,19 @@ describe('forbidden SQL', () => {
     await query('CREATE TABLE t (a)', [], axon)
     const forever = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)'
     const runaway = query(`INSERT INTO t ${forever} SELECT max(i) FROM n`, [], axon)
-    const refused = expect(runaway).rejects.toMatchObject({ status: 408 })
+    const timedOut = expect(runaway).rejects.toMatchObject({ status: 408 })
     expect((await query('SELECT 1')).rows).toEqual([[1]])
     expect(await publish(axon, 'meanwhile')).toMatchObject({ sequence: 1 })
-    await refused
+    await timedOut
     expect((await query('SELECT count(*) FROM t', [], axon)).rows).toEqual([[0]])
   })
 
   it('400 on a value that is too large or takes too much memory', async () => {
-    const refused = (sql: string, message: string) => expect(query(sql)).rejects.toMatchObject({ status: 400, message })
-    await refused('SELECT zeroblob(1000000000)', 'sql: string or blob too big')
+    const expectError = (sql: string, message: string) =>
+      expect(query(sql)).rejects.toMatchObject({ status: 400, message })
+    await expectError('SELECT zeroblob(1000000000)', 'sql: string or blob too big')
     const values = Array.from({ length: 100 }, () => "zeroblob(16000000) || ''")
-    await refused(`SELECT ${values}`, 'sql: exceeds the memory limit')
+    await expectError(`SELECT ${values}`, 'sql: exceeds the memory limit')
   })
 
   it('507 on a write beyond the size limit, which keeps earlier data', async () => {

@@ -26,11 +26,11 @@ beforeAll(async () => {
 })
 
 const list = async (search: string) => {
-  const answer = await sendRaw(service.url, {
+  const response = await sendRaw(service.url, {
     path: `/v1/axons?${search}`,
     headers: { authorization: `Bearer ${service.key}` },
   })
-  return { status: answer.status, body: JSON.parse(answer.body) }
+  return { status: response.status, body: JSON.parse(response.body) }
 }
 const names = async (search: string) => (await list(search)).body.axons.map(({ name }: Axon) => name)
 const idOf = (name: string) => created.get(name)?.id ?? ''

@@ -12,17 +12,17 @@ const schedule = (devbox_id: string, eviction_deadline_ms: number, client: Clien
   client.evictions.schedule({ body: { devbox_id, eviction_deadline_ms } })
 const suspended = (id: string) => service.reach(id, 'suspended')
 
-/** First `count` evictions of a new watch. Calls `meanwhile` after the first. */
+/** First `count` evictions of a new watch. Calls `afterFirst` after the first. */
 const watch = async (
   count: number,
-  meanwhile: () => Promise<unknown> = async () => undefined,
+  afterFirst: () => Promise<unknown> = async () => undefined,
   client: Client = service.client,
 ) => {
   const stop = new AbortController()
   const seen: { devbox_id: string; eviction_deadline_ms: number }[] = []
   for await (const eviction of client.evictions.watch({ signal: stop.signal })) {
     if (seen.push(eviction) === count) break
-    if (seen.length === 1) await meanwhile()
+    if (seen.length === 1) await afterFirst()
   }
   stop.abort()
   return seen

@@ -277,7 +277,7 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
   })
 
   it('kills or interrupts a command at any stage of its start', async () => {
-    const ends = Array.from({ length: 24 }, async (_, i) => {
+    const ends = Array.from({ length: 12 }, async (_, i) => {
       const execution = await start('sleep 1000', undefined, true)
       const params = paramsOf(execution)
       // Immediately, during the start, or while running.

@@ -244,8 +244,8 @@ describeUnderEachIsolation('files under isolation', (isolation) => {
 
   it('are complete under concurrent writes', async () => {
     const contents = Array.from({ length: 20 }, (_, i) => String(i).repeat(50_000))
-    const answers = await Promise.all(contents.map((each) => write('contended', each)))
-    expect(answers.map(({ status }) => status)).toEqual(contents.map(() => 200))
+    const responses = await Promise.all(contents.map((each) => write('contended', each)))
+    expect(responses.map(({ status }) => status)).toEqual(contents.map(() => 200))
     expect(contents).toContain(await text('contended'))
     expect((await run('ls -A | grep -c devdeck-')).stdout).toBe('0\n')
   })
@@ -258,8 +258,8 @@ describeUnderEachIsolation('files under isolation', (isolation) => {
       ['write_file_contents', { file_path: 'x', contents: 'x' }],
       ['download_file', { path: 'x' }],
     ] as const) {
-      const refused = await post(operation, body, stopped)
-      expect({ status: refused.status, body: await refused.json() }).toMatchObject({
+      const rejected = await post(operation, body, stopped)
+      expect({ status: rejected.status, body: await rejected.json() }).toMatchObject({
         status: 400,
         body: { message: expect.stringContaining('needs to be running') },
       })

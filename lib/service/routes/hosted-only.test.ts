@@ -7,10 +7,10 @@ const service = await startService()
 afterAll(() => service.close())
 
 it.each(Object.values(hostedOnly))('$method $path returns 501 with an alternative', async ({ method, path }) => {
-  const answer = await service.fetch(path.replace(':id', 'some_id'), { method })
-  expect(answer.status).toBe(501)
-  expect(answer.headers.get('x-should-retry')).toBe('false')
-  expect(await answer.json()).toMatchObject({
+  const response = await service.fetch(path.replace(':id', 'some_id'), { method })
+  expect(response.status).toBe(501)
+  expect(response.headers.get('x-should-retry')).toBe('false')
+  expect(await response.json()).toMatchObject({
     code: 'not_implemented',
     message: expect.stringMatching(/^This service .*; /),
   })
@@ -20,7 +20,7 @@ it('suggests an alternative to the public client without retries', async () => {
   const client = new Runloop({ bearerToken: service.key, baseURL: service.url })
   const id = 'some_id'
   const gateway = { gateway: 'g', secret: 's' }
-  for (const [call, words] of [
+  for (const [call, text] of [
     [() => client.devboxes.createSSHKey(id), 'open a terminal'],
     [() => client.devboxes.createGatewayToken(id, gateway), 'as a secret'],
     [() => client.devboxes.createMcpToken(id, { mcp_config: 'm', secret: 's' }), 'as a secret'],
@@ -36,6 +36,6 @@ it('suggests an alternative to the public client without retries', async () => {
     [() => client.gatewayConfigs.list(), 'as a secret'],
     [() => client.mcpConfigs.retrieve(id), 'as a secret'],
   ] as const) {
-    await expect(call()).rejects.toMatchObject({ status: 501, message: expect.stringContaining(words) })
+    await expect(call()).rejects.toMatchObject({ status: 501, message: expect.stringContaining(text) })
   }
 })

@@ -86,13 +86,13 @@ describe('network policies', () => {
 
   it('have unique names per account', async () => {
     const { id } = await create({ name: 'unique' })
-    const answer = await service.fetch('/v1/network-policies', {
+    const response = await service.fetch('/v1/network-policies', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: '{"name":"unique"}',
     })
-    expect(answer.status).toBe(409)
-    expect(answer.headers.get('x-should-retry')).toBe('false')
+    expect(response.status).toBe(409)
+    expect(response.headers.get('x-should-retry')).toBe('false')
     const other = await create()
     await expect(update(other.id, { name: 'unique' })).rejects.toMatchObject({ status: 409, field: 'name' })
     expect((await update(id, { name: 'unique' })).name).toBe('unique')

@@ -100,12 +100,12 @@ const call = async ({ method, bodyFormat }: Endpoint, path: string, body: object
   form.set('file', new Blob(['x']))
   const json = { headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' } }
   const sent = bodyFormat ? { body: form, headers: { authorization: `Bearer ${key}` } } : json
-  const answer = await fetch(service.url + path, {
+  const response = await fetch(service.url + path, {
     method,
     ...sent,
     ...(method === 'POST' && !bodyFormat && { body: JSON.stringify(body) }),
   })
-  return { status: answer.status, text: await answer.text() }
+  return { status: response.status, text: await response.text() }
 }
 
 /** Implemented endpoints of a single record. */

@@ -15,24 +15,24 @@ describe('secrets', () => {
   const get = (name: string) => service.client.secrets.get({ params: { name } })
 
   it('are stored by name, and never return their values', async () => {
-    const made = await create('TOKEN', 'first value')
-    expect(Object.keys(made).sort()).toEqual(['create_time_ms', 'id', 'name', 'update_time_ms'])
-    expect(made).toMatchObject({ name: 'TOKEN', update_time_ms: made.create_time_ms })
-    expect(made.id).toMatch(/^sec_/)
-    expect(await get('TOKEN')).toEqual(made)
+    const created = await create('TOKEN', 'first value')
+    expect(Object.keys(created).sort()).toEqual(['create_time_ms', 'id', 'name', 'update_time_ms'])
+    expect(created).toMatchObject({ name: 'TOKEN', update_time_ms: created.create_time_ms })
+    expect(created.id).toMatch(/^sec_/)
+    expect(await get('TOKEN')).toEqual(created)
     const updated = await service.client.secrets.update({ params: { name: 'TOKEN' }, body: { value: 'second value' } })
-    expect(updated).toEqual({ ...made, update_time_ms: updated.update_time_ms })
-    expect(updated.update_time_ms).toBeGreaterThanOrEqual(made.update_time_ms)
+    expect(updated).toEqual({ ...created, update_time_ms: updated.update_time_ms })
+    expect(updated.update_time_ms).toBeGreaterThanOrEqual(created.update_time_ms)
     expect(await service.client.secrets.delete({ params: { name: 'TOKEN' } })).toEqual(updated)
     expect(await statusOf(get('TOKEN'))).toBe(404)
   })
 
   it('reject a taken name with 409', async () => {
     await create('TAKEN')
-    const answer = await service.post('/v1/secrets', { name: 'TAKEN', value: 'x' })
-    expect(answer.status).toBe(409)
-    expect(answer.headers.get('x-should-retry')).toBe('false')
-    expect(await answer.json()).toMatchObject({ code: 'conflict', field: 'name' })
+    const response = await service.post('/v1/secrets', { name: 'TAKEN', value: 'x' })
+    expect(response.status).toBe(409)
+    expect(response.headers.get('x-should-retry')).toBe('false')
+    expect(await response.json()).toMatchObject({ code: 'conflict', field: 'name' })
     await create('taken')
   })
 
@@ -68,13 +68,13 @@ describe('secrets', () => {
     const log = vi.spyOn(process.stderr, 'write')
     await create('A', value)
     await service.client.secrets.update({ params: { name: 'A' }, body: { value: `${value}-second` } })
-    const refused = await service.fetch('/v1/secrets', {
+    const rejected = await service.fetch('/v1/secrets', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: `{"name": "1", "value": "${value}"`,
     })
-    expect(refused.status).toBe(400)
-    expect(await refused.text()).not.toContain(value)
+    expect(rejected.status).toBe(400)
+    expect(await rejected.text()).not.toContain(value)
     await expect(create('A', value)).rejects.toThrow(/^((?!unmistakable).)*$/)
     await service.restart()
     expect(filesWith(service.dataDir, value)).toEqual([])

@@ -148,9 +148,9 @@ describe('snapshots', () => {
     const devbox = await service.devbox()
     await run('for i in {1..300}; do echo > file$i; done', devbox)
     const { id: snapshotId } = await service.client.snapshots.createAsync({ params: { id: devbox }, body: {} })
-    const answer = await service.fetch(`/v1/devboxes/${devbox}/shutdown`, { method: 'POST' })
-    expect(answer.status).toBe(409)
-    expect(answer.headers.get('x-should-retry')).toBe('false')
+    const response = await service.fetch(`/v1/devboxes/${devbox}/shutdown`, { method: 'POST' })
+    expect(response.status).toBe(409)
+    expect(response.headers.get('x-should-retry')).toBe('false')
     const forced = await service.client.devboxes.shutdown({ params: { id: devbox }, query: { force: 'true' } })
     expect(forced.status).toBe('shutdown')
     expect(await settled(snapshotId)).toMatchObject({
@@ -235,34 +235,34 @@ describe('snapshots', () => {
 
   it('returns 409 for deleting one that is in progress', async () => {
     const { id: snapshotId } = await service.client.snapshots.createAsync({ params: { id }, body: {} })
-    const answer = await service.fetch(`/v1/devboxes/disk_snapshots/${snapshotId}/delete`, { method: 'POST' })
-    expect(answer.status).toBe(409)
-    expect(answer.headers.get('x-should-retry')).toBe('false')
-    expect(await answer.json()).toMatchObject({ code: 'conflict', message: 'The snapshot is still being taken' })
+    const response = await service.fetch(`/v1/devboxes/disk_snapshots/${snapshotId}/delete`, { method: 'POST' })
+    expect(response.status).toBe(409)
+    expect(response.headers.get('x-should-retry')).toBe('false')
+    expect(await response.json()).toMatchObject({ code: 'conflict', message: 'The snapshot is still being taken' })
     await settled(snapshotId)
     expect(await remove(snapshotId)).toEqual({})
   })
 
   it('lists pages by devbox and metadata, newest first', async () => {
     const devbox = await service.devbox()
-    const made: string[] = []
+    const ids: string[] = []
     for (const env of ['prod', 'dev', 'test', 'prod'])
-      made.unshift((await take({ metadata: { env, only: devbox } }, devbox)).id)
+      ids.unshift((await take({ metadata: { env, only: devbox } }, devbox)).id)
     const list = async (query: Partial<SnapshotListQuery>) => {
       const { snapshots, ...rest } = await service.client.snapshots.list({ query })
       return { ids: snapshots.map((snapshot) => snapshot.id), ...rest }
     }
     const all = { has_more: false, total_count: 4 }
-    expect(await list({ devbox_id: devbox })).toEqual({ ids: made, ...all })
-    expect(await list({ metadata: [{ key: 'only', op: 'eq', value: devbox }] })).toEqual({ ids: made, ...all })
+    expect(await list({ devbox_id: devbox })).toEqual({ ids, ...all })
+    expect(await list({ metadata: [{ key: 'only', op: 'eq', value: devbox }] })).toEqual({ ids, ...all })
     const inTwo: SnapshotListQuery['metadata'] = [{ key: 'env', op: 'in', values: ['dev', 'test'] }]
-    expect((await list({ devbox_id: devbox, metadata: inTwo })).ids).toEqual(made.slice(1, 3))
+    expect((await list({ devbox_id: devbox, metadata: inTwo })).ids).toEqual(ids.slice(1, 3))
     const first = await list({ devbox_id: devbox, limit: 3 })
-    expect(first).toEqual({ ids: made.slice(0, 3), has_more: true, total_count: 4 })
+    expect(first).toEqual({ ids: ids.slice(0, 3), has_more: true, total_count: 4 })
     // A deleted snapshot is still a valid cursor.
-    await remove(made[2] ?? '')
-    expect(await list({ devbox_id: devbox, limit: 3, starting_after: made[2] ?? '' })).toEqual({
-      ids: made.slice(3),
+    await remove(ids[2] ?? '')
+    expect(await list({ devbox_id: devbox, limit: 3, starting_after: ids[2] ?? '' })).toEqual({
+      ids: ids.slice(3),
       has_more: false,
       total_count: 3,
     })

@@ -6,7 +6,7 @@ import { notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { listPage, metadataHandlers, noPublic } from './pages.ts'
 
 export const snapshotRoutes = ({ store, devboxes, snapshots: runtime }: Deps) => {
-  const begin = ({ params, body, account, requestId }: Caller & { params: { id: string }; body: SnapshotCreate }) => {
+  const start = ({ params, body, account, requestId }: Caller & { params: { id: string }; body: SnapshotCreate }) => {
     const refusal = devboxRefusal('snapshot', devboxes.get(account, params.id).status)
     // Unspecified: 400, as for other calls that the status does not allow.
     if (refusal) throw new ServiceError('invalid_argument', refusal, { shouldRetry: false })
@@ -34,7 +34,7 @@ export const snapshotRoutes = ({ store, devboxes, snapshots: runtime }: Deps) =>
       await runtime.delete(account, params.id)
       return {}
     },
-    create: async (call) => runtime.completed(call.account, (await begin(call)).id),
-    createAsync: begin,
+    create: async (call) => runtime.completed(call.account, (await start(call)).id),
+    createAsync: start,
   })
 }

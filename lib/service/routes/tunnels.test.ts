@@ -263,9 +263,9 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
       ['the port of the service', () => `${servicePort}-${box.tunnel.tunnel_key}`, 403],
     ])('returns a readable error for %s', async (_, name, status) => {
       const host = `${name()}.tunnel.localhost:${servicePort}`
-      const answer = await send(host)
-      expect(answer.status).toBe(status)
-      expect(JSON.parse(answer.text)).toMatchObject({ message: expect.any(String) })
+      const error = await send(host)
+      expect(error.status).toBe(status)
+      expect(JSON.parse(error.text)).toMatchObject({ message: expect.any(String) })
       const page = await send(host, '/', { headers: { accept: 'text/html,*/*' } })
       expect(page.status).toBe(status)
       expect(page.text).toContain('<h1>')
@@ -334,11 +334,11 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
       expect(response.complete).toBe(false)
       await act(id, 'wait_for_status', { statuses: ['suspended'] })
     }
-    const refused = await send(sleeping.host())
-    expect(refused.status).toBe(503)
-    expect(refused.text).toContain('suspended')
-    const answers = await Promise.all([send(waking.host()), send(waking.host())])
-    expect(answers.map(({ status }) => status)).toEqual([200, 200])
+    const rejected = await send(sleeping.host())
+    expect(rejected.status).toBe(503)
+    expect(rejected.text).toContain('suspended')
+    const responses = await Promise.all([send(waking.host()), send(waking.host())])
+    expect(responses.map(({ status }) => status)).toEqual([200, 200])
     expect(await service.client.devboxes.get({ params: { id: waking.id } })).toMatchObject({ status: 'running' })
     await act(waking.id, 'shutdown')
     expect((await send(waking.host())).status).toBe(404)
@@ -347,8 +347,8 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
   it('routes concurrent requests to their devboxes', async () => {
     const boxes = await Promise.all([newDevbox({}), newDevbox({}), newDevbox({})])
     await Promise.all(boxes.map(({ host }) => untilListening(host())))
-    const answers = await Promise.all(boxes.flatMap((box) => Array.from({ length: 10 }, () => send(box.host()))))
-    expect(answers.map(({ text }) => JSON.parse(text).me)).toEqual(
+    const responses = await Promise.all(boxes.flatMap((box) => Array.from({ length: 10 }, () => send(box.host()))))
+    expect(responses.map(({ text }) => JSON.parse(text).me)).toEqual(
       boxes.flatMap(({ port }) => Array.from({ length: 10 }, () => `app ${port}`)),
     )
   })
@@ -372,8 +372,8 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
     const box = await newDevbox(null)
     expect((await act('dbx_missing', 'enable_tunnel')).status).toBe(404)
     expect((await act(box.id, 'enable_tunnel', { auth_mode: 'public' })).status).toBe(400)
-    const made = await Promise.all(Array.from({ length: 5 }, () => act(box.id, 'enable_tunnel')))
-    expect(made.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400, 400])
+    const created = await Promise.all(Array.from({ length: 5 }, () => act(box.id, 'enable_tunnel')))
+    expect(created.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400, 400])
     await act(box.id, 'shutdown')
     expect((await act(box.id, 'enable_tunnel')).status).toBe(400)
     expect((await act(box.id, 'remove_tunnel')).status).toBe(200)

@@ -14,7 +14,7 @@ export class Database extends DatabaseSync {
   #reserve: Reserve | undefined
   #commandReserve: Reserve | undefined
 
-  /** Only the service calls this: a command running beside it must not use up the reserves. */
+  /** Called only by the service: other commands must not use up the reserves. */
   openReserves(file: string, commandFile: string) {
     this.#reserve = new Reserve(file)
     this.#commandReserve = new Reserve(commandFile)
@@ -59,7 +59,7 @@ export class Database extends DatabaseSync {
 }
 
 interface Options {
-  /** Creates a new database even beside devboxes or snapshots that it has no records of. */
+  /** Creates a new database even if the folder contains devboxes or snapshots. */
   recover?: boolean
   log?: (line: string) => void
   steps?: readonly string[]
@@ -73,7 +73,7 @@ export const openDatabase = (
   file: string,
   { recover = false, log = () => undefined, steps = migrations }: Options = {},
 ): Database => {
-  if (!recover && isEmpty(file)) refuseBesideData(file)
+  if (!recover && isEmpty(file)) requireNoLostDatabase(file)
   const database = new Database(privateFile(file))
   try {
     // Set first: two processes may open a new file at the same time.
@@ -83,7 +83,7 @@ export const openDatabase = (
     // SQLite's own checkpoint would restart the log without a new generation.
     database.exec('PRAGMA wal_autocheckpoint = 0')
     addSearchFunctions(database)
-    if (!recover && versionOf(database) === 0) refuseBesideData(file)
+    if (!recover && versionOf(database) === 0) requireNoLostDatabase(file)
     migrate(database, file, steps, log)
     return database
   } catch (error) {
@@ -94,23 +94,23 @@ export const openDatabase = (
 
 const isEmpty = (file: string) => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0
 
-/** Returns why no new database may be created here: the data beside it belongs to a lost one. */
+/** Returns why no new database may be created: the folder has data of a lost one. */
 export const lostDatabase = (file: string): string | undefined => {
   if (!isEmpty(file) && schemaOfFile(file) > 0) return undefined
   const folder = dirname(file)
   const count = countRecorded(folder)
   const log = `${file}-wal`
-  const beside = [
+  const leftovers = [
     ...(count.devboxes + count.snapshots > 0 ? [describeCount(count)] : []),
     ...(!isEmpty(file) || isEmpty(log) ? [] : [`a write-ahead log of ${sizeText(statSync(log).size)}`]),
   ].join(' and ')
-  if (beside === '') return undefined
+  if (leftovers === '') return undefined
   const backups = backupsOf(file)
   const found = backups.length > 0 ? ` (found ${backups.join(', ')})` : ''
-  return `The database ${file} is ${existsSync(file) ? 'empty' : 'missing'}, but ${folder} holds ${beside}. Nothing was changed. Restore ${basename(file)} from a backup${found}, or run "npm run service -- recover --data-dir ${folder}" to create a new database that lists them`
+  return `The database ${file} is ${existsSync(file) ? 'empty' : 'missing'}, but ${folder} contains ${leftovers}. Nothing was changed. Restore ${basename(file)} from a backup${found}, or run "npm run service -- recover --data-dir ${folder}" to create a new database that lists them`
 }
 
-const refuseBesideData = (file: string) => {
+const requireNoLostDatabase = (file: string) => {
   const problem = lostDatabase(file)
   if (problem !== undefined) throw new StartError(problem)
 }

@@ -2,7 +2,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { authorize } from './authorizer.ts'
-import { maxAnswerBytes, maxDatabaseBytes, maxRows, type SqlRequest, type SqlValue } from './protocol.ts'
+import { maxDatabaseBytes, maxResultBytes, maxRows, type SqlRequest, type SqlValue } from './protocol.ts'
 
 const pageBytes = 4096
 const copyRows = 2_000
@@ -47,7 +47,7 @@ export class AxonDatabase {
     this.#database = new DatabaseSync(file, {
       timeout: 5_000,
       // A value, and so a row, is at most as large as a result.
-      limits: { attach: 0, length: maxAnswerBytes, sqlLength: 1024 * 1024, likePatternLength: 1_000 },
+      limits: { attach: 0, length: maxResultBytes, sqlLength: 1024 * 1024, likePatternLength: 1_000 },
     })
     this.#database.setAuthorizer((action, first, second, schema) =>
       this.#isTrusted ? 0 : authorize(action, first, second, schema),
@@ -112,7 +112,7 @@ export class AxonDatabase {
     this.#database.exec(isReadOnly ? 'PRAGMA query_only = ON; BEGIN' : 'BEGIN IMMEDIATE')
     let index = 0
     try {
-      const budget = { bytes: maxAnswerBytes }
+      const budget = { bytes: maxResultBytes }
       const results: Result[] = []
       for (; index < statements.length; index++) {
         const { sql, params } = statements[index] ?? { sql: '', params: [] }
@@ -140,7 +140,7 @@ export class AxonDatabase {
       const columns = statement.columns().map(({ name, type }) => ({ name: name ?? '', type: typeName(type) }))
       // Column names may be very long.
       for (const { name } of columns) budget.bytes -= name.length + 32
-      if (budget.bytes < 0) throw new Error(`the result is larger than ${maxAnswerBytes / 1024 / 1024} MiB`)
+      if (budget.bytes < 0) throw new Error(`the result is larger than ${maxResultBytes / 1024 / 1024} MiB`)
       const rows: unknown[][] = []
       let isLimited = false
       const before = this.#totalChanges()

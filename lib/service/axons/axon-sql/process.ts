@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
 import { createAxonLists } from '#lib/service/store/axons/lists.ts'
 import { AxonDatabase, type ReadEvents, StatementError } from './database.ts'
-import { maxCopyMs, maxListMs, maxRunMs, outOfMemorySignal, type ProcessRequest, type SqlAnswer } from './protocol.ts'
+import { maxCopyMs, maxListMs, maxRunMs, outOfMemorySignal, type ProcessRequest, type SqlResponse } from './protocol.ts'
 
 // Runs SQL of users, or lists axons. An endless SQLite statement can only be ended with its process, so a second thread kills
 // the process at its time or memory limit. SQLite's own memory limits are disabled in Node (SQLITE_DEFAULT_MEMSTATUS=0).
@@ -54,7 +54,7 @@ const databaseOf = (file: string): AxonDatabase => {
   return database
 }
 
-const answer = (request: ProcessRequest): SqlAnswer => {
+const respond = (request: ProcessRequest): SqlResponse => {
   try {
     if (request.kind === 'list') return { json: withTimeout(maxListMs, () => lists.list(request)) }
     const database = databaseOf(request.file)
@@ -83,5 +83,5 @@ const answer = (request: ProcessRequest): SqlAnswer => {
 /** SQLITE_INTERNAL, NOMEM, IOERR, CORRUPT, FULL, CANTOPEN, NOTADB. */
 const isSystemError = ({ errcode }: StatementError) => [2, 7, 10, 11, 13, 14, 26].includes(errcode & 0xff)
 
-process.on('message', (request: ProcessRequest) => process.send?.(answer(request)))
+process.on('message', (request: ProcessRequest) => process.send?.(respond(request)))
 process.on('disconnect', () => process.exit())

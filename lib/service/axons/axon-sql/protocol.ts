@@ -12,7 +12,7 @@ export interface SqlRequest {
 
 export type ProcessRequest = SqlRequest | ({ kind: 'list' } & AxonListRequest)
 
-export type SqlAnswer =
+export type SqlResponse =
   | { json: Uint8Array }
   /** Rejected by SQLite. */
   | { error: string; errcode: number }
@@ -31,4 +31,4 @@ export const maxListMs = 60_000
 export const maxDatabaseBytes = 256 * 1024 * 1024
 /** Unspecified: result limits, reported as `rows_read_limit_reached`. */
 export const maxRows = 10_000
-export const maxAnswerBytes = 16 * 1024 * 1024
+export const maxResultBytes = 16 * 1024 * 1024
