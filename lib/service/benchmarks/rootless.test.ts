@@ -17,12 +17,12 @@ const problem = ((): string | undefined => {
   try {
     const doctor = [...asNobody, process.execPath, join(import.meta.dirname, '../main.ts'), 'doctor']
     const [file = '', ...args] = [...doctor, '--data-dir', '/nonexistent/devdeck']
-    const told = execFileSync(file, args, {
+    const output = execFileSync(file, args, {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { PATH: '/usr/bin:/bin', NODE_ENV: 'test' },
     })
-    return /trials +a writable system/.test(told) ? undefined : told
+    return /trials +a writable system/.test(output) ? undefined : output
   } catch (error) {
     return (error as Error).message
   }
@@ -64,7 +64,7 @@ RUN mkdir /srv/data && echo 'site 8000/tcp' >>/etc/services && date +%s%N >/opt/
       'solution/solve.sh': '',
       'tests/test.sh': reward('[ "$(id -un)" = joe ]'),
     })
-    const refused = [
+    const forbidden = [
       ...[
         'mount -t tmpfs none /mnt',
         'umount /proc',
@@ -85,7 +85,7 @@ RUN mkdir /srv/data && echo 'site 8000/tcp' >>/etc/services && date +%s%N >/opt/
       'environment/Dockerfile': 'FROM debian\nWORKDIR /app\n',
       'solution/solve.sh': '',
       'tests/test.sh': `echo 1 >/logs/verifier/reward.txt
-${refused.map((each) => `if ${each} 2>/dev/null; then echo 0 >/logs/verifier/reward.txt; fi`).join('\n')}
+${forbidden.map((each) => `if ${each} 2>/dev/null; then echo 0 >/logs/verifier/reward.txt; fi`).join('\n')}
 `,
     })
     service = runCommand(args, {}, asNobody)

@@ -40,7 +40,7 @@ const table: Record<string, Record<string, Expected>> = {
   lazy: { ...all(gaveUp), ...broken, 'hello-file': 1 },
 }
 
-const told = ({ state, score, failure_reason }: ScenarioOutcome): Expected => {
+const resultOf = ({ state, score, failure_reason }: ScenarioOutcome): Expected => {
   const exception = failure_reason?.exception_type
   if (state !== 'COMPLETED') return `${state} ${exception}`
   return exception === undefined ? (score ?? -1) : [score ?? -1, exception]
@@ -49,8 +49,8 @@ const told = ({ state, score, failure_reason }: ScenarioOutcome): Expected => {
 const check = (job: BenchmarkJob, agent: string) => {
   const outcome = job.benchmark_outcomes?.find(({ agent_name, model_name }) => (model_name ?? agent_name) === agent)
   const outcomes = outcome?.scenario_outcomes ?? []
-  const got = Object.fromEntries(outcomes.map((each) => [each.scenario_name, told(each)]))
-  expect(got, agent).toEqual(table[agent])
+  const results = Object.fromEntries(outcomes.map((each) => [each.scenario_name, resultOf(each)]))
+  expect(results, agent).toEqual(table[agent])
   return outcome
 }
 

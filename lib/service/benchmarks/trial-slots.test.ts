@@ -3,7 +3,7 @@ import { createTrialSlots, type TrialSlots } from './trial-slots.ts'
 
 const never = new AbortController().signal
 
-/** Work that is told apart by its name and ends when it is let go. */
+/** Starts work that runs until `end` is called. */
 const begin = (slots: TrialSlots, account: string, job: string, started: string[]) => {
   const { promise, resolve } = Promise.withResolvers<void>()
   const done = slots.run(

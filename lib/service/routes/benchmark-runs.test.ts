@@ -96,9 +96,9 @@ describeUnderEachIsolation('the end of a benchmark run under isolation', (isolat
     const answers = await Promise.allSettled(starts)
     expect((await canceled).state).toBe('canceled')
     // Each was either canceled with the run, or rejected after its end.
-    const refused = answers.filter((answer) => answer.status === 'rejected')
-    for (const { reason } of refused) expect(reason).toMatchObject({ status: 409 })
-    expect(await statesOf(id)).toEqual(Array(starts.length - refused.length).fill('canceled'))
+    const rejected = answers.filter((answer) => answer.status === 'rejected')
+    for (const { reason } of rejected) expect(reason).toMatchObject({ status: 409 })
+    expect(await statesOf(id)).toEqual(Array(starts.length - rejected.length).fill('canceled'))
     const left = async () => {
       const { devboxes } = await service.client.devboxes.list({ query: { limit: 100 } })
       return devboxes.filter(({ status }) => status !== 'shutdown')

@@ -56,10 +56,10 @@ describe('a job of Harbor', () => {
       n_canceled: 1,
       average_score: (1 + 0 + 0.25 + 1 + 0) / 5,
     })
-    const told = outcome?.scenario_outcomes.map(({ scenario_name, attempt, state, score, failure_reason }) =>
+    const summaries = outcome?.scenario_outcomes.map(({ scenario_name, attempt, state, score, failure_reason }) =>
       [scenario_name, attempt, state, score, failure_reason?.exception_type].filter((each) => each != null).join(' '),
     )
-    expect(told?.toSorted()).toEqual([
+    expect(summaries?.toSorted()).toEqual([
       'cart 1 FAILED SandboxBuildFailedError',
       'cart 2 CANCELED CancelledError',
       'pay 1 COMPLETED 0',
@@ -151,7 +151,7 @@ describe('a job of Harbor', () => {
     ])
   })
 
-  const told = (job: BenchmarkJob) =>
+  const summaryOf = (job: BenchmarkJob) =>
     (job.benchmark_outcomes ?? [])
       .flatMap(({ agent_name, model_name, scenario_outcomes }) =>
         scenario_outcomes.map(({ scenario_name, attempt, state, score, failure_reason }) =>
@@ -179,7 +179,7 @@ describe('a job of Harbor', () => {
       'task_c__0/config.json': { agent: { name: null, import_path: 'team.agents:Own', model_name: 'my-model' } },
       'task_d__0/result.json': { task_name: 'task_d', started_at: '2026-01-01T00:01:00', verifier_result: null },
     })
-    expect(told(job)).toEqual([
+    expect(summaryOf(job)).toEqual([
       'terminus-2 my-model task_a 1 COMPLETED 0 TimeoutError',
       'terminus-2 my-model task_b 1 COMPLETED 1',
       'terminus-2 my-model task_b 2 FAILED ApiError',
@@ -214,7 +214,7 @@ describe('a job of Harbor', () => {
       ),
     )
     expect(job.warnings).toEqual(['cut: its files contain neither a reward nor an exception'])
-    expect(told(job)).toEqual([
+    expect(summaryOf(job)).toEqual([
       'codex acme/large cut 1 FAILED',
       'codex acme/large end 1 TIMEOUT VerifierTimeoutError',
       'codex acme/large two 1 COMPLETED 0.5',
@@ -235,7 +235,7 @@ describe('a job of Harbor', () => {
       'nightly/c__ccccccc/steps/one/verifier/reward.txt': '1.0\n',
       'nightly/c__ccccccc/steps/two/verifier/reward.json': { reward: 0.5 },
     })
-    expect(told(job)).toEqual([
+    expect(summaryOf(job)).toEqual([
       'codex acme/large a "NaN" 1 COMPLETED 1',
       'codex acme/large c 1 COMPLETED 0.75',
       'codex acme/large ü / 😀 1 COMPLETED 1e+308',
@@ -291,7 +291,7 @@ describe('a job of Harbor', () => {
     n_total_trials: 2,
     ...more,
   })
-  const layouts: Record<string, { files: Files; told: string[]; warnings?: unknown[] }> = {
+  const layouts: Record<string, { files: Files; expected: string[]; warnings?: unknown[] }> = {
     'in a folder of jobs with files of its own': {
       files: {
         'jobs/.DS_Store': 'x',
@@ -303,7 +303,7 @@ describe('a job of Harbor', () => {
         'jobs/nightly/a__aaaaaaa/result.json': one('a', 1),
         'jobs/nightly/b__bbbbbbb/result.json': one('b', 0),
       },
-      told: ['codex acme/large a 1 COMPLETED 1', 'codex acme/large b 1 COMPLETED 0'],
+      expected: ['codex acme/large a 1 COMPLETED 1', 'codex acme/large b 1 COMPLETED 0'],
     },
     'with a folder for each task': {
       files: {
@@ -313,7 +313,7 @@ describe('a job of Harbor', () => {
         'a/a__bbbbbbb/result.json': { ...one('a', 0), id: 'other' },
         'b/b__aaaaaaa/result.json': one('b', 0.5),
       },
-      told: [
+      expected: [
         'codex acme/large a 1 COMPLETED 1',
         'codex acme/large a 2 COMPLETED 0',
         'codex acme/large b 1 COMPLETED 0.5',
@@ -321,7 +321,7 @@ describe('a job of Harbor', () => {
     },
     'of one trial and nothing else, whose agent left a config.json': {
       files: { 'c__aaaaaaa/result.json': one('c', 1), 'c__aaaaaaa/agent/config.json': '{}' },
-      told: ['codex acme/large c 1 COMPLETED 1'],
+      expected: ['codex acme/large c 1 COMPLETED 1'],
       warnings: [expect.stringContaining('result.json of the job is missing'), expect.stringContaining('config.json')],
     },
     'whose trials are in its own record too, one of them only there': {
@@ -335,7 +335,7 @@ describe('a job of Harbor', () => {
         'b__bbbbbbb/result.json': '{"task_name',
         'b__bbbbbbb/trial.log': 'x',
       },
-      told: ['a', 'b', 'c'].map(
+      expected: ['a', 'b', 'c'].map(
         (name, at) => `codex acme/large ${name}__${name.repeat(7)} 1 COMPLETED ${[1, 0.5, 0][at]}`,
       ),
     },
@@ -347,7 +347,7 @@ describe('a job of Harbor', () => {
         'a__aaaaaaa copy/result.json': one('a', 1),
         'b__bbbbbbb/agent/oracle.txt': 'x',
       },
-      told: ['codex acme/large a 1 COMPLETED 1'],
+      expected: ['codex acme/large a 1 COMPLETED 1'],
       warnings: [
         'Trials are missing: 1 of 2 trials are here',
         'trial a__aaaaaaa copy is skipped: it is a copy of a__aaaaaaa',
@@ -367,7 +367,7 @@ describe('a job of Harbor', () => {
           verifier_result: { rewards: { reward: 0 } },
         },
       },
-      told: [
+      expected: [
         'nop a-long-name-cut-at-32-characters-one 1 COMPLETED 1',
         'nop a-long-name-cut-at-32-characters-two 1 COMPLETED 0',
       ],
@@ -401,7 +401,7 @@ describe('a job of Harbor', () => {
         ),
         'run/t0/t0.1-of-1.run/sessions/agent.log': 'x',
       },
-      told: [
+      expected: [
         'terminus acme/large t0 1 COMPLETED 1',
         'terminus acme/large t1 1 TIMEOUT AgentTimeoutError',
         'terminus acme/large t2 1 COMPLETED 0',
@@ -409,12 +409,15 @@ describe('a job of Harbor', () => {
       ],
     },
   }
-  it.each(Object.entries(layouts))('%s has its trials', async (_, { files, told: expected, warnings: said = [] }) => {
-    const { job, warnings } = await imported(files)
-    expect(told(job)).toEqual(expected)
-    expect(warnings).toEqual(said)
-    expect(job.state).toBe('completed')
-  })
+  it.each(Object.entries(layouts))(
+    '%s has its trials',
+    async (_, { files, expected, warnings: expectedWarnings = [] }) => {
+      const { job, warnings } = await imported(files)
+      expect(summaryOf(job)).toEqual(expected)
+      expect(warnings).toEqual(expectedWarnings)
+      expect(job.state).toBe('completed')
+    },
+  )
 
   it('is rejected if the archive has several', async () => {
     const job = (id: string) => ({ 'config.json': { job_name: id }, 'a__aaaaaaa/result.json': one('a', 1) })
@@ -446,8 +449,8 @@ describe('a job of Harbor', () => {
     { rewards: { reward: 0.5, speed: 3 }, metrics: [{ reward: 0.25, speed: 1.5 }] },
     { rewards: { reward: 0.5, speed: 3 }, metrics: [{ mean_reward: 0.25, mean_speed: 1.5 }] },
     { rewards: { speed: 0.5 }, metrics: [{ max: 0.5 }, { mean: 0.25 }] },
-    { rewards: { a: 1, b: 0 }, metrics: [{ a: 0.5, b: 1 }], said: 'a mean b of 1', mean: 0 },
-  ])('compares each mean that Harbor printed: %j', async ({ rewards, metrics, said, mean }) => {
+    { rewards: { a: 1, b: 0 }, metrics: [{ a: 0.5, b: 1 }], difference: 'a mean b of 1', mean: 0 },
+  ])('compares each mean that Harbor printed: %j', async ({ rewards, metrics, difference, mean }) => {
     const model = 'gateway/acme/large'
     const { warnings } = await imported(
       harborJob(
@@ -463,15 +466,17 @@ describe('a job of Harbor', () => {
       ),
     )
     const name = 'codex__acme/large__shop'
-    expect(warnings).toEqual(said ? [`Harbor printed ${said} for ${name}; the 2 trials here have ${mean}`] : [])
+    expect(warnings).toEqual(
+      difference ? [`Harbor printed ${difference} for ${name}; the 2 trials here have ${mean}`] : [],
+    )
   })
 })
 
 describe('a hostile archive', () => {
   it('is rejected if it is not a zip or not a job', async () => {
-    const refused = async (file: Blob) => (await send(file)).body
-    expect(await refused(new Blob(['no zip']))).toMatchObject({ code: 'invalid_argument', field: 'file' })
-    expect(await refused(await zipOf({ 'a/readme.txt': 'x' }))).toMatchObject({
+    const rejected = async (file: Blob) => (await send(file)).body
+    expect(await rejected(new Blob(['no zip']))).toMatchObject({ code: 'invalid_argument', field: 'file' })
+    expect(await rejected(await zipOf({ 'a/readme.txt': 'x' }))).toMatchObject({
       message: expect.stringContaining('The archive contains neither a Harbor job'),
     })
   })

@@ -83,8 +83,8 @@ describe('a named agent', () => {
     expect(outcome).toMatchObject({ state: 'COMPLETED', score: 1, usage: { n_input_tokens: null } })
     expect(outcome?.usage?.unknown_because).toMatch(/no trajectory/)
     const files = await filesOf(outcome?.scenario_run_id ?? '')
-    const said = files.find(({ name }) => name.endsWith('_agent_command.txt'))
-    expect(said?.content.toString()).toBe('some-model\n')
+    const commandLog = files.find(({ name }) => name.endsWith('_agent_command.txt'))
+    expect(commandLog?.content.toString()).toBe('some-model\n')
   })
 
   it('is a command from --agent, or a recipe', async () => {
@@ -176,8 +176,8 @@ trajectory = "out.json"
         trajectories: ['agent/trajectory.json'],
       })
       const files = await filesOf(outcome.scenario_run_id ?? '')
-      const kept = files.find(({ name }) => name.endsWith('_agent_trajectory.json'))
-      expect(kept?.content.toString()).toBe(trajectory)
+      const trajectoryLog = files.find(({ name }) => name.endsWith('_agent_trajectory.json'))
+      expect(trajectoryLog?.content.toString()).toBe(trajectory)
     }
   })
 })
@@ -193,14 +193,14 @@ it('reads the manifest in docs/agents.md', () => {
 describe('a missing requirement of an agent', () => {
   it('rejects the job: a secret, a model, a definition', async () => {
     manifest('broken', 'command = "true"\n\n[usage]\ntakes = "sum"\n')
-    const refused = await runOn(1, [
+    const message = await runOn(1, [
       { name: 'claude-code' },
       { name: 'goose' },
       { name: 'opencode', model_name: 'mystery/x' },
       { name: 'broken' },
       { name: 'nobody' },
     ]).catch((error: Error) => error.message)
-    const lines = String(refused).split('\n')
+    const lines = String(message).split('\n')
     expect(lines[0]).toMatch(
       /agent_configs\[0\]\.agent_environment\.secrets: .*claude-code needs ANTHROPIC_API_KEY or CLAUDE_CODE_/,
     )

@@ -174,12 +174,12 @@ datasets:
     ])
     writeFileSync(join(datasets, 'mixed/edited/tests/test.sh'), 'echo 0 >/logs/verifier/reward.txt\n')
     const job = await untilEnded(service.client, queued.id)
-    const told = job.benchmark_outcomes?.[0]?.scenario_outcomes.map(({ scenario_name, score, failure_reason }) => [
+    const results = job.benchmark_outcomes?.[0]?.scenario_outcomes.map(({ scenario_name, score, failure_reason }) => [
       scenario_name,
       score ?? `${failure_reason?.exception_type}: ${failure_reason?.exception_message}`,
     ])
     expect(job.state).toBe('completed')
-    expect(told?.sort()).toEqual([
+    expect(results?.sort()).toEqual([
       ['bad', expect.stringMatching(/InvalidTaskError: .* task\.toml line 3, column 1: agent\.timeout_sec/)],
       ['edited', expect.stringMatching(/TaskChangedError/)],
       ['good', 1],
@@ -199,8 +199,8 @@ datasets:
     expect([first?.state, second?.state]).toEqual(['cancelled', 'cancelled'])
     expect(first?.benchmark_outcomes?.[0]).toMatchObject({ n_completed: 0, n_failed: 0, n_canceled: 2 })
     const done = await untilEnded(client, (await harbor('tasks:\n  - path: small/hello\n')).id)
-    const refused = await client.benchmarkJobs.cancel({ params: { id: done.id } }).catch((error: unknown) => error)
-    expect(refused).toMatchObject({ status: 409, message: expect.stringContaining('completed') })
+    const rejected = await client.benchmarkJobs.cancel({ params: { id: done.id } }).catch((error: unknown) => error)
+    expect(rejected).toMatchObject({ status: 409, message: expect.stringContaining('completed') })
   })
 
   it('reads hundreds of tasks, and cancels at once', async () => {
@@ -260,7 +260,7 @@ datasets:
 })
 
 describe('an invalid job file', () => {
-  const refusalOf = async (inline_yaml: string) => {
+  const rejectionOf = async (inline_yaml: string) => {
     const error = await harbor(inline_yaml).catch((error: unknown) => error)
     const { jobs } = await service.client.benchmarkJobs.list()
     expect(jobs).toEqual([])
@@ -268,7 +268,7 @@ describe('an invalid job file', () => {
   }
 
   it('is rejected with every problem at its line and key', async () => {
-    const error = await refusalOf(
+    const error = await rejectionOf(
       'agents:\n  - name: robot\ndatasets:\n  - path: /etc\ntasks:\n  - path: small/nothing\n',
     )
     expect(error).toMatchObject({ status: 400, field: 'spec.inline_yaml' })

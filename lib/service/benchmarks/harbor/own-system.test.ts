@@ -248,8 +248,8 @@ describe.skipIf(problem !== undefined)('cached environments', () => {
     'solution/solve.sh': `cp /opt/${name} /logs/artifacts/built\n`,
     'tests/test.sh': rewardIf(`[ -s /opt/${name} ]`),
   })
-  const goingIn = (devboxId: string) => join(trials.folder, 'devboxes', devboxId, 'root', 'logs', 'agent')
-  const kept = async () => {
+  const agentLogs = (devboxId: string) => join(trials.folder, 'devboxes', devboxId, 'root', 'logs', 'agent')
+  const cachedCount = async () => {
     const all = await cachedEnvironments(join(trials.folder, 'environments'))
     expect(all.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThanOrEqual(10 * 2 ** 20)
     return all.length
@@ -265,9 +265,9 @@ describe.skipIf(problem !== undefined)('cached environments', () => {
     const ofA = await built(a)
     const ofB = await built(b)
     expect(await built(a)).toBe(ofA)
-    expect(await kept()).toBe(2)
+    expect(await cachedCount()).toBe(2)
     const ofC = await built(c)
-    expect(await kept()).toBe(2)
+    expect(await cachedCount()).toBe(2)
     expect(trials.logged.filter((message) => message.includes('is removed to make room'))).toEqual([
       expect.stringMatching(
         /^The environment built for .* \(4\.\d MiB\) is removed to make room: last used .*Z; cache size/,
@@ -277,25 +277,25 @@ describe.skipIf(problem !== undefined)('cached environments', () => {
     expect(await built(b)).not.toBe(ofB)
 
     // A trial in `c`, the least recently used.
-    const begun = Promise.withResolvers<string>()
+    const devboxCreated = Promise.withResolvers<string>()
     const solution = 'until [ -e /logs/agent/go ]; do sleep 0.1; done; cp /opt/c /logs/artifacts/built\n'
-    const going = trials.run({ ...c, 'solution/solve.sh': solution }, { onDevbox: begun.resolve })
-    const devboxId = await begun.promise
+    const runningTrial = trials.run({ ...c, 'solution/solve.sh': solution }, { onDevbox: devboxCreated.resolve })
+    const devboxId = await devboxCreated.promise
     await built(b)
     expect(await built(a)).not.toBe(ofA)
     expect(await built(b)).not.toBe(ofB)
-    expect(await kept()).toBe(2)
-    await expect.poll(() => existsSync(goingIn(devboxId))).toBe(true)
-    writeFileSync(join(goingIn(devboxId), 'go'), '')
-    expect((await going).log('artifacts/built')).toBe(ofC)
+    expect(await cachedCount()).toBe(2)
+    await expect.poll(() => existsSync(agentLogs(devboxId))).toBe(true)
+    writeFileSync(join(agentLogs(devboxId), 'go'), '')
+    expect((await runningTrial).log('artifacts/built')).toBe(ofC)
     expect(await built(c)).toBe(ofC)
   })
 
   it('are not stored if one alone exceeds the limit', async () => {
     const big = build('large', 12)
-    const before = await kept()
+    const before = await cachedCount()
     expect(await built(big)).not.toBe(await built(big))
-    expect(await kept()).toBe(before)
+    expect(await cachedCount()).toBe(before)
     expect(trials.logged.at(-1)).toMatch(/\(12\.\d MiB\) is not cached: the limit is 10\.0 MiB$/)
   })
 })
@@ -377,8 +377,8 @@ describe.skipIf(problem !== undefined)('a trial with its own system', () => {
     const together = await begin(files, false)
     expect(together.map(({ state }) => state)).toEqual(Array(4).fill('COMPLETED'))
     expect(new Set(together.map(({ built }) => built)).size).toBe(1)
-    const anew = { ...files, 'environment/Dockerfile': `${files['environment/Dockerfile']}RUN true\n` }
-    const rest = await begin(anew, true)
+    const changedFiles = { ...files, 'environment/Dockerfile': `${files['environment/Dockerfile']}RUN true\n` }
+    const rest = await begin(changedFiles, true)
     expect(rest.map(({ state }) => state).sort()).toEqual(['CANCELED', 'COMPLETED', 'COMPLETED', 'COMPLETED'])
     const built = rest.filter(({ state }) => state === 'COMPLETED').map((trial) => trial.built)
     expect(new Set(built).size).toBe(1)
@@ -393,8 +393,8 @@ describe.skipIf(problem !== undefined)('a trial with its own system', () => {
     })
     const judged = async (...files: Parameters<typeof task>) => {
       const trial = await trials.run(task(...files))
-      const told = trial.warnings.filter((warning) => !/^FROM|^Dockerfile/.test(warning))
-      return [trial.score, trial.environment_differs, ...told]
+      const warnings = trial.warnings.filter((warning) => !/^FROM|^Dockerfile/.test(warning))
+      return [trial.score, trial.environment_differs, ...warnings]
     }
     const used = 'used programs that the image lacks: git'
     const script = '#!/usr/bin/env -S git --version'

@@ -368,8 +368,8 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
     for (const [name, { files, agentIs, ...expected }] of Object.entries(rows))
       it(`${name} is ${expected.state}`, async ({ expect: the }) => {
         const trial = await trials.run(files, { ...(agentIs && { agentIs }) })
-        const told = [trial.failure_reason, trial.log('trial.log'), trial.log('verifier/test-stdout.txt')]
-        the(trial.state, JSON.stringify(told)).toBe(expected.state)
+        const details = [trial.failure_reason, trial.log('trial.log'), trial.log('verifier/test-stdout.txt')]
+        the(trial.state, JSON.stringify(details)).toBe(expected.state)
         the(trial.score).toBe(expected.score ?? null)
         the(trial.failure_reason?.exception_type).toBe(expected.type)
         if (expected.message) the(trial.failure_reason?.exception_message).toBe(expected.message)
@@ -499,12 +499,12 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
     const { log } = await trials.run({
       ...hello,
       'solution/solve.sh':
-        'echo said; ln -s /etc/passwd /logs/agent/link; echo a >/logs/artifacts/a; echo hello >hello.txt; exit 3',
+        'echo oracleLog; ln -s /etc/passwd /logs/agent/link; echo a >/logs/artifacts/a; echo hello >hello.txt; exit 3',
     })
     expect([log('agent/oracle.txt'), log('agent/exit-code.txt'), log('artifacts/a')]).toEqual(['said\n', '3', 'a\n'])
     expect(log('verifier/reward.txt')).toBe('1\n')
     expect(log('agent/link')).toBeUndefined()
-    expect(log('trial.log')).toMatch(/agent\/link is not kept: a symbolic link/)
+    expect(log('trial.log')).toMatch(/agent\/link is not saved: a symbolic link/)
   })
 
   it('survives hostile log files, and limits their size', async () => {
@@ -516,7 +516,7 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
     )
     expect([failure_reason?.exception_type, score]).toEqual(['NonZeroAgentExitCodeError', 1])
     expect(JSON.parse(log('result.json') ?? '')).toMatchObject({ outcome: { score: 1 } })
-    expect(log('trial.log')).toMatch(/agent\/holes is not kept: the logs would be larger than 1073741824 bytes/)
+    expect(log('trial.log')).toMatch(/agent\/holes is not saved: the logs would be larger than 1073741824 bytes/)
   })
 
   it.runIf(hasSystem)('ends even if its agent replaced system programs with endless ones', async () => {
@@ -585,7 +585,7 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
     const over = new AbortController()
     const devbox = Promise.withResolvers<string>()
     const running = trials.run(endless, { signal: over.signal, onDevbox: devbox.resolve })
-    await agentBegun(await devbox.promise)
+    await agentStarted(await devbox.promise)
     over.abort()
     const { state, failure_reason, devboxId } = await running
     expect([state, failure_reason?.exception_type]).toEqual(['CANCELED', 'CancelledError'])
@@ -599,7 +599,7 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
     const endless = { ...hello, 'solution/solve.sh': 'echo begun; sleep infinity' }
     const devbox = Promise.withResolvers<string>()
     const running = trials.run(endless, { onDevbox: devbox.resolve })
-    await agentBegun(await devbox.promise)
+    await agentStarted(await devbox.promise)
     await trials.devboxes.shutdown('test', await devbox.promise, { force: true })
     const { state, failure_reason } = await running
     expect(state).toBe('FAILED')
@@ -624,7 +624,7 @@ echo hello >hello.txt\n`,
     const devboxes = [1, 2, 3, 4].map(() => Promise.withResolvers<string>())
     const running = devboxes.map(({ resolve }, i) => trials.run(listening, { attempt: i + 1, onDevbox: resolve }))
     const ids = await Promise.all(devboxes.map(({ promise }) => promise))
-    await Promise.all(ids.map(agentBegun))
+    await Promise.all(ids.map(agentStarted))
     for (const id of ids) writeFileSync(join(trials.folder, 'devboxes', id, 'root/logs/go'), '')
     expect((await Promise.all(running)).map(({ state, score }) => [state, score])).toEqual(
       ids.map(() => ['COMPLETED', 1]),
@@ -633,8 +633,8 @@ echo hello >hello.txt\n`,
   })
 
   /** Resolves when the oracle has written a line. */
-  const agentBegun = async (devboxId: string) => {
-    const said = join(trials.folder, 'devboxes', devboxId, 'root/logs/agent/oracle.txt')
-    await expect.poll(() => existsSync(said) && readFileSync(said, 'utf8')).toBe('begun\n')
+  const agentStarted = async (devboxId: string) => {
+    const oracleLog = join(trials.folder, 'devboxes', devboxId, 'root/logs/agent/oracle.txt')
+    await expect.poll(() => existsSync(oracleLog) && readFileSync(oracleLog, 'utf8')).toBe('begun\n')
   }
 })
