@@ -100,7 +100,7 @@ const extract = async (
   signal: AbortSignal,
 ): Promise<boolean> => {
   if (isFolder) return false
-  const file = `/tmp/${name}`
+  const file = `/tmp/.devdeck-add-${name}`
   await workbench.sendFile(path, { to: file, name, isFolder: false, mode: null }, signal)
   const env = { FOLDER: to, FILE: file }
   const list = 'tar -t -f "$FILE" 2>/dev/null | head -c 1'
