@@ -215,7 +215,7 @@ export class Jobs {
     const { benchmarkJobs } = this.#options.store
     if (name?.trim() && benchmarkJobs.isNameTaken(account, name.trim())) throw nameTaken(name)
     if (benchmarkJobs.countUnended(account) >= maxUnendedJobs)
-      throw new ServiceError('rate_limited', `The account has ${maxUnendedJobs} unfinished jobs already`, {
+      throw new ServiceError('rate_limited', `The account already has ${maxUnendedJobs} unfinished jobs`, {
         retryAfterSeconds: 60,
         shouldRetry: false,
       })

@@ -112,14 +112,14 @@ describe('a job of Harbor', () => {
       'nightly/d__ddddddd/config.json': { task: { path: '/data/d' } },
     })
     expect(warnings).toEqual([
-      'The job was still running when its files were copied: 2 of 5 trials are here',
+      'The job was still running when its files were copied: 2 of 5 trials were imported',
       expect.stringMatching(/^trial c__ccccccc is skipped: result.json is not valid JSON/),
       'trial d__ddddddd is skipped: result.json is missing',
     ])
     expect(job.state).toBe('incomplete')
     expect(job.warnings).toEqual(
       expect.arrayContaining([
-        'The job was still running when its files were copied: 2 of 5 trials are here',
+        'The job was still running when its files were copied: 2 of 5 trials were imported',
         expect.stringMatching(/^b: result.json is not valid JSON.* was read from other files of the trial$/),
       ]),
     )
@@ -278,7 +278,7 @@ describe('a job of Harbor', () => {
     expect((await imported(harborJob(two, { id: 'means', stats: { evals } }))).warnings).toEqual([])
     const one = { a__aaaaaaa: { task: 'a', reward: 1 } }
     expect((await imported(harborJob(one, { id: 'other means', stats: { evals } }))).warnings).toEqual([
-      'Harbor printed a mean of 0.5 for codex__large__shop; the 1 trials here have 1',
+      'Harbor printed a mean of 0.5 for codex__large__shop; the 1 imported trials have 1',
     ])
   })
 
@@ -349,7 +349,7 @@ describe('a job of Harbor', () => {
       },
       expected: ['codex acme/large a 1 COMPLETED 1'],
       warnings: [
-        'Trials are missing: 1 of 2 trials are here',
+        'Trials are missing: 1 of 2 trials were imported',
         'trial a__aaaaaaa copy is skipped: it is a copy of a__aaaaaaa',
         'trial b__bbbbbbb is skipped: result.json is missing',
       ],
@@ -467,7 +467,7 @@ describe('a job of Harbor', () => {
     )
     const name = 'codex__acme/large__shop'
     expect(warnings).toEqual(
-      difference ? [`Harbor printed ${difference} for ${name}; the 2 trials here have ${mean}`] : [],
+      difference ? [`Harbor printed ${difference} for ${name}; the 2 imported trials have ${mean}`] : [],
     )
   })
 })

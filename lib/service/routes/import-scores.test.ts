@@ -234,7 +234,7 @@ describe('an exported run', () => {
     const { job, warnings } = await importJob({ 'results.json': { ...results, start_time_ms: 1_700_000_000_000 } })
     expect(job.state).toBe('incomplete')
     expect(scoresOf(job)).toEqual({ a: 1 })
-    expect(warnings).toContain('The job was still running when its files were copied: 1 of 2 trials are here')
+    expect(warnings).toContain('The job was still running when its files were copied: 1 of 2 trials were imported')
   })
 })
 
@@ -404,7 +404,7 @@ describe('planned trials', () => {
   it('exceed the imported trials of a running job', async () => {
     const { job, warnings } = await importJob(jobOf([one], { n_total_trials: 64, finished_at: null }))
     expect([job.state, planned(job)]).toEqual(['incomplete', [64]])
-    expect(warnings).toEqual(['The job was still running when its files were copied: 1 of 64 trials are here'])
+    expect(warnings).toEqual(['The job was still running when its files were copied: 1 of 64 trials were imported'])
   })
 
   it('are divided among all agents of the job', async () => {

@@ -112,8 +112,8 @@ export const secretsFor = (
     problems.push({ field: 'model_name', message: `agent ${name} needs a model: set model_name` })
   const provider = model.includes('/') ? model.slice(0, model.indexOf('/')) : ''
   const known = Object.keys(providers)
-  const ofProvider = Object.hasOwn(providers, provider) ? providers[provider] : undefined
-  if (known.length > 0 && model !== '' && !ofProvider)
+  const providerSecrets = Object.hasOwn(providers, provider) ? providers[provider] : undefined
+  if (known.length > 0 && model !== '' && !providerSecrets)
     problems.push({
       field: 'model_name',
       message: `agent ${name} needs a model provider/model from ${known.join(', ')}, not ${JSON.stringify(model)}`,
@@ -132,7 +132,7 @@ export const secretsFor = (
       field: 'secrets',
       message: `agent ${name} needs ${Object.keys(anySecret).join(' or ')}: create a secret ${Object.values(anySecret).join(' or ')}, or map a secret to one of them`,
     })
-  for (const [variable, secret] of Object.entries({ ...secrets, ...ofProvider })) {
+  for (const [variable, secret] of Object.entries({ ...secrets, ...providerSecrets })) {
     if (!provide(variable, secret))
       problems.push({
         field: 'secrets',

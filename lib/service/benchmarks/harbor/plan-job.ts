@@ -37,7 +37,7 @@ export const planHarborJob = async (
   if (isolation === 'none')
     throw new ServiceError(
       'invalid_argument',
-      `${field}: Harbor tasks need folders like /app and /tests of their own, which devboxes have under bubblewrap only`,
+      `${field}: Harbor tasks need isolated devboxes (bubblewrap), for folders like /app and /tests`,
       { field, shouldRetry: false },
     )
   const { name, quiet, plan, harbor } = job

@@ -120,7 +120,9 @@ export const readHarborFolder = async (folder: string, givenName: string): Promi
     'reward',
   )
   if (known?.accuracy != null && Math.abs(known.accuracy - accuracy) > tolerance)
-    warn(`Terminal-Bench printed an accuracy of ${known.accuracy}; the ${trials.length} trials here have ${accuracy}`)
+    warn(
+      `Terminal-Bench printed an accuracy of ${known.accuracy}; the ${trials.length} imported trials have ${accuracy}`,
+    )
   return {
     identity: known?.id ?? run?.uuid ?? digest(trials),
     name: ('value' in config ? config.value.job_name : null) ?? run?.run_id ?? givenName,
@@ -187,7 +189,7 @@ const meanDifferences = (
       const mean = meanOf(own, reward)
       if (Math.abs(mean - printed) <= tolerance) return []
       const what = reward === null ? 'a mean' : `a mean ${reward}`
-      return [`Harbor printed ${what} of ${printed} for ${name}; the ${own.length} trials here have ${mean}`]
+      return [`Harbor printed ${what} of ${printed} for ${name}; the ${own.length} imported trials have ${mean}`]
     })
   })
 }

@@ -402,7 +402,7 @@ const warningsOf = ({ expectedTrials, hasEnded, trials, warnings }: ForeignJob):
     ...(missing > 0 || !hasEnded
       ? [
           {
-            sentence: `${unfinished}: ${trials.length} of ${expectedTrials ?? 'an unknown number of'} trials are here`,
+            sentence: `${unfinished}: ${trials.length} of ${expectedTrials ?? 'an unknown number of'} trials were imported`,
             tasks: [],
           },
         ]
