@@ -499,7 +499,7 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
     const { log } = await trials.run({
       ...hello,
       'solution/solve.sh':
-        'echo oracleLog; ln -s /etc/passwd /logs/agent/link; echo a >/logs/artifacts/a; echo hello >hello.txt; exit 3',
+        'echo said; ln -s /etc/passwd /logs/agent/link; echo a >/logs/artifacts/a; echo hello >hello.txt; exit 3',
     })
     expect([log('agent/oracle.txt'), log('agent/exit-code.txt'), log('artifacts/a')]).toEqual(['said\n', '3', 'a\n'])
     expect(log('verifier/reward.txt')).toBe('1\n')
