@@ -129,7 +129,7 @@ test('a closed terminal keeps its shell and can be reopened', async ({ signedIn:
   await tab(page, /Work/).press('Delete')
   await expect.poll(() => layoutOf(page)).toBe(null)
   await expect(page.getByText('work was closed')).toBeVisible()
-  await expect(page.getByText(/Its shell goes on for \d+ min/)).toBeVisible()
+  await expect(page.getByText(/Its shell keeps running for \d+ min/)).toBeVisible()
   await page.getByRole('button', { name: 'Reopen' }).click()
   await expect.poll(() => layoutOf(page)).toBe('main,@work:Work')
   await run(page, 'work', 'echo "[$kept]"')
@@ -311,10 +311,7 @@ test("a dropped folder is uploaded, and a file dropped elsewhere doesn't replace
   rmSync(join(folder, 'deep'), { recursive: true })
   await dropAt(page.getByRole('heading', { name: 'desk' }), join(folder, 'inside.txt'))
   await dropAt(pane(page, 'main'), join(folder, 'inside.txt'))
-  await page
-    .getByRole('dialog', { name: 'Upload this file to the devbox?' })
-    .getByRole('button', { name: 'Do not' })
-    .click()
+  await page.getByRole('dialog', { name: 'Upload this file?' }).getByRole('button', { name: 'Cancel' }).click()
 
   // A canceled upload leaves nothing behind.
   writeFileSync(join(folder, 'large.bin'), Buffer.alloc(8_000_000))
@@ -389,11 +386,11 @@ test('a port is opened through a tunnel after confirmation', async ({ signedIn: 
   await page.getByRole('menuitem', { name: 'Ports' }).click()
   await page.getByRole('textbox', { name: 'Port' }).fill('99999')
   await page.getByRole('button', { name: 'Open port' }).click()
-  await expect(page.getByRole('alert').getByText(/whole number from 1 to 65535/)).toBeVisible()
+  await expect(page.getByRole('alert').getByText(/number from 1 to 65535/)).toBeVisible()
   await page.getByRole('textbox', { name: 'Port' }).fill('8080')
   await page.getByRole('button', { name: 'Open port' }).click()
-  const dialog = page.getByRole('dialog', { name: 'Open port 8080 of this devbox?' })
-  await expect(dialog).toContainText('every port it listens on')
+  const dialog = page.getByRole('dialog', { name: 'Open port 8080?' })
+  await expect(dialog).toContainText('Every port of the devbox')
   expect(await tunnel()).toBeFalsy()
   const opening = page.context().waitForEvent('page')
   await dialog.getByRole('button', { name: 'Enable tunnel and open' }).click()
@@ -457,7 +454,7 @@ test('a link lets others watch without signing in until it is revoked', async ({
 
 test('a page shows up to eight terminals and names the rest', async ({ signedIn: page, product }) => {
   await openTerminals(page, product, 'a,b,c,d,e,f,g,h,left,out')
-  await expect(page.getByText(/left, out\. They were left out/)).toBeVisible()
+  await expect(page.getByText(/left, out\. They were not opened/)).toBeVisible()
   await expect(page.getByRole('tab')).toHaveCount(8)
   await expect(page.getByRole('button', { name: /New terminal/ })).toHaveAttribute('aria-disabled', 'true')
 })
