@@ -34,7 +34,6 @@ export const readAccess = ({ config, dataDir, database, engine }: ServiceBase) =
   }
 }
 
-/** Builds the checks that run before routes: host, credentials and tunnels. */
 export const createListenerContext = (
   { config, dataDir, stopping, onClose }: ServiceBase,
   { keys, keyStore, only, operatorToken }: Access,
@@ -94,7 +93,6 @@ class Revocations {
     this.#timer = setInterval(() => this.#check(), intervalMs).unref()
   }
 
-  /** Aborted soon after the key is revoked. */
   signalOf(keyId: string): AbortSignal {
     const controller = this.#inUse.get(keyId) ?? new AbortController()
     this.#inUse.set(keyId, controller)

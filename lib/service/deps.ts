@@ -17,7 +17,6 @@ import type { Stores } from './store/stores.ts'
 import type { Terminals } from './terminals/terminals.ts'
 import type { TerminalTokens } from './terminals/tokens.ts'
 
-/** Dependencies of routes, created once per service. */
 export interface Deps {
   version: string
   isolation: 'bubblewrap' | 'none'

@@ -36,7 +36,6 @@ import type { Stores } from './store/stores.ts'
 import { Terminals } from './terminals/terminals.ts'
 import { TerminalTokens } from './terminals/tokens.ts'
 
-/** Shared by all parts of the service. */
 export interface ServiceBase {
   config: ServiceConfig
   dataDir: DataDir
@@ -44,15 +43,12 @@ export interface ServiceBase {
   store: Stores
   engine: Engine
   folderOf: (devboxId: string) => string
-  /** Aborted when the service stops. */
   stopping: AbortSignal
   /** Registers a shutdown step. Steps run in reverse order, also if the start fails. */
   onClose: (step: () => void | Promise<void>) => void
-  /** Receives folders without a database record. */
   lostAndFound: LostAndFound
 }
 
-/** Starts the parts in order; each resumes its unfinished work. */
 export const startParts = async (base: ServiceBase): Promise<Deps> => {
   const { config, dataDir, database, store, engine, stopping } = base
   const quota = new StorageQuota(config.maxStorageBytes ?? defaultStorageBytes(dataDir.path))
@@ -207,7 +203,6 @@ const startBenchmarks = async (
   return { scenarioRuns, benchmarkRuns, jobs, imports, logArchives }
 }
 
-/** Suspends devboxes with a full disk and evicts devboxes under pressure. */
 const watchMachine = async (
   { config, dataDir, store, engine, folderOf, onClose }: ServiceBase,
   { devboxes, evictions }: DevboxParts,

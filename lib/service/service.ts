@@ -23,12 +23,10 @@ import { salvageLog } from './store/write-ahead-log.ts'
 export interface Service {
   url: string
   port: number
-  /** DEVDECK_SERVICE_ID of all processes of this data folder. */
   serviceId: string
   routes: readonly Route[]
   /** Announces to all watchers that the devboxes will stop. False if there are none. */
   announceEnd: (deadlineMs: number) => boolean
-  /** Warms up what the first requests need. */
   prepare: () => void
   /** Stops everything. Takes at most 2 s. */
   close: () => Promise<void>
@@ -80,11 +78,9 @@ export const createService = async (
     const context = { ...createListenerContext(base, access, deps, routes), problem }
     http = await listen({ ...config, listener: createListener(context), upgrades: createUpgrades(context) })
     undo.push(http.drain)
-    // Log warnings only after a successful start.
     for (const message of [...choice.warnings, ...sealed]) logError({ level: 'warn', message })
     const { port } = http
     const urlAt = (host: string) => `http://${bracketed(host)}:${port}`
-    // A wildcard address isn't reachable.
     const address = urlAt(isWildcard(config.host) ? '127.0.0.1' : config.host)
     undo.push(publishAddress(dataDir, { address, operatorToken: access.operatorToken }))
     // The start succeeded, so the database works.
@@ -107,13 +103,11 @@ export const createService = async (
     }
   } catch (error) {
     await close()
-    // Wait for the probe to delete its folder.
     await choice.engine.catch(() => undefined)
     throw asStartError(error, config)
   }
 }
 
-// SQLite's own checkpoint threshold.
 const maxLogBytes = 4 * 2 ** 20
 const logCheckIntervalMs = 1000
 
@@ -124,7 +118,6 @@ const limitLogSize = (database: Database, file: string, onClose: ServiceBase['on
     try {
       database.newGeneration()
     } catch (error) {
-      // Retried later.
       if (!isDiskFull(error)) logFailure('Could not checkpoint the write-ahead log')(error)
     }
   }

@@ -36,7 +36,6 @@ const serveFlags = [
   'validate-answers',
 ] as const
 
-/** Flags and positional arguments of each command. */
 const commands = {
   serve: { flags: serveFlags, words: [] },
   operations: { flags: serveFlags, words: [] },
@@ -56,7 +55,6 @@ export type Command = keyof typeof commands
 
 export interface CommandLine extends ServiceConfig {
   command: Command
-  /** Positional arguments after the command. */
   words: readonly string[]
   account: string
   name: string | undefined
@@ -113,7 +111,6 @@ const size = z.pipe(
 
 const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
-/** The repository's samples, if present. */
 const ownDatasets = (): string[] => {
   const samples = resolve(import.meta.dirname, '../../../samples')
   return isFolder(samples) ? [samples] : []

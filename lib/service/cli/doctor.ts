@@ -28,7 +28,6 @@ import type { CommandLine } from './command-line.ts'
 type Verdict = 'ok' | 'note' | 'wrong'
 type Finding = [verdict: Verdict, subject: string, text: string]
 
-/** Checks everything without changing anything. */
 export const doctor = async (commandLine: CommandLine) => {
   const findings: Finding[] = [
     ...versions(),
@@ -199,5 +198,4 @@ const descriptors = ({ dataDir, limits }: CommandLine): Finding => {
   ]
 }
 
-/** The folder or its nearest existing parent. */
 const nearest = (path: string): string => (existsSync(path) ? path : nearest(dirname(path)))

@@ -6,7 +6,6 @@ import { countOf, sizeText } from '#lib/service/kit/amounts.ts'
 import { runningService } from '#lib/service/store/data-dir.ts'
 import type { CommandLine } from './command-line.ts'
 
-/** Lists built environments, least recently used first: the order of deletion. */
 export const listBuilt = async ({ dataDir }: CommandLine) => {
   const at = (name: string) => join(resolve(dataDir), name)
   const inUse = await environmentsInUse(at('devboxes'))
@@ -25,7 +24,6 @@ export const listBuilt = async ({ dataDir }: CommandLine) => {
   console.log(`${countOf(kept.length, 'built environment')}, ${sizeText(bytes)}`)
 }
 
-/** Deletes unused built environments and agent installs; trials recreate them. */
 export const clearBuilt = async ({ dataDir }: CommandLine) => {
   const isRunning = runningService(dataDir) !== undefined
   const at = (name: string) => join(resolve(dataDir), name)

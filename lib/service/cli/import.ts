@@ -41,7 +41,6 @@ export const importJob = async ({ dataDir, account, importChoices, words: [given
 /** High, because a job has a folder per trial and none may be dropped. */
 const maxEntries = 1_000_000
 
-/** Lists files under the folder's own name, as a manually created zip would. */
 async function* entriesOf(path: string, skipped: string[]): AsyncGenerator<ZipEntry> {
   const omit = (name: string[], reason: string) => skipped.push(`${name.join('/')}: ${reason}`)
   for await (const { path: name, modifiedMs, content } of filesBelow(path, omit, maxEntries))

@@ -9,7 +9,6 @@ import { createService } from '#lib/service/service.ts'
 
 const hostedOnlyEndpoints = new Set<Endpoint>(Object.values(hostedOnly))
 
-/** Starts a temporary service, so the list shows its actual routes. */
 export const printOperations = async (config: ServiceConfig) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-operations-'))
   const service = await createService({ ...config, host: '127.0.0.1', port: 0, dataDir })

@@ -63,7 +63,6 @@ interface Stores {
   snapshots: SnapshotStore
 }
 
-/** Moves folders from `lost+found` back, newest first. */
 const restoreFolders = (dataDir: string, stores: Stores) => {
   for (const folder of lostFolders(dataDir).reverse()) {
     for (const kind of recordedFolders) {

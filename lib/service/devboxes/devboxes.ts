@@ -37,17 +37,14 @@ const startsAtOnce = 8
 const watchMs = 2000
 
 interface Options extends SessionOptions {
-  /** Devboxes with a disk. */
   maxPerAccount: number
   lostAndFound: LostAndFound
   executions: {
-    /** Completes executions that a service restart interrupted. */
     recover(): Promise<void>
     end(devboxId: string, stopProcesses: () => Promise<void>): Promise<void>
   }
 }
 
-/** Who creates a devbox, and options that only the service itself may use. */
 interface Origin {
   /** Repeating a request with the same id and body returns the same devbox. */
   requestId?: string
@@ -61,7 +58,6 @@ interface Origin {
   network?: 'none'
 }
 
-/** Creates, finds and manages all devboxes. */
 export class Devboxes {
   /** Emits `status` with (id, status) after every change. */
   readonly changes = new EventEmitter().setMaxListeners(0)
@@ -79,10 +75,8 @@ export class Devboxes {
     this.#options = options
   }
 
-  /**
-   * After a service restart: kills leftover processes, completes their executions, settles transitional states and
-   * restarts running devboxes. They are starting, not running, when this resolves.
-   */
+  // After a service restart: kills leftover processes, completes their executions, settles transitional states and
+  // restarts running devboxes. They are starting, not running, when this resolves.
   async recover(): Promise<void> {
     const { store, executions, serviceId, folderOf, lostAndFound } = this.#options
     await killProcesses({ DEVDECK_SERVICE_ID: serviceId })
@@ -99,7 +93,6 @@ export class Devboxes {
     }, watchMs).unref()
   }
 
-  /** Stops all processes but keeps every status for `recover`. */
   async close(): Promise<void> {
     clearInterval(this.#watch)
     this.#storeLastUsed()
@@ -115,10 +108,8 @@ export class Devboxes {
     return this.get(account, await id)
   }
 
-  /**
-   * Returns the id. Throws 400 or 501 for an invalid or unsupported request, 404 or 409 for its snapshot, 429 over the
-   * limit.
-   */
+  // Returns the id. Throws 400 or 501 for an invalid or unsupported request, 404 or 409 for its snapshot, 429 over the
+  // limit.
   async #create(account: string, body: DevboxCreate, origin: Origin): Promise<string> {
     const { store, folderOf, engine } = this.#options
     const { root, system, network } = origin
@@ -134,7 +125,6 @@ export class Devboxes {
       await stageMounts(folderOf(id), mounts)
       if (root) await makeRoot(folderOf(id), root, network)
       if (system) await makeSystem(folderOf(id), system)
-      // Check again: the state may have changed while the files were written.
       this.#requireAvailable(account, plan)
       const now = Date.now()
       store.insert({
@@ -187,12 +177,10 @@ export class Devboxes {
     )
   }
 
-  /** Throws 404. */
   get(account: string, id: string): Devbox {
     return this.#options.store.get(account, id) ?? notFound('devbox', id)
   }
 
-  /** Throws 404. */
   async update(account: string, id: string, change: DevboxUpdate): Promise<Devbox> {
     this.get(account, id)
     this.#options.store.update(id, change)
@@ -229,7 +217,6 @@ export class Devboxes {
     return running
   }
 
-  /** Running devboxes of all accounts, least recently used first. */
   leastRecentlyUsed(): { id: string; account: string }[] {
     return [...this.#sessions.values()]
       .filter(({ id }) => this.#spec(id).status === 'running')
@@ -247,7 +234,6 @@ export class Devboxes {
       })
   }
 
-  /** Suspends a running devbox that exceeds its disk size. */
   suspendFull(id: string, usedBytes: number): void {
     const { launch_parameters, status } = this.#spec(id)
     if (status !== 'running') return
@@ -276,10 +262,8 @@ export class Devboxes {
     return this.get(account, id)
   }
 
-  /**
-   * Resolves when all processes are gone and the disk is deleted. Throws 409 while a snapshot is being taken, unless
-   * `force` cancels it.
-   */
+  // Resolves when all processes are gone and the disk is deleted. Throws 409 while a snapshot is being taken, unless
+  // `force` cancels it.
   async shutdown(account: string, id: string, { force }: { force: boolean }): Promise<Devbox> {
     const { snapshots } = this.#options
     const hasDisk = keepsDisk(this.get(account, id))
@@ -322,7 +306,6 @@ export class Devboxes {
     return this.#options.store.mustFind(id)
   }
 
-  /** Returns the new status; undefined if the event doesn't apply. */
   #move(id: string, event: DevboxEvent, reasons: Reasons = {}): string | undefined {
     if (this.#closing.signal.aborted) return undefined
     const before = this.#spec(id).status
@@ -332,7 +315,6 @@ export class Devboxes {
     try {
       this.changes.emit('status', id, status)
     } catch (error) {
-      // A failing listener doesn't undo the change.
       logFailure(`A status listener failed for devbox ${id} (${status})`)(error)
     }
     return status
@@ -344,7 +326,6 @@ export class Devboxes {
     return untilStored(unlessStopped, `Could not store the event "${event}" of devbox ${id}`, stopped)
   }
 
-  /** Restores one devbox after a service restart. */
   async #restore(id: string) {
     const spec = this.#spec(id)
     const idle = idlePolicy(spec.launch_parameters)
@@ -358,10 +339,8 @@ export class Devboxes {
     }
   }
 
-  /**
-   * Whether the devbox's network policy can no longer be applied, because it or the engine changed. Unspecified: such a
-   * devbox is suspended and keeps its disk; resume reports the reason.
-   */
+  // Whether the devbox's network policy can no longer be applied, because it or the engine changed. Unspecified: such a
+  // devbox is suspended and keeps its disk; resume reports the reason.
   #lostNetwork({ id, account, launch_parameters }: DevboxRecord): boolean {
     try {
       networkOf(account, launch_parameters, this.#options)
@@ -373,7 +352,6 @@ export class Devboxes {
     }
   }
 
-  /** Finishes what a crash interrupted: deleting disks and creating devboxes. */
   async #cleanUp(ids: readonly string[]) {
     const { store, folderOf } = this.#options
     for (const id of ids) {
@@ -411,7 +389,6 @@ export class Devboxes {
     await this.#moveWithRetry(id, 'suspended')
   }
 
-  /** Stops the devbox's processes and deletes its disk if it has ended. */
   #end(id: string): Promise<void> {
     const { snapshots, executions, folderOf } = this.#options
     const known = this.#stops.get(id)
@@ -449,7 +426,6 @@ export class Devboxes {
 /** Unspecified: public clients expect 400 if the state doesn't allow the request. */
 const stateRefusal = (reason: string) => new ServiceError('invalid_argument', reason, { shouldRetry: false })
 
-/** Its time expired while the service was down. */
 const isOverdue = ({ keep_alive_until_ms, last_used_ms, launch_parameters }: DevboxRecord): boolean => {
   const idle = idlePolicy(launch_parameters)
   const untilMs = idle ? last_used_ms && last_used_ms + idle.idle_time_seconds * 1000 : keep_alive_until_ms

@@ -11,11 +11,9 @@ const checkIntervalMs = 1_000
 const pauseFactor = 20
 /** Measure this often even if free space hasn't changed: deletions elsewhere may hide a devbox's writes. */
 const maxPauseMs = 30_000
-/** Smaller changes are ignored. */
 const minChangeBytes = 2 ** 20
 /** A devbox over its limit may run, to delete files, until it grows by this much. */
 const graceBytes = 2 ** 24
-/** A devbox that grew within this time is filling the disk. */
 const growthMs = 5 * 60_000
 
 export interface WatchedDisk {
@@ -36,9 +34,7 @@ interface Options {
 
 interface Measured {
   usedBytes: number
-  /** Usage above which it is suspended. */
   stopBytes: number
-  /** File system's free bytes at the measurement. */
   freeBytes: number
   atMs: number
   pausedUntilMs: number
@@ -70,7 +66,6 @@ export class DiskWatch {
     await this.#checking
   }
 
-  /** Running devboxes whose disks grew recently, fastest first. */
   growing(): { id: string; account: string }[] {
     const grownBytes = ({ id }: WatchedDisk) => {
       const measured = this.#measured.get(id)
@@ -106,7 +101,6 @@ export class DiskWatch {
       if (this.#isDue(each.id, bavail * bsize))
         await this.#measure(each, bavail * bsize).catch((error: unknown) => {
           this.#closing.signal.throwIfAborted()
-          // The devbox may have ended, and its disk been deleted.
           if (this.#options.running().some(({ id }) => id === each.id))
             logFailure(`Could not measure the disk of devbox ${each.id}`)(error)
         })
@@ -141,7 +135,6 @@ export class DiskWatch {
     const history = [...before.filter((each) => each.atMs > atMs - growthMs), { atMs, usedBytes }]
     const hasGrace = !isNew || this.#wereExceeded.has(id)
     const stopBytes = last?.stopBytes ?? Math.max(limitBytes, hasGrace ? usedBytes + graceBytes : 0)
-    // Back under the limit, the normal limit applies again.
     const nextStop = usedBytes <= limitBytes ? limitBytes : stopBytes
     const pauseMs = Math.max(checkIntervalMs, pauseFactor * (atMs - startMs))
     this.#measured.set(id, { usedBytes, stopBytes: nextStop, freeBytes, atMs, pausedUntilMs: atMs + pauseMs, history })

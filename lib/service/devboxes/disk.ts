@@ -11,18 +11,15 @@ interface Tool {
   reads?: readonly string[]
   writes?: readonly string[]
   isolation: Isolation
-  /** Environment variables that identify the tool after a service crash. */
   marks: Record<string, string>
   signal?: AbortSignal
   onOutput?: (line: string) => void
   onError: (line: string) => void
 }
 
-/**
- * Runs a system tool on folders that a devbox may be changing. The devbox could replace a folder with a symlink at any
- * time, so the tool runs in its own root. Returns the exit code; on abort, rejects with the signal's reason after the
- * tool has exited.
- */
+// Runs a system tool on folders that a devbox may be changing. The devbox could replace a folder with a symlink at any
+// time, so the tool runs in its own root. Returns the exit code; on abort, rejects with the signal's reason after the
+// tool has exited.
 const run = async ({ argv, reads = [], writes = [], isolation, marks, signal, onOutput, onError }: Tool) => {
   signal?.throwIfAborted()
   const [file = '', ...args] = isolation === 'bubblewrap' ? confined(argv, reads, writes) : argv
@@ -60,7 +57,6 @@ const confined = (argv: readonly string[], reads: readonly string[], writes: rea
   ...['--unshare-pid', '--unshare-ipc', '--die-with-parent'],
   // libc needs /proc to change the mode of unreadable folders.
   ...['--proc', '/proc'],
-  // awk is a symlink in Debian.
   ...['/usr', '/bin', '/lib', '/lib64', '/etc/alternatives'].flatMap((path) => ['--ro-bind-try', path, path]),
   ...reads.flatMap((path) => ['--ro-bind', path, path]),
   ...writes.flatMap((path) => ['--bind', path, path]),
@@ -68,9 +64,7 @@ const confined = (argv: readonly string[], reads: readonly string[], writes: rea
 ]
 
 interface Copy {
-  /** Copied under their base names. */
   from: readonly string[]
-  /** An empty folder. */
   to: string
   isolation: Isolation
   marks: Record<string, string>
@@ -101,15 +95,12 @@ export const copyFolders = async ({ from, to, ...how }: Copy): Promise<void> => 
   })
 }
 
-/** Paths can be long, and the reason is at the end. */
 const shortened = (line: string) => (line.length > 400 ? `${line.slice(0, 200)}…${line.slice(-200)}` : line)
 
-/** Whether the file was removed or replaced during the copy. */
 const isVanished = (line: string) =>
   /^cp: .*: (No such file or directory|Not a directory|Too many levels of symbolic links)$/.test(line) ||
   /^cp: (skipping file .* replaced while being copied|will not overwrite just-created )/.test(line)
 
-/** Data size of the regular files in an unchanging folder. Hard links count once, holes not at all. */
 export const sizeOf = async (
   folder: string,
   how: { isolation: Isolation; marks: Record<string, string>; signal?: AbortSignal },
@@ -153,7 +144,6 @@ export const usageOf = async (
     onOutput: (line) => {
       found = line.split(' ').map(Number)
     },
-    // Ignore files that vanish.
     onError: () => undefined,
   })
   const [bytes, count] = found

@@ -28,7 +28,6 @@ const run = async ({ pipes, command, log, ...devbox }: LifecycleCommand): Promis
   let isDone = false
   const output = await OutputPipes.open(pipes, (stream, reader) =>
     reader.on('data', (chunk: Buffer) => {
-      // Drain later output of background processes: a closed pipe would kill them.
       if (!isDone) log.output(stream, chunk)
     }),
   )

@@ -6,12 +6,9 @@ import { ServiceError } from '#lib/service/kit/errors.ts'
 import { namesIn } from '#lib/service/store/lost-and-found.ts'
 import { removeTree } from './disk.ts'
 
-/** An initial file of a devbox. */
 export interface Mount {
-  /** Request field. */
   field: string
   folder: (typeof diskFolders)[number]
-  /** Relative to `folder`. */
   path: string
   content: string
 }
@@ -45,7 +42,6 @@ export const stageMounts = async (folder: string, mounts: readonly Mount[]): Pro
       await writeFile(file, each.content)
     } catch (error) {
       const { code = '' } = error as NodeJS.ErrnoException
-      // Paths that conflict, or names that are too long.
       if (!['EEXIST', 'EISDIR', 'ENOTDIR', 'ENAMETOOLONG'].includes(code)) throw error
       throw refusal(each.field, `Could not create ${JSON.stringify(each.path)} (${code})`)
     }
@@ -67,7 +63,6 @@ export const makeDisk = async (folder: string, restore?: (home: string) => Promi
       await mkdir(fresh(name), { recursive: true, mode: 0o700 })
       await copyOver(join(staged(folder), name), fresh(name))
     }
-    // Keeps one from the snapshot or a mount.
     await writeFile(join(fresh('home'), '.bashrc'), bashrc, { flag: 'wx' }).catch(unlessExists)
     await removeFolder(join(folder, 'tmp'))
     await rename(fresh('tmp'), join(folder, 'tmp'))
@@ -77,20 +72,17 @@ export const makeDisk = async (folder: string, restore?: (home: string) => Promi
   for (const leftover of [unfinished, staged(folder)]) await removeFolder(leftover)
 }
 
-/** Records the base and layers of a new devbox's system. */
 export const makeSystem = async (folder: string, { base, layers }: Omit<System, 'own'>): Promise<void> => {
   await mkdir(join(folder, systemFolder), { mode: 0o700 })
   await writeFile(join(folder, systemFolder, systemNote), JSON.stringify({ base, layers }))
 }
 
-/** The system recorded by `makeSystem`, if any. */
 export const systemOf = (folder: string): System | undefined => {
   const own = join(folder, systemFolder)
   const note = join(own, systemNote)
   return existsSync(note) ? { ...(JSON.parse(readFileSync(note, 'utf8')) as Omit<System, 'own'>), own } : undefined
 }
 
-/** Recorded systems of all devboxes in `folder` that still have a disk. */
 export const systemsBelow = async (folder: string): Promise<Omit<System, 'own'>[]> => {
   const systems: Omit<System, 'own'>[] = []
   for (const name of await readdir(folder).catch(() => [])) {
@@ -100,7 +92,6 @@ export const systemsBelow = async (folder: string): Promise<Omit<System, 'own'>[
   return systems
 }
 
-/** Creates a new devbox's top-level folders and records whether it has no network. */
 export const makeRoot = async (folder: string, names: readonly string[], network?: 'none'): Promise<void> => {
   for (const name of names) {
     if (!isRootFolder(name)) throw new Error(`A devbox can't have its own /${name} folder`)
@@ -109,20 +100,17 @@ export const makeRoot = async (folder: string, names: readonly string[], network
   if (network === 'none') await writeFile(join(folder, 'root', noNetwork), '')
 }
 
-/** The folders created by `makeRoot`, if any. */
 export const rootOf = (folder: string): { folder: string; network?: 'none' } | undefined => {
   const root = join(folder, 'root')
   if (!existsSync(root)) return undefined
   return { folder: root, ...(existsSync(join(root, noNetwork)) && { network: 'none' }) }
 }
 
-/** Deletes the disk of an ended devbox and leftovers of an interrupted start. */
 export const removeDisk = async (folder: string): Promise<void> => {
   const names = await readdir(folder).catch(() => [])
   for (const name of names) if (diskNames.includes(name)) await removeFolder(join(folder, name))
 }
 
-/** Whether the folder belongs to a devbox whose creation was interrupted. */
 export const isUnfinished = (folder: string): boolean => {
   const names = namesIn(folder)
   return lstatSync(folder).isDirectory() && names.every((name) => beforeStart.includes(name))
@@ -136,7 +124,6 @@ const systemFolder = 'system'
 const systemNote = 'made-of.json'
 const beforeStart = ['mounts', 'root', systemFolder]
 const diskNames = ['home', 'tmp', 'run', 'root', systemFolder, 'new', 'mounts']
-// No name of a folder at `/`.
 const noNetwork = '.no-network'
 const staged = (folder: string) => join(folder, 'mounts')
 

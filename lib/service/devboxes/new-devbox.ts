@@ -9,7 +9,6 @@ import { findLaunchProblem } from '#lib/service/domain/launch-parameters.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import { type Mount, mountAt } from './mounts.ts'
 
-/** A valid create request. Its snapshot, secrets and network policy are checked later. */
 export interface NewDevboxPlan {
   launch_parameters: LaunchParameters
   environment_variables: StringMap
@@ -19,7 +18,6 @@ export interface NewDevboxPlan {
   mounts: Mount[]
 }
 
-/** Throws 400 for an invalid request, 501 for an unsupported one. */
 export const planDevbox = (body: DevboxCreate): NewDevboxPlan => {
   rejectUnsupported(body)
   const parameters = body.launch_parameters ?? {}
@@ -98,7 +96,6 @@ const checkedSecrets = (secrets: StringMap): StringMap => {
   return secrets
 }
 
-/** Throws 400 for an invalid variable name. */
 const variable = (map: string, name: string): string => {
   const field = `${map}.${name}`
   if (!/^[A-Za-z_][A-Za-z0-9_]{0,255}$/.test(name)) throw invalid(field, 'is not a valid variable name')

@@ -15,11 +15,9 @@ interface Options {
   serviceId: string
   dataDir: string
   folderOf: (devboxId: string) => string
-  /** Allows private network addresses. */
   privateNetwork: boolean
 }
 
-/** Throws the errors of `networkOf`. */
 export const sandboxSpecOf = (
   { id, name, account, launch_parameters }: DevboxRecord,
   options: Options,

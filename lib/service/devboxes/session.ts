@@ -29,9 +29,7 @@ import { makeDisk, removeFolder } from './mounts.ts'
 import { sandboxSpecOf } from './sandbox-spec.ts'
 
 const settleMs = 100
-/** Less free space than this counts as full. */
 const fullBytes = 8 * 2 ** 20
-// Exit status of a process that exceeded the file size limit.
 const fileTooLargeStatus = signalExitStatus('SIGXFSZ')
 // An out-of-memory kill counts as the cause of a failure within this time.
 const oomMemoryMs = 5000
@@ -57,11 +55,9 @@ export interface SessionOptions {
   privateNetwork: boolean
 }
 
-/** Implemented by `Devboxes`, which owns the status. */
 interface SessionHost {
   /** Resolves to the stored status; undefined if the event no longer applies. */
   move(event: DevboxEvent, reasons?: Reasons): Promise<string | undefined>
-  /** Stops the processes after a failure. */
   end(): void
   suspend(): void
   shutDown(reason: Reasons['shutdownReason']): void
@@ -79,13 +75,10 @@ export class DevboxSession {
   #env: Record<string, string> = {}
   #sandbox: Sandbox | undefined
   #started: Promise<void> = Promise.resolve()
-  /** Active commands, terminals and file operations. */
   #uses = 0
   #lastUsedMs = Date.now()
   #storedUseMs = 0
-  /** Cancels the keep-alive or idle timer. */
   #cancelTimer: () => void = () => undefined
-  /** Out-of-memory kills at the last count. */
   #oomKills = 0
   #oomKillMs = 0
 
@@ -103,7 +96,6 @@ export class DevboxSession {
     return this.#stopped.signal
   }
 
-  /** Starts the devbox: it becomes `running` or `failure`. `starts` limits parallel starts. */
   start(starts: Slots): void {
     this.#started = this.#startUp(starts).catch(async (error: unknown) => {
       if (this.stopped.aborted) return
@@ -113,7 +105,6 @@ export class DevboxSession {
     })
   }
 
-  /** Undefined until the sandbox has started. */
   get running(): RunningDevbox | undefined {
     if (!this.#sandbox) return undefined
     return { sandbox: this.#sandbox, env: this.#env, runFolder: join(this.#folder, 'run'), busy: () => this.#busy() }
@@ -136,7 +127,6 @@ export class DevboxSession {
     this.#storedUseMs = this.#lastUsedMs
   }
 
-  /** Sets the keep-alive or idle timer. */
   arm(): void {
     const { status, keep_alive_until_ms } = this.#options.store.mustFind(this.id)
     if (status !== 'running') return
@@ -168,7 +158,6 @@ export class DevboxSession {
     if (deadline.aborted) this.#log('warn', 'The suspend commands timed out and were stopped')
   }
 
-  /** Cancels an unfinished start and the timer. */
   finish(): void {
     this.#stopped.abort()
     this.#cancelTimer()
@@ -182,7 +171,6 @@ export class DevboxSession {
     await killProcesses(markers({ serviceId: this.#options.serviceId, devboxId: this.id }))
   }
 
-  /** Logs new out-of-memory kills. */
   countKills(): void {
     const kills = this.#sandbox?.outOfMemoryKills() ?? 0
     if (kills <= this.#oomKills) return
@@ -245,10 +233,8 @@ export class DevboxSession {
     if (spec.entrypoint) void this.#runEntrypoint(sandbox, spec.entrypoint)
   }
 
-  /**
-   * Unspecified: the devbox shuts down when its entrypoint exits, whatever the status. It fails only if memory or disk
-   * ran out.
-   */
+  // Unspecified: the devbox shuts down when its entrypoint exits, whatever the status. It fails only if memory or disk
+  // ran out.
   async #runEntrypoint(sandbox: Sandbox, entrypoint: string) {
     const { ok, failureReason } = await this.#run(sandbox, 'entrypoint', entrypoint)
     if (this.stopped.aborted) return
@@ -256,7 +242,6 @@ export class DevboxSession {
     else this.#host.shutDown('entrypoint_exit')
   }
 
-  /** Runs a lifecycle command, logs its output and determines why it failed. */
   async #run(sandbox: Sandbox, source: LogSource, command: string) {
     const kills = sandbox.outOfMemoryKills()
     const { logs, pipes } = this.#options
@@ -337,7 +322,6 @@ const isFull = async (folder: string): Promise<boolean> => {
     const { bavail, bsize, files, ffree } = await statfs(folder)
     return bavail * bsize < fullBytes || (files > 0 && ffree === 0)
   } catch {
-    // The folder was deleted with its devbox.
     return false
   }
 }

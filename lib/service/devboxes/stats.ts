@@ -9,10 +9,8 @@ import type { DevboxLogs } from '#lib/service/store/logs/logs.ts'
 /** Unspecified: how often usage is logged. */
 const intervalMs = 30_000
 const firstAfterMs = 100
-// Devboxes that start together share one scan.
 const minPauseMs = 1000
 const processesPerTurn = 32
-// Constant on Linux.
 const ticksPerSecond = 100
 
 interface Options {
@@ -22,7 +20,6 @@ interface Options {
 }
 
 interface Process {
-  /** Unique even if a pid is reused. */
   key: string
   parent: number
   residentBytes: number
@@ -30,7 +27,6 @@ interface Process {
   devboxId: string | undefined
 }
 
-/** Logs the resource usage of running devboxes, after start and at intervals. */
 export class DevboxStats {
   readonly #options: Options
   readonly #running = new Set<string>()
@@ -45,7 +41,6 @@ export class DevboxStats {
     this.#options = options
   }
 
-  /** Call on every status change. */
   changed(devboxId: string, status: string): void {
     this.#fresh.delete(devboxId)
     if (status === 'running') {

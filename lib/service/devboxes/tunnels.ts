@@ -19,7 +19,6 @@ export interface TunnelOwner {
 
 interface Opened {
   socket: Duplex
-  /** Call when the request ends. */
   release: () => void
 }
 
@@ -27,7 +26,6 @@ interface Opened {
 export class Tunnels {
   readonly #store: DevboxStore
   readonly #devboxes: Devboxes
-  /** Per devbox: aborts all connections through its tunnel. */
   readonly #cuts = new Map<string, AbortController>()
 
   constructor({ store, devboxes }: { store: DevboxStore; devboxes: Devboxes }) {
@@ -38,7 +36,6 @@ export class Tunnels {
     })
   }
 
-  /** Throws 404, or 400 if the devbox isn't running or already has a tunnel. */
   enable(account: string, id: string, options: TunnelOptions): Tunnel {
     const devbox = this.#devboxes.get(account, id)
     const refusal =
@@ -61,7 +58,6 @@ export class Tunnels {
     return this.#store.byTunnelKey(key)
   }
 
-  /** Aborted when the tunnel is removed or its devbox stops. */
   cutOf(id: string): AbortSignal {
     const known = this.#cuts.get(id) ?? new AbortController()
     this.#cuts.set(id, known)
@@ -106,7 +102,6 @@ export class Tunnels {
           },
         )
       await this.#devboxes.reaches(account, id, ['suspended', 'failure', 'shutdown'], wakeMs, signal)
-      // Another request may have resumed it.
       if (this.#devboxes.get(account, id).status === 'suspended') await this.#devboxes.resume(account, id)
     }
     const awake = await this.#devboxes.reaches(account, id, ['running', 'failure', 'shutdown'], wakeMs, signal)

@@ -13,21 +13,16 @@ interface CgroupParent {
   controllers: readonly Controller[]
 }
 
-/** The cgroup of one devbox. */
 export interface Cgroup {
   /** A process joins by writing `0` to each of these files. */
   readonly cgroupFiles: readonly string[]
   readonly limited: ReadonlySet<Controller>
   outOfMemoryKills(): number
-  /** Number of forks refused by the process limit. */
   refusedProcesses(): number
-  /** Overrides the CPU limit. */
   limitCpu(cores: number): void
-  /** Kills every process, including new ones, and removes the cgroup. */
   end(): Promise<void>
 }
 
-/** Creates the cgroup of one devbox start. Undefined if this process can't create cgroups. */
 export const createGroup = async (spec: Pick<SandboxSpec, 'serviceId' | 'devboxId'>, limits: Limits) => {
   const folders = cgroupParents().map((place) => ({ ...place, folder: join(place.folder, groupName(spec)) }))
   if (folders.length === 0) return undefined
@@ -45,7 +40,6 @@ export const createGroup = async (spec: Pick<SandboxSpec, 'serviceId' | 'devboxI
   }
 }
 
-/** Kills the processes of one devbox and removes its cgroup. */
 export const removeGroupOf = (spec: Pick<SandboxSpec, 'serviceId' | 'devboxId'>): Promise<void> =>
   removeGroups(cgroupParents().map(({ folder }) => join(folder, groupName(spec))))
 
@@ -85,7 +79,6 @@ export const prioritizeService = (): (() => void) => {
     })
 }
 
-/** Cached. One entry, or one per hierarchy in version 1. */
 export const cgroupParents = (): readonly CgroupParent[] => {
   known ??= findPlaces()
   return known
@@ -146,7 +139,6 @@ const setLimit = ({ version, folder }: CgroupParent, controller: Controller, lim
   } else if (controller === 'cpu') {
     unlessRefused(() => set('cpu.cfs_burst_us', 0))
     set('cpu.cfs_period_us', periodUs)
-    // Refused if the service's own quota is lower.
     unlessRefused(() => set('cpu.cfs_quota_us', quotaUs))
     unlessRefused(() => set('cpu.cfs_burst_us', quotaUs))
   } else if (version === 2) {
@@ -154,12 +146,10 @@ const setLimit = ({ version, folder }: CgroupParent, controller: Controller, lim
     unlessMissing(() => set('memory.swap.max', 0))
   } else {
     set('memory.limit_in_bytes', limits.memoryBytes)
-    // Memory plus swap.
     unlessMissing(() => set('memory.memsw.limit_in_bytes', limits.memoryBytes))
   }
 }
 
-/** Cgroups may be removed already. */
 const removeGroups = async (folders: readonly string[]): Promise<void> => {
   for (const folder of folders) {
     // Block new processes, and let dying ones use a whole core.
@@ -168,7 +158,6 @@ const removeGroups = async (folders: readonly string[]): Promise<void> => {
     unlessMissing(() => write(join(folder, 'cpu.cfs_quota_us'), -1))
   }
   await waitUntil(() => {
-    // A devbox may have created nested cgroups.
     const all = folders.flatMap((folder) => [...foldersBelow(folder), folder])
     for (const pid of new Set(all.flatMap(membersOf))) if (pid > 0 && pid !== process.pid) signal(pid, 'SIGKILL')
     return all.map(remove).every(Boolean)
@@ -178,7 +167,6 @@ const removeGroups = async (folders: readonly string[]): Promise<void> => {
 const membersOf = (folder: string): number[] =>
   (read(join(folder, 'cgroup.procs')) ?? '').split('\n').filter(Boolean).map(Number)
 
-/** Returns false while a process still uses it. */
 const remove = (folder: string): boolean => {
   try {
     rmdirSync(folder)
@@ -234,7 +222,6 @@ const moveToLeaf = (own: string, controllers: readonly Controller[]) => {
     mkdirSync(leaf, { recursive: true })
     write(join(leaf, 'cgroup.procs'), process.pid)
   } catch {
-    // Not delegated; try the ancestors.
     return
   }
   for (const name of controllers)
@@ -268,7 +255,6 @@ const works = (place: CgroupParent): boolean => {
   }
 }
 
-/** Mounted hierarchies; `root` is the visible subtree. */
 const mounts = () =>
   (read('/proc/self/mountinfo') ?? '').split('\n').flatMap((line) => {
     const [before, after] = line.split(' - ')
@@ -285,7 +271,6 @@ const ownGroups = () =>
     return id === undefined || path === undefined ? [] : [{ id, controllers: controllers?.split(',') ?? [], path }]
   })
 
-/** Deepest first. */
 const foldersBelow = (folder: string): string[] => {
   try {
     return readdirSync(folder, { withFileTypes: true })
@@ -293,7 +278,6 @@ const foldersBelow = (folder: string): string[] => {
       .map(({ name }) => join(folder, name))
       .flatMap((path) => [...foldersBelow(path), path])
   } catch {
-    // Removed or unreadable.
     return []
   }
 }
@@ -307,7 +291,6 @@ const read = (file: string): string | undefined => {
   try {
     return readFileSync(file, 'utf8')
   } catch {
-    // Removed or unreadable.
     return undefined
   }
 }
@@ -315,7 +298,6 @@ const read = (file: string): string | undefined => {
 /** Never creates files, unlike the default flag. */
 const write = (file: string, value: number | string) => writeFileSync(file, String(value), { flag: 'r+' })
 
-/** For files of one cgroup version, missing swap accounting, and removed cgroups. */
 const unlessMissing = (act: () => void) => unless(['ENOENT', 'ENODEV'], act)
 
 const unlessRefused = (act: () => void) => unless(['ENOENT', 'EINVAL', 'EACCES', 'EPERM'], act)

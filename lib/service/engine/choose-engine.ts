@@ -19,7 +19,6 @@ export const chooseEngine = async (wanted: Isolation | 'auto', log: (line: strin
   return plainProcess
 }
 
-/** Starts the probe early and collects its warnings for later. */
 export const probeEngine = (wanted: Isolation | 'auto') => {
   const warnings: string[] = []
   const engine = chooseEngine(wanted, (message) => warnings.push(message))

@@ -6,7 +6,6 @@ import { signal } from './processes.ts'
 
 export type Isolation = 'bubblewrap' | 'none'
 
-/** Everything an engine needs to start one devbox. */
 export interface SandboxSpec {
   devboxId: string
   /** Owner of the processes; used to find them after a service crash. */
@@ -14,7 +13,6 @@ export interface SandboxSpec {
   hostname: string
   /** The service's data folder, masked inside the devbox. */
   dataDir: string
-  /** Host directories kept across suspend. */
   home: string
   tmp: string
   /** Host directory for files of this start; empty at first. */
@@ -25,13 +23,11 @@ export interface SandboxSpec {
   system?: System
   limits: Limits
   network: Network
-  /** Allows private network addresses as well as public ones. */
   privateNetwork?: boolean
   /** Default: `user` (1000), or root in a system of its own. */
   user?: User
 }
 
-/** A writable root file system: overlay layers over a base, plus the devbox's own changes. */
 export interface System {
   /** Created by `makeSystemBase`. */
   base: string
@@ -46,7 +42,6 @@ export interface Layer {
   firstUid: number
 }
 
-/** Outbound access: none, any public address, or only these host names. */
 export type Network = 'none' | 'public' | { hostnames: readonly string[] }
 
 export interface User {
@@ -63,10 +58,8 @@ export interface Limits {
 export interface Command {
   argv: readonly string[]
   env: Readonly<Record<string, string>>
-  /**
-   * Path inside the devbox of a controlling terminal used for stdin, stdout and stderr. The spawned process must lead a
-   * session.
-   */
+  // Path inside the devbox of a controlling terminal used for stdin, stdout and stderr. The spawned process must lead a
+  // session.
   tty?: string
 }
 
@@ -78,7 +71,6 @@ export interface Launch {
   cwd: string
   /** The process writes `0` to these files to join the devbox's cgroups. */
   cgroupFiles?: readonly string[]
-  /** Options of bash's `ulimit`. */
   ulimits?: readonly string[]
   /** The program applies limits itself, from DEVDECK_LAUNCH, instead of the `spawnIn` wrapper. */
   appliesLimits?: true
@@ -89,22 +81,17 @@ export interface Sandbox {
   readonly home: string
   readonly tmp: string
   readonly run: string
-  /** Host uid that owns its files. Default: the service's. */
   readonly uid?: number
   launch(command: Command): Launch
   /** Path inside the devbox of the interactive shells' bashrc. */
   readonly bashrc: string
-  /** Host path of the devbox's own /dev/pts/ptmx, if it has one. */
   readonly ptmx?: string
   /** Host pid of the command itself, given the spawned pid; undefined after it exits. */
   leader(spawnedPid: number): number | undefined
-  /** Kills every process of the devbox and waits until all have exited. */
   stop(): Promise<void>
-  /** Resolves when the devbox has stopped, for any reason. */
   readonly ended: Promise<void>
   /** Limits and guarantees that don't hold on this host, one sentence each. */
   readonly notEnforced: readonly string[]
-  /** Out-of-memory kills so far; 0 if unknown. */
   outOfMemoryKills(): number
   /** Connects to a TCP port on the devbox's loopback. Rejects with ECONNREFUSED if nothing listens. */
   connect(port: number): Promise<Duplex>
@@ -113,7 +100,6 @@ export interface Sandbox {
 export interface RunningDevbox {
   sandbox: Sandbox
   env: Record<string, string>
-  /** Host path of `sandbox.run`. */
   runFolder: string
   /** Prevents idle shutdown until the returned function is called. */
   busy(): () => void
@@ -141,14 +127,11 @@ export const killLaunched = ({ leader }: Sandbox, { pid, exitCode, signalCode }:
   if (found !== undefined) signal(-found, 'SIGKILL')
 }
 
-/** Host path. */
 export const bashrc = fileURLToPath(new URL('./bashrc', import.meta.url))
 
-/**
- * Runs before the command, for what Node can't do between fork and exec. It closes inherited files because terminals
- * are opened without close-on-exec: any later process could type into them. It resets the service's strict umask and
- * makes devboxes the first to be killed when the host runs out of memory.
- */
+// Runs before the command, for what Node can't do between fork and exec. It closes inherited files because terminals
+// are opened without close-on-exec: any later process could type into them. It resets the service's strict umask and
+// makes devboxes the first to be killed when the host runs out of memory.
 const wrap = `for fd in /proc/self/fd/*; do fd=\${fd##*/}; ((fd < $1)) || eval "exec $fd>&-"; done
 umask 022
 for join in "\${@:4:$2}"; do echo 0 >"$join" || exit 126; done
@@ -156,10 +139,9 @@ for limit in "\${@:4+$2:$3}"; do ulimit $limit; done 2>/dev/null
 echo 500 2>/dev/null >/proc/self/oom_score_adj
 shift $((3 + $2 + $3)); unset fd join limit; exec "$@"`
 
-/** Bash prelude; the first argument is the terminal. A session leader gets a controlling terminal by opening it. */
 export const takeTerminal = 'exec <>"$1" >&0 2>&0; shift;'
 
-/** The same launch within its limits and without any open file but the first `kept`. */
+/** Applies limits and closes all file descriptors from `kept` on. */
 const wrapped = (launch: Launch, kept: number): Launch => {
   const { file, args, cgroupFiles = [], ulimits = [], env } = launch
   if (launch.appliesLimits)
@@ -204,7 +186,6 @@ export const baseEnvironment = (spec: SandboxSpec, sandbox: Pick<Sandbox, 'home'
   DEVDECK_DEVBOX_NAME: spec.hostname,
 })
 
-/** Whether a devbox may have its own top-level folder of this name. */
 export const isRootFolder = (name: string): boolean =>
   /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$/.test(name) && !systemFolders.includes(name)
 

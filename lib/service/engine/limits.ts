@@ -2,15 +2,12 @@ import { type Cgroup, cgroupParents, createGroup, maxProcesses } from './cgroup.
 import type { Isolation, Launch, Limits, SandboxSpec } from './engine.ts'
 
 export interface Enforcement {
-  /** Required for every process launched in the devbox. */
   readonly launch: Required<Pick<Launch, 'cgroupFiles' | 'ulimits'>>
   readonly notEnforced: readonly string[]
   outOfMemoryKills(): number
-  /** Kills remaining processes and removes the cgroups. */
   end(): Promise<void>
 }
 
-/** Uses cgroups if possible, otherwise per-process limits. */
 export const enforceLimits = async (
   spec: SandboxSpec,
   isolation: Isolation,
@@ -49,7 +46,6 @@ export const enforceLimits = async (
   }
 }
 
-/** One-line summary for the doctor command. */
 export const describeLimits = (isolation: Isolation): string => {
   const found = cgroupParents()
   const controllers = found.flatMap((parent) => parent.controllers)
@@ -72,10 +68,8 @@ const throttledCores = 0.05
 /** 10 s without a refused fork; fork bombs pause between attempts. */
 const calmChecks = 20
 
-/**
- * Throttles a devbox to 5% of a core while it keeps hitting its process limit. Each refused fork takes kernel-wide
- * locks: an unthrottled fork bomb made other accounts' calls 3 to 7 times slower. Returns a stop function.
- */
+// Throttles a devbox to 5% of a core while it keeps hitting its process limit. Each refused fork takes kernel-wide
+// locks: an unthrottled fork bomb made other accounts' calls 3 to 7 times slower. Returns a stop function.
 const throttleForkBombs = (
   group: Pick<Cgroup, 'refusedProcesses' | 'limitCpu'>,
   limits: Limits,

@@ -10,7 +10,6 @@ import { spawnProcess } from '#lib/service/kit/spawn.ts'
 const batchSize = 64
 const refillBelow = 24
 
-/** File descriptors of both ends. */
 export interface Pipe {
   read: number
   write: number
@@ -30,7 +29,6 @@ export class Pipes {
   constructor(folder: string) {
     this.#folder = folder
     this.#refilling = this.#settled(rm(folder, { recursive: true, force: true }).then(() => this.#make()))
-    // `#take` retries and reports failures.
     this.#refilling.catch(() => undefined)
   }
 
@@ -94,7 +92,6 @@ export class Pipes {
   async #make() {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 })
     const names = Array.from({ length: batchSize }, () => join(this.#folder, String(this.#made++)))
-    // Lets a command running as another user reopen /dev/stdout. Other devboxes can't reach the folder.
     await promisify(execFile)('mkfifo', ['-m', '666', ...names])
     this.#names.push(...names)
   }
@@ -118,12 +115,10 @@ const maxDrainMs = 2000
 // The command's remaining output comes first; a pipe holds at most 1 MiB.
 const maxDrainBytes = 4 * 1024 * 1024
 
-/** A command's stdout and stderr pipes with their readers. */
 export class OutputPipes {
   readonly #readers: Socket[] = []
   #writeEnds: number[] = []
 
-  /** Calls `attach` with each reader before any data arrives. */
   static async open(pipes: Pipes, attach: (stream: Stream, reader: Socket) => void): Promise<OutputPipes> {
     const output = new OutputPipes()
     try {
@@ -153,15 +148,12 @@ export class OutputPipes {
     for (const fd of this.#writeEnds.splice(0)) closeSync(fd)
   }
 
-  /** Later writes by background processes fail. */
   destroy(): void {
     for (const reader of this.#readers) reader.destroy()
   }
 
-  /**
-   * Waits after exit until the pipes close, go quiet, or reach the drain limit. A paused reader isn't quiet: its unread
-   * data may be the command's own.
-   */
+  // Waits after exit until the pipes close, go quiet, or reach the drain limit. A paused reader isn't quiet: its unread
+  // data may be the command's own.
   async drained(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     let isDone = false

@@ -8,13 +8,11 @@ import { type ProcessStat, processStat, readProc } from '#lib/service/kit/proc.t
 export const childrenOf = (pid: number): number[] =>
   (readProc(pid, `task/${pid}/children`) ?? '').split(' ').filter(Boolean).map(Number)
 
-/** Treats zombies as exited. */
 export const hasExited = (pid: number): boolean => {
   const stat = processStat(pid)
   return stat === undefined || stat.state === 'Z' || stat.state === 'X'
 }
 
-/** Running processes; `environment` is undefined if unreadable. */
 type ProcessTable = ReadonlyMap<number, ProcessStat & { environment: string | undefined }>
 
 export const readProcessTable = (): ProcessTable => {
@@ -59,7 +57,6 @@ export const findProcesses = (marked: Record<string, string>, alive: ProcessTabl
   const wanted = Object.entries(marked).map(([name, value]) => `${name}=${value}`)
   const found = new Set<number>()
   for (const [pid, { environment }] of alive) {
-    // Splitting is slow; most processes don't match.
     if (!environment || !wanted.every((one) => environment.includes(one))) continue
     const variables = environment.split('\0')
     if (wanted.every((one) => variables.includes(one))) found.add(pid)
@@ -85,7 +82,6 @@ export const signal = (pid: number, name: NodeJS.Signals): boolean => {
 /** Shell exit status of a process killed by a signal. */
 export const signalExitStatus = (name: NodeJS.Signals): number => 128 + constants.signals[name]
 
-/** Resolves to the shell exit status. Rejects if the process could not be started. */
 export const waitForExit = async (child: ChildProcess): Promise<number> => {
   const [code, signalName] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
   return code ?? signalExitStatus(signalName ?? 'SIGKILL')

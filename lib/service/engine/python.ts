@@ -7,14 +7,11 @@ import { isBelow, programFolders } from './bubblewrap/host-files.ts'
 
 /** The service's python3, unless it is the system's or inside a home directory. */
 export interface Python {
-  /** The virtual environment and its base installation. */
   prefixes: readonly string[]
-  /** Prefixes to mount read-only; the rest are visible already. */
   folders: readonly string[]
   bin: string
 }
 
-/** Cached. Undefined if there is none that devboxes may use. */
 export const machinePython = (): Promise<Python | undefined> => {
   found ??= find()
   return found
@@ -38,7 +35,6 @@ const find = async (): Promise<Python | undefined> => {
   }
 }
 
-/** Outside home directories and accessible to everyone. */
 const isShared = (folder: string): boolean => {
   const homes = ['/root', '/home', homedir()].filter((home) => home !== '/')
   const isOpen = (path: string): boolean =>
@@ -46,7 +42,6 @@ const isShared = (folder: string): boolean => {
   return !homes.some((home) => isBelow(folder, home)) && isOpen(folder)
 }
 
-/** Whether the folder contains only a Python installation or virtual environment. */
 const isOnlyPython = (folder: string): boolean =>
   folder !== '/' &&
   !homedir().startsWith(folder) &&

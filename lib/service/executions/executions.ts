@@ -17,10 +17,8 @@ import { decodeChunks, OutputAllowance, readFinished, readTail } from './output-
 
 /** Unspecified: how much of each stream's end a response includes; the streams have all of it. */
 const maxResponseBytes = 1024 * 1024
-/**
- * Unspecified: how long a repeated `x-request-id` with the same command returns the first execution. Public clients
- * reuse the id for retries, which must not run the command twice.
- */
+// Unspecified: how long a repeated `x-request-id` with the same command returns the first execution. Public clients
+// reuse the id for retries, which must not run the command twice.
 const retryWindowMs = 10 * 60 * 1000
 const killWaitMs = 2000
 
@@ -40,12 +38,10 @@ interface Options {
   folderOf: (devboxId: string) => string
   pipes: Pipes
   logs: DevboxLogs
-  /** Queued and running commands. */
   maxPerAccount: number
   quota: StorageQuota
 }
 
-/** Runs commands in devboxes and stores their output in `folderOf(devbox)/executions/<id>/`. */
 export class Executions {
   readonly #options: Options
   readonly #live = new Map<string, LiveExecution>()
@@ -175,7 +171,6 @@ export class Executions {
     return this.#live.get(keyOf(devboxId, id))?.record.status ?? this.#record(devboxId, id).status
   }
 
-  /** Includes the end of the output once completed. Throws 404. */
   async get(devboxId: string, id: string, lastLines?: number): Promise<Execution> {
     const { shell_name, exit_status, stdout_cut, stderr_cut } = this.#record(devboxId, id)
     const status = this.status(devboxId, id)
@@ -208,7 +203,6 @@ export class Executions {
     )
   }
 
-  /** Streams the text from a byte offset until the command has ended. Throws 404. */
   follow(
     devboxId: string,
     id: string,
@@ -224,11 +218,9 @@ export class Executions {
     return decodeChunks(bytes, offset)
   }
 
-  /**
-   * Sends SIGKILL to the launched bash or its process group; does nothing if completed. Unspecified: the signal and the
-   * resulting state. SIGKILL can't be ignored; the response waits up to 2 s for the end. Without the group, child
-   * processes continue.
-   */
+  // Sends SIGKILL to the launched bash or its process group; does nothing if completed. Unspecified: the signal and the
+  // resulting state. SIGKILL can't be ignored; the response waits up to 2 s for the end. Without the group, child
+  // processes continue.
   async kill(devboxId: string, id: string, wholeGroup: boolean): Promise<void> {
     this.#record(devboxId, id)
     await this.#live.get(keyOf(devboxId, id))?.signal('SIGKILL', wholeGroup)
@@ -257,7 +249,6 @@ export class Executions {
     return true
   }
 
-  /** Ends all executions of a devbox: queued ones never start; `stopProcesses` ends the others. */
   async end(devboxId: string, stopProcesses: () => Promise<void>): Promise<void> {
     const all = this.#of(devboxId)
     for (const live of all) live.stopWithDevbox()

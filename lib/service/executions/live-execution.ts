@@ -19,7 +19,6 @@ interface Options {
   account: string
   record: ExecutionRecord
   devbox: RunningDevbox
-  /** Output folder. */
   folder: string
   allowance: OutputAllowance
   pipes: Pipes
@@ -27,7 +26,6 @@ interface Options {
   attachStdin: boolean
 }
 
-/** A queued or running execution. */
 export class LiveExecution {
   readonly account: string
   readonly record: ExecutionRecord
@@ -38,7 +36,6 @@ export class LiveExecution {
   readonly #pipes: Pipes
   readonly #log: CommandLog
   readonly #canceled = Promise.withResolvers<void>()
-  /** Set if the command was canceled before it started. */
   #canceledStatus: number | undefined
   #devboxStopped = false
   #child: ChildProcess | undefined
@@ -56,7 +53,6 @@ export class LiveExecution {
     this.stdin = attachStdin ? new Stdin() : undefined
   }
 
-  /** Resolves to the exit status once all output is stored. */
   get ended(): Promise<number> {
     return this.#ended.promise
   }
@@ -82,7 +78,6 @@ export class LiveExecution {
     this.#ended.resolve(exitStatus)
   }
 
-  /** Cancels a queued execution; running ones end with the devbox. */
   stopWithDevbox() {
     this.#devboxStopped = true
     this.#cancel('SIGKILL')
@@ -105,7 +100,6 @@ export class LiveExecution {
     if (leader === undefined || hasEnded()) return false
     const reached = wholeGroup && signal(-leader, name)
     if (!reached || name === 'SIGKILL') signal(leader, name)
-    // A stopped command also stopped its waiting parent.
     signal(pid, 'SIGCONT')
     return true
   }
@@ -150,7 +144,6 @@ export class LiveExecution {
     }
   }
 
-  /** Writes a line to the command's stderr. */
   #report(message: string) {
     const line = Buffer.from(`devdeck: ${message}\n`)
     this.output.stderr.sink.write(line)

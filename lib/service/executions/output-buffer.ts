@@ -16,7 +16,6 @@ const maxUnwrittenBytes = 1024 * 1024
 const maxStreamBytes = 1024 ** 3
 const maxDevboxBytes = 4 * 1024 ** 3
 
-/** Remaining output storage of a devbox. */
 export class OutputAllowance {
   readonly #account: string
   readonly #quota: StorageQuota
@@ -28,7 +27,6 @@ export class OutputAllowance {
     this.#remainingBytes = bytes
   }
 
-  /** Returns how many of the bytes may be stored. */
   take(bytes: number): number {
     const taken = Math.min(bytes, this.#remainingBytes, this.#quota.available(this.#account))
     this.#remainingBytes -= taken
@@ -36,7 +34,6 @@ export class OutputAllowance {
     return taken
   }
 
-  /** Counts existing output, which the quota already includes. */
   async takeFolder(folder: string): Promise<void> {
     for (const name of (await readdir(folder, { recursive: true }).catch(ifMissing)) ?? []) {
       const found = await stat(join(folder, name)).catch(ifMissing)
@@ -74,19 +71,16 @@ export class OutputBuffer {
     })
   }
 
-  /** Whether output was dropped, because of a full disk or the limit. */
   get isCut(): boolean {
     return this.#isCut
   }
 
-  /** Resolves when everything is written; readers then end. */
   async end(): Promise<void> {
     await new Promise<void>((resolve) => this.sink.end(resolve))
     this.#ended = true
     this.#grown.notify()
   }
 
-  /** Streams bytes from `offset` until the stream ends or `signal` aborts. */
   async *follow(offset: number, signal: AbortSignal): AsyncGenerator<Buffer> {
     signal.addEventListener('abort', this.#grown.notify)
     let handle: FileHandle | undefined
@@ -134,7 +128,6 @@ export class OutputBuffer {
     try {
       this.#descriptor ??= makeFile(this.#file)
     } catch {
-      // Most likely the disk is full.
       this.#isCut = true
     }
     return this.#descriptor
@@ -167,7 +160,6 @@ export async function* readFinished(file: string, offset: number, signal: AbortS
   }
 }
 
-/** Returns the last lines of a finished stream, at most `maxBytes`. */
 export const readTail = async (file: string, maxBytes: number, lastLines = Number.POSITIVE_INFINITY) => {
   const size = (await stat(file).catch(ifMissing))?.size ?? 0
   if (size === 0) return { text: '', truncated: false }
@@ -180,7 +172,6 @@ export const readTail = async (file: string, maxBytes: number, lastLines = Numbe
   return { text: stored.toString('utf8'), truncated: stored.length < size }
 }
 
-/** The last byte never starts a new line. */
 const startOfLastLines = (bytes: Buffer, lines: number): number => {
   if (lines === 0) return bytes.length
   let end = bytes.length - 1

@@ -1,16 +1,13 @@
 import { Socket } from 'node:net'
 import { PassThrough } from 'node:stream'
 
-// Senders wait while more than this is unread.
 const maxBacklogBytes = 1024 * 1024
 /** Unspecified: how long a sender waits for the command to read before its text is rejected. */
 const maxWaitMs = 10_000
 
-/** Standard input of one command. Text sent before the start is buffered. */
 export class Stdin {
   readonly #backlog = new PassThrough({ highWaterMark: maxBacklogBytes })
   #socket: Socket | undefined
-  /** Serializes writes. */
   #queue: Promise<unknown> = Promise.resolve()
 
   readonly #maxWaitMs: number
@@ -24,7 +21,6 @@ export class Stdin {
   /** Forwards to the command's pipe and closes it after the last write. */
   connect(descriptor: number): void {
     const socket = new Socket({ fd: descriptor, readable: false, writable: true })
-    // The command closed its input.
     socket.on('error', () => undefined)
     socket.once('close', () => this.close())
     this.#socket = socket
@@ -42,7 +38,6 @@ export class Stdin {
     })
   }
 
-  /** Ends the input after pending writes. False if it had already ended. */
   end(): Promise<boolean> {
     return this.#enqueue(async () => {
       if (!this.#backlog.writable) return false
@@ -51,7 +46,6 @@ export class Stdin {
     })
   }
 
-  /** Discards unread input. */
   close(): void {
     this.#backlog.destroy()
     this.#socket?.destroy()

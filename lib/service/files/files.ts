@@ -12,10 +12,8 @@ const maxOpen = 64
 const headBytes = 64 * 1024
 
 export interface FileContent {
-  /** Undefined if unknown, as for most files in /proc. */
   size: number | undefined
   bytes: AsyncIterable<Uint8Array>
-  /** Call if the bytes aren't read. */
   close(): void
 }
 
@@ -112,14 +110,10 @@ mv -fT -- "$beside" "$target"`
 interface Running {
   stdin: Writable
   stdout: Readable
-  /** File descriptor 3 of the script. */
   verdict: Writable
   done: Promise<unknown>
-  /** Error message if the script failed. */
   readonly failed: string | undefined
-  /** Waits for the script and throws its error. */
   succeed(path: string): Promise<void>
-  /** Kills the script. */
   end(): void
 }
 
@@ -187,7 +181,6 @@ const start = (devbox: RunningDevbox, script: string, args: string[], signal?: A
   }
 }
 
-/** Reads the size line and up to `headBytes` of the file. */
 const readHead = async (chunks: AsyncIterator<Buffer>): Promise<{ head: Buffer; ended: boolean }> => {
   const read: Buffer[] = []
   for (let size = 0; size <= headBytes; ) {

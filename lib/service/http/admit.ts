@@ -13,7 +13,6 @@ import { parseParams, type Router } from './router.ts'
 export interface Admission {
   router: Router
   authenticate: Authenticate
-  /** Throws 403 for foreign host names and requests from web pages. */
   checkHost: (request: IncomingMessage) => void
   /** Buffers uploaded files that arrive before their form fields. */
   spoolFolder: string
@@ -22,14 +21,12 @@ export interface Admission {
 interface Admitted {
   endpoint: Endpoint
   identity: Identity
-  /** Decoded input without the form's file. */
   input: object
   call: (rest: Pick<Caller, 'signal' | 'setHeader'>) => Promise<unknown>
 }
 
 const anonymous: Identity = { account: '' }
 
-/** Runs all checks before a handler; throws the first error. */
 export const admit = async (
   request: IncomingMessage,
   requestId: string,

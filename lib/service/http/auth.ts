@@ -13,11 +13,8 @@ export interface ApiKey {
 
 export interface Identity {
   account: string
-  /** Restricts access to this record. Default: the whole account. */
   scope?: string
-  /** Aborted when the key is revoked. */
   revoked?: AbortSignal
-  /** WebSocket subprotocol of the response. */
   protocol?: string
 }
 
@@ -30,9 +27,7 @@ type ByKey = (token: string | undefined) => Identity | undefined
 export type Scheme = (request: IncomingMessage, match: Match, byKey: ByKey) => Identity | undefined
 
 interface Options {
-  /** Looks up a key created with `keys add`. */
   find?: (digest: Buffer) => Identity | undefined
-  /** Grants access to endpoints marked `operator` only. */
   operatorToken?: string
   schemes?: ReadonlyMap<Endpoint, Scheme>
 }

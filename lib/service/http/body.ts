@@ -23,7 +23,6 @@ export const readJsonBody = async (request: IncomingMessage, maxBytes = defaultM
   return largeBodies.run(disconnected.signal, read).finally(() => request.off('close', onDisconnect))
 }
 
-/** Throws 415 for a compressed body. */
 export const rejectCompressed = ({ headers }: IncomingMessage): void => {
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')

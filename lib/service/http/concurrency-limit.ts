@@ -3,11 +3,9 @@ import { ServiceError } from '#lib/service/kit/errors.ts'
 /** Unspecified: concurrent requests and streams per account, far more than a busy console needs. */
 export const maxConcurrent = { calls: 1_024, streams: 1_024 }
 
-/** Counts open requests and streams per account. */
 export class ConcurrencyLimit {
   readonly #counts = new Map<string, number>()
 
-  /** Returns a release function. Throws 429 over the limit. */
   acquire(account: string, kind: keyof typeof maxConcurrent): () => void {
     const key = `${kind} ${account}`
     const count = this.#counts.get(key) ?? 0

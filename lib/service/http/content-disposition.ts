@@ -1,4 +1,3 @@
-/** Content-Disposition that saves a file under the base name of `path` (RFC 6266). */
 export const attachment = (path: string): string => {
   const name = path.split('/').findLast((part) => part !== '') ?? 'file'
   const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, '_')
@@ -9,5 +8,4 @@ export const attachment = (path: string): string => {
   return `attachment; filename="${plain}"; filename*=UTF-8''${exact}`
 }
 
-/** Content-Disposition for a log archive. */
 export const logsAttachment = (name: string): string => attachment(`${name}-logs.zip`.replaceAll('/', '-'))

@@ -4,10 +4,8 @@ import { errorStatus } from '#lib/contract/errors.ts'
 import { diskFull, isDiskFull, ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
 
-/** Logs an internal error. */
 export type LogError = (entry: { request_id: string; operation: string; message: string; stack?: string }) => void
 
-/** Sends an error response. Headers must not have been sent. */
 export const sendError = (response: ServerResponse, error: ServiceError, requestId: string) => {
   const body: ErrorBody = { code: error.code, message: error.message, request_id: requestId }
   if (error.field !== undefined) body.field = error.field
@@ -39,12 +37,10 @@ export const toServiceError = (error: unknown, requestId: string, operation: str
   return new ServiceError('internal', `Internal error (request ${requestId})`, { cause: error })
 }
 
-/** Temporary failures caused by the host or another process. */
 const temporaryError = (cause: unknown): ServiceError | undefined => {
   if (!(cause instanceof Error)) return undefined
   const { code, errcode = 0 } = cause as { code?: string; errcode?: number }
   if (isDiskFull(cause)) return diskFull(cause)
-  // Mask out the extended code.
   if (sqliteLocked.has(errcode & 0xff))
     return new ServiceError('unavailable', 'The database is locked by another process', { retryAfterSeconds: 1, cause })
   if (exhausted.has(code ?? ''))
@@ -55,7 +51,6 @@ const temporaryError = (cause: unknown): ServiceError | undefined => {
   return undefined
 }
 
-/** SQLITE_BUSY, SQLITE_LOCKED */
 const sqliteLocked = new Set([5, 6])
 const exhausted = new Set(['EMFILE', 'ENFILE', 'EAGAIN'])
 

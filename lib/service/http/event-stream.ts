@@ -9,9 +9,7 @@ interface EventStream<T> {
   response: ServerResponse
   source: AsyncIterable<T>
   requestId: string
-  /** Aborted when the client disconnects or the service stops. */
   signal: AbortSignal
-  /** Serializes an event. */
   encode: (event: T) => string
   toServiceError: (error: unknown) => ServiceError
 }
@@ -78,10 +76,8 @@ const writeError = (response: ServerResponse, { code, message }: ServiceError) =
     response.write(`event: error\ndata: ${JSON.stringify({ code: String(errorStatus[code]), message })}\n\n`)
 }
 
-/**
- * Settles like the promise, or with undefined on abort. Uses one listener: racing each event against a long-lived
- * promise would leak every event.
- */
+// Settles like the promise, or with undefined on abort. Uses one listener: racing each event against a long-lived
+// promise would leak every event.
 const abortable = (signal: AbortSignal) => {
   let giveUp: (() => void) | undefined
   signal.addEventListener('abort', () => giveUp?.(), { once: true })

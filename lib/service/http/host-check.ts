@@ -8,7 +8,6 @@ import { ServiceError } from '#lib/service/kit/errors.ts'
 export const createHostCheck = (
   host: string,
   allowHosts: readonly string[],
-  /** Accepts further host names. */
   isAllowed: (request: IncomingMessage) => boolean,
 ) => {
   let allowed: { port: number | undefined; authorities: ReadonlySet<string> } | undefined
@@ -23,10 +22,8 @@ export const createHostCheck = (
   }
 }
 
-/**
- * Accepted `Host` values. An entry without a port matches the service's port and, for proxies on a default port, no
- * port.
- */
+// Accepted `Host` values. An entry without a port matches the service's port and, for proxies on a default port, no
+// port.
 const allowedAuthorities = (port: number | undefined, host: string, allowHosts: readonly string[]): Set<string> => {
   const authorities = new Set(
     ownNames(host).flatMap((name) => (port === 80 ? [name, `${name}:80`] : [`${name}:${port}`])),
@@ -38,18 +35,15 @@ const allowedAuthorities = (port: number | undefined, host: string, allowHosts: 
   return authorities
 }
 
-/** Formats a host for use before a port. */
 export const bracketed = (host: string) => (host.includes(':') ? `[${host.toLowerCase()}]` : host.toLowerCase())
 
 export const isWildcard = (host: string) => host === '0.0.0.0' || host === '::'
 
-/** The service's own host names. */
 export const ownNames = (host: string): string[] => [
   ...['127.0.0.1', 'localhost', '[::1]'],
   ...(isWildcard(host) ? [] : [bracketed(host)]),
 ]
 
-/** The requested host; undefined if missing or ambiguous. */
 export const authorityOf = (request: IncomingMessage): string | undefined => {
   const given: string[] = []
   for (let i = 0; i < request.rawHeaders.length; i += 2) {

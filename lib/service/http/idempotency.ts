@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Endpoint } from '#lib/contract/endpoint.ts'
 
-/** The first response. */
 export interface StoredResponse {
   json: string | Uint8Array
   headers: readonly [name: string, value: string][]
@@ -27,7 +26,6 @@ export class IdempotencyCache {
   readonly #entries = new Map<string, Entry>()
   #bytes = 0
 
-  /** Cache key; undefined if the request isn't replayable. */
   keyOf(
     request: IncomingMessage,
     requestId: string,
@@ -48,7 +46,6 @@ export class IdempotencyCache {
       .digest('base64')
   }
 
-  /** Returns the first response for `key`, calling `make` if there is none or it failed. */
   async once(key: string, make: () => Promise<StoredResponse>): Promise<StoredResponse> {
     this.#evict()
     const known = this.#entries.get(key)
@@ -76,7 +73,6 @@ export class IdempotencyCache {
 
   #evict() {
     const now = Date.now()
-    // Insertion order: oldest first.
     for (const [key, { untilMs }] of this.#entries) {
       if (untilMs > now && this.#bytes <= maxBytes) break
       this.#delete(key)

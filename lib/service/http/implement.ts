@@ -1,20 +1,14 @@
 import type { WebSocket } from 'ws'
 import type { Endpoint, EndpointInput, EndpointResult } from '#lib/contract/endpoint.ts'
 
-/** Passed to handlers along with the decoded input. */
 export interface Caller {
   account: string
-  /** Restricts access to this record. Default: the whole account. */
   scope?: string
-  /** Aborted when the key is revoked, if it can be. */
   revoked?: AbortSignal
   requestId: string
-  /**
-   * Aborted when the client disconnects early. A handler that stops waiting must throw the signal's reason, since its
-   * result isn't a valid response.
-   */
+  // Aborted when the client disconnects early. A handler that stops waiting must throw the signal's reason, since its
+  // result isn't a valid response.
   signal: AbortSignal
-  /** Sets a header of a successful response or upgrade. */
   setHeader(name: string, value: string): void
 }
 

@@ -11,24 +11,19 @@ import { sendEventStream } from './event-stream.ts'
 import { IdempotencyCache } from './idempotency.ts'
 
 export interface ListenerContext extends Admission {
-  /** Validates every JSON response and event against the contract. */
   validateAnswers: boolean
-  /** Aborted when the service stops; ends open streams. */
   stopping: AbortSignal
   log: LogError
   otherHosts?: OtherHosts
-  /** Why no request can be served now, if so. */
   problem?: () => string | undefined
 }
 
-/** Handles requests to other host names, such as tunnels. */
 export interface OtherHosts {
   handles: (request: IncomingMessage) => boolean
   respond: (request: IncomingMessage, response: ServerResponse) => Promise<void>
   upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>
 }
 
-/** Handles every request except upgrades. Never throws. */
 export const createListener = (context: ListenerContext) => {
   const concurrency = new ConcurrencyLimit()
   const repeated = new IdempotencyCache()
@@ -90,7 +85,6 @@ export const createListener = (context: ListenerContext) => {
         const signal = AbortSignal.any(ends)
         const source = answer as AsyncIterable<unknown>
         await sendEventStream({ response, source, requestId, signal, encode, toServiceError: asServiceError })
-        // Stops a source that is waiting for its next event.
         disconnected.abort()
       } else {
         response.setHeader('content-type', endpoint.response.contentType)
@@ -105,7 +99,6 @@ export const createListener = (context: ListenerContext) => {
       // After part of the response was sent, only a broken connection shows that it is incomplete.
       if (response.headersSent) response.destroy()
       else if (!response.destroyed) {
-        // These headers belong to the failed response.
         for (const name of response.getHeaderNames()) response.removeHeader(name)
         discardBody(request)
         sendError(response, failure, requestId)
@@ -117,13 +110,10 @@ export const createListener = (context: ListenerContext) => {
 const isDisconnect = (error: unknown, { reason }: AbortSignal) =>
   error === reason || (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE'
 
-/** How long the rest of a request is read and discarded. */
 const maxDiscardMs = 30_000
 
-/**
- * Closing a connection with unread data resets it and may lose the response, so HTTP/1.1 bodies are read and discarded
- * for a while.
- */
+// Closing a connection with unread data resets it and may lose the response, so HTTP/1.1 bodies are read and discarded
+// for a while.
 const discardBody = (request: IncomingMessage) => {
   if (request.complete) return
   if (request.httpVersionMajor === 2) {
@@ -152,7 +142,6 @@ const validateResponse = (endpoint: Endpoint, json: string) => {
     throw new Error(`The response of ${endpoint.id} has a field that is not in the contract: ${unknownField}`)
 }
 
-/** Returns the first field that the schema dropped. */
 const findUnknownField = (given: unknown, parsed: unknown, path: string): string | undefined => {
   if (typeof given !== 'object' || given === null || typeof parsed !== 'object' || parsed === null) return undefined
   for (const [key, value] of Object.entries(given)) {

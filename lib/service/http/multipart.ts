@@ -13,24 +13,19 @@ const limits = { fieldSize: 64 * 1024, fields: 16, files: 1, parts: 20, headerPa
 const idleTickMs = 15_000
 
 export interface Form {
-  /** Form fields. */
   fields: Record<string, string>
-  /** Content of the part `file`. Ends once the completed form is valid; throws otherwise. */
   file: AsyncIterable<Uint8Array>
   /** Always call to release resources. */
   discard: () => Promise<void>
 }
 
 interface Options {
-  /** Maximum file size. */
   maxBytes: number
   /** Whether the file can be streamed with these fields. */
   isComplete: (fields: Record<string, string>) => boolean
-  /** Buffers files that arrive before their fields. */
   spoolFolder: string
 }
 
-/** Parses the form up to its file. Throws 400, 408, 413 or 415. */
 export const readForm = (request: IncomingMessage, options: Options): Promise<Form> => {
   const type = request.headers['content-type'] ?? ''
   rejectCompressed(request)
@@ -75,7 +70,6 @@ const makeParser = (request: IncomingMessage, type: string, maxBytes: number) =>
   try {
     return new Busboy({
       headers: { ...request.headers, 'content-type': type },
-      // One more byte, so a file of the maximum size is accepted.
       limits: { ...limits, fileSize: maxBytes + 1 },
       isPartAFile: (name) => name === 'file',
     })
@@ -84,7 +78,6 @@ const makeParser = (request: IncomingMessage, type: string, maxBytes: number) =>
   }
 }
 
-/** Feeds the parser; resolves once the form is complete. */
 const receiveForm = (request: IncomingMessage, parser: BusboyInstance, maxBytes: number): Promise<void> => {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   let size = 0
@@ -133,10 +126,8 @@ async function* streamFile(stream: Readable, completed: Promise<void>): AsyncGen
   await completed
 }
 
-/**
- * Buffers the file until the form is complete. Unlinked immediately, so a crash leaves nothing. `refuse` is called
- * first if it can't be stored.
- */
+// Buffers the file until the form is complete. Unlinked immediately, so a crash leaves nothing. `refuse` is called
+// first if it can't be stored.
 const spool = async (
   content: AsyncIterable<Uint8Array>,
   folder: string,

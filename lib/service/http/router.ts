@@ -5,15 +5,12 @@ import type { Route } from './implement.ts'
 
 export interface Match {
   route: Route
-  /** Decoded path parameters; validated by `parseParams`. */
   params: Record<string, string | undefined>
-  /** Query string without the `?`. */
   search: string
 }
 
 interface Found {
   match?: Match
-  /** Methods of a known path, if the request's method isn't one of them. */
   allow?: string[]
 }
 
@@ -39,7 +36,6 @@ export const createRouter = (routes: readonly Route[]): Router => {
   }
 }
 
-/** Throws 400 for the first invalid parameter. */
 export const parseParams = ({ route: { endpoint }, params }: Match): object => {
   for (const [name, value] of Object.entries(params))
     if (value === undefined) throw invalid({ field: name, message: 'is not valid percent-encoding' })
@@ -49,7 +45,6 @@ export const parseParams = ({ route: { endpoint }, params }: Match): object => {
   return parsed.data as object
 }
 
-/** Undefined for invalid percent-encoding. */
 const decode = (segment: string): string | undefined => {
   if (!segment.includes('%')) return segment
   try {

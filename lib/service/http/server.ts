@@ -12,7 +12,6 @@ const headersTimeoutMs = 10_000
 const keepAliveTimeoutMs = 65_000
 const closeGraceMs = 1_500
 const sessionGraceMs = 200
-/** For 503 responses on connections opened during shutdown. */
 const finalGraceMs = 100
 /** Start of every HTTP/2 connection; never a valid HTTP/1.1 request. */
 const http2Preface = Buffer.from('PRI * HTTP/2.0')
@@ -22,7 +21,6 @@ interface ServerOptions {
   port: number
   listener: (request: IncomingMessage, response: ServerResponse) => void
   upgrades: Upgrades
-  /** Closes idle connections after this time. */
   idleTimeoutMs?: number
 }
 
@@ -53,7 +51,6 @@ export const listen = async ({
   const http1 = createServer(
     {
       headersTimeout: headersTimeoutMs,
-      // Body timeouts apply where bodies are read; uploads may take minutes.
       requestTimeout: 0,
       connectionsCheckingInterval: 1_000,
       keepAliveTimeout: idleTimeoutMs,
@@ -62,9 +59,7 @@ export const listen = async ({
     tracked,
   )
   http1.on('upgrade', upgrades.upgrade)
-  // The http2 compatibility API matches http in everything used here.
   const http2 = createHttp2Server(
-    // Disconnects clients that keep resetting streams.
     { settings: { maxConcurrentStreams: 100 }, streamResetBurst: 200, streamResetRate: 20 },
     tracked as unknown as Parameters<typeof createHttp2Server>[1],
   )
@@ -77,7 +72,6 @@ export const listen = async ({
       streams++
       stream.once('close', () => streams--)
     })
-    // Same timeout as for HTTP/1.1 headers.
     const late = setTimeout(() => session.destroy(), headersTimeoutMs)
     for (const event of ['stream', 'close'] as const) session.once(event, () => clearTimeout(late))
     // Node has no idle timeout for HTTP/2.
@@ -150,10 +144,8 @@ export const listen = async ({
 
 const loopbacks = ['127.0.0.1', '::1']
 
-/**
- * Also listens on the other loopback address: `localhost` may resolve to either, and another process on the same port
- * there could receive API keys.
- */
+// Also listens on the other loopback address: `localhost` may resolve to either, and another process on the same port
+// there could receive API keys.
 const listenOnLoopbacks = async (server: Server, other: Server, host: string, port: number): Promise<number> => {
   const [first = host, second] =
     host === 'localhost'
@@ -170,7 +162,6 @@ const listenOnLoopbacks = async (server: Server, other: Server, host: string, po
       return found
     } catch (error) {
       await new Promise((resolve) => server.close(resolve))
-      // The port may be taken on the other address.
       if (port !== 0 || attempts === 0) throw error
     }
   }
@@ -185,7 +176,6 @@ const listening = (server: Server, host: string, port: number) =>
 const hasAddress = (address: string) =>
   Object.values(networkInterfaces()).some((all) => all?.some((each) => each.address === address))
 
-/** Detects the protocol from the first bytes and puts them back. */
 const detectProtocol = (socket: Socket, decide: (isHttp2: boolean) => void) => {
   let seen: Buffer = Buffer.alloc(0)
   const giveUp = () => socket.destroy()
@@ -201,9 +191,7 @@ const detectProtocol = (socket: Socket, decide: (isHttp2: boolean) => void) => {
     socket.pause()
     socket.unshift(seen)
     decide(couldBeHttp2)
-    // HTTP/2 sessions resume the socket themselves.
     if (!couldBeHttp2) socket.resume()
   }
-  // The client may disconnect first.
   socket.on('data', onData).on('error', giveUp).on('end', giveUp).once('close', forget)
 }

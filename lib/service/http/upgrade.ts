@@ -6,14 +6,12 @@ import { admit } from './admit.ts'
 import { requestIdOf, sendError, toServiceError } from './error-response.ts'
 import type { ListenerContext } from './listener.ts'
 
-/** Maximum message size; far above keystrokes and pastes. */
 const maxMessageBytes = 1024 * 1024
 const goingAway = 1001
 const policyViolation = 1008
 
 export type Upgrades = ReturnType<typeof createUpgrades>
 
-/** Handles upgrades to the contract's WebSocket endpoints; other requests get a plain response. */
 export const createUpgrades = (context: ListenerContext) => {
   const server = new WebSocketServer({
     noServer: true,
@@ -74,7 +72,6 @@ const wantsUpgrade =
     (otherHosts?.handles(request) ||
       router(request.method ?? '', request.url ?? '').match?.route.endpoint.response.kind === 'websocket')
 
-/** Creates a plain response to an upgrade request; closes the connection. */
 export const plainResponse = (request: IncomingMessage, socket: Duplex): ServerResponse => {
   const response = new ServerResponse(request)
   response.shouldKeepAlive = false

@@ -1,4 +1,3 @@
-/** Notifies waiting code of a change. */
 export class Condition {
   #change = Promise.withResolvers<void>()
 

@@ -15,7 +15,6 @@ export const hasDescriptorsFor = (devboxes: number): boolean => {
   }
 }
 
-/** Descriptors required for this many devboxes. */
 export const descriptorsFor = (devboxes: number): number =>
   openWhenIdle + devboxes * perDevbox + 2 * spareFiles(Number.POSITIVE_INFINITY)
 

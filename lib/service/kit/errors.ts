@@ -6,7 +6,6 @@ interface ErrorDetails {
   retryAfterSeconds?: number
   /** Tells public clients whether to retry. By default they retry 408, 409, 429 and 5xx. */
   shouldRetry?: boolean
-  /** Allowed methods, for `method_not_allowed`. */
   allow?: readonly string[]
   cause?: unknown
 }
@@ -46,14 +45,12 @@ export const invalid = (...problems: readonly (FieldProblem | undefined)[]) => {
   return new ServiceError('invalid_argument', message, { field: first.field })
 }
 
-/** A problem for the user to fix; the message is printed as is. */
 export class StartError extends Error {
   override readonly name = 'StartError'
 }
 
 const fullCodes = new Set<unknown>(['ENOSPC', 'EDQUOT', 'insufficient_storage'])
 
-/** Whether a file or database write failed for lack of space. */
 export const isDiskFull = (error: unknown): boolean => {
   const { code, errcode } = error as { code?: unknown; errcode?: unknown }
   return error instanceof Error && (fullCodes.has(code) || sqliteFull.has(errcode))
@@ -65,7 +62,6 @@ export const diskFull = (cause?: unknown) =>
 /** SQLITE_FULL; SQLITE_IOERR_WRITE (quota); SQLITE_IOERR_SHMSIZE (WAL index). */
 const sqliteFull = new Set<unknown>([13, 10 | (3 << 8), 10 | (19 << 8)])
 
-/** Ignores a missing file: `readFile(path).catch(ifMissing)`. */
 export const ifMissing = (error: NodeJS.ErrnoException): undefined => {
   if (error.code !== 'ENOENT') throw error
 }

@@ -1,20 +1,17 @@
 import { readFileSync } from 'node:fs'
 
 export interface ProcessStat {
-  /** `Z` and `X` mean exited. */
   state: string
   parent: number
   session: number
   /** Foreground process group of the terminal; -1 without one. */
   foregroundGroup: number
-  /** Including exited children. */
   cpuTicks: number
   /** With the pid, identifies a process until reboot. */
   startTime: string
   residentPages: number
 }
 
-/** Undefined if the process has exited or there is no /proc. */
 export const processStat = (pid: number): ProcessStat | undefined => {
   const text = readProc(pid, 'stat')
   if (text === undefined) return undefined
@@ -33,7 +30,6 @@ export const processStat = (pid: number): ProcessStat | undefined => {
   }
 }
 
-/** Undefined if the process has exited or belongs to another user. */
 export const readProc = (pid: number, file: 'stat' | 'environ' | 'cmdline' | `task/${number}/children`) => {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'latin1')

@@ -23,7 +23,6 @@ export class Replays {
   /** Returns the id created by the first request with `key`, unless it is no longer `isValid`. */
   async once(key: string, make: () => Promise<string>, isValid: (id: string) => boolean = () => true): Promise<string> {
     const now = Date.now()
-    // Insertion order: oldest first.
     for (const [old, { untilMs }] of this.#replays) {
       if (untilMs > now) break
       this.#replays.delete(old)
@@ -45,7 +44,6 @@ export class Replays {
   }
 }
 
-/** Key of a request: account, request id and body. */
 export const callKey = (account: string, requestId: string, body: object): string =>
   createHash('sha256')
     .update(JSON.stringify([account, requestId, body]))

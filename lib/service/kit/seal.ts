@@ -3,7 +3,6 @@ import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, write
 import { basename } from 'node:path'
 import { ServiceError } from './errors.ts'
 
-/** Never contains secrets. */
 class SealError extends ServiceError {
   constructor(problem: string, cause?: unknown) {
     super('internal', problem, { shouldRetry: false, cause })
@@ -13,11 +12,9 @@ class SealError extends ServiceError {
 export interface Sealer {
   /** `place` identifies the secret; sealed text can't be opened under another one. */
   seal(text: string, place: readonly string[]): Buffer
-  /** Throws a SealError. */
   open(sealed: Uint8Array, place: readonly string[]): string
 }
 
-// Format version, the first sealed byte.
 const version = 1
 const cipherName = 'aes-256-gcm'
 const nonceLength = 12

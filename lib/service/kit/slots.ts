@@ -36,7 +36,6 @@ export class Slots<Owner = void> {
       const take = () => {
         signal.removeEventListener('abort', onAbort)
         remove(this.#waiting, waiting)
-        // Immediately, so the next decision counts it.
         this.#running.push(owner)
         resolve()
       }

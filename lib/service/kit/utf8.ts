@@ -1,13 +1,11 @@
 const isContinuation = (byte: number | undefined) => ((byte ?? 0) & 0xc0) === 0x80
 
-/** Offset of the first complete character. */
 export const firstCharacter = (bytes: Uint8Array): number => {
   let at = 0
   while (at < 3 && isContinuation(bytes[at])) at++
   return at
 }
 
-/** Length without an incomplete character at the end. */
 export const wholeLength = (bytes: Uint8Array): number => {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] ?? 0

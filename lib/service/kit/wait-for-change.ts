@@ -2,7 +2,6 @@ import type { EventEmitter } from 'node:events'
 
 interface ChangeWait<T> {
   changes: EventEmitter
-  /** Event that triggers a new check. */
   name: string
   /** Called immediately and after each event; the first defined value ends the wait. */
   check: () => T | undefined

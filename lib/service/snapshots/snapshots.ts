@@ -25,7 +25,6 @@ const maxCopyMs = 60 * 60 * 1000
 
 interface Options {
   store: SnapshotStore
-  /** Holds the copies, named by snapshot id. */
   folder: string
   folderOf: (devboxId: string) => string
   isolation: Isolation
@@ -34,19 +33,15 @@ interface Options {
   lostAndFound: LostAndFound
 }
 
-/** A snapshot that is queued or being copied. */
 interface Taking {
   devboxId: string
   abort: AbortController
-  /** Resolves with the error, if any, once the result is stored. */
   done: Promise<ServiceError | undefined>
 }
 
-/** Takes, restores and deletes copies of devbox disks. */
 export class Snapshots {
   readonly #options: Options
   readonly #taking = new Map<string, Taking>()
-  /** Devboxes being restored, by snapshot. */
   readonly #restoring = new Map<string, number>()
   // Separate slots, so queued snapshots don't delay devbox starts.
   readonly #takeSlots = new Slots(copiesAtOnce)
@@ -58,10 +53,8 @@ export class Snapshots {
     this.#options = options
   }
 
-  /**
-   * After a restart: fails incomplete snapshots and deletes leftovers. Call before devboxes start; deletion continues
-   * in the background.
-   */
+  // After a restart: fails incomplete snapshots and deletes leftovers. Call before devboxes start; deletion continues
+  // in the background.
   async recover(): Promise<void> {
     const { store, folder, lostAndFound } = this.#options
     await killProcesses(this.#marks)
@@ -85,7 +78,6 @@ export class Snapshots {
     }
   }
 
-  /** Call after the record changes. */
   async writeRecord(id: string): Promise<void> {
     const record = this.#options.store.mustFind(id)
     if (record.status !== 'complete') return
@@ -127,7 +119,6 @@ export class Snapshots {
     return id
   }
 
-  /** Resolves once the snapshot is complete; throws its error. */
   async completed(account: string, id: string): Promise<Snapshot> {
     const problem = await this.#taking.get(id)?.done
     if (problem) throw problem
@@ -141,7 +132,6 @@ export class Snapshots {
     if (state.status === 'deleted') notFound('snapshot', id)
     const refusal = deleteRefusal(state.status)
     if (refusal) throw new ServiceError('conflict', refusal, { shouldRetry: false })
-    // Short-lived, so the caller may retry.
     if (this.#restoring.has(id) || store.isBeingStartedFrom(account, id))
       throw new ServiceError('conflict', 'A devbox is starting from the snapshot', { retryAfterSeconds: 1 })
     store.delete(id)
@@ -151,7 +141,6 @@ export class Snapshots {
     )
   }
 
-  /** Throws 404, 409 or 400 unless a devbox can start from the snapshot. */
   requireComplete(account: string, id: string): void {
     const state = this.#options.store.state(account, id) ?? notFound('snapshot', id)
     if (state.status === 'deleted') notFound('snapshot', id)
@@ -166,10 +155,8 @@ export class Snapshots {
       })
   }
 
-  /**
-   * Copies the snapshot's disk to `home`, which must not exist, and `tmp` next to it. `home` is renamed into place
-   * last, so an existing one is complete. Prevents deletion of the snapshot meanwhile.
-   */
+  // Copies the snapshot's disk to `home`, which must not exist, and `tmp` next to it. `home` is renamed into place
+  // last, so an existing one is complete. Prevents deletion of the snapshot meanwhile.
   async restore(id: string, home: string, { signal }: { signal?: AbortSignal } = {}): Promise<void> {
     const { folder } = this.#options
     const from = join(folder, id)
@@ -198,7 +185,6 @@ export class Snapshots {
     return this.#of(devboxId).length > 0
   }
 
-  /** Waits for the devbox's snapshots in progress; `abort` cancels them. */
   async settled(devboxId: string, { abort }: { abort: boolean }): Promise<void> {
     const all = this.#of(devboxId)
     if (abort)
@@ -275,7 +261,6 @@ export class Snapshots {
     if (!existsSync(join(to, 'home'))) throw failed('The devbox has no home directory')
   }
 
-  /** Deletes a partial copy; on shutdown, the next start does it. */
   async #discard(path: string): Promise<void> {
     if (this.#closing.signal.aborted) return
     await removeTree(path).catch(logFailure(`Could not delete ${path}; retrying at the next start`))

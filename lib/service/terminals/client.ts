@@ -9,13 +9,11 @@ const maxSilentHeartbeats = 3
 const aliveBytes = 16 * 1024 * 1024
 
 interface Events {
-  /** The client acknowledged more output. */
   acknowledged(): void
   typed(bytes: Buffer): void
   closed(code: number): void
 }
 
-/** WebSocket of a terminal client. */
 export class TerminalClient {
   readonly #socket: WebSocket
   readonly #events: Events
@@ -27,11 +25,9 @@ export class TerminalClient {
   #acknowledged: number
   #silentHeartbeats = 0
   #isInputPaused = false
-  /** Pending `responds` calls, and bytes typed since the first of them. */
   #probes = 0
   #typedBytes = 0
 
-  /** `offset` of the first byte to send. */
   constructor(socket: WebSocket, offset: number, events: Events) {
     this.#socket = socket
     this.#sent = this.#pinged = this.#acknowledged = offset
@@ -60,7 +56,6 @@ export class TerminalClient {
     return this.#sent
   }
 
-  /** Offset up to which the client has acknowledged output. */
   get acknowledgedTo(): number {
     return this.#acknowledged
   }
@@ -138,7 +133,6 @@ export class TerminalClient {
   }
 
   #beat() {
-    // With paused input, pongs aren't read.
     if (this.#socket.isPaused) this.#silentHeartbeats = 0
     if (this.#silentHeartbeats++ >= maxSilentHeartbeats) this.#socket.terminate()
     else this.#ping()

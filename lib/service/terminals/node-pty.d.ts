@@ -1,7 +1,7 @@
-/** What the package's own classes are made of; it has no types for it. */
+/** The native binding, which the package doesn't type. */
 declare module '@lydell/node-pty/requireBinary.js' {
   export function requireBinary(file: 'pty.node'): {
-    /** Descriptors that do not block and stay open in child processes. */
+    /** Non-blocking descriptors that child processes inherit. */
     open(cols: number, rows: number): { master: number; slave: number }
     resize(master: number, cols: number, rows: number): void
   }

@@ -12,7 +12,6 @@ export class History {
     return this.#end
   }
 
-  /** Copies the chunk. */
   add(chunk: Uint8Array): void {
     this.#growFor(chunk.length)
     const kept = chunk.subarray(Math.max(0, chunk.length - this.#ring.length))
@@ -30,7 +29,6 @@ export class History {
     return oldest === 0 ? 0 : oldest + this.from(oldest).indexOf('\n') + 1
   }
 
-  /** Copies the bytes from an available offset. */
   from(offset: number): Buffer {
     return Buffer.concat(this.viewsFrom(offset))
   }

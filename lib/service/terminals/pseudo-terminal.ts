@@ -23,7 +23,6 @@ export interface Size {
 interface Events {
   /** `bytes` is only valid during the call; the buffer is reused. */
   data(bytes: Uint8Array): void
-  /** The command has exited and all output was delivered. */
   ended(exitCode: number, signal: NodeJS.Signals | undefined): void
 }
 
@@ -36,7 +35,6 @@ const readBytes = 4095
 // More than the kernel buffers after the shell has exited.
 const maxLastBytes = 256 * 1024
 
-/** A devbox command in a pseudoterminal. */
 export class PseudoTerminal {
   readonly fd: number
   readonly #sandbox: Sandbox
@@ -44,7 +42,6 @@ export class PseudoTerminal {
   readonly #child: ChildProcess
   #exited = false
 
-  /** Throws if no terminal is available or the command can't start. */
   constructor(sandbox: Sandbox, command: Pick<Command, 'argv' | 'env'>, size: Size, events: Events) {
     const { master, slave, tty } = openTerminal(sandbox)
     try {
@@ -122,9 +119,7 @@ export class PseudoTerminal {
 
 interface OpenTerminal {
   master: number
-  /** Set if already unlocked. */
   slave?: number
-  /** Path of the slave in the devbox. */
   tty: string
 }
 
@@ -132,15 +127,12 @@ const openTerminal = ({ ptmx, uid }: Sandbox): OpenTerminal => {
   const inside = ptmx !== undefined && unlock !== undefined ? openInside(ptmx, uid) : undefined
   if (inside) return inside
   const { master, slave } = native.open(80, 24)
-  // The command opens it by name as the devbox's user.
   if (uid !== undefined) fchownSync(slave, uid, uid)
   return { master, slave, tty: '/proc/self/fd/0' }
 }
 
-/**
- * Opens a terminal in the devbox's devpts, so it has a name there for programs such as tty, screen and gpg. Undefined
- * if none is available.
- */
+// Opens a terminal in the devbox's devpts, so it has a name there for programs such as tty, screen and gpg. Undefined
+// if none is available.
 const openInside = (ptmx: string, uid: number | undefined): OpenTerminal | undefined => {
   let master: number | undefined
   try {
@@ -200,12 +192,10 @@ export class Keyboard {
     if (!this.#timer) this.#write()
   }
 
-  /** Calls `run` once when at most `bytes` are pending. */
   onceBelow(bytes: number, run: () => void) {
     this.#notify = { bytes, run }
   }
 
-  /** Discards pending input and rejects more. */
   stop() {
     this.#stopped = true
     clearTimeout(this.#timer)
@@ -230,7 +220,6 @@ export class Keyboard {
 
   /** Returns the bytes written, possibly 0; undefined if the terminal is closed. */
   #writeOnce(bytes: Buffer): number | undefined {
-    // The fd of a closed terminal may have been reused.
     if (!this.#terminal.isOpen) return undefined
     try {
       return writeSync(this.#terminal.fd, bytes)

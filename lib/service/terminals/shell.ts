@@ -37,11 +37,9 @@ export interface SessionKey {
   name: string
 }
 
-/** The bash of a terminal session. It outlives its clients; only one is attached at a time. */
 export class Shell {
   /** Unique, even if a session restarts its shell. */
   readonly id = randomUUID()
-  /** Resolves at the first output, or after a timeout. */
   readonly started: Promise<void>
   readonly name: string
   readonly account: string
@@ -54,13 +52,11 @@ export class Shell {
   readonly #keyboard: Keyboard
   #size: Size
   #client: TerminalClient | undefined
-  /** Offset up to which a disconnected client had read. */
   #disconnectedAt: number | undefined
   #lostClientTimer: NodeJS.Timeout | undefined
   #ended = false
   #paused = false
   #inputBytes = 0
-  /** Sent to the client after all output. */
   #exit: { code: number; reason: string } | undefined
   #idleTimer: NodeJS.Timeout | undefined
 
@@ -119,7 +115,6 @@ export class Shell {
     return !this.#client || !(await this.#client.responds(responseTimeoutMs))
   }
 
-  /** Sends output from `offset` (a current `offsetFor`) and relays until either side closes. */
   attach(socket: WebSocket, offset: number, size: Size | undefined): void {
     if (this.#ended || this.attached) {
       socket.close(
@@ -154,13 +149,11 @@ export class Shell {
     this.#terminal.resize({ cols, rows })
   }
 
-  /** Signals the foreground process group; false if there is none. */
   signal(name: (typeof terminalSignals)[number]): boolean {
     const group = processStat(this.#terminal.leader ?? 0)?.foregroundGroup ?? -1
     return group > 0 && signal(-group, name)
   }
 
-  /** Sends SIGHUP, then SIGKILL to whatever is left. */
   close(): void {
     this.signal('SIGHUP')
     const shell = this.#terminal.leader
@@ -168,7 +161,6 @@ export class Shell {
     this.end(closedNormallyCode, 'The session was closed')
   }
 
-  /** Ends the session, closes its client and kills the shell. */
   end(code: number, reason: string): void {
     if (this.#ended) return
     this.#batches.flush()
@@ -178,7 +170,6 @@ export class Shell {
     this.#onEnd()
     this.#keyboard.stop()
     this.#client?.close(code, reason)
-    // Unblocks programs waiting to print; they get an error.
     this.#terminal.resume()
     setTimeout(() => {
       const shell = this.#terminal.leader
@@ -201,7 +192,6 @@ export class Shell {
     this.#batches.add(bytes.length)
   }
 
-  /** Sends pending output to the client. */
   #sendPending() {
     const client = this.#client
     // Views are safe: less is in flight than the history holds.
@@ -209,7 +199,6 @@ export class Shell {
     this.#applyBackpressure()
   }
 
-  /** Pauses or resumes the shell. */
   #applyBackpressure() {
     if (this.#ended) return
     const unread = this.#client?.bytesInFlight ?? this.#history.end - (this.#disconnectedAt ?? this.#history.end)
@@ -222,7 +211,6 @@ export class Shell {
     }
   }
 
-  /** Pauses output for a while for a client that had read to `offset`. */
   #holdFor(offset: number | undefined) {
     clearTimeout(this.#lostClientTimer)
     this.#disconnectedAt = offset
@@ -252,7 +240,6 @@ export class Shell {
   }
 }
 
-/** Codes of a deliberate close; lost connections have others. */
 const isDeliberateClose = (code: number) => code === closedNormallyCode || code === noCode
 
 const startShell = (

@@ -16,11 +16,9 @@ interface Opening {
 
 interface Opened {
   shell: Shell
-  /** The shell was started by this call. */
   created: boolean
 }
 
-/** The shells of all terminal sessions, identified by account, devbox and name. */
 export class Terminals {
   readonly #maxPerAccount: number
   readonly #shells = new Map<string, Shell>()
@@ -35,10 +33,8 @@ export class Terminals {
     return this.#shells.get(keyOf(key))
   }
 
-  /**
-   * Returns the session's shell, starting one when its turn comes. `size` applies unless a client is attached. Rejects
-   * if `signal` aborts first.
-   */
+  // Returns the session's shell, starting one when its turn comes. `size` applies unless a client is attached. Rejects
+  // if `signal` aborts first.
   async open(key: SessionKey, { running, size, signal }: Opening): Promise<Opened> {
     running()
     if (this.find(key)) return this.#open(key, running(), size)
@@ -74,7 +70,6 @@ export class Terminals {
     return { shell, created: true }
   }
 
-  /** Ends the sessions of a devbox, sending clients the reason. */
   endAll(devboxId: string, reason: string): void {
     for (const shell of this.#shells.values()) if (shell.devboxId === devboxId) shell.end(devboxEndedCode, reason)
   }

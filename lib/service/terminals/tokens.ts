@@ -4,11 +4,9 @@ import type { PtyTunnel } from '#lib/contract/devboxes.ts'
 const tokenLifeMs = 12 * 60 * 60 * 1000
 const ticketLifeMs = 60_000
 
-/** Access to the terminals of one devbox. */
 export interface TerminalGrant {
   account: string
   devboxId: string
-  /** Aborted when the API key that created it is revoked. */
   revoked?: AbortSignal
 }
 
@@ -34,7 +32,6 @@ export class TerminalTokens {
     return this.#keys.has(key)
   }
 
-  /** Looks up a reusable token of `devboxes.createPtyTunnel`. */
   find(token: string): TerminalGrant | undefined {
     return this.#tokens.get(token)
   }
@@ -56,7 +53,6 @@ export class TerminalTokens {
   }
 }
 
-/** A grant that ends with the caller's API key. */
 export const grantOf = (
   { account, revoked }: Pick<TerminalGrant, 'account' | 'revoked'>,
   devboxId: string,

@@ -17,7 +17,6 @@ export const bashrcInside = '/run/devdeck-bashrc'
 /** Root's home in a system of its own, as in container images; tasks create what they like under /home. */
 export const homeOf = (spec: SandboxSpec) => (spec.system ? '/root' : `/home/${userOf(spec).name}`)
 
-/** Builds the bwrap command. Only what is listed here is visible in the devbox. */
 export const boxCommand = (
   spec: SandboxSpec,
   uid: number | undefined,
@@ -54,7 +53,6 @@ const boxArguments = (
   ...(spec.system ? ['--cap-drop', 'ALL', '--bind', systemMount, '/'] : machineArguments(spec)),
   ...masks.filter(existsSync).flatMap(hide),
   ...['--proc', '/proc', ...(isRoot && !hasDedicatedUsers() ? lockedProcFiles() : [])],
-  // Only /dev/shm is writable, and has a size limit.
   ...['--dev', '/dev', ...sharedMemory(spec), '--remount-ro', '/dev'],
   ...(spec.system ? [] : ['--bind', at(spec.tmp), tmp, '--symlink', tmp, '/var/tmp']),
   ...(spec.system ? [] : ['--bind', at(spec.home), homeOf(spec)]),
@@ -72,7 +70,6 @@ const boxArguments = (
   ...['/bin/bash', '--norc', '-c', 'trap "" HUP INT TERM; echo ready; exec >/dev/null 2>&1; read -r _'],
 ]
 
-/** The host's system, read-only, as one user. */
 const machineArguments = (spec: SandboxSpec): string[] => [
   ...(spec.root === undefined ? [] : [...memorySize(spec), '--tmpfs', '/']),
   ...['--unshare-user', '--uid', String(userOf(spec).uid), '--gid', String(userOf(spec).uid)],
@@ -99,10 +96,8 @@ const rootFolders = (root: string, at: (source: string) => string): string[] =>
     .filter((entry) => entry.isDirectory() && isRootFolder(entry.name))
     .flatMap(({ name }) => ['--bind', at(join(root, name)), `/${name}`])
 
-/**
- * /proc files that root can write or only root can read. The kernel checks the host uid, which is root for a devbox
- * without dedicated users: writing core_pattern would run code as root on the host.
- */
+// /proc files that root can write or only root can read. The kernel checks the host uid, which is root for a devbox
+// without dedicated users: writing core_pattern would run code as root on the host.
 const lockedProcFiles = (): string[] =>
   // Without file types: `withFileTypes` throws if a process exits during the call.
   readdirSync('/proc')

@@ -38,16 +38,13 @@ export const bubblewrap: Engine & { problem(): Promise<string | undefined> } = {
 
   start: async (spec, report) => startSandbox(spec, await masksFor(spec), report),
 
-  /** Tries the engine and returns why it can't be used; undefined if it works. */
   async problem() {
     for (const file of [bwrap, nsenter, unshare, perl]) if (!existsSync(file)) return `${file} is missing`
     const folder = await mkdtemp(join(tmpdir(), 'devdeck-probe-'))
     try {
-      // Without masks, which are slow to compute and not needed here.
       const sandbox = await startSandbox(
         {
           devboxId: 'probe',
-          // Several services may probe at once.
           serviceId: basename(folder),
           hostname: 'probe',
           dataDir: folder,
@@ -160,7 +157,6 @@ const runningSandbox = (
     async stop() {
       if (holder.exitCode === null && holder.signalCode === null) {
         holder.stdin?.destroy()
-        // Killing init kills its whole pid namespace.
         if (childrenOf(holder.pid ?? 0).includes(init)) signal(init, 'SIGKILL')
         else holder.kill('SIGKILL')
       }
@@ -193,7 +189,6 @@ const readInitPid = async (holder: ChildProcess): Promise<number> => {
   throw new Error((await errorOutput).trim() || 'bwrap did not start')
 }
 
-/** Replaces accounts that share the devbox user's name or id. */
 const withUser = (file: string, name: string, id: number, rest: string): string => {
   const others = file
     .split('\n')
@@ -283,7 +278,6 @@ const enter = (
 // SETPCAP, NET_BIND_SERVICE and SYS_CHROOT.
 const rootCapabilities = [0, 1, 3, 4, 5, 6, 7, 8, 10, 18]
 
-/** Runs one of the service's own commands in the devbox's network only. */
 const enterNetwork = (spec: SandboxSpec, namespaces: Namespaces, argv: readonly string[]): Launch => ({
   file: nsenter,
   args: [...throughHolder(namespaces), '-t', String(namespaces.init), '-n', '--', ...argv],

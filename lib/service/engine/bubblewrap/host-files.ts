@@ -5,7 +5,6 @@ import { promisify } from 'node:util'
 import type { SandboxSpec } from '../engine.ts'
 import { hasDedicatedUsers, isRoot } from './users.ts'
 
-/** Host folders visible in devboxes. */
 export const programFolders = ['/usr', '/opt', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32']
 
 /** Host folders under a devbox's own system; the rest comes from its base. */
@@ -21,7 +20,6 @@ export const isBelow = (path: string, folder: string): boolean =>
 export const masksFor = async ({ dataDir, system }: Pick<SandboxSpec, 'dataDir' | 'system'>): Promise<string[]> => {
   const runsAsService = !hasDedicatedUsers() && (isRoot || system !== undefined)
   const seen = [...programFolders, ...(system ? [] : publicEtcPaths())]
-  // The data folder first: mounts inside a masked folder fail.
   return [
     ...new Set([
       ...maskOf(dataDir, system ? machineFolders : programFolders),
@@ -44,17 +42,14 @@ export const dataDirProblem = (dataDir: string): string | undefined => {
   return seen && `The data folder ${dataDir} contains ${seen}, which devboxes can see; choose a dedicated folder`
 }
 
-/** Topmost first. */
 const parentsOf = (path: string): string[] => {
   const parent = dirname(path)
   return parent === path ? [] : [...parentsOf(parent), parent]
 }
 
-/** Also works for paths that don't exist. */
 const realPath = (path: string): string =>
   existsSync(path) || path === dirname(path) ? realpathSync(path) : join(realPath(dirname(path)), basename(path))
 
-/** Finds paths that this process can access but others can't. Skips symlinks. */
 export const privatePaths = async (folders: readonly string[]): Promise<string[]> => {
   const isPrivate = ['(', '!', '-perm', '-004', '-o', '-type', 'd', '!', '-perm', '-001', ')']
   const isOurs = ['(', '-readable', '-o', '-executable', ')']
@@ -70,10 +65,8 @@ export const privatePaths = async (folders: readonly string[]): Promise<string[]
   return found.stdout.split('\0').filter(Boolean)
 }
 
-/**
- * Public parts of /etc: names, accounts, certificates, tool defaults. An allowlist, because a mask on a single file is
- * lost when the host replaces the file. passwd, group, hostname and resolv.conf are created per devbox.
- */
+// Public parts of /etc: names, accounts, certificates, tool defaults. An allowlist, because a mask on a single file is
+// lost when the host replaces the file. passwd, group, hostname and resolv.conf are created per devbox.
 const publicNames = [
   ...['nsswitch.conf', 'hosts', 'host.conf', 'gai.conf', 'networks', 'protocols', 'services', 'rpc'],
   ...[
@@ -97,16 +90,13 @@ const publicNames = [
   ...['dpkg', 'ImageMagick-6', 'ImageMagick-7', 'texmf', 'R', 'xml', 'sgml', 'mke2fs.conf'],
 ]
 
-/** Additional files for systems with several users. */
 const userToolNames = ['pam.d', 'pam.conf', 'security/limits.conf', 'default/useradd', 'adduser.conf', 'deluser.conf']
 
 const publicEtcPaths = (): string[] => publicNames.map((name) => join('/etc', name)).filter(existsSync)
 
-/** Existing names that every user may read. */
 export const publicNamesForUsers = (): string[] =>
   [...publicNames, ...userToolNames].filter((name) => existsSync(join('/etc', name)) && isPublic('/etc', name))
 
-/** bwrap arguments that create /etc from the host's public files. */
 export const publicEtc = (etc = '/etc'): string[] => [
   ...['--tmpfs', '/etc', '--symlink', '/proc/sys/kernel/hostname', '/etc/hostname'],
   ...publicNames.flatMap((name) => entry(etc, name)),
@@ -119,7 +109,6 @@ const entry = (etc: string, name: string): string[] => {
   return lstatSync(path).isSymbolicLink() ? ['--symlink', readlinkSync(path), target] : ['--ro-bind', path, target]
 }
 
-/** Readable by everyone, including its parent folders. */
 const isPublic = (etc: string, name: string): boolean => {
   const allows = (path: string, needed: number) => (statSync(path).mode & needed) === needed
   const canEnter = (folder: string): boolean =>

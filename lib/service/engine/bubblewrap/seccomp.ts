@@ -1,4 +1,3 @@
-/** Builds the seccomp filter of every devbox process, as classic BPF (little-endian). */
 export const seccompFilter = (machine: string = process.arch): Buffer | undefined => {
   const column = { x64: 0, arm64: 1 }[machine]
   if (column === undefined) return undefined
@@ -38,7 +37,6 @@ export const seccompFilter = (machine: string = process.arch): Buffer | undefine
   return Buffer.concat(program.map(bytesOf))
 }
 
-/** System call numbers for `enter.pl` and `run-as-user.pl`, in the order they expect. */
 export const callNumbers = (): string => {
   const column = process.arch === 'arm64' ? 1 : 0
   return (
@@ -69,7 +67,6 @@ const EPERM = 1
 const ENOSYS = 38
 const EAFNOSUPPORT = 97
 
-/** [x86-64, arm64] */
 const calls = {
   mount: [165, 40],
   umount2: [166, 39],
@@ -132,7 +129,6 @@ const calls = {
 } as const satisfies Record<string, readonly [number] | readonly [number, number]>
 
 const refused: readonly [errno: number, readonly (keyof typeof calls)[]][] = [
-  // Mounts and namespaces.
   [EPERM, ['mount', 'umount2', 'pivot_root', 'open_tree', 'move_mount', 'fsopen', 'fsconfig', 'fsmount', 'fspick']],
   [EPERM, ['mount_setattr', 'open_tree_attr', 'unshare', 'setns']],
   // Its flags are behind a pointer that the filter can't read; libc falls back to `clone`.
@@ -144,7 +140,6 @@ const refused: readonly [errno: number, readonly (keyof typeof calls)[]][] = [
   [ENOSYS, ['io_uring_setup', 'io_uring_enter', 'io_uring_register']],
   // Opens files by handle, bypassing folder permissions.
   [EPERM, ['open_by_handle_at']],
-  // Host administration; requires root anyway.
   [EPERM, ['kexec_load', 'kexec_file_load', 'init_module', 'finit_module', 'delete_module', 'swapon', 'swapoff']],
   [EPERM, ['reboot', 'acct', 'quotactl', 'quotactl_fd', 'syslog', 'lookup_dcookie', 'nfsservctl', 'settimeofday']],
   [EPERM, ['clock_settime', 'vhangup', 'iopl', 'ioperm', 'uselib']],
@@ -154,7 +149,6 @@ const refused: readonly [errno: number, readonly (keyof typeof calls)[]][] = [
 const newNamespaces = 0x7e020000
 /** TIOCSTI and TIOCLINUX inject input into a terminal. */
 const terminalInput = [0x5412, 0x541c]
-/** PER_LINUX, PER_LINUX32, each with UNAME26; ADDR_NO_RANDOMIZE (debuggers); query. */
 const personalities = [0, 8, 0x20000, 0x20008, 0x40000, 0xffffffff]
 /** AF_UNIX, AF_INET, AF_INET6, AF_NETLINK. AF_VSOCK isn't namespaced and would bypass the devbox's network. */
 const socketFamilies = [1, 2, 10, 16]
@@ -170,7 +164,6 @@ const argumentAt = (i: number) => 16 + 8 * i
 
 interface Instruction {
   code: number
-  /** Instructions to skip if the comparison is true or false. */
   whenTrue?: number
   whenFalse?: number
   value: number
@@ -184,7 +177,6 @@ const load = (offset: number): Instruction => ({ code: 0x20, value: offset })
 const refuse = (errno: number): Instruction => ({ code: 0x06, value: 0x00050000 | errno })
 const allow: Instruction = { code: 0x06, value: 0x7fff0000 }
 
-/** `body` must end the program or load nothing, since loads persist. */
 const when = (code: number, value: number, body: Instruction[]): Instruction[] => [
   { code, value, whenFalse: body.length },
   ...body,

@@ -50,7 +50,6 @@ export const prepareSystem = async (ownUid: number | undefined, system: System):
   await writeFile(note, String(uid))
 }
 
-/** Sets where devbox changes are stored; not every file system supports overlays. */
 export const setSystemsFolder = (folder: string): void => {
   systemsFolder = folder
 }
@@ -64,7 +63,6 @@ export const systemProblem = (): Promise<string | undefined> => {
 let problem: Promise<string | undefined> | undefined
 
 export interface Machine {
-  /** Whether devboxes can have a writable system. */
   hasSystem: boolean
   /** Whether such a system has users besides root; requires a service that runs as root. */
   hasUsers: boolean
@@ -85,7 +83,6 @@ const probe = async (): Promise<string | undefined> => {
     for (const path of [...overlaidFolders(), '/filled/folder']) mkdirSync(join(system.base, path), { recursive: true })
     await prepareSystem(own?.uid, system)
     const made = `${systemMount}/usr/devdeck-probe`
-    // Some file systems can't store opaque directories.
     const hides = `cd ${systemMount} && rm -r filled && mkdir filled && rmdir filled`
     const write = ['/bin/sh', '-c', `${hides} && touch ${made}${own ? ` && chown 1:1 ${made}` : ''}`]
     const { file, args } = runAsUser(own?.uid, () => write, overlaysOf(system))
@@ -152,26 +149,20 @@ export const makeSystemBase = async (folder: string): Promise<string> => {
     await chmod(join(unfinished, 'etc', name), mode)
   }
   await chmod(unfinished, 0o755)
-  // Another process may have created the same base.
   await rename(unfinished, base).catch(() => rm(unfinished, { recursive: true, force: true }))
   return base
 }
 
-/** Lists mode, owner and change time of every file below these paths. */
 const listOf = async (paths: readonly string[]): Promise<string[]> => {
   const { stdout } = await execFileOf('/usr/bin/find', [...paths, '-printf', '%p %M %U %G %s %C@\\n'], {
     maxBuffer: 2 ** 26,
-    // A file was removed during the search.
   }).catch((error: { stdout: string }) => error)
   return stdout.split('\n').sort()
 }
 
 const execFileOf = promisify(execFile)
 
-/**
- * Copies the folder tree without files, except those dpkg writes in systemsFolder. Skips private folders, which may include the
- * data folder.
- */
+/** Copies the folder tree without files, except those dpkg writes in place. Skips private folders. */
 const copyFolders = `from=$1 to=$2
 cd -- "$from" && find . -mindepth 1 -xdev -type d \\( ! -perm -005 -prune -o -print0 \\) 2>/dev/null | (cd -- "$to" && xargs -0r mkdir -p --)
 if [[ $from = /var/lib/dpkg ]]; then find . -maxdepth 2 -type f ! -path './info/*' -exec cp --parents -t "$to" -- {} + 2>/dev/null; fi
@@ -185,7 +176,6 @@ const makeFolders = async (path: string): Promise<void> => {
   await chmod(path, 0o755)
 }
 
-/** Increase when the same host would get a different base. */
 const version = 2
 
 const rootFolders: [path: string, mode: number][] = [

@@ -8,7 +8,6 @@ import { promisify } from 'node:util'
 import type { Launch, SandboxSpec } from '../engine.ts'
 import { callNumbers } from './seccomp.ts'
 
-/** Kernel capability numbers. */
 const numbers = { CHOWN: 0, DAC_OVERRIDE: 1, SETGID: 6, SETUID: 7, SYS_CHROOT: 18, SYS_ADMIN: 21 }
 
 export const isRoot = process.getuid?.() === 0
@@ -25,7 +24,6 @@ export const isPrivileged = isRoot && hasCapabilities('SYS_ADMIN')
 export const unshare = '/usr/bin/unshare'
 const script = fileURLToPath(new URL('./run-as-user.pl', import.meta.url))
 
-/** Mount point, private to the devbox, for service folders that bwrap needs. */
 const mountPoint = '/tmp'
 
 // Unused uids, above those of useradd, subuid and systemd, and below negative ones.
@@ -59,7 +57,6 @@ export const allocateUser = (devboxId: string): { uid: number; release(): void }
   return { uid, release: () => void taken.delete(uid) }
 }
 
-/** Allocates a uid range for one devbox start; `uid` is root inside. */
 export const allocateUserRange = (devboxId: string): { uid: number; release(): void } => {
   const start = createHash('sha256').update(devboxId).digest().readUInt32BE()
   for (let i = 0; i < ranges; i++) {
@@ -71,7 +68,6 @@ export const allocateUserRange = (devboxId: string): { uid: number; release(): v
   throw new Error(`All ${ranges} user ranges are in use`)
 }
 
-/** Changes the owner of the devbox's folders where necessary. */
 export const chownDisk = async (uid: number, { home, tmp, run, root }: SandboxSpec): Promise<void> => {
   const folders = root === undefined ? [] : (await readdir(root)).map((name) => join(root, name))
   const others: string[] = []
@@ -81,7 +77,6 @@ export const chownDisk = async (uid: number, { home, tmp, run, root }: SandboxSp
   await promisify(execFile)('/usr/bin/chown', ['-hR', `${uid}:${uid}`, '--', ...others], { maxBuffer: 2 ** 26 })
 }
 
-/** One mount of a system. */
 export interface Overlay {
   path: string
   upper: string
@@ -90,7 +85,6 @@ export interface Overlay {
   layers: readonly { firstUid: number; folder: string; isPublic?: boolean }[]
 }
 
-/** Mount point of the assembled overlays. */
 export const systemMount = `${mountPoint}/system`
 
 /**
@@ -130,7 +124,6 @@ const overlayArguments = ({ path, upper, work, layers }: Overlay): string[] => [
   ...layers.flatMap(({ firstUid, folder, isPublic }) => [isPublic ? 'public' : 'own', String(firstUid), folder]),
 ]
 
-/** Containers may not map the whole range. */
 const mapsAll = (file: string): boolean =>
   readFileSync(`/proc/self/${file}`, 'utf8')
     .trim()

@@ -5,7 +5,6 @@ import { type Launch, spawnIn } from '../engine.ts'
 
 export interface Reply {
   request: number
-  /** Node's error code. */
   errorCode?: string
 }
 
@@ -34,7 +33,6 @@ export const createConnector = (enter: (argv: readonly string[]) => Launch): Con
       if (errorCode === undefined) resolve?.(socket as Socket)
       else reject?.(Object.assign(new Error(`connect ${errorCode}`), { code: errorCode }))
     })
-    // The helper exits with the devbox's network.
     const onEnd = () => {
       if (child === started) child = undefined
       for (const { reject } of waiting.values()) reject(refused())

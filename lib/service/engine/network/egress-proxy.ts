@@ -11,7 +11,6 @@ import { allowsName, isReachable, type Rules } from './rules.ts'
  * to exactly the addresses it checked, so DNS can't change in between.
  */
 export interface ProxyConfig {
-  /** Command that starts `listen-inside.ts` in the devbox's network. */
   listen: { file: string; args: string[] }
   rules: Rules
 }
@@ -33,7 +32,6 @@ const hopByHopHeaders = [
 
 const send = (message: ProxyMessage) => process.send?.(message)
 
-/** Why a client does not get what it incoming for. */
 class ProxyError extends Error {
   readonly status: number
   constructor(status: number, message: string) {
@@ -146,7 +144,6 @@ const authority = (name: string, port: number) => `${isIP(name) === 6 ? `[${name
 const asProxyError = (error: Error) =>
   error instanceof ProxyError ? error : new ProxyError(502, `Connection failed: ${error.message}`)
 
-/** Undefined if the connection fails. */
 const dial = (host: string, port: number): Promise<Socket | undefined> =>
   new Promise((resolve) => {
     const socket = connect({ host, port, allowHalfOpen: true, timeout: connectMs })

@@ -9,9 +9,7 @@ import { type Launch, type Network, spawnIn } from '../engine.ts'
 import type { ProxyConfig, ProxyMessage } from './egress-proxy.ts'
 import { type Rules, refusedIpv4 } from './rules.ts'
 
-/** Ways to run the service's own network commands for a devbox. */
 export interface NetworkLaunches {
-  /** In the devbox's network namespace, with the rights to change it. */
   inNetwork(argv: readonly string[]): Launch
   /** In the host's network with the same rights, within the devbox's limits. */
   onHostNetwork(argv: readonly string[]): Launch
@@ -19,14 +17,11 @@ export interface NetworkLaunches {
   unprivileged(argv: readonly string[]): Launch
   /** Makes the process less likely to be killed when the devbox runs out of memory. */
   spare(pid: number): void
-  /** Path of the network namespace. */
   path: string
 }
 
 export interface Outbound {
-  /** Proxy variables for programs in the devbox. */
   environment: Readonly<Record<string, string>>
-  /** Guarantee that doesn't hold, if any. */
   notEnforced?: string
   end(): void
 }
@@ -39,7 +34,6 @@ const interfaceName = 'tap0'
 /** Points to the resolver built into slirp4netns, which forwards to the host's. */
 export const resolverFile = fileURLToPath(new URL('./resolv.conf', import.meta.url))
 
-/** Why slirp4netns can't be used; undefined if it can. */
 export const slirpProblem = (): string | undefined => {
   if (!existsSync(slirp4netns)) return 'slirp4netns is missing'
   if (ipCommand === undefined) return 'ip (iproute2) is missing'
@@ -79,11 +73,9 @@ const options = [
   ...['--exit-fd=3', '--ready-fd=4', '--netns-type=path'],
 ]
 
-/**
- * Runs slirp4netns, a user-space TCP/IP stack. Blocked addresses get no route, and the devbox can't change routes. A
- * socket bound to the interface bypasses routes, but nothing answers for such addresses; multicast is blocked by a
- * policy.
- */
+// Runs slirp4netns, a user-space TCP/IP stack. Blocked addresses get no route, and the devbox can't change routes. A
+// socket bound to the interface bypasses routes, but nothing answers for such addresses; multicast is blocked by a
+// policy.
 const startSlirp = async (
   launches: NetworkLaunches,
   rules: Rules,
@@ -124,7 +116,6 @@ const startSlirp = async (
   }
 }
 
-/** Resolves to whether multicast is blocked for sockets bound to the interface as well. */
 const blockAddresses = async (launches: NetworkLaunches, networks: readonly string[]): Promise<boolean> => {
   const routes = networks.map((network) => `route replace unreachable ${network}\n`).join('')
   const policy = 'xfrm policy add dst 224.0.0.0/3 dir out action block\n'
@@ -153,10 +144,8 @@ const maxReported = 1000
 const listenInside = fileURLToPath(new URL('./listen-inside.ts', import.meta.url))
 const egressProxy = fileURLToPath(new URL('./egress-proxy.ts', import.meta.url))
 
-/**
- * Gives a devbox outbound access through an HTTP proxy only. Reports each blocked name once. Throws if the proxy
- * doesn't start.
- */
+// Gives a devbox outbound access through an HTTP proxy only. Reports each blocked name once. Throws if the proxy
+// doesn't start.
 const startEgress = async (
   launches: NetworkLaunches,
   rules: Rules,

@@ -1,11 +1,9 @@
 import { BlockList, isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
 
-/** Outbound access rules of a devbox. */
 export interface Rules {
   /** Allowed host names; a leading `*.` matches any subdomain. Default: all. */
   hostnames?: readonly string[]
-  /** Allows private addresses. */
   privateNetwork: boolean
 }
 
@@ -30,7 +28,6 @@ const privateIpv4 = [
 ]
 const privateIpv6 = ['fc00::/7', 'fe80::/10', 'fec0::/10']
 
-/** Blocked IPv4 networks and addresses. */
 export const refusedIpv4 = ({ privateNetwork }: Rules): string[] => [
   ...new Set([
     ...neverIpv4,

@@ -13,7 +13,7 @@ import { type Enforcement, enforceLimits } from '../limits.ts'
 import { connectToLoopback } from '../network/loopback.ts'
 import { findProcessesBatched, signal, waitUntil } from '../processes.ts'
 
-/** No isolation: processes of the service's own user, with a home directory of their own. */
+/** No isolation: plain processes of the service's user. */
 export const plainProcess: Engine = {
   isolation: 'none',
   start: async (spec, report = () => undefined) => runningSandbox(spec, await enforceLimits(spec, 'none', report)),
@@ -57,9 +57,8 @@ const program = (argv: readonly string[], tty: string | undefined): Pick<Launch,
 }
 
 /**
- * Kills every process in the cgroups of a service, or of one devbox of it, and every process that carries the markers
- * in its environment, with its session and its descendants, until none is left. Where no cgroup is to be had, one that
- * took on a new environment and left both is not found: nothing else but a namespace holds such a one.
+ * Kills all processes of a service or devbox, found by cgroup, environment, session and descent. Without cgroups, a
+ * process that changes all of these escapes.
  */
 export const killProcesses = async (marked: Marks): Promise<void> => {
   const { DEVDECK_SERVICE_ID: serviceId, DEVDECK_DEVBOX_ID: devboxId } = marked
@@ -71,5 +70,4 @@ export const killProcesses = async (marked: Marks): Promise<void> => {
   })
 }
 
-/** Those of a devbox, or of all devboxes of a service. */
 type Marks = Pick<ReturnType<typeof markers>, 'DEVDECK_SERVICE_ID'> & Partial<ReturnType<typeof markers>>
