@@ -9,8 +9,8 @@ import type { CommandLine } from './command-line.ts'
 export const listBuilt = async ({ dataDir }: CommandLine) => {
   const at = (name: string) => join(resolve(dataDir), name)
   const inUse = await environmentsInUse(at('devboxes'))
-  const kept = await cachedEnvironments(at('environments'))
-  for (const { name, bytes, usedMs, builtFor } of kept)
+  const environments = await cachedEnvironments(at('environments'))
+  for (const { name, bytes, usedMs, builtFor } of environments)
     console.log(
       [
         sizeText(bytes).padStart(10),
@@ -20,8 +20,8 @@ export const listBuilt = async ({ dataDir }: CommandLine) => {
         builtFor ?? name,
       ].join('  '),
     )
-  const bytes = kept.reduce((sum, each) => sum + each.bytes, 0)
-  console.log(`${countOf(kept.length, 'built environment')}, ${sizeText(bytes)}`)
+  const bytes = environments.reduce((sum, each) => sum + each.bytes, 0)
+  console.log(`${countOf(environments.length, 'built environment')}, ${sizeText(bytes)}`)
 }
 
 export const clearBuilt = async ({ dataDir }: CommandLine) => {
@@ -34,6 +34,6 @@ export const clearBuilt = async ({ dataDir }: CommandLine) => {
     `${countOf(environments, 'built environment')} (${sizeText(bytes)})`,
     countOf(installs, 'agent install'),
   ]
-  const kept = countOf(used, 'folder')
-  console.log(`Deleted ${counted.join(' and ')}${used > 0 ? `; kept ${kept} in use` : ''}`)
+  const keptCount = countOf(used, 'folder')
+  console.log(`Deleted ${counted.join(' and ')}${used > 0 ? `; kept ${keptCount} in use` : ''}`)
 }

@@ -251,8 +251,8 @@ export class Devboxes {
   }
 
   resume(account: string, id: string): Devbox {
-    const refusal = resumeRefusal(this.get(account, id))
-    if (refusal) throw stateRefusal(refusal)
+    const reason = resumeRefusal(this.get(account, id))
+    if (reason) throw invalidState(reason)
     // Check first: the policy may have changed.
     networkOf(account, this.#spec(id).launch_parameters, this.#options)
     this.#requireDescriptors()
@@ -298,8 +298,8 @@ export class Devboxes {
   }
 
   #require(account: string, id: string, action: DevboxAction) {
-    const refusal = devboxRefusal(action, this.get(account, id).status)
-    if (refusal) throw stateRefusal(refusal)
+    const reason = devboxRefusal(action, this.get(account, id).status)
+    if (reason) throw invalidState(reason)
   }
 
   #spec(id: string): DevboxRecord {
@@ -424,7 +424,7 @@ export class Devboxes {
 }
 
 /** Unspecified: public clients expect 400 if the state doesn't allow the request. */
-const stateRefusal = (reason: string) => new ServiceError('invalid_argument', reason, { shouldRetry: false })
+const invalidState = (reason: string) => new ServiceError('invalid_argument', reason, { shouldRetry: false })
 
 const isOverdue = ({ keep_alive_until_ms, last_used_ms, launch_parameters }: DevboxRecord): boolean => {
   const idle = idlePolicy(launch_parameters)

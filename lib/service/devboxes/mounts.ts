@@ -29,7 +29,7 @@ export const mountAt = (field: string, path: string, content: string): Mount => 
     ['', '~'].includes(file) ||
     path.endsWith('/')
   )
-    throw refusal(field, `${JSON.stringify(path)} must be a file below the home directory or /tmp`)
+    throw invalidMount(field, `${JSON.stringify(path)} must be a file below the home directory or /tmp`)
   return { field, folder, path: file, content }
 }
 
@@ -43,7 +43,7 @@ export const stageMounts = async (folder: string, mounts: readonly Mount[]): Pro
     } catch (error) {
       const { code = '' } = error as NodeJS.ErrnoException
       if (!['EEXIST', 'EISDIR', 'ENOTDIR', 'ENAMETOOLONG'].includes(code)) throw error
-      throw refusal(each.field, `Could not create ${JSON.stringify(each.path)} (${code})`)
+      throw invalidMount(each.field, `Could not create ${JSON.stringify(each.path)} (${code})`)
     }
   }
 }
@@ -149,7 +149,7 @@ const unlessExists = (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EEXIST') throw error
 }
 
-const refusal = (field: string, problem: string) =>
+const invalidMount = (field: string, problem: string) =>
   new ServiceError('invalid_argument', `${field}: ${problem}`, { field })
 
 const bashrc = String.raw`PS1='\[\e[1;32m\]user@$DEVDECK_DEVBOX_NAME\[\e[0m\]:\[\e[1;34m\]\w\[\e[0m\]$ '

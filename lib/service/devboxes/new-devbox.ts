@@ -22,8 +22,8 @@ export const planDevbox = (body: DevboxCreate): NewDevboxPlan => {
   rejectUnsupported(body)
   const parameters = body.launch_parameters ?? {}
   const machine = process.arch === 'arm64' ? 'arm64' : 'x86_64'
-  const refusal = findLaunchProblem(parameters, machine)
-  if (refusal) throw refuse(refusal.code, `launch_parameters.${refusal.field}`, refusal.problem)
+  const problem = findLaunchProblem(parameters, machine)
+  if (problem) throw fieldError(problem.code, `launch_parameters.${problem.field}`, problem.problem)
   if (body.entrypoint?.includes('\0')) throw invalid('entrypoint', 'must not contain a NUL character')
   return {
     launch_parameters: {
@@ -52,7 +52,7 @@ const rejectUnsupported = (body: DevboxCreate) => {
   for (const field of unsupported) {
     const value = body[field]
     if (!value || (typeof value === 'object' && Object.keys(value).length === 0)) continue
-    throw refuse('not_implemented', field, 'is not supported by this service')
+    throw fieldError('not_implemented', field, 'is not supported by this service')
   }
 }
 
@@ -63,7 +63,7 @@ const fileMount = (mount: unknown, i: number): Mount => {
   const field = `mounts[${i}]`
   const type: unknown = (mount as { type?: unknown } | null)?.type
   if (typeof type === 'string' && knownMounts.includes(type))
-    throw refuse('not_implemented', `${field}.type`, `${type} is not supported by this service; use file_mount`)
+    throw fieldError('not_implemented', `${field}.type`, `${type} is not supported by this service; use file_mount`)
   if (type !== 'file_mount') throw invalid(`${field}.type`, 'is not a mount type')
   const { data } = FileMount.safeParse(mount)
   if (!data) throw invalid(field, 'must have target and content strings')
@@ -102,8 +102,8 @@ const variable = (map: string, name: string): string => {
   return field
 }
 
-const invalid = (field: string, problem: string) => refuse('invalid_argument', field, problem)
-const refuse = (code: 'invalid_argument' | 'not_implemented', field: string, problem: string) =>
+const invalid = (field: string, problem: string) => fieldError('invalid_argument', field, problem)
+const fieldError = (code: 'invalid_argument' | 'not_implemented', field: string, problem: string) =>
   new ServiceError(code, `${field} ${problem}`, { field, shouldRetry: false })
 
 /** Lowercase, because the key is part of a host name. 128 random bits. */

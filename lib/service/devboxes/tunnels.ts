@@ -38,10 +38,10 @@ export class Tunnels {
 
   enable(account: string, id: string, options: TunnelOptions): Tunnel {
     const devbox = this.#devboxes.get(account, id)
-    const refusal =
+    const reason =
       devboxRefusal('enable_tunnel', devbox.status) ??
       (devbox.tunnel ? 'The devbox already has a tunnel; remove it first' : null)
-    if (refusal) throw new ServiceError('invalid_argument', refusal, { shouldRetry: false })
+    if (reason) throw new ServiceError('invalid_argument', reason, { shouldRetry: false })
     const tunnel = newTunnel(options, Date.now())
     this.#store.setTunnel(id, tunnel)
     return tunnel

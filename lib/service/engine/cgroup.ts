@@ -80,7 +80,7 @@ export const prioritizeService = (): (() => void) => {
 }
 
 export const cgroupParents = (): readonly CgroupParent[] => {
-  known ??= findPlaces()
+  known ??= findParents()
   return known
 }
 let known: readonly CgroupParent[] | undefined
@@ -179,13 +179,15 @@ const remove = (folder: string): boolean => {
   }
 }
 
-const wanted: readonly Controller[] = ['memory', 'cpu', 'pids']
+const requiredControllers: readonly Controller[] = ['memory', 'cpu', 'pids']
 
-const findPlaces = (): CgroupParent[] => {
+const findParents = (): CgroupParent[] => {
   const own = ownGroups()
   const found: CgroupParent[] = []
   for (const { version, controllers, mountPoint, root } of mounts()) {
-    const missing = wanted.filter((controller) => !found.some((place) => place.controllers.includes(controller)))
+    const missing = requiredControllers.filter(
+      (controller) => !found.some((place) => place.controllers.includes(controller)),
+    )
     const path = own.find((group) => (version === 2 ? group.id === '0' : group.controllers.some(isOneOf(controllers))))
     if (!path || missing.length === 0) continue
     // In a container the mount may show only part of the tree.
@@ -193,7 +195,7 @@ const findPlaces = (): CgroupParent[] => {
     const folder = below.startsWith('..') ? mountPoint : join(mountPoint, below)
     const candidates =
       version === 2
-        ? placesOfVersion2(folder, mountPoint, missing)
+        ? version2Parents(folder, mountPoint, missing)
         : [{ version, folder, controllers: missing.filter(isOneOf(controllers)) }]
     const place = candidates.find(works)
     if (place) found.push(place)
@@ -202,7 +204,7 @@ const findPlaces = (): CgroupParent[] => {
 }
 
 /** Candidate parents, nearest first, ordered by the number of available controllers. */
-const placesOfVersion2 = (own: string, top: string, missing: readonly Controller[]): CgroupParent[] => {
+const version2Parents = (own: string, top: string, missing: readonly Controller[]): CgroupParent[] => {
   moveToLeaf(own, missing)
   const all: CgroupParent[] = []
   for (let folder = own; ; folder = dirname(folder)) {

@@ -7,11 +7,11 @@ import { plainProcess } from './process/plain-process.ts'
  * Picks the engine. `auto` uses bubblewrap if a probe succeeds and logs a warning otherwise. Throws a StartError if
  * bubblewrap is required but doesn't work.
  */
-export const chooseEngine = async (wanted: Isolation | 'auto', log: (line: string) => void): Promise<Engine> => {
-  if (wanted !== 'none') {
+export const chooseEngine = async (requested: Isolation | 'auto', log: (line: string) => void): Promise<Engine> => {
+  if (requested !== 'none') {
     const problem = await bubblewrap.problem()
     if (problem === undefined) return bubblewrap
-    if (wanted === 'bubblewrap') throw new StartError(`bubblewrap doesn't work on this host: ${problem}`)
+    if (requested === 'bubblewrap') throw new StartError(`bubblewrap doesn't work on this host: ${problem}`)
     log(`Devboxes are NOT isolated: bubblewrap doesn't work on this host (${problem})`)
     return plainProcess
   }
@@ -19,9 +19,9 @@ export const chooseEngine = async (wanted: Isolation | 'auto', log: (line: strin
   return plainProcess
 }
 
-export const probeEngine = (wanted: Isolation | 'auto') => {
+export const probeEngine = (requested: Isolation | 'auto') => {
   const warnings: string[] = []
-  const engine = chooseEngine(wanted, (message) => warnings.push(message))
+  const engine = chooseEngine(requested, (message) => warnings.push(message))
   // Awaited later; avoids an unhandled rejection until then.
   engine.catch(() => undefined)
   return { engine, warnings }

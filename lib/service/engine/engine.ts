@@ -141,12 +141,12 @@ shift $((3 + $2 + $3)); unset fd join limit; exec "$@"`
 
 export const takeTerminal = 'exec <>"$1" >&0 2>&0; shift;'
 
-/** Applies limits and closes all file descriptors from `kept` on. */
-const wrapped = (launch: Launch, kept: number): Launch => {
+/** Applies limits and closes all file descriptors from `openFiles` on. */
+const wrapped = (launch: Launch, openFiles: number): Launch => {
   const { file, args, cgroupFiles = [], ulimits = [], env } = launch
   if (launch.appliesLimits)
-    return { ...launch, env: { ...env, DEVDECK_LAUNCH: [kept, ...cgroupFiles, ...ulimits].join('\n') } }
-  return { ...launch, ...withShell(file, args, cgroupFiles, ulimits, kept) }
+    return { ...launch, env: { ...env, DEVDECK_LAUNCH: [openFiles, ...cgroupFiles, ...ulimits].join('\n') } }
+  return { ...launch, ...withShell(file, args, cgroupFiles, ulimits, openFiles) }
 }
 
 const withShell = (
@@ -154,7 +154,7 @@ const withShell = (
   args: readonly string[],
   cgroupFiles: readonly string[],
   ulimits: readonly string[],
-  kept: number,
+  openFiles: number,
 ): Pick<Launch, 'file' | 'args'> => ({
   file: '/bin/bash',
   // -p ignores BASH_ENV and functions from the environment, which a plain-process devbox controls. --norc because bash
@@ -165,7 +165,7 @@ const withShell = (
     '-c',
     wrap,
     'devbox',
-    ...[kept, cgroupFiles.length, ulimits.length].map(String),
+    ...[openFiles, cgroupFiles.length, ulimits.length].map(String),
     ...cgroupFiles,
     ...ulimits,
     file,

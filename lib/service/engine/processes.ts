@@ -54,12 +54,12 @@ export const findProcessesBatched = async (
  * includes this process, or sessions led by someone else such as the login shell.
  */
 export const findProcesses = (marked: Record<string, string>, alive: ProcessTable = readProcessTable()): number[] => {
-  const wanted = Object.entries(marked).map(([name, value]) => `${name}=${value}`)
+  const variablesToMatch = Object.entries(marked).map(([name, value]) => `${name}=${value}`)
   const found = new Set<number>()
   for (const [pid, { environment }] of alive) {
-    if (!environment || !wanted.every((one) => environment.includes(one))) continue
+    if (!environment || !variablesToMatch.every((one) => environment.includes(one))) continue
     const variables = environment.split('\0')
-    if (wanted.every((one) => variables.includes(one))) found.add(pid)
+    if (variablesToMatch.every((one) => variables.includes(one))) found.add(pid)
   }
   for (let size = -1; size !== found.size; ) {
     size = found.size

@@ -103,8 +103,8 @@ export class OutputBuffer {
   }
 
   #store(chunk: Buffer, done: () => void): void {
-    const wanted = this.#isCut ? 0 : Math.min(chunk.length, maxStreamBytes - this.#size)
-    const stored = chunk.subarray(0, this.#allowance.take(wanted))
+    const requestedBytes = this.#isCut ? 0 : Math.min(chunk.length, maxStreamBytes - this.#size)
+    const stored = chunk.subarray(0, this.#allowance.take(requestedBytes))
     if (stored.length < chunk.length) this.#isCut = true
     this.#write(stored, done)
   }
@@ -195,10 +195,10 @@ export async function* decodeChunks(
   let position = offset
   for await (const chunk of bytes) {
     const all = held.length === 0 ? chunk : Buffer.concat([held, chunk])
-    const whole = wholeLength(all)
-    held = all.subarray(whole)
-    position += whole
-    if (whole > 0) yield { output: all.toString('utf8', 0, whole), offset: position }
+    const completeLength = wholeLength(all)
+    held = all.subarray(completeLength)
+    position += completeLength
+    if (completeLength > 0) yield { output: all.toString('utf8', 0, completeLength), offset: position }
   }
   if (held.length > 0) yield { output: held.toString('utf8'), offset: position + held.length }
 }

@@ -99,13 +99,13 @@ target=\${target%??}
 [[ -e $target && ! -f $target ]] && fail 'Not a regular file'
 [[ -e $target && ! -w $target ]] && fail 'Permission denied'
 mkdir -p -- "\${target%/*}/" || exit
-beside=\${target%/*}/.devdeck-$2
-trap 'rm -f -- "$beside"' EXIT
+partial=\${target%/*}/.devdeck-$2
+trap 'rm -f -- "$partial"' EXIT
 set -o noclobber
-cat >"$beside" || exit
-[[ ! -e $target ]] || chmod --reference="$target" -- "$beside"
+cat >"$partial" || exit
+[[ ! -e $target ]] || chmod --reference="$target" -- "$partial"
 read -r word <&3 && [[ $word = commit ]] || exit
-mv -fT -- "$beside" "$target"`
+mv -fT -- "$partial" "$target"`
 
 interface Running {
   stdin: Writable

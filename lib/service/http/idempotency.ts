@@ -8,7 +8,7 @@ export interface StoredResponse {
 }
 
 interface Entry {
-  answer: Promise<StoredResponse>
+  response: Promise<StoredResponse>
   untilMs: number
   bytes: number
 }
@@ -50,21 +50,21 @@ export class IdempotencyCache {
     this.#evict()
     const known = this.#entries.get(key)
     if (known) {
-      const answer = await known.answer.catch(() => undefined)
-      if (answer) return answer
+      const response = await known.response.catch(() => undefined)
+      if (response) return response
       if (this.#entries.get(key) === known) this.#delete(key)
       return this.once(key, make)
     }
-    const entry = { answer: make(), untilMs: Date.now() + windowMs, bytes: 0 }
+    const entry = { response: make(), untilMs: Date.now() + windowMs, bytes: 0 }
     this.#entries.set(key, entry)
     try {
-      const answer = await entry.answer
+      const response = await entry.response
       if (this.#entries.get(key) === entry) {
-        entry.bytes = answer.json.length
+        entry.bytes = response.json.length
         this.#bytes += entry.bytes
         this.#evict()
       }
-      return answer
+      return response
     } catch (error) {
       if (this.#entries.get(key) === entry) this.#delete(key)
       throw error

@@ -75,22 +75,22 @@ export const createListener = (context: ListenerContext) => {
         for (const [name, value] of sent.headers) response.setHeader(name, value)
         return sendJson(response, 200, sent.json, requestId)
       }
-      const answer = await call({
+      const result = await call({
         signal: disconnected.signal,
         setHeader: (name, value) => response.setHeader(name, value),
       })
-      if (endpoint.response.kind === 'json') sendJson(response, 200, toJson(answer), requestId)
+      if (endpoint.response.kind === 'json') sendJson(response, 200, toJson(result), requestId)
       else if (endpoint.response.kind === 'events') {
         const ends = [disconnected.signal, context.stopping, ...(identity.revoked ? [identity.revoked] : [])]
         const signal = AbortSignal.any(ends)
-        const source = answer as AsyncIterable<unknown>
+        const source = result as AsyncIterable<unknown>
         await sendEventStream({ response, source, requestId, signal, encode, toServiceError: asServiceError })
         disconnected.abort()
       } else {
         response.setHeader('content-type', endpoint.response.contentType)
         response.setHeader('x-content-type-options', 'nosniff')
         response.setHeader('x-request-id', requestId)
-        await pipeline(answer as AsyncIterable<Uint8Array>, response)
+        await pipeline(result as AsyncIterable<Uint8Array>, response)
       }
     } catch (error) {
       // Client disconnected; not an error.
@@ -129,15 +129,15 @@ const discardBody = (request: IncomingMessage) => {
 /** Throws if `json` has a wrong type or a field that is not in the contract. */
 const validateResponse = (endpoint: Endpoint, json: string) => {
   if (!('schema' in endpoint.response)) return
-  const answer: unknown = JSON.parse(json)
-  const parsed = endpoint.response.schema.safeParse(answer)
+  const body: unknown = JSON.parse(json)
+  const parsed = endpoint.response.schema.safeParse(body)
   if (!parsed.success) {
     const issue = parsed.error.issues[0]
     throw new Error(
       `The response of ${endpoint.id} violates the contract at ${issue?.path.join('.') || 'its root'}: ${issue?.message}`,
     )
   }
-  const unknownField = findUnknownField(answer, parsed.data, '')
+  const unknownField = findUnknownField(body, parsed.data, '')
   if (unknownField !== undefined)
     throw new Error(`The response of ${endpoint.id} has a field that is not in the contract: ${unknownField}`)
 }

@@ -135,20 +135,20 @@ const spool = async (
 ): Promise<Pick<Form, 'file' | 'discard'>> => {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const path = join(folder, randomBytes(12).toString('hex'))
-  const kept = await open(path, 'wx+', 0o600)
+  const handle = await open(path, 'wx+', 0o600)
   try {
     await rm(path)
     for await (const chunk of content)
-      await kept.writeFile(chunk).catch((error: unknown) => {
+      await handle.writeFile(chunk).catch((error: unknown) => {
         refuse(error)
         throw error
       })
   } catch (error) {
-    await kept.close()
+    await handle.close()
     throw error
   }
-  const file = kept.createReadStream({ start: 0, highWaterMark: 256 * 1024, autoClose: false })
-  return { file, discard: () => kept.close() }
+  const file = handle.createReadStream({ start: 0, highWaterMark: 256 * 1024, autoClose: false })
+  return { file, discard: () => handle.close() }
 }
 
 const broken = () => invalid({ field: 'body', message: 'is not a complete form' })

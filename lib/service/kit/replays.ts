@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 
 interface Replay {
-  answer: Promise<string>
+  created: Promise<string>
   untilMs: number
 }
 
@@ -29,18 +29,18 @@ export class Replays {
     }
     const known = this.#replays.get(key)
     if (known) {
-      const id = await known.answer
+      const id = await known.created
       if (isValid(id)) return id
       if (this.#replays.get(key) === known) this.#replays.delete(key)
       return this.once(key, make, isValid)
     }
-    const answer = make()
-    const replay = { answer, untilMs: now + this.#windowMs }
+    const created = make()
+    const replay = { created, untilMs: now + this.#windowMs }
     this.#replays.set(key, replay)
-    answer.catch(() => {
+    created.catch(() => {
       if (this.#replays.get(key) === replay) this.#replays.delete(key)
     })
-    return answer
+    return created
   }
 }
 

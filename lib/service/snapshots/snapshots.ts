@@ -130,8 +130,8 @@ export class Snapshots {
     const { store, folder, quota } = this.#options
     const state = store.state(account, id) ?? notFound('snapshot', id)
     if (state.status === 'deleted') notFound('snapshot', id)
-    const refusal = deleteRefusal(state.status)
-    if (refusal) throw new ServiceError('conflict', refusal, { shouldRetry: false })
+    const reason = deleteRefusal(state.status)
+    if (reason) throw new ServiceError('conflict', reason, { shouldRetry: false })
     if (this.#restoring.has(id) || store.isBeingStartedFrom(account, id))
       throw new ServiceError('conflict', 'A devbox is starting from the snapshot', { retryAfterSeconds: 1 })
     store.delete(id)

@@ -14,12 +14,12 @@ export class History {
 
   add(chunk: Uint8Array): void {
     this.#growFor(chunk.length)
-    const kept = chunk.subarray(Math.max(0, chunk.length - this.#ring.length))
+    const recent = chunk.subarray(Math.max(0, chunk.length - this.#ring.length))
     this.#end += chunk.length
-    const at = (this.#end - kept.length) % this.#ring.length
-    const first = kept.subarray(0, this.#ring.length - at)
+    const at = (this.#end - recent.length) % this.#ring.length
+    const first = recent.subarray(0, this.#ring.length - at)
     this.#ring.set(first, at)
-    this.#ring.set(kept.subarray(first.length))
+    this.#ring.set(recent.subarray(first.length))
   }
 
   /** Returns `after` if still available, otherwise the start of the first complete line. */

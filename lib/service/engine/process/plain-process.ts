@@ -35,9 +35,9 @@ const runningSandbox = (spec: SandboxSpec, enforcement: Enforcement): Sandbox =>
     }),
     leader: (spawnedPid) => spawnedPid,
     notEnforced: [
-      'Files, processes and network of this machine are within reach',
-      ...(spec.user ? ['User: that of the service, whoever was asked for'] : []),
-      ...(spec.network === 'public' ? [] : ['Network: none or some asked for, that of this machine is used']),
+      'Files, processes and network of the host are accessible',
+      ...(spec.user ? ["User: processes run as the service's user"] : []),
+      ...(spec.network === 'public' ? [] : ["Network: not restricted; the host's network is used"]),
       ...enforcement.notEnforced,
     ],
     outOfMemoryKills: enforcement.outOfMemoryKills,
