@@ -35,7 +35,7 @@ describeUnderEachIsolation('a killed service, under isolation', (isolation) => {
     await service.client.devboxes.waitForStatus({ params: { id }, body: { statuses: ['running'] } })
     const execution = await service.client.executions.get({ params: { devbox_id: id, execution_id } })
     expect(execution).toMatchObject({ status: 'completed', exit_status: 137, stdout: 'up\n' })
-    expect(execution.stderr).toContain('the service was restarted')
+    expect(execution.stderr).toContain('the service restarted')
     // What may run by now is the new sandbox itself: bwrap and its first process.
     expect(running.length).toBeLessThanOrEqual(2)
     const { stdout } = await service.client.executions.executeSync({
