@@ -113,7 +113,7 @@ const benchPaint = async (page: Page, { url }: Product) => {
 }
 
 const benchKeystrokes = async (page: Page, what: string) => {
-  const field = page.getByLabel('Search name, id or key:value')
+  const field = page.getByLabel('Search name, ID or key:value')
   // Every id contains a digit: after a name prefix, each key narrows.
   await field.fill('axon-')
   const times: number[] = []

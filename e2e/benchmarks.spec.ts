@@ -57,9 +57,9 @@ test('a run is canceled, and its logs are downloaded and opened', async ({ signe
     await page.getByRole('checkbox', { name: `Select ${name}` }).check()
   await page.getByRole('region', { name: 'Selected runs' }).getByRole('button', { name: 'Cancel 2' }).click()
   const question = page.getByRole('dialog', { name: 'Cancel 2 runs?' })
-  await expect(question).toContainText('1 of the 3 selected: in no state for it')
+  await expect(question).toContainText('Not possible for 1 of the 3 selected')
   await question.getByRole('button', { name: 'Cancel 2 runs' }).click()
-  await expect(page.getByText('Cancelled (2 of 2)')).toBeVisible()
+  await expect(page.getByText('Canceled (2 of 2)')).toBeVisible()
   for (const name of ['idle-1', 'idle-2'])
     await expect(page.getByRole('row', { name: new RegExp(name) })).toContainText('Canceled')
 

@@ -92,7 +92,7 @@ test('a comparison shows its age while the service is down, and why a report cou
   await expect(page.getByRole('row', { name: /solver/ })).toContainText('1.000 (n = 1)')
   service.close()
   service.closeAllConnections()
-  await expect(page.getByText('What is shown is old')).toBeVisible()
+  await expect(page.getByText('This data is out of date')).toBeVisible()
   await page.getByRole('button', { name: 'JSON' }).click()
   await expect(page.getByText('Could not save comparison.json')).toBeVisible()
   await expect(page.getByRole('row', { name: /solver/ })).toContainText('1.000 (n = 1)')

@@ -199,7 +199,7 @@ test('filters are stored in the address and survive a reload', async ({ signedIn
   await expect.poll(seen).toContain('filter-prod')
   expect(await seen()).not.toContain('filter-dev')
 
-  await page.getByLabel('Search name, id or key:value').fill('staging')
+  await page.getByLabel('Search name, ID or key:value').fill('staging')
   await expect(page).toHaveURL(/search=staging/)
   await expect.poll(seen).not.toContain('filter-prod')
   await page.goto(`${product.url}/devboxes?status=suspended&older_than=7d`)
@@ -211,7 +211,7 @@ test('filters are stored in the address and survive a reload', async ({ signedIn
   await expect(filters.getByLabel('Older than')).toHaveValue('7d')
   await filters.getByRole('checkbox', { name: 'Running' }).check()
   await expect(page).toHaveURL(/status=running,suspended&older_than=7d/)
-  await expect(page.getByRole('link', { name: 'Remove the filter status is running or suspended' })).toBeVisible()
+  await expect(page.getByRole('link', { name: 'Remove filter: status is running or suspended' })).toBeVisible()
 })
 
 test('the palette finds a devbox by part of its name', async ({ signedIn: page, product }) => {

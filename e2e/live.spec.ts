@@ -122,7 +122,7 @@ test('a frozen service is shown as late, loses no input and recovers', async ({ 
       await expect(tab.getByText('Live', { exact: true }), tab.url()).toHaveCount(0)
     }
     // The notice shifts the page, so a click during its appearance would miss.
-    await expect(page.getByText('What is shown is old')).toBeVisible()
+    await expect(page.getByText('This data is out of date')).toBeVisible()
     const dialog = page.getByRole('dialog', { name: 'Edit devbox' })
     const name = dialog.getByRole('textbox', { name: /^Name/ })
     await page.getByRole('button', { name: 'Edit metadata' }).click()

@@ -2,13 +2,13 @@
 import { Download, ScrollText } from 'lucide-react'
 import Link from 'next/link'
 import * as z from 'zod/mini'
-import { FilterBar } from '#components/filters/filter-bar.tsx'
-import { FilterSelect } from '#components/filters/filter-select.tsx'
 import type { Column } from '#components/list/column.ts'
 import { timeColumn } from '#components/list/columns.tsx'
 import { DataTable } from '#components/list/data-table.tsx'
+import { FilterBar } from '#components/list/filter-bar.tsx'
+import { FilterSelect } from '#components/list/filter-fields.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
-import { useListPage } from '#components/list/use-list-page.ts'
+import { useListQuery } from '#components/list/use-list-query.ts'
 import { Badge } from '#components/ui/badge.tsx'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
@@ -18,60 +18,59 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCount } from '#lib/browser/format.ts'
 import { type ActivityQuery, activityAddress, activityQueries } from '#lib/browser/queries/activity.ts'
-import { type Activity, type ActivityList, maxStoredActivities } from '#lib/protocol/activity.ts'
+import { type Activity, maxStoredActivities } from '#lib/protocol/activity.ts'
 
 const source = {
   noun: 'write',
   nouns: 'writes',
-  schema: z.object({
+  params: z.object({
     outcome: z.optional(z.enum(['done', 'refused'])),
     search: z.optional(z.string().check(z.maxLength(256))),
     starting_after: z.optional(z.string().check(z.maxLength(256))),
   }),
   path: paths.activity,
+  queryOf: (params: ActivityQuery) => params,
+  list: (query: ActivityQuery) => activityQueries.list(query),
   filters: { outcome: 'outcome is …', search: 'has “…”' },
-  pages: (query: ActivityQuery) => activityQueries.list(query),
-  rowsOf: ({ activities }: ActivityList) => activities,
-} as const
+}
 
 /** What was done from this console, by whichever browser, newest first. */
 export const ActivityPage = () => {
-  const page = useListPage(source)
-  const { view, narrow } = page
+  const list = useListQuery(source)
+  const { params } = list
   return (
     <ListPage
       title="Activity"
-      page={page}
+      list={list}
       actions={(['csv', 'json'] as const).map((format) => (
         <ButtonLink
           key={format}
           icon={Download}
-          href={activityAddress({ ...view, starting_after: undefined }, format)}
+          href={activityAddress({ ...params, starting_after: undefined }, format)}
           prefetch={false}
           download
         >
           {`Export ${format.toUpperCase()}`}
         </ButtonLink>
       ))}
-      filterBar={
-        <FilterBar page={page} search="Search the activity">
+      filters={
+        <FilterBar list={list} search="Search the activity">
           <FilterSelect
             label="Outcome"
             any="Any outcome"
-            value={view.outcome}
+            value={params.outcome}
             words={outcomeWords}
-            onFilter={(outcome) => narrow({ outcome }, 'push')}
+            onFilter={(outcome) => list.filter({ outcome }, 'push')}
           />
         </FilterBar>
       }
-      columns={7}
-      none={
+      empty={
         <EmptyState icon={ScrollText} title="Nothing was done yet">
           {`What pages of this console ask the service to make, change or end is written down here, with the browser that asked: the latest ${formatCount(maxStoredActivities)}.`}
         </EmptyState>
       }
     >
-      <DataTable {...page.table} caption="What was done, newest first" columns={columns} />
+      <DataTable {...list.table} caption="What was done, newest first" columns={columns} />
       <p className="mt-3 max-w-prose text-sm text-muted">
         {`Calls of scripts do not come by here, and commands are in the log of their devbox. This console keeps the latest ${formatCount(maxStoredActivities)} writes of an account.`}
       </p>
@@ -151,5 +150,5 @@ const columns: Column<Activity>[] = [
     cell: ({ row }) => row.original.address,
     meta: { priority: 6, mono: true, width: '9rem' },
   },
-  timeColumn('When', ({ at_ms }: Activity) => at_ms),
+  timeColumn('at_ms', 'When'),
 ]

@@ -10,24 +10,23 @@ import { CommandBlock } from '#components/ui/command-block.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { Fact, Facts } from '#components/ui/facts.tsx'
 import { MetadataChips } from '#components/ui/metadata-chips.tsx'
-import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { Tabs } from '#components/ui/tabs.tsx'
 import { visibleJson } from '#components/ui/text.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { axonViewPath } from '#lib/browser/address/axon-view.ts'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCount } from '#lib/browser/format.ts'
 import { axonMutations, axonQueries } from '#lib/browser/queries/axons.ts'
 import { type Axon, changeRefusal } from '#lib/contract/axons.ts'
 import { AxonState } from './axon-state.tsx'
 import type { AxonTab } from './axon-tab.ts'
+import { axonsPath } from './search-params.ts'
 
 const EventPanel = dynamic(() => import('./event-panel.tsx').then((tab) => tab.EventPanel))
 const SqlPanel = dynamic(() => import('./sql-panel.tsx').then((tab) => tab.SqlPanel))
-const EditMetadataDialog = loadOnUse(async () => (await import('./edit-metadata-dialog.tsx')).EditMetadataDialog)
+const EditMetadataDialog = dynamic(async () => (await import('./edit-metadata-dialog.tsx')).EditMetadataDialog)
 
 export const AxonDetail = ({ id, tab }: { id: string; tab: AxonTab }) => (
   <DetailPage kind="axon" query={useQuery(axonQueries.get(id))}>
@@ -105,7 +104,7 @@ const Overview = ({ axon }: { axon: Axon }) => {
         <Fact label="Metadata">
           <MetadataChips
             metadata={metadata}
-            hrefFor={(key, value) => axonViewPath({ metadata: [{ key, op: 'eq', value }] })}
+            hrefFor={(key, value) => axonsPath({ metadata: [{ key, op: 'eq', value }] })}
             empty={<span className="text-muted">None</span>}
           />
         </Fact>

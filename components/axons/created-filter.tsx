@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { TextField } from '#components/ui/field.tsx'
 import { Popover } from '#components/ui/popover.tsx'
-import { readRange, type TimeRange, writeRange } from '#lib/browser/address/axon-view.ts'
+import { readRange, type TimeRange, writeRange } from './search-params.ts'
 
 const hourMs = 3_600_000
 const spans = [
@@ -19,7 +19,7 @@ interface CreatedFilterProps {
   onChange: (range: string | undefined) => void
 }
 
-/** Narrows what is loaded by when it was created; in UTC, so that an address says the same everywhere. */
+/** In UTC, so that an address means the same everywhere. */
 export const CreatedFilter = ({ value, onChange }: CreatedFilterProps) => {
   const [isOpen, setIsOpen] = useState(false)
   const range = (value && readRange(value)) || {}
@@ -27,7 +27,7 @@ export const CreatedFilter = ({ value, onChange }: CreatedFilterProps) => {
   return (
     <Popover
       trigger={<Button icon={CalendarRange}>Created</Button>}
-      label="Filter by time of creation"
+      label="Filter by creation time"
       align="start"
       open={isOpen}
       onOpenChange={setIsOpen}
@@ -48,14 +48,14 @@ export const CreatedFilter = ({ value, onChange }: CreatedFilterProps) => {
       </div>
       <TextField
         label="From"
-        hint="UTC, this minute included"
+        hint="UTC, inclusive"
         type="datetime-local"
         value={toInput(range.fromMs)}
         onText={(text) => set({ fromMs: fromInput(text) })}
       />
       <TextField
         label="Before"
-        hint="UTC"
+        hint="UTC, exclusive"
         type="datetime-local"
         value={toInput(range.beforeMs)}
         onText={(text) => set({ beforeMs: fromInput(text) })}

@@ -1,11 +1,10 @@
 'use client'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { MetadataChanges } from '#components/list/metadata-changes.tsx'
+import { MetadataChanges, metadataChanges } from '#components/list/metadata-changes.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
 import { KeyValueEditor } from '#components/ui/key-value-editor.tsx'
 import { rowsToMap } from '#components/ui/key-values.ts'
-import { metadataChanges } from '#lib/browser/lists/metadata-diff.ts'
 import { axonMutations, axonQueries } from '#lib/browser/queries/axons.ts'
 import type { Axon } from '#lib/contract/axons.ts'
 

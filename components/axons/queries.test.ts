@@ -1,7 +1,6 @@
 import { QueryClient } from '@tanstack/react-query'
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { overviewQueries } from '#components/overview/queries.ts'
-import { apiQueryOf } from '#lib/browser/address/axon-view.ts'
 import { axonQueries } from '#lib/browser/queries/axons.ts'
 import type { Axon } from '#lib/contract/axons.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
@@ -11,14 +10,8 @@ beforeAll(async () => {
   service = await startService()
 })
 afterAll(() => service.close())
-/** Each ends that a list takes what others tell. */
-const left: (() => void)[] = []
-afterEach(() => {
-  vi.useRealTimers()
-  for (const leave of left.splice(0)) leave()
-})
 
-const filter = apiQueryOf({ include_total_count: true })
+const filter = { include_total_count: true }
 const create = async (name: string) => (await service.client.axons.create({ body: { name } })).id
 
 /** A tab with the pages of a list, of which it shows the first row alone, and what it asked from then on. */
@@ -34,19 +27,17 @@ const loadedList = async (limit: number, pages: number) => {
   const rows = () => queryClient.getQueryData(options.queryKey)?.pages.flatMap(({ axons }) => axons) ?? []
   const shown = () => ({ from: 0, to: 1, rows: rows().slice(0, 1), loaded: rows().length })
   const api = { ...service.client, axons: { ...service.client.axons, list } }
-  const refreshing = axonQueries.refresh(filter, limit, shown, api)
-  left.push(refreshing.join(queryClient))
+  const refresh = axonQueries.rows(filter, limit, api).refresh(shown)
   return {
     asked,
     names: () => rows().map(({ name, deleted_at_ms }) => (deleted_at_ms ? `${name} deleted` : name)),
     pages: () => queryClient.getQueryData(options.queryKey)?.pages ?? [],
     set: (axons: Axon[]) =>
       queryClient.setQueryData(options.queryKey, (data) => data && { ...data, pages: [{ axons, has_more: false }] }),
-    refresh: () => queryClient.fetchQuery({ ...refreshing.query, staleTime: 0 }),
+    options: refresh,
+    refresh: () => queryClient.fetchQuery({ ...refresh, staleTime: 0 }),
   }
 }
-
-const later = (ms: number) => vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + ms })
 
 it('reads all loaded rows again in one call, whatever is in view, with what is new, changed and deleted', async () => {
   const [one = '', two = ''] = [await create('one'), await create('two'), await create('three')]
@@ -61,13 +52,9 @@ it('reads all loaded rows again in one call, whatever is in view, with what is n
   expect(list.names()).toEqual(['four', 'three', 'two', 'one deleted'])
   expect(list.pages().at(-1)).toMatchObject({ has_more: false, total_count: 4 })
   expect(list.pages().at(-1)?.axons[2]?.metadata).toEqual({ seen: 'yes' })
-  // What was just read is not read again.
-  await list.refresh()
-  expect(list.asked).toHaveLength(1)
 
   // A list of which more exists keeps its length.
   const start = await loadedList(2, 1)
-  later(120_000)
   await create('five')
   await start.refresh()
   expect(start.asked).toEqual([{ ...filter, limit: 17 }])
@@ -79,41 +66,16 @@ it('reads a long list again less often, and of one too long for a call what is i
   const list = await loadedList(2, 1)
   const many = (rows: number) =>
     Array.from({ length: rows }, (_, i) => ({ id: `axn_${i}`, name: null, created_at_ms: 0, metadata: {} }))
-  for (const [ms, calls] of [
-    [0, 1],
-    [20_000, 1],
-    [40_000, 2],
-  ] as const) {
-    later(ms)
-    list.set(many(1001))
-    await list.refresh()
-    expect(list.asked).toHaveLength(calls)
-  }
+  const intervalMs = () => (list.options.refetchInterval as (query: object) => number)({ state: { error: null } })
+  expect(intervalMs()).toBe(10_000)
+  list.set(many(1001))
+  expect(intervalMs()).toBe(60_000)
+  await list.refresh()
   expect(list.asked.at(-1)).toMatchObject({ limit: 1016 })
 
   list.set(many(5001))
-  later(120_000)
   await list.refresh()
   expect(list.asked.at(-1)).toMatchObject({ limit: 16 })
-})
-
-it('takes what a tab of as many rows or more has read, and asks itself where that was fewer', async () => {
-  for (let number = 0; number < 20; number++) await create(`before ${number}`)
-  const [few, many] = [await loadedList(2, 1), await loadedList(2, 3)]
-  later(120_000)
-  await create('told')
-  await many.refresh()
-  expect(many.asked).toHaveLength(1)
-  await expect.poll(() => few.names()[0]).toBe('told')
-  await few.refresh()
-  expect(few.asked).toHaveLength(0)
-
-  later(120_000)
-  await create('told later')
-  await few.refresh()
-  await many.refresh()
-  expect(few.asked.length + many.asked.length).toBe(3)
-  expect(many.names()[0]).toBe('told later')
 })
 
 it('knows the last event of each axon that has one', async () => {

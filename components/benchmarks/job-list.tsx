@@ -1,187 +1,56 @@
 'use client'
-import { Ban, ChartLine, CircleCheck, CircleHelp, CircleX, ClockAlert, Plus, Trophy, Upload } from 'lucide-react'
-import { useMemo, useState } from 'react'
-import { FilterBar } from '#components/filters/filter-bar.tsx'
-import { FilterInput } from '#components/filters/filter-input.tsx'
-import { FilterSelect } from '#components/filters/filter-select.tsx'
-import { chosenColumns } from '#components/list/chosen-columns.tsx'
+import { useMutation } from '@tanstack/react-query'
+import {
+  Ban,
+  ChartLine,
+  CircleCheck,
+  CircleHelp,
+  CircleX,
+  ClockAlert,
+  GitCompareArrows,
+  Plus,
+  Trophy,
+  Upload,
+} from 'lucide-react'
+import dynamic from 'next/dynamic'
+import { useRouter } from 'next/navigation'
+import { useState } from 'react'
 import type { Column } from '#components/list/column.ts'
-import { idColumn } from '#components/list/columns.tsx'
+import { idColumn, optional } from '#components/list/columns.tsx'
 import { DataTable } from '#components/list/data-table.tsx'
+import { FilterBar } from '#components/list/filter-bar.tsx'
+import { FilterInput, FilterSelect } from '#components/list/filter-fields.tsx'
 import { ListMenus } from '#components/list/list-menus.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
-import { type DrawnColumns, useColumns } from '#components/list/use-columns.ts'
-import { useListPage } from '#components/list/use-list-page.ts'
+import { useColumns } from '#components/list/use-columns.ts'
+import { useListQuery } from '#components/list/use-list-query.ts'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
-import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { jobColumns } from '#lib/browser/address/columns/job-columns.ts'
-import {
-  JobListView,
-  type jobAges,
-  jobListPath,
-  jobQueryOf,
-  type jobSources,
-} from '#lib/browser/address/job-list-view.ts'
 import { paths } from '#lib/browser/address/paths.ts'
 import { curlPost } from '#lib/browser/api/code-samples.ts'
 import { formatCount, formatDurationMs } from '#lib/browser/format.ts'
-import { jobsShownBy } from '#lib/browser/lists/job-rows.ts'
 import { jobMatches } from '#lib/browser/lists/row-filters.ts'
-import type { Shown } from '#lib/browser/queries/list/pages.ts'
 import {
   type BenchmarkJob,
-  type BenchmarkJobList,
+  type BenchmarkJobListQuery,
   type benchmarkJobStates,
   hasJobEnded,
 } from '#lib/contract/benchmark-jobs.ts'
 import { AgentScores, maxAgents } from './agent-scores.tsx'
 import { BenchmarkState } from './benchmark-state.tsx'
+import { maxCompared } from './compare/search-params.ts'
 import { ImportDropZone } from './import/import-drop-zone.tsx'
 import { benchmarkJobQueries } from './job/queries.ts'
-import { agentRows, type OutcomeCounts, outcomeCounts, progressOf } from './job-figures.ts'
+import { activeRuns, agentRows, agentScores, type OutcomeCounts, outcomeCounts, progressOf } from './job-figures.ts'
+import { JobSearchParams, type jobAges, jobFilter, jobQueryOf, type jobSources, jobsPath } from './job-search-params.ts'
+import { benchmarkRunMutations } from './run/queries.ts'
+import { trendPath } from './trend/search-params.ts'
 import { timeOrUnknown, Unknown } from './unknown-times.tsx'
 
-const CreateJobDialog = loadOnUse(async () => (await import('./create/create-job-dialog.tsx')).CreateJobDialog)
+const CreateJobDialog = dynamic(async () => (await import('./create/create-job-dialog.tsx')).CreateJobDialog)
 
-const JobSelection = loadOnUse(async () => (await import('./job-selection.tsx')).JobSelection)
-
-const ImportJobDialog = loadOnUse(async () => (await import('./import/import-job-dialog.tsx')).ImportJobDialog)
-
-const source = {
-  noun: 'job',
-  nouns: 'jobs',
-  schema: JobListView,
-  path: jobListPath,
-  filters: {
-    name: 'name contains …',
-    state: 'state is …',
-    source: 'source is …',
-    agent: 'an agent contains …',
-    created: 'created within …',
-  },
-  pages: (view: JobListView) => benchmarkJobQueries.list(jobQueryOf(view)),
-  refresh: (view: JobListView, shown: () => Shown<BenchmarkJob>) =>
-    benchmarkJobQueries.refresh(jobQueryOf(view), shown),
-  rowsOf: ({ jobs }: BenchmarkJobList) => jobs,
-  matches: (view: JobListView) => jobMatches(jobQueryOf(view)),
-  // The service finds jobs by their name alone.
-  arrange: {
-    by: ['state', 'source', 'agent', 'created'],
-    rows: (jobs: readonly BenchmarkJob[], view: JobListView) => jobs.filter(jobsShownBy(view, Date.now())),
-  },
-} as const
-
-const fields = async () => (await import('./export/job-fields.ts')).jobFields
-
-interface JobListProps {
-  serviceUrl: string
-  drawnColumns: DrawnColumns
-}
-
-export const JobList = ({ serviceUrl, drawnColumns }: JobListProps) => {
-  const page = useListPage(source)
-  const [isCreating, setIsCreating] = useState(false)
-  /** Told apart by number: a second one that is dropped begins anew. */
-  const [importing, setImporting] = useState<{ file: File | null; number: number } | null>(null)
-  const startImport = (file: File | null) => setImporting((last) => ({ file, number: (last?.number ?? 0) + 1 }))
-  const { view, narrow, selectedRows, onNearEnd } = page
-  const columns = useColumns(jobColumns, page, drawnColumns)
-  const shownColumns = useMemo(() => chosenColumns(columns.choices, jobColumns, allColumns()), [columns.choices])
-  const create = (
-    <Button variant="primary" icon={Plus} onClick={() => setIsCreating(true)}>
-      Create job
-    </Button>
-  )
-  return (
-    <>
-      <ListPage
-        title="Benchmark jobs"
-        page={page}
-        actions={
-          <>
-            <ButtonLink href={paths.trend()} prefetch={false} icon={ChartLine}>
-              Trend
-            </ButtonLink>
-            <Button icon={Upload} onClick={() => startImport(null)}>
-              Import job
-            </Button>
-            {create}
-          </>
-        }
-        filterBar={
-          <FilterBar page={page} search="Filter by name" searches="name">
-            <FilterInput
-              label="Agent or model"
-              className="min-w-0 flex-1 basis-36 sm:max-w-44"
-              value={view.agent}
-              onFilter={(agent) => narrow({ agent }, 'type')}
-            />
-            <FilterSelect
-              label="State"
-              any="Any state"
-              value={view.state}
-              words={stateWords}
-              onFilter={(state) => narrow({ state }, 'push')}
-            />
-            <FilterSelect
-              label="Source"
-              any="Any source"
-              value={view.source}
-              words={sourceKinds}
-              onFilter={(kind) => narrow({ source: kind }, 'push')}
-            />
-            <FilterSelect
-              label="Time"
-              any="Any time"
-              value={view.created}
-              words={ageWords}
-              onFilter={(created) => narrow({ created }, 'push')}
-            />
-          </FilterBar>
-        }
-        columns={8}
-        tools={<ListMenus source={source} page={page} columns={columns} fields={fields} serviceUrl={serviceUrl} />}
-        none={
-          <EmptyState
-            icon={Trophy}
-            title="No benchmark jobs yet"
-            action={create}
-            command={curlPost(
-              serviceUrl,
-              '/v1/benchmark_jobs',
-              `{"spec": {"type": "scenarios", "scenario_ids": ["scn_…"],
-       "agent_configs": [{"name": "my-agent", "type": "job_agent", "kwargs": {"command": "…"}}]}}`,
-            )}
-          >
-            {
-              'A job runs a set of scenarios with one or more agents, each in a devbox of its own, and scores what they did. It is described by a Harbor job file, by a benchmark, or by a list of scenarios.'
-            }
-          </EmptyState>
-        }
-      >
-        <DataTable
-          {...page.table}
-          caption="Benchmark jobs, newest first"
-          columns={shownColumns}
-          onResize={columns.onResize}
-          rowHref={({ id }) => paths.benchmarkJob(id)}
-          selection={{ ...page.selection, labelOf }}
-          onNearEnd={onNearEnd}
-        />
-      </ListPage>
-      {selectedRows.length > 0 && <JobSelection jobs={selectedRows} onClear={() => page.setSelected([])} />}
-      <CreateJobDialog open={isCreating} onOpenChange={setIsCreating} />
-      <ImportDropZone onFile={startImport} />
-      {importing && (
-        <ImportJobDialog key={importing.number} dropped={importing.file} onClose={() => setImporting(null)} />
-      )}
-    </>
-  )
-}
-
-const labelOf = ({ name }: BenchmarkJob) => `Select ${name}`
+const ImportJobDialog = dynamic(async () => (await import('./import/import-job-dialog.tsx')).ImportJobDialog)
 
 const stateWords: Record<(typeof benchmarkJobStates)[number], string> = {
   initializing: 'Initializing',
@@ -189,7 +58,7 @@ const stateWords: Record<(typeof benchmarkJobStates)[number], string> = {
   running: 'Running',
   completed: 'Completed',
   failed: 'Failed',
-  cancelled: 'Cancelled',
+  cancelled: 'Canceled',
   timeout: 'Timed out',
   incomplete: 'Incomplete',
 }
@@ -206,86 +75,298 @@ const ageWords: Record<(typeof jobAges)[number], string> = {
   '30d': 'Last 30 days',
 }
 
-const allColumns = (): Column<BenchmarkJob>[] => [
+const ofAllRuns = (job: BenchmarkJob, of: (counts: OutcomeCounts) => number): number =>
+  (job.benchmark_outcomes ?? []).map(outcomeCounts).reduce((total, counts) => total + of(counts), 0)
+
+const longestRunMs = ({ benchmark_outcomes, in_progress_runs }: BenchmarkJob): number | null =>
+  Math.max(
+    0,
+    ...[...(benchmark_outcomes ?? []), ...(in_progress_runs ?? [])].map(({ duration_ms }) => duration_ms ?? 0),
+  ) || null
+
+const columns: Column<BenchmarkJob>[] = [
   {
+    accessorKey: 'name',
     id: 'name',
     header: 'Name',
     cell: ({ row }) => <VisibleText truncate={3}>{row.original.name.trim() || 'Unnamed job'}</VisibleText>,
     meta: { priority: 1, lines: () => 1 },
   },
   {
+    accessorKey: 'state',
     id: 'state',
     header: 'State',
     cell: ({ row }) => <BenchmarkState of="job" state={row.original.state} />,
     meta: { priority: 2, width: '9rem' },
   },
   {
+    accessorFn: (job) => {
+      const agents = agentRows(job)
+      const scores = agentScores(job, agents)
+      return agents.map(({ name, model }, at) => ({
+        agent_name: name,
+        model_name: model,
+        mean: scores[at]?.mean ?? null,
+        n_scenarios: scores[at]?.n ?? 0,
+        metric: job.judged_metric ?? null,
+      }))
+    },
     id: 'agents',
-    header: () => (
-      <span title={"Means over the scenarios, as on the job's page; failures and attempts without a score count 0"}>
-        Agents and scores
-      </span>
-    ),
-    cell: ({ row: { original: job } }) => <AgentScores job={job} />,
-    meta: { priority: 3, minWidthRem: 14, lines: (job) => Math.min(agentRows(job).length, maxAgents + 1) },
+    header: 'Agents and scores',
+    cell: ({ row }) => <AgentScores job={row.original} />,
+    meta: {
+      priority: 3,
+      minWidthRem: 14,
+      title: "Means over the scenarios, as on the job's page. Failures and attempts without a score count as 0.",
+      lines: (job) => Math.min(agentRows(job).length, maxAgents + 1),
+    },
   },
   {
     id: 'source',
     header: 'Source',
-    cell: ({ row }) => {
-      const { job_source: from } = row.original
-      return from ? (
+    cell: ({
+      row: {
+        original: { job_source: from },
+      },
+    }) =>
+      from ? (
         <VisibleText max={40}>
           {Object.hasOwn(sourceKinds, from.type) ? sourceKinds[from.type as keyof typeof sourceKinds] : from.type}
         </VisibleText>
       ) : (
         <span className="text-muted">Not reported</span>
-      )
-    },
-    meta: { priority: 6, width: '7.25rem' },
+      ),
+    meta: { priority: 6, width: '7.25rem', export: { job_source: ({ job_source }) => job_source?.type } },
   },
   {
     id: 'progress',
     header: 'Trials',
-    cell: ({ row: { original: job } }) => {
-      const { finished, total } = progressOf(job)
+    cell: ({ row }) => {
+      const { finished, total } = progressOf(row.original)
       if (total !== null)
         return <span className="whitespace-nowrap">{`${formatCount(finished)} of ${formatCount(total)}`}</span>
-      return <span title="The job does not report how many there are">{`${formatCount(finished)} of ${'?'}`}</span>
+      return <span title="The job does not report its number of trials">{`${formatCount(finished)} of ?`}</span>
     },
-    meta: { priority: 3, width: '7.5rem', align: 'right', lines: () => 1 },
+    meta: {
+      priority: 3,
+      width: '7.5rem',
+      align: 'right',
+      lines: () => 1,
+      export: { n_finished: (job) => progressOf(job).finished, n_planned: (job) => progressOf(job).total },
+    },
   },
   {
     id: 'counts',
-    header: () => <span title="Completed, failed, timed out, cancelled">Outcomes</span>,
-    cell: ({ row: { original: job } }) => <Counts job={job} />,
-    meta: { priority: 4, width: '9rem', lines: () => 1 },
+    header: 'Outcomes',
+    cell: ({ row }) => <Outcomes job={row.original} />,
+    meta: {
+      priority: 4,
+      width: '9rem',
+      lines: () => 1,
+      title: 'Completed, failed, timed out, canceled',
+      export: {
+        n_completed: (job) => ofAllRuns(job, ({ completed }) => completed),
+        n_failed: (job) => ofAllRuns(job, ({ failed }) => failed),
+        n_timeout: (job) => ofAllRuns(job, ({ timedOut }) => timedOut),
+        n_canceled: (job) => ofAllRuns(job, ({ cancelled }) => cancelled),
+      },
+    },
   },
   {
     id: 'duration',
-    header: () => <span title="Of its longest run">Duration</span>,
+    header: 'Duration',
     cell: ({ row: { original: job } }) => {
-      const runs = [...(job.benchmark_outcomes ?? []), ...(job.in_progress_runs ?? [])]
-      const longest = Math.max(...runs.map(({ duration_ms }) => duration_ms ?? 0))
-      return longest > 0 ? formatDurationMs(longest) : hasJobEnded(job.state) && runs.length > 0 && <Unknown />
+      const longest = longestRunMs(job)
+      const hasRuns = (job.benchmark_outcomes ?? []).length + (job.in_progress_runs ?? []).length > 0
+      return longest !== null ? formatDurationMs(longest) : hasJobEnded(job.state) && hasRuns && <Unknown />
     },
-    meta: { priority: 5, width: '7.5rem', align: 'right' },
+    meta: {
+      priority: 5,
+      width: '7.5rem',
+      align: 'right',
+      title: 'Of the longest run',
+      export: { longest_run_ms: longestRunMs },
+    },
   },
-  timeOrUnknown('Created', ({ create_time_ms }) => create_time_ms),
-  idColumn(),
+  timeOrUnknown('create_time_ms', 'Created'),
+  optional(idColumn()),
 ]
 
-const Counts = ({ job: { state, benchmark_outcomes } }: { job: BenchmarkJob }) => {
-  const all = (benchmark_outcomes ?? []).map(outcomeCounts)
-  const sum = (of: (counts: OutcomeCounts) => number) => all.reduce((total, each) => total + of(each), 0)
+const source = {
+  noun: 'job',
+  nouns: 'jobs',
+  params: JobSearchParams,
+  path: jobsPath,
+  queryOf: jobQueryOf,
+  filters: {
+    name: 'name contains …',
+    state: 'state is …',
+    source: 'source is …',
+    agent: 'an agent contains …',
+    created: 'created within …',
+  },
+  list: (query: BenchmarkJobListQuery) => benchmarkJobQueries.list(query),
+  matches: jobMatches,
+  arrange: (rows: readonly BenchmarkJob[], params: JobSearchParams) => rows.filter(jobFilter(params, Date.now())),
+}
+
+interface JobListProps {
+  serviceUrl: string
+  savedColumns: string
+}
+
+export const JobList = ({ serviceUrl, savedColumns }: JobListProps) => {
+  const list = useListQuery(source)
+  // Undefined until the dialog is first opened; after that it stays mounted and keeps what was typed.
+  const [isCreating, setIsCreating] = useState<boolean>()
+  /** A new number for each file, so that a second drop starts over. */
+  const [importing, setImporting] = useState<{ file: File | null; number: number } | null>(null)
+  const startImport = (file: File | null) => setImporting((last) => ({ file, number: (last?.number ?? 0) + 1 }))
+  const { params, filter, selectedRows } = list
+  const chosen = useColumns(columns, list, 'jobColumns', savedColumns)
+  const router = useRouter()
+  const cancel = useMutation(benchmarkRunMutations.cancelJob())
+  const create = (
+    <Button variant="primary" icon={Plus} onClick={() => setIsCreating(true)}>
+      Create job
+    </Button>
+  )
+  return (
+    <>
+      <ListPage
+        title="Benchmark jobs"
+        list={list}
+        actions={
+          <>
+            <ButtonLink href={paths.trend()} prefetch={false} icon={ChartLine}>
+              Trend
+            </ButtonLink>
+            <Button icon={Upload} onClick={() => startImport(null)}>
+              Import job
+            </Button>
+            {create}
+          </>
+        }
+        bulk={[
+          {
+            icon: Ban,
+            verb: 'Cancel',
+            done: 'Canceled',
+            failed: "Couldn't cancel every job",
+            consequence: (count) =>
+              `Stops ${count}: running trials are canceled and their devboxes shut down. Finished trials keep their outcomes. This can't be undone.`,
+            isDestructive: true,
+            isEligible: ({ state }) => !hasJobEnded(state),
+            act: (job) => cancel.mutateAsync({ id: job.id, runs: activeRuns(job) }),
+          },
+        ]}
+        bulkTools={
+          <>
+            <Button
+              size="sm"
+              variant="primary"
+              icon={GitCompareArrows}
+              disabledReason={selectedRows.length > maxCompared ? `compare at most ${maxCompared} jobs` : null}
+              // The oldest job is the baseline.
+              onClick={() => router.push(paths.compare(selectedRows.map(({ id }) => id).reverse()))}
+            >
+              {selectedRows.length === 1 ? 'Compare agents' : 'Compare jobs'}
+            </Button>
+            {selectedRows.length === 1 && (
+              <Button size="sm" icon={ChartLine} onClick={() => router.push(trendPath({ job: selectedRows[0]?.id }))}>
+                Trend
+              </Button>
+            )}
+          </>
+        }
+        filters={
+          <FilterBar list={list} search="Filter by name" searchParam="name">
+            <FilterInput
+              label="Agent or model"
+              className="min-w-0 flex-1 basis-36 sm:max-w-44"
+              value={params.agent}
+              onFilter={(agent) => filter({ agent }, 'type')}
+            />
+            <FilterSelect
+              label="State"
+              any="Any state"
+              value={params.state}
+              words={stateWords}
+              onFilter={(state) => filter({ state }, 'push')}
+            />
+            <FilterSelect
+              label="Source"
+              any="Any source"
+              value={params.source}
+              words={sourceKinds}
+              onFilter={(kind) => filter({ source: kind }, 'push')}
+            />
+            <FilterSelect
+              label="Time"
+              any="Any time"
+              value={params.created}
+              words={ageWords}
+              onFilter={(created) => filter({ created }, 'push')}
+            />
+          </FilterBar>
+        }
+        tools={
+          <ListMenus
+            source={source}
+            list={list}
+            columns={chosen}
+            call={{ path: '/v1/benchmark_jobs', method: 'benchmarkJobs.list', rows: 'jobs' }}
+            serviceUrl={serviceUrl}
+          />
+        }
+        empty={
+          <EmptyState
+            icon={Trophy}
+            title="No benchmark jobs yet"
+            action={create}
+            command={curlPost(
+              serviceUrl,
+              '/v1/benchmark_jobs',
+              `{"spec": {"type": "scenarios", "scenario_ids": ["scn_…"],
+       "agent_configs": [{"name": "my-agent", "type": "job_agent", "kwargs": {"command": "…"}}]}}`,
+            )}
+          >
+            A job runs one or more agents on a set of scenarios, each in its own devbox, and scores the results. Create
+            one from a Harbor job file, a benchmark or a list of scenarios.
+          </EmptyState>
+        }
+      >
+        <DataTable
+          {...list.table}
+          caption="Benchmark jobs, newest first"
+          columns={chosen.shown}
+          onResize={chosen.onResize}
+          rowHref={({ id }) => paths.benchmarkJob(id)}
+          selection={{ ...list.selection, labelOf }}
+          onNearEnd={list.onNearEnd}
+        />
+      </ListPage>
+      {isCreating !== undefined && <CreateJobDialog open={isCreating} onOpenChange={setIsCreating} />}
+      <ImportDropZone onFile={startImport} />
+      {importing && (
+        <ImportJobDialog key={importing.number} dropped={importing.file} onClose={() => setImporting(null)} />
+      )}
+    </>
+  )
+}
+
+const labelOf = ({ name }: BenchmarkJob) => `Select ${name}`
+
+const Outcomes = ({ job }: { job: BenchmarkJob }) => {
+  const sum = (of: (counts: OutcomeCounts) => number) => ofAllRuns(job, of)
   const counts = [
     { word: 'completed', icon: CircleCheck, tone: 'text-ok', n: sum(({ completed }) => completed) },
     { word: 'failed', icon: CircleX, tone: 'text-danger', n: sum(({ failed }) => failed) },
     { word: 'timed out', icon: ClockAlert, tone: 'text-attention', n: sum(({ timedOut }) => timedOut) },
-    { word: 'cancelled', icon: Ban, tone: 'text-neutral', n: sum(({ cancelled }) => cancelled) },
+    { word: 'canceled', icon: Ban, tone: 'text-neutral', n: sum(({ cancelled }) => cancelled) },
     { word: 'in another state', icon: CircleHelp, tone: 'text-neutral', n: sum(({ other }) => other) },
   ].filter(({ n }) => n > 0)
-  if (counts.length === 0) return <span className="text-muted">{hasJobEnded(state) ? 'None' : 'None yet'}</span>
+  if (counts.length === 0) return <span className="text-muted">{hasJobEnded(job.state) ? 'None' : 'None yet'}</span>
   return (
     <span className="inline-flex flex-wrap gap-x-2.5">
       {counts.map(({ word, icon: Icon, tone, n }) => (

@@ -1,156 +1,50 @@
 'use client'
-import { useQuery } from '@tanstack/react-query'
-import { ListChecks } from 'lucide-react'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Ban, ListChecks } from 'lucide-react'
 import { useCallback, useMemo } from 'react'
-import type * as z from 'zod/mini'
-import { FilterBar } from '#components/filters/filter-bar.tsx'
-import { FilterSelect } from '#components/filters/filter-select.tsx'
-import { chosenColumns } from '#components/list/chosen-columns.tsx'
+import * as z from 'zod/mini'
 import type { Column } from '#components/list/column.ts'
-import { idColumn, metadataColumn, nameColumn } from '#components/list/columns.tsx'
+import { idColumn, metadataColumn, nameColumn, optional } from '#components/list/columns.tsx'
 import { DataTable } from '#components/list/data-table.tsx'
+import { FilterBar } from '#components/list/filter-bar.tsx'
+import { FilterSelect } from '#components/list/filter-fields.tsx'
 import { ListMenus } from '#components/list/list-menus.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
-import { type DrawnColumns, useColumns } from '#components/list/use-columns.ts'
-import { useListPage } from '#components/list/use-list-page.ts'
+import { useColumns } from '#components/list/use-columns.ts'
+import { useListQuery } from '#components/list/use-list-query.ts'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
-import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { NameText, VisibleText } from '#components/ui/visible-text.tsx'
-import { runColumns } from '#lib/browser/address/columns/run-columns.ts'
-import { withColumns, withoutColumns } from '#lib/browser/address/list-columns.ts'
 import { paths } from '#lib/browser/address/paths.ts'
 import { runMatches } from '#lib/browser/lists/row-filters.ts'
 import { benchmarkQueries } from '#lib/browser/queries/benchmarks.ts'
-import type { Shown } from '#lib/browser/queries/list/pages.ts'
-import type { benchmarkRunStates } from '#lib/contract/benchmark-runs.ts'
-import { type BenchmarkRun, type BenchmarkRunList, BenchmarkRunListQuery } from '#lib/contract/benchmark-runs.ts'
+import { type BenchmarkRun, BenchmarkRunListQuery, type benchmarkRunStates } from '#lib/contract/benchmark-runs.ts'
 import { BenchmarkState } from './benchmark-state.tsx'
-import { benchmarkRunQueries, ownOrigin, type RunOrigin } from './run/queries.ts'
+import { benchmarkRunMutations, benchmarkRunQueries, ownOrigin, type RunOrigin } from './run/queries.ts'
 import { RunScore } from './run/run-score.tsx'
 import { AgentLines } from './score.tsx'
 import { durationOnceEnded, timeOrUnknown } from './unknown-times.tsx'
 
-const RunSelection = loadOnUse(async () => (await import('./run-selection.tsx')).RunSelection)
-
-const RunListView = withColumns(BenchmarkRunListQuery)
-type RunListView = z.output<typeof RunListView>
-
-const source = {
-  noun: 'run',
-  nouns: 'runs',
-  schema: RunListView,
-  path: paths.benchmarkRuns,
-  filters: {
-    search: 'id or name contains …',
-    name: 'name contains …',
-    state: 'state is …',
-    benchmark_id: 'benchmark is …',
-  },
-  pages: (view: RunListView) => benchmarkRunQueries.list(withoutColumns(view)),
-  refresh: (view: RunListView, shown: () => Shown<BenchmarkRun>) =>
-    benchmarkRunQueries.refresh(withoutColumns(view), shown),
-  rowsOf: ({ runs }: BenchmarkRunList) => runs,
-  matches: (view: RunListView) => runMatches(withoutColumns(view)),
-} as const
-
-interface RunListProps {
-  serviceUrl: string
-  drawnColumns: DrawnColumns
-}
-
-export const RunList = ({ serviceUrl, drawnColumns }: RunListProps) => {
-  const page = useListPage(source)
-  const { view, narrow, selectedRows } = page
-  const isAsked = page.rows.some(({ n_scenario_runs }) => n_scenario_runs == null)
-  const { data: origins, isPending } = useQuery({ ...benchmarkRunQueries.origins(), enabled: isAsked })
-  const columns = useColumns(runColumns, page, drawnColumns)
-  const originOf = useCallback((run: BenchmarkRun) => ownOrigin(run) ?? origins?.[run.id] ?? null, [origins])
-  const shownColumns = useMemo(
-    () => chosenColumns(columns.choices, runColumns, columnsFor(view, !isAsked || !isPending, originOf)),
-    [columns.choices, view, originOf, isAsked, isPending],
-  )
-  const fields = async () => (await import('./export/run-fields.ts')).runFields(originOf)
-  return (
-    <>
-      <ListPage
-        title="Benchmark runs"
-        page={page}
-        filterBar={
-          <FilterBar
-            page={page}
-            search="Search id or name"
-            metadata={{
-              keys: benchmarkQueries.metadataKeys(),
-              values: (key) => benchmarkQueries.metadataValues(key),
-            }}
-          >
-            <FilterSelect
-              label="State"
-              any="Any state"
-              value={view.state}
-              words={stateWords}
-              onFilter={(state) => narrow({ state }, 'push')}
-            />
-          </FilterBar>
-        }
-        columns={5}
-        tools={
-          <ListMenus
-            source={source}
-            page={page}
-            columns={columns}
-            metadataKeys={benchmarkQueries.metadataKeys()}
-            fields={fields}
-            serviceUrl={serviceUrl}
-          />
-        }
-        none={
-          <EmptyState
-            icon={ListChecks}
-            title="No benchmark runs yet"
-            action={<ButtonLink href={paths.benchmarkJobs()}>Benchmark jobs</ButtonLink>}
-          >
-            {
-              'A run is one agent at the scenarios of a benchmark or of a job. Jobs make theirs; scripts start their own with POST /v1/benchmarks/start_run.'
-            }
-          </EmptyState>
-        }
-      >
-        <DataTable
-          {...page.table}
-          caption="Benchmark runs, newest first"
-          columns={shownColumns}
-          onResize={columns.onResize}
-          rowHref={({ id }) => paths.benchmarkRun(id)}
-          selection={{ ...page.selection, labelOf }}
-          onNearEnd={page.onNearEnd}
-        />
-      </ListPage>
-      {selectedRows.length > 0 && <RunSelection runs={selectedRows} onClear={() => page.setSelected([])} />}
-    </>
-  )
-}
-
-const labelOf = ({ id, name }: BenchmarkRun) => `Select ${name || id}`
+const RunSearchParams = z.extend(BenchmarkRunListQuery, { columns: z.optional(z.string()) })
+type RunSearchParams = z.output<typeof RunSearchParams>
 
 const stateWords: Record<(typeof benchmarkRunStates)[number], string> = {
   running: 'Running',
-  canceled: 'Cancelled',
+  canceled: 'Canceled',
   completed: 'Completed',
   failed: 'Failed',
 }
 
 const columnsFor = (
-  query: BenchmarkRunListQuery,
-  /** What was asked for of where runs come from has come, or is not needed. */
-  isKnown: boolean,
+  params: RunSearchParams,
+  /** False while origins are loading. */
+  hasOrigins: boolean,
   originOf: (run: BenchmarkRun) => RunOrigin | null,
 ): Column<BenchmarkRun>[] => [
   {
     ...nameColumn(),
-    // The end of a name tells the agent: it takes the lines it needs.
+    // Not truncated: the agent is at the end of the name.
     cell: ({ row }) =>
       row.original.name ? (
         <VisibleText max={160} className="leading-4">
@@ -168,7 +62,12 @@ const columnsFor = (
       const origin = originOf(run)
       return origin && <AgentLines name={origin.agent_name} model={origin.model_name} />
     },
-    meta: { priority: 3, width: '9.5rem' },
+    meta: {
+      priority: 3,
+      width: '9.5rem',
+      isOptional: true,
+      export: { agent_name: (run) => originOf(run)?.agent_name, model_name: (run) => originOf(run)?.model_name },
+    },
   },
   {
     id: 'job',
@@ -183,9 +82,14 @@ const columnsFor = (
         )
       )
     },
-    meta: { priority: 3, width: '10rem' },
+    meta: {
+      priority: 3,
+      width: '10rem',
+      export: { job_id: (run) => originOf(run)?.job_id, job_name: (run) => originOf(run)?.job_name },
+    },
   },
   {
+    accessorKey: 'state',
     id: 'state',
     header: 'State',
     cell: ({ row }) => <BenchmarkState of="run" state={row.original.state} />,
@@ -194,11 +98,130 @@ const columnsFor = (
   {
     id: 'score',
     header: 'Score',
-    cell: ({ row: { original: run } }) => isKnown && <RunScore run={run} outcomes={originOf(run)?.outcomes} isShort />,
-    meta: { priority: 3, width: '8.5rem', align: 'right' },
+    cell: ({ row: { original: run } }) =>
+      hasOrigins && <RunScore run={run} outcomes={originOf(run)?.outcomes} isShort />,
+    meta: {
+      priority: 3,
+      width: '8.5rem',
+      align: 'right',
+      export: {
+        score: ({ score }) => score,
+        // The denominator of the score.
+        n_scenario_runs: (run) => run.n_scenario_runs ?? originOf(run)?.outcomes,
+      },
+    },
   },
-  metadataColumn(query, paths.benchmarkRuns),
+  metadataColumn(params, paths.benchmarkRuns),
   durationOnceEnded(({ state }) => state !== 'running'),
-  timeOrUnknown('Started', ({ start_time_ms }) => start_time_ms),
-  idColumn(),
+  timeOrUnknown('start_time_ms', 'Started'),
+  optional(idColumn()),
 ]
+
+const source = {
+  noun: 'run',
+  nouns: 'runs',
+  params: RunSearchParams,
+  path: paths.benchmarkRuns,
+  queryOf: ({ columns: _, ...query }: RunSearchParams) => query,
+  list: (query: BenchmarkRunListQuery) => benchmarkRunQueries.list(query),
+  matches: runMatches,
+  filters: {
+    search: 'ID or name contains …',
+    name: 'name contains …',
+    state: 'state is …',
+    benchmark_id: 'benchmark is …',
+  },
+}
+
+interface RunListProps {
+  serviceUrl: string
+  savedColumns: string
+}
+
+export const RunList = ({ serviceUrl, savedColumns }: RunListProps) => {
+  const list = useListQuery(source)
+  const { params } = list
+  // Some services report a run's origin only in its job.
+  const needsOrigins = list.rows.some(({ n_scenario_runs }) => n_scenario_runs == null)
+  const { data: origins, isPending } = useQuery({ ...benchmarkRunQueries.origins(), enabled: needsOrigins })
+  const originOf = useCallback((run: BenchmarkRun) => ownOrigin(run) ?? origins?.[run.id] ?? null, [origins])
+  const columns = useColumns(
+    useMemo(
+      () => columnsFor(params, !needsOrigins || !isPending, originOf),
+      [params, originOf, needsOrigins, isPending],
+    ),
+    list,
+    'runColumns',
+    savedColumns,
+  )
+  const cancel = useMutation(benchmarkRunMutations.cancel())
+  return (
+    <ListPage
+      title="Benchmark runs"
+      list={list}
+      bulk={[
+        {
+          icon: Ban,
+          verb: 'Cancel',
+          done: 'Canceled',
+          failed: "Couldn't cancel every run",
+          consequence: (count) =>
+            `Stops ${count}: running scenarios are canceled and their devboxes shut down. Finished scenarios keep their scores. This can't be undone.`,
+          isDestructive: true,
+          isEligible: ({ state }) => state === 'running',
+          act: ({ id }) => cancel.mutateAsync(id),
+        },
+      ]}
+      filters={
+        <FilterBar
+          list={list}
+          search="Search ID or name"
+          metadata={{
+            keys: benchmarkQueries.metadataKeys(),
+            values: (key) => benchmarkQueries.metadataValues(key),
+          }}
+        >
+          <FilterSelect
+            label="State"
+            any="Any state"
+            value={params.state}
+            words={stateWords}
+            onFilter={(state) => list.filter({ state }, 'push')}
+          />
+        </FilterBar>
+      }
+      tools={
+        <ListMenus
+          source={source}
+          list={list}
+          columns={columns}
+          call={{ path: '/v1/benchmark_runs', method: 'benchmarkRuns.list' }}
+          metadataKeys={benchmarkQueries.metadataKeys()}
+          serviceUrl={serviceUrl}
+        />
+      }
+      empty={
+        <EmptyState
+          icon={ListChecks}
+          title="No benchmark runs yet"
+          action={<ButtonLink href={paths.benchmarkJobs()}>Benchmark jobs</ButtonLink>}
+        >
+          A run is one agent on the scenarios of a benchmark or job. Jobs create runs; scripts start them with POST
+          /v1/benchmarks/start_run.
+        </EmptyState>
+      }
+    >
+      <DataTable
+        {...list.table}
+        caption="Benchmark runs, newest first"
+        columns={columns.shown}
+        onResize={columns.onResize}
+        rowHref={({ id }) => paths.benchmarkRun(id)}
+        selection={{ ...list.selection, labelOf }}
+        onNearEnd={list.onNearEnd}
+      />
+    </ListPage>
+  )
+}
+
+const labelOf = ({ id, name }: BenchmarkRun) => `Select ${name || id}`

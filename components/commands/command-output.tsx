@@ -1,7 +1,7 @@
 'use client'
 import { memo, useMemo, useState } from 'react'
 import { StyledText } from '#components/devboxes/log/styled-text.tsx'
-import { FilterInput } from '#components/filters/filter-input.tsx'
+import { FilterInput } from '#components/list/filter-fields.tsx'
 import { Check } from '#components/ui/choice/check.tsx'
 import { FollowedLog } from '#components/ui/followed-log.tsx'
 import { formatCount } from '#lib/browser/format.ts'

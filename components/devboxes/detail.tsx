@@ -1,6 +1,7 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
 import { Camera, Copy, Ellipsis, Pause, Pencil, Play, Power, RefreshCw } from 'lucide-react'
+import dynamic from 'next/dynamic'
 import { useSelectedLayoutSegment } from 'next/navigation'
 import { createContext, type ReactNode, use, useState } from 'react'
 import { evictionOf } from '#components/alerts/alert-feed.ts'
@@ -11,7 +12,6 @@ import { useTerminalsHref } from '#components/terminal/workspace/use-terminal-re
 import { Button } from '#components/ui/button.tsx'
 import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
-import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
 import { Tabs } from '#components/ui/tabs.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
@@ -21,12 +21,12 @@ import { DevboxStatusBadge } from './status.tsx'
 import { TimeLeftText, timeLeftOf } from './time-left.tsx'
 import { type DevboxActions, useDevboxActions } from './use-devbox-actions.tsx'
 
-const CreateDevboxDialog = loadOnUse(async () => (await import('./create/create-devbox-dialog.tsx')).CreateDevboxDialog)
-const SnapshotProgress = loadOnUse(
+const CreateDevboxDialog = dynamic(async () => (await import('./create/create-devbox-dialog.tsx')).CreateDevboxDialog)
+const SnapshotProgress = dynamic(
   async () => (await import('#components/snapshots/snapshot-progress.tsx')).SnapshotProgress,
 )
-const EditDevboxDialog = loadOnUse(async () => (await import('./edit-devbox-dialog.tsx')).EditDevboxDialog)
-const SnapshotDialog = loadOnUse(async () => (await import('#components/snapshots/snapshot-dialog.tsx')).SnapshotDialog)
+const EditDevboxDialog = dynamic(async () => (await import('./edit-devbox-dialog.tsx')).EditDevboxDialog)
+const SnapshotDialog = dynamic(async () => (await import('#components/snapshots/snapshot-dialog.tsx')).SnapshotDialog)
 
 type Dialog = 'edit' | 'copy' | 'snapshot'
 

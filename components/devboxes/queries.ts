@@ -57,13 +57,13 @@ const devboxList = (query: DevboxListQuery, api: Api) => ({
   read: (query: DevboxListQuery, signal: AbortSignal) => listDevboxes(api, query, signal),
   rowsOf: ({ devboxes }: DevboxList) => devboxes,
   withRows: (page: DevboxList, devboxes: readonly Devbox[]) => ({ ...page, devboxes: [...devboxes] }),
-  goesOn: isMoving,
-  restsMs: () => idleIntervalMs,
+  isActive: isMoving,
+  idleMs: () => idleIntervalMs,
 })
 
 export const devboxQueries = {
-  list: (query: DevboxListQuery, api: Api = pageApi) =>
-    listPages({
+  list: (query: DevboxListQuery, api: Api = pageApi) => ({
+    ...listPages({
       ...devboxList(query, api),
       // Larger later pages: if the service ignores a filter, the first match may be hundreds of rows down.
       read: (each, signal) =>
@@ -77,6 +77,8 @@ export const devboxQueries = {
         return intervalAfter(state.error, hasMoving ? movingIntervalMs : idleIntervalMs)
       },
     }),
+    refresh: (shown: () => Shown<Devbox>) => listRefresh(devboxList(query, api), shown),
+  }),
 
   /** Number of matching trial devboxes; null if the service can't count them separately. */
   trialCount: ({ starting_after: _after, ...query }: DevboxListQuery, api: Api = pageApi) =>
@@ -89,9 +91,6 @@ export const devboxQueries = {
       },
       refetchInterval: ({ state }) => intervalAfter(state.error, 2 * idleIntervalMs),
     }),
-
-  refresh: (query: DevboxListQuery, shown: () => Shown<Devbox>, api: Api = pageApi) =>
-    listRefresh(devboxList(query, api), shown),
 
   get: (id: string) =>
     queryOptions({

@@ -1,6 +1,7 @@
 'use client'
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { FolderClosed, FolderPlus } from 'lucide-react'
+import dynamic from 'next/dynamic'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { emptySelection } from '#components/list/column.ts'
 import { FileDropZone } from '#components/terminal/tools/file-drop-zone.tsx'
@@ -9,7 +10,6 @@ import { Button } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
 import { isTyping } from '#components/ui/is-typing.ts'
-import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
@@ -23,9 +23,9 @@ import { type FolderChange, type FolderRefusals, FolderTools, useFolderDownload 
 import { PathBar } from './path-bar.tsx'
 import { fileQueries } from './queries.ts'
 
-const UploadDialog = loadOnUse(async () => (await import('#components/terminal/tools/upload-dialog.tsx')).UploadDialog)
-const NameDialog = loadOnUse(async () => (await import('./folder-dialogs.tsx')).NameDialog)
-const DeleteDialog = loadOnUse(async () => (await import('./folder-dialogs.tsx')).DeleteDialog)
+const UploadDialog = dynamic(async () => (await import('#components/terminal/tools/upload-dialog.tsx')).UploadDialog)
+const NameDialog = dynamic(async () => (await import('./folder-dialogs.tsx')).NameDialog)
+const DeleteDialog = dynamic(async () => (await import('./folder-dialogs.tsx')).DeleteDialog)
 
 /** Lists a folder. Backspace goes up, Delete deletes, F2 renames. */
 export const FolderView = ({ nav, path }: { nav: FilesNav; path: string }) => {

@@ -1,7 +1,7 @@
 'use client'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { OldNotice } from '#components/list/old-notice.tsx'
+import { StaleNotice } from '#components/list/stale-notice.tsx'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
@@ -29,7 +29,7 @@ export const DetailPage = <Data extends Named>({ kind, query, children }: Detail
   if (query.data !== undefined)
     return (
       <>
-        <OldNotice query={query} />
+        <StaleNotice query={query} />
         {children(query.data)}
       </>
     )

@@ -10,7 +10,9 @@ export interface PageErrorProps {
 }
 
 /** Error boundary of a page. Retries by itself a few times, because most failures are temporary. */
-export const PageError = ({ error, retry }: PageErrorProps) => {
+export const PageError = ({ error, retry: renderAgain }: PageErrorProps) => {
+  // React caches a failed dynamic import, so only a reload can load it.
+  const retry = isLoadError(error) ? reload : renderAgain
   const [attempt, setAttempt] = useState(0)
   const waitMs = retryDelaysMs[attempt]
   useEffect(() => {
@@ -30,6 +32,10 @@ export const PageError = ({ error, retry }: PageErrorProps) => {
     />
   )
 }
+
+const reload = () => location.reload()
+
+const isLoadError = (error: unknown) => error instanceof Error && error.name === 'ChunkLoadError'
 
 /** Server errors reach the browser without their message; the digest identifies them in the log. */
 const problemFrom = (error: unknown) => {

@@ -6,7 +6,7 @@ import { Dialog } from 'radix-ui'
 import { classes } from '#components/ui/classes.ts'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { LinkPending } from '#components/ui/link-pending.tsx'
-import { keepOffTooltips } from '#components/ui/overlay/keep-off-tooltips.ts'
+import { skipIconButtons } from '#components/ui/overlay/skip-icon-buttons.ts'
 import { useReturnFocus } from '#components/ui/overlay/use-return-focus.ts'
 import { Tooltip } from '#components/ui/tooltip.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
@@ -51,7 +51,7 @@ export const NavigationDrawer = ({ onClose }: { onClose: () => void }) => {
           aria-describedby={undefined}
           onOpenAutoFocus={(event) => {
             rememberFocus()
-            keepOffTooltips(event)
+            skipIconButtons(event)
           }}
           onCloseAutoFocus={returnFocus}
           className="animate-appear fixed inset-y-0 left-0 z-40 w-64 max-w-[85vw] bg-surface-1 shadow-overlay outline-none md:hidden"

@@ -1,45 +1,45 @@
 'use client'
-import { type QueryKey, type UseQueryOptions, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { ArrowDown, ArrowUp, Minus, Plus, X } from 'lucide-react'
-import { type FormEvent, useId, useState } from 'react'
+import { type FormEvent, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { Dialog } from '#components/ui/dialog.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
-import { Input } from '#components/ui/input.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { columnLabel, metadataColumnId, usualColumns } from '#lib/browser/address/columns/column-text.ts'
-import type { ColumnChoice } from '#lib/browser/address/list-columns.ts'
-import { choicesOf, keepColumns } from './keep-columns.ts'
+import { columnLabel, defaultChoices, metadataColumnId } from './column-choice.tsx'
+import { MetadataKeyInput, type MetadataKeys, metadataKeysOf } from './metadata-filter.tsx'
 import type { ChosenColumns } from './use-columns.ts'
 
-export interface ColumnDialogProps {
-  columns: ChosenColumns
+interface ColumnDialogProps<Row extends { id: string }> {
+  columns: ChosenColumns<Row>
+  metadataKeys?: MetadataKeys | undefined
+  /** Their metadata keys are suggested if the service doesn't list keys. */
+  rows: readonly Row[]
   onClose: () => void
-  /** Of all rows, where these have metadata and the service tells its keys. */
-  metadataKeys?: UseQueryOptions<{ keys: string[] }, Error, { keys: string[] }, QueryKey> | undefined
-  /** Keys seen in the rows, for a service that does not list them. */
-  seenKeys: () => readonly string[]
 }
 
 const widthStep = 24
 const startWidth = 160
+const minWidth = 56
 
-/** Which columns there are, in which order and how wide; everything the pointer can do with a header and more. */
-export const ColumnDialog = ({ columns: chosenBy, onClose, metadataKeys, seenKeys }: ColumnDialogProps) => {
-  const { list } = chosenBy
-  const columns = choicesOf(chosenBy)
-  const onChange = (next: readonly ColumnChoice[]) => keepColumns(chosenBy, next)
-  const chosen = columns.map(({ id }) => id)
-  const others = Object.keys(list.labels).filter((id) => !chosen.includes(id))
+export const ColumnDialog = <Row extends { id: string }>({
+  columns,
+  metadataKeys,
+  rows,
+  onClose,
+}: ColumnDialogProps<Row>) => {
+  const { all, choices, set } = columns
+  const chosen = choices.map(({ id }) => id)
+  const others = all.flatMap(({ id = '' }) => (chosen.includes(id) ? [] : id))
   const move = (at: number, by: number) => {
-    const after = [...columns]
-    after.splice(at + by, 0, ...after.splice(at, 1))
-    onChange(after)
+    const next = [...choices]
+    next.splice(at + by, 0, ...next.splice(at, 1))
+    set(next)
   }
   const widen = (at: number, by: number) =>
-    onChange(
-      columns.map((column, index) =>
-        index === at ? { ...column, width: Math.max(56, (column.width ?? startWidth) + by) } : column,
+    set(
+      choices.map((choice, index) =>
+        index === at ? { ...choice, width: Math.max(minWidth, (choice.width ?? startWidth) + by) } : choice,
       ),
     )
   return (
@@ -48,10 +48,10 @@ export const ColumnDialog = ({ columns: chosenBy, onClose, metadataKeys, seenKey
       onOpenChange={onClose}
       size="sm"
       title="Columns"
-      description="Kept in this browser and in the address of the page."
+      description="Saved in this browser and in the page address."
       footer={
         <>
-          <Button onClick={() => onChange(usualColumns(list))}>Use the default columns</Button>
+          <Button onClick={() => set(defaultChoices(all))}>Reset to default</Button>
           <Button variant="primary" onClick={onClose}>
             Done
           </Button>
@@ -59,8 +59,9 @@ export const ColumnDialog = ({ columns: chosenBy, onClose, metadataKeys, seenKey
       }
     >
       <ol aria-label="Columns shown" className="divide-y divide-line">
-        {columns.map(({ id, width }, at) => {
-          const label = columnLabel(id, list)
+        {choices.map(({ id, width }, at) => {
+          const label = columnLabel(id, all)
+          const fixed = at === 0 ? 'the name is always first' : null
           return (
             <li key={id} className="flex min-h-9 items-center gap-1">
               <span className="min-w-0 flex-1">
@@ -80,24 +81,22 @@ export const ColumnDialog = ({ columns: chosenBy, onClose, metadataKeys, seenKey
                 size="sm"
                 icon={ArrowUp}
                 label={`Move ${label} up`}
-                disabledReason={at === 0 ? 'This column names the row' : at === 1 ? 'the name stands first' : null}
+                disabledReason={fixed ?? (at === 1 ? 'the name is always first' : null)}
                 onClick={() => move(at, -1)}
               />
               <IconButton
                 size="sm"
                 icon={ArrowDown}
                 label={`Move ${label} down`}
-                disabledReason={
-                  at === 0 ? 'This column names the row' : at === columns.length - 1 ? 'This is the last column' : null
-                }
+                disabledReason={fixed ?? (at === choices.length - 1 ? 'already last' : null)}
                 onClick={() => move(at, 1)}
               />
               <IconButton
                 size="sm"
                 icon={X}
                 label={`Hide ${label}`}
-                disabledReason={at === 0 ? 'This column names the row' : null}
-                onClick={() => onChange(columns.filter((_, index) => index !== at))}
+                disabledReason={at === 0 ? 'the name is always shown' : null}
+                onClick={() => set(choices.filter((_, index) => index !== at))}
               />
             </li>
           )
@@ -108,18 +107,20 @@ export const ColumnDialog = ({ columns: chosenBy, onClose, metadataKeys, seenKey
           <fieldset className="flex flex-wrap gap-1.5">
             <legend className="mb-1.5 font-medium">Add a column</legend>
             {others.map((id) => (
-              <Button key={id} size="sm" icon={Plus} onClick={() => onChange([...columns, { id }])}>
-                {columnLabel(id, list)}
+              <Button key={id} size="sm" icon={Plus} onClick={() => set([...choices, { id }])}>
+                {columnLabel(id, all)}
               </Button>
             ))}
           </fieldset>
         )}
         {metadataKeys && (
           <AddMetadataColumn
-            chosen={chosen}
             metadataKeys={metadataKeys}
-            seenKeys={seenKeys}
-            onAdd={(id) => onChange([...columns, { id }])}
+            rows={rows}
+            onAdd={(key) => {
+              const id = metadataColumnId(key)
+              if (!chosen.includes(id)) set([...choices, { id }])
+            }}
           />
         )}
       </div>
@@ -127,38 +128,25 @@ export const ColumnDialog = ({ columns: chosenBy, onClose, metadataKeys, seenKey
   )
 }
 
-interface AddMetadataColumnProps extends Pick<ColumnDialogProps, 'seenKeys'> {
-  metadataKeys: NonNullable<ColumnDialogProps['metadataKeys']>
-  chosen: readonly string[]
-  onAdd: (id: string) => void
+interface AddMetadataColumnProps {
+  metadataKeys: MetadataKeys
+  rows: readonly object[]
+  onAdd: (key: string) => void
 }
 
-const AddMetadataColumn = ({ chosen, metadataKeys, seenKeys, onAdd }: AddMetadataColumnProps) => {
-  const listId = useId()
+const AddMetadataColumn = ({ metadataKeys, rows, onAdd }: AddMetadataColumnProps) => {
   const [key, setKey] = useState('')
   const known = useQuery({ ...metadataKeys, retry: false })
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (key !== '' && !chosen.includes(metadataColumnId(key))) onAdd(metadataColumnId(key))
+    if (key !== '') onAdd(key)
     setKey('')
   }
   return (
     <form onSubmit={submit} className="flex gap-2">
-      <datalist id={listId}>
-        {(known.data?.keys ?? seenKeys()).map((each) => (
-          <option key={each} value={each} />
-        ))}
-      </datalist>
-      <Input
-        mono
-        aria-label="Metadata key"
-        placeholder="metadata key"
-        list={listId}
-        value={key}
-        onChange={({ target }) => setKey(target.value)}
-      />
-      <Button type="submit" icon={Plus} disabledReason={key === '' ? 'it needs a key' : null}>
-        Add its values
+      <MetadataKeyInput keys={known.data?.keys ?? metadataKeysOf(rows)} value={key} onChange={setKey} />
+      <Button type="submit" icon={Plus} disabledReason={key === '' ? 'enter a metadata key first' : null}>
+        Add column
       </Button>
     </form>
   )

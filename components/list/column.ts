@@ -10,6 +10,8 @@ import {
   tableFeatures,
 } from '@tanstack/react-table'
 import type { ReactNode } from 'react'
+import { isoTime } from '#lib/browser/format.ts'
+import type { ExportColumn } from '#lib/browser/lists/export.ts'
 import type { RuledColumn } from './column-rules.ts'
 
 export const features = tableFeatures({ rowSelectionFeature, rowSortingFeature })
@@ -26,10 +28,38 @@ declare module '@tanstack/react-table' {
     extends RuledColumn {
     align?: 'right' | undefined
     mono?: boolean
+    /** Tooltip of the header. */
+    title?: string
+    /** Hidden until the user adds it. */
+    isOptional?: boolean
+    /** The value is a time in milliseconds, which CSV files spell as text. */
+    isTime?: boolean
+    /** Exported fields, if other than the column's value under its key. */
+    export?: Readonly<Record<string, (row: TData) => unknown>>
     /** Estimated number of text lines. Rows of a wide table grow with the tallest such cell instead of cutting it off. */
     lines?(row: TData): number
   }
 }
+
+export const columnValue = <Row extends RowData>(column: Column<Row>, row: Row): unknown => {
+  if ('accessorFn' in column) return column.accessorFn(row, 0)
+  return 'accessorKey' in column ? (row as Record<string, unknown>)[String(column.accessorKey)] : undefined
+}
+
+/** The columns as fields of an exported file. */
+export const exportColumns = <Row extends RowData>(columns: readonly Column<Row>[]): ExportColumn<Row>[] =>
+  columns.flatMap((column) => {
+    const { id = '', meta } = column
+    const name = 'accessorKey' in column ? String(column.accessorKey) : id
+    const fields = meta?.export ?? { [name]: (row: Row) => columnValue(column, row) }
+    return Object.entries(fields).map(([name, value]) => ({
+      name,
+      value,
+      ...(meta?.isTime && { text: (row: Row) => timeText(value(row)) }),
+    }))
+  })
+
+const timeText = (ms: unknown): string => (typeof ms === 'number' && isoTime(ms)) || ''
 
 /** Calls the cell instead of mounting it as a component: a new column list must not remount every cell. */
 export const renderCell = <Row extends RowData>(

@@ -17,7 +17,7 @@ export const nameColumn = <Row extends { name?: string | null | undefined }>(): 
   accessorKey: 'name',
   id: 'name',
   header: 'Name',
-  cell: ({ row }) => <NameText>{row.original.name}</NameText>,
+  cell: ({ getValue }) => <NameText>{getValue()}</NameText>,
   meta: { priority: 1 },
 })
 
@@ -25,7 +25,7 @@ export const idColumn = <Row extends { id: string }>(): Column<Row> => ({
   accessorKey: 'id',
   id: 'id',
   header: 'ID',
-  cell: ({ row }) => <CopyableId value={row.original.id} />,
+  cell: ({ getValue }) => <CopyableId value={getValue()} />,
   meta: { priority: 6, width: '11.5rem' },
 })
 
@@ -35,33 +35,29 @@ export const DevboxLink = ({ id, tab }: { id: string; tab: string }) => (
   </Link>
 )
 
-export const devboxColumn = <Row extends RowData>(tab: string, idOf: (row: Row) => string): Column<Row> => ({
-  accessorFn: idOf,
+export const devboxColumn = <Row extends RowData>(key: keyof Row & string, tab: string): Column<Row> => ({
+  accessorKey: key,
   id: 'devbox',
   header: 'Devbox',
-  cell: ({ row }) => <DevboxLink id={idOf(row.original)} tab={tab} />,
+  cell: ({ getValue }) => <DevboxLink id={getValue()} tab={tab} />,
   meta: { priority: 5, mono: true, width: '12rem' },
 })
 
-export const timeColumn = <Row extends RowData>(
-  header: string,
-  timeOf: (row: Row) => number | null | undefined,
-): Column<Row> => ({
-  accessorFn: timeOf,
+export type TimeAccessor<Row> = (keyof Row & string) | ((row: Row) => number | null | undefined)
+
+export const timeColumn = <Row extends RowData>(accessor: TimeAccessor<Row>, header: string): Column<Row> => ({
+  ...(typeof accessor === 'string' ? { accessorKey: accessor } : { accessorFn: accessor }),
   id: header.toLowerCase(),
   header,
-  cell: ({ row }) => {
-    const ms = timeOf(row.original)
-    return ms != null && <RelativeTime ms={ms} />
-  },
-  meta: { priority: 4, align: 'right', width: '7rem' },
+  cell: ({ getValue }) => getValue() != null && <RelativeTime ms={getValue()} />,
+  meta: { priority: 4, align: 'right', width: '7rem', isTime: true },
 })
 
 export const durationColumn = <Row extends { duration_ms?: number | null | undefined }>(): Column<Row> => ({
   accessorKey: 'duration_ms',
   id: 'duration',
   header: 'Duration',
-  cell: ({ row }) => (row.original.duration_ms == null ? '' : formatDurationMs(row.original.duration_ms)),
+  cell: ({ getValue }) => (getValue() == null ? '' : formatDurationMs(getValue())),
   meta: { priority: 4, align: 'right', width: '8rem' },
 })
 
@@ -74,15 +70,16 @@ interface ListQuery {
 export const metadataColumn = <Row extends { metadata: Record<string, string> }, Query extends ListQuery>(
   query: Query,
   hrefOf: (query: Query) => string,
+  max = 2,
 ): Column<Row> => ({
   accessorKey: 'metadata',
   id: 'metadata',
   header: 'Metadata',
-  cell: ({ row }) => (
+  cell: ({ getValue }) => (
     <MetadataChips
-      metadata={row.original.metadata}
+      metadata={getValue()}
       isFollowed
-      max={2}
+      max={max}
       hrefFor={(key, value) =>
         hrefOf({
           ...query,
@@ -93,4 +90,10 @@ export const metadataColumn = <Row extends { metadata: Record<string, string> },
     />
   ),
   meta: { priority: 5 },
+})
+
+/** Hidden until the user adds it. */
+export const optional = <Row extends RowData>(column: Column<Row>): Column<Row> => ({
+  ...column,
+  meta: { ...column.meta, isOptional: true },
 })

@@ -240,7 +240,7 @@ interface HeadCellProps<Row extends RowData> extends Pick<DataTableProps<Row>, '
 
 const HeadCell = <Row extends RowData>({ header, at, isName, isSortable, onResize }: HeadCellProps<Row>) => {
   const { column } = header
-  const { header: content, meta: { width, align } = {} } = column.columnDef
+  const { header: content, meta: { width, align, title } = {} } = column.columnDef
   const text = typeof content === 'function' ? content(header.getContext()) : content
   const sorted = column.getIsSorted()
   const Arrow = sorted === 'desc' ? ArrowDown : ArrowUp
@@ -267,7 +267,9 @@ const HeadCell = <Row extends RowData>({ header, at, isName, isSortable, onResiz
             sorted && 'text-text',
           )}
         >
-          <span className="truncate">{text}</span>
+          <span title={title} className="truncate">
+            {text}
+          </span>
           <Arrow
             aria-hidden
             className={classes(
@@ -277,7 +279,9 @@ const HeadCell = <Row extends RowData>({ header, at, isName, isSortable, onResiz
           />
         </button>
       ) : (
-        <span className="block truncate">{text}</span>
+        <span title={title} className="block truncate">
+          {text}
+        </span>
       )}
       {onResize && <ResizeHandle onResize={(next) => onResize(column.id, next)} />}
     </th>

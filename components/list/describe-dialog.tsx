@@ -1,25 +1,26 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { Banner } from '#components/ui/banner.tsx'
+import { Button } from '#components/ui/button.tsx'
 import { Field, TextField } from '#components/ui/field.tsx'
 import { FormDialog, type FormDialogProps } from '#components/ui/form-dialog.tsx'
 import { Textarea } from '#components/ui/input.tsx'
 import { KeyValueEditor } from '#components/ui/key-value-editor.tsx'
 import { rowsToMap } from '#components/ui/key-values.ts'
 import { type Described, EditConflictError, flattenDescription } from '#lib/browser/api/edit-conflict.ts'
-import { ChangedMeanwhileNotice } from './changed-meanwhile-notice.tsx'
-import type { ColumnDialogProps } from './column-dialog.tsx'
 import { MetadataChanges } from './metadata-changes.tsx'
+import type { MetadataKeys } from './metadata-filter.tsx'
 
 interface DescribeDialogProps extends Pick<FormDialogProps, 'title' | 'description' | 'submitLabel'> {
-  /** What is described so until now; absent: it is made with the save. */
+  /** Absent if the form creates it. */
   saved?: Described | undefined
-  /** Absent: it takes no message. */
+  /** Without it there is no message field. */
   maxMessageLength?: number
-  metadataKeys: NonNullable<ColumnDialogProps['metadataKeys']>
-  /** The call that `onSave` makes. */
+  metadataKeys: MetadataKeys
+  /** The mutation that `onSave` starts. */
   saving: { isPending: boolean; error: Error | null; reset: () => void }
-  /** `base` is what was known to be saved until now. */
+  /** `base` is what the form started from. */
   onSave: (mine: Mine, base: Described) => void
   onClose: () => void
 }
@@ -30,7 +31,7 @@ interface Mine {
   metadata: Record<string, string>
 }
 
-/** The name, the message and the metadata of a thing, with what a save would change. Mount it when it opens. */
+/** Edits a name, a message and metadata, and previews the changes. Mount it when it opens. */
 export const DescribeDialog = ({
   saved,
   maxMessageLength,
@@ -46,7 +47,7 @@ export const DescribeDialog = ({
   const [rows, setRows] = useState(rowsOf(base))
   const [rowsProblem, setRowsProblem] = useState<string | null>(null)
   const { data: known } = useQuery(metadataKeys)
-  const meanwhile = saving.error instanceof EditConflictError ? saving.error.current : undefined
+  const conflict = saving.error instanceof EditConflictError ? saving.error.current : undefined
   const isTooLong = maxMessageLength !== undefined && message.length > maxMessageLength
   const metadata = rowsToMap(rows)
   const mine = metadata.ok && { name: name.trim(), commit_message: message, metadata: metadata.map }
@@ -71,7 +72,7 @@ export const DescribeDialog = ({
       onOpenChange={onClose}
       busy={saving.isPending}
       onSubmit={() => save(base)}
-      error={meanwhile ? null : saving.error}
+      error={conflict ? null : saving.error}
     >
       <TextField label="Name" optional value={name} onText={setName} />
       {maxMessageLength !== undefined && (
@@ -92,17 +93,28 @@ export const DescribeDialog = ({
         value={rows}
         onChange={setRows}
         keySuggestions={known?.keys}
-        hint={saved ? 'What stands here replaces all of it.' : 'To find it by later, such as version=1.4.'}
+        hint={saved ? 'Replaces all existing metadata.' : 'For example version=1.4'}
         error={rowsProblem}
       />
       {saved && mine && <MetadataChanges before={flattenDescription(base)} after={flattenDescription(mine)} />}
-      {meanwhile && (
-        <ChangedMeanwhileNotice
-          base={base}
-          now={meanwhile}
-          onTakeTheirs={() => startFrom(meanwhile)}
-          onSaveMine={() => save(meanwhile)}
-        />
+      {conflict && (
+        <Banner tone="attention" role="alert" title="Someone else saved changes; yours aren't saved yet">
+          <div className="mt-2 space-y-3">
+            <MetadataChanges
+              title="Their changes"
+              before={flattenDescription(base)}
+              after={flattenDescription(conflict)}
+            />
+            <div className="flex flex-wrap gap-2">
+              <Button size="sm" onClick={() => startFrom(conflict)}>
+                Start from theirs
+              </Button>
+              <Button size="sm" onClick={() => save(conflict)}>
+                Overwrite with mine
+              </Button>
+            </div>
+          </div>
+        </Banner>
       )}
     </FormDialog>
   )

@@ -1,54 +1,118 @@
 'use client'
 import { type ReactNode, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
-import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
-import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
-import type { ListSource, ListView } from '#lib/browser/lists/list-source.ts'
-import type { AskedOfList, ListToolsProps } from './list-tools.tsx'
+import { DropdownMenu, type MenuItem } from '#components/ui/dropdown-menu.tsx'
+import { toast } from '#components/ui/toast.tsx'
+import { writeClipboard } from '#components/ui/use-copy.ts'
+import { formatCount } from '#lib/browser/format.ts'
+import { type ExportFormat, exportFormats, saveRows } from '#lib/browser/lists/export.ts'
+import { type Column, exportColumns } from './column.ts'
+import { ColumnDialog } from './column-dialog.tsx'
+import { asCurl, asTypeScript, type ListCall } from './copy-as.ts'
+import { ExportDialog } from './export-dialog.tsx'
+import type { ListParams, ListSource } from './list-source.ts'
+import type { MetadataKeys } from './metadata-filter.tsx'
+import type { ChosenColumns } from './use-columns.ts'
 
-// What only a press asks for comes when the pointer or the focus is near.
-const tools = () => import('./list-tools.tsx')
-const ListDialogs = loadOnUse(async () => (await tools()).ListDialogs)
-
-interface ListMenusProps<View extends ListView, Page, Param, Row extends { id: string }>
-  extends Omit<ListToolsProps<View, Row>, 'source'> {
-  source: ListSource<View, Page, Param, Row>
+interface ListMenusProps<Params extends ListParams, ListQuery, Page, PageParam, Row extends { id: string }> {
+  source: ListSource<Params, ListQuery, Page, PageParam, Row>
+  /** From `useListQuery`. */
+  list: { params: Params; rows: readonly Row[]; selectedRows: readonly Row[] }
+  columns: ChosenColumns<Row>
+  call: ListCall<Params>
+  metadataKeys?: MetadataKeys
+  serviceUrl: string
   /** After the menus. */
   children?: ReactNode
 }
 
-const menus = ['Export', 'Copy as', 'Views'] as const
+type OpenDialog = { name: 'columns' } | { name: 'export'; format: ExportFormat; number: number }
 
-/** What can be done with any list: choosing its columns, taking its rows away, copying it as a call, naming it as it is. */
-export const ListMenus = <View extends ListView, Page, Param, Row extends { id: string }>({
+export const ListMenus = <Params extends ListParams, ListQuery, Page, PageParam, Row extends { id: string }>({
+  source,
+  list,
+  columns,
+  call,
+  metadataKeys,
+  serviceUrl,
   children,
-  ...rest
-}: ListMenusProps<View, Page, Param, Row>) => {
-  const list = rest as unknown as ListToolsProps<ListView, { id: string }>
-  const [loaded, setLoaded] = useState<Awaited<ReturnType<typeof tools>>>()
-  const [asked, setAsked] = useState<AskedOfList>()
-  // Where the code cannot be loaded, the dialogs say so.
-  const load = () => void tools().then(setLoaded, () => setAsked({ what: 'nothing' }))
-  const near = { onPointerEnter: load, onFocus: load }
+}: ListMenusProps<Params, ListQuery, Page, PageParam, Row>) => {
+  const [dialog, setDialog] = useState<OpenDialog>()
+  const { params, rows, selectedRows } = list
+  const close = () => setDialog(undefined)
+  const exportRows = (scope: string, rows: readonly Row[]) => exportItems(scope, source.nouns, rows, columns.shown)
+  const menus: Record<string, MenuItem[]> = {
+    Export: [
+      ...formatItems('all matching', (format) =>
+        setDialog((before) => ({
+          name: 'export',
+          format,
+          // Each export starts over, even in the same format.
+          number: before?.name === 'export' ? before.number + 1 : 0,
+        })),
+      ),
+      ...exportRows(`${formatCount(rows.length)} shown`, rows),
+      ...(selectedRows.length > 0 ? exportRows(`${formatCount(selectedRows.length)} selected`, selectedRows) : []),
+    ],
+    'Copy as': [
+      { label: 'curl', onSelect: () => void copy('curl', asCurl({ source, call, params }, serviceUrl)) },
+      {
+        label: 'TypeScript',
+        onSelect: () => void copy('TypeScript', asTypeScript({ source, call, params }, serviceUrl)),
+      },
+    ],
+  }
   return (
-    <div {...near} data-page-actions className="ml-auto flex flex-wrap items-center justify-end gap-1">
-      <Button size="sm" variant="ghost" onClick={() => setAsked({ what: 'columns' })}>
+    <div data-page-actions className="ml-auto flex flex-wrap items-center justify-end gap-1">
+      <Button size="sm" variant="ghost" onClick={() => setDialog({ name: 'columns' })}>
         Columns
       </Button>
-      {menus.map((word) => (
+      {Object.entries(menus).map(([label, items]) => (
         <DropdownMenu
-          key={word}
-          label={word}
+          key={label}
+          label={label}
+          items={items}
           trigger={
             <Button size="sm" variant="ghost">
-              {word}
+              {label}
             </Button>
           }
-          items={loaded?.menuItems(word, list, setAsked)}
         />
       ))}
       {children}
-      {asked && <ListDialogs {...list} asked={asked} onClose={() => setAsked(undefined)} />}
+      {dialog?.name === 'columns' && (
+        <ColumnDialog columns={columns} metadataKeys={metadataKeys} rows={rows} onClose={close} />
+      )}
+      {dialog?.name === 'export' && (
+        <ExportDialog
+          key={dialog.number}
+          source={source}
+          params={params}
+          format={dialog.format}
+          columns={columns.shown}
+          onClose={close}
+        />
+      )}
     </div>
   )
 }
+
+const copy = async (format: string, text: string) => {
+  if (await writeClipboard(text)) toast.ok(`Copied as ${format}`)
+  else toast.danger("Couldn't copy: the browser denied access to the clipboard")
+}
+
+const formatItems = (scope: string, onSelect: (format: ExportFormat) => unknown): MenuItem[] => [
+  { heading: scope.charAt(0).toUpperCase() + scope.slice(1) },
+  ...(Object.keys(exportFormats) as ExportFormat[]).map((format) => ({
+    label: `${exportFormats[format]}, ${scope}`,
+    onSelect: () => void onSelect(format),
+  })),
+]
+
+export const exportItems = <Row extends { id: string }>(
+  scope: string,
+  nouns: string,
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+): MenuItem[] => formatItems(scope, (format) => saveRows(nouns, format, rows, exportColumns(columns)))

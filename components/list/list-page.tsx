@@ -7,45 +7,69 @@ import { PageHeader } from '#components/ui/page-header.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import type { FieldProblem } from '#lib/contract/query-string.ts'
 import { ListView, type ListViewProps } from './list-view.tsx'
+import { type BulkAction, SelectionBar } from './selection-bar.tsx'
 
-interface ListPageProps extends Pick<ListViewProps, 'columns' | 'count' | 'none' | 'tools' | 'children'> {
+interface ListPageProps<Row> extends Omit<ListViewProps, 'list'> {
   title: string
-  /** As `useListPage` made it. */
-  page: Omit<ListViewProps, 'columns' | 'none' | 'children'> & {
+  /** From `useListQuery`. */
+  list: ListViewProps['list'] & {
+    clearHref: string
     problems: readonly FieldProblem[]
     followHere: (event: MouseEvent) => void
     pointer: { onPointerEnter?: (event: PointerEvent) => void; onPointerLeave?: () => void }
+    selectedRows: readonly Row[]
+    clearSelection: () => void
   }
   actions?: ReactNode
-  /** Above the rows. */
-  filterBar?: ReactNode
+  filters?: ReactNode
+  /** What can be done to selected rows. */
+  bulk?: readonly BulkAction<Row>[]
+  /** Further buttons for selected rows. */
+  bulkTools?: ReactNode
 }
 
-/** A page that is a list: its heading, its filters and its rows. */
-export const ListPage = ({ title, page, actions, filterBar, children, ...view }: ListPageProps) => {
-  const { problems, followHere, pointer, ...list } = page
-  return (
-    <div onClickCapture={followHere}>
+export const ListPage = <Row extends { id: string; name?: string | null | undefined }>({
+  title,
+  list,
+  actions,
+  filters,
+  bulk = [],
+  bulkTools,
+  children,
+  ...view
+}: ListPageProps<Row>) => (
+  <>
+    <div onClickCapture={list.followHere}>
       <PageHeader title={title} actions={actions} />
-      {problems.length > 0 ? (
-        <AddressProblem problems={problems} clearHref={list.clearHref} />
+      {list.problems.length > 0 ? (
+        <InvalidAddress problems={list.problems} clearHref={list.clearHref} />
       ) : (
         <>
-          {filterBar}
-          <ListView {...list} {...view}>
-            <div {...pointer}>{children}</div>
+          {filters}
+          <ListView list={list} {...view}>
+            <div {...list.pointer}>{children}</div>
           </ListView>
         </>
       )}
     </div>
-  )
-}
+    {list.selectedRows.length > 0 && (
+      <SelectionBar
+        noun={list.noun}
+        nouns={list.nouns}
+        rows={list.selectedRows}
+        actions={bulk}
+        onClear={list.clearSelection}
+      >
+        {bulkTools}
+      </SelectionBar>
+    )}
+  </>
+)
 
-/** In place of a list whose address holds values its endpoint would refuse. */
-const AddressProblem = ({ problems, clearHref }: { problems: readonly FieldProblem[]; clearHref: string }) => (
+const InvalidAddress = ({ problems, clearHref }: { problems: readonly FieldProblem[]; clearHref: string }) => (
   <EmptyState
     icon={Link2Off}
-    title="This address asks for something the list cannot show"
+    title="This address has invalid filters"
     action={<ButtonLink href={clearHref}>Show the list without filters</ButtonLink>}
   >
     <ul>

@@ -1,10 +1,11 @@
+// @vitest-environment happy-dom
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
-import { renderToStaticMarkup } from 'react-dom/server'
-import { expect, it } from 'vitest'
+import { cleanup, render, screen } from '@testing-library/react'
+import { afterEach, expect, it } from 'vitest'
 import { ListView, type ListViewProps } from './list-view.tsx'
 
 const loaded = [{ id: 'a' }, { id: 'b' }, { id: 'c' }]
-const list = {
+const query = {
   data: { pages: [{ total_count: 43 }], pageParams: [undefined] },
   hasNextPage: true,
   isPlaceholderData: false,
@@ -12,40 +13,41 @@ const list = {
   isFetching: false,
   status: 'success',
   error: null,
-} as unknown as ListViewProps['list']
+} as unknown as ListViewProps['list']['query']
+const filters = [{ text: 'name contains a', hrefWithout: '/devboxes' }]
 
-const shown = (props: Partial<ListViewProps>) =>
-  renderToStaticMarkup(
+afterEach(cleanup)
+const show = (list: Partial<ListViewProps['list']>) =>
+  render(
     <QueryClientProvider client={new QueryClient()}>
       <ListView
-        noun="devbox"
-        nouns="devboxes"
-        list={list}
-        rows={[]}
-        loaded={loaded}
-        columns={3}
-        filters={[]}
-        clearHref="/devboxes"
-        none="No devboxes yet"
-        {...props}
+        list={{ noun: 'devbox', nouns: 'devboxes', query, rows: [], loaded, clearHref: '/devboxes', ...list }}
+        empty="No devboxes yet"
       >
         The table
       </ListView>
     </QueryClientProvider>,
   )
 
-it('shows no empty state while more pages are searched for rows that match', () => {
-  for (const filters of [[], [{ text: 'name contains a', hrefWithout: '/devboxes' }]]) {
-    expect(shown({ isSearching: true, filters })).toContain('Loading devboxes')
-    expect(shown({ isSearching: true, filters })).not.toMatch(/No devbox/)
-    expect(shown({ filters })).toMatch(/No devbox/)
-  }
+it.each([{ filters: [] }, { filters }])('shows no empty state while more pages are searched: %j', ({ filters }) => {
+  show({ isSearching: true, filters })
+  expect(screen.getByText('Loading devboxes')).toBeTruthy()
 })
 
-it('says that rows are filtered in the browser, and claims no total of a service that ignores a filter', () => {
-  const text = shown({ rows: loaded.slice(0, 1), matching: 1, unmatched: 2 })
-  expect(text).toContain('Filtered in the browser')
-  expect(text).toContain('Showing 1 of 3 loaded, more exist')
-  expect(text).not.toContain('43')
-  expect(shown({ rows: loaded, matching: 3 })).toContain('Showing 3 of 43')
+it('tells an empty list from one without a match', () => {
+  show({})
+  expect(screen.getByText('No devboxes yet')).toBeTruthy()
+  cleanup()
+  show({ filters })
+  expect(screen.getByRole('heading', { name: 'None of the 3 loaded devboxes match' })).toBeTruthy()
+  expect(screen.getByRole('link', { name: 'Clear filters' })).toBeTruthy()
+})
+
+it('reports the total, unless the service ignored a filter', () => {
+  show({ rows: loaded, matching: 3 })
+  expect(screen.getByRole('status').textContent).toBe('Showing 3 of 43')
+  cleanup()
+  show({ rows: loaded.slice(0, 1), matching: 1, unmatched: 2 })
+  expect(screen.getByText(/^Filtered in the browser/)).toBeTruthy()
+  expect(screen.getByRole('status').textContent).toBe('Showing 1 of 3 loaded, more exist')
 })

@@ -1,6 +1,5 @@
 import { Minus, PencilLine, Plus } from 'lucide-react'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { type MetadataChange, metadataChanges } from '#lib/browser/lists/metadata-diff.ts'
 
 interface MetadataChangesProps {
   before: Readonly<Record<string, string>>
@@ -8,15 +7,15 @@ interface MetadataChangesProps {
   title?: string
 }
 
-/** What replacing `before` by `after` adds, changes and takes away. */
-export const MetadataChanges = ({ before, after, title = 'What will change' }: MetadataChangesProps) => {
+/** Lists what is added, changed and removed. */
+export const MetadataChanges = ({ before, after, title = 'Changes' }: MetadataChangesProps) => {
   const changes = metadataChanges(before, after)
   const removed = changes.filter(({ kind }) => kind === 'removed').length
   return (
     <section aria-label={title} className="space-y-1">
       <h3 className="font-medium">{title}</h3>
       {changes.length === 0 ? (
-        <p className="text-sm text-muted">Nothing yet.</p>
+        <p className="text-sm text-muted">No changes.</p>
       ) : (
         <ul className="divide-y divide-line rounded-md border border-line">
           {changes.map((change) => (
@@ -26,21 +25,21 @@ export const MetadataChanges = ({ before, after, title = 'What will change' }: M
       )}
       {removed > 0 && (
         <p className="text-sm text-danger">
-          {removed} of {Object.keys(before).length} {removed === 1 ? 'vanishes' : 'vanish'} with the save.
+          {removed} of {Object.keys(before).length} will be removed.
         </p>
       )}
     </section>
   )
 }
 
-const looks = {
+const kinds = {
   added: { icon: Plus, word: 'Added', color: 'text-ok' },
   removed: { icon: Minus, word: 'Removed', color: 'text-danger' },
   changed: { icon: PencilLine, word: 'Changed', color: 'text-progress' },
 } as const
 
 const Change = ({ change }: { change: MetadataChange }) => {
-  const { icon: Icon, word, color } = looks[change.kind]
+  const { icon: Icon, word, color } = kinds[change.kind]
   return (
     <li className="flex min-w-0 items-start gap-2 px-2 py-1">
       <span className={`inline-flex w-20 shrink-0 items-center gap-1 text-sm ${color}`}>
@@ -66,4 +65,22 @@ const Change = ({ change }: { change: MetadataChange }) => {
       </span>
     </li>
   )
+}
+
+export type MetadataChange =
+  | { kind: 'added'; key: string; after: string }
+  | { kind: 'removed'; key: string; before: string }
+  | { kind: 'changed'; key: string; before: string; after: string }
+
+type Metadata = Readonly<Record<string, string>>
+
+/** Sorted by key. */
+export const metadataChanges = (before: Metadata, after: Metadata): MetadataChange[] => {
+  const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()
+  return keys.flatMap((key): MetadataChange[] => {
+    const [was, is] = [before[key] as string, after[key] as string]
+    if (!Object.hasOwn(before, key)) return [{ kind: 'added', key, after: is }]
+    if (!Object.hasOwn(after, key)) return [{ kind: 'removed', key, before: was }]
+    return was === is ? [] : [{ kind: 'changed', key, before: was, after: is }]
+  })
 }

@@ -3,82 +3,67 @@ import { type LucideIcon, Square, X } from 'lucide-react'
 import { type ReactNode, useRef, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
+import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { counted, formatCount } from '#lib/browser/format.ts'
-import { actOnEach } from './act-on-each.ts'
+import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 
-export interface RowAction<Row> {
+export interface BulkAction<Row> {
   icon: LucideIcon
   verb: string
   done: string
   failed: string
-  /** What it costs, for actions that ask first. */
+  /** Asks for confirmation with this text first. */
   consequence?: (count: string) => string
-  /** What it takes away does not come back. */
-  isFinal?: boolean
+  isDestructive?: boolean
   isEligible: (row: Row) => boolean
   act: (row: Row) => Promise<unknown>
 }
 
-interface Named {
-  id: string
-  name?: string | null | undefined
-}
-
 interface SelectionBarProps<Row> {
-  /** What a row is and what they are, in lower case: `devbox`, `devboxes`. */
+  /** Lower case: `devbox`, `devboxes`. */
   noun: string
   nouns: string
-  /** As many of them: `{count} devbox`, `{count} devboxes`. */
-  counts: readonly [one: string, many: string]
   rows: readonly Row[]
-  actions: readonly RowAction<Row>[]
+  actions: readonly BulkAction<Row>[]
   onClear: () => void
-  /** What is done with all of them together. */
   children?: ReactNode
 }
 
-/** Names that a question lists before it only counts. */
-const mostNamed = 5
+/** Names listed in a confirmation; further rows are counted. */
+const maxNames = 5
 
-/**
- * What can be done to the rows that are selected: each action with the number of those whose state allows it, one
- * question, one after the other, and one summary.
- */
-export const SelectionBar = <Row extends Named>({
+/** Bulk actions, each with the number of selected rows it applies to. */
+export const SelectionBar = <Row extends { id: string; name?: string | null | undefined }>({
   noun,
   nouns,
-  counts,
   rows,
   actions,
   onClear,
   children,
 }: SelectionBarProps<Row>) => {
-  const [asking, setAsking] = useState<{ action: RowAction<Row>; rows: readonly Row[] }>()
-  const [underWay, setUnderWay] = useState<{ verb: string; behind: number; of: number }>()
+  const [confirming, setConfirming] = useState<{ action: BulkAction<Row>; rows: readonly Row[] }>()
+  const [running, setRunning] = useState<{ verb: string; done: number; total: number }>()
   const isStopped = useRef(false)
-  const countOf = ({ length }: readonly Row[]) => counted(length, ...counts)
-  const verbOf = (action: RowAction<Row>, on: readonly Row[]) => `${action.verb} ${countOf(on)}`
-  const start = async (action: RowAction<Row>, on: readonly Row[]) => {
+  const countOf = ({ length }: readonly Row[]) => formatCountOf(length, noun, nouns)
+  const run = async (action: BulkAction<Row>, on: readonly Row[]) => {
     isStopped.current = false
-    const onNext = (behind: number) => {
-      setUnderWay({ verb: action.verb, behind, of: on.length })
+    await actOnEach(action, on, action.act, (done) => {
+      setRunning({ verb: action.verb, done, total: on.length })
       return !isStopped.current
-    }
-    await actOnEach(action, on, action.act, onNext)
-    setUnderWay(undefined)
+    })
+    setRunning(undefined)
   }
   return (
     <BulkBar
       label={`Selected ${nouns}`}
       status={
-        underWay
-          ? `${underWay.verb}: ${`${underWay.behind} of ${underWay.of}`}`
+        running
+          ? `${running.verb}: ${formatCount(running.done)} of ${formatCount(running.total)}`
           : `${formatCount(rows.length)} selected`
       }
       onClear={onClear}
     >
-      {underWay ? (
+      {running ? (
         <Button
           size="sm"
           icon={Square}
@@ -99,8 +84,8 @@ export const SelectionBar = <Row extends Named>({
                 key={verb}
                 size="sm"
                 icon={icon}
-                disabledReason={eligible.length === 0 ? `No ${noun} of these is in a state for it` : null}
-                onClick={() => (consequence ? setAsking({ action, rows: eligible }) : void start(action, eligible))}
+                disabledReason={eligible.length === 0 ? `Not possible for the selected ${nouns}` : null}
+                onClick={() => (consequence ? setConfirming({ action, rows: eligible }) : void run(action, eligible))}
               >
                 {`${verb} ${formatCount(eligible.length)}`}
               </Button>
@@ -108,35 +93,36 @@ export const SelectionBar = <Row extends Named>({
           })}
         </>
       )}
-      {asking && (
+      {confirming && (
         <ConfirmDialog
           open
-          onOpenChange={(isOpen) => !isOpen && setAsking(undefined)}
-          title={`${verbOf(asking.action, asking.rows)}?`}
+          onOpenChange={(isOpen) => !isOpen && setConfirming(undefined)}
+          title={`${confirming.action.verb} ${countOf(confirming.rows)}?`}
           consequence={
             <>
               <ul className="font-medium">
-                {asking.rows.slice(0, mostNamed).map(({ id, name }) => (
+                {confirming.rows.slice(0, maxNames).map(({ id, name }) => (
                   <li key={id}>
                     <VisibleText max={120}>{name || id}</VisibleText>
                   </li>
                 ))}
-                {asking.rows.length > mostNamed && <li>{`and ${formatCount(asking.rows.length - mostNamed)} more`}</li>}
+                {confirming.rows.length > maxNames && (
+                  <li>{`and ${formatCount(confirming.rows.length - maxNames)} more`}</li>
+                )}
               </ul>
-              <p>{asking.action.consequence?.(countOf(asking.rows))}</p>
-              {asking.rows.length < rows.length && (
+              <p>{confirming.action.consequence?.(countOf(confirming.rows))}</p>
+              {confirming.rows.length < rows.length && (
                 <p>
-                  {`${formatCount(rows.length - asking.rows.length)} of the ${formatCount(rows.length)} selected: in no state for it, left as they are.`}
+                  {`Not possible for ${formatCount(rows.length - confirming.rows.length)} of the ${formatCount(rows.length)} selected, which stay unchanged.`}
                 </p>
               )}
             </>
           }
-          cancelLabel="Keep it as it is"
-          confirmLabel={verbOf(asking.action, asking.rows)}
-          tone={asking.action.isFinal ? 'danger' : 'primary'}
+          confirmLabel={`${confirming.action.verb} ${countOf(confirming.rows)}`}
+          tone={confirming.action.isDestructive ? 'danger' : 'primary'}
           onConfirm={() => {
-            setAsking(undefined)
-            void start(asking.action, asking.rows)
+            setConfirming(undefined)
+            void run(confirming.action, confirming.rows)
           }}
         />
       )}
@@ -151,7 +137,7 @@ interface BulkBarProps {
   children: ReactNode
 }
 
-/** Stays at the lower edge of the screen; on a phone over its whole width, with targets for a thumb. */
+/** Sticks to the bottom of the screen; full width with large targets on a phone. */
 export const BulkBar = ({ label, status, onClear, children }: BulkBarProps) => (
   <section
     aria-label={label}
@@ -167,3 +153,27 @@ export const BulkBar = ({ label, status, onClear, children }: BulkBarProps) => (
     <div className="flex basis-full flex-wrap gap-1 max-sm:*:grow sm:contents">{children}</div>
   </section>
 )
+
+/** Acts on one item after the other and shows one summary. `onNext` returns false to stop. */
+export const actOnEach = async <Item,>(
+  { done, failed }: { done: string; failed: string },
+  items: readonly Item[],
+  act: (item: Item) => Promise<unknown>,
+  onNext: (finished: number) => boolean = () => true,
+): Promise<void> => {
+  let succeeded = 0
+  const errors: unknown[] = []
+  for (const item of items) {
+    if (!onNext(succeeded + errors.length)) break
+    try {
+      await act(item)
+      succeeded += 1
+    } catch (error) {
+      errors.push(error)
+    }
+  }
+  const count = items.length === 1 ? '' : ` (${succeeded} of ${items.length})`
+  if (errors.length > 0) toast.failed(failed + count)(errors[0])
+  else if (succeeded < items.length) toast.info(`${failed}${count}: stopped`)
+  else toast.ok(done + count)
+}

@@ -4,15 +4,15 @@ import { type MouseEvent, useCallback, useEffect, useMemo, useRef, useState } fr
 import type { ZodMiniType } from 'zod/mini'
 import { type FieldProblem, parseQuery } from '#lib/contract/query-string.ts'
 
-/** Typing settles when it pauses. */
+/** Typing is written to the address when it pauses. */
 const pauseMs = 150
 
-/** `type` settles later and `replace` at once; `push` is a place to come back to. */
+/** `type` writes to the address after a pause, `replace` and `push` at once; `push` adds a history entry. */
 export type HowToChange = 'type' | 'replace' | 'push'
 
 /**
- * The address of a page as its state, changed without asking the server for the page again. `view` is what was typed
- * last, `settled` what the address says, or the page without filters when that has `problems`.
+ * Keeps page state in the address without asking the server for the page again. `view` follows typing; `settled` is
+ * what the address says, or its defaults if it has `problems`.
  */
 export const useAddress = <View extends object>({
   schema,
@@ -22,22 +22,22 @@ export const useAddress = <View extends object>({
   path: (view: Partial<View>) => string
 }) => {
   const text = useSearchParams().toString()
-  const read = useCallback(
+  const parse = useCallback(
     (search: string): { view: View; problems: FieldProblem[] } => {
       const parsed = parseQuery(schema, search)
-      return parsed.ok ? { view: parsed.value, problems: [] } : { ...read(''), problems: parsed.problems }
+      return parsed.ok ? { view: parsed.value, problems: [] } : { ...parse(''), problems: parsed.problems }
     },
     [schema],
   )
-  const { view: settled, problems } = useMemo(() => read(text), [read, text])
+  const { view: settled, problems } = useMemo(() => parse(text), [parse, text])
   const [draft, setDraft] = useState<{ view: View; isWritten: boolean } | null>(null)
-  const [known, setKnown] = useState(text)
+  const [knownText, setKnownText] = useState(text)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])
-  // Once what was chosen is written, the address has the last word, the back button's too; while more is being typed,
-  // an address that was written before must not take it back.
-  if (known !== text) {
-    setKnown(text)
+  // A new address replaces a written draft, for example after Back. While the user types, an older address must not
+  // undo the draft.
+  if (knownText !== text) {
+    setKnownText(text)
     if (draft?.isWritten) setDraft(null)
   }
   const view = draft?.view ?? settled
@@ -52,36 +52,36 @@ export const useAddress = <View extends object>({
       const next = { ...latest.current, ...part }
       latest.current = next
       setDraft({ view: next, isWritten: false })
-      const settle = () => {
+      const write = () => {
         setDraft({ view: next, isWritten: true })
         if (how === 'push') history.pushState(null, '', path(next))
         else history.replaceState(null, '', path(next))
       }
-      if (how === 'type') timer.current = setTimeout(settle, pauseMs)
-      else settle()
+      if (how === 'type') timer.current = setTimeout(write, pauseMs)
+      else write()
     },
     [path],
   )
-  /** Follows a link to the page it stands on (a filter, a chip) without asking the server for the page again. */
+  /** Follows links to this page, such as filter chips, without asking the server for it. */
   const followHere = useCallback(
     (event: MouseEvent) => {
-      const url = plainlyClicked(event)
+      const url = plainLinkUrl(event)
       if (!url || url.origin !== location.origin || url.pathname !== location.pathname) return
       event.preventDefault()
-      // The link was made with what is typed so far, which must not be written over it when the pause ends.
+      // The link includes what was typed so far; a pending write would replace it.
       clearTimeout(timer.current)
-      const linked = read(url.search).view
+      const linked = parse(url.search).view
       latest.current = linked
       setDraft({ view: linked, isWritten: true })
       history.pushState(null, '', url)
     },
-    [read],
+    [parse],
   )
   return { problems, view, settled, change, followHere }
 }
 
-/** Where a click leads that opens a link in this very tab. */
-const plainlyClicked = (event: MouseEvent): URL | null => {
+/** The target of a click that opens a link in this tab. */
+const plainLinkUrl = (event: MouseEvent): URL | null => {
   const link = event.target instanceof Element ? event.target.closest('a') : null
   const isPlain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey
   return !link || !isPlain || link.target || link.hasAttribute('download') ? null : new URL(link.href)

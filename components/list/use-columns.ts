@@ -1,65 +1,52 @@
 'use client'
-import { useEffect, useState } from 'react'
-import type { ColumnChoice, ListColumns } from '#lib/browser/address/list-columns.ts'
+import { useEffect, useMemo, useState } from 'react'
+import { savePreference } from '#components/layout/save-preference.ts'
+import type { preferenceCookies } from '#lib/browser/frame/preferences.ts'
+import type { Column } from './column.ts'
+import { type ColumnChoice, chosenColumns, defaultChoices, readColumns, writeColumns } from './column-choice.tsx'
 
-/** As the server read them, so that a page whose columns nobody chose needs no code to read them. */
-export interface DrawnColumns {
-  /** As an address writes them; empty for the usual ones. */
-  text: string
-  /** Null for the usual ones. */
-  choices: readonly ColumnChoice[] | null
-  /** They are those this browser chose last, and not of the address. */
-  isRemembered: boolean
-}
+export type ColumnsCookie = Extract<keyof typeof preferenceCookies, `${string}Columns`>
 
-interface ColumnsPage {
-  view: { columns?: string | undefined }
+interface ColumnsParams {
+  params: { columns?: string | undefined }
   change: (part: { columns: string | undefined }, how: 'replace') => void
 }
 
-/** The columns of the address; without any those this browser chose last, which then stand in the address. */
-export const useColumns = (list: ListColumns, { view, change }: ColumnsPage, drawn: DrawnColumns) => {
-  const [known, setKnown] = useState(drawn)
-  const text = view.columns ?? ''
-  const { isRemembered } = known
+/** The columns named in the address, or else those this browser chose last, which are then added to the address. */
+export const useColumns = <Row extends { id: string }>(
+  all: readonly Column<Row>[],
+  { params, change }: ColumnsParams,
+  cookie: ColumnsCookie,
+  savedColumns: string,
+) => {
+  const [saved, setSaved] = useState(savedColumns)
+  // Only on arrival: the user may go back to the default columns later.
   useEffect(() => {
-    if (!isRemembered) return
-    // Once: who takes the columns back later means it.
-    setKnown((before) => ({ ...before, isRemembered: false }))
-    if (text === '') change({ columns: known.text }, 'replace')
-  }, [isRemembered, known.text, text, change])
-  useEffect(() => {
-    if (isRemembered || text === known.text) return
-    let isOld = false
-    const read = async () => {
-      const { readColumns } = await import('./list-tools.tsx')
-      if (!isOld) setKnown({ text, choices: readColumns(text, list), isRemembered: false })
-    }
-    void read()
-    return () => {
-      isOld = true
-    }
-  }, [isRemembered, text, known.text, list])
-  const columns = {
-    list,
-    choices: known.choices,
-    /** Shows them at once, and writes them in the address. */
-    show: (next: Pick<DrawnColumns, 'text' | 'choices'>) => {
-      setKnown({ ...next, isRemembered: false })
-      change({ columns: next.text || undefined }, 'replace')
-    },
+    if (saved === '') return
+    setSaved('')
+    if (!params.columns && readColumns(saved, all)) change({ columns: saved }, 'replace')
+  }, [saved, params.columns, all, change])
+  const text = params.columns ?? saved
+  const choices = useMemo(() => (text && readColumns(text, all)) || defaultChoices(all), [text, all])
+  const shown = useMemo(() => chosenColumns(choices, all), [choices, all])
+  const set = (next: readonly ColumnChoice[]) => {
+    const columns = writeColumns(next, all)
+    savePreference(cookie, columns)
+    change({ columns: columns || undefined }, 'replace')
   }
   return {
-    ...columns,
-    /** For the table. */
-    onResize: async (column: string, width: number | undefined) => {
-      const { keepColumns, choicesOf } = await import('./list-tools.tsx')
-      keepColumns(
-        columns,
-        choicesOf(columns).map((each) => (each.id === column ? { id: column, ...(width && { width }) } : each)),
-      )
-    },
+    all,
+    choices,
+    shown,
+    set,
+    onResize: (id: string, width: number | undefined) =>
+      set(choices.map((choice) => (choice.id === id ? { id, ...(width && { width }) } : choice))),
   }
 }
 
-export type ChosenColumns = ReturnType<typeof useColumns>
+export interface ChosenColumns<Row extends { id: string }> {
+  all: readonly Column<Row>[]
+  choices: readonly ColumnChoice[]
+  shown: readonly Column<Row>[]
+  set: (next: readonly ColumnChoice[]) => void
+}

@@ -5,10 +5,10 @@ import type { ReactNode } from 'react'
 import { pendingEvictions, timeLeftMs } from '#components/alerts/alert-feed.ts'
 import { Countdown } from '#components/alerts/countdown.tsx'
 import { alertQueries } from '#components/alerts/queries.ts'
+import { devboxesPath } from '#components/devboxes/search-params.ts'
 import { classes } from '#components/ui/classes.ts'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
-import { devboxListPath } from '#lib/browser/address/devbox-list-view.ts'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import { countDevboxes, type DevboxCounts, devboxesAt } from '#lib/browser/lists/devbox-counts.ts'
@@ -92,7 +92,7 @@ export const Figures = () => {
         <p className="mt-2 text-sm text-muted">
           {isAtLeast && <>Only the newest {formatCount(totals.countedNewest ?? 0)} devboxes are counted. </>}
           {totals.trials > 0 && (
-            <TextLink href={devboxListPath({ trials: 'shown' })} prefetch={false}>
+            <TextLink href={devboxesPath({ trials: 'shown' })} prefetch={false}>
               {isAtLeast && 'At least '}
               {formatCountOf(totals.trials, 'trial devbox', 'trial devboxes')} not counted
             </TextLink>

@@ -15,10 +15,10 @@ it('says how old its figures are once they cannot be read again', () => {
   const client = new QueryClient()
   const { queryKey } = overviewQueries.devboxes()
   client.setQueryData(queryKey, { pages: [], pageParams: [] })
-  expect(shownWith(client)).not.toContain('What is shown is old')
+  expect(shownWith(client)).not.toContain('This data is out of date')
   const error = new Error('The service did not answer')
   client.getQueryCache().find({ queryKey })?.setState({ status: 'error', error })
-  expect(shownWith(client)).toContain('What is shown is old')
+  expect(shownWith(client)).toContain('This data is out of date')
 })
 
 it('shows counts of the whole account, lower bounds as such, and none while they load', () => {

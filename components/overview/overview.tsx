@@ -9,7 +9,7 @@ import { agentRows, progressOf } from '#components/benchmarks/job-figures.ts'
 import { Progress } from '#components/benchmarks/score.tsx'
 import { DevboxStatusBadge } from '#components/devboxes/status.tsx'
 import { TimeLeftText } from '#components/devboxes/time-left.tsx'
-import { OldNotice } from '#components/list/old-notice.tsx'
+import { StaleNotice } from '#components/list/stale-notice.tsx'
 import { CommandBlock } from '#components/ui/command-block.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
@@ -37,7 +37,7 @@ export const Overview = ({ serviceUrl }: { serviceUrl: string }) => {
   return (
     <>
       <PageHeader title="Overview" />
-      <OldNotice query={devboxes} />
+      <StaleNotice query={devboxes} />
       <FirstRun />
       <Attention />
       <Figures />

@@ -6,7 +6,7 @@ import type { Column } from '#components/list/column.ts'
 import { DevboxLink, devboxColumn, timeColumn } from '#components/list/columns.tsx'
 import { DataTable } from '#components/list/data-table.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
-import { useListPage } from '#components/list/use-list-page.ts'
+import { useListQuery } from '#components/list/use-list-query.ts'
 import { Badge } from '#components/ui/badge.tsx'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
@@ -15,43 +15,41 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatBytes, formatDurationMs } from '#lib/browser/format.ts'
 import { recordingAddress, recordingQueries } from '#lib/browser/queries/recordings.ts'
-import { type Recording, type RecordingList as Recordings, titleOf } from '#lib/protocol/recordings.ts'
+import { type Recording, titleOf } from '#lib/protocol/recordings.ts'
 import { DeleteRecording } from './delete-recording.tsx'
 
 const source = {
   noun: 'recording',
   nouns: 'recordings',
-  schema: z.object({}),
-  path: paths.recordings,
+  params: z.object({}),
+  path: () => paths.recordings(),
+  queryOf: () => ({}),
+  list: () => recordingQueries.list(),
   filters: {},
-  pages: () => recordingQueries.list(),
-  rowsOf: ({ recordings }: Recordings) => recordings,
-} as const
+}
 
 export const RecordingList = () => {
-  const page = useListPage(source)
+  const list = useListQuery(source)
   const [deleting, setDeleting] = useState<Recording>()
   return (
     <>
       <ListPage
         title="Recordings"
-        page={page}
-        columns={5}
-        none={
+        list={list}
+        empty={
           <EmptyState
             icon={Clapperboard}
             title="No recordings yet"
             action={<ButtonLink href={paths.devboxes()}>All devboxes</ButtonLink>}
           >
-            {
-              'A recording keeps what a terminal showed, to be played again here or with asciinema. It is started with the record button of a terminal.'
-            }
+            A recording captures the output of a terminal. Start one with the Record button of a terminal, and play it
+            here or with asciinema.
           </EmptyState>
         }
       >
         <DataTable
-          {...page.table}
-          caption="Recordings of terminals, newest first"
+          {...list.table}
+          caption="Terminal recordings, newest first"
           columns={columns}
           rowHref={({ id }) => paths.recording(id)}
           rowActions={(recording) => (
@@ -69,7 +67,7 @@ export const RecordingList = () => {
                 size="sm"
                 icon={Trash2}
                 label={`Delete ${titleOf(recording)}`}
-                disabledReason={recording.live ? 'It is being written: stop it in its terminal first' : null}
+                disabledReason={recording.live ? 'stop the recording in its terminal first' : null}
                 onClick={() => setDeleting(recording)}
               />
             </>
@@ -77,17 +75,13 @@ export const RecordingList = () => {
         />
       </ListPage>
       {deleting && (
-        <DeleteRecording
-          recording={deleting}
-          onClose={() => setDeleting(undefined)}
-          onDeleted={() => page.onDeleted(deleting.id)}
-        />
+        <DeleteRecording recording={deleting} onClose={() => setDeleting(undefined)} onDeleted={list.release} />
       )}
     </>
   )
 }
 
-const devboxOf = devboxColumn<Recording>('terminal', ({ devbox_id }) => devbox_id)
+const devboxOf = devboxColumn<Recording>('devbox_id', 'terminal')
 
 const columns: Column<Recording>[] = [
   {
@@ -120,7 +114,7 @@ const columns: Column<Recording>[] = [
     header: 'Length',
     cell: ({ row }) =>
       row.original.duration_ms === null ? (
-        <span className="text-muted">unknown</span>
+        <span className="text-muted">Unknown</span>
       ) : (
         <span className="tabular">{formatDurationMs(row.original.duration_ms)}</span>
       ),
@@ -138,14 +132,14 @@ const columns: Column<Recording>[] = [
     cell: ({ row }) => {
       const { cols, rows } = row.original
       return (
-        <span className="tabular" title={`${cols} columns, ${rows} rows when it began`}>
+        <span className="tabular" title={`${cols} columns, ${rows} rows at the start`}>
           {cols} × {rows}
         </span>
       )
     },
     meta: { priority: 5, align: 'right', width: '7rem' },
   },
-  timeColumn('Started', ({ start_time_ms }) => start_time_ms),
+  timeColumn('start_time_ms', 'Started'),
 ]
 
 export const Recorded = () => <Badge tone="danger">Recording</Badge>

@@ -32,9 +32,10 @@ const snapshotList = (query: SnapshotListQuery, api: Api) => ({
 })
 
 export const snapshotQueries = {
-  list: (query: SnapshotListQuery, api: Api = pageApi) => listPages(snapshotList(query, api)),
-
-  refresh: (query: SnapshotListQuery, shown: () => Shown<Snapshot>) => listRefresh(snapshotList(query, pageApi), shown),
+  list: (query: SnapshotListQuery, api: Api = pageApi) => ({
+    ...listPages(snapshotList(query, api)),
+    refresh: (shown: () => Shown<Snapshot>) => listRefresh(snapshotList(query, api), shown),
+  }),
 
   /** Polls while the snapshot is being taken. */
   status: (id: string) =>

@@ -1,16 +1,16 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
 import { Box } from 'lucide-react'
+import dynamic from 'next/dynamic'
 import { useState } from 'react'
 import { Banner } from '#components/ui/banner.tsx'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
-import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatBytes } from '#lib/browser/format.ts'
 import { snapshotQueries } from './queries.ts'
 
-const CreateDevboxDialog = loadOnUse(
+const CreateDevboxDialog = dynamic(
   async () => (await import('#components/devboxes/create/create-devbox-dialog.tsx')).CreateDevboxDialog,
 )
 

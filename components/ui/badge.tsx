@@ -9,10 +9,10 @@ export type Tone = 'ok' | 'progress' | 'attention' | 'danger' | 'neutral'
 export interface BadgeProps {
   tone: Tone
   icon?: Icon
-  /** The word of the state: colour and icon never stand alone. */
+  /** Color and icon alone don't convey a state. */
   children: ReactNode
   title?: string
-  /** Turns the icon while the state is passing. */
+  /** Spins the icon. */
   busy?: boolean
 }
 
@@ -39,7 +39,7 @@ export const toneClasses: Record<Tone, string> = {
   neutral: 'text-neutral bg-neutral-bg border-neutral-line',
 }
 
-/** How a state is shown; the icon of one that passes by itself is `LoaderCircle`. */
+/** `LoaderCircle` marks a state that passes by itself. */
 export interface StateLook {
   tone: Tone
   icon: Icon
@@ -49,12 +49,12 @@ export interface StateLook {
 interface StateBadgeProps {
   looks: Readonly<Record<string, StateLook>>
   state: string
-  /** The state was left, so nothing is under way in it. */
+  /** No longer the current state, so the icon doesn't spin. */
   past?: boolean
   title?: string
 }
 
-/** A state by the looks of its resource; one that is not known yet is shown as it is. */
+/** Shows an unknown state as plain text. */
 export const StateBadge = ({ looks, state, past, title }: StateBadgeProps) => {
   const { tone, icon, word } = (Object.hasOwn(looks, state) && looks[state]) || { ...unknownLook, word: undefined }
   return (

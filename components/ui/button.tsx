@@ -13,9 +13,9 @@ export interface ButtonLook {
 }
 
 export interface ButtonProps extends ButtonLook, ComponentProps<'button'> {
-  /** Work is under way: the button keeps its place and its focus and does nothing. */
+  /** Keeps focus but ignores clicks. */
   busy?: boolean
-  /** Why the action cannot be done now. The button stays focusable, so that the reason can be read and is announced. */
+  /** Disables the button. It stays focusable, so that keyboard users can read the reason. */
   disabledReason?: string | null
 }
 
@@ -56,7 +56,7 @@ export const ButtonLink = ({ variant, size, icon, children, className, ...rest }
   </Link>
 )
 
-/** For what Next does not draw: another site, or a file. */
+/** A link to another site or a file. */
 export const ButtonAnchor = ({
   variant,
   size,
@@ -70,7 +70,7 @@ export const ButtonAnchor = ({
   </a>
 )
 
-/** `aria-disabled` rather than `disabled`: a disabled button leaves the tab order and takes its reason with it. */
+/** `aria-disabled`, as `disabled` would remove the button and its reason from the tab order. */
 export const inertProps = (isInert: boolean, onClick?: (event: MouseEvent<HTMLButtonElement>) => void) => ({
   'aria-disabled': isInert || undefined,
   onClick: isInert ? (event: MouseEvent) => event.preventDefault() : onClick,

@@ -1,7 +1,7 @@
-/** Joins class names, leaving out what is false or absent. */
+/** Joins class names, skipping falsy ones. */
 export const classes = (...names: (string | false | null | undefined)[]) => {
   let joined = ''
-  // Not by filter and join: a screen of rows asks for hundreds with each frame, and each would leave two arrays behind.
+  // No filter and join: scrolling a table calls this hundreds of times per frame.
   for (const name of names) if (name) joined = joined ? `${joined} ${name}` : name
   return joined
 }

@@ -6,12 +6,11 @@ import { Input } from './input.tsx'
 
 export interface ConfirmDialogProps
   extends Pick<FormDialogProps, 'open' | 'onOpenChange' | 'title' | 'tone' | 'busy' | 'error' | 'cancelLabel'> {
-  /** What will happen, in numbers where there are any. */
   consequence: ReactNode
-  /** A verb with its object: "Shut down devbox". */
+  /** A verb and an object: "Shut down devbox". */
   confirmLabel: string
   onConfirm: () => void
-  /** Text that must be typed before the action can be confirmed. */
+  /** Text to type before the action can be confirmed. */
   typed?: string
 }
 
@@ -25,7 +24,7 @@ export const ConfirmDialog = ({ consequence, confirmLabel, onConfirm, typed, ...
   return (
     <FormDialog
       tone="danger"
-      cancelLabel="Keep it as it is"
+      cancelLabel={confirmLabel.startsWith('Cancel') ? 'Go back' : 'Cancel'}
       {...dialog}
       onOpenChange={change}
       size="sm"

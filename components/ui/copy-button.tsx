@@ -5,14 +5,13 @@ import { Button, type ButtonProps } from './button.tsx'
 import { useCopy } from './use-copy.ts'
 
 interface CopyButtonProps extends Pick<ButtonProps, 'className' | 'disabledReason'> {
-  /** What is copied, in lower case: "ids". */
+  /** In lower case: "IDs". */
   what: string
-  /** Called when it is asked for. */
+  /** Called on click. */
   text: () => string
   icon?: Icon
 }
 
-/** A button in a bar that copies text and says for two seconds that it did. */
 export const CopyButton = ({ what, text, icon = Copy, ...rest }: CopyButtonProps) => {
   const { result, copy } = useCopy(what)
   const isCopied = result === 'copied'

@@ -6,14 +6,13 @@ import { useCopy } from './use-copy.ts'
 
 export interface CopyableIdProps {
   value: string
-  /** What it is, for the button's name: "Copy id". */
+  /** For the accessible name: "Copy ID". */
   label?: string
-  /** Shown whole instead of shortened in the middle. */
+  /** Not shortened. */
   full?: boolean
   className?: string
 }
 
-/** Characters of an id that is not shown whole. */
 const shownIdLength = 16
 
 export const CopyableId = ({ value, label = 'id', full, className }: CopyableIdProps) => {

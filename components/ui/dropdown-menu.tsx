@@ -1,17 +1,17 @@
 'use client'
-import type { LucideIcon as Icon } from 'lucide-react'
-import { Slot } from 'radix-ui'
-import { type KeyboardEvent, type PointerEvent, type ReactElement, type ReactNode, useState } from 'react'
-import { loadOnUse } from './overlay/load-on-use.tsx'
-import { type OverlayState, useOverlay } from './overlay/use-overlay.ts'
+import { Check, type LucideIcon as Icon } from 'lucide-react'
+import Link from 'next/link'
+import { DropdownMenu as Menu } from 'radix-ui'
+import { type ReactElement, type ReactNode, useState } from 'react'
+import { classes } from './classes.ts'
 
 export interface MenuAction {
   label: string
   icon?: Icon
-  /** At the right end: a shortcut, a value. */
+  /** At the right: a shortcut or a value. */
   hint?: ReactNode
   tone?: 'danger'
-  /** Why it cannot be done now; shown under the label. */
+  /** Shown below the label. */
   disabledReason?: string | null
   onSelect?: () => void
   href?: string
@@ -19,50 +19,87 @@ export interface MenuAction {
 }
 export type MenuItem = MenuAction | 'separator' | { heading: ReactNode }
 
-export interface DropdownMenuProps extends OverlayState {
-  /** One button. */
+interface DropdownMenuProps {
+  /** A button. */
   trigger: ReactElement
   label: string
   align?: 'start' | 'end'
-  /** Undefined while they are on their way. */
-  items: readonly MenuItem[] | undefined
-  /** Takes the focus on from the closed menu; else its trigger does. */
+  items: readonly MenuItem[]
+  open?: boolean
+  onOpenChange?: (open: boolean) => void
+  /** Takes over focus from the closed menu, in place of its trigger. */
   onClosed?: () => void
 }
 
-const MenuContent = loadOnUse(async () => (await import('./overlay/menu-content.tsx')).MenuContent)
-
-export const DropdownMenu = ({ trigger, open, onOpenChange, items, ...rest }: DropdownMenuProps) => {
-  const menu = useOverlay({ open, onOpenChange })
-  const [isByKeyboard, setIsByKeyboard] = useState(false)
-  const press = (event: PointerEvent) => {
-    if (event.button !== 0 || event.ctrlKey) return
-    setIsByKeyboard(false)
-    menu.setIsOpen(!menu.isOpen)
-    // The menu takes the focus; the trigger must not take it after that.
-    if (!menu.isOpen) event.preventDefault()
-  }
-  const strike = (event: KeyboardEvent) => {
-    if (!['Enter', ' ', 'ArrowDown'].includes(event.key)) return
-    setIsByKeyboard(true)
-    menu.setIsOpen(event.key === 'ArrowDown' || !menu.isOpen)
-    event.preventDefault()
-  }
+export const DropdownMenu = ({ trigger, label, align = 'end', items, onClosed, ...state }: DropdownMenuProps) => {
+  const [button, setButton] = useState<HTMLElement | null>(null)
   return (
-    <>
-      <Slot.Root {...menu.trigger} aria-haspopup="menu" onPointerDown={press} onKeyDown={strike}>
+    // Not modal: aria-hidden elements could still receive focus.
+    <Menu.Root modal={false} {...state}>
+      <Menu.Trigger asChild ref={(element) => setButton(element)}>
         {trigger}
-      </Slot.Root>
-      {menu.isNear && items && (
-        <MenuContent
-          {...rest}
-          items={items}
-          {...menu.content}
-          isOpen={menu.isOpen}
-          onOpenChange={menu.setIsOpen}
-          isByKeyboard={isByKeyboard}
-        />
-      )}
-    </>
+      </Menu.Trigger>
+      {/* In the trigger's landmark, as screen readers skip content outside all landmarks. */}
+      <Menu.Portal container={button?.closest<HTMLElement>('main, header')}>
+        <Menu.Content
+          aria-label={label}
+          align={align}
+          sideOffset={4}
+          collisionPadding={8}
+          onCloseAutoFocus={(event) => {
+            if (!onClosed) return
+            event.preventDefault()
+            onClosed()
+          }}
+          className="animate-appear z-50 max-w-80 min-w-48 rounded-md bg-overlay p-1 shadow-overlay"
+        >
+          {items.map((item, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: items don't change while the menu is open
+            <Item key={index} item={item} />
+          ))}
+        </Menu.Content>
+      </Menu.Portal>
+    </Menu.Root>
   )
 }
+
+const Item = ({ item }: { item: MenuItem }) => {
+  if (item === 'separator') return <Menu.Separator className="-mx-1 my-1 h-px bg-line" />
+  if ('heading' in item) return <Menu.Label className="px-2 py-1.5 text-sm text-muted">{item.heading}</Menu.Label>
+  const content = <ItemContent {...item} />
+  const className = classes(
+    'flex w-full min-h-7 items-center gap-2 rounded-sm px-2 py-1 outline-none data-highlighted:bg-surface-2',
+    item.tone === 'danger' && 'text-danger data-highlighted:bg-danger-bg',
+    item.disabledReason && 'cursor-not-allowed text-muted',
+  )
+  if (item.disabledReason)
+    // Radix's `disabled` would keep the item and its reason from keyboard users.
+    return (
+      <Menu.Item aria-disabled onSelect={(event) => event.preventDefault()} className={className}>
+        {content}
+      </Menu.Item>
+    )
+  if (item.checked !== undefined)
+    return (
+      <Menu.CheckboxItem checked={item.checked} onSelect={item.onSelect} className={className}>
+        {content}
+      </Menu.CheckboxItem>
+    )
+  return (
+    <Menu.Item asChild={item.href !== undefined} onSelect={item.onSelect} className={className}>
+      {item.href === undefined ? content : <Link href={item.href}>{content}</Link>}
+    </Menu.Item>
+  )
+}
+
+const ItemContent = ({ label, icon: Icon, hint, disabledReason, checked }: MenuAction) => (
+  <>
+    {Icon && <Icon aria-hidden className="size-4 shrink-0" strokeWidth={1.75} />}
+    <span className="min-w-0 flex-1">
+      {label}
+      {disabledReason && <span className="block text-xs text-muted">{disabledReason}</span>}
+    </span>
+    {hint && <span className="text-xs text-muted">{hint}</span>}
+    {checked && <Check aria-hidden className="size-4 shrink-0" />}
+  </>
+)

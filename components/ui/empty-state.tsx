@@ -5,12 +5,11 @@ import { CommandBlock } from './command-block.tsx'
 export interface EmptyStateProps {
   icon: Icon
   title: string
-  /** `h1` when the state is the whole page. */
+  /** `h1` if it is the whole page. */
   titleAs?: 'h1' | 'h2'
-  /** What this is, or which filters matched nothing. */
   children?: ReactNode
   action?: ReactNode
-  /** The API call that does the same, as a shell command. */
+  /** Shell command for the same API call. */
   command?: string
 }
 

@@ -9,13 +9,13 @@ import { useWait } from './use-shown-error.ts'
 import { VisibleText } from './visible-text.tsx'
 
 export interface ErrorStateProps {
-  /** What failed: "Axons could not be loaded". */
+  /** "Couldn't load axons". */
   title: string
   error: Problem
-  /** Reads it again. */
+  /** Retried on click. */
   query?: { isFetching: boolean; refetch: () => unknown }
   onRetry?: () => void
-  /** It is being tried again without anyone asking. */
+  /** Retries happen automatically. */
   recovers?: boolean
   action?: ReactNode
   compact?: boolean
@@ -38,18 +38,18 @@ export const ErrorState = ({ title, error, query, onRetry, recovers, action, com
         </p>
         {wait ? (
           <p className="text-muted">
-            The service asks to wait. {recovers || query ? 'This is tried again by itself' : 'It can be tried again'}
+            The service is limiting requests. {recovers || query ? 'Retrying' : 'Try again'}
             <Left wait={wait} />.
           </p>
         ) : (
-          recovers && <p className="text-muted">This is tried again by itself.</p>
+          recovers && <p className="text-muted">Retrying automatically.</p>
         )}
         {(code || requestId) && (
           <p className="flex flex-wrap items-center justify-center gap-x-3 text-sm text-muted">
             {code && <span className="font-mono">{code}</span>}
             {requestId && (
               <span className="inline-flex items-center gap-1">
-                request <CopyableId value={requestId} label="request id" />
+                request <CopyableId value={requestId} label="request ID" />
               </span>
             )}
           </p>
@@ -61,7 +61,7 @@ export const ErrorState = ({ title, error, query, onRetry, recovers, action, com
             <Button
               icon={RotateCw}
               busy={query?.isFetching}
-              disabledReason={wait && 'The service asks to wait'}
+              disabledReason={wait && 'the service is limiting requests'}
               onClick={retry}
             >
               Try again
@@ -74,7 +74,6 @@ export const ErrorState = ({ title, error, query, onRetry, recovers, action, com
   )
 }
 
-/** One line for a form or a dialog: what failed, beside what failed. */
 export const InlineError = ({ error, className }: { error: Problem; className?: string }) => {
   const { message, code, requestId } = problemOf(error)
   const wait = useWait(error)
@@ -85,7 +84,7 @@ export const InlineError = ({ error, className }: { error: Problem; className?: 
         <VisibleText max={600}>{message}</VisibleText>
         {wait && (
           <>
-            {' It can be tried again'}
+            {' Try again'}
             <Left wait={wait} />.
           </>
         )}
@@ -97,7 +96,7 @@ export const InlineError = ({ error, className }: { error: Problem; className?: 
   )
 }
 
-/** Read out once with the rest, and not again each second. */
+/** aria-live is off, so that screen readers don't announce each second. */
 const Left = ({ wait }: { wait: string | null }) =>
   wait && (
     <>

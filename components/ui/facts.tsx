@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { classes } from './classes.ts'
 
-/** What there is to know of one thing, a line for each: `Fact`s. `mono` for those of a file or a call. */
+/** A list of labeled values. */
 export const Facts = ({ mono, children }: { mono?: boolean; children: ReactNode }) => (
   <dl
     className={classes(

@@ -16,7 +16,7 @@ export interface FieldProps {
   error?: ReactNode
   optional?: boolean
   className?: string
-  /** Spread what it is given into the control. */
+  /** Spread the argument into the control. */
   children: (control: FieldControl) => ReactNode
 }
 
@@ -40,7 +40,6 @@ export const Field = ({ label, hint, error, optional, className, children }: Fie
   )
 }
 
-/** What is wrong with what was entered. */
 export const FieldError = ({ id, children }: { id?: string; children: ReactNode }) => (
   <p id={id} role="alert" className="flex gap-1 text-sm text-danger">
     <CircleAlert aria-hidden className="mt-0.5 size-3.5 shrink-0" />
@@ -54,7 +53,6 @@ interface TextFieldProps
   onText: (text: string) => void
 }
 
-/** One line of text with its label. */
 export const TextField = ({ label, hint, error, optional, onText, ...input }: TextFieldProps) => (
   <Field label={label} hint={hint} error={error} optional={optional}>
     {(control) => <Input {...control} {...input} onChange={({ target }) => onText(target.value)} />}

@@ -6,19 +6,19 @@ import { classes } from './classes.ts'
 
 interface FollowedLogProps {
   label: string
-  /** Changes whenever the end moves. */
+  /** Changes when lines are appended. */
   end: unknown
   className: string
-  /** False for a person who comes for one place in the log and does not want to be carried away from it. */
+  /** False if the reader came for one line of the log. */
   startsAtEnd?: boolean
   onFollowing?: (isFollowing: boolean) => void
-  /** On the button that leads back to the end. */
+  /** Label of the button that scrolls to the end. */
   endWord?: string
   region?: RefObject<HTMLDivElement | null>
   children: ReactNode
 }
 
-/** What scrolls and grows at its end; follows the end unless the reader has scrolled away from it. */
+/** Scrolls to new lines unless the reader has scrolled up. */
 export const FollowedLog = ({
   label,
   end,
@@ -33,7 +33,7 @@ export const FollowedLog = ({
   const region = given ?? own
   const content = useRef<HTMLDivElement>(null)
   const [isFollowing, setIsFollowing] = useState(startsAtEnd)
-  // Known at once: what comes into view as a reader scrolls away is measured before React draws that.
+  // A ref: rows that come into view are measured before React renders.
   const following = useRef(startsAtEnd)
   const follow = (next: boolean) => {
     following.current = next
@@ -41,16 +41,15 @@ export const FollowedLog = ({
     setIsFollowing(next)
     onFollowing?.(next)
   }
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what moves the end
+  // biome-ignore lint/correctness/useExhaustiveDependencies: appended lines
   useLayoutEffect(() => {
     const box = region.current
     if (isFollowing && box) box.scrollTop = box.scrollHeight
-    // What fits whole is at its end.
     if (!isFollowing && box && box.scrollHeight <= box.clientHeight) follow(true)
   }, [end, isFollowing])
   useEffect(() => {
     if (!content.current) return
-    // Lines are as tall as they are only once they are in view.
+    // Lines have their real height only once in view.
     const observer = new ResizeObserver(() => {
       if (following.current) region.current?.scrollTo({ top: region.current.scrollHeight })
     })
@@ -61,7 +60,7 @@ export const FollowedLog = ({
     <div className="relative">
       <div
         ref={region}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrolling needs keyboard access
         tabIndex={0}
         role="log"
         aria-label={label}

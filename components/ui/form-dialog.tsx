@@ -7,19 +7,18 @@ import type { Problem } from './problem.ts'
 
 export interface FormDialogProps extends Omit<DialogProps, 'footer'> {
   onSubmit: () => void
-  /** A verb with its object: "Create axon". */
+  /** A verb and an object: "Create axon". */
   submitLabel: string
   cancelLabel?: string
   tone?: ButtonProps['variant']
-  /** Why it cannot be submitted as it is. */
+  /** Why the form can't be submitted. */
   refusal?: string | null
-  /** What the last attempt failed with, where no field shows it. */
+  /** Of the last submit, if no field shows it. */
   error?: Problem
-  /** What is typed is gone with the dialog, so Escape and clicks outside ask before they close it. */
+  /** Closing discards the input, so the dialog asks first. */
   losesInput?: boolean
 }
 
-/** A form in a dialog, with the buttons that submit and leave it. */
 export const FormDialog = ({
   onSubmit,
   submitLabel,
@@ -50,19 +49,19 @@ export const FormDialog = ({
         <>
           {isAsking && (
             <p role="status" className="min-w-0 flex-1 basis-52 text-sm text-muted">
-              What was typed here is not saved.
+              Your changes aren't saved.
             </p>
           )}
           {isSlow && (
             <p role="status" className="min-w-0 flex-1 basis-52 text-sm text-muted">
-              The service has not answered yet. To stop waiting does not take back what was sent.
+              Still waiting for the service. Closing this dialog won't undo the request.
             </p>
           )}
           <Button
             key={isAsking ? 'discard' : 'cancel'}
             ref={isAsking ? takeFocus : undefined}
             onClick={() => onOpenChange(false)}
-            disabledReason={busy && !isSlow ? 'work is under way' : null}
+            disabledReason={busy && !isSlow ? 'the request is still running' : null}
           >
             {isSlow ? 'Stop waiting' : isAsking ? 'Discard changes' : cancelLabel}
           </Button>
@@ -90,7 +89,7 @@ export const FormDialog = ({
 
 const takeFocus = (button: HTMLButtonElement | null) => button?.focus()
 
-/** Most answers come sooner; a person who waits longer may leave. */
+/** After this long the dialog can be closed while the request runs. */
 const slowMs = 3_000
 
 const useSlow = (busy: boolean): boolean => {

@@ -7,7 +7,7 @@ export interface InputProps extends ComponentProps<'input'> {
   icon?: Icon
 }
 
-/** Most of what is typed here are names, keys and commands: nothing to be completed or corrected. */
+/** Most inputs take names, keys and commands, which browsers shouldn't complete or correct. */
 const verbatim = { autoComplete: 'off', autoCapitalize: 'none', spellCheck: false }
 
 export const Input = ({ mono, icon: Icon, className, readOnly = false, ...rest }: InputProps) => {
@@ -35,7 +35,7 @@ export const Textarea = ({ mono, className, ...rest }: TextareaProps) => (
   />
 )
 
-/** False in what the server draws: what is typed before React has the page would be shown, and then taken away. */
+/** False until hydration, which would discard text typed before it. */
 export const useTakesKeys = () =>
   useSyncExternalStore(
     never,
@@ -44,7 +44,7 @@ export const useTakesKeys = () =>
   )
 const never = () => () => undefined
 
-/** For `onKeyDown`: Ctrl+Enter submits the form, also from a text of several lines. */
+/** For `onKeyDown`: Ctrl+Enter submits the form from a textarea. */
 export const submitOnCtrlEnter = (event: KeyboardEvent<HTMLInputElement | HTMLTextAreaElement>) => {
   if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
   event.preventDefault()

@@ -1,4 +1,4 @@
-/** Whether keys belong to this element: text is being typed there, or a terminal listens. */
+/** Whether the element handles letter keys itself: a text field or a terminal. */
 export const isTyping = (element: Element | null): boolean =>
   element instanceof HTMLElement &&
   (element.isContentEditable ||

@@ -8,7 +8,6 @@ import { Input } from './input.tsx'
 import { type KeyValueRow, parseAssignments } from './key-values.ts'
 
 export interface KeyValueEditorProps {
-  /** What the rows are: "Metadata". */
   label: string
   value: readonly KeyValueRow[]
   onChange: (rows: KeyValueRow[]) => void

@@ -3,7 +3,7 @@ export interface KeyValueRow {
   value: string
 }
 
-/** The rows as a map. Rows that are empty on both sides are left out; a value without a key or a key given twice is refused. */
+/** Skips empty rows. Fails on a value without a key and on a repeated key. */
 export const rowsToMap = (
   rows: readonly KeyValueRow[],
 ): { ok: true; map: Record<string, string> } | { ok: false; message: string; index: number } => {
@@ -18,8 +18,8 @@ export const rowsToMap = (
 }
 
 /**
- * The rows of pasted `KEY=VALUE` lines (an .env file, the output of `env`), or null when the text is anything else.
- * Blank lines, comments, a leading `export` and quotes around the whole value are dropped.
+ * Parses pasted `KEY=VALUE` lines, as in an .env file; null for other text. Ignores blank lines, comments, `export` and
+ * quotes around a value.
  */
 export const parseAssignments = (text: string): KeyValueRow[] | null => {
   const lines = text

@@ -2,7 +2,7 @@
 import { LoaderCircle } from 'lucide-react'
 import { useLinkStatus } from 'next/link'
 
-/** Inside a link: says that its page is on the way, once that takes long enough to be noticed. */
+/** Inside a link: shows that its page is loading, after a short delay. */
 export const LinkPending = () => {
   const { pending } = useLinkStatus()
   return (

@@ -8,7 +8,6 @@ import { useWait } from './use-shown-error.ts'
 
 type State = 'connecting' | 'live' | 'polled' | 'late' | 'lost' | 'refused'
 
-/** How far what is followed can be trusted. `what` names it in the explanation: "the log". */
 export const LiveBadge = ({ state, what }: { state: State; what: string }) => {
   const { tone, icon, word, meaning, busy } = looks[state]
   return (
@@ -26,7 +25,7 @@ interface Health {
 
 export const isAway = ({ state }: Pick<Health, 'state'>): boolean => state === 'late' || state === 'lost'
 
-/** The badge, and since when it says what it says if that is a reason to worry. */
+/** The badge, and since when if the connection has a problem. */
 export const LiveState = ({ health, what }: { health: Health; what: string }) => {
   const wait = useWait(health.error)
   return (
@@ -41,14 +40,14 @@ export const LiveState = ({ health, what }: { health: Health; what: string }) =>
       {health.state === 'lost' && wait && (
         <>
           {' '}
-          The service asks to wait: tried again in <span className="tabular">{wait}</span>.
+          The service is limiting requests. Retrying in <span className="tabular">{wait}</span>.
         </>
       )}
     </>
   )
 }
 
-const sinceWords: Partial<Record<State, string>> = { polled: 'Last asked', late: 'Last heard of', lost: 'Lost' }
+const sinceWords: Partial<Record<State, string>> = { polled: 'Last polled', late: 'Last heartbeat', lost: 'Lost' }
 
 interface Look {
   tone: Tone
@@ -60,30 +59,35 @@ interface Look {
 
 const looks: Record<State, Look> = {
   connecting: { tone: 'neutral', icon: Hourglass, word: 'Connecting', meaning: (what) => `Opening ${what}` },
-  live: { tone: 'ok', icon: Radio, word: 'Live', meaning: (what) => `What is new in ${what} is shown as it comes` },
+  live: {
+    tone: 'ok',
+    icon: Radio,
+    word: 'Live',
+    meaning: (what) => `${what.charAt(0).toUpperCase()}${what.slice(1)} updates live`,
+  },
   polled: {
     tone: 'attention',
     icon: RefreshCw,
     word: 'Polled',
-    meaning: (what) => `No live connection can be had; ${what} is asked for every few seconds`,
+    meaning: (what) => `No live connection; polling ${what} every few seconds`,
   },
   late: {
     tone: 'attention',
     icon: TriangleAlert,
     word: 'Late',
-    meaning: () => 'Nothing is heard from the service; what is shown may be old',
+    meaning: () => 'No heartbeat from the service; this data may be out of date',
   },
   lost: {
     tone: 'attention',
     icon: LoaderCircle,
     word: 'Reconnecting',
-    meaning: (what) => `The way to ${what} is broken; what is missed meanwhile is shown once it is back`,
+    meaning: (what) => `Lost the connection to ${what}; missed updates appear once it is back`,
     busy: true,
   },
   refused: {
     tone: 'danger',
     icon: CircleSlash,
     word: 'Refused',
-    meaning: (what) => `The service refuses ${what} for this key`,
+    meaning: (what) => `This API key has no access to ${what}`,
   },
 }

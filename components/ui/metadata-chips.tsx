@@ -6,19 +6,16 @@ import { VisibleText } from './visible-text.tsx'
 
 export interface MetadataChipsProps {
   metadata: Readonly<Record<string, string>>
-  /** The address of the list filtered by this pair. Without it the chips are only shown. */
+  /** Makes each chip a link that filters by it. */
   hrefFor?: (key: string, value: string) => string
-  /** What is around follows links of its own address by itself, as a list does: plain links, of which a table has many. */
+  /** The page around handles clicks, so plain anchors suffice; a table has many. */
   isFollowed?: boolean
-  /** Most chips shown; the others are counted. */
+  /** Further chips are counted. */
   max?: number
   empty?: ReactNode
 }
 
-/**
- * In a row of a table they stand on one line, and what does not fit is counted: `max` where the cell is wide enough for
- * so many, else one. Few elements, as a table has several of these in each row.
- */
+/** With `max`, on one line: one chip in a narrow cell, otherwise up to `max`, and a count of the rest. */
 export const MetadataChips = ({
   metadata,
   hrefFor,
@@ -45,7 +42,7 @@ export const MetadataChips = ({
 
 const Rest = ({ count, className }: { count: number; className: string }) =>
   count > 0 && (
-    // Without a place of its own what is for the ear alone would widen a narrow page, as nothing cuts it off.
+    // `relative`: the sr-only text would otherwise widen a narrow page.
     <span data-rest className={classes('tabular relative shrink-0 px-1 text-xs text-muted', className)}>
       +{count}
       <span className="sr-only"> more</span>

@@ -5,7 +5,6 @@ import { VisibleText } from './visible-text.tsx'
 export interface PageHeaderProps {
   title: string
   /** Of the title, where it is translated and the page is not. */
-  /** Shown whole beside a copy button. */
   id?: string
   badge?: ReactNode
   description?: ReactNode
@@ -27,7 +26,6 @@ export const PageHeader = ({ title, id, badge, description, actions, children }:
         {description && <p className="mt-0.5 max-w-prose text-lg text-muted">{description}</p>}
       </div>
       {actions && (
-        // On a narrow phone two actions and their menu stand on one line.
         <div data-page-actions className="flex flex-wrap items-center gap-2 max-sm:gap-1.5 max-sm:*:px-2">
           {actions}
         </div>

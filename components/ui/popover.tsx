@@ -1,31 +1,35 @@
 'use client'
-import { Slot } from 'radix-ui'
+import { Popover as Primitive } from 'radix-ui'
 import type { ReactElement, ReactNode } from 'react'
-import { loadOnUse } from './overlay/load-on-use.tsx'
-import { type OverlayState, useOverlay } from './overlay/use-overlay.ts'
+import { classes } from './classes.ts'
 
-export interface PopoverProps extends OverlayState {
-  /** One button. */
+export interface PopoverProps {
+  /** A button. */
   trigger: ReactElement
   label: string
   align?: 'start' | 'end'
   className?: string
+  open?: boolean
+  onOpenChange?: (open: boolean) => void
   children: ReactNode
 }
 
-const PopoverContent = loadOnUse(async () => (await import('./overlay/popover-content.tsx')).PopoverContent)
-
-/** What belongs to a button and is too much for it: details, a few fields. */
-export const Popover = ({ trigger, open, onOpenChange, ...rest }: PopoverProps) => {
-  const popover = useOverlay({ open, onOpenChange })
-  return (
-    <>
-      <Slot.Root {...popover.trigger} aria-haspopup="dialog" onClick={() => popover.setIsOpen(!popover.isOpen)}>
-        {trigger}
-      </Slot.Root>
-      {popover.isNear && (
-        <PopoverContent {...rest} {...popover.content} isOpen={popover.isOpen} onOpenChange={popover.setIsOpen} />
-      )}
-    </>
-  )
-}
+export const Popover = ({ trigger, label, align = 'end', className, children, ...state }: PopoverProps) => (
+  <Primitive.Root {...state}>
+    <Primitive.Trigger asChild>{trigger}</Primitive.Trigger>
+    <Primitive.Portal>
+      <Primitive.Content
+        align={align}
+        sideOffset={4}
+        collisionPadding={8}
+        aria-label={label}
+        className={classes(
+          'animate-appear z-30 w-72 max-w-[calc(100vw-1rem)] space-y-3 rounded-md bg-overlay p-3 shadow-overlay outline-none',
+          className,
+        )}
+      >
+        {children}
+      </Primitive.Content>
+    </Primitive.Portal>
+  </Primitive.Root>
+)

@@ -1,4 +1,4 @@
-/** Anything thrown. What can be told about it is read by `problemOf`. */
+/** Any thrown value; see `problemOf`. */
 export type Problem = unknown
 
 export interface ReadableProblem {
@@ -6,16 +6,15 @@ export interface ReadableProblem {
   code?: string
   requestId?: string
   field?: string
-  /** Before that nobody is to try again. */
+  /** Earliest time to retry. */
   retryAtMs?: number
 }
 
-/** Message, code, request id, field and time of the next try of a thrown value, whatever class it is of. */
 export const problemOf = (error: Problem): ReadableProblem => {
   const { message, code, requestId, field, retryAtMs } = Object(error) as Record<string, unknown>
   const asText = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
   return {
-    message: asText(message) ?? (typeof error === 'string' ? error : 'Something failed without saying why'),
+    message: asText(message) ?? (typeof error === 'string' ? error : 'Unknown error'),
     code: asText(code),
     requestId: asText(requestId),
     field: asText(field),

@@ -5,7 +5,7 @@ import { formatExact, formatRelative, shownZone, toDate } from './time-text.ts'
 import { useClock } from './use-clock.ts'
 
 export interface RelativeTimeProps {
-  /** Epoch milliseconds; null where the time is unknown. */
+  /** Null if unknown. */
   ms: number | null
   prefix?: string
   className?: string
@@ -16,11 +16,11 @@ export const RelativeTime = ({ ms, prefix, className }: RelativeTimeProps) => {
   const relative = useClock((nowMs) => (ms === null ? '' : formatRelative(ms, nowMs, zone)))
   if (ms === null) return <span className={classes('text-muted', className)}>Unknown</span>
   return (
-    // The server's clock is a moment behind the browser's.
+    // The server rendered a moment earlier.
     <time
       suppressHydrationWarning
       dateTime={toDate(ms)?.toISOString()}
-      // Written when it is looked at: in the reader's zone, which the server does not know.
+      // On hover: the server doesn't know the reader's time zone.
       onPointerEnter={({ currentTarget }) => {
         currentTarget.title = formatExact(ms)
       }}
@@ -31,7 +31,7 @@ export const RelativeTime = ({ ms, prefix, className }: RelativeTimeProps) => {
   )
 }
 
-/** Where times are told; UTC as the server draws it at first, which does not know the zone. */
+/** UTC until hydration, as the server doesn't know the zone. */
 export const useShownZone = (): string => useSyncExternalStore(never, shownZone, () => 'UTC')
 
 const never = () => () => undefined

@@ -2,24 +2,22 @@ import type { ComponentProps } from 'react'
 import { classes } from './classes.ts'
 import { VisibleLines } from './visible-text.tsx'
 
-/** What scrolls in a page that does as well, and is reached by keyboard. */
 export const Scrolled = (props: ComponentProps<'div'>) => (
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: scrolling needs keyboard access
   <div tabIndex={0} {...props} />
 )
 
 interface ScrolledTextProps {
   ref?: (element: HTMLElement | null) => void
-  /** Characters that are shown. */
+  /** In characters. */
   max?: number
-  /** How high it may be. */
   className?: string
-  /** Written by people, and not by a program. */
+  /** Prose rather than program output. */
   prose?: boolean
   children: string
 }
 
-/** Text as somebody else wrote it. Marks for screen readers are placed in it, and would lengthen the page otherwise. */
+/** Untrusted multi-line text in a scrollable box. */
 export const ScrolledText = ({
   ref,
   max = 40_000,

@@ -6,7 +6,7 @@ export interface SkeletonRowsProps {
   label: string
 }
 
-/** Stands where a DataTable will be, in the same row height. */
+/** Placeholder with the row height of a DataTable. */
 export const SkeletonRows = ({ rows = 8, columns, label }: SkeletonRowsProps) => (
   <div role="status" className="animate-appear-late">
     <span className="sr-only">{label}</span>

@@ -11,17 +11,17 @@ export interface Tab {
 }
 
 export interface TabsProps {
-  /** What the tabs divide: "Devbox". */
+  /** Accessible name: "Devbox". */
   label: string
   tabs: readonly Tab[]
   current: string
 }
 
-/** Links, so that a tab has an address, opens in a new window and survives a reload. */
+/** Tabs are links, so that each has an address. */
 export const Tabs = ({ label, tabs, current }: TabsProps) => {
   const strip = useRef<HTMLElement>(null)
-  // A narrow page shows a part of them: where one is has to be in it.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: for each that is current
+  // On a narrow page only some tabs fit; scroll to the current one.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: when the current tab changes
   useLayoutEffect(() => {
     const tab = strip.current?.querySelector('[aria-current=page]')
     if (strip.current && tab instanceof HTMLElement)
@@ -36,7 +36,6 @@ export const Tabs = ({ label, tabs, current }: TabsProps) => {
     >
       {tabs.map(({ id, label, href }) => (
         <Link
-          // No page has a part to be had ahead.
           prefetch={false}
           key={id}
           href={href}

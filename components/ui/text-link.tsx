@@ -3,7 +3,7 @@ import type { ComponentProps } from 'react'
 import { classes } from './classes.ts'
 
 interface TextLinkProps extends ComponentProps<typeof Link> {
-  /** It stands in a row that is a link itself. */
+  /** Inside a row that is itself a link. */
   inRow?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** `text` in at most `max` characters, the middle left out: both ends of an id tell it from its neighbours. */
+/** Shortens the middle: IDs differ at both ends. */
 export const shortenMiddle = (text: string, max: number): string => {
   const characters = [...text]
   if (characters.length <= max) return text
@@ -6,7 +6,7 @@ export const shortenMiddle = (text: string, max: number): string => {
   return `${characters.slice(0, max - 1 - tail).join('')}…${characters.slice(-tail).join('')}`
 }
 
-/** The first `max` UTF-16 units of `text`, never half a character; an ellipsis says that more follows. */
+/** Cuts to `max` UTF-16 units without splitting a character, and appends an ellipsis. */
 export const cutEnd = (text: string, max: number): string => {
   if (text.length <= max) return text
   const end = /[\uD800-\uDBFF]/.test(text.charAt(max - 1)) ? max - 1 : max
@@ -14,17 +14,16 @@ export const cutEnd = (text: string, max: number): string => {
 }
 
 export interface TextPiece {
-  /** Where it starts in the whole. */
+  /** Offset in the whole text. */
   at: number
   text: string
-  /** Set when `text` stands for a character that has no shape of its own or that moves its neighbours. */
+  /** Set if `text` stands for an invisible character or one that moves its neighbors. */
   codePoint?: string
 }
 
 /**
- * Text from outside, split so that nothing in it acts unseen: controls, bidi overrides, zero-width and line-breaking
- * characters become pieces that name them. Joiners and variation selectors stay, as emoji and several scripts need them,
- * and so do the characters of `layout`, which lay out a text where white space is kept.
+ * Splits untrusted text so that control, bidi, zero-width and line-breaking characters become visible pieces. Keeps
+ * joiners and variation selectors, which emoji and some scripts need, and the characters in `layout`.
  */
 export const visiblePieces = (text: string, layout = ''): TextPiece[] => {
   const pieces: TextPiece[] = []
@@ -41,10 +40,10 @@ export const visiblePieces = (text: string, layout = ''): TextPiece[] => {
 }
 
 const hidden = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]--[\u200C\u200D\u{E0020}-\u{E007F}]]/gv
-/** JSON with every hidden character escaped: the same document, but nothing in it can disguise itself. */
+/** JSON with invisible characters escaped. */
 export const visibleJson = (value: unknown): string =>
   JSON.stringify(value, null, 2).replace(hidden, (character) =>
-    // The only line breaks JSON text has are those of its layout.
+    // Line breaks in JSON are only formatting.
     character === '\n'
       ? character
       : [...Array(character.length).keys()]

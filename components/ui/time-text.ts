@@ -6,7 +6,7 @@ const minute = 60 * second
 const hour = 60 * minute
 const day = 24 * hour
 
-/** "12 s ago", "in 3 min", "5 d ago"; from 30 days on the date. Both in epoch milliseconds; NaN is a time nobody told, and so is null, which it becomes as JSON. */
+/** "12 s ago", "in 3 min", "5 d ago"; the date from 30 days on. NaN and null are unknown times. */
 export const formatRelative = (ms: number, nowMs: number, timeZone = shownZone()): string => {
   if (!Number.isFinite(ms)) return 'unknown'
   const distance = Math.abs(nowMs - ms)
@@ -17,7 +17,7 @@ export const formatRelative = (ms: number, nowMs: number, timeZone = shownZone()
   return ms > nowMs ? `in ${words}` : `${words} ago`
 }
 
-/** "12 s", "3 min", "5 d": how long something has been, in its largest unit. */
+/** "12 s", "3 min", "5 d": a duration in its largest unit. */
 export const formatSpan = (ms: number): string => formatUnit(...largestUnit(ms))
 
 const largestUnit = (ms: number): [number, SpanUnit] => {
@@ -34,7 +34,7 @@ const units: [number, SpanUnit][] = [
   [second, 'second'],
 ]
 
-/** Where times are told: the zone that was chosen in the settings, else the browser's own; UTC on the server. */
+/** The zone from the settings, or else the browser's; UTC on the server. */
 export const shownZone = (): string => {
   if (typeof document === 'undefined') return 'UTC'
   const zone = chosen('timeZone')
@@ -44,7 +44,7 @@ export const shownZone = (): string => {
 }
 let ownZone: string | undefined
 
-/** The server may know a zone that this browser does not. */
+/** This browser may not know a zone that the server accepted. */
 const isKnown = (timeZone: string): boolean => {
   try {
     return formatsOf(timeZone) !== undefined
@@ -53,7 +53,6 @@ const isKnown = (timeZone: string): boolean => {
   }
 }
 
-/** Date, time with seconds and the zone. */
 export const formatExact = (ms: number, timeZone = shownZone()): string => {
   const date = toDate(ms)
   if (!date) return Number.isFinite(ms) ? String(ms) : 'The service did not tell the time'
@@ -65,13 +64,13 @@ const formatDate = (ms: number, timeZone: string): string => {
   return date ? formatsOf(timeZone).date.format(date) : String(ms)
 }
 
-/** The time of day to the millisecond, where times are told: "13:05:09.042". */
+/** "13:05:09.042" */
 export const formatTimeOfDay = (ms: number, timeZone = shownZone()): string => {
   const at = toDate(ms)
   return at ? formatsOf(timeZone).timeOfDay.format(at) : 'unknown'
 }
 
-/** What the zone where times are told is called at a time: "GMT+1". */
+/** "GMT+1" */
 export const formatZone = (ms: number, timeZone = shownZone()): string => {
   const parts = formatsOf(timeZone).zone.formatToParts(toDate(ms) ?? 0)
   return parts.find(({ type }) => type === 'timeZoneName')?.value ?? timeZone
@@ -85,7 +84,7 @@ interface Formats {
 }
 const formats = new Map<string, Formats>()
 
-/** Kept: to make one takes longer than to draw the row it is for. */
+/** Cached: creating a formatter takes longer than rendering a row. */
 const formatsOf = (timeZone: string): Formats => {
   let found = formats.get(timeZone)
   if (!found) {
@@ -106,6 +105,6 @@ const formatsOf = (timeZone: string): Formats => {
   return found
 }
 
-/** The date of a time, or null when it is outside what a date can hold. */
+/** Null outside the range of Date. */
 export const toDate = (ms: number): Date | null =>
   Number.isFinite(ms) && Math.abs(ms) <= 8.64e15 ? new Date(ms) : null

@@ -2,9 +2,8 @@
 import { useSyncExternalStore } from 'react'
 
 /**
- * What `read` makes of the time, kept up to date; the component renders again only when that changes, so `read` should
- * answer text, a number or a boolean. Four looks a second keep a countdown from skipping one.
- * `atFirst` stands for it on the server and while the page takes over what the server drew.
+ * Renders again when `read(now)` changes, checked four times a second so that countdowns don't skip a second. `atFirst`
+ * is the value on the server and during hydration.
  */
 export const useClock = <T extends string | number | boolean | null>(read: (nowMs: number) => T, atFirst?: T): T => {
   const now = () => read(Date.now())
@@ -21,7 +20,7 @@ const eachQuarterSecond = (listener: () => void) => {
   listeners.add(listener)
   if (!timer) {
     timer = setInterval(tick, 250)
-    // The timers of a hidden tab run once a minute: it is right when it is looked at again.
+    // Timers of a hidden tab run about once a minute, so update when it becomes visible.
     document.addEventListener('visibilitychange', tick)
   }
   return () => {

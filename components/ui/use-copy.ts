@@ -1,7 +1,7 @@
 'use client'
 import { useEffect, useState } from 'react'
 
-/** Copies text, told to screen readers as `what`; `result` says for two seconds how that went. */
+/** `result` is set for two seconds after a copy; screen readers hear "Copied" and `what`. */
 export const useCopy = (what: string) => {
   const [result, setResult] = useState<'copied' | 'refused' | null>(null)
   useEffect(() => {
@@ -12,40 +12,40 @@ export const useCopy = (what: string) => {
   const copy = async (text: string) => {
     const isCopied = await writeClipboard(text)
     setResult(isCopied ? 'copied' : 'refused')
-    announce(isCopied ? `Copied ${what}` : 'The browser refused to copy')
+    announce(isCopied ? `Copied ${what}` : "Couldn't copy: the browser denied access to the clipboard")
   }
   return { result, copy }
 }
 
 let region: HTMLElement | undefined
 
-/** One live region for all buttons of the page: a table has one in each row. */
+/** One live region for all copy buttons. */
 const announce = (text: string) => {
   if (!region) {
     region = document.createElement('p')
     region.role = 'status'
-    // Dialogs hide what is outside of them from assistive technology, but nothing with this attribute.
+    // Dialogs set aria-hidden on everything outside except aria-live regions.
     region.ariaLive = 'polite'
     region.className = 'sr-only'
     document.body.append(region)
   }
   region.textContent = ''
-  // A region is read out when it changes, so it has to stand there first.
+  // Screen readers announce changes, so the region must exist first.
   setTimeout(() => region?.replaceChildren(text), 100)
 }
 
-/** Whether the browser let it. */
+/** Whether the text was copied. */
 export const writeClipboard = async (text: string): Promise<boolean> => {
   try {
     await navigator.clipboard.writeText(text)
     return true
   } catch {
-    // Not a secure context (plain http on another host), or not allowed: the older way works in both.
+    // The Clipboard API needs a secure context and permission; execCommand works without.
     const before = document.activeElement
     const area = document.createElement('textarea')
     area.value = text
     area.style.position = 'fixed'
-    // Inside an open dialog the focus trap takes the selection away from anything outside it.
+    // A dialog's focus trap would take the selection from anything outside.
     const host = document.querySelector('[role=dialog]') ?? document.body
     host.append(area)
     area.select()

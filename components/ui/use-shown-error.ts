@@ -8,10 +8,7 @@ interface Fetched {
   error: unknown
 }
 
-/**
- * The error to show for a query: the last one until an answer replaces it. A query that is tried again is pending in
- * between, and a page that showed a skeleton each time would flicker.
- */
+/** Keeps the last error until an answer replaces it, so that retries don't flash a skeleton. */
 export const useShownError = ({ status, error }: Fetched): unknown => {
   const [last, setLast] = useState<unknown>(null)
   if (status === 'error' && last !== error) setLast(error)
@@ -19,7 +16,7 @@ export const useShownError = ({ status, error }: Fetched): unknown => {
   return status === 'success' ? null : (error ?? last)
 }
 
-/** How long the service still asks to wait, `17 s`; null once it may be asked again. */
+/** Time until a retry is allowed, such as `17 s`; null if it is. */
 export const useWait = (error: Problem): string | null => {
   const { retryAtMs = 0 } = problemOf(error)
   return useClock((nowMs) => {

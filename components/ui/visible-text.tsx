@@ -3,17 +3,17 @@ import { cutEnd, visiblePieces } from './text.ts'
 
 export interface VisibleTextProps {
   children: string
-  /** On one line, or on three, cut where the room ends; the start of the text is in the tooltip. */
+  /** To one line, or to three; the tooltip has the text. */
   truncate?: boolean | 3
-  /** Longest text that is put in the page, in characters. */
+  /** Maximum characters rendered. */
   max?: number
   mono?: boolean
-  /** Control characters that are obeyed, such as tabs and newlines. */
+  /** Control characters to keep, such as tabs and newlines. */
   layout?: string
   className?: string
 }
 
-/** Text from outside: its direction cannot leak, and what would act unseen is shown. */
+/** Untrusted text: isolates its direction and shows invisible characters. */
 export const VisibleText = ({
   children,
   truncate,
@@ -22,7 +22,7 @@ export const VisibleText = ({
   layout,
   className,
 }: VisibleTextProps) => {
-  // A name of spaces alone would leave nothing to see or to press.
+  // A name of only spaces would be invisible and unclickable.
   const shown = max <= longestName && children.trim() === '' ? children.replaceAll(' ', '␣') : children
   return (
     <bdi
@@ -54,20 +54,19 @@ export const VisibleText = ({
   )
 }
 
-/** What is longer is no name but lines, where spaces are only spaces. */
+/** Longer texts are not names. */
 const longestName = 300
 
-/** Text of several lines from outside, as `VisibleText` is of one; place it where white space is kept. */
+/** Untrusted text with line breaks, for an element that preserves white space. */
 export const VisibleLines = ({ children, max }: { children: string; max: number }) =>
   cutEnd(children, max)
     .split(/\r?\n/)
     .map((line, index) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: a line is its number
+      // biome-ignore lint/suspicious/noArrayIndexKey: lines have no other identity
       <span key={index} className="block min-h-[1lh]">
         {line !== '' && <VisibleText>{line}</VisibleText>}
       </span>
     ))
 
-/** What a row is named, on one line. */
 export const NameText = ({ children }: { children: string | null | undefined }) =>
   children ? <VisibleText truncate>{children}</VisibleText> : <span className="font-normal text-muted">Unnamed</span>

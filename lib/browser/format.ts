@@ -6,17 +6,6 @@ const numbers = new Intl.NumberFormat('en')
 export const formatCountOf = (count: number, one: string, many = `${one}s`): string =>
   `${formatCount(count)} ${count === 1 ? one : many}`
 
-/** A sentence for a count, with `{count}` and other `{name}` values filled in. */
-export const counted = (
-  count: number,
-  one: string,
-  many: string,
-  values: Readonly<Record<string, string | number>> = {},
-): string => {
-  const all: Record<string, string | number> = { ...values, count: formatCount(count) }
-  return (count === 1 ? one : many).replace(/\{(\w+)\}/g, (_, name: string) => String(all[name] ?? ''))
-}
-
 const units = { millisecond: 'ms', second: 's', minute: 'min', hour: 'h', day: 'd' } as const
 export type Unit = keyof typeof units
 

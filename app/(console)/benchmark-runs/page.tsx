@@ -1,11 +1,11 @@
 import type { Metadata } from 'next'
 import { benchmarkRunQueries } from '#components/benchmarks/run/queries.ts'
 import { RunList } from '#components/benchmarks/run-list.tsx'
-import { runColumns } from '#lib/browser/address/columns/run-columns.ts'
 import { BenchmarkRunListQuery } from '#lib/contract/benchmark-runs.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
-import { drawnColumns } from '../drawn-columns.ts'
+
 import { type ListPageProps, readListPage } from '../read-page.tsx'
+import { savedColumns } from '../saved-columns.ts'
 
 export const generateMetadata = (): Metadata => ({ title: 'Benchmark runs' })
 
@@ -15,6 +15,6 @@ export default async function RunListPage({ searchParams }: ListPageProps) {
     BenchmarkRunListQuery,
     await searchParams,
     (query) => benchmarkRunQueries.list(query, api),
-    <RunList serviceUrl={service.url} drawnColumns={await drawnColumns(runColumns, await searchParams)} />,
+    <RunList serviceUrl={service.url} savedColumns={await savedColumns('runColumns')} />,
   )
 }

@@ -1,7 +1,7 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
 import { GitCompareArrows } from 'lucide-react'
-import { OldNotice } from '#components/list/old-notice.tsx'
+import { StaleNotice } from '#components/list/stale-notice.tsx'
 import { useAddress } from '#components/list/use-address.ts'
 import { Banner } from '#components/ui/banner.tsx'
 import { ButtonLink } from '#components/ui/button.tsx'
@@ -89,7 +89,7 @@ export const ComparePage = () => {
         <SkeletonRows columns={6} label="Comparing jobs" />
       ) : (
         <div className={query.isPlaceholderData ? 'space-y-6 opacity-60' : 'space-y-6'}>
-          <OldNotice query={query} />
+          <StaleNotice query={query} />
           <div className="flex flex-wrap items-end gap-3">
             <Choice
               label="Baseline"

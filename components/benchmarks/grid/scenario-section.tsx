@@ -1,12 +1,11 @@
 'use client'
 import { Grid3x3, Rows3, Search } from 'lucide-react'
+import dynamic from 'next/dynamic'
 import { useCallback, useMemo } from 'react'
-import { FilterInput } from '#components/filters/filter-input.tsx'
-import { FilterSelect } from '#components/filters/filter-select.tsx'
+import { FilterInput, FilterSelect } from '#components/list/filter-fields.tsx'
 import type { HowToChange } from '#components/list/use-address.ts'
 import { Button } from '#components/ui/button.tsx'
 import { Check } from '#components/ui/choice/check.tsx'
-import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { Select } from '#components/ui/select.tsx'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import type { ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
@@ -21,8 +20,8 @@ import { environmentDiffers, type GridScale, gridScale, type ScenarioRow } from 
 import { ScenarioGridTable } from './scenario-grid-table.tsx'
 import type { Definitions } from './use-known-scenarios.ts'
 
-const OutcomeSheet = loadOnUse(async () => (await import('./outcome-sheet.tsx')).OutcomeSheet)
-const OutcomeTable = loadOnUse(async () => (await import('./outcome-table.tsx')).OutcomeTable)
+const OutcomeSheet = dynamic(async () => (await import('./outcome-sheet.tsx')).OutcomeSheet)
+const OutcomeTable = dynamic(async () => (await import('./outcome-table.tsx')).OutcomeTable)
 
 interface ScenarioSectionProps {
   rows: readonly ScenarioRow[]

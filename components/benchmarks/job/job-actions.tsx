@@ -3,12 +3,11 @@ import { CopyPlus, RotateCcw } from 'lucide-react'
 import dynamic from 'next/dynamic'
 import { useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
-import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import type { Unscored } from './run-again.ts'
 
 const RunningJobActions = dynamic(() => import('./running-job-actions.tsx').then((part) => part.RunningJobActions))
-const RunAgainDialog = loadOnUse(async () => (await import('./run-again-dialog.tsx')).RunAgainDialog)
+const RunAgainDialog = dynamic(async () => (await import('./run-again-dialog.tsx')).RunAgainDialog)
 
 export const JobActions = ({ job, unscored }: { job: BenchmarkJob; unscored: Unscored }) => {
   const [opened, setOpened] = useState<'rerun' | 'clone' | null>(null)

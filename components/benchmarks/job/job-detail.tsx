@@ -8,7 +8,6 @@ import { type HowToChange, useAddress } from '#components/list/use-address.ts'
 import { Badge } from '#components/ui/badge.tsx'
 import { Banner } from '#components/ui/banner.tsx'
 import { ButtonLink } from '#components/ui/button.tsx'
-import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleLines } from '#components/ui/visible-text.tsx'
@@ -38,7 +37,7 @@ import { SuspiciousList } from './suspicious-list.tsx'
 import { WhenNear } from './when-near.tsx'
 
 const JobProgress = dynamic(() => import('./job-progress.tsx').then((part) => part.JobProgress))
-const JobPlots = loadOnUse(async () => (await import('./job-plots.tsx')).JobPlots)
+const JobPlots = dynamic(async () => (await import('./job-plots.tsx')).JobPlots)
 
 export const JobDetail = ({ id }: { id: string }) => (
   <DetailPage kind="job" query={useQuery(benchmarkJobQueries.get(id))}>

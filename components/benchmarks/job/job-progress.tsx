@@ -1,9 +1,9 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
+import dynamic from 'next/dynamic'
 import Link from 'next/link'
 import { useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
-import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
@@ -14,7 +14,7 @@ import { benchmarkRunQueries } from '../run/queries.ts'
 import { Progress } from '../score.tsx'
 import { etaText } from './eta.ts'
 
-const ConcurrencyDialog = loadOnUse(async () => (await import('./concurrency-dialog.tsx')).ConcurrencyDialog)
+const ConcurrencyDialog = dynamic(async () => (await import('./concurrency-dialog.tsx')).ConcurrencyDialog)
 
 export const JobProgress = ({ job, agents }: { job: BenchmarkJob; agents: readonly AgentRow[] }) => {
   const [isChanging, setIsChanging] = useState(false)

@@ -79,15 +79,14 @@ const jobList = (query: BenchmarkJobListQuery, api: Api) => ({
   read: (query: BenchmarkJobListQuery, signal: AbortSignal) => api.benchmarkJobs.list({ query, signal }),
   rowsOf: ({ jobs }: BenchmarkJobList) => jobs,
   withRows: (page: BenchmarkJobList, jobs: readonly BenchmarkJob[]) => ({ ...page, jobs: [...jobs] }),
-  goesOn: isActive,
+  isActive,
 })
 
 export const benchmarkJobQueries = {
-  list: (query: BenchmarkJobListQuery, api: Api = pageApi) =>
-    listPages({ ...jobList(query, api), refetchInterval: pollWhile(({ jobs }) => jobs.some(isActive)) }),
-
-  refresh: (query: BenchmarkJobListQuery, shown: () => Shown<BenchmarkJob>) =>
-    listRefresh(jobList(query, pageApi), shown),
+  list: (query: BenchmarkJobListQuery, api: Api = pageApi) => ({
+    ...listPages({ ...jobList(query, api), refetchInterval: pollWhile(({ jobs }) => jobs.some(isActive)) }),
+    refresh: (shown: () => Shown<BenchmarkJob>) => listRefresh(jobList(query, api), shown),
+  }),
 
   get: (id: string) =>
     queryOptions({

@@ -4,14 +4,12 @@ import { Ban, Bell, BellOff } from 'lucide-react'
 import { useState } from 'react'
 import { alertMutations, alertQueries } from '#components/alerts/queries.ts'
 import { Button } from '#components/ui/button.tsx'
-import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
+import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { activeRuns, progressOf } from '../job-figures.ts'
 import { benchmarkRunMutations } from '../run/queries.ts'
-
-const ConfirmDialog = loadOnUse(async () => (await import('#components/ui/confirm-dialog.tsx')).ConfirmDialog)
 
 export const RunningJobActions = ({ job }: { job: BenchmarkJob }) => {
   const [isConfirming, setIsConfirming] = useState(false)

@@ -79,14 +79,14 @@ const runList = (query: BenchmarkRunListQuery, api: Api) => ({
   read: (query: BenchmarkRunListQuery, signal: AbortSignal) => api.benchmarkRuns.list({ query, signal }),
   rowsOf: ({ runs }: BenchmarkRunList) => runs,
   withRows: (page: BenchmarkRunList, runs: readonly BenchmarkRun[]) => ({ ...page, runs: [...runs] }),
-  goesOn: ({ state }: BenchmarkRun) => state === 'running',
+  isActive: ({ state }: BenchmarkRun) => state === 'running',
 })
 
 export const benchmarkRunQueries = {
-  list: (query: BenchmarkRunListQuery, api: Api = pageApi) => listPages(runList(query, api)),
-
-  refresh: (query: BenchmarkRunListQuery, shown: () => Shown<BenchmarkRun>) =>
-    listRefresh(runList(query, pageApi), shown),
+  list: (query: BenchmarkRunListQuery, api: Api = pageApi) => ({
+    ...listPages(runList(query, api)),
+    refresh: (shown: () => Shown<BenchmarkRun>) => listRefresh(runList(query, api), shown),
+  }),
 
   get: (id: string) =>
     queryOptions({

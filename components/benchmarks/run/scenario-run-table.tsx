@@ -125,5 +125,5 @@ const columns: Column<ScenarioRun>[] = [
     meta: { priority: 3, width: '7rem' },
   },
   durationOnceEnded(({ state }) => hasScenarioRunEnded(state)),
-  timeOrUnknown('Started', ({ start_time_ms }) => start_time_ms),
+  timeOrUnknown('start_time_ms', 'Started'),
 ]

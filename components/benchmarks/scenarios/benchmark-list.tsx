@@ -1,11 +1,11 @@
 'use client'
 import { Layers } from 'lucide-react'
-import { FilterBar } from '#components/filters/filter-bar.tsx'
 import type { Column } from '#components/list/column.ts'
 import { idColumn, metadataColumn, nameColumn } from '#components/list/columns.tsx'
 import { DataTable } from '#components/list/data-table.tsx'
+import { FilterBar } from '#components/list/filter-bar.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
-import { useListPage } from '#components/list/use-list-page.ts'
+import { useListQuery } from '#components/list/use-list-query.ts'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
@@ -15,51 +15,48 @@ import { formatCount } from '#lib/browser/format.ts'
 import { benchmarkMatches } from '#lib/browser/lists/row-filters.ts'
 import { benchmarkDefinitionQueries } from '#lib/browser/queries/benchmark-definitions.ts'
 import { benchmarkQueries } from '#lib/browser/queries/benchmarks.ts'
-import { type Benchmark, type BenchmarkList, BenchmarkListQuery } from '#lib/contract/benchmarks.ts'
+import { type Benchmark, BenchmarkListQuery } from '#lib/contract/benchmarks.ts'
 import { DefinitionState } from './definition-state.tsx'
 
 const source = {
   noun: 'benchmark',
   nouns: 'benchmarks',
-  schema: BenchmarkListQuery,
+  params: BenchmarkListQuery,
   path: paths.benchmarks,
-  filters: { search: 'id or name contains …', name: 'name contains …' },
-  pages: (query: BenchmarkListQuery) => benchmarkDefinitionQueries.list(query),
-  rowsOf: ({ benchmarks }: BenchmarkList) => benchmarks,
+  queryOf: (params: BenchmarkListQuery) => params,
+  filters: { search: 'ID or name contains …', name: 'name contains …' },
+  list: (query: BenchmarkListQuery) => benchmarkDefinitionQueries.list(query),
   matches: benchmarkMatches,
-} as const
+}
 
 export const BenchmarkListPage = () => {
-  const page = useListPage(source)
-  const { view } = page
+  const list = useListQuery(source)
   return (
     <ListPage
       title="Benchmarks"
-      page={page}
-      filterBar={
+      list={list}
+      filters={
         <FilterBar
-          page={page}
-          search="Search id or name"
+          list={list}
+          search="Search ID or name"
           metadata={{ keys: benchmarkQueries.metadataKeys(), values: (key) => benchmarkQueries.metadataValues(key) }}
         />
       }
-      columns={6}
-      none={
+      empty={
         <EmptyState
           icon={Layers}
           title="No benchmarks yet"
           action={<ButtonLink href={paths.scenarios()}>Scenarios</ButtonLink>}
         >
-          {
-            'A benchmark is a set of scenarios with a name, so that jobs and runs can be of the same ones again. Scripts create them with POST /v1/benchmarks.'
-          }
+          A benchmark is a named set of scenarios that jobs and runs can share. Scripts create benchmarks with POST
+          /v1/benchmarks.
         </EmptyState>
       }
     >
       <DataTable
-        {...page.table}
+        {...list.table}
         caption="Benchmarks, newest first"
-        columns={columnsFor(view)}
+        columns={columnsFor(list.params)}
         rowHref={({ id }) => paths.scenarios({ benchmark_id: id })}
       />
     </ListPage>
@@ -79,7 +76,7 @@ const columnsFor = (query: BenchmarkListQuery): Column<Benchmark>[] => [
     header: 'Runs',
     cell: ({ row }) => (
       <TextLink href={paths.benchmarkRuns({ benchmark_id: row.original.id })} inRow>
-        Its runs
+        Runs
       </TextLink>
     ),
     meta: { priority: 3, width: '7rem' },

@@ -275,5 +275,5 @@ const attemptColumns: Column<ScenarioAttempt>[] = [
     meta: { priority: 3, width: '6.5rem' },
   },
   durationOnceEnded(({ outcome }) => outcome !== null),
-  timeOrUnknown('Started', ({ time_ms }) => time_ms),
+  timeOrUnknown('time_ms', 'Started'),
 ]

@@ -1,109 +1,103 @@
 'use client'
 import { FlaskConical } from 'lucide-react'
 import { useMemo } from 'react'
-import type * as z from 'zod/mini'
-import { FilterBar } from '#components/filters/filter-bar.tsx'
-import { FilterSelect } from '#components/filters/filter-select.tsx'
-import { chosenColumns } from '#components/list/chosen-columns.tsx'
+import * as z from 'zod/mini'
 import type { Column } from '#components/list/column.ts'
 import { idColumn, metadataColumn, nameColumn } from '#components/list/columns.tsx'
 import { DataTable } from '#components/list/data-table.tsx'
+import { FilterBar } from '#components/list/filter-bar.tsx'
+import { FilterSelect } from '#components/list/filter-fields.tsx'
 import { ListMenus } from '#components/list/list-menus.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
-import { type DrawnColumns, useColumns } from '#components/list/use-columns.ts'
-import { useListPage } from '#components/list/use-list-page.ts'
+import { useColumns } from '#components/list/use-columns.ts'
+import { useListQuery } from '#components/list/use-list-query.ts'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { scenarioColumns } from '#lib/browser/address/columns/scenario-columns.ts'
-import { withColumns, withoutColumns } from '#lib/browser/address/list-columns.ts'
 import { paths } from '#lib/browser/address/paths.ts'
 import { scenarioMatches } from '#lib/browser/lists/row-filters.ts'
-import { type Scenario, type ScenarioList, ScenarioListQuery, type validationTypes } from '#lib/contract/scenarios.ts'
+import { type Scenario, ScenarioListQuery, type validationTypes } from '#lib/contract/scenarios.ts'
 import { DefinitionState } from './definition-state.tsx'
 import { scenarioQueries } from './queries.ts'
 import { verifierKinds } from './scorer.ts'
 
-const ScenarioListView = withColumns(ScenarioListQuery)
-type ScenarioListView = z.output<typeof ScenarioListView>
+const ScenarioSearchParams = z.extend(ScenarioListQuery, { columns: z.optional(z.string()) })
+type ScenarioSearchParams = z.output<typeof ScenarioSearchParams>
 
 const source = {
   noun: 'scenario',
   nouns: 'scenarios',
-  schema: ScenarioListView,
+  params: ScenarioSearchParams,
   path: paths.scenarios,
+  queryOf: ({ columns: _, ...query }: ScenarioSearchParams) => query,
+  list: (query: ScenarioListQuery) => scenarioQueries.list(query),
+  matches: scenarioMatches,
   filters: {
-    search: 'id or name contains …',
+    search: 'ID or name contains …',
     name: 'name contains …',
     benchmark_id: 'benchmark is …',
     validation_type: 'validation is …',
   },
-  pages: (view: ScenarioListView) => scenarioQueries.list(withoutColumns(view)),
-  rowsOf: ({ scenarios }: ScenarioList) => scenarios,
-  matches: (view: ScenarioListView) => scenarioMatches(withoutColumns(view)),
-} as const
-
-const fields = async () => (await import('./scenario-fields.ts')).scenarioFields
+}
 
 interface ScenarioListPageProps {
   serviceUrl: string
-  drawnColumns: DrawnColumns
+  savedColumns: string
 }
 
-export const ScenarioListPage = ({ serviceUrl, drawnColumns }: ScenarioListPageProps) => {
-  const page = useListPage(source)
-  const { view, narrow } = page
-  const columns = useColumns(scenarioColumns, page, drawnColumns)
-  const shownColumns = useMemo(
-    () => chosenColumns(columns.choices, scenarioColumns, columnsFor(view)),
-    [columns.choices, view],
+export const ScenarioListPage = ({ serviceUrl, savedColumns }: ScenarioListPageProps) => {
+  const list = useListQuery(source)
+  const { params } = list
+  const columns = useColumns(
+    useMemo(() => columnsFor(params), [params]),
+    list,
+    'scenarioColumns',
+    savedColumns,
   )
   return (
     <ListPage
       title="Scenarios"
-      page={page}
-      filterBar={
+      list={list}
+      filters={
         <FilterBar
-          page={page}
-          search="Search id or name"
+          list={list}
+          search="Search ID or name"
           metadata={{ keys: scenarioQueries.metadataKeys(), values: (key) => scenarioQueries.metadataValues(key) }}
         >
           <FilterSelect
             label="Validation"
             any="Any validation"
-            value={view.validation_type}
+            value={params.validation_type}
             words={validationWords}
-            onFilter={(validation_type) => narrow({ validation_type }, 'push')}
+            onFilter={(validation_type) => list.filter({ validation_type }, 'push')}
           />
         </FilterBar>
       }
-      columns={5}
       tools={
         <ListMenus
           source={source}
-          page={page}
+          list={list}
           columns={columns}
+          call={{ path: '/v1/scenarios', method: 'scenarios.list' }}
           metadataKeys={scenarioQueries.metadataKeys()}
-          fields={fields}
           serviceUrl={serviceUrl}
         />
       }
-      none={
+      empty={
         <EmptyState
           icon={FlaskConical}
           title="No scenarios yet"
           action={<ButtonLink href={paths.benchmarkJobs()}>Benchmark jobs</ButtonLink>}
         >
-          {
-            'A scenario is what an agent is asked to do and how that is judged. Scripts create them with POST /v1/scenarios. Tasks of job files are in no list: the page of a job leads to theirs.'
-          }
+          A scenario is a task for an agent and how its result is scored. Scripts create scenarios with POST
+          /v1/scenarios. Tasks of job files are listed on the page of their job.
         </EmptyState>
       }
     >
       <DataTable
-        {...page.table}
+        {...list.table}
         caption="Scenarios, newest first"
-        columns={shownColumns}
+        columns={columns.shown}
         onResize={columns.onResize}
         rowHref={({ id }) => paths.scenario(id)}
       />
@@ -118,7 +112,7 @@ const validationWords: Record<(typeof validationTypes)[number], string> = {
   EVALUATION: 'Evaluation',
 }
 
-const columnsFor = (query: ScenarioListQuery): Column<Scenario>[] => [
+const columnsFor = (params: ScenarioSearchParams): Column<Scenario>[] => [
   nameColumn(),
   {
     id: 'verifier',
@@ -131,14 +125,15 @@ const columnsFor = (query: ScenarioListQuery): Column<Scenario>[] => [
         <VisibleText truncate>{kinds.join(', ')}</VisibleText>
       )
     },
-    meta: { priority: 2, width: '14rem' },
+    meta: { priority: 2, width: '14rem', export: { scorers: (scenario) => verifierKinds(scenario).join(', ') } },
   },
   {
+    accessorKey: 'status',
     id: 'status',
     header: 'Status',
     cell: ({ row }) => <DefinitionState status={row.original.status} />,
     meta: { priority: 3, width: '7rem' },
   },
-  metadataColumn(query, paths.scenarios),
+  metadataColumn(params, paths.scenarios),
   idColumn(),
 ]

@@ -1,7 +1,7 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
 import { ChartLine } from 'lucide-react'
-import { OldNotice } from '#components/list/old-notice.tsx'
+import { StaleNotice } from '#components/list/stale-notice.tsx'
 import { useAddress } from '#components/list/use-address.ts'
 import { Banner } from '#components/ui/banner.tsx'
 import { ButtonLink } from '#components/ui/button.tsx'
@@ -74,7 +74,7 @@ export const TrendPage = () => {
           <SkeletonRows columns={6} label="Loading jobs" />
         ) : (
           <div className={query.isPlaceholderData ? 'space-y-6 opacity-60' : 'space-y-6'}>
-            <OldNotice query={query} />
+            <StaleNotice query={query} />
             <Choices report={report} trend={trend} recent={recent.data ?? []} change={change} />
             <Trend report={report} choice={choiceOf(settled)} />
           </div>

@@ -142,5 +142,5 @@ const columnsOf = (metric: string | null): Column<Row>[] => [
     },
     meta: { priority: 3, width: '10.5rem' },
   },
-  timeOrUnknown('Created', ({ job }) => job.create_time_ms),
+  timeOrUnknown(({ job }) => job.create_time_ms, 'Created'),
 ]

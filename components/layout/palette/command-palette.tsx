@@ -3,7 +3,6 @@ import { useQuery } from '@tanstack/react-query'
 import { Command } from 'cmdk'
 import type { LucideIcon } from 'lucide-react'
 import {
-  Bookmark,
   Box,
   Camera,
   Clapperboard,
@@ -29,9 +28,7 @@ import { useReturnFocus } from '#components/ui/overlay/use-return-focus.ts'
 import { cutEnd } from '#components/ui/text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
-import { browserStore } from '#lib/browser/frame/kept-items.ts'
 import { themes } from '#lib/browser/frame/preferences.ts'
-import { readViews } from '#lib/browser/lists/saved-views.ts'
 import { useSignOut } from '../account-menu.tsx'
 import { Keys } from '../keys.tsx'
 import { destinations } from '../navigation.ts'
@@ -70,7 +67,6 @@ const Commands = ({ onClose, onHelp }: CommandPaletteProps) => {
   const signOut = useSignOut()
   const terminalActions = useTerminalActions()
   const [actionsOnPage] = useState(pageActions)
-  const [savedViews] = useState(() => readViews(browserStore()))
   const [text, setText] = useState('')
   const query = text.trim()
   const [selected, setSelected] = useState('')
@@ -134,21 +130,6 @@ const Commands = ({ onClose, onHelp }: CommandPaletteProps) => {
             {actionsOnPage.map(({ label, run }) => (
               <Entry key={label} value={`${label} on this page`} icon={Zap} onSelect={act(() => onceClosed(run))}>
                 {label}
-              </Entry>
-            ))}
-          </Group>
-        )}
-        {savedViews.length > 0 && (
-          <Group heading="Saved views">
-            {savedViews.map(({ name, href }) => (
-              <Entry
-                key={name}
-                value={`${name} saved view`}
-                icon={Bookmark}
-                hint={<span className="max-w-40 truncate text-sm text-muted">{href.split('?')[0]}</span>}
-                onSelect={go(href)}
-              >
-                <VisibleText max={80}>{name}</VisibleText>
               </Entry>
             ))}
           </Group>

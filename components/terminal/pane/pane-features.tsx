@@ -1,5 +1,5 @@
 'use client'
-import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
+import dynamic from 'next/dynamic'
 import { useMedia } from '#lib/browser/frame/use-media.ts'
 import { Clipboard } from '../tools/clipboard.tsx'
 import { ClipboardAccess } from '../tools/clipboard-access.tsx'
@@ -15,7 +15,7 @@ import { SettingsButton } from '../tools/settings/settings-button.tsx'
 import { Bell } from './bell.tsx'
 import type { OpenedTerminal } from './opened-terminal.ts'
 
-const KeyBar = loadOnUse(async () => (await import('../tools/key-bar.tsx')).KeyBar)
+const KeyBar = dynamic(async () => (await import('../tools/key-bar.tsx')).KeyBar)
 
 /* Features of a terminal. Each takes the opened terminal and adds itself in an effect; the pane knows none of them. */
 

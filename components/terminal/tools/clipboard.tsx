@@ -1,5 +1,5 @@
+import dynamic from 'next/dynamic'
 import { useEffect, useRef, useState } from 'react'
-import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { writeClipboard } from '#components/ui/use-copy.ts'
 import { cleanPaste, type PasteQuestion, pasteQuestion } from '#lib/terminal/page/paste.ts'
@@ -10,7 +10,7 @@ import { usePromptLine } from '../pane/use-prompt-line.ts'
 import { TerminalMenu } from './terminal-menu.tsx'
 import { useListener } from './use-pane-events.ts'
 
-const PasteDialog = loadOnUse(async () => (await import('./paste-dialog.tsx')).PasteDialog)
+const PasteDialog = dynamic(async () => (await import('./paste-dialog.tsx')).PasteDialog)
 
 /** Copy and paste by keys, mouse and menu, with paste checks. */
 export const Clipboard = ({ opened }: { opened: OpenedTerminal }) => {

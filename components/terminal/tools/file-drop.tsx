@@ -1,10 +1,10 @@
+import dynamic from 'next/dynamic'
 import { useState } from 'react'
 import type { NamedFile } from '#components/files/dropped-files.ts'
-import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 import { FileDropZone } from './file-drop-zone.tsx'
 
-const UploadDialog = loadOnUse(async () => (await import('./upload-dialog.tsx')).UploadDialog)
+const UploadDialog = dynamic(async () => (await import('./upload-dialog.tsx')).UploadDialog)
 
 /** Uploads files dropped on a terminal to its shell's folder, after confirmation. */
 export const FileDrop = ({ opened }: { opened: OpenedTerminal }) => {

@@ -1,11 +1,11 @@
 import { FileText } from 'lucide-react'
+import dynamic from 'next/dynamic'
 import { useState } from 'react'
 import { IconButton } from '#components/ui/icon-button.tsx'
-import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { type TerminalText, terminalText } from '#lib/terminal/page/lines.ts'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 
-const PlainTextDialog = loadOnUse(async () => (await import('./plain-text-dialog.tsx')).PlainTextDialog)
+const PlainTextDialog = dynamic(async () => (await import('./plain-text-dialog.tsx')).PlainTextDialog)
 
 export type ReadText = TerminalText & { atMs: number }
 
@@ -16,13 +16,15 @@ export const PlainTextView = ({ opened }: { opened: OpenedTerminal }) => {
   return (
     <>
       <IconButton size="sm" icon={FileText} label="View as plain text" onClick={readNow} />
-      <PlainTextDialog
-        open={read !== undefined}
-        onOpenChange={(open) => !open && setRead(undefined)}
-        read={read}
-        fileName={`terminal-${opened.name}`}
-        onReadAgain={readNow}
-      />
+      {read && (
+        <PlainTextDialog
+          open
+          onOpenChange={() => setRead(undefined)}
+          read={read}
+          fileName={`terminal-${opened.name}`}
+          onReadAgain={readNow}
+        />
+      )}
     </>
   )
 }

@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
+import dynamic from 'next/dynamic'
 import { type ReactNode, useState } from 'react'
 import { devboxQueries } from '#components/devboxes/queries.ts'
 import { isPort, tunnelAddress } from '#components/devboxes/tunnel-address.ts'
 import { sessionQueries } from '#components/layout/session-queries.ts'
-import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { toast } from '#components/ui/toast.tsx'
 
-const PortDialog = loadOnUse(async () => (await import('./port-dialog.tsx')).PortDialog)
+const PortDialog = dynamic(async () => (await import('./port-dialog.tsx')).PortDialog)
 
 export interface DevboxPort {
   /** Opens a port in a new tab, and asks first if that requires a tunnel. */

@@ -1,8 +1,8 @@
 'use client'
+import dynamic from 'next/dynamic'
 import { useRouter } from 'next/navigation'
 import { type ReactNode, useId, useState } from 'react'
 import { classes } from '#components/ui/classes.ts'
-import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { terminalsOf } from '#lib/terminal/layout/moves.ts'
 import { TerminalPane } from '../pane/terminal-pane.tsx'
@@ -17,7 +17,7 @@ import { useWorkspace } from './use-workspace.ts'
 import { useWorkspaceKeys } from './use-workspace-keys.ts'
 import { WorkspaceMenu } from './workspace-menu.tsx'
 
-const PortsDialog = loadOnUse(async () => (await import('../tools/ports-dialog.tsx')).PortsDialog)
+const PortsDialog = dynamic(async () => (await import('../tools/ports-dialog.tsx')).PortsDialog)
 
 export interface TerminalWorkspaceProps {
   devboxId: string

@@ -1,9 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-/**
- * What was chosen in this browser's settings, as the root of the document holds it: `compact`, `off`, the name of a
- * time zone; empty where nothing was. The server draws it there from cookies.
- */
+/** A preference stored in a data attribute of the root element, which the server renders from a cookie. Empty if unset. */
 export type BrowserChoice = 'density' | 'letters' | 'timeZone'
 
 export const chosen = (name: BrowserChoice): string =>
@@ -13,7 +10,7 @@ export const showChoice = (name: BrowserChoice, value: string): void => {
   if (value === '') delete document.documentElement.dataset[name]
   else document.documentElement.dataset[name] = value
   for (const listener of listeners) listener()
-  // Whatever measures itself by the size of the window measures itself by this, too.
+  // Layout code measures again on resize.
   dispatchEvent(new Event('resize'))
 }
 
@@ -30,5 +27,5 @@ const subscribe = (listener: () => void) => {
   return () => void listeners.delete(listener)
 }
 
-/** Whether a key without Ctrl or Alt may do something outside of fields and terminals. */
+/** Whether single-key shortcuts are enabled. */
 export const hasLetterKeys = (): boolean => chosen('letters') !== 'off'

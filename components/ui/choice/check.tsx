@@ -4,11 +4,10 @@ interface CheckProps {
   label: string
   checked: boolean
   onCheck: (isOn: boolean) => void
-  /** As low as the small buttons beside it. */
+  /** Height of a small button. */
   small?: boolean
 }
 
-/** A choice beside its words, in a bar. */
 export const Check = ({ label, checked, onCheck, small = false }: CheckProps) => (
   <label
     className={classes(

@@ -3,16 +3,16 @@ import { classes } from '../classes.ts'
 
 interface ChipsProps<Value> {
   legend: ReactNode
-  /** The legend is for screen readers where the chips tell what they choose. */
+  /** By default the legend is for screen readers only. */
   legendClassName?: string
   value: Value
   options: readonly { value: Value; label: ReactNode }[]
   onChange: (value: Value) => void
-  /** As high as the fields of a form. */
+  /** Height of a form field. */
   large?: boolean
 }
 
-/** One of a few, all of them in sight. */
+/** Radio buttons as chips. */
 export const Chips = <Value extends string | number>({
   legend,
   legendClassName = 'sr-only',

@@ -9,7 +9,6 @@ interface SelectFieldProps<Value extends string>
   onPick: (value: Value) => void
 }
 
-/** One of a few values with its label. */
 export const SelectField = <Value extends string>({
   label,
   hint,

@@ -7,21 +7,21 @@ import { useReturnFocus } from './use-return-focus.ts'
 
 interface SheetFrameProps {
   title: ReactNode
-  /** Beside the button that closes it. */
+  /** Beside the close button. */
   actions?: ReactNode
   onClose: () => void
   onKeyDown?: (event: KeyboardEvent) => void
   children: ReactNode
 }
 
-/** Details at the right edge of the page, which stays in use beside them. Escape closes it and gives the focus back. */
+/** Details at the right edge of the page, which stays usable. Escape closes it and returns focus. */
 export const SheetFrame = ({ title, actions, onClose, onKeyDown, children }: SheetFrameProps) => {
   const { rememberFocus, returnFocus } = useReturnFocus()
   return (
     <Primitive.Root open modal={false} onOpenChange={(next) => next || onClose()}>
       <Primitive.Portal>
         <Primitive.Content
-          // None of what is shown so is translated.
+          // Sheets have no description.
           aria-describedby={undefined}
           tabIndex={-1}
           onOpenAutoFocus={(event) => {

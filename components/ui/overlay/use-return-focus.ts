@@ -1,9 +1,6 @@
 import { useRef } from 'react'
 
-/**
- * For a dialog that no trigger of its own opens: remembers what had the focus before and gives it back, or to the page
- * when that is gone (a menu's item, a row that was removed).
- */
+/** For dialogs without a Radix trigger: returns focus to where it was, or to the page if that element was removed. */
 export const useReturnFocus = () => {
   const before = useRef<Element | null>(null)
   return {
@@ -13,8 +10,8 @@ export const useReturnFocus = () => {
     returnFocus: (event: Event) => {
       event.preventDefault()
       const { current } = before
-      const isThere = current instanceof HTMLElement && current.isConnected && current !== document.body
-      const target = isThere ? current : document.querySelector<HTMLElement>('main')
+      const isPresent = current instanceof HTMLElement && current.isConnected && current !== document.body
+      const target = isPresent ? current : document.querySelector<HTMLElement>('main')
       target?.focus({ preventScroll: true })
     },
   }

@@ -4,24 +4,24 @@ import type { BenchmarkRunListQuery } from '#lib/contract/benchmark-runs.ts'
 import type { BenchmarkListQuery } from '#lib/contract/benchmarks.ts'
 import type { DevboxListQuery } from '#lib/contract/devboxes.ts'
 import type { ScenarioListQuery } from '#lib/contract/scenarios.ts'
+import type { SnapshotListQuery } from '#lib/contract/snapshots.ts'
 import { pageDefaults, searchOf } from './search.ts'
-import type { SnapshotListView } from './snapshot-list-view.ts'
 
-/** The address of every page. */
 export const paths = {
   overview: () => '/',
   devboxes: (query: Partial<DevboxListQuery> = {}) => `/devboxes${searchOf(query, pageDefaults)}`,
   devbox: (id: string, tab?: string, query: object = {}) =>
     `/devboxes/${encodeURIComponent(id)}${tab ? `/${tab}` : ''}${searchOf(query)}`,
-  snapshots: (view: Partial<SnapshotListView> = {}) => `/snapshots${searchOf(view, pageDefaults)}`,
-  /** The list with the sheet of one snapshot beside it. */
+  snapshots: (query: Partial<SnapshotListQuery> & { search?: string | undefined } = {}) =>
+    `/snapshots${searchOf(query, pageDefaults)}`,
+  /** The list with the snapshot's sheet open. */
   snapshot: (id: string) => `/snapshots${searchOf({ snapshot: id })}`,
   axons: (query: Partial<AxonListQuery> = {}) => `/axons${searchOf(query, pageDefaults)}`,
-  /** `event` is a sequence in the log of the axon. */
+  /** `event` is a sequence number. */
   axon: (id: string, tab?: string, event?: number) => `/axons/${encodeURIComponent(id)}${searchOf({ tab, event })}`,
   benchmarkJobs: (query: Partial<BenchmarkJobListQuery> = {}) => `/benchmark-jobs${searchOf(query, pageDefaults)}`,
   benchmarkJob: (id: string) => `/benchmark-jobs/${encodeURIComponent(id)}`,
-  /** Jobs beside each other; the first is the baseline. */
+  /** The first job is the baseline. */
   compare: (jobs: readonly string[] = []) =>
     `/benchmark-jobs/compare${searchOf({ jobs: jobs.join(',') || undefined })}`,
   trend: () => '/benchmark-jobs/trend',
@@ -30,7 +30,7 @@ export const paths = {
   scenario: (id: string) => `/benchmarks/scenarios/${encodeURIComponent(id)}`,
   benchmarkRuns: (query: Partial<BenchmarkRunListQuery> = {}) => `/benchmark-runs${searchOf(query, pageDefaults)}`,
   benchmarkRun: (id: string) => `/benchmark-runs/${encodeURIComponent(id)}`,
-  /** `alert` is one to be shown among all. */
+  /** Highlights `alert`. */
   evictions: (query: { alert?: string } = {}) => `/evictions${searchOf(query, pageDefaults)}`,
   evictionHistory: (query: { state?: string; search?: string; starting_after?: string } = {}) =>
     `/evictions/history${searchOf(query, pageDefaults)}`,
@@ -40,14 +40,11 @@ export const paths = {
     `/activity${searchOf(query, pageDefaults)}`,
   settings: () => '/settings',
   signIn: (next?: string, problem?: 'key-refused') => `/sign-in${searchOf({ next, problem })}`,
-  /** To sign in to an account beside the one the browser is on. */
+  /** Signs in to a further account. */
   addAccount: () => '/sign-in?add=1',
 }
 
-/**
- * Where to go after signing in: `next` when it is a page of this console, else the overview. Anything that a browser
- * could read as another origin (`//host`, `/\host`, control characters it would drop) is refused.
- */
+/** `next` if it is a page of this console. Rejects what a browser might read as another origin: `//host`, `/\host`, control characters. */
 export const safeNext = (next: string | null | undefined): string => {
   if (!next || !/^\/(?![/\\])[^\\\p{Cc}]*$/u.test(next)) return paths.overview()
   return /^\/(api|sign-in)(\/|\?|$)/.test(next) ? paths.overview() : next

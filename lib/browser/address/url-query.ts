@@ -1,10 +1,9 @@
 import type * as z from 'zod/mini'
 import { type Parsed, parseQuery } from '#lib/contract/query-string.ts'
 
-/** The `searchParams` of a Next page. */
 export type PageSearchParams = Record<string, string | string[] | undefined>
 
-/** Reads a page's address as the query of the endpoint it shows; a value the endpoint would refuse is a problem, not an error. */
+/** Parses a page's search params by an endpoint's query schema. */
 export const pageQuery = <S extends z.ZodMiniType>(schema: S, params: PageSearchParams): Parsed<z.output<S>> =>
   parseQuery(schema, toSearchParams(params))
 

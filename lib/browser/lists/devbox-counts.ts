@@ -5,7 +5,7 @@ export interface DevboxCounts {
   suspended: number
   shutDown: number
   failed: number
-  /** On their way to another state, or in one this console does not know. */
+  /** In transition, or in a state this console doesn't know. */
   moving: number
 }
 
@@ -15,7 +15,7 @@ export const countDevboxes = (devboxes: readonly Pick<Devbox, 'status'>[]): Devb
   return counts
 }
 
-/** What they were at that time, by what their records tell of their states. */
+/** The devboxes that existed at a time, with their status then. */
 export const devboxesAt = (devboxes: readonly Pick<Devbox, 'state_transitions'>[], ms: number): { status: string }[] =>
   devboxes.flatMap(({ state_transitions }) => {
     const last = state_transitions.findLast(({ transition_time_ms }) => (transition_time_ms ?? 0) <= ms)

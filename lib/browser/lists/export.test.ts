@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type ExportColumn, exportColumns, exportName, timeField, toCsv, toJson, toJsonLines } from './export.ts'
+import { type ExportColumn, exportName, toCsv, toJson, toJsonLines } from './export.ts'
 
 interface Row {
   name: unknown
@@ -19,7 +19,7 @@ const cells = (names: unknown[]) =>
     .slice(1, -1)
 
 describe('toCsv', () => {
-  it('quotes every cell, ends lines in CR LF and begins with a byte order mark', () => {
+  it('quotes every cell, ends lines in CR LF and starts with a byte order mark', () => {
     expect(toCsv([{ name: 'a "b", c\nd', at: 0 }], columns)).toBe(
       '\uFEFF"name","at_ms"\r\n"a ""b"", c\nd","1970-01-01T00:00:00.000Z"\r\n',
     )
@@ -37,12 +37,12 @@ describe('toCsv', () => {
     '\uFF1D1',
     '\uFF0B1',
     '\uFF20x',
-  ])('lets no spreadsheet compute %j', (name) => {
+  ])('keeps spreadsheets from evaluating %j', (name) => {
     const csv = toCsv([{ name, at: 0 }], [columns[0] as ExportColumn<Row>])
     expect(csv.split('\r\n').slice(1).join('\r\n').startsWith(`"'`)).toBe(true)
   })
 
-  it('lets no header compute either, and leaves numbers and the rest as they are', () => {
+  it('keeps spreadsheets from evaluating headers, and leaves other values unchanged', () => {
     expect(toCsv([], [{ name: '=cmd', value: () => '' }])).toBe(`\uFEFF"'=cmd"\r\n`)
     expect(cells([-5, 'a=b', '', null, undefined, { '=k': '=v' }])).toEqual([
       '"-5"',
@@ -55,15 +55,15 @@ describe('toCsv', () => {
   })
 })
 
-it('writes JSON with the values as they are', () => {
+it('writes JSON, with null for missing values', () => {
   expect(JSON.parse(toJson([{ name: undefined, at: 7 }], columns))).toEqual([{ name: null, at_ms: 7 }])
 })
 
-it('names files by what they hold and when', () => {
+it('names files by content and time', () => {
   expect(exportName('axons', 'csv', Date.UTC(2026, 10, 21, 13, 5))).toBe('axons-20261121-1305.csv')
 })
 
-it('writes JSON lines, one row each, whatever is in it', () => {
+it('writes one JSON object per line', () => {
   const lines = toJsonLines(
     [
       { name: 'a\nb', at: 1 },
@@ -76,18 +76,4 @@ it('writes JSON lines, one row each, whatever is in it', () => {
     { name: null, at_ms: 2 },
   ])
   expect(lines.at(-1)).toBe('')
-})
-
-it('takes the chosen columns in their order: a key of metadata, and several fields for one', () => {
-  const fields = {
-    created: timeField('created_ms', ({ at }: Row) => at),
-    agent: [
-      { name: 'agent_name', value: () => 'a' },
-      { name: 'model_name', value: () => null },
-    ],
-  }
-  const chosen = exportColumns([{ id: 'metadata.env' }, { id: 'agent' }, { id: 'created' }, { id: 'gone' }], fields)
-  const row = { name: '', at: 0, metadata: { env: 'prod' } }
-  expect(toJsonLines([row], chosen)).toBe('{"metadata.env":"prod","agent_name":"a","model_name":null,"created_ms":0}\n')
-  expect(toCsv([{ name: '', at: 0 }], chosen)).toContain('"","a","","1970-01-01T00:00:00.000Z"')
 })

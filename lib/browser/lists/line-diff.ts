@@ -3,10 +3,10 @@ export interface DiffLine {
   text: string
 }
 
-/** Above this many pairs of lines the middle of two texts is told as one removed and one added. */
+/** Above this many pairs of lines, the differing part is reported as one removal and one addition. */
 const mostPairs = 4_000_000
 
-/** The lines of two texts, by the longest common subsequence of what is not the same at both ends. */
+/** Diffs by the longest common subsequence, after trimming equal lines at both ends. */
 export const lineDiff = (before: string, after: string): DiffLine[] => {
   const [a, b] = [before.split('\n'), after.split('\n')]
   let start = 0
@@ -26,7 +26,7 @@ const middle = (a: readonly string[], b: readonly string[]): DiffLine[] => {
   const added = (text = ''): DiffLine => ({ kind: 'added', text })
   if (a.length * b.length > mostPairs) return [...a.map(removed), ...b.map(added)]
   const width = b.length + 1
-  // The longest common subsequence of what follows line i of one and line j of the other.
+  // longest[i * width + j]: of the lines from i and from j.
   const longest = new Uint16Array((a.length + 1) * width)
   const at = (i: number, j: number) => longest[i * width + j] as number
   for (let i = a.length - 1; i >= 0; i--)

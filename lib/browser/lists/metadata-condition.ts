@@ -4,10 +4,7 @@ import { MetadataFilter, parseQuery } from '#lib/contract/query-string.ts'
 
 const OneFilter = z.object({ metadata: z.optional(MetadataFilter) })
 
-/**
- * A condition as people type it, read by the codec of page addresses: with `in`, values are parted by commas, and a
- * backslash before a comma keeps it in its value.
- */
+/** Parses a typed condition. With `in`, commas separate values; a backslash escapes a comma. */
 export const readCondition = (
   key: string,
   op: MetadataCondition['op'],
@@ -17,7 +14,7 @@ export const readCondition = (
   const spaced = op === 'in' ? text.replace(/\s*,\s*/g, ',').trim() : text
   const name = op === 'in' ? `metadata[${key}][in]` : `metadata[${key}]`
   const parsed = parseQuery(OneFilter, new URLSearchParams([[name, spaced]]))
-  if (!parsed.ok) return { ok: false, message: 'A key cannot hold "]["' }
+  if (!parsed.ok) return { ok: false, message: 'A key cannot contain "]["' }
   const [condition] = parsed.value.metadata ?? []
   return condition ? { ok: true, condition } : { ok: false, message: 'A filter needs a value' }
 }
@@ -27,13 +24,13 @@ export const conditionText = (condition: MetadataCondition): string =>
     ? `${condition.key}=${condition.value}`
     : `${condition.key} is ${condition.values.join(` ${'or'} `)}`
 
-/** A key has one condition of each kind: a second one of the same kind replaces the first. */
+/** Replaces the key's condition of the same kind. */
 export const withCondition = (filter: MetadataFilter | undefined, condition: MetadataCondition): MetadataFilter => [
   ...(withoutCondition(filter ?? [], condition) ?? []),
   condition,
 ]
 
-/** Undefined when nothing is left, which is how a query says "no filter". */
+/** Undefined if no condition is left. */
 export const withoutCondition = (
   filter: MetadataFilter,
   { key, op }: MetadataCondition,
@@ -42,15 +39,15 @@ export const withoutCondition = (
   return rest.length > 0 ? rest : undefined
 }
 
-/** What stands before the value that is being typed, and that value: with `in`, only the last of several. */
+/** Splits off the value being typed: with `in`, the last one. */
 const splitLast = (text: string, op: MetadataCondition['op']): [before: string, last: string] => {
   if (op === 'eq') return ['', text]
-  // A comma after a backslash belongs to its value.
+  // Skips escaped commas.
   const [before = ''] = /^(?:(?:\\.|[^\\,])*,)*\s*/s.exec(text) ?? []
   return [before, text.slice(before.length)]
 }
 
-/** The known values that go on from what is typed, those already given left out. */
+/** Suggestions for the value being typed, without values already given. */
 export const valuesLike = (known: readonly string[], op: MetadataCondition['op'], text: string): string[] => {
   const [before, last] = splitLast(text, op)
   const read = before === '' ? null : readCondition('key', 'in', before)
@@ -65,7 +62,7 @@ export const valuesLike = (known: readonly string[], op: MetadataCondition['op']
   )
 }
 
-/** The text with a known value in place of the one that was being typed. */
+/** Replaces the value being typed. */
 export const addValue = (text: string, op: MetadataCondition['op'], value: string): string => {
   if (op === 'eq') return value
   const [before, last] = splitLast(text, op)

@@ -8,10 +8,7 @@ import type { ScenarioRun, ScenarioRunListQuery } from '#lib/contract/scenario-r
 import type { Scenario, ScenarioListQuery } from '#lib/contract/scenarios.ts'
 import type { Snapshot, SnapshotListQuery } from '#lib/contract/snapshots.ts'
 
-/**
- * Checks rows against the query they were returned for: a service may ignore filters it does not support. Filters that a
- * row says nothing about, such as the benchmark of a scenario, are left to the service.
- */
+/** Checks rows against their query, as a service may ignore filters. Skips filters that rows have no field for. */
 
 interface Query {
   name?: string | undefined
@@ -25,7 +22,7 @@ interface Row {
   metadata?: Readonly<Record<string, string>> | null | undefined
 }
 
-/** How a row is checked against the filters that only its list has, and those that its list reads differently. */
+/** Checks for filters specific to one list. */
 type RowChecks<ListQuery, ListRow> = {
   [Name in keyof ListQuery]?: (row: ListRow, value: NonNullable<ListQuery[Name]>) => boolean
 }
@@ -44,7 +41,7 @@ const matcher =
 export const contains = (text: string | null | undefined, part: string): boolean => fold(text).includes(fold(part))
 export const startsWith = (text: string | null | undefined, part: string): boolean => fold(text).startsWith(fold(part))
 
-// Upper case depends on no neighboring letter, unlike lower case: a part of a text stays a part of it.
+// Lower case depends on neighboring letters, so a part might not match; upper case does not.
 const fold = (text: string | null | undefined): string => (text ?? '').toUpperCase()
 
 const commonChecks: RowChecks<Query, Row> = {

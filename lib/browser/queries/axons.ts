@@ -11,7 +11,6 @@ import type { Axon, AxonCreate, AxonList, AxonListQuery, AxonPublish, SqlStateme
 import { axons } from '#lib/contract/axons.ts'
 import type { StringMap } from '#lib/contract/common.ts'
 import { maxPageSize } from '#lib/contract/common.ts'
-import type { AxonFilter } from '../address/axon-view.ts'
 import { browserApi } from '../api/browser-api.ts'
 import { firstRows, fitsOneCall, moreRows, type PageParam } from './axon/rows.ts'
 import { mayChangeTables, tablesKey } from './axon/tables.ts'
@@ -26,10 +25,12 @@ const axonKeys = {
   metadata: ['axons', 'metadata'] as const,
 }
 
+type AxonFilter = Omit<AxonListQuery, 'limit'>
+
 const rowsKey = (filter: AxonFilter, limit: number | undefined) =>
   [...axonKeys.lists, 'rows', filter, limit ?? null] as const
 
-/** How long the rows of the list stand before they are read again; longer where they are an answer of megabytes. */
+/** The long interval is for lists of megabytes. */
 const refreshMs = 10_000
 const longRefreshMs = 60_000
 
@@ -43,12 +44,12 @@ export const axonQueries = {
       rowsOf: ({ axons }) => axons,
     }),
 
-  /** The same for the list page: a small page first, then all that is left where one call can bring it. */
-  rows: (filter: AxonFilter, limit: number | undefined, api: Api = pageApi) =>
-    infiniteQueryOptions<AxonList, Error, InfiniteData<AxonList, PageParam>, QueryKey, PageParam>({
+  /** For the list page: a small page first, then all rows if one call can return them. Polls all loaded rows if so. */
+  rows: (filter: AxonFilter, limit: number | undefined, api: Api = pageApi) => ({
+    ...infiniteQueryOptions<AxonList, Error, InfiniteData<AxonList, PageParam>, QueryKey, PageParam>({
       queryKey: rowsKey(filter, limit),
       queryFn: ({ pageParam: { after, rows }, signal }) => {
-        // Counted once: to count all of them again with each page would be the dearest part of it.
+        // Counting is the slowest part, so only the first page is counted.
         const include_total_count = filter.include_total_count && after === filter.starting_after
         return api.axons.list({ query: { ...filter, starting_after: after, limit: rows, include_total_count }, signal })
       },
@@ -60,24 +61,21 @@ export const axonQueries = {
       },
       placeholderData: keepPreviousData,
     }),
-
-  /**
-   * Reads all loaded rows of that list again, not only those in view: the page itself filters and sorts them. Where one
-   * call cannot bring so many, those in view alone.
-   */
-  refresh: (filter: AxonFilter, limit: number | undefined, shown: () => Shown<Axon>, api: Api = pageApi) =>
-    listRefresh(
-      {
-        queryKey: rowsKey(filter, limit),
-        query: { ...filter, limit: limit ?? firstRows },
-        read: (query: AxonListQuery, signal) => api.axons.list({ query, signal }),
-        rowsOf: ({ axons }: AxonList) => axons,
-        withRows: (page, axons) => ({ ...page, axons: [...axons] }),
-        isWhole: true,
-        restsMs: (loaded) => (loaded > moreRows ? longRefreshMs : refreshMs),
-      },
-      shown,
-    ),
+    rowsOf: ({ axons }: AxonList) => axons,
+    refresh: (shown: () => Shown<Axon>) =>
+      listRefresh(
+        {
+          queryKey: rowsKey(filter, limit),
+          query: { ...filter, limit: limit ?? firstRows },
+          read: (query: AxonListQuery, signal) => api.axons.list({ query, signal }),
+          rowsOf: ({ axons }: AxonList) => axons,
+          withRows: (page, axons) => ({ ...page, axons: [...axons] }),
+          isWhole: true,
+          idleMs: (loaded) => (loaded > moreRows ? longRefreshMs : refreshMs),
+        },
+        shown,
+      ),
+  }),
 
   get: (id: string) =>
     queryOptions({

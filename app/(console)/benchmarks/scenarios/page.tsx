@@ -1,11 +1,11 @@
 import type { Metadata } from 'next'
 import { scenarioQueries } from '#components/benchmarks/scenarios/queries.ts'
 import { ScenarioListPage } from '#components/benchmarks/scenarios/scenario-list.tsx'
-import { scenarioColumns } from '#lib/browser/address/columns/scenario-columns.ts'
 import { ScenarioListQuery } from '#lib/contract/scenarios.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
-import { drawnColumns } from '../../drawn-columns.ts'
+
 import { type ListPageProps, readListPage } from '../../read-page.tsx'
+import { savedColumns } from '../../saved-columns.ts'
 
 export const generateMetadata = (): Metadata => ({ title: 'Scenarios' })
 
@@ -15,9 +15,6 @@ export default async function ScenariosPage({ searchParams }: ListPageProps) {
     ScenarioListQuery,
     await searchParams,
     (query) => scenarioQueries.list(query, api),
-    <ScenarioListPage
-      serviceUrl={service.url}
-      drawnColumns={await drawnColumns(scenarioColumns, await searchParams)}
-    />,
+    <ScenarioListPage serviceUrl={service.url} savedColumns={await savedColumns('scenarioColumns')} />,
   )
 }

@@ -1,12 +1,12 @@
 import { Settings2 } from 'lucide-react'
+import dynamic from 'next/dynamic'
 import { useState } from 'react'
 import { IconButton } from '#components/ui/icon-button.tsx'
-import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { paneOf } from '#lib/terminal/page/requests.ts'
 import type { OpenedTerminal } from '../../pane/opened-terminal.ts'
 import { useServing } from '../../terminal-requests.tsx'
 
-const SettingsDialog = loadOnUse(async () => (await import('./terminal-settings-dialog.tsx')).TerminalSettingsDialog)
+const SettingsDialog = dynamic(async () => (await import('./terminal-settings-dialog.tsx')).TerminalSettingsDialog)
 
 export const SettingsButton = ({ opened }: { opened: OpenedTerminal }) => {
   const [isOpen, setIsOpen] = useState(false)

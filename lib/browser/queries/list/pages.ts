@@ -8,96 +8,172 @@ import {
   type QueryKey,
   queryOptions,
 } from '@tanstack/react-query'
-import { retryDelayMs } from '../../api/failures.ts'
-import type { RowRange } from '../../lists/refreshed-pages.ts'
-import { refreshKey, tabLists } from './tab-lists.ts'
+import { defaultPageSize, maxPageSize } from '#lib/contract/common.ts'
+import { isMissing, retryDelayMs } from '../../api/failures.ts'
 
-interface ListReading<ListQuery, Page, Row> {
+interface PagingQuery {
+  starting_after?: string | undefined
+  limit?: number | undefined
+}
+
+interface ListReader<ListQuery, Page, Row> {
   queryKey: QueryKey
   query: ListQuery
   read: (query: ListQuery, signal: AbortSignal) => Promise<Page>
   rowsOf: (page: Page) => readonly Row[]
 }
 
-interface ListPages<ListQuery, Page> extends ListReading<ListQuery, Page, { id: string }> {
+interface ListPages<ListQuery, Page, Row> extends ListReader<ListQuery, Page, Row> {
   refetchInterval?: (query: Query<Page, Error, InfiniteData<Page, string | undefined>>) => number | false
 }
 
-/** The pages of a list from `query.starting_after` on, each from the last row of the one before. */
+/** The pages of a list from `query.starting_after` on. */
 export const listPages = <
-  ListQuery extends { starting_after?: string | undefined },
+  ListQuery extends PagingQuery,
   Page extends { has_more: boolean },
+  Row extends { id: string },
 >({
   queryKey,
   query,
   read,
   rowsOf,
   refetchInterval,
-}: ListPages<ListQuery, Page>) =>
-  infiniteQueryOptions<Page, Error, InfiniteData<Page, string | undefined>, QueryKey, string | undefined>({
+}: ListPages<ListQuery, Page, Row>) => ({
+  ...infiniteQueryOptions<Page, Error, InfiniteData<Page, string | undefined>, QueryKey, string | undefined>({
     queryKey,
     queryFn: ({ pageParam, signal }) => read({ ...query, starting_after: pageParam }, signal),
     initialPageParam: query.starting_after,
     getNextPageParam: (page) => (page.has_more ? rowsOf(page).at(-1)?.id : undefined),
     placeholderData: keepPreviousData,
     ...(refetchInterval && { refetchInterval }),
-  })
+  }),
+  rowsOf,
+})
 
-export interface Refreshed<ListQuery, Page, Row> extends ListReading<ListQuery, Page, Row> {
+export interface Refreshed<ListQuery, Page, Row> extends ListReader<ListQuery, Page, Row> {
   withRows: (page: Page, rows: readonly Row[]) => Page
-  /** While one of the rows that are shown does, they are read again soon. */
-  goesOn?: (row: Row) => boolean
-  /** All rows are read that are loaded, not only those that are shown; a list that goes on keeps its length. */
+  /** A row in view that will change soon; the list is then polled often. */
+  isActive?: (row: Row) => boolean
+  /** Reads all loaded rows, not only those in view. */
   isWhole?: boolean
-  /** How long so many loaded rows stand before they are read again, where that is not half a minute. */
-  restsMs?: (loaded: number) => number
+  idleMs?: (loaded: number) => number
 }
 
-/** What a page shows of the rows that are loaded. */
+interface RowRange {
+  from: number
+  /** Exclusive. */
+  to: number
+}
+
+/** The loaded rows that are in view. */
 export interface Shown<Row> extends RowRange {
   rows: readonly Row[]
   loaded: number
 }
 
 /**
- * Reads the rows of a list again that are shown, in one call however many pages are loaded, and once for all tabs of the
- * browser. Whatever makes the list ask again makes this one ask. Its data is when the rows shown were last read, or null
- * while that was by the list itself.
+ * Reads the rows in view again, in one call however many pages are loaded. The data is the time of the last read, or null
+ * before the first.
  */
 export const listRefresh = <
-  ListQuery extends { starting_after?: string | undefined; limit?: number | undefined },
+  ListQuery extends PagingQuery,
   Page extends { has_more: boolean },
   Row extends { id: string },
 >(
   list: Refreshed<ListQuery, Page, Row>,
   shown: () => Shown<Row>,
 ) => {
-  const { queryKey, goesOn = () => false, restsMs = () => restingMs } = list
-  const turn = () => {
-    const { rows, loaded, ...range } = shown()
-    return { ...range, everyMs: rows.some(goesOn) ? movingMs : restsMs(loaded) }
-  }
-  // Behind an import: no page needs it to be drawn.
-  const load = () => import('./refresh.ts')
-  const query = queryOptions<number | null, Error, number | null, QueryKey>({
-    queryKey: refreshKey(queryKey),
-    queryFn: async ({ client, signal }) => (await load()).refreshList(list, { ...turn(), client, signal }),
-    refetchInterval: ({ state: { error } }) => retryDelayMs(error) || turn().everyMs,
-    // The list itself has just read its rows.
+  const { isActive = () => false, idleMs = () => idleListMs } = list
+  return queryOptions<number | null, Error, number | null, QueryKey>({
+    queryKey: [...list.queryKey, 'refresh'],
+    queryFn: async ({ client, signal }) => {
+      await refreshRows(list, shown(), client, signal)
+      return Date.now()
+    },
+    refetchInterval: ({ state: { error } }) => {
+      const { rows, loaded } = shown()
+      return retryDelayMs(error) || (rows.some(isActive) ? activeListMs : idleMs(loaded))
+    },
     initialData: null,
     retry: false,
   })
-  return {
-    query,
-    /** Takes what other tabs read of the list, until the returned function is called. */
-    join: (client: QueryClient) =>
-      tabLists(client).join(queryKey, async (reading) => (await load()).takeRows(list, client, shown(), reading)),
+}
+
+/** Rows read before and after those in view, so that a short scroll shows nothing stale. */
+const margin = 15
+
+const refreshRows = async <
+  ListQuery extends PagingQuery,
+  Page extends { has_more: boolean },
+  Row extends { id: string },
+>(
+  list: Refreshed<ListQuery, Page, Row>,
+  shown: Shown<Row>,
+  client: QueryClient,
+  signal: AbortSignal,
+): Promise<void> => {
+  const { queryKey, query, isWhole } = list
+  const loaded = client.getQueryData<InfiniteData<Page, string | undefined>>(queryKey)?.pages.flatMap(list.rowsOf)
+  if (!loaded) return
+  const wanted = isWhole && loaded.length <= maxPageSize ? { from: 0, to: loaded.length } : shown
+  const from = Math.max(0, Math.min(wanted.from - margin, loaded.length - 1))
+  const limit = Math.min(maxPageSize, Math.max(wanted.to + margin - from, query.limit ?? defaultPageSize))
+  const read = async (starting_after: string | undefined) => {
+    const answer = await list.read({ ...query, starting_after, limit }, signal)
+    client.setQueryData<InfiniteData<Page, string | undefined>>(queryKey, (data) => {
+      if (!data) return data
+      if (starting_after === query.starting_after) return mergePages(data, answer, 0, list)
+      const place = data.pages.flatMap(list.rowsOf).findIndex(({ id }) => id === starting_after)
+      return place === -1 ? data : mergePages(data, answer, place + 1, list)
+    })
+  }
+  try {
+    await read(from === 0 ? query.starting_after : loaded[from - 1]?.id)
+  } catch (error) {
+    // The row to start after was deleted.
+    if (from === 0 || !isMissing(error)) throw error
+    await read(query.starting_after)
   }
 }
 
-export const movingMs = 2_000
+/**
+ * The loaded pages with `answer` in place of the rows from `from` on. Loaded rows behind the last row that both have stay;
+ * if there is none, the rest is loaded again when needed.
+ */
+export const mergePages = <Page extends { has_more: boolean }, Row extends { id: string }, Param>(
+  { pages, pageParams }: InfiniteData<Page, Param>,
+  answer: Page & { total_count?: number | null | undefined },
+  from: number,
+  { rowsOf, withRows, isWhole }: Pick<Refreshed<never, Page, Row>, 'rowsOf' | 'withRows' | 'isWhole'>,
+): InfiniteData<Page, Param> => {
+  const loaded = pages.flatMap(rowsOf)
+  const places = new Map(loaded.map(({ id }, place) => [id, place]))
+  const fresh = rowsOf(answer)
+  const behind = fresh.reduce((last, { id }) => Math.max(last, (places.get(id) ?? -1) + 1), from)
+  const freshIds = new Set(fresh.map(({ id }) => id))
+  const keepsRest = answer.has_more && behind > from && behind < loaded.length
+  // A row that moved down is shown where it is now.
+  const rest = keepsRest ? loaded.slice(behind).filter(({ id }) => !freshIds.has(id)) : []
 
-/** What this page puts into the cache itself, beginning with `first`: never fetched, and kept as long as the page. */
+  const counted = typeof answer.total_count === 'number' ? { total_count: answer.total_count } : {}
+  const before: Page[] = []
+  let start = 0
+  for (const page of pages) {
+    const { length } = rowsOf(page)
+    if (before.length === pages.length - 1 || start + length > from) break
+    before.push({ ...page, ...counted })
+    start += length
+  }
+  const hadMore = pages.at(-1)?.has_more ?? false
+  const rows = [...loaded.slice(start, from), ...fresh, ...rest]
+  // A partly loaded list keeps its length.
+  const fitting = isWhole && hadMore ? rows.slice(0, loaded.length - start) : rows
+  const has_more = fitting.length < rows.length || (keepsRest ? hadMore : answer.has_more)
+  const last = { ...withRows(answer, fitting), ...counted, has_more }
+  return { pages: [...before, last], pageParams: pageParams.slice(0, before.length + 1) }
+}
+
+/** Data that the page itself writes to the cache, starting with `first`; never fetched. */
 export const pushed = <Data>(queryKey: QueryKey, first: NonUndefinedGuard<Data>) =>
   queryOptions<Data, Error, Data, QueryKey>({
     queryKey,
@@ -108,17 +184,17 @@ export const pushed = <Data>(queryKey: QueryKey, first: NonUndefinedGuard<Data>)
     gcTime: Number.POSITIVE_INFINITY,
   })
 
-/** When a list is read again: often while one of its rows goes on, less often the more pages each reading takes. */
+/** Polls often while a page has an active row, and less often the more pages are loaded. */
 export const pollWhile =
-  <Page>(goesOn: (page: Page) => boolean) =>
+  <Page>(isActive: (page: Page) => boolean) =>
   ({ state: { data, error } }: Query<Page, Error, InfiniteData<Page, string | undefined>>): number | false => {
     if (error) return retryDelayMs(error)
-    return data?.pages.some(goesOn) ? runningMs * data.pages.length : restingMs
+    return data?.pages.some(isActive) ? activeListMs * data.pages.length : idleListMs
   }
 
-const runningMs = 2_000
-const restingMs = 30_000
+const activeListMs = 2_000
+const idleListMs = 30_000
 
-/** The keys that the metadata of listed things has, or the values of one key, to choose filters from. */
+/** Metadata keys, or the values of one key, to suggest in filters. */
 export const metadataWords = <Words>(queryKey: QueryKey, read: (signal: AbortSignal) => Promise<Words>) =>
   queryOptions<Words, Error, Words, QueryKey>({ queryKey, queryFn: ({ signal }) => read(signal), staleTime: 60_000 })

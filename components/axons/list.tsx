@@ -1,0 +1,185 @@
+'use client'
+import { Download, Plus, RotateCw, Waypoints } from 'lucide-react'
+import dynamic from 'next/dynamic'
+import { useEffect, useMemo, useState, useTransition } from 'react'
+import type { Column } from '#components/list/column.ts'
+import { idColumn, metadataColumn, nameColumn, optional, timeColumn } from '#components/list/columns.tsx'
+import { DataTable } from '#components/list/data-table.tsx'
+import { exportItems, ListMenus } from '#components/list/list-menus.tsx'
+import { ListPage } from '#components/list/list-page.tsx'
+import { readSort, sortRows, writeSort } from '#components/list/sort-rows.ts'
+import { useColumns } from '#components/list/use-columns.ts'
+import { useListQuery } from '#components/list/use-list-query.ts'
+import { Button } from '#components/ui/button.tsx'
+import { CopyButton } from '#components/ui/copy-button.tsx'
+import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
+import { EmptyState } from '#components/ui/empty-state.tsx'
+import { IconButton } from '#components/ui/icon-button.tsx'
+import { paths } from '#lib/browser/address/paths.ts'
+import { curlPost } from '#lib/browser/api/code-samples.ts'
+import { formatCount, formatSize } from '#lib/browser/format.ts'
+import { axonMatches } from '#lib/browser/lists/row-filters.ts'
+import { countedIn, fitsOneCall } from '#lib/browser/queries/axon/rows.ts'
+import { axonQueries } from '#lib/browser/queries/axons.ts'
+import type { Axon } from '#lib/contract/axons.ts'
+import { AxonState } from './axon-state.tsx'
+import { AxonFilters } from './filters.tsx'
+import { AxonSearchParams, axonFilter, axonQueryOf, axonsPath } from './search-params.ts'
+
+const CreateAxonDialog = dynamic(async () => (await import('./create-axon-dialog.tsx')).CreateAxonDialog)
+
+const columnsFor = (params: AxonSearchParams): Column<Axon>[] => {
+  const created = timeColumn<Axon>('created_at_ms', 'Created')
+  const deleted = timeColumn<Axon>('deleted_at_ms', 'Deleted')
+  return [
+    nameColumn(),
+    idColumn(),
+    {
+      accessorFn: ({ deleted_at_ms }) => (deleted_at_ms == null ? 'active' : 'deleted'),
+      id: 'state',
+      header: 'State',
+      cell: ({ row }) => <AxonState axon={row.original} />,
+      meta: { priority: 2, width: '11rem' },
+    },
+    metadataColumn(params, axonsPath, 3),
+    { ...created, meta: { ...created.meta, priority: 3, width: '8rem' } },
+    optional({ ...deleted, meta: { ...deleted.meta, width: '8rem' } }),
+  ]
+}
+
+// Which columns there are does not depend on the filters.
+const allColumns = columnsFor({ include_total_count: true })
+
+const source = {
+  noun: 'axon',
+  nouns: 'axons',
+  params: AxonSearchParams,
+  path: axonsPath,
+  queryOf: (params: AxonSearchParams) => ({ ...axonQueryOf(params), limit: params.limit }),
+  list: ({ limit, ...query }: ReturnType<typeof axonQueryOf> & { limit: number | undefined }) =>
+    axonQueries.rows(query, limit),
+  matches: axonMatches,
+  arrange: (rows: readonly Axon[], params: AxonSearchParams) => {
+    const filtered = params.state || params.created ? rows.filter(axonFilter(params)) : rows
+    const sort = readSort(params.sort, allColumns)
+    return sort ? sortRows(filtered, sort, allColumns) : filtered
+  },
+  filters: {
+    search: 'ID or name contains …',
+    name: 'name starts with …',
+    id: 'ID is …',
+    state: 'is …',
+    created: 'created … UTC',
+  },
+}
+
+interface AxonListProps {
+  serviceUrl: string
+  savedColumns: string
+}
+
+export const AxonList = ({ serviceUrl, savedColumns }: AxonListProps) => {
+  const list = useListQuery(source)
+  const { params, query, rows, loaded, selectedRows, onNearEnd, release } = list
+  // Undefined until the dialog is first opened; after that it stays mounted and keeps what was typed.
+  const [isCreating, setIsCreating] = useState<boolean>()
+  const columns = useColumns(
+    useMemo(() => columnsFor(params), [params]),
+    list,
+    'axonColumns',
+    savedColumns,
+  )
+  const sort = readSort(params.sort, allColumns)
+  const pages = query.data?.pages ?? []
+  const loadsAll = params.limit === undefined && fitsOneCall(pages) && !query.isPlaceholderData
+  useEffect(() => {
+    if (loadsAll) onNearEnd?.()
+  }, [loadsAll, onNearEnd])
+  const [isRefreshing, refresh] = useTransition()
+  // Later pages are shown at once; only rows that are new to the service wait for the pointer.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: with each page
+  useEffect(() => release(), [query.isFetchingNextPage])
+  const isComplete = !query.hasNextPage && !query.isPlaceholderData
+  // Unknown if the list starts at a cursor.
+  const total = params.starting_after ? null : isComplete ? loaded.length : list.unmatched > 0 ? null : countedIn(pages)
+  const create = (
+    <Button variant="primary" icon={Plus} onClick={() => setIsCreating(true)}>
+      Create axon
+    </Button>
+  )
+  return (
+    <>
+      <ListPage
+        title="Axons"
+        list={list}
+        actions={create}
+        bulkTools={
+          <>
+            <CopyButton what="IDs" text={() => selectedRows.map(({ id }) => id).join('\n')} />
+            <DropdownMenu
+              label="Export selected"
+              trigger={
+                <Button size="sm" variant="ghost" icon={Download}>
+                  Export selected
+                </Button>
+              }
+              items={exportItems(`${formatCount(selectedRows.length)} selected`, 'axons', selectedRows, columns.shown)}
+            />
+          </>
+        }
+        filters={<AxonFilters list={list} />}
+        count={formatSize({ shown: rows.length, loaded: loaded.length, total, hasMore: !isComplete })}
+        tools={
+          <>
+            {(sort || params.state || params.created) && !isComplete && (
+              <p>{`${sort ? 'Sorts' : 'Filters'} only the ${formatCount(loaded.length)} loaded axons`}</p>
+            )}
+            <ListMenus
+              source={source}
+              list={list}
+              columns={columns}
+              call={{
+                path: '/v1/axons',
+                method: 'axons.list',
+                pageOnly: ({ sort }) => (sort ? [`sorted by ${sort}`] : []),
+              }}
+              metadataKeys={axonQueries.metadataKeys()}
+              serviceUrl={serviceUrl}
+            >
+              <IconButton icon={RotateCw} label="Refresh" busy={isRefreshing} onClick={() => refresh(list.refresh)} />
+            </ListMenus>
+          </>
+        }
+        empty={
+          <EmptyState
+            icon={Waypoints}
+            title="No axons yet"
+            action={create}
+            command={curlPost(serviceUrl, '/v1/axons', '{"name": "first-axon", "metadata": {"env": "dev"}}')}
+          >
+            An axon is a named record with metadata, an event log and a small database. Deleted axons stay in this list.
+          </EmptyState>
+        }
+      >
+        <DataTable
+          {...list.table}
+          caption={sort ? 'Axons' : 'Axons, newest first'}
+          columns={columns.shown}
+          rowHref={hrefOf}
+          rowClassName={classOf}
+          totalRows={isComplete ? rows.length : total}
+          sort={sort}
+          onSort={(next) => list.change({ sort: next ? writeSort(next) : undefined }, 'push')}
+          onResize={columns.onResize}
+          selection={{ ...list.selection, labelOf }}
+          onNearEnd={onNearEnd}
+        />
+      </ListPage>
+      {isCreating !== undefined && <CreateAxonDialog open={isCreating} onOpenChange={setIsCreating} />}
+    </>
+  )
+}
+
+const labelOf = ({ id }: Axon) => `Select ${id}`
+const hrefOf = ({ id }: Axon) => paths.axon(id)
+const classOf = ({ deleted_at_ms }: Axon) => (deleted_at_ms == null ? undefined : 'text-muted')

@@ -1,0 +1,100 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { AxonListQuery } from '#lib/contract/axons.ts'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
+import { asCurl, asTypeScript, type CopiedList } from './copy-as.ts'
+
+const run = promisify(execFile)
+
+interface Params extends Partial<AxonListQuery> {
+  state?: string
+  created?: string
+  sort?: string
+}
+
+const views: Params[] = [
+  { include_total_count: true },
+  { include_total_count: true, limit: 5, search: 'it\'s "$HOME" `id` \\' },
+  {
+    include_total_count: false,
+    metadata: [
+      { key: "k'ey", op: 'eq', value: '$(id)' },
+      { key: 'list', op: 'in', values: ['a,b', 'c'] },
+    ],
+  },
+  { include_total_count: true, state: 'active', created: '2026-11-01..', sort: '-name' },
+]
+
+const axonList = (params: Params): CopiedList<Params, object> => ({
+  source: {
+    noun: 'axon',
+    filters: { search: 'ID or name contains …', state: 'is …', created: 'created … UTC' },
+    queryOf: ({ state: _, created: __, sort: ___, ...query }) => query,
+  },
+  call: { path: '/v1/axons', method: 'axons.list', pageOnly: ({ sort }) => (sort ? [`sorted by ${sort}`] : []) },
+  params,
+})
+
+describe('a copied list', () => {
+  let service: TestService
+  let env: NodeJS.ProcessEnv
+  beforeAll(async () => {
+    service = await startService({ isolation: 'none' })
+    env = { ...process.env, DEVDECK_API_KEY: service.key }
+    await service.client.axons.create({ body: { name: 'plain' } })
+    await service.client.axons.create({ body: { name: 'it\'s "$HOME" `id` \\' } })
+    await service.client.axons.create({ body: { name: 'tagged', metadata: { "k'ey": '$(id)', list: 'a,b' } } })
+  })
+  afterAll(() => service.close())
+  const expected = async ({ state: _, created: __, sort: ___, ...query }: Params) =>
+    (await service.client.axons.list({ query })).axons.map(({ id }) => id)
+
+  it.each(views)('curl returns the same rows: %j', async (params) => {
+    const { stdout } = await run(
+      'bash',
+      ['-c', `curl() { command curl -sS --max-time 10 "$@"; }; ${asCurl(axonList(params), service.url)}`],
+      { env },
+    )
+    const { axons } = JSON.parse(stdout) as { axons: { id: string }[] }
+    expect(axons.map(({ id }) => id)).toEqual(await expected(params))
+    expect(axons.length).toBeGreaterThan(0)
+  })
+
+  it.each(views)('the public client returns the same rows: %j', async (params) => {
+    const code = asTypeScript(axonList(params), service.url)
+    const { stdout } = await run(process.execPath, ['--input-type=module-typescript', '--eval', code], {
+      env,
+    })
+    const ids = stdout
+      .trim()
+      .split('\n')
+      .map((line) => line.split(' ')[0])
+    expect(ids).toEqual(await expected(params))
+  })
+
+  it('comments on one line what the API cannot do', () => {
+    const params: Params = { include_total_count: true, state: 'deleted', sort: 'metadata.a%0Aecho%20x' }
+    expect(asCurl(axonList(params), 'http://x').split('\n')[0]).toMatch(/^# .*is deleted; sorted by/)
+    expect(asCurl(axonList(params), 'http://x').split('\n')[1]).toMatch(/^curl/)
+  })
+
+  it.each([
+    ['devbox', '/v1/devboxes', 'devboxes.list'],
+    ['snapshot', '/v1/devboxes/disk_snapshots', 'devboxes.diskSnapshots.list'],
+    ['job', '/v1/benchmark_jobs', 'benchmarkJobs.list', 'jobs'],
+    ['run', '/v1/benchmark_runs', 'benchmarkRuns.list'],
+    ['scenario', '/v1/scenarios', 'scenarios.list'],
+  ] as const)('lists each %s with curl and the public client', async (noun, path, method, rows?: string) => {
+    const list: CopiedList<object, object> = {
+      source: { noun, filters: {}, queryOf: () => ({ limit: 20, name: 'a', origin: 'own' }) },
+      call: { path, method, ...(rows && { rows }) },
+      params: { limit: 20 },
+    }
+    const text = asCurl(list, service.url)
+    const { stdout } = await run('bash', ['-c', `curl() { command curl -fsS --max-time 10 "$@"; }; ${text}`], { env })
+    expect(Object.values(JSON.parse(stdout))).toContainEqual([])
+    expect(text).not.toContain('origin')
+    await run(process.execPath, ['--input-type=module-typescript', '--eval', asTypeScript(list, service.url)], { env })
+  })
+})

@@ -1,0 +1,14 @@
+import * as z from 'zod/mini'
+import { type Snapshot, SnapshotListQuery } from '#lib/contract/snapshots.ts'
+
+export const SnapshotSearchParams = z.extend(SnapshotListQuery, {
+  /** The API has no search, so the page searches the loaded rows. */
+  search: z.optional(z.string()),
+  columns: z.optional(z.string()),
+})
+export type SnapshotSearchParams = z.output<typeof SnapshotSearchParams>
+
+export const snapshotQueryOf = ({ columns: _, search: __, ...query }: SnapshotSearchParams): SnapshotListQuery => query
+
+export const snapshotMatchesSearch = ({ id, name, commit_message }: Snapshot, search = ''): boolean =>
+  [id, name, commit_message].some((text) => text?.toLowerCase().includes(search.toLowerCase()))
