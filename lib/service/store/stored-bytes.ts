@@ -31,32 +31,28 @@ export const countStored = async ({ database, dataDir, quota, signal }: Options)
   )
   for (const { account, bytes } of snapshots.all()) quota.add(`${account}`, 'snapshots', Number(bytes ?? 0))
 
+  const scan = async <R extends { account: string; bytes: number }>(read: (last: R | undefined) => unknown[]) => {
+    for (let last: R | undefined; ; ) {
+      const rows = read(last) as R[]
+      for (const { account, bytes } of rows) quota.add(account, 'axons', bytes)
+      last = rows.at(-1)
+      if (rows.length < batchRows || signal.aborted) return
+      await nextTurn()
+    }
+  }
   const axons = database.prepare(
     `SELECT seq, account, coalesce(octet_length(name), 0) + 2 * octet_length(metadata) AS bytes FROM axons
      WHERE seq > ? AND created_at_ms < ? ORDER BY seq LIMIT ${batchRows}`,
   )
-  for (let last = 0; ; ) {
-    const rows = axons.all(last, startMs) as unknown as { seq: number; account: string; bytes: number }[]
-    for (const { account, bytes } of rows) quota.add(account, 'axons', bytes)
-    last = rows.at(-1)?.seq ?? last
-    if (rows.length < batchRows || signal.aborted) break
-    await nextTurn()
-  }
+  await scan<{ seq: number; account: string; bytes: number }>((last) => axons.all(last?.seq ?? 0, startMs))
   const events = database.prepare(
     `SELECT axon, sequence, account, octet_length(payload) + octet_length(source) + octet_length(event_type) AS bytes
      FROM axon_events CROSS JOIN axons ON seq = axon
      WHERE (axon, sequence) > (?, ?) AND timestamp_ms < ? ORDER BY axon, sequence LIMIT ${batchRows}`,
   )
-  for (let last = { axon: 0, sequence: 0 }; ; ) {
-    await nextTurn()
-    const rows = events.all(last.axon, last.sequence, startMs) as unknown as (typeof last & {
-      account: string
-      bytes: number
-    })[]
-    for (const { account, bytes } of rows) quota.add(account, 'axons', bytes)
-    last = rows.at(-1) ?? last
-    if (rows.length < batchRows || signal.aborted) break
-  }
+  await scan<{ axon: number; sequence: number; account: string; bytes: number }>((last) =>
+    events.all(last?.axon ?? 0, last?.sequence ?? 0, startMs),
+  )
 
   const accountIn = (table: 'axons' | 'devboxes' | 'scenario_runs') => {
     const find = database.prepare(`SELECT account FROM ${table} WHERE id = ?`)

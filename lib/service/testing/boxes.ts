@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { type Sandbox, type SandboxSpec, spawnIn } from '#lib/service/engine/engine.ts'
 
-/** Where a devbox lives below `folder`, with its folders made; `more` differs from the usual. */
+/** Creates the folders of a devbox below `folder`. `more` overrides the defaults. */
 export const makeSandboxSpec = (
   folder: string,
   { devboxId, ...more }: Pick<SandboxSpec, 'devboxId' | 'serviceId'> & Partial<SandboxSpec>,
@@ -25,16 +25,16 @@ export const makeSandboxSpec = (
   }
 }
 
-/** What a command writes to both of its outputs. */
+/** Merges stdout and stderr. */
 export const startScript = (sandbox: Sandbox, script: string) =>
   spawnIn(sandbox.launch({ argv: ['/bin/bash', '-c', `exec 2>&1; ${script}`], env: {} }), {
     stdio: ['ignore', 'pipe', 'ignore'],
     detached: true,
   })
 
-/** What a command wrote, its complaints included. */
+/** Output of a command, including stderr. */
 export const outputOf = async (sandbox: Sandbox, script: string): Promise<string> => {
   const child = startScript(sandbox, script)
-  const [words] = await Promise.all([text(child.stdout as Readable), once(child, 'exit')])
-  return words.trim()
+  const [output] = await Promise.all([text(child.stdout as Readable), once(child, 'exit')])
+  return output.trim()
 }
