@@ -100,8 +100,8 @@ class Side {
     socket.on('message', (data) => {
       const text = String(data)
       if (!text.startsWith('{"t":"data"')) return
-      // Each item has exactly one deadline.
-      const items = text.split('"eviction_deadline_ms"').length - 1
+      // Each delivered eviction is one alert.
+      const items = text.split('"event":"alert"').length - 1
       if (text.includes('"snapshot"')) return ready.resolve()
       this.delivered += items
       this.onDelivery(items)
@@ -109,7 +109,7 @@ class Side {
     })
     await once(socket, 'open')
     if (!isConsole) return
-    socket.send('{"t":"subscribe","id":1,"topic":{"endpoint":"evictions.watch"}}')
+    socket.send('{"t":"subscribe","id":1,"topic":{"endpoint":"alerts.watch"}}')
     await ready.promise
   }
 
@@ -123,7 +123,7 @@ class Side {
       `GET /api/live HTTP/1.1\r\nhost: 127.0.0.1:${this.#port}\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n${headers.join('')}\r\n`,
     )
     await once(socket, 'data')
-    const request = Buffer.from('{"t":"subscribe","id":1,"topic":{"endpoint":"evictions.watch"}}')
+    const request = Buffer.from('{"t":"subscribe","id":1,"topic":{"endpoint":"alerts.watch"}}')
     // Client frames are masked; a zero mask changes nothing.
     socket.write(Buffer.concat([Buffer.from([0x81, 0x80 | request.length, 0, 0, 0, 0]), request]))
     socket.pause()

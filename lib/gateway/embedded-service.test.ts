@@ -152,7 +152,7 @@ describe('server.ts', () => {
         'PORT must be a port number from 0 to 65535',
         'DEVDECK_SERVICE_URL must be an http:// or https:// address without credentials, query or fragment',
         'DEVDECK_SERVICE_PORT must be a port number from 0 to 65535',
-        'HOST is 0.0.0.0, which other machines can reach: set DEVDECK_ORIGIN to the origin people open (https://…), so that no other name is answered\n',
+        'HOST 0.0.0.0 is reachable from other machines. Set DEVDECK_ORIGIN to the origin people open (https://…); the console rejects all others.\n',
       ].join('\n'),
     })
   })

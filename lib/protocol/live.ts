@@ -5,7 +5,6 @@ import type { OutputChunk } from '#lib/contract/executions.ts'
 import type { LogRecord } from '#lib/contract/logs.ts'
 import type { ScenarioRunList } from '#lib/contract/scenario-runs.ts'
 import type { AlertItem } from './alerts.ts'
-import type { EvictionEvent, EvictionSnapshot } from './evictions.ts'
 
 /**
  * Messages between a page and the console over `/api/live`, the page's one WebSocket for everything live. Each frame
@@ -14,8 +13,6 @@ import type { EvictionEvent, EvictionSnapshot } from './evictions.ts'
 
 /** Topics by endpoint id, with their items. */
 export interface LiveItems {
-  /** A snapshot, then changes. */
-  'evictions.watch': Exclude<EvictionEvent, { event: 'upstream' }> | { event: 'snapshot'; data: EvictionSnapshot }
   /** A snapshot, then changes. */
   'alerts.watch': AlertItem
   'executions.streamStdout': OutputChunk
@@ -67,12 +64,12 @@ export type LiveNotice =
   /** Sent at once and every few seconds, as a sign of life and to sync clocks. */
   | { t: 'heartbeat'; now_ms: number }
 
-type KeptEndpoint = 'evictions.watch' | 'alerts.watch'
-
 /** Response of `GET /api/live/now`, polled by pages that cannot open a WebSocket. */
 export interface LiveSnapshot {
   now_ms: number
-  topics: { [E in KeptEndpoint]: { state: LiveState; since_ms: number; error?: LiveError; item: LiveItems[E] } }
+  topics: {
+    'alerts.watch': { state: LiveState; since_ms: number; error?: LiveError; item: LiveItems['alerts.watch'] }
+  }
 }
 
 export const liveClose = {

@@ -13,8 +13,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { WebSocket as NodeWebSocket, WebSocketServer } from 'ws'
 import { createClient } from '#lib/client/client.ts'
 import { startConsole, type TestConsole } from '#lib/gateway/testing.ts'
-import type { AlertHealth } from '#lib/protocol/alerts.ts'
+import { type Alert, type AlertHealth, isOpen } from '#lib/protocol/alerts.ts'
 import type { LiveEndpoint, LiveItems, LiveTopic } from '#lib/protocol/live.ts'
+import { alertOf } from '#lib/protocol/testing.ts'
 import { makeQueryClient } from '../queries/query-client.ts'
 import { LiveConnection, type LiveHealth } from './follow.ts'
 
@@ -100,21 +101,24 @@ const openPage = async (url = `${gateway.url.replace('http', 'ws')}/api/live`, t
     return { items, health, is }
   }
   const evictions = () => {
-    const followed = follow({ endpoint: 'evictions.watch' })
+    const followed = follow({ endpoint: 'alerts.watch' })
     return { ...followed, feed: () => ({ pending: pendingOf(followed.items) }) }
   }
   return { connection, follow, evictions, cookie }
 }
-const pendingOf = (items: readonly LiveItems['evictions.watch'][]) => {
-  let pending = new Map<string, number>()
-  for (const { event, data } of items) {
-    if (event === 'snapshot')
-      pending = new Map(data.evictions.map((each) => [each.devbox_id, each.eviction_deadline_ms]))
-    else if (event === 'eviction') pending.set(data.devbox_id, data.eviction_deadline_ms)
-    else pending.delete(data.devbox_id)
+const pendingOf = (items: readonly LiveItems['alerts.watch'][]) => {
+  const pending = new Map<string, Alert>()
+  const update = (alert: Alert) => {
+    if (alert.kind === 'eviction' && isOpen(alert)) pending.set(alert.id, alert)
+    else pending.delete(alert.id)
   }
-  return [...pending]
-    .map(([devbox_id, eviction_deadline_ms]) => ({ devbox_id, eviction_deadline_ms }))
+  for (const { event, data } of items) {
+    if (event === 'snapshot') pending.clear()
+    if (event === 'snapshot') for (const alert of data.alerts) update(alert)
+    if (event === 'alert') update(data)
+  }
+  return [...pending.values()]
+    .map(({ devbox_id, deadline_ms }) => ({ devbox_id, eviction_deadline_ms: deadline_ms }))
     .sort((a, b) => a.eviction_deadline_ms - b.eviction_deadline_ms || (a.devbox_id < b.devbox_id ? -1 : 1))
 }
 
@@ -224,8 +228,7 @@ describe('the page', () => {
     const snapshot = (...ids: string[]) => ({
       event: 'snapshot',
       data: {
-        evictions: ids.map((devbox_id) => ({ devbox_id, eviction_deadline_ms: deadlineMs })),
-        upstream: { state: 'live', since_ms: 0, attempt: 0 },
+        alerts: ids.map((devbox_id) => alertOf({ id: devbox_id, devbox_id, deadline_ms: deadlineMs })),
       },
     })
     sockets.on('connection', (socket) => {

@@ -130,18 +130,18 @@ describe('following', () => {
     expect(items).toEqual([])
   })
 
-  it('tells the evictions of the account, and what becomes of them', async () => {
+  it('delivers an eviction of the account as an alert', async () => {
     const page = await openPage()
     const { id } = await service.client.devboxes.createAndAwaitRunning({ body: {} })
-    const { items, is } = page.followed({ endpoint: 'evictions.watch' })
+    const { items, is } = page.followed({ endpoint: 'alerts.watch' })
     await is('live')
-    await expect.poll(() => items).toHaveLength(1)
     const eviction = { devbox_id: id, eviction_deadline_ms: Date.now() + 3_600_000 }
     await service.client.evictions.schedule({ body: eviction })
-    await expect.poll(() => items.at(-1)).toEqual({ event: 'eviction', data: eviction })
-    // Reloading the page tells it in the first snapshot.
-    const again = (await openPage()).followed({ endpoint: 'evictions.watch' })
-    await expect.poll(() => again.items[0]).toMatchObject({ event: 'snapshot', data: { evictions: [eviction] } })
+    const alert = { kind: 'eviction', devbox_id: id, deadline_ms: eviction.eviction_deadline_ms }
+    await expect.poll(() => items.at(-1)).toMatchObject({ event: 'alert', data: alert })
+    // After a reload, it is in the first snapshot.
+    const again = (await openPage()).followed({ endpoint: 'alerts.watch' })
+    await expect.poll(() => again.items[0]).toMatchObject({ event: 'snapshot', data: { alerts: [alert] } })
   })
 })
 
@@ -202,11 +202,11 @@ describe('health', () => {
     const page = await openPage()
     const { topic, publish } = await newAxon()
     const { items, is } = page.followed(topic)
-    const evictions = page.followed({ endpoint: 'evictions.watch' })
-    await Promise.all([is('live'), evictions.is('live')])
+    const alerts = page.followed({ endpoint: 'alerts.watch' })
+    await Promise.all([is('live'), alerts.is('live')])
     serviceNetwork.stall()
     await publish()
-    await Promise.all([is('late'), evictions.is('late')])
+    await Promise.all([is('late'), alerts.is('late')])
     expect(items).toEqual([])
     // Data swallowed by the stalled network is requested again.
     serviceNetwork.mend()
@@ -237,7 +237,7 @@ describe('health', () => {
   it('is late at once when a frozen page becomes visible', async () => {
     // No checks run, as on a frozen page.
     const page = await openPage(service.key, { checkMs: 2 ** 30, lateMs: 20 })
-    const { healths, states, is } = page.followed({ endpoint: 'evictions.watch' })
+    const { healths, states, is } = page.followed({ endpoint: 'alerts.watch' })
     await is('live')
     const heardMs = Date.now()
     await expect.poll(() => Date.now() - heardMs).toBeGreaterThan(20)

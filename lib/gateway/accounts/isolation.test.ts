@@ -144,9 +144,8 @@ it('another account follows nothing over its live connection', async () => {
   await until(() => expect(told().filter(({ t }) => t === 'end')).toHaveLength(topics.length))
   for (const notice of told()) if (notice.t === 'end') expect(notice.error).toMatchObject({ status: 404 })
   expect(told().filter(({ t }) => t === 'data')).toEqual([])
-  for (const [id, endpoint] of (['evictions.watch', 'alerts.watch'] as const).entries())
-    subscribe(100 + id, { endpoint })
-  await until(() => expect(told().filter(({ t }) => t === 'data').length).toBeGreaterThan(1))
+  subscribe(100, { endpoint: 'alerts.watch' })
+  await until(() => expect(told().filter(({ t }) => t === 'data').length).toBeGreaterThan(0))
   expect(JSON.stringify(told().filter(({ t }) => t === 'data'))).not.toMatch(
     new RegExp(`${devbox}|${job.id}|${silence}`),
   )

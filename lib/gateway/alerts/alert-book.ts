@@ -14,7 +14,6 @@ import {
   type PollHealth,
   type Silence,
 } from '#lib/protocol/alerts.ts'
-import type { EvictionEvent, EvictionSnapshot, EvictionStreamState } from '#lib/protocol/evictions.ts'
 import {
   acknowledged,
   closed,
@@ -32,7 +31,13 @@ import {
   unseenMs,
 } from './alert-rules.ts'
 import type { AlertStore, HistoryQuery } from './alert-store.ts'
-import type { EvictionListener, EvictionWatch } from './eviction-listener.ts'
+import type {
+  EvictionEvent,
+  EvictionListener,
+  EvictionSnapshot,
+  EvictionStreamState,
+  EvictionWatch,
+} from './eviction-listener.ts'
 import { limitConcurrency } from './limit-concurrency.ts'
 import { OpenAlerts } from './open-alerts.ts'
 import { applyPoll } from './poll-alerts.ts'

@@ -4,11 +4,10 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { backoffMs } from '#lib/client/backoff.ts'
 import { type Eviction, pendingCountHeader } from '#lib/contract/evictions.ts'
-import type { EvictionEvent, EvictionSnapshot } from '#lib/protocol/evictions.ts'
 import { startService } from '#lib/service/testing/service.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 import { onKeyAccepted } from '../upstream/client.ts'
-import type { EvictionWatch } from './eviction-listener.ts'
+import type { EvictionEvent, EvictionSnapshot, EvictionWatch } from './eviction-listener.ts'
 import { EvictionStreamWatch, evictionWatches, evictionWatchFor, watchTimes } from './eviction-watch.ts'
 
 type TestEvent = EvictionEvent | { event: 'snapshot'; data: EvictionSnapshot }
@@ -236,7 +235,7 @@ describe('with a scripted service', () => {
 
   it('keeps evictions if the service never repeats any', async () => {
     const watch = watchWith({ refreshMs: 100, settleMs: 1 })
-    onWatch = (response) => openWith(...(connections.length === 1 ? [pending] : []))(response)
+    onWatch = (response) => openWith(...(watch.deadlineOf('dbx_1') === undefined ? [pending] : []))(response)
     const pending = eviction('dbx_1')
     expect(await eventsUntil(watch, () => connections.length > 5)).toEqual([{ evictions: [pending], state: 'live' }])
     expect(watch.deadlineOf('dbx_1')).toBe(pending.eviction_deadline_ms)

@@ -2,14 +2,20 @@ import { createHash } from 'node:crypto'
 import { ApiError, isFinalCode } from '#lib/client/api-error.ts'
 import { pause } from '#lib/client/backoff.ts'
 import { Eviction, evictions, pendingCountHeader } from '#lib/contract/evictions.ts'
-import type { EvictionEvent, EvictionSnapshot, EvictionStreamState } from '#lib/protocol/evictions.ts'
 import type { KeyHolder } from '../accounts/types.ts'
 import { subscribe, subscriptionTimes } from '../live/subscription.ts'
 import type { Asked } from '../live/topics.ts'
 import { slot } from '../registry/registry.ts'
 import { keyAcceptedListeners } from '../upstream/client.ts'
 import { serviceNow } from '../upstream/clock.ts'
-import type { EvictionListener, EvictionWatch, UnreadableEvents } from './eviction-listener.ts'
+import type {
+  EvictionEvent,
+  EvictionListener,
+  EvictionSnapshot,
+  EvictionStreamState,
+  EvictionWatch,
+  UnreadableEvents,
+} from './eviction-listener.ts'
 
 export const watchTimes = {
   ...subscriptionTimes,

@@ -1,5 +1,5 @@
 import type { AlertStreamHealth } from '#lib/protocol/alerts.ts'
-import type { EvictionStreamState } from '#lib/protocol/evictions.ts'
+import type { EvictionStreamState } from './eviction-listener.ts'
 
 const maxGaps = 20
 

@@ -7,7 +7,7 @@ import type { KeyHolder } from '../accounts/types.ts'
 import { closeWithTimeout, parseJson, terminateWhenDead } from '../http/sockets.ts'
 import { acquireSlot, concurrencyError } from '../limits/concurrency-limit.ts'
 import { serviceNow } from '../upstream/clock.ts'
-import { followAlerts, followEvictions } from './feeds.ts'
+import { followAlerts } from './alert-feed.ts'
 import { PageSubscription } from './page-subscription.ts'
 import type { MonitorListener, ServiceMonitor } from './service-monitor.ts'
 import { subscribe } from './subscription.ts'
@@ -121,8 +121,7 @@ export class LivePage implements OpenStream, MonitorListener {
   #follow({ id, topic: { endpoint, ...asked }, position }: z.infer<typeof Subscribe>): void {
     const followed = new PageSubscription(id, this)
     this.#followed.set(id, followed)
-    if (endpoint === 'evictions.watch') followed.source = followEvictions(this.#session, followed)
-    else if (endpoint === 'alerts.watch') followed.source = followAlerts(this.#session, followed)
+    if (endpoint === 'alerts.watch') followed.source = followAlerts(this.#session, followed)
     else this.#subscribe(topics[endpoint], asked, position || undefined, followed)
   }
 
@@ -168,11 +167,7 @@ export class LivePage implements OpenStream, MonitorListener {
   }
 }
 
-const followable = ['evictions.watch', 'alerts.watch', ...Object.keys(topics)] as [
-  'evictions.watch',
-  'alerts.watch',
-  ...(keyof typeof topics)[],
-]
+const followable = ['alerts.watch', ...Object.keys(topics)] as ['alerts.watch', ...(keyof typeof topics)[]]
 const id = z.int().check(z.minimum(0), z.maximum(2 ** 31 - 1))
 const Subscribe = z.object({
   t: z.literal('subscribe'),

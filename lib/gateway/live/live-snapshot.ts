@@ -1,40 +1,36 @@
-import type { LiveEndpoint, LiveError, LiveItems, LiveSnapshot, LiveState } from '#lib/protocol/live.ts'
+import type { AlertItem } from '#lib/protocol/alerts.ts'
+import type { LiveError, LiveSnapshot, LiveState } from '#lib/protocol/live.ts'
 import { requireCaller } from '../accounts/session-cookie.ts'
+import type { KeyHolder } from '../accounts/types.ts'
 import { evictionWatchFor } from '../alerts/eviction-watch.ts'
 import { handleRequest, json } from '../http/handle-request.ts'
 import { serviceNow, toServiceTime } from '../upstream/clock.ts'
-import { followAlerts, followEvictions } from './feeds.ts'
+import { followAlerts } from './alert-feed.ts'
 import { checkHealth, monitorTimes } from './service-monitor.ts'
-import type { Subscriber } from './subscription.ts'
 
 /** `GET /api/live/now`: polled by pages that cannot open a WebSocket. */
 export const liveSnapshot = (request: Request): Promise<Response> =>
   handleRequest(request, async () => {
     const session = await requireCaller(request, 'read')
-    const [isHeard, evictions, alerts] = await Promise.all([
+    const [isResponding, alerts] = await Promise.all([
       // A frozen service keeps its streams open, so it needs a health check.
       checkHealth(monitorTimes.answerMs).then(
         () => true,
         () => false,
       ),
-      firstWord<'evictions.watch'>((outlet) => followEvictions(session, outlet)),
-      firstWord<'alerts.watch'>((outlet) => followAlerts(session, outlet)),
+      currentAlerts(session),
     ])
-    const late = {
-      state: 'late',
-      since_ms: toServiceTime(evictionWatchFor(session).lastHeardMs ?? Date.now()),
-    } as const
-    const told = <Topic extends { state: LiveState }>(topic: Topic) =>
-      isHeard || topic.state !== 'live' ? topic : { ...topic, ...late }
-    const topics = { 'evictions.watch': told(evictions), 'alerts.watch': told(alerts) }
+    const since_ms = toServiceTime(evictionWatchFor(session).lastHeardMs ?? Date.now())
+    const isLate = !isResponding && alerts.state === 'live'
+    const topics = { 'alerts.watch': isLate ? { ...alerts, state: 'late' as const, since_ms } : alerts }
     return json({ now_ms: serviceNow(), topics } satisfies LiveSnapshot)
   })
 
-/** The first item of a topic, and the state of its source. */
-const firstWord = async <E extends LiveEndpoint>(open: (outlet: Subscriber) => { leave(): void }) => {
-  const item = Promise.withResolvers<LiveItems[E]>()
+/** The first item of the topic, and its state. */
+const currentAlerts = async (holder: KeyHolder) => {
+  const item = Promise.withResolvers<AlertItem>()
   const health = Promise.withResolvers<{ state: LiveState; since_ms: number; error?: LiveError }>()
-  const source = open({
+  const { leave } = followAlerts(holder, {
     data: (text) => item.resolve(JSON.parse(text)),
     room: () => undefined,
     resync: () => undefined,
@@ -42,6 +38,6 @@ const firstWord = async <E extends LiveEndpoint>(open: (outlet: Subscriber) => {
     end: () => undefined,
   })
   const first = { ...(await health.promise), item: await item.promise }
-  source.leave()
+  leave()
   return first
 }

@@ -30,7 +30,7 @@ export interface Topic {
 }
 
 /** Topics read from the service. */
-type AnyTopic = Exclude<LiveEndpoint, 'evictions.watch' | 'alerts.watch'>
+type AnyTopic = Exclude<LiveEndpoint, 'alerts.watch'>
 
 const jobPollMs = 2_000
 const runPollMs = 1_000
