@@ -251,7 +251,8 @@ export class Jobs {
   }
 
   readonly #runEnded = (runId: string) => {
-    for (const { job } of this.#active.values()) job.runEnded(runId)
+    const jobId = this.#options.store.benchmarkRuns.record(runId)?.job_id
+    if (jobId) this.#active.get(jobId)?.job.runEnded(runId)
   }
 }
 
