@@ -125,8 +125,3 @@ it('counts controls only if there is nothing else', () => {
   })
   expect(summaryOf([oracle])?.lead).toMatch(/^oracle in the new job scores 0\.600 higher than A/)
 })
-
-it('omits significance without a difference', () => {
-  const same = pair('A', { difference: 0, scenarios_needed: null })
-  expect(summaryOf([same])?.lead).toMatch(/^A in the new job scores the same as in the old job \(.*\)\.$/)
-})

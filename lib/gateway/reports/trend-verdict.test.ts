@@ -124,7 +124,3 @@ it('reports later runs without a score and jobs where nothing completed', () => 
     /^No attempt completed: job 0 \(7 failed\)\./,
   )
 })
-
-it('omits significance without a change', () => {
-  expect(trendVerdict(reportOf([1, 0, 1], [1, 0, 1])).lead).toMatch(/, the same as in the previous job \(.*\)\.$/)
-})
