@@ -2,11 +2,10 @@ import { QueryClient } from '@tanstack/react-query'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { snapshotMutations } from '#components/snapshots/queries.ts'
 import { EditConflictError } from '#lib/browser/api/edit-conflict.ts'
-import { devboxKeys } from '#lib/browser/queries/devbox-keys.ts'
 import { createClient } from '#lib/client/client.ts'
 import { ignoreFilters } from '#lib/service/testing/ignore-filters.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import { devboxMutations, devboxQueries } from './queries.ts'
+import { devboxKeys, devboxMutations, devboxQueries } from './queries.ts'
 
 let service: TestService
 beforeAll(async () => {

@@ -3,7 +3,6 @@ import { browserApi } from '#lib/browser/api/browser-api.ts'
 import { type Described, throwIfChanged } from '#lib/browser/api/edit-conflict.ts'
 import { isMissing, retryDelayMs } from '#lib/browser/api/failures.ts'
 import { devboxMatches } from '#lib/browser/lists/row-filters.ts'
-import { devboxKeys } from '#lib/browser/queries/devbox-keys.ts'
 import { listPages, listRefresh, metadataWords, type Shown } from '#lib/browser/queries/list/pages.ts'
 import { ApiError } from '#lib/client/api-error.ts'
 import { maxPageSize } from '#lib/contract/common.ts'
@@ -20,6 +19,12 @@ import {
 } from '#lib/contract/devboxes.ts'
 import { networkPolicies } from '#lib/contract/network-policies.ts'
 import { type Tunnel, type TunnelOptions, tunnels } from '#lib/contract/tunnels.ts'
+
+export const devboxKeys = {
+  all: ['devboxes'] as const,
+  lists: ['devboxes', 'list'] as const,
+  one: (id: string) => ['devboxes', 'get', id] as const,
+}
 
 const pageApi = browserApi({ devboxes })
 const networkApi = browserApi({ networkPolicies, tunnels })

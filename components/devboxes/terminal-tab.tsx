@@ -7,10 +7,9 @@ import { TerminalWorkspace } from '#components/terminal/workspace/terminal-works
 import { Banner } from '#components/ui/banner.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
-import { devboxKeys } from '#lib/browser/queries/devbox-keys.ts'
 import { devboxRefusal, keepsDisk, resumeRefusal } from '#lib/contract/devboxes.ts'
 import { useDevbox } from './detail.tsx'
-import { isMoving } from './queries.ts'
+import { devboxKeys, isMoving } from './queries.ts'
 
 const LogTail = dynamic(() => import('./log/log-panel.tsx').then((module) => module.LogTail))
 // Starts loading xterm before the page hydrates.

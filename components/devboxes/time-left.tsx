@@ -25,7 +25,7 @@ export const TimeLeftText = ({ left, brief }: { left: TimeLeft; brief?: boolean 
         'tabular inline-flex shrink-0 items-baseline justify-end gap-1 whitespace-nowrap',
         timeClasses[urgency],
       )}
-      title={`${describeEnd(left)}${is_at_least ? ' at the earliest' : ''}, at ${isoTime(at_ms) ?? 'an unknown time'}`}
+      title={`${describeEnd(left)}${is_at_least ? ', no earlier than' : ', at'} ${isoTime(at_ms) ?? 'an unknown time'}`}
     >
       {isDue ? (
         dueText(left, brief)

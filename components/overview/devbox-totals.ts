@@ -1,10 +1,9 @@
 import { queryOptions } from '@tanstack/react-query'
-import { listDevboxes } from '#components/devboxes/queries.ts'
+import { devboxKeys, listDevboxes } from '#components/devboxes/queries.ts'
 import { browserApi } from '#lib/browser/api/browser-api.ts'
 import { retryDelayMs } from '#lib/browser/api/failures.ts'
 import { countDevboxes, type DevboxCounts } from '#lib/browser/lists/devbox-counts.ts'
 import { devboxMatches } from '#lib/browser/lists/row-filters.ts'
-import { devboxKeys } from '#lib/browser/queries/devbox-keys.ts'
 import type { Client } from '#lib/client/client.ts'
 import { type Devbox, type DevboxListQuery, devboxes, isOfTrial } from '#lib/contract/devboxes.ts'
 
