@@ -31,7 +31,7 @@ test('every page loads within its JavaScript budget', async ({ page, product }) 
   const { service } = product
   const devbox = await service.devboxes.createAndAwaitRunning({ body: { name: 'first-load' } })
   const axon = await service.axons.create({ body: { name: 'first-load' } })
-  // As many scenarios as keep what stands below the grid out of sight, as in most jobs.
+  // Enough scenarios that the parts below the grid are out of view, as in most jobs.
   const names = Array.from({ length: 12 }, (_, number) => `first-load ${number}`)
   const job = await finishedJob(
     product,
@@ -107,7 +107,7 @@ test('dialogs and menus open at the first key press or click and restore focus',
   await expect(name).toHaveValue('typed before')
 })
 
-/** Bytes of the scripts that come over the network to `page` from now on until they are asked for, as they are sent. */
+/** Counts the transferred bytes of scripts until the returned function is called. */
 const countScripts = (page: Page) => {
   const sizes: Promise<number>[] = []
   const count = (request: Request) => {

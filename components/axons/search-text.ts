@@ -1,4 +1,4 @@
-import { withCondition } from '#lib/browser/lists/metadata-condition.ts'
+import { withCondition } from '#components/list/metadata-condition.ts'
 import { axonIdPattern, maxSearchLength } from '#lib/contract/axons.ts'
 import type { AxonSearchParams } from './search-params.ts'
 

@@ -4,7 +4,7 @@ import { columnRules, shownFromRem } from './column-rules.ts'
 const bare = { hasSelection: false, hasRowActions: false }
 const name = { priority: 1 }
 
-it('lets columns leave by priority, of equal ones the last first, so that the name keeps its width', () => {
+it('hides columns by priority, the last of equal ones first, so that the name keeps its width', () => {
   const columns = [
     name,
     { priority: 2, width: '10rem' as const },
@@ -12,7 +12,7 @@ it('lets columns leave by priority, of equal ones the last first, so that the na
     { priority: 3, width: '8rem' as const },
     { priority: 3, width: '30rem' as const },
   ]
-  // 11.5 of the name, and 2.75 of the button that shows what has left.
+  // 11.5 for the name and 2.75 for the "Show more" button.
   expect(shownFromRem(columns, bare)).toEqual([
     0,
     11.5 + 10 + 2.75,
@@ -20,13 +20,13 @@ it('lets columns leave by priority, of equal ones the last first, so that the na
     42,
     11.5 + 10 + 8 + 30 + 2.75,
   ])
-  // Wherever the name stands.
+  // The position of the name doesn't matter.
   expect(shownFromRem([...columns.slice(1), name], bare)).toEqual([24.25, 71.5, 42, 62.25, 0])
-  // 2.25 of checkboxes and 5.5 of actions.
+  // 2.25 for checkboxes and 5.5 for actions.
   expect(shownFromRem(columns, { hasSelection: true, hasRowActions: true })[2]).toBe(71.5 + 7.75)
 })
 
-it('leaves the name its width beside columns of equal shares, of per cent and of pixels', () => {
+it('keeps the width of the name beside flexible, percentage and pixel columns', () => {
   expect(shownFromRem([name, {}, { priority: 3, width: '12rem' }], bare)).toEqual([0, 2 * 11.5 + 2.75, 42])
   expect(shownFromRem([name, { priority: 3, minWidthRem: 20 }], bare)).toEqual([0, 42])
   expect(shownFromRem([name, { priority: 3, minWidthRem: 30 }], bare)).toEqual([0, 60])
@@ -35,7 +35,7 @@ it('leaves the name its width beside columns of equal shares, of per cent and of
     42,
     (11.5 + 25) / 0.5,
   ])
-  // A width chosen by hand for the name itself gives way before any column leaves.
+  // A width chosen for the name gives way before any column is hidden.
   expect(
     shownFromRem(
       [
@@ -47,7 +47,7 @@ it('leaves the name its width beside columns of equal shares, of per cent and of
   ).toEqual([0, 111.5])
 })
 
-it('hides a column below its width and its line in the card from there on', () => {
+it('hides a column below its threshold, and its line in the card above it', () => {
   const rules = columnRules('t1', [name, { priority: 3, width: '50rem' }], bare)
   expect(rules).toContain('@container (width < 61.5rem) { [data-table="t1"] [data-column="1"] { display: none } }')
   expect(rules).toContain('@container (width >= 61.5rem) { [data-table="t1"] [data-card="1"] { display: none } }')

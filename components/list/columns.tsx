@@ -7,9 +7,9 @@ import { shortenMiddle } from '#components/ui/text.ts'
 import { NameText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatDurationMs } from '#lib/browser/format.ts'
-import { withCondition } from '#lib/browser/lists/metadata-condition.ts'
 import type { MetadataCondition } from '#lib/contract/encode-query.ts'
 import type { Column } from './column.ts'
+import { withCondition } from './metadata-condition.ts'
 
 /** Columns that several tables share. */
 

@@ -4,9 +4,9 @@ import Link from 'next/link'
 import { type ReactNode, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { withCondition } from '#lib/browser/lists/metadata-condition.ts'
 import { FilterInput } from './filter-fields.tsx'
 import type { ActiveFilter, ListParams } from './list-source.ts'
+import { withCondition } from './metadata-condition.ts'
 import { MetadataFilter, type MetadataFilterProps } from './metadata-filter.tsx'
 
 interface SearchParams extends ListParams {

@@ -1,8 +1,8 @@
 import type { InfiniteData, QueryKey, UseInfiniteQueryOptions, UseQueryOptions } from '@tanstack/react-query'
 import type * as z from 'zod/mini'
-import { conditionText, withoutCondition } from '#lib/browser/lists/metadata-condition.ts'
 import type { Shown } from '#lib/browser/queries/list/pages.ts'
 import type { MetadataCondition } from '#lib/contract/encode-query.ts'
+import { conditionText, withoutCondition } from './metadata-condition.ts'
 
 /** What the address of every list may hold besides its own filters. */
 export interface ListParams {

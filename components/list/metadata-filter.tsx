@@ -7,8 +7,8 @@ import { Input } from '#components/ui/input.tsx'
 import { Select } from '#components/ui/select.tsx'
 import { cutEnd } from '#components/ui/text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { addValue, readCondition, valuesLike } from '#lib/browser/lists/metadata-condition.ts'
 import type { MetadataCondition } from '#lib/contract/encode-query.ts'
+import { addValue, readCondition, valuesLike } from './metadata-condition.ts'
 
 export type MetadataKeys = UseQueryOptions<{ keys: string[] }, Error, { keys: string[] }, QueryKey>
 

@@ -2,10 +2,10 @@ import { queryOptions } from '@tanstack/react-query'
 import { devboxKeys, listDevboxes } from '#components/devboxes/queries.ts'
 import { browserApi } from '#lib/browser/api/browser-api.ts'
 import { retryDelayMs } from '#lib/browser/api/failures.ts'
-import { countDevboxes, type DevboxCounts } from '#lib/browser/lists/devbox-counts.ts'
 import { devboxMatches } from '#lib/browser/lists/row-filters.ts'
 import type { Client } from '#lib/client/client.ts'
 import { type Devbox, type DevboxListQuery, devboxes, isOfTrial } from '#lib/contract/devboxes.ts'
+import { countDevboxes, type DevboxCounts } from './devbox-counts.ts'
 
 type Api = Pick<Client, 'devboxes'>
 const pageApi = browserApi({ devboxes })

@@ -11,8 +11,8 @@ import { TextLink } from '#components/ui/text-link.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
-import { countDevboxes, type DevboxCounts, devboxesAt } from '#lib/browser/lists/devbox-counts.ts'
 import { isOfTrial } from '#lib/contract/devboxes.ts'
+import { countDevboxes, type DevboxCounts, devboxesAt } from './devbox-counts.ts'
 import { overviewQueries } from './queries.ts'
 
 /** Totals of the account, excluding trial devboxes. */

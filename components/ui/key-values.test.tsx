@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { parseAssignments, rowsToMap } from './key-values.ts'
 
 describe('parseAssignments', () => {
-  it('reads the lines of an .env file', () => {
+  it('parses an .env file', () => {
     expect(parseAssignments('# database\nexport DB_URL="postgres://a=b"\r\n\nEMPTY=\nQUOTED=\'it is\'\n')).toEqual([
       { key: 'DB_URL', value: 'postgres://a=b' },
       { key: 'EMPTY', value: '' },
@@ -10,14 +10,14 @@ describe('parseAssignments', () => {
     ])
   })
 
-  it('takes no other text for assignments', () => {
+  it('rejects other text', () => {
     for (const text of ['', 'plain', 'a = b c\nno assignment', 'two words=x', '# only a comment'])
       expect(parseAssignments(text)).toBeNull()
   })
 })
 
 describe('rowsToMap', () => {
-  it('leaves out empty rows', () => {
+  it('skips empty rows', () => {
     expect(
       rowsToMap([
         { key: 'a', value: '' },
@@ -26,7 +26,7 @@ describe('rowsToMap', () => {
     ).toEqual({ ok: true, map: { a: '' } })
   })
 
-  it('refuses a value without a key and a key given twice', () => {
+  it('rejects a value without a key and a repeated key', () => {
     expect(rowsToMap([{ key: '', value: 'x' }])).toMatchObject({ ok: false, index: 0 })
     expect(
       rowsToMap([
@@ -36,7 +36,7 @@ describe('rowsToMap', () => {
     ).toMatchObject({ ok: false, index: 1, message: 'a is given twice' })
   })
 
-  it('takes keys that objects have of their own', () => {
+  it('accepts keys such as constructor', () => {
     const read = rowsToMap([{ key: '__proto__', value: 'x' }])
     expect(read.ok && Object.entries(read.map)).toEqual([['__proto__', 'x']])
   })

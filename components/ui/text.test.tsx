@@ -10,23 +10,23 @@ const shown = (text: string) =>
     .join('')
 
 describe('visiblePieces', () => {
-  it('names what would turn, hide or break the text around it', () => {
+  it('names characters that would reverse, hide or break text', () => {
     expect(shown('abc\u202Egnp.exe')).toBe('abc[U+202E]gnp.exe')
     expect(shown('pay\u200Bpal\uFEFF')).toBe('pay[U+200B]pal[U+FEFF]')
     expect(shown('a\u0000b\u001B[31m\u0085')).toBe('a[␀]b[␛][31m[U+0085]')
     expect(shown('one\ntwo\r\n\u2028')).toBe('one[↵]two[␍][↵][U+2028]')
   })
 
-  it('shows half a character as what it is', () => {
+  it('shows an unpaired surrogate', () => {
     expect(shown('a\uD83Db')).toBe('a[U+D83D]b')
   })
 
-  it('leaves scripts, emoji and their joiners alone', () => {
+  it('keeps scripts, emoji and joiners', () => {
     for (const text of ['שלום', 'مرحبا', 'नमस्ते', 'می\u200Cخواهم', '👩‍👩‍👧‍👦 🏳️‍🌈', 'é'])
       expect(visiblePieces(text)).toEqual([{ at: 0, text }])
   })
 
-  it('loses nothing', () => {
+  it('preserves the whole text', () => {
     const text = 'a\u202Eb\u0007\u0007c\nd'
     expect(visiblePieces(text).map(({ at }) => at)).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
     expect(visiblePieces('')).toEqual([])
@@ -34,27 +34,27 @@ describe('visiblePieces', () => {
 })
 
 describe('VisibleText', () => {
-  it('shows a name that is nothing but spaces, and leaves the spaces of other text', () => {
+  it('makes a name of only spaces visible', () => {
     const words = (element: ReactElement) => renderToStaticMarkup(element).replace(/<[^>]*>/g, '')
     expect(words(<VisibleText truncate>{'   '}</VisibleText>)).toBe('␣␣␣')
     expect(words(<VisibleText max={60}>{' a b '}</VisibleText>)).toBe(' a b ')
     expect(words(<VisibleText max={8_192}>{'   '}</VisibleText>)).toBe('   ')
   })
 
-  it('escapes markup and keeps direction inside', () => {
+  it('escapes markup and isolates text direction', () => {
     const html = renderToStaticMarkup(<VisibleText>{'<img onerror=alert(1)>\u202E'}</VisibleText>)
     expect(html).toContain('&lt;img onerror=alert(1)&gt;')
     expect(html).toMatch(/^<bdi /)
     expect(html).not.toContain('\u202E')
   })
 
-  it('keeps a long text out of the page', () => {
+  it('cuts long text', () => {
     expect(renderToStaticMarkup(<VisibleText truncate>{'x'.repeat(10_000)}</VisibleText>).length).toBeLessThan(1600)
   })
 })
 
 describe('shortenMiddle', () => {
-  it('keeps both ends and the given length', () => {
+  it('keeps both ends within the given length', () => {
     expect(shortenMiddle('axn_01m7xr88hmfyfvcz4dw7s0q9y6', 16)).toBe('axn_01m7…7s0q9y6')
     expect(shortenMiddle('axn_short', 16)).toBe('axn_short')
     expect([...shortenMiddle('😀'.repeat(40), 16)]).toHaveLength(16)
@@ -62,7 +62,7 @@ describe('shortenMiddle', () => {
 })
 
 describe('cutEnd', () => {
-  it('never leaves half a character', () => {
+  it('never splits a character', () => {
     expect(cutEnd('ab😀cd', 3)).toBe('ab…')
     expect(cutEnd('ab😀cd', 4)).toBe('ab😀…')
     expect(cutEnd('abc', 3)).toBe('abc')
@@ -70,7 +70,7 @@ describe('cutEnd', () => {
 })
 
 describe('visibleJson', () => {
-  it('is the same document with hidden characters escaped', () => {
+  it('escapes invisible characters without changing the document', () => {
     const value = { name: 'a\u202Eb\n\u{E0001}', list: [1] }
     expect(visibleJson(value)).toContain('a\\u202eb\\n\\udb40\\udc01')
     expect(JSON.parse(visibleJson(value))).toEqual(value)

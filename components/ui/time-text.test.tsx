@@ -3,7 +3,7 @@ import { formatExact, formatRelative } from './time-text.ts'
 
 const now = Date.UTC(2026, 10, 20, 12)
 
-it('tells a time by its distance from now', () => {
+it('formats a time relative to now', () => {
   const ago = (ms: number) => formatRelative(now - ms, now)
   expect([
     ago(0),
@@ -18,21 +18,21 @@ it('tells a time by its distance from now', () => {
   expect(formatRelative(now + 90_000, now)).toBe('in 1 min')
 })
 
-it('tells the date of what is long past', () => {
+it('formats old times as dates', () => {
   expect(formatRelative(Date.UTC(2026, 0, 2), now)).toBe('2026-01-02')
 })
 
-it('says so when nobody told the time', () => {
+it('reports an unknown time', () => {
   expect(formatRelative(Number.NaN, now)).toBe('unknown')
   expect(formatExact(Number.NaN)).toBe('The service did not tell the time')
 })
 
-it('tells the exact time with its zone', () => {
+it('formats the exact time with its zone', () => {
   expect(formatExact(now)).toBe('2026-11-20 12:00:00 UTC')
   expect(formatExact(now, 'Europe/Berlin')).toBe('2026-11-20 13:00:00 GMT+1')
 })
 
-it('shows a number that is no date as it is', () => {
+it('shows a number outside the date range as is', () => {
   expect(formatExact(9e18)).toBe(String(9e18))
   expect(formatRelative(9e18, now)).toBe(String(9e18))
 })

@@ -52,33 +52,33 @@ const below = (names: string[], grounds: (name: string) => string[], minimum: nu
 const surfaces = ['surface-0', 'surface-1', 'surface-2', 'overlay']
 const tones = ['ok', 'progress', 'attention', 'danger', 'neutral']
 
-describe('colour tokens (WCAG 2.2, 1.4.3 and 1.4.11)', () => {
-  it('give text 4.5:1 on every surface, in both themes', () => {
+describe('color tokens (WCAG 2.2, 1.4.3 and 1.4.11)', () => {
+  it('text has 4.5:1 on every surface, in both themes', () => {
     expect(
       below(['text', 'text-muted'], () => [...surfaces, 'surface-3', ...tones.map((tone) => `${tone}-bg`)], 4.5),
     ).toEqual([])
     expect(below(['accent'], () => [...surfaces, 'accent-soft'], 4.5)).toEqual([])
   })
 
-  it('give the words on the scale of scores 4.5:1 at both of its ends, between which it only brightens or darkens', () => {
+  it('labels on the score scale have 4.5:1 at both ends', () => {
     expect(below(['text'], () => ['score-low', 'score-high'], 4.5)).toEqual([])
   })
 
-  it('give the words of a tone 4.5:1 on surfaces and on their own ground', () => {
+  it('tone labels have 4.5:1 on surfaces and on their own background', () => {
     expect(below(tones, (tone) => [...surfaces, `${tone}-bg`], 4.5)).toEqual([])
   })
 
-  it('give the words on filled buttons 4.5:1', () => {
+  it('labels of filled buttons have 4.5:1', () => {
     const fills = ['accent-solid', 'accent-solid-hover', 'danger-solid', 'danger-solid-hover']
     expect(below(['on-accent'], () => fills, 4.5)).toEqual([])
   })
 
-  it('give the edge of a control and the focus ring 3:1', () => {
+  it('control borders and the focus ring have 3:1', () => {
     expect(below(['line-strong'], () => ['surface-0', 'surface-1', 'overlay'], 3)).toEqual([])
     expect(below(['focus'], () => surfaces, 3)).toEqual([])
   })
 
-  it('lie in sRGB, so that every screen shows what was measured', () => {
+  it('colors are within sRGB, so that every screen shows the measured color', () => {
     const outside = Object.entries(tokens).filter(([, { light, dark }]) =>
       [...linear(light), ...linear(dark)].some((channel) => channel < -0.001 || channel > 1.001),
     )

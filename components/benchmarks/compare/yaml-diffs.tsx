@@ -2,9 +2,9 @@ import { useQueries } from '@tanstack/react-query'
 import { classes } from '#components/ui/classes.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/browser/format.ts'
-import { type DiffLine, lineDiff } from '#lib/browser/lists/line-diff.ts'
 import type { CompareReport } from '#lib/protocol/reports.ts'
 import { benchmarkJobQueries } from '../job/queries.ts'
+import { type DiffLine, lineDiff } from './line-diff.ts'
 
 /** Line diffs of Harbor job files against the baseline. The server masks secrets. */
 export const YamlDiffs = ({ report: { jobs, agents, baseline } }: { report: CompareReport }) => {

@@ -39,12 +39,12 @@ it('keeps only rows that match every filter of the query', () => {
   expect(found({ metadata: [{ key: 'toString', op: 'eq', value: 'x' }] })).toEqual([])
 })
 
-it('ignores paging, filters that are not set and filters no row can be checked for', () => {
+it('ignores paging, unset filters and filters without a row field', () => {
   expect(found({ limit: 20, starting_after: 'bmr_9', search: undefined, name: '' })).toHaveLength(rows.length)
   expect(scenarioMatches({ benchmark_id: 'bmd_1' })({ id: 'scn_1', name: 'a' } as Scenario)).toBe(true)
 })
 
-it('checks the filters that only one list has', () => {
+it('checks filters specific to one list', () => {
   const devbox = { id: 'dbx_1', status: 'running', initiator_type: 'scenario' } as Parameters<
     ReturnType<typeof devboxMatches>
   >[0]
@@ -69,7 +69,7 @@ it('checks the filters that only one list has', () => {
   expect(scenarioMatches({ validation_type: 'FORWARD' })(scenario)).toBe(false)
 })
 
-it('finds a part of a text whatever its case, in any script', () => {
+it('matches parts of texts ignoring case, in any script', () => {
   expect(contains('ΣΑΣΑ', 'ΣΑΣ')).toBe(true)
   expect(contains('İzmir', 'İ')).toBe(true)
   expect(contains('100%_a', '%_A')).toBe(true)

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { devboxStatuses } from '#lib/contract/devboxes.ts'
 import { countDevboxes, devboxesAt } from './devbox-counts.ts'
 
-it('counts every devbox once, those in an unknown state as moving', () => {
+it('counts every devbox once, unknown states as moving', () => {
   const statuses = [...devboxStatuses, 'hibernating']
   expect(countDevboxes(statuses.map((status) => ({ status })))).toEqual({
     running: 1,
@@ -13,7 +13,7 @@ it('counts every devbox once, those in an unknown state as moving', () => {
   })
 })
 
-it('counts what was, by the states that are on record', () => {
+it('counts past states from the state transitions', () => {
   const devbox = (...steps: [string, number][]) => ({
     state_transitions: steps.map(([status, transition_time_ms]) => ({ status, transition_time_ms })),
   })

@@ -1,17 +1,17 @@
 import { expect, it } from 'vitest'
 import { lineDiff } from './line-diff.ts'
 
-const told = (before: string, after: string) =>
+const diff = (before: string, after: string) =>
   lineDiff(before, after).map(({ kind, text }) => `${{ same: ' ', removed: '-', added: '+' }[kind]}${text}`)
 
 it('tells what was removed and added, and where', () => {
-  expect(told('a\nb\nc\nd', 'a\nx\nc\nd\ne')).toEqual([' a', '-b', '+x', ' c', ' d', '+e'])
-  expect(told('agents:\n- one\n- two', 'agents:\n- two\n- three')).toEqual([' agents:', '-- one', ' - two', '+- three'])
+  expect(diff('a\nb\nc\nd', 'a\nx\nc\nd\ne')).toEqual([' a', '-b', '+x', ' c', ' d', '+e'])
+  expect(diff('agents:\n- one\n- two', 'agents:\n- two\n- three')).toEqual([' agents:', '-- one', ' - two', '+- three'])
 })
 
 it('tells nothing but the text of two that are the same', () => {
-  expect(told('a\nb', 'a\nb')).toEqual([' a', ' b'])
-  expect(told('', '')).toEqual([' '])
+  expect(diff('a\nb', 'a\nb')).toEqual([' a', ' b'])
+  expect(diff('', '')).toEqual([' '])
 })
 
 it('gives both texts back, whatever they are', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { conditionText, readCondition, withCondition, withoutCondition } from './metadata-condition.ts'
 
 describe('readCondition', () => {
-  it('reads one value as it stands', () => {
+  it('reads one value verbatim', () => {
     expect(readCondition('env', 'eq', ' a,b ')).toEqual({
       ok: true,
       condition: { key: 'env', op: 'eq', value: ' a,b ' },
