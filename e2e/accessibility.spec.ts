@@ -110,8 +110,8 @@ test('detail pages have no accessibility violations in either theme, wide or nar
   await service.evictions.schedule({ body: eviction })
   await checkAll(page, product, [
     `/axons/${axon.id}`,
-    `/axons/${axon.id}?tab=events&event=1`,
-    `/axons/${axon.id}?tab=sql`,
+    `/axons/${axon.id}/events?event=1`,
+    `/axons/${axon.id}/sql`,
     `/devboxes/${devbox.id}`,
     `/devboxes/${devbox.id}/commands`,
     `/devboxes/${devbox.id}/files`,

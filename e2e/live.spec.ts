@@ -106,7 +106,7 @@ test('a frozen service is shown as late, loses no input and recovers', async ({ 
     for (const path of [
       '/',
       '/evictions',
-      `/axons/${axon.id}?tab=events`,
+      `/axons/${axon.id}/events`,
       `/devboxes/${id}/log`,
       '/benchmark-jobs',
       `/devboxes/${id}/commands`,

@@ -1,8 +1,9 @@
 'use client'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { Pencil, Trash2 } from 'lucide-react'
 import dynamic from 'next/dynamic'
-import { useState } from 'react'
+import { useSelectedLayoutSegment } from 'next/navigation'
+import { type ReactNode, useState } from 'react'
 import { DetailPage } from '#components/layout/detail-page.tsx'
 import { Banner } from '#components/ui/banner.tsx'
 import { Button } from '#components/ui/button.tsx'
@@ -18,26 +19,27 @@ import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCount } from '#lib/browser/format.ts'
-import { axonMutations, axonQueries } from '#lib/browser/queries/axons.ts'
 import { type Axon, changeRefusal } from '#lib/contract/axons.ts'
 import { AxonState } from './axon-state.tsx'
-import type { AxonTab } from './axon-tab.ts'
+import { axonMutations, axonQueries } from './queries.ts'
 import { axonsPath } from './search-params.ts'
 
-const EventPanel = dynamic(() => import('./event-panel.tsx').then((tab) => tab.EventPanel))
-const SqlPanel = dynamic(() => import('./sql-panel.tsx').then((tab) => tab.SqlPanel))
 const EditMetadataDialog = dynamic(async () => (await import('./edit-metadata-dialog.tsx')).EditMetadataDialog)
 
-export const AxonDetail = ({ id, tab }: { id: string; tab: AxonTab }) => (
+/** Header and tabs of an axon; `children` is the selected tab. */
+export const AxonDetail = ({ id, children }: { id: string; children: ReactNode }) => (
   <DetailPage kind="axon" query={useQuery(axonQueries.get(id))}>
-    {(axon) => <Detail axon={axon} tab={tab} />}
+    {(axon) => (
+      <>
+        <Header axon={axon} />
+        {children}
+      </>
+    )}
   </DetailPage>
 )
 
-/** A longer name would push everything else off the page. */
-const maxNameLength = 600
-
-const Detail = ({ axon, tab }: { axon: Axon; tab: AxonTab }) => {
+const Header = ({ axon }: { axon: Axon }) => {
+  const tab = useSelectedLayoutSegment() ?? 'overview'
   const [dialog, setDialog] = useState<'edit' | 'delete' | null>(null)
   const { id, deleted_at_ms } = axon
   const close = () => setDialog(null)
@@ -70,19 +72,20 @@ const Detail = ({ axon, tab }: { axon: Axon; tab: AxonTab }) => {
       </PageHeader>
       {deleted_at_ms != null && (
         <Banner tone="neutral" icon={Trash2} title="This axon is deleted" className="mb-4 rounded-md">
-          Deleted <RelativeTime ms={deleted_at_ms} />. It can be read, but takes no change any more.
+          Deleted <RelativeTime ms={deleted_at_ms} />. It can be read but not changed.
         </Banner>
       )}
-      {tab === 'overview' && <Overview axon={axon} />}
-      {tab === 'events' && <EventPanel axon={axon} />}
-      {tab === 'sql' && <SqlPanel axon={axon} />}
       {dialog === 'edit' && <EditMetadataDialog axon={axon} onClose={close} />}
       <DeleteDialog axon={axon} open={dialog === 'delete'} onOpenChange={(open) => setDialog(open ? 'delete' : null)} />
     </>
   )
 }
 
-const Overview = ({ axon }: { axon: Axon }) => {
+/** Longer names are cut so that they don't push everything else off the page. */
+const maxNameLength = 600
+
+export const AxonOverview = ({ id }: { id: string }) => {
+  const { data: axon } = useSuspenseQuery(axonQueries.get(id))
   const { name, metadata, created_at_ms, deleted_at_ms } = axon
   return (
     <>
@@ -91,7 +94,7 @@ const Overview = ({ axon }: { axon: Axon }) => {
           {name ? <VisibleText max={maxNameLength}>{name}</VisibleText> : <span className="text-muted">None</span>}
           {name && name.length > maxNameLength && (
             <p className="text-sm text-muted">
-              {formatCount(name.length)} characters; the whole name is in the JSON below.
+              {formatCount(name.length)} characters. The JSON below has the full name.
             </p>
           )}
         </Fact>
@@ -110,7 +113,7 @@ const Overview = ({ axon }: { axon: Axon }) => {
         </Fact>
       </Facts>
       <section className="mt-6 max-w-4xl">
-        <h2 className="mb-2 text-lg font-medium">As the service tells it</h2>
+        <h2 className="mb-2 text-lg font-medium">Raw JSON</h2>
         <CommandBlock label="JSON" command={visibleJson(axon)} />
       </section>
     </>
@@ -133,9 +136,9 @@ const DeleteDialog = ({ axon, open, onOpenChange }: DeleteDialogProps) => {
         remove.reset()
       }}
       title="Delete this axon?"
-      consequence="It is marked as deleted for good. Its name and metadata stay readable, and lists show it with the time of its deletion."
+      consequence="This can’t be undone. Its name, metadata and events stay readable, and it is listed as deleted."
       confirmLabel="Delete axon"
-      typed={typeable(axon.name) ? axon.name : axon.id}
+      typed={isTypeable(axon.name) ? axon.name : axon.id}
       busy={remove.isPending}
       error={remove.error}
       onConfirm={() =>
@@ -150,5 +153,5 @@ const DeleteDialog = ({ axon, open, onOpenChange }: DeleteDialogProps) => {
   )
 }
 
-/** Whether a person can be asked to type this name. */
-const typeable = (name: string | null | undefined): name is string => /^[\w.:/-]{1,40}$/.test(name ?? '')
+/** Whether the name is short and plain enough to be typed as a confirmation. */
+const isTypeable = (name: string | null | undefined): name is string => /^[\w.:/-]{1,40}$/.test(name ?? '')

@@ -3,10 +3,8 @@ import { Badge } from '#components/ui/badge.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import type { Axon } from '#lib/contract/axons.ts'
 
-/** An axon is active until it carries a deletion time. */
 export const AxonState = ({ axon: { deleted_at_ms } }: { axon: Axon }) =>
   deleted_at_ms == null ? (
-    // The rule rather than the exception, so it is told quietly.
     <span className="inline-flex items-center gap-1.5 align-middle text-muted">
       <CircleCheck aria-hidden className="size-3.5 text-ok" />
       Active

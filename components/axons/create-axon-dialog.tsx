@@ -8,7 +8,7 @@ import { KeyValueEditor } from '#components/ui/key-value-editor.tsx'
 import { type KeyValueRow, rowsToMap } from '#components/ui/key-values.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
-import { axonMutations } from '#lib/browser/queries/axons.ts'
+import { axonMutations } from './queries.ts'
 
 export const CreateAxonDialog = ({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) => {
   const router = useRouter()
@@ -49,7 +49,7 @@ export const CreateAxonDialog = ({ open, onOpenChange }: { open: boolean; onOpen
       submitLabel="Create axon"
       error={create.error}
     >
-      <TextField label="Name" optional hint="Lists can be filtered by how it starts." value={name} onText={setName} />
+      <TextField label="Name" optional hint="Lists can be filtered by name prefix." value={name} onText={setName} />
       <KeyValueEditor label="Metadata" value={rows} onChange={setRows} error={rowsProblem} />
     </FormDialog>
   )

@@ -5,10 +5,10 @@ import { MetadataChanges, metadataChanges } from '#components/list/metadata-chan
 import { FormDialog } from '#components/ui/form-dialog.tsx'
 import { KeyValueEditor } from '#components/ui/key-value-editor.tsx'
 import { rowsToMap } from '#components/ui/key-values.ts'
-import { axonMutations, axonQueries } from '#lib/browser/queries/axons.ts'
 import type { Axon } from '#lib/contract/axons.ts'
+import { axonMutations, axonQueries } from './queries.ts'
 
-/** Mount it when it opens: it starts from the axon as it is then, and compares with the axon as it is now. */
+/** Mount when opened: fields start from the axon at that time. */
 export const EditMetadataDialog = ({ axon, onClose }: { axon: Axon; onClose: () => void }) => {
   const [rows, setRows] = useState(Object.entries(axon.metadata).map(([key, value]) => ({ key, value })))
   const [problem, setProblem] = useState<string | null>(null)
@@ -30,7 +30,7 @@ export const EditMetadataDialog = ({ axon, onClose }: { axon: Axon; onClose: () 
       busy={update.isPending}
       onSubmit={submit}
       submitLabel="Save metadata"
-      refusal={read.ok && changes.length === 0 ? 'nothing is changed yet' : null}
+      refusal={read.ok && changes.length === 0 ? 'no changes yet' : null}
       error={update.error}
     >
       <KeyValueEditor
@@ -39,7 +39,7 @@ export const EditMetadataDialog = ({ axon, onClose }: { axon: Axon; onClose: () 
         value={rows}
         onChange={setRows}
         keySuggestions={known.data?.keys}
-        hint="What stands here replaces all of it."
+        hint="Replaces all existing metadata."
         error={problem}
       />
       {read.ok ? (

@@ -9,14 +9,13 @@ import { formatExact } from '#components/ui/time-text.ts'
 import { VisibleLines, VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatBytes, formatCount } from '#lib/browser/format.ts'
-import { readPayload } from '#lib/browser/live/event-log.ts'
 import type { AxonEvent } from '#lib/contract/axons.ts'
-import { originWord } from './origin-word.ts'
+import { readPayload } from './event-rows.ts'
+import { originLabel } from './origin-labels.ts'
 
-/** More would make the page slow, and nobody reads it there. */
+/** Longer payloads would slow down the page. */
 const maxShown = 100_000
 
-/** All of one event. */
 export const EventDetails = ({ axonId, event }: { axonId: string; event: AxonEvent }) => {
   const { sequence, timestamp_ms, origin, source, event_type, payload } = event
   const [isRaw, setIsRaw] = useState(false)
@@ -32,7 +31,7 @@ export const EventDetails = ({ axonId, event }: { axonId: string; event: AxonEve
         <Fact label="Time">
           {formatExact(timestamp_ms)} (<RelativeTime ms={timestamp_ms} />)
         </Fact>
-        <Fact label="Origin">{originWord(origin)}</Fact>
+        <Fact label="Origin">{originLabel(origin)}</Fact>
         <Fact label="Source">
           <VisibleText max={300}>{source}</VisibleText>
         </Fact>
@@ -44,7 +43,7 @@ export const EventDetails = ({ axonId, event }: { axonId: string; event: AxonEve
         </Fact>
       </dl>
       <section
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable regions must be reachable by keyboard
         tabIndex={0}
         aria-label={`Payload of event ${sequence}`}
         className="max-h-96 overflow-auto rounded-md border border-line bg-surface-0 px-3 py-2"
@@ -55,13 +54,13 @@ export const EventDetails = ({ axonId, event }: { axonId: string; event: AxonEve
       </section>
       {text.length > maxShown && (
         <p className="text-sm text-muted">
-          The first {formatCount(maxShown)} of {formatCount(text.length)} characters; the copy holds all of them.
+          The first {formatCount(maxShown)} of {formatCount(text.length)} characters. Copy the payload to get all of it.
         </p>
       )}
       <div className="flex flex-wrap gap-1">
         {read.kind === 'json' && (
           <Button size="sm" variant="ghost" aria-pressed={isRaw} onClick={() => setIsRaw(!isRaw)}>
-            {isRaw ? 'Show formatted' : 'Show as sent'}
+            {isRaw ? 'Show formatted' : 'Show original'}
           </Button>
         )}
         <CopyButton what="payload" text={() => payload} />

@@ -9,17 +9,17 @@ import { FollowedLog } from '#components/ui/followed-log.tsx'
 import { formatExact, formatTimeOfDay } from '#components/ui/time-text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount, isoTime } from '#lib/browser/format.ts'
-import { type Gap, type LogRow, newSince } from '#lib/browser/live/event-log.ts'
 import type { AxonEvent } from '#lib/contract/axons.ts'
 import { EventDetails } from './event-details.tsx'
-import { originWord } from './origin-word.ts'
+import { type Gap, type LogRow, newSince } from './event-rows.ts'
+import { originLabel } from './origin-labels.ts'
 
 interface EventLogProps {
   axonId: string
   rows: readonly LogRow[]
-  /** The log holds nothing; otherwise its filters may. */
+  /** The log itself is empty, not just filtered. */
   isEmpty: boolean
-  /** What is said where a filter shows none. */
+  /** Shown when no row matches. */
   noneText: string
   hasOlder: boolean
   opened: number | null
@@ -30,12 +30,12 @@ interface EventLogProps {
 
 const rowHeight = 28
 
-/** Oldest first; follows its end until the reader scrolls away from it, and says how much came since. */
+/** Oldest first. Follows the end until the user scrolls up, then counts new events. */
 export const EventLog = (props: EventLogProps) => {
   const { axonId, rows, isEmpty, noneText, hasOlder, opened, onOpen, onOlder, onFill } = props
   const region = useRef<HTMLDivElement>(null)
   const last = useMemo(() => lastSequence(rows), [rows])
-  /** The last sequence when following stopped. */
+  /** Last sequence seen before following stopped. */
   const [seen, setSeen] = useState(opened === null ? null : last)
   const virtualizer = useVirtualizer({
     count: rows.length,
@@ -52,7 +52,7 @@ export const EventLog = (props: EventLogProps) => {
     const before = region.current?.scrollHeight ?? 0
     await onOlder()
     setIsLoadingOlder(false)
-    // What was read stays where it was: the older rows go above it.
+    // Keep the scroll position: older rows are inserted above.
     requestAnimationFrame(() => {
       if (region.current) region.current.scrollTop += region.current.scrollHeight - before
     })
@@ -60,7 +60,7 @@ export const EventLog = (props: EventLogProps) => {
   if (rows.length === 0)
     return isEmpty ? (
       <EmptyState icon={History} title="No events yet">
-        Publish one here or through the API; it appears at once, on every page that follows this axon.
+        Publish one here or through the API. It appears immediately on every page that shows this axon.
       </EmptyState>
     ) : (
       <div className="flex flex-col items-center gap-3 rounded-md border border-line px-3 py-8 text-muted">
@@ -78,7 +78,7 @@ export const EventLog = (props: EventLogProps) => {
       label="Event log"
       end={`${last} ${size}`}
       region={region}
-      // A person who comes for one event wants to read it, not to be carried away from it.
+      // A linked event should not scroll away.
       startsAtEnd={opened === null}
       onFollowing={(isFollowing) => setSeen(isFollowing ? null : last)}
       endWord={fresh > 0 ? `${formatCount(fresh)} new` : 'Follow the end'}
@@ -124,7 +124,7 @@ const lastSequence = (rows: readonly LogRow[]): number => {
   return row?.kind === 'event' ? row.event.sequence : -1
 }
 
-/** Once, when the event the address names is there. */
+/** Scrolls once, when the linked event is loaded. */
 const useScrollToOpened = (rows: readonly LogRow[], opened: number | null, scrollTo: (index: number) => void) => {
   const pending = useRef(opened)
   useEffect(() => {
@@ -145,11 +145,9 @@ const GapRow = ({ gap: { from, to }, onFill }: { gap: Gap; onFill: (gap: Gap) =>
   }
   return (
     <div className="flex min-h-7 flex-wrap items-center gap-2 border-y border-attention-line bg-attention-bg px-3 text-sm text-attention">
-      {from === to
-        ? `Sequence ${from} is missing here`
-        : `${formatCount(to - from + 1)} sequences are missing here: ${from} to ${to}`}
+      {from === to ? `Event ${from} is missing` : `${formatCount(to - from + 1)} events are missing: ${from} to ${to}`}
       <Button size="sm" variant="ghost" busy={isFilling} onClick={() => void fill()}>
-        Ask for them again
+        Reload
       </Button>
     </div>
   )
@@ -186,7 +184,7 @@ const EventRow = memo(({ axonId, event, isOpen, onOpen }: EventRowProps) => {
         >
           {formatTimeOfDay(timestamp_ms)}
         </time>
-        <span className="w-16 shrink-0 truncate font-sans text-muted max-sm:hidden">{originWord(origin)}</span>
+        <span className="w-16 shrink-0 truncate font-sans text-muted max-sm:hidden">{originLabel(origin)}</span>
         <span className="max-w-60 shrink-0 truncate font-medium max-sm:max-w-36">
           <VisibleText max={80}>{event_type}</VisibleText>
         </span>

@@ -1,19 +1,24 @@
 'use client'
-import { useInfiniteQuery } from '@tanstack/react-query'
-import { Download, Send } from 'lucide-react'
+import { useInfiniteQuery, useQuery, useSuspenseQuery } from '@tanstack/react-query'
+import { Download, Send, X } from 'lucide-react'
 import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react'
 import { FilterInput, FilterSelect } from '#components/list/filter-fields.tsx'
 import { useAddress } from '#components/list/use-address.ts'
 import { Button } from '#components/ui/button.tsx'
+import { InlineError } from '#components/ui/error-state.tsx'
+import { IconButton } from '#components/ui/icon-button.tsx'
 import { LiveState } from '#components/ui/live-badge.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { formatZone } from '#components/ui/time-text.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
-import { AxonEventsView, axonEventsPath } from '#lib/browser/address/axon-events-view.ts'
 import { formatCount } from '#lib/browser/format.ts'
 import { saveText } from '#lib/browser/lists/export.ts'
+import { type AxonEvent, changeRefusal } from '#lib/contract/axons.ts'
+import { EventDetails } from './event-details.tsx'
+import { EventLog } from './event-log.tsx'
+import { axonEvents, matchingEvents } from './event-queries.ts'
 import {
   type EventFilter,
   eventMatcher,
@@ -24,18 +29,16 @@ import {
   mergeEvents,
   noEventFilter,
   toLines,
-} from '#lib/browser/live/event-log.ts'
-import type { TailSnapshot } from '#lib/browser/live/event-tail.ts'
-import { axonEvents, matchingEvents } from '#lib/browser/queries/axon/events.ts'
-import { type Axon, type AxonEvent, changeRefusal } from '#lib/contract/axons.ts'
-import { EventLog } from './event-log.tsx'
-import { LinkedEvent } from './linked-event.tsx'
-import { originWords } from './origin-word.ts'
+} from './event-rows.ts'
+import { axonEventsPath, EventSearchParams } from './event-search-params.ts'
+import type { TailSnapshot } from './event-tail.ts'
+import { originLabels } from './origin-labels.ts'
 import { PublishForm } from './publish-form.tsx'
+import { axonQueries } from './queries.ts'
 
-/** The log of an axon as it grows. One event can be opened; the address names it. */
-export const EventPanel = ({ axon }: { axon: Axon }) => {
-  const { id } = axon
+/** Live event log of an axon. The address holds its filters and the open event. */
+export const EventPanel = ({ id }: { id: string }) => {
+  const { data: axon } = useSuspenseQuery(axonQueries.get(id))
   const tail = useMemo(() => axonEvents(id), [id])
   useEffect(() => {
     const leaving = new AbortController()
@@ -43,7 +46,7 @@ export const EventPanel = ({ axon }: { axon: Axon }) => {
     return () => leaving.abort()
   }, [tail])
   const log = useSyncExternalStore(tail.subscribe, tail.getSnapshot, tail.getSnapshot)
-  const address = useMemo(() => ({ schema: AxonEventsView, path: axonEventsPath(id) }), [id])
+  const address = useMemo(() => ({ schema: EventSearchParams, path: axonEventsPath(id) }), [id])
   const { view, settled, change } = useAddress(address)
   const filter = useMemo(() => filterOf(settled), [settled])
   const zone = useClock(formatZone, '')
@@ -54,8 +57,8 @@ export const EventPanel = ({ axon }: { axon: Axon }) => {
 
   const opened = settled.event ?? null
   const open = useCallback((sequence: number | null) => change({ event: sequence ?? undefined }, 'replace'), [change])
-  const orToast = (what: Promise<void>) => what.catch(toast.failed('The events could not be loaded'))
-  const isElsewhere = opened !== null && !log.isLoading && !shown.some(({ sequence }) => sequence === opened)
+  const loadOrToast = (loading: Promise<void>) => loading.catch(toast.failed('The events could not be loaded'))
+  const isHidden = opened !== null && !log.isLoading && !shown.some(({ sequence }) => sequence === opened)
   return (
     <section aria-label="Events" className="space-y-2">
       <div data-page-actions className="flex flex-wrap items-center gap-2">
@@ -63,7 +66,7 @@ export const EventPanel = ({ axon }: { axon: Axon }) => {
           label="Origin"
           any="Any origin"
           value={view.origin}
-          words={originWords}
+          words={originLabels}
           onFilter={(origin) => change({ origin }, 'push')}
         />
         <FilterInput
@@ -117,13 +120,13 @@ export const EventPanel = ({ axon }: { axon: Axon }) => {
           variant="ghost"
           className="ml-auto"
           icon={Download}
-          disabledReason={shown.length === 0 ? 'there is no event to download' : null}
+          disabledReason={shown.length === 0 ? 'there are no events to download' : null}
           onClick={() => saveText('axon-events', 'ndjson', toLines(shown))}
         >
           Download events
         </Button>
       </div>
-      {isElsewhere && <LinkedEvent axonId={id} sequence={opened} onClose={() => open(null)} />}
+      {isHidden && <LinkedEvent axonId={id} sequence={opened} onClose={() => open(null)} />}
       {log.isLoading ? (
         <SkeletonRows columns={4} label="Loading the events" />
       ) : (
@@ -131,19 +134,19 @@ export const EventPanel = ({ axon }: { axon: Axon }) => {
           axonId={id}
           rows={rows}
           isEmpty={log.events.length === 0}
-          noneText={found ? found.noneText : 'No loaded event matches.'}
+          noneText={found ? found.noneText : 'No loaded events match.'}
           hasOlder={found?.older ? found.older.exist : log.hasOlder}
           opened={opened}
           onOpen={open}
-          onOlder={() => orToast(found?.older ? found.older.load() : tail.loadOlder())}
-          onFill={(gap) => orToast(tail.fill(gap.to))}
+          onOlder={() => loadOrToast(found?.older ? found.older.load() : tail.loadOlder())}
+          onFill={(gap) => loadOrToast(tail.fill(gap.to))}
         />
       )}
     </section>
   )
 }
 
-const filterOf = ({ origin = '', type = '', source = '', payload = '' }: AxonEventsView): EventFilter => ({
+const filterOf = ({ origin = '', type = '', source = '', payload = '' }: EventSearchParams): EventFilter => ({
   ...noEventFilter,
   origin,
   type,
@@ -153,14 +156,14 @@ const filterOf = ({ origin = '', type = '', source = '', payload = '' }: AxonEve
 
 interface FoundEvents {
   rows: LogRow[]
-  /** What was searched, and what it came to. */
+  /** What was searched, and how many events match. */
   text: string
   noneText: string
-  /** Absent while, or where, only what is loaded could be searched. */
+  /** Absent while only loaded events have been searched. */
   older?: { exist: boolean; load: () => Promise<void> }
 }
 
-/** What a filter finds in the whole log and in what has come since; null without a filter. */
+/** Matches in the whole log plus events that arrived since; null without a filter. */
 const useFound = (id: string, filter: EventFilter, events: readonly AxonEvent[]): FoundEvents | null => {
   const isOn = isFiltering(filter)
   const { data, error, hasNextPage, fetchNextPage } = useInfiniteQuery({
@@ -170,14 +173,14 @@ const useFound = (id: string, filter: EventFilter, events: readonly AxonEvent[])
   return useMemo(() => {
     if (!isOn) return null
     const loaded = events.filter(eventMatcher(filter))
-    const ofLoaded = `${formatCount(loaded.length)} of the ${formatCount(events.length)} loaded match`
+    const loadedText = `${formatCount(loaded.length)} of ${formatCount(events.length)} loaded events match`
     if (!data)
       return {
         rows: logRows(events, filter),
         text: error
-          ? `${ofLoaded}; the whole log could not be searched: ${problemOf(error).message}`
-          : `${ofLoaded}; searching the whole log`,
-        noneText: error ? 'No loaded event matches.' : 'Searching the whole log',
+          ? `${loadedText}; searching the whole log failed: ${problemOf(error).message}`
+          : `${loadedText}; searching the whole log`,
+        noneText: error ? 'No loaded events match.' : 'Searching the whole log',
       }
     const inLog = data.pages.flatMap((page) => page.events).reverse()
     const shown = mergeEvents(inLog, loaded)
@@ -185,8 +188,8 @@ const useFound = (id: string, filter: EventFilter, events: readonly AxonEvent[])
     const since = loaded.filter(({ sequence }) => sequence > last).length
     return {
       rows: shown.map((event) => ({ kind: 'event', event })),
-      text: `${formatCount(shown.length)} of ${formatCount(matching + since)} that match in the whole log`,
-      noneText: 'No event of the log matches.',
+      text: `${formatCount(shown.length)} of ${formatCount(matching + since)} matches in the whole log`,
+      noneText: 'No events match.',
       older: { exist: hasNextPage, load: async () => void (await fetchNextPage({ throwOnError: true })) },
     }
   }, [isOn, filter, events, data, error, hasNextPage, fetchNextPage])
@@ -194,7 +197,7 @@ const useFound = (id: string, filter: EventFilter, events: readonly AxonEvent[])
 
 const TailState = ({ log: { health, hasEnded, error } }: { log: TailSnapshot }) => {
   if (error !== null) return <span className="text-danger">Couldn't follow the log: {problemOf(error).message}</span>
-  if (hasEnded) return 'The axon is deleted; its log is complete'
+  if (hasEnded) return 'Complete: the axon is deleted'
   return <LiveState health={health} what="the log" />
 }
 
@@ -203,10 +206,36 @@ const sizeText = ({ events, hasOlder, dropped }: TailSnapshot, shown: readonly A
   const missing = gapsIn(events).reduce((sum, { from, to }) => sum + to - from + 1, 0)
   return [
     `${formatCount(shown.length)} of ${formatCount(events.length)} loaded`,
-    hasOlder ? 'older ones exist' : '',
-    dropped > 0 ? `${formatCount(dropped)} let go to keep the page light` : '',
+    hasOlder ? 'older events exist' : '',
+    dropped > 0 ? `${formatCount(dropped)} unloaded to save memory` : '',
     missing > 0 ? `${formatCount(missing)} missing` : '',
   ]
     .filter(Boolean)
     .join(', ')
+}
+
+interface LinkedEventProps {
+  axonId: string
+  sequence: number
+  onClose: () => void
+}
+
+/** The open event when it is not in the list: too old to be loaded, or filtered out. */
+const LinkedEvent = ({ axonId, sequence, onClose }: LinkedEventProps) => {
+  const query = useQuery(axonQueries.event(axonId, sequence))
+  return (
+    <section aria-label={`Event ${sequence}`} className="rounded-md border border-line bg-surface-1">
+      <header className="flex items-center gap-2 py-1 pr-1 pl-3">
+        <h2 className="flex-1 font-medium">
+          Event <span className="tabular font-mono">{sequence}</span>
+          <span className="font-normal text-muted"> (not in the list below)</span>
+        </h2>
+        <IconButton size="sm" icon={X} label={`Close event ${sequence}`} onClick={onClose} />
+      </header>
+      {query.data && <EventDetails axonId={axonId} event={query.data} />}
+      {query.data === null && <p className="px-3 pb-2 text-muted">No event has this sequence.</p>}
+      {query.isPending && <p className="animate-appear-late px-3 pb-2 text-muted">Loading…</p>}
+      {query.error && <InlineError error={query.error} className="px-3 pb-2" />}
+    </section>
+  )
 }

@@ -19,11 +19,10 @@ import { paths } from '#lib/browser/address/paths.ts'
 import { curlPost } from '#lib/browser/api/code-samples.ts'
 import { formatCount, formatSize } from '#lib/browser/format.ts'
 import { axonMatches } from '#lib/browser/lists/row-filters.ts'
-import { countedIn, fitsOneCall } from '#lib/browser/queries/axon/rows.ts'
-import { axonQueries } from '#lib/browser/queries/axons.ts'
 import type { Axon } from '#lib/contract/axons.ts'
 import { AxonState } from './axon-state.tsx'
 import { AxonFilters } from './filters.tsx'
+import { axonQueries, countedIn, fitsOneCall } from './queries.ts'
 import { AxonSearchParams, axonFilter, axonQueryOf, axonsPath } from './search-params.ts'
 
 const CreateAxonDialog = dynamic(async () => (await import('./create-axon-dialog.tsx')).CreateAxonDialog)

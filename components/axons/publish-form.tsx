@@ -8,15 +8,15 @@ import { Field, TextField } from '#components/ui/field.tsx'
 import { submitOnCtrlEnter, Textarea } from '#components/ui/input.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { formatBytes } from '#lib/browser/format.ts'
-import { readPayload } from '#lib/browser/live/event-log.ts'
-import { axonMutations } from '#lib/browser/queries/axons.ts'
 import { AxonPublish, maxPayloadBytes, publishedOrigins } from '#lib/contract/axons.ts'
 import { fieldProblems } from '#lib/contract/query-string.ts'
-import { originWord } from './origin-word.ts'
+import { readPayload } from './event-rows.ts'
+import { originLabel } from './origin-labels.ts'
+import { axonMutations } from './queries.ts'
 
 const start: AxonPublish = { event_type: '', origin: 'USER_EVENT', source: 'console', payload: '{}' }
 
-/** Stays as it is after publishing: the next event is often like the last. */
+/** Keeps its values after publishing, since the next event is often similar. */
 export const PublishForm = ({ axonId }: { axonId: string }) => {
   const [event, setEvent] = useState(start)
   const [problems, setProblems] = useState<Readonly<Record<string, string>>>({})
@@ -26,12 +26,12 @@ export const PublishForm = ({ axonId }: { axonId: string }) => {
     submitted.preventDefault()
     if (publish.isPending) return
     const parsed = AxonPublish.safeParse(event)
-    const found = parsed.success ? [] : fieldProblems(parsed.error)
-    setProblems(Object.fromEntries(found.map(({ field, message }) => [field, message])))
+    const invalid = parsed.success ? [] : fieldProblems(parsed.error)
+    setProblems(Object.fromEntries(invalid.map(({ field, message }) => [field, message])))
     if (parsed.success) publish.mutate({ id: axonId, event: parsed.data })
   }
   const bytes = new TextEncoder().encode(event.payload).byteLength
-  const refused = problemOf(publish.error).field
+  const rejectedField = problemOf(publish.error).field
   return (
     <form
       onSubmit={submit}
@@ -51,7 +51,7 @@ export const PublishForm = ({ axonId }: { axonId: string }) => {
           label="Origin"
           value={event.origin}
           onPick={(picked) => set({ origin: picked })}
-          options={publishedOrigins.map((value) => ({ value, label: originWord(value) }))}
+          options={publishedOrigins.map((value) => ({ value, label: originLabel(value) }))}
         />
         <TextField
           label="Source"
@@ -64,7 +64,7 @@ export const PublishForm = ({ axonId }: { axonId: string }) => {
       <Field
         label="Payload"
         error={problems.payload}
-        hint={`${readPayload(event.payload).kind === 'json' ? 'JSON' : 'Text that is not JSON; it is sent as it is'}, ${formatBytes(bytes)} of ${formatBytes(maxPayloadBytes)} at most`}
+        hint={`${readPayload(event.payload).kind === 'json' ? 'JSON' : 'Plain text'}, ${formatBytes(bytes)} of ${formatBytes(maxPayloadBytes)}`}
       >
         {(control) => (
           <Textarea
@@ -84,7 +84,7 @@ export const PublishForm = ({ axonId }: { axonId: string }) => {
         <p role="status" className="text-sm text-muted">
           {publish.data && `Published as event ${publish.data.sequence}`}
         </p>
-        {publish.error && !(refused && problems[refused]) && <InlineError error={publish.error} />}
+        {publish.error && !(rejectedField && problems[rejectedField]) && <InlineError error={publish.error} />}
       </div>
     </form>
   )

@@ -1,9 +1,9 @@
 import { QueryClient } from '@tanstack/react-query'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { overviewQueries } from '#components/overview/queries.ts'
-import { axonQueries } from '#lib/browser/queries/axons.ts'
 import type { Axon } from '#lib/contract/axons.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
+import { axonQueries } from './queries.ts'
 
 let service: TestService
 beforeAll(async () => {

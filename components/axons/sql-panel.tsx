@@ -1,5 +1,5 @@
 'use client'
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useSuspenseQuery } from '@tanstack/react-query'
 import { Play } from 'lucide-react'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
@@ -7,9 +7,8 @@ import { InlineError } from '#components/ui/error-state.tsx'
 import { Field, TextField } from '#components/ui/field.tsx'
 import { submitOnCtrlEnter, Textarea, useTakesKeys } from '#components/ui/input.tsx'
 import { readTab, writeTab } from '#lib/browser/frame/tab-storage.ts'
-import { type AxonTable, selectFrom } from '#lib/browser/queries/axon/tables.ts'
-import { axonMutations } from '#lib/browser/queries/axons.ts'
-import type { Axon } from '#lib/contract/axons.ts'
+import { axonMutations, axonQueries } from './queries.ts'
+import { type AxonTable, selectFrom } from './sql-queries.ts'
 import { SqlStatementResult } from './sql-result.tsx'
 import { readParams, type SqlPiece, splitStatements, withStatement } from './sql-statements.ts'
 import { SqlTables } from './sql-tables.tsx'
@@ -19,19 +18,20 @@ FROM rl_axon_events
 ORDER BY sequence DESC
 LIMIT 50`
 
-/** The database of an axon: one statement, or several in one transaction. */
-export const SqlPanel = ({ axon }: { axon: Axon }) => {
+/** SQL editor for an axon's database. Several statements run in one transaction. */
+export const SqlPanel = ({ id }: { id: string }) => {
+  const { data: axon } = useSuspenseQuery(axonQueries.get(id))
   const [text, setText] = useDraft(axon.id)
   const takesKeys = useTakesKeys()
   const [params, setParams] = useState('')
   const [problem, setProblem] = useState<{ field: 'sql' | 'params'; message: string } | null>(null)
-  /** What the results below are of. */
+  /** The statements that the results below belong to. */
   const [ran, setRan] = useState<readonly SqlPiece[]>([])
   const run = useMutation(axonMutations.run())
   const pieces = splitStatements(text)
   const editor = useRef<HTMLTextAreaElement>(null)
   const choose = (table: AxonTable) => {
-    // What somebody wrote stays; the example is nobody's.
+    // Replace the example, but keep the user's own text.
     setText(withStatement(text === example ? '' : text, selectFrom(table)))
     requestAnimationFrame(() => {
       editor.current?.focus()
@@ -43,10 +43,10 @@ export const SqlPanel = ({ axon }: { axon: Axon }) => {
     event.preventDefault()
     if (run.isPending) return
     const read = readParams(params)
-    if (pieces.length === 0) return setProblem({ field: 'sql', message: 'There is no statement to run' })
+    if (pieces.length === 0) return setProblem({ field: 'sql', message: 'Enter a statement' })
     if (!read.ok) return setProblem({ field: 'params', message: read.message })
     if (read.params.length > 0 && pieces.length > 1)
-      return setProblem({ field: 'params', message: 'Parameters go with one statement; this is more than one' })
+      return setProblem({ field: 'params', message: 'Parameters can only be used with a single statement' })
     setProblem(null)
     setRan(pieces)
     run.mutate({ id: axon.id, statements: pieces.map(({ sql }) => ({ sql, params: read.params })) })
@@ -59,7 +59,7 @@ export const SqlPanel = ({ axon }: { axon: Axon }) => {
           <Field
             label="Statements"
             error={errorOf('sql')}
-            hint={`SQLite. The table rl_axon_events holds the events; ${axon.deleted_at_ms == null ? 'tables of your own are kept with the axon' : 'the axon is deleted, so its tables can only be read'}.`}
+            hint={`SQLite. The table rl_axon_events holds the events; ${axon.deleted_at_ms == null ? 'your own tables are stored with the axon' : 'the axon is deleted, so its tables are read-only'}.`}
           >
             {(control) => (
               <Textarea
@@ -68,7 +68,7 @@ export const SqlPanel = ({ axon }: { axon: Axon }) => {
                 mono
                 rows={Math.min(16, Math.max(5, text.split('\n').length + 1))}
                 maxLength={100_000}
-                // What is typed too early would be mixed into the example.
+                // Keys typed before hydration would be mixed into the example.
                 readOnly={!takesKeys}
                 value={text}
                 onKeyDown={submitOnCtrlEnter}
@@ -92,9 +92,7 @@ export const SqlPanel = ({ axon }: { axon: Axon }) => {
             <Button type="submit" variant="primary" icon={Play} busy={run.isPending}>
               {pieces.length > 1 ? `Run ${pieces.length} statements` : 'Run statement'}
             </Button>
-            <p className="text-sm text-muted">
-              Ctrl+Enter runs, too.{pieces.length > 1 && ' All of them happen, or none.'}
-            </p>
+            <p className="text-sm text-muted">Ctrl+Enter to run.{pieces.length > 1 && ' Runs as one transaction.'}</p>
           </div>
         </form>
         <SqlTables axonId={axon.id} onChoose={choose} />
@@ -126,13 +124,13 @@ export const SqlPanel = ({ axon }: { axon: Axon }) => {
   )
 }
 
-/** What is written here outlives a reload of the page. */
+/** Draft that survives a reload. */
 const useDraft = (axonId: string) => {
   const [text, setText] = useState(example)
   const key = `devdeck:sql:${axonId}`
   useEffect(() => {
-    const kept = readTab(key)
-    if (kept !== null) setText(kept)
+    const saved = readTab(key)
+    if (saved !== null) setText(saved)
   }, [key])
   const change = (next: string) => {
     setText(next)

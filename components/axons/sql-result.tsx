@@ -20,7 +20,7 @@ interface SqlStatementResultProps {
   isOnly: boolean
 }
 
-/** What one statement came to, or what was wrong with it. */
+/** Result or error of one statement. */
 export const SqlStatementResult = ({ piece, result: { success, error }, isOnly }: SqlStatementResultProps) => (
   <article aria-label={`Result of ${cutEnd(piece.sql, 80)}`} className="space-y-2 border-t border-line pt-3">
     {!isOnly && (
@@ -36,21 +36,21 @@ export const SqlStatementResult = ({ piece, result: { success, error }, isOnly }
     ) : error ? (
       <Failure message={error.message} />
     ) : (
-      <p className="text-muted">Not run: a statement before it failed, and nothing of the transaction was kept.</p>
+      <p className="text-muted">Not run: an earlier statement failed and the transaction was rolled back.</p>
     )}
   </article>
 )
 
-/** Of a transaction only one statement fails; what that did to the others is no failure of theirs. */
+/** Only one statement of a transaction fails; the others are undone or not run. */
 const Failure = ({ message }: { message: string }) => {
-  const [, fate, why] = /^(Undone|Not run): (.*)$/s.exec(message) ?? []
-  if (fate && why)
+  const [, outcome, reason] = /^(Undone|Not run): (.*)$/s.exec(message) ?? []
+  if (outcome && reason)
     return (
       <p className="flex flex-wrap items-start gap-2 text-muted">
         <Badge tone="neutral" icon={CircleMinus}>
-          {fate}
+          {outcome}
         </Badge>
-        <VisibleText max={2000}>{why}</VisibleText>
+        <VisibleText max={2000}>{reason}</VisibleText>
       </p>
     )
   return (
@@ -105,8 +105,8 @@ const Result = ({ result: { columns, rows, meta } }: { result: SqlResult }) => {
         )}
       </div>
       {rows_read_limit_reached && (
-        <Banner tone="attention" role="status" title="These are not all the rows">
-          The service stopped at its limit of rows. A WHERE or a LIMIT brings the ones you need.
+        <Banner tone="attention" role="status" title="Results are incomplete">
+          The service reached its row limit. Narrow the query with WHERE or LIMIT.
         </Banner>
       )}
       {columns.length > 0 && rows.length > 0 && (
@@ -126,7 +126,7 @@ const columnsOf = (columns: SqlResult['columns'], rows: readonly ResultRow[]): C
   columns.map(({ name }, at) => {
     const isNumeric = rows.length > 0 && rows.every(({ cells }) => isNumberOrNull(cells[at]))
     return {
-      // Two columns may have the same name.
+      // Column names can repeat.
       id: `${at} ${name}`,
       header: () => <VisibleText max={80}>{name}</VisibleText>,
       cell: ({ row }) => <Cell value={row.original.cells[at]} />,
@@ -148,7 +148,7 @@ const Cell = ({ value }: { value: unknown }) =>
     <VisibleText truncate>{typeof value === 'object' ? JSON.stringify(value) : String(value)}</VisibleText>
   )
 
-/** A name that is there twice gets its place, so that JSON keeps both. */
+/** Numbers duplicate column names, so that JSON keeps both. */
 const exportOf = (columns: SqlResult['columns']): ExportColumn<ResultRow>[] =>
   columns.map(({ name }, at) => ({
     name: columns.findIndex((each) => each.name === name) === at ? name : `${name} (${at + 1})`,

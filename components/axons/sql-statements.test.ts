@@ -21,15 +21,15 @@ describe('splitStatements', () => {
       ['BEGIN', 'SELECT CASE 1 WHEN 1 THEN 2 END', 'END'],
     ],
     ['text without an end', `SELECT 'a; SELECT 2`, [`SELECT 'a; SELECT 2`]],
-  ])('cuts %s', (_, text, statements) => {
+  ])('splits %s', (_, text, statements) => {
     expect(splitStatements(text).map(({ sql }) => sql)).toEqual(statements)
   })
 
-  it('tells the line each begins at', () => {
+  it('reports the line of each statement', () => {
     expect(splitStatements('SELECT 1;\n\n  SELECT 2;\nSELECT 3').map(({ line }) => line)).toEqual([1, 3, 4])
   })
 
-  it('leaves every piece whole for SQLite', () => {
+  it('produces statements that SQLite accepts', () => {
     const database = new DatabaseSync(':memory:')
     for (const { sql } of splitStatements(`CREATE TABLE a (x); ${trigger}; INSERT INTO a VALUES (5); -- end`))
       database.prepare(sql).run()
@@ -38,17 +38,17 @@ describe('splitStatements', () => {
 })
 
 describe('readParams', () => {
-  it('reads a JSON array, and nothing as none', () => {
+  it('reads a JSON array; empty means none', () => {
     expect(readParams(' ')).toEqual({ ok: true, params: [] })
     expect(readParams('[1, "a", null]')).toEqual({ ok: true, params: [1, 'a', null] })
   })
 
-  it.each(['{"a":1}', '1', 'a, b'])('refuses %s', (text) => {
+  it.each(['{"a":1}', '1', 'a, b'])('rejects %s', (text) => {
     expect(readParams(text)).toMatchObject({ ok: false, message: expect.stringContaining('JSON array') })
   })
 })
 
-it('adds a statement after what is written, and parts the two', () => {
+it('appends a statement after a separator', () => {
   expect(withStatement(' \n', 'SELECT 1')).toBe('SELECT 1')
   for (const before of ['SELECT 0', 'SELECT 0;', 'SELECT 0\n', 'SELECT 0 -- why'])
     expect(splitStatements(withStatement(before, 'SELECT 1')).map(({ sql }) => sql.slice(0, 8))).toEqual([

@@ -1,20 +1,20 @@
 export interface SqlPiece {
   sql: string
-  /** Where it starts in the whole text. */
+  /** Offset in the whole text. */
   start: number
-  /** Line of the whole text it starts at, from 1. */
+  /** Line in the whole text, starting at 1. */
   line: number
 }
 
 /**
- * The statements of a text, parted at the semicolons that end one: not those in strings, quoted names, comments or the
- * body of a trigger. Pieces without a word of SQL are left out. Only cuts: whether it is valid is the database's to say.
+ * Splits SQL at the semicolons that end statements, not those in strings, quoted names, comments or trigger bodies.
+ * Empty statements are dropped. Does not validate.
  */
 export const splitStatements = (text: string): SqlPiece[] => {
   const pieces: SqlPiece[] = []
   let start = 0
   let words: string[] = []
-  // BEGIN and CASE inside a trigger, each closed by an END.
+  // Nesting of BEGIN and CASE inside a trigger.
   let depth = 0
   const cut = (end: number) => {
     if (words.length > 0) {
@@ -41,30 +41,28 @@ export const splitStatements = (text: string): SqlPiece[] => {
   return pieces
 }
 
-/** The text with one statement more at its end. */
+/** Appends a statement. */
 export const withStatement = (text: string, sql: string): string => {
   const before = text.trimEnd()
   if (before === '') return sql
-  // A comment in the last line would swallow the semicolon.
+  // A trailing line comment would swallow the semicolon.
   const end = before.endsWith(';') ? '' : /--[^\n]*$/.test(before) ? '\n;' : ';'
   return `${before}${end}\n\n${sql}`
 }
 
-// Comments, quoted text (an unclosed one reaches the end), words, and any other sign.
+// Comments, quoted text (to the end if unclosed), words, and any other character.
 const tokens =
   /--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|'(?:[^']|'')*(?:'|$)|"(?:[^"]|"")*(?:"|$)|`(?:[^`]|``)*(?:`|$)|\[[^\]]*(?:\]|$)|[\p{L}_][\p{L}\p{N}_$]*|[^\s]/gu
 
 const isTrigger = (words: readonly string[]) => words[0] === 'CREATE' && words.slice(1, 3).includes('TRIGGER')
 
-/** Parameters as people type them: a JSON array, or nothing for none. */
+/** Parses parameters typed as a JSON array; empty means none. */
 export const readParams = (text: string): { ok: true; params: unknown[] } | { ok: false; message: string } => {
   if (text.trim() === '') return { ok: true, params: [] }
   try {
     const params: unknown = JSON.parse(text)
-    return Array.isArray(params)
-      ? { ok: true, params }
-      : { ok: false, message: 'Parameters are a JSON array: ["a", 1]' }
+    return Array.isArray(params) ? { ok: true, params } : { ok: false, message: 'Enter a JSON array, such as ["a", 1]' }
   } catch {
-    return { ok: false, message: 'This is not JSON. Parameters are a JSON array: ["a", 1]' }
+    return { ok: false, message: 'Invalid JSON. Enter a JSON array, such as ["a", 1]' }
   }
 }

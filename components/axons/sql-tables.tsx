@@ -3,28 +3,28 @@ import { useQuery } from '@tanstack/react-query'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCountOf } from '#lib/browser/format.ts'
-import { type AxonTable, axonTables } from '#lib/browser/queries/axon/tables.ts'
+import { type AxonTable, axonTables } from './sql-queries.ts'
 
 interface SqlTablesProps {
   axonId: string
   onChoose: (table: AxonTable) => void
 }
 
-/** What the database of the axon holds; a press writes a statement that reads it. */
+/** Tables of the axon's database. Clicking one inserts a SELECT. */
 export const SqlTables = ({ axonId, onChoose }: SqlTablesProps) => {
   const { data, error } = useQuery(axonTables(axonId))
   return (
     <section aria-label="Tables" className="min-w-0">
       <h2 className="mb-1 font-medium">Tables</h2>
       {error && !data && <InlineError error={error} />}
-      {!data && !error && <p className="animate-appear-late text-sm text-muted">Reading them</p>}
+      {!data && !error && <p className="animate-appear-late text-sm text-muted">Loading…</p>}
       {data && (
         <ul className="max-h-80 divide-y divide-line overflow-y-auto rounded-md border border-line">
           {data.map((table) => (
             <li key={table.name}>
               <button
                 type="button"
-                title={table.problem ?? 'Write a SELECT of it'}
+                title={table.problem ?? 'Insert a SELECT'}
                 onClick={() => onChoose(table)}
                 className="block w-full px-2.5 py-1.5 text-left -outline-offset-2 hover:bg-surface-2"
               >
@@ -52,7 +52,7 @@ export const SqlTables = ({ axonId, onChoose }: SqlTablesProps) => {
 
 const sizeOf = ({ kind, rows }: AxonTable): string => {
   if (kind === 'view') return 'View'
-  return rows === undefined ? 'Rows not counted' : formatCountOf(rows, 'row')
+  return rows === undefined ? 'Not counted' : formatCountOf(rows, 'row')
 }
 
 const columnText = ({ columns }: AxonTable): string =>

@@ -1,6 +1,6 @@
 import { QueryClient } from '@tanstack/react-query'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { axonQueries } from '#lib/browser/queries/axons.ts'
+import { axonQueries } from '#components/axons/queries.ts'
 import type { Axon, AxonListQuery } from '#lib/contract/axons.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { wholeList } from './whole-list.ts'

@@ -1,9 +1,8 @@
 import type { Metadata } from 'next'
 import { AxonList } from '#components/axons/list.tsx'
+import { axonQueries, isDrawnByServer } from '#components/axons/queries.ts'
 import { AxonSearchParams, axonQueryOf } from '#components/axons/search-params.ts'
 import { pageQuery } from '#lib/browser/address/url-query.ts'
-import { isDrawnByServer } from '#lib/browser/queries/axon/rows.ts'
-import { axonQueries } from '#lib/browser/queries/axons.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
 
 import { type ListPageProps, readPage } from '../read-page.tsx'

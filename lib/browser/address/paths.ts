@@ -17,8 +17,9 @@ export const paths = {
   /** The list with the snapshot's sheet open. */
   snapshot: (id: string) => `/snapshots${searchOf({ snapshot: id })}`,
   axons: (query: Partial<AxonListQuery> = {}) => `/axons${searchOf(query, pageDefaults)}`,
-  /** `event` is a sequence number. */
-  axon: (id: string, tab?: string, event?: number) => `/axons/${encodeURIComponent(id)}${searchOf({ tab, event })}`,
+  /** `event` is the sequence of an event to open. */
+  axon: (id: string, tab?: 'events' | 'sql', event?: number) =>
+    `/axons/${encodeURIComponent(id)}${tab ? `/${tab}` : ''}${searchOf({ event })}`,
   benchmarkJobs: (query: Partial<BenchmarkJobListQuery> = {}) => `/benchmark-jobs${searchOf(query, pageDefaults)}`,
   benchmarkJob: (id: string) => `/benchmark-jobs/${encodeURIComponent(id)}`,
   /** The first job is the baseline. */

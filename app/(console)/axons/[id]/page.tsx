@@ -1,17 +1,17 @@
-import { cache } from 'react'
-import { AxonDetail } from '#components/axons/axon-detail.tsx'
-import { axonTabOf } from '#components/axons/axon-tab.ts'
-import { axonQueries } from '#lib/browser/queries/axons.ts'
+import { redirect } from 'next/navigation'
+import { AxonOverview } from '#components/axons/axon-detail.tsx'
+import { toSearchParams } from '#lib/browser/address/url-query.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
-import { type DetailPageProps, readDetailPage, titledByName } from '../../read-page.tsx'
+import type { DetailPageProps } from '../../read-page.tsx'
 
-/** Once per request, for the title and for the page. */
-const readAxon = cache(async (id: string) => (await requireSession()).api.axons.get({ params: { id } }))
-
-export const generateMetadata = titledByName('Axon', readAxon)
-
-export default async function AxonPage({ params, searchParams }: DetailPageProps) {
+export default async function AxonOverviewPage({ params, searchParams }: DetailPageProps) {
+  await requireSession()
   const { id } = await params
-  const tab = axonTabOf((await searchParams).tab)
-  return readDetailPage(id, { ...axonQueries.get(id), queryFn: () => readAxon(id) }, <AxonDetail id={id} tab={tab} />)
+  const { tab, ...rest } = await searchParams
+  // Tabs were addressed by ?tab= before 0.2.
+  if (tab === 'events' || tab === 'sql') {
+    const search = toSearchParams(rest).toString()
+    redirect(`/axons/${id}/${tab}${search && `?${search}`}`)
+  }
+  return <AxonOverview id={id} />
 }

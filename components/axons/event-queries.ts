@@ -1,17 +1,17 @@
 import { type InfiniteData, infiniteQueryOptions, type QueryKey } from '@tanstack/react-query'
-import type { EventFilter } from '#lib/browser/live/event-log.ts'
-import { EventTail } from '#lib/browser/live/event-tail.ts'
+import { browserApi } from '#lib/browser/api/browser-api.ts'
+import { follow } from '#lib/browser/live/follow.ts'
 import { isFinal } from '#lib/client/api-error.ts'
 import { type AxonEvent, axons, eventOrigins, type SqlResult } from '#lib/contract/axons.ts'
-import { browserApi } from '../../api/browser-api.ts'
-import { follow } from '../../live/follow.ts'
+import type { EventFilter } from './event-rows.ts'
+import { EventTail } from './event-tail.ts'
 
 const pageApi = browserApi({ axons })
 type Api = typeof pageApi
 
 const pageRows = 500
 
-/** The log of an axon, to be followed while it is on screen. Not in the query cache: nothing else reads it. */
+/** The live event log of an axon. Kept outside the query cache because nothing else reads it. */
 export const axonEvents = (id: string): EventTail =>
   new EventTail({
     page: (before, signal) =>
@@ -29,14 +29,11 @@ interface Matches {
   /** Newest first. */
   events: AxonEvent[]
   hasMore: boolean
-  /** Of the first page: how many matched in the whole log, and the last sequence the log had then. */
+  /** First page only: total matches, and the last sequence of the log at that time. */
   counted?: { matching: number; last: number }
 }
 
-/**
- * The events of the whole log that a filter shows, found in the database of the axon: its list of events knows no
- * filter. Later events come with the log that is followed.
- */
+/** Searches the whole log through SQL, because the events endpoint has no filters. New events arrive with the live log. */
 export const matchingEvents = (id: string, filter: EventFilter, api: Api = pageApi) =>
   infiniteQueryOptions<Matches, Error, InfiniteData<Matches, number>, QueryKey, number>({
     queryKey: ['axons', 'matching', id, filter],
@@ -54,27 +51,27 @@ export const matchingEvents = (id: string, filter: EventFilter, api: Api = pageA
         },
       ].slice(0, before === fromNewest ? 2 : 1)
       const { results } = await api.axons.batch({ params: { id }, body: { statements }, signal })
-      const refusal = results.find(({ error }) => error)?.error
-      if (refusal) throw new Error(refusal.message)
+      const failed = results.find(({ error }) => error)?.error
+      if (failed) throw new Error(failed.message)
       const [page, count] = results.map(({ success }) => success)
       const rows = page?.rows ?? []
       const [matching, last] = (count?.rows[0] ?? []) as number[]
       return {
         events: rows.map((row) => eventOfRow(id, row)),
-        hasMore: rows.length === pageRows || isCut(page),
+        hasMore: rows.length === pageRows || reachedRowLimit(page),
         ...(matching !== undefined && last !== undefined && { counted: { matching, last } }),
       }
     },
     initialPageParam: fromNewest,
     getNextPageParam: ({ hasMore, events }) => (hasMore ? events.at(-1)?.sequence : undefined),
-    // An event never changes, and the newer ones come by themselves.
+    // Events never change, and new ones arrive with the live log.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   })
 
 const fromNewest = Number.MAX_SAFE_INTEGER
 
-const isCut = (result: SqlResult | null | undefined) => result?.meta.rows_read_limit_reached === true
+const reachedRowLimit = (result: SqlResult | null | undefined) => result?.meta.rows_read_limit_reached === true
 
 const conditionOf = ({ origin, ...parts }: EventFilter): { where: string; params: (string | number)[] } => {
   const columns = { type: 'event_type', source: 'source', payload: 'payload' } as const
@@ -82,11 +79,11 @@ const conditionOf = ({ origin, ...parts }: EventFilter): { where: string; params
     const text = parts[part as keyof typeof columns]
     return text === '' ? [] : [{ sql: `instr(lower(${column}), lower(?)) > 0`, text }]
   })
-  // A database may hold the origin as a word or as its place among them, from 1.
-  const place = (eventOrigins as readonly string[]).indexOf(origin) + 1
+  // Databases store the origin as a string or as its 1-based index.
+  const index = (eventOrigins as readonly string[]).indexOf(origin) + 1
   return {
     where: ['1', ...(origin === '' ? [] : ['origin IN (?, ?)']), ...named.map(({ sql }) => sql)].join(' AND '),
-    params: [...(origin === '' ? [] : [origin, place]), ...named.map(({ text }) => text)],
+    params: [...(origin === '' ? [] : [origin, index]), ...named.map(({ text }) => text)],
   }
 }
 

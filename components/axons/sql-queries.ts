@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
+import { browserApi } from '#lib/browser/api/browser-api.ts'
 import { axons } from '#lib/contract/axons.ts'
-import { browserApi } from '../../api/browser-api.ts'
 
 const pageApi = browserApi({ axons })
 type Api = typeof pageApi
@@ -9,18 +9,18 @@ export interface AxonTable {
   name: string
   kind: 'table' | 'view'
   columns: { name: string; type: string }[]
-  /** Absent where nobody counted: a view may take long, and more tables than are counted at once. */
+  /** Missing for views, which can be slow, and beyond the first `maxCounted` tables. */
   rows?: number
-  /** Why its columns could not be told: a view may name a table that is gone. */
+  /** Why the columns are unknown, such as a view of a removed table. */
   problem?: string
 }
 
 export const tablesKey = (id: string) => ['axons', 'tables', id] as const
 
-/** More would be a long call for figures that nobody scrolls to. */
+/** Counting more tables would make the request slow. */
 const maxCounted = 200
 
-/** The tables and views in the database of an axon, by name; those of the service itself only as far as they are promised. */
+/** Tables and views in an axon's database, by name, without the service's internal ones. */
 export const axonTables = (id: string, api: Api = pageApi) =>
   queryOptions({
     queryKey: tablesKey(id),
@@ -37,7 +37,7 @@ export const axonTables = (id: string, api: Api = pageApi) =>
       const counted = [...tables.values()].slice(0, maxCounted)
       const [counts] = await Promise.all([
         countRows(api, id, counted, signal),
-        // One at a time: a view that cannot be read fails alone.
+        // Separately, so that a broken view does not fail the others.
         ...views.map(async ([name = '']) => {
           const view: AxonTable = { name, kind: 'view', columns: [] }
           tables.set(name, view)
@@ -60,13 +60,13 @@ export const axonTables = (id: string, api: Api = pageApi) =>
 
 const ownNames = `schema = 'main' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
   AND (name NOT LIKE 'rl\\_%' ESCAPE '\\' OR name = 'rl_axon_events')`
-// Without the hidden columns of virtual tables, and without the tables they keep their contents in.
+// Excludes hidden columns and shadow tables of virtual tables.
 const columnsOfTables = `SELECT listed.name, described.name, described.type
   FROM (SELECT name FROM pragma_table_list WHERE type IN ('table', 'virtual') AND ${ownNames}) AS listed
   JOIN pragma_table_xinfo(listed.name) AS described WHERE described.hidden <> 1 ORDER BY listed.name, described.cid`
 const viewNames = `SELECT name FROM pragma_table_list WHERE type = 'view' AND ${ownNames} ORDER BY name`
 
-/** By the order of the tables; none when one of them cannot be counted. */
+/** Row counts in the order of `tables`; empty if any count fails. */
 const countRows = async (api: Api, id: string, tables: readonly AxonTable[], signal: AbortSignal) => {
   if (tables.length === 0) return []
   const statements = tables.map(({ name }) => ({ sql: `SELECT count(*) FROM ${quoted(name)}` }))
@@ -74,7 +74,7 @@ const countRows = async (api: Api, id: string, tables: readonly AxonTable[], sig
     const { results } = await api.axons.batch({ params: { id }, body: { statements }, signal })
     return results.map(({ success }) => (success?.rows[0] as [number] | undefined)?.[0])
   } catch {
-    // The list is worth showing without its figures.
+    // Show the tables without counts.
     signal.throwIfAborted()
     return []
   }
@@ -82,9 +82,7 @@ const countRows = async (api: Api, id: string, tables: readonly AxonTable[], sig
 
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
 
-/** A statement to begin with: the first rows of a table with its columns by name. */
 export const selectFrom = ({ name, columns }: Pick<AxonTable, 'name' | 'columns'>): string =>
   `SELECT ${columns.map((column) => quoted(column.name)).join(', ') || '*'}\nFROM ${quoted(name)}\nLIMIT 50`
 
-/** Whether a statement may change what the list of tables tells. */
 export const mayChangeTables = (sql: string): boolean => !/^\s*(select|values|explain|pragma)\b/i.test(sql)

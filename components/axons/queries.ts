@@ -7,14 +7,36 @@ import {
   type QueryKey,
   queryOptions,
 } from '@tanstack/react-query'
+import { browserApi } from '#lib/browser/api/browser-api.ts'
+import { listPages, listRefresh, metadataWords, type Shown } from '#lib/browser/queries/list/pages.ts'
 import type { Axon, AxonCreate, AxonList, AxonListQuery, AxonPublish, SqlStatement } from '#lib/contract/axons.ts'
 import { axons } from '#lib/contract/axons.ts'
 import type { StringMap } from '#lib/contract/common.ts'
 import { maxPageSize } from '#lib/contract/common.ts'
-import { browserApi } from '../api/browser-api.ts'
-import { firstRows, fitsOneCall, moreRows, type PageParam } from './axon/rows.ts'
-import { mayChangeTables, tablesKey } from './axon/tables.ts'
-import { listPages, listRefresh, metadataWords, type Shown } from './list/pages.ts'
+import { mayChangeTables, tablesKey } from './sql-queries.ts'
+
+/** First page, rendered by the server: more rows than a screen shows. */
+const firstRows = 100
+/** Later pages of lists that are too long for one request. */
+const moreRows = 1000
+
+/** Longer first pages would be sent twice, as markup and as data. */
+export const isDrawnByServer = (limit = firstRows): boolean => limit <= moreRows
+
+interface PageParam {
+  after: string | undefined
+  rows: number
+}
+
+/** Total number of axons in the list, or null if the service did not count them. */
+export const countedIn = (pages: readonly AxonList[]): number | null =>
+  pages.find(({ total_count }) => Number.isFinite(total_count))?.total_count ?? null
+
+/** Whether one request can fetch the whole list. */
+export const fitsOneCall = (pages: readonly AxonList[]): boolean => {
+  const counted = countedIn(pages)
+  return counted !== null && counted <= maxPageSize
+}
 
 const pageApi = browserApi({ axons })
 type Api = typeof pageApi
@@ -83,7 +105,7 @@ export const axonQueries = {
       queryFn: ({ signal }) => pageApi.axons.get({ params: { id }, signal }),
     }),
 
-  /** The newest event of an axon's log, or undefined when it has none. */
+  /** The newest event, if any. */
   lastEvent: async (id: string, signal: AbortSignal, api: Api = pageApi) =>
     (await api.axons.events({ params: { id }, query: { limit: 1, include_total_count: false }, signal })).events[0],
 
@@ -94,7 +116,7 @@ export const axonQueries = {
       pageApi.axons.metadataValues({ params: { key }, signal }),
     ),
 
-  /** One event by its sequence, or null when the log has none of it. */
+  /** The event with this sequence, or null. */
   event: (id: string, sequence: number) =>
     queryOptions({
       queryKey: [...axonKeys.one(id), 'event', sequence] as const,
@@ -103,13 +125,12 @@ export const axonQueries = {
         const { events } = await pageApi.axons.events({ params: { id }, query, signal })
         return events[0]?.sequence === sequence ? events[0] : null
       },
-      // An event never changes.
+      // Events never change.
       staleTime: Number.POSITIVE_INFINITY,
     }),
 }
 
-/** The answer is the axon; it may have new keys, and stand elsewhere in lists. */
-const written = (axon: Axon, _input: unknown, _result: unknown, { client }: MutationFunctionContext) => {
+const onWritten = (axon: Axon, _input: unknown, _result: unknown, { client }: MutationFunctionContext) => {
   client.setQueryData(axonKeys.one(axon.id), axon)
   void client.invalidateQueries({ queryKey: axonKeys.metadata })
   return client.invalidateQueries({ queryKey: axonKeys.lists })
@@ -120,7 +141,7 @@ export const axonMutations = {
     mutationOptions({
       mutationKey: ['axons', 'create'],
       mutationFn: (body: AxonCreate) => pageApi.axons.create({ body }),
-      onSuccess: written,
+      onSuccess: onWritten,
     }),
 
   update: () =>
@@ -128,10 +149,10 @@ export const axonMutations = {
       mutationKey: ['axons', 'update'],
       mutationFn: ({ id, metadata }: { id: string; metadata: StringMap }) =>
         pageApi.axons.update({ params: { id }, body: { metadata } }),
-      onSuccess: written,
+      onSuccess: onWritten,
     }),
 
-  /** Nothing to invalidate: the log of the axon tells of the event itself. */
+  /** Invalidates nothing: the live log delivers the event. */
   publish: () =>
     mutationOptions({
       mutationKey: ['axons', 'publish'],
@@ -159,7 +180,7 @@ export const axonMutations = {
     mutationOptions({
       mutationKey: ['axons', 'delete'],
       mutationFn: (id: string) => pageApi.axons.delete({ params: { id } }),
-      // The record stays and carries its deletion time, which only the service knows.
+      // Only the service knows the deletion time.
       onSuccess: (_answer, _id, _result, { client }) => client.invalidateQueries({ queryKey: ['axons'] }),
     }),
 }

@@ -1,7 +1,7 @@
 import { QueryClient } from '@tanstack/react-query'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import { axonTables, mayChangeTables, selectFrom } from './tables.ts'
+import { axonTables, mayChangeTables, selectFrom } from './sql-queries.ts'
 
 let service: TestService
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { type FollowOptions, initialHealth } from '#lib/browser/live/follow.ts'
 import type { AxonEvent } from '#lib/contract/axons.ts'
 import { type EventSource, EventTail, maxEvents } from './event-tail.ts'
-import { type FollowOptions, initialHealth } from './follow.ts'
 
 const event = (sequence: number): AxonEvent => ({
   axon_id: 'axn_1',

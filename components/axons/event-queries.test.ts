@@ -1,8 +1,8 @@
 import { QueryClient } from '@tanstack/react-query'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { noEventFilter } from '#lib/browser/live/event-log.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import { matchingEvents } from './events.ts'
+import { matchingEvents } from './event-queries.ts'
+import { noEventFilter } from './event-rows.ts'
 
 let service: TestService
 beforeAll(async () => {

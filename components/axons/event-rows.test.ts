@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { AxonEvent } from '#lib/contract/axons.ts'
-import { gapsIn, logRows, mergeEvents, newSince, noEventFilter, readPayload, toLines } from './event-log.ts'
+import { gapsIn, logRows, mergeEvents, newSince, noEventFilter, readPayload, toLines } from './event-rows.ts'
 
 const event = (sequence: number, part: Partial<AxonEvent> = {}): AxonEvent => ({
   axon_id: 'axn_1',

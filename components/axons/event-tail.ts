@@ -1,8 +1,8 @@
+import { type FollowOptions, initialHealth, type LiveHealth } from '#lib/browser/live/follow.ts'
+import { SnapshotStore } from '#lib/browser/live/snapshot-store.ts'
 import { backoffMs, pause } from '#lib/client/backoff.ts'
 import type { AxonEvent } from '#lib/contract/axons.ts'
-import { mergeEvents } from './event-log.ts'
-import { type FollowOptions, initialHealth, type LiveHealth } from './follow.ts'
-import { SnapshotStore } from './snapshot-store.ts'
+import { mergeEvents } from './event-rows.ts'
 
 export interface EventSource {
   /** The newest events, before a sequence if one is given; newest first. */
