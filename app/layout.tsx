@@ -17,7 +17,7 @@ const geistMono = localFont({
   variable: '--font-geist-mono',
   weight: '100 900',
   display: 'swap',
-  // Its metrics would make the fallback proportional.
+  // Adjusting would make the fallback font proportional.
   adjustFontFallback: false,
 })
 
@@ -28,7 +28,7 @@ export const metadata: Metadata = {
 }
 export const viewport: Viewport = { width: 'device-width', initialScale: 1 }
 
-// Reading the cookie also keeps every page dynamic, which the per-request nonce of the content policy needs.
+// Reading cookies also keeps every page dynamic, which the per-request CSP nonce requires.
 export default async function RootLayout({ children }: { children: ReactNode }) {
   const remembered = await cookies()
   return (

@@ -26,7 +26,7 @@ export interface DetailPageProps extends ListPageProps {
   params: Promise<{ id: string }>
 }
 
-/** The page with what `read` has put in the cache, so that the browser does not ask for it again. */
+/** Renders `page` with the query cache that `read` filled, so that the browser does not fetch it again. */
 export const readPage = async (read: (client: QueryClient) => Promise<unknown>, page: ReactNode) => {
   const client = makeQueryClient()
   const { account } = await requireSession()
@@ -38,7 +38,7 @@ export const readPage = async (read: (client: QueryClient) => Promise<unknown>, 
   )
 }
 
-/** What is wrong with an address the list itself tells. */
+/** The list itself reports an invalid address. */
 export const readListPage = <S extends z.ZodMiniType, Page, Key extends QueryKey, Param>(
   schema: S,
   params: PageSearchParams,
@@ -49,7 +49,7 @@ export const readListPage = <S extends z.ZodMiniType, Page, Key extends QueryKey
   return readPage(async (client) => view.ok && client.prefetchInfiniteQuery(queryOf(view.value)), page)
 }
 
-/** Any failure but a missing thing the page shows itself, with a way to try again. */
+/** Only a missing record is handled here; the page shows other errors with a retry. */
 export const readDetailPage = <Data, Key extends QueryKey>(
   id: string,
   query: FetchQueryOptions<Data, Error, Data, Key>,
@@ -65,7 +65,7 @@ export const readDetailPage = <Data, Key extends QueryKey>(
   )
 }
 
-/** The title of a page of one thing: its name, or its id where it has none or cannot be read. */
+/** Titles a record's page with its name, or its id if it has no name or cannot be loaded. */
 export const titledByName =
   (noun: string, read: (id: string) => Promise<{ name?: string | null }>) =>
   async ({ params }: Pick<DetailPageProps, 'params'>): Promise<Metadata> => {

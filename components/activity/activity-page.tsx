@@ -17,12 +17,12 @@ import { shortenMiddle } from '#components/ui/text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCount } from '#lib/browser/format.ts'
-import { type ActivityQuery, activityAddress, activityQueries } from '#lib/browser/queries/activity.ts'
 import { type Activity, maxStoredActivities } from '#lib/protocol/activity.ts'
+import { type ActivityQuery, activityAddress, activityQueries } from './queries.ts'
 
 const source = {
-  noun: 'write',
-  nouns: 'writes',
+  noun: 'activity',
+  nouns: 'activities',
   params: z.object({
     outcome: z.optional(z.enum(['done', 'refused'])),
     search: z.optional(z.string().check(z.maxLength(256))),
@@ -34,7 +34,7 @@ const source = {
   filters: { outcome: 'outcome is …', search: 'has “…”' },
 }
 
-/** What was done from this console, by whichever browser, newest first. */
+/** Changes made from this console in any browser, newest first. */
 export const ActivityPage = () => {
   const list = useListQuery(source)
   const { params } = list
@@ -54,7 +54,7 @@ export const ActivityPage = () => {
         </ButtonLink>
       ))}
       filters={
-        <FilterBar list={list} search="Search the activity">
+        <FilterBar list={list} search="Search activity">
           <FilterSelect
             label="Outcome"
             any="Any outcome"
@@ -72,7 +72,7 @@ export const ActivityPage = () => {
     >
       <DataTable {...list.table} caption="What was done, newest first" columns={columns} />
       <p className="mt-3 max-w-prose text-sm text-muted">
-        {`Calls of scripts do not come by here, and commands are in the log of their devbox. This console keeps the latest ${formatCount(maxStoredActivities)} writes of an account.`}
+        {`Excludes requests that scripts send to the service directly, and commands, which are in the devbox logs. This console keeps the latest ${formatCount(maxStoredActivities)} entries per account.`}
       </p>
     </ListPage>
   )
@@ -80,7 +80,7 @@ export const ActivityPage = () => {
 
 const outcomeWords = { done: 'Done', refused: 'Refused' } as const
 
-/** By the first part of an id; what has no page of its own is a copyable text. */
+/** Pages by id prefix. Other ids are shown as copyable text. */
 const pathOf: Record<string, ((id: string) => string) | undefined> = {
   dbx: paths.devbox,
   axn: paths.axon,
@@ -90,7 +90,7 @@ const pathOf: Record<string, ((id: string) => string) | undefined> = {
   snp: paths.snapshot,
 }
 
-/** Behind the id, what of it was meant: the name of a terminal, the field of a value. */
+/** An id, optionally followed by a part such as a terminal's name. */
 const Subject = ({ id }: { id: string }) => {
   const [record = id] = id.split('/')
   const path = pathOf[record.slice(0, record.indexOf('_'))]
@@ -123,10 +123,10 @@ const columns: Column<Activity>[] = [
   },
   {
     id: 'subject',
-    header: 'What it was done to',
+    header: 'Target',
     cell: ({ row }) =>
       row.original.subject === null ? (
-        <span className="text-muted">Not told</span>
+        <span className="text-muted">Not reported</span>
       ) : (
         <Subject id={row.original.subject} />
       ),
@@ -134,10 +134,10 @@ const columns: Column<Activity>[] = [
   },
   {
     id: 'person',
-    header: 'Who',
+    header: 'Person',
     cell: ({ row }) =>
       row.original.person === null ? (
-        <span className="text-muted">With the API key</span>
+        <span className="text-muted">API key</span>
       ) : (
         <VisibleText>{row.original.person}</VisibleText>
       ),
@@ -146,7 +146,7 @@ const columns: Column<Activity>[] = [
   { id: 'browser', header: 'Browser', cell: ({ row }) => row.original.browser, meta: { priority: 5, width: '10rem' } },
   {
     id: 'address',
-    header: 'From',
+    header: 'IP address',
     cell: ({ row }) => row.original.address,
     meta: { priority: 6, mono: true, width: '9rem' },
   },

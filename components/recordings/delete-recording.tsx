@@ -3,8 +3,8 @@ import { useMutation } from '@tanstack/react-query'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatBytes } from '#lib/browser/format.ts'
-import { recordingMutations } from '#lib/browser/queries/recordings.ts'
 import { type Recording, titleOf } from '#lib/protocol/recordings.ts'
+import { recordingMutations } from './queries.ts'
 
 interface DeleteRecordingProps {
   recording: Recording
@@ -24,7 +24,7 @@ export const DeleteRecording = ({ recording, onClose, onDeleted }: DeleteRecordi
           <p className="font-medium">
             <VisibleText max={120}>{titleOf(recording)}</VisibleText>
           </p>
-          <p>{formatBytes(recording.size_bytes)} of what the terminal showed are deleted for good.</p>
+          <p>{formatBytes(recording.size_bytes)} of terminal output will be deleted permanently.</p>
         </>
       }
       confirmLabel="Delete recording"

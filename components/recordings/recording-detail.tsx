@@ -13,10 +13,10 @@ import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatBytes } from '#lib/browser/format.ts'
-import { maxPlayedBytes, recordingAddress, recordingQueries } from '#lib/browser/queries/recordings.ts'
 import { type Recording, titleOf } from '#lib/protocol/recordings.ts'
 import { parseCast } from '#lib/terminal/recording/asciicast.ts'
 import { DeleteRecording } from './delete-recording.tsx'
+import { maxPlayedBytes, recordingAddress, recordingQueries } from './queries.ts'
 import { Recorded } from './recording-list.tsx'
 import { RecordingPlayer } from './recording-player.tsx'
 
@@ -49,7 +49,7 @@ const Header = ({ recording }: { recording: Recording }) => {
             </ButtonLink>
             <Button
               icon={Trash2}
-              disabledReason={live ? 'It is being written: stop it in its terminal first' : null}
+              disabledReason={live ? 'Still recording. Stop it in its terminal first' : null}
               onClick={() => setIsDeleting(true)}
             >
               Delete recording
@@ -66,7 +66,7 @@ const Header = ({ recording }: { recording: Recording }) => {
             </>
           )}
           , {formatBytes(size_bytes)}
-          {live && '. It is still being written: what is played ends where it was when this page was opened'}
+          {live && '. Still recording: playback ends at the point where you opened this page'}
         </p>
       </PageHeader>
       {isDeleting && (
@@ -92,7 +92,7 @@ const Played = ({ id }: { id: string }) => {
 const TooLong = ({ recording: { id, size_bytes } }: { recording: Recording }) => (
   <EmptyState
     icon={Download}
-    title="Too long to be played here"
+    title="Too large to play here"
     action={
       <ButtonLink icon={Download} href={recordingAddress(id)} prefetch={false} download>
         Download
@@ -100,8 +100,8 @@ const TooLong = ({ recording: { id, size_bytes } }: { recording: Recording }) =>
     }
     command={`asciinema play ${id}.cast`}
   >
-    It has {formatBytes(size_bytes)}; this page plays up to {formatBytes(maxPlayedBytes)}. asciinema plays the file in a
-    terminal.
+    The recording is {formatBytes(size_bytes)}; this page plays up to {formatBytes(maxPlayedBytes)}. Download it and
+    play it with asciinema.
   </EmptyState>
 )
 

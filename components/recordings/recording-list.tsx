@@ -14,9 +14,9 @@ import { IconButton } from '#components/ui/icon-button.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatBytes, formatDurationMs } from '#lib/browser/format.ts'
-import { recordingAddress, recordingQueries } from '#lib/browser/queries/recordings.ts'
 import { type Recording, titleOf } from '#lib/protocol/recordings.ts'
 import { DeleteRecording } from './delete-recording.tsx'
+import { recordingAddress, recordingAddress, recordingQueries, recordingQueries } from './queries.ts'
 
 const source = {
   noun: 'recording',

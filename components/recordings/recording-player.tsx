@@ -15,10 +15,10 @@ const speeds = [0.5, 1, 2, 4, 8]
 const maxPauseMs = 2_000
 const jumpMs = 5_000
 const [smallestFont, largestFont] = [6, 13]
-/** How wide a cell of the console's mono font is, for its size. */
+/** Cell width of the console's mono font per font size. */
 const cellRatio = 0.6
 
-/** A recording on a screen of its own size, with what it takes to look through it. Nothing typed goes anywhere. */
+/** Plays a recording at its original size. Ignores keyboard input. */
 export const RecordingPlayer = ({ cast }: { cast: Cast }) => {
   const element = useRef<HTMLDivElement>(null)
   const { player, state, failure } = usePlayer(cast, element)
@@ -40,30 +40,29 @@ export const RecordingPlayer = ({ cast }: { cast: Cast }) => {
       </div>
       {cast.skippedLines > 0 && (
         <p role="status" className="border-t border-line px-3 py-2 text-sm text-muted">
-          {formatCountOf(cast.skippedLines, 'line')} of the file could not be read and{' '}
-          {cast.skippedLines === 1 ? 'is' : 'are'} left out.
+          Skipped {formatCountOf(cast.skippedLines, 'unreadable line')} of the file.
         </p>
       )}
     </div>
   )
 }
 
-/** Draws the recording into `element` and begins to play it. */
+/** Renders the recording into `element` and starts playing. */
 const usePlayer = (cast: Cast, element: RefObject<HTMLElement | null>) => {
   const [player, setPlayer] = useState<Player>()
   const [state, setState] = useState<PlayerState>({ isPlaying: false, atMs: 0, durationMs: 0, isSeeking: false })
   const [failure, setFailure] = useState<string>()
   useEffect(() => {
-    let isGone = false
+    let isCanceled = false
     let close = () => {}
     const start = async (into: HTMLElement) => {
       const { Terminal } = await import('@xterm/xterm')
       const { fontFamily } = getComputedStyle(into)
       await document.fonts.load(`${largestFont}px ${fontFamily}`).catch(() => undefined)
-      if (isGone) return
+      if (isCanceled) return
       const terminal = new Terminal(optionsOf(cast, into))
       terminal.open(into)
-      // It takes no keys, so it is no stop on the way through the page.
+      // The terminal takes no keys, so keep it out of the tab order.
       into.querySelector('textarea')?.setAttribute('tabindex', '-1')
       const stopFollowing = onThemeChange(() => {
         terminal.options.theme = terminalTheme()
@@ -79,14 +78,14 @@ const usePlayer = (cast: Cast, element: RefObject<HTMLElement | null>) => {
     }
     if (element.current) start(element.current).catch((error: unknown) => setFailure(String(error)))
     return () => {
-      isGone = true
+      isCanceled = true
       close()
     }
   }, [cast, element])
   return { player, state, failure }
 }
 
-/** The font is as large as the widest screen of the recording leaves room for. */
+/** Uses the largest font that fits the widest screen of the recording. */
 const optionsOf = (cast: Cast, into: HTMLElement): ITerminalOptions & ITerminalInitOnlyOptions => {
   const room = into.clientWidth / (widest(cast) * cellRatio)
   return {
@@ -105,7 +104,7 @@ const optionsOf = (cast: Cast, into: HTMLElement): ITerminalOptions & ITerminalI
 }
 
 interface PlayerPartProps {
-  /** Undefined while it is being loaded. */
+  /** Undefined while loading. */
   player: Player | undefined
   state: PlayerState
 }
@@ -117,7 +116,7 @@ const PlayButton = ({ player, state: { isPlaying, atMs, durationMs } }: PlayerPa
       size="sm"
       variant="primary"
       icon={isPlaying ? Pause : hasEnded ? RotateCcw : Play}
-      disabledReason={player ? null : 'The player is being loaded'}
+      disabledReason={player ? null : 'the player is loading'}
       onClick={() => (isPlaying ? player?.pause() : player?.play())}
     >
       {isPlaying ? 'Pause' : hasEnded ? 'Play again' : 'Play'}
@@ -146,12 +145,11 @@ const Position = ({ player, state: { atMs, durationMs, isSeeking } }: PlayerPart
     />
     <span className="tabular text-sm text-muted">
       {formatClock(atMs)} of {formatClock(durationMs)}
-      {isSeeking && ', drawing'}
+      {isSeeking && ', seeking'}
     </span>
   </>
 )
 
-/** How fast it is played, and whether its pauses are shortened. */
 const Pace = ({ player }: Pick<PlayerPartProps, 'player'>) => {
   const [speed, setSpeed] = useState(1)
   const [skipsPauses, setSkipsPauses] = useState(true)

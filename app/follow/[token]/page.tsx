@@ -1,9 +1,9 @@
 import type { Metadata } from 'next'
 import { FollowedTerminal } from '#components/terminal/workspace/followed-terminal.tsx'
 
-/** Nobody signs in here: the address itself is what lets somebody watch, so it is kept from search engines and links. */
+/** The address itself grants access, so it must not reach search engines or other sites. */
 export const metadata: Metadata = {
-  title: 'A followed terminal',
+  title: 'Shared terminal',
   robots: { index: false, follow: false, nocache: true },
   referrer: 'no-referrer',
 }

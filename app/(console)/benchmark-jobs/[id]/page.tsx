@@ -4,7 +4,7 @@ import { benchmarkJobQueries } from '#components/benchmarks/job/queries.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
 import { type DetailPageProps, readDetailPage, titledByName } from '../../read-page.tsx'
 
-/** Once per request, for the title and for the page. */
+/** Shared by the title and the page within one request. */
 const readJob = cache(async (id: string) => (await requireSession()).api.benchmarkJobs.get({ params: { id } }))
 
 export const generateMetadata = titledByName('Job', readJob)

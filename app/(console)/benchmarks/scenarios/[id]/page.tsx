@@ -4,7 +4,7 @@ import { ScenarioDetail } from '#components/benchmarks/scenarios/scenario-detail
 import { requireSession } from '#lib/gateway/accounts/session.ts'
 import { type DetailPageProps, readDetailPage, titledByName } from '../../../read-page.tsx'
 
-/** Once per request, for the title and for the page. */
+/** Shared by the title and the page within one request. */
 const readScenario = cache(async (id: string) => (await requireSession()).api.scenarios.get({ params: { id } }))
 
 export const generateMetadata = titledByName('Scenario', readScenario)

@@ -1,6 +1,6 @@
+import { consoleUrl, fetchConsoleJson } from '#lib/browser/api/console-api.ts'
+import { listPages } from '#lib/browser/queries/list/pages.ts'
 import type { ActivityList } from '#lib/protocol/activity.ts'
-import { consoleUrl, fetchConsoleJson } from '../api/console-api.ts'
-import { listPages } from './list/pages.ts'
 
 export interface ActivityQuery {
   outcome?: 'done' | 'refused' | undefined
@@ -8,9 +8,9 @@ export interface ActivityQuery {
   starting_after?: string | undefined
 }
 
-const restingMs = 15_000
+const refreshMs = 15_000
 
-/** Where the console answers; all that the filters leave as a file, when `format` is given. */
+/** Address of the filtered activity, or of its download when `format` is given. */
 export const activityAddress = (query: ActivityQuery, format?: 'csv' | 'json') =>
   consoleUrl('/api/activity', { ...query, search: query.search || undefined, format })
 
@@ -19,9 +19,9 @@ export const activityQueries = {
     listPages({
       queryKey: ['activity', query],
       query,
-      read: (asked: ActivityQuery, signal) => fetchConsoleJson<ActivityList>(activityAddress(asked), signal),
+      read: (page: ActivityQuery, signal) => fetchConsoleJson<ActivityList>(activityAddress(page), signal),
       rowsOf: ({ activities }) => activities,
-      // Each page that is loaded is read again: the newest page alone stays fresh by itself.
-      refetchInterval: ({ state: { data } }) => data?.pages.length === 1 && restingMs,
+      // A refetch loads every page again, so only the first page refreshes by itself.
+      refetchInterval: ({ state: { data } }) => data?.pages.length === 1 && refreshMs,
     }),
 }

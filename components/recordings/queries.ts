@@ -1,7 +1,7 @@
 import { mutationOptions, queryOptions } from '@tanstack/react-query'
+import { fetchConsoleJson, fetchWithSession } from '#lib/browser/api/console-api.ts'
+import { listPages } from '#lib/browser/queries/list/pages.ts'
 import type { Recording, RecordingList } from '#lib/protocol/recordings.ts'
-import { fetchConsoleJson, fetchWithSession } from '../api/console-api.ts'
-import { listPages } from './list/pages.ts'
 
 const recordingKeys = {
   all: ['recordings'] as const,
@@ -9,11 +9,11 @@ const recordingKeys = {
   one: (id: string) => ['recordings', 'one', id] as const,
 }
 
-/** Where the console keeps them; the file of one, when `id` is given. */
+/** Address of the list, or of one recording's file. */
 export const recordingAddress = (id?: string) =>
   `/api/recordings${id === undefined ? '' : `/${encodeURIComponent(id)}`}`
 
-/** A page plays recordings up to this size; a longer one is for a player on the desktop. */
+/** Larger recordings must be downloaded and played elsewhere. */
 export const maxPlayedBytes = 64 * 1024 * 1024
 const liveMs = 2_000
 
@@ -35,7 +35,7 @@ export const recordingQueries = {
       queryKey: recordingKeys.one(id),
       queryFn: ({ signal }) => fetchConsoleJson<Recording>(`${recordingAddress(id)}?view=summary`, signal),
     }),
-  /** The whole file. It is read once: what is being written is played up to here. */
+  /** The whole file, fetched once: a live recording plays up to this point. */
   file: (id: string) =>
     queryOptions({
       queryKey: [...recordingKeys.one(id), 'file'],
