@@ -1,4 +1,4 @@
-import { keepItems, readKept } from '#lib/browser/frame/kept-items.ts'
+import { readList, saveList } from '#lib/browser/frame/saved-list.ts'
 import type { DevboxCreate } from '#lib/contract/devboxes.ts'
 import { mask } from '#lib/protocol/mask.ts'
 import { maskText } from '#lib/protocol/secrets.ts'
@@ -12,7 +12,7 @@ const key = 'devdeck.devbox-templates'
 const maxTemplates = 50
 
 export const readTemplates = (store: Pick<Storage, 'getItem'> | undefined): readonly DevboxTemplate[] =>
-  readKept(store, key, isTemplate)
+  readList(store, key, isTemplate)
 
 /** Replaces a template of the same name. False if the browser can't store it. */
 export const saveTemplate = (
@@ -31,7 +31,7 @@ export const deleteTemplate = (store: Pick<Storage, 'getItem' | 'setItem'> | und
   )
 
 const write = (store: Pick<Storage, 'setItem'> | undefined, templates: readonly DevboxTemplate[]): boolean =>
-  keepItems(store, key, templates.slice(0, maxTemplates))
+  saveList(store, key, templates.slice(0, maxTemplates))
 
 const isTemplate = (value: unknown): value is DevboxTemplate => {
   const { name, body } = (value ?? {}) as Partial<DevboxTemplate>

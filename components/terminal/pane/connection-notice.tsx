@@ -19,7 +19,7 @@ import { Button } from '#components/ui/button.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { redirectToSignIn } from '#lib/browser/api/console-api.ts'
 import { formatElapsedMs } from '#lib/browser/format.ts'
-import { exitWords } from '#lib/browser/frame/exit-words.ts'
+import { describeExit } from '#lib/browser/frame/exit-status.ts'
 import type { ConnectionState } from '#lib/terminal/page/connection.ts'
 import type { TerminalState } from '#lib/terminal/page/page-terminal.ts'
 import { NoticeBar } from './notice-bar.tsx'
@@ -79,7 +79,7 @@ export const ConnectionNotice = ({ state, refusal, revive, onConnect, onClose }:
             </>
           }
         >
-          {exitWords(connection.exitCode, connection.reason)}.
+          {describeExit(connection.exitCode, connection.reason)}.
         </NoticeBar>
       )
     case 'taken':

@@ -1,6 +1,6 @@
 'use client'
 import { useRef } from 'react'
-import { exitWords } from '#lib/browser/frame/exit-words.ts'
+import { describeExit } from '#lib/browser/frame/exit-status.ts'
 import type { TerminalState } from '#lib/terminal/page/page-terminal.ts'
 
 /** Announces state changes to screen readers, without countdowns. */
@@ -22,7 +22,7 @@ const words = ({ connection, role, writer, upstreamLost, unsent, refusedKeys }: 
     case 'lost':
       return connection.isOffline ? 'Connection lost. This browser is offline.' : 'Connection lost. Reconnecting…'
     case 'ended':
-      return exitWords(connection.exitCode, connection.reason)
+      return describeExit(connection.exitCode, connection.reason)
     case 'taken':
       return 'Opened in another window'
     case 'refused':

@@ -1,12 +1,12 @@
 import { readTab, writeTab } from './tab-storage.ts'
 
 const storageKey = 'devdeck.page'
-/** The page this one reloads may hold its name for a moment longer. */
+/** During a reload, the previous page may hold its lock a little longer. */
 const retriesMs = [20, 60, 120]
 
 /**
- * This page's own name, kept through reloads. A duplicated tab gets a copy of the storage, so a name another page
- * lives under is not taken: the lock on it is held for as long as the page lives.
+ * An id for this page that survives reloads. A duplicated tab copies the session storage, so each page also holds a lock
+ * on its id; a page whose stored id is locked takes a new one.
  */
 export const pageIdentity = (): Promise<string> => {
   identity ??= takeIdentity()
@@ -19,9 +19,8 @@ const takeIdentity = async (): Promise<string> => {
   const stored = readTab(storageKey)
   if (stored && (await isFree(stored))) return stored
   const fresh = crypto.getRandomValues(new Uint32Array(4)).reduce((text, part) => text + part.toString(36), 'p')
-  // Without storage a reload is another page: it may find itself watching, and can take over.
+  // Without storage a reload gets a new id; the page then watches its terminals until it takes over.
   writeTab(storageKey, fresh)
-  // The name is new, so no other page can hold its lock.
   void holdLock(fresh)
   return fresh
 }
@@ -34,10 +33,10 @@ const isFree = async (name: string): Promise<boolean> => {
   return await holdLock(name)
 }
 
-/** Resolves once the lock is held, or turned out not to be free. Never lets go of it: the end of the page does. */
+/** Resolves to whether the lock was free. It is held until the page closes. */
 const holdLock = (name: string): Promise<boolean> =>
   new Promise((resolve) => {
-    // Locks exist only where the page came safely; elsewhere a duplicated tab takes over the other's terminals.
+    // Web Locks need a secure context; elsewhere a duplicated tab takes over the original's terminals.
     if (!navigator.locks) return resolve(true)
     navigator.locks
       .request(`${storageKey}.${name}`, { ifAvailable: true }, (lock) => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { preferenceCookie, rootChoices, themeOf } from './preferences.ts'
 
-it('follows the system unless a known theme was chosen', () => {
+it('follows the system unless a known theme is set', () => {
   expect([undefined, 'dark', 'light', 'system', 'neon'].map(themeOf)).toEqual([
     'system',
     'dark',
@@ -11,7 +11,7 @@ it('follows the system unless a known theme was chosen', () => {
   ])
 })
 
-it('draws the choices of a browser, and nothing that is none', () => {
+it('renders valid preferences and ignores invalid ones', () => {
   const choices = (cookies: Record<string, string>) => rootChoices((name) => cookies[name])
   expect(choices({})).toEqual({
     'data-theme': undefined,
@@ -37,7 +37,7 @@ it('draws the choices of a browser, and nothing that is none', () => {
   )
 })
 
-it('remembers choices for a year and a dismissed notice for the browser session', () => {
+it('saves preferences for a year and a dismissed notice for the session', () => {
   expect(preferenceCookie('theme', 'dark')).toBe('devdeck_theme=dark; path=/; samesite=lax; max-age=31536000')
   expect(preferenceCookie('isolationNotice', 'seen')).toBe('devdeck_isolation_notice=seen; path=/; samesite=lax')
 })

@@ -1,8 +1,8 @@
-/** What the frame remembers in cookies, so that the server draws it right the first time. */
+/** Cookies of preferences that the server needs for the first render. */
 export const preferenceCookies = {
   theme: 'devdeck_theme',
   sidebar: 'devdeck_sidebar',
-  /** Of this browser session only. */
+  /** Session cookie. */
   isolationNotice: 'devdeck_isolation_notice',
   axonColumns: 'devdeck_axon_columns',
   devboxColumns: 'devdeck_devbox_columns',
@@ -20,7 +20,6 @@ export type Theme = (typeof themes)[number]
 
 export const themeOf = (cookie: string | undefined): Theme => themes.find((theme) => theme === cookie) ?? 'system'
 
-/** Whether times can be told in a zone of this name. */
 export const isTimeZone = (name: string): boolean => {
   try {
     new Intl.DateTimeFormat('en', { timeZone: name })
@@ -30,7 +29,7 @@ export const isTimeZone = (name: string): boolean => {
   }
 }
 
-/** What the root of the document says of the choices of a browser, for the styles and the code of its pages. */
+/** Preferences as data attributes of the <html> element, for styles and scripts. */
 export const rootChoices = (cookie: (name: string) => string | undefined) => {
   const theme = themeOf(cookie(preferenceCookies.theme))
   const timeZone = cookie(preferenceCookies.timeZone) ?? ''
@@ -44,13 +43,13 @@ export const rootChoices = (cookie: (name: string) => string | undefined) => {
 
 const yearSeconds = 365 * 24 * 3600
 
-/** Browsers drop a cookie that is longer than some 4 kB, and servers a request whose cookies are longer than some 16 kB together. */
+/** Browsers limit a cookie to about 4 kB, and servers limit all cookies of a request to about 16 kB. */
 const maxValueLength = 1500
 
-/** The cookie as `document.cookie` takes it; an empty or an overlong value is forgotten. */
+/** Formats a cookie for `document.cookie`. Deletes it if the value is empty or too long. */
 export const preferenceCookie = (name: keyof typeof preferenceCookies, value: string): string => {
   const text = encodeURIComponent(value)
-  const isKept = text !== '' && text.length <= maxValueLength
-  const lifetime = name === 'isolationNotice' ? '' : `; max-age=${isKept ? yearSeconds : 0}`
-  return `${preferenceCookies[name]}=${isKept ? text : ''}; path=/; samesite=lax${lifetime}`
+  const isSaved = text !== '' && text.length <= maxValueLength
+  const lifetime = name === 'isolationNotice' ? '' : `; max-age=${isSaved ? yearSeconds : 0}`
+  return `${preferenceCookies[name]}=${isSaved ? text : ''}; path=/; samesite=lax${lifetime}`
 }

@@ -1,4 +1,4 @@
-/** What a tab keeps through reloads; nothing where the browser forbids it or has no room. */
+/** Session storage that tolerates a browser that blocks it. */
 export const readTab = (key: string): string | null => {
   try {
     return sessionStorage.getItem(key)
@@ -12,6 +12,6 @@ export const writeTab = (key: string, text: string | null): void => {
     if (text === null) sessionStorage.removeItem(key)
     else sessionStorage.setItem(key, text)
   } catch {
-    // Full or switched off: the next page starts without it.
+    // Storage is full or disabled.
   }
 }

@@ -1,5 +1,5 @@
-/** How a shell ended, for people: its exit status, and what that number usually stands for. */
-export const exitWords = (exitCode: number | null, reason: string): string => {
+/** Describes how a shell ended: its exit status and the usual meaning of that number. */
+export const describeExit = (exitCode: number | null, reason: string): string => {
   if (exitCode === null) return reason || 'The shell has ended'
   const signal = exitCode > 128 ? signals[exitCode - 128] : undefined
   if (signal) return `The shell has ended with exit status ${exitCode}: ${signal}`
@@ -7,18 +7,18 @@ export const exitWords = (exitCode: number | null, reason: string): string => {
   return `The shell has ended with exit status ${exitCode}${meaning ? `: ${meaning}` : ''}`
 }
 
-/** The name of the signal that ended a command, where its status tells of one: a shell reports it as 128 and its number. */
+/** The signal that ended a command, if any: shells report it as 128 plus its number. */
 export const signalName = (exitStatus: number): string | undefined =>
   /\((.+)\)/.exec(signals[exitStatus - 128] ?? '')?.[1]
 
-// A shell ends with the status of the last command in it.
+// A shell exits with the status of its last command.
 const meanings: Record<number, string> = {
   0: 'no error',
   126: 'the last command could not be run',
   127: 'the last command was not found',
 }
 
-/** By number on Linux, where every devbox runs. */
+/** Linux signal numbers. */
 const signals: Record<number, string> = {
   1: 'hung up (SIGHUP)',
   2: 'interrupted (SIGINT)',
