@@ -11,7 +11,7 @@ test('time zone, density and single-key shortcuts are set in Settings and apply 
   await open(other, `${product.url}/devboxes`)
   await page.goto(`${product.url}/settings`)
   await isLive(page)
-  await page.getByRole('combobox', { name: 'Time zone' }).selectOption('Other')
+  await page.getByRole('combobox', { name: 'Time zone', exact: true }).selectOption('Other')
   const name = page.getByRole('combobox', { name: 'Time zone name' })
   await name.fill('Moon/Crater')
   await expect(page.getByText('Unknown time zone')).toBeVisible()
@@ -54,7 +54,7 @@ test('time zone, density and single-key shortcuts are set in Settings and apply 
 
   await expect(page.getByRole('combobox', { name: 'Single-key shortcuts' })).toHaveValue('off')
   await page.getByRole('combobox', { name: 'Single-key shortcuts' }).selectOption('On')
-  await page.getByRole('combobox', { name: 'Time zone' }).selectOption('UTC')
+  await page.getByRole('combobox', { name: 'Time zone', exact: true }).selectOption('UTC')
   await page.keyboard.press('Escape')
   await page.getByRole('heading', { level: 1 }).click()
   await page.keyboard.press('?')

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Search } from 'lucide-react'
 import Link from 'next/link'
 import { useDeferredValue, useState } from 'react'
-import { foundQuery, idIn, kindOfId } from '#components/layout/palette/found.ts'
+import { idIn, kindOfId, recordSearch } from '#components/layout/palette/record-search.ts'
 import { Input } from '#components/ui/input.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
@@ -14,8 +14,8 @@ export const AddressSearch = () => {
   const [text, setText] = useState(() => idIn((location.pathname + location.search).replace(/%\w\w/g, ' ')) ?? '')
   const wanted = useDeferredValue(text.trim())
   const kind = kindOfId(wanted)
-  const { data, error } = useQuery({ ...foundQuery(wanted), enabled: wanted !== '' })
-  const results = wanted === '' ? [] : (data?.things ?? [])
+  const { data, error } = useQuery({ ...recordSearch(wanted), enabled: wanted !== '' })
+  const results = wanted === '' ? [] : (data?.results ?? [])
   return (
     <search className="w-full max-w-96 space-y-2 text-left">
       <Input
@@ -27,13 +27,13 @@ export const AddressSearch = () => {
         onChange={({ target }) => setText(target.value)}
       />
       <ul aria-label="Results">
-        {results.map((thing) => (
-          <li key={`${thing.kind} ${thing.id}`}>
-            <Link href={thing.href} className="flex min-h-8 items-center gap-2 rounded-md px-2 hover:bg-surface-2">
+        {results.map((result) => (
+          <li key={`${result.kind} ${result.id}`}>
+            <Link href={result.href} className="flex min-h-8 items-center gap-2 rounded-md px-2 hover:bg-surface-2">
               <span className="min-w-0 truncate font-medium">
-                <VisibleText max={80}>{thing.name}</VisibleText>
+                <VisibleText max={80}>{result.name}</VisibleText>
               </span>
-              <span className="shrink-0 text-sm text-muted">{thing.kind}</span>
+              <span className="shrink-0 text-sm text-muted">{result.kind}</span>
             </Link>
           </li>
         ))}

@@ -14,27 +14,27 @@ export interface DevboxTotals {
   /** Devboxes by state, without those of trials. */
   counts: DevboxCounts
   trials: number
-  /** How many of the newest devboxes were counted where there are more: each number is a lower bound. Null for all. */
+  /** Set if only this many of the newest devboxes were counted, so that each number is a lower bound. */
   countedNewest: number | null
 }
 
 const movingMs = 5_000
 const restingMs = 15_000
-/** Counting row by row takes several large answers. */
+/** Counting page by page takes several large responses. */
 const pagingMs = 60_000
-const rowsOfCall = 500
-/** Rows that are counted one by one, where the service doesn't count by state and origin. */
-const mostCounted = 2_000
+const rowsPerPage = 500
+/** Limit when the service doesn't count by state and origin. */
+const maxCounted = 2_000
 
 /**
- * Devboxes of the whole account. `canPage`: a service that doesn't count them is read page by page, which a page that is
- * drawn on the server doesn't wait for.
+ * Devbox counts of the account. If the service doesn't count, they are counted page by page; `canPage: false` skips this
+ * slow path during server rendering.
  */
 export const devboxTotals = (api: Api = pageApi, canPage = true) =>
   queryOptions({
     queryKey: [...devboxKeys.lists, 'totals'],
     queryFn: async ({ signal }): Promise<DevboxTotals & { isPaged: boolean }> => {
-      const counted = await askTotals(api, signal)
+      const counted = await fetchTotals(api, signal)
       if (counted) return { ...counted, isPaged: false }
       if (!canPage) throw new Error('The service does not count devboxes by state and origin')
       return { ...(await pageTotals(api, signal)), isPaged: true }
@@ -46,16 +46,16 @@ export const devboxTotals = (api: Api = pageApi, canPage = true) =>
     },
   })
 
-/** Null where the service ignores one of the filters or doesn't count. */
-const askTotals = async (api: Api, signal: AbortSignal): Promise<DevboxTotals | null> => {
+/** Null if the service ignores a filter or doesn't count. */
+const fetchTotals = async (api: Api, signal: AbortSignal): Promise<DevboxTotals | null> => {
   const total = async (query: Partial<DevboxListQuery>): Promise<number> => {
     const { devboxes, total_count } = await listDevboxes(api, { ...query, limit: 1, include_total_count: true }, signal)
-    // A service that ignores the origin returns the same devbox for both, and one of the two answers doesn't match.
+    // A service that ignores the filter returns a devbox that doesn't match.
     const isReal = devboxes.every(devboxMatches(query)) && (devboxes.length > 0 || total_count === 0)
     return isReal ? (total_count ?? Number.NaN) : Number.NaN
   }
   const origin = 'own'
-  // One at a time: a browser opens six connections to the console, and a service that hangs would hold all of them.
+  // Sequential, so that a hung service doesn't block all six connections of the browser.
   const own = await total({ origin })
   const trials = await total({ origin: 'trial' })
   const running = await total({ origin, status: 'running' })
@@ -63,7 +63,7 @@ const askTotals = async (api: Api, signal: AbortSignal): Promise<DevboxTotals | 
   const failed = await total({ origin, status: 'failure' })
   const shutDown = await total({ origin, status: 'shutdown' })
   const moving = own - running - suspended - failed - shutDown
-  // Negative, too, where a devbox changed its state between two answers.
+  // Negative if a devbox changed state between two responses.
   if (!(moving >= 0) || Number.isNaN(trials)) return null
   return { counts: { running, suspended, failed, shutDown, moving }, trials, countedNewest: null }
 }
@@ -71,7 +71,7 @@ const askTotals = async (api: Api, signal: AbortSignal): Promise<DevboxTotals | 
 const pageTotals = async (api: Api, signal: AbortSignal): Promise<DevboxTotals> => {
   const [all, running] = await Promise.all([
     newestDevboxes(api, {}, signal),
-    // Devboxes that run may be older than the newest ones.
+    // Running devboxes can be older than the newest page.
     newestDevboxes(api, { status: 'running' }, signal),
   ])
   const rows = [...new Map([...running.rows, ...all.rows].map((devbox) => [devbox.id, devbox])).values()]
@@ -86,10 +86,10 @@ const pageTotals = async (api: Api, signal: AbortSignal): Promise<DevboxTotals> 
 const newestDevboxes = async (api: Api, query: Partial<DevboxListQuery>, signal: AbortSignal) => {
   const rows: Devbox[] = []
   let has_more = true
-  while (has_more && rows.length < mostCounted) {
+  while (has_more && rows.length < maxCounted) {
     const page: Partial<DevboxListQuery> = {
       ...query,
-      limit: rowsOfCall,
+      limit: rowsPerPage,
       starting_after: rows.at(-1)?.id,
       include_total_count: false,
     }

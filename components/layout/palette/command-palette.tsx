@@ -33,8 +33,8 @@ import { useSignOut } from '../account-menu.tsx'
 import { Keys } from '../keys.tsx'
 import { destinations } from '../navigation.ts'
 import { applyPreference, setTheme, themeLabels } from '../theme.tsx'
-import { type Found, type FoundKind, foundQuery, kindOfId, newestSearched } from './found.ts'
 import { pageActions } from './page-actions.ts'
+import { kindOfId, maxSearched, type ResultKind, recordSearch, type SearchResult } from './record-search.ts'
 import { useTerminalActions } from './use-terminal-actions.ts'
 
 export interface CommandPaletteProps {
@@ -184,12 +184,12 @@ const Results = ({ query, onGo, onFirst }: ResultsProps) => {
     const timer = setTimeout(() => setSettled(query), pauseMs)
     return () => clearTimeout(timer)
   }, [query])
-  const { data } = useQuery({ ...foundQuery(settled), enabled: settled.length >= minLength })
+  const { data } = useQuery({ ...recordSearch(settled), enabled: settled.length >= minLength })
   // Hide results of an earlier query.
   const found = settled === query ? data : undefined
-  const entryValueOf = ({ kind, id }: Found) => `${kind} ${id} ${query}`
-  const [firstThing] = found?.things ?? []
-  const first = firstThing && entryValueOf(firstThing)
+  const entryValueOf = ({ kind, id }: SearchResult) => `${kind} ${id} ${query}`
+  const [firstResult] = found?.results ?? []
+  const first = firstResult && entryValueOf(firstResult)
   // biome-ignore lint/correctness/useExhaustiveDependencies: once per first result
   useEffect(() => {
     if (first) onFirst(first)
@@ -204,25 +204,25 @@ const Results = ({ query, onGo, onFirst }: ResultsProps) => {
     )
   return (
     <>
-      {found.things.length === 0 && found.failed.length === 0 && (
+      {found.results.length === 0 && found.failed.length === 0 && (
         <p role="status" className={noteClasses}>
           {kindOfQuery ? `This account has no ${kindOfQuery} with this id` : 'No records match'}
         </p>
       )}
-      {found.things.map((thing) => (
+      {found.results.map((result) => (
         <Entry
-          key={thing.id}
-          value={entryValueOf(thing)}
-          icon={foundIcons[thing.kind]}
-          hint={<span className="text-sm text-muted">{thing.kind}</span>}
-          onSelect={onGo(thing.href)}
+          key={result.id}
+          value={entryValueOf(result)}
+          icon={resultIcons[result.kind]}
+          hint={<span className="text-sm text-muted">{result.kind}</span>}
+          onSelect={onGo(result.href)}
         >
-          <VisibleText max={80}>{thing.name}</VisibleText>
+          <VisibleText max={80}>{result.name}</VisibleText>
         </Entry>
       ))}
       {found.partial.length > 0 && (
         <p className={noteClasses}>
-          Only the newest {newestSearched} were searched: {found.partial.map(pluralOf).join(', ')}
+          Only the newest {maxSearched} were searched: {found.partial.map(pluralOf).join(', ')}
         </p>
       )}
       {found.failed.length > 0 && (
@@ -234,7 +234,7 @@ const Results = ({ query, onGo, onFirst }: ResultsProps) => {
   )
 }
 
-const pluralOf = (kind: FoundKind) => (kind.endsWith('x') ? `${kind}es` : `${kind}s`)
+const pluralOf = (kind: ResultKind) => (kind.endsWith('x') ? `${kind}es` : `${kind}s`)
 const noteClasses = 'px-2 py-1 text-sm text-muted'
 
 /** Runs after the palette has restored focus, so that whatever `run` opens returns focus to the right button. */
@@ -242,7 +242,7 @@ const onceClosed = (run: () => void) => setTimeout(() => setTimeout(run))
 
 const pauseMs = 150
 const minLength = 2
-const foundIcons: Record<FoundKind, LucideIcon> = {
+const resultIcons: Record<ResultKind, LucideIcon> = {
   devbox: Box,
   axon: Waypoints,
   'benchmark job': Trophy,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createClient } from '#lib/client/client.ts'
 import { ignoreFilters } from '#lib/service/testing/ignore-filters.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import { foundQuery } from './found.ts'
+import { recordSearch } from './record-search.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -18,7 +18,7 @@ const scoring = {
 }
 
 const find = (text: string, api = service.client) =>
-  new QueryClient().fetchQuery(foundQuery(text, api, async () => [recording]))
+  new QueryClient().fetchQuery(recordSearch(text, api, async () => [recording]))
 const recording = {
   id: '2026-11-23T04-00-00.cast',
   devbox_id: 'dbx_1',
@@ -32,33 +32,33 @@ const recording = {
   live: false,
 }
 
-it('finds things by a part of their name, each kind with its page', async () => {
+it('finds records by part of their name', async () => {
   const { client } = service
   const devbox = await client.devboxes.createAndAwaitRunning({ body: { name: 'Checkout box' } })
   const axon = await client.axons.create({ body: { name: 'the checkout' } })
   await client.axons.create({ body: { name: 'another' } })
-  const { things, failed } = await find('checkout')
+  const { results, failed } = await find('checkout')
   expect(failed).toEqual([])
-  expect(things).toEqual([
+  expect(results).toEqual([
     { kind: 'devbox', id: devbox.id, name: 'Checkout box', href: `/devboxes/${devbox.id}` },
     { kind: 'axon', id: axon.id, name: 'the checkout', href: `/axons/${axon.id}` },
   ])
 })
 
-it('opens what an id names, under the id where it has no name', async () => {
+it('finds a record by its id, shown by id if unnamed', async () => {
   const { client } = service
   const devbox = await client.devboxes.createAndAwaitRunning({ body: {} })
-  expect((await find(devbox.id)).things).toEqual([
+  expect((await find(devbox.id)).results).toEqual([
     { kind: 'devbox', id: devbox.id, name: devbox.id, href: `/devboxes/${devbox.id}` },
   ])
   const snapshot = await client.snapshots.create({ params: { id: devbox.id }, body: { name: 'kept' } })
-  expect((await find(snapshot.id)).things).toEqual([
+  expect((await find(snapshot.id)).results).toEqual([
     { kind: 'snapshot', id: snapshot.id, name: 'kept', href: `/snapshots?snapshot=${snapshot.id}` },
   ])
-  expect((await find('KEP')).things).toEqual((await find(snapshot.id)).things)
+  expect((await find('KEP')).results).toEqual((await find(snapshot.id)).results)
   // As it is copied from an address or from a line of a log.
-  expect((await find(`http://host/devboxes/${devbox.id}?tab=log`)).things).toMatchObject([{ id: devbox.id }])
-  expect((await find(`devbox "${devbox.id}" failed`)).things).toMatchObject([{ id: devbox.id }])
+  expect((await find(`http://host/devboxes/${devbox.id}?tab=log`)).results).toMatchObject([{ id: devbox.id }])
+  expect((await find(`devbox "${devbox.id}" failed`)).results).toMatchObject([{ id: devbox.id }])
 })
 
 it('finds benchmarks and scenarios, by name and by id', async () => {
@@ -71,44 +71,44 @@ it('finds benchmarks and scenarios, by name and by id', async () => {
     { kind: 'benchmark', id: benchmark.id, name: 'sorting', href: '/benchmarks?search=sorting' },
     { kind: 'scenario', id: scenario.id, name: 'sorts a list', href: `/benchmarks/scenarios/${scenario.id}` },
   ]
-  expect((await find('sort')).things).toEqual(found)
-  expect((await find(benchmark.id)).things).toEqual(found.slice(0, 1))
-  expect((await find(scenario.id)).things).toEqual(found.slice(1))
+  expect((await find('sort')).results).toEqual(found)
+  expect((await find(benchmark.id)).results).toEqual(found.slice(0, 1))
+  expect((await find(scenario.id)).results).toEqual(found.slice(1))
 })
 
-it('finds recordings of the console by their title', async () => {
+it('finds recordings by title', async () => {
   const found = [{ kind: 'recording', id: recording.id, name: 'Deploying', href: `/recordings/${recording.id}` }]
-  expect((await find('deploy')).things).toEqual(found)
-  expect((await find(recording.id)).things).toEqual(found)
+  expect((await find('deploy')).results).toEqual(found)
+  expect((await find(recording.id)).results).toEqual(found)
 })
 
-it('finds own devboxes before those of trials that share their name', async () => {
+it('lists own devboxes before trial devboxes', async () => {
   const { client } = service
   const own = await client.devboxes.create({ body: { name: 'crowded own' } })
   const { id: scenario_id } = await client.scenarios.create({
     body: { name: 'crowd', input_context: { problem_statement: 'Wait' }, scoring_contract: scoring },
   })
   for (let n = 0; n < 6; n++) await client.scenarioRuns.start({ body: { scenario_id, run_name: `crowded trial ${n}` } })
-  const { things } = await find('crowded')
-  expect(things.map(({ name }) => name)).toEqual(['crowded own', ...[5, 4, 3, 2].map((n) => `crowded trial ${n}`)])
+  const { results } = await find('crowded')
+  expect(results.map(({ name }) => name)).toEqual(['crowded own', ...[5, 4, 3, 2].map((n) => `crowded trial ${n}`)])
   // A service that ignores the search and the origin.
   const foreign = await ignoreFilters(service.url)
   const api = createClient({ baseUrl: foreign.url, headers: { authorization: `Bearer ${service.key}` } })
   const found = await find('crowded', api)
-  expect(found.things[0]).toEqual({ kind: 'devbox', id: own.id, name: 'crowded own', href: `/devboxes/${own.id}` })
-  expect(found.things.every(({ name }) => name.startsWith('crowded'))).toBe(true)
+  expect(found.results[0]).toEqual({ kind: 'devbox', id: own.id, name: 'crowded own', href: `/devboxes/${own.id}` })
+  expect(found.results.every(({ name }) => name.startsWith('crowded'))).toBe(true)
   expect(found.failed).toEqual([])
   const unknown = await find('no such name', api)
-  expect(unknown.things).toEqual([])
+  expect(unknown.results).toEqual([])
   await foreign.close()
 })
 
-it('finds nothing by an unknown id, and names the kinds whose search failed', async () => {
-  expect(await find('dbx_nobody')).toEqual({ things: [], failed: [], partial: [] })
-  expect(await find('bmj_nobody')).toEqual({ things: [], failed: [], partial: [] })
+it('finds nothing for an unknown id, and reports kinds whose search failed', async () => {
+  expect(await find('dbx_nobody')).toEqual({ results: [], failed: [], partial: [] })
+  expect(await find('bmj_nobody')).toEqual({ results: [], failed: [], partial: [] })
   const refused = createClient({ baseUrl: service.url, headers: { authorization: 'Bearer wrong' } })
   expect(await find('anything', refused)).toEqual({
-    things: [],
+    results: [],
     failed: ['devbox', 'axon', 'benchmark job', 'benchmark run', 'benchmark', 'scenario', 'snapshot'],
     partial: [],
   })

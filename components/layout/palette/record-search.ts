@@ -47,31 +47,31 @@ interface ListQuery {
 interface Page {
   rows: readonly Named[]
   has_more: boolean
-  /** Rows that should come first may be missing. */
+  /** The best matches may be missing. */
   isPartial?: boolean
 }
 
-/** How one kind of record is found: by the prefixes of its ids, one by its id, and a few by a part of their names. */
-interface Kind<Thing extends Named> {
+/** How to find one kind of record by id or by part of its name. */
+interface Kind<Item extends Named> {
   prefixes: readonly string[]
-  get: (api: Api, call: Call) => Promise<Thing>
+  get: (api: Api, call: Call) => Promise<Item>
   list?: (api: Api, query: ListQuery, signal: AbortSignal) => Promise<Page>
-  href: (thing: Thing) => string
+  href: (record: Item) => string
 }
 
-const kind = <Thing extends Named>(kind: Kind<Thing>) => kind as unknown as Kind<Named>
+const kind = <Item extends Named>(kind: Kind<Item>) => kind as unknown as Kind<Named>
 
-const ofEach = 5
-const few = { limit: ofEach, include_total_count: false }
-export const newestSearched = 200
-const newest = { limit: newestSearched, include_total_count: false }
+const maxPerKind = 5
+const few = { limit: maxPerKind, include_total_count: false }
+export const maxSearched = 200
+const newest = { limit: maxSearched, include_total_count: false }
 
-/** Own devboxes first: hundreds of trials may share a name. */
+/** Lists own devboxes first, because hundreds of trials may share a name. */
 const listOwnFirst = async (api: Api, query: ListQuery, signal: AbortSignal): Promise<Page> => {
   const own = await listDevboxes(api, { ...query, origin: 'own' }, signal)
   if (own.devboxes.some(isOfTrial)) {
-    // The service ignores the origin, so own devboxes may be on any page.
-    const { devboxes, has_more } = await listDevboxes(api, { ...query, limit: newestSearched }, signal)
+    // The service ignores the origin filter, so own devboxes may be on any page.
+    const { devboxes, has_more } = await listDevboxes(api, { ...query, limit: maxSearched }, signal)
     const rows = devboxes.toSorted((one, other) => Number(isOfTrial(one)) - Number(isOfTrial(other)))
     return { rows, has_more, isPartial: has_more }
   }
@@ -154,52 +154,52 @@ const kinds = {
   }),
 }
 
-export type FoundKind = keyof typeof kinds | 'recording'
+export type ResultKind = keyof typeof kinds | 'recording'
 
 const entries = Object.entries(kinds) as [keyof typeof kinds, Kind<Named>][]
 const prefixes = entries.flatMap(([, kind]) => kind.prefixes)
 const knownId = new RegExp(`(?<![A-Za-z0-9])(${prefixes.join('|')})_[A-Za-z0-9_-]{1,250}`)
 
-/** The kind of what an id stands for, where the text is or holds one, as an address or a line of a log does. */
-export const kindOfId = (text: string): FoundKind | undefined => {
+/** The kind of the first id in a text, such as an address or a log line. */
+export const kindOfId = (text: string): ResultKind | undefined => {
   const prefix = knownId.exec(text)?.[1] ?? ''
   return entries.find(([, kind]) => kind.prefixes.includes(prefix))?.[0]
 }
 
-/** The id that a text is or holds. */
+/** The first id in a text. */
 export const idIn = (text: string): string | undefined => knownId.exec(text)?.[0]
 
-export interface Found {
-  kind: FoundKind
+export interface SearchResult {
+  kind: ResultKind
   id: string
-  /** The id where it has none. */
+  /** The id if it has no name. */
   name: string
   href: string
 }
 
-export interface FoundThings {
-  things: Found[]
+export interface SearchResults {
+  results: SearchResult[]
   /** Kinds whose search failed. */
-  failed: FoundKind[]
-  /** Kinds of which only the newest were searched. */
-  partial: FoundKind[]
+  failed: ResultKind[]
+  /** Kinds where only the newest records were searched. */
+  partial: ResultKind[]
 }
 
-/** Records that have `text` in their names, a few of each kind, or the one record whose id it is. */
-export const foundQuery = (text: string, api: Api = pageApi, recordings = readRecordings) =>
+/** Finds a few records of each kind by part of their name, or one by its id. */
+export const recordSearch = (text: string, api: Api = pageApi, recordings = readRecordings) =>
   queryOptions({
-    queryKey: ['found', text],
-    queryFn: async ({ signal }): Promise<FoundThings> => {
-      const partial: FoundKind[] = []
+    queryKey: ['record-search', text],
+    queryFn: async ({ signal }): Promise<SearchResults> => {
+      const partial: ResultKind[] = []
       const id = idIn(text)
-      const finders =
+      const searches =
         id === undefined
-          ? findersOfName(text.slice(0, 256), api, recordings, (kind) => partial.push(kind))
-          : [finderOfId(id, api)]
-      const answers = await Promise.allSettled(finders.map(({ find }) => find(signal)))
+          ? searchesByName(text.slice(0, 256), api, recordings, (kind) => partial.push(kind))
+          : [searchById(id, api)]
+      const answers = await Promise.allSettled(searches.map(({ find }) => find(signal)))
       return {
-        things: answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : [])),
-        failed: finders.flatMap(({ kind }, i) => {
+        results: answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : [])),
+        failed: searches.flatMap(({ kind }, i) => {
           const answer = answers[i]
           return answer?.status === 'rejected' && !isMissing(answer.reason) ? [kind] : []
         }),
@@ -210,27 +210,27 @@ export const foundQuery = (text: string, api: Api = pageApi, recordings = readRe
     refetchInterval: false,
   })
 
-interface Finder {
-  kind: FoundKind
-  find: (signal: AbortSignal) => Promise<Found[]>
+interface Search {
+  kind: ResultKind
+  find: (signal: AbortSignal) => Promise<SearchResult[]>
 }
 
-const found = (kind: keyof typeof kinds, thing: Named): Found => ({
+const resultOf = (kind: keyof typeof kinds, record: Named): SearchResult => ({
   kind,
-  id: thing.id,
-  name: thing.name || thing.id,
-  href: kinds[kind].href(thing),
+  id: record.id,
+  name: record.name || record.id,
+  href: kinds[kind].href(record),
 })
 
-const finderOfId = (id: string, api: Api): Finder => {
+const searchById = (id: string, api: Api): Search => {
   const kind = kindOfId(id) as keyof typeof kinds
-  return { kind, find: async (signal) => [found(kind, await kinds[kind].get(api, { params: { id }, signal }))] }
+  return { kind, find: async (signal) => [resultOf(kind, await kinds[kind].get(api, { params: { id }, signal }))] }
 }
 
-type OnPartial = (kind: FoundKind) => void
+type OnPartial = (kind: ResultKind) => void
 
-const findersOfName = (text: string, api: Api, recordings: RecordingReader, onPartial: OnPartial): Finder[] => [
-  ...entries.flatMap(([kind, { list }]): Finder[] => {
+const searchesByName = (text: string, api: Api, recordings: RecordingReader, onPartial: OnPartial): Search[] => [
+  ...entries.flatMap(([kind, { list }]): Search[] => {
     if (!list) return []
     const find = async (signal: AbortSignal) =>
       (
@@ -239,20 +239,20 @@ const findersOfName = (text: string, api: Api, recordings: RecordingReader, onPa
           (query) => list(api, query, signal),
           () => onPartial(kind),
         )
-      ).map((thing) => found(kind, thing))
+      ).map((record) => resultOf(kind, record))
     return [{ kind, find }]
   }),
-  recordingFinder(text, recordings),
+  recordingSearch(text, recordings),
 ]
 
-/** A service that ignores the search returns rows that don't match: then the newest are searched here. */
+/** If the service ignores the search, the newest records are filtered here instead. */
 const findByName = async (search: string, list: (query: ListQuery) => Promise<Page>, onPartial: () => void) => {
   const matches = ({ id, name }: Named) => contains(id, search) || contains(name, search)
   let page = await list({ ...few, search })
   const isIgnored = !page.rows.every(matches)
   if (isIgnored && page.has_more) page = await list({ ...newest, search })
   if (isIgnored ? page.has_more : page.isPartial) onPartial()
-  return page.rows.filter(matches).slice(0, ofEach)
+  return page.rows.filter(matches).slice(0, maxPerKind)
 }
 
 type RecordingReader = (signal: AbortSignal) => Promise<readonly Recording[]>
@@ -260,13 +260,13 @@ type RecordingReader = (signal: AbortSignal) => Promise<readonly Recording[]>
 const readRecordings: RecordingReader = async (signal) =>
   (await fetchConsoleJson<RecordingList>(recordingAddress(), signal)).recordings
 
-const recordingFinder = (text: string, read: RecordingReader): Finder => ({
+const recordingSearch = (text: string, read: RecordingReader): Search => ({
   kind: 'recording',
   find: async (signal) => {
     const named = (await read(signal)).map((recording) => ({ id: recording.id, name: titleOf(recording) }))
     return named
       .filter(({ id, name }) => id === text || contains(name, text))
-      .slice(0, ofEach)
+      .slice(0, maxPerKind)
       .map(({ id, name }) => ({ kind: 'recording', id, name, href: paths.recording(id) }))
   },
 })
