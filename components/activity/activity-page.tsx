@@ -65,12 +65,12 @@ export const ActivityPage = () => {
         </FilterBar>
       }
       empty={
-        <EmptyState icon={ScrollText} title="Nothing was done yet">
-          {`What pages of this console ask the service to make, change or end is written down here, with the browser that asked: the latest ${formatCount(maxStoredActivities)}.`}
+        <EmptyState icon={ScrollText} title="No activity yet">
+          Changes made from this console appear here with the person and browser that made them.
         </EmptyState>
       }
     >
-      <DataTable {...list.table} caption="What was done, newest first" columns={columns} />
+      <DataTable {...list.table} caption="Activity, newest first" columns={columns} />
       <p className="mt-3 max-w-prose text-sm text-muted">
         {`Excludes requests that scripts send to the service directly, and commands, which are in the devbox logs. This console keeps the latest ${formatCount(maxStoredActivities)} entries per account.`}
       </p>

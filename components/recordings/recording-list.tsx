@@ -16,7 +16,7 @@ import { paths } from '#lib/browser/address/paths.ts'
 import { formatBytes, formatDurationMs } from '#lib/browser/format.ts'
 import { type Recording, titleOf } from '#lib/protocol/recordings.ts'
 import { DeleteRecording } from './delete-recording.tsx'
-import { recordingAddress, recordingAddress, recordingQueries, recordingQueries } from './queries.ts'
+import { recordingAddress, recordingQueries } from './queries.ts'
 
 const source = {
   noun: 'recording',
