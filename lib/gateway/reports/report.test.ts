@@ -49,12 +49,12 @@ afterAll(async () => {
   await service.close()
 })
 
-const asked = (search = '', init: RequestInit = {}, id = job.id) =>
+const request = (search = '', init: RequestInit = {}, id = job.id) =>
   gateway.fetch(`/api/benchmark-jobs/${id}/report${search}`, {
     ...init,
     headers: { authorization: `Bearer ${service.key}`, ...init.headers },
   })
-const report = async (search = ''): Promise<Report> => (await asked(search)).json()
+const report = async (search = ''): Promise<Report> => (await request(search)).json()
 const six = (value: number | null | undefined) => (value == null ? value : Math.round(value * 1e6) / 1e6)
 
 describe('GET /api/benchmark-jobs/{id}/report', () => {
@@ -102,7 +102,7 @@ describe('GET /api/benchmark-jobs/{id}/report', () => {
     for (const failures of ['zero', 'leave_out']) {
       const { agents, pairs, verdict } = await report(`?failures=${failures}`)
       const rowsOf = async (table: string) => {
-        const csv = await asked(`?format=csv&failures=${failures}&table=${table}`)
+        const csv = await request(`?format=csv&failures=${failures}&table=${table}`)
         expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8')
         const [head = [], ...rows] = (await csv.text())
           .trim()
@@ -129,7 +129,7 @@ describe('GET /api/benchmark-jobs/{id}/report', () => {
       expect(await rowsOf('excluded_scenarios')).toMatchObject(
         failures === 'zero' ? [] : [{ scenario_name: 'scenario 0', missing_from: 'C: failures_left_out' }],
       )
-      const markdown = await (await asked(`?format=md&failures=${failures}`)).text()
+      const markdown = await (await request(`?format=md&failures=${failures}`)).text()
       expect(markdown.split('\n\n').slice(1, 3)).toEqual([verdict.lead, verdict.more.join(' ')])
       for (const { agent_name, mean, n_scenarios } of agents)
         expect(markdown).toMatch(new RegExp(`\\| ${agent_name} \\| ${mean?.toFixed(3)} \\|[^|]*\\| ${n_scenarios} \\|`))
@@ -154,16 +154,16 @@ describe('GET /api/benchmark-jobs/{id}/report', () => {
     ['?failure=zero', 'failure'],
     ['?format=csv&table=all', 'table'],
   ])('400 for %s', async (search, field) => {
-    const answer = await asked(search)
+    const answer = await request(search)
     expect(answer.status).toBe(400)
     expect(await answer.json()).toMatchObject({ code: 'invalid_argument', field, message: expect.any(String) })
   })
 
   it('404 for an unknown job and for one of another account', async () => {
-    const missing = await asked('', {}, 'bmj_none')
+    const missing = await request('', {}, 'bmj_none')
     expect(missing.status).toBe(404)
     expect(await missing.json()).toMatchObject({ code: 'not_found' })
-    expect((await asked('', { headers: { authorization: `Bearer ${service.otherKey}` } })).status).toBe(404)
+    expect((await request('', { headers: { authorization: `Bearer ${service.otherKey}` } })).status).toBe(404)
   })
 })
 
@@ -172,13 +172,13 @@ describe('threshold and metric', () => {
     const { threshold, agents, notes } = await report('?threshold=0.5')
     expect([threshold, agents[0]?.n_passed]).toEqual([0.5, 7])
     expect(notes.join(' ')).toContain('A scenario passes if the mean of its attempts is at least 0.5')
-    expect(await (await asked('?threshold=0.5&format=md')).text()).toContain('Pass threshold: 0.5.')
+    expect(await (await request('?threshold=0.5&format=md')).text()).toContain('Pass threshold: 0.5.')
   })
 
   it.each(['threshold=half', 'threshold=1e999', 'metric=accuracy', 'metric=__proto__', 'threshold=1&threshold=2'])(
     '400 for %s',
     async (search) => {
-      const answer = await asked(`?${search}`)
+      const answer = await request(`?${search}`)
       expect(answer.status).toBe(400)
       expect(await answer.json()).toMatchObject({ field: search.split('=')[0] })
     },
@@ -274,7 +274,7 @@ describe('GET /api/benchmark-jobs/compare', () => {
 describe('access', () => {
   it('401 without a key or with a wrong one, 429 after too many wrong keys', async () => {
     expect((await gateway.fetch(`/api/benchmark-jobs/${job.id}/report`)).status).toBe(401)
-    const guess = () => asked('', { headers: { authorization: 'Bearer ak_wrong' } })
+    const guess = () => request('', { headers: { authorization: 'Bearer ak_wrong' } })
     expect((await guess()).status).toBe(401)
     for (let i = 0; i < wrongKeysPerMinute - 1; i++) await guess()
     expect((await guess()).status).toBe(429)

@@ -50,9 +50,9 @@ afterAll(async () => {
   await service.close()
 })
 
-const asked = (search: string, headers: Record<string, string> = { authorization: `Bearer ${service.key}` }) =>
+const request = (search: string, headers: Record<string, string> = { authorization: `Bearer ${service.key}` }) =>
   gateway.fetch(`/api/benchmark-jobs/trend${search}`, { headers })
-const trend = async (search = `?job=${jobs[0]?.id}`): Promise<TrendReport> => (await asked(search)).json()
+const trend = async (search = `?job=${jobs[0]?.id}`): Promise<TrendReport> => (await request(search)).json()
 const six = (value: number | null | undefined) => (value == null ? value : Math.round(value * 1e6) / 1e6)
 const idOf = (at: number) => jobs[at]?.id
 
@@ -135,7 +135,7 @@ describe('GET /api/benchmark-jobs/trend', () => {
 
   it('200 with the same figures as CSV and Markdown', async () => {
     const { points } = await trend()
-    const csv = await asked(`?job=${idOf(0)}&format=csv`)
+    const csv = await request(`?job=${idOf(0)}&format=csv`)
     expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8')
     const [head = [], ...rows] = (await csv.text())
       .trim()
@@ -149,7 +149,7 @@ describe('GET /api/benchmark-jobs/trend', () => {
         ),
       ),
     )
-    const markdown = await (await asked(`?job=${idOf(0)}&format=md`)).text()
+    const markdown = await (await request(`?job=${idOf(0)}&format=md`)).text()
     for (const { figures } of points) expect(markdown).toContain(`| ${figures.mean?.toFixed(3)} |`)
   })
 
@@ -162,15 +162,15 @@ describe('GET /api/benchmark-jobs/trend', () => {
     ['?job=bmj_1&last=all', 'last'],
     ['?job=bmj_1&since=1', 'since'],
   ])('400 for "%s"', async (search, field) => {
-    const answer = await asked(search)
+    const answer = await request(search)
     expect(answer.status).toBe(400)
     expect(await answer.json()).toMatchObject({ code: 'invalid_argument', field })
   })
 
   it('401 without a key, 404 for an unknown job and for one of another account', async () => {
-    expect((await asked(`?job=${idOf(0)}`, {})).status).toBe(401)
-    expect((await asked('?job=bmj_none')).status).toBe(404)
-    expect((await asked(`?job=${idOf(0)}`, { authorization: `Bearer ${service.otherKey}` })).status).toBe(404)
+    expect((await request(`?job=${idOf(0)}`, {})).status).toBe(401)
+    expect((await request('?job=bmj_none')).status).toBe(404)
+    expect((await request(`?job=${idOf(0)}`, { authorization: `Bearer ${service.otherKey}` })).status).toBe(404)
   })
 })
 
