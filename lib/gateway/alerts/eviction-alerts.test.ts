@@ -115,7 +115,7 @@ const reconnect = async (...evictions: Eviction[]) => {
   await vi.waitFor(() => expect(watches.length).toBeGreaterThan(before), soon)
 }
 
-it('keeps an acknowledgment through being withdrawn and reported again, with no second alarm or message', async () => {
+it('keeps an acknowledgment across withdrawal and a new report, without a second alarm or message', async () => {
   const [one, other] = [eviction('dbx_1'), eviction('dbx_2')]
   pending = [one, other]
   const page = listen()
@@ -138,7 +138,7 @@ it('keeps an acknowledgment through being withdrawn and reported again, with no 
   ])
 })
 
-it('keeps alerts through a restart of the console where the service is slow to repeat its evictions', async () => {
+it('keeps alerts across a console restart if the service is slow to repeat evictions', async () => {
   counts = false
   const one = eviction('dbx_1')
   pending = [one]
@@ -158,7 +158,7 @@ it('keeps alerts through a restart of the console where the service is slow to r
   await again.close()
 })
 
-it('marks late what only a new connection reported, and nothing that came when it was scheduled', async () => {
+it('marks an eviction late only if a reconnect reported it', async () => {
   const page = listen()
   await vi.waitFor(() => expect(watches).toHaveLength(1), soon)
   watches[0]?.write(eventOf(eviction('dbx_1')))
@@ -169,26 +169,29 @@ it('marks late what only a new connection reported, and nothing that came when i
   await page.until('dbx_3', { found_late: false })
 })
 
-it.each([401, 403, 404, 500])('reaches the webhook with no page open after the watch answered %i', async (status) => {
-  const leaving = new AbortController()
-  failing = { '/v1/devboxes/evictions/watch': status }
-  pending = [eviction('dbx_1')]
-  await startWebhook(leaving.signal)
-  await vi.waitFor(() => expect(alertBookFor(owner).health().state).toMatch(/refused|retrying/), soon)
-  failing = {}
-  // Any other call with the key that succeeds.
-  await gateway.fetch('/api/v1/axons', { cookie })
-  await vi.waitFor(() => expect(received).toEqual(['raised dbx_1']), soon)
-})
+it.each([401, 403, 404, 500])(
+  'reaches the webhook without open pages after the watch failed with %i',
+  async (status) => {
+    const leaving = new AbortController()
+    failing = { '/v1/devboxes/evictions/watch': status }
+    pending = [eviction('dbx_1')]
+    await startWebhook(leaving.signal)
+    await vi.waitFor(() => expect(alertBookFor(owner).health().state).toMatch(/refused|retrying/), soon)
+    failing = {}
+    // Any other call with the key that succeeds.
+    await gateway.fetch('/api/v1/axons', { cookie })
+    await vi.waitFor(() => expect(received).toEqual(['raised dbx_1']), soon)
+  },
+)
 
-it('reaches the webhook with no page open where the service knows no accounts', async () => {
+it('reaches the webhook without open pages if the service has no accounts', async () => {
   failing = { '/v1/accounts/me': 404 }
   pending = [eviction('dbx_1')]
   await startWebhook(new AbortController().signal)
   await vi.waitFor(() => expect(received).toEqual(['raised dbx_1']), soon)
 })
 
-it('sends what became of an alert that was announced and then silenced, and nothing of one that never was', async () => {
+it('follows up an alert silenced after its announcement, but not one silenced before', async () => {
   const [loud, quiet] = [eviction('dbx_loud'), eviction('dbx_quiet')]
   pending = [loud]
   const page = listen()
@@ -202,7 +205,7 @@ it('sends what became of an alert that was announced and then silenced, and noth
   expect(received.toSorted()).toEqual(['closed dbx_loud', 'raised dbx_loud'])
 })
 
-it('says who suspended or shut down a devbox before its deadline, and never that it was evicted', async () => {
+it('names who suspended or shut down a devbox before its deadline', async () => {
   const ids = ['dbx_1', 'dbx_2', 'dbx_3', 'dbx_4']
   pending = ids.map((id) => eviction(id))
   const page = listen()
@@ -221,7 +224,7 @@ it('says who suspended or shut down a devbox before its deadline, and never that
   expect(csv).toContain('suspended,Ada')
 })
 
-it('alarms no one about the eviction of a devbox that was suspended, until it runs again', async () => {
+it('raises no alarm for a suspended devbox until it runs again', async () => {
   const one = eviction('dbx_1')
   pending = [one]
   const page = listen()
@@ -241,7 +244,7 @@ it('alarms no one about the eviction of a devbox that was suspended, until it ru
   await page.until('dbx_1', { state: 'acknowledged', alarms: 1 })
 })
 
-it('raises and acknowledges 5,000 alerts at a few in each turn of the event loop', async () => {
+it('raises and acknowledges 5,000 alerts in small batches per event loop turn', async () => {
   const count = 5_000
   pending = Array.from({ length: count }, (_, n) => eviction(`dbx_${n}`))
   const page = listen()

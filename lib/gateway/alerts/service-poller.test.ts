@@ -116,7 +116,7 @@ const ask = async (method: string, path: string, body?: unknown) => {
   return { status: response.status, body: await response.json() }
 }
 
-it('tells of a keep-alive time that runs out, and takes that back once it was kept alive through the console', async () => {
+it('alerts before keep-alive time runs out, and withdraws after a keep-alive call', async () => {
   devboxes = [devbox('dbx_1'), devbox('dbx_2', { initiator_type: 'scenario' })]
   const page = await listen()
   await page.has({ kind: 'end', devbox_id: 'dbx_1', state: 'new', devbox_name: 'name of dbx_1' })
@@ -128,7 +128,7 @@ it('tells of a keep-alive time that runs out, and takes that back once it was ke
   await page.has({ kind: 'end', devbox_id: 'dbx_1', state: 'moved' })
 })
 
-it('believes a service that says when a devbox ends, and tells what became of it', async () => {
+it('uses the end time the service reports, and records the outcome', async () => {
   const at = Date.now() + 3 * minute
   devboxes = [devbox('dbx_1', { keep_alive_until_ms: at })]
   const page = await listen()
@@ -138,7 +138,7 @@ it('believes a service that says when a devbox ends, and tells what became of it
   await page.has({ kind: 'end', state: 'ended', deadline_ms: at })
 })
 
-it('tells of an idle end that deletes the disk, and of none that suspends', async () => {
+it('alerts before an idle shutdown, but not before an idle suspend', async () => {
   const idle = (on_idle: string) => ({
     launch_parameters: { after_idle: { idle_time_seconds: 600, on_idle } },
     last_used_ms: Date.now() - 8 * minute,
@@ -155,7 +155,7 @@ it('tells of an idle end that deletes the disk, and of none that suspends', asyn
   expect((body as AlertHealth).looks).toMatchObject({ watched: 2, running: 3, has_more: false, problem: null })
 })
 
-it('tells of a devbox that fails, of none that had failed before, and once', async () => {
+it('alerts once about a new failure, and not about earlier ones', async () => {
   devboxes = [
     devbox('dbx_old', { status: 'failure', end_time_ms: Date.now() - 30 * minute }),
     devbox('dbx_1', { launch_parameters: {} }),
@@ -173,7 +173,7 @@ it('tells of a devbox that fails, of none that had failed before, and once', asy
   expect(page.all()).toHaveLength(1)
 })
 
-it('tells of the end of a job that somebody follows, to every page, and then follows it no more', async () => {
+it('alerts every page when a followed job ends, then stops following it', async () => {
   jobs = { bmj_1: { state: 'running' }, bmj_2: { state: 'running' } }
   const page = await listen()
   expect((await ask('POST', '/api/alerts/followed-jobs', { job_id: 'bmj_1' })).status).toBe(200)
@@ -187,7 +187,7 @@ it('tells of the end of a job that somebody follows, to every page, and then fol
   expect((await ask('POST', '/api/alerts/followed-jobs', { job_id: 'bmj_2' })).status).toBe(409)
 })
 
-it('asks once for all pages, and says when it could not', async () => {
+it('polls once for all pages and reports failures', async () => {
   const pages = [await listen(), await listen(), await listen()]
   const lists = () => asked.filter((call) => call === 'GET /v1/devboxes').length
   expect(lists()).toBe(2)
@@ -204,7 +204,7 @@ it('asks once for all pages, and says when it could not', async () => {
   )
 })
 
-it('asks at once when the service is back, and not with the next turn', async () => {
+it('polls at once when the service is back', async () => {
   const { setTimeout: waits } = globalThis
   const resting = vi.spyOn(globalThis, 'setTimeout')
   // What is asked for again and again rests as long as this test.
@@ -220,7 +220,7 @@ it('asks at once when the service is back, and not with the next turn', async ()
   resting.mockRestore()
 })
 
-it('asks with the key of another page where that of the first is refused, and tells both', async () => {
+it('switches to the key of another page when the first is refused', async () => {
   isRefused = (key) => key === 'ak_revoked'
   const book = alertBookFor({ ...owner, api_key: 'ak_revoked' })
   const told: AlertItem[] = []
@@ -234,7 +234,7 @@ it('asks with the key of another page where that of the first is refused, and te
   expect(told).toContainEqual({ event: 'alert', data: expect.objectContaining({ devbox_id: 'dbx_1', state: 'new' }) })
 })
 
-it('leaves an alert as it is where the console ends while its devbox is still asked for', async () => {
+it('keeps an alert unchanged if the console stops during a devbox lookup', async () => {
   devboxes = [devbox('dbx_1', { launch_parameters: {} })]
   const page = await listen()
   const describing = Promise.withResolvers<void>()
@@ -249,7 +249,7 @@ it('leaves an alert as it is where the console ends while its devbox is still as
   })
 })
 
-it('says of no devbox that it still runs while the service does not tell, and then what has become of it', async () => {
+it('keeps an alert open after its deadline until the service reports the outcome', async () => {
   const page = await listen()
   await vi.waitFor(() => expect(alertBookFor(owner).health().state).toBe('live'), soon)
   const deadline_ms = Date.now() - 1
@@ -269,7 +269,7 @@ it('says of no devbox that it still runs while the service does not tell, and th
   await page.has({ kind: 'eviction', devbox_id: 'dbx_1', state: 'ended' })
 })
 
-it('keeps an alert that is told of again while the service is asked what has become of its devbox', async () => {
+it('keeps an alert that is reported again during a devbox lookup', async () => {
   devboxes = [devbox('dbx_1')]
   const page = await listen()
   await vi.waitFor(() => expect(alertBookFor(owner).health().state).toBe('live'), soon)

@@ -27,7 +27,7 @@ const fill = (account: string, kind: keyof typeof maxConcurrent) => {
 }
 const list = () => gateway.fetch('/api/v1/axons', { cookie })
 
-it('429 with Retry-After once an account has as many calls under way as it may, and not to others', async () => {
+it('429 with Retry-After for an account over its call limit, but not for others', async () => {
   const empty = fill('test', 'calls')
   const answer = await list()
   expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '1'])
@@ -38,7 +38,7 @@ it('429 with Retry-After once an account has as many calls under way as it may, 
   others()
 })
 
-it('counts every call out, whatever its answer', async () => {
+it('releases every call, whatever its response', async () => {
   await Promise.all(Array.from({ length: 20 }, async () => (await list()).text()))
   await (await gateway.fetch('/api/v1/axons/axn_none', { cookie })).text()
   const post = { method: 'POST', cookie, body: '{', headers: { 'content-type': 'application/json' } }
@@ -46,7 +46,7 @@ it('counts every call out, whatever its answer', async () => {
   await expect.poll(() => [...inFlight(gateway.registry).keys()]).toEqual([])
 })
 
-it('tells a page that follows too much, and one too many, why', async () => {
+it('tells pages over a limit the reason', async () => {
   const socketUrl = `${gateway.url.replace('http', 'ws')}/api/live`
   const open = () => new WebSocket(socketUrl, { headers: { cookie }, origin: gateway.origin })
   const emptyStreams = fill('test', 'streams')

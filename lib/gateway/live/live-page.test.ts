@@ -91,7 +91,7 @@ const open = async () => {
 const stdout = { endpoint: 'executions.streamStdout', params: { devbox_id: 'dbx_1', execution_id: 'exe_1' } } as const
 const axon = { endpoint: 'axons.subscribe', params: { id: 'axn_1' } } as const
 
-describe('the gates of /api/live', () => {
+describe('access to /api/live', () => {
   it.each([
     ['without a session', {}, 401],
     ['for a page of another site', { origin: 'https://evil.example' }, 403],
@@ -102,7 +102,7 @@ describe('the gates of /api/live', () => {
     expect(response.statusCode).toBe(status)
   })
 
-  it('close behind a session that signs out, and no other', async () => {
+  it('close when their own session signs out', async () => {
     const own = await gateway.signIn('ak_scripted')
     const leaving = new RawPage({ cookie: own })
     const staying = await open()
@@ -113,7 +113,7 @@ describe('the gates of /api/live', () => {
   })
 })
 
-describe('what a page may not say', () => {
+describe('an invalid frame', () => {
   it.each([
     ['no JSON', 'hello'],
     ['another shape', '{"t":"sing"}'],
@@ -135,14 +135,14 @@ describe('what a page may not say', () => {
     expect((await page.closed).code).toBe(liveClose.invalid)
   })
 
-  it('more subscriptions than a page has use for close the connection, and every stream with it', async () => {
+  it('too many subscriptions close the connection and all its streams', async () => {
     const page = await open()
     for (let id = 0; id <= 128; id++) page.ask({ t: 'subscribe', id, topic: stdout })
     expect((await page.closed).code).toBe(liveClose.tooMany)
     await expect.poll(() => opened.every(({ request }) => request.destroyed)).toBe(true)
   })
 
-  it('an id that is a way to somewhere else ends that subscription', async () => {
+  it('an id with path segments ends the subscription', async () => {
     const page = await open()
     page.ask({ t: 'subscribe', id: 1, topic: { endpoint: 'logs.tail', params: { id: '..' } } })
     await page.told({ t: 'end', id: 1, error: expect.objectContaining({ code: 'invalid_argument' }) })
@@ -151,7 +151,7 @@ describe('what a page may not say', () => {
 })
 
 describe('a subscription', () => {
-  it('closes its stream of the service when the page leaves it', async () => {
+  it('closes its upstream when the page unsubscribes', async () => {
     const page = await open()
     page.ask({ t: 'subscribe', id: 1, topic: stdout })
     await page.told({ t: 'state', id: 1, state: 'live' })
@@ -160,7 +160,7 @@ describe('a subscription', () => {
     await closed
   })
 
-  it('goes on at the byte where its stream broke, and says meanwhile that it is lost', async () => {
+  it('resumes at the byte where it broke and is lost meanwhile', async () => {
     const page = await open()
     page.ask({ t: 'subscribe', id: 1, topic: stdout, position: '3' })
     await page.told({ t: 'state', id: 1, state: 'live' })
@@ -172,7 +172,7 @@ describe('a subscription', () => {
     expect(opened.map(({ request }) => request.url?.split('?')[1])).toEqual(['offset=3', 'offset=5'])
   })
 
-  it('ends with the reason for which asking again cannot help', async () => {
+  it('ends with the error when retrying cannot help', async () => {
     answer = (response) =>
       response.writeHead(404, { 'content-type': 'application/json' }).end('{"code":"not_found","message":"gone"}')
     const page = await open()
@@ -181,7 +181,7 @@ describe('a subscription', () => {
     expect(opened).toHaveLength(1)
   })
 
-  it('tells each answer of a call that is no stream once, for as long as it is followed', async () => {
+  it('delivers each changed response of a polled call once', async () => {
     let state = 'running'
     answer = (response) =>
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id: 'bmr_1', state }))
@@ -197,7 +197,7 @@ describe('a subscription', () => {
     ])
   })
 
-  it('passes on what is odd as far as a page can read it, and leaves out what is nothing', async () => {
+  it('delivers unusual items that pages can read and skips the rest', async () => {
     const page = await open()
     page.ask({ t: 'subscribe', id: 1, topic: { endpoint: 'logs.tail', params: { id: 'dbx_1' } } })
     await expect.poll(() => opened).toHaveLength(1)
@@ -207,7 +207,7 @@ describe('a subscription', () => {
     await expect.poll(() => page.items(1)).toEqual([odd, { timestamp_ms: 2, level: '', source: '' }])
   })
 
-  it('begins anew when the log no longer begins with what it began with', async () => {
+  it('restarts when the first log record has changed', async () => {
     const record = (message: string) => ({ timestamp_ms: 1, level: 'info', source: 'exec', message })
     const page = await open()
     page.ask({ t: 'subscribe', id: 1, topic: { endpoint: 'logs.tail', params: { id: 'dbx_1' } } })
@@ -227,7 +227,7 @@ describe('a subscription', () => {
 })
 
 describe('the log of a devbox by source', () => {
-  it('spares a page the records it does not want, also after a break', async () => {
+  it('delivers only the requested source, also after a reconnect', async () => {
     const record = (source: string, message: string) => ({ timestamp_ms: 1, level: 'info', source, message })
     const log = [record('exec', 'one'), record('stats', 'a'), record('exec', 'two'), record('stats', 'b')]
     const page = await open()
@@ -244,7 +244,7 @@ describe('the log of a devbox by source', () => {
 })
 
 describe('silence', () => {
-  it('has a stream opened again, and is not taken for its end', async () => {
+  it('reopens a silent stream instead of ending it', async () => {
     const leaving = new AbortController()
     const outlet = { data: vi.fn(), room: () => undefined, resync: vi.fn(), state: vi.fn(), end: vi.fn() }
     let opened = 0
@@ -272,11 +272,11 @@ describe('silence', () => {
   })
 })
 
-describe('a page that takes in nothing', () => {
+describe('a page that does not read', () => {
   const event = (sequence: number) => ({ axon_id: 'axn_1', sequence, payload: 'x'.repeat(1_000) })
   const count = 4_000
 
-  it('is sent no more than half a mebibyte of a flood, and all of it once it goes on', async () => {
+  it('receives at most 512 KiB of a flood, and the rest once it reads on', async () => {
     answer = (response) => {
       stream(response)
       for (let sequence = 1; sequence <= count; sequence++) say(response, event(sequence))
@@ -297,7 +297,7 @@ describe('a page that takes in nothing', () => {
     )
   })
 
-  it('costs the console no memory when it claims to have taken in everything, and reads nothing', async () => {
+  it('costs no memory when it acknowledges everything but reads nothing', async () => {
     let asked = 0
     answer = (response) => {
       stream(response)
