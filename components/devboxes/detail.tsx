@@ -16,6 +16,7 @@ import { PageHeader } from '#components/ui/page-header.tsx'
 import { Tabs } from '#components/ui/tabs.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { type Devbox, devboxRefusal, resumeRefusal, shutdownRefusal } from '#lib/contract/devboxes.ts'
+import { EditDevboxDialog } from './edit-devbox-dialog.tsx'
 import { devboxQueries, isMoving } from './queries.ts'
 import { DevboxStatusBadge } from './status.tsx'
 import { TimeLeftText, timeLeftOf } from './time-left.tsx'
@@ -25,7 +26,6 @@ const CreateDevboxDialog = dynamic(async () => (await import('./create/create-de
 const SnapshotProgress = dynamic(
   async () => (await import('#components/snapshots/snapshot-progress.tsx')).SnapshotProgress,
 )
-const EditDevboxDialog = dynamic(async () => (await import('./edit-devbox-dialog.tsx')).EditDevboxDialog)
 const SnapshotDialog = dynamic(async () => (await import('#components/snapshots/snapshot-dialog.tsx')).SnapshotDialog)
 
 type Dialog = 'edit' | 'copy' | 'snapshot'
