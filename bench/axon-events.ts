@@ -18,7 +18,7 @@ const warmUp = 100
 const counted = 1_000
 
 export const benchAxonEvents = async () => {
-  const service = await startService({ isolation: 'none', validateAnswers: false })
+  const service = await startService({ isolation: 'none', validateResponses: false })
   try {
     console.log('axon events from a publisher to subscribers in another process, over HTTP/1.1')
     await benchLatency(service)

@@ -75,7 +75,7 @@ const benchAxonRecords = async () => {
   console.log(
     `axons: ${size.toLocaleString('en-US')} with three metadata keys each, made in ${((performance.now() - start) / 1000).toFixed(0)} s`,
   )
-  const service = await startService({ isolation: 'none', validateAnswers: false, dataDir })
+  const service = await startService({ isolation: 'none', validateResponses: false, dataDir })
   const database = openDatabase(file)
   const store = createAxonStore(database)
   const lists = createAxonLists(database)

@@ -75,7 +75,7 @@ export const streamOutput = async (megabytes: number): Promise<{ seconds: number
 
 const benchIsolation = async (isolation: Isolation) => {
   const folder = mkdtempSync(join(tmpdir(), 'devdeck-bench-'))
-  const service = await startService({ isolation, validateAnswers: false })
+  const service = await startService({ isolation, validateResponses: false })
   const { sandbox, stop } = await startSandbox(isolation, folder)
   const agent = new Agent({ keepAlive: true })
   try {

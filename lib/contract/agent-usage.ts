@@ -2,7 +2,6 @@ import * as z from 'zod/mini'
 
 /** Extension with the field names of Harbor's results. Unknown values are null, never 0. */
 export const AgentUsage = z.object({
-  /** Includes cached tokens. */
   n_input_tokens: z.nullish(z.int()),
   n_cache_tokens: z.nullish(z.int()),
   n_output_tokens: z.nullish(z.int()),

@@ -59,7 +59,6 @@ const shortText = z
 export const AxonPublish = z.object({
   event_type: shortText,
   origin: z.enum(publishedOrigins, `must be one of ${publishedOrigins.join(', ')}`),
-  /** Text, usually JSON; delivered unchanged. */
   payload: z
     .string()
     .check(
@@ -87,7 +86,6 @@ export type AxonEvent = z.infer<typeof AxonEvent>
 const maxSequence = Number.MAX_SAFE_INTEGER
 export const AxonEventListQuery = z.object({
   limit: pageQuery.limit,
-  /** Sequence of the last event of the previous page. */
   starting_after: z.optional(queryInt(0, maxSequence)),
   include_total_count: pageQuery.include_total_count,
 })

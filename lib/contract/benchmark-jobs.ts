@@ -44,7 +44,6 @@ export const JobSource = z.object({
   benchmark_id: z.nullish(z.string()),
   benchmark_name: z.nullish(z.string()),
   scenario_ids: z.nullish(z.array(z.string())),
-  /** Original ID of an imported job. */
   import_id: z.nullish(z.string()),
 })
 
@@ -78,7 +77,6 @@ export const BenchmarkOutcome = z.object({
   n_failed: z.int(),
   n_timeout: z.int(),
   n_canceled: z.nullish(z.int()),
-  /** Extension: planned trials, including those without an outcome. */
   n_total_trials: z.nullish(z.int()),
   n_environment_differs: z.nullish(z.int()),
   average_score: z.nullish(z.number()),

@@ -23,7 +23,6 @@ export const BenchmarkRun = z.object({
   environment_variables: z.nullish(StringMap),
   /** Secret names by environment variable. */
   secrets_provided: z.nullish(StringMap),
-  /** Extensions from here. */
   n_scenario_runs: z.nullish(z.int()),
   n_total_trials: z.nullish(z.int()),
   job_id: z.nullish(z.string()),

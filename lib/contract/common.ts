@@ -91,7 +91,6 @@ export const pageEnvelope = {
   total_count: z.nullish(z.int()),
 }
 
-/** Suggestions for the metadata filter of the list at `path`. */
 export const metadataOperations = (path: string) => ({
   metadataKeys: get(`${path}/metadata/keys`, json(z.object({ keys: z.array(z.string()) }))),
   metadataValues: get(

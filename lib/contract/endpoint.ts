@@ -27,7 +27,6 @@ export const webSocket: WebSocketResponse = { kind: 'websocket' }
 type Stability = 'stable' | 'beta' | 'deprecated'
 
 export interface Endpoint {
-  /** `resource.operation`, as in `contract.resource.operation`. */
   id: string
   method: Method
   /** `:name` is one percent-decoded path segment. */
@@ -46,7 +45,6 @@ export interface Endpoint {
   /** `local`: offered by the local service only and not used by console pages. */
   scope?: 'local'
   isPublic?: true
-  /** Affects all accounts: requires the operator's token instead of an API key. */
   operator?: true
   /** The response holds a credential, which the console never passes to a browser. */
   returnsCredential?: true
@@ -80,7 +78,6 @@ export const get = operation('GET')
 export const post = operation('POST')
 export const del = operation('DELETE')
 
-/** Endpoints of a resource by operation. `stability` is the default. */
 export const defineEndpoints = <const O extends Record<string, Operation>>(
   resource: string,
   stability: Stability,
@@ -108,7 +105,6 @@ type Part<Name extends string, E, S> = E extends { [K in Name]: S }
     : { [K in Name]: Input<E[Name]> }
   : Record<never, never>
 
-/** Arguments of a client call. Parts without required fields are optional. */
 export type EndpointCall<E extends Endpoint> = Part<'params', E, Schema> &
   Part<'query', E, Schema> &
   Part<'body', E, Schema> &

@@ -18,7 +18,6 @@ export const errorStatus = {
 
 export type ErrorCode = keyof typeof errorStatus
 
-/** Code for responses without one in their body. */
 export const codeForStatus = (status: number): ErrorCode => {
   for (const [code, known] of Object.entries(errorStatus)) if (known === status) return code as ErrorCode
   return status >= 500 ? 'bad_upstream' : 'invalid_argument'

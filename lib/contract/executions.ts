@@ -46,7 +46,7 @@ export const stdinSignals = ['EOF', 'INTERRUPT'] as const
 export type StdinSignal = (typeof stdinSignals)[number]
 
 /** Longest time a request waits for a command to end. */
-export const maxHoldSeconds = 25
+export const maxWaitSeconds = 25
 const maxOffset = Number.MAX_SAFE_INTEGER
 const ByExecution = z.object({ devbox_id: Id, execution_id: Id })
 const OutputQuery = z.object({ offset: z._default(queryInt(0, maxOffset), 0) })
@@ -72,7 +72,7 @@ export const executions = defineEndpoints('executions', 'stable', {
     query: ExecuteQuery,
     body: z.extend(ExecuteCommand, {
       command_id: z.nullish(Id),
-      optimistic_timeout: z.nullish(z.number().check(z.minimum(0), z.maximum(maxHoldSeconds))),
+      optimistic_timeout: z.nullish(z.number().check(z.minimum(0), z.maximum(maxWaitSeconds))),
     }),
     maxBodyBytes: maxScriptBodyBytes,
   }),

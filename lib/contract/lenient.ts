@@ -42,7 +42,6 @@ const read = (schema: z.core.$ZodType, value: unknown): unknown => {
   }
 }
 
-/** Missing, or not a number where one is expected. */
 const isMissing = (schema: z.core.$ZodType, value: unknown): boolean =>
   value === undefined || value === null || (kindOf(schema) === 'number' && !Number.isFinite(value))
 

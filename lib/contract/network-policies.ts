@@ -94,7 +94,6 @@ export const NetworkPolicyListQuery = z.object({
 })
 export type NetworkPolicyListQuery = z.output<typeof NetworkPolicyListQuery>
 
-/** A devbox selects its policy with `launch_parameters.network_policy_id`. */
 export const networkPolicies = defineEndpoints('networkPolicies', 'stable', {
   list: get('/v1/network-policies', json(NetworkPolicyList), { query: NetworkPolicyListQuery }),
   create: post('/v1/network-policies', json(NetworkPolicy), { body: NetworkPolicyCreate }),

@@ -72,7 +72,6 @@ export const ScenarioRunListQuery = z.object({
 export type ScenarioRunListQuery = z.output<typeof ScenarioRunListQuery>
 export const ScenarioRunFilters = z.object(filters)
 
-/** Camel case in the API. */
 export const RunProfile = z.object({
   envVars: z.nullish(StringMap),
   launchParameters: z.nullish(LaunchParameters),

@@ -24,7 +24,6 @@ export const Scorer = z.discriminatedUnion('type', [
     python_version_constraint: z.nullish(z.string()),
     requirements_contents: z.nullish(z.string()),
   }),
-  /** Writes files to the working directory, then works like command_scorer. */
   z.object({
     type: z.literal('test_based_scorer'),
     test_command: z.nullish(z.string()),
@@ -106,7 +105,6 @@ export const ScenarioCreate = z.object({
   ...optionalFields,
 })
 export type ScenarioCreate = z.infer<typeof ScenarioCreate>
-/** Missing or null fields are unchanged; empty ones clear. */
 export const ScenarioUpdate = z.object({
   name: z.nullish(name),
   input_context: z.nullish(

@@ -71,7 +71,6 @@ const BySession = z.object({
 
 export const PtySession = z.object({
   created: z.boolean(),
-  /** Whether another client holds the session's WebSocket. */
   attached: z.boolean(),
   session_name: z.optional(z.string()),
   status: z.optional(openEnum(['ready', 'closed'])),

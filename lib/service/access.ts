@@ -17,7 +17,6 @@ import { createKeyStore, digestOf, type KeyStore } from './store/keys.ts'
 
 type Access = ReturnType<typeof readAccess>
 
-/** Reads the API keys. Throws a StartError if several accounts have keys without isolation. */
 export const readAccess = ({ config, dataDir, database, engine }: ServiceBase) => {
   const keys = config.keys ?? [{ account: 'local', key: readOrCreateApiKey(dataDir) }]
   const keyStore = createKeyStore(database)
@@ -72,7 +71,7 @@ export const createListenerContext = (
       isTerminalAddress(request, tunnelHostOf(request), ptyTokens),
     ),
     spoolFolder: join(dataDir.path, 'spool'),
-    validateAnswers: config.validateAnswers,
+    validateResponses: config.validateResponses,
     stopping,
     log: logError,
   }

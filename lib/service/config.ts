@@ -23,7 +23,7 @@ export interface ServiceConfig {
   maxEnvironmentBytes: number
   maxTrials: number
   agents: Readonly<Record<string, string>>
-  validateAnswers: boolean
+  validateResponses: boolean
 }
 
 /** Unspecified: total size of built environments, enough for about 100. */

@@ -54,7 +54,6 @@ describeUnderEachIsolation('a service and its data folder', (isolation) => {
     const [dataDir, copy] = [join(root, 'data'), join(root, 'copy')]
     const original = await serve(dataDir)
     const { id, execution_id, pids } = await devboxWithCommand(original.client, dataDir)
-    // Starts a process in the service's session.
     await original.client.axons.list()
     execFileSync('cp', ['-a', dataDir, copy])
 
@@ -75,7 +74,6 @@ describeUnderEachIsolation('a service and its data folder', (isolation) => {
 
   it('after a kill: the next start kills devbox processes and nothing else in its session', async () => {
     const [dataDir, note] = [join(root, 'data'), join(root, 'bystander')]
-    // As in a terminal: the service and another process in one session.
     const shell = `sleep 1000 & echo $! >${note}; "$@"; wait`
     const first = await serve(dataDir, ['setsid', '--wait', 'bash', '-c', shell, 'bash'])
     const bystander = Number(readFileSync(note, 'utf8'))

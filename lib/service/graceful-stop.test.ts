@@ -10,7 +10,7 @@ import { runCommand } from '#lib/service/testing/process.ts'
 import { sandboxProblem } from '#lib/service/testing/trials.ts'
 
 it.skipIf(sandboxProblem !== undefined)(
-  'a graceful stop leaves no process and no cgroup, of devboxes that run or are starting',
+  'a graceful stop leaves no processes or cgroups of running or starting devboxes',
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'devdeck-stop-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))

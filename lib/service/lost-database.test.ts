@@ -28,8 +28,8 @@ const stop = async () => {
 }
 const command = (...args: string[]) => runCommand([...args, '--data-dir', dataDir]).ended
 
-/** A suspended devbox with a file, and a snapshot of it. */
-const fill = async (name: string) => {
+/** Creates a suspended devbox with a file, and a snapshot of it. */
+const createRecords = async (name: string) => {
   const client = await start()
   const { id } = await client.devboxes.createAndAwaitRunning({ body: { name, metadata: { of: name } } })
   await client.executions.executeSync({ params: { id }, body: { command: `echo ${name} > ~/file` } })
@@ -39,8 +39,7 @@ const fill = async (name: string) => {
   return { devbox: id, snapshot: snapshot.id }
 }
 
-/** Checks that the resumed devbox and one started from the snapshot have the file. */
-const expectWhole = async ({ devbox, snapshot }: { devbox: string; snapshot: string }, name: string) => {
+const expectRestored = async ({ devbox, snapshot }: { devbox: string; snapshot: string }, name: string) => {
   const client = service?.client as TestService['client']
   const read = async (id: string) =>
     (await client.executions.executeSync({ params: { id }, body: { command: 'cat ~/file' } })).stdout
@@ -62,32 +61,29 @@ describe('a lost database', () => {
   it.each([
     ['deleted', removeDatabase],
     ['emptied', () => writeFileSync(at('devdeck.db'), '')],
-  ])(
-    'and was %s keeps the service from starting, with the two ways on, and recover lists everything again',
-    async (how, lose) => {
-      const made = await fill('kept')
-      await stop()
-      lose()
-      const refused = start()
-      await expect(refused).rejects.toThrow(StartError)
-      await expect(refused).rejects.toThrow(/1 devbox and 1 snapshot.*Restore devdeck\.db.*service -- recover/)
-      for (const folder of [
-        at('devboxes', made.devbox, 'home', 'file'),
-        at('snapshots', made.snapshot, 'home', 'file'),
-      ])
-        expect(existsSync(folder)).toBe(true)
-      // No other command may create a new database.
-      expect(await command('keys', 'add')).toMatchObject({ code: 1, stderr: expect.stringContaining('recover') })
-      expect(existsSync(at('devdeck.db'))).toBe(how === 'emptied')
-      expect((await command('doctor')).stdout).toMatch(/^wrong database .*recover/m)
-      expect(await command('recover')).toMatchObject({
-        code: 0,
-        stdout: expect.stringContaining('1 devbox and 1 snapshot'),
-      })
-      await start()
-      await expectWhole(made, 'kept')
-    },
-  )
+  ])('that was %s prevents the start with two suggestions, and recover restores all records', async (how, lose) => {
+    const created = await createRecords('kept')
+    await stop()
+    lose()
+    const starting = start()
+    await expect(starting).rejects.toThrow(StartError)
+    await expect(starting).rejects.toThrow(/1 devbox and 1 snapshot.*Restore devdeck\.db.*service -- recover/)
+    for (const folder of [
+      at('devboxes', created.devbox, 'home', 'file'),
+      at('snapshots', created.snapshot, 'home', 'file'),
+    ])
+      expect(existsSync(folder)).toBe(true)
+    // No other command may create a new database.
+    expect(await command('keys', 'add')).toMatchObject({ code: 1, stderr: expect.stringContaining('recover') })
+    expect(existsSync(at('devdeck.db'))).toBe(how === 'emptied')
+    expect((await command('doctor')).stdout).toMatch(/^wrong database .*recover/m)
+    expect(await command('recover')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('1 devbox and 1 snapshot'),
+    })
+    await start()
+    await expectRestored(created, 'kept')
+  })
 
   it('is not recreated over a write-ahead log with its records', async () => {
     await start()
@@ -103,10 +99,10 @@ describe('a lost database', () => {
   })
 
   it('assigns devboxes without a record file to the recovering account', async () => {
-    const made = await fill('kept')
+    const created = await createRecords('kept')
     await stop()
     removeDatabase()
-    for (const folder of [at('devboxes', made.devbox), at('snapshots', made.snapshot)])
+    for (const folder of [at('devboxes', created.devbox), at('snapshots', created.snapshot)])
       rmSync(join(folder, 'record.json'))
     expect(await command('recover', '--account', 'test')).toMatchObject({
       code: 0,
@@ -114,20 +110,20 @@ describe('a lost database', () => {
     })
     const client = await start()
     expect((await client.devboxes.list()).devboxes).toContainEqual(
-      expect.objectContaining({ id: made.devbox, status: 'suspended' }),
+      expect.objectContaining({ id: created.devbox, status: 'suspended' }),
     )
     const { snapshots } = await client.snapshots.list()
-    expect(snapshots).toMatchObject([{ id: made.snapshot }])
-    await client.devboxes.createAndAwaitRunning({ body: { snapshot_id: made.snapshot } })
+    expect(snapshots).toMatchObject([{ id: created.snapshot }])
+    await client.devboxes.createAndAwaitRunning({ body: { snapshot_id: created.snapshot } })
   })
 })
 
 describe('an older database', () => {
   it('restored over a newer folder moves unknown folders to lost+found, and recover restores them', async () => {
-    const older = await fill('older')
+    const older = await createRecords('older')
     await stop()
     copyFileSync(at('devdeck.db'), at('backup'))
-    const newer = await fill('newer')
+    const newer = await createRecords('newer')
     await service?.client.snapshots.delete({ params: { id: older.snapshot } })
     await stop()
     removeDatabase()
@@ -146,18 +142,18 @@ describe('an older database', () => {
     expect(await command('recover')).toMatchObject({ code: 0 })
     expect(readdirSync(at('lost+found'))).toEqual(['#12345'])
     await start()
-    await expectWhole(newer, 'newer')
+    await expectRestored(newer, 'newer')
   })
 
   it('completes a pending snapshot whose copy is complete', async () => {
-    const made = await fill('taken')
+    const created = await createRecords('taken')
     await stop()
     const { DatabaseSync } = await import('node:sqlite')
     const database = new DatabaseSync(at('devdeck.db'))
     database.exec("UPDATE snapshots SET status = 'in_progress', size_bytes = NULL")
     database.close()
     await start()
-    await expectWhole(made, 'taken')
+    await expectRestored(created, 'taken')
   })
 
   it('fails a running devbox whose disk is missing', async () => {

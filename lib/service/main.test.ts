@@ -131,8 +131,8 @@ describe('the command', () => {
     expect(stderr).not.toContain('swordfish-0123456789')
     const url = await serve({ DEVDECK_API_KEYS: 'one:ak_0123456789abc_1,one:ak_0123456789abc_2' }).ready
     const added = await runCommand(['keys', 'add', '--account', 'two', '--data-dir', dataDir]).ended
-    const answer = await fetch(`${url}/v1/axons`, { headers: { authorization: `Bearer ${added.stdout.trim()}` } })
-    expect([answer.status, (await answer.json()).message]).toEqual([
+    const response = await fetch(`${url}/v1/axons`, { headers: { authorization: `Bearer ${added.stdout.trim()}` } })
+    expect([response.status, (await response.json()).message]).toEqual([
       403,
       expect.stringContaining('only keys of account one'),
     ])

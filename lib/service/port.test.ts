@@ -53,17 +53,17 @@ describe('the port of the service', () => {
       held.catch(() => undefined)
       await expect.poll(() => existsSync(join(home, 'held'))).toBe(true)
       service.child.kill('SIGTERM')
-      const answers: { status: number; retryAfter: string | null }[] = []
+      const responses: { status: number; retryAfter: string | null }[] = []
       for (;;) {
-        const answer = await fetch(`${baseUrl}/v1/devboxes`, { headers: { connection: 'close' } }).catch(
+        const response = await fetch(`${baseUrl}/v1/devboxes`, { headers: { connection: 'close' } }).catch(
           () => undefined,
         )
-        if (!answer && service.child.exitCode !== null) break
-        if (answer) answers.push({ status: answer.status, retryAfter: answer.headers.get('retry-after') })
+        if (!response && service.child.exitCode !== null) break
+        if (response) responses.push({ status: response.status, retryAfter: response.headers.get('retry-after') })
       }
       expect((await service.ended).code).toBe(0)
-      expect(answers.filter(({ status }) => status !== 401)).toContainEqual({ status: 503, retryAfter: '3' })
-      expect(answers.filter(({ status }) => ![401, 503].includes(status))).toEqual([])
+      expect(responses.filter(({ status }) => status !== 401)).toContainEqual({ status: 503, retryAfter: '3' })
+      expect(responses.filter(({ status }) => ![401, 503].includes(status))).toEqual([])
       expect(existsSync(join(home, 'taken'))).toBe(false)
     } finally {
       service.child.kill('SIGKILL')
@@ -82,12 +82,12 @@ describe('the port of the service', () => {
   })
 
   it.runIf(hasIpv6)('is not used if taken on the other loopback address', async () => {
-    const stranger = createServer().listen(0, '::1')
-    await once(stranger, 'listening')
-    const { port } = stranger.address() as { port: number }
+    const other = createServer().listen(0, '::1')
+    await once(other, 'listening')
+    const { port } = other.address() as { port: number }
     await expect(startService({ isolation: 'none', port, dataDir: newFolder() })).rejects.toThrow(
       `Port ${port} on ::1 is taken`,
     )
-    stranger.close()
+    other.close()
   })
 })

@@ -45,7 +45,7 @@ describe('the service', () => {
       maxEnvironmentBytes: 0,
       maxTrials: 16,
       agents: {},
-      validateAnswers: true,
+      validateResponses: true,
     })
     closers.push(service.close)
     expect(service.routes.map(({ endpoint }) => endpoint.id).sort()).toEqual(endpoints.map(({ id }) => id).sort())
@@ -87,16 +87,13 @@ describe('a data folder', () => {
 
   it.each([
     ['removed', (dataDir: string) => renameSync(dataDir, `${dataDir}-aside`)],
+    ['without its database', (dataDir: string) => renameSync(join(dataDir, 'devdeck.db'), join(dataDir, 'aside'))],
     [
-      'of which the database was removed',
-      (dataDir: string) => renameSync(join(dataDir, 'devdeck.db'), join(dataDir, 'aside')),
-    ],
-    [
-      'of which the log of the database was removed',
+      'without its write-ahead log',
       (dataDir: string) => renameSync(join(dataDir, 'devdeck.db-wal'), join(dataDir, 'wal')),
     ],
     [
-      'replaced by another',
+      'replaced by another folder',
       (dataDir: string) => {
         renameSync(dataDir, `${dataDir}-aside`)
         mkdirSync(dataDir)

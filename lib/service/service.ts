@@ -28,7 +28,6 @@ export interface Service {
   /** Announces to all watchers that the devboxes will stop. False if there are none. */
   announceEnd: (deadlineMs: number) => boolean
   prepare: () => void
-  /** Stops everything. Takes at most 2 s. */
   close: () => Promise<void>
 }
 
@@ -83,14 +82,13 @@ export const createService = async (
     const urlAt = (host: string) => `http://${bracketed(host)}:${port}`
     const address = urlAt(isWildcard(config.host) ? '127.0.0.1' : config.host)
     undo.push(publishAddress(dataDir, { address, operatorToken: access.operatorToken }))
-    // The start succeeded, so the database works.
     const removeBackups = () => {
       for (const name of removeOldBackups(file, Date.now()))
         logError({ level: 'info', message: `Deleted ${name}: a week has passed since the migration` })
     }
     removeBackups()
-    const daily = setInterval(removeBackups, 24 * 60 * 60 * 1000).unref()
-    undo.push(() => clearInterval(daily))
+    const cleanupTimer = setInterval(removeBackups, 24 * 60 * 60 * 1000).unref()
+    undo.push(() => clearInterval(cleanupTimer))
     database.openReserves(join(dataDir.path, reserveNames.ends), join(dataDir.path, reserveNames.commands))
     return {
       url: urlAt(config.host),

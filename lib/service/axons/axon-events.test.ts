@@ -54,17 +54,15 @@ describe('a killed service', () => {
       const { id } = await client.axons.create()
 
       const subscribers = Array.from({ length: 30 }, () => ({ received: [] as number[] }))
-      const leave = new AbortController()
+      const disconnect = new AbortController()
       const listening = subscribers.map(async ({ received }) => {
-        while (!leave.signal.aborted)
+        while (!disconnect.signal.aborted)
           try {
             const query = { after_sequence: received.at(-1) ?? 0 }
-            const { signal } = leave
+            const { signal } = disconnect
             for await (const { sequence } of client.axons.subscribe({ params: { id }, query, signal }))
               received.push(sequence)
-          } catch {
-            // The service is restarting.
-          }
+          } catch {}
       })
       const acknowledged: number[] = []
       for (let round = 0; round < 3; round++) {
@@ -93,7 +91,7 @@ describe('a killed service', () => {
       }
       expect(acknowledged.length).toBeGreaterThan(150)
       expect(new Set(acknowledged).size).toBe(acknowledged.length)
-      leave.abort()
+      disconnect.abort()
       await Promise.all(listening)
     } finally {
       command.child.kill('SIGKILL')

@@ -48,7 +48,6 @@ export class AxonEvents {
     this.#now = now
   }
 
-  /** Resolves when the event is on disk. Concurrent events are committed together. */
   publish(account: string, id: string, event: AxonPublish): Promise<Published> {
     return new Promise((resolve, reject) => {
       if (this.#queue.push({ account, id, event, resolve, reject }) === 1) setImmediate(() => this.#flush())

@@ -70,7 +70,6 @@ export class AxonSql {
     return this.#run(target, 'batch', all)
   }
 
-  /** Starts the process for lists, so that the first list does not wait for it. */
   prepare(): void {
     this.#lists.prepare()
   }

@@ -201,7 +201,7 @@ export const readCommandLine = (args: readonly string[], keysVariable: string | 
     maxEnvironmentBytes: flags.data['max-environments'],
     agents: Object.fromEntries(flags.data.agent.map(splitAgent)),
     drainMs: flags.data['drain-seconds'] * 1000,
-    validateAnswers: flags.data['validate-answers'],
+    validateResponses: flags.data['validate-answers'],
     stopWithParent: flags.data['stop-with-parent'],
   }
 }
@@ -311,13 +311,13 @@ const splitCommand = (positionals: readonly string[]): { command?: Command; word
 
 const problemsOf = (command: Command, words: readonly string[], given: readonly string[]): string[] => {
   const takes: { flags: readonly string[]; words: readonly string[] } = commands[command]
-  const surplus = words.slice(takes.words.length)
+  const extra = words.slice(takes.words.length)
   return [
     ...given
       .filter((flag) => flag !== 'help' && !takes.flags.includes(flag))
       .map((flag) => `${command} doesn't accept --${flag}`),
     ...takes.words.slice(words.length).map((word) => `${command} requires ${word}`),
-    ...(surplus.length > 0 ? [`${command}: unexpected ${surplus.join(' ')}`] : []),
+    ...(extra.length > 0 ? [`${command}: unexpected ${extra.join(' ')}`] : []),
   ]
 }
 

@@ -167,7 +167,6 @@ describe('drain', () => {
 })
 
 describe('a signal', () => {
-  /** Resolves once the stream is open. */
   const watch = (url: string) => fetch(`${url}/v1/devboxes/evictions/watch`, { headers: bearer(ownKey()) })
 
   it('notifies watchers, waits, and restarts the devboxes at the next start', async () => {
@@ -229,7 +228,6 @@ describe('an unexpected error', () => {
 })
 
 describe('pressure', () => {
-  /** Ids of the first `count` announced evictions. */
   const watchFor = async (client: Client, count: number) => {
     const ids: string[] = []
     for await (const { devbox_id } of client.evictions.watch({})) if (ids.push(devbox_id) === count) break
@@ -279,7 +277,6 @@ describe('environments clear', () => {
     const [free, used, base] = ['environment-1', 'environment-2', 'base-1'].map((name) => at('environments', name))
     for (const folder of [free, used, base, at('devboxes', 'dbx_1', 'system')])
       mkdirSync(folder ?? '', { recursive: true, mode: 0o700 })
-    // An empty folder may have size 0.
     writeFileSync(at('environments', 'environment-1', 'built'), 'built')
     mkdirSync(at('agent-installs'), { mode: 0o700 })
     for (const name of ['a.tar', 'b.tar', 'b.tar.0123']) writeFileSync(at('agent-installs', name), 'installed')

@@ -104,9 +104,13 @@ const service = async ({ dataDir }: CommandLine): Promise<Finding[]> => {
 
 const data = async ({ dataDir, keys }: CommandLine): Promise<Finding[]> => {
   if (!existsSync(dataDir)) return [['ok', 'data', `${dataDir} doesn't exist yet; the first start creates it`]]
-  const openTo = statSync(dataDir).mode & 0o077
+  const sharedModeBits = statSync(dataDir).mode & 0o077
   const findings: Finding[] = [
-    [openTo ? 'wrong' : 'ok', 'data', openTo ? `${dataDir} is accessible to other users; run chmod 700` : dataDir],
+    [
+      sharedModeBits ? 'wrong' : 'ok',
+      'data',
+      sharedModeBits ? `${dataDir} is accessible to other users; run chmod 700` : dataDir,
+    ],
   ]
   for (const [kind, bytes] of Object.entries(await sizes(dataDir)))
     findings.push(['ok', '', `${sizeText(bytes)} ${kind}`])
@@ -154,7 +158,6 @@ const kinds: Record<string, string> = {
   [lostAndFoundName]: 'lost and found',
 }
 
-/** Disk usage in bytes by kind, largest first. */
 const sizes = async (dataDir: string): Promise<Record<string, number>> => {
   const bytes: Record<string, number> = {}
   for (const name of await readdir(dataDir)) {
@@ -166,7 +169,6 @@ const sizes = async (dataDir: string): Promise<Record<string, number>> => {
 }
 
 const bytesBelow = async (path: string): Promise<number> => {
-  // Running devboxes may delete files meanwhile.
   const found = await lstat(path).catch(() => undefined)
   if (!found) return 0
   let bytes = found.blocks * 512

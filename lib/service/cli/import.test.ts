@@ -71,7 +71,6 @@ describe('import', () => {
 
   it('imports more trials than a log folder may have files', async () => {
     const many = join(folder, 'many')
-    // Empty folders count toward the limit too.
     for (let i = 0; i < 10_050; i++) mkdirSync(join(many, `a-${i}`), { recursive: true })
     for (const [path, content] of Object.entries(
       harborJob({ zz__aaaaaaa: { task: 'zz', reward: 1 } }, { id: 'many' }),

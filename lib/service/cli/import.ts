@@ -14,7 +14,6 @@ import { runningService } from '#lib/service/store/data-dir.ts'
 import type { CommandLine } from './command-line.ts'
 import { withKeys } from './keys.ts'
 
-/** Uploads a job folder or zip to the running service. A folder is zipped on the fly. */
 export const importJob = async ({ dataDir, account, importChoices, words: [given = ''] }: CommandLine) => {
   const path = resolve(given)
   const stats = statSync(path, { throwIfNoEntry: false })

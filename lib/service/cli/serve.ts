@@ -34,16 +34,16 @@ export const serve = async (commandLine: CommandLine) => {
 }
 
 const shutdownHandlers = (service: Service, drainMs: number) => {
-  const drainCut = new AbortController()
+  const skipDrain = new AbortController()
   let stopping = false
   let hasFailed = false
 
   /** Stops after the drain period if there are devboxes; a second call skips the wait. */
   const stop = async () => {
-    if (stopping) return drainCut.abort()
+    if (stopping) return skipDrain.abort()
     stopping = true
     if (drainMs > 0 && service.announceEnd(Date.now() + drainMs))
-      await delay(drainMs, undefined, { signal: drainCut.signal }).catch(() => undefined)
+      await delay(drainMs, undefined, { signal: skipDrain.signal }).catch(() => undefined)
     await service.close()
     process.exit(hasFailed ? 1 : 0)
   }
@@ -55,7 +55,7 @@ const shutdownHandlers = (service: Service, drainMs: number) => {
     if (hasFailed) return
     hasFailed = true
     setTimeout(() => process.exit(1), faultGraceMs).unref()
-    drainCut.abort()
+    skipDrain.abort()
     service.close().finally(() => process.exit(1))
   }
 

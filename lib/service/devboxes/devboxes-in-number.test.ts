@@ -8,7 +8,7 @@ import { readProc } from '#lib/service/kit/proc.ts'
 import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
 import { startService } from '#lib/service/testing/service.ts'
 
-const atOnce = 10
+const concurrency = 10
 // `npm run soak` uses 400 and checks memory as well.
 const total = 30
 
@@ -35,10 +35,10 @@ describeUnderEachIsolation('many devboxes in sequence, under isolation', (isolat
     const many = async (count: number) => {
       const ids: string[] = []
       let started = 0
-      const lane = async () => {
+      const worker = async () => {
         while (started < count) ids.push(await session(started++))
       }
-      await Promise.all(Array.from({ length: atOnce }, lane))
+      await Promise.all(Array.from({ length: concurrency }, worker))
       return ids
     }
 
@@ -53,7 +53,7 @@ describeUnderEachIsolation('many devboxes in sequence, under isolation', (isolat
     const measuring = new Set(findProcesses({ DEVDECK_COPIES: 'sizes' }, alive))
     const left = findProcesses({ DEVDECK_SERVICE_ID: service.serviceId }, alive).filter((pid) => !measuring.has(pid))
     expect(left.map((pid) => [pid, readProc(pid, 'cmdline'), readProc(pid, 'stat')])).toEqual([])
-    await expect.poll(openFiles).toBeLessThanOrEqual(filesBefore + atOnce)
+    await expect.poll(openFiles).toBeLessThanOrEqual(filesBefore + concurrency)
     expect(mounts().filter((line) => line.includes(temp))).toEqual([])
     for (const id of ids)
       for (const left of readdirSync(join(service.dataDir, 'devboxes', id)))

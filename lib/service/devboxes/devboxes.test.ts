@@ -36,7 +36,7 @@ describeUnderEachIsolation('a killed service, under isolation', (isolation) => {
     const execution = await service.client.executions.get({ params: { devbox_id: id, execution_id } })
     expect(execution).toMatchObject({ status: 'completed', exit_status: 137, stdout: 'up\n' })
     expect(execution.stderr).toContain('the service restarted')
-    // What may run by now is the new sandbox itself: bwrap and its first process.
+    // Only bwrap and the init process of the new sandbox may be running.
     expect(running.length).toBeLessThanOrEqual(2)
     const { stdout } = await service.client.executions.executeSync({
       params: { id },
@@ -47,7 +47,7 @@ describeUnderEachIsolation('a killed service, under isolation', (isolation) => {
     rmSync(dataDir, { recursive: true })
   })
 
-  it('takes up every devbox where it was, however far it had come', async () => {
+  it('restores every devbox to its state before the kill', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-killed-'))
     const { child, client } = await spawnService(dataDir, isolation, 'ak_killed_0123456789')
     const create = (body: DevboxCreate = {}) => client.devboxes.createAndAwaitRunning({ body })

@@ -33,7 +33,7 @@ import { DevboxSession, type Reasons, type SessionOptions } from './session.ts'
 // An eviction gives up on a devbox that takes longer to start.
 const maxStartMs = 24 * 60 * 60 * 1000
 // More parallel starts don't finish sooner and slow down the service.
-const startsAtOnce = 8
+const maxConcurrentStarts = 8
 const watchMs = 2000
 
 interface Options extends SessionOptions {
@@ -59,13 +59,11 @@ interface Origin {
 }
 
 export class Devboxes {
-  /** Emits `status` with (id, status) after every change. */
   readonly changes = new EventEmitter().setMaxListeners(0)
   readonly #options: Options
   readonly #sessions = new Map<string, DevboxSession>()
-  /** Stops in progress: kills processes, then deletes the disk if the devbox has ended. */
   readonly #stops = new Map<string, Promise<void>>()
-  readonly #starts = new Slots(startsAtOnce)
+  readonly #starts = new Slots(maxConcurrentStarts)
   readonly #replays = new Replays()
   readonly #closing = new AbortController()
   #watch: NodeJS.Timeout | undefined
@@ -253,7 +251,6 @@ export class Devboxes {
   resume(account: string, id: string): Devbox {
     const reason = resumeRefusal(this.get(account, id))
     if (reason) throw invalidState(reason)
-    // Check first: the policy may have changed.
     networkOf(account, this.#spec(id).launch_parameters, this.#options)
     this.#requireDescriptors()
     this.#options.store.clearUse(id)

@@ -26,7 +26,7 @@ describe('the watch over disks', () => {
       running: () => running,
       exceeded: (id, usedBytes) => {
         exceeded.push({ id, usedBytes })
-        // As a devbox that is suspended.
+        // Like a suspended devbox.
         running = running.filter((each) => each.id !== id)
       },
     })

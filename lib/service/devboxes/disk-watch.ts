@@ -38,7 +38,6 @@ interface Measured {
   freeBytes: number
   atMs: number
   pausedUntilMs: number
-  /** Recent measurements, oldest first. */
   history: { atMs: number; usedBytes: number }[]
 }
 
@@ -140,7 +139,6 @@ export class DiskWatch {
     this.#measured.set(id, { usedBytes, stopBytes: nextStop, freeBytes, atMs, pausedUntilMs: atMs + pauseMs, history })
     if (usedBytes <= nextStop) return
     this.#wereExceeded.add(id)
-    // It may be resumed before the next measurement, which then starts fresh.
     this.#measured.delete(id)
     exceeded(id, usedBytes)
   }

@@ -23,7 +23,6 @@ interface Tool {
 const run = async ({ argv, reads = [], writes = [], isolation, marks, signal, onOutput, onError }: Tool) => {
   signal?.throwIfAborted()
   const [file = '', ...args] = isolation === 'bubblewrap' ? confined(argv, reads, writes) : argv
-  // The output is parsed below and must be in English.
   const env: Record<string, string> = { PATH: '/usr/bin:/bin', LC_ALL: 'C', ...marks }
   const child = spawnProcess(file, args, {
     cwd: '/',
@@ -139,7 +138,7 @@ export const usageOf = async (
   let found: number[] = []
   const code = await run({
     ...how,
-    argv: ['sh', '-c', `find "$@" -xdev -printf '%y %n %i %b\\n' | awk '${addUp}'`, 'sh', ...folders],
+    argv: ['sh', '-c', `find "$@" -xdev -printf '%y %n %i %b\\n' | awk '${sumUsage}'`, 'sh', ...folders],
     reads: folders,
     onOutput: (line) => {
       found = line.split(' ').map(Number)
@@ -152,7 +151,7 @@ export const usageOf = async (
 }
 const minFileBytes = 4096
 // Not du: it aborts if a folder becomes a symlink, so a devbox could evade its limit.
-const addUp =
+const sumUsage =
   '$1 == "d" || $2 == 1 || !seen[$3]++ { count++; blocks += $4 } END { printf "%.0f %.0f\\n", 512 * blocks, count }'
 
 /** Deletes a folder tree. Node's own removal fails on paths over 4096 bytes and on folders without permissions. */

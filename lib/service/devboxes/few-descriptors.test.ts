@@ -33,26 +33,26 @@ describe('a service with 110 file descriptors', () => {
         .poll(async () => (await client.devboxes.get({ params: { id } })).status, { timeout: 30_000 })
         .toBe('running')
     const ids: string[] = []
-    let refusal: unknown
-    for (let i = 0; refusal === undefined && i < 100; i++) {
-      const made = await client.devboxes.create({ body: {} }).catch((error: unknown) => {
-        refusal = error
+    let rejection: unknown
+    for (let i = 0; rejection === undefined && i < 100; i++) {
+      const devbox = await client.devboxes.create({ body: {} }).catch((error: unknown) => {
+        rejection = error
         return undefined
       })
-      if (made) ids.push(made.id)
+      if (devbox) ids.push(devbox.id)
     }
-    expect(refusal).toBeInstanceOf(ApiError)
-    expect(refusal).toMatchObject({ status: 503, code: 'unavailable', message: expect.stringContaining('ulimit -n') })
+    expect(rejection).toBeInstanceOf(ApiError)
+    expect(rejection).toMatchObject({ status: 503, code: 'unavailable', message: expect.stringContaining('ulimit -n') })
     expect(ids.length).toBeGreaterThan(0)
     for (const id of ids) await isRunning(id)
     const [ended = ''] = ids
     await client.devboxes.shutdown({ params: { id: ended } })
     let id = ''
-    const makeAnother = async () => {
+    const createDevbox = async () => {
       id = (await client.devboxes.create({ body: {} })).id
       return id
     }
-    await expect.poll(makeAnother).toMatch(/^dbx_/)
+    await expect.poll(createDevbox).toMatch(/^dbx_/)
     await isRunning(id)
     // More commands than descriptors: some may fail, but the service must survive.
     await Promise.allSettled(
@@ -89,11 +89,13 @@ it('restarts with too few descriptors, keeping the disks of devboxes that fail t
   expect(await many.stop()).toBe(0)
 
   const few = await startUnder(110)
-  const settled = ['running', 'failure']
+  const finalStatuses = ['running', 'failure']
   await expect
-    .poll(async () => (await statusesOf(few.client)).every((status) => settled.includes(status)), { timeout: 60_000 })
+    .poll(async () => (await statusesOf(few.client)).every((status) => finalStatuses.includes(status)), {
+      timeout: 60_000,
+    })
     .toBe(true)
-  expect(new Set(await statusesOf(few.client))).toEqual(new Set(settled))
+  expect(new Set(await statusesOf(few.client))).toEqual(new Set(finalStatuses))
   const failed = (await few.client.devboxes.list({})).devboxes.filter(({ status }) => status === 'failure')
   expect(existsSync(join(folder, 'data/devboxes', failed[0]?.id ?? '', 'home'))).toBe(true)
   expect(await few.stop()).toBe(0)

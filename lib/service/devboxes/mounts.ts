@@ -113,16 +113,15 @@ export const removeDisk = async (folder: string): Promise<void> => {
 
 export const isUnfinished = (folder: string): boolean => {
   const names = namesIn(folder)
-  return lstatSync(folder).isDirectory() && names.every((name) => beforeStart.includes(name))
+  return lstatSync(folder).isDirectory() && names.every((name) => foldersBeforeStart.includes(name))
 }
 
-/** Deletes a folder that devboxes wrote to, falling back where Node fails. */
 export const removeFolder = (path: string): Promise<void> =>
   rm(path, { recursive: true, force: true, maxRetries: 3 }).catch(() => removeTree(path))
 
 const systemFolder = 'system'
 const systemNote = 'made-of.json'
-const beforeStart = ['mounts', 'root', systemFolder]
+const foldersBeforeStart = ['mounts', 'root', systemFolder]
 const diskNames = ['home', 'tmp', 'run', 'root', systemFolder, 'new', 'mounts']
 const noNetwork = '.no-network'
 const staged = (folder: string) => join(folder, 'mounts')

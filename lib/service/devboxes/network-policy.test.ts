@@ -8,24 +8,23 @@ import { startNeighbor, startOwnServer } from '#lib/service/testing/neighbor.ts'
 import { publish } from '#lib/service/testing/packages.ts'
 import { runCommand } from '#lib/service/testing/process.ts'
 
-// Names are told to the service in an /etc/hosts of its own, so this needs root as well as a line to another machine.
+// Requires root and a second host, because names are resolved through the service's own /etc/hosts.
 const folder = mkdtempSync(join(tmpdir(), 'devdeck-policy-'))
 const served = join(folder, 'served')
 mkdirSync(served)
-const neighbour = (await bubblewrap.problem()) === undefined ? await startNeighbor(served) : undefined
+const neighbor = (await bubblewrap.problem()) === undefined ? await startNeighbor(served) : undefined
 const machine = await startOwnServer()
 afterAll(() => {
-  neighbour?.close()
+  neighbor?.close()
   machine.close()
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Hides slirp4netns. */
 const mountAll =
   'mount --bind "$0" /etc/hosts && { [ ! -e /usr/bin/slirp4netns ] || mount --bind /dev/null /usr/bin/slirp4netns; } && exec "$@"'
 
-describe.skipIf(neighbour === undefined)('a devbox limited to some host names', () => {
-  const { address, privateAddress, port } = neighbour ?? { address: '', privateAddress: '', port: 0 }
+describe.skipIf(neighbor === undefined)('a devbox limited to some host names', () => {
+  const { address, privateAddress, port } = neighbor ?? { address: '', privateAddress: '', port: 0 }
   let service: ReturnType<typeof runCommand>
   let client: Client
   let id: string
@@ -115,7 +114,6 @@ print(u.urlopen(u.Request("http://registry.allowed.example:${port}/x?y", b"12345
     ])
   })
 
-  /** Sends a raw request to the proxy. */
   const send = (line: string, host: string) =>
     run(
       `exec 3<>/dev/tcp/127.0.0.1/\${HTTPS_PROXY##*:}; printf '${line} HTTP/1.1\\r\\nHost: ${host}\\r\\nConnection: close\\r\\n\\r\\n' >&3; timeout 20 head -c 4096 <&3`,
@@ -125,8 +123,8 @@ print(u.urlopen(u.Request("http://registry.allowed.example:${port}/x?y", b"12345
     ['capitals and a trailing dot', `GET http://Registry.ALLOWED.example.:${port}/n`, 'x', /200 OK[\s\S]*GET registry/],
     ['a different Host header', `GET http://allowed.example:${port}/n`, 'other.example', /GET allowed\.example:/],
     ['a closed port', 'CONNECT allowed.example:22', 'allowed.example:22', /502[\s\S]*Could not connect/],
-  ])("uses the target's name, with %s", async (_, line, host, answer) => {
-    expect(await send(line, host)).toMatch(answer)
+  ])("uses the target's name, with %s", async (_, line, host, expected) => {
+    expect(await send(line, host)).toMatch(expected)
   })
 
   it.each([

@@ -57,7 +57,6 @@ const readFields = <T extends z.ZodMiniType>(folder: string, schema: T): z.outpu
   try {
     return schema.safeParse(JSON.parse(readFileSync(join(folder, fileName), 'utf8'))).data
   } catch {
-    // Truncated by a power failure.
     return undefined
   }
 }

@@ -257,7 +257,7 @@ describeUnderEachIsolation('devbox sessions under isolation', (isolation) => {
       expect(ended.status).toBe('shutdown')
       const order = ended.state_transitions.map((each) => each.status)
       expect(order.filter((each) => each === 'shutdown')).toHaveLength(1)
-      for (const [i, each] of order.entries()) if (i > 0) expect(legalAfter[order[i - 1] ?? '']).toContain(each)
+      for (const [i, each] of order.entries()) if (i > 0) expect(allowedNext[order[i - 1] ?? '']).toContain(each)
       expect(findProcesses({ DEVDECK_SERVICE_ID: service.serviceId, DEVDECK_DEVBOX_ID: id })).toEqual([])
     }
   })
@@ -276,11 +276,11 @@ describeUnderEachIsolation('devbox sessions under isolation', (isolation) => {
   it("don't count as idle while in use", async () => {
     const idle = { after_idle: { idle_time_seconds: 3, on_idle: 'shutdown' as const } }
     const id = await create({ launch_parameters: idle })
-    const began = Date.now()
+    const startedAtMs = Date.now()
     await run(id, 'sleep 3.5')
     const { shutdown_reason, end_time_ms } = await reach(id, 'shutdown')
     expect(shutdown_reason).toBe('idle')
-    expect(end_time_ms ?? 0).toBeGreaterThanOrEqual(began + 6400)
+    expect(end_time_ms ?? 0).toBeGreaterThanOrEqual(startedAtMs + 6400)
   })
 
   it('restart the keep-alive time on request', async () => {
@@ -314,8 +314,8 @@ describeUnderEachIsolation('devbox sessions under isolation', (isolation) => {
 
   it('return the first devbox for a repeated create request', async () => {
     const send = (path: string, id: string, name: string) => post(path, { name }, { 'x-request-id': id })
-    const ids = async (...answers: Promise<Response>[]) =>
-      (await Promise.all((await Promise.all(answers)).map((answer) => answer.json()))).map(({ id }) => id)
+    const ids = async (...responses: Promise<Response>[]) =>
+      (await Promise.all((await Promise.all(responses)).map((response) => response.json()))).map(({ id }) => id)
     const path = '/v1/devboxes'
     const [a, b, c] = await ids(
       send(path, 'r-1', 'x'),
@@ -333,7 +333,7 @@ describeUnderEachIsolation('devbox sessions under isolation', (isolation) => {
   })
 })
 
-const legalAfter: Record<string, string[]> = {
+const allowedNext: Record<string, string[]> = {
   provisioning: ['initializing', 'failure', 'shutdown'],
   initializing: ['running', 'failure', 'shutdown'],
   running: ['suspending', 'failure', 'shutdown'],
@@ -410,11 +410,11 @@ describe('the devbox limit', () => {
     const service = await startService({ isolation: 'none', limits: { ...defaultLimits, devboxes: 3 } })
     const { post, shutdown } = helpersOf(() => service)
     try {
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 8 }, () => post('/v1/devboxes', { file_mounts: { a: 'b' } })),
       )
-      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 429, 429, 429, 429, 429])
-      for (const { status, headers } of answers)
+      expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 429, 429, 429, 429, 429])
+      for (const { status, headers } of responses)
         if (status === 429) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
       const { devboxes } = await service.client.devboxes.list()
       expect(readdirSync(join(service.dataDir, 'devboxes'))).toHaveLength(3)

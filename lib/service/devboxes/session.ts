@@ -29,7 +29,7 @@ import { makeDisk, removeFolder } from './mounts.ts'
 import { sandboxSpecOf } from './sandbox-spec.ts'
 
 const settleMs = 100
-const fullBytes = 8 * 2 ** 20
+const fullBelowBytes = 8 * 2 ** 20
 const fileTooLargeStatus = signalExitStatus('SIGXFSZ')
 // An out-of-memory kill counts as the cause of a failure within this time.
 const oomMemoryMs = 5000
@@ -63,7 +63,6 @@ interface SessionHost {
   shutDown(reason: Reasons['shutdownReason']): void
 }
 
-/** A devbox from one start until its processes have stopped. */
 export class DevboxSession {
   readonly id: string
   readonly account: string
@@ -163,7 +162,6 @@ export class DevboxSession {
     this.#cancelTimer()
   }
 
-  /** Stops twice: the start may be waiting for what the first stop kills. */
   async stopProcesses(): Promise<void> {
     await this.#sandbox?.stop()
     await this.#started
@@ -320,7 +318,7 @@ const isolationMessages = {
 const isFull = async (folder: string): Promise<boolean> => {
   try {
     const { bavail, bsize, files, ffree } = await statfs(folder)
-    return bavail * bsize < fullBytes || (files > 0 && ffree === 0)
+    return bavail * bsize < fullBelowBytes || (files > 0 && ffree === 0)
   } catch {
     return false
   }

@@ -6,7 +6,6 @@ import { countOf } from '#lib/service/kit/amounts.ts'
 import { processStat, readProc } from '#lib/service/kit/proc.ts'
 import type { DevboxLogs } from '#lib/service/store/logs/logs.ts'
 
-/** Unspecified: how often usage is logged. */
 const intervalMs = 30_000
 const firstAfterMs = 100
 const minPauseMs = 1000

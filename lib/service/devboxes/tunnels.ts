@@ -75,7 +75,6 @@ export class Tunnels {
       try {
         return { socket: await sandbox.connect(port), release }
       } catch (cause) {
-        // After a resume, the app may not listen yet.
         if (!wasAwake && Date.now() < giveUpAtMs && !signal.aborted) await delay(retryIntervalMs)
         else {
           release()

@@ -35,7 +35,7 @@ const failed = (exception_type: string) =>
     failure: { exception_type, exception_message: 'no' },
   })
 
-it('has the outcomes of a scenario in the order of its attempts, whichever began or ended first', () => {
+it('lists the outcomes of a scenario in attempt order, whatever their times', () => {
   const trials = [2, 0, 1].map((attempt, i) => trial({ id: `scr_${attempt}`, attempt, end_time_ms: 2000 - i }))
   const run = { id: 'bmr_1', start_time_ms: 0, end_time_ms: null, agent: null }
   expect(
@@ -50,12 +50,12 @@ it('has the outcomes of a scenario in the order of its attempts, whichever began
 describe('the states of a job', () => {
   const events: JobEvent[] = ['initialize', 'run', 'complete', 'fail', 'cancel', 'time_out']
 
-  it('are left by no event once the job has ended', () => {
+  it('do not change once the job has ended', () => {
     for (const state of benchmarkJobStates.filter(hasJobEnded))
       expect(events.map((event) => nextJobState(state, event))).toEqual(events.map(() => undefined))
   })
 
-  it('lead from the queue to every end', () => {
+  it('lead from queued to every final state', () => {
     expect(nextJobState('queued', 'initialize')).toBe('initializing')
     expect(nextJobState('initializing', 'run')).toBe('running')
     expect(events.map((event) => nextJobState('running', event))).toEqual([
@@ -99,21 +99,21 @@ describe('the outcome of a run', () => {
     expect(outcome.scenario_outcomes[0]?.duration_ms).toBe(250)
   })
 
-  it('has no average of nothing', () => {
+  it('has no average without scores', () => {
     expect(benchmarkOutcome({ ...run, end_time_ms: null }, []).average_score).toBeNull()
     expect(benchmarkOutcome(run, [failed('X')])).toMatchObject({ average_score: null, n_failed: 1 })
   })
 })
 
 describe('the end of a job', () => {
-  it('is that of its completed runs, then of its failed ones', () => {
+  it('is completed if a run is, otherwise failed if a run is', () => {
     const end = (...states: ('completed' | 'failed' | 'canceled')[]) => jobEnd(states.map((state) => ({ state })))
     expect(end('canceled', 'failed', 'completed')).toBe('complete')
     expect(end('canceled', 'failed')).toBe('fail')
     expect(end('canceled', 'canceled')).toBe('cancel')
   })
 
-  it('is a failure of the run only when no trial got as far as its agent', () => {
+  it('fails the run only if no trial reached its agent', () => {
     expect(runFailure([failed('SandboxBuildFailedError'), failed('HealthcheckError')])).toMatch(/SandboxBuildFailed/)
     expect(runFailure([failed('SandboxBuildFailedError'), trial({})])).toBeNull()
     expect(runFailure([failed('NonZeroAgentExitCodeError')])).toBeNull()

@@ -9,13 +9,12 @@ import type { BenchmarkRunState } from '#lib/contract/benchmark-runs.ts'
 import type { ScenarioRunState } from '#lib/contract/scenario-runs.ts'
 import { durationOf, scoreOver } from './benchmark-runs.ts'
 
-/** What happens to a job; `initialize` is its turn in the queue. */
 export type JobEvent = 'initialize' | 'run' | 'complete' | 'fail' | 'cancel' | 'time_out'
 
 const ends = { complete: 'completed', fail: 'failed', cancel: 'cancelled', time_out: 'timeout' } as const
 const moves: Record<BenchmarkJobState, Partial<Record<JobEvent, BenchmarkJobState>>> = {
   queued: { initialize: 'initializing', cancel: 'cancelled', fail: 'failed', time_out: 'timeout' },
-  // The same event may come twice when the service restarts in between.
+  // A restart may repeat `initialize`.
   initializing: { ...ends, initialize: 'initializing', run: 'running' },
   running: ends,
   completed: {},
@@ -25,18 +24,18 @@ const moves: Record<BenchmarkJobState, Partial<Record<JobEvent, BenchmarkJobStat
   incomplete: {},
 }
 
-/** The state after `event`, or undefined when the event means nothing in this state. */
+/** Returns the state after `event`; undefined if the event does not apply. */
 export const nextJobState = (state: string, event: JobEvent): BenchmarkJobState | undefined =>
   moves[state as BenchmarkJobState]?.[event]
 
-/** A trial is one attempt of one agent at one scenario; here by their places in the job. */
+/** Indexes within the job. */
 export interface TrialPlace {
   attempt: number
   scenario: number
   agent: number
 }
 
-/** Every trial of a job in Harbor's order: each attempt goes through all scenarios, each of them through all agents. */
+/** All trials of a job in Harbor's order. */
 export function* trialPlaces(attempts: number, scenarios: number, agents: number): Generator<TrialPlace> {
   for (let attempt = 0; attempt < attempts; attempt++)
     for (let scenario = 0; scenario < scenarios; scenario++)
@@ -45,7 +44,6 @@ export function* trialPlaces(attempts: number, scenarios: number, agents: number
 
 type OutcomeState = (typeof scenarioOutcomeStates)[number]
 
-/** The last state of a trial's scenario run. */
 export const scenarioRunStateOf: Record<OutcomeState, ScenarioRunState> = {
   COMPLETED: 'completed',
   FAILED: 'failed',
@@ -53,7 +51,7 @@ export const scenarioRunStateOf: Record<OutcomeState, ScenarioRunState> = {
   CANCELED: 'canceled',
 }
 
-/** What a scenario run counts as that a caller ended, so that its trial has no outcome. */
+/** For scenario runs without an outcome, because a caller ended them. */
 const outcomeByState: Record<string, OutcomeState> = {
   canceled: 'CANCELED',
   completed: 'COMPLETED',
@@ -61,13 +59,13 @@ const outcomeByState: Record<string, OutcomeState> = {
   failed: 'FAILED',
 }
 
-/** Why a run has no score, as an outcome of a job tells it: named as Harbor names its exceptions, which readers of results know. */
+/** Uses Harbor's exception names. */
 export interface RunFailure {
   exception_type: string
   exception_message: string
 }
 
-/** A scenario run of a job that has ended and that no later one of its trial has replaced. */
+/** An ended scenario run of a job, excluding runs replaced by a retry. */
 export interface EndedTrial {
   id: string
   scenario_id: string
@@ -75,23 +73,22 @@ export interface EndedTrial {
   state: string
   outcome: string | null
   score: number | null
-  /** Of a Harbor trial. */
+  /** Harbor trials only. */
   rewards: Record<string, number> | null
   failure: RunFailure | null
   start_time_ms: number
   end_time_ms: number
-  /** From 0. */
+  /** Zero-based. */
   attempt: number | null
   warnings: string[] | null
   environment_differs: boolean
   agent_record: AgentRecord | null
 }
 
-/** What is known of an agent after a trial. */
 export interface AgentRecord {
   version: string | null
   usage: AgentUsage
-  /** Log files of the scenario run that have its trajectory. */
+  /** Paths of trajectories among the log files of the scenario run. */
   trajectories: string[]
 }
 
@@ -102,7 +99,7 @@ const scenarioOutcome = (trial: EndedTrial): ScenarioOutcome => {
     scenario_name: trial.scenario_name,
     state,
     scenario_run_id: trial.id,
-    // Unspecified: the score of a scenario run that its caller completed without scoring it. It counts as nothing won.
+    // Unspecified: a run completed without a score counts as 0.
     score: state !== 'COMPLETED' ? null : trial.rewards ? trial.score : (trial.score ?? 0),
     rewards: trial.rewards,
     duration_ms: durationOf(trial),
@@ -118,16 +115,15 @@ const scenarioOutcome = (trial: EndedTrial): ScenarioOutcome => {
 
 interface RunOfJob {
   id: string
-  /** How many trials it is to have, where that is known. */
+  /** Null or missing if unknown. */
   planned_trials?: number | null
   start_time_ms: number
   end_time_ms: number | null
   agent: { name: string; model_name?: string | null | undefined } | null
 }
 
-/** What one agent has achieved so far: every number is counted from `trials`. */
 export const benchmarkOutcome = (run: RunOfJob, trials: readonly EndedTrial[]): BenchmarkOutcome => {
-  // A retry begins after later attempts have: the order is that of the attempts all the same.
+  // Retries may start after later attempts; list them in attempt order anyway.
   const outcomes = trials.map(scenarioOutcome).sort((a, b) => (a.attempt ?? 0) - (b.attempt ?? 0))
   const scores = outcomes.flatMap(({ score }) => score ?? [])
   const count = (state: OutcomeState) => outcomes.filter((each) => each.state === state).length
@@ -147,7 +143,7 @@ export const benchmarkOutcome = (run: RunOfJob, trials: readonly EndedTrial[]): 
   }
 }
 
-// What goes wrong before an agent has begun; the words are Harbor's.
+// Harbor's names of failures before the agent starts.
 const setUpFailures = [
   'SandboxBuildFailedError',
   'EnvironmentStartTimeoutError',
@@ -157,14 +153,11 @@ const setUpFailures = [
   'HealthcheckError',
   'AgentSetupTimeoutError',
   'AgentSetupError',
-  // A task or a solution that is not there.
+  // A missing task or solution.
   'FileNotFoundError',
 ]
 
-/**
- * Why a run could not be run at all, or null when it could: no trial of it got as far as its agent. Unspecified: when a
- * run, and with it a job, has failed. A wrong answer is a result, and so is an agent that fails.
- */
+/** Unspecified: a run fails if no trial reached its agent. Wrong answers and failing agents are results. */
 export const runFailure = (trials: readonly EndedTrial[]): string | null => {
   const failures = trials.flatMap(({ failure }) =>
     failure && setUpFailures.includes(failure.exception_type) ? [failure] : [],
@@ -175,10 +168,7 @@ export const runFailure = (trials: readonly EndedTrial[]): string | null => {
   return `No trial could be set up. The first one: ${exception_type}: ${exception_message}`
 }
 
-/**
- * How a job ends whose runs have all ended. Unspecified: what runs with different ends make. One that is completed
- * completes the job; where none is, one that failed fails it.
- */
+/** Unspecified: one completed run completes the job; otherwise one failed run fails it. */
 export const jobEnd = (runs: readonly { state: BenchmarkRunState }[]): 'complete' | 'fail' | 'cancel' => {
   if (runs.some(({ state }) => state === 'completed')) return 'complete'
   return runs.some(({ state }) => state === 'failed') ? 'fail' : 'cancel'

@@ -10,12 +10,12 @@ describe('the score of a benchmark run', () => {
     expect(runScore(five)).toBe(0.3)
   })
 
-  it('takes a completed run that was never scored for a zero, and a score that was not completed for none', () => {
+  it('counts 0 for completed runs without a score and for scores of uncompleted runs', () => {
     expect(runScore([run('completed', 1), run('completed')])).toBe(0.5)
     expect(runScore([run('completed', 1), run('canceled', 1), run('failed', 0.75), run('timeout', 1)])).toBe(0.25)
   })
 
-  it('does not count a run whose place another took', () => {
+  it('does not count replaced runs', () => {
     expect(runScore([run('failed', null, true), run('completed', 0.5)])).toBe(0.5)
   })
 
@@ -24,7 +24,7 @@ describe('the score of a benchmark run', () => {
     expect(runScore([run('completed', 0.1), run('completed', 0.2)])).toBe((0.1 + 0.2) / 2)
   })
 
-  it('is none without scenario runs', () => {
+  it('is null without scenario runs', () => {
     expect(runScore([])).toBeNull()
     expect(runScore([run('failed', null, true)])).toBeNull()
   })

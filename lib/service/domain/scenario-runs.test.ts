@@ -6,7 +6,7 @@ import { type FunctionResult, nextRunState, type ScenarioRunEvent, weightedScore
 const events = ['score', 'scored', 'interrupt', 'complete', 'cancel', 'fail', 'time_out'] as const
 
 describe('the states of a scenario run', () => {
-  it('are these, whole', () => {
+  it('have exactly these transitions', () => {
     const table = Object.fromEntries(
       scenarioRunStates.map((state) => [state, events.map((event) => nextRunState(state, event) ?? '-').join(' ')]),
     )
@@ -21,7 +21,7 @@ describe('the states of a scenario run', () => {
     })
   })
 
-  it('allow what the contract tells callers they allow', () => {
+  it('allow exactly the actions that the contract does', () => {
     for (const state of scenarioRunStates)
       for (const action of ['score', 'complete', 'cancel'] as const satisfies ScenarioRunEvent[])
         expect([state, action, scenarioRunRefusal(action, state) === null]).toEqual([
@@ -31,7 +31,7 @@ describe('the states of a scenario run', () => {
         ])
   })
 
-  it('are left by no event once ended', () => {
+  it('do not change once ended', () => {
     for (const state of scenarioRunStates.filter(hasScenarioRunEnded))
       expect(events.filter((event) => nextRunState(state, event))).toEqual([])
   })
@@ -70,7 +70,7 @@ describe('the weighted score', () => {
       0.875,
     ],
     [
-      'a weight of nothing',
+      'a weight of 0',
       [
         ['a', 0, 1],
         ['b', 1, 0.125],

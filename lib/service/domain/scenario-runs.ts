@@ -1,11 +1,10 @@
 import type { ScenarioRunState, ScoringResult } from '#lib/contract/scenario-runs.ts'
 import type { ScoringFunction } from '#lib/contract/scenarios.ts'
 
-/** What happens to a scenario run, by a caller, by itself or by the service. */
 export type ScenarioRunEvent =
   | 'score'
   | 'scored'
-  /** Its devbox stopped running while it was scored, and may run again. */
+  /** The devbox stopped during scoring but may run again. */
   | 'interrupt'
   | 'complete'
   | 'cancel'
@@ -24,13 +23,13 @@ const moves: Record<ScenarioRunState, Partial<Record<ScenarioRunEvent, ScenarioR
   failed: {},
 }
 
-/** The state after `event`, or undefined when the event means nothing in this state. */
+/** Returns the state after `event`; undefined if the event does not apply. */
 export const nextRunState = (state: string, event: ScenarioRunEvent): ScenarioRunState | undefined =>
   moves[state as ScenarioRunState]?.[event]
 
 export type FunctionResult = ScoringResult['scoring_function_results'][number]
 
-/** The weighted sum of what the functions gave; weights that sum to a little more than 1 do not take it above 1. */
+/** Clamped, because rounded weights may sum to slightly more than 1. */
 export const weightedScore = (functions: readonly ScoringFunction[], results: readonly FunctionResult[]): number => {
   const byName = new Map(results.map(({ scoring_function_name, score }) => [scoring_function_name, score]))
   const sum = functions.reduce((total, { name, weight }) => total + weight * (byName.get(name) ?? 0), 0)

@@ -5,8 +5,7 @@ import { openTerminal } from '#lib/service/testing/terminals.ts'
 
 const [esc, bell, interrupt] = ['\x1b', '\x07', '\x03']
 const mark = new RegExp(`${esc}\\](?:133|7);([^${bell}]*)${bell}`, 'g')
-/** Removes the cursor movements around marks. */
-const unplaced = (text: string) =>
+const withoutCursorMoves = (text: string) =>
   text.replaceAll(`${esc}7${esc}[2C${esc}]133;B${bell}${esc}8`, '').replaceAll(`133;C${bell}\r`, `133;C${bell}`)
 
 describeUnderEachIsolation('shell integration marks under isolation', (isolation) => {
@@ -29,7 +28,6 @@ describeUnderEachIsolation('shell integration marks under isolation', (isolation
     await run(`rm -f ~/.bash_history; cat > ~/.bashrc <<'END'\necho $$ > ~/shell\n${bashrc}\nEND`)
     const query = { cols: 40, rows: 30 }
     const { type, shows, showsTimes, text, socket, name } = await openTerminal(service, `${id}-${++count}`, query)
-    // Ignores the assignment of the prompt.
     const prompts = (times: number) => showsTimes(new RegExp(`(?:P|${esc}8)> (?!")`), times)
     for (const [at, line] of lines.entries()) {
       await prompts(at + 1)
@@ -129,7 +127,7 @@ describeUnderEachIsolation('shell integration marks under isolation', (isolation
     it(`keep the output unchanged with ${habit}`, async () => {
       const marked = await shown(marking, bashrc, lines)
       expect(marksOf(marked)).toEqual(marks)
-      expect(unplaced(marked).replace(mark, '')).toBe(await shown(plain, bashrc, lines))
+      expect(withoutCursorMoves(marked).replace(mark, '')).toBe(await shown(plain, bashrc, lines))
     })
 
   it('return after PROMPT_COMMAND is replaced', async () => {

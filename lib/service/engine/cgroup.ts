@@ -14,7 +14,6 @@ interface CgroupParent {
 }
 
 export interface Cgroup {
-  /** A process joins by writing `0` to each of these files. */
   readonly cgroupFiles: readonly string[]
   readonly limited: ReadonlySet<Controller>
   outOfMemoryKills(): number
@@ -69,7 +68,6 @@ export const prioritizeService = (): (() => void) => {
     write(join(folder, 'cpu.shares'), serviceWeight * 1024)
     move(folder)
   } catch {
-    // Another service may have removed the shared cgroup; run without priority.
     return () => undefined
   }
   return () =>
@@ -132,7 +130,6 @@ const setLimit = ({ version, folder }: CgroupParent, controller: Controller, lim
   const quotaUs = Math.max(1000, Math.round(limits.cpuCores * periodUs))
   if (controller === 'pids') set('pids.max', maxProcesses(limits))
   else if (controller === 'cpu' && version === 2) {
-    // The burst must not exceed the new quota.
     unlessMissing(() => set('cpu.max.burst', 0))
     set('cpu.max', `${quotaUs} ${periodUs}`)
     unlessMissing(() => set('cpu.max.burst', quotaUs))
@@ -208,8 +205,8 @@ const version2Parents = (own: string, top: string, missing: readonly Controller[
   moveToLeaf(own, missing)
   const all: CgroupParent[] = []
   for (let folder = own; ; folder = dirname(folder)) {
-    const handedDown = (read(join(folder, 'cgroup.subtree_control')) ?? '').trim().split(' ')
-    all.push({ version: 2, folder, controllers: missing.filter(isOneOf(handedDown)) })
+    const delegated = (read(join(folder, 'cgroup.subtree_control')) ?? '').trim().split(' ')
+    all.push({ version: 2, folder, controllers: missing.filter(isOneOf(delegated)) })
     if (folder === top || folder === '/') break
   }
   return all.sort((a, b) => b.controllers.length - a.controllers.length)
@@ -235,7 +232,6 @@ const moveToLeaf = (own: string, controllers: readonly Controller[]) => {
   unlessRefused(() => write(join(leaf, 'cpu.weight'), serviceWeight * 100))
 }
 
-/** Creates a probe cgroup, and in version 2 joins it, which needs additional rights. */
 const works = (place: CgroupParent): boolean => {
   if (place.controllers.length === 0) return false
   const folder = join(place.folder, groupName({ serviceId: 'probe', devboxId: String(process.pid) }))
@@ -251,9 +247,7 @@ const works = (place: CgroupParent): boolean => {
   } finally {
     try {
       rmdirSync(folder)
-    } catch {
-      // Never created.
-    }
+    } catch {}
   }
 }
 

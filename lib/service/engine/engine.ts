@@ -11,7 +11,6 @@ export interface SandboxSpec {
   /** Owner of the processes; used to find them after a service crash. */
   serviceId: string
   hostname: string
-  /** The service's data folder, masked inside the devbox. */
   dataDir: string
   home: string
   tmp: string
@@ -29,9 +28,7 @@ export interface SandboxSpec {
 }
 
 export interface System {
-  /** Created by `makeSystemBase`. */
   base: string
-  /** Bottom layer first. */
   layers: readonly Layer[]
   own: string
 }
@@ -63,7 +60,6 @@ export interface Command {
   tty?: string
 }
 
-/** A host process that runs a command in the devbox's home directory; start it with `spawnIn`. */
 export interface Launch {
   file: string
   args: string[]
@@ -77,7 +73,6 @@ export interface Launch {
 }
 
 export interface Sandbox {
-  /** Paths inside the devbox. */
   readonly home: string
   readonly tmp: string
   readonly run: string
@@ -90,7 +85,6 @@ export interface Sandbox {
   leader(spawnedPid: number): number | undefined
   stop(): Promise<void>
   readonly ended: Promise<void>
-  /** Limits and guarantees that don't hold on this host, one sentence each. */
   readonly notEnforced: readonly string[]
   outOfMemoryKills(): number
   /** Connects to a TCP port on the devbox's loopback. Rejects with ECONNREFUSED if nothing listens. */
@@ -120,7 +114,6 @@ export const spawnIn = (
   return spawnProcess(file, args, { ...options, cwd, env: env as NodeJS.ProcessEnv & typeof env })
 }
 
-/** Kills a launched command. Skips exited children, whose pid may have been reused. */
 export const killLaunched = ({ leader }: Sandbox, { pid, exitCode, signalCode }: ChildProcess): void => {
   if (pid === undefined || exitCode !== null || signalCode !== null) return
   const found = leader(pid)

@@ -62,12 +62,12 @@ describeUnderEachIsolation('the limits of a sandbox, under isolation', (isolatio
   })
 
   it.runIf(hasGroups)(
-    'kill and count a process over the memory limit, leaving the sandbox and others running',
+    'kill and count a process over the memory limit without stopping its sandbox or others',
     async () => {
-      const [sandbox, neighbour] = await Promise.all([startSandbox('greedy'), startSandbox('neighbour')])
+      const [sandbox, neighbor] = await Promise.all([startSandbox('greedy'), startSandbox('neighbor')])
       expect(await waitForExit(spawnScript(sandbox, allocate))).toBe(137)
       expect(sandbox.outOfMemoryKills()).toBeGreaterThan(0)
-      expect(neighbour.outOfMemoryKills()).toBe(0)
+      expect(neighbor.outOfMemoryKills()).toBe(0)
       expect(await waitForExit(spawnScript(sandbox, 'exit 3'))).toBe(3)
       await sandbox.stop()
       expect(sandbox.outOfMemoryKills()).toBeGreaterThan(0)
@@ -79,14 +79,14 @@ describeUnderEachIsolation('the limits of a sandbox, under isolation', (isolatio
   })
 
   it.runIf(hasGroups || (isUser && isolation === 'bubblewrap'))(
-    'contain a fork bomb until its sandbox stops, while other sandsandboxes work',
+    'contain a fork bomb until its sandbox stops, while other sandboxes work',
     async () => {
-      const [sandbox, neighbour] = await Promise.all([startSandbox('bomb'), startSandbox('neighbour')])
+      const [sandbox, neighbor] = await Promise.all([startSandbox('bomb'), startSandbox('neighbor')])
       const bomb = spawnScript(sandbox, forkBomb)
       await once(bomb, 'exit')
       const count = () => findProcesses({ DEVDECK_SERVICE_ID: serviceId, DEVDECK_DEVBOX_ID: 'bomb' }).length
       await expect.poll(count).toBeGreaterThan(100)
-      for (let round = 0; round < 3; round++) expect(await waitForExit(spawnScript(neighbour, 'exit 3'))).toBe(3)
+      for (let round = 0; round < 3; round++) expect(await waitForExit(spawnScript(neighbor, 'exit 3'))).toBe(3)
       expect(count()).toBeLessThanOrEqual(1200)
       await sandbox.stop()
       expect(count()).toBe(0)

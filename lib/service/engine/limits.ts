@@ -66,7 +66,7 @@ const checkIntervalMs = 500
 const forkBombRefusals = 50
 const throttledCores = 0.05
 /** 10 s without a refused fork; fork bombs pause between attempts. */
-const calmChecks = 20
+const checksUntilCalm = 20
 
 // Throttles a devbox to 5% of a core while it keeps hitting its process limit. Each refused fork takes kernel-wide
 // locks: an unthrottled fork bomb made other accounts' calls 3 to 7 times slower. Returns a stop function.
@@ -87,8 +87,8 @@ const throttleForkBombs = (
         `Process limit of ${maxProcesses(limits)} exceeded repeatedly; CPU throttled to 5% of a core until this stops`,
       )
     }
-    if (isForkBomb) checksLeft = calmChecks
-    else if (checksLeft > 0 && refused > before) checksLeft = calmChecks
+    if (isForkBomb) checksLeft = checksUntilCalm
+    else if (checksLeft > 0 && refused > before) checksLeft = checksUntilCalm
     else if (checksLeft > 0 && --checksLeft === 0) {
       group.limitCpu(limits.cpuCores)
       report('Process limit no longer exceeded; CPU restored')

@@ -28,7 +28,7 @@ export class Pipes {
   /** `folder` must be unreachable from devboxes. Leftover files are deleted. */
   constructor(folder: string) {
     this.#folder = folder
-    this.#refilling = this.#settled(rm(folder, { recursive: true, force: true }).then(() => this.#make()))
+    this.#refilling = this.#clearWhenRefilled(rm(folder, { recursive: true, force: true }).then(() => this.#make()))
     this.#refilling.catch(() => undefined)
   }
 
@@ -39,7 +39,6 @@ export class Pipes {
       const read = openSync(name, constants.O_RDONLY | constants.O_NONBLOCK)
       return { read, write: orClose(read, () => openSync(name, constants.O_WRONLY)) }
     } finally {
-      // Unlinked so that nothing else can open it.
       unlinkSync(name)
     }
   }
@@ -75,7 +74,7 @@ export class Pipes {
     for (;;) {
       const name = this.#names.pop()
       if (this.#names.length < refillBelow) {
-        this.#refilling ??= this.#settled(this.#make())
+        this.#refilling ??= this.#clearWhenRefilled(this.#make())
         if (name === undefined) await this.#refilling
         else this.#refilling.catch(() => undefined)
       }
@@ -83,7 +82,7 @@ export class Pipes {
     }
   }
 
-  #settled(making: Promise<void>): Promise<void> {
+  #clearWhenRefilled(making: Promise<void>): Promise<void> {
     return making.finally(() => {
       this.#refilling = undefined
     })
@@ -126,7 +125,6 @@ export class OutputPipes {
         const { read, write } = await pipes.forOutput()
         output.#writeEnds.push(write)
         const reader = new Socket({ fd: read, readable: true, writable: false })
-        // A broken pipe counts as closed.
         reader.on('error', () => undefined)
         output.#readers.push(reader)
         attach(stream, reader)

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { expect, it } from 'vitest'
 import { findProcesses, findProcessesBatched } from './processes.ts'
 
-const mark = `look-${process.pid}`
+const mark = `test-${process.pid}`
 
 it('finds marked processes and their descendants', async () => {
   const child = spawn('bash', ['-c', 'env -i sleep 1000 & echo started; wait'], {

@@ -79,7 +79,6 @@ export const signal = (pid: number, name: NodeJS.Signals): boolean => {
   }
 }
 
-/** Shell exit status of a process killed by a signal. */
 export const signalExitStatus = (name: NodeJS.Signals): number => 128 + constants.signals[name]
 
 export const waitForExit = async (child: ChildProcess): Promise<number> => {

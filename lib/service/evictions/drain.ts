@@ -25,7 +25,6 @@ export class Drain {
     })
   }
 
-  /** Suspends the devboxes at the deadline. Returns their number. */
   schedule(deadlineMs: number): number {
     return this.#start(deadlineMs, 'schedule')
   }

@@ -21,7 +21,7 @@ export class Evictions {
   }
 
   recover(): void {
-    for (const eviction of this.#store.all()) this.#arm(eviction)
+    for (const eviction of this.#store.all()) this.#startTimer(eviction)
   }
 
   close(): void {
@@ -32,7 +32,7 @@ export class Evictions {
   schedule(account: string, eviction: Eviction): void {
     const stored = { account, ...eviction }
     this.#store.put(stored)
-    this.#arm(stored)
+    this.#startTimer(stored)
     this.#notify(stored)
   }
 
@@ -90,7 +90,7 @@ export class Evictions {
     for (const listener of this.#listeners) listener(eviction)
   }
 
-  #arm(eviction: StoredEviction) {
+  #startTimer(eviction: StoredEviction) {
     const { devbox_id, eviction_deadline_ms } = eviction
     this.#pending.get(devbox_id)?.cancelTimer()
     const cancelTimer = at(eviction_deadline_ms, () => {

@@ -29,7 +29,6 @@ interface Options {
   evictions: Pick<Evictions, 'schedule' | 'deadlineOf'>
   /** Running devboxes of all accounts, least recently used first. */
   leastRecentlyUsed: () => readonly { id: string; account: string }[]
-  /** Running devboxes with growing disks, fastest first. */
   growing: () => readonly { id: string; account: string }[]
   statusOf: (devboxId: string) => string
 }
@@ -108,7 +107,6 @@ export class PressureWatch {
     return resource.isShort ? { resource: resource.name, text, isUrgent } : undefined
   }
 
-  /** Clears the devbox being evicted once it is suspended or its eviction is canceled. */
   #updateEvicting() {
     if (this.#evicting === undefined || this.#options.evictions.deadlineOf(this.#evicting) !== undefined) return
     const status = this.#options.statusOf(this.#evicting)
@@ -138,7 +136,6 @@ export const floorsOf = async ({ minFreeMemoryBytes, minFreeDiskBytes }: Pressur
   return { memory: minFreeMemoryBytes ?? usual(totalmem()), disk: minFreeDiskBytes ?? usual(blocks * bsize) }
 }
 
-/** MemAvailable on Linux. */
 export const freeMemory = freemem
 
 export const freeDisk = async (dataDir: string): Promise<number> => {

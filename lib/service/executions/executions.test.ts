@@ -6,7 +6,7 @@ import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 
 /** Slows down the event loop, as on a busy machine. */
-const holdUpEvents = async (ms: number): Promise<() => void> => {
+const slowEventLoop = async (ms: number): Promise<() => void> => {
   const never = new Int32Array(new SharedArrayBuffer(4))
   const server = createServer((socket) => socket.on('error', () => undefined).pipe(socket)).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -44,8 +44,8 @@ describe('launching', () => {
 
   it('runs a command_id once for concurrent requests', async () => {
     const body = { command: 'echo x >> ~/same-id; sleep 0.1', command_id: '01990000-0000-7000-8000-000000000002' }
-    const answers = await Promise.all(Array.from({ length: 8 }, () => post('execute', body)))
-    expect(new Set(answers.map(({ execution_id, status }) => `${execution_id} ${status}`))).toEqual(
+    const responses = await Promise.all(Array.from({ length: 8 }, () => post('execute', body)))
+    expect(new Set(responses.map(({ execution_id, status }) => `${execution_id} ${status}`))).toEqual(
       new Set([`${body.command_id} completed`]),
     )
     expect(await linesOf('~/same-id')).toBe(1)
@@ -53,16 +53,16 @@ describe('launching', () => {
 
   // A busy service used to process exits before output and drop the output.
   it('keeps all output if the service is busy when commands end', async () => {
-    const stopHoldingUp = await holdUpEvents(200)
+    const stopSlowing = await slowEventLoop(200)
     try {
       // Staggered, so that exits arrive while others are being handled.
       const pauses = Array.from({ length: 60 }, (_, number) => String(number / 50))
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         pauses.map((pause) => post('execute_sync', { command: `sleep ${pause}; echo ${pause}` })),
       )
-      expect(answers.map(({ stdout }) => stdout.trim())).toEqual(pauses)
+      expect(responses.map(({ stdout }) => stdout.trim())).toEqual(pauses)
     } finally {
-      stopHoldingUp()
+      stopSlowing()
     }
   })
 

@@ -64,7 +64,6 @@ export class Executions {
         await mkdir(folder, { recursive: true, mode: 0o700 })
         await appendFile(join(folder, 'stderr'), `\n${message}\n`, { mode: 0o600 })
       } catch {
-        // A full disk must not prevent the start.
         isReported = false
       }
       const about = { source: 'exec', cmd_id: id, ...(shell_name && { shell_name }) } as const
@@ -227,7 +226,6 @@ export class Executions {
     await this.reaches(devboxId, id, ['completed'], killWaitMs)
   }
 
-  /** Returns false if the execution has completed, its input has ended, or it doesn't read. Throws 404. */
   async send(
     devboxId: string,
     id: string,

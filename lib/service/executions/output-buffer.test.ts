@@ -31,7 +31,6 @@ describe('decodeChunks', () => {
   const interesting = [0x41, 0x80, 0xbf, 0xc2, 0xe2, 0x82, 0xac, 0xed, 0xa0, 0xf0, 0x9f, 0x98, 0xf4, 0x90, 0xc0, 0xff]
 
   it('decodes the same wherever it is split, and resumes from any reported offset', async () => {
-    // Fixed seed, so failures are reproducible.
     const below = seededRandom(1)
     for (let round = 0; round < 2000; round++) {
       const all = Buffer.from(Array.from({ length: 12 }, () => interesting[below(interesting.length)] ?? 0))

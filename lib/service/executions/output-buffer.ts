@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { Writable } from 'node:stream'
 import { Condition } from '#lib/service/kit/condition.ts'
 import { ifMissing } from '#lib/service/kit/errors.ts'
-import { firstCharacter, wholeLength } from '#lib/service/kit/utf8.ts'
+import { firstCharacter, lengthOfWholeCharacters } from '#lib/service/kit/utf8.ts'
 import type { StorageQuota } from '#lib/service/store/storage-quota.ts'
 
 // A held-back character is added, so pieces are at most 64 KiB.
@@ -195,7 +195,7 @@ export async function* decodeChunks(
   let position = offset
   for await (const chunk of bytes) {
     const all = held.length === 0 ? chunk : Buffer.concat([held, chunk])
-    const completeLength = wholeLength(all)
+    const completeLength = lengthOfWholeCharacters(all)
     held = all.subarray(completeLength)
     position += completeLength
     if (completeLength > 0) yield { output: all.toString('utf8', 0, completeLength), offset: position }

@@ -14,7 +14,6 @@ export class Stdin {
 
   constructor(waitMs = maxWaitMs) {
     this.#maxWaitMs = waitMs
-    // Waiting writers are notified by `close`.
     this.#backlog.on('error', () => undefined)
   }
 

@@ -139,7 +139,6 @@ const start = (devbox: RunningDevbox, script: string, args: string[], signal?: A
   open.set(sandbox, openFiles + 1)
   const release = devbox.busy()
   const [stdin, stdout, stderr, verdict] = child.stdio as unknown as [Writable, Readable, Readable, Writable]
-  // Write errors after exit; the exit status gives the reason.
   for (const stream of [stdin, stdout, verdict]) stream.on('error', () => undefined)
   let errorOutput = ''
   stderr.setEncoding('utf8').on('data', (chunk: string) => {

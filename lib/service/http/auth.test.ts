@@ -23,7 +23,7 @@ describe('the API key', () => {
     '/no/such/address',
     '/v1/axons/%zz',
     '/v1/axons?limit=0',
-  ])('is asked for at %s before anything else is said', async (path) => {
+  ])('is required at %s before any other check', async (path) => {
     const { status, headers, body } = await sendRaw(service.url, { path })
     expect(status).toBe(401)
     expect(headers['www-authenticate']).toBe('Bearer')
@@ -55,17 +55,17 @@ describe('the API key', () => {
     ['no scheme', () => ({ authorization: service.key }), 401],
     ['another scheme', () => ({ authorization: `Basic ${service.key}` }), 401],
     ['a wrong key', () => ({ authorization: 'Bearer ak_wrong' }), 401],
-    ['a key cut short', () => ({ authorization: `Bearer ${service.key.slice(0, -1)}` }), 401],
-    ['a key with more behind it', () => ({ authorization: `Bearer ${service.key} x` }), 401],
+    ['a truncated key', () => ({ authorization: `Bearer ${service.key.slice(0, -1)}` }), 401],
+    ['a key followed by more text', () => ({ authorization: `Bearer ${service.key} x` }), 401],
     [
       'the tunnel header, which is for terminals',
       () => ({ 'x-runloop-tunnel-authorization': `Bearer ${service.key}` }),
       401,
     ],
     ['the key', () => ({ authorization: `Bearer ${service.key}` }), 200],
-    ['the key under a scheme in small letters', () => ({ authorization: `bearer ${service.key}` }), 200],
+    ['the key with a lowercase scheme', () => ({ authorization: `bearer ${service.key}` }), 200],
     ['the key of another account', () => ({ authorization: `Bearer ${service.otherKey}` }), 200],
-  ])('given as %s is judged', async (_, headers, expected) => {
+  ])('given as %s returns the expected status', async (_, headers, expected) => {
     expect(await status('/v1/axons', headers() as Record<string, string>)).toBe(expected)
   })
 
@@ -81,14 +81,14 @@ describe('the API key', () => {
 
 describe('many wrong keys', () => {
   it('return 429 over the limit without affecting valid or missing keys', async () => {
-    const guessed = await startService({ isolation: 'none' })
-    const ask = (key: string) => guessed.fetch('/v1/accounts/me', { headers: { authorization: `Bearer ${key}` } })
-    for (let i = 0; i < wrongKeysPerMinute; i++) expect((await ask(`wrong${i}`)).status).toBe(401)
-    const late = await ask('wrong')
+    const target = await startService({ isolation: 'none' })
+    const getAccount = (key: string) => target.fetch('/v1/accounts/me', { headers: { authorization: `Bearer ${key}` } })
+    for (let i = 0; i < wrongKeysPerMinute; i++) expect((await getAccount(`wrong${i}`)).status).toBe(401)
+    const late = await getAccount('wrong')
     expect(late.status).toBe(429)
-    expect((await sendRaw(guessed.url, { path: '/v1/accounts/me' })).status).toBe(401)
+    expect((await sendRaw(target.url, { path: '/v1/accounts/me' })).status).toBe(401)
     expect(Number(late.headers.get('retry-after'))).toBeGreaterThan(0)
-    expect((await ask(guessed.key)).status).toBe(200)
-    await guessed.close()
+    expect((await getAccount(target.key)).status).toBe(200)
+    await target.close()
   })
 })

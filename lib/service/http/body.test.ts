@@ -16,38 +16,38 @@ const post = async (
   headers: Record<string, string> = { 'content-type': 'application/json' },
 ) => {
   const authorized = { authorization: `Bearer ${service.key}`, ...headers }
-  const answer = await sendRaw(service.url, {
+  const response = await sendRaw(service.url, {
     method: 'POST',
     path: '/v1/axons',
     headers: authorized,
     ...(body === undefined ? {} : { body }),
   })
-  return { status: answer.status, error: JSON.parse(answer.body) }
+  return { status: response.status, error: JSON.parse(response.body) }
 }
 
 describe('a JSON body', () => {
   it.each([
     ['JSON', '{"name":"a"}', { 'content-type': 'application/json' }],
-    ['JSON that states its charset', '{"name":"a"}', { 'content-type': 'Application/JSON; charset=utf-8' }],
+    ['JSON with a charset', '{"name":"a"}', { 'content-type': 'Application/JSON; charset=utf-8' }],
     [
       'an escaped surrogate pair',
       '{"name":"\\ud83d\\ude00","metadata":{"__proto__":"x"}}',
       { 'content-type': 'application/json' },
     ],
     ['nothing', undefined, {}],
-    ['nothing, called JSON', undefined, { 'content-type': 'application/json' }],
-    ['uncoded JSON', '{}', { 'content-type': 'application/json', 'content-encoding': 'identity' }],
-  ])('is taken as %s', async (_, body, headers) => {
+    ['nothing, with a JSON content type', undefined, { 'content-type': 'application/json' }],
+    ['JSON with identity encoding', '{}', { 'content-type': 'application/json', 'content-encoding': 'identity' }],
+  ])('is accepted as %s', async (_, body, headers) => {
     expect((await post(body, headers as Record<string, string>)).status).toBe(200)
   })
 
   it.each([
-    ['text that holds JSON', '{}', { 'content-type': 'text/plain' }],
+    ['JSON sent as text', '{}', { 'content-type': 'text/plain' }],
     ['a form', 'name=a', { 'content-type': 'application/x-www-form-urlencoded' }],
-    ['JSON that nobody calls so', '{}', {}],
-    ['another type that begins alike', '{}', { 'content-type': 'application/jsonp' }],
+    ['JSON without a content type', '{}', {}],
+    ['a type with the same prefix', '{}', { 'content-type': 'application/jsonp' }],
     ['a compressed body', '{}', { 'content-type': 'application/json', 'content-encoding': 'gzip' }],
-  ])('is refused as %s with 415', async (_, body, headers) => {
+  ])('is rejected as %s with 415', async (_, body, headers) => {
     expect(await post(body, headers as Record<string, string>)).toMatchObject({
       status: 415,
       error: { code: 'unsupported_media_type' },
@@ -55,20 +55,20 @@ describe('a JSON body', () => {
   })
 
   it.each([
-    ['half a document', '{"name":', 'body'],
+    ['a truncated document', '{"name":', 'body'],
     ['two documents', '{}{}', 'body'],
-    ['lists in lists', `{"metadata":${'['.repeat(1000)}${']'.repeat(1000)}}`, 'body'],
+    ['nested lists', `{"metadata":${'['.repeat(1000)}${']'.repeat(1000)}}`, 'body'],
     ['bytes that are not UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'body'],
     ['half a surrogate pair', '{"name":"\\ud800"}', 'body'],
     ['half a surrogate pair in a key', '{"metadata":{"a\\uDC00":"x"}}', 'body'],
     ['a list', '[]', 'body'],
     ['null', 'null', 'body'],
     ['text', '"a"', 'body'],
-    ['a deep nest', '['.repeat(100_000), 'body'],
+    ['very deep nesting', '['.repeat(100_000), 'body'],
     ['a name that is a number', '{"name":5}', 'name'],
     ['metadata that is a list', '{"metadata":["a"]}', 'metadata'],
-    ['a metadata value that is no text', '{"metadata":{"a":1}}', 'metadata'],
-  ])('is refused as %s with 400', async (_, body, field) => {
+    ['a metadata value that is not a string', '{"metadata":{"a":1}}', 'metadata'],
+  ])('is rejected as %s with 400', async (_, body, field) => {
     const { status, error } = await post(body)
     expect({ status, field: error.field }).toEqual({ status: 400, field })
     expect(error.message).toMatch(new RegExp(`^${field}: .`))
@@ -113,7 +113,7 @@ describe('a JSON body', () => {
           'content-type': 'application/json',
           ...headers,
         })
-        stream.once('response', (answer) => resolve(answer[':status']))
+        stream.once('response', (response) => resolve(response[':status']))
         stream.once('error', reject)
         stream.end(Buffer.alloc(5 * maxBodyBytes, ' '))
       })
@@ -135,8 +135,8 @@ describe('a JSON body', () => {
     )
     const closed = once(stream, 'close')
     stream.write(Buffer.alloc(maxBodyBytes + 1, ' '))
-    const [answer] = await once(stream, 'response')
-    expect(answer[':status']).toBe(413)
+    const [response] = await once(stream, 'response')
+    expect(response[':status']).toBe(413)
     stream.resume()
     await closed
     expect(stream.rstCode).toBe(0)

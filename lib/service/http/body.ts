@@ -10,7 +10,6 @@ const minBytesPerMs = 256
 /** Parsing a large body takes several times its size in memory, so few are read at once. */
 const largeBodies = new Slots(2)
 
-/** Returns the parsed JSON body; `{}` if empty. Throws 400, 408, 413 or 415. */
 export const readJsonBody = async (request: IncomingMessage, maxBytes = defaultMaxBodyBytes): Promise<unknown> => {
   rejectCompressed(request)
   const announced = Number(request.headers['content-length'] ?? 0)

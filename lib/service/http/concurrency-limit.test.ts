@@ -18,21 +18,21 @@ it('disconnects a client that keeps resetting streams', async () => {
   const service = await startService()
   const session = connect(service.url)
   session.on('error', () => undefined)
-  const gone = once(session, 'goaway')
-  let isOver = false
+  const disconnected = once(session, 'goaway')
+  let isClosed = false
   session.once('close', () => {
-    isOver = true
+    isClosed = true
   })
-  while (!isOver && !session.destroyed) {
+  while (!isClosed && !session.destroyed) {
     for (let i = 0; i < 50 && !session.destroyed && !session.closed; i++) {
       const stream = session.request({ ':path': '/v1/axons', authorization: `Bearer ${service.key}` })
       stream.on('error', () => undefined)
       stream.close(constants.NGHTTP2_CANCEL)
     }
     const turn = new Promise((resolve) => setImmediate(resolve))
-    if (await Promise.race([gone.then(() => true), turn.then(() => false)])) break
+    if (await Promise.race([disconnected.then(() => true), turn.then(() => false)])) break
   }
-  await gone
+  await disconnected
   session.destroy()
   const other = await fetch(`${service.url}/v1/axons`, { headers: { authorization: `Bearer ${service.key}` } })
   expect(other.status).toBe(200)

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 
 const main = join(import.meta.dirname, '../main.ts')
 
-/** May open 64 files: 48 of them for connections, 12 for those of an address that nobody has shown a key over. */
+/** With 64 descriptors the service allows 48 connections, 12 of them unauthenticated per address. */
 const startSmall = async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-connections-'))
   const command = `ulimit -n 64; exec "$0" "$@"`
@@ -30,7 +30,7 @@ const startSmall = async () => {
       await once(socket, 'connect')
       return socket
     },
-    ask: async (socket: Socket, path: string, headers = '') => {
+    get: async (socket: Socket, path: string, headers = '') => {
       socket.write(`GET ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n${headers}\r\n`)
       return String(await Promise.race([once(socket, 'data'), once(socket, 'close').then(() => 'closed')]))
     },
@@ -55,13 +55,13 @@ afterEach(() => service.end())
 it('rejects new connections with 503 when descriptors run out, and serves the open ones', async () => {
   const authorization = `authorization: Bearer ${service.key}\r\n`
   const first = await service.open()
-  expect(await service.ask(first, '/healthz')).toContain('200 OK')
-  // Each is somebody's: those of strangers make room for each other.
-  const answers: string[] = []
-  for (let i = 0; i < 100; i++) answers.push(await service.ask(await service.open(), '/v1/axons', authorization))
-  expect(answers[0]).toContain('200 OK')
-  expect(answers[99]).toContain('503 Service Unavailable')
-  expect(await service.ask(first, '/v1/axons', authorization)).toContain('200 OK')
+  expect(await service.get(first, '/healthz')).toContain('200 OK')
+  // Authenticated, because the oldest unauthenticated ones would be closed instead.
+  const responses: string[] = []
+  for (let i = 0; i < 100; i++) responses.push(await service.get(await service.open(), '/v1/axons', authorization))
+  expect(responses[0]).toContain('200 OK')
+  expect(responses[99]).toContain('503 Service Unavailable')
+  expect(await service.get(first, '/v1/axons', authorization)).toContain('200 OK')
   await expect.poll(() => service.stderr().match(/New connections are refused/g)).toHaveLength(1)
 
   service.closeAll()
@@ -71,24 +71,24 @@ it('rejects new connections with 503 when descriptors run out, and serves the op
 it('closes the oldest of many unauthenticated connections of an address', async () => {
   const authorization = `authorization: Bearer ${service.key}\r\n`
   const known = await service.open()
-  expect(await service.ask(known, '/v1/axons', authorization)).toContain('200 OK')
+  expect(await service.get(known, '/v1/axons', authorization)).toContain('200 OK')
   const session: ClientHttp2Session = connectHttp2(service.url)
-  const askSession = async () => {
+  const getOverHttp2 = async () => {
     const [headers] = await once(
       session.request({ ':path': '/v1/axons', authorization: `Bearer ${service.key}` }).resume(),
       'response',
     )
     return headers[':status']
   }
-  expect(await askSession()).toBe(200)
+  expect(await getOverHttp2()).toBe(200)
 
-  const strangers = await Promise.all(Array.from({ length: 100 }, service.open))
-  for (const socket of strangers) socket.write('GET / HTTP/1.1\r\n')
-  expect(await service.ask(await service.open(), '/v1/axons', authorization)).toContain('200 OK')
-  await expect.poll(() => strangers.filter(({ closed }) => closed).length).toBe(100 - 11)
+  const unauthenticated = await Promise.all(Array.from({ length: 100 }, service.open))
+  for (const socket of unauthenticated) socket.write('GET / HTTP/1.1\r\n')
+  expect(await service.get(await service.open(), '/v1/axons', authorization)).toContain('200 OK')
+  await expect.poll(() => unauthenticated.filter(({ closed }) => closed).length).toBe(100 - 11)
   await expect.poll(() => service.stderr().match(/Connections of a client are closed: 12 of it/g)).toHaveLength(1)
 
-  expect(await service.ask(known, '/v1/axons', authorization)).toContain('200 OK')
-  expect(await askSession()).toBe(200)
+  expect(await service.get(known, '/v1/axons', authorization)).toContain('200 OK')
+  expect(await getOverHttp2()).toBe(200)
   session.destroy()
 })

@@ -56,6 +56,6 @@ const exhausted = new Set(['EMFILE', 'ENFILE', 'EAGAIN'])
 
 /** The client's `x-request-id` if it is safe to log, otherwise a new one. */
 export const requestIdOf = ({ headers }: IncomingMessage): string => {
-  const given = headers['x-request-id']
-  return typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : newId('req')
+  const id = headers['x-request-id']
+  return typeof id === 'string' && /^[\w.:-]{1,128}$/.test(id) ? id : newId('req')
 }

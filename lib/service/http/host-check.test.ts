@@ -34,7 +34,7 @@ describe('the Host header', () => {
     ['127.0.0.1:PORT, evil.example', 403],
     ['0.0.0.0:PORT', 403],
     ['2130706433:PORT', 403],
-  ])('%j is answered %i', async (host, expected) => {
+  ])('%j returns %i', async (host, expected) => {
     const headers = { ...authorized(), host: host.replace('PORT', port) }
     expect((await sendRaw(service.url, { path: '/v1/axons', headers })).status).toBe(expected)
   })
@@ -59,7 +59,7 @@ describe('the Host header', () => {
 
 describe('the Origin header', () => {
   it.each(['https://evil.example', 'null', `http://127.0.0.1:4500`, 'http://localhost:3000', ''])(
-    '%j is refused, even with the key',
+    '%j is rejected, even with the key',
     async (origin) => {
       const { status, headers } = await sendRaw(service.url, {
         path: '/v1/axons',
@@ -94,8 +94,8 @@ const overHttp2 = (headers: Record<string, string>) =>
     session.once('error', reject)
     const stream = session.request({ ':path': '/v1/axons', ...authorized(), ...headers })
     stream.once('error', reject)
-    stream.once('response', (answer) => {
-      resolve(Number(answer[':status']))
+    stream.once('response', (headers) => {
+      resolve(Number(headers[':status']))
       session.destroy()
     })
   })

@@ -45,12 +45,12 @@ export const ownNames = (host: string): string[] => [
 ]
 
 export const authorityOf = (request: IncomingMessage): string | undefined => {
-  const given: string[] = []
+  const values: string[] = []
   for (let i = 0; i < request.rawHeaders.length; i += 2) {
     const name = request.rawHeaders[i]?.toLowerCase()
-    if (name === 'host' || name === ':authority') given.push(request.rawHeaders[i + 1] ?? '')
+    if (name === 'host' || name === ':authority') values.push(request.rawHeaders[i + 1] ?? '')
   }
-  return given.every((each) => each === given[0]) && (given.length === 1 || request.httpVersionMajor === 2)
-    ? given[0]
+  return values.every((each) => each === values[0]) && (values.length === 1 || request.httpVersionMajor === 2)
+    ? values[0]
     : undefined
 }

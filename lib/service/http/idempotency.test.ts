@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 const post = async (path: string, body: object, requestId: string | undefined, key = service.key) => {
-  const answer = await service.fetch(path, {
+  const response = await service.fetch(path, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
@@ -18,7 +18,7 @@ const post = async (path: string, body: object, requestId: string | undefined, k
     },
     body: JSON.stringify(body),
   })
-  return { status: answer.status, id: answer.headers.get('x-request-id'), body: await answer.text() }
+  return { status: response.status, id: response.headers.get('x-request-id'), body: await response.text() }
 }
 
 const newAxon = async (name: string) => (await service.client.axons.create({ body: { name } })).id
@@ -45,9 +45,9 @@ it('replays the first response for events, SQL and updates', async () => {
 it("doesn't replay for other accounts or endpoints, or after a failure", async () => {
   const [one, two] = [await newAxon('one'), await newAxon('two')]
   const event = { event_type: 'note', origin: 'AGENT_EVENT', source: 'test', payload: 'x' }
-  const mine = await post(`/v1/axons/${one}/publish`, event, 'same')
+  const first = await post(`/v1/axons/${one}/publish`, event, 'same')
   expect((await post(`/v1/axons/${one}/publish`, event, 'same', service.otherKey)).status).toBe(404)
-  expect((await post(`/v1/axons/${two}/publish`, event, 'same')).body).not.toBe(mine.body)
+  expect((await post(`/v1/axons/${two}/publish`, event, 'same')).body).not.toBe(first.body)
   const secret = { value: 'v' }
   expect((await post('/v1/secrets/LATE', secret, 'late')).status).toBe(404)
   await post('/v1/secrets', { name: 'LATE', value: 'w' }, 'made')
@@ -56,7 +56,7 @@ it("doesn't replay for other accounts or endpoints, or after a failure", async (
 })
 
 it.each(['execute_sync', 'execute?last_n=5'])(
-  'answers a retry of %s with the result of the command after the first client disconnected',
+  'returns the result of the command to a retry of %s after the first client disconnected',
   async (operation) => {
     const { id } = await service.client.devboxes.createAndAwaitRunning({ body: {} })
     const execute = (command: string) => service.client.executions.executeSync({ params: { id }, body: { command } })
@@ -68,12 +68,12 @@ it.each(['execute_sync', 'execute?last_n=5'])(
         body: JSON.stringify(slow),
         signal,
       })
-    // Two clients time out, one of them while it shares the wait of the other.
-    const leaving = [new AbortController(), new AbortController()]
-    const left = Promise.allSettled(leaving.map(({ signal }) => call(signal)))
+    // Two clients disconnect while waiting for the same command.
+    const disconnecting = [new AbortController(), new AbortController()]
+    const disconnected = Promise.allSettled(disconnecting.map(({ signal }) => call(signal)))
     await execute('until [ -e started ]; do sleep 0.05; done')
-    for (const each of leaving) each.abort()
-    await left
+    for (const each of disconnecting) each.abort()
+    await disconnected
     const retry = call()
     await execute('touch go')
     expect(await (await retry).json()).toMatchObject({ stdout: 'done\n', exit_status: 3 })
@@ -84,9 +84,8 @@ it.each(['execute_sync', 'execute?last_n=5'])(
 it('drops the oldest responses over the size limit', async () => {
   const calls = new IdempotencyCache()
   let made = 0
-  const answer = () =>
-    calls.once(`${made}`, async () => ({ json: Buffer.alloc(20 * 1024 * 1024, made++), headers: [] }))
-  for (let i = 0; i < 4; i++) await answer()
+  const store = () => calls.once(`${made}`, async () => ({ json: Buffer.alloc(20 * 1024 * 1024, made++), headers: [] }))
+  for (let i = 0; i < 4; i++) await store()
   const again = async (key: string) => {
     const before = made
     await calls.once(key, async () => ({ json: `${made++}`, headers: [] }))

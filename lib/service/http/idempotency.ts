@@ -38,7 +38,6 @@ export class IdempotencyCache {
       endpoint.bodyFormat === undefined &&
       // Excludes waits, which clients repeat, and snapshots, which handle retries themselves.
       !/wait|snapshot_disk/.test(endpoint.path) &&
-      // Only ids sent by the client.
       request.headers['x-request-id'] === requestId
     if (!isRepeatable) return undefined
     return createHash('sha256')

@@ -24,7 +24,6 @@ type Result<E extends Endpoint> = E['response']['kind'] extends 'json'
 
 export type Handler<E extends Endpoint> = (input: EndpointInput<E> & Caller) => Result<E>
 
-/** Marks a contract operation without a handler: 501. */
 export const notImplemented = Symbol('not implemented')
 
 export interface Route {

@@ -27,7 +27,7 @@ afterEach(async () => {
   stop = undefined
 })
 
-/** The whole HTTP half over routes of the test's own. */
+/** Serves test routes with the real HTTP layer. */
 const serve = async (
   routes: Route[],
   options: { schemes?: ReadonlyMap<Endpoint, Scheme>; idleTimeoutMs?: number } = {},
@@ -39,7 +39,7 @@ const serve = async (
     authenticate: createAuthenticate([{ account: 'test', key }], options),
     checkHost: () => undefined,
     spoolFolder: tmpdir(),
-    validateAnswers: true,
+    validateResponses: true,
     stopping: stopping.signal,
     log: (entry: (typeof logged)[number]) => void logged.push(entry),
   }
@@ -88,8 +88,8 @@ const serveThings = (
     idleTimeoutMs === undefined ? {} : { idleTimeoutMs },
   )
 
-/** Once the buffers on the way are full, a source is no longer asked: its count stays the same for many turns. */
-const atRest = async (count: () => number): Promise<number> => {
+/** Resolves once the count no longer changes, because all buffers are full. */
+const untilStable = async (count: () => number): Promise<number> => {
   let before = count()
   for (let turns = 0; turns < 1000; turns++) {
     await new Promise((resolve) => setImmediate(resolve))
@@ -119,12 +119,12 @@ describe('a JSON response', () => {
   })
 
   it.each([
-    ['a field nobody knows', { ...thing(), secret: 1 }, 'secret'],
-    ['a field nobody knows, deep inside', { id: 'a', parts: [{ size: 1, colour: 'red' }] }, 'parts.0.colour'],
+    ['an unknown field', { ...thing(), secret: 1 }, 'secret'],
+    ['an unknown nested field', { id: 'a', parts: [{ size: 1, color: 'red' }] }, 'parts.0.color'],
     ['a wrong type', { id: 5, parts: [] }, 'id'],
     ['a missing field', { id: 'a' }, 'parts'],
-  ])('with %s is a 500 that is logged with the field', async (_, answer, field) => {
-    const { get, logged } = await serveThings({ get: () => answer })
+  ])('with %s is a 500 that is logged with the field', async (_, response, field) => {
+    const { get, logged } = await serveThings({ get: () => response })
     const { status, body, headers } = await get('/things/a')
     expect({ status, code: JSON.parse(body).code }).toEqual({ status: 500, code: 'internal' })
     expect(logged).toEqual([expect.objectContaining({ operation: 'things.get', request_id: headers['x-request-id'] })])
@@ -166,9 +166,9 @@ describe('a thrown error', () => {
   })
 
   it.each([
-    ['of SQLite', { errcode: 13 }],
-    ['of the file system', { code: 'ENOSPC' }],
-  ])('%s about a full disk is insufficient_storage', async (_, marks) => {
+    ['a SQLite error', { errcode: 13 }],
+    ['a file system error', { code: 'ENOSPC' }],
+  ])('becomes insufficient_storage for %s about a full disk', async (_, marks) => {
     const { get } = await serveThings({
       get: () => {
         throw Object.assign(new Error('full'), marks)
@@ -220,7 +220,7 @@ describe('an event stream', () => {
         for (let size = 1; size <= 5_000; size++) yield thing(size)
       },
     })
-    // Node's own client tells each chunk that was written by itself.
+    // Node's client emits each chunk separately.
     const request = httpRequest(`${url}/watch`, { headers: { authorization } }).end()
     const [response] = (await once(request, 'response')) as [IncomingMessage]
     let body = ''
@@ -238,13 +238,13 @@ describe('an event stream', () => {
 
   it('returns an error if its source fails to start', async () => {
     const { get } = await serveThings({
-      watch: () => Promise.reject(new ServiceError('not_found', 'There is no thing')),
+      watch: () => Promise.reject(new ServiceError('not_found', 'Thing not found')),
     })
     expect(await get('/watch')).toMatchObject({ status: 404 })
   })
 
   it.each([
-    ['a known error', () => new ServiceError('conflict', 'gone'), { code: '409', message: 'gone' }, 0],
+    ['a known error', () => new ServiceError('conflict', 'removed'), { code: '409', message: 'removed' }, 0],
     [
       'an unknown error',
       () => new Error('swordfish'),
@@ -278,7 +278,7 @@ describe('an event stream', () => {
   })
 
   it.each(['while the source is busy', 'while the source waits'])(
-    'tells the source when the client leaves %s',
+    'aborts the source when the client disconnects %s',
     async (when) => {
       const ended = Promise.withResolvers<string>()
       const { url } = await serveThings({
@@ -287,27 +287,29 @@ describe('an event stream', () => {
             for (;;) {
               yield thing()
               if (when === 'while the source waits')
-                await new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('left'))))
+                await new Promise((_, reject) =>
+                  signal.addEventListener('abort', () => reject(new Error('disconnected'))),
+                )
             }
           } finally {
             ended.resolve(`aborted: ${signal.aborted}`)
           }
         },
       })
-      const leave = new AbortController()
-      const response = await fetch(`${url}/watch`, { headers: { authorization }, signal: leave.signal })
+      const disconnect = new AbortController()
+      const response = await fetch(`${url}/watch`, { headers: { authorization }, signal: disconnect.signal })
       await response.body?.getReader().read()
-      leave.abort()
+      disconnect.abort()
       expect(await ended.promise).toBe('aborted: true')
     },
   )
 
   it("pauses its source while the client doesn't read", async () => {
-    let made = 0
+    let produced = 0
     const { port } = await serveThings({
       watch: async function* () {
         for (;;) {
-          made++
+          produced++
           yield { ...thing(), id: 'x'.repeat(100_000) }
         }
       },
@@ -316,10 +318,10 @@ describe('an event stream', () => {
       socket.write(`GET /watch HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`),
     )
     await once(socket, 'readable')
-    const before = await atRest(() => made)
+    const before = await untilStable(() => produced)
     expect(before).toBeLessThan(500)
     socket.resume()
-    await expect.poll(() => made).toBeGreaterThan(before)
+    await expect.poll(() => produced).toBeGreaterThan(before)
     socket.destroy()
   })
 
@@ -357,14 +359,14 @@ describe('an event stream', () => {
 
 describe('an HTTP/2 connection', () => {
   it('is closed when idle, but not while a response is pending', async () => {
-    const answer = Promise.withResolvers<ReturnType<typeof thing>>()
-    const { port, url } = await serveThings({ get: () => answer.promise }, 50)
+    const response = Promise.withResolvers<ReturnType<typeof thing>>()
+    const { port, url } = await serveThings({ get: () => response.promise }, 50)
     const waiting = connectHttp2(url)
     const stream = waiting.request({ ':path': '/things/a', authorization })
     const idle = createConnection(port, '127.0.0.1').resume()
     idle.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
     await once(idle, 'close')
-    answer.resolve(thing())
+    response.resolve(thing())
     const [headers] = await once(stream, 'response')
     expect(headers[':status']).toBe(200)
     waiting.close()
@@ -453,7 +455,7 @@ describe('a terminal socket', () => {
     ['a terminal token as the subprotocol', [token], {}, 's1 dbx_1', token],
     ['a terminal token as one of several subprotocols', ['other', token], {}, 's1 dbx_1', token],
     ['the key as the subprotocol', [key], {}, 's1 by key', key],
-    ['the key, with a subprotocol that means nothing', ['other'], { authorization }, 's1 by key', 'other'],
+    ['the key, with an unrelated subprotocol', ['other'], { authorization }, 's1 by key', 'other'],
   ])('opens with %s', async (_, protocols, headers, first, protocol) => {
     const { url } = await serveTerminals()
     const opened = await attach(`${url}/pty/s1/attach`, protocols, headers as Record<string, string>)

@@ -11,7 +11,7 @@ import { sendEventStream } from './event-stream.ts'
 import { IdempotencyCache } from './idempotency.ts'
 
 export interface ListenerContext extends Admission {
-  validateAnswers: boolean
+  validateResponses: boolean
   stopping: AbortSignal
   log: LogError
   otherHosts?: OtherHosts
@@ -56,12 +56,12 @@ export const createListener = (context: ListenerContext) => {
       if (endpoint.response.kind === 'websocket')
         throw invalid({ field: 'upgrade', message: 'is missing; this endpoint requires a WebSocket' })
       const validated = (json: string) => {
-        if (context.validateAnswers) validateResponse(endpoint, json)
+        if (context.validateResponses) validateResponse(endpoint, json)
         return json
       }
       const toJson = (value: unknown) => {
         if (!(value instanceof Uint8Array)) return validated(JSON.stringify(value))
-        if (context.validateAnswers) validated(Buffer.from(value).toString())
+        if (context.validateResponses) validated(Buffer.from(value).toString())
         return value
       }
       const encode = (event: unknown) => `data: ${validated(JSON.stringify(event))}\n\n`
@@ -93,7 +93,6 @@ export const createListener = (context: ListenerContext) => {
         await pipeline(result as AsyncIterable<Uint8Array>, response)
       }
     } catch (error) {
-      // Client disconnected; not an error.
       if (disconnected.signal.aborted && isDisconnect(error, disconnected.signal)) return
       const failure = asServiceError(error)
       // After part of the response was sent, only a broken connection shows that it is incomplete.
@@ -142,9 +141,10 @@ const validateResponse = (endpoint: Endpoint, json: string) => {
     throw new Error(`The response of ${endpoint.id} has a field that is not in the contract: ${unknownField}`)
 }
 
-const findUnknownField = (given: unknown, parsed: unknown, path: string): string | undefined => {
-  if (typeof given !== 'object' || given === null || typeof parsed !== 'object' || parsed === null) return undefined
-  for (const [key, value] of Object.entries(given)) {
+const findUnknownField = (original: unknown, parsed: unknown, path: string): string | undefined => {
+  if (typeof original !== 'object' || original === null || typeof parsed !== 'object' || parsed === null)
+    return undefined
+  for (const [key, value] of Object.entries(original)) {
     const at = path === '' ? key : `${path}.${key}`
     if (!Object.hasOwn(parsed, key)) return at
     const deeper = findUnknownField(value, (parsed as Record<string, unknown>)[key], at)

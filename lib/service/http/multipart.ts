@@ -15,7 +15,6 @@ const idleTickMs = 15_000
 export interface Form {
   fields: Record<string, string>
   file: AsyncIterable<Uint8Array>
-  /** Always call to release resources. */
   discard: () => Promise<void>
 }
 
@@ -109,7 +108,6 @@ const receiveForm = (request: IncomingMessage, parser: BusboyInstance, maxBytes:
   parser.on('error', (error) => settle(error instanceof ServiceError ? error : broken()))
   parser.once('finish', () => settle())
   request.on('data', onData).once('close', onClose).once('error', onClose)
-  // The timeout doesn't apply to buffered data.
   request.once('end', () => clearInterval(clock))
   request.pipe(parser)
   return promise

@@ -12,8 +12,8 @@ afterAll(() => service.close())
 
 const get = async (path: string, method = 'GET') => {
   const headers = { authorization: `Bearer ${service.key}` }
-  const { status, headers: answered, body } = await sendRaw(service.url, { method, path, headers })
-  return { status, allow: answered.allow, error: body ? JSON.parse(body) : {} }
+  const { status, headers: responseHeaders, body } = await sendRaw(service.url, { method, path, headers })
+  return { status, allow: responseHeaders.allow, error: body ? JSON.parse(body) : {} }
 }
 
 describe('a raw path', () => {
@@ -27,9 +27,9 @@ describe('a raw path', () => {
     ['300 characters', `/v1/axons/${'a'.repeat(300)}`],
     ['double encoding', '/v1/axons/%252e%252e'],
     ['a percent sign without digits', '/v1/axons/%zz'],
-    ['half a percent escape', '/v1/axons/a%2'],
+    ['a truncated percent escape', '/v1/axons/a%2'],
     ['bytes that are not UTF-8', '/v1/axons/%ff%fe'],
-    ['a letter beyond ASCII', '/v1/axons/%C3%A9'],
+    ['a non-ASCII letter', '/v1/axons/%C3%A9'],
     ['a semicolon', '/v1/axons/a;b'],
     ['nothing', '/v1/axons/'],
   ])('with %s as its id is a 400 that names the field', async (_, path) => {
@@ -72,7 +72,7 @@ describe('a raw path', () => {
     ['OPTIONS', '/v1/axons/axn_1', 'GET, POST, DELETE'],
     ['PATCH', '/v1/axons/axn_1', 'GET, POST, DELETE'],
     ['GET', '/v1/benchmarks/runs/x/cancel', 'POST'],
-  ])('does not take %s at %s and says what it takes', async (method, path, allow) => {
+  ])('rejects %s at %s and lists the allowed methods', async (method, path, allow) => {
     expect(await get(path, method)).toMatchObject({ status: 405, allow })
   })
 
@@ -87,10 +87,10 @@ describe('a raw path', () => {
 describe('an operation of the hosted service only', () => {
   it('is a 501 that suggests an alternative and is not retried', async () => {
     const headers = { authorization: `Bearer ${service.key}` }
-    const answer = await sendRaw(service.url, { path: '/v1/blueprints', headers })
-    expect(answer.status).toBe(501)
-    expect(answer.headers['x-should-retry']).toBe('false')
-    expect(JSON.parse(answer.body)).toMatchObject({
+    const response = await sendRaw(service.url, { path: '/v1/blueprints', headers })
+    expect(response.status).toBe(501)
+    expect(response.headers['x-should-retry']).toBe('false')
+    expect(JSON.parse(response.body)).toMatchObject({
       code: 'not_implemented',
       message: expect.stringContaining('take a snapshot'),
     })

@@ -56,17 +56,17 @@ describe('one port', () => {
   })
 
   it.each([
-    ['both lengths', 'Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
-    ['two lengths', 'Content-Length: 4\r\nContent-Length: 5\r\n\r\nabcd'],
-    ['no sense', 'no header\r\n\r\n'],
-  ])('refuses a request with %s', async (_, rest) => {
+    ['both a length and chunks', 'Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+    ['two different lengths', 'Content-Length: 4\r\nContent-Length: 5\r\n\r\nabcd'],
+    ['an invalid header', 'no header\r\n\r\n'],
+  ])('rejects a request with %s', async (_, rest) => {
     expect(await answerTo([`POST /v1/axons HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${rest}`])).toMatch(
       /^HTTP\/1\.1 400 /,
     )
   })
 
   it('survives a broken HTTP/2 connection', async () => {
-    await answerTo(['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'this is no frame at all, whatever one may say of it'])
+    await answerTo(['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'this is not a valid frame of any type at all'])
     expect((await service.fetch('/healthz')).status).toBe(200)
   })
 
@@ -75,7 +75,7 @@ describe('one port', () => {
     const slow = answerTo([`GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n`])
     const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
     const noRequest = answerTo([preface, '\0\0\0\x04\0\0\0\0\0'])
-    // The first byte of the headers of a request.
+    // First byte of a request's headers.
     const halfRequest = answerTo([preface, '\0\0\0\x04\0\0\0\0\0', '\0\0\x01\x01\0\0\0\0\x01\x02'])
     expect(await silent).toBe('')
     await Promise.all([noRequest, halfRequest])
@@ -92,10 +92,10 @@ describe('close', () => {
     const session = connectHttp2(held.url)
     session.on('error', () => undefined)
     await Promise.all([once(idle, 'connect'), once(half, 'connect'), once(session, 'remoteSettings')])
-    const gone = [once(idle, 'close'), once(half, 'close'), once(session, 'close')]
+    const closed = [once(idle, 'close'), once(half, 'close'), once(session, 'close')]
     for (const socket of [idle, half]) socket.on('error', () => undefined)
     await held.close()
-    await Promise.all(gone)
+    await Promise.all(closed)
     await expect(fetch(`${held.url}/healthz`)).rejects.toThrow()
   })
 })

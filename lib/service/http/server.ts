@@ -104,14 +104,14 @@ export const listen = async ({
   const other = createTcpServer((socket) => http1.emit('connection', socket))
   const ownPort = await listenOnLoopbacks(http1, other, host, port)
 
-  const cutAfter = (ms: number) =>
+  const closeAfter = (ms: number) =>
     setTimeout(() => {
       upgrades.terminate()
       for (const socket of sockets) socket.destroy()
     }, ms)
-  let cutAtMs = 0
+  let closeAtMs = 0
   const drain = async () => {
-    cutAtMs = performance.now() + closeGraceMs
+    closeAtMs = performance.now() + closeGraceMs
     const before = [...open].map((response) => once(response, 'close').then(() => undefined))
     http1.closeIdleConnections()
     upgrades.close()
@@ -119,7 +119,7 @@ export const listen = async ({
     const closeSessions = setTimeout(() => {
       for (const session of sessions) session.close()
     }, sessionGraceMs)
-    const cut = cutAfter(closeGraceMs)
+    const cut = closeAfter(closeGraceMs)
     await Promise.allSettled(before)
     clearTimeout(closeSessions)
     clearTimeout(cut)
@@ -135,7 +135,7 @@ export const listen = async ({
     await drainOnce()
     const closed = [http1, other].map((server) => new Promise<void>((resolve) => server.close(() => resolve())))
     for (const session of sessions) session.close()
-    const cut = cutAfter(Math.max(finalGraceMs, cutAtMs - performance.now()))
+    const cut = closeAfter(Math.max(finalGraceMs, closeAtMs - performance.now()))
     await Promise.all(closed)
     clearTimeout(cut)
   }

@@ -1,4 +1,3 @@
-/** Formats bytes: `1.5 GiB`. */
 export const sizeText = (bytes: number): string => {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
   const unit = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10))

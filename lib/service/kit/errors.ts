@@ -36,7 +36,6 @@ export const notFound = (resource: string, id: string): never => {
 
 const maxListedProblems = 20
 
-/** A 400 that lists all problems; `field` is the first one's. */
 export const invalid = (...problems: readonly (FieldProblem | undefined)[]) => {
   const [first = { field: 'body', message: 'is not valid' }, ...others] = problems.filter((each) => each !== undefined)
   const listed = [first, ...others.slice(0, maxListedProblems - 1)].map(({ field, message }) => `${field}: ${message}`)
@@ -49,11 +48,11 @@ export class StartError extends Error {
   override readonly name = 'StartError'
 }
 
-const fullCodes = new Set<unknown>(['ENOSPC', 'EDQUOT', 'insufficient_storage'])
+const diskFullCodes = new Set<unknown>(['ENOSPC', 'EDQUOT', 'insufficient_storage'])
 
 export const isDiskFull = (error: unknown): boolean => {
   const { code, errcode } = error as { code?: unknown; errcode?: unknown }
-  return error instanceof Error && (fullCodes.has(code) || sqliteFull.has(errcode))
+  return error instanceof Error && (diskFullCodes.has(code) || sqliteFull.has(errcode))
 }
 
 export const diskFull = (cause?: unknown) =>

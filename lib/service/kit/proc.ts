@@ -7,7 +7,6 @@ export interface ProcessStat {
   /** Foreground process group of the terminal; -1 without one. */
   foregroundGroup: number
   cpuTicks: number
-  /** With the pid, identifies a process until reboot. */
   startTime: string
   residentPages: number
 }

@@ -21,9 +21,9 @@ it('opens sealed text, also after a restart', () => {
 })
 
 it('creates a private key on first use', () => {
-  const made = sealer()
+  const first = sealer()
   expect(() => statSync(keyFile)).toThrow()
-  made.seal('x', place)
+  first.seal('x', place)
   expect(statSync(keyFile).mode & 0o777).toBe(0o600)
   expect(readFileSync(keyFile, 'utf8')).toMatch(/^[0-9a-f]{64}\n$/)
 })

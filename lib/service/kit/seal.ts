@@ -76,7 +76,6 @@ const readKey = (file: string): Buffer | undefined => {
   return Buffer.from(text.trim(), 'hex')
 }
 
-/** Synced before use and renamed into place once complete. */
 const createKey = (file: string): Buffer => {
   const key = randomBytes(32)
   const part = `${file}.part`

@@ -34,17 +34,17 @@ it('drops waiting work on abort', async () => {
   const slots = new Slots(1)
   const first = Promise.withResolvers<void>()
   const running = slots.run(open, () => first.promise)
-  const leaving = new AbortController()
+  const aborting = new AbortController()
   let ran = false
-  const left = slots.run(leaving.signal, async () => {
+  const aborted = slots.run(aborting.signal, async () => {
     ran = true
   })
   const last = slots.run(open, async () => 'last')
-  leaving.abort(new Error('gone'))
-  await expect(left).rejects.toThrow('gone')
+  aborting.abort(new Error('aborted'))
+  await expect(aborted).rejects.toThrow('aborted')
   first.resolve()
   await running
   expect(await last).toBe('last')
   expect(ran).toBe(false)
-  await expect(slots.run(leaving.signal, async () => 'never')).rejects.toThrow('gone')
+  await expect(slots.run(aborting.signal, async () => 'never')).rejects.toThrow('aborted')
 })

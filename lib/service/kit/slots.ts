@@ -18,7 +18,6 @@ export class Slots<Owner = void> {
     this.#load = load
   }
 
-  /** Rejects with the signal's reason if aborted before `work` starts. */
   async run<T>(signal: AbortSignal, work: () => Promise<T>, owner: Owner): Promise<T> {
     signal.throwIfAborted()
     if (this.#running.length < this.#count) this.#running.push(owner)

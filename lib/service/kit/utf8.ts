@@ -6,7 +6,7 @@ export const firstCharacter = (bytes: Uint8Array): number => {
   return at
 }
 
-export const wholeLength = (bytes: Uint8Array): number => {
+export const lengthOfWholeCharacters = (bytes: Uint8Array): number => {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] ?? 0
     if (isContinuation(byte)) continue

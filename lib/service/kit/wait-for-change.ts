@@ -3,7 +3,6 @@ import type { EventEmitter } from 'node:events'
 interface ChangeWait<T> {
   changes: EventEmitter
   name: string
-  /** Called immediately and after each event; the first defined value ends the wait. */
   check: () => T | undefined
   timeoutMs: number
   signal?: AbortSignal

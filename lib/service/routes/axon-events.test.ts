@@ -12,7 +12,6 @@ const newAxon = async () => (await service.client.axons.create({ body: { name: '
 const publish = (id: string, payload: string) => service.client.axons.publish({ params: { id }, body: event(payload) })
 const list = (id: string, query = {}) => service.client.axons.events({ params: { id }, query })
 
-/** First items of a stream. */
 const take = async <T>(stream: AsyncIterable<T>, count: number): Promise<T[]> => {
   const taken: T[] = []
   for await (const each of stream) if (taken.push(each) === count) break

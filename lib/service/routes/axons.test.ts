@@ -7,7 +7,6 @@ import { sendRaw, startService, statusOf } from '#lib/service/testing/service.ts
 
 const service = await startService({ isolation: 'none' })
 afterAll(() => service.close())
-/** Created axons by name. */
 const created = new Map<string, Axon>()
 
 const seeds: { name: string | null; metadata?: Record<string, string> }[] = [
@@ -42,7 +41,6 @@ describe('GET /v1/axons', () => {
     expect(body).toEqual({ axons: [...created.values()].reverse(), has_more: false, total_count: seeds.length })
   })
 
-  // Parsing is tested with the contract, matching with the store.
   it.each([
     ['a name prefix', 'name=build', ['build-2', 'build-1']],
     ['a name prefix in a different case', 'name=Build', ['Build-3']],

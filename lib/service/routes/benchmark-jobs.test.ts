@@ -35,7 +35,7 @@ describe('POST /v1/benchmark_jobs', () => {
         type: 'scenarios',
         scenario_ids: [first, 'scn_none', first, archived[0]],
         agent_configs: [
-          { name: 'nobody-defined-this', type: 'job_agent' },
+          { name: 'undefined-agent', type: 'job_agent' },
           { name: 'empty', type: 'job_agent', kwargs: { command: ' ' }, timeout_seconds: 0 },
           { name: 'x', type: 'human', kwargs: { command: 'true' } },
           {
@@ -69,12 +69,12 @@ describe('POST /v1/benchmark_jobs', () => {
 
   it.each([
     ['no spec', {}, /^spec: is required/],
-    ['an unknown kind of spec', { spec: { type: 'dream' } }, /spec/],
+    ['an unknown kind of spec', { spec: { type: 'unknown' } }, /spec/],
     ['no scenarios', { spec: { type: 'scenarios', scenario_ids: [], agent_configs: [nop] } }, /at least one scenario/],
     ['no agents', { spec: { type: 'scenarios', scenario_ids: ['scn_x'], agent_configs: [] } }, /at least one agent/],
     ['an unknown benchmark', { spec: { type: 'benchmark', benchmark_id: 'bmd_x', agent_configs: [nop] } }, /bmd_x/],
     [
-      'a number that is none',
+      'an invalid number',
       {
         spec: {
           type: 'scenarios',
@@ -87,9 +87,9 @@ describe('POST /v1/benchmark_jobs', () => {
     ],
     ['a job file without bubblewrap', { spec: { type: 'harbor', inline_yaml: 'agents: [' } }, /inline_yaml/],
   ])('400 for %s', async (_, body, message) => {
-    const answer = await post(body)
-    expect(answer.status).toBe(400)
-    expect(answer.body.message).toMatch(message)
+    const response = await post(body)
+    expect(response.status).toBe(400)
+    expect(response.body.message).toMatch(message)
   })
 
   it('400 for agents that lack what a scenario requires', async () => {
@@ -103,8 +103,8 @@ describe('POST /v1/benchmark_jobs', () => {
         required_environment_variables: ['REGION'],
       },
     })
-    const answer = await post({ spec: { type: 'scenarios', scenario_ids: [scenario.id], agent_configs: [nop] } })
-    expect(answer).toMatchObject({ status: 400, body: { message: expect.stringMatching(/REGION/) } })
+    const response = await post({ spec: { type: 'scenarios', scenario_ids: [scenario.id], agent_configs: [nop] } })
+    expect(response).toMatchObject({ status: 400, body: { message: expect.stringMatching(/REGION/) } })
   })
 
   it('409 for a taken name, without a retry', async () => {
@@ -122,7 +122,7 @@ describe('POST /v1/benchmark_jobs', () => {
 })
 
 describe('GET /v1/benchmark_jobs', () => {
-  it('200 by name, newest first, page by page', async () => {
+  it('200 by name, in pages, newest first', async () => {
     for (const name of ['list one', 'list two', 'list three'])
       await service.client.benchmarkJobs.create({ body: { name, spec: small() } })
     expect(await names({ name: 'list' })).toEqual(['list three', 'list two', 'list one'])

@@ -61,7 +61,6 @@ describeUnderEachIsolation('the end of a benchmark run under isolation', (isolat
     const cancel = () => service.client.benchmarkRuns.cancel({ params: { id } })
     const both = await Promise.all([cancel(), cancel()])
     await expect.poll(() => devboxesOf(started)).toEqual(started.map(() => 'shutdown'))
-    // (1 + 0.5) of six.
     for (const run of both) expect(run).toMatchObject({ state: 'canceled', score: 0.25 })
     expect(await statesOf(id)).toEqual(['completed', 'completed', 'canceled', 'canceled', 'canceled', 'canceled'])
     expect(await cancel()).toEqual(both[0])
@@ -75,15 +74,14 @@ describeUnderEachIsolation('the end of a benchmark run under isolation', (isolat
     const { id, started } = await startInStates(['completed', 'scored', 'running', 'starting'])
     const { benchmarkRuns } = service.client
     const run = await benchmarkRuns.complete({ params: { id } })
-    // (1 + 0.5) of four.
     expect(run).toMatchObject({ state: 'completed', score: 0.375 })
     expect(run.duration_ms).toBeGreaterThan(0)
     expect(await statesOf(id)).toEqual(['completed', 'completed', 'canceled', 'canceled'])
     await expect.poll(() => devboxesOf(started)).toEqual(started.map(() => 'shutdown'))
     for (const action of ['complete', 'cancel'] as const) {
-      const answer = await service.fetch(`/v1/benchmark_runs/${id}/${action}`, { method: 'POST' })
-      expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([409, 'false'])
-      expect(await answer.json()).toMatchObject({ message: 'The run is completed; it needs to be running' })
+      const response = await service.fetch(`/v1/benchmark_runs/${id}/${action}`, { method: 'POST' })
+      expect([response.status, response.headers.get('x-should-retry')]).toEqual([409, 'false'])
+      expect(await response.json()).toMatchObject({ message: 'The run is completed; it needs to be running' })
     }
   })
 
@@ -93,10 +91,10 @@ describeUnderEachIsolation('the end of a benchmark run under isolation', (isolat
       service.client.scenarioRuns.start({ body: { scenario_id: scenarios[0] ?? '', benchmark_run_id: id } }),
     )
     const canceled = service.client.benchmarkRuns.cancel({ params: { id } })
-    const answers = await Promise.allSettled(starts)
+    const responses = await Promise.allSettled(starts)
     expect((await canceled).state).toBe('canceled')
     // Each was either canceled with the run, or rejected after its end.
-    const rejected = answers.filter((answer) => answer.status === 'rejected')
+    const rejected = responses.filter((response) => response.status === 'rejected')
     for (const { reason } of rejected) expect(reason).toMatchObject({ status: 409 })
     expect(await statesOf(id)).toEqual(Array(starts.length - rejected.length).fill('canceled'))
     const left = async () => {

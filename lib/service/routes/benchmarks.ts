@@ -63,8 +63,8 @@ export const benchmarkRoutes = ({ store, benchmarkRuns, now }: Deps) => {
       const removed = new Set(body.scenarios_to_remove ?? [])
       // Unspecified: a scenario that is both added and removed, or removed without being there. It is not there
       // afterwards.
-      const wanted = [...new Set([...present, ...added])].filter((id) => !removed.has(id))
-      return change(account, params.id, { scenarioIds: wanted })
+      const remaining = [...new Set([...present, ...added])].filter((id) => !removed.has(id))
+      return change(account, params.id, { scenarioIds: remaining })
     },
     archive: ({ params, account }) => setStatus(account, params.id, 'archived'),
     unarchive: ({ params, account }) => setStatus(account, params.id, 'active'),

@@ -151,7 +151,6 @@ describe('devboxes', () => {
         status,
         ...(field && { field }),
       })
-    // Empty values are ignored.
     await create({ blueprint_id: '', code_mounts: [], mounts: [], gateways: {}, mcp: null, secrets: {} })
   })
 

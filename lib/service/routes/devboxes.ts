@@ -8,7 +8,7 @@ import { grantOf } from '#lib/service/terminals/tokens.ts'
 import { listPage, metadataHandlers } from './pages.ts'
 
 /** Longest wait of `wait_for_status`; the public clients retry. */
-const maxHoldMs = 30_000
+const maxWaitMs = 30_000
 // Below the 30 s timeout of the public clients.
 const createHoldMs = 20_000
 
@@ -29,8 +29,8 @@ export const devboxRoutes = ({ store, devboxes: runtime, ptyTokens, now }: Deps)
     get: ({ params, account }) => runtime.get(account, params.id),
     update: ({ params, body, account }) => runtime.update(account, params.id, body),
     waitForStatus: async ({ params, body, account, signal }) => {
-      const holdMs = Math.min((body.timeout_seconds ?? maxHoldMs) * 1000, maxHoldMs)
-      const devbox = await runtime.reaches(account, params.id, body.statuses, holdMs, signal)
+      const waitMs = Math.min((body.timeout_seconds ?? maxWaitMs) * 1000, maxWaitMs)
+      const devbox = await runtime.reaches(account, params.id, body.statuses, waitMs, signal)
       if (devbox) return devbox
       const { status } = runtime.get(account, params.id)
       throw new ServiceError('timeout', `Devbox ${params.id} is ${status}, not ${body.statuses.join(' or ')}`, {

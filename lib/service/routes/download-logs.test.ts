@@ -92,7 +92,6 @@ describe('a client that disconnects', () => {
   it('closes the file being read', async () => {
     const folder = join(service.dataDir, 'runs', run.id)
     mkdirSync(folder, { recursive: true })
-    // More than the connection buffers.
     const noise = crypto.getRandomValues(new Uint8Array(65_536))
     writeFileSync(join(folder, 'large.log'), Buffer.concat(Array.from({ length: 400 }, () => noise)))
     const { hostname, port } = new URL(service.url)
@@ -117,7 +116,6 @@ const openFiles = () =>
     try {
       return [readlinkSync(`/proc/self/fd/${fd}`)]
     } catch {
-      // Closed since the folder was read.
       return []
     }
   })

@@ -37,7 +37,6 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
     }
     return { text, end }
   }
-  /** Waits for output of the command. */
   const firstOutput = async (execution: Started) => {
     for await (const chunk of stream(execution)) return chunk.output
     return ''
@@ -349,7 +348,6 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
     const execution = await start(`printf '\\xf0\\x9f'; sleep 0.2; printf '\\x98\\x80|\\xff|\\xc3'`)
     expect(await collect(execution)).toEqual({ text: '😀|\ufffd|\ufffd', end: 8 })
     expect((await completed(execution)).stdout).toBe('😀|\ufffd|\ufffd')
-    // Continuation bytes alone are invalid.
     expect((await collect(execution, 1)).text).toBe('\ufffd\ufffd\ufffd|\ufffd|\ufffd')
   })
 

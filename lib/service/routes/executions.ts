@@ -1,4 +1,4 @@
-import { type ExecuteCommand, type Execution, executions, maxHoldSeconds } from '#lib/contract/executions.ts'
+import { type ExecuteCommand, type Execution, executions, maxWaitSeconds } from '#lib/contract/executions.ts'
 import type { Deps } from '#lib/service/deps.ts'
 import type { Stream } from '#lib/service/engine/pipes.ts'
 import { type Caller, implement } from '#lib/service/http/implement.ts'
@@ -72,7 +72,7 @@ export const executionRoutes = ({ devboxes, executions: runtime }: Deps) => {
     executeAsync: ({ params, body, ...caller }) => runtime.get(params.id, launch(caller, params.id, body)),
     execute: async ({ params, query, body, signal, ...caller }) => {
       const id = launch(caller, params.id, body)
-      await runtime.reaches(params.id, id, ['completed'], (body.optimistic_timeout ?? maxHoldSeconds) * 1000, signal)
+      await runtime.reaches(params.id, id, ['completed'], (body.optimistic_timeout ?? maxWaitSeconds) * 1000, signal)
       signal.throwIfAborted()
       return runtime.get(params.id, id, query.last_n)
     },
@@ -83,8 +83,8 @@ export const executionRoutes = ({ devboxes, executions: runtime }: Deps) => {
     waitForStatus: async ({ params, query, body, account, signal }) => {
       const { devbox_id, execution_id } = params
       devboxes.get(account, devbox_id)
-      const holdMs = Math.min(body.timeout_seconds ?? maxHoldSeconds, maxHoldSeconds) * 1000
-      if (await runtime.reaches(devbox_id, execution_id, body.statuses, holdMs, signal))
+      const waitMs = Math.min(body.timeout_seconds ?? maxWaitSeconds, maxWaitSeconds) * 1000
+      if (await runtime.reaches(devbox_id, execution_id, body.statuses, waitMs, signal))
         return runtime.get(devbox_id, execution_id, query.last_n)
       const status = runtime.status(devbox_id, execution_id)
       throw new ServiceError('timeout', `Execution ${execution_id} is ${status}, not ${body.statuses.join(' or ')}`, {

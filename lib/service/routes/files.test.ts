@@ -29,7 +29,6 @@ describeUnderEachIsolation('files under isolation', (isolation) => {
   }
   const write = (file_path: string, contents: unknown) => post('write_file_contents', { file_path, contents })
   const download = (file: string) => post('download_file', { path: file })
-  /** Uploads a form with parts such as `path=x`; parts named `file` are files. */
   const upload = (parts: string[], devbox = id) => {
     const form = new FormData()
     for (const part of parts) {

@@ -24,7 +24,7 @@ const imported = async (files: Files): Promise<BenchmarkJobImported & { job: Ben
   return { ...body, job: await service.client.benchmarkJobs.get({ params: { id: body.job_id } }) }
 }
 
-describe('a job of Harbor', () => {
+describe('a Harbor job', () => {
   const trials = {
     pay__aaaaaaa: { task: 'pay', reward: 1, at: 100 },
     pay__bbbbbbb: { task: 'pay', reward: 0, at: 10 },
@@ -36,7 +36,7 @@ describe('a job of Harbor', () => {
     cart__hhhhhhh: { task: 'cart', exception: 'CancelledError', at: 70 },
   }
 
-  it('has the outcomes, attempts, tokens, times and state of Harbor', async () => {
+  it('has the outcomes, attempts, tokens, times and state that Harbor recorded', async () => {
     const { job, warnings, already_imported, n_trials } = await imported(harborJob(trials))
     expect({ warnings, already_imported, n_trials }).toEqual({ warnings: [], already_imported: false, n_trials: 8 })
     expect(job).toMatchObject({
@@ -191,7 +191,7 @@ describe('a job of Harbor', () => {
     )
   })
 
-  it('sums up usage over steps, and takes the exception of the last', async () => {
+  it('sums up usage over steps, and uses the exception of the last', async () => {
     const used = (n_input_tokens: number, cost_usd: number | null) => ({ n_input_tokens, n_output_tokens: 1, cost_usd })
     const more = (...step_results: object[]) => ({ agent_result: null, verifier_result: null, step_results })
     const { job } = await imported(
@@ -253,7 +253,7 @@ describe('a job of Harbor', () => {
         job_name: 'ordered',
         agents: [
           { name: 'b', model_name: 'acme/two' },
-          { name: 'gone' },
+          { name: 'removed' },
           { name: 'b', model_name: 'acme/one' },
           { name: 'a' },
         ],
@@ -272,7 +272,7 @@ describe('a job of Harbor', () => {
     expect(job.benchmark_outcomes?.map(({ agent_name }) => agent_name)).toEqual(['b', 'b', 'a', 'late'])
   })
 
-  it('warns if a mean of Harbor differs', async () => {
+  it('warns if a mean printed by Harbor differs', async () => {
     const evals = { codex__large__shop: { n_trials: 2, metrics: [{ mean: 0.5 }] } }
     const two = { a__aaaaaaa: { task: 'a', reward: 1 }, b__bbbbbbb: { task: 'b', exception: 'RuntimeError' } }
     expect((await imported(harborJob(two, { id: 'means', stats: { evals } }))).warnings).toEqual([])
@@ -292,7 +292,7 @@ describe('a job of Harbor', () => {
     ...more,
   })
   const layouts: Record<string, { files: Files; expected: string[]; warnings?: unknown[] }> = {
-    'in a folder of jobs with files of its own': {
+    'in a folder of jobs with other files': {
       files: {
         'jobs/.DS_Store': 'x',
         'jobs/readme.md': 'x',
@@ -319,12 +319,12 @@ describe('a job of Harbor', () => {
         'codex acme/large b 1 COMPLETED 0.5',
       ],
     },
-    'of one trial and nothing else, whose agent left a config.json': {
+    'of a single trial, whose agent left a config.json': {
       files: { 'c__aaaaaaa/result.json': one('c', 1), 'c__aaaaaaa/agent/config.json': '{}' },
       expected: ['codex acme/large c 1 COMPLETED 1'],
       warnings: [expect.stringContaining('result.json of the job is missing'), expect.stringContaining('config.json')],
     },
-    'whose trials are in its own record too, one of them only there': {
+    'whose record also contains its trials, one of them only there': {
       files: {
         'config.json': { job_name: 'whole record' },
         'result.json': named('layout-3', {
@@ -339,7 +339,7 @@ describe('a job of Harbor', () => {
         (name, at) => `codex acme/large ${name}__${name.repeat(7)} 1 COMPLETED ${[1, 0.5, 0][at]}`,
       ),
     },
-    'with a copy of a trial, and one of which only its logs are left': {
+    'with a copy of a trial, and a trial with only its logs': {
       files: {
         'config.json': { job_name: 'copies' },
         'result.json': named('layout-4', { n_total_trials: 2 }),
@@ -354,7 +354,7 @@ describe('a job of Harbor', () => {
         'trial b__bbbbbbb is skipped: result.json is missing',
       ],
     },
-    'whose tasks are named by their ids alone': {
+    'whose tasks have only ids': {
       files: {
         'config.json': { job_name: 'ids', agents: [{ name: 'nop' }] },
         'result.json': named('layout-5'),
@@ -419,7 +419,7 @@ describe('a job of Harbor', () => {
     },
   )
 
-  it('is rejected if the archive has several', async () => {
+  it('is rejected if the archive contains several', async () => {
     const job = (id: string) => ({ 'config.json': { job_name: id }, 'a__aaaaaaa/result.json': one('a', 1) })
     const { status, body } = await send(await zipOf({ ...jobAt('jobs/x', job('x')), ...jobAt('jobs/y', job('y')) }))
     expect({ status, message: body.message }).toEqual({
@@ -428,7 +428,7 @@ describe('a job of Harbor', () => {
     })
   })
 
-  it('that continued since its import is another job', async () => {
+  it('is imported as another job if it continued since the last import', async () => {
     const a = { a__aaaaaaa: { task: 'a', reward: 1 } }
     const both = { ...a, b__bbbbbbb: { task: 'b', reward: 0 } }
     const first = await imported(harborJob(a, { id: 'grown', finished_at: null, n_total_trials: 2 }))
@@ -539,14 +539,14 @@ it('serves other requests while it imports hundreds of trials', async () => {
   const sent = send(file).finally(() => {
     isOver = true
   })
-  let answered = 0
+  let responded = 0
   while (!isOver) {
     expect((await service.fetch('/v1/axons?limit=1')).status).toBe(200)
-    answered++
+    responded++
   }
   const { status, body } = await sent
   expect(status, JSON.stringify(body)).toBe(200)
-  expect(answered).toBeGreaterThan(1)
+  expect(responded).toBeGreaterThan(1)
   const job = await service.client.benchmarkJobs.get({ params: { id: body.job_id } })
   expect(job.benchmark_outcomes).toMatchObject([{ n_completed: 300, average_score: 0.5 }])
 })
@@ -579,7 +579,7 @@ describe('an archive with an invalid layout', () => {
       id: name,
       n_total_trials: 2,
       finished_at: '2026-11-01T12:00:00Z',
-      trial_results: [{ ...trialResult('told', { task: 'told', reward: 1 }), trial_name: name }],
+      trial_results: [{ ...trialResult('named', { task: 'named', reward: 1 }), trial_name: name }],
     }
     const { n_trials, warnings } = await imported({
       'result.json': job,

@@ -37,7 +37,7 @@ const scoresOf = (job: BenchmarkJob) =>
 const runOf = (job: BenchmarkJob) => ({ params: { id: job.benchmark_outcomes?.[0]?.benchmark_run_id ?? '' } })
 
 let jobs = 0
-/** A job of its own, of trials named by their tasks. */
+/** A job whose trials are named after their tasks. */
 const jobOf = (trials: object[], more: object = {}): Files =>
   harborJob(Object.fromEntries(trials.map((trial, at) => [`trial-${at}__aaaaaaa`, trial as { task: string }])), {
     id: `job-${++jobs}`,
@@ -63,7 +63,7 @@ describe('an imported run without an agent', () => {
     ...Object.fromEntries(records.map((each) => [`run/${each.task_id}/${each.trial_name}/results.json`, each])),
   }
 
-  it('belongs to an unknown agent, or the one its importer names', async () => {
+  it('belongs to an unknown agent, or the one given at import', async () => {
     const { job, warnings } = await importJob(run)
     expect(warnings).toEqual(['No file names the agent of 2 trials'])
     expect(job.benchmark_outcomes).toMatchObject([
@@ -76,15 +76,15 @@ describe('an imported run without an agent', () => {
   })
 
   it.each<[string, Files]>([
-    ['a folder with results.json alone', { 'only/results.json': { ...results, id: 'only' } }],
-    ['results.json alone', { 'results.json': { ...results, id: 'bare' } }],
-    ['a results.json with nothing but its trials', { 'run/results.json': { id: 'plain', results: records } }],
+    ['a folder with only results.json', { 'only/results.json': { ...results, id: 'only' } }],
+    ['only results.json', { 'results.json': { ...results, id: 'bare' } }],
+    ['a results.json with only trials', { 'run/results.json': { id: 'plain', results: records } }],
     [
       'trials without names',
       { 'results.json': { results: records.map(({ trial_name: _, ...each }) => ({ ...each, id: null })) } },
     ],
     [
-      'trials of Harbor without a configuration',
+      'Harbor trials without a configuration',
       Object.fromEntries(
         records.map(({ task_id, is_resolved }) => [
           `${task_id}__aaaaaaa/result.json`,
@@ -422,7 +422,7 @@ describe('planned trials', () => {
     expect(planned((await importJob(withoutConfig)).job)).toEqual([4])
   })
 
-  it('are unknown if the files do not say', async () => {
+  it('are unknown if the files do not contain them', async () => {
     const { job } = await importJob(jobOf([one], { n_total_trials: null, finished_at: null }))
     expect(planned(job)).toEqual([null])
     const uneven = jobOf([one, one, other], { n_total_trials: 5 })
@@ -497,7 +497,7 @@ describe('settings', () => {
     expect(job.job_spec?.orchestrator_config?.timeout_multiplier).toBe(2)
   })
 
-  it('are those all trials share without a config', async () => {
+  it('are those that all trials share if there is no config', async () => {
     const config = (agent_timeout_multiplier: number) => ({
       task: { path: 'a' },
       agent: { name: 'codex', override_timeout_sec: 60 },

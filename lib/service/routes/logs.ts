@@ -11,7 +11,7 @@ export const logRoutes = ({ devboxes, logs: runtime }: Deps) =>
     },
     tail: ({ params, query, account, signal }) => {
       devboxes.get(account, params.id)
-      const isOver = () => !keepsDisk(devboxes.get(account, params.id))
-      return runtime.follow(params.id, query, signal, isOver)
+      const hasEnded = () => !keepsDisk(devboxes.get(account, params.id))
+      return runtime.follow(params.id, query, signal, hasEnded)
     },
   })

@@ -34,7 +34,6 @@ const paramsOf = ({ path }: Endpoint) => ({
   key: 'team',
 })
 
-/** Required fields of request bodies. */
 const bodies: Record<string, object> = {
   'devboxes.waitForStatus': { statuses: ['running'] },
   'executions.executeSync': { command: 'touch ~/crossed' },
@@ -58,7 +57,7 @@ beforeAll(async () => {
   service = await startService()
   const { client } = service
   await client.secrets.create({ body: { name: 'SECRET', value: 'sesame' } })
-  const policy = await client.networkPolicies.create({ body: { name: 'none', allow_all: false } })
+  const policy = await client.networkPolicies.create({ body: { name: 'deny all', allow_all: false } })
   const axon = await client.axons.create({ body: { name: 'axon', metadata: { team: 'a' } } })
   const devbox = await client.devboxes.createAndAwaitRunning({ body: { metadata: { team: 'a' }, tunnel: {} } })
   const params = { id: devbox.id }
@@ -118,10 +117,8 @@ const recordEndpoints = endpoints.filter(
     !id.startsWith('hostedOnly'),
 )
 
-/** Their responses change over time. */
 const changing = ['devboxes.usage', 'benchmarkJobs.get']
 
-/** All GET responses of account `test`. */
 const readAll = async () => {
   const reads = recordEndpoints.filter(({ id, method, path, response }) => {
     const isRead = method === 'GET' && response.kind === 'json' && !path.startsWith('/pty/')
@@ -135,7 +132,7 @@ const readAll = async () => {
   return Object.fromEntries(await Promise.all(responses))
 }
 
-it('returns 404 for every record of another account and changes none', async () => {
+it('returns 404 for every record of another account and changes nothing', async () => {
   const before = await readAll()
   const results: Record<string, unknown> = {}
   for (const endpoint of recordEndpoints) {

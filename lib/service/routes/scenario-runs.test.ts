@@ -26,9 +26,9 @@ describeUnderEachIsolation('scenario runs under isolation', (isolation) => {
   }
 
   it('masks secrets in scorer output', async () => {
-    await service.client.secrets.create({ body: { name: `TOLD_${isolation}`, value: 'sesame-told' } })
+    await service.client.secrets.create({ body: { name: `SCORER_${isolation}`, value: 'sesame-scorer' } })
     const scenario = await makeScenario(service, script('echo "it was $WORD"; echo score=0.5'))
-    const body = { scenario_id: scenario, runProfile: { secrets: { WORD: `TOLD_${isolation}` } } }
+    const body = { scenario_id: scenario, runProfile: { secrets: { WORD: `SCORER_${isolation}` } } }
     const { id } = await runs().start({ body })
     await scoringState(id)
     const { scoring_contract_result } = await runs().get({ params: { id } })
@@ -40,7 +40,7 @@ describeUnderEachIsolation('scenario runs under isolation', (isolation) => {
     it('200 while its devbox is starting', async () => {
       await service.client.secrets.create({ body: { name: `S_${isolation}`, value: 'hush' } })
       const scenario = await makeScenario(service, command('true'), {
-        name: 'made as asked',
+        name: 'custom',
         environment_parameters: {
           working_directory: 'work',
           launch_parameters: { keep_alive_time_seconds: 60, launch_commands: ['echo 1 >>order'] },
@@ -280,7 +280,6 @@ describeUnderEachIsolation('scenario runs under isolation', (isolation) => {
       for (const { id } of [scoring, working]) await runs().complete({ params: { id } })
     })
 
-    // Simulates a crash between two steps.
     it('devboxes of ended or unknown runs are shut down', async () => {
       const scenario = await makeScenario(service, command('true'))
       const [ended, unstored, failed] = [

@@ -50,13 +50,13 @@ describe('POST /v1/scenarios', () => {
         ],
       },
     }
-    const answer = await post('/v1/scenarios', body)
-    expect(answer.status).toBe(400)
-    expect(answer.body.message).toContain('name: must not be empty')
-    expect(answer.body.message).toContain(
+    const response = await post('/v1/scenarios', body)
+    expect(response.status).toBe(400)
+    expect(response.body.message).toContain('name: must not be empty')
+    expect(response.body.message).toContain(
       'scoring_contract.scoring_function_parameters: must have weights that sum to 1',
     )
-    expect(answer.body.field).toBe('name')
+    expect(response.body.field).toBe('name')
   })
 
   it.each([
@@ -77,22 +77,22 @@ describe('POST /v1/scenarios', () => {
       'test_files.1.file_path: must be a file below',
     ],
     [
-      'a custom scorer nobody has',
+      'an unknown custom scorer',
       scenarioOf({ type: 'custom_scorer', custom_scorer_type: 'nobodys' }),
       'custom scorer nobodys does not exist',
     ],
     ['a timeout of nothing', { scorer_timeout_sec: 0 }, 'scorer_timeout_sec'],
   ])('400 on %s', async (_, change, message) => {
-    const answer = await post('/v1/scenarios', { ...scenarioOf(command('true')), ...change })
-    expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining(message)])
+    const response = await post('/v1/scenarios', { ...scenarioOf(command('true')), ...change })
+    expect([response.status, response.body.message]).toEqual([400, expect.stringContaining(message)])
   })
 
   it('501 with a blueprint', async () => {
-    const answer = await post('/v1/scenarios', {
+    const response = await post('/v1/scenarios', {
       ...scenarioOf(command('true')),
       environment_parameters: { blueprint_id: 'bpt_1' },
     })
-    expect(answer).toMatchObject({
+    expect(response).toMatchObject({
       status: 501,
       retry: 'false',
       body: { field: 'environment_parameters.blueprint_id' },
@@ -136,11 +136,11 @@ describe('POST /v1/scenarios/{id}', () => {
 
   it('400 on weights that do not sum to 1, and changes nothing', async () => {
     const id = await makeScenario(service, command('true'))
-    const answer = await post(`/v1/scenarios/${id}`, {
+    const response = await post(`/v1/scenarios/${id}`, {
       name: 'changed',
       scoring_contract: { scoring_function_parameters: [{ name: 'a', weight: 0.9, scorer: command('true') }] },
     })
-    expect(answer.status).toBe(400)
+    expect(response.status).toBe(400)
     expect((await service.client.scenarios.get({ params: { id } })).name).toBe('a scenario')
   })
 })

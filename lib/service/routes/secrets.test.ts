@@ -136,9 +136,7 @@ describe('secrets of devboxes', () => {
       let line = ''
       try {
         line = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-      } catch {
-        // Exited in the meantime.
-      }
+      } catch {}
       expect(line).not.toContain(value)
     }
     expect(filesWith(devboxes.dataDir, value)).toEqual([])
@@ -173,7 +171,6 @@ describe('secrets of devboxes', () => {
   })
 })
 
-/** Paths of files below a folder that contain `text`. */
 const filesWith = (folder: string, text: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((file) => file.isFile())

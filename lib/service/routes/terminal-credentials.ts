@@ -14,8 +14,8 @@ export const terminalSchemes = (tokens: Tokens): ReadonlyMap<Endpoint, Scheme> =
     (byKey: Find): Find =>
     (token) =>
       token ? (byKey(token) ?? byGrant(tokens.find(token))) : undefined
-  const byHeaders: Scheme = ({ headers }, _match, byKey) => byTunnelHeaders(headers, orGrant(byKey))
-  const forAttach: Scheme = (request, { params }, byKey) => {
+  const terminalScheme: Scheme = ({ headers }, _match, byKey) => byTunnelHeaders(headers, orGrant(byKey))
+  const attachScheme: Scheme = (request, { params }, byKey) => {
     const byToken = orGrant(byKey)
     const ticket = new URLSearchParams(request.url?.split('?')[1]).get('ticket')
     const byTicket = ticket && params.session_name ? byGrant(tokens.redeem(ticket, params.session_name)) : undefined
@@ -28,9 +28,9 @@ export const terminalSchemes = (tokens: Tokens): ReadonlyMap<Endpoint, Scheme> =
     return identity && protocol !== undefined ? { ...identity, protocol } : identity
   }
   return new Map<Endpoint, Scheme>([
-    [terminals.attach, forAttach],
-    [terminals.connect, byHeaders],
-    [terminals.control, byHeaders],
+    [terminals.attach, attachScheme],
+    [terminals.connect, terminalScheme],
+    [terminals.control, terminalScheme],
   ])
 }
 

@@ -30,7 +30,6 @@ const hopByHop = [
 interface Options {
   tunnels: Tunnels
   hostOf: (request: IncomingMessage) => TunnelHost | undefined
-  /** Whether the token is a key of the service, which apps must not see. */
   isOwnKey: (token: string) => boolean
   log: LogError
 }
@@ -188,8 +187,8 @@ const broken = (cause: unknown) =>
 
 const requireToken = ({ headers }: IncomingMessage, { tunnel }: TunnelOwner) => {
   if (tunnel.auth_mode === 'open') return
-  const given = headers[tokenHeader]
-  const token = typeof given === 'string' ? (/^bearer +(\S+) *$/i.exec(given)?.[1] ?? '') : ''
+  const header = headers[tokenHeader]
+  const token = typeof header === 'string' ? (/^bearer +(\S+) *$/i.exec(header)?.[1] ?? '') : ''
   if (!timingSafeEqual(digestOf(token), digestOf(tunnel.auth_token ?? '')) || !token)
     throw new ServiceError('unauthenticated', 'This tunnel requires X-Runloop-Tunnel-Authorization: Bearer <token>')
 }

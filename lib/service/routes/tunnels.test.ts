@@ -63,7 +63,6 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
   })
   afterAll(() => service.close())
 
-  /** Creates a devbox that runs the app at every start. */
   const newDevbox = async (tunnel: object | null, launch_parameters: object = {}) => {
     const port = await freePort()
     const { id } = await service.client.devboxes.createAndAwaitRunning({

@@ -23,7 +23,6 @@ import { StorageQuota } from '#lib/service/store/storage-quota.ts'
 import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
 import { Snapshots } from './snapshots.ts'
 
-// In memory if possible: thousands of files are slow on a busy disk.
 const scratch = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 
 const canMount = (() => {
@@ -96,7 +95,6 @@ describeUnderEachIsolation('snapshots of disks under isolation', (isolation) => 
     expect(readFileSync(join(home, '../tmp/b'), 'utf8')).toBe('in tmp')
     expect(readdirSync(join(home, '..')).sort()).toEqual(['home', 'tmp'])
     expect(readdirSync(join(root, 'snapshots'))).toEqual([id])
-    // The snapshot is independent of the copy.
     writeFileSync(join(home, 'a'), 'changed')
     expect(readFileSync(join(root, 'snapshots', id, 'home', 'a'), 'utf8')).toBe('in home')
   })
@@ -136,8 +134,8 @@ describeUnderEachIsolation('snapshots of disks under isolation', (isolation) => 
     const abort = new AbortController()
     const restored = snapshots.restore(id, home, { signal: abort.signal })
     await waitUntil(() => readdirSync(join(root, 'snapshots')).some((name) => name !== id))
-    abort.abort(new Error('no longer wanted'))
-    await expect(restored).rejects.toThrow('no longer wanted')
+    abort.abort(new Error('canceled'))
+    await expect(restored).rejects.toThrow('canceled')
     expect(existsSync(home)).toBe(false)
     expect(readdirSync(join(root, 'snapshots'))).toEqual([id])
   })
@@ -172,13 +170,13 @@ describeUnderEachIsolation('snapshots of disks under isolation', (isolation) => 
   it('are canceled for one devbox only', async () => {
     const large = addLargeDevbox()
     const other = addDevbox()
-    const begun = await Promise.all([1, 2, 3, 4].map((i) => begin(large, `req${i}`)))
+    const ids = await Promise.all([1, 2, 3, 4].map((i) => begin(large, `req${i}`)))
     const kept = await begin(other)
-    await waitUntil(() => existsSync(join(root, 'snapshots', begun[0] ?? '', 'home')))
+    await waitUntil(() => existsSync(join(root, 'snapshots', ids[0] ?? '', 'home')))
     expect(snapshots.isBeingTaken(large)).toBe(true)
     await snapshots.settled(large, { abort: true })
     expect(snapshots.isBeingTaken(large)).toBe(false)
-    for (const id of begun)
+    for (const id of ids)
       expect(state(id)).toMatchObject({
         status: 'error',
         error_message: 'The devbox was shut down while the snapshot was in progress',
@@ -186,8 +184,8 @@ describeUnderEachIsolation('snapshots of disks under isolation', (isolation) => 
       })
     expect(await snapshots.completed('test', kept)).toMatchObject({ source_devbox_id: other })
     expect(readdirSync(join(root, 'snapshots'))).toEqual([kept])
-    await expect(snapshots.delete('test', begun[0] ?? '')).rejects.toMatchObject({ code: 'conflict' })
-    expect(() => snapshots.requireComplete('test', begun[0] ?? '')).toThrow('failed')
+    await expect(snapshots.delete('test', ids[0] ?? '')).rejects.toMatchObject({ code: 'conflict' })
+    expect(() => snapshots.requireComplete('test', ids[0] ?? '')).toThrow('failed')
   })
 
   it('can be awaited for a devbox', async () => {

@@ -86,7 +86,6 @@ export class Snapshots {
     )
   }
 
-  /** Cancels copies in progress. The next start deletes leftovers. */
   async close(): Promise<void> {
     this.#closing.abort(failed('The service stopped while the snapshot was in progress'))
     await Promise.all([...this.#taking.values()].map(({ done }) => done))
@@ -95,9 +94,9 @@ export class Snapshots {
   /** Starts a snapshot. Repeating `requestId` returns the first snapshot, since public clients retry slow requests. */
   async begin(account: string, devboxId: string, body: SnapshotCreate, requestId: string): Promise<Snapshot> {
     const key = callKey(account, requestId, { devboxId, body })
-    const isGood = (id: string) =>
+    const isUsable = (id: string) =>
       ['in_progress', 'complete'].includes(this.#options.store.state(account, id)?.status ?? '')
-    const id = await this.#replays.once(key, async () => this.#begin(account, devboxId, body), isGood)
+    const id = await this.#replays.once(key, async () => this.#begin(account, devboxId, body), isUsable)
     return this.#snapshot(account, id)
   }
 
@@ -257,7 +256,6 @@ export class Snapshots {
     }).catch((error: unknown) => {
       throw tooLong.aborted && !signal.aborted ? failed('Copying the disk timed out') : error
     })
-    // Vanished files are skipped, but the home directory must exist.
     if (!existsSync(join(to, 'home'))) throw failed('The devbox has no home directory')
   }
 

@@ -166,7 +166,6 @@ export const createBenchmarkJobStore = (database: Database, benchmarkRuns: Bench
 
     isNameTaken,
 
-    /** Clears the cached outcomes, which the metric may change. */
     setMetrics: (id: string, metrics: string[], judged_metric: string | null): void => {
       table.set(id, { metrics, judged_metric })
       ended.clear()

@@ -38,7 +38,7 @@ export const createBenchmarkRunStore = (database: Database) => {
   const count = database.prepare(`
     SELECT count(*) AS n, sum(${usageAt('n_input_tokens')}) AS n_input_tokens,
       sum(${usageAt('n_cache_tokens')}) AS n_cache_tokens, sum(${usageAt('n_output_tokens')}) AS n_output_tokens,
-      sum(${usageAt('cost_usd')}) AS cost_usd, (${mostOftenUnknownBecause}) AS unknown_because,
+      sum(${usageAt('cost_usd')}) AS cost_usd, (${mostCommonUnknownReason}) AS unknown_because,
       count(coalesce(${usageAt('n_input_tokens')}, ${usageAt('n_output_tokens')})) AS n_with_tokens,
       count(${usageAt('cost_usd')}) AS n_with_cost
     FROM scenario_runs WHERE benchmark_run_id = ?1 AND replaced = 0`)
@@ -85,7 +85,7 @@ type Counts = RunUsage & { n: number }
 const usageAt = (figure: keyof RunUsage) => `json_extract(agent_record, '$.usage.${figure}')`
 
 /** Trials that were never set up have another reason than those that ran. */
-const mostOftenUnknownBecause = `
+const mostCommonUnknownReason = `
   SELECT ${usageAt('unknown_because')} AS reason FROM scenario_runs
   WHERE benchmark_run_id = ?1 AND replaced = 0 AND reason IS NOT NULL GROUP BY reason ORDER BY count(*) DESC, reason LIMIT 1`
 

@@ -122,7 +122,6 @@ export const publishAddress = ({ path }: DataDir, running: { address: string; op
 
 export interface RunningService {
   pid: number
-  /** Absent while it is still starting. */
   address?: string
   operatorToken?: string
 }

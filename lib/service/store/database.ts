@@ -115,7 +115,6 @@ const requireNoLostDatabase = (file: string) => {
   if (problem !== undefined) throw new StartError(problem)
 }
 
-/** Schema version of a file, 0 if it does not exist. */
 export const schemaOfFile = (file: string): number => {
   if (!existsSync(file)) return 0
   const database = new Database(file, { readOnly: true, timeout: 5000 })

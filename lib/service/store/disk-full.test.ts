@@ -51,13 +51,13 @@ describe.skipIf(!mounted)('a full disk', () => {
   afterAll(() => service.close())
 
   const post = async (path: string, body: object) => {
-    const answer = await service.fetch(path, {
+    const response = await service.fetch(path, {
       method: 'POST',
       ...(body instanceof FormData
         ? { body }
         : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
     })
-    return { status: answer.status, body: await answer.json() }
+    return { status: response.status, body: await response.json() }
   }
   const form = (...order: ('path' | 'file')[]) => {
     const parts = new FormData()
@@ -87,14 +87,14 @@ describe.skipIf(!mounted)('a full disk', () => {
         fill()
         // The database may have free space in its own files.
         for (let i = 0; ; i++) {
-          const answer = await post(path, body(i))
-          if (answer.status === 507) {
-            expect([name, answer.body]).toEqual([name, expect.objectContaining({ code: 'insufficient_storage' })])
+          const response = await post(path, body(i))
+          if (response.status === 507) {
+            expect([name, response.body]).toEqual([name, expect.objectContaining({ code: 'insufficient_storage' })])
             break
           }
-          expect([name, answer]).toEqual([name, expect.objectContaining({ status: 200 })])
-          if (path === '/v1/axons') acknowledged.push(answer.body.id)
-          if (name === 'an event') expect(answer.body.sequence).toBe(++published)
+          expect([name, response]).toEqual([name, expect.objectContaining({ status: 200 })])
+          if (path === '/v1/axons') acknowledged.push(response.body.id)
+          if (name === 'an event') expect(response.body.sequence).toBe(++published)
         }
       }
       expect((await service.fetch('/v1/axons?limit=5')).status).toBe(200)
@@ -179,11 +179,10 @@ describe.skipIf(!mounted)('a full disk', () => {
     const run = (command: string) => service.client.executions.executeSync({ params, body: { command } })
     await run('head -c 500K /dev/urandom > ~/large')
     fill()
-    // Until the database files have no free space.
     const write = async () => (await post('/v1/axons', { metadata: { big: 'y'.repeat(200) } })).status
     await expect.poll(write, { interval: 1 }).toBe(507)
     expect(await run('echo more > ~/more')).toMatchObject({ exit_status: 1 })
-    // Lost output must not look like no output.
+    // Lost output must be reported as truncated.
     expect(await run('echo lost')).toMatchObject({
       exit_status: 0,
       stdout: '',

@@ -11,7 +11,6 @@ export interface ExecutionRecord {
   create_time_ms: number
   end_time_ms: number | null
   request_id: string | null
-  /** 1 if some of the output was not stored. */
   stdout_cut: number
   stderr_cut: number
 }

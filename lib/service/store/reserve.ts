@@ -16,7 +16,6 @@ export class Reserve {
     this.#take()
   }
 
-  /** Runs the write; on a full disk, releases the reserve and retries. */
   essential<T>(write: () => T): T {
     if (!this.#isFull) this.#take()
     try {

@@ -54,7 +54,6 @@ export interface NewScenarioRun extends Omit<ScenarioRunRecord, 'seq' | 'attempt
   retry?: number | undefined
 }
 
-/** Imported. Counts once its benchmark run adopts it. */
 export type EndedScenarioRun = Omit<ScenarioRunRecord, 'seq'> & { replaced: true }
 
 export interface ScenarioRunMove {
@@ -123,7 +122,6 @@ export const createScenarioRunStore = (database: Database) => {
     /** Writes even to a full disk. */
     transaction: <T>(work: () => T): T => database.essential(() => inTransaction(database, work)),
 
-    /** Returns false if its state is no longer `from`. */
     move: (id: string, { from, to, timeMs, result, ...ending }: ScenarioRunMove): boolean => {
       if (table.find(id)?.state !== from) return false
       database.essential(() =>

@@ -42,7 +42,6 @@ export const createSecretStore = (database: Database, keyFile: string) => {
       return found && toSecret(found)
     },
 
-    /** Undefined if the name is taken. Throws a SealError. */
     create: (account: string, name: string, value: string, now: number): Secret | undefined =>
       returning<Secret>(database, insert, newId('sec'), account, name, sealer.seal(value, [account, name]), now, now),
 

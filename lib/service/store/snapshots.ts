@@ -34,7 +34,7 @@ export const createSnapshotStore = (database: Database) => {
   )
 
   /** Hides the snapshot from lists; `state` still returns it. */
-  const unlist = (id: string, status: 'error' | 'deleted', errorMessage: string | null) =>
+  const hide = (id: string, status: 'error' | 'deleted', errorMessage: string | null) =>
     database.essential(() => table.update(table.mustFind(id), { status, error_message: errorMessage }))
 
   return {
@@ -60,9 +60,9 @@ export const createSnapshotStore = (database: Database) => {
     complete: (id: string, sizeBytes: number): void =>
       table.set(id, { status: 'complete', error_message: null, size_bytes: sizeBytes }),
 
-    fail: (id: string, errorMessage: string): void => unlist(id, 'error', errorMessage),
+    fail: (id: string, errorMessage: string): void => hide(id, 'error', errorMessage),
 
-    delete: (id: string): void => unlist(id, 'deleted', null),
+    delete: (id: string): void => hide(id, 'deleted', null),
 
     update: (id: string, { name, commit_message, metadata }: SnapshotUpdate): void =>
       table.update(table.mustFind(id), {

@@ -47,7 +47,6 @@ export class StorageQuota {
     )
   }
 
-  /** Counts `bytes`, or throws 507 if they exceed the limit. */
   take(account: string, kind: StorageKind, bytes: number): void {
     this.require(account, bytes)
     this.add(account, kind, bytes)

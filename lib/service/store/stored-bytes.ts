@@ -73,7 +73,6 @@ export const countStored = async ({ database, dataDir, quota, signal }: Options)
     }
 }
 
-/** Bytes of a file or of all files in a folder, if created before `beforeMs`. */
 export const bytesBelow = async (path: string, beforeMs = Number.POSITIVE_INFINITY): Promise<number> => {
   const found = await stat(path).catch(ifMissing)
   if (!found) return 0

@@ -14,7 +14,6 @@ type Fields<R> = { [K in keyof R]?: R[K] | undefined }
 
 interface Options<R extends Row, T> {
   json: readonly (keyof R & string)[]
-  /** Columns that hold a boolean as 0 or 1. */
   flags?: readonly (keyof R & string)[]
   metadata?: string
   /** Whether the row's metadata is indexed. Default: always. */
@@ -33,7 +32,6 @@ export interface Page<T> {
   total_count: number | null
 }
 
-/** Reads and writes one table. Fields that are not columns are ignored. */
 export const createTable = <R extends Row, T>(
   database: Database,
   table: string,
@@ -118,7 +116,6 @@ export const createTable = <R extends Row, T>(
       return row && view(row)
     },
 
-    /** Position of a row in its account, for `before` of `list`. */
     position: (account: string, id: string): number | undefined => own(account, id)?.seq,
 
     where: (sql: string, ...values: Value[]): R[] => all([{ sql, values }], 'ORDER BY seq'),

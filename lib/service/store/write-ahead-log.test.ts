@@ -49,8 +49,7 @@ const crashed = (dataDir: string): string => {
   execFileSync('cp', ['-a', dataDir, copy])
   return copy
 }
-/** Starts the service and returns its axon count and the note about the log. */
-const nextStart = async (dataDir: string) => {
+const startAgain = async (dataDir: string) => {
   await stop()
   const { client } = await start(dataDir)
   const { total_count } = await client.axons.list()
@@ -77,7 +76,7 @@ describe('the log of a killed service', () => {
   it('is applied without a note', async () => {
     const service = await start(join(root, 'data'))
     await addAxons(service, 20)
-    expect(await nextStart(crashed(service.dataDir))).toEqual({ axons: 20, note: undefined, kept: undefined })
+    expect(await startAgain(crashed(service.dataDir))).toEqual({ axons: 20, note: undefined, kept: undefined })
   })
 
   it('is applied at any moment around a restart of the log', async () => {
@@ -125,7 +124,7 @@ describe('the log of a killed service', () => {
     const copy = crashed(dataDir)
     // In place, so the inode stays the same.
     copyFileSync(backup, at(copy, ''))
-    const { axons, note, kept } = await nextStart(copy)
+    const { axons, note, kept } = await startAgain(copy)
     expect({ axons, kept }).toEqual({ axons: 5, kept: true })
     expect(note).toMatch(/belongs to a newer devdeck\.db.*backup was restored.*3\d changes were not applied/)
   })
@@ -137,14 +136,14 @@ describe('a log that was', () => {
     await addAxons(service, 20)
     const copy = crashed(service.dataDir)
     damage(at(copy, '-wal'), copy)
-    return nextStart(copy)
+    return startAgain(copy)
   }
   const middle = (log: string) => overwrite(log, Math.floor(statSync(log).size / 2), Buffer.alloc(64, 0xff))
 
   it.each([
     ['damaged', middle, /damaged: \d+ changes, \d+ changed pages lost.*\d+ changes before the damage applied/],
     [
-      'damaged, with its index lost',
+      'damaged, with its index missing',
       (log: string, copy: string) => {
         rmSync(at(copy, '-shm'))
         middle(log)
@@ -157,7 +156,7 @@ describe('a log that was', () => {
       /damaged: .*changed pages lost/,
     ],
     [
-      'stripped of its header',
+      'missing its header',
       (log: string) => overwrite(log, 0, Buffer.alloc(32)),
       /damaged: 2\d changes.*; 0 changes before/,
     ],

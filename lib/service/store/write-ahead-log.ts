@@ -89,7 +89,7 @@ export const salvageLog = (file: string, lostAndFound: LostAndFound): string | u
   )
 }
 
-/** Saves the log of a lost database: SQLite deletes a log it finds beside a new file. */
+/** Saves the log of a lost database: SQLite deletes a log next to a new file. */
 export const saveOrphanedLog = (file: string, lostAndFound: LostAndFound): void => {
   const bytes = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
   if (bytes(file) > 0 || bytes(`${file}-wal`) === 0) return

@@ -78,8 +78,8 @@ describeUnderEachIsolation('hostile use of terminals under isolation', (isolatio
     const attached = await Promise.all(Array.from({ length: 20 }, (_, i) => openTerminal(service, `${id}-${i}`)))
     const { connect_url } = await connect(`${id}-late`)
     await service.client.devboxes.shutdown({ params: { id } })
-    const told = { code: 4001, reason: 'The devbox was shut down' }
-    expect(await Promise.all(attached.map(({ closed }) => closed))).toEqual(attached.map(() => told))
+    const expected = { code: 4001, reason: 'The devbox was shut down' }
+    expect(await Promise.all(attached.map(({ closed }) => closed))).toEqual(attached.map(() => expected))
     expect(await attach(service, connect_url ?? '').refused).toBe(401)
     await expect(connect(`${id}-then`)).rejects.toMatchObject({ status: 400 })
   })

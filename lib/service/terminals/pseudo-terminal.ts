@@ -84,7 +84,6 @@ export class PseudoTerminal {
     return !this.#stream.destroyed
   }
 
-  /** Host pid of the command; undefined while starting and after exit. */
   get leader(): number | undefined {
     return this.#exited ? undefined : this.#sandbox.leader(this.#child.pid ?? 0)
   }
@@ -111,9 +110,7 @@ export class PseudoTerminal {
         length += read
         take(bytes.subarray(0, read))
       }
-    } catch {
-      // EAGAIN or EIO: nothing left.
-    }
+    } catch {}
   }
 }
 
@@ -142,9 +139,7 @@ const openInside = (ptmx: string, uid: number | undefined): OpenTerminal | undef
       if (uid !== undefined) chownSync(join(dirname(ptmx), index), uid, uid)
       return { master, tty: `/dev/pts/${index}` }
     }
-  } catch {
-    // Fall back to the host's devpts.
-  }
+  } catch {}
   if (master !== undefined) closeSync(master)
   return undefined
 }
@@ -200,7 +195,7 @@ export class Keyboard {
     this.#stopped = true
     clearTimeout(this.#timer)
     this.#pending = []
-    this.#took(this.pendingBytes)
+    this.#onWritten(this.pendingBytes)
   }
 
   #write() {
@@ -208,7 +203,7 @@ export class Keyboard {
     for (let [first] = this.#pending; first; [first] = this.#pending) {
       const written = this.#writeOnce(first)
       if (written === undefined) return this.stop()
-      this.#took(written)
+      this.#onWritten(written)
       if (written === first.length) this.#pending.shift()
       else {
         this.#pending[0] = first.subarray(written)
@@ -228,7 +223,7 @@ export class Keyboard {
     }
   }
 
-  #took(bytes: number) {
+  #onWritten(bytes: number) {
     this.pendingBytes -= bytes
     if (!this.#notify || this.pendingBytes > this.#notify.bytes) return
     const { run } = this.#notify

@@ -22,7 +22,6 @@ describe('reattaching to a terminal', () => {
 
   const connect = (session_name: string) => service.client.terminals.connect({ params: { session_name } })
 
-  /** Attaches, reads for a while, and drops the connection. */
   const read = async (name: string, after: number | undefined, enough: Enough, type = '') => {
     const { connect_url } = await connect(name)
     const url = service.url.replace('http', 'ws') + connect_url + (after === undefined ? '' : `&after=${after}`)
@@ -108,15 +107,15 @@ describe('reattaching to a terminal', () => {
     const parts: Buffer[] = [bytes]
     const { connect_url } = await connect(name)
     const socket = new WebSocket(`${service.url.replace('http', 'ws') + connect_url}&after=${bytes.length}`)
-    let wanted = 1_000_000
+    let remaining = 1_000_000
     let paused = Promise.withResolvers<void>()
     const ended = new Promise<void>((resolve) =>
       socket.on('message', (data: Buffer) => {
         parts.push(data)
-        wanted -= data.length
+        remaining -= data.length
         if (Buffer.concat(parts.slice(-2)).includes('\nend\n')) resolve()
-        if (wanted > 0) return
-        wanted = 1_000_000
+        if (remaining > 0) return
+        remaining = 1_000_000
         socket.pause()
         paused.resolve()
       }),
@@ -127,7 +126,7 @@ describe('reattaching to a terminal', () => {
       paused = Promise.withResolvers()
       socket.resume()
     }
-    wanted = Number.POSITIVE_INFINITY
+    remaining = Number.POSITIVE_INFINITY
     await ended
     const all = Buffer.concat(parts)
     const numbers = all.subarray(all.indexOf('begin\n') + 6, all.indexOf('\nend\n') + 1)
@@ -140,7 +139,7 @@ describe('reattaching to a terminal', () => {
     const command = 'seq 1 200000; printf "do""ne\\n"; sleep 1000\r'
     const first = await read(name, undefined, (_, length) => length > 100, command)
     // Output doesn't wait for a client that closed normally.
-    await goodbye(name)
+    await closeNormally(name)
     await service.client.executions.executeSync({
       params: { id },
       body: { command: 'until pgrep -x sleep; do sleep 0.02; done' },
@@ -155,7 +154,7 @@ describe('reattaching to a terminal', () => {
     expect(whole.bytes.equals(second.bytes)).toBe(true)
   })
 
-  const goodbye = async (name: string) => {
+  const closeNormally = async (name: string) => {
     const socket = new WebSocket(service.url.replace('http', 'ws') + (await connect(name)).connect_url)
     await new Promise((resolve) => socket.once('open', resolve))
     socket.close(1000)

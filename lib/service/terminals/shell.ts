@@ -38,7 +38,6 @@ export interface SessionKey {
 }
 
 export class Shell {
-  /** Unique, even if a session restarts its shell. */
   readonly id = randomUUID()
   readonly started: Promise<void>
   readonly name: string

@@ -1,7 +1,6 @@
 import type { Axon } from '#lib/contract/axons.ts'
 import { type Database, inTransaction } from '#lib/service/store/database.ts'
 
-/** Adds many axons with given ids. */
 export const fillAxons = (database: Database, account: string, axons: readonly Axon[]): void => {
   const insert = database.prepare(
     'INSERT INTO axons (id, account, name, created_at_ms, metadata) VALUES (?, ?, ?, ?, ?)',

@@ -25,7 +25,6 @@ export const makeSandboxSpec = (
   }
 }
 
-/** Merges stdout and stderr. */
 export const startScript = (sandbox: Sandbox, script: string) =>
   spawnIn(sandbox.launch({ argv: ['/bin/bash', '-c', `exec 2>&1; ${script}`], env: {} }), {
     stdio: ['ignore', 'pipe', 'ignore'],

@@ -64,7 +64,6 @@ export const trialResult = (
   }
 }
 
-/** The files of a job by Harbor with these trials, by the names of their folders. */
 export const harborJob = (trials: Record<string, Trial>, more: object = {}): Files => ({
   'nightly/config.json': { job_name: 'nightly', n_attempts: 2, agents: [{ name: 'codex', model_name: 'acme/large' }] },
   'nightly/result.json': {

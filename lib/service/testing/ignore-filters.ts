@@ -10,9 +10,9 @@ export const ignoreFilters = async (url: string) => {
       for (const name of [...target.searchParams.keys()])
         if (!supported.includes(name)) target.searchParams.delete(name)
     const { method, headers } = incoming
-    const forwarded = request(target, { method, headers: { ...headers, host: target.host } }, (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
-      answer.pipe(outgoing)
+    const forwarded = request(target, { method, headers: { ...headers, host: target.host } }, (response) => {
+      outgoing.writeHead(response.statusCode ?? 502, response.headers)
+      response.pipe(outgoing)
     })
     forwarded.on('error', () => outgoing.destroy())
     outgoing.on('close', () => forwarded.destroy())

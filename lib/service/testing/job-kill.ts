@@ -10,31 +10,31 @@ interface Options {
   scenarios: number
   attempts: number
   concurrency: number
-  /** Between two looks at the record. */
+  /** Polling interval. */
   everyMs: number
   onProgress?: (finished: number, total: number) => void
 }
 
 export interface JobReport {
   trials: number
-  /** Records that were read and checked. */
+  /** Job records that were read and checked. */
   records: number
   seconds: number
   job: BenchmarkJob
-  /** Devboxes left when the job had ended. */
+  /** Devboxes left after the job ended. */
   devboxes: number
 }
 
-/** How many quarters of the tasks each agent solves. */
+/** Quarters of the tasks that each agent solves. */
 const skills = [4, 3, 2, 1]
 
-/** A job of trivial Harbor tasks and four agents, with a service that is killed when half of it is done. */
+/** Runs a job of trivial Harbor tasks with four agents and kills the service halfway. */
 export const killJob = async (options: Options): Promise<JobReport> => {
   const { scenarios, attempts, concurrency, everyMs, onProgress } = options
   const folder = mkdtempSync(join(tmpdir(), 'devdeck-job-'))
   const dataDir = join(folder, 'data')
   const flags = ['--port', '0', '--drain-seconds', '0', '--datasets', join(folder, 'tasks'), '--data-dir', dataDir]
-  const begin = () => {
+  const start = () => {
     const started = runCommand(flags)
     const client = started.ready.then((baseUrl) => {
       const key = readFileSync(join(dataDir, 'api-key'), 'utf8').trim()
@@ -44,29 +44,29 @@ export const killJob = async (options: Options): Promise<JobReport> => {
     return { ...started, client }
   }
   for (let i = 0; i < scenarios; i++) makeTask(join(folder, 'tasks/set', `task-${String(i).padStart(4, '0')}`), i % 4)
-  let service = begin()
+  let service = start()
   try {
     const startMs = performance.now()
     const client = await service.client
     const { id } = await client.benchmarkJobs.create({
       body: { spec: { type: 'harbor', inline_yaml: jobFile(attempts, concurrency) } },
     })
-    // The answer may come before the tasks have been read.
+    // The response may arrive before the tasks have been read.
     const { job_spec } = await follow(client, id, ({ state }) => state !== 'queued')
     const total = scenarios * attempts * skills.length
     let records = 0
     const check = invariantsOf(job_spec?.scenario_ids ?? [], attempts)
-    const look = (job: BenchmarkJob) => {
+    const onRecord = (job: BenchmarkJob) => {
       records++
       check(job)
       onProgress?.(finishedOf(job), total)
     }
-    await follow(client, id, (job) => finishedOf(job) * 2 >= total, look, everyMs)
+    await follow(client, id, (job) => finishedOf(job) * 2 >= total, onRecord, everyMs)
     service.child.kill('SIGKILL')
     await service.ended
-    service = begin()
+    service = start()
     const next = await service.client
-    const job = await untilEnded(next, id, look, everyMs)
+    const job = await untilEnded(next, id, onRecord, everyMs)
     const seconds = (performance.now() - startMs) / 1000
     const { devboxes } = await next.devboxes.list({ query: { limit: 5000 } })
     const alive = devboxes.filter(({ status }) => status !== 'shutdown' && status !== 'failure').length
@@ -78,7 +78,7 @@ export const killJob = async (options: Options): Promise<JobReport> => {
   }
 }
 
-/** What a hand would compute for the agents of `killJob`, one after the other. */
+/** Average score of each agent of `killJob`. */
 export const expectedAverages = skills.map((quarters) => quarters / 4)
 
 const finishedOf = ({ benchmark_outcomes }: BenchmarkJob) =>

@@ -3,7 +3,7 @@ import type { TestService } from './service.ts'
 
 type Client = TestService['client']
 
-/** Scenarios that score the number in the file `answer` of the home directory, one after the other: an id each. */
+/** Creates scenarios whose score is the number in `~/answer`. Returns their ids. */
 export const makeScenarios = async (client: Client, count: number): Promise<string[]> => {
   const ids: string[] = []
   for (let i = 0; i < count; i++) {
@@ -30,17 +30,17 @@ export const agent = (name: string, command: string, more: object = {}) => ({
 export const createJob = (client: Client, spec: BenchmarkJobCreate['spec']): Promise<BenchmarkJob> =>
   client.benchmarkJobs.create({ body: { spec } })
 
-/** The job once `isReached` says so; `look` sees every record on the way. */
+/** Polls the job until `isReached`, passing every record to `onRecord`. */
 export const follow = async (
   client: Client,
   id: string,
   isReached: (job: BenchmarkJob) => boolean,
-  look: (job: BenchmarkJob) => void = () => undefined,
+  onRecord: (job: BenchmarkJob) => void = () => undefined,
   everyMs = 20,
 ): Promise<BenchmarkJob> => {
   for (;;) {
     const job = await client.benchmarkJobs.get({ params: { id } })
-    look(job)
+    onRecord(job)
     if (isReached(job)) return job
     if (hasJobEnded(job.state)) throw new Error(`The job ended ${job.state}: ${job.failure_reason}`)
     await new Promise((resolve) => setTimeout(resolve, everyMs))
@@ -50,55 +50,52 @@ export const follow = async (
 export const untilEnded = (
   client: Client,
   id: string,
-  look?: (job: BenchmarkJob) => void,
+  onRecord?: (job: BenchmarkJob) => void,
   everyMs?: number,
-): Promise<BenchmarkJob> => follow(client, id, ({ state }) => hasJobEnded(state), look, everyMs)
+): Promise<BenchmarkJob> => follow(client, id, ({ state }) => hasJobEnded(state), onRecord, everyMs)
 
-/**
- * Checks each record of one job it is given, in the order they were read: what every reader relies on, and that nothing
- * that was counted is lost or changes.
- */
+/** Returns a check for successive records of a job: they are consistent and no outcome is lost or changes. */
 export const invariantsOf = (scenarioIds: readonly string[], attempts: number): ((job: BenchmarkJob) => void) => {
   const seen = new Map<string, string>()
   const order = ['queued', 'initializing', 'running', 'completed']
   let place = 0
   return (job) => {
-    const demand = (isTrue: boolean, what: string) => {
+    const check = (isTrue: boolean, what: string) => {
       if (!isTrue) throw new Error(`${what}: ${JSON.stringify(job)}`)
     }
-    demand(order.indexOf(job.state) >= place, 'The state went back')
+    check(order.indexOf(job.state) >= place, 'The state moved backward')
     place = order.indexOf(job.state)
     const outcomes = job.benchmark_outcomes ?? []
     const counted = new Map<string, string>()
     for (const outcome of outcomes) {
       const { n_completed, n_failed, n_timeout, scenario_outcomes } = outcome
       const canceled = scenario_outcomes.filter(({ state }) => state === 'CANCELED').length
-      demand(n_completed + n_failed + n_timeout + canceled === scenario_outcomes.length, 'The counts do not add up')
+      check(n_completed + n_failed + n_timeout + canceled === scenario_outcomes.length, 'The counts do not add up')
       const scores = scenario_outcomes.flatMap(({ state, score }) =>
         state === 'COMPLETED' ? [score ?? Number.NaN] : [],
       )
-      demand(scores.length === n_completed, 'n_completed is not the number of completed scenarios')
+      check(scores.length === n_completed, 'n_completed is not the number of completed scenarios')
       const average = scores.length === 0 ? null : scores.reduce((sum, score) => sum + score, 0) / scores.length
-      demand((outcome.average_score ?? null) === average, 'average_score is not the mean of the completed scenarios')
+      check((outcome.average_score ?? null) === average, 'average_score is not the mean of the completed scenarios')
       const perScenario = new Map<string, number>()
       for (const each of scenario_outcomes) {
         const times = (perScenario.get(each.scenario_definition_id) ?? 0) + 1
         perScenario.set(each.scenario_definition_id, times)
-        demand(scenarioIds.includes(each.scenario_definition_id), 'A scenario is none of the job')
-        demand(times <= attempts, 'A scenario is counted too often')
-        demand((each.score != null) === (each.state === 'COMPLETED'), 'A score without completion, or none with it')
+        check(scenarioIds.includes(each.scenario_definition_id), 'The scenario is not part of the job')
+        check(times <= attempts, 'A scenario is counted too often')
+        check((each.score != null) === (each.state === 'COMPLETED'), 'Exactly the completed outcomes must have a score')
         counted.set(`${outcome.benchmark_run_id} ${each.scenario_run_id}`, JSON.stringify(each))
       }
     }
-    for (const [key, text] of seen) demand(counted.get(key) === text, 'An outcome was lost or has changed')
+    for (const [key, text] of seen) check(counted.get(key) === text, 'An outcome was lost or changed')
     for (const [key, text] of counted) seen.set(key, text)
     const running = (job.in_progress_runs ?? []).map(({ benchmark_run_id }) => benchmark_run_id)
-    demand(new Set(running).size === running.length, 'A run is in progress twice')
+    check(new Set(running).size === running.length, 'A run is in progress twice')
     if (job.state === 'completed') {
-      demand(running.length === 0, 'A job has ended and a run has not')
-      const wanted = scenarioIds.length * attempts
-      demand(
-        outcomes.every(({ scenario_outcomes }) => scenario_outcomes.length === wanted),
+      check(running.length === 0, 'The job has ended but a run has not')
+      const expected = scenarioIds.length * attempts
+      check(
+        outcomes.every(({ scenario_outcomes }) => scenario_outcomes.length === expected),
         'Outcomes are missing',
       )
     }

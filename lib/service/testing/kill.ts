@@ -12,7 +12,6 @@ import { seededRandom } from './random.ts'
 
 export interface KillReport {
   rounds: number
-  /** Seed of the random kill times. */
   seed: number
   /** Acknowledged writes and received events. */
   acknowledged: number
@@ -20,7 +19,6 @@ export interface KillReport {
   running: number
   /** Acknowledged writes that were missing or different after the restart. */
   lost: string[]
-  /** Databases that failed `integrity_check`. */
   broken: string[]
   /** Old processes left five seconds after the restart. */
   orphans: string[]
@@ -81,7 +79,6 @@ type Check = (client: Client) => Promise<string | undefined>
 
 interface Load {
   checks: Check[]
-  /** pid and start time of processes in devboxes at the kill. */
   processes: string[]
 }
 
@@ -97,18 +94,18 @@ const loadAndKill = async (
   let over = false
   try {
     const client = clientOf(await ready, dataDir)
-    const unlessOver = (error: unknown) => {
+    const unlessKilled = (error: unknown) => {
       if (!over) throw error
     }
     const repeat = async (write: (i: number) => Promise<void>) => {
-      for (let i = 0; !over; i++) await write(i).catch(unlessOver)
+      for (let i = 0; !over; i++) await write(i).catch(unlessKilled)
     }
     const writers = [
       repeat((i) => writeAxon(client, i, checks)),
       repeat((i) => writeSecret(client, i, checks)),
-      publishAndSubscribe(client, repeat, checks).catch(unlessOver),
+      publishAndSubscribe(client, repeat, checks).catch(unlessKilled),
       // Enough to have devboxes in every state of their start.
-      ...Array.from({ length: 3 }, () => useDevbox(client, checks).catch(unlessOver)),
+      ...Array.from({ length: 3 }, () => useDevbox(client, checks).catch(unlessKilled)),
     ]
     const settled = Promise.all(writers)
     let isSettled = false
@@ -151,7 +148,6 @@ const writeSecret = async (client: Client, i: number, checks: Check[]) => {
   })
 }
 
-/** Received events must survive, like acknowledged ones. */
 const publishAndSubscribe = async (
   client: Client,
   repeat: (write: (i: number) => Promise<void>) => Promise<void>,
@@ -179,7 +175,6 @@ const publishAndSubscribe = async (
   await Promise.all([listening, publishing])
 }
 
-/** A devbox with a short and an endless command, new metadata and a snapshot. */
 const useDevbox = async (client: Client, checks: Check[]) => {
   const { id } = await client.devboxes.createAndAwaitRunning({ body: {} })
   checks.push(async (next) => {
@@ -230,7 +225,6 @@ const checkRestarted = async (
     const left = () => load.processes.filter(isAlive)
     while (left().length > 0 && performance.now() - readyAt < orphanGraceMs) await delay(20)
     report.orphans.push(...left())
-    // The next round should start without devboxes.
     const { devboxes } = await client.devboxes.list({ query: { status: 'running', limit: 100 } })
     await Promise.all(devboxes.map(({ id }) => client.devboxes.shutdown({ params: { id } })))
   } finally {

@@ -9,7 +9,6 @@ interface Neighbor {
   /** A public address. This machine has `own` on the same network. */
   address: string
   own: string
-  /** A private address of the same machine. */
   privateAddress: string
   port: number
   /** Interface of this machine towards it. */
@@ -21,13 +20,13 @@ const program = `
 const http = require('node:http')
 const fs = require('node:fs')
 const [folder, own] = process.argv.slice(1)
-const server = http.createServer((request, answer) => {
+const server = http.createServer((request, response) => {
   const path = folder + request.url.split('?')[0]
   const file = folder && ['', 'index.html'].map((name) => path + name).find((each) => fs.statSync(each, { throwIfNoEntry: false })?.isFile())
-  if (file) return answer.setHeader('content-type', file.endsWith('.html') ? 'text/html' : 'application/octet-stream').end(fs.readFileSync(file))
+  if (file) return response.setHeader('content-type', file.endsWith('.html') ? 'text/html' : 'application/octet-stream').end(fs.readFileSync(file))
   let bytes = 0
   request.on('data', (chunk) => (bytes += chunk.length))
-  request.on('end', () => answer.end(request.method + ' ' + request.headers.host + request.url + ' ' + bytes + '\\n'))
+  request.on('end', () => response.end(request.method + ' ' + request.headers.host + request.url + ' ' + bytes + '\\n'))
 })
 const datagrams = require('node:dgram').createSocket('udp4')
 datagrams.bind(8080, () => {
@@ -106,7 +105,6 @@ const hasOwnNetwork = async (pid: number): Promise<boolean> => {
     while (readlinkSync(`/proc/${pid}/ns/net`) === readlinkSync('/proc/self/ns/net')) await delay(5)
     return true
   } catch {
-    // It has exited.
     return false
   }
 }
@@ -117,9 +115,8 @@ export const ownAddresses = (near?: string): string[] =>
     name.startsWith('near') && name !== near ? [] : (all ?? []).map(({ address }) => address),
   )
 
-/** Starts a server on all addresses of this machine. */
 export const startOwnServer = async () => {
-  const server = createServer((_, answer) => answer.end('the machine')).listen(0, '::')
+  const server = createServer((_, response) => response.end('the machine')).listen(0, '::')
   await once(server, 'listening')
   return { port: (server.address() as { port: number }).port, close: () => server.close() }
 }

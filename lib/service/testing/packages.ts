@@ -49,5 +49,4 @@ const publishGit = (folder: string) => {
   run(join(folder, 'tiny.git'), 'git', 'update-server-info')
 }
 
-/** Writes the files from which a static server provides a package. */
 export const publish = { npm: publishNpm, pip: publishPip, git: publishGit }

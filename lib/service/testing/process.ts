@@ -29,7 +29,6 @@ export const runCommand = (
   const ended = new Promise<Ended>((resolve) =>
     child.once('close', (code, signal) => resolve({ code, signal, ...output })),
   )
-  /** Resolves to the address once it listens. */
   const ready = new Promise<string>((resolve, reject) => {
     child.stdout.on('data', () => {
       const address = /listening on (http:\/\/\S+) /.exec(output.stdout)?.[1]

@@ -1,7 +1,7 @@
 import type { ScenarioCreate, Scorer } from '#lib/contract/scenarios.ts'
 import type { TestService } from './service.ts'
 
-/** What a scenario takes at least; scored by one function of that scorer. */
+/** A minimal scenario with one scoring function. */
 export const scenarioOf = (scorer: Scorer, more: Partial<ScenarioCreate> = {}): ScenarioCreate => ({
   name: 'a scenario',
   input_context: { problem_statement: 'Solve it' },
@@ -15,7 +15,7 @@ export const script = (text: string): Scorer => ({ type: 'bash_script_scorer', b
 export const makeScenario = async (service: TestService, scorer: Scorer, more: Partial<ScenarioCreate> = {}) =>
   (await service.client.scenarios.create({ body: scenarioOf(scorer, more) })).id
 
-/** The run once its state is one of these; a state it cannot leave any more ends the wait as well. */
+/** Waits until the run has one of the states or has ended. */
 export const runReaches = async (service: TestService, id: string, ...states: string[]) => {
   for (;;) {
     const run = await service.client.scenarioRuns.get({ params: { id } })
@@ -23,7 +23,7 @@ export const runReaches = async (service: TestService, id: string, ...states: st
   }
 }
 
-/** A run of a scenario whose devbox runs. */
+/** Starts a run and waits until its devbox is running. */
 export const startRun = async (service: TestService, scenarioId: string, more: object = {}) => {
   const { id, devbox_id } = await service.client.scenarioRuns.start({ body: { scenario_id: scenarioId, ...more } })
   await devboxReaches(service, devbox_id, 'running')
@@ -37,7 +37,6 @@ export const devboxReaches = async (service: TestService, id: string, ...statuse
   }
 }
 
-/** Scores a run of the scenario and answers the results of its functions. */
 export const scoreOf = async (service: TestService, scenarioId: string, prepare?: string, more: object = {}) => {
   const { id, devboxId } = await startRun(service, scenarioId, more)
   if (prepare) await service.client.executions.executeSync({ params: { id: devboxId }, body: { command: prepare } })

@@ -14,9 +14,7 @@ import { createService, type Service } from '#lib/service/service.ts'
 
 export interface TestService {
   url: string
-  /** API key of account `test`. */
   key: string
-  /** API key of account `other`. */
   otherKey: string
   client: Client
   otherClient: Client
@@ -24,13 +22,10 @@ export interface TestService {
   serviceId: string
   /** Calls a path with the key, unless `init` has its own Authorization. */
   fetch: (path: string, init?: RequestInit) => Promise<Response>
-  /** Posts JSON. */
   post: (path: string, body?: unknown, headers?: Record<string, string>) => Promise<Response>
   /** Creates a devbox, waits until it is running and returns its id. */
   devbox: (body?: DevboxCreate) => Promise<string>
-  /** Waits until the devbox has one of the statuses. */
   reach: (id: string, ...statuses: DevboxStatus[]) => Promise<Devbox>
-  /** Runs a command to its end. */
   run: (id: string, command: string, shell_name?: string) => Promise<SyncExecution>
   /** Restarts the service on the same folder and port. */
   restart: () => Promise<void>
@@ -64,7 +59,7 @@ export const startService = async (options: Partial<ServiceConfig> = {}): Promis
     maxEnvironmentBytes: defaultMaxEnvironmentBytes,
     maxTrials: defaultMaxTrials,
     agents: {},
-    validateAnswers: true,
+    validateResponses: true,
     ...options,
   }
   let service: Service = await createService(config)
@@ -122,7 +117,6 @@ interface RawAnswer {
   body: string
 }
 
-/** HTTP status of a failed call, or undefined if it succeeds. */
 export const statusOf = (call: Promise<unknown>): Promise<number | undefined> =>
   call.then(
     () => undefined,

@@ -42,7 +42,6 @@ export const attach = (service: TestService, path: string, protocols: string[] =
   }
 }
 
-/** Opens a session and attaches to it. */
 export const openTerminal = async (
   service: TestService,
   name: string,

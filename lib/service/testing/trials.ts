@@ -36,7 +36,7 @@ export const sandboxProblem = await bubblewrap.problem()
 
 export interface Trials {
   folder: string
-  /** What was said of built environments. */
+  /** Log messages about built environments. */
   logged: readonly string[]
   devboxes: Devboxes
   secrets: ReturnType<typeof createSecretStore>
@@ -49,11 +49,11 @@ export interface Trials {
 
 export interface FinishedTrial extends TrialResult {
   devboxId: string
-  /** A file of its logs; undefined when there is none. */
+  /** Contents of a log file; undefined if missing. */
   log(path: string): string | undefined
 }
 
-/** The part of a service that trials need, in a folder of its own. */
+/** Starts the parts of a service that trials need. */
 export const startTrials = ({ maxEnvironmentBytes = defaultMaxEnvironmentBytes } = {}): Trials => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'devdeck-trials-')))
   const database = openDatabase(join(folder, 'test.db'))
@@ -185,7 +185,7 @@ export const settings: HarborSettings = {
   extraInstructions: [],
 }
 
-/** Writes a task directory; what is not given is the smallest there can be, and what is null is left out. */
+/** Writes a minimal task directory with the given files; null omits a file. */
 export const writeTask = (folder: string, files: Record<string, string | Uint8Array | null>): string => {
   const all = {
     'task.toml': 'version = "1.0"\n[agent]\ntimeout_sec = 600\n[verifier]\ntimeout_sec = 600\n',

@@ -17,7 +17,6 @@ print(json.dumps([{
 } for entry in archive.infolist()]))
 `
 
-/** Entries of a zip as read by Python. Throws if the zip is invalid. */
 export const readZip = (input: Buffer): ReadEntry[] =>
   JSON.parse(execFileSync('python3', ['-c', script], { input, encoding: 'utf8', maxBuffer: 2 ** 30 })).map(
     ({ content, ...entry }: { name: string; modifiedMs: number; content: string }) => ({

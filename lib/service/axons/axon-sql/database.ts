@@ -36,7 +36,6 @@ export class StatementError extends Error {
   }
 }
 
-/** The database of an axon, with a copy of its events. */
 export class AxonDatabase {
   readonly #database: DatabaseSync
   #isTrusted = true
@@ -138,7 +137,6 @@ export class AxonDatabase {
       requireOneStatement(sql, statement)
       statement.setReadBigInts(true)
       const columns = statement.columns().map(({ name, type }) => ({ name: name ?? '', type: typeName(type) }))
-      // Column names may be very long.
       for (const { name } of columns) budget.bytes -= name.length + 32
       if (budget.bytes < 0) throw new Error(`the result is larger than ${maxResultBytes / 1024 / 1024} MiB`)
       const rows: unknown[][] = []

@@ -14,7 +14,6 @@ export type ProcessRequest = SqlRequest | ({ kind: 'list' } & AxonListRequest)
 
 export type SqlResponse =
   | { json: Uint8Array }
-  /** Rejected by SQLite. */
   | { error: string; errcode: number }
   /** Not caused by the statement. */
   | { failure: string }
@@ -23,7 +22,6 @@ export type SqlResponse =
 export const outOfMemorySignal = 'SIGUSR2'
 /** Unspecified: time limit of the statements of a request. */
 export const maxRunMs = 5_000
-/** Time limit for copying events. Copied events are kept when it is exceeded. */
 export const maxCopyMs = 60_000
 /** Unspecified: time limit of a list of axons. */
 export const maxListMs = 60_000

@@ -104,7 +104,6 @@ const lockedProcFiles = (): string[] =>
     .filter((name) => !/^\d+$/.test(name))
     .flatMap((name) => {
       const path = `/proc/${name}`
-      // Shows the devbox's own IPC namespace.
       if (name === 'sysvipc') return []
       const stats = lstatSync(path)
       if (stats.isDirectory()) return ['--ro-bind', path, path]

@@ -131,14 +131,14 @@ describe.skipIf(problem !== undefined)('a bubblewrap sandbox', () => {
         stdio: ['ignore', 'ignore', 'ignore'],
       })
       await outputOf(other, 'until [ -e /tmp/up ]; do sleep 0.01; done')
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         [0, 1, 5_000_000].map(async (size) => {
           const socket = await other.connect(8080)
           socket.end(Buffer.alloc(size))
           return text(socket)
         }),
       )
-      expect(answers).toEqual(['hello 0', 'hello 1', 'hello 5000000'])
+      expect(responses).toEqual(['hello 0', 'hello 1', 'hello 5000000'])
       child.kill()
     })
 

@@ -105,7 +105,7 @@ const startSandbox = async (
     group?.end(withUser(readFileSync('/etc/group', 'utf8'), name, uid, ''))
     filter?.end(seccompFilter())
     const init = await readInitPid(holder)
-    for (const pid of [holder.pid ?? 0, init]) spareFromOutOfMemory(pid)
+    for (const pid of [holder.pid ?? 0, init]) lowerOutOfMemoryScore(pid)
     const namespaces = { holder: holder.pid ?? 0, init, hasOwnUser: user !== undefined }
     const launches = networkLaunches(spec, namespaces, enforcement)
     const outbound = await openOutbound(launches, spec.network, spec.privateNetwork ?? false, report)
@@ -134,7 +134,6 @@ const runningSandbox = (
     await enforcement.end()
   }
   const cleaned = cleanUp()
-  // `stop` cleans up again and reports failures.
   const ended = cleaned.catch(() => undefined)
   return {
     home: homeOf(spec),
@@ -168,12 +167,10 @@ const runningSandbox = (
 }
 
 /** Makes the kernel kill the memory hog rather than this process. */
-const spareFromOutOfMemory = (pid: number) => {
+const lowerOutOfMemoryScore = (pid: number) => {
   try {
     writeFileSync(`/proc/${pid}/oom_score_adj`, isPrivileged ? '-500' : '0')
-  } catch {
-    // The process has exited, or lowering its score isn't permitted.
-  }
+  } catch {}
 }
 
 const readInitPid = async (holder: ChildProcess): Promise<number> => {
@@ -200,9 +197,7 @@ const text = async (stream: Readable | null): Promise<string> => {
   let all = ''
   try {
     for await (const chunk of stream ?? []) all += chunk
-  } catch {
-    // A broken pipe counts as closed.
-  }
+  } catch {}
   return all
 }
 
@@ -223,7 +218,7 @@ const networkLaunches = (
     inNetwork: (argv) => enterNetwork(spec, namespaces, argv),
     onHostNetwork: (argv) => command([...(namespacePrefix.length > 0 ? [nsenter, ...namespacePrefix] : []), ...argv]),
     unprivileged: command,
-    spare: spareFromOutOfMemory,
+    spare: lowerOutOfMemoryScore,
     path: `/proc/${namespaces.init}/ns/net`,
   }
 }

@@ -4,7 +4,6 @@ import { dirname, join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { dataDirProblem, privatePaths, publicEtc } from './host-files.ts'
 
-/** Creates folders (ending in `/`) and files with these modes, in a temporary folder. */
 const createTree = (modes: Record<string, number>) => {
   const folder = mkdtempSync(join(tmpdir(), 'devdeck-host-files-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))

@@ -52,13 +52,12 @@ const realPath = (path: string): string =>
 
 export const privatePaths = async (folders: readonly string[]): Promise<string[]> => {
   const isPrivate = ['(', '!', '-perm', '-004', '-o', '-type', 'd', '!', '-perm', '-001', ')']
-  const isOurs = ['(', '-readable', '-o', '-executable', ')']
+  const isAccessible = ['(', '-readable', '-o', '-executable', ')']
   const found = await promisify(execFile)(
     '/usr/bin/find',
-    [...folders, '!', '-type', 'l', ...isPrivate, '-prune', ...isOurs, '-print0'],
+    [...folders, '!', '-type', 'l', ...isPrivate, '-prune', ...isAccessible, '-print0'],
     { maxBuffer: 2 ** 26 },
   ).catch((error: { code?: unknown; stdout: string }) => {
-    // A missing folder or a file removed during the search; the other results are complete.
     if (error.code === 1) return error
     throw error
   })

@@ -15,7 +15,6 @@ const folder = mkdtempSync(join(tmpdir(), 'devdeck-isolation-'))
 const sandboxSpecOf = (devboxId: string) =>
   makeSandboxSpec(folder, { devboxId, serviceId: 'isolation-test', network: 'none' })
 
-/** Makes a raw system call and prints the result. */
 const syscall = (...call: (number | string)[]) =>
   `perl -e '@a = (${call.join(', ')}); $n = shift @a; print syscall($n, @a) == -1 ? "refused $!" : "done"'`
 

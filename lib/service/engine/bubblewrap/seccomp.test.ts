@@ -36,11 +36,9 @@ it.each([
   expect(run(numbers.read)).toBe(allowed)
   expect(run(999)).toBe(allowed)
   expect([run(numbers.mount), run(numbers.keyctl)]).toEqual([blocked(EPERM), blocked(EPERM)])
-  // clone3, io_uring_setup
   expect([run(435), run(425)]).toEqual([blocked(ENOSYS), blocked(ENOSYS)])
   expect([run(numbers.clone, 0x1200011), run(numbers.clone, 0x10000011)]).toEqual([allowed, blocked(EPERM)])
   expect([run(numbers.ioctl, 0, 0x5413), run(numbers.ioctl, 0, 0x5412)]).toEqual([allowed, blocked(EPERM)])
-  // The kernel reads only the lower half.
   expect(run(numbers.ioctl, 0, 0x7_0000_5412)).toBe(blocked(EPERM))
   expect([run(numbers.personality, 0), run(numbers.personality, 0x400000)]).toEqual([allowed, blocked(EPERM)])
   expect([run(numbers.socket, 2), run(numbers.socket, 40)]).toEqual([allowed, blocked(EAFNOSUPPORT)])

@@ -154,7 +154,6 @@ const personalities = [0, 8, 0x20000, 0x20008, 0x40000, 0xffffffff]
 const socketFamilies = [1, 2, 10, 16]
 
 const architectures = [0xc000003e, 0xc00000b7]
-/** First call number of the x32 interface. */
 const x32 = 0x40000000
 
 // Offsets in `struct seccomp_data`. Arguments: the lower half, which is all the kernel reads for these.

@@ -58,7 +58,7 @@ describe.skipIf(problem !== undefined)('a devbox with its own root file system',
   })
 
   it('has no root rights on the host', async () => {
-    const attempts: [script: string, answer: RegExp][] = [
+    const attempts: [script: string, expected: RegExp][] = [
       ['mount -t tmpfs none /mnt', /permission denied/i],
       ['umount /proc', /(must be superuser|permitted|not mounted|denied)/i],
       ['unshare -U true', /not permitted/],
@@ -73,8 +73,8 @@ describe.skipIf(problem !== undefined)('a devbox with its own root file system',
       ['cat /etc/shadow | grep -v "^[^:]*:[*]:"', /^$/],
       ['ls /home /root /mnt /media /srv', /^(?![\s\S]*devdeck)/],
     ]
-    for (const [script, answer] of attempts)
-      expect([script, await outputOf(other, script)]).toEqual([script, expect.stringMatching(answer)])
+    for (const [script, expected] of attempts)
+      expect([script, await outputOf(other, script)]).toEqual([script, expect.stringMatching(expected)])
     const bounding = await outputOf(other, 'grep CapBnd /proc/self/status')
     expect(bounding).toBe('CapBnd:\t00000000000405fb')
   })
@@ -111,9 +111,9 @@ describe.skipIf(problem !== undefined)('a devbox with its own root file system',
     const next = await start('next', [{ folder: own('built'), firstUid }])
     try {
       expect(next.uid).not.toBe(firstUid)
-      const look =
+      const check =
         "stat -c '%U %a' /opt/tool/a; cat /opt/tool/a /tmp/kept /root/x; ls /usr/bin/tac 2>&1 | wc -l; id -u ann; stat -c %U /home/ann"
-      expect(await outputOf(next, look)).toBe('ann 640\n1\nkept\n/root/x\n1\n1000\nann')
+      expect(await outputOf(next, check)).toBe('ann 640\n1\nkept\n/root/x\n1\n1000\nann')
       await outputOf(next, 'echo 2 >/opt/tool/a; rm /tmp/kept; rm -rf /home/ann')
       expect(await outputOf(next, 'cat /opt/tool/a; ls /tmp /home')).toMatch(/^2\n/)
     } finally {

@@ -168,7 +168,6 @@ cd -- "$from" && find . -mindepth 1 -xdev -type d \\( ! -perm -005 -prune -o -pr
 if [[ $from = /var/lib/dpkg ]]; then find . -maxdepth 2 -type f ! -path './info/*' -exec cp --parents -t "$to" -- {} + 2>/dev/null; fi
 true`
 
-/** Ignores the service's umask: everyone may read these. */
 const makeFolders = async (path: string): Promise<void> => {
   if (existsSync(path)) return
   await makeFolders(dirname(path))

@@ -29,7 +29,6 @@ const mountPoint = '/tmp'
 // Unused uids, above those of useradd, subuid and systemd, and below negative ones.
 const first = 0x70000000
 const count = 0x07ffffff
-/** Ranges for devboxes that have a full set of users. */
 const firstRange = 0x78000000
 const ranges = 0x7ff
 const usersOfSystem = 0x10000

@@ -40,10 +40,10 @@ for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
 END`
 
 const problem = (await bubblewrap.problem()) ?? slirpProblem()
-const neighbour = problem === undefined ? await startNeighbor() : undefined
+const neighbor = problem === undefined ? await startNeighbor() : undefined
 const machine = await startOwnServer()
 afterAll(() => {
-  neighbour?.close()
+  neighbor?.close()
   machine.close()
   rmSync(folder, { recursive: true })
 })
@@ -56,12 +56,12 @@ describe.skipIf(problem !== undefined)('a devbox with a network', () => {
   afterAll(() => sandbox.stop())
 
   it("can't reach the host under any address", async () => {
-    const addresses = [...ownAddresses(neighbour?.near), '127.0.0.1', '::1', '0.0.0.0', '10.0.2.2', '::ffff:127.0.0.1']
+    const addresses = [...ownAddresses(neighbor?.near), '127.0.0.1', '::1', '0.0.0.0', '10.0.2.2', '::ffff:127.0.0.1']
     for (const address of addresses)
       expect(await outputOf(sandbox, call(address.replace(/%.*/, ''), machine.port)), address).toMatch(
         /refused|No route|unreachable|Invalid argument|Cannot assign/,
       )
-    for (const address of ['10.0.2.2', ...ownAddresses(neighbour?.near).filter((one) => !one.includes(':'))])
+    for (const address of ['10.0.2.2', ...ownAddresses(neighbor?.near).filter((one) => !one.includes(':'))])
       expect(await outputOf(sandbox, callBound(address, machine.port)), address).not.toContain('connected')
   })
 
@@ -95,8 +95,8 @@ describe.skipIf(problem !== undefined)('a devbox with a network', () => {
     await expect.poll(() => outputOf(sandbox, 'ip route')).toMatch(/^default via/m)
   })
 
-  describe.skipIf(neighbour === undefined)('next to another host', () => {
-    const { address, own, privateAddress, port } = neighbour ?? { address: '', own: '', privateAddress: '', port: 0 }
+  describe.skipIf(neighbor === undefined)('next to another host', () => {
+    const { address, own, privateAddress, port } = neighbor ?? { address: '', own: '', privateAddress: '', port: 0 }
 
     it('reaches a public address but no private one', async () => {
       expect(await outputOf(sandbox, call(address, port))).toBe('GET h/x 0')
@@ -110,19 +110,21 @@ describe.skipIf(problem !== undefined)('a devbox with a network', () => {
       await expect
         .poll(() => {
           hostSocket.send('from the host', port, '239.9.9.9')
-          return neighbour?.heard()
+          return neighbor?.heard()
         })
         .toContain('datagram from the host')
       hostSocket.close()
-      expect(neighbour?.heard().replaceAll('datagram from the host', '')).not.toContain('datagram')
+      expect(neighbor?.heard().replaceAll('datagram from the host', '')).not.toContain('datagram')
     })
 
     it('reaches private addresses if allowed, but not the host', async () => {
       const other = await start('other', { privateNetwork: true })
       try {
         expect(await outputOf(other, call(privateAddress, port))).toBe('GET h/x 0')
-        for (const mine of ownAddresses(neighbour?.near).filter((one) => !one.includes(':') && !one.startsWith('127.')))
-          expect(await outputOf(other, call(mine, machine.port)), mine).toMatch(/No route to host/)
+        for (const hostAddress of ownAddresses(neighbor?.near).filter(
+          (one) => !one.includes(':') && !one.startsWith('127.'),
+        ))
+          expect(await outputOf(other, call(hostAddress, machine.port)), hostAddress).toMatch(/No route to host/)
       } finally {
         await other.stop()
       }

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type Launch, type Network, spawnIn } from '../engine.ts'
 import type { ProxyConfig, ProxyMessage } from './egress-proxy.ts'
-import { type Rules, refusedIpv4 } from './rules.ts'
+import { blockedIpv4, type Rules } from './rules.ts'
 
 export interface NetworkLaunches {
   inNetwork(argv: readonly string[]): Launch
@@ -31,7 +31,6 @@ const ipCommand = ['/usr/sbin/ip', '/sbin/ip', '/usr/bin/ip', '/bin/ip'].find(ex
 const tunDevice = '/dev/net/tun'
 const interfaceName = 'tap0'
 
-/** Points to the resolver built into slirp4netns, which forwards to the host's. */
 export const resolverFile = fileURLToPath(new URL('./resolv.conf', import.meta.url))
 
 export const slirpProblem = (): string | undefined => {
@@ -101,7 +100,7 @@ const startSlirp = async (
   const lost = () => report('Network lost: slirp4netns could not be restarted')
   const [process, blocking] = await Promise.allSettled([
     keepRunning(start, lost),
-    blockAddresses(launches, refusedIpv4(rules)),
+    blockAddresses(launches, blockedIpv4(rules)),
   ])
   if (process.status === 'rejected') throw process.reason
   const { end } = process.value

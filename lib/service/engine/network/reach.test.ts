@@ -13,7 +13,6 @@ import { bubblewrap } from '../bubblewrap/bubblewrap.ts'
 import { hasDedicatedUsers } from '../bubblewrap/users.ts'
 import { slirpProblem } from './outbound.ts'
 
-/** The same attempts from a devbox and a trial, with each kind of network. */
 const probe = readFileSync(join(import.meta.dirname, '../../testing/reach.py')).toString('base64')
 const folder = mkdtempSync(join(tmpdir(), 'devdeck-reach-'))
 const marker = `reach-test-${process.pid}`
@@ -46,7 +45,6 @@ const command = (request: object) =>
   `echo ${Buffer.from(JSON.stringify(request)).toString('base64')} | base64 -d >/tmp/request; echo ${probe} | base64 -d >/tmp/reach.py; /usr/bin/env python3 -I /tmp/reach.py </tmp/request`
 
 const machine = await startOwnServer()
-/** UDP messages received on any address of the host. */
 const heard: string[] = []
 const datagrams = createSocket('udp6')
 datagrams.on('message', (bytes) => heard.push(String(bytes)))

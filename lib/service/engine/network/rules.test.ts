@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ownAddresses } from '#lib/service/testing/neighbor.ts'
-import { allowsName, isReachable, refusedIpv4 } from './rules.ts'
+import { allowsName, blockedIpv4, isReachable } from './rules.ts'
 
 const rules = { privateNetwork: false }
 
@@ -63,7 +63,7 @@ describe('addresses', () => {
   it('of this host are always blocked', () => {
     for (const address of ownAddresses()) {
       expect(isReachable(address, { privateNetwork: true })).toBe(false)
-      if (!address.includes(':')) expect(refusedIpv4({ privateNetwork: true })).toContain(`${address}/32`)
+      if (!address.includes(':')) expect(blockedIpv4({ privateNetwork: true })).toContain(`${address}/32`)
     }
   })
 })

@@ -28,7 +28,7 @@ const privateIpv4 = [
 ]
 const privateIpv6 = ['fc00::/7', 'fe80::/10', 'fec0::/10']
 
-export const refusedIpv4 = ({ privateNetwork }: Rules): string[] => [
+export const blockedIpv4 = ({ privateNetwork }: Rules): string[] => [
   ...new Set([
     ...neverIpv4,
     ...(privateNetwork ? [] : privateIpv4),
@@ -44,16 +44,15 @@ export const isReachable = (address: string, { privateNetwork }: Rules): boolean
   if (version === 0) return false
   const family = version === 4 ? 'ipv4' : 'ipv6'
   const [never, privateNetworks] = version === 4 ? [neverIpv4, privateIpv4] : [neverIpv6, privateIpv6]
-  const refused = new BlockList()
+  const blocked = new BlockList()
   for (const network of privateNetwork ? never : [...never, ...privateNetworks]) {
     const [first = '', bits] = network.split('/')
-    refused.addSubnet(first, Number(bits), family)
+    blocked.addSubnet(first, Number(bits), family)
   }
-  for (const own of ownAddresses()) if (isIP(own) === version) refused.addAddress(own, family)
-  return !refused.check(address, family)
+  for (const own of ownAddresses()) if (isIP(own) === version) blocked.addAddress(own, family)
+  return !blocked.check(address, family)
 }
 
-/** Ignores case and a trailing dot. */
 export const allowsName = (name: string, { hostnames }: Rules): boolean => {
   const requested = normalize(name)
   return (

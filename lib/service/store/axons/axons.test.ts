@@ -15,7 +15,6 @@ const folder = mkdtempSync(join(tmpdir(), 'devdeck-axons-'))
 let database: Database
 let store: AxonStore
 let lists: ReturnType<typeof createAxonLists>
-/** Oldest first. */
 const made: Axon[] = []
 const size = 12_000
 
@@ -48,7 +47,6 @@ const read = (search: string): AxonListQuery => {
 const list = (search: string, before?: number, account = 'test'): AxonList =>
   JSON.parse(lists.list({ account, query: read(search), before, version: store.version(account) }).toString())
 
-/** The statements of a list. */
 const statementsOf = (search: string, before?: number) => {
   const query = read(search)
   const walks = lists.walksOf('test', query)

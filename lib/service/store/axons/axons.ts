@@ -54,7 +54,6 @@ export const createAxonStore = (database: Database) => {
       return axon
     },
 
-    /** Replaces all metadata. Undefined if there is no such axon. */
     update: (account: string, id: string, metadata: StringMap): Axon | undefined => {
       const row = table.own(account, id)
       if (!row) return undefined

@@ -26,7 +26,7 @@ export const createAxonEventStore = (database: Database) => {
   const lastOf = database.prepare('SELECT coalesce(max(sequence), 0) AS last FROM axon_events WHERE axon = ?')
   const last = (seq: number) => (lastOf.get(seq) as { last: number }).last
 
-  const takeUpTo = (rows: Iterable<unknown>, maxBytes: number): EventRow[] => {
+  const firstRows = (rows: Iterable<unknown>, maxBytes: number): EventRow[] => {
     const taken: EventRow[] = []
     let bytes = 0
     for (const row of rows as Iterable<EventRow>) {
@@ -45,7 +45,6 @@ export const createAxonEventStore = (database: Database) => {
 
     last,
 
-    /** Appends an event in the caller's transaction and returns its sequence. */
     append: (seq: number, { timestamp_ms, origin, source, event_type, payload }: NewEvent): number => {
       const sequence = last(seq) + 1
       insert.run(seq, sequence, timestamp_ms, origin, source, event_type, payload)
@@ -54,7 +53,7 @@ export const createAxonEventStore = (database: Database) => {
 
     /** Events after `sequence`, oldest first: up to `limit`, fewer if they are large. */
     after: (seq: number, id: string, sequence: number, limit: number, maxBytes: number): AxonEvent[] =>
-      takeUpTo(after.iterate(seq, sequence, limit), maxBytes).map((row) => ({ axon_id: id, ...row })),
+      firstRows(after.iterate(seq, sequence, limit), maxBytes).map((row) => ({ axon_id: id, ...row })),
 
     /**
      * Newest first. Unspecified: a page of large events ends early with has_more, and a cursor need not be the sequence of
@@ -62,7 +61,7 @@ export const createAxonEventStore = (database: Database) => {
      */
     list: (seq: number, id: string, query: AxonEventListQuery): AxonEventList => {
       const from = query.starting_after ?? Number.MAX_SAFE_INTEGER
-      const rows = takeUpTo(before.iterate(seq, from, query.limit), maxPageBytes)
+      const rows = firstRows(before.iterate(seq, from, query.limit), maxPageBytes)
       const oldest = rows.at(-1)
       return {
         events: rows.map((row) => ({ axon_id: id, ...row })),

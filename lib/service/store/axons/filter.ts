@@ -14,7 +14,6 @@ export interface Condition {
   source: Source
   /** Checks an axon found through another condition's source. */
   check: (seq: string) => Clause
-  /** Whether the check reads the `axons` row. */
   readsAxon: boolean
 }
 

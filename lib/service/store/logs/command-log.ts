@@ -1,5 +1,5 @@
 import type { LogSource } from '#lib/contract/logs.ts'
-import { wholeLength } from '#lib/service/kit/utf8.ts'
+import { lengthOfWholeCharacters } from '#lib/service/kit/utf8.ts'
 import type { LogFile } from './log-file.ts'
 
 /** Unspecified: longest message. Longer lines lose text overwritten after a carriage return, and are then truncated. */
@@ -151,6 +151,6 @@ const controlSequence = /\x1b\[[0-?]*[ -/]*[@-~]/g
 /** Decodes a line that starts with `bytes`. Invalid UTF-8 becomes U+FFFD. */
 const toMessage = (bytes: Buffer, length = bytes.length): string => {
   if (length <= maxMessageBytes) return bytes.toString('utf8')
-  const end = wholeLength(bytes.subarray(0, maxMessageBytes))
+  const end = lengthOfWholeCharacters(bytes.subarray(0, maxMessageBytes))
   return `${bytes.toString('utf8', 0, end)} … (${length - end} more bytes)`
 }

@@ -58,7 +58,6 @@ export class LogFile {
     this.#notifyIfIdle()
   }
 
-  /** Resolves when all records are written or dropped. */
   async flush(): Promise<void> {
     while (this.#writing) await this.#writing
   }
@@ -203,8 +202,6 @@ function* parse(text: string): Generator<LogRecord> {
   for (const line of text.split('\n')) {
     try {
       if (line !== '') yield JSON.parse(line)
-    } catch {
-      // Truncated by a crash or full disk.
-    }
+    } catch {}
   }
 }

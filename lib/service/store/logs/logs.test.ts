@@ -191,18 +191,18 @@ describe('following', () => {
   })
 
   it('ends after the last records of an ended devbox', async () => {
-    let isOver = false
+    let hasEnded = false
     const command = logs.command('dbx', { source: 'exec', cmd: 'sleep', cmd_id: 'one' })
     const seen: (string | null | undefined)[] = []
     for await (const { cmd, message, exit_code } of logs.follow(
       'dbx',
       {},
       new AbortController().signal,
-      () => isOver,
+      () => hasEnded,
     )) {
       seen.push(cmd ?? message ?? `${exit_code}`)
       if (cmd) {
-        isOver = true
+        hasEnded = true
         logs.wake('dbx')
         setImmediate(() => {
           command.output('stdout', Buffer.from('last words'))

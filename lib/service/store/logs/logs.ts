@@ -34,19 +34,18 @@ export class DevboxLogs {
     return records
   }
 
-  /** Stored records, then new ones until `signal` aborts or `isOver` returns true. */
   async *follow(
     devboxId: string,
     query: LogQuery,
     signal: AbortSignal,
-    isOver: () => boolean,
+    hasEnded: () => boolean,
   ): AsyncGenerator<LogRecord> {
     const file = this.#file(devboxId)
-    for await (const record of file.read(signal, () => isOver() && file.isQuiet()))
+    for await (const record of file.read(signal, () => hasEnded() && file.isQuiet()))
       if (matches(record, query)) yield record
   }
 
-  /** Call when the devbox changes its status, so that `follow` checks `isOver`. */
+  /** Call when the devbox changes its status, so that `follow` checks `hasEnded`. */
   wake(devboxId: string): void {
     this.#open.get(devboxId)?.wake()
   }
