@@ -86,7 +86,7 @@ describe('the port of the service', () => {
     await once(other, 'listening')
     const { port } = other.address() as { port: number }
     await expect(startService({ isolation: 'none', port, dataDir: newFolder() })).rejects.toThrow(
-      `Port ${port} on ::1 is taken`,
+      `Port ${port} on ::1 is in use`,
     )
     other.close()
   })

@@ -62,7 +62,9 @@ describe('a killed service', () => {
             const { signal } = disconnect
             for await (const { sequence } of client.axons.subscribe({ params: { id }, query, signal }))
               received.push(sequence)
-          } catch {}
+          } catch {
+            // The service is restarting.
+          }
       })
       const acknowledged: number[] = []
       for (let round = 0; round < 3; round++) {

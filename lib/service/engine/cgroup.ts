@@ -247,7 +247,9 @@ const works = (place: CgroupParent): boolean => {
   } finally {
     try {
       rmdirSync(folder)
-    } catch {}
+    } catch {
+      // Never created.
+    }
   }
 }
 

@@ -136,7 +136,9 @@ describe('secrets of devboxes', () => {
       let line = ''
       try {
         line = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-      } catch {}
+      } catch {
+        // Exited in the meantime.
+      }
       expect(line).not.toContain(value)
     }
     expect(filesWith(devboxes.dataDir, value)).toEqual([])

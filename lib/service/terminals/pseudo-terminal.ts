@@ -110,7 +110,9 @@ export class PseudoTerminal {
         length += read
         take(bytes.subarray(0, read))
       }
-    } catch {}
+    } catch {
+      // EAGAIN or EIO: nothing left.
+    }
   }
 }
 
@@ -139,7 +141,9 @@ const openInside = (ptmx: string, uid: number | undefined): OpenTerminal | undef
       if (uid !== undefined) chownSync(join(dirname(ptmx), index), uid, uid)
       return { master, tty: `/dev/pts/${index}` }
     }
-  } catch {}
+  } catch {
+    // Fall back to the host's devpts.
+  }
   if (master !== undefined) closeSync(master)
   return undefined
 }

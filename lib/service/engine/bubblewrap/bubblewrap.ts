@@ -170,7 +170,9 @@ const runningSandbox = (
 const lowerOutOfMemoryScore = (pid: number) => {
   try {
     writeFileSync(`/proc/${pid}/oom_score_adj`, isPrivileged ? '-500' : '0')
-  } catch {}
+  } catch {
+    // The process has exited, or lowering its score isn't permitted.
+  }
 }
 
 const readInitPid = async (holder: ChildProcess): Promise<number> => {
@@ -197,7 +199,9 @@ const text = async (stream: Readable | null): Promise<string> => {
   let all = ''
   try {
     for await (const chunk of stream ?? []) all += chunk
-  } catch {}
+  } catch {
+    // A broken pipe counts as closed.
+  }
   return all
 }
 

@@ -202,6 +202,8 @@ function* parse(text: string): Generator<LogRecord> {
   for (const line of text.split('\n')) {
     try {
       if (line !== '') yield JSON.parse(line)
-    } catch {}
+    } catch {
+      // Truncated by a crash or full disk.
+    }
   }
 }
