@@ -1,6 +1,7 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
 import { Menu, Search } from 'lucide-react'
+import dynamic from 'next/dynamic'
 import { usePathname } from 'next/navigation'
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
 import { AlertAnnouncer } from '#components/alerts/alert-announcer.tsx'
@@ -17,13 +18,14 @@ import { AccountName } from './account-name.tsx'
 import { Breadcrumb } from './breadcrumb.tsx'
 import { IsolationNotice } from './isolation-notice.tsx'
 import { Keys } from './keys.tsx'
-import { CommandPalette } from './palette/command-palette.tsx'
 import { hasChangedElsewhere, savePreference } from './save-preference.ts'
 import { sessionQueries } from './session-queries.ts'
-import { ShortcutsDialog } from './shortcuts-dialog.tsx'
 import { NavigationDrawer, Sidebar } from './sidebar.tsx'
 import { ThemeMenu } from './theme.tsx'
 import { useShortcuts } from './use-shortcuts.ts'
+
+const CommandPalette = dynamic(() => import('./palette/command-palette.tsx').then((module) => module.CommandPalette))
+const ShortcutsDialog = dynamic(() => import('./shortcuts-dialog.tsx').then((module) => module.ShortcutsDialog))
 
 export interface ConsoleFrameProps {
   session: SessionView
