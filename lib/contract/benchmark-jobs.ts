@@ -178,7 +178,6 @@ export const maxImportBytes = 8 * 1024 ** 3
 
 export const BenchmarkJobImport = z.object({
   name: z.optional(z.string().check(z.maxLength(256))),
-  /** Agent name for trials that do not name one. */
   agent_name: z.optional(z.string().check(z.maxLength(256))),
   /** Reward key used as the score. Default: `reward`, else the first key. */
   judged_metric: z.optional(z.string().check(z.maxLength(256))),

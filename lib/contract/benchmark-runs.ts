@@ -21,7 +21,6 @@ export const BenchmarkRun = z.object({
   score: z.nullish(z.number()),
   purpose: z.nullish(z.string()),
   environment_variables: z.nullish(StringMap),
-  /** Secret names by environment variable. */
   secrets_provided: z.nullish(StringMap),
   n_scenario_runs: z.nullish(z.int()),
   n_total_trials: z.nullish(z.int()),

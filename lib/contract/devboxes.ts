@@ -92,7 +92,6 @@ export type DevboxCreate = z.infer<typeof DevboxCreate>
 export const DevboxUpdate = z.object({ name: z.nullish(z.string()), metadata: z.nullish(Metadata) })
 export type DevboxUpdate = z.infer<typeof DevboxUpdate>
 
-/** `auth_token` opens only the terminals of the devbox. */
 export const PtyTunnel = z.object({ tunnel_key: z.string(), auth_token: z.string() })
 export type PtyTunnel = z.infer<typeof PtyTunnel>
 

@@ -34,7 +34,6 @@ export interface Endpoint {
   aliases?: readonly string[]
   params?: Schema
   query?: Schema
-  /** A missing body is read as `{}`. */
   body?: Schema
   /** Default: JSON. `multipart`: form data with the fields of `body` and one part named `file`. */
   bodyFormat?: 'multipart'

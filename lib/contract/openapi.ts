@@ -68,7 +68,6 @@ const summaryOf = ({ id }: Endpoint) => {
   return (summaries as Record<string, Record<string, string>>)[resource]?.[operation]
 }
 
-/** `createSshKey` becomes `Create SSH key`. */
 const wordsOf = (name: string) =>
   name
     .replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)

@@ -186,7 +186,6 @@ describe('a round trip', () => {
   })
 })
 
-/** Park and Miller's generator: the same numbers for the same seed. */
 const seededRandom = (seed: number) => {
   let state = seed
   return (limit: number) => {

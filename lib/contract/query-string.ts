@@ -17,7 +17,7 @@ export const MetadataFilter = z
       z.object({ key: MetadataKey, op: z.literal('in'), values: z.array(z.string()).check(z.minLength(1)) }),
     ]),
   )
-  .check(z.maxLength(maxMetadataConditions, `takes at most ${maxMetadataConditions} conditions`))
+  .check(z.maxLength(maxMetadataConditions, `must have at most ${maxMetadataConditions} conditions`))
 export type MetadataFilter = z.infer<typeof MetadataFilter>
 
 export const listQuery = {
@@ -60,7 +60,6 @@ const collect = (params: Iterable<[string, string]>): Collected => {
   const anyOf = new Map<string, string[]>()
   const problems: FieldProblem[] = []
   for (const [name, value] of params) {
-    // An empty value counts as missing.
     if (value === '') continue
     if (name !== 'metadata' && !name.startsWith('metadata[')) {
       // Unspecified: a repeated parameter with different values is an error.
@@ -104,7 +103,7 @@ export const parseQuery = <S extends z.ZodMiniType>(
 ): Parsed<z.output<S>> => {
   const { scalars, metadata, problems } = collect(typeof search === 'string' ? new URLSearchParams(search) : search)
   if (metadata.length > maxMetadataConditions)
-    problems.push({ field: 'metadata', message: `takes at most ${maxMetadataConditions} conditions` })
+    problems.push({ field: 'metadata', message: `must have at most ${maxMetadataConditions} conditions` })
   const shape = shapeOf(schema)
   const given = Object.fromEntries([...scalars].filter(([name]) => Object.hasOwn(shape, name) && name !== 'metadata'))
   const takesMetadata = Object.hasOwn(shape, 'metadata')

@@ -49,7 +49,6 @@ export const ScenarioRun = z.object({
   start_time_ms: z.nullish(EpochMs),
   duration_ms: z.nullish(z.int()),
   environment_variables: z.nullish(StringMap),
-  /** Secret names by environment variable. */
   secrets_provided: z.nullish(StringMap),
   scoring_contract_result: z.nullish(ScoringResult),
   /** Extension: retries after failures, for a trial of a job. */

@@ -44,7 +44,7 @@ export interface ServiceBase {
   engine: Engine
   folderOf: (devboxId: string) => string
   stopping: AbortSignal
-  /** Registers a shutdown step. Steps run in reverse order, also if the start fails. */
+  /** Registers a shutdown step. Steps run in reverse order, even if the start fails. */
   onClose: (step: () => void | Promise<void>) => void
   lostAndFound: LostAndFound
 }
@@ -165,7 +165,7 @@ const startBenchmarks = async (
 ) => {
   const logFolderOf = (scenarioRunId: string) => join(dataDir.path, 'runs', scenarioRunId)
   const scenarioRuns = new ScenarioRuns({ store, devboxes, executions, isolation, log: logError })
-  // Before the devboxes, since a scorer that is stopped gives no score.
+  // Before the devboxes, since a stopped scorer returns no score.
   onClose(() => scenarioRuns.close())
   scenarioRuns.recover()
   const benchmarkRuns = new BenchmarkRuns({ store, scenarioRuns })

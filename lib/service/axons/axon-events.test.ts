@@ -42,7 +42,7 @@ describe('an event', () => {
 })
 
 describe('a killed service', () => {
-  it('loses and repeats no event for subscribers and publishers', async () => {
+  it('neither loses nor repeats events', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-killed-'))
     const start = (port: string) =>
       runCommand(['--port', port, '--isolation', 'none', '--data-dir', dataDir, '--stop-with-parent'])

@@ -50,7 +50,7 @@ export class AxonSql {
   readonly #folder: string
   readonly #quota: StorageQuota
   readonly #queries: SqlProcesses
-  /** Kept longer, because users notice the start of a process. */
+  /** Longer, because users notice when a process has to start. */
   readonly #lists: SqlProcesses
 
   constructor(options: Options) {

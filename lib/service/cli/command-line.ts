@@ -237,8 +237,8 @@ serve
   --max-executions N  Queued and running commands per account (${defaultLimits.executions})
   --max-terminals N   Terminal sessions per account (${defaultLimits.terminals})
   --max-storage SIZE  Storage per account for snapshots, axons, command output and run logs; 0 for no limit
-                      (half of the disk). Beyond it requests fail with 507
-  --min-free-memory SIZE   Evict the min recently used devbox below this much free memory; 0 turns it off
+                      (half of the disk). Requests over the limit fail with 507
+  --min-free-memory SIZE   Evict the least recently used devbox below this much free memory; 0 turns it off
                       (256M, at most 5%)
   --min-free-disk SIZE     Evict the devbox that is filling the data folder's disk; 0 turns it off (same default)
   --eviction-notice TIME   Time between such an eviction's announcement and its deadline (60s)
@@ -247,10 +247,10 @@ serve
                       install. By default the outcome is marked
   --agent NAME=COMMAND  Agent that benchmark jobs can use by name; repeatable. Agents with an install step, secrets
                       or token reporting are configured in DIR/agents/NAME/agent.toml
-  --max-trials N      Trials that run at once across all benchmark jobs (${defaultMaxTrials})
+  --max-trials N      Maximum number of concurrent trials across all benchmark jobs (${defaultMaxTrials})
   --max-environments SIZE  Disk space for built task environments; 0 for no limit (${sizeText(defaultMaxEnvironmentBytes)}).
-                      The min recently used ones are deleted first
-  --drain-seconds N   Notice that running devboxes get on SIGTERM or SIGINT (2). They start again with the
+                      The least recently used are deleted first
+  --drain-seconds N   Notice for running devboxes on SIGTERM or SIGINT (2). They start again with the
                       service. A second signal skips the wait
   --stop-with-parent  Exit when stdin closes
   --validate-answers  Validate all responses against the contract

@@ -24,7 +24,6 @@ import { schemaVersion } from '#lib/service/store/schema.ts'
 import packageJson from '../../../package.json' with { type: 'json' }
 import type { CommandLine } from './command-line.ts'
 
-/** `wrong` makes the command exit with 1. */
 type Verdict = 'ok' | 'note' | 'wrong'
 type Finding = [verdict: Verdict, subject: string, text: string]
 

@@ -34,7 +34,6 @@ export const recover = async ({ dataDir, account }: CommandLine) => {
       const stores = { devboxes: createDevboxStore(database), snapshots: createSnapshotStore(database) }
       restoreFolders(path, stores)
       const counts = { devboxes: 0, snapshots: 0 }
-      // Devboxes first: snapshots refer to them.
       for (const id of namesIn(join(path, 'devboxes')))
         if (!stores.devboxes.find(id)) {
           adoptDevbox(stores.devboxes, path, id, account)

@@ -48,7 +48,6 @@ describeUnderEachIsolation('many devboxes in sequence, under isolation', (isolat
     const ids = [...first, ...(await many(total - first.length))]
     expect(new Set(ids).size).toBe(total)
 
-    // Ignore the service's own disk measurements.
     const alive = readProcessTable()
     const measuring = new Set(findProcesses({ DEVDECK_COPIES: 'sizes' }, alive))
     const left = findProcesses({ DEVDECK_SERVICE_ID: service.serviceId }, alive).filter((pid) => !measuring.has(pid))

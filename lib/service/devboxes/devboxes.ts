@@ -50,7 +50,7 @@ interface Origin {
   requestId?: string
   initiatorType?: NonNullable<Devbox['initiator_type']>
   initiatorId?: string
-  /** Its own top-level folders, in a writable `/`. Requires isolation. */
+  /** Private top-level folders in a writable `/`. Requires isolation. */
   root?: readonly string[]
   /** A writable root file system in which the devbox is root. Requires `root`. */
   system?: Omit<System, 'own'>

@@ -7,7 +7,6 @@ import { usageOf } from './disk.ts'
 import { diskFolders } from './mounts.ts'
 
 const checkIntervalMs = 1_000
-/** Pause after a measurement, as a multiple of its duration. */
 const pauseFactor = 20
 /** Measure this often even if free space hasn't changed: deletions elsewhere may hide a devbox's writes. */
 const maxPauseMs = 30_000

@@ -13,7 +13,6 @@ interface LifecycleCommand extends Pick<RunningDevbox, 'sandbox' | 'env' | 'runF
   log: CommandLog
 }
 
-/** Runs a launch or suspend command, or the entrypoint, and returns its shell exit status. */
 export const runLifecycleCommand = async (command: LifecycleCommand): Promise<number> => {
   const exitStatus = await run(command).catch((error: Error) => {
     command.log.output('stderr', Buffer.from(`devdeck: could not start the command: ${error.message}\n`))

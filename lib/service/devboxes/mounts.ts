@@ -13,7 +13,7 @@ export interface Mount {
   content: string
 }
 
-/** The parts of a devbox's folder that survive suspend. Unspecified: snapshots contain the same. */
+/** Folders that survive suspend. Unspecified: snapshots contain the same. */
 export const diskFolders = ['home', 'tmp'] as const
 
 /** Accepts paths relative to home, `~/x`, or below `/home/user/` or `/tmp/`. Throws 400 for others. */

@@ -165,7 +165,7 @@ export const runFailure = (trials: readonly EndedTrial[]): string | null => {
   const [first] = failures
   if (!first || failures.length < trials.length) return null
   const { exception_type, exception_message } = first
-  return `No trial could be set up. The first one: ${exception_type}: ${exception_message}`
+  return `No trial could be set up. First error: ${exception_type}: ${exception_message}`
 }
 
 /** Unspecified: one completed run completes the job; otherwise one failed run fails it. */

@@ -1,6 +1,6 @@
 import type { ScenarioRunState } from '#lib/contract/scenario-runs.ts'
 
-/** Rows store an unknown time, as of imported runs, as 0. */
+/** Rows store unknown times as 0. */
 export const knownTime = (ms: number): number | null => ms || null
 
 /** Null while running, or if a time is unknown. */

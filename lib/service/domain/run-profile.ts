@@ -49,7 +49,7 @@ export const requireNeeds = (secrets: Secrets, account: string, needs: Needs, pr
   const missing = secrets.missing(account, [...new Set(Object.values(profile.secrets ?? {}))])
   const problems = [
     ...unmetNeeds(needs, profile),
-    ...missing.map((name) => ({ field: 'runProfile.secrets', message: `has no secret ${name}` })),
+    ...missing.map((name) => ({ field: 'runProfile.secrets', message: `secret ${name} does not exist` })),
   ]
   if (problems.length > 0) throw invalid(...problems)
 }

@@ -23,7 +23,7 @@ export interface SandboxSpec {
   limits: Limits
   network: Network
   privateNetwork?: boolean
-  /** Default: `user` (1000), or root in a system of its own. */
+  /** Default: `user` (1000), or root on a separate root file system. */
   user?: User
 }
 

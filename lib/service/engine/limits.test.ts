@@ -19,7 +19,6 @@ const hasGroups = (['memory', 'cpu', 'pids'] as const).every((controller) => lim
 // The kernel counts processes per user, but not for root.
 const isUser = process.getuid?.() !== 0
 
-// tail buffers until the end of the line.
 const allocate = 'head -c 4G /dev/zero | tail'
 const forkBomb = ':(){ :|:& };:'
 

@@ -5,7 +5,6 @@ import { defaultLimits } from '#lib/service/config.ts'
 import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 
-/** Slows down the event loop, as on a busy machine. */
 const slowEventLoop = async (ms: number): Promise<() => void> => {
   const never = new Int32Array(new SharedArrayBuffer(4))
   const server = createServer((socket) => socket.on('error', () => undefined).pipe(socket)).listen(0, '127.0.0.1')

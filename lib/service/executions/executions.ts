@@ -154,7 +154,7 @@ export class Executions {
       )
   }
 
-  /** Retries on a full disk, leaving the execution unfinished meanwhile. After a restart `recover` completes it. */
+  /** Retries on a full disk. After a restart, `recover` completes the execution. */
   async #complete({ record: { devbox_id, id }, output: { stdout, stderr } }: LiveExecution, exitStatus: number) {
     const end = { exitStatus, endTimeMs: Date.now(), stdoutCut: stdout.isCut, stderrCut: stderr.isCut }
     const store = () => {

@@ -27,7 +27,6 @@ const decoded = async (bytes: AsyncIterable<Buffer>, offset = 0) => {
 }
 
 describe('decodeChunks', () => {
-  // All kinds of UTF-8 bytes, including invalid ones.
   const interesting = [0x41, 0x80, 0xbf, 0xc2, 0xe2, 0x82, 0xac, 0xed, 0xa0, 0xf0, 0x9f, 0x98, 0xf4, 0x90, 0xc0, 0xff]
 
   it('decodes the same wherever it is split, and resumes from any reported offset', async () => {

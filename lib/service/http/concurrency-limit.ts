@@ -12,7 +12,7 @@ export class ConcurrencyLimit {
     if (count >= maxConcurrent[kind])
       throw new ServiceError(
         'rate_limited',
-        `This account has reached its limit of ${maxConcurrent[kind]} concurrent ${kind}; wait until one has ended`,
+        `This account has reached its limit of ${maxConcurrent[kind]} concurrent ${kind}; wait for one to end`,
         { retryAfterSeconds: 1 },
       )
     this.#counts.set(key, count + 1)

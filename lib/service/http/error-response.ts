@@ -27,7 +27,6 @@ export const sendJson = (response: ServerResponse, status: number, json: string 
   response.end(json)
 }
 
-/** Converts any thrown value. Unexpected errors are logged once. */
 export const toServiceError = (error: unknown, requestId: string, operation: string, log: LogError): ServiceError => {
   if (error instanceof ServiceError) return error
   const known = temporaryError(error)

@@ -516,7 +516,7 @@ describe('a terminal socket', () => {
     expect((await closed)[0]).toBe(1001)
   })
 
-  it('’s token is valid for its connect and control requests only', async () => {
+  it('accepts its token only for connect and control requests', async () => {
     const { url, get } = await serveTerminals()
     for (const name of ['authorization', 'x-runloop-tunnel-authorization'])
       expect(

@@ -117,7 +117,6 @@ async function* streamFile(stream: Readable, completed: Promise<void>): AsyncGen
   try {
     yield* stream
   } catch (error) {
-    // Prefer the form's error, which is more specific.
     await completed
     throw error
   }

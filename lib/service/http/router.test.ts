@@ -85,7 +85,7 @@ describe('a raw path', () => {
 })
 
 describe('an operation of the hosted service only', () => {
-  it('is a 501 that suggests an alternative and is not retried', async () => {
+  it('returns 501 with an alternative and without a retry', async () => {
     const headers = { authorization: `Bearer ${service.key}` }
     const response = await sendRaw(service.url, { path: '/v1/blueprints', headers })
     expect(response.status).toBe(501)

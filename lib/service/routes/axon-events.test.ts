@@ -126,7 +126,7 @@ describe('GET /v1/axons/{id}/subscribe/sse', () => {
     expect(await stream).toMatchObject([{ sequence: 3 }])
   })
 
-  it('200 loses and repeats nothing between replay and live for many subscribers', async () => {
+  it('200 neither loses nor repeats events between replay and live for many subscribers', async () => {
     const id = await newAxon()
     const publishers = 20
     const each = 30

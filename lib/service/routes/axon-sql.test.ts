@@ -62,7 +62,6 @@ describe('POST /v1/axons/{id}/sql/query', () => {
   it('200 encodes values that JSON lacks', async () => {
     const { rows } = await query("SELECT 9007199254740991, 9007199254740993, -9223372036854775808, x'00ff'")
     expect(rows).toEqual([[9007199254740991, '9007199254740993', '-9223372036854775808', { base64: 'AP8=' }]])
-    // Not NULL, which means no value.
     const infinite = await query('SELECT 1e400, -1e400, typeof(1e400), 1e400 - 1e400')
     expect(infinite.rows).toEqual([['Infinity', '-Infinity', 'real', null]])
   })

@@ -95,7 +95,7 @@ describe('GET /v1/axons', () => {
 })
 
 describe('paging', () => {
-  it('loses and repeats nothing while axons are created and deleted', async () => {
+  it('neither loses nor repeats axons that are created and deleted meanwhile', async () => {
     const name = 'paged-'
     const expected: string[] = []
     for (let i = 0; i < 8; i++)

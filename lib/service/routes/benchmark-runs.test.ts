@@ -168,7 +168,7 @@ describe('benchmark runs', () => {
       status: 400,
       message: 'runProfile.envVars: must include A; runProfile.secrets: must include secret T',
     })
-    await expect(start({ envVars: { A: '' }, secrets: { T: 'nobodys' } })).rejects.toMatchObject({ status: 400 })
+    await expect(start({ envVars: { A: '' }, secrets: { T: 'MISSING' } })).rejects.toMatchObject({ status: 400 })
     await benchmarks.archive({ params: { id } })
     await expect(start({})).rejects.toMatchObject({ status: 400, field: 'benchmark_id' })
     await expect(benchmarks.startRun({ body: { benchmark_id: 'bmd_none' } })).rejects.toMatchObject({ status: 404 })

@@ -37,7 +37,7 @@ describe('POST /v1/benchmarks', () => {
     ).rejects.toMatchObject({
       status: 400,
       field: 'scenario_ids',
-      message: 'scenario_ids: there is no scenario scn_1; scenario_ids: there is no scenario scn_2',
+      message: 'scenario_ids: scenario scn_1 does not exist; scenario_ids: scenario scn_2 does not exist',
     })
     expect((await service.client.benchmarks.list({ query: {} })).total_count).toBe(before)
   })

@@ -11,7 +11,7 @@ export const benchmarkRoutes = ({ store, benchmarkRuns, now }: Deps) => {
 
   const scenarioIds = (account: string, field: string, ids: readonly string[]): string[] => {
     const missing = store.scenarios.missing(account, [...new Set(ids)])
-    if (missing.length > 0) throw invalid(...missing.map((id) => ({ field, message: `there is no scenario ${id}` })))
+    if (missing.length > 0) throw invalid(...missing.map((id) => ({ field, message: `scenario ${id} does not exist` })))
     return [...new Set(ids)]
   }
   const change = (account: string, id: string, fields: Partial<BenchmarkFields>): Benchmark => {
@@ -61,8 +61,7 @@ export const benchmarkRoutes = ({ store, benchmarkRuns, now }: Deps) => {
       const { scenarioIds: present } = get(account, params.id)
       const added = scenarioIds(account, 'scenarios_to_add', body.scenarios_to_add ?? [])
       const removed = new Set(body.scenarios_to_remove ?? [])
-      // Unspecified: a scenario that is both added and removed, or removed without being there. It is not there
-      // afterwards.
+      // Unspecified: removal takes precedence over addition, and ignores absent scenarios.
       const remaining = [...new Set([...present, ...added])].filter((id) => !removed.has(id))
       return change(account, params.id, { scenarioIds: remaining })
     },

@@ -12,7 +12,6 @@ const schedule = (devbox_id: string, eviction_deadline_ms: number, client: Clien
   client.evictions.schedule({ body: { devbox_id, eviction_deadline_ms } })
 const suspended = (id: string) => service.reach(id, 'suspended')
 
-/** First `count` evictions of a new watch. Calls `afterFirst` after the first. */
 const watch = async (
   count: number,
   afterFirst: () => Promise<unknown> = async () => undefined,

@@ -31,7 +31,6 @@ describe('logs', () => {
     expect(await list({ shell_name: 'other' })).toEqual([])
     // The public client sends an empty value for null.
     const unfiltered = await list()
-    // Records of resource usage may be added in the meantime.
     expect((await list({ execution_id: '', shell_name: '' })).slice(0, unfiltered.length)).toEqual(unfiltered)
   })
 

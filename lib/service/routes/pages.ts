@@ -39,7 +39,6 @@ export const noPublic = <K extends string>(key: K, { include_total_count }: { in
     'items'
   >
 
-/** Fields of an update without null, which keeps the old value. */
 export const withoutNull = <T extends object>(fields: T) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined)) as {
     [K in keyof T]?: NonNullable<T[K]>

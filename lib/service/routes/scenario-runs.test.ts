@@ -126,10 +126,10 @@ describeUnderEachIsolation('scenario runs under isolation', (isolation) => {
       })
       const before = (await service.client.devboxes.list({ query: {} })).total_count
       const start = (runProfile: object) => runs().start({ body: { scenario_id: scenario, runProfile } })
-      await expect(start({ envVars: { A: '' }, secrets: { X: 'nobodys' } })).rejects.toMatchObject({
+      await expect(start({ envVars: { A: '' }, secrets: { X: 'missing' } })).rejects.toMatchObject({
         status: 400,
         message:
-          'runProfile.envVars: must include B; runProfile.secrets: must include secret TOKEN; runProfile.secrets: has no secret nobodys',
+          'runProfile.envVars: must include B; runProfile.secrets: must include secret TOKEN; runProfile.secrets: secret missing does not exist',
       })
       expect((await service.client.devboxes.list({ query: {} })).total_count).toBe(before)
     })

@@ -78,8 +78,8 @@ describe('POST /v1/scenarios', () => {
     ],
     [
       'an unknown custom scorer',
-      scenarioOf({ type: 'custom_scorer', custom_scorer_type: 'nobodys' }),
-      'custom scorer nobodys does not exist',
+      scenarioOf({ type: 'custom_scorer', custom_scorer_type: 'unregistered' }),
+      'custom scorer unregistered does not exist',
     ],
     ['a timeout of nothing', { scorer_timeout_sec: 0 }, 'scorer_timeout_sec'],
   ])('400 on %s', async (_, change, message) => {
@@ -171,7 +171,7 @@ describe('GET /v1/scenarios', () => {
     expect([rest.scenarios.map(({ id }) => id), rest.has_more]).toEqual([[alpha], false])
   })
 
-  it('400 for an invalid cursor, and 200 with nothing public', async () => {
+  it('400 for an invalid cursor, and 200 with an empty public list', async () => {
     await expect(service.client.scenarios.list({ query: { starting_after: 'scn_none' } })).rejects.toMatchObject({
       status: 400,
     })

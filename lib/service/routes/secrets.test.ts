@@ -14,7 +14,7 @@ describe('secrets', () => {
   const create = (name: string, value = 'hidden') => service.client.secrets.create({ body: { name, value } })
   const get = (name: string) => service.client.secrets.get({ params: { name } })
 
-  it('are stored by name, and never return their values', async () => {
+  it('are stored by name, and their values are never returned', async () => {
     const created = await create('TOKEN', 'first value')
     expect(Object.keys(created).sort()).toEqual(['create_time_ms', 'id', 'name', 'update_time_ms'])
     expect(created).toMatchObject({ name: 'TOKEN', update_time_ms: created.create_time_ms })
@@ -113,14 +113,14 @@ describe('secrets', () => {
   })
 })
 
-describe('secrets of devboxes', () => {
+describe('devbox secrets', () => {
   let devboxes: TestService
   beforeAll(async () => {
     devboxes = await startService({ isolation: strongestIsolation })
   })
   afterAll(() => devboxes.close())
 
-  it('are set in the environment of commands, but appear on no disk and command line', async () => {
+  it('are set in the environment of commands, but never appear on disk or in a command line', async () => {
     const value = 'unmistakable-91cc'
     await devboxes.client.secrets.create({ body: { name: 'STORED', value } })
     const { id, status } = await devboxes.client.devboxes.createAndAwaitRunning({

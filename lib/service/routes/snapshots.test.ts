@@ -81,7 +81,6 @@ describe('snapshots', () => {
     const [a, b, holes] = await Promise.all(['a', 'b', 'holes'].map((name) => lstat(kinds(name))))
     expect(a?.ino).toBe(b?.ino)
     expect(a?.nlink).toBe(2)
-    // Holes are neither written nor counted.
     expect(holes?.blocks).toBeLessThan(1000)
     expect(size_bytes).toBeLessThan(2 ** 20)
     await run('echo changed > kinds/b; rm -rf sync')
@@ -106,7 +105,6 @@ describe('snapshots', () => {
   })
 
   it.runIf(strongestIsolation === 'bubblewrap')('does not follow a link that replaces a folder', async () => {
-    // Outside the devbox, with the same file names.
     const outside = join(service.dataDir, 'outside')
     mkdirSync(outside)
     for (let i = 1; i <= 1000; i++) writeFileSync(join(outside, `${i}`), 'secret')

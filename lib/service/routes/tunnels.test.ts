@@ -247,7 +247,7 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
       expect(warnings).not.toContain('MaxListenersExceededWarning')
     })
 
-    it('works with every name of the service', async () => {
+    it('works with every host name of the service', async () => {
       for (const name of ['localhost', `127.0.0.1:${servicePort}`, 'LOCALHOST:1', 'deck.example', 'deck.example:443'])
         expect((await send(`${box.port}-${box.tunnel.tunnel_key}.tunnel.${name}`)).status, name).toBe(200)
       for (const name of ['evil.example', 'localhost.evil.example', 'api.localhost.'])
@@ -378,7 +378,7 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
     expect((await act(box.id, 'remove_tunnel')).status).toBe(200)
   })
 
-  it('survives a restart of the service', async () => {
+  it('survives a service restart', async () => {
     const box = await newDevbox({})
     await untilListening(box.host())
     await service.restart()
@@ -386,8 +386,8 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
   })
 })
 
-describe('the tunnel of the terminals', () => {
-  it('leads only to terminals', async () => {
+describe('the terminal tunnel', () => {
+  it('reaches only terminals', async () => {
     const service = await startService({ isolation: 'none' })
     const { id } = await service.client.devboxes.createAndAwaitRunning({ body: {} })
     const { tunnel_key, auth_token } = await service.client.devboxes.createPtyTunnel({ params: { id } })

@@ -155,7 +155,7 @@ export class Snapshots {
   }
 
   // Copies the snapshot's disk to `home`, which must not exist, and `tmp` next to it. `home` is renamed into place
-  // last, so an existing one is complete. Prevents deletion of the snapshot meanwhile.
+  // last, so an existing one is complete. Blocks deletion of the snapshot.
   async restore(id: string, home: string, { signal }: { signal?: AbortSignal } = {}): Promise<void> {
     const { folder } = this.#options
     const from = join(folder, id)

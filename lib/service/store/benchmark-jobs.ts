@@ -99,14 +99,14 @@ export const createBenchmarkJobStore = (database: Database, benchmarkRuns: Bench
     const known = ended.get(run.id)
     if (known) return known
     const trials = endedTrials(run.id)
-    // Unspecified: when a run first has an outcome. When its first scenario has finished.
+    // Unspecified: a run has an outcome once its first scenario has finished.
     if (trials.length === 0 && run.end_time_ms === null) return undefined
     const outcome = benchmarkOutcome(run, trials)
     if (run.end_time_ms !== null) remember(outcome)
     return outcome
   }
 
-  /** Counted from the rows of the trials, so the two cannot differ. */
+  /** Derived from the trial rows, so it always matches them. */
   const toJob = (row: JobRow): BenchmarkJob => {
     const runs = benchmarkRuns.ofJob(row.id)
     const outcomes = runs.map(outcomeOf).filter((outcome) => outcome !== undefined)

@@ -10,7 +10,7 @@ import { createScenarioRunStore } from './scenario-runs.ts'
 it('explains unknown usage with the most common reason', () => {
   const folder = mkdtempSync(join(tmpdir(), 'devdeck-runs-'))
   const database = openDatabase(join(folder, 'devdeck.db'))
-  // Neither the job nor the scenario of it matters here.
+  // The job and scenario are irrelevant here.
   database.exec('PRAGMA foreign_keys = OFF')
   const [runs, scenarioRuns] = [createBenchmarkRunStore(database), createScenarioRunStore(database)]
   const of = { account: 'a', name: null, start_time_ms: 0, metadata: {}, profile: {} }

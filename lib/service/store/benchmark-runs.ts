@@ -84,7 +84,7 @@ type Counts = RunUsage & { n: number }
 
 const usageAt = (figure: keyof RunUsage) => `json_extract(agent_record, '$.usage.${figure}')`
 
-/** Trials that were never set up have another reason than those that ran. */
+/** Trials that failed during setup have a different reason than those that ran. */
 const mostCommonUnknownReason = `
   SELECT ${usageAt('unknown_because')} AS reason FROM scenario_runs
   WHERE benchmark_run_id = ?1 AND replaced = 0 AND reason IS NOT NULL GROUP BY reason ORDER BY count(*) DESC, reason LIMIT 1`

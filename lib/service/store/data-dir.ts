@@ -31,7 +31,6 @@ export interface DataDir {
   release: () => void
 }
 
-/** Creates the folder if needed and locks it for this process. Throws a StartError on failure. */
 export const openDataDir = (path: string): DataDir => {
   try {
     makeDataDir(path)

@@ -22,7 +22,7 @@ export class Database extends DatabaseSync {
 
   /**
    * Checkpoints and restarts the write-ahead log, stamping an odd generation before and an even one after. The next start
-   * compares them to detect a log that does not belong to the file, as after restoring a backup.
+   * uses them to detect a log of another file, as after restoring a backup.
    */
   newGeneration() {
     // Frees the space that the writes below need on a full disk.
@@ -45,14 +45,14 @@ export class Database extends DatabaseSync {
   }
 
   /**
-   * Runs a write that must succeed on a full disk, using the reserve. Inside a transaction it is a normal write: make the
+   * Runs a write that must succeed on a full disk, using the reserve. Has no effect inside a transaction: make the
    * whole transaction essential.
    */
   essential<T>(write: () => T): T {
     return this.#reserve && !this.isTransaction ? this.#reserve.essential(write) : write()
   }
 
-  /** Like `essential`, from a separate reserve: commands such as `rm` can start on a full disk without using up the other. */
+  /** Like `essential`, but uses a separate reserve, so commands such as `rm` can start on a full disk. */
   forCommand<T>(write: () => T): T {
     return this.#commandReserve && !this.isTransaction ? this.#commandReserve.essential(write) : write()
   }
@@ -94,7 +94,7 @@ export const openDatabase = (
 
 const isEmpty = (file: string) => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0
 
-/** Returns why no new database may be created: the folder has data of a lost one. */
+/** Returns why no new database may be created, if the folder has data of a lost one. */
 export const lostDatabase = (file: string): string | undefined => {
   if (!isEmpty(file) && schemaOfFile(file) > 0) return undefined
   const folder = dirname(file)
@@ -132,7 +132,6 @@ interface Inspection {
   revokedKeys: number
 }
 
-/** Checks the whole file without changing it. Throws if it is not a database. */
 export const inspectDatabase = (file: string): Inspection => {
   const database = new Database(file, { readOnly: true, timeout: 5000 })
   try {

@@ -144,7 +144,6 @@ export const createDevboxStore = (database: Database) => {
 
     countWithDisk: (account: string): number => (countWithDisk.get(account) as { total: number }).total,
 
-    /** Ids of devboxes of all accounts that have not ended, oldest first. */
     unended: (): string[] => unended.all().map(({ id }) => id as string),
   }
 }

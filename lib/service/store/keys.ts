@@ -37,7 +37,6 @@ export const createKeyStore = (database: Database) => {
     find: (digest: Uint8Array) => valid.get(digest) as { id: string; account: string } | undefined,
     isValid: (id: string): boolean => isValid.get(id) !== undefined,
     revoke: (id: string, nowMs: number): boolean => revoke.run(nowMs, id).changes > 0,
-    /** Changes when another process writes to the database. */
     dataVersion: () => (dataVersion.get() as { data_version: number }).data_version,
   }
 }

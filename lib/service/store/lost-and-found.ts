@@ -46,7 +46,6 @@ export const countRecorded = (folder: string): Record<RecordedFolder, number> =>
   snapshots: namesIn(join(folder, 'snapshots')).length,
 })
 
-/** Folders in `lost+found`, one per start, oldest first. Ignores files that fsck puts there. */
 export const lostFolders = (dataDir: string): string[] => {
   const folder = join(dataDir, lostAndFoundName)
   return namesIn(folder)

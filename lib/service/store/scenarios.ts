@@ -55,7 +55,6 @@ export const createScenarioStore = (database: Database) => {
 
     update: (id: string, fields: ScenarioFields): void => table.update(table.mustFind(id), fields),
 
-    /** Archived scenarios are not listed, and their metadata is not offered as filters. */
     setStatus: (id: string, status: 'active' | 'archived'): void => table.update(table.mustFind(id), { status }),
 
     position: table.position,

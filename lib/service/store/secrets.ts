@@ -45,7 +45,6 @@ export const createSecretStore = (database: Database, keyFile: string) => {
     create: (account: string, name: string, value: string, now: number): Secret | undefined =>
       returning<Secret>(database, insert, newId('sec'), account, name, sealer.seal(value, [account, name]), now, now),
 
-    /** Throws a SealError. */
     update: (account: string, name: string, value: string, now: number): Secret | undefined =>
       returning<Secret>(database, setValue, sealer.seal(value, [account, name]), now, account, name),
 

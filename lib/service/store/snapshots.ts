@@ -73,7 +73,7 @@ export const createSnapshotStore = (database: Database) => {
 
     position: table.position,
 
-    /** Unspecified: lists omit failed and deleted snapshots, which a record cannot be recognized as. */
+    /** Unspecified: lists omit failed and deleted snapshots, because their records have no status. */
     list: (account: string, { devbox_id, source_blueprint_id, ...query }: SnapshotListQuery, before?: number) =>
       table.list(account, query, before, [
         { sql: "snapshots.status IN ('in_progress', 'complete')", values: [] },

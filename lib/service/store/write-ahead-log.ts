@@ -12,7 +12,6 @@ const frameHeaderBytes = 24
 const maxReadBytes = 2 ** 30
 const magicNumbers = [0x377f0682, 0x377f0683]
 
-/** From the first page of the database, see `Database.newGeneration`. */
 interface Stamp {
   generation: number
   schemaCookie: number
@@ -99,7 +98,6 @@ export const saveOrphanedLog = (file: string, lostAndFound: LostAndFound): void 
   lostAndFound.note(`The log of a lost database was saved as ${kept}`)
 }
 
-/** Reads frames up to the first wrong checksum, as SQLite's recovery does. */
 const readLog = (bytes: Buffer, pageSize: number, index: Buffer | undefined): Log => {
   const log: Log = { commits: 0, lostCommits: 0, lostPages: 0, stamps: [] }
   const frameBytes = frameHeaderBytes + (pageSize === 1 ? 65_536 : pageSize)
@@ -157,7 +155,6 @@ const stampOf = (page: Buffer): Stamp => ({ generation: page.readInt32BE(68), sc
 /** While the file has an odd generation, the next even one is still in the log. */
 const isMerged = ({ generation }: Stamp) => generation % 2 === 0
 
-/** The schema is still in the log. */
 const isBlank = (header: Buffer) => header.readUInt32BE(60) === 0
 
 /**

@@ -19,7 +19,7 @@ describeUnderEachIsolation('hostile use of terminals under isolation', (isolatio
   const ofEach = <T>(count: number, work: (i: number) => Promise<T>) =>
     Promise.allSettled(Array.from({ length: count }, (_, i) => work(i)))
 
-  it('many resizes during a flood leave the last size', async () => {
+  it('many resizes during a flood end with the last size', async () => {
     const { name, type, shows, socket } = await openTerminal(service, `${id}-storm`)
     type('yes\r')
     await shows(/y\r\ny\r\n/)

@@ -217,7 +217,6 @@ export class Keyboard {
     }
   }
 
-  /** Returns the bytes written, possibly 0; undefined if the terminal is closed. */
   #writeOnce(bytes: Buffer): number | undefined {
     if (!this.#terminal.isOpen) return undefined
     try {

@@ -54,7 +54,7 @@ describe('reattaching to a terminal', () => {
   const isHeld = 'for ((n = 0; n < 50; n++)); do [[ $(< /proc/$(< ~/writer)/stat) == *") S "* ]] || n=0; done'
   const held = () => service.client.executions.executeSync({ params: { id }, body: { command: isHeld } })
 
-  it('loses and repeats no byte over 100 reconnects during a flood', async () => {
+  it('neither loses nor repeats a byte over 100 reconnects during a flood', async () => {
     const name = `${id}-cuts`
     const command = `stty -onlcr; printf 'be''gin\\n'; seq 1 1500000; printf 'en''d\\n'\r`
     const first = await read(name, undefined, until('begin\n'), command)

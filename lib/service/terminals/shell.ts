@@ -104,7 +104,6 @@ export class Shell {
     }
   }
 
-  /** Returns the attach offset for a client that has read `after` bytes, if they are still in the history. */
   offsetFor(after: number | undefined): number {
     return this.#history.startFor(after)
   }

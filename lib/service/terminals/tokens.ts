@@ -17,7 +17,6 @@ interface Ticket extends TerminalGrant {
 /** Tokens grant access to a devbox's terminals; tickets to one session, once. In memory only. */
 export class TerminalTokens {
   readonly #tokens = new Map<string, TerminalGrant>()
-  /** By the key in the host name, which grants nothing itself. */
   readonly #keys = new Map<string, TerminalGrant>()
   readonly #tickets = new Map<string, Ticket>()
 

@@ -31,7 +31,6 @@ export const startScript = (sandbox: Sandbox, script: string) =>
     detached: true,
   })
 
-/** Output of a command, including stderr. */
 export const outputOf = async (sandbox: Sandbox, script: string): Promise<string> => {
   const child = startScript(sandbox, script)
   const [output] = await Promise.all([text(child.stdout as Readable), once(child, 'exit')])

@@ -5,7 +5,6 @@ import { inTransaction, openDatabase } from '#lib/service/store/database.ts'
 import { createDevboxStore } from '#lib/service/store/devboxes.ts'
 import type { TestService } from './service.ts'
 
-/** Adds records of suspended devboxes without disks. */
 export const fillDevboxes = ({ dataDir }: Pick<TestService, 'dataDir'>, count: number, account = 'test'): void => {
   const database = openDatabase(join(dataDir, databaseName))
   const store = createDevboxStore(database)

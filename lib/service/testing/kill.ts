@@ -13,7 +13,6 @@ import { seededRandom } from './random.ts'
 export interface KillReport {
   rounds: number
   seed: number
-  /** Acknowledged writes and received events. */
   acknowledged: number
   /** Processes in devboxes at the time of the kill. */
   running: number
@@ -53,7 +52,7 @@ export const killRounds = async ({ rounds, seed = Date.now(), isolation, onRound
     slowestStartMs: 0,
   }
   const flags = ['--port', '0', '--isolation', isolation, '--drain-seconds', '0', '--data-dir', dataDir]
-  // The service also ends if this process is killed.
+  // Ends the service if this process is killed.
   const start = () => runCommand([...flags, '--stop-with-parent'])
   const below = seededRandom(seed)
   try {

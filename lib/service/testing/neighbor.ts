@@ -6,12 +6,12 @@ import { networkInterfaces } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 
 interface Neighbor {
-  /** A public address. This machine has `own` on the same network. */
+  /** Public address; `own` is this machine's address on the same network. */
   address: string
   own: string
   privateAddress: string
   port: number
-  /** Interface of this machine towards it. */
+  /** Interface of this machine on that network. */
   near: string
   close(): void
 }
@@ -109,7 +109,7 @@ const hasOwnNetwork = async (pid: number): Promise<boolean> => {
   }
 }
 
-/** Addresses of this machine, without those of other tests' neighbors. */
+/** Addresses of this machine, excluding other tests' neighbors. */
 export const ownAddresses = (near?: string): string[] =>
   Object.entries(networkInterfaces()).flatMap(([name, all]) =>
     name.startsWith('near') && name !== near ? [] : (all ?? []).map(({ address }) => address),

@@ -23,7 +23,6 @@ export interface TestService {
   /** Calls a path with the key, unless `init` has its own Authorization. */
   fetch: (path: string, init?: RequestInit) => Promise<Response>
   post: (path: string, body?: unknown, headers?: Record<string, string>) => Promise<Response>
-  /** Creates a devbox, waits until it is running and returns its id. */
   devbox: (body?: DevboxCreate) => Promise<string>
   reach: (id: string, ...statuses: DevboxStatus[]) => Promise<Devbox>
   run: (id: string, command: string, shell_name?: string) => Promise<SyncExecution>

@@ -1,7 +1,6 @@
 import WebSocket from 'ws'
 import type { TestService } from './service.ts'
 
-/** Attaches to a terminal and records its output. */
 export const attach = (service: TestService, path: string, protocols: string[] = []) => {
   const socket = new WebSocket(service.url.replace('http', 'ws') + path, protocols)
   let output = ''

@@ -36,7 +36,6 @@ export const sandboxProblem = await bubblewrap.problem()
 
 export interface Trials {
   folder: string
-  /** Log messages about built environments. */
   logged: readonly string[]
   devboxes: Devboxes
   secrets: ReturnType<typeof createSecretStore>

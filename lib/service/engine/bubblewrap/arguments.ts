@@ -14,7 +14,7 @@ export const tmp = '/tmp'
 export const run = '/run/devdeck'
 export const bashrcInside = '/run/devdeck-bashrc'
 
-/** Root's home in a system of its own, as in container images; tasks create what they like under /home. */
+/** Root's home on a separate root file system, as in container images; tasks may use all of /home. */
 export const homeOf = (spec: SandboxSpec) => (spec.system ? '/root' : `/home/${userOf(spec).name}`)
 
 export const boxCommand = (

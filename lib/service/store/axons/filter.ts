@@ -12,7 +12,6 @@ export type AxonFilter = Pick<AxonListQuery, 'id' | 'name' | 'search' | 'metadat
 
 export interface Condition {
   source: Source
-  /** Checks an axon found through another condition's source. */
   check: (seq: string) => Clause
   readsAxon: boolean
 }
@@ -37,7 +36,7 @@ export interface Walk {
  */
 export const shortSearchLimit = 10_000
 
-/** The most expensive to check first: of equal sizes the first becomes the source. */
+/** Most expensive first, because ties make the first one the source. */
 export const conditionsOf = (owner: Owner, { id, name, search, metadata = [] }: AxonFilter): Condition[] => [
   ...(id === undefined ? [] : [idCondition(owner, id)]),
   ...(search === undefined ? [] : [searchCondition(owner, search)]),
@@ -133,7 +132,6 @@ const prefixEnd = (prefix: string): string | undefined => {
   return undefined
 }
 
-/** Seqs of one page, newest first. `before` is the seq of the last axon of the previous page. */
 export const pageStatement = (walk: Walk, before: number | undefined, limit: number): Clause => {
   const { seq } = walk.source
   const { sql, values } = select(

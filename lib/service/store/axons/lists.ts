@@ -15,9 +15,7 @@ import { addSearchFunctions } from './search-text.ts'
 export interface AxonListRequest {
   account: string
   query: AxonListQuery
-  /** Seq of the last axon of the previous page. */
   before: number | undefined
-  /** Changes whenever the account's axons change. */
   version: number
 }
 

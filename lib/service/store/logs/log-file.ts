@@ -47,7 +47,6 @@ export class LogFile {
     return line.length
   }
 
-  /** Readers wait for more until `finish`. */
   begin() {
     this.#commands++
   }
@@ -70,7 +69,6 @@ export class LogFile {
     return this.isQuiet() && this.#readers === 0
   }
 
-  /** All stored records, then new ones until `isDone` or `signal` aborts. */
   async *read(signal: AbortSignal, isDone: () => boolean): AsyncGenerator<LogRecord> {
     this.#readers++
     signal.addEventListener('abort', this.wake)

@@ -179,7 +179,6 @@ describe('following', () => {
       () => seen.length === 10_000,
     )) {
       seen.push(Number(message?.split(' ')[0]))
-      // Appends one record per record read, sometimes during a read and sometimes while waiting.
       if (seen.length <= 9000) {
         logs.append('dbx', record(`${999 + seen.length} ${text}`))
         // A file exceeds its limit by up to one batch: large batches would mean fewer files.
