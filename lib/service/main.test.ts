@@ -127,7 +127,7 @@ describe('the command', () => {
   it('accepts one account only without isolation', async () => {
     const { code, stderr } = await serve({ DEVDECK_API_KEYS: 'one:swordfish-0123456789,two:ak_0123456789abc_2' }).ended
     expect({ code, lines: stderr.trimEnd().split('\n').length }).toEqual({ code: 1, lines: 1 })
-    expect(stderr).toContain('keys of 2 accounts (one, two): install bubblewrap')
+    expect(stderr).toContain('keys of 2 accounts (one, two). Install bubblewrap')
     expect(stderr).not.toContain('swordfish-0123456789')
     const url = await serve({ DEVDECK_API_KEYS: 'one:ak_0123456789abc_1,one:ak_0123456789abc_2' }).ready
     const added = await runCommand(['keys', 'add', '--account', 'two', '--data-dir', dataDir]).ended
