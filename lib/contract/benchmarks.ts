@@ -10,7 +10,6 @@ export const Benchmark = z.object({
   id: z.string(),
   name: z.string(),
   metadata: StringMap,
-  /** Camel case in the API. */
   scenarioIds: z.array(z.string()),
   status: openEnum(definitionStatuses),
   attribution: z.nullish(z.string()),

@@ -97,7 +97,7 @@ describe('import', () => {
     writeFileSync(join(empty, 'readme.txt'), 'nothing')
     expect(await importing(empty)).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('neither a job of Harbor'),
+      stderr: expect.stringContaining('neither a Harbor job'),
     })
     expect(await importing(join(folder, 'missing'))).toMatchObject({
       code: 1,

@@ -56,7 +56,6 @@ export interface SessionOptions {
 }
 
 interface SessionHost {
-  /** Resolves to the stored status; undefined if the event no longer applies. */
   move(event: DevboxEvent, reasons?: Reasons): Promise<string | undefined>
   end(): void
   suspend(): void

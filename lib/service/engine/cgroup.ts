@@ -119,7 +119,7 @@ const runningGroup = (folders: readonly CgroupParent[], limits: Limits): Cgroup 
 const joinFile = ({ version, folder }: Pick<CgroupParent, 'version' | 'folder'>) =>
   join(folder, version === 2 ? 'cgroup.procs' : 'tasks')
 
-/** Unspecified: the process limit. 1024 per core fits any build and keeps a fork bomb cheap. */
+/** Unspecified: process limit. 1024 per core is enough for any build and contains fork bombs. */
 export const maxProcesses = ({ cpuCores }: Limits) => 1024 * Math.max(1, Math.ceil(cpuCores))
 
 // Unused time of one period carries over to the next, so a short command after a pause isn't throttled.

@@ -4,5 +4,4 @@ export const sizeText = (bytes: number): string => {
   return `${(bytes / 1024 ** unit).toFixed(unit === 0 ? 0 : 1)} ${units[unit]}`
 }
 
-/** `1 trial`, `12 trials`. */
 export const countOf = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`

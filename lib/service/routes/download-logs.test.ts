@@ -103,7 +103,7 @@ describe('a client that disconnects', () => {
       headers: { authorization: `Bearer ${service.key}` },
     }).end()
     const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
-    // Without a reader, the service stops at the large file.
+    // The service pauses at the large file until someone reads.
     await once(response, 'readable')
     await expect.poll(openFiles).toContain(join(folder, 'large.log'))
     outgoing.destroy()

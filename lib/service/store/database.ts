@@ -45,7 +45,7 @@ export class Database extends DatabaseSync {
   }
 
   /**
-   * Runs a write that must succeed on a full disk, using the reserve. Has no effect inside a transaction: make the
+   * Runs a write that must succeed on a full disk, using the reserve. Inside a transaction the reserve isn't used: make the
    * whole transaction essential.
    */
   essential<T>(write: () => T): T {

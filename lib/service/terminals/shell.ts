@@ -20,7 +20,7 @@ const maxPendingInputBytes = 256 * 1024
 const resumeInputBelowBytes = 64 * 1024
 /** Unspecified: how long output is paused for a client that lost its connection. */
 const lostClientGraceMs = 10_000
-/** Unspecified: how quickly a client must respond when another wants its place. */
+/** Unspecified: how quickly a client must respond when another one attaches. */
 const responseTimeoutMs = 1500
 const hangUpGraceMs = 1000
 const maxStartMs = 1000

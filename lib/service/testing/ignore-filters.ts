@@ -1,7 +1,7 @@
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Proxies the service at `url` without the filters of lists, like a service that does not support them. */
+/** Proxies the service at `url` but drops list filters, like a service that does not support them. */
 export const ignoreFilters = async (url: string) => {
   const supported = ['limit', 'starting_after', 'include_total_count']
   const server = createServer((incoming, outgoing) => {

@@ -16,7 +16,6 @@ export interface KillReport {
   acknowledged: number
   /** Processes in devboxes at the time of the kill. */
   running: number
-  /** Acknowledged writes that were missing or different after the restart. */
   lost: string[]
   broken: string[]
   /** Old processes left five seconds after the restart. */

@@ -51,7 +51,7 @@ export const startService = async (options: Partial<ServiceConfig> = {}): Promis
     privateNetwork: false,
     limits: defaultLimits,
     maxStorageBytes: 0,
-    // Other load on the machine must not evict devboxes of tests.
+    // Other load on the machine must not evict test devboxes.
     pressure: { ...defaultPressure, minFreeMemoryBytes: 0, minFreeDiskBytes: 0 },
     datasets: [],
     strictEnvironments: false,
