@@ -11,7 +11,7 @@ locale.setlocale(locale.LC_ALL, "C.UTF-8")
 libc = ctypes.CDLL("libc.so.6")
 print("".join("012"[w] if w >= 0 else "-" for w in map(libc.wcwidth, range(0x110000))))`
 
-/** Characters newer than this libc get the width that newer ones give them; of the rest, any will do. */
+/** Characters newer than this libc get the width that newer versions assign. */
 const widthOf = (code: number, known: string): string => {
   if (known !== '-') return known
   const character = String.fromCodePoint(code)

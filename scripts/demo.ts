@@ -21,7 +21,7 @@ minutes. What an earlier demo made stays.
   --data-dir DIR   the data folder of the console or of the service; default: the console's (DEVDECK_DATA_DIR)
   --console URL    where the links lead to; default: DEVDECK_ORIGIN, else this machine's port PORT or 3000`
 
-/** What a person has to mend; its message is all there is to say. */
+/** An error for the user to fix; printed without a stack trace. */
 class DemoError extends Error {}
 
 const samples = join(import.meta.dirname, '../samples')
@@ -67,7 +67,6 @@ const main = async () => {
 
 const isEnded = ({ state }: BenchmarkJob): boolean => hasJobEnded(state)
 
-/** What somebody may try next: the hasty agent counts as it is told, everything once. */
 const withHastyMended = (yaml: string): string =>
   yaml.replace('n_attempts: 2', 'n_attempts: 1').replace('grep -ci --', 'grep -cF --')
 
@@ -103,7 +102,7 @@ const findService = () => {
   return { url, key, console: origin }
 }
 
-/** One more than the highest there is: names say which demo made what. */
+/** Number of this demo run, part of the names it creates. */
 const nextNumber = async (client: Client, url: string): Promise<number> => {
   try {
     const { jobs } = await client.benchmarkJobs.list({ query: { name: 'demo-', limit: 1000 } })
@@ -167,7 +166,7 @@ const makeAxons = async (client: Client, number: number) => {
   ]
 }
 
-/** What is asked, what tells whether it was done, and the command of somebody who can. */
+/** Task, scoring command and a command that solves it. */
 const chores = [
   {
     name: 'greeting',
@@ -212,7 +211,7 @@ const makeBenchmark = async (client: Client, number: number) => {
   })
 }
 
-/** One agent that knows all chores, and one that knows the first. */
+/** One agent solves all chores, the other only the first. */
 const benchmarkJob = (client: Client, number: number, benchmark_id: string): Promise<BenchmarkJob> => {
   const agent = (model_name: string, known: readonly (typeof chores)[number][]) => {
     const cases = known.map(({ asked, solved }) => `'${asked}'*) ${solved} ;;`).join('\n')
@@ -249,7 +248,7 @@ const makeJob = async (
     })
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'invalid_argument') throw error
-    // Another folder of data sets, no bubblewrap: the service says which.
+    // The message says why, such as a missing bubblewrap.
     throw new DemoError(`The service does not take samples/jobs/${file}.yaml:\n${error.message}`)
   }
 }

@@ -6,7 +6,7 @@ const root = join(import.meta.dirname, '..')
 const read = (name: string) => readFileSync(join(root, name), 'utf8')
 const scripts = JSON.parse(read('package.json')).scripts as Record<string, string>
 
-/** Paths of this repository that a page names, in backquotes or as a link, and that do not exist. */
+/** Paths that a page mentions in backquotes or links to and that do not exist. */
 const missing = (page: string) =>
   [...page.matchAll(/`([^`\s]+)`|\]\(([^)\s]+)\)/g)]
     .map(([, code, link]) => (code ?? link) as string)

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { zip } from '#lib/service/benchmarks/zip.ts'
 
-/** Invented for the demo: what each agent came to at the sample tasks, `null` where its time was over. */
+/** Sample rewards per agent and task; `null` is a timeout. */
 const rewards: Record<string, Record<string, number | null>> = {
   'acme/large': {
     ...{ 'access-report': 1, 'count-errors': 1, 'decode-message': 1, 'fix-script': 1, 'flaky-fetch': 0, fizzbuzz: 1 },
@@ -16,7 +16,7 @@ const rewards: Record<string, Record<string, number | null>> = {
   },
 }
 
-/** The zip of a job folder as Harbor leaves it where it ran tasks in Docker: two models of one agent at twelve tasks. */
+/** Zips a job folder in Harbor's format: one agent with two models on twelve tasks. */
 export const importedJob = async (name: string): Promise<Blob> => {
   const endedMs = Date.now() - 24 * 3600 * 1000
   const startedMs = endedMs - 40 * 60 * 1000

@@ -14,7 +14,7 @@ const manifest = read('package.json') as Record<
   Record<string, string>
 >
 
-/** Below these a published advisory applies; see "Security floors" in ARCHITECTURE.md. */
+/** Minimum versions without a published advisory; see "Security floors" in ARCHITECTURE.md. */
 const floors: Record<string, string> = {
   next: '16.4.1',
   react: '19.3.1',

@@ -1,4 +1,4 @@
-// Plain JavaScript on purpose: an old Node must be able to run this file to say why it cannot run the others.
+// Plain JavaScript, so that an old Node can run it and explain why it cannot run the rest.
 import module from 'node:module'
 
 const needed = 24
@@ -10,6 +10,5 @@ if (major < needed) {
   )
   process.exit(1)
 }
-// Kept from one start to the next, compiled and with its types taken out: what is loaded after this file, main modules
-// too, which cannot do it for themselves. Where nothing can be written, nothing is kept.
+// Caches compiled modules without types; has no effect if the folder is not writable.
 module.enableCompileCache(`${import.meta.dirname}/../node_modules/.cache/devdeck`)

@@ -3,10 +3,9 @@ import { dirname, join, normalize } from 'node:path'
 
 export const root = join(import.meta.dirname, '..')
 
-/** Whether a file only helps to test: it is no part of the product. */
 export const isTest = (file: string) => /\.test\.tsx?$|(^|\/)testing(-[\w-]+)?(\.ts$|\/)/.test(file)
 
-/** The files of the product and their tests, by their path from the root. */
+/** Source files, relative to the root. */
 export const sourceFiles = globSync(
   ['server.ts', 'app/**/*.{ts,tsx,css}', 'components/**/*.{ts,tsx,css}', 'lib/**/*.{ts,tsx}', 'scripts/*.{ts,mjs}'],
   { cwd: root },
@@ -16,11 +15,11 @@ export const textOf = (file: string) => readFileSync(join(root, file), 'utf8')
 
 export interface Import {
   from: string
-  /** A path from the root, or `package:` and the name of a package. */
+  /** A path relative to the root, or `package:<name>`. */
   to: string
-  /** Nothing of it is left when types are taken away. */
+  /** A type-only import. */
   isType: boolean
-  /** Asked for when it is needed, by `import()`. */
+  /** A dynamic `import()`. */
   isLate: boolean
 }
 
@@ -45,7 +44,7 @@ const isTypeClause = (clause: string): boolean => {
   return names !== undefined && /\S/.test(names) && names.split(',').every((name) => /^\s*(type\s|$)/.test(name))
 }
 
-/** The groups of files that import each other in a circle: Tarjan, Depth-first search and linear graph algorithms, 1972. */
+/** Import cycles, by Tarjan's algorithm for strongly connected components. */
 export const circlesOf = (edges: ReadonlyMap<string, readonly string[]>): string[][] => {
   const order = new Map<string, number>()
   const lowest = new Map<string, number>()
@@ -76,7 +75,7 @@ export interface LineCount {
   comments: number
 }
 
-/** Lines of product, tests and comments per folder; `lib`, `components` and `app` are counted one level deeper. */
+/** Product, test and comment lines per folder; `lib`, `components` and `app` by subfolder. */
 export const lineCounts = (): Map<string, LineCount> => {
   const counts = new Map<string, LineCount>()
   for (const file of [...sourceFiles, ...globSync('{e2e,soak,bench}/**/*.ts', { cwd: root })]) {

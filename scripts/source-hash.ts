@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What a production build is made of. The local service is not: it runs from source, in a process of its own. */
+/** Inputs of a production build. The local service runs from source. */
 const inputs = [
   'app',
   'components',
@@ -16,10 +16,7 @@ const inputs = [
 ]
 const left = /(^|\/)(lib\/service|[^/]+\.test\.tsx?|openapi\.json)$/
 
-/**
- * A name for the sources as they are now: it changes with any content a build is made of, and with nothing else. Next
- * takes it as the build id, so that a build tells which sources it was made from.
- */
+/** Hash of the build inputs. It is the build id, which identifies the sources of a build. */
 export const sourceHash = (root: string): string => {
   const hash = createHash('sha256')
   for (const path of inputs.flatMap((input) => filesOf(root, input))) {
@@ -37,7 +34,7 @@ const filesOf = (root: string, path: string): string[] => {
     .flatMap((name) => filesOf(root, `${path}/${name}`))
 }
 
-/** Whether the console was built, and from these very sources: a build is named by their hash. */
+/** Whether the production build is up to date. */
 export const isBuilt = (root: string): boolean => {
   const stamp = join(root, '.next/BUILD_ID')
   return existsSync(stamp) && readFileSync(stamp, 'utf8') === sourceHash(root)

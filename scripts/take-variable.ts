@@ -1,14 +1,11 @@
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
 
-/**
- * A secret of this process's environment, which then holds it no more: neither for the processes it starts nor in
- * /proc, where every program of the same user could read it for as long as the process runs.
- */
+/** Returns a secret environment variable and removes it, also from /proc, where other programs of the user could read it. */
 export const takeVariable = (name: string): string | undefined => {
   const value = process.env[name]
   if (value === undefined) return undefined
   delete process.env[name]
-  // The kernel shows the memory that the environment came in, whatever becomes of the variables.
+  // /proc/PID/environ shows the initial memory, even after variables are deleted.
   const environment = readFileSync('/proc/self/environ')
   const stat = readFileSync('/proc/self/stat', 'latin1')
   const start = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[startField])
@@ -27,5 +24,5 @@ export const takeVariable = (name: string): string | undefined => {
   return value
 }
 
-/** Of `env_start` in /proc/PID/stat, counted from the state, which follows the name. */
+/** Index of `env_start` in /proc/PID/stat, counted from the state field. */
 const startField = 47

@@ -3,10 +3,8 @@ import { spawn } from 'node:child_process'
 type Step = readonly [name: string, command: readonly string[]]
 
 /**
- * The whole proof: types, lint, build, unit tests, journeys in a real browser. What stands in one group runs side by
- * side: the checks keep both cores busy for seconds, and the build fills the waits of the unit tests.
- * Ends with the tests that failed and the one line `N passed, N failed` over all test runners; a step that fails without
- * counting is one failure.
+ * Runs all checks, the build and all tests; the steps of a group run in parallel. Ends with the failed tests and the
+ * total `N passed, N failed`; a failed step without counts is one failure.
  */
 const checks: readonly Step[] = [
   ['types', ['tsc', '--noEmit', '-p', 'tsconfig.check.json']],
@@ -19,7 +17,7 @@ const journeys: Step = ['journeys', ['playwright', 'test']]
 
 const groups = process.argv.includes('--check') ? [checks, [unit]] : [checks, [unit, build], [journeys]]
 
-/** Prints what the step says: the first of a group as it comes, the others once they have ended. */
+/** Prints a step's output: of the first step as it arrives, of the others when they end. */
 const run = ([name, command]: Step, isFirst: boolean) =>
   new Promise<{ name: string; ok: boolean; output: string }>((resolve) => {
     const startedAtMs = Date.now()
@@ -32,7 +30,7 @@ const run = ([name, command]: Step, isFirst: boolean) =>
     for (const stream of [child.stdout, child.stderr])
       stream?.on('data', (chunk: Buffer) => {
         if (isFirst) process.stdout.write(chunk)
-        // Of what is already printed only the end matters: that is where a runner counts.
+        // Only the end of printed output matters: it has the counts.
         output = isFirst ? (output + chunk).slice(-4096) : output + chunk
       })
     child.on('close', (code) => {
@@ -57,7 +55,7 @@ for (const group of groups) {
       failures.push(`failed: ${name}`)
     }
   }
-  // Journeys against a build that does not exist would only repeat its failure.
+  // Without a build, every journey would fail.
   if (results.some(({ name, ok }) => name === 'build' && !ok)) break
 }
 if (failures.length > 0) console.log(`\n${failures.join('\n')}`)

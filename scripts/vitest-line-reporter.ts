@@ -1,9 +1,6 @@
 import type { Reporter, TestModule } from 'vitest/node'
 
-/**
- * Ends the output with a line for each test that failed and the one line `N passed, N failed`, so that nobody has to
- * search for the verdict.
- */
+/** Ends the output with a line per failed test and the total `N passed, N failed`. */
 export class LineReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly { message: string }[]) {
     const count = { passed: 0, failed: 0, skipped: 0, pending: 0 }
@@ -15,7 +12,7 @@ export class LineReporter implements Reporter {
         const reason = errors?.[0]?.message.split('\n')[0]
         if (state === 'failed') failed.push(`failed: ${module.relativeModuleId} > ${test.fullName}: ${reason}`)
       }
-      // Where a hook fails, its tests are skipped, and only their suite says why.
+      // When a hook fails, its tests are skipped and only the suite has the error.
       for (const each of [module, ...module.children.allSuites()]) {
         const [error] = each.errors()
         if (!error) continue

@@ -8,16 +8,16 @@ import { serviceIdOf } from '#lib/service/store/data-dir.ts'
 import { runCommand } from '#lib/service/testing/process.ts'
 
 const atOnce = 10
-/** Above what the service has when it is warm. */
+/** Allowed growth above the warm service. */
 const maxGrownMiB = 64
 
 interface DevboxesReport {
   grownMiB: number
-  /** What was left of them, and memory that did not come back. */
+  /** Leftovers of devboxes, and memory growth. */
   problems: string[]
 }
 
-/** Creates, uses and shuts down that many devboxes in a service of its own, after as many to warm it up. */
+/** Creates, uses and shuts down `count` devboxes in a new service, after as many to warm it up. */
 export const manyDevboxes = async (count: number): Promise<DevboxesReport> => {
   const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-soak-'))
   const { child, ready, ended } = runCommand(['--port', '0', '--data-dir', dataDir, '--stop-with-parent'])
@@ -46,7 +46,7 @@ export const manyDevboxes = async (count: number): Promise<DevboxesReport> => {
     const before = look()
     await many()
     const after = look()
-    // The service's own processes, such as the one that lists axons, belong to no devbox.
+    // Excludes the service's own child processes, such as the one that lists axons.
     const left = findProcesses({ DEVDECK_SERVICE_ID: serviceIdOf(dataDir) }).filter((pid) =>
       readProc(pid, 'environ')?.includes('DEVDECK_DEVBOX_ID='),
     )

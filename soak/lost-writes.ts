@@ -6,14 +6,13 @@ import { thinDisk } from './thin-disk.ts'
 
 interface LostWritesReport {
   acknowledged: number
-  /** Events that were acknowledged or heard and are gone, and damage of the database. */
+  /** Acknowledged or delivered events that were lost, and database corruption. */
   problems: string[]
 }
 
 /**
- * Publishes on a disk that takes writes and then cannot keep them, `rounds` times until it refuses. Such a disk may also
- * drop what it kept before, which no database can make up for: that is why this is not one of the tests. Undefined where
- * this user may not mount one.
+ * Publishes events on a disk that loses writes until it fails, `rounds` times. Not a regular test, because such a disk
+ * may also lose older data. Undefined if this user may not mount one.
  */
 export const loseWrites = async (rounds: number): Promise<LostWritesReport | undefined> => {
   const disk = thinDisk()
@@ -36,7 +35,7 @@ export const loseWrites = async (rounds: number): Promise<LostWritesReport | und
     }
     const acknowledged: number[] = []
     const heard: number[] = []
-    /** False once it was refused. */
+    /** False once a publish failed. */
     const published = async (payload: string) => {
       const { status, body } = await publish(payload)
       if (status !== 200) return false
@@ -45,7 +44,7 @@ export const loseWrites = async (rounds: number): Promise<LostWritesReport | und
       return true
     }
     for (let round = 0; round < rounds; round++) {
-      // What the last round wrote may still have to fail.
+      // Writes of the last round may still fail.
       while (!(await published('there is room')));
       disk.fill()
       while (await published('x'.repeat(100_000)));

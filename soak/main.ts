@@ -5,11 +5,9 @@ import { loseWrites } from './lost-writes.ts'
 import { neighbours } from './neighbors.ts'
 
 /**
- * What takes too long for the tests, or does not go the same way each time: `npm run soak [-- ROUNDS]` streams 1 GB of
- * output, uses up 200 devboxes twice, publishes on a disk that loses writes and kills the service under load that often,
- * 100 times unless told otherwise. Exits with 1 when anything acknowledged was lost, a database was damaged, anything was
- * left or the memory grew. `npm run soak -- neighbours` measures instead what one account's load takes from another's
- * calls.
+ * Long or nondeterministic tests. `npm run soak [-- ROUNDS]` streams 1 GB of output, creates 200 devboxes twice, and
+ * loses writes and kills the service under load (ROUNDS times, default 100). Exits with 1 after data loss, corruption,
+ * leftovers or memory growth. `npm run soak -- neighbours` measures how one account's load slows another's calls.
  */
 if (process.argv[2] === 'neighbours') {
   const slow = await neighbours(process.argv.slice(3))

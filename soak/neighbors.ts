@@ -12,15 +12,12 @@ import type { Load } from './noisy-neighbor.ts'
 const loads: Load[] = ['half requests', 'streams', 'printing terminals', 'a full disk', 'a fork bomb']
 const measureMs = 12_000
 const settleMs = 3_000
-/** What a call may take beside a loud neighbour, of what it takes without one. */
+/** Maximum slowdown of a call by a noisy neighbor. */
 const goal = 3
 
 const keys = { quiet: 'ak_quiet000000000000000000', loud: 'ak_loud0000000000000000000' }
 
-/**
- * What the calls of one account take while another takes all it can get, beside what they take before and after.
- * Answers in words where that is more than three times as long.
- */
+/** Returns a problem for each call that takes over three times as long while another account uses all it can. */
 export const neighbours = async (only: readonly string[] = []): Promise<string[]> => {
   const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-soak-'))
   const given = Object.entries(keys).map((entry) => entry.join(':'))
@@ -67,7 +64,7 @@ export const neighbours = async (only: readonly string[] = []): Promise<string[]
 
 type Calls = Record<string, () => Promise<unknown>>
 
-/** What the quiet account does: straight to the service, and a page of the console. */
+/** Calls of the quiet account: to the service directly and to a page. */
 const callsOf = async (product: Product): Promise<Calls> => {
   const client = clientOf(product, 'quiet')
   const cookie = await signedIn(product, 'quiet')
@@ -83,7 +80,7 @@ const callsOf = async (product: Product): Promise<Calls> => {
   }
 }
 
-/** Milliseconds of each call, one after the other. */
+/** Duration of each call in ms; runs them one by one. */
 const measure = async (calls: Calls) => {
   const times: Record<string, number[]> = {}
   const end = performance.now() + measureMs
@@ -111,7 +108,7 @@ const startLoad = async (load: Load, product: Product) => {
     devboxId: id,
   }
   const child = fork(join(import.meta.dirname, 'loud-neighbour.ts'), [load, JSON.stringify(target)])
-  // Whoever attacks brings a machine of their own: its part of the work is not to slow the calls down here.
+  // An attacker would use another machine, so its own CPU use must not slow the calls.
   setPriority(child.pid ?? 0, constants.priority.PRIORITY_LOW)
   const [said] = await Promise.race([
     once(child, 'message'),

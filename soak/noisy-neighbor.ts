@@ -5,12 +5,8 @@ import { createClient } from '#lib/client/client.ts'
 import { accountHeader } from '#lib/protocol/session.ts'
 import { newName, openPage } from '../bench/terminal-targets.ts'
 
-/**
- * One account that takes all it can get, in a process of its own that is ended from outside: what it does to others is
- * measured there. Says `ready` once it has what it asked for, and what that was.
- */
+/** An account that uses all it can, in its own process, which the measuring one kills. Prints `ready` under full load. */
 
-/** What a loud account does. */
 const loads = {
   'half requests': async ({ url, serviceUrl }) => {
     await Promise.all([url, serviceUrl].map((each) => holdHalfRequests(each, halfRequests)))
@@ -32,7 +28,7 @@ const loads = {
     return `${terminals} terminals print`
   },
   'a full disk': async ({ client, devboxId }) => {
-    // Over and over, and always just below the size at which it would be suspended.
+    // Stays just below the size at which the devbox would be suspended.
     const command = 'while :; do head -c 3500M /dev/zero > ~/full; sync ~/full; rm ~/full; done'
     await client.executions.executeAsync({ params: { id: devboxId }, body: { command } })
     return 'its disk is filled again and again'
@@ -45,7 +41,6 @@ const loads = {
 
 export type Load = keyof typeof loads
 
-/** The account, and where it finds the console and the service. */
 export interface Loud extends Pick<Product, 'url' | 'serviceUrl'> {
   key: string
   account: string
@@ -58,7 +53,7 @@ const halfRequests = 3_000
 const streams = 231
 const terminals = 48
 
-/** Sends the half of a request, and begins anew when it is thrown out. */
+/** Keeps sending half a request; reconnects when disconnected. */
 const holdHalfRequests = async (url: string, count: number) => {
   const { hostname, port, host } = new URL(url)
   const hold = () =>
@@ -78,7 +73,7 @@ const readOn = async ({ body }: Response) => {
   try {
     for await (const _ of body ?? []);
   } catch {
-    // It was cut off; the measurement goes on without it.
+    // Disconnected; the measurement continues without it.
   }
 }
 

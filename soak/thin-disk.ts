@@ -3,10 +3,7 @@ import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from '
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/**
- * A disk that promises 64 MB and has 24: what is written to it looks well until it has to be kept. Undefined where this
- * user may not mount one.
- */
+/** A disk of 64 MB backed by 24: writes succeed until they are flushed. Undefined if this user may not mount one. */
 export const thinDisk = () => {
   const root = mkdtempSync(join(tmpdir(), 'devdeck-thin-'))
   const [store, folder, filler] = [join(root, 'store'), join(root, 'disk'), join(root, 'store', 'filler')]
@@ -16,7 +13,7 @@ export const thinDisk = () => {
       try {
         run('umount', '--lazy', mounted)
       } catch {
-        // It never was.
+        // It was never mounted.
       }
     rmSync(root, { recursive: true })
   }

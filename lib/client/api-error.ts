@@ -50,7 +50,7 @@ export const readError = async (response: Response): Promise<ApiError> => {
   return new ApiError(
     code && Object.hasOwn(errorStatus, code) ? code : codeForStatus(response.status),
     response.status,
-    asText(body.message) ?? `The service answered ${response.status} without a reason`,
+    asText(body.message) ?? `The service returned ${response.status} without an error message`,
     {
       requestId: asText(body.request_id),
       field: asText(body.field),
@@ -75,7 +75,7 @@ export const streamError = (data: string): ApiError => {
   return new ApiError(
     codeForStatus(Number.isInteger(status) ? status : 500),
     Number.isInteger(status) ? status : 500,
-    typeof message === 'string' ? message : 'The service ended the stream without a reason',
+    typeof message === 'string' ? message : 'The service ended the stream without an error message',
   )
 }
 

@@ -122,22 +122,24 @@ const readJson = async (response: Response): Promise<object> => {
     throw new ApiError(
       'bad_upstream',
       response.status,
-      `The answer is not JSON but ${type || 'of no stated type'}: this is not the service`,
+      `The response is ${type || 'untyped'} instead of JSON, so this is not the service`,
     )
   const text = await response.text().catch((cause: unknown) => {
     if (isAbort(cause)) throw cause
-    throw new ApiError('unreachable', response.status, 'The service went away in the middle of its answer', { cause })
+    throw new ApiError('unreachable', response.status, 'The service closed the connection during its response', {
+      cause,
+    })
   })
   let answer: unknown
   try {
     answer = JSON.parse(text)
   } catch (cause) {
-    throw new ApiError('bad_upstream', response.status, 'The answer is not valid JSON: this is not the service', {
+    throw new ApiError('bad_upstream', response.status, 'The response is not valid JSON, so this is not the service', {
       cause,
     })
   }
   if (typeof answer === 'object' && answer !== null && !Array.isArray(answer)) return answer
-  throw new ApiError('bad_upstream', response.status, 'The answer is no JSON object: this is not the service')
+  throw new ApiError('bad_upstream', response.status, 'The response is not a JSON object, so this is not the service')
 }
 
 const isAbort = (error: unknown) => error instanceof Error && error.name === 'AbortError'

@@ -127,7 +127,7 @@ describe('against something else', () => {
       502,
       'text/html',
       '<h1>Bad gateway</h1>',
-      { code: 'bad_upstream', status: 502, message: 'The service answered 502 without a reason' },
+      { code: 'bad_upstream', status: 502, message: 'The service returned 502 without an error message' },
     ],
     [404, 'text/html', '<h1>Not found</h1>', { code: 'not_found', status: 404 }],
     [429, 'application/json', 'null', { code: 'rate_limited', status: 429 }],
@@ -139,7 +139,7 @@ describe('against something else', () => {
       409,
       'application/json',
       '{"code":"novel","message":5}',
-      { code: 'conflict', status: 409, message: 'The service answered 409 without a reason' },
+      { code: 'conflict', status: 409, message: 'The service returned 409 without an error message' },
     ],
     [400, 'application/json', '{"code":"toString"}', { code: 'invalid_argument', status: 400 }],
     [

@@ -20,7 +20,7 @@ export const openConsoleDatabase = (dataDir: string | undefined, name: string, t
       return open(file)
     }
   } catch (error) {
-    console.error(`The console keeps its ${name} in memory, as ${dataDir} cannot be used:`, error)
+    console.error(`Keeping ${name} in memory because ${dataDir} is unusable:`, error)
   }
   return open(':memory:')
 }

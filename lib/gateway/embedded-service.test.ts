@@ -122,7 +122,7 @@ describe('the embedded service', () => {
 
   it('says why it does not start', async () => {
     await expect(startEmbeddedService('/dev/null/data')).rejects.toThrow(
-      'The embedded service did not start: it ended with code 1',
+      'The embedded service did not start: it exited with code 1',
     )
   })
 })

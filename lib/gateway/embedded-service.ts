@@ -78,7 +78,7 @@ export const startEmbeddedService = async (
     const { port } = new URL(url)
     while (!stopping) {
       const waitMs = Math.round(backoffMs(deaths++, restartBackoff))
-      console.error(`The embedded service ${reason}; starting it again in ${waitMs} ms`)
+      console.error(`The embedded service ${reason}; restarting it in ${waitMs} ms`)
       await delay(waitMs, undefined, { ref: false })
       if (stopping) return
       try {
@@ -172,7 +172,7 @@ const readyAddress = async (child: ChildProcess, onProgress: (line: string) => v
   if (!stdout) throw new Error('it has no standard output')
   const lines = createInterface({ input: stdout })
   const address = await new Promise<string>((resolve, reject) => {
-    const tooLate = () => fail(new Error(`no address within ${startTimeoutMs / 1000} s`))
+    const tooLate = () => fail(new Error(`it did not listen within ${startTimeoutMs / 1000} s`))
     let timer = setTimeout(tooLate, startTimeoutMs)
     const fail = (error: Error) => {
       clearTimeout(timer)
@@ -180,7 +180,7 @@ const readyAddress = async (child: ChildProcess, onProgress: (line: string) => v
       reject(error)
     }
     child.once('error', fail)
-    child.once('exit', (code, signal) => fail(new Error(`it ended with ${signal ?? `code ${code}`}`)))
+    child.once('exit', (code, signal) => fail(new Error(`it exited with ${signal ?? `code ${code}`}`)))
     lines.on('line', (line) => {
       const found = /listening on (http:\/\/[\w.:[\]-]+)/.exec(line)?.[1]
       clearTimeout(timer)

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Configuration, Provider } from 'oidc-provider'
 
-/** A provider of OpenID Connect, of another site than a console on 127.0.0.1, at which whoever comes may be any of its people. */
+/** An OpenID Connect provider on another site than 127.0.0.1, where a visitor may pick any user. */
 export interface TestProvider {
   issuer: string
   close: () => Promise<void>
@@ -11,7 +11,7 @@ export interface TestProvider {
 
 const client = { id: 'devdeck', secret: 'a secret of the console' }
 
-/** What a console is told of it. */
+/** Its configuration for a console. */
 export const signInAtProvider = ({ issuer }: TestProvider) => ({
   issuer,
   clientId: client.id,
@@ -19,10 +19,7 @@ export const signInAtProvider = ({ issuer }: TestProvider) => ({
   scope: 'openid profile email groups',
 })
 
-/**
- * Its page asks who one is and offers to cancel. `groupsInToken`: whether the token tells groups; otherwise they have to
- * be asked for.
- */
+/** Its page offers a choice of users and a cancel button. `groupsInToken`: false returns groups from userinfo only. */
 export const startProvider = async (
   people: Record<string, Record<string, unknown>>,
   { callbacks, groupsInToken = true }: { callbacks: string[]; groupsInToken?: boolean },

@@ -1,11 +1,8 @@
 import { mask } from './mask.ts'
 
-/**
- * What of a job's configuration is shown to nobody who did not ask for it. The console's server puts a mask in its place
- * in every answer; the rules are rather too strict than too lax, because a name or a value alone has to tell.
- */
+/** The console's server masks likely secrets of a job in every response. When in doubt, the rules mask. */
 
-/** The words of `OPENAI_API_KEY`, `dbPassword2`, `x-auth-token`, without numbers at their ends. */
+/** Splits `OPENAI_API_KEY`, `dbPassword2` or `x-auth-token` into words without trailing digits. */
 const wordsOf = (name: string): string[] =>
   name
     .slice(-128)
@@ -23,18 +20,17 @@ const secretEnding =
 const personalWord = /^(\w*(password|passwd|passphrase|passcode|secret)|pwd|pass|pw|pin|otp)$/
 const placeWord = /^(file|path|dir|env|type|ttl)$/
 
-/** A part of every word that makes a name one of a secret: most names are decided by its absence. */
+/** Fast check: every secret name contains one of these. */
 const secretPart =
   /key|token|secret|pass|p(?:w|in|at)|otp|cred|auth|bearer|cookie|[cx]srf|private|dsn|jwt|sk|mnemonic|webhook|sig|hmac|salt|[^ -~]/i
 
-/** Whether what is kept under this name is a secret, whatever it looks like. */
 const isSecretName = (name: string): boolean =>
   secretPart.test(name) && wordsOf(name).some((word) => secretWord.test(word) || secretEnding.test(word))
 
-/** A reference to a value that is kept elsewhere: `${API_KEY}`, `$API_KEY`, `{{ secrets.KEY }}`. */
+/** `${API_KEY}`, `$API_KEY`, `{{ secrets.KEY }}` */
 const reference = /^(\$\{\w+(:-)?\}|\$[A-Z_][A-Z0-9_]*|(\$)?\{\{[^{}]*\}\})$/
 
-/** What is no secret though its name says so: a number of tokens, a switch, the place of a key. */
+/** Whether the value is harmless despite its secret name: a token count, a flag, a key file's path. */
 const isPlain = (name: string, value: string): boolean => {
   if (/^(true|false|null|~|none|)$/i.test(value) || reference.test(value)) return true
   const words = wordsOf(name)
@@ -44,7 +40,7 @@ const isPlain = (name: string, value: string): boolean => {
   return placeWord.test(words.at(-1) ?? '') && (/^[~.]?\.?\//.test(value) || /^[A-Z][A-Z0-9_]*$/.test(value))
 }
 
-/** The beginnings by which issuers mark their keys. */
+/** Key formats of known issuers. */
 const issued = new RegExp(
   `(?<![A-Za-z0-9])(?:${[
     '(?:[srap]k|rk)[-_][\\w-]{6,512}',
@@ -58,14 +54,14 @@ const issued = new RegExp(
 )
 
 const urlPassword = /\b([a-z][a-z0-9+.-]{0,20}:\/\/[^\s:@/"']{0,256}):[^\s"'<>]{1,256}@/gi
-/** The key in the place of the user, as providers of git take it. */
+/** Git hosts accept a key as the user name. */
 const urlUser = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s:@/"']{1,512}(?=:(?:x-oauth-basic|x-access-token)?@)/gi
 const urlToken = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s:@/"']{16,512}@/gi
 const webhook =
   /\b(hooks\.slack\.com\/\w{1,20}|discord(?:app)?\.com\/api\/webhooks|\w{1,60}\.webhook\.office\.com)\/[^\s"']{1,512}/gi
 const bearer = /\b(Bearer|Token)([ \t]+)(?=[^\s"']*[\d_.~+/=-])[^\s"',]{6,4096}/gi
 const basic = /\b(Basic[ \t]+)(?=[\w+/]*[\d+/=A-Z])[A-Za-z0-9+/]{8,1024}={0,2}/g
-/** As programs take a user and a password in one: `curl -u me:…`, `me:…@tcp(host)`, `login me password …`. */
+/** `curl -u me:…`; below also `me:…@tcp(host)` and `login me password …`. */
 const userPassword = /(?<![\w-])((?:-u|--user|--proxy-user|-U)[ \t=]{1,4}["']?[^\s:"']{1,100}:)(?!\d+\b)[^\s"']{1,256}/g
 const attachedPassword =
   /(?<![\w-])((?:mysql|mariadb)[\w-]{0,20}[ \t][^\n;|&]{0,200}?(?<=[ \t])-p|sshpass[ \t]+-p[ \t]*)(?=\S)["']?[^\s"']{1,256}/g
@@ -73,23 +69,23 @@ const dialPassword = /(?<![^\s:@/"'])([^\s:@/"']{1,100}:)[^\s@"']{1,128}(?=@(?:t
 const loginPassword = /\b(login[ \t]+\S{1,256}[ \t]+password[ \t]+)\S{1,1024}/g
 const telegram = /(?<!\w)\d{8,10}:[\w-]{35}(?!\w)/g
 const element = /<([A-Za-z][\w.-]{0,60})>([^<\n]{1,4096})(?=<\/\1>)/g
-/** The name and the sign of `name: value`, `"name": "value"`, `--name=value`, also within a line; then the value. */
+/** Name and separator of `name: value`, `"name": "value"` or `--name=value`; `pairValue` matches the value after it. */
 const pairName = /(?<![\w.$-])(\\{0,7}["']|)-{0,2}([A-Za-z_$][\w.-]{0,100})\1\]?[ \t]{0,8}[:=]{1,3}>?[ \t]{0,8}/g
 const pairValue =
   /\$?\{\{[^{}\n]{0,100}\}\}|\$\{[^}\n]{0,100}\}|\\{1,7}"[^"\n]{0,4096}"|"(?:[^"\\\n]|\\.){0,4096}"|'[^'\n]{0,4096}'|[^\s,;&}\])"']{1,4096}/y
 /** `{name: API_KEY, value: …}`, `<add name="API_KEY" value="…"/>`, in either order. */
-const beside = '(?:[ \\t]{0,8},[ \\t]{0,8}|[ \\t]{1,8})'
+const separator = '(?:[ \\t]{0,8},[ \\t]{0,8}|[ \\t]{1,8})'
 const naming = `["']?\\b(?:name|key|variable|var)["']?[ \\t]{0,8}[:=][ \\t]{0,8}\\\\{0,7}["']?([\\w.-]{1,100})\\\\{0,7}["']?`
 const valued = `["']?\\b(?:value|val|default)["']?[ \\t]{0,8}[:=][ \\t]{0,8}`
-// Captured ahead and repeated, so that it is not tried again shorter: a long text would take seconds.
-const given = `(?=(?<given>\\\\{1,7}"[^"\\n]{0,4096}"|"[^"\\n]{0,4096}"|'[^'\\n]{0,4096}'|[^\\s,}\\]"']{1,1024}))\\k<given>`
-const namedValue = new RegExp(`(${naming}${beside}${valued})${given}`, 'gi')
-const valueNamed = new RegExp(`(${valued})${given}(?=${beside}${naming})`, 'gi')
+// Lookahead plus backreference prevents backtracking, which would take seconds on long texts.
+const anyValue = `(?=(?<value>\\\\{1,7}"[^"\\n]{0,4096}"|"[^"\\n]{0,4096}"|'[^'\\n]{0,4096}'|[^\\s,}\\]"']{1,1024}))\\k<value>`
+const namedValue = new RegExp(`(${naming}${separator}${valued})${anyValue}`, 'gi')
+const valueNamed = new RegExp(`(${valued})${anyValue}(?=${separator}${naming})`, 'gi')
 /** `--name value`, `"--name", "value"`. */
 const flag = /(["']?)(--?[A-Za-z][\w-]{1,60})(["']?(?:[ \t]{0,4},[ \t]{0,4}|[ \t]{1,4}))(["']?)([^\s,"'\]]{1,4096})\4/g
 const run = /[A-Za-z0-9+/=]{20,4096}/g
 
-/** One after the other: whoever hides in a long text may let others in between two. */
+/** Applied in order; `maskingText` yields between them. */
 const passes: ((text: string) => string)[] = [
   (text) => maskKeys(text),
   (text) =>
@@ -112,13 +108,13 @@ const passes: ((text: string) => string)[] = [
     ),
   (text) =>
     text
-      .replace(issued, (found, at: number, all: string) => (isOfModel(all, at) ? found : mask))
+      .replace(issued, (found, at: number, all: string) => (isModelValue(all, at) ? found : mask))
       .replace(run, (found, at: number, all: string) =>
-        (found.split('/').some(isRandom) || isRandom(found)) && !isOfModel(all, at) ? mask : found,
+        (found.split('/').some(isRandom) || isRandom(found)) && !isModelValue(all, at) ? mask : found,
       ),
 ]
 
-/** The text with the parts hidden that look secret by their shape or by the name before them. */
+/** Masks parts that look secret by their format or by the name before them. */
 export const maskText = (text: string): string => passes.reduce((masked, pass) => pass(masked), text)
 
 function* maskingText(text: string): Generator<void, string> {
@@ -159,7 +155,7 @@ const maskedAs = (name: string, value: string, lead: string): string | undefined
 
 const isHidden = (name: string, value: string): boolean => isSecretName(name) && !isPlain(name, value)
 
-/** Long hexadecimal numbers, and letters and digits that change too often for words. */
+/** Long hexadecimal numbers, and text that alternates between letters and digits too often for words. */
 const isRandom = (text: string): boolean => {
   if (/^[0-9a-f]{32,}$/i.test(text) && /\d/.test(text) && /[a-f]/i.test(text)) return true
   if (text.length < 20 || text.split('/').length > 3) return false
@@ -169,11 +165,11 @@ const isRandom = (text: string): boolean => {
   return digits >= 2 && changes / text.length > 0.35
 }
 
-/** Names of models mix words and numbers as keys do, and are what a job is compared by. */
+/** Model names look random too, but jobs are compared by them. */
 const isModelName = (name: string): boolean => /(^|[._])(model|model_name|image)$/i.test(name)
 
-/** Whether what stands there in the text is the value of a line that names a model. */
-const isOfModel = (text: string, at: number): boolean => {
+/** Whether position `at` is inside the value of a line that names a model. */
+const isModelValue = (text: string, at: number): boolean => {
   const before = text.slice(Math.max(0, at - 200), at)
   const line = before.slice(before.lastIndexOf('\n') + 1)
   return /^[\s-]*["']?([\w.]{0,40}[._])?(model|model_name|image)["']?[ \t]*[:=][ \t]*["']?[^\s"',:]*$/i.test(line)
@@ -215,10 +211,7 @@ function* maskingValue(name: string, value: unknown, isUnderSecret: boolean): Ge
 
 const configured = /^(kwargs|environment_variables)$/
 
-/**
- * A record of the service with what looks secret in its configuration hidden: in `kwargs`, `environment_variables` and
- * `inline_yaml`, wherever they stand. The names of stored secrets stay.
- */
+/** Masks `kwargs`, `environment_variables` and `inline_yaml` at any depth of a record; names of stored secrets stay. */
 export function* maskingRecord(record: unknown): Generator<void, unknown> {
   if (typeof record !== 'object' || record === null) return record
   yield
@@ -239,14 +232,14 @@ const keyLine =
   /^(\s*(?:[-?]\s+)*)(["']?)((?<=["'])[^"'\n]{1,100}|[\w.$@/[\]\uFF00-\uFF5E-]+)\2(\s*:(?:\s+|$)|\s*=\s*)(.*)$/
 const itemLine = /^(\s*-\s+)(.*)$/
 
-/** No rule for what stands in a text reaches over the end of a line, but that for private keys. */
-const linesTogether = 200
+/** Text rules match within one line, except for private keys. */
+const linesPerBatch = 200
 
-/** The text of a YAML file with the values hidden that look secret; its lines, its comments and its layout stay. */
+/** Masks secret values in YAML and keeps its lines, comments and layout. */
 export function* maskingYaml(yaml: string): Generator<void, string> {
-  /** The column of the key whose value is being hidden; what stands deeper belongs to it. */
+  /** The key whose value is being masked; deeper lines belong to it. */
   let hidden: { column: number; isText: boolean } | undefined
-  /** Of `- name: API_KEY`, whose value follows under `value`. */
+  /** `- name: API_KEY`, whose value follows as `value`. */
   let named: { name: string; column: number } | undefined
   let flagged: string | undefined
   const all = maskKeys(yaml).split('\n')
@@ -272,27 +265,27 @@ export function* maskingYaml(yaml: string): Generator<void, string> {
     const column = lead.length
     const value = rest.replace(/\s+#.*$/, '').trim()
     const isValue = /^(value|val|default)$/i.test(name) && named?.column === column
-    const asked = (isValue ? named?.name : nameBelow(all, at, name, column)) ?? name
+    const valueName = (isValue ? named?.name : nameBelow(all, at, name, column)) ?? name
     if (/^(name|key|variable|var)$/i.test(name)) named = { name: unquoted(value).bare, column }
     const opens = value === '' || /^[|>]/.test(value)
     const isMap = /^[{[]/.test(value)
-    if (!isSecretName(asked)) return line
-    if (opens || isMap || !isPlain(asked, unquoted(value).bare)) hidden = { column, isText: value !== '' }
-    if (opens || isPlain(asked, unquoted(value).bare)) return line
+    if (!isSecretName(valueName)) return line
+    if (opens || isMap || !isPlain(valueName, unquoted(value).bare)) hidden = { column, isText: value !== '' }
+    if (opens || isPlain(valueName, unquoted(value).bare)) return line
     const [, open = ''] = /^(["'])/.exec(rest) ?? []
     const tail = /(\s*)$/.exec(line)?.[1] ?? ''
     const closes = open !== '' && value.length > 1 && value.endsWith(open)
     return `${lead}${quote}${name}${quote}${sign}${open}${mask}${closes ? open : ''}${tail}`
   }
   const masked: string[] = []
-  for (let from = 0; from < all.length; from += linesTogether) {
-    const lines = all.slice(from, from + linesTogether).map((line, i) => hide(line, from + i))
+  for (let from = 0; from < all.length; from += linesPerBatch) {
+    const lines = all.slice(from, from + linesPerBatch).map((line, i) => hide(line, from + i))
     masked.push(yield* maskingText(lines.join('\n')))
   }
   return masked.join('\n')
 }
 
-/** Of a `value` that stands above its `name`, in the lines of one map. */
+/** Finds the name that follows its `value` in the same map. */
 const nameBelow = (lines: readonly string[], at: number, field: string, column: number): string | undefined => {
   if (!/^(value|val|default)$/i.test(field)) return undefined
   for (const line of lines.slice(at + 1, at + 9)) {
@@ -303,7 +296,7 @@ const nameBelow = (lines: readonly string[], at: number, field: string, column: 
   return undefined
 }
 
-/** Private keys reach over lines, so they are hidden before those are looked at. */
+/** Masks private keys, which span lines. */
 const maskKeys = (text: string): string => {
   let masked = ''
   for (let at = 0; ; ) {
@@ -317,7 +310,7 @@ const maskKeys = (text: string): string => {
   }
 }
 
-/** A line below a secret name: of a map the value of its pair, else all of it. */
+/** Masks a line below a secret name: the value of a pair, otherwise the whole line. */
 const hideLine = (line: string, isText: boolean): string => {
   const found = isText ? null : keyLine.exec(line)
   if (!found) return line.replace(/^(\s*(?:-\s+)*)\S.*$/, `$1${mask}`)

@@ -77,7 +77,7 @@ describe('POST /api/session', () => {
     expect(response.status).toBe(401)
     expect(await response.json()).toMatchObject({
       code: 'unauthenticated',
-      message: 'The service refused this key',
+      message: 'The service rejected this key',
       field: 'api_key',
     })
     expect(response.headers.get('set-cookie')).toBeNull()

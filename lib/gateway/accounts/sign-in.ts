@@ -40,7 +40,7 @@ export const signIn = (request: Request): Promise<Response> =>
     const client = header('x-devdeck-client') ?? 'unknown'
     const parsed = SignIn.safeParse(await readJsonBody(request))
     if (!parsed.success)
-      throw new HttpError('invalid_argument', `api_key ${parsed.error.issues[0]?.message ?? 'is needed'}`, {
+      throw new HttpError('invalid_argument', `api_key ${parsed.error.issues[0]?.message ?? 'is required'}`, {
         field: 'api_key',
       })
     const { api_key, add = false } = parsed.data
@@ -83,7 +83,7 @@ export const switchAccount = (request: Request): Promise<Response> =>
     const header = headerOf(request)
     requireSameOrigin(header, 'write')
     const parsed = Switch.safeParse(await readJsonBody(request))
-    if (!parsed.success) throw new HttpError('invalid_argument', 'account is needed', { field: 'account' })
+    if (!parsed.success) throw new HttpError('invalid_argument', 'account is required', { field: 'account' })
     const session = await sessionOf(header)
     if (!session) throw new HttpError('unauthenticated', 'Sign in first')
     const kept = await otherSessions(header, session)
@@ -230,17 +230,14 @@ const keyRefusal = (error: unknown): HttpError => {
   const status = error instanceof ApiError ? error.status : 0
   const { service } = registry()
   if (status === 401 || status === 403)
-    return new HttpError('unauthenticated', 'The service refused this key', { field: 'api_key' })
+    return new HttpError('unauthenticated', 'The service rejected this key', { field: 'api_key' })
   if (status === 0) return new HttpError('unavailable', unreachable(service.url(), error))
   if (status === 429) {
     const retryAfterSeconds = Math.ceil(((error as ApiError).retryAfterMs ?? 60_000) / 1000)
-    const message = `The service at ${service.url()} asks to slow down; try again in ${retryAfterSeconds} s`
+    const message = `The service at ${service.url()} is rate limiting; try again in ${retryAfterSeconds} s`
     return new HttpError('rate_limited', message, { retryAfterSeconds })
   }
-  return new HttpError(
-    'bad_upstream',
-    `What answers at ${service.url()} is not the service: ${(error as Error).message}`,
-  )
+  return new HttpError('bad_upstream', `The server at ${service.url()} is not the service: ${(error as Error).message}`)
 }
 
 /** Counts a rejected key. Throws 429 after too many. */

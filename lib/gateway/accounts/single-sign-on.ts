@@ -109,7 +109,7 @@ export const finishSignOn = async (request: Request): Promise<Response> => {
     }
     if (!rule) {
       const who = `${JSON.stringify(personOf(claims))}, sub ${JSON.stringify(sub)}`
-      console.error(inOneLine(`No rule of DEVDECK_OIDC_ACCOUNTS is for ${who}`))
+      console.error(inOneLine(`No rule in DEVDECK_OIDC_ACCOUNTS matches ${who}`))
       return withCookies(problemPage('sso-nobody', begun.next), done)
     }
     const account = await verifyKey(rule.api_key)

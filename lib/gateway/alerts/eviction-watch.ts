@@ -238,7 +238,7 @@ export class EvictionStreamWatch implements EvictionWatch {
         for await (const event of client.evictions.watch({ signal: AbortSignal.any([signal, old.signal]) }))
           this.#onEvent(event)
         if (this.#events === 0 && Date.now() - this.#openedMs < this.#times.paceMs)
-          throw new Error('The stream of evictions ended')
+          throw new Error('The eviction stream ended')
       } catch (error) {
         const isRefreshed = old.signal.aborted
         const wasCut = this.#events > 0 && !(error instanceof ApiError)

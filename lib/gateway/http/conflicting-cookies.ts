@@ -28,9 +28,9 @@ export const clearingHeaders = (header: ReadHeader, path: string): [string, stri
   ]
 }
 
-export const troubleTitle = 'The cookies of this console were in the way'
+export const troubleTitle = 'Conflicting cookies'
 export const troubleText =
-  'Another server on this host has set cookies that made it impossible to tell whose this browser is. They have been cleared: load the page again, and sign in.'
+  "Another server on this host set cookies that conflict with this console's. They have been cleared. Reload the page and sign in."
 
 /** A static page for light and dark themes. */
 export const troublePage = (): string =>

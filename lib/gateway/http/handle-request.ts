@@ -48,7 +48,9 @@ export const handleRequest = async (
     return await answer(requestId)
   } catch (error) {
     const refusal =
-      error instanceof HttpError ? error : new HttpError('internal', 'The console failed to answer; its log has more')
+      error instanceof HttpError
+        ? error
+        : new HttpError('internal', 'The console failed to handle the request; see its log')
     if (refusal !== error) console.error(`Request ${requestId} failed:`, error)
     return json(errorBody(refusal, requestId), {
       status: errorStatus[refusal.code],
@@ -78,6 +80,6 @@ export const json = (
     },
   })
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: matches control characters
 const controlCharacter = /[\x00-\x1f\x7f]/
 export const hasControlCharacters = (text: string): boolean => controlCharacter.test(text)

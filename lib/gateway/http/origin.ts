@@ -26,7 +26,7 @@ type RequestKind = 'read' | 'stream' | 'write' | 'socket'
 
 /** Rejects requests that another site may have sent with our cookie. */
 export const requireSameOrigin = (header: ReadHeader, kind: RequestKind): void => {
-  if (isCrossOrigin(header, kind)) throw new HttpError('forbidden', 'Only a page of this console may ask for this')
+  if (isCrossOrigin(header, kind)) throw new HttpError('forbidden', 'Requests from other sites are not allowed')
 }
 
 /** Ports share a site, so SameSite does not exclude pages on other local ports. Origin and Sec-Fetch-Site do. */

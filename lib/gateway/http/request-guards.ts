@@ -33,13 +33,13 @@ export const guardRequest = (
     requirePlainPath(path)
     // The console has no server actions.
     if (request.method === 'POST' && request.headers['next-action'] !== undefined)
-      throw new HttpError('not_found', 'There is nothing here')
+      throw new HttpError('not_found', 'Not found')
     setContentPolicy(request, response, { origin, path, dev })
     requireMethod(request, path, dev)
     requireRouterState(request)
     // Next would read a form as a server action, however large.
     if (/^multipart\//i.test(request.headers['content-type'] ?? '') && !acceptsForm(request.method, path))
-      throw new HttpError('unsupported_media_type', 'No form is taken here')
+      throw new HttpError('unsupported_media_type', 'Form bodies are not accepted here')
     const header = (name: string) => String(request.headers[name] ?? '')
     if (isCrossSiteNavigation(request)) return sendReloadPage(response, path)
     if (hasConflictingCookies(header)) return showTrouble(request, response, clearingHeaders(header, path))
@@ -85,8 +85,7 @@ export const requireOwnHost = (request: IncomingMessage): string => {
   const hosts = request.rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host')
   if (hosts.length !== 1) throw new HttpError('invalid_argument', 'A request needs exactly one Host header')
   const origin = originOfHost(request.headers.host)
-  if (origin === undefined)
-    throw new HttpError('forbidden', 'This console does not answer under that name; DEVDECK_ORIGIN lists more of them')
+  if (origin === undefined) throw new HttpError('forbidden', 'Unknown host name; add its origin to DEVDECK_ORIGIN')
   return origin
 }
 
@@ -99,15 +98,15 @@ const requirePlainPath = (url: string): void => {
   if (!path.startsWith('/')) throw new HttpError('invalid_argument', 'The request target must be a path')
   if (url.split('&').length > mostParameters)
     throw new HttpError('invalid_argument', `The query must not have more than ${mostParameters} parameters`)
-  if (path.includes('://')) throw new HttpError('not_found', 'There is nothing at this address')
-  if (path.includes('//')) throw new HttpError('invalid_argument', 'The path must not hold empty segments')
+  if (path.includes('://')) throw new HttpError('not_found', 'Not found')
+  if (path.includes('//')) throw new HttpError('invalid_argument', 'The path must not contain empty segments')
   if (path !== '/api' && !path.toLowerCase().startsWith('/api/')) return
   for (const segment of path.split('/')) {
     const decoded = decodeSegment(segment)
     if (decoded.split(/[/\\]/).some((part) => part === '.' || part === '..'))
-      throw new HttpError('invalid_argument', 'The path must not hold dot segments')
+      throw new HttpError('invalid_argument', 'The path must not contain dot segments')
     if (hasControlCharacters(decoded))
-      throw new HttpError('invalid_argument', 'The path must not hold control characters')
+      throw new HttpError('invalid_argument', 'The path must not contain control characters')
   }
 }
 
@@ -116,7 +115,7 @@ const requireRouterState = ({ headers }: IncomingMessage): void => {
   try {
     parseAndValidateFlightRouterState(headers['next-router-state-tree'])
   } catch {
-    throw new HttpError('invalid_argument', 'The header next-router-state-tree cannot be read', {
+    throw new HttpError('invalid_argument', 'Invalid next-router-state-tree header', {
       field: 'next-router-state-tree',
     })
   }
@@ -140,7 +139,7 @@ const requireMethod = ({ method = '' }: IncomingMessage, path: string, dev: bool
   const isApi = path.startsWith('/api/')
   const allowed = isApi ? apiMethods : pageMethods
   if (allowed.includes(method) || (dev && /^\/_{1,2}next/.test(path))) return
-  const what = isApi ? `Nothing here takes ${method}` : `A page takes GET or HEAD, not ${method}`
+  const what = isApi ? `${method} is not supported here` : `Pages support GET and HEAD, not ${method}`
   throw new HttpError('method_not_allowed', what, { headers: { allow: allowed.join(', ') } })
 }
 

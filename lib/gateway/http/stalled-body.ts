@@ -25,7 +25,7 @@ export const watchBody = (
     clearInterval(clock)
     if (response.headersSent) return void request.destroy()
     response.once('finish', () => request.destroy())
-    refuse(new HttpError('timeout', `The body has stood still for ${stillMs / 1000} s`))
+    refuse(new HttpError('timeout', `No progress on the request body for ${stillMs / 1000} s`))
   }, stillMs / looks)
   response.once('close', () => clearInterval(clock))
 }

@@ -68,7 +68,7 @@ const admit = async (request: IncomingMessage, routes: readonly SocketRoute[]) =
     requireSameOrigin(header, 'socket')
     return route.admit({ match, search, header, address: clientAddress(request) })
   }
-  throw new HttpError('not_found', 'No WebSocket is served here')
+  throw new HttpError('not_found', 'There is no WebSocket at this path')
 }
 
 const headerOf = (request: IncomingMessage) => (name: string) => {
@@ -96,7 +96,9 @@ const isOwnPage = (request: IncomingMessage): boolean => {
 
 const refuse = (socket: Duplex, error: unknown): void => {
   const refusal =
-    error instanceof HttpError ? error : new HttpError('internal', 'The console failed to answer; its log has more')
+    error instanceof HttpError
+      ? error
+      : new HttpError('internal', 'The console failed to handle the request; see its log')
   const requestId = requestIdOf(new Headers())
   // Omits the URL, which may contain a secret link.
   if (refusal !== error) console.error(`Upgrade ${requestId} failed:`, error)

@@ -11,7 +11,7 @@ export const reserveFileDescriptors = (server: Server): void => {
 }
 
 /**
- * Closes a client's oldest unauthenticated connection when it has too many. Each request is judged anew: a proxy sends
+ * Closes a client's oldest unauthenticated connection when it has too many. Each request is checked again: a proxy sends
  * the requests of many people over one connection.
  */
 export const limitUnauthenticatedConnections = (server: Server): void => {

@@ -105,16 +105,16 @@ export class LivePage implements OpenStream, MonitorListener {
     if (this.#socket.readyState !== WebSocket.OPEN) return
     const isShort = text !== undefined && text.length <= maxRequestLength
     const request = isShort ? LiveRequest.safeParse(parseJson(text)).data : undefined
-    if (!request) return this.#close(liveClose.invalid, 'This frame is none of the live connection')
+    if (!request) return this.#close(liveClose.invalid, 'Invalid frame')
     if (request.t === 'unsubscribe') this.forget(request.id)
     else if (request.t === 'ack') {
       // Acks count whole frames and must not exceed what was sent.
       this.unread = Math.max(0, this.unread - request.n)
       this.#wake()
     } else if (this.#followed.has(request.id))
-      this.#close(liveClose.invalid, `The subscription ${request.id} is there already`)
+      this.#close(liveClose.invalid, `Subscription ${request.id} already exists`)
     else if (this.#followed.size >= maxSubscriptions)
-      this.#close(liveClose.tooMany, `A page follows at most ${maxSubscriptions} things`)
+      this.#close(liveClose.tooMany, `At most ${maxSubscriptions} subscriptions per page`)
     else this.#follow(request)
   }
 

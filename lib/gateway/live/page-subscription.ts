@@ -18,7 +18,6 @@ interface Page {
   forget(id: number): void
 }
 
-/** Source of the items. */
 interface Source {
   leave(): void
 }

@@ -83,7 +83,7 @@ export const plainRequest = (request: Request): Promise<Response> =>
       if (oldest !== undefined) counts.delete(oldest)
       counts.set(session.sid, (counts.get(session.sid) ?? 0) + 1)
     }
-    throw new HttpError('invalid_argument', 'Only a WebSocket is served here', { headers: { upgrade: 'websocket' } })
+    throw new HttpError('invalid_argument', 'This path requires a WebSocket', { headers: { upgrade: 'websocket' } })
   })
 
 const askService = async (apiKey: string): Promise<ConnectionView['upstream']> => {
@@ -100,18 +100,18 @@ const askService = async (apiKey: string): Promise<ConnectionView['upstream']> =
     await answer.body?.cancel()
     const { status } = answer
     if (status === 401 || status === 403)
-      return { problem: 'key-refused', detail: `The service answers the key with ${status}` }
+      return { problem: 'key-refused', detail: `The service responded with ${status} to this key` }
     // A compatible service may have no accounts and says so in JSON.
     if (!/json/.test(answer.headers.get('content-type') ?? ''))
-      return { problem: 'not-a-service', detail: `What answers at ${url} sends no JSON (status ${status})` }
+      return { problem: 'not-a-service', detail: `The server at ${url} did not return JSON (status ${status})` }
     if (status >= 500 && status !== 501)
-      return { problem: 'away', detail: `The service at ${url} answers with ${status}` }
+      return { problem: 'away', detail: `The service at ${url} responded with ${status}` }
     return { took_ms: tookMs, version: await version }
   } catch (error) {
     if (error instanceof Error && error.name === 'TimeoutError')
       return {
         problem: 'frozen',
-        detail: `The service at ${url} takes connections or packets and has not answered within ${answerMs / 1000} s`,
+        detail: `The service at ${url} did not respond within ${answerMs / 1000} s`,
       }
     const detail = unreachable(url, error)
     return { problem: /certificate|TLS/.test(detail) ? 'tls' : 'away', detail }

@@ -142,7 +142,7 @@ const watchedClient = (
       const type = response.headers.get('content-type') ?? 'no type'
       const isStream = type.startsWith('text/event-stream')
       if (new Headers(init?.headers).get('accept') === 'text/event-stream' && !isStream)
-        throw new Error(`What answers is not the service: it sent ${type} for a stream of events`)
+        throw new Error(`The response is ${type} instead of an event stream, so this is not the service`)
       opened(response)
       onKeyAccepted(api_key)
       const listening = new TransformStream<Uint8Array, Uint8Array>({
@@ -166,4 +166,4 @@ const liveError = (error: unknown): LiveError =>
         message: error.message,
         ...(error.requestId === undefined ? {} : { request_id: error.requestId }),
       }
-    : { code: 'unreachable', status: 0, message: 'The stream of the service broke' }
+    : { code: 'unreachable', status: 0, message: "The service's stream was interrupted" }

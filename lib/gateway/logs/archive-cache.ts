@@ -128,10 +128,7 @@ export class ArchiveCache {
       if (error instanceof HttpError) throw error
       const { receivedBytes } = reading
       throw signal.aborted
-        ? new HttpError(
-            'timeout',
-            `The archive was not read in time, or nobody waited for it; ${receivedBytes} bytes came`,
-          )
+        ? new HttpError('timeout', `Reading the archive timed out or was canceled after ${receivedBytes} bytes`)
         : new HttpError(
             'bad_upstream',
             `The archive was cut off after ${receivedBytes} bytes: ${(error as Error).message}`,
@@ -163,11 +160,11 @@ export class ArchiveCache {
     if (reading.receivedBytes > archiveBytes)
       throw new HttpError(
         'payload_too_large',
-        `The archive has more than ${archiveBytes} bytes, which is as much as the console opens: download it`,
+        `The archive is larger than ${archiveBytes} bytes, the limit for opening it here. Download it instead`,
       )
     while (this.#copiedBytes() > cacheBytes && this.#forgetOldest());
     if (this.#copiedBytes() > cacheBytes)
-      throw new HttpError('rate_limited', 'Other archives of logs are being read, and there is no room for another', {
+      throw new HttpError('rate_limited', 'Too many log archives are being read; try again later', {
         retryAfterSeconds: 10,
       })
   }
@@ -239,7 +236,7 @@ const remoteArchive = ({ status, headers }: Response, ask: AskForArchive): Remot
     const isIt = answer.status === 206 && answer.headers.get('content-range')?.startsWith(`bytes ${start}-${end - 1}/`)
     if (!isIt || !answer.body) {
       void answer.body?.cancel()
-      throw new HttpError('conflict', 'The archive has changed since it was read: read it anew')
+      throw new HttpError('conflict', 'The archive has changed since it was read; refresh it')
     }
     return answer.body
   })

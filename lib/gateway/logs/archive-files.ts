@@ -50,7 +50,10 @@ export class ArchiveFiles {
       if (zip) zip.close()
       else bytes.close(() => undefined)
       if (error instanceof HttpError) throw error
-      throw new HttpError('bad_upstream', `What the service sent is no whole zip archive: ${(error as Error).message}`)
+      throw new HttpError(
+        'bad_upstream',
+        `The service returned an incomplete or invalid zip archive: ${(error as Error).message}`,
+      )
     }
   }
 
@@ -139,7 +142,7 @@ const readDirectory = async (zip: ZipFile, limits: ArchiveLimits) => {
   return { files, entries, leftOut }
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: matches control characters
 const control = /[\x00-\x1f\x7f-\x9f]/
 
 const nameProblem = (path: string): string | null => {
@@ -149,7 +152,7 @@ const nameProblem = (path: string): string | null => {
   return path.split('/').some((part) => part === '' || part === '.') ? 'its name has parts without a name' : null
 }
 
-/** Of the file type in the high bits of what Unix kept of an entry: nothing, or a file. */
+/** The Unix file type in the entry's high bits: unset or a regular file. */
 const kindProblem = ({ versionMadeBy, externalFileAttributes }: Entry): string | null => {
   const isOfUnix = versionMadeBy >> 8 === 3
   const type = (externalFileAttributes >>> 28) & 0xf

@@ -152,7 +152,7 @@ describe('a file that is not what the archive says', () => {
 describe('an archive', () => {
   it('that is none, or was cut, is refused and asked for anew the next time', async () => {
     download = whole(Buffer.from('PK\x03\x04 and no end'))
-    await refused(await get('bmr_1/logs'), 502, 'bad_upstream', /no whole zip archive/)
+    await refused(await get('bmr_1/logs'), 502, 'bad_upstream', /invalid zip archive/)
     download = (_, response) => {
       response.writeHead(200, { 'content-type': 'application/zip', 'content-length': '1000' })
       response.write(Buffer.alloc(100), () => response.destroy())
@@ -176,7 +176,7 @@ describe('an archive', () => {
 
   it('whose directory claims more entries than it has is refused', async () => {
     download = whole(rawZip([{ name: 'a' }], { count: 60_000 }))
-    await refused(await get('bmr_1/logs'), 502, 'bad_upstream', /no whole zip archive/)
+    await refused(await get('bmr_1/logs'), 502, 'bad_upstream', /invalid zip archive/)
   })
 
   it('is read by parts where the service offers them, and never whole', async () => {

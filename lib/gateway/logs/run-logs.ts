@@ -68,10 +68,10 @@ interface Archived {
 const fileOf = (request: Request, run: Archived): Promise<Response> =>
   inNameOf(request, run.id, async (apiKey, params) => {
     const { opened } = await lookInto(apiKey, run, { waitMs: fileWaitMs })
-    if (!opened) throw new HttpError('timeout', 'The archive of the run is still being read: ask again in a moment')
+    if (!opened) throw new HttpError('timeout', "The run's archive is still being read; try again in a moment")
     const path = params.get('path') ?? ''
     const file = opened.files.find(path)
-    if (!file) throw new HttpError('not_found', `The archive of the run has no file ${path.slice(0, 200)}`)
+    if (!file) throw new HttpError('not_found', `The run's archive has no file ${path.slice(0, 200)}`)
     const version = params.get('version')
     if (version !== null && version !== file.version)
       throw new HttpError('conflict', `${file.path} has changed since it was listed`)
@@ -92,8 +92,7 @@ const inNameOf = (
   handleRequest(request, async () => {
     const { account, api_key } = await requireCaller(request, 'read')
     // Ids become path segments, so dots are not allowed.
-    if (!Id.safeParse(id).success)
-      throw new HttpError('invalid_argument', 'The id of a run has other characters', { field: 'id' })
+    if (!Id.safeParse(id).success) throw new HttpError('invalid_argument', 'Invalid run id', { field: 'id' })
     const countOut = acquireSlot(account.id, 'calls')
     if (!countOut) throw concurrencyError('calls')
     try {

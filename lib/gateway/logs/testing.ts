@@ -3,11 +3,11 @@ import { crc32, deflateRawSync } from 'node:zlib'
 export interface RawEntry {
   name: string
   content?: Buffer
-  /** What the directory says, where that is not the truth. */
+  /** Overrides the true values in the directory. */
   claims?: { size?: number; packed?: number; sum?: number; method?: number; flags?: number; mode?: number; at?: number }
 }
 
-/** A zip whose directory says what a test wants it to say. */
+/** A zip with a directory that a test can falsify. */
 export const rawZip = (entries: readonly RawEntry[], { count = entries.length } = {}): Buffer => {
   const bodies: Buffer[] = []
   const directory: Buffer[] = []

@@ -331,7 +331,7 @@ describe('a packed answer', () => {
       expect(response.status).toBe(409)
       expect(await response.json()).toMatchObject({
         code: 'conflict',
-        message: 'The service answered 409 without a reason',
+        message: 'The service returned 409 without an error message',
       })
     }
   })
@@ -366,7 +366,7 @@ describe('errors of the service', () => {
     reply = (_, response) => response.writeHead(500, { 'content-type': 'text/plain' }).end('boom')
     expect(await (await ask('/api/v1/axons')).json()).toEqual({
       code: 'internal',
-      message: 'The service answered 500 without a reason',
+      message: 'The service returned 500 without an error message',
       request_id: expect.any(String),
     })
   })
