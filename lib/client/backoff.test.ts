@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { backoffMs, pause } from './backoff.ts'
 
-it('doubles the wait with each attempt up to the longest, a fifth more or less by chance', () => {
+it('doubles the wait with each attempt up to the maximum, with 20% jitter', () => {
   const times = { firstMs: 250, maxMs: 5_000 }
   const waits = (random: number) => [0, 1, 2, 5, 1000].map((attempt) => backoffMs(attempt, times, () => random))
   expect(waits(0.5)).toEqual([250, 500, 1000, 5_000, 5_000])
@@ -9,7 +9,7 @@ it('doubles the wait with each attempt up to the longest, a fifth more or less b
   expect(backoffMs(1000, times, () => 0.999)).toBeLessThan(6_000)
 })
 
-it('ends a pause when its signal aborts, also one that was aborted before', async () => {
+it('ends a pause when its signal aborts or already is aborted', async () => {
   const leaving = new AbortController()
   const paused = pause(1_000_000, leaving.signal)
   leaving.abort()

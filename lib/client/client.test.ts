@@ -14,7 +14,7 @@ afterEach(async () => {
   }
 })
 
-/** A client of a server that answers as the test says. */
+/** A client of a fake server. */
 const against = async (listener: RequestListener, path = '') => {
   const seen: IncomingMessage[] = []
   const server = createServer((request, response) => {
@@ -46,7 +46,7 @@ describe('against the service', () => {
   })
   afterAll(() => service.close())
 
-  it('calls operations by their names and encodes what they are given', async () => {
+  it('calls operations by name and encodes their parameters', async () => {
     const metadata = { 'a b&c': 'x,y\\z' }
     const axon = await service.client.axons.create({ body: { name: 'é ?#', metadata } })
     const conditions = [{ key: 'a b&c', op: 'in' as const, values: ['x,y\\z', 'other'] }]
@@ -54,7 +54,7 @@ describe('against the service', () => {
     expect(page).toEqual({ axons: [axon], has_more: false, total_count: 1 })
   })
 
-  it('uploads a file as a form and takes its bytes back', async () => {
+  it('uploads a file as a form and downloads it unchanged', async () => {
     const { id } = await service.client.devboxes.createAndAwaitRunning({ body: {} })
     const bytes = Uint8Array.from({ length: 256 }, (_, i) => i)
     expect(
@@ -67,7 +67,7 @@ describe('against the service', () => {
   it.each([
     ['an unknown id', () => service.client.axons.get({ params: { id: 'axn_x' } }), { code: 'not_found', status: 404 }],
     [
-      'an id that would be a path',
+      'an id with path segments',
       () => service.client.axons.get({ params: { id: '../axons' } }),
       { code: 'invalid_argument', status: 400, field: 'id' },
     ],
@@ -77,7 +77,7 @@ describe('against the service', () => {
       { code: 'invalid_argument', status: 400, field: 'limit' },
     ],
     [
-      'what this service never does',
+      'an unsupported operation',
       () => service.client.hostedOnly.listBlueprints(),
       { code: 'not_implemented', status: 501 },
     ],
@@ -86,23 +86,23 @@ describe('against the service', () => {
       () => createClient({ baseUrl: service.url, headers: { authorization: 'Bearer x' } }).accounts.me(),
       { code: 'unauthenticated', status: 401 },
     ],
-  ])('meets %s as an ApiError with its code', async (_, call, expected) => {
+  ])('throws an ApiError with the code of %s', async (_, call, expected) => {
     const error = await failure(call())
     expect(error).toMatchObject(expected)
     expect(error.requestId).toMatch(/^req_/)
     expect(error.message).not.toBe('')
   })
 
-  it('meets the refusal of a stream when it is read', async () => {
+  it('throws the error of a rejected stream when it is read', async () => {
     const stranger = createClient({ baseUrl: service.url })
     expect(await failure(readAll(stranger.evictions.watch()))).toMatchObject({ code: 'unauthenticated', status: 401 })
   })
 
-  it('throws a TypeError before it calls with an empty id', async () => {
+  it('throws a TypeError instead of calling with an empty id', async () => {
     await expect(service.client.axons.get({ params: { id: '' } })).rejects.toThrow(TypeError)
   })
 
-  it('leaves a stream, and the service hears of it', async () => {
+  it('closes the connection when a stream is left', async () => {
     const leave = new AbortController()
     const reading = readAll(service.client.evictions.watch({ signal: leave.signal }))
     leave.abort()
@@ -110,7 +110,7 @@ describe('against the service', () => {
   })
 })
 
-describe('against something else', () => {
+describe('against another server', () => {
   const axons = async (made: ReturnType<typeof answer>) => failure((await made).client.axons.list())
 
   it.each([
@@ -148,11 +148,11 @@ describe('against something else', () => {
       '{"code":"conflict","field":"x","request_id":"r"}',
       { code: 'conflict', status: 400, field: 'x', requestId: 'r' },
     ],
-  ])('takes a %i of type %s as the error it stands for', async (status, type, body, expected) => {
+  ])('maps a %i of type %s to an error', async (status, type, body, expected) => {
     expect(await axons(answer(status, type, body))).toMatchObject(expected)
   })
 
-  it('says that nobody is there', async () => {
+  it('reports an unreachable service', async () => {
     const { client } = await answer(200, undefined, '')
     const server = servers.pop() as Server
     server.closeAllConnections()
@@ -160,7 +160,7 @@ describe('against something else', () => {
     expect(await failure(client.axons.list())).toMatchObject({ code: 'unreachable', status: 0 })
   })
 
-  it('says that an answer broke off', async () => {
+  it('reports an interrupted response', async () => {
     const { client } = await against((request, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': 100 }).write('{')
       setImmediate(() => request.socket.destroy())
@@ -168,19 +168,19 @@ describe('against something else', () => {
     expect(await failure(client.axons.list())).toMatchObject({ code: 'unreachable' })
   })
 
-  it('follows no redirect, so that the key stays where it belongs', async () => {
+  it('does not follow redirects, which would leak the key', async () => {
     const { client, seen } = await against((_, response) => response.writeHead(302, { location: '/elsewhere' }).end())
     expect(await failure(client.axons.list())).toMatchObject({ code: 'unreachable' })
     expect(seen).toHaveLength(1)
   })
 
-  it('gives an abort back as what it is', async () => {
+  it('rethrows an abort unchanged', async () => {
     const leave = new AbortController()
     const { client } = await against(() => leave.abort())
     await expect(client.axons.list({ signal: leave.signal })).rejects.toMatchObject({ name: 'AbortError' })
   })
 
-  it('lets unknown fields pass and reads what is missing as nothing', async () => {
+  it('passes unknown fields through and fills in missing ones', async () => {
     const body = JSON.stringify({ axons: [{ id: 'x', colour: 'red', metadata: null }] })
     expect(await (await answer(200, 'application/vnd.api+json; charset=utf-8', body)).client.axons.list()).toEqual({
       axons: [{ id: 'x', colour: 'red', metadata: {}, created_at_ms: Number.NaN }],
@@ -188,12 +188,12 @@ describe('against something else', () => {
     })
   })
 
-  it.each(['[]', 'null', '"axons"', '7'])('takes %s for the answer of something else', async (body) => {
+  it.each(['[]', 'null', '"axons"', '7'])('rejects the response %s', async (body) => {
     const { client } = await answer(200, 'application/json', body)
     expect(await failure(client.axons.list())).toMatchObject({ code: 'bad_upstream' })
   })
 
-  it('keeps the path of its base address and sends the key in a header only', async () => {
+  it('keeps the path of its base URL and sends the key in a header only', async () => {
     const { client, seen } = await against(
       (_, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{}'),
       '/deep/base/',
@@ -212,7 +212,7 @@ describe('against something else', () => {
     expect(seen[1]?.headers).not.toHaveProperty('content-type')
   })
 
-  it('asks for an event stream and throws its error event as an ApiError', async () => {
+  it('requests an event stream and throws its error event as an ApiError', async () => {
     const { client, seen } = await answer(
       200,
       'text/event-stream',
@@ -228,13 +228,10 @@ describe('against something else', () => {
     expect(seen[0]?.headers.accept).toBe('text/event-stream')
   })
 
-  it.each(['nonsense', '{}', '{"code":"x"}'])(
-    'throws an error event that says %s as one of the service’s own',
-    async (data) => {
-      const { client } = await answer(200, 'text/event-stream', `event: error\ndata: ${data}\n\n`)
-      expect(await failure(readAll(client.evictions.watch()))).toMatchObject({ code: 'internal', status: 500 })
-    },
-  )
+  it.each(['nonsense', '{}', '{"code":"x"}'])('throws an ApiError for the error event %s', async (data) => {
+    const { client } = await answer(200, 'text/event-stream', `event: error\ndata: ${data}\n\n`)
+    expect(await failure(readAll(client.evictions.watch()))).toMatchObject({ code: 'internal', status: 500 })
+  })
 })
 
 const readAll = async (events: AsyncIterable<unknown>, into: unknown[] = []) => {

@@ -25,11 +25,11 @@ const corpus: [what: string, text: string, events: ServerEvent[]][] = [
   ['nothing', '', []],
   ['one event', 'data: 1\n\n', [message('1')]],
   ['no space after the colon', 'data:1\n\n', [message('1')]],
-  ['two spaces, of which one stays', 'data:  1\n\n', [message(' 1')]],
+  ['two spaces, of which one is kept', 'data:  1\n\n', [message(' 1')]],
   ['a colon in the data', 'data: {"a":"b:c"}\n\n', [message('{"a":"b:c"}')]],
   ['lines that end in CR LF', 'data: 1\r\n\r\ndata: 2\r\n\r\n', [message('1'), message('2')]],
   ['lines that end in CR', 'data: 1\r\rdata: 2\r\r', [message('1'), message('2')]],
-  ['all line ends at once', 'data: 1\r\n\ndata: 2\r\r\ndata: 3\n\r\n', [message('1'), message('2'), message('3')]],
+  ['mixed line endings', 'data: 1\r\n\ndata: 2\r\r\ndata: 3\n\r\n', [message('1'), message('2'), message('3')]],
   ['several data lines', 'data: 1\ndata\ndata: 2\n\n', [message('1\n\n2')]],
   [
     'comments and keep-alives',
@@ -44,7 +44,7 @@ const corpus: [what: string, text: string, events: ServerEvent[]][] = [
   ['a byte order mark', '\uFEFFdata: 1\n\n', [message('1')]],
   ['a byte order mark that is part of the text', 'data: 1\n\n\uFEFFdata: 2\n\n', [message('1')]],
   ['letters of two, three and four bytes', 'data: é\u2028😀\n\n', [message('é\u2028😀')]],
-  ['fields nobody knows', 'colour: red\ndata: 1\nDATA: 2\n data: 3\n\n', [message('1')]],
+  ['unknown fields', 'colour: red\ndata: 1\nDATA: 2\n data: 3\n\n', [message('1')]],
 ]
 
 describe('parseEvents', () => {
@@ -56,7 +56,7 @@ describe('parseEvents', () => {
     for (const size of [1, 2, 3, 5, 7]) expect(await read(text, size)).toEqual(events)
   })
 
-  it('gives an event as soon as its last line is there, without waiting for more', async () => {
+  it('yields an event as soon as its last line arrives', async () => {
     for (const end of ['\n\n', '\r\n\r\n', '\r\r']) {
       const stream = new TransformStream<Uint8Array, Uint8Array>()
       const writer = stream.writable.getWriter()
@@ -68,7 +68,7 @@ describe('parseEvents', () => {
     }
   })
 
-  it('cancels the body when its reader leaves', async () => {
+  it('cancels the body when iteration stops', async () => {
     let canceled = false
     const body = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.enqueue(new TextEncoder().encode('data: 1\n\n')),
@@ -85,13 +85,13 @@ describe('parseEvents', () => {
 })
 
 describe('EventParser', () => {
-  it('takes any number of events in one chunk and over time', () => {
+  it('parses several events per chunk and over time', () => {
     const parser = new EventParser()
     const line = `data: ${'x'.repeat(1_000)}\n\n`
     for (let i = 0; i < 3; i++) expect(parser.push(line.repeat(5_000))).toHaveLength(5_000)
   })
 
-  it('searches each chunk once, not all that came before it again', () => {
+  it('searches each chunk only once', () => {
     const exec = vi.spyOn(RegExp.prototype, 'exec')
     const parser = new EventParser()
     for (let i = 0; i < 1_000; i++) parser.push('x'.repeat(1_000))
@@ -102,7 +102,7 @@ describe('EventParser', () => {
 })
 
 describe('an event that is too long', () => {
-  it.each([1, 7, 1_000])('is left out, and nothing else is, in chunks of %i', (size) => {
+  it.each([1, 7, 1_000])('is skipped without losing others, in chunks of %i', (size) => {
     const parser = new EventParser(50)
     const long = `event: long\ndata: ${'x'.repeat(200)}\ndata: more of it\n\n`
     const text = `data: before\n\n${long}data: after\n\n${long}${'data: 1\n'.repeat(40)}\ndata: last\n\n`
@@ -116,20 +116,20 @@ describe('readEvents', () => {
   const open = (text: string) => async () => new Response(text)
   const toError = (data: string) => new Error(data)
 
-  it('gives the JSON of each event', async () => {
+  it('yields the JSON of each event', async () => {
     const found: unknown[] = []
     for await (const event of readEvents(open('data: {"a":1}\n\nevent: named\ndata: [2]\n\n'), toError))
       found.push(event)
     expect(found).toEqual([{ a: 1 }, [2]])
   })
 
-  it('leaves out what is no JSON', async () => {
+  it('skips events that are not JSON', async () => {
     const found: unknown[] = []
     for await (const event of readEvents(open('data: {"a"\n\ndata: 2\n\n'), toError)) found.push(event)
     expect(found).toEqual([2])
   })
 
-  it('ends by throwing what an error event says', async () => {
+  it('throws the error of an error event', async () => {
     const found: unknown[] = []
     const reading = (async () => {
       const text = 'data: 1\n\nevent: error\ndata: {"code":"409"}\n\ndata: 2\n\n'

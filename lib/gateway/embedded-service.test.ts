@@ -12,11 +12,11 @@ const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-embedded-'))
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
 
 const isUp = async (url: string) => (await fetch(`${url}/healthz`).catch(() => undefined))?.ok === true
-/** The process that runs on this data folder. */
+/** The process that uses this data folder. */
 const servicePid = () => Number(readFileSync(join(dataDir, 'lock'), 'utf8').match(/\d+/)?.[0])
 
 describe('the embedded service', () => {
-  it('comes back on its port when it dies, and is gone after stop', async () => {
+  it('restarts on its port when it dies, and ends after stop', async () => {
     const service = await startEmbeddedService(dataDir)
     expect(await isUp(service.url())).toBe(true)
     const key = service.ownKey()
@@ -35,7 +35,7 @@ describe('the embedded service', () => {
     expect(await isUp(url)).toBe(false)
   })
 
-  it('keeps its port over restarts, and moves on when another program has it', async () => {
+  it('keeps its port across restarts, and picks another one if it is taken', async () => {
     const first = await startEmbeddedService(dataDir)
     await first.stop()
     const second = await startEmbeddedService(dataDir)
@@ -83,7 +83,7 @@ describe('the embedded service', () => {
     said.mockRestore()
   })
 
-  it('takes the port it is given, whatever it had before', async () => {
+  it('uses a configured port instead of its last one', async () => {
     const free = createServer().listen(0, '127.0.0.1')
     await once(free, 'listening')
     const { port } = free.address() as AddressInfo
@@ -100,7 +100,7 @@ describe('the embedded service', () => {
     expect(service.url()).toMatch(/:\d+$/)
   })
 
-  it('gets the keys given to it by no way that /proc shows', async () => {
+  it('receives keys without exposing them in /proc', async () => {
     const service = await startEmbeddedService(dataDir, { apiKeys: 'one:swordfish-0123456789' })
     expect(service.ownKey()).toBe('swordfish-0123456789')
     const asked = await fetch(`${service.url()}/v1/accounts/me`, {
@@ -112,7 +112,7 @@ describe('the embedded service', () => {
     await service.stop()
   })
 
-  it('limits what an account may keep as it is told', async () => {
+  it('applies the configured storage limit', async () => {
     const service = await startEmbeddedService(dataDir, { maxStorage: '1K' })
     const headers = { authorization: `Bearer ${service.ownKey()}`, 'content-type': 'application/json' }
     const create = () => fetch(`${service.url()}/v1/axons`, { method: 'POST', headers, body: '{"name":"large"}' })
@@ -120,7 +120,7 @@ describe('the embedded service', () => {
     await service.stop()
   })
 
-  it('says why it does not start', async () => {
+  it('reports why it did not start', async () => {
     await expect(startEmbeddedService('/dev/null/data')).rejects.toThrow(
       'The embedded service did not start: it exited with code 1',
     )
@@ -143,7 +143,7 @@ describe('server.ts', () => {
     return { code, printed }
   }
 
-  it('tells all that is wrong with its environment in one line each and exits with 1', async () => {
+  it('reports each configuration problem on its own line and exits with 1', async () => {
     expect(
       await start({ PORT: 'x', DEVDECK_SERVICE_PORT: '65536', HOST: '0.0.0.0', DEVDECK_SERVICE_URL: 'file:///etc' }),
     ).toEqual({
@@ -157,7 +157,7 @@ describe('server.ts', () => {
     })
   })
 
-  it('tells that its port is taken, before it starts or builds anything', async () => {
+  it('reports a taken port before it starts or builds anything', async () => {
     const { createServer } = await import('node:http')
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
@@ -170,7 +170,7 @@ describe('server.ts', () => {
     })
   })
 
-  it('tells that its data folder cannot be made', async () => {
+  it('reports a data folder that cannot be created', async () => {
     expect(await start({ DEVDECK_DATA_DIR: '/dev/null/data' })).toMatchObject({
       code: 1,
       printed: expect.stringMatching(/^DEVDECK_DATA_DIR \/dev\/null\/data cannot be used: ENOTDIR[^\n]*\n$/),

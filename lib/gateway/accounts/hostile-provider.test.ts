@@ -16,7 +16,7 @@ let service: TestService
 let gateway: TestConsole
 let server: Server
 let issuer: string
-/** What the provider answers, by path. */
+/** Responses of the provider by path. */
 let answers: Record<string, RequestListener>
 const log: string[] = []
 
@@ -40,7 +40,7 @@ afterAll(async () => {
   await service.close()
 })
 beforeEach(() => {
-  // Another issuer each time: what one says of itself is asked for once.
+  // A new issuer each time, because metadata is fetched once per issuer.
   issuer = `http://localhost:${(server.address() as AddressInfo).port}/${Math.random().toString(36).slice(2)}`
   gateway.registry.config.signOn = {
     issuer,
@@ -98,7 +98,7 @@ const begin = async (): Promise<{ begun: string; asked: URLSearchParams; to: str
 const comeBack = (begun: string, query: Record<string, string>) =>
   gateway.fetch(`/sign-in/sso/callback?${new URLSearchParams(query)}`, { cookie: begun })
 
-/** Signs on with a token of these claims, and tells where that led and who it was. */
+/** Signs in with these claims; returns the redirect target and the person. */
 const signOn = async (more: Record<string, unknown> = {}, signing?: Signing) => {
   const { begun, asked } = await begin()
   const good = { iss: issuer, aud: 'devdeck', sub: 'ann', iat: nowS(), exp: nowS() + 60, nonce: asked.get('nonce') }
@@ -115,22 +115,22 @@ const signOn = async (more: Record<string, unknown> = {}, signing?: Signing) => 
 }
 const away = { to: '/sign-in?problem=sso-away', person: null }
 
-it('signs in with a token as it should be', async () => {
+it('signs in with a valid token', async () => {
   expect(await signOn()).toEqual({ to: '/', person: 'ann' })
 })
 
 it.each<[string, Record<string, unknown>, Signing?]>([
-  ['is signed by a key that is not of the provider', {}, { key: foreign.privateKey }],
+  ['is signed by a key of another issuer', {}, { key: foreign.privateKey }],
   ['is not signed', {}, { alg: 'none' }],
-  ['has run out', { iat: nowS() - 400, exp: nowS() - 100 }],
+  ['has expired', { iat: nowS() - 400, exp: nowS() - 100 }],
   ['is for another client', { aud: 'another' }],
   ['is for several clients', { aud: ['devdeck', 'another'] }],
-  ['is of another issuer', { iss: 'https://evil.example' }],
-  ['answers another attempt', { nonce: 'another' }],
-  ['answers none', { nonce: undefined }],
-  ['is of nobody', { sub: undefined }],
-  ['is of a number', { sub: 5 }],
-])('signs nobody in by a token that %s', async (_, claims, signing) => {
+  ['is from another issuer', { iss: 'https://evil.example' }],
+  ['has the nonce of another attempt', { nonce: 'another' }],
+  ['has no nonce', { nonce: undefined }],
+  ['has no subject', { sub: undefined }],
+  ['has a numeric subject', { sub: 5 }],
+])('rejects a token that %s', async (_, claims, signing) => {
   expect(await signOn(claims, signing)).toEqual(away)
   expect(log).toEqual([expect.stringMatching(/^Single sign-on failed: [^\n]+$/)])
 })
@@ -140,11 +140,11 @@ it.each([
   ['a list in a list', [['team']]],
   ['a longer text', 'team-a'],
   ['nothing', null],
-])('finds no value of a claim in %s', async (_, groups) => {
+])('does not match a claim with %s', async (_, groups) => {
   expect(await signOn({ groups })).toEqual({ to: '/sign-in?problem=sso-nobody', person: null })
 })
 
-it('takes claims of a megabyte, and keeps little of them', async () => {
+it('accepts claims of a megabyte and truncates them', async () => {
   expect(await signOn({ groups: ['x'.repeat(1_000_000), 'team'], name: '\u00e9'.repeat(500_000) })).toEqual({
     to: '/',
     person: `${'\u00e9'.repeat(60)} (ann)`,
@@ -152,41 +152,35 @@ it('takes claims of a megabyte, and keeps little of them', async () => {
 })
 
 it.each([
-  ['an address that is not vouched for', { email: 'boss@example.com' }, 'ann'],
-  ['a name that is an address', { name: 'boss@example.com' }, 'boss@example.com (ann)'],
-  ['the name of another', { preferred_username: 'boss', name: 'Boss' }, 'boss (ann)'],
-  ['a name that would write lines of its own', { name: 'a\nFAKE\u001b[31m\u009b\u202ex' }, 'a FAKE [31m  x (ann)'],
-  ['no name that is text', { preferred_username: ['boss'], name: { a: 1 } }, 'ann'],
-  ['an address that is vouched for', { email: 'ann@example.com', email_verified: true }, 'ann@example.com'],
-  ['one that is vouched for by a text', { email: 'ann@example.com', email_verified: 'true' }, 'ann'],
-])('names who has %s', async (_, claims, person) => {
+  ['an unverified email address', { email: 'boss@example.com' }, 'ann'],
+  ['a name that looks like an email address', { name: 'boss@example.com' }, 'boss@example.com (ann)'],
+  ['the name of another user', { preferred_username: 'boss', name: 'Boss' }, 'boss (ann)'],
+  [
+    'a name with line breaks and control characters',
+    { name: 'a\nFAKE\u001b[31m\u009b\u202ex' },
+    'a FAKE [31m  x (ann)',
+  ],
+  ['only non-text names', { preferred_username: ['boss'], name: { a: 1 } }, 'ann'],
+  ['a verified email address', { email: 'ann@example.com', email_verified: true }, 'ann@example.com'],
+  ['an email address verified by a text value', { email: 'ann@example.com', email_verified: 'true' }, 'ann'],
+])('derives a name from %s', async (_, claims, person) => {
   expect(await signOn(claims)).toEqual({ to: '/', person })
 })
 
-it('takes no claims about somebody else', async () => {
+it('ignores userinfo of another subject', async () => {
   set('/me', handleRequest({ sub: 'bob', groups: ['team'] }))
   expect(await signOn({ groups: [] })).toEqual(away)
 })
 
 it.each<[string, string, RequestListener, string]>([
-  [
-    'a web page where it tells of itself',
-    '/.well-known/openid-configuration',
-    handleRequest('<p>', 200, 'text/html'),
-    'away',
-  ],
-  ['a web page instead of a token', '/token', handleRequest('<p>', 200, 'text/html'), 'away'],
-  ['an error instead of a token', '/token', handleRequest('down', 500, 'text/plain'), 'away'],
-  ['that it does not know this console', '/token', handleRequest({ error: 'invalid_client' }, 401), 'away'],
-  ['that the code was used', '/token', handleRequest({ error: 'invalid_grant' }, 400), 'late'],
-  [
-    'with no token of identity',
-    '/token',
-    handleRequest({ access_token: 'a-token-of-access', token_type: 'Bearer' }),
-    'away',
-  ],
-  ['with no keys', '/keys', handleRequest({ keys: [] }), 'away'],
-])('says what is wrong where the provider answers %s', async (_, path, answer, problem) => {
+  ['its metadata with a web page', '/.well-known/openid-configuration', handleRequest('<p>', 200, 'text/html'), 'away'],
+  ['with a web page instead of a token', '/token', handleRequest('<p>', 200, 'text/html'), 'away'],
+  ['with an error instead of a token', '/token', handleRequest('down', 500, 'text/plain'), 'away'],
+  ['with an unknown client error', '/token', handleRequest({ error: 'invalid_client' }, 401), 'away'],
+  ['with a used code error', '/token', handleRequest({ error: 'invalid_grant' }, 400), 'late'],
+  ['without an ID token', '/token', handleRequest({ access_token: 'a-token-of-access', token_type: 'Bearer' }), 'away'],
+  ['without keys', '/keys', handleRequest({ keys: [] }), 'away'],
+])('reports the problem when the provider responds %s', async (_, path, answer, problem) => {
   set(path, answer)
   const { to } = path.includes('.well-known') ? await begin() : await signOn()
   expect(to).toBe(`/sign-in?problem=sso-${problem}`)
@@ -194,18 +188,18 @@ it.each<[string, string, RequestListener, string]>([
   expect(log[0]).not.toMatch(/a-secret|a-code|a-token/)
 })
 
-it('writes one line of what comes back, whatever stands in it', async () => {
+it('logs one line per failed callback, whatever it contains', async () => {
   const { begun, asked } = await begin()
   const forged = 'no\nFAKE\u001b[31m\u009b'
   const back = { error: forged, error_description: forged, state: asked.get('state') ?? '' }
   const end = await comeBack(begun, back)
   expect(end.headers.get('location')).toBe('/sign-in?problem=sso-refused')
   expect(log).toHaveLength(1)
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they must not be there
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: asserts that they are absent
   expect(log[0]).not.toMatch(/[\x00-\x1f\x7f-\x9f]/)
 })
 
-it('leaves what was begun as it is where another comes back', async () => {
+it('keeps a pending sign-in when the callback of another one arrives', async () => {
   const { begun, asked } = await begin()
   for (const query of [{ code: 'a-code', state: 'another' }, { code: 'a-code' }, {}] as Record<string, string>[]) {
     const end = await comeBack(begun, query)

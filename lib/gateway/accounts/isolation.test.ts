@@ -7,7 +7,7 @@ import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { TestPage, until } from '../terminals/testing.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 
-/** One account has all there is to have, and another on the same console asks for it by its id. */
+/** One account owns one of everything; another account on the same console requests it by id. */
 let service: TestService
 let gateway: TestConsole
 let owner: string
@@ -92,20 +92,20 @@ afterAll(async () => {
 
 it.each<[string, () => [string, string, unknown?]]>([
   ['a recording', () => ['GET', `/api/recordings/${recording}`]],
-  ['what a recording is', () => ['GET', `/api/recordings/${recording}?view=summary`]],
-  ['to delete a recording', () => ['DELETE', `/api/recordings/${recording}`]],
-  ['to end a terminal', () => ['DELETE', `/api/terminals/${devbox}/main`]],
-  ['to follow a job', () => ['POST', '/api/alerts/followed-jobs', { job_id: job.id }]],
-  ['to evict a devbox', () => ['POST', '/api/alerts/drills', { devbox_id: devbox, in_seconds: 60 }]],
-  ['to take an eviction back', () => ['DELETE', `/api/alerts/drills/${devbox}`]],
-  ['to end a silence', () => ['DELETE', `/api/alerts/silences/${silence}`]],
+  ['the summary of a recording', () => ['GET', `/api/recordings/${recording}?view=summary`]],
+  ['deleting a recording', () => ['DELETE', `/api/recordings/${recording}`]],
+  ['ending a terminal', () => ['DELETE', `/api/terminals/${devbox}/main`]],
+  ['following a job', () => ['POST', '/api/alerts/followed-jobs', { job_id: job.id }]],
+  ['evicting a devbox', () => ['POST', '/api/alerts/drills', { devbox_id: devbox, in_seconds: 60 }]],
+  ['canceling an eviction', () => ['DELETE', `/api/alerts/drills/${devbox}`]],
+  ['ending a silence', () => ['DELETE', `/api/alerts/silences/${silence}`]],
   ['the report of a job', () => ['GET', `/api/benchmark-jobs/${job.id}/report`]],
-  ['to compare a job', () => ['GET', `/api/benchmark-jobs/compare?jobs=${job.id}`]],
+  ['comparing a job', () => ['GET', `/api/benchmark-jobs/compare?jobs=${job.id}`]],
   ['the trend of a job', () => ['GET', `/api/benchmark-jobs/trend?job=${job.id}&agent=A`]],
   ['the logs of a run', () => ['GET', `/api/benchmark-runs/${run}/logs`]],
   ['a file of the logs of a run', () => ['GET', `/api/benchmark-runs/${run}/logs/file?path=a`]],
   ['a value of a job', () => ['POST', '/api/reveal', { job_id: job.id, pointer: ['name'] }]],
-])('404 for another account that asks for %s', async (_, asked) => {
+])('another account gets 404 for %s', async (_, asked) => {
   const { status, text } = await ask(other, ...asked())
   expect([status, text]).toEqual([404, expect.not.stringContaining('of the owner')])
 })
@@ -114,12 +114,12 @@ it.each([
   ['/api/recordings', { recordings: [] }],
   ['/api/alerts', { alerts: [], has_more: false, total_count: 0 }],
   ['/api/activity?outcome=done', { activities: [], has_more: false, total_count: 0 }],
-])('another account finds nothing at %s', async (path, nothing) => {
+])('another account gets an empty response from %s', async (path, nothing) => {
   expect(JSON.parse((await ask(other, 'GET', path)).text)).toEqual(nothing)
   expect(JSON.parse((await ask(owner, 'GET', path)).text)).not.toEqual(nothing)
 })
 
-it('another account acknowledges nothing, and lets the job be followed', async () => {
+it('another account can neither acknowledge alerts nor unfollow the job', async () => {
   expect((await ask(other, 'POST', '/api/alerts/acknowledge', { ids: [alert] })).text).toBe('{"acknowledged":[]}')
   await ask(other, 'DELETE', `/api/alerts/followed-jobs/${job.id}`)
   const { told, subscribe } = await livePage(owner)
@@ -129,7 +129,7 @@ it('another account acknowledges nothing, and lets the job be followed', async (
   for (const each of [job.id, silence, '"state":"new"']) expect(seen).toContain(each)
 })
 
-it('another account follows nothing over its live connection', async () => {
+it('another account gets nothing over its live connection', async () => {
   const { told, subscribe } = await livePage(other)
   const topics: LiveTopic[] = [
     { endpoint: 'executions.streamStdout', params: { devbox_id: devbox, execution_id: execution } },
@@ -151,7 +151,7 @@ it('another account follows nothing over its live connection', async () => {
   )
 })
 
-it('another account opens no terminal of a devbox that is open already', async () => {
+it('another account cannot join an open terminal', async () => {
   const page = new TestPage(gateway, `/api/terminals/${devbox}/main?cols=80&rows=24`, { cookie: other })
   expect((await page.closed).code).toBe(4404)
   expect(page.bytes).toBe(0)

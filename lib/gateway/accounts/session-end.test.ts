@@ -32,7 +32,7 @@ const open = async (cookie: string, name: string) => {
   return page
 }
 
-it('ends what the session of somebody who signed on holds open, after half a day', async () => {
+it('closes the streams and terminals of a single sign-on session after 12 hours', async () => {
   const ann = await signedOn()
   const [own, shared, other] = [await open(ann, 'own'), await open(ann, 'shared'), await open(byKey, 'shared')]
   own.ask({ t: 'follow', on: true })
@@ -40,7 +40,7 @@ it('ends what the session of somebody who signed on holds open, after half a day
   const token = own.last('follow')?.path?.slice('/follow/'.length) ?? ''
   const follower = new TestPage(gateway, `/api/follow/${token}?cols=80&rows=24`)
   await follower.told({ t: 'people' })
-  // Whoever has the link is told what looks on, and not who.
+  // Users of a share link see the browser but not the person.
   expect(own.last('people')?.writer?.name).toBe('ann, A program')
   expect(JSON.stringify(follower.notices)).not.toContain('ann')
   const live = new TestPage(gateway, '/api/live', { cookie: ann })

@@ -6,7 +6,7 @@ import { WebSocket } from 'ws'
 import { accountHeader, type SessionView } from '#lib/protocol/session.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 
-/** Plays a service with an account for every key, and writes down what it is asked to change, and by whose key. */
+/** A fake service with an account per key that records writes and their keys. */
 let service: Server
 let gateway: TestConsole
 let changed: string[]
@@ -27,7 +27,6 @@ afterAll(async () => {
   service.closeAllConnections()
 })
 
-/** Keeps cookies as a browser does. */
 class Browser {
   readonly jar = new Map<string, string>()
 
@@ -59,7 +58,7 @@ class Browser {
     return answer.ok ? answer.json() : answer.status
   }
 
-  /** Whose key a write of a page that was drawn for `named` reaches the service with. */
+  /** The key that a write from a page of account `named` is sent with. */
   async write(named?: string) {
     changed = []
     const { status } = await this.ask('POST', '/api/v1/axons', {}, named)
@@ -73,7 +72,7 @@ beforeEach(async () => {
   await browser.signIn('one')
 })
 
-it('adds an account beside the one before, and tells both without their keys', async () => {
+it('adds an account and lists both without their keys', async () => {
   const answer = await browser.signIn('two')
   const view = { account: { id: 'two', name: 'Account two' }, others: [{ id: 'one', name: 'Account one' }] }
   expect(await answer.json()).toMatchObject(view)
@@ -82,13 +81,13 @@ it('adds an account beside the one before, and tells both without their keys', a
   for (const value of browser.jar.values()) expect(value.length).toBeLessThan(2048)
 })
 
-it('keeps the cookie of an account with the longest key within what a browser takes', async () => {
+it('fits an account with the longest key into a cookie', async () => {
   await browser.signIn('k'.repeat(512))
   await browser.signIn('three')
   for (const [name, value] of browser.jar) expect(name.length + value.length).toBeLessThan(4000)
 })
 
-it('goes on as the account a page was drawn for, while the browser is on another', async () => {
+it('uses the account of the page while the browser has switched to another', async () => {
   await browser.signIn('two')
   expect(await browser.write()).toEqual(['two'])
   expect(await browser.write('one')).toEqual(['one'])
@@ -100,7 +99,7 @@ it('goes on as the account a page was drawn for, while the browser is on another
   socket.terminate()
 })
 
-it('switches, and only to an account the browser is signed in to', async () => {
+it('switches only to an account the browser is signed in to', async () => {
   await browser.signIn('two')
   expect((await browser.ask('PUT', '/api/session', { account: 'one' })).status).toBe(200)
   expect(await browser.who()).toMatchObject({ account: { id: 'one' }, others: [{ id: 'two' }] })
@@ -110,7 +109,7 @@ it('switches, and only to an account the browser is signed in to', async () => {
   expect((await gateway.fetch('/api/session', { method: 'PUT', body: '{"account":"one"}' })).status).not.toBe(200)
 })
 
-it('signs out of one and is on the other then, and a copied cookie of the first is worth nothing', async () => {
+it('signs out of one account, switches to the other and revokes copied cookies', async () => {
   await browser.signIn('two')
   const copied = browser.cookie
   const answer = await browser.ask('DELETE', '/api/session', undefined, 'two')
@@ -123,7 +122,7 @@ it('signs out of one and is on the other then, and a copied cookie of the first 
   expect((await gateway.fetch('/api/session', { cookie: copied })).status).toBe(401)
 })
 
-it('signs the former account out of its own page, and leaves the browser on the other', async () => {
+it('signs an account out from its own page and stays on the other', async () => {
   await browser.signIn('two')
   expect((await browser.ask('DELETE', '/api/session', undefined, 'one')).status).toBe(200)
   expect(await browser.who()).toMatchObject({ account: { id: 'two' } })
@@ -131,7 +130,7 @@ it('signs the former account out of its own page, and leaves the browser on the 
   expect(browser.jar.size).toBe(1)
 })
 
-it('signs out of all', async () => {
+it('signs out of all accounts', async () => {
   await browser.signIn('two')
   const copied = new Map(browser.jar)
   const answer = await browser.ask('DELETE', '/api/session?all=1')
@@ -143,7 +142,7 @@ it('signs out of all', async () => {
   expect(await browser.who('one')).toBe(401)
 })
 
-it('counts no session of another browser that was planted beside its own', async () => {
+it('ignores planted sessions of another browser', async () => {
   const attacker = new Browser()
   await attacker.signIn('three')
   await attacker.signIn('four')
@@ -154,21 +153,21 @@ it('counts no session of another browser that was planted beside its own', async
   expect((await browser.ask('PUT', '/api/session', { account: 'three' })).status).toBe(404)
 })
 
-it('takes a new key of an account it has in place of the old one', async () => {
+it('replaces the key of an account it is signed in to', async () => {
   await browser.signIn('two')
   await browser.signIn('one')
   expect(await browser.who()).toMatchObject({ account: { id: 'one' }, others: [{ id: 'two' }] })
   expect(browser.jar.size).toBe(2)
 })
 
-it('replaces the account it is on when none is to be added, and keeps the others', async () => {
+it('replaces the current account and keeps the others unless adding', async () => {
   await browser.signIn('two')
   await browser.signIn('three', false)
   expect(await browser.who()).toMatchObject({ account: { id: 'three' }, others: [{ id: 'one' }] })
   expect(await browser.write('two')).toBe(409)
 })
 
-it('takes five accounts', async () => {
+it('allows five accounts', async () => {
   for (const key of ['two', 'three', 'four', 'five']) expect((await browser.signIn(key)).status).toBe(200)
   const refused = await browser.signIn('six')
   expect(refused.status).toBe(409)

@@ -34,7 +34,7 @@ const withKey = (key: string, headers?: Record<string, string>) => post(JSON.str
 const who = (cookie: string) => gateway.fetch('/api/session', { cookie })
 
 describe('POST /api/session', () => {
-  it('signs in with a key of the service and says whose it is, without the key', async () => {
+  it('signs in with an API key and returns its account without the key', async () => {
     const response = await withKey(service.key)
     expect(response.status).toBe(200)
     const text = await response.text()
@@ -54,7 +54,7 @@ describe('POST /api/session', () => {
     expect(decodeURIComponent(cookie)).not.toContain(service.key)
   })
 
-  it('sends a Secure cookie with the host prefix to the https origin it is published under', async () => {
+  it('sets a Secure cookie with the __Host- prefix on a public https origin', async () => {
     const published = await startConsole({ url: service.url }, { publicOrigins: ['https://console.example.com'] })
     const response = await signIn(
       new Request('http://127.0.0.1/api/session', {
@@ -72,7 +72,7 @@ describe('POST /api/session', () => {
     expect(cookie).toMatch(/^__Host-devdeck_session_\d+=Fe26.*; Path=\/; .*HttpOnly; SameSite=Strict; Secure$/)
   })
 
-  it('refuses a wrong key beside its field and sets no cookie', async () => {
+  it('rejects a wrong key with its field and sets no cookie', async () => {
     const response = await withKey('ak_wrong')
     expect(response.status).toBe(401)
     expect(await response.json()).toMatchObject({
@@ -83,7 +83,7 @@ describe('POST /api/session', () => {
     expect(response.headers.get('set-cookie')).toBeNull()
   })
 
-  it('names the address of an unreachable service', async () => {
+  it('returns the address of an unreachable service', async () => {
     const lonely = await startConsole({ url: 'http://127.0.0.1:9' })
     const response = await lonely.fetch('/api/session', {
       method: 'POST',
@@ -114,8 +114,8 @@ describe('POST /api/session', () => {
     })
   })
 
-  it('asks to wait after as many wrong keys as the service allows, and counts those tried at once', async () => {
-    // The service counts as well, and every client of the console as one.
+  it('limits wrong keys, including concurrent attempts', async () => {
+    // The service also counts, with all clients of the console as one.
     const patient = createServer((_, response) => response.writeHead(401).end('{}')).listen(0, '127.0.0.1')
     await once(patient, 'listening')
     const own = await startConsole({ url: `http://127.0.0.1:${(patient.address() as AddressInfo).port}` })
@@ -134,7 +134,7 @@ describe('POST /api/session', () => {
     patient.close()
   })
 
-  it('locks nobody out who has the right key, whoever else guesses from the same address', async () => {
+  it('accepts a correct key while others guess from the same address', async () => {
     for (let i = 0; i <= wrongKeysPerMinute; i++) await withKey(`ak_wrong${i}`)
     const limited = await withKey('ak_wrong')
     expect(limited.status).toBe(429)
@@ -142,7 +142,7 @@ describe('POST /api/session', () => {
     expect((await withKey(service.key)).status).toBe(200)
   })
 
-  it('does not count keys that were right', async () => {
+  it('does not count correct keys', async () => {
     for (let i = 0; i <= wrongKeysPerMinute; i++) expect((await withKey(service.key)).status).toBe(200)
   })
 
@@ -150,7 +150,7 @@ describe('POST /api/session', () => {
     ['another site', { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }],
     ['another port of this host', { origin: 'http://127.0.0.1:8080', 'sec-fetch-site': 'same-site' }],
     ['a sandboxed document', { origin: 'null', 'sec-fetch-site': 'cross-site' }],
-  ])('refuses %s, whose key would become ours', async (_, headers: Record<string, string>) => {
+  ])('rejects a sign-in from %s', async (_, headers: Record<string, string>) => {
     const response = await withKey(service.key, headers)
     expect(response.status).toBe(403)
     expect(response.headers.get('set-cookie')).toBeNull()
@@ -158,14 +158,14 @@ describe('POST /api/session', () => {
 })
 
 describe('GET /api/session', () => {
-  it('tells who is signed in and sets no cookie while the old one is fresh', async () => {
+  it('returns the session and sets no cookie while the old one is fresh', async () => {
     const cookie = await gateway.signIn(service.key)
     const response = await who(cookie)
     expect(await response.json()).toMatchObject({ account: { id: 'test' } })
     expect(response.headers.get('set-cookie')).toBeNull()
   })
 
-  it('renews a cookie past half of its life, for the same session', async () => {
+  it('renews a cookie after half its lifetime, for the same session', async () => {
     const old = newSession({ id: 'test', name: 'test' }, service.key, { now: Date.now() - 7 * 3600 * 1000 })
     const cookie = (await sessionCookie(() => null, old)).split(';')[0] ?? ''
     const renewed = (await who(cookie)).headers.get('set-cookie')?.split(';')[0] ?? ''
@@ -182,7 +182,7 @@ describe('GET /api/session', () => {
   })
 
   const other = (character: string | undefined) => (character === 'A' ? 'B' : 'A')
-  it('answers 401 without a cookie, and with one of which any single part was changed', async () => {
+  it('returns 401 without a cookie or with any part of it changed', async () => {
     expect((await gateway.fetch('/api/session')).status).toBe(401)
     const cookie = await gateway.signIn(service.key)
     const parts = cookie.split('*')
@@ -194,14 +194,14 @@ describe('GET /api/session', () => {
     }
   })
 
-  it('opens sessions sealed with an older secret of the list, and no longer once that is gone', async () => {
+  it('accepts sessions sealed with an older secret until it is removed from the list', async () => {
     const first = 'the first secret of thirty-two or more'
     const second = 'the second secret of thirty-two or more'
     const old = await startConsole({ url: service.url }, { sessionSecrets: [first] })
     const cookie = await old.signIn(service.key)
     const open = async (sessionSecrets: [string, ...string[]]) => {
       old.registry.config.sessionSecrets = sessionSecrets
-      // A console with other secrets is one that has been started anew.
+      // A restarted console with other secrets.
       unsealedSessions(old.registry).clear()
       return (await sessionOf((name) => (name === 'cookie' ? cookie : null)))?.account.id
     }
@@ -210,7 +210,7 @@ describe('GET /api/session', () => {
     await old.close()
   })
 
-  it('does not take a key entered for one service to another', async () => {
+  it('does not send a key to another service than it was entered for', async () => {
     const cookie = await gateway.signIn(service.key)
     gateway.registry.service = { ...gateway.registry.service, embedded: false, url: () => 'http://127.0.0.1:9' }
     const { status } = await who(cookie)
@@ -225,7 +225,7 @@ describe('an unsealed session', () => {
   const minute = 60_000
   const hour = 60 * minute
 
-  it('is kept for a minute, in the registry that both copies of the modules share', async () => {
+  it('is cached for a minute, in the registry that both module copies share', async () => {
     const cookie = await gateway.signIn(service.key)
     const now = Date.now()
     const session = await sessionBy(cookie, now)
@@ -235,7 +235,7 @@ describe('an unsealed session', () => {
     expect(unsealedAnew).not.toBe(session)
   })
 
-  it('is not kept beyond the end of its seal or of its week', async () => {
+  it('is not cached beyond its expiry', async () => {
     const now = Date.now()
     const ending = newSession({ id: 'test', name: 'test' }, service.key, { now: now - 12 * hour + 1000 })
     const seal = (await sessionCookie(() => null, ending)).split(';')[0] ?? ''
@@ -251,7 +251,7 @@ describe('an unsealed session', () => {
     expect(await sessionBy(oldSeal, now + 1000)).toBeUndefined()
   })
 
-  it('is forgotten when it is signed out, and the oldest when there are a thousand', async () => {
+  it('is removed from the cache at sign-out, or as the oldest of a thousand', async () => {
     const cache = unsealedSessions(gateway.registry)
     cache.clear()
     const cookie = await gateway.signIn(service.key)
@@ -267,7 +267,7 @@ describe('an unsealed session', () => {
 })
 
 describe('DELETE /api/session', () => {
-  it('clears the cookie and makes every copy of it worthless', async () => {
+  it('clears the cookie and revokes every copy', async () => {
     const cookie = await gateway.signIn(service.key)
     const other = await gateway.signIn(service.key)
     const response = await gateway.fetch('/api/session', { method: 'DELETE', cookie })
@@ -280,7 +280,7 @@ describe('DELETE /api/session', () => {
     expect((await who(other)).status).toBe(200)
   })
 
-  it('holds after a restart of the console', async () => {
+  it('survives a restart of the console', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-console-'))
     const before = await startConsole({ url: service.url }, { dataDir })
     const [left, kept] = [await before.signIn(service.key), await before.signIn(service.otherKey)]
@@ -296,7 +296,7 @@ describe('DELETE /api/session', () => {
     rmSync(dataDir, { recursive: true })
   })
 
-  it('holds in, and ends what is open in, another console on the same data folder', async () => {
+  it('applies to another console on the same data folder and closes its streams', async () => {
     const cookie = await gateway.signIn(service.key)
     const session = await sessionOf((name) => ({ host: new URL(gateway.url).host, cookie })[name])
     const stream = await gateway.fetch('/api/v1/devboxes/evictions/watch', { cookie })
@@ -308,7 +308,7 @@ describe('DELETE /api/session', () => {
     await stream.text().catch(() => undefined)
   })
 
-  it('is refused without a word on where it comes from', async () => {
+  it('is rejected without an Origin or Sec-Fetch-Site header', async () => {
     const cookie = await gateway.signIn(service.key)
     const response = await fetch(`${gateway.url}/api/session`, { method: 'DELETE', headers: { cookie } })
     expect(response.status).toBe(403)
@@ -320,7 +320,7 @@ describe('GET /sign-in/{token}', () => {
   const follow = (path: string, init: RequestInit = {}) =>
     gateway.fetch(path, { headers: { 'sec-fetch-site': 'none' }, ...init })
 
-  it('signs its first follower in and no other', async () => {
+  it('signs in only the first visitor', async () => {
     const path = newSignInPath()
     const first = await follow(path)
     expect([first.status, first.headers.get('location')]).toEqual([303, '/'])
@@ -330,7 +330,7 @@ describe('GET /sign-in/{token}', () => {
     expect(second.headers.get('set-cookie')).toBeNull()
   })
 
-  it('is not used up by what only looks ahead', async () => {
+  it('is not used up by prefetches', async () => {
     const path = newSignInPath()
     expect((await follow(path, { method: 'HEAD' })).headers.get('set-cookie')).toBeNull()
     expect((await follow(path, { headers: { 'sec-purpose': 'prefetch' } })).headers.get('set-cookie')).toBeNull()
@@ -346,12 +346,12 @@ describe('GET /sign-in/{token}', () => {
     vi.useRealTimers()
   })
 
-  it('does not know tokens it has not made', async () => {
+  it('rejects unknown tokens', async () => {
     expect((await follow('/sign-in/nothing')).headers.get('location')).toBe('/sign-in?problem=link-used')
   })
 })
 
-describe('the environment', () => {
+describe('the configuration', () => {
   it.each([
     'a'.repeat(64),
     `${'0'.repeat(40)}1a`,
@@ -361,14 +361,14 @@ describe('the environment', () => {
     'a1b2c3d4e5f6g7h8i9j0k1l2m3n4o5p6',
     'your-super-secret-session-secret-here',
     '12345678901234567890123456789012345',
-  ])('refuses the session secret %s, which could be guessed', (secret) => {
+  ])('rejects the guessable session secret %s', (secret) => {
     const DEVDECK_SESSION_SECRET = `${randomBytes(32).toString('base64')},${secret}`
     expect(() => readConfig({ DEVDECK_SESSION_SECRET, DEVDECK_SERVICE_URL: 'http://127.0.0.1:9' })).toThrow(
       /^DEVDECK_SESSION_SECRET must be random; generate one with: openssl rand -base64 32$/,
     )
   })
 
-  it.each(['hex', 'base64', 'base64url'] as const)('takes random session secrets in %s', (encoding) => {
+  it.each(['hex', 'base64', 'base64url'] as const)('accepts random session secrets in %s', (encoding) => {
     for (let i = 0; i < 200; i++) {
       const secret = randomBytes(encoding === 'hex' ? 16 : 24).toString(encoding)
       const environment = { DEVDECK_SESSION_SECRET: secret, DEVDECK_SERVICE_URL: 'http://127.0.0.1:9' }
@@ -376,7 +376,7 @@ describe('the environment', () => {
     }
   })
 
-  it('has all its problems told at once', () => {
+  it('reports all problems at once', () => {
     const environment = {
       PORT: '70000',
       DEVDECK_SERVICE_URL: 'http://user:pw@host',

@@ -43,7 +43,7 @@ const setRules = (rules: Partial<SignOnRule>[], at = provider) => {
   gateway.registry.config.signOn = { ...signInAtProvider(at), rules: whole }
 }
 
-/** What a browser keeps, by the origin it is for. It drops a cookie of more than 4096 bytes, as all of them do. */
+/** Cookies by origin; like browsers, drops those over 4096 bytes. */
 class Browser {
   readonly #jars = new Map<string, Map<string, string>>()
 
@@ -68,7 +68,7 @@ class Browser {
     }
   }
 
-  /** Follows where it is led until a page, or until `stop` holds of the address. */
+  /** Follows redirects to a page, or until `stop` returns true. */
   async follow(address: string, stop = (_: string): boolean => false): Promise<{ at: string; answer: Response }> {
     for (let at = address; ; ) {
       const answer = await this.get(at)
@@ -82,7 +82,7 @@ class Browser {
 
 const isBack = (address: string) => new URL(address).origin === gateway.url && !address.includes('/callback')
 
-/** Begins at the console, is `as` at the provider, and comes back to the console. */
+/** Signs in from the console as user `as` of the provider. */
 const signOn = async (as: string, { query = '', browser = new Browser() } = {}) => {
   const { at } = await browser.follow(`${gateway.url}/sign-in/sso${query}`)
   const { at: end } = await browser.follow(`${at}?${as === '' ? 'cancel' : `as=${as}`}`, isBack)
@@ -91,7 +91,7 @@ const signOn = async (as: string, { query = '', browser = new Browser() } = {}) 
 const sessionOf = async (browser: Browser): Promise<SessionView> =>
   (await gateway.fetch('/api/session', { cookie: browser.cookie(gateway.url) })).json()
 
-it('signs in whom the provider names in a group, and says who it was in what was done', async () => {
+it('signs in a member of a group and records their name in the activity', async () => {
   setRules([{}])
   const { browser, end } = await signOn('ann', { query: '?next=/axons%3Fsearch%3D%C3%BC' })
   expect(end).toBe('/axons?search=%C3%BC')
@@ -126,13 +126,13 @@ it('signs in whom the provider names in a group, and says who it was in what was
   expect(await (await gateway.fetch('/api/activity?format=csv', { cookie })).text()).toContain(',ann@example.com,')
 })
 
-it('asks the provider for groups that its token does not tell', async () => {
+it('fetches groups from userinfo when the token lacks them', async () => {
   setRules([{}], reticent)
   const { browser, end } = await signOn('ann')
   expect([end, (await sessionOf(browser)).person]).toEqual(['/', 'ann@example.com'])
 })
 
-it('takes the first rule that applies, and the key of its account', async () => {
+it('uses the key of the first matching rule', async () => {
   setRules([
     { value: 'nobody', api_key: 'ak_wrong' },
     { claim: 'sub', value: 'ann', api_key: service.otherKey },
@@ -141,11 +141,11 @@ it('takes the first rule that applies, and the key of its account', async () => 
   const [ann, bob] = [await signOn('ann'), await signOn('bob')]
   const [ofAnn, ofBob] = [await sessionOf(ann.browser), await sessionOf(bob.browser)]
   expect(ofAnn.account.id).not.toBe(ofBob.account.id)
-  // An address that is not vouched for is no name either.
+  // An unverified email address is not used as a name.
   expect([ofAnn.person, ofBob.person]).toEqual(['ann@example.com', 'Bob (bob)'])
 })
 
-it('adds the account beside that of a key, where that was asked for', async () => {
+it('adds the account to one signed in with a key', async () => {
   setRules([{ api_key: service.otherKey }])
   const browser = new Browser()
   const link = await gateway.fetch('/api/session', {
@@ -159,16 +159,19 @@ it('adds the account beside that of a key, where that was asked for', async () =
   expect([session.person, session.others?.length]).toEqual(['ann@example.com', 1])
 })
 
-it.each(['cross-site', 'same-site'])('is not begun by a %s page, but led to where a person begins it', async (site) => {
-  setRules([{}])
-  const headers = { 'sec-fetch-site': site, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
-  const asked = await gateway.fetch('/sign-in/sso?next=/axons', { headers })
-  expect([asked.headers.get('location'), asked.headers.getSetCookie()]).toEqual(['/sign-in?next=%2Faxons', []])
-  const typed = await gateway.fetch('/sign-in/sso', { headers: { ...headers, 'sec-fetch-site': 'none' } })
-  expect(typed.headers.get('location')).toContain(provider.issuer)
-})
+it.each(['cross-site', 'same-site'])(
+  'does not start from a %s page, which goes to the sign-in page instead',
+  async (site) => {
+    setRules([{}])
+    const headers = { 'sec-fetch-site': site, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
+    const response = await gateway.fetch('/sign-in/sso?next=/axons', { headers })
+    expect([response.headers.get('location'), response.headers.getSetCookie()]).toEqual(['/sign-in?next=%2Faxons', []])
+    const typed = await gateway.fetch('/sign-in/sso', { headers: { ...headers, 'sec-fetch-site': 'none' } })
+    expect(typed.headers.get('location')).toContain(provider.issuer)
+  },
+)
 
-it('is no way around the number of accounts of a browser', async () => {
+it('respects the maximum number of accounts per browser', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => undefined)
   setRules([{}])
   const browser = new Browser()
@@ -191,15 +194,10 @@ it('is no way around the number of accounts of a browser', async () => {
 
 it.each([
   ['has no rule', 'eve', [{}], 'sso-nobody'],
-  [
-    'has an address that the provider does not vouch for',
-    'bob',
-    [{ claim: 'email', value: 'ann@example.com' }],
-    'sso-nobody',
-  ],
+  ['has an unverified email address', 'bob', [{ claim: 'email', value: 'ann@example.com' }], 'sso-nobody'],
   ['cancels', '', [{}], 'sso-refused'],
-  ['has a key that the service refuses', 'ann', [{ api_key: 'ak_wrong' }], 'sso-key'],
-])('signs nobody in who %s', async (_, as, rules, problem) => {
+  ['has a key that the service rejects', 'ann', [{ api_key: 'ak_wrong' }], 'sso-key'],
+])('does not sign in a user who %s', async (_, as, rules, problem) => {
   vi.spyOn(console, 'error').mockImplementation(() => undefined)
   setRules(rules)
   const { browser, end } = await signOn(as, { query: '?next=/axons' })
@@ -207,7 +205,7 @@ it.each([
   expect(browser.cookie(gateway.url)).toBe('')
 })
 
-it('ends a sign-on that was begun elsewhere, was used, or is not the one that was begun', async () => {
+it('rejects a callback that is used, from another browser or of another attempt', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => undefined)
   setRules([{}])
   const late = `${gateway.url}/sign-in?problem=sso-late`
@@ -220,12 +218,12 @@ it('ends a sign-on that was begun elsewhere, was used, or is not the one that wa
   expect((await other.follow(callback, isBack)).at).toBe(late)
   const changed = new URL(callback)
   changed.searchParams.set('code', 'another')
-  const begun = mine.cookie(gateway.url)
+  const pendingCookie = mine.cookie(gateway.url)
   expect((await mine.follow(callback, isBack)).at).toBe(`${gateway.url}/`)
   const again = new Browser()
-  again.keep(new Response(null, { headers: { 'set-cookie': begun } }), gateway.url)
+  again.keep(new Response(null, { headers: { 'set-cookie': pendingCookie } }), gateway.url)
   expect((await again.follow(callback, isBack)).at).toBe(late)
-  again.keep(new Response(null, { headers: { 'set-cookie': begun } }), gateway.url)
+  again.keep(new Response(null, { headers: { 'set-cookie': pendingCookie } }), gateway.url)
   expect((await again.follow(changed.href, isBack)).at).toBe(late)
   expect(again.cookie(gateway.url)).toBe('')
 })
@@ -240,12 +238,12 @@ it.each([
   ['/axons?a=b#c', '/axons?a=b#c'],
   [`/axons?search=${'a'.repeat(1900)}`, `/axons?search=${'a'.repeat(1900)}`],
   [`/axons?search=${'a'.repeat(5000)}`, '/'],
-])('leads on to %s as %s', async (next, end) => {
+])('redirects to %s as %s', async (next, end) => {
   setRules([{}])
   expect((await signOn('ann', { query: `?next=${encodeURIComponent(next)}` })).end).toBe(end)
 })
 
-it('says so when the provider is away, and asks it again when it is back', async () => {
+it('reports an unreachable provider and retries it later', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => undefined)
   setRules([{}])
   const { signOn: told } = gateway.registry.config
@@ -256,7 +254,7 @@ it('says so when the provider is away, and asks it again when it is back', async
   expect((await signOn('ann')).end).toBe('/')
 })
 
-it('says that it is the service that is away', async () => {
+it('reports an unreachable service', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => undefined)
   setRules([{}])
   const shared = gateway.registry
@@ -266,7 +264,7 @@ it('says that it is the service that is away', async () => {
   shared.service = address
 })
 
-it('asks again after half a day', async () => {
+it('requires a new sign-in after 12 hours', async () => {
   setRules([{}])
   const { browser } = await signOn('ann')
   const key = await gateway.signIn(service.key)
@@ -281,7 +279,7 @@ it('asks again after half a day', async () => {
   expect((await ask(renewed.key.headers.get('set-cookie')?.split(';')[0] ?? '')).status).toBe(200)
 })
 
-it('is not there where it is not set', async () => {
+it('is unavailable unless configured', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => undefined)
   setRules([{}])
   gateway.registry.config.signOn = undefined
@@ -289,7 +287,7 @@ it('is not there where it is not set', async () => {
   expect(at).toBe(`${gateway.url}/sign-in?problem=sso-away`)
 })
 
-describe('what the operator sets', () => {
+describe('the single sign-on configuration', () => {
   const folder = mkdtempSync(join(tmpdir(), 'devdeck-sign-on-'))
   afterAll(() => rmSync(folder, { recursive: true }))
   const read = (rules: unknown, { mode = 0o600, ...more }: Record<string, unknown> = {}) => {
@@ -306,7 +304,7 @@ describe('what the operator sets', () => {
   }
   const rules = [{ claim: 'groups', value: 'team', api_key: 'ak_1' }]
 
-  it('is taken', () => {
+  it('is accepted', () => {
     expect(read(rules)).toEqual({
       issuer: 'https://accounts.example.com',
       clientId: 'devdeck',
@@ -319,20 +317,25 @@ describe('what the operator sets', () => {
 
   it.each([
     ['others may read', rules, { mode: 0o644 }, 'is readable by other users; run chmod 600'],
-    ['is no JSON', '[{"api_key": ak_a_secret}]', {}, /^[^_]+_OIDC_ACCOUNTS \S+ is not valid JSON$/],
+    ['is not JSON', '[{"api_key": ak_a_secret}]', {}, /^[^_]+_OIDC_ACCOUNTS \S+ is not valid JSON$/],
     ['has no rule', [], {}, 'must be a list like '],
     ['has a rule without a key', [{ claim: 'groups', value: 'a' }], {}, '0.api_key '],
-    ['has a key that is unknown', [{ ...rules[0], group: 'a' }], {}, 'group'],
-    ['is not there', rules, { DEVDECK_OIDC_ACCOUNTS: '/no/such/file' }, 'cannot be read: ENOENT'],
-    ['is not named', rules, { DEVDECK_OIDC_ACCOUNTS: '' }, 'DEVDECK_OIDC_ISSUER requires DEVDECK_OIDC_CLIENT_ID and'],
+    ['has a rule with an unknown field', [{ ...rules[0], group: 'a' }], {}, 'group'],
+    ['does not exist', rules, { DEVDECK_OIDC_ACCOUNTS: '/no/such/file' }, 'cannot be read: ENOENT'],
     [
-      'stands beside an issuer in the clear',
+      'is not configured',
+      rules,
+      { DEVDECK_OIDC_ACCOUNTS: '' },
+      'DEVDECK_OIDC_ISSUER requires DEVDECK_OIDC_CLIENT_ID and',
+    ],
+    [
+      'is used with a plain http issuer',
       rules,
       { DEVDECK_OIDC_ISSUER: 'http://a.example' },
       'must be an https:// address',
     ],
-    ['stands beside a scope without openid', rules, { DEVDECK_OIDC_SCOPE: 'email' }, 'must include openid'],
-  ])('is refused where the file of accounts %s', (_, text, more, problem) => {
+    ['is used with a scope without openid', rules, { DEVDECK_OIDC_SCOPE: 'email' }, 'must include openid'],
+  ])('is rejected when the accounts file %s', (_, text, more, problem) => {
     expect(() => read(text, more)).toThrow(problem)
   })
 })

@@ -6,7 +6,7 @@ import { WebSocket } from 'ws'
 import { accountHeader } from '#lib/protocol/session.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 
-/** Plays a service with an account for every key, and writes down what it is asked to change. */
+/** A fake service with an account per key that records writes. */
 let service: Server
 let gateway: TestConsole
 let changed: string[]
@@ -42,7 +42,7 @@ const write = (cookie: string, named?: string) =>
     headers: { 'content-type': 'application/json', ...(named && { [accountHeader]: named }) },
   })
 
-it('a write of a page of account one is not made for account two', async () => {
+it('a page of account one does not write to account two', async () => {
   const answer = await write(two, 'one')
   expect(answer.status).toBe(409)
   expect(answer.headers.get(accountHeader)).toBe('two')
@@ -53,7 +53,7 @@ it('a write of a page of account one is not made for account two', async () => {
   expect(changed).toEqual([])
 })
 
-it('a write that names its own account, or as scripts do none, is made', async () => {
+it('a write with its own account, or without one as from scripts, succeeds', async () => {
   expect((await write(one, 'one')).status).toBe(200)
   expect((await write(two)).status).toBe(200)
   expect(changed).toEqual(['one /v1/axons', 'two /v1/axons'])
@@ -73,24 +73,21 @@ it('a page of account one does not sign account two out', async () => {
   expect((await gateway.fetch('/api/session', { cookie: two })).status).toBe(200)
 })
 
-it.each(['/api/live', '/api/terminals/dbx_1/main'])(
-  'a WebSocket at %s names its account in its address',
-  async (path) => {
-    const url = `${gateway.url.replace('http', 'ws')}${path}`
-    const socket = new WebSocket(`${url}?account=one`, { headers: { cookie: two }, origin: gateway.origin })
-    const [, refused] = await once(socket, 'unexpected-response')
-    expect(refused.statusCode).toBe(409)
-    expect(refused.headers[accountHeader]).toBe('two')
-    refused.resume()
-    socket.on('error', () => undefined).terminate()
-    const own = new WebSocket(`${url}?account=two`, { headers: { cookie: two }, origin: gateway.origin })
-    await once(own, 'open')
-    own.terminate()
-  },
-)
+it.each(['/api/live', '/api/terminals/dbx_1/main'])('a WebSocket at %s has its account in the URL', async (path) => {
+  const url = `${gateway.url.replace('http', 'ws')}${path}`
+  const socket = new WebSocket(`${url}?account=one`, { headers: { cookie: two }, origin: gateway.origin })
+  const [, refused] = await once(socket, 'unexpected-response')
+  expect(refused.statusCode).toBe(409)
+  expect(refused.headers[accountHeader]).toBe('two')
+  refused.resume()
+  socket.on('error', () => undefined).terminate()
+  const own = new WebSocket(`${url}?account=two`, { headers: { cookie: two }, origin: gateway.origin })
+  await once(own, 'open')
+  own.terminate()
+})
 
-describe('a cookie in whose place another account was signed in to', () => {
-  it.each(['/api/session', '/api/v1/axons', '/api/live'])('is told so at %s, and not as signed out', async (path) => {
+describe('the cookie of a replaced account', () => {
+  it.each(['/api/session', '/api/v1/axons', '/api/live'])('gets 409 instead of 401 at %s', async (path) => {
     const before = await gateway.signIn('one')
     await gateway.signIn('two', before)
     const answer = await gateway.fetch(path, { cookie: before, headers: { [accountHeader]: 'one' } })
@@ -99,7 +96,7 @@ describe('a cookie in whose place another account was signed in to', () => {
     expect(await answer.json()).toMatchObject({ message: 'This browser has signed in to another account' })
   })
 
-  it('is worth nothing', async () => {
+  it('is rejected', async () => {
     const before = await gateway.signIn('one')
     await gateway.signIn('two', before)
     expect((await write(before, 'one')).status).toBe(409)
@@ -108,7 +105,7 @@ describe('a cookie in whose place another account was signed in to', () => {
     expect(changed).not.toContain('two /v1/axons')
   })
 
-  it('is signed out where the same account was signed in to again, or nobody', async () => {
+  it('gets 401 when the same account signed in again or signed out', async () => {
     const before = await gateway.signIn('one')
     const then = await gateway.signIn('one', before)
     expect((await gateway.fetch('/api/session', { cookie: before })).status).toBe(401)

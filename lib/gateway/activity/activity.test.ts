@@ -31,7 +31,7 @@ const post = (path: string, body: unknown, headers: Record<string, string> = {})
   })
 const list = async (query = '') =>
   (await (await gateway.fetch(`/api/activity${query}`, { cookie })).json()) as ActivityList
-/** What was made is written down once its answer was read. */
+/** A creation is recorded once its response has been read. */
 const until = (count: number, query = '') =>
   vi.waitFor(
     async () => {
@@ -42,7 +42,7 @@ const until = (count: number, query = '') =>
     { timeout: 120_000 },
   )
 
-it('writes down what pages make, change and end, what came of it, and nothing that is only read', async () => {
+it('records creations, changes and deletions with their status, but no reads', async () => {
   const made = (await (await post('/axons', { name: 'noted' })).json()) as { id: string }
   await until(1)
   await post(`/axons/${made.id}`, { metadata: { a: 'b' } })
@@ -67,7 +67,7 @@ it('writes down what pages make, change and end, what came of it, and nothing th
   expect(json).toEqual(rows)
 })
 
-it('records SQL that may change an axon, and none that only reads it', async () => {
+it('records SQL that may change an axon, but no queries', async () => {
   const { id } = (await (await post('/axons', { name: 'queried' })).json()) as { id: string }
   const query = (sql: string) => post(`/axons/${id}/sql/query`, { sql })
   const batch = (...all: string[]) => post(`/axons/${id}/sql/batch`, { statements: all.map((sql) => ({ sql })) })
@@ -85,7 +85,7 @@ it('records SQL that may change an axon, and none that only reads it', async () 
   await vi.waitFor(async () => expect(await operations()).toEqual(expected), { timeout: 120_000 })
 })
 
-it('asks for a session, shows no account what another did, and refuses what it does not know', async () => {
+it('requires a session, isolates accounts and rejects unknown parameters', async () => {
   expect((await gateway.fetch('/api/activity')).status).toBe(401)
   const other = await gateway.signIn(service.otherKey)
   expect(await (await gateway.fetch('/api/activity', { cookie: other })).json()).toMatchObject({ total_count: 0 })
@@ -93,7 +93,7 @@ it('asks for a session, shows no account what another did, and refuses what it d
     expect((await gateway.fetch(`/api/activity${query}`, { cookie })).status).toBe(400)
 })
 
-it('fails no call when it cannot be stored', async () => {
+it('does not fail a call when it cannot be stored', async () => {
   gateway.registry.slots.get('activityStore')?.close?.()
   const logged = vi.spyOn(console, 'error').mockReturnValue()
   expect((await post('/axons/axn_unknown', { metadata: {} })).status).toBe(404)

@@ -8,7 +8,7 @@ import { precompressedFiles } from './precompressed-files.ts'
 
 const script = 'console.log("ä")\n'.repeat(100)
 
-describe('a file that the build has packed', () => {
+describe('a precompressed file', () => {
   const folder = mkdtempSync(join(tmpdir(), 'devdeck-packed-'))
   let url = ''
   const server = createServer((request, response) => {
@@ -29,7 +29,7 @@ describe('a file that the build has packed', () => {
   const get = (path: string, encodings: string, method = 'GET') =>
     fetch(url + path, { method, headers: { 'accept-encoding': encodings } })
 
-  it('is sent as it is, to be kept for ever', async () => {
+  it('is sent compressed and cacheable forever', async () => {
     const response = await get('/_next/static/chunks/a.js?v=1', 'gzip, deflate, br, zstd')
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'content-encoding': 'br',
@@ -43,16 +43,16 @@ describe('a file that the build has packed', () => {
   })
 
   it.each([
-    ['a client that takes no brotli', '/_next/static/chunks/a.js', 'gzip'],
-    ['a client that refuses brotli', '/_next/static/chunks/a.js', 'gzip, br;q=0'],
+    ['a client without brotli', '/_next/static/chunks/a.js', 'gzip'],
+    ['a client that rejects brotli', '/_next/static/chunks/a.js', 'gzip, br;q=0'],
     ['another file', '/_next/static/chunks/b.js', 'br'],
-    ['a way out of the folder', '/_next/static/chunks/../chunks/%2e%2e/a.js', 'br'],
+    ['a path traversal', '/_next/static/chunks/../chunks/%2e%2e/a.js', 'br'],
     ['a page', '/devboxes', 'br'],
   ])('is left to Next for %s', async (_, path, encodings) => {
     expect(await (await get(path, encodings)).text()).toBe('of Next')
   })
 
-  it('is none where the build left nothing', () => {
+  it('is not served without a build', () => {
     expect(precompressedFiles(join(folder, 'nothing'))).toBeTypeOf('function')
   })
 })

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.close())
 
-/** Sends the lines as they are and resolves with the whole answer. */
+/** Sends raw lines and resolves with the whole response. */
 const raw = (lines: string[]): Promise<string> =>
   new Promise((resolve, reject) => {
     let answer = ''
@@ -24,10 +24,10 @@ const raw = (lines: string[]): Promise<string> =>
   })
 const statusOf = async (lines: string[]) => Number((await raw([...lines, 'Connection: close'])).split(' ')[1])
 
-describe('the Host gate', () => {
+describe('the Host check', () => {
   const askedAs = (host: string) => statusOf(['GET /api/session HTTP/1.1', `Host: ${host}`])
 
-  it('answers under its own names and port, and under the public origin', async () => {
+  it('accepts its own names and port, and the public origin', async () => {
     for (const host of [
       `127.0.0.1:${port}`,
       `localhost:${port}`,
@@ -38,7 +38,7 @@ describe('the Host gate', () => {
       expect(await askedAs(host), host).toBe(401)
   })
 
-  it('refuses every other name, however alike', async () => {
+  it('rejects other names, however similar', async () => {
     const names = [
       'evil.example',
       `evil.example:${port}`,
@@ -53,13 +53,13 @@ describe('the Host gate', () => {
     for (const host of names) expect(await askedAs(host), host).toBe(403)
   })
 
-  it('refuses a request with two Host headers or none', async () => {
+  it('rejects a request with two Host headers or none', async () => {
     expect(await statusOf(['GET / HTTP/1.1', `Host: 127.0.0.1:${port}`, 'Host: evil.example'])).toBe(400)
     expect(await statusOf(['GET / HTTP/1.1'])).toBe(400)
   })
 })
 
-describe('the path gate', () => {
+describe('the path check', () => {
   it.each([
     '/api/v1/axons/../devboxes',
     '/api/v1/axons/%2e%2e/devboxes',
@@ -71,12 +71,12 @@ describe('the path gate', () => {
     '/api/v1/axons/%ff',
     '/api/v1/axons/%2',
     'http://127.0.0.1:9/api/v1/axons',
-  ])('refuses %s before anything normalises it', async (path) => {
+  ])('rejects %s before it is normalized', async (path) => {
     expect(await statusOf([`GET ${path} HTTP/1.1`, `Host: 127.0.0.1:${port}`])).toBe(400)
   })
 })
 
-describe('an address within the path', () => {
+describe('a URL in the path', () => {
   it.each([
     '/api/v1/http://169.254.169.254/latest',
     '/api/v1/https://evil.example/',
@@ -89,7 +89,7 @@ describe('an address within the path', () => {
   })
 })
 
-describe('the state of the router', () => {
+describe('the router state header', () => {
   const statusWith = (...values: string[]) =>
     statusOf([
       'GET /anything HTTP/1.1',
@@ -99,31 +99,31 @@ describe('the state of the router', () => {
     ])
   const good = encodeURIComponent(JSON.stringify(['', { children: ['devboxes', { children: ['__PAGE__', {}] }] }]))
 
-  it('passes as Next sends it', async () => {
+  it('is accepted as Next sends it', async () => {
     expect(await statusWith(good)).toBe(404)
   })
 
   it.each([
     ['cut short', good.slice(0, -3)],
     ['not percent-encoding', '%'],
-    ['no JSON', 'x'],
+    ['not JSON', 'x'],
     ['nothing', ''],
     ['null', 'null'],
     ['an empty list', '[]'],
     ['another shape', encodeURIComponent('{"children":[]}')],
     ['nested too deep', encodeURIComponent(`${'["",{"c":'.repeat(900)}["",{}]${'}]'.repeat(900)}`)],
     ['too long', encodeURIComponent(JSON.stringify(['x'.repeat(40_001), {}]))],
-  ])('is answered 400 when it is %s', async (_, value) => {
+  ])('gets 400 when it is %s', async (_, value) => {
     expect(await statusWith(value)).toBe(400)
   })
 
-  it('is answered 400 when there are two', async () => {
+  it('gets 400 when there are two', async () => {
     expect(await statusWith(good, good)).toBe(400)
   })
 })
 
-describe('every answer', () => {
-  it('allows no sensors or devices, and asks for https where the console is published under it', async () => {
+describe('every response', () => {
+  it('denies sensors and devices, and sends HSTS on a public https origin', async () => {
     const answerTo = (host: string) => raw(['GET /anything HTTP/1.1', `Host: ${host}`, 'Connection: close'])
     const [plain, secure] = [await answerTo(`127.0.0.1:${port}`), await answerTo('console.example.com')]
     for (const answer of [plain, secure])
@@ -132,7 +132,7 @@ describe('every answer', () => {
     expect(secure).toMatch(/^strict-transport-security: max-age=31536000\r$/m)
   })
 
-  it('forbids framing, sniffing and foreign scripts, with another nonce each time', async () => {
+  it('forbids framing, sniffing and foreign scripts, with a new nonce each time', async () => {
     const policies = await Promise.all(
       [1, 2].map(async () => {
         const response = await gateway.fetch('/anything')
@@ -152,7 +152,7 @@ describe('every answer', () => {
     expect(policies[0]).not.toBe(policies[1])
   })
 
-  it('carries no CORS header, whoever asks', async () => {
+  it('has no CORS header', async () => {
     const response = await gateway.fetch('/api/session', {
       headers: { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' },
     })
@@ -160,7 +160,7 @@ describe('every answer', () => {
     expect([...response.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
   })
 
-  it('is a refusal to what the pages of Next post, however many at once, and others are answered meanwhile', async () => {
+  it('rejects server action posts without blocking other requests', async () => {
     const posts = ['next-action', 'rsc', 'next-router-state-tree', 'next-router-prefetch'].flatMap((name) =>
       Array.from({ length: 50 }, () =>
         gateway.fetch('/devboxes', { method: 'POST', headers: { [name]: '1' }, body: '["x"]' }),
@@ -172,7 +172,7 @@ describe('every answer', () => {
     expect([...refused].sort()).toEqual([404, 405])
   })
 
-  it('asks a browser again that a page of another site led here, which then sends its cookie', async () => {
+  it('reloads a page linked from another site, so that the cookie is sent', async () => {
     const led = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document', 'sec-fetch-site': 'cross-site' }
     const ask = (path: string, headers: Record<string, string> = {}) =>
       sendRaw(gateway.url, { path, headers: { host: `127.0.0.1:${port}`, ...led, ...headers } })
@@ -218,7 +218,7 @@ describe('WebSocket upgrades', () => {
   const origin = () => `Origin: http://127.0.0.1:${port}`
   const asks = (...headers: string[]) => [...headers, 'Connection: Upgrade']
 
-  it('are refused without our origin, however alike it looks', async () => {
+  it('are rejected without our exact origin', async () => {
     const target = '/api/terminals/dbx_1/main'
     expect(await upgrade(target, asks(host()))).toBe(403)
     for (const foreign of [
@@ -232,11 +232,11 @@ describe('WebSocket upgrades', () => {
     expect(await upgrade(target, asks('Host: evil.example', origin()))).toBe(403)
   })
 
-  it('need a session', async () => {
+  it('require a session', async () => {
     expect(await upgrade('/api/terminals/dbx_1/main', asks(host(), origin()))).toBe(401)
   })
 
-  it('are known on one path only, and as a path only', async () => {
+  it('are accepted on one path only', async () => {
     expect(await upgrade('/', asks(host(), origin()))).toBe(404)
     expect(await upgrade('/_next/hmr', asks(host(), origin()))).toBe(404)
     expect(await upgrade('/api/terminals/dbx_1', asks(host(), origin()))).toBe(404)

@@ -12,9 +12,9 @@ import { listenOnOtherLoopback } from './loopback.ts'
 
 let gateway: TestConsole
 let port: number
-// Long enough that a busy machine sends the next piece of a body in time.
+// Long enough for a busy machine to send the next chunk in time.
 const bodyStillMs = 2_000
-/** Takes what comes, and answers nothing before it is whole. */
+/** Reads the whole request before it responds. */
 const service = createService((request) => void request.resume())
 beforeAll(async () => {
   await once(service.listen(0, '127.0.0.1'), 'listening')
@@ -27,7 +27,7 @@ afterAll(async () => {
   service.close()
 })
 
-/** Sends text as it is and resolves with all that comes until the other side closes. */
+/** Sends raw text and resolves with everything received until the server closes. */
 const raw = (text: string): Promise<string> =>
   new Promise((resolve) => {
     let answer = ''
@@ -35,14 +35,13 @@ const raw = (text: string): Promise<string> =>
     socket.on('data', (data) => {
       answer += data
     })
-    // What comes after a reset has been read before it.
     socket.on('error', () => undefined).on('close', () => resolve(answer))
   })
 const host = () => `Host: 127.0.0.1:${port}\r\n`
 const own = () => `${host()}Origin: http://127.0.0.1:${port}\r\nSec-Fetch-Site: same-origin\r\n`
 
 describe('a body', () => {
-  it('that stands still is answered 408, on every way it may go', async () => {
+  it('gets 408 on every route when it stalls', async () => {
     const cookie = (await sessionCookie(() => null, newSession({ id: 'test', name: 'test' }, 'ak_test'))).split(';')[0]
     const paths = ['/api/session', '/api/v1/axons', '/api/v1/benchmark_jobs']
     const answers = paths.map((path) => {
@@ -53,13 +52,13 @@ describe('a body', () => {
       expect(answer, paths[at]).toMatch(/^HTTP\/1\.1 408 [\s\S]*"code":"timeout"/)
   })
 
-  it('that breaks off is refused as the sender’s doing', async () => {
+  it('that breaks off gets 400', async () => {
     const broken = new ReadableStream({ pull: (body) => body.error(new Error('aborted')) })
     const request = new Request(gateway.url, { method: 'POST', body: broken, duplex: 'half' } as RequestInit)
     await expect(readJsonBody(request)).rejects.toMatchObject({ code: 'invalid_argument' })
   })
 
-  it('that goes on is waited for', async () => {
+  it('that makes progress is accepted', async () => {
     const piece = 'x'.repeat(2048)
     const socket = connect(port, '127.0.0.1')
     socket.write(
@@ -73,7 +72,7 @@ describe('a body', () => {
     expect(String(answer)).toMatch(/^HTTP\/1\.1 400 [\s\S]*not valid JSON/)
   })
 
-  it('that is a form is refused unread where none is taken', async () => {
+  it('that is a form is rejected unread where forms are not accepted', async () => {
     const answer = await raw(
       `POST /api/session HTTP/1.1\r\n${own()}Content-Type: multipart/form-data; boundary=x\r\nContent-Length: 1000000\r\n\r\n--x`,
     )
@@ -81,7 +80,7 @@ describe('a body', () => {
   })
 })
 
-it('ends half requests, however many, and answers others meanwhile', async () => {
+it('ends many incomplete requests without blocking others', async () => {
   const halves = Array.from({ length: 200 }, () => raw(`GET / HTTP/1.1\r\n${host()}X-Half:`))
   expect((await gateway.fetch('/api/session')).status).toBe(401)
   for (const answer of await Promise.all(halves)) expect(answer).toMatch(/^HTTP\/1\.1 408 /)
@@ -89,7 +88,7 @@ it('ends half requests, however many, and answers others meanwhile', async () =>
 
 describe('a page', () => {
   it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'])(
-    '405 to %s, saying what it takes',
+    'responds 405 to %s with the allowed methods',
     async (method) => {
       const answer = await gateway.fetch('/devboxes', { method })
       expect(answer.status).toBe(405)
@@ -102,23 +101,23 @@ describe('a page', () => {
   })
 })
 
-// Twenty thousand held the whole console up for 40 s.
-it.each(['/sign-in', '/api/v1/axons'])('answers 400 to more parameters than any page has, at %s', async (path) => {
+// 20,000 parameters blocked the console for 40 s.
+it.each(['/sign-in', '/api/v1/axons'])('responds 400 to too many parameters at %s', async (path) => {
   expect((await gateway.fetch(`${path}?${'a&'.repeat(500)}`)).status).toBe(400)
   expect((await gateway.fetch(`${path}?${'a&'.repeat(499)}`)).status).not.toBe(400)
 })
 
-it('says with 405 what an operation takes', async () => {
+it('responds 405 with the allowed methods of an operation', async () => {
   const answer = await gateway.fetch('/api/v1/axons', { method: 'DELETE' })
   expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, POST'])
   for (const method of ['TRACE', 'QUERY'])
     expect(await raw(`${method} /api/v1/axons HTTP/1.1\r\n${host()}\r\n`)).toMatch(/^HTTP\/1\.1 405 /)
 })
 
-describe('cookies of another server of this host', () => {
+describe('cookies of another server on this host', () => {
   const name = () => `devdeck_session_${port}`
 
-  it('that make two sessions end in a page that clears them, wherever they were planted', async () => {
+  it('that duplicate the session are cleared, whatever their path', async () => {
     const cookie = `${name()}=mine; ${name()}=planted`
     const page = await gateway.fetch('/devboxes/dbx_1', { headers: { cookie } })
     expect(page.status).toBe(400)
@@ -132,7 +131,7 @@ describe('cookies of another server of this host', () => {
     expect([call.status, call.headers.get('clear-site-data')]).toEqual([400, '"cookies"'])
   })
 
-  it('that are many still let the console answer', async () => {
+  it('do not block the console when there are many', async () => {
     for (const cookies of [
       Array.from({ length: 10 }, (_, i) => `bomb${i}=${'x'.repeat(4000)}`),
       Array.from({ length: 180 }, (_, i) => `bomb${i}=x`),
@@ -140,8 +139,8 @@ describe('cookies of another server of this host', () => {
       expect((await gateway.fetch('/api/session', { headers: { cookie: cookies.join('; ') } })).status).toBe(401)
   })
 
-  // Three thousand held the whole console up for eight seconds.
-  it('that are more than a browser keeps end in a page that clears them', async () => {
+  // 3,000 cookies blocked the console for 8 s.
+  it('are cleared when there are too many', async () => {
     for (const between of ['; ', ';']) {
       const cookie = Array.from({ length: 201 }, (_, i) => `a${i}=b`).join(between)
       const page = await gateway.fetch('/devboxes', { headers: { cookie } })
@@ -149,7 +148,7 @@ describe('cookies of another server of this host', () => {
     }
   })
 
-  it('that are too long end in a page that clears them', async () => {
+  it('are cleared when they are too long', async () => {
     const cookie = Array.from({ length: 180 }, (_, i) => `bomb${i}=${'x'.repeat(4000)}`).join('; ')
     const answer = await raw(`GET / HTTP/1.1\r\n${host()}Cookie: ${cookie}\r\n\r\n`)
     expect(answer).toMatch(/^HTTP\/1\.1 431 /)
@@ -157,7 +156,7 @@ describe('cookies of another server of this host', () => {
     expect(answer).toContain('<h1>')
   })
 
-  it('are not cleared by a link to a long address', async () => {
+  it('are not cleared by a link with a long URL', async () => {
     const answer = await raw(`GET /?${'a'.repeat(60_000)} HTTP/1.1\r\n${host()}Cookie: a=b; c=d\r\n\r\n`)
     expect(answer).toMatch(/^HTTP\/1\.1 431 /)
     expect(answer).not.toContain('clear-site-data')
@@ -185,14 +184,14 @@ describe('the address of a client', () => {
     expect(addressBy(trust, remote, forwarded)).toBe(address)
   })
 
-  it('takes no TRUST_PROXY that it does not understand', () => {
+  it('rejects an invalid TRUST_PROXY', () => {
     for (const trust of ['yes', '10.0.0.0/33', '1,2', '10.0.0.1/8/8'])
       expect(() => readConfig({ TRUST_PROXY: trust }), trust).toThrow(/TRUST_PROXY must be/)
   })
 })
 
 describe('the other loopback address', () => {
-  it('is listened on, or is somebody else’s and the start fails', async () => {
+  it('is listened on, and the start fails if it is taken', async () => {
     const seen: Server = createServer((socket) => socket.end('ours'))
     seen.listen(0, '127.0.0.1')
     await once(seen, 'listening')
