@@ -1,6 +1,6 @@
 import AxeBuilder from '@axe-core/playwright'
 import type { Locator, Page } from '@playwright/test'
-import { expect, isLive, type Product, signIn, test } from './product.ts'
+import { expect, isLive, openPalette, type Product, signIn, test } from './product.ts'
 import { finishedJob, makeScenarios } from './small-jobs.ts'
 
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
@@ -170,7 +170,7 @@ test('everything is reachable by keyboard and focus is never lost', async ({ sig
   await expect(page.getByRole('navigation', { name: 'Devbox' })).toBeVisible()
   await expect.poll(focused).toBe('content')
 
-  await page.keyboard.press('Control+k')
+  await openPalette(page)
   await page.keyboard.type('axon')
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { name: 'Axons', exact: true })).toBeVisible()

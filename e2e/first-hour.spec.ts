@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { expect, isLive, open, type Product, test } from './product.ts'
+import { expect, isLive, open, openPalette, type Product, test } from './product.ts'
 
 const terminalText = async (page: Page) => (await page.locator('.xterm-rows').innerText()).replaceAll('\u00a0', ' ')
 
@@ -218,7 +218,7 @@ test('the palette finds a devbox by part of its name', async ({ signedIn: page, 
   const { id } = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'Looked for by name' } })
   await page.goto(`${product.url}/axons`)
   await isLive(page)
-  await page.keyboard.press('Control+k')
+  await openPalette(page)
   await page.getByRole('dialog', { name: 'Command palette' }).getByRole('combobox').fill('for by nam')
   // Search results appear after the search option, and Enter opens them.
   await expect(page.getByRole('option', { name: /^Looked for by name/, selected: true })).toBeVisible()
@@ -226,7 +226,7 @@ test('the palette finds a devbox by part of its name', async ({ signedIn: page, 
   await expect(page).toHaveURL(`${product.url}/devboxes/${id}`)
   await expect(page.getByRole('heading', { name: 'Looked for by name' })).toBeVisible()
 
-  await page.keyboard.press('Control+k')
+  await openPalette(page)
   const palette = page.getByRole('dialog', { name: 'Command palette' })
   await palette.getByRole('combobox').fill('snp_none')
   await expect(palette.getByRole('status')).toHaveText('This account has no snapshot with this id')
@@ -253,7 +253,7 @@ test('selected devboxes are suspended together, skipping those in another state'
   await expect(bar.getByRole('button', { name: 'Resume 0' })).toHaveAttribute('aria-disabled', 'true')
   await bar.getByRole('button', { name: 'Suspend 2' }).click()
   const dialog = page.getByRole('dialog', { name: 'Suspend 2 devboxes?' })
-  await expect(dialog).toContainText('1 of the 3 selected: in no state for it')
+  await expect(dialog).toContainText('Not possible for 1 of the 3 selected')
   await dialog.getByRole('button', { name: 'Suspend 2 devboxes' }).click()
   await expect(page.getByText('Suspending (2 of 2)')).toBeVisible()
   await expect(bar.getByRole('button', { name: 'Resume 2' })).toBeEnabled()

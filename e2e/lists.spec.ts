@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { ignoreFilters } from '#lib/service/testing/ignore-filters.ts'
-import { expect, isLive, open, signIn, startProduct, test } from './product.ts'
+import { expect, isLive, open, openPalette, signIn, startProduct, test } from './product.ts'
 import { makeScenarios, startJob } from './small-jobs.ts'
 
 test.use({ journeys: 'lists' })
@@ -206,7 +206,7 @@ test("lists, selections and the palette filter by themselves if the service does
     expect(saved.map((line) => JSON.parse(line).name).sort()).toEqual(['keep a', 'keep b'])
     await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click()
 
-    await page.keyboard.press('Control+k')
+    await openPalette(page)
     const palette = page.getByRole('dialog', { name: 'Command palette' })
     await palette.getByRole('combobox').fill('keep')
     await expect(palette.getByRole('option', { name: 'keep b' })).toBeVisible()

@@ -117,6 +117,12 @@ export const signInByForm = async (page: Page, { url, apiKey }: Pick<Product, 'u
 export const isLive = (page: Page): Promise<void> =>
   expect(page.getByRole('banner').getByText('Live', { exact: true })).toBeVisible()
 
+/** Opens the command palette by keyboard. It loads on first use, so typing must wait for its field. */
+export const openPalette = async (page: Page): Promise<void> => {
+  await page.keyboard.press('Control+k')
+  await expect(page.getByRole('combobox', { name: 'Command palette' })).toBeFocused()
+}
+
 /** Opens a page and waits for hydration. */
 export const open = async (page: Page, url: string): Promise<void> => {
   await page.goto(url)

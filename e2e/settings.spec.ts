@@ -1,4 +1,4 @@
-import { expect, isLive, open, test } from './product.ts'
+import { expect, isLive, open, openPalette, test } from './product.ts'
 
 test.use({ journeys: 'settings' })
 
@@ -42,7 +42,7 @@ test('time zone, density and single-key shortcuts are set in Settings and apply 
   await page.keyboard.press('d')
   await page.keyboard.press('j')
   // Any effect of those keys precedes the palette.
-  await page.keyboard.press('Control+k')
+  await openPalette(page)
   const palette = page.getByRole('dialog', { name: 'Command palette' })
   await expect(palette).toBeVisible()
   await expect(page).toHaveURL(`${product.url}/axons`)
@@ -67,7 +67,7 @@ test('the palette runs page actions, and their dialogs restore focus', async ({ 
   await isLive(page)
   const palette = page.getByRole('dialog', { name: 'Command palette' }).getByRole('combobox')
   const choose = async (text: string, option: RegExp) => {
-    await page.keyboard.press('Control+k')
+    await openPalette(page)
     await palette.fill(text)
     await page.getByRole('option', { name: option }).click()
   }

@@ -65,7 +65,7 @@ test('single sign-on returns to the requested page and names the person in the a
   await page.getByRole('link', { name: /^Sign in with/ }).click()
   await page.getByRole('link', { name: 'ann' }).click()
   await expect(page).toHaveURL(`${front.url}/axons?search=none`)
-  await expect(page.getByRole('heading', { name: 'Axons' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Axons', exact: true })).toBeVisible()
 
   await open(page, `${front.url}/axons`)
   await page.getByRole('button', { name: 'Create axon' }).first().click()
@@ -123,7 +123,7 @@ test('a link from another site opens the page without starting sign-on', async (
   await page.goto(chatUrl)
   await page.getByRole('link', { name: 'eviction' }).click()
   await expect(page).toHaveURL(`${front.url}/axons?search=from-chat`)
-  await expect(page.getByRole('heading', { name: 'Axons' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Axons', exact: true })).toBeVisible()
   await page.goto(chatUrl)
   await page.getByRole('link', { name: 'free gift' }).click()
   await expect(page).toHaveURL(`${front.url}/sign-in`)

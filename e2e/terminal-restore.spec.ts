@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { expect, type Product, test } from './product.ts'
+import { expect, openPalette, type Product, test } from './product.ts'
 import { screenText, untilPrompt, untilText } from './terminal-page.ts'
 
 const openTerminal = async (page: Page, product: Product) => {
@@ -195,7 +195,7 @@ test('a reload keeps mouse reporting on', async ({ signedIn: page, product }) =>
       await page.getByRole('menuitem', { name: 'Reset terminal' }).click()
     } else {
       await page.keyboard.press('Control+Shift+X')
-      await page.keyboard.press('Control+k')
+      await openPalette(page)
       const palette = page.getByRole('dialog', { name: 'Command palette' })
       await palette.getByRole('combobox').fill('reset terminal')
       await palette.getByRole('option', { name: 'Reset terminal', exact: true }).click()

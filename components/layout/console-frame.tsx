@@ -24,7 +24,8 @@ import { NavigationDrawer, Sidebar } from './sidebar.tsx'
 import { ThemeMenu } from './theme.tsx'
 import { useShortcuts } from './use-shortcuts.ts'
 
-const CommandPalette = dynamic(() => import('./palette/command-palette.tsx').then((module) => module.CommandPalette))
+const loadPalette = () => import('./palette/command-palette.tsx').then((module) => module.CommandPalette)
+const CommandPalette = dynamic(loadPalette)
 const ShortcutsDialog = dynamic(() => import('./shortcuts-dialog.tsx').then((module) => module.ShortcutsDialog))
 
 export interface ConsoleFrameProps {
@@ -47,6 +48,7 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
   const pathname = usePathname()
   useShortcuts(setOpened, opened !== null)
   useFrameTop(top)
+  usePalettePreload()
   useReloadOnPreferenceChange(pathname)
   useFocusAfterNavigation(pathname)
   const collapse = (next: boolean) => {
@@ -149,6 +151,16 @@ const useFocusAfterNavigation = (pathname: string) => {
     if (document.activeElement === document.body) document.getElementById('content')?.focus({ preventScroll: true })
   }, [pathname])
 }
+
+/** Loads the palette when its modifier key goes down, so that it takes the next keys. */
+const usePalettePreload = () =>
+  useEffect(() => {
+    const onKeyDown = ({ key }: KeyboardEvent) => {
+      if (key === 'Control' || key === 'Meta') void loadPalette()
+    }
+    window.addEventListener('keydown', onKeyDown)
+    return () => window.removeEventListener('keydown', onKeyDown)
+  }, [])
 
 /** Publishes the header's height for sticky elements below it; banners change it. */
 const useFrameTop = (top: RefObject<HTMLElement | null>) =>

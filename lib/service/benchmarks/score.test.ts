@@ -61,7 +61,7 @@ describeUnderEachIsolation('scorers under isolation', (isolation) => {
     expect(results).toEqual([
       complete(0.75, 'score=0.25\nscore=0.75\n'),
       error('has no line score=<number>; exit code 0'),
-      error('Its score is 1.5, which is not from 0 to 1'),
+      error('The score 1.5 is not between 0 and 1'),
       error('has no line score=<number>; exit code 4'),
       complete(1),
       complete(0.125, 'score=0.125\n'),
@@ -86,8 +86,8 @@ describeUnderEachIsolation('scorers under isolation', (isolation) => {
     const more = { environment_parameters: { working_directory: 'work' } }
     const { results } = await scoreAll([command('true'), script('echo score=1')], 'rmdir work', more)
     expect(results).toEqual([
-      error('The working directory work cannot be entered'),
-      error('The working directory work cannot be entered'),
+      error('The working directory work does not exist or is not accessible'),
+      error('The working directory work does not exist or is not accessible'),
     ])
   })
 
@@ -117,12 +117,12 @@ describeUnderEachIsolation('scorers under isolation', (isolation) => {
       complete(0.5, 'looking\n0.5\n'),
       complete(1),
       error('the scorer needs ==2.7.1'),
-      error('The Python version constraint newest cannot be read'),
+      error('The Python version constraint newest is invalid'),
       error('the devbox lacks no-such-package>=1'),
       error('The requirement "-r other.txt" is not supported'),
       error('The script exited with 1'),
       error('The last output line is not a number'),
-      error('Its score is -1'),
+      error('The score -1 is not between 0 and 1'),
     ])
     expect(results[6]?.output).toContain('broken')
   })
@@ -131,7 +131,7 @@ describeUnderEachIsolation('scorers under isolation', (isolation) => {
     const scorer: Scorer = { type: 'python_script_scorer', python_script: 'print(1)' }
     const id = await makeScenario(service, scorer)
     const { functions } = await scoreOf(service, id, 'mkdir none', { runProfile: { envVars: { PATH: '/none' } } })
-    expect(functions).toEqual([{ scoring_function_name: 'it', ...error('There is no python3 in the devbox') }])
+    expect(functions).toEqual([{ scoring_function_name: 'it', ...error('This scorer needs python3, which the devbox does not have') }])
   })
 
   it('write test files below the working directory, then run the tests', async () => {
@@ -168,7 +168,7 @@ describeUnderEachIsolation('scorers under isolation', (isolation) => {
       lang: 'js',
     })
     const { results: without } = await scoreAll([scorer('foo')])
-    expect(without).toEqual([error('There is no ast-grep in the devbox')])
+    expect(without).toEqual([error('This scorer needs ast-grep, which the devbox does not have')])
     // A fake ast-grep that checks its arguments.
     const fake = `#!/bin/bash
 [[ $* == "run --pattern console.log(\\$A) --lang js --json=stream -- src" ]] && echo '{"text":"console.log(1)"}' && exit
@@ -234,14 +234,14 @@ echo 0.5`,
     const { results } = await scoreAll([scorer('x'), scorer('x'.repeat(200_000))], '', {
       input_context: { problem_statement: 'y'.repeat(150_000) },
     })
-    expect(results).toEqual([complete(1, '12\nscore=1\n'), error('take more than 100000 bytes')])
+    expect(results).toEqual([complete(1, '12\nscore=1\n'), error('parameters are larger than 100000 bytes')])
   })
 
   it('keep the end of a long output', async () => {
     const { results } = await scoreAll([script('seq 1000000; echo score=1')])
     const [{ output } = { output: '' }] = results
     expect(output.length).toBeLessThan(70_000)
-    expect(output).toMatch(/^\[\d+ bytes left out\]\n\d+\n[\s\S]*\n1000000\nscore=1\n$/)
+    expect(output).toMatch(/^\[\d+ bytes omitted\]\n\d+\n[\s\S]*\n1000000\nscore=1\n$/)
   })
 
   it('are killed with their child processes on timeout', async () => {
