@@ -411,7 +411,7 @@ test('a port is opened through a tunnel after confirmation', async ({ signedIn: 
   await page.getByRole('button', { name: 'Terminal actions' }).click()
   await page.getByRole('menuitem', { name: 'Ports' }).click()
   await page.getByRole('button', { name: 'Remove tunnel' }).click()
-  await expect(page.getByText('The devbox has no tunnel')).toBeVisible()
+  await expect(page.getByText("No tunnel. Ports can't be reached from outside.")).toBeVisible()
   expect(await tunnel()).toBeFalsy()
 })
 

@@ -118,7 +118,7 @@ test('an unknown address is a 404 with a way back', async ({ signedIn: page, pro
   ] as const) {
     const answer = await page.goto(product.url + path)
     expect(answer?.status(), path).toBe(404)
-    await expect(page.getByRole('heading', { level: 1 }), path).toContainText(/^(There is no|No) /)
+    await expect(page.getByRole('heading', { level: 1 }), path).toContainText(/^No |not found$/)
     await expect(page.getByRole('main').getByRole('link', { name: back }).first(), path).toBeVisible()
     const ofFrame = page.getByRole('link', { name: 'Recordings', exact: true })
     await expect(ofFrame, `${path} keeps the frame`).toBeVisible()

@@ -131,7 +131,9 @@ describeUnderEachIsolation('scorers under isolation', (isolation) => {
     const scorer: Scorer = { type: 'python_script_scorer', python_script: 'print(1)' }
     const id = await makeScenario(service, scorer)
     const { functions } = await scoreOf(service, id, 'mkdir none', { runProfile: { envVars: { PATH: '/none' } } })
-    expect(functions).toEqual([{ scoring_function_name: 'it', ...error('This scorer needs python3, which the devbox does not have') }])
+    expect(functions).toEqual([
+      { scoring_function_name: 'it', ...error('This scorer needs python3, which the devbox does not have') },
+    ])
   })
 
   it('write test files below the working directory, then run the tests', async () => {
