@@ -11,7 +11,7 @@ const done = <T>(steps: Generator<void, T>): T => {
 const maskRecord = (record: unknown) => done(maskingRecord(record))
 const maskYaml = (yaml: string) => done(maskingYaml(yaml))
 
-/** What no answer may hold, in the shapes that job files and their environments have it. */
+/** Secrets in the formats of job files and environments. */
 const s = 'SENTINEL_9f3'
 const random = 'q7Zp1XvB9sK3mT5wY8rL2nD6'
 const leaks: [string, string, string][] = [
@@ -140,7 +140,7 @@ it.each(plain)('%s=%s stays readable', (name, value) => {
 })
 
 describe('a record', () => {
-  it('keeps the names of stored secrets, numbers and switches', () => {
+  it('keeps the names of stored secrets, numbers and booleans', () => {
     const record = {
       agent_environment: { secrets: { API_KEY: 'my-stored-key' }, environment_variables: { MODE: 'x' } },
       kwargs: { max_tokens: 4096, cache_key: true, auth: null },
@@ -148,7 +148,7 @@ describe('a record', () => {
     expect(maskRecord(record)).toEqual(record)
   })
 
-  it('hides numbers, lists and maps below a secret name, and what an argument or a name beside it makes one', () => {
+  it('hides numbers, lists and maps below a secret name, and values after a secret argument or name', () => {
     const kwargs = {
       pin: 1234,
       tokens: ['SENTINEL_1'],
@@ -200,7 +200,7 @@ describe('a job file', () => {
   })
 })
 
-it('masks text once: a mask stays what it is', () => {
+it('leaves an existing mask unchanged', () => {
   const once = maskText('API_KEY=abc and sk-123456')
   expect(maskText(once)).toBe(once)
 })

@@ -10,7 +10,7 @@ import { rawZip } from './testing.ts'
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void
 
-/** A service that is not ours: it gives what each test says. */
+/** A fake service. */
 let download: Answer
 let downloads: string[]
 const http = createServer(async (request, response) => {
@@ -48,7 +48,7 @@ const whole =
   (_, response) =>
     response.writeHead(200, { 'content-type': 'application/zip' }).end(zip)
 
-/** As object stores answer: by parts, of one version. */
+/** Responds like an object store, with ranges of one version. */
 const inParts =
   (zip: Buffer, version = '"v1"'): Answer =>
   ({ headers }, response) => {
@@ -77,7 +77,7 @@ const refused = async (answer: Response, status: number, code: string, message: 
 }
 
 describe('names', () => {
-  it('that lead out of the archive, or are no names, are counted and left out', async () => {
+  it('with path traversal or without a name are counted and skipped', async () => {
     download = whole(
       rawZip([
         { name: 'good/file.log' },
@@ -110,7 +110,7 @@ describe('names', () => {
   })
 })
 
-describe('a file that is not what the archive says', () => {
+describe('a file that does not match its directory entry', () => {
   const zeros = Buffer.alloc(8 * 1024 * 1024)
   const zip = rawZip([
     { name: 'larger', content: zeros, claims: { size: 10 } },
@@ -133,14 +133,14 @@ describe('a file that is not what the archive says', () => {
     ['odd', 501, 'not_implemented', /method 99/],
     ['beyond', 502, 'bad_upstream', /cannot be unpacked/],
     ['nowhere', 502, 'bad_upstream', /cannot be unpacked/],
-  ])('%s is refused, and the others open', async (path, status, code, message) => {
+  ])('%s is rejected, and the others open', async (path, status, code, message) => {
     download = whole(zip)
     await refused(await part(path), status, code, message)
     expect(await (await part('fine')).text()).toBe('fine')
     expect(downloads).toHaveLength(1)
   })
 
-  it('cuts a whole file that turns out damaged, so that it does not look complete', async () => {
+  it('truncates a damaged file, so that it does not look complete', async () => {
     download = whole(zip)
     const answer = await get('bmr_1/logs/file?path=damaged')
     expect(answer.status).toBe(200)
@@ -150,7 +150,7 @@ describe('a file that is not what the archive says', () => {
 })
 
 describe('an archive', () => {
-  it('that is none, or was cut, is refused and asked for anew the next time', async () => {
+  it('that is invalid or truncated is rejected and reread the next time', async () => {
     download = whole(Buffer.from('PK\x03\x04 and no end'))
     await refused(await get('bmr_1/logs'), 502, 'bad_upstream', /invalid zip archive/)
     download = (_, response) => {
@@ -174,12 +174,12 @@ describe('an archive', () => {
     expect((await list()).archive?.files).toHaveLength(1)
   })
 
-  it('whose directory claims more entries than it has is refused', async () => {
+  it('whose directory claims too many entries is rejected', async () => {
     download = whole(rawZip([{ name: 'a' }], { count: 60_000 }))
     await refused(await get('bmr_1/logs'), 502, 'bad_upstream', /invalid zip archive/)
   })
 
-  it('is read by parts where the service offers them, and never whole', async () => {
+  it('is read in ranges where the service supports them', async () => {
     const noise = crypto.getRandomValues(new Uint8Array(65_536))
     const large = Buffer.concat(Array.from({ length: 40 }, (_, i) => Buffer.concat([Buffer.from([i]), noise])))
     const zip = rawZip([{ name: 'large', content: large }, { name: 'small' }])
@@ -195,15 +195,15 @@ describe('an archive', () => {
     expect(Buffer.from(await answer.arrayBuffer()).equals(large.subarray(1000, 2000))).toBe(true)
     expect(sent).toBe(downloads.length - 1)
     expect(new Set(downloads.map((each) => each.split(' ')[0]))).toEqual(new Set(['POST']))
-    // Another archive under the same address: parts of two must not be mixed.
+    // Another archive at the same URL: ranges of two versions must not be mixed.
     download = inParts(zip, '"v2"')
     await refused(await part('large', 'bytes=0-'), 409, 'conflict', /has changed/)
-    // The next look is at the new one.
+    // The next request reads the new one.
     expect(await (await part('small')).text()).toBe('small')
   })
 })
 
-it('answers a part no longer than it may be, and refuses ranges outside of the file', async () => {
+it('limits the length of a range and rejects ranges outside the file', async () => {
   const text = Buffer.alloc(maxPieceBytes + 10, 'line\n')
   download = whole(
     rawZip([
@@ -227,7 +227,7 @@ describe('the cache', () => {
   const ask = (zip: Buffer) => async () => new Response(zip as Buffer<ArrayBuffer>)
   const noise = (bytes: number) => Buffer.from(crypto.getRandomValues(new Uint8Array(bytes)))
 
-  it('refuses an archive that is too large, and forgets the oldest for a new one', async () => {
+  it('rejects an archive that is too large, and drops the oldest for a new one', async () => {
     const cache = new ArchiveCache({ ...cacheLimits, archiveBytes: 20_000, cacheBytes: 30_000 })
     const zip = (bytes: number) => rawZip([{ name: 'a', content: noise(bytes) }])
     await expect(cache.look('large', ask(zip(30_000)), { waitMs: 60_000 })).rejects.toMatchObject({
@@ -248,7 +248,7 @@ describe('the cache', () => {
     cache.close()
   })
 
-  it('lists no more entries than it may, and says so', async () => {
+  it('limits the listed entries and reports it', async () => {
     const cache = new ArchiveCache({ ...cacheLimits, entries: 3 })
     const zip = rawZip(Array.from({ length: 10 }, (_, i) => ({ name: `file ${i}` })))
     const { opened } = await cache.look('a', ask(zip), { waitMs: 60_000 })
@@ -260,7 +260,7 @@ describe('the cache', () => {
     cache.close()
   })
 
-  it('tells how far it is while an archive is read, gives up when nobody waits, and reads anew only when asked', async () => {
+  it('reports progress, stops when nobody waits, and rereads only on request', async () => {
     const cache = new ArchiveCache({ ...cacheLimits, givenUpMs: 0, anewMs: 0 })
     let given: AbortSignal | undefined
     const endless = async (_: string, signal: AbortSignal) => {
@@ -285,7 +285,7 @@ describe('the cache', () => {
     await expect
       .poll(async () => (await cache.look('b', ask(rawZip([{ name: 'b' }])), newer)).opened?.files.files[0]?.path)
       .toBe('b')
-    // Once more, though it was read a moment ago: what a run wrote last is in no archive from before its end.
+    // Rereads at the end of the run, since an earlier archive lacks its last output.
     const patient = new ArchiveCache({ ...cacheLimits, anewMs: 60_000 })
     const read = (name: string, hasEnded: boolean) =>
       patient.look('c', ask(rawZip([{ name }])), { hasEnded, newerThanMs: Number.MAX_SAFE_INTEGER, waitMs: 60_000 })

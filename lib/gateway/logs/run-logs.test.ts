@@ -35,7 +35,7 @@ afterAll(async () => {
 
 const get = (path: string, init: RequestInit & { cookie?: string } = {}) =>
   gateway.fetch(`/api/benchmark-runs/${path}`, { cookie, ...init })
-/** The archive of a run once it is read: a page asks again until then. */
+/** Polls until the archive of a run has been read. */
 const archiveOf = async (id: string, newerThanMs = 0): Promise<NonNullable<RunLogs['archive']>> => {
   for (;;) {
     const { archive } = (await (await get(`${id}/logs?newer_than=${newerThanMs}`)).json()) as RunLogs
@@ -52,7 +52,7 @@ describe('GET /api/scenario-runs/{id}/logs/file', () => {
       { cookie: as },
     )
 
-  it('200 with one file of the archive of that scenario run alone', async () => {
+  it('200 with one file of the archive of that scenario run', async () => {
     expect(await (await read(scenarioRunId, cookie)).text()).toBe(trajectory)
   })
 
@@ -63,7 +63,7 @@ describe('GET /api/scenario-runs/{id}/logs/file', () => {
 })
 
 describe('GET /api/benchmark-runs/{id}/logs', () => {
-  it('200 with the files of the real archive, each of which opens alone', async () => {
+  it('200 with the files of the archive, each of which opens', async () => {
     const listed = await files()
     expect(listed.map(({ path }) => path)).toContain('results.json')
     const results = await fileAt('results.json')
@@ -83,7 +83,7 @@ describe('GET /api/benchmark-runs/{id}/logs', () => {
     expect(await piece.text()).toBe(whole.slice(3, 10))
   })
 
-  it('401 without a session, 403 for the page of another site, 404 for the run of another account and for none', async () => {
+  it('401 without a session, 403 for another site, 404 for the run of another account and an unknown one', async () => {
     expect((await gateway.fetch(`/api/benchmark-runs/${runId}/logs`)).status).toBe(401)
     expect((await get(`${runId}/logs`, { headers: { 'sec-fetch-site': 'cross-site' } })).status).toBe(403)
     const other = await gateway.signIn(service.otherKey)
@@ -95,13 +95,13 @@ describe('GET /api/benchmark-runs/{id}/logs', () => {
     expect((await get('%20/logs')).status).toBe(400)
   })
 
-  it('409 for a page of another account than the cookie', async () => {
+  it('409 for a page of another account', async () => {
     const answer = await get(`${runId}/logs`, { headers: { 'x-devdeck-account': 'acc_other' } })
     expect(answer.status).toBe(409)
   })
 })
 
-it('shows what a run that goes on has written since, when asked for something newer', async () => {
+it('returns newer output of a running run with newer_than', async () => {
   const [scenario_id = ''] = await makeScenarios(service.client, 1)
   const benchmark = await service.client.benchmarks.create({ body: { name: 'b', scenario_ids: [scenario_id] } })
   const run = await service.client.benchmarks.startRun({ body: { benchmark_id: benchmark.id } })

@@ -31,7 +31,7 @@ const run = {
   environment_variables: { X_SECRET: 'SENTINEL_6' },
 }
 
-/** Plays a service that has one job, and writes down what it is sent. */
+/** A fake service with one job that records requests. */
 let service: Server
 let sent: string[]
 let gateway: TestConsole
@@ -88,19 +88,19 @@ const post = (path: string, body: unknown, headers: Record<string, string> = {})
 
 describe('answers', () => {
   it.each(['/v1/benchmark_jobs/bmj_1', '/v1/benchmark_jobs', '/v1/benchmark_runs/bmr_1', '/v1/benchmarks/runs/bmr_1'])(
-    'of %s hold no value that looks secret',
+    'of %s contain no secret values',
     async (path) => {
       const text = await (await gateway.fetch(`/api${path}`, { cookie })).text()
       expect(text).not.toContain('SENTINEL')
     },
   )
 
-  it('keep what is no secret, and the names of stored secrets', async () => {
+  it('keep harmless values and the names of stored secrets', async () => {
     const text = await (await gateway.fetch('/api/v1/benchmark_jobs/bmj_1', { cookie })).text()
     for (const each of [mask, 'MODE: fast', 'gpt-4.1', 'NODE_ENV', 'stored', 'API_KEY']) expect(text).toContain(each)
   })
 
-  it('are the same where the console reads for its pages', async () => {
+  it('are also masked for server rendering', async () => {
     const read = await clientFor('ak_somebody', 5_000, maskingFetch('ak_somebody')).benchmarkJobs.get({
       params: { id: 'bmj_1' },
     })
@@ -109,7 +109,7 @@ describe('answers', () => {
   })
 })
 
-it('lets the calls of another account through while long job files of one are masked', async () => {
+it('serves other accounts while it masks long job files', async () => {
   const other = await gateway.signIn('ak_another')
   const answered: string[] = []
   const ask = async (who: string, path: string, cookie: string) => {
@@ -117,7 +117,7 @@ it('lets the calls of another account through while long job files of one are ma
     answered.push(who)
   }
   const long = Array.from({ length: 8 }, () => ask('one', '/api/v1/benchmark_jobs/bmj_long', cookie))
-  // What comes in behind them is read once the first of them is being masked.
+  // Later requests are read while the first is being masked.
   await expect.poll(() => sent).toContain('bmj_long')
   await Promise.all([...long, ask('another', '/api/v1/benchmark_runs/bmr_1', other)])
   expect(answered.indexOf('another')).toBeLessThan(4)
@@ -126,14 +126,14 @@ it('lets the calls of another account through while long job files of one are ma
 describe('POST /api/reveal', () => {
   const at = (...pointer: (string | number)[]) => ({ job_id: 'bmj_1', pointer })
 
-  it('200 tells one value', async () => {
+  it('200 with one value', async () => {
     const first = await post('/api/reveal', at('job_spec', 'agent_configs', 0, 'kwargs', 'api_key'))
     expect(await first.json()).toEqual({ value: 'SENTINEL_3' })
     const file = await post('/api/reveal', at('job_source', 'inline_yaml'))
     expect(await file.json()).toEqual({ value: yaml })
   })
 
-  it('stands in the activity with what was asked for, and without the value', async () => {
+  it('is recorded in the activity without the value', async () => {
     await post('/api/reveal', at('job_spec', 'agent_configs', 0, 'kwargs', 'api_key'))
     await post('/api/reveal', at('noted'))
     const answer = await (await gateway.fetch('/api/activity?search=reveal&limit=2', { cookie })).text()
@@ -144,7 +144,7 @@ describe('POST /api/reveal', () => {
     expect(answer).not.toContain('SENTINEL')
   })
 
-  it('403 to another site, 401 to a stranger, 400 and 404 to what leads nowhere', async () => {
+  it('403 for another site, 401 without a session, 400 and 404 for invalid paths', async () => {
     const foreign = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
     expect((await post('/api/reveal', at('name'), foreign)).status).toBe(403)
     const stranger = await gateway.fetch('/api/reveal', {
@@ -165,7 +165,7 @@ describe('a new job', () => {
     post('/api/v1/benchmark_jobs', { name: 'again', spec }, headers)
   const again = { [valuesOfHeader]: 'bmj_1' }
 
-  it('400 when a mask stands where a value should, also written by escapes', async () => {
+  it('400 for a mask in place of a value, also escaped', async () => {
     for (const written of [mask, '\\u2022'.repeat(8)]) {
       const body = `{"spec":{"type":"harbor","inline_yaml":"API_KEY: ${written}"}}`
       const answer = await post('/api/v1/benchmark_jobs', body)
@@ -175,7 +175,7 @@ describe('a new job', () => {
     expect(sent).toEqual([])
   })
 
-  it('gets the values of the job it was made from, wherever its file was changed', async () => {
+  it('gets the values of the job it was cloned from, despite edits', async () => {
     const { job_source } = await shown()
     const changed = `# again\n${job_source.inline_yaml.replace('MODE: fast', 'MODE: slow')}`
     expect((await create({ type: 'harbor', inline_yaml: changed }, again)).status).toBe(200)
@@ -190,7 +190,7 @@ describe('a new job', () => {
     expect(JSON.parse(sent[0] ?? '{}').spec.agent_configs).toEqual([agent])
   })
 
-  it('400 where a mask hides nothing of that job', async () => {
+  it('400 for a mask without a value in that job', async () => {
     const yamlAnswer = await create({ type: 'harbor', inline_yaml: `agents:\nNEW_KEY: ${mask}` }, again)
     expect(yamlAnswer.status).toBe(400)
     expect(await yamlAnswer.json()).toMatchObject({

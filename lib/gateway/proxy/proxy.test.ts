@@ -18,7 +18,7 @@ interface Recorded {
   body: string
 }
 
-/** Plays a service: writes down what it is asked and answers as the test says. */
+/** A fake service that records requests. */
 let recorder: Server
 let recorded: Recorded[]
 /** When the service begins to read what it is sent. */
@@ -63,15 +63,15 @@ const ask = (path: string, init: Parameters<TestConsole['fetch']>[1] = {}) => ga
 const post = (path: string, body = '{}', headers: Record<string, string> = {}) =>
   ask(path, { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } })
 
-describe('what gets through', () => {
-  it('is a list with its query as it was written', async () => {
+describe('what passes through', () => {
+  it('is a list with its raw query', async () => {
     const response = await ask('/api/v1/axons?metadata%5Benv%5D[in]=a%2Cb,c&limit=5&name=')
     expect(response.status).toBe(200)
     expect(await response.json()).toEqual({ axons: [], has_more: false })
     expect(recorded.map(({ url }) => url)).toEqual(['/v1/axons?metadata%5Benv%5D[in]=a%2Cb,c&limit=5&name='])
   })
 
-  it('is a body of bytes as they were sent', async () => {
+  it('is a body, byte for byte', async () => {
     const body = '{ "name": "ä",\n "metadata": {} }'
     await post('/api/v1/axons', body)
     expect(recorded).toMatchObject([{ method: 'POST', url: '/v1/axons', body }])
@@ -82,7 +82,7 @@ describe('what gets through', () => {
     expect(recorded.map(({ url }) => url)).toEqual(['/v1/benchmarks/metadata/keys/team%2Fname%20x/values'])
   })
 
-  it('is every operation under /v1 that answers no credential', async () => {
+  it('is every operation under /v1 that returns no credentials', async () => {
     const open = endpoints.filter(({ path, returnsCredential }) => path.startsWith('/v1/') && !returnsCredential)
     expect(open.length).toBeGreaterThan(20)
     reply = (_, response) => response.writeHead(404).end()
@@ -101,8 +101,8 @@ describe('what does not reach the service', () => {
     ['a path below an operation', 'GET', '/api/v1/axons/a/b', 404],
     ['an address', 'GET', '/api/v1/http://169.254.169.254/', 404],
     ['an empty segment', 'GET', '/api/v1//axons', 400],
-    ['a method the operation does not take', 'DELETE', '/api/v1/axons', 405],
-    ['a method HTTP has and the contract has not', 'PUT', '/api/v1/axons', 405],
+    ['a method the operation does not support', 'DELETE', '/api/v1/axons', 405],
+    ['a method that is not in the contract', 'PUT', '/api/v1/axons', 405],
     ['a preflight', 'OPTIONS', '/api/v1/axons', 405],
     ['an id of forbidden characters', 'GET', '/api/v1/axons/a;b', 400],
     ['a doubly encoded traversal', 'GET', '/api/v1/axons/%252e%252e%252fx', 400],
@@ -111,14 +111,14 @@ describe('what does not reach the service', () => {
     ['a metadata key with a control character', 'GET', '/api/v1/benchmarks/metadata/keys/a%01/values', 400],
     ['a query of 9000 characters', 'GET', `/api/v1/axons?name=${'a'.repeat(9000)}`, 400],
     ['the token of a terminal', 'POST', '/api/v1/devboxes/dbx_1/create_pty_tunnel', 403],
-    ['what only an operator may do', 'POST', '/api/local/evictions', 404],
+    ['an operator-only endpoint', 'POST', '/api/local/evictions', 404],
   ])('is %s', async (_, method, path, status) => {
     const response = await ask(path, { method })
     expect(response.status).toBe(status)
     expect(recorded).toEqual([])
   })
 
-  it('is a bad id, which is named by its field', async () => {
+  it('is an invalid id, with its field', async () => {
     expect(await (await ask('/api/v1/devboxes/a%20b')).json()).toMatchObject({
       code: 'invalid_argument',
       field: 'id',
@@ -149,7 +149,7 @@ describe('what does not reach the service', () => {
     expect(recorded).toEqual([])
   })
 
-  it('is a write that says nothing of where it comes from; with our Origin alone it passes', async () => {
+  it('is a write without Origin and Sec-Fetch-Site; our Origin alone is enough', async () => {
     const headers = { cookie, 'content-type': 'application/json' }
     expect((await fetch(`${gateway.url}/api/v1/axons`, { method: 'POST', headers, body: '{}' })).status).toBe(403)
     expect(recorded).toEqual([])
@@ -164,14 +164,14 @@ describe('what does not reach the service', () => {
     ).toBe(200)
   })
 
-  it('is a read from another site, while a typed address is answered', async () => {
+  it('is a read from another site, unlike a typed address', async () => {
     expect((await ask('/api/v1/axons', { headers: { 'sec-fetch-site': 'cross-site' } })).status).toBe(403)
     expect((await ask('/api/v1/axons', { headers: { 'sec-fetch-site': 'same-site' } })).status).toBe(403)
     expect(recorded).toEqual([])
     expect((await ask('/api/v1/axons', { headers: { 'sec-fetch-site': 'none' } })).status).toBe(200)
   })
 
-  it('is a body that is not JSON, is packed, or is longer than a mebibyte', async () => {
+  it('is a body that is not JSON, is compressed or exceeds 1 MiB', async () => {
     expect((await post('/api/v1/axons', '{}', { 'content-type': 'text/plain' })).status).toBe(415)
     expect((await post('/api/v1/axons', '{}', { 'content-encoding': 'gzip' })).status).toBe(415)
     expect((await post('/api/v1/axons', ' '.repeat(1024 * 1024 + 1))).status).toBe(413)
@@ -188,7 +188,7 @@ describe('what does not reach the service', () => {
 })
 
 describe('headers', () => {
-  it('go up as a short list with one key, whatever the browser sent', async () => {
+  it('to the service are a short list with one key', async () => {
     await ask('/api/v1/axons', {
       headers: {
         authorization: 'Bearer of-the-page',
@@ -213,12 +213,12 @@ describe('headers', () => {
     ])
   })
 
-  it('replace a request id that is no plain word', async () => {
+  it('replace an invalid request id', async () => {
     await ask('/api/v1/axons', { headers: { 'x-request-id': 'a b"c' } })
     expect(recorded[0]?.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  it('come down as a short list', async () => {
+  it('to the browser are a short list', async () => {
     reply = (_, response) =>
       json(
         response,
@@ -248,7 +248,7 @@ describe('headers', () => {
   })
 })
 
-describe('an answer that cannot be the service', () => {
+describe('a response that cannot be from the service', () => {
   it('is a redirect, which is not followed with the key', async () => {
     let followed = 0
     const elsewhere = createServer((_, response) => {
@@ -274,7 +274,7 @@ describe('an answer that cannot be the service', () => {
     expect(await response.text()).not.toContain('<script>')
   })
 
-  it('is none at all, once the service has gone', async () => {
+  it('is missing when the service is down', async () => {
     const service = createServer((_, response) => json(response, { id: 'acc', name: 'Leaving' })).listen(0, '127.0.0.1')
     await once(service, 'listening')
     const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`
@@ -293,13 +293,13 @@ describe('an answer that cannot be the service', () => {
   })
 })
 
-describe('a packed answer', () => {
+describe('a compressed response', () => {
   const packed = (response: ServerResponse, body: unknown, status = 200) =>
     response
       .writeHead(status, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
       .end(gzipSync(JSON.stringify(body)))
 
-  it('is asked for when the browser understands it, and passed on as it is', async () => {
+  it('is requested and passed through if the browser accepts it', async () => {
     reply = (_, response) => packed(response, { axons: [], has_more: false })
     const response = await ask('/api/v1/axons', { headers: { 'accept-encoding': 'gzip, deflate, br' } })
     expect(recorded[0]?.headers['accept-encoding']).toBe('gzip')
@@ -307,17 +307,17 @@ describe('a packed answer', () => {
     expect(await response.json()).toEqual({ axons: [], has_more: false })
   })
 
-  it('is not asked for when the browser does not understand it', async () => {
+  it('is not requested if the browser does not accept it', async () => {
     await ask('/api/v1/axons', { headers: { 'accept-encoding': 'br, gzip;q=0' } })
     expect(recorded[0]?.headers['accept-encoding']).toBe('identity')
   })
 
-  it('is unpacked when it is an error', async () => {
+  it('is decompressed when it is an error', async () => {
     reply = (_, response) => packed(response, { code: 'conflict', message: 'It is suspended' }, 409)
     expect(await (await ask('/api/v1/axons')).json()).toMatchObject({ code: 'conflict', message: 'It is suspended' })
   })
 
-  it('is an error without a reason when what it unpacks to, or what came, is too long or broken', async () => {
+  it('is an error without a message when its body is too long or broken', async () => {
     const long = { code: 'conflict', message: 'x'.repeat(64 * 1024) }
     const replies: (typeof reply)[] = [
       (_, response) => packed(response, long, 409),
@@ -338,7 +338,7 @@ describe('a packed answer', () => {
 })
 
 describe('errors of the service', () => {
-  it('include no answer in time, with when to come back', async () => {
+  it('include a timeout, with Retry-After', async () => {
     // undici counts its long timeouts by a clock of its own, from its next tick on.
     const clock = createRequire(import.meta.url)('undici/lib/util/timers.js') as { tick(ms: number): void }
     reply = () => {
@@ -353,7 +353,7 @@ describe('errors of the service', () => {
     })
   })
 
-  it('pass as they are, with their advice on trying again', async () => {
+  it('pass unchanged, with Retry-After', async () => {
     const body = { code: 'conflict', message: 'It is suspended', request_id: 'up-2' }
     reply = (_, response) => json(response, body, { 'x-should-retry': 'false' }, 409)
     const response = await post('/api/v1/devboxes/dbx_1/suspend')
@@ -362,7 +362,7 @@ describe('errors of the service', () => {
     expect(await response.json()).toEqual(body)
   })
 
-  it('get our shape when they have another', async () => {
+  it('are converted to our error format', async () => {
     reply = (_, response) => response.writeHead(500, { 'content-type': 'text/plain' }).end('boom')
     expect(await (await ask('/api/v1/axons')).json()).toEqual({
       code: 'internal',
@@ -371,7 +371,7 @@ describe('errors of the service', () => {
     })
   })
 
-  it('keep their message when that is all they say', async () => {
+  it('keep a message without other fields', async () => {
     reply = (_, response) => json(response, { message: 'The quota is used up' }, {}, 429)
     expect(await (await ask('/api/v1/axons')).json()).toEqual({
       code: 'rate_limited',
@@ -380,7 +380,7 @@ describe('errors of the service', () => {
     })
   })
 
-  it('are unauthenticated when the key is no longer accepted', async () => {
+  it('are 401 when the key is no longer accepted', async () => {
     reply = (_, response) => json(response, { code: 'key_gone', message: 'No such key', request_id: 'r' }, {}, 401)
     const response = await ask('/api/v1/axons')
     expect(response.status).toBe(401)
@@ -419,7 +419,7 @@ describe('streams', () => {
     await reader.cancel()
   })
 
-  it('are downloads that a browser does not open, with their length and name', async () => {
+  it('are attachments with their length and name', async () => {
     reply = (_, response) =>
       response
         .writeHead(200, {
@@ -441,13 +441,13 @@ describe('streams', () => {
     expect([response.status, await response.text()]).toEqual([204, ''])
   })
 
-  it('become attachments when the service does not say so', async () => {
+  it('become attachments even if the service does not mark them', async () => {
     reply = (_, response) =>
       response.writeHead(200, { 'content-type': 'application/zip', 'content-disposition': 'inline' }).end('PK')
     expect((await post(logs)).headers.get('content-disposition')).toBe('attachment')
   })
 
-  it('fail in the browser when the service breaks off, instead of ending', async () => {
+  it('fail instead of ending when the service disconnects', async () => {
     reply = (_, response) => {
       response.writeHead(200, { 'content-type': 'application/zip' })
       response.write(chunk, () => response.destroy())
@@ -456,7 +456,7 @@ describe('streams', () => {
     await expect(response.arrayBuffer()).rejects.toThrow()
   })
 
-  it('are broken off at the service when the browser leaves', async () => {
+  it('are closed at the service when the browser disconnects', async () => {
     const left = Promise.withResolvers<void>()
     reply = (_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -529,7 +529,7 @@ describe('streams', () => {
   })
 })
 
-it('puts the key in no answer', async () => {
+it('never returns the key', async () => {
   reply = (_, response) => json(response, { axons: [] })
   for (const path of ['/api/v1/axons', '/api/v1/accounts/me', '/api/v1/axons/%01', '/api/session']) {
     const response = await ask(path)

@@ -37,7 +37,7 @@ const download = async (path: string) => {
   return response
 }
 
-/** A form of `pieces` times 1 MiB that is made while it is sent, and not kept by fetch for a redirect. */
+/** A form of `pieces` MiB, generated while it is sent. */
 const endlessForm = (path: string, pieces: number) => {
   const piece = randomBytes(1024 * 1024)
   let sent = -1
@@ -67,10 +67,10 @@ const endlessForm = (path: string, pieces: number) => {
 }
 
 describe('through the console', () => {
-  it('a job that ran elsewhere is imported, whatever its files hold', async () => {
+  it('a job that ran elsewhere is imported, whatever its files contain', async () => {
     const parts = new FormData()
     const files = harborJob({ pay__aaaaaaa: { task: 'pay', reward: 0.5 } })
-    // Names are not packed: the bytes of a mask are in the archive.
+    // Names are stored uncompressed, so the archive contains the bytes of a mask.
     const archive = await zipOf({ ...files, [`nightly/pay__aaaaaaa/agent/${mask}.txt`]: mask })
     expect(Buffer.from(await archive.arrayBuffer()).includes(mask)).toBe(true)
     parts.append('file', archive, 'nightly.zip')
@@ -82,7 +82,7 @@ describe('through the console', () => {
     expect(await report.json()).toMatchObject({ agents: [{ mean: 0.5, n_completed: 1 }] })
   })
 
-  it('a file of 64 MiB goes up and down unchanged', async () => {
+  it('a 64 MiB file is uploaded and downloaded unchanged', async () => {
     const bytes = randomBytes(64 * 1024 * 1024)
     const response = await post('upload_file', { body: form('up.bin', bytes) })
     expect({ status: response.status, body: await response.json() }).toEqual({ status: 200, body: {} })
@@ -92,21 +92,21 @@ describe('through the console', () => {
     expect(sha256(new Uint8Array(await back.arrayBuffer()))).toBe(sha256(bytes))
   })
 
-  it('a file of many times what is held at once goes up whole', async () => {
+  it('a file much larger than the buffers is uploaded completely', async () => {
     const response = await post('upload_file', endlessForm('stream.bin', 384).init)
     expect(response.status).toBe(200)
     const size = await post('execute_sync', json({ command: 'stat -c %s stream.bin' }))
     expect(await size.json()).toMatchObject({ stdout: `${384 * 1024 ** 2}\n` })
   })
 
-  it('text beyond a mebibyte is written', async () => {
+  it('text over 1 MiB is written', async () => {
     const contents = 'ä'.repeat(3 * 1024 * 1024)
     const response = await post('write_file_contents', json({ file_path: 'long.txt', contents }))
     expect({ status: response.status, body: await response.json() }).toMatchObject({ status: 200 })
     expect(await (await download('long.txt')).text()).toBe(contents)
   })
 
-  it('a refusal of the service is heard while the file is still on its way', async () => {
+  it('a rejection by the service arrives during the upload', async () => {
     const { init, sentPieces } = endlessForm('x', 4096)
     const response = await post('upload_file', init, 'dbx_missing')
     expect({ status: response.status, body: await response.json() }).toMatchObject({
@@ -117,13 +117,13 @@ describe('through the console', () => {
   })
 })
 
-describe('refused before the service hears of it', () => {
+describe('rejected without reaching the service', () => {
   const body = () => form('refused', Buffer.from('x'))
 
   it.each([
     ['a form of another site', { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }, 403],
     ['a form of another port', { origin: 'http://127.0.0.1:1', 'sec-fetch-site': 'same-site' }, 403],
-    ['a packed form', { 'content-encoding': 'gzip' }, 415],
+    ['a compressed form', { 'content-encoding': 'gzip' }, 415],
     ['a form called text', { 'content-type': 'text/plain' }, 415],
     ['a form called urlencoded', { 'content-type': 'application/x-www-form-urlencoded' }, 415],
     ['a form called JSON', { 'content-type': 'application/json' }, 415],
@@ -140,12 +140,12 @@ describe('refused before the service hears of it', () => {
     expect((await post('download_file', json({ path: 'refused' }))).status).toBe(404)
   })
 
-  it('is a form where JSON is due', async () => {
+  it('is a form where JSON is required', async () => {
     expect((await post('download_file', { body: body() })).status).toBe(415)
     expect((await post('write_file_contents', { body: body() })).status).toBe(415)
   })
 
-  it('is one that says it is longer than any may be', async () => {
+  it('is a form with an excessive Content-Length', async () => {
     const { request } = await import('node:http')
     const status = await new Promise((resolve, reject) => {
       const outgoing = request(`${gateway.url}/api/v1/devboxes/${id}/upload_file`, {
