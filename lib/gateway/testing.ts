@@ -42,7 +42,7 @@ export interface TestConsole {
 export const startConsole = async (
   service: { url: string; ownKey?: string },
   overrides: Partial<Config> = {},
-  pulse?: typeof monitorTimes,
+  times?: typeof monitorTimes,
 ): Promise<TestConsole> => {
   const config: Config = {
     port: 0,
@@ -68,7 +68,7 @@ export const startConsole = async (
   )
   reserveFileDescriptors(server)
   server.on('clientError', onClientError)
-  server.on('upgrade', socketUpgrades([checkSocket, ...terminalSockets, liveSocket(new ServiceMonitor(pulse))]))
+  server.on('upgrade', socketUpgrades([checkSocket, ...terminalSockets, liveSocket(new ServiceMonitor(times))]))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

@@ -5,7 +5,7 @@ import { clientId } from './client-id.ts'
 /** File descriptors reserved for everything but connections, where the limit allows. */
 const usualSpare = 64
 /** Unspecified: maximum number of unauthenticated connections per client. */
-const usualStrangers = 4_096
+const defaultUnauthenticated = 4_096
 const quietMs = 60_000
 
 type Warn = (message: string) => void
@@ -22,15 +22,15 @@ export const openFilesLimit = (pid: number | 'self' = 'self'): number => {
 export const spareFiles = (limit: number): number => Math.min(usualSpare, Math.floor(limit / 4))
 
 const limit = openFilesLimit()
-const mostFiles = limit - spareFiles(limit)
-const mostStrangers = Math.min(usualStrangers, Math.floor(mostFiles / 4))
+const maxFiles = limit - spareFiles(limit)
+const maxUnauthenticated = Math.min(defaultUnauthenticated, Math.floor(maxFiles / 4))
 
 /**
  * Refuses a connection that leaves too few descriptors and returns whether it did. The kernel assigns the lowest free
  * number, so a connection's descriptor number tells how many files are open.
  */
 export const createDescriptorReserve = (process: 'console' | 'service', warn: Warn) => {
-  const warnSeldom = seldom(warn, `New connections are refused: ${mostFiles} of ${limit} files are open`)
+  const warnSeldom = seldom(warn, `New connections are refused: ${maxFiles} of ${limit} files are open`)
   const body = JSON.stringify({ code: 'unavailable', message: `The ${process} has too many open connections` })
   const refusal = [
     'HTTP/1.1 503 Service Unavailable',
@@ -43,7 +43,7 @@ export const createDescriptorReserve = (process: 'console' | 'service', warn: Wa
   ].join('\r\n')
   return (socket: Socket): boolean => {
     const { fd = -1 } = (socket as unknown as { _handle?: { fd?: number } | null })._handle ?? {}
-    if (fd < mostFiles) return false
+    if (fd < maxFiles) return false
     socket.on('error', () => socket.destroy()).end(refusal)
     socket.destroySoon()
     warnSeldom()
@@ -59,7 +59,7 @@ export const createDescriptorReserve = (process: 'console' | 'service', warn: Wa
 export const createUnauthenticatedLimit = (warn: Warn) => {
   const warnSeldom = seldom(
     warn,
-    `Connections of a client are closed: ${mostStrangers} of it are open over which nobody has shown who they are`,
+    `Connections of a client are closed: ${maxUnauthenticated} of it are open over which nobody has shown who they are`,
   )
   const strangers = new Map<string, Set<Socket>>()
   return (socket: Socket, address: string): void => {
@@ -72,7 +72,7 @@ export const createUnauthenticatedLimit = (warn: Warn) => {
       if (all.delete(socket) && all.size === 0) strangers.delete(client)
     })
     const [oldest] = all
-    if (all.size <= mostStrangers || oldest === undefined) return
+    if (all.size <= maxUnauthenticated || oldest === undefined) return
     warnSeldom()
     markAuthenticated(oldest)
     oldest.destroy()

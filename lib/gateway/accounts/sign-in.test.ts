@@ -230,9 +230,9 @@ describe('an unsealed session', () => {
     const now = Date.now()
     const session = await sessionBy(cookie, now)
     expect(await sessionBy(cookie, now + minute - 1)).toBe(session)
-    const unsealedAnew = await sessionBy(cookie, now + minute)
-    expect(unsealedAnew).toEqual(session)
-    expect(unsealedAnew).not.toBe(session)
+    const unsealedAgain = await sessionBy(cookie, now + minute)
+    expect(unsealedAgain).toEqual(session)
+    expect(unsealedAgain).not.toBe(session)
   })
 
   it('is not cached beyond its expiry', async () => {

@@ -156,9 +156,9 @@ export const followSignInLink = (request: Request, token: string): Promise<Respo
   handleRequest(request, async () => {
     const header = headerOf(request)
     // Link previews and prefetches must not use up the link.
-    const looksAhead =
+    const isPrefetch =
       request.method !== 'GET' || /prefetch|preview/.test(`${header('sec-purpose')} ${header('purpose')}`)
-    const key = looksAhead ? undefined : registry().service.ownKey()
+    const key = isPrefetch ? undefined : registry().service.ownKey()
     if (key === undefined || !takeLink(token)) return seeOther('/sign-in?problem=link-used')
     const session = newSession(await verifyKey(key), key)
     return seeOther('/', { 'set-cookie': await sessionCookie(header, session) })

@@ -4,7 +4,7 @@ import type { ReadHeader } from './origin.ts'
 import { endSocket } from './sockets.ts'
 
 /** More than browsers keep per host. Next takes seconds for thousands of cookies. */
-const mostCookies = 200
+const maxCookies = 200
 
 /**
  * Cookies are shared between ports, so another server on this host can set a second session cookie, or so many that
@@ -12,7 +12,7 @@ const mostCookies = 200
  */
 export const hasConflictingCookies = (header: ReadHeader): boolean => {
   const count = (header('cookie') ?? '').split(';').length
-  return count > mostCookies || cookieValues(header, sessionCookieName(header)).length > 1
+  return count > maxCookies || cookieValues(header, sessionCookieName(header)).length > 1
 }
 
 /** Clears this host's cookies; ours individually, for browsers without Clear-Site-Data. */

@@ -90,14 +90,14 @@ export const requireOwnHost = (request: IncomingMessage): string => {
 }
 
 /** Unspecified: maximum number of query parameters. Next takes 40 s for 20,000 of one name. */
-const mostParameters = 500
+const maxParameters = 500
 
 /** Decoding and dot-segment folding must not change the meaning of an API path. */
 const requirePlainPath = (url: string): void => {
   const [path = ''] = url.split('?', 1)
   if (!path.startsWith('/')) throw new HttpError('invalid_argument', 'The request target must be a path')
-  if (url.split('&').length > mostParameters)
-    throw new HttpError('invalid_argument', `The query must not have more than ${mostParameters} parameters`)
+  if (url.split('&').length > maxParameters)
+    throw new HttpError('invalid_argument', `The query must not have more than ${maxParameters} parameters`)
   if (path.includes('://')) throw new HttpError('not_found', 'Not found')
   if (path.includes('//')) throw new HttpError('invalid_argument', 'The path must not contain empty segments')
   if (path !== '/api' && !path.toLowerCase().startsWith('/api/')) return

@@ -10,14 +10,14 @@ const deadMs = 45_000
 export const hangUpMs = 1_000
 
 /** Last activity per socket. One timer serves all, instead of one per page. */
-const heardAt = new Map<WebSocket, number>()
+const lastActivityMs = new Map<WebSocket, number>()
 let pinging: NodeJS.Timeout | undefined
 
 const pingAll = () => {
   const now = Date.now()
-  for (const [socket, heardMs] of heardAt) {
+  for (const [socket, heardMs] of lastActivityMs) {
     // A paused socket receives nothing.
-    if (socket.isPaused) heardAt.set(socket, now)
+    if (socket.isPaused) lastActivityMs.set(socket, now)
     else if (now - heardMs > deadMs) socket.terminate()
     if (socket.readyState === WebSocket.OPEN) socket.ping()
   }
@@ -25,7 +25,7 @@ const pingAll = () => {
 
 /** Call this when bytes are sent; received bytes are tracked automatically. */
 export const heard = (socket: WebSocket): void => {
-  if (heardAt.has(socket)) heardAt.set(socket, Date.now())
+  if (lastActivityMs.has(socket)) lastActivityMs.set(socket, Date.now())
 }
 
 function onTraffic(this: WebSocket) {
@@ -33,8 +33,8 @@ function onTraffic(this: WebSocket) {
 }
 
 function onClose(this: WebSocket) {
-  heardAt.delete(this)
-  if (heardAt.size > 0) return
+  lastActivityMs.delete(this)
+  if (lastActivityMs.size > 0) return
   clearInterval(pinging)
   pinging = undefined
 }
@@ -44,7 +44,7 @@ function onClose(this: WebSocket) {
  * late.
  */
 export const terminateWhenDead = (socket: WebSocket): void => {
-  heardAt.set(socket, Date.now())
+  lastActivityMs.set(socket, Date.now())
   for (const sign of ['message', 'ping', 'pong']) socket.on(sign, onTraffic)
   socket.on('close', onClose)
   pinging ??= setInterval(pingAll, pingMs)

@@ -22,7 +22,7 @@ afterAll(async () => {
 const fill = (account: string, kind: keyof typeof maxConcurrent) => {
   const counted = Array.from({ length: maxConcurrent[kind] }, () => acquireSlot(account, kind))
   return () => {
-    for (const countOut of counted) countOut?.()
+    for (const releaseSlot of counted) releaseSlot?.()
   }
 }
 const list = () => gateway.fetch('/api/v1/axons', { cookie })

@@ -35,21 +35,21 @@ const beatAll = () => {
 export class LivePage implements OpenStream, MonitorListener {
   readonly #socket: WebSocket
   readonly #session: KeyHolder
-  readonly pulse: ServiceMonitor
+  readonly monitor: ServiceMonitor
   readonly #followed = new Map<number, PageSubscription>()
   /** Characters sent but not yet acknowledged. */
   unread = 0
   #waiting: (() => void)[] = []
 
-  constructor(socket: WebSocket, session: KeyHolder, pulse: ServiceMonitor) {
+  constructor(socket: WebSocket, session: KeyHolder, monitor: ServiceMonitor) {
     this.#socket = socket
     this.#session = session
-    this.pulse = pulse
+    this.monitor = monitor
     terminateWhenDead(socket)
     openPages.add(this)
     beating ??= setInterval(beatAll, heartbeatMs)
     this.send(heartbeat())
-    pulse.listen(this)
+    monitor.listen(this)
     socket.on('message', (data: RawData, isBinary: boolean) => this.#message(isBinary ? undefined : String(data)))
     socket.on('error', () => socket.terminate())
   }
@@ -92,7 +92,7 @@ export class LivePage implements OpenStream, MonitorListener {
 
   /** Call when the socket has closed. */
   leave(): void {
-    this.pulse.leave(this)
+    this.monitor.leave(this)
     openPages.delete(this)
     if (openPages.size === 0) {
       clearInterval(beating)
@@ -138,14 +138,14 @@ export class LivePage implements OpenStream, MonitorListener {
         status: 400,
         message: `${topic.endpoint.id} does not take these parameters`,
       })
-    const countOut = acquireSlot(this.#session.account.id, 'streams')
-    if (!countOut)
+    const releaseSlot = acquireSlot(this.#session.account.id, 'streams')
+    if (!releaseSlot)
       return outlet.end({ code: 'rate_limited', status: 429, message: concurrencyError('streams').message })
     const leaving = new AbortController()
     outlet.source = {
       leave: () => {
         leaving.abort()
-        countOut()
+        releaseSlot()
       },
     }
     void subscribe({
@@ -154,7 +154,7 @@ export class LivePage implements OpenStream, MonitorListener {
       asked,
       position,
       outlet,
-      heard: () => this.pulse.heard(),
+      heard: () => this.monitor.heard(),
       signal: leaving.signal,
     })
   }

@@ -10,7 +10,7 @@ import { ServiceMonitor } from './service-monitor.ts'
 const maxPages = 1_100
 
 /** `/api/live`: a page's one connection for everything live except terminals. */
-export const liveSocket = (pulse = new ServiceMonitor()): SocketRoute => {
+export const liveSocket = (monitor = new ServiceMonitor()): SocketRoute => {
   const pages = new Map<string, number>()
   return {
     path: /^\/api\/live$/,
@@ -21,15 +21,15 @@ export const liveSocket = (pulse = new ServiceMonitor()): SocketRoute => {
         const count = pages.get(sid) ?? 0
         // Sent over the open socket, since browsers hide the reason of a failed upgrade.
         if (count >= maxPages) return socket.close(liveClose.tooMany, `${maxPages} pages are open already; close some`)
-        const countOut = acquireSlot(session.account.id, 'pages')
-        if (!countOut) return socket.close(liveClose.tooMany, concurrencyError('pages').message)
-        const page = new LivePage(socket, session, pulse)
+        const releaseSlot = acquireSlot(session.account.id, 'pages')
+        if (!releaseSlot) return socket.close(liveClose.tooMany, concurrencyError('pages').message)
+        const page = new LivePage(socket, session, monitor)
         const forget = trackStream(session, page)
         pages.set(sid, count + 1)
         socket.on('close', () => {
           page.leave()
           forget()
-          countOut()
+          releaseSlot()
           const left = (pages.get(sid) ?? 1) - 1
           if (left > 0) pages.set(sid, left)
           else pages.delete(sid)

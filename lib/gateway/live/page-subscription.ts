@@ -8,7 +8,7 @@ const maxGathered = 64 * 1024
 
 /** The subscribed page. */
 interface Page {
-  readonly pulse: Pick<ServiceMonitor, 'lateSinceMs'>
+  readonly monitor: Pick<ServiceMonitor, 'lateSinceMs'>
   /** Unacknowledged characters. */
   unread: number
   readonly hasRoom: boolean
@@ -78,7 +78,7 @@ export class PageSubscription implements Subscriber {
   /** Sends the state if it has changed. */
   tellState(): void {
     if (!this.#own) return
-    const { lateSinceMs } = this.#page.pulse
+    const { lateSinceMs } = this.#page.monitor
     const isLate = this.#own.state === 'live' && lateSinceMs !== undefined
     const text = JSON.stringify({
       t: 'state',

@@ -29,10 +29,10 @@ const fileWaitMs = 60_000
  * `newer_than`, or read before the run ended.
  */
 export const listRunLogs = (request: Request, id: string): Promise<Response> =>
-  inNameOf(request, id, async (apiKey, params) => {
+  withSession(request, id, async (apiKey, params) => {
     const run: Archived = { of: 'benchmarkRuns', id }
     const newerThanMs = Number(params.get('newer_than') ?? 0)
-    const { opened, reading } = await lookInto(apiKey, run, {
+    const { opened, reading } = await openArchive(apiKey, run, {
       newerThanMs,
       hasEnded: params.get('ended') === 'true',
       waitMs: listWaitMs,
@@ -66,8 +66,8 @@ interface Archived {
 }
 
 const fileOf = (request: Request, run: Archived): Promise<Response> =>
-  inNameOf(request, run.id, async (apiKey, params) => {
-    const { opened } = await lookInto(apiKey, run, { waitMs: fileWaitMs })
+  withSession(request, run.id, async (apiKey, params) => {
+    const { opened } = await openArchive(apiKey, run, { waitMs: fileWaitMs })
     if (!opened) throw new HttpError('timeout', "The run's archive is still being read; try again in a moment")
     const path = params.get('path') ?? ''
     const file = opened.files.find(path)
@@ -84,7 +84,7 @@ const fileOf = (request: Request, run: Archived): Promise<Response> =>
     })
   })
 
-const inNameOf = (
+const withSession = (
   request: Request,
   id: string,
   answer: (apiKey: string, params: URLSearchParams) => Promise<Response>,
@@ -93,16 +93,20 @@ const inNameOf = (
     const { account, api_key } = await requireCaller(request, 'read')
     // Ids become path segments, so dots are not allowed.
     if (!Id.safeParse(id).success) throw new HttpError('invalid_argument', 'Invalid run id', { field: 'id' })
-    const countOut = acquireSlot(account.id, 'calls')
-    if (!countOut) throw concurrencyError('calls')
+    const releaseSlot = acquireSlot(account.id, 'calls')
+    if (!releaseSlot) throw concurrencyError('calls')
     try {
       return await answer(api_key, new URL(request.url).searchParams)
     } finally {
-      countOut()
+      releaseSlot()
     }
   })
 
-const lookInto = (apiKey: string, run: Archived, how: { newerThanMs?: number; hasEnded?: boolean; waitMs: number }) => {
+const openArchive = (
+  apiKey: string,
+  run: Archived,
+  how: { newerThanMs?: number; hasEnded?: boolean; waitMs: number },
+) => {
   return archives().look(archiveKey(apiKey, run), askFor(apiKey, run), how)
 }
 
