@@ -3,7 +3,6 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { PageNameProvider } from '#components/layout/page-name.tsx'
 import { TerminalRequestsProvider } from '#components/terminal/terminal-requests.tsx'
-import { Toaster } from '#components/ui/toast.tsx'
 import { makeQueryClient } from '#lib/browser/queries/query-client.ts'
 
 export const Providers = ({ children }: { children: ReactNode }) => {
@@ -13,7 +12,6 @@ export const Providers = ({ children }: { children: ReactNode }) => {
       <TerminalRequestsProvider>
         <PageNameProvider>{children}</PageNameProvider>
       </TerminalRequestsProvider>
-      <Toaster />
     </QueryClientProvider>
   )
 }

@@ -1,6 +1,7 @@
 import { cookies } from 'next/headers'
 import type { ReactNode } from 'react'
 import { ConsoleFrame } from '#components/layout/console-frame.tsx'
+import { Toaster } from '#components/ui/toast.tsx'
 import { preferenceCookies } from '#lib/browser/frame/preferences.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
 
@@ -8,12 +9,15 @@ export default async function ConsoleLayout({ children }: { children: ReactNode 
   const { api: _, ...session } = await requireSession()
   const remembered = await cookies()
   return (
-    <ConsoleFrame
-      session={session}
-      sidebarCollapsed={remembered.get(preferenceCookies.sidebar)?.value === 'collapsed'}
-      isolationNoticeSeen={remembered.has(preferenceCookies.isolationNotice)}
-    >
-      {children}
-    </ConsoleFrame>
+    <>
+      <ConsoleFrame
+        session={session}
+        sidebarCollapsed={remembered.get(preferenceCookies.sidebar)?.value === 'collapsed'}
+        isolationNoticeSeen={remembered.has(preferenceCookies.isolationNotice)}
+      >
+        {children}
+      </ConsoleFrame>
+      <Toaster />
+    </>
   )
 }

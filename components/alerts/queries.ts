@@ -1,5 +1,5 @@
 import { mutationOptions, type QueryClient, queryOptions } from '@tanstack/react-query'
-import { devboxKeys } from '#components/devboxes/queries.ts'
+import { devboxKeys } from '#components/devboxes/query-keys.ts'
 import { consoleUrl, fetchConsoleJson, sendToConsole } from '#lib/browser/api/console-api.ts'
 import { pollEvery } from '#lib/browser/api/failures.ts'
 import { followFeed } from '#lib/browser/live/follow-query.ts'

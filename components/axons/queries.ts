@@ -12,7 +12,7 @@ import { listPages, listRefresh, metadataWords, type Shown } from '#lib/browser/
 import type { Axon, AxonCreate, AxonList, AxonListQuery, AxonPublish, SqlStatement } from '#lib/contract/axons.ts'
 import { axons } from '#lib/contract/axons.ts'
 import type { StringMap } from '#lib/contract/common.ts'
-import { maxPageSize } from '#lib/contract/common.ts'
+import { maxPageSize } from '#lib/contract/page-sizes.ts'
 import { mayChangeTables, tablesKey } from './sql-queries.ts'
 
 /** First page, rendered by the server: more rows than a screen shows. */

@@ -1,7 +1,8 @@
 import * as z from 'zod/mini'
 import { searchOf } from '#lib/browser/address/search.ts'
 import { type Axon, AxonListQuery } from '#lib/contract/axons.ts'
-import { maxPageSize, queryInt } from '#lib/contract/common.ts'
+import { queryInt } from '#lib/contract/common.ts'
+import { maxPageSize } from '#lib/contract/page-sizes.ts'
 
 /** The API's query, and filters and order that the API lacks, which apply to the loaded rows. */
 export const AxonSearchParams = z.extend(AxonListQuery, {

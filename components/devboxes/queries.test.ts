@@ -5,7 +5,8 @@ import { EditConflictError } from '#lib/browser/api/edit-conflict.ts'
 import { createClient } from '#lib/client/client.ts'
 import { ignoreFilters } from '#lib/service/testing/ignore-filters.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import { devboxKeys, devboxMutations, devboxQueries } from './queries.ts'
+import { devboxMutations, devboxQueries } from './queries.ts'
+import { devboxKeys } from './query-keys.ts'
 
 let service: TestService
 beforeAll(async () => {

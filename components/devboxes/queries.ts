@@ -5,7 +5,6 @@ import { isMissing, retryDelayMs } from '#lib/browser/api/failures.ts'
 import { devboxMatches } from '#lib/browser/lists/row-filters.ts'
 import { listPages, listRefresh, metadataWords, type Shown } from '#lib/browser/queries/list/pages.ts'
 import { ApiError } from '#lib/client/api-error.ts'
-import { maxPageSize } from '#lib/contract/common.ts'
 import {
   type Devbox,
   type DevboxCreate,
@@ -18,13 +17,9 @@ import {
   keepsDisk,
 } from '#lib/contract/devboxes.ts'
 import { networkPolicies } from '#lib/contract/network-policies.ts'
+import { maxPageSize } from '#lib/contract/page-sizes.ts'
 import { type Tunnel, type TunnelOptions, tunnels } from '#lib/contract/tunnels.ts'
-
-export const devboxKeys = {
-  all: ['devboxes'] as const,
-  lists: ['devboxes', 'list'] as const,
-  one: (id: string) => ['devboxes', 'get', id] as const,
-}
+import { devboxKeys } from './query-keys.ts'
 
 const pageApi = browserApi({ devboxes })
 const networkApi = browserApi({ networkPolicies, tunnels })

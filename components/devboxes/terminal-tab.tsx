@@ -9,7 +9,8 @@ import { Button } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { devboxRefusal, keepsDisk, resumeRefusal } from '#lib/contract/devboxes.ts'
 import { useDevbox } from './detail.tsx'
-import { devboxKeys, isMoving } from './queries.ts'
+import { isMoving } from './queries.ts'
+import { devboxKeys } from './query-keys.ts'
 
 const LogTail = dynamic(() => import('./log/log-panel.tsx').then((module) => module.LogTail))
 // Starts loading xterm before the page hydrates.

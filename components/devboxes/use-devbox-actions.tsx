@@ -1,11 +1,13 @@
 'use client'
 import { useMutation } from '@tanstack/react-query'
+import dynamic from 'next/dynamic'
 import { type ReactNode, useState } from 'react'
-import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import type { Devbox } from '#lib/contract/devboxes.ts'
 import { devboxMutations } from './queries.ts'
+
+const ConfirmDialog = dynamic(async () => (await import('#components/ui/confirm-dialog.tsx')).ConfirmDialog)
 
 export interface DevboxActions {
   /** These two open a confirmation dialog. */

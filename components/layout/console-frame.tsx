@@ -5,7 +5,6 @@ import dynamic from 'next/dynamic'
 import { usePathname } from 'next/navigation'
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
 import { AlertAnnouncer } from '#components/alerts/alert-announcer.tsx'
-import { AlertBadge, AlertBar } from '#components/alerts/alert-bar.tsx'
 import { PollingBanner, StreamStatus, WebhookBadge } from '#components/alerts/header-status.tsx'
 import { alertQueries } from '#components/alerts/queries.ts'
 import { IconButton } from '#components/ui/icon-button.tsx'
@@ -20,10 +19,13 @@ import { IsolationNotice } from './isolation-notice.tsx'
 import { Keys } from './keys.tsx'
 import { hasChangedElsewhere, savePreference } from './save-preference.ts'
 import { sessionQueries } from './session-queries.ts'
-import { NavigationDrawer, Sidebar } from './sidebar.tsx'
+import { Sidebar } from './sidebar.tsx'
 import { ThemeMenu } from './theme.tsx'
 import { useShortcuts } from './use-shortcuts.ts'
 
+const AlertBar = dynamic(() => import('#components/alerts/alert-bar.tsx').then((module) => module.AlertBar))
+const AlertBadge = dynamic(() => import('#components/alerts/alert-bar.tsx').then((module) => module.AlertBadge))
+const NavigationDrawer = dynamic(() => import('./navigation-drawer.tsx').then((module) => module.NavigationDrawer))
 const loadPalette = () => import('./palette/command-palette.tsx').then((module) => module.CommandPalette)
 const CommandPalette = dynamic(loadPalette)
 const ShortcutsDialog = dynamic(() => import('./shortcuts-dialog.tsx').then((module) => module.ShortcutsDialog))

@@ -1,9 +1,12 @@
 'use client'
 import { SearchX } from 'lucide-react'
+import dynamic from 'next/dynamic'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
-import { AddressSearch } from './address-search.tsx'
+
+// Next sends this page along with every page of its folder. The search reads `location`.
+const AddressSearch = dynamic(async () => (await import('./address-search.tsx')).AddressSearch, { ssr: false })
 
 /** Records with a page of their own: what they are called, their list, and why an id may not be found. */
 const records = {

@@ -1,13 +1,10 @@
 'use client'
-import { PanelLeftClose, PanelLeftOpen, X } from 'lucide-react'
+import { PanelLeftClose, PanelLeftOpen } from 'lucide-react'
 import Link from 'next/link'
 import { usePathname } from 'next/navigation'
-import { Dialog } from 'radix-ui'
 import { classes } from '#components/ui/classes.ts'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { LinkPending } from '#components/ui/link-pending.tsx'
-import { skipIconButtons } from '#components/ui/overlay/skip-icon-buttons.ts'
-import { useReturnFocus } from '#components/ui/overlay/use-return-focus.ts'
 import { Tooltip } from '#components/ui/tooltip.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { Mark } from './brand.tsx'
@@ -40,37 +37,7 @@ export const Sidebar = ({ collapsed, onCollapse }: SidebarProps) => (
   </aside>
 )
 
-/** The sidebar on narrow screens. */
-export const NavigationDrawer = ({ onClose }: { onClose: () => void }) => {
-  const { rememberFocus, returnFocus } = useReturnFocus()
-  return (
-    <Dialog.Root open onOpenChange={onClose}>
-      <Dialog.Portal>
-        <Dialog.Overlay className="animate-appear fixed inset-0 z-40 bg-scrim md:hidden" />
-        <Dialog.Content
-          aria-describedby={undefined}
-          onOpenAutoFocus={(event) => {
-            rememberFocus()
-            skipIconButtons(event)
-          }}
-          onCloseAutoFocus={returnFocus}
-          className="animate-appear fixed inset-y-0 left-0 z-40 w-64 max-w-[85vw] bg-surface-1 shadow-overlay outline-none md:hidden"
-        >
-          <Dialog.Title className="sr-only">Navigation</Dialog.Title>
-          <div className="flex h-12 items-center justify-between pr-2 pl-3">
-            <Home />
-            <Dialog.Close asChild>
-              <IconButton icon={X} label="Close navigation" />
-            </Dialog.Close>
-          </div>
-          <NavigationLinks onFollow={onClose} />
-        </Dialog.Content>
-      </Dialog.Portal>
-    </Dialog.Root>
-  )
-}
-
-const Home = ({ collapsed }: { collapsed?: boolean }) => (
+export const Home = ({ collapsed }: { collapsed?: boolean }) => (
   <Link
     href={paths.overview()}
     prefetch={false}
@@ -81,7 +48,7 @@ const Home = ({ collapsed }: { collapsed?: boolean }) => (
   </Link>
 )
 
-const NavigationLinks = ({ collapsed, onFollow }: { collapsed?: boolean; onFollow?: () => void }) => {
+export const NavigationLinks = ({ collapsed, onFollow }: { collapsed?: boolean; onFollow?: () => void }) => {
   const pathname = usePathname()
   return (
     <nav aria-label="Main" className="px-2 py-2">

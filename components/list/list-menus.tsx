@@ -1,4 +1,5 @@
 'use client'
+import dynamic from 'next/dynamic'
 import { type ReactNode, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { DropdownMenu, type MenuItem } from '#components/ui/dropdown-menu.tsx'
@@ -7,12 +8,20 @@ import { writeClipboard } from '#components/ui/use-copy.ts'
 import { formatCount } from '#lib/browser/format.ts'
 import { type ExportFormat, exportFormats, saveRows } from '#lib/browser/lists/export.ts'
 import { type Column, exportColumns } from './column.ts'
-import { ColumnDialog } from './column-dialog.tsx'
+import type { ColumnDialog as LoadedColumnDialog } from './column-dialog.tsx'
 import { asCurl, asTypeScript, type ListCall } from './copy-as.ts'
-import { ExportDialog } from './export-dialog.tsx'
+import type { ExportDialog as LoadedExportDialog } from './export-dialog.tsx'
 import type { ListParams, ListSource } from './list-source.ts'
 import type { MetadataKeys } from './metadata-filter.tsx'
 import type { ChosenColumns } from './use-columns.ts'
+
+// `dynamic` would lose the type parameters.
+const ColumnDialog = dynamic(
+  async () => (await import('./column-dialog.tsx')).ColumnDialog,
+) as typeof LoadedColumnDialog
+const ExportDialog = dynamic(
+  async () => (await import('./export-dialog.tsx')).ExportDialog,
+) as typeof LoadedExportDialog
 
 interface ListMenusProps<Params extends ListParams, ListQuery, Page, PageParam, Row extends { id: string }> {
   source: ListSource<Params, ListQuery, Page, PageParam, Row>

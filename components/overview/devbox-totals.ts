@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
-import { devboxKeys, listDevboxes } from '#components/devboxes/queries.ts'
+import { listDevboxes } from '#components/devboxes/queries.ts'
+import { devboxKeys } from '#components/devboxes/query-keys.ts'
 import { browserApi } from '#lib/browser/api/browser-api.ts'
 import { retryDelayMs } from '#lib/browser/api/failures.ts'
 import { devboxMatches } from '#lib/browser/lists/row-filters.ts'

@@ -14,7 +14,6 @@ import type { BulkAction } from '#components/list/selection-bar.tsx'
 import { useColumns } from '#components/list/use-columns.ts'
 import { useListQuery } from '#components/list/use-list-query.ts'
 import { ButtonLink } from '#components/ui/button.tsx'
-import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { cutEnd } from '#components/ui/text.ts'
@@ -30,6 +29,7 @@ import { SnapshotSize } from './snapshot-size.tsx'
 const CreateDevboxDialog = dynamic(
   async () => (await import('#components/devboxes/create/create-devbox-dialog.tsx')).CreateDevboxDialog,
 )
+const ConfirmDialog = dynamic(async () => (await import('#components/ui/confirm-dialog.tsx')).ConfirmDialog)
 const SnapshotSheet = dynamic(async () => (await import('./snapshot-sheet.tsx')).SnapshotSheet)
 const SnapshotDialog = dynamic(async () => (await import('./snapshot-dialog.tsx')).SnapshotDialog)
 

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { get, json } from './endpoint.ts'
+import { defaultPageSize, maxPageSize } from './page-sizes.ts'
 
 export const EpochMs = z.int()
 export const maxEpochMs = 8_640_000_000_000_000
@@ -76,9 +77,6 @@ export const queryBoolean = z.pipe(
   z.transform((value: string | boolean) => (value === 'true' ? true : value === 'false' ? false : value)),
   z.boolean('must be true or false'),
 )
-
-export const defaultPageSize = 20
-export const maxPageSize = 5000
 
 export const pageQuery = {
   limit: z._default(queryInt(1, maxPageSize), defaultPageSize),

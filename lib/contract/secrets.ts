@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
-import { defaultPageSize, EpochMs, maxPageSize, pageEnvelope, queryInt } from './common.ts'
+import { EpochMs, pageEnvelope, queryInt } from './common.ts'
 import { defineEndpoints, get, json, post } from './endpoint.ts'
+import { defaultPageSize, maxPageSize } from './page-sizes.ts'
 
 const nameMessage = 'must be 1 to 256 letters, digits or _, and not start with a digit'
 export const SecretName = z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-9_]{0,255}$/, nameMessage))

@@ -2,7 +2,7 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { browserApi } from '#lib/browser/api/browser-api.ts'
 import { formatCountOf } from '#lib/browser/format.ts'
 import { benchmarks } from '#lib/contract/benchmarks.ts'
-import { maxPageSize } from '#lib/contract/common.ts'
+import { maxPageSize } from '#lib/contract/page-sizes.ts'
 import { scenarios } from '#lib/contract/scenarios.ts'
 import { secrets } from '#lib/contract/secrets.ts'
 

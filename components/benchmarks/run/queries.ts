@@ -11,8 +11,8 @@ import {
   type BenchmarkRunListQuery,
   benchmarkRuns,
 } from '#lib/contract/benchmark-runs.ts'
-import { maxPageSize } from '#lib/contract/common.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
+import { maxPageSize } from '#lib/contract/page-sizes.ts'
 import { ScenarioRunList } from '#lib/contract/scenario-runs.ts'
 import { agentsWithRuns } from '#lib/protocol/job-agents.ts'
 

@@ -1,5 +1,5 @@
-import { defaultPageSize } from '#lib/contract/common.ts'
 import { encodeQuery } from '#lib/contract/encode-query.ts'
+import { defaultPageSize } from '#lib/contract/page-sizes.ts'
 
 /** The search part of an address, with `?`, without defaults. */
 export const searchOf = (query: object, defaults: object = {}): string => {

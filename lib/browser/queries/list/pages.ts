@@ -8,7 +8,7 @@ import {
   type QueryKey,
   queryOptions,
 } from '@tanstack/react-query'
-import { defaultPageSize, maxPageSize } from '#lib/contract/common.ts'
+import { defaultPageSize, maxPageSize } from '#lib/contract/page-sizes.ts'
 import { isMissing, retryDelayMs } from '../../api/failures.ts'
 
 interface PagingQuery {

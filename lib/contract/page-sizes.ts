@@ -1,0 +1,2 @@
+export const defaultPageSize = 20
+export const maxPageSize = 5000
