@@ -23,7 +23,7 @@ import { TextLink } from '#components/ui/text-link.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { curlPost } from '#lib/browser/api/code-samples.ts'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
-import { devboxMatches } from '#lib/browser/lists/row-filters.ts'
+import { devboxMatches } from '#lib/browser/lists/devbox-matches.ts'
 import {
   type Devbox,
   type DevboxListQuery,

@@ -1,8 +1,8 @@
-import { type MutationFunctionContext, mutationOptions, type QueryClient, queryOptions } from '@tanstack/react-query'
+import { type MutationFunctionContext, mutationOptions, queryOptions } from '@tanstack/react-query'
 import { browserApi } from '#lib/browser/api/browser-api.ts'
 import { type Described, throwIfChanged } from '#lib/browser/api/edit-conflict.ts'
 import { isMissing, retryDelayMs } from '#lib/browser/api/failures.ts'
-import { devboxMatches } from '#lib/browser/lists/row-filters.ts'
+import { devboxMatches } from '#lib/browser/lists/devbox-matches.ts'
 import { listPages, listRefresh, metadataWords, type Shown } from '#lib/browser/queries/list/pages.ts'
 import { ApiError } from '#lib/client/api-error.ts'
 import {
@@ -16,13 +16,9 @@ import {
   hasEnded,
   keepsDisk,
 } from '#lib/contract/devboxes.ts'
-import { networkPolicies } from '#lib/contract/network-policies.ts'
-import { maxPageSize } from '#lib/contract/page-sizes.ts'
-import { type Tunnel, type TunnelOptions, tunnels } from '#lib/contract/tunnels.ts'
 import { devboxKeys } from './query-keys.ts'
 
 const pageApi = browserApi({ devboxes })
-const networkApi = browserApi({ networkPolicies, tunnels })
 type Api = typeof pageApi
 type DevboxListRequest = NonNullable<Parameters<Api['devboxes']['list']>[0]>['query'] & object
 
@@ -188,35 +184,3 @@ const transition = (name: string, call: (id: string) => Promise<Devbox>) =>
     // A failure usually means that the page is out of date.
     onError: (_error, _id, _result, { client }) => void client.invalidateQueries({ queryKey: devboxKeys.all }),
   })
-
-export const tunnelMutations = {
-  enable: () =>
-    mutationOptions({
-      mutationKey: ['tunnels', 'enable'],
-      mutationFn: ({ id, auth_mode }: { id: string; auth_mode: NonNullable<TunnelOptions['auth_mode']> }) =>
-        networkApi.tunnels.enable({ params: { id }, body: { auth_mode } }),
-      onSuccess: (tunnel, { id }, _context, { client }) => cacheTunnel(client, id, tunnel),
-      // Someone else may have created one.
-      onError: (_error, { id }, _context, { client }) =>
-        void client.invalidateQueries({ queryKey: devboxKeys.one(id) }),
-    }),
-
-  remove: () =>
-    mutationOptions({
-      mutationKey: ['tunnels', 'remove'],
-      mutationFn: (id: string) => networkApi.tunnels.remove({ params: { id } }),
-      onSuccess: (_result, id, _context, { client }) => cacheTunnel(client, id, null),
-    }),
-}
-
-const cacheTunnel = (client: QueryClient, id: string, tunnel: Tunnel | null) =>
-  client.setQueryData<Devbox>(devboxKeys.one(id), (devbox) => devbox && { ...devbox, tunnel })
-
-export const networkPolicyQueries = {
-  all: () =>
-    queryOptions({
-      queryKey: ['network-policies', 'all'] as const,
-      queryFn: ({ signal }) => networkApi.networkPolicies.list({ query: { limit: maxPageSize }, signal }),
-      staleTime: 30_000,
-    }),
-}

@@ -23,7 +23,6 @@ import type {
   ReportTable,
   TrendReport,
 } from '#lib/protocol/reports.ts'
-import { importJob } from '../import/import-job.ts'
 import { readDefinitions } from '../scenarios/definitions.ts'
 
 const pageApi = browserApi({ benchmarkJobs })
@@ -172,8 +171,14 @@ export const benchmarkJobMutations = {
   import: () =>
     mutationOptions({
       mutationKey: [...jobKeys.all, 'import'],
-      mutationFn: ({ file, choices, ...options }: { file: File; choices: BenchmarkJobImport } & UploadOptions) =>
-        importJob(file, choices, options),
+      mutationFn: async ({
+        file,
+        choices,
+        ...options
+      }: { file: File; choices: BenchmarkJobImport } & UploadOptions) => {
+        const { importJob } = await import('../import/import-job.ts')
+        return importJob(file, choices, options)
+      },
       onSuccess: (_imported, _given, _result, { client }) => client.invalidateQueries({ queryKey: jobKeys.lists }),
     }),
 

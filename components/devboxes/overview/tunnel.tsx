@@ -2,7 +2,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { ExternalLink, Plug, Unplug } from 'lucide-react'
 import { useState } from 'react'
-import { tunnelMutations } from '#components/devboxes/queries.ts'
+import { tunnelMutations } from '#components/devboxes/network-queries.ts'
 import { isPort, tunnelAddress } from '#components/devboxes/tunnel-address.ts'
 import { Button } from '#components/ui/button.tsx'
 import { SelectField } from '#components/ui/choice/select-field.tsx'

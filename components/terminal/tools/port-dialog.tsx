@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query'
-import { tunnelMutations } from '#components/devboxes/queries.ts'
+import { tunnelMutations } from '#components/devboxes/network-queries.ts'
 import { isLoopback, tunnelAddress } from '#components/devboxes/tunnel-address.ts'
 import { CommandBlock } from '#components/ui/command-block.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'

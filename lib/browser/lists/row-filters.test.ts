@@ -2,10 +2,10 @@ import { expect, it } from 'vitest'
 import type { BenchmarkRun } from '#lib/contract/benchmark-runs.ts'
 import type { Scenario } from '#lib/contract/scenarios.ts'
 import type { Snapshot } from '#lib/contract/snapshots.ts'
+import { devboxMatches } from './devbox-matches.ts'
 import {
   axonMatches,
   contains,
-  devboxMatches,
   runMatches,
   scenarioMatches,
   scenarioRunMatches,

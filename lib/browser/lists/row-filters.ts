@@ -2,7 +2,6 @@ import type { Axon, AxonListQuery } from '#lib/contract/axons.ts'
 import type { BenchmarkJob, BenchmarkJobListQuery } from '#lib/contract/benchmark-jobs.ts'
 import type { BenchmarkRun, BenchmarkRunListQuery } from '#lib/contract/benchmark-runs.ts'
 import type { Benchmark, BenchmarkListQuery } from '#lib/contract/benchmarks.ts'
-import { type Devbox, type DevboxListQuery, isOfTrial } from '#lib/contract/devboxes.ts'
 import type { MetadataCondition } from '#lib/contract/encode-query.ts'
 import type { ScenarioRun, ScenarioRunListQuery } from '#lib/contract/scenario-runs.ts'
 import type { Scenario, ScenarioListQuery } from '#lib/contract/scenarios.ts'
@@ -27,7 +26,7 @@ type RowChecks<ListQuery, ListRow> = {
   [Name in keyof ListQuery]?: (row: ListRow, value: NonNullable<ListQuery[Name]>) => boolean
 }
 
-const matcher =
+export const matcher =
   <ListQuery extends Query, ListRow extends Row>(checks: RowChecks<ListQuery, ListRow> = {}) =>
   (query: Partial<ListQuery>): ((row: ListRow) => boolean) => {
     const all = { ...commonChecks, ...checks } as Record<string, (row: ListRow, value: unknown) => boolean>
@@ -54,11 +53,6 @@ const commonChecks: RowChecks<Query, Row> = {
       return condition.op === 'eq' ? value === condition.value : condition.values.includes(value)
     }),
 }
-
-export const devboxMatches = matcher<DevboxListQuery, Devbox>({
-  status: (devbox, status) => devbox.status === status,
-  origin: (devbox, origin) => isOfTrial(devbox) === (origin === 'trial'),
-})
 
 export const axonMatches = matcher<AxonListQuery, Axon>({
   id: (axon, id) => axon.id === id,
