@@ -55,7 +55,7 @@ export const DropdownMenu = ({ trigger, label, align = 'end', items, onClosed, .
         >
           {items.map((item, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: items don't change while the menu is open
-            <Item key={index} item={item} />
+            <Item key={index} item={item} onBeforeSelect={() => onClosed || button?.focus()} />
           ))}
         </Menu.Content>
       </Menu.Portal>
@@ -63,10 +63,15 @@ export const DropdownMenu = ({ trigger, label, align = 'end', items, onClosed, .
   )
 }
 
-const Item = ({ item }: { item: MenuItem }) => {
+/** `onBeforeSelect` moves focus to the trigger, so that a dialog opened by the item returns focus there. */
+const Item = ({ item, onBeforeSelect }: { item: MenuItem; onBeforeSelect: () => void }) => {
   if (item === 'separator') return <Menu.Separator className="-mx-1 my-1 h-px bg-line" />
   if ('heading' in item) return <Menu.Label className="px-2 py-1.5 text-sm text-muted">{item.heading}</Menu.Label>
   const content = <ItemContent {...item} />
+  const select = () => {
+    onBeforeSelect()
+    item.onSelect?.()
+  }
   const className = classes(
     'flex w-full min-h-7 items-center gap-2 rounded-sm px-2 py-1 outline-none data-highlighted:bg-surface-2',
     item.tone === 'danger' && 'text-danger data-highlighted:bg-danger-bg',
@@ -81,12 +86,12 @@ const Item = ({ item }: { item: MenuItem }) => {
     )
   if (item.checked !== undefined)
     return (
-      <Menu.CheckboxItem checked={item.checked} onSelect={item.onSelect} className={className}>
+      <Menu.CheckboxItem checked={item.checked} onSelect={select} className={className}>
         {content}
       </Menu.CheckboxItem>
     )
   return (
-    <Menu.Item asChild={item.href !== undefined} onSelect={item.onSelect} className={className}>
+    <Menu.Item asChild={item.href !== undefined} onSelect={select} className={className}>
       {item.href === undefined ? content : <Link href={item.href}>{content}</Link>}
     </Menu.Item>
   )
