@@ -1,6 +1,5 @@
 'use client'
 import { Link2Off } from 'lucide-react'
-import dynamic from 'next/dynamic'
 import type { MouseEvent, PointerEvent, ReactNode } from 'react'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
@@ -8,12 +7,7 @@ import { PageHeader } from '#components/ui/page-header.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import type { FieldProblem } from '#lib/contract/query-string.ts'
 import { ListView, type ListViewProps } from './list-view.tsx'
-import type { BulkAction, SelectionBar as LoadedSelectionBar } from './selection-bar.tsx'
-
-// `dynamic` would lose the type parameter.
-const SelectionBar = dynamic(
-  async () => (await import('./selection-bar.tsx')).SelectionBar,
-) as typeof LoadedSelectionBar
+import { type BulkAction, SelectionBar } from './selection-bar.tsx'
 
 interface ListPageProps<Row> extends Omit<ListViewProps, 'list'> {
   title: string
