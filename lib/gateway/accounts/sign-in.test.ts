@@ -338,8 +338,9 @@ describe('GET /sign-in/{token}', () => {
   })
 
   it('expires after ten minutes', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
     const [early, late] = [newSignInPath(), newSignInPath()]
-    vi.useFakeTimers({ now: Date.now() + 600_000 - 1, toFake: ['Date'] })
+    vi.setSystemTime(Date.now() + 600_000 - 1)
     expect((await follow(early)).headers.get('location')).toBe('/')
     vi.setSystemTime(Date.now() + 1)
     expect((await follow(late)).headers.get('location')).toBe('/sign-in?problem=link-used')

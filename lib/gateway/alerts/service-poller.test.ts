@@ -252,7 +252,8 @@ it('keeps an alert unchanged if the console stops during a devbox lookup', async
 it('keeps an alert open after its deadline until the service reports the outcome', async () => {
   const page = await listen()
   await vi.waitFor(() => expect(alertBookFor(owner).health().state).toBe('live'), soon)
-  const deadline_ms = Date.now() - 1
+  // More than the error of the estimated clock difference.
+  const deadline_ms = Date.now() - 5_000
   watches[0]?.response.write(`data: ${JSON.stringify({ devbox_id: 'dbx_1', eviction_deadline_ms: deadline_ms })}\n\n`)
   isBroken = (path) => path === '/v1/devboxes/dbx_1'
   await page.has({ kind: 'eviction', devbox_id: 'dbx_1', state: 'new' })
