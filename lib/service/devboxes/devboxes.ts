@@ -369,7 +369,7 @@ export class Devboxes {
       shutDown: (reason) => void this.#shutDown(id, reason),
     })
     this.#sessions.set(id, session)
-    session.start(this.#starts)
+    session.start(this.#starts, this.#stops.get(id))
   }
 
   async #suspendAutomatically(id: string) {

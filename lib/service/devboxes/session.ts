@@ -94,8 +94,12 @@ export class DevboxSession {
     return this.#stopped.signal
   }
 
-  start(starts: Slots): void {
-    this.#started = this.#startUp(starts).catch(async (error: unknown) => {
+  /** Starts once the previous session of the devbox has ended, because both use the same cgroup and folders. */
+  start(starts: Slots, previousEnd: Promise<void> | undefined): void {
+    this.#started = (async () => {
+      await previousEnd
+      if (!this.stopped.aborted) await this.#startUp(starts)
+    })().catch(async (error: unknown) => {
       if (this.stopped.aborted) return
       logFailure(`Could not start devbox ${this.id}`)(error)
       this.#log('error', `Could not start the devbox: ${error instanceof Error ? error.message : error}`)
