@@ -43,7 +43,7 @@ test('every page loads within its JavaScript budget', async ({ page, product }) 
   await network.send('Network.setCacheDisabled', { cacheDisabled: true })
   const over: string[] = []
   for (const [path, budget] of Object.entries(budgets)) {
-    // What the page before would still load is not of this one.
+    // Pending loads of the previous page don't count.
     await page.goto('about:blank')
     const loaded = countScripts(page)
     await page.goto(product.url + path.replace('{devbox}', devbox.id).replace('{axon}', axon.id).replace('{job}', job))

@@ -117,7 +117,7 @@ export const urgencyOfTime = (leftMs: number, deletesDisk: boolean): Urgency => 
   return leftMs <= reminderMs ? 'attention' : 'neutral'
 }
 
-/** Urgency of the most urgent alert that nobody has acknowledged. */
+/** Urgency of the most urgent unacknowledged alert. */
 export const urgencyOf = (alerts: readonly Alert[], feed: AlertFeed, nowMs: number): Urgency => {
   const unacknowledged = alerts.filter(({ state }) => state === 'new')
   const isDanger = ({ kind, deadline_ms }: Alert) =>

@@ -36,7 +36,7 @@ const source = {
   filters: { state: 'state is …', search: 'has “…”' },
 }
 
-/** What this console has heard of, newest first. */
+/** All alerts of this console, newest first. */
 export const AlertHistory = () => {
   useShownName({ id: 'history', name: 'History' })
   const list = useListQuery(source)

@@ -10,7 +10,7 @@ import { paths } from '#lib/browser/address/paths.ts'
 import { formatCountOf } from '#lib/browser/format.ts'
 import type { Alert } from '#lib/protocol/alerts.ts'
 
-/** What an eviction would interrupt: commands, terminals with their viewers, or a benchmark trial. */
+/** Work that an eviction would interrupt: commands, terminals with their viewers, or a benchmark trial. */
 export const RunningWork = ({ alert: { devbox_id, scenario_run_id } }: { alert: Alert }) => {
   const { data: commands, error: commandsError } = useQuery(executionQueries.running(devbox_id))
   const { data: terminals, error: terminalsError } = useQuery(terminalQueries.held(devbox_id))

@@ -156,7 +156,7 @@ const filterOf = ({ origin = '', type = '', source = '', payload = '' }: EventSe
 
 interface FoundEvents {
   rows: LogRow[]
-  /** What was searched, and how many events match. */
+  /** Number of matches and the searched range. */
   text: string
   noneText: string
   /** Absent while only loaded events have been searched. */

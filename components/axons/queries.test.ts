@@ -14,7 +14,7 @@ afterAll(() => service.close())
 const filter = { include_total_count: true }
 const create = async (name: string) => (await service.client.axons.create({ body: { name } })).id
 
-/** A tab with the pages of a list, of which it shows the first row alone, and what it asked from then on. */
+/** A tab with loaded list pages and only the first row in view, and the requests it makes. */
 const loadedList = async (limit: number, pages: number) => {
   const queryClient = new QueryClient({ defaultOptions: { queries: { retry: false } } })
   const options = axonQueries.rows(filter, limit, service.client)
@@ -53,7 +53,7 @@ it('reads all loaded rows again in one call, whatever is in view, with what is n
   expect(list.pages().at(-1)).toMatchObject({ has_more: false, total_count: 4 })
   expect(list.pages().at(-1)?.axons[2]?.metadata).toEqual({ seen: 'yes' })
 
-  // A list of which more exists keeps its length.
+  // A partly loaded list keeps its length.
   const start = await loadedList(2, 1)
   await create('five')
   await start.refresh()

@@ -11,7 +11,7 @@ import type { OutputStream, Segment, Transcript } from './transcript.ts'
 interface CommandOutputProps {
   transcript: Transcript
   isOpen: boolean
-  /** Streams of which the service kept only a part. */
+  /** Streams the service truncated. */
   truncated: readonly OutputStream[]
 }
 

@@ -20,7 +20,7 @@ export interface CommandSnapshot {
   startedMs: number
   endedMs: number | null
   health: LiveHealth
-  /** Streams of which the service kept only a part. */
+  /** Streams the service truncated. */
   truncated: readonly OutputStream[]
   /** Why the command can no longer be followed. */
   error: unknown

@@ -10,7 +10,7 @@ export interface ListCall<Params> {
   method: string
   /** Set if the client returns one page, with its rows under this name, instead of iterating over all rows. */
   rows?: string
-  /** What the page does to the rows beyond the filters that the API has. */
+  /** Filtering by the page that the API can't do. */
   pageOnly?: (params: Params) => string[]
 }
 

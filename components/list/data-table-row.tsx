@@ -184,7 +184,7 @@ const headerOf = <Row extends RowData>(table: TableRowModel<Features, Row>['tabl
 }
 
 export const wideOnly = 'hidden @2xl:table-cell'
-/** On a narrow screen the value beside the name is as wide as its content, and the name takes the rest. */
+/** On narrow screens the value next to the name takes its content's width, and the name the rest. */
 export const nameWidth = 'max-w-0 @2xl:max-w-none'
 export const valueWidth = 'max-w-[45cqw] @2xl:max-w-none'
 /** Wide enough for a thumb on a touch screen. */

@@ -4,7 +4,7 @@ import type { Shown } from '#lib/browser/queries/list/pages.ts'
 import type { MetadataCondition } from '#lib/contract/encode-query.ts'
 import { conditionText, withoutCondition } from './metadata-condition.ts'
 
-/** What the address of every list may hold besides its own filters. */
+/** Parameters every list accepts besides its own filters. */
 export interface ListParams {
   metadata?: MetadataCondition[] | undefined
   starting_after?: string | undefined

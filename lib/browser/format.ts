@@ -12,7 +12,7 @@ export type Unit = keyof typeof units
 /** "3 min", "4.0 s". */
 export const formatUnit = (amount: number, unit: Unit, digits = 0): string => `${amount.toFixed(digits)} ${units[unit]}`
 
-/** A time for machines and files; undefined for one that nobody told (NaN, or null, as JSON has it) or no date can hold. */
+/** ISO 8601; undefined for a missing, invalid or out-of-range time. */
 export const isoTime = (ms: number): string | undefined =>
   Number.isFinite(ms) && Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : undefined
 
@@ -59,7 +59,7 @@ export const formatCountdown = (ms: number): string => {
   return seconds >= 3600 ? `${Math.floor(seconds / 3600)}:${clock}` : clock
 }
 
-/** A place in something that is played: "0:07", "12:05", "1:02:09". */
+/** Position in a recording: "0:07", "12:05", "1:02:09". */
 export const formatClock = (ms: number): string => {
   const seconds = Math.max(0, Math.floor(ms / 1000))
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60]
@@ -67,9 +67,9 @@ export const formatClock = (ms: number): string => {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`
 }
 
-/** What a list says about its size; `total` is null where nobody counted. */
+/** Size of a list; `total` is null if unknown. */
 export const formatShown = (shown: number, hasMore: boolean, total: number | null | undefined): string => {
-  // Rows made since the total was counted must not make it say "21 of 20".
+  // Rows created since the total was counted must not produce "21 of 20".
   if (Number.isFinite(total)) return `Showing ${formatCount(shown)} of ${formatCount(Math.max(shown, total ?? 0))}`
   return `Showing ${formatCount(shown)}${hasMore ? ', more exist' : ''}`
 }
@@ -77,14 +77,14 @@ export const formatShown = (shown: number, hasMore: boolean, total: number | nul
 export interface ListSize {
   /** Rows on the page. */
   shown: number
-  /** Rows that match the filters of the service and are loaded; the page's own filters may show fewer. */
+  /** Loaded rows that match the service's filters; the page's own filters may show fewer. */
   loaded: number
-  /** How many match in all; null where nobody counted. */
+  /** Matches in total; null if unknown. */
   total: number | null
   hasMore: boolean
 }
 
-/** What a list says about its size when the page filters, too, what is loaded. */
+/** Size of a list that the page also filters. */
 export const formatSize = ({ shown, loaded, total, hasMore }: ListSize): string => {
   if (shown === loaded) return formatShown(shown, hasMore, total)
   if (!hasMore) return formatShown(shown, hasMore, total ?? loaded)

@@ -3,5 +3,5 @@ import { type Calls, type ClientOptions, createCalls } from './calls.ts'
 
 export type Client = Calls<Contract>
 
-/** Every operation of the contract. What a browser downloads calls `createCalls` with the resources it needs instead. */
+/** Calls for every operation. Pages use `createCalls` with the resources they need. */
 export const createClient = (options: ClientOptions): Client => createCalls(contract, options)

@@ -92,7 +92,7 @@ const timeOf = (value: unknown): number | null => {
   return Number.isNaN(ms) ? null : ms
 }
 
-/** Content is a string or a list of parts, of which only text is shown. */
+/** Content is a string or a list of parts; only text is shown. */
 const textOf = (value: unknown): string => {
   if (typeof value === 'string') return cut(value)
   if (Array.isArray(value)) {

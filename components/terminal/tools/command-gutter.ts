@@ -6,7 +6,7 @@ import type { Command } from '#lib/terminal/page/command-log.ts'
 const maxGutterMarks = 200
 const gutterWidth = '0.625rem'
 
-/** Marks beside prompts. */
+/** Marks next to prompts. */
 export const gutterOf = (terminal: Terminal, onChoose: (command: Command) => void) => {
   const marks = new Map<Command, IDecoration>()
   const add = (command: Command) => {

@@ -1,6 +1,6 @@
 import { useEffect } from 'react'
 
-/** Prevents the browser from navigating to a file dropped beside a terminal. */
+/** Prevents the browser from navigating to a file dropped outside a terminal. */
 export const useNoStrayDrops = (): void =>
   useEffect(() => {
     const refuse = (event: DragEvent) => {

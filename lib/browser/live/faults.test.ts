@@ -155,7 +155,7 @@ const makeCertificates = (folder: string) => {
     otherName: signed('other', 'DNS:elsewhere.example', '20200101000000Z', '20910101000000Z'),
   }
 }
-/** How the console hears of evictions, as the page of evictions is told. */
+/** Health of the eviction stream as the Evictions page shows it. */
 const streamHealth = async (cookie: string) =>
   ((await (await gateway.fetch('/api/alerts/health', { cookie })).json()) as AlertHealth).stream
 /** Tolerance for clock offsets, since a busy machine may be seconds late. */

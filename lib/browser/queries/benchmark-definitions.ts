@@ -5,7 +5,7 @@ import { listPages } from './list/pages.ts'
 const pageApi = browserApi({ benchmarks })
 type Api = typeof pageApi
 
-/** Apart from `benchmarkQueries`, as other lists need of benchmarks their metadata alone. */
+/** Separate from `benchmarkQueries`, because other lists only need benchmark metadata. */
 export const benchmarkDefinitionQueries = {
   /** The pages of a list from `query.starting_after` on. */
   list: (query: BenchmarkListQuery, api: Api = pageApi) =>

@@ -8,7 +8,7 @@ export const benchmarkQueries = {
   metadataKeys: () =>
     metadataWords(['benchmarks', 'metadata-keys'], (signal) => pageApi.benchmarks.metadataKeys({ signal })),
 
-  /** The values benchmarks have under a key: what runs of them are most likely found by. */
+  /** Values of a metadata key, to suggest in filters of runs. */
   metadataValues: (key: string) =>
     metadataWords(['benchmarks', 'metadata-values', key], (signal) =>
       pageApi.benchmarks.metadataValues({ params: { key }, signal }),

@@ -3,14 +3,14 @@ import { canRequest, hasRetryAfter, isOutage, retryDelayMs } from '../api/failur
 
 const maxRetries = 2
 
-/** Reads are repeated when a repetition can help, and keep being repeated while the service is away. Writes never are. */
+/** Reads retry as long as a retry can help, and continue while the service is away. Writes never retry. */
 export const makeQueryClient = (): QueryClient =>
   new QueryClient({
     defaultOptions: {
       queries: {
-        // What the server has just rendered is not asked for again at once.
+        // Data the server has just rendered is fresh.
         staleTime: 5_000,
-        // A page is rendered now or, with its retries, in the browser.
+        // The server renders immediately; the browser retries.
         retry: isServer
           ? false
           : (failures, error) => failures < maxRetries && isOutage(error) && !hasRetryAfter(error),

@@ -32,7 +32,7 @@ const reads = new Set<string>([
   benchmarkRuns.downloadLogs.id,
 ])
 
-/** Commands are left out: the devbox's own log lists them, whoever ran them. */
+/** Excludes commands: the devbox's own log lists them. */
 const isRecorded = ({ endpoint: { id, method }, body }: ProxiedCall) =>
   method !== 'GET' && !reads.has(id) && !id.startsWith('executions.') && !isReadOnlyQuery(id, body)
 

@@ -213,7 +213,7 @@ export class AlertBook implements EvictionListener {
     void this.#poller.poll()
   }
 
-  /** Returns false if nobody follows the job. */
+  /** Returns false if the job isn't followed. */
   unfollowJob(jobId: string): boolean {
     const isFollowed = this.#followedJobs.includes(jobId)
     this.#options.store.unfollowJob(this.#account, jobId)

@@ -4,7 +4,7 @@ import type { UnattendedEnd } from '#lib/protocol/devbox-ends.ts'
 
 /** Alert transitions as pure functions. Each returns the changed alert, or undefined if nothing changes. */
 
-/** What an alert is about; its id is stable across reports. */
+/** Subject of an alert; its id is stable across reports. */
 export type Subject = Pick<Alert, 'id' | 'kind' | 'devbox_id' | 'deadline_ms'> &
   Partial<Pick<Alert, 'job' | 'end' | 'is_drill'>>
 

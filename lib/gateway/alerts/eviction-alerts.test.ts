@@ -215,7 +215,7 @@ it('names who suspended or shut down a devbox before its deadline', async () => 
   await page.until('dbx_1', { state: 'stopped', stopped: { how: 'suspended', by: 'Ada' } })
   await post('/api/v1/devboxes/dbx_2/shutdown')
   await page.until('dbx_2', { state: 'stopped', stopped: { how: 'shut down', by: 'Ada' } })
-  // By a call of the API, which nobody knows who made, and by a failure.
+  // Ended by an API call of an unknown caller, and by a failure.
   devboxes = { ...devboxes, dbx_3: { status: 'suspended' }, dbx_4: { status: 'failure' } }
   await reconnect()
   await page.until('dbx_3', { state: 'stopped', stopped: { how: 'suspended', by: null } })

@@ -191,7 +191,7 @@ describe('with a scripted service', () => {
     expect(await stream.until('removed')).toEqual({ devbox_id: 'dbx_1' })
   })
 
-  /** What a listener receives until `isOver`: the first snapshot in short, then the events. */
+  /** Events a listener receives until `isOver`, with a shortened first snapshot. */
   const eventsUntil = async (watch: EvictionStreamWatch, isOver: () => boolean) => {
     const { events, until } = follow(watch)
     const { evictions, upstream } = await until('snapshot')

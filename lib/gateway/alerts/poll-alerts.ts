@@ -4,13 +4,13 @@ import { endSubject, isEndNear, type Subject, unseenMs } from './alert-rules.ts'
 import type { OpenAlerts } from './open-alerts.ts'
 import type { Poll } from './service-poller.ts'
 
-/** What a poll can do to the alerts of an account. */
+/** Changes a poll can make to an account's alerts. */
 interface Actions {
   raise(subject: Subject, details: Pick<Alert, 'devbox_name' | 'metadata' | 'found_late'>): void
   close(alert: Alert, state: 'moved' | 'passed'): void
   /** Asks what became of the devbox, then closes the alert. */
   settle(alert: Alert): void
-  /** Stops following a job; false if nobody follows it. */
+  /** Unfollows a job; false if it isn't followed. */
   unfollowJob(jobId: string): boolean
 }
 

@@ -171,7 +171,7 @@ it('is one for pages with different keys of an account, and told to the webhook 
       body: JSON.stringify({ ids: [alert.id] }),
     })
     for (const page of [one, other]) expect(await page.until(id, 'acknowledged')).toMatchObject({ id: alert.id })
-    // The page whose key the console listened with is closed: the other goes on being told.
+    // Closes the page whose key the watch uses; the other page keeps receiving alerts.
     one.leave()
     await evict(3_000_000)
     const earlier = await other.until(id, 'new')

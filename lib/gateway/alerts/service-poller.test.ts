@@ -207,7 +207,7 @@ it('polls once for all pages and reports failures', async () => {
 it('polls at once when the service is back', async () => {
   const { setTimeout: waits } = globalThis
   const resting = vi.spyOn(globalThis, 'setTimeout')
-  // What is asked for again and again rests as long as this test.
+  // Disables polling for this test.
   const rest = (run: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) =>
     waits(run, ms < 15_000 ? ms : 2 ** 30, ...args)
   resting.mockImplementation(rest as typeof setTimeout)
@@ -290,7 +290,7 @@ it('keeps an alert that is reported again during a devbox lookup', async () => {
   await vi.waitFor(() => expect(hub?.snapshot().evictions).toHaveLength(1), soon)
   describing.resolve()
   held = undefined
-  // The next that is told of comes after what became of the first.
+  // The next report follows the first one's outcome.
   watches.at(-1)?.response.write('data: {"devbox_id":"dbx_2","eviction_deadline_ms":9000000000000}\n\n')
   await page.has({ kind: 'eviction', devbox_id: 'dbx_2', state: 'new' })
   expect(page.all()).toContainEqual(expect.objectContaining({ kind: 'eviction', devbox_id: 'dbx_1', state: 'new' }))

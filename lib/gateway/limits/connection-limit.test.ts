@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 
-/** May open 64 files: 48 of them for connections, 12 for those of a client over which nobody is signed in. */
+/** 64 open files: 48 for connections, 12 of them for a client that isn't signed in. */
 const startSmall = async (isProxied: boolean) => {
   const script = `
     import { startConsole } from '#lib/gateway/testing.ts'

@@ -284,7 +284,7 @@ describe('a page that does not read', () => {
     const page = await open()
     page.ask({ t: 'subscribe', id: 1, topic: axon })
     await expect.poll(() => page.received).toBeGreaterThan(512 * 1024)
-    // What is small still gets through: another subscription is opened and told.
+    // Small messages still get through: another subscription opens.
     page.ask({ t: 'subscribe', id: 2, topic: stdout })
     await page.told({ t: 'state', id: 2, state: 'live' })
     expect(page.received).toBeLessThan(700 * 1024)

@@ -11,7 +11,7 @@ export interface HoveredLink {
 
 const width = 380
 
-/** Shows a link's real target beside the pointer. */
+/** Shows a link's real target at the pointer. */
 export const LinkTooltip = ({ target, x, y }: HoveredLink) => {
   const key = terminalSettings.get().linkClick === 'plain' ? 'Click' : `${linkKey} + click`
   return (

@@ -137,8 +137,8 @@ const refreshRows = async <
 }
 
 /**
- * The loaded pages with `answer` in place of the rows from `from` on. Loaded rows behind the last row that both have stay;
- * if there is none, the rest is loaded again when needed.
+ * The loaded pages with `answer` replacing the rows from `from` on. Rows after the last common one stay; without
+ * one, the rest is loaded again when needed.
  */
 export const mergePages = <Page extends { has_more: boolean }, Row extends { id: string }, Param>(
   { pages, pageParams }: InfiniteData<Page, Param>,
