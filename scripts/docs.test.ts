@@ -41,6 +41,6 @@ it('docs/features.md names only journeys that exist', () => {
   expect(named.filter((title) => !journeys.includes(title))).toEqual([])
 })
 
-it('would notice a path that is gone', () => {
+it('detects a path that does not exist', () => {
   expect(missing('see `lib/nowhere.ts` and [that](public/gone.png)')).toEqual(['lib/nowhere.ts', 'public/gone.png'])
 })

@@ -61,7 +61,7 @@ afterEach(() => {
 })
 
 describe('EventTail', () => {
-  it('loads the newest page and follows what comes after it', async () => {
+  it('loads the newest page and follows later events', async () => {
     const { source, opened } = logOf([1, 2, 3, 4, 5], [say(6, 7)])
     const { tail, shown } = follow(source)
     await expect.poll(() => shown()).toEqual([3, 4, 5, 6, 7])

@@ -39,7 +39,7 @@ const loadedList = async (limit: number, pages: number) => {
   }
 }
 
-it('reads all loaded rows again in one call, whatever is in view, with what is new, changed and deleted', async () => {
+it('rereads all loaded rows in one call, with additions, changes and deletions', async () => {
   const [one = '', two = ''] = [await create('one'), await create('two'), await create('three')]
   const list = await loadedList(2, 2)
   expect(list.names()).toEqual(['three', 'two', 'one'])
@@ -62,7 +62,7 @@ it('reads all loaded rows again in one call, whatever is in view, with what is n
   expect(start.pages().at(-1)?.has_more).toBe(true)
 })
 
-it('reads a long list again less often, and of one too long for a call what is in view', async () => {
+it('rereads a long list less often, and only the rows in view if one call is too small', async () => {
   const list = await loadedList(2, 1)
   const many = (rows: number) =>
     Array.from({ length: rows }, (_, i) => ({ id: `axn_${i}`, name: null, created_at_ms: 0, metadata: {} }))

@@ -52,7 +52,7 @@ it('lists tables and views with their columns and rows, whatever their names are
   expect(await tables()).toHaveLength(5)
 })
 
-it('knows which statements may change what is listed', () => {
+it('recognizes statements that may change the tables', () => {
   expect(['SELECT 1', ' explain select 1', 'VALUES (1)'].map(mayChangeTables)).toEqual([false, false, false])
   expect(
     ['create table a (b)', '-- why\nDROP TABLE a', 'WITH a AS (SELECT 1) DELETE FROM b'].every(mayChangeTables),

@@ -45,7 +45,7 @@ it('filters by several statuses', () => {
   expect(shown({ status: 'running', trials: 'shown' })).toEqual(['plain', 'trial'])
 })
 
-it('filters by what a devbox was created from', () => {
+it('filters by source', () => {
   expect(shown({ source: 'snapshot' })).toEqual(['copy'])
   expect(shown({ source: 'blueprint' })).toEqual(['blueprint'])
   expect(shown({ source: 'none' })).toEqual(['plain', 'suspended', 'unknown'])

@@ -12,7 +12,7 @@ describe('tunnelAddress', () => {
       expect(tunnelAddress(service, 'key', 3000)).toBe('http://3000-key.tunnel.localhost:4500/')
   })
 
-  it('does not exist under an IP address, nor for what is no port or key', () => {
+  it('is undefined for IP addresses and invalid ports or keys', () => {
     expect(tunnelAddress('http://192.168.1.5:4500', 'key', 3000)).toBe(null)
     expect(tunnelAddress('http://[fd00::1]:4500', 'key', 3000)).toBe(null)
     for (const port of [0, -1, 65_536, 1.5, Number.NaN])

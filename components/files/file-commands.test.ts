@@ -104,7 +104,7 @@ it('never renames over an existing file or broken link', async () => {
   expect(await sh('cat over/a over/b; readlink over/c')).toBe('a\nb\nnone\n')
 })
 
-it('counts what a delete would remove, without following links', async () => {
+it('counts the files a delete would remove, without following links', async () => {
   await sh('mkdir -p counted/x/y outside; touch counted/x/1 counted/x/y/2 outside/3; ln -s ../outside counted/link')
   const { folder } = await list('counted')
   const counted = await countContents(id, [joinPath(folder, 'x'), joinPath(folder, 'link')], service.client)

@@ -26,7 +26,7 @@ it('hides columns by priority, the last of equal ones first, so that the name ke
   expect(shownFromRem(columns, { hasSelection: true, hasRowActions: true })[2]).toBe(71.5 + 7.75)
 })
 
-it('keeps the width of the name beside flexible, percentage and pixel columns', () => {
+it("keeps the name's width next to flexible, percentage and pixel columns", () => {
   expect(shownFromRem([name, {}, { priority: 3, width: '12rem' }], bare)).toEqual([0, 2 * 11.5 + 2.75, 42])
   expect(shownFromRem([name, { priority: 3, minWidthRem: 20 }], bare)).toEqual([0, 42])
   expect(shownFromRem([name, { priority: 3, minWidthRem: 30 }], bare)).toEqual([0, 60])

@@ -73,7 +73,7 @@ describe('a copied list', () => {
     expect(ids).toEqual(await expected(params))
   })
 
-  it('comments on one line what the API cannot do', () => {
+  it("adds a one-line comment for filters the API doesn't have", () => {
     const params: Params = { include_total_count: true, state: 'deleted', sort: 'metadata.a%0Aecho%20x' }
     expect(asCurl(axonList(params), 'http://x').split('\n')[0]).toMatch(/^# .*is deleted; sorted by/)
     expect(asCurl(axonList(params), 'http://x').split('\n')[1]).toMatch(/^curl/)

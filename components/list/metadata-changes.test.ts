@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { metadataChanges } from './metadata-changes.tsx'
 
-it('tells what comes, goes and changes, by key', () => {
+it('lists added, removed and changed keys', () => {
   expect(metadataChanges({ a: '1', b: '2', c: '3' }, { b: '2', c: '4', d: '' })).toEqual([
     { kind: 'removed', key: 'a', before: '1' },
     { kind: 'changed', key: 'c', before: '3', after: '4' },
@@ -9,7 +9,7 @@ it('tells what comes, goes and changes, by key', () => {
   ])
 })
 
-it('takes a key for what it is, even one every object has', () => {
+it('handles keys that every object has', () => {
   const hostile = JSON.parse('{"__proto__":"x"}')
   expect(metadataChanges({}, hostile)).toEqual([{ kind: 'added', key: '__proto__', after: 'x' }])
   expect(metadataChanges({ constructor: 'a' }, {})).toEqual([{ kind: 'removed', key: 'constructor', before: 'a' }])

@@ -16,7 +16,7 @@ describe('readCondition', () => {
     })
   })
 
-  it('says what is missing', () => {
+  it('reports missing parts', () => {
     expect(readCondition('', 'eq', 'x')).toMatchObject({ ok: false, message: 'A filter needs a key' })
     expect(readCondition('env', 'eq', '')).toMatchObject({ ok: false, message: 'A filter needs a value' })
     expect(readCondition('env', 'in', ' , ,')).toMatchObject({ ok: false, message: 'A filter needs a value' })

@@ -23,7 +23,7 @@ it('counts down to the next retry and disables the button until then', () => {
   expect(html()).not.toContain('aria-disabled="true"')
 })
 
-it('counts down inline and beside a stream', () => {
+it('counts down inline and next to a stream', () => {
   vi.spyOn(Date, 'now').mockReturnValue(1_000)
   expect(textOf(renderToStaticMarkup(<InlineError error={limited()} />))).toContain('Try again in 20 s.')
   const health = { state: 'lost', sinceMs: 0, error: limited() } as const

@@ -33,7 +33,7 @@ it('tells a place in a recording as a clock does', () => {
   expect([-1, 999, 7_000, 725_999, 3_729_000].map(formatClock)).toEqual(['0:00', '0:00', '0:07', '12:05', '1:02:09'])
 })
 
-it('tells how much of a list is shown, and that more exists where nobody counted', () => {
+it('formats the size of a list, also when the total is unknown', () => {
   expect(formatShown(20, true, 1234)).toBe('Showing 20 of 1,234')
   expect(formatShown(21, false, 20)).toBe('Showing 21 of 21')
   expect(formatShown(20, true, null)).toBe('Showing 20, more exist')

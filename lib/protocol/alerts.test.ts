@@ -14,7 +14,7 @@ describe('the text of an alert for a chat', () => {
     for (const none of [null, '', ' \u202e ']) expect(textOf(none)).toMatch(/^Devbox dbx_1 will be evicted/)
   })
 
-  it('mentions nobody, links nowhere and stays on one line, whatever the name', () => {
+  it('contains no mentions, links or line breaks, whatever the name', () => {
     expect(textOf('<!channel> <https://evil.example|ours>\n\u202Eabc')).toMatch(
       /^Devbox ‹!channel› ‹https:\/\/evil\.example\|ours› abc \(dbx_1\) will be evicted/,
     )

@@ -64,7 +64,7 @@ describe('agents of a job', () => {
     expect(found.map(({ place }) => place)).toEqual([0, 2, 1, null])
   })
 
-  it('are one for an outcome without a run id and the run that goes on', () => {
+  it('merges an outcome without a run id with the running run', () => {
     const found = agentsOf([outcome(null, 'writer')], [run('bmr_1', { type: 'external_api' })], agents.slice(2))
     expect(found).toMatchObject([{ place: 0, runId: 'bmr_1', name: 'writer', run: { state: 'running' } }])
   })

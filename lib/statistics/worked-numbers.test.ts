@@ -176,7 +176,7 @@ it('sample size', () => {
   expect(scenariosNeeded(0.1, 0)).toBeNull()
 })
 
-it('scores, durations and what is left of a job', () => {
+it('scores, durations and remaining time of a job', () => {
   expect([meanOf([1, 0.5, 0, 0, 0]), meanOf([1, 0.5, 0])]).toEqual([0.3, 0.5])
   const durations = [12, 15, 18, 20, 22, 30, 45, 60, 90, 300]
   expect([0.5, 0.25, 0.75, 0.95].map((p) => six(quantile(durations, p)))).toEqual([26, 18.5, 56.25, 205.5])

@@ -4,7 +4,7 @@ import { lineDiff } from './line-diff.ts'
 const diff = (before: string, after: string) =>
   lineDiff(before, after).map(({ kind, text }) => `${{ same: ' ', removed: '-', added: '+' }[kind]}${text}`)
 
-it('tells what was removed and added, and where', () => {
+it('lists removed and added lines with their positions', () => {
   expect(diff('a\nb\nc\nd', 'a\nx\nc\nd\ne')).toEqual([' a', '-b', '+x', ' c', ' d', '+e'])
   expect(diff('agents:\n- one\n- two', 'agents:\n- two\n- three')).toEqual([' agents:', '-- one', ' - two', '+- three'])
 })

@@ -146,7 +146,7 @@ describe('control agents', () => {
     ])
   })
 
-  it('are compared if there is nobody else', () => {
+  it('are compared if there are no other agents', () => {
     expect(rowsOf(jobOf({ oracle: { s: 1 }, nop: { s: 0 } }))[0]?.spread.zero).toBe(1)
   })
 })

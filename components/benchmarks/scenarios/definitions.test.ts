@@ -7,7 +7,7 @@ import { makeScenario, script } from '#lib/service/testing/scenarios.ts'
 import { startService } from '#lib/service/testing/service.ts'
 import { readDefinitions } from './definitions.ts'
 
-it('reads names and metadata of the scenarios of a job, and leaves out what the service does not list', async () => {
+it("reads names and metadata of a job's scenarios, skipping unlisted ones", async () => {
   const service = await startService()
   const make = (name: string, repo: string) => makeScenario(service, script('echo'), { name, metadata: { repo } })
   try {

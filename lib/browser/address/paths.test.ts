@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { paths, safeNext } from './paths.ts'
 
 describe('paths', () => {
-  it('leave out what is the default', () => {
+  it('omit defaults', () => {
     expect(paths.axons({ limit: 20, include_total_count: true })).toBe('/axons')
     expect(paths.devbox('dbx_1')).toBe('/devboxes/dbx_1')
   })
@@ -25,7 +25,7 @@ describe('paths', () => {
 })
 
 describe('safeNext', () => {
-  it('goes on to pages of this console', () => {
+  it('accepts pages of this console', () => {
     for (const next of ['/', '/axons?metadata[env]=prod', '/devboxes/dbx_1?tab=terminal', '/apiary', '/sign-inside'])
       expect(safeNext(next)).toBe(next)
   })

@@ -32,7 +32,7 @@ it('is raised again under two minutes, unless it was taken on that late', () => 
   expect(dueReminder(taken(raise(10 * minute), 8 * minute), 9 * minute)).toBeUndefined()
 })
 
-it('is raised again at ten and at two minutes while nobody takes it on', () => {
+it('is raised again at ten and two minutes while unacknowledged', () => {
   const alert = raise(20 * minute)
   expect(dueReminder(alert, 9 * minute)).toBeUndefined()
   const again = dueReminder(alert, 10 * minute)
@@ -88,7 +88,7 @@ describe('an end that deletes a disk', () => {
     is_at_least: false,
   } as const
 
-  it('is told of ten minutes before, and once half of a short time is over', () => {
+  it('is raised ten minutes before, or halfway through a shorter time', () => {
     expect(isEndNear(end, 50 * minute - 1)).toBe(false)
     expect(isEndNear(end, 50 * minute)).toBe(true)
     expect(isEndNear(end, 60 * minute)).toBe(false)
@@ -106,7 +106,7 @@ describe('an end that deletes a disk', () => {
   })
 })
 
-it('tells of what has happened once, and is over when somebody takes note of it', () => {
+it('is reported once, and closed by an acknowledgment', () => {
   const subject = { id: 'dbx_1:failure', kind: 'failure', devbox_id: 'dbx_1', deadline_ms: 5 } as const
   const failure = raised(subject, told, 6)
   expect(dueReminder(failure, 7)).toBeUndefined()

@@ -94,7 +94,7 @@ describe('an eviction', () => {
     expect(found.alerts).toMatchObject([{ id: alert.id, acknowledged_by: account.name }])
   })
 
-  it('is new again with an earlier deadline, and tells what became of the one before', async () => {
+  it('is new again with an earlier deadline, with the outcome of the previous one', async () => {
     const id = await devbox('moved')
     const page = listen()
     const deadline = inOneHour()
@@ -106,7 +106,7 @@ describe('an eviction', () => {
     expect(await page.until(id, 'new')).toMatchObject({ deadline_ms: deadline - 60_000 })
   })
 
-  it('ends with its devbox, and is in the history with what was searched for', async () => {
+  it('ends with its devbox, and is found in the history', async () => {
     const id = await devbox('short', { owner: 'ada' })
     const page = listen()
     await schedule(id, Date.now() + 1_000)
@@ -117,7 +117,7 @@ describe('an eviction', () => {
     expect(csv).toMatch(new RegExp(`^id,kind,devbox_id.*\r\n${id}@\\d+,eviction,${id},short,`))
   })
 
-  it('that was told while nobody listened is found, and says so', async () => {
+  it('raised while no page was open is found and marked', async () => {
     const id = await devbox('overlooked')
     await schedule(id, inOneHour())
     // Another listener may have started the watch already.
@@ -196,7 +196,7 @@ it('is one for pages with different keys of an account, and told to the webhook 
   }
 })
 
-it('is told and taken on where the disk takes nothing more, which is said, and is written once it does', async () => {
+it('is reported and acknowledged on a full disk, which is shown, and stored later', async () => {
   const id = await devbox('unwritten')
   const page = listen()
   const health = async () => ((await ask('GET', '/health')).body as AlertHealth).unwritten
@@ -220,7 +220,7 @@ it('is told and taken on where the disk takes nothing more, which is said, and i
   disk.close()
 })
 
-it('keeps alerts and who took them on through a restart of the console', async () => {
+it('keeps alerts and acknowledgments across a restart of the console', async () => {
   const id = await devbox('kept')
   const dataDir = gateway.registry.config.dataDir
   await schedule(id, inOneHour())
@@ -333,7 +333,7 @@ describe('the webhook', () => {
   })
   const health = async () => (await ask('GET', '/health')).body as AlertHealth
 
-  it('is told, signed, once the receiver takes it, though it fails twice', async () => {
+  it('is notified with a signature, after two failed attempts', async () => {
     answers = [500, 503]
     const failures: unknown[] = []
     const failure = () => alertBookFor(owner()).webhook?.failure
@@ -362,7 +362,7 @@ describe('the webhook', () => {
     expect(failure()).toBeNull()
   })
 
-  it('is told once of many at once, the soonest first, though the receiver fails twice', async () => {
+  it('is notified once of many alerts, soonest first, after two failed attempts', async () => {
     const sample = (await ask('POST', '/test')).body as Alert
     await vi.waitFor(() => expect(received).toHaveLength(1), soon)
     answers = [500, 429]
@@ -389,7 +389,7 @@ describe('the webhook', () => {
     expect(lines[1]).toMatch(/^Devbox box-299 .* http:\/\/console\/299$/)
   })
 
-  it('is not told of what has changed since, where it was away', async () => {
+  it('is not notified of outdated changes after an outage', async () => {
     const sample = (await ask('POST', '/test')).body as Alert
     await vi.waitFor(() => expect(received).toHaveLength(1), soon)
     answers = [503, 503]
@@ -425,7 +425,7 @@ describe('the webhook', () => {
     )
   })
 
-  it('is told of to every page while it fails, and once it does not any more', async () => {
+  it('is reported on every page while it fails', async () => {
     answers = Array.from({ length: 50 }, () => 403)
     const told: AlertItem[] = []
     const join = () => alertBookFor(owner()).join(owner().api_key, (item) => told.push(item))
@@ -446,7 +446,7 @@ describe('the webhook', () => {
     for (const each of leave) each()
   })
 
-  it('is told of an eviction, and of none that is silenced', async () => {
+  it('is notified of evictions that are not silenced', async () => {
     await ask('POST', '/silences', { metadata: { team: 'quiet' }, until_ms: inOneHour(), comment: '' })
     const [quiet, loud] = [await devbox('quiet', { team: 'quiet' }), await devbox('loud')]
     const page = listen()
@@ -458,7 +458,7 @@ describe('the webhook', () => {
     expect(received.map(({ body }) => JSON.parse(body).event)).toContain('alert.raised')
   })
 
-  it('is told of what still waits for somebody once its silence is over, by hand or by its time', async () => {
+  it('is notified of open alerts when their silence ends or expires', async () => {
     const silence = async (team: string, until_ms: number) =>
       (await ask('POST', '/silences', { metadata: { team }, until_ms, comment: '' })).body.id as string
     const [byHand, taken] = [await devbox('by-hand', { team: 'one' }), await devbox('taken', { team: 'one' })]
@@ -481,7 +481,7 @@ describe('the webhook', () => {
     await vi.waitFor(() => expect(raised()).toEqual([byTime, byHand]), soon)
   })
 
-  it('is told of what waits for somebody where its silence was over while the console was stopped', async () => {
+  it('is notified of open alerts whose silence expired while the console was stopped', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-console-'))
     const { webhook } = gateway.registry.config
     const start = async () => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { WatchHealth } from './watch-health.ts'
 
-it('is away while nobody listens, however long the stream itself has been open', () => {
+it('is away without listeners, even if the stream is open', () => {
   const watch = new WatchHealth()
   const upstream = { state: 'live', since_ms: 1_000, attempt: 0 } as const
   expect(watch.setState(upstream)).toBe(true)
@@ -14,7 +14,7 @@ it('is away while nobody listens, however long the stream itself has been open',
   expect({ reconnects, gaps }).toEqual({ reconnects: 1, gaps: [{ from_ms: leftMs, to_ms: backMs }] })
 })
 
-it('has been away since the service was lost, where nobody listened after that', () => {
+it('has been away since the service was lost', () => {
   const watch = new WatchHealth()
   watch.setState({ state: 'live', since_ms: 1_000, attempt: 0 })
   watch.setState({ state: 'retrying', since_ms: 2_000, attempt: 1 })

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { scheduleTurn } from './fair-scheduler.ts'
 
-it('lets accounts take turns, and all else go on for longer than the turns take', async () => {
+it('alternates between accounts and leaves time for other work', async () => {
   const ran: string[] = []
   let rounds = 0
   let isOver = false

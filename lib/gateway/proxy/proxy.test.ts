@@ -63,7 +63,7 @@ const ask = (path: string, init: Parameters<TestConsole['fetch']>[1] = {}) => ga
 const post = (path: string, body = '{}', headers: Record<string, string> = {}) =>
   ask(path, { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } })
 
-describe('what passes through', () => {
+describe('forwarded requests', () => {
   it('is a list with its raw query', async () => {
     const response = await ask('/api/v1/axons?metadata%5Benv%5D[in]=a%2Cb,c&limit=5&name=')
     expect(response.status).toBe(200)
@@ -95,7 +95,7 @@ describe('what passes through', () => {
   })
 })
 
-describe('what does not reach the service', () => {
+describe('blocked requests', () => {
   it.each([
     ['an operation the contract does not have', 'GET', '/api/v1/admin', 404],
     ['a path below an operation', 'GET', '/api/v1/axons/a/b', 404],

@@ -554,7 +554,7 @@ describe("a program's query", () => {
 })
 
 describe('a misbehaving page', () => {
-  it('gets error messages and disturbs nobody', async () => {
+  it('gets error messages and does not affect others', async () => {
     const page = await open('hostile', { ack: '1' })
     for (const request of [
       'null',

@@ -252,7 +252,7 @@ describe('the record of a running job', () => {
     await expect.poll(devboxesAlive).toEqual([])
   })
 
-  it('is canceled once all its runs are, and its devboxes are gone', async () => {
+  it('is canceled once its runs are canceled and its devboxes are shut down', async () => {
     const { client } = service
     const scenario_ids = await makeScenarios(client, 5)
     const created = await createJob(client, {

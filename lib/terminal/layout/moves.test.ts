@@ -6,7 +6,7 @@ const changed = (text: string, change: (layout: TerminalLayout) => TerminalLayou
   formatLayout(change(parseLayout(text).layout))
 
 describe('a layout changes:', () => {
-  it('opens a new tab beside the visible one', () => {
+  it('opens a new tab next to the visible one', () => {
     expect(changed('a,b', (it) => moves.openTab(it, singleTab('c')))).toBe('a,@c,b')
     expect(changed('a.b,@c', (it) => moves.openTab(it, singleTab('b')))).toBe('a.@b,c')
   })

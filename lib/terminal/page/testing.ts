@@ -192,12 +192,12 @@ export class TestPageTerminal {
     this.screen.input(text)
   }
 
-  /** All there is to see and to scroll up to, without what is blank at the right and at the end. */
+  /** Scrollback and screen without trailing blanks. */
   get text(): string {
     return this.#lines(0, this.screen.buffer.active.length)
   }
 
-  /** What is to be seen without scrolling back to the end. */
+  /** The rows in view. */
   get window(): string {
     const { viewportY } = this.screen.buffer.active
     return this.#lines(viewportY, viewportY + this.screen.rows)

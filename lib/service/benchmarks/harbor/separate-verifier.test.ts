@@ -27,7 +27,7 @@ describe.skipIf(sandboxProblem !== undefined)('a separate verifier', () => {
     expect(log('artifacts/kept')).toBe('kept\n')
   })
 
-  it('is built from the Dockerfile beside its tests, without copying them', async () => {
+  it('is built from the Dockerfile next to its tests, without copying them', async () => {
     const { score, log } = await trials.run({
       'task.toml': `${separate}[verifier.environment]\nworkdir = "/judge"\n[verifier.environment.env]\nMARK = "own"\n`,
       'solution/solve.sh': 'echo hello >out\n',
