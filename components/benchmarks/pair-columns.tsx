@@ -4,7 +4,20 @@ import { Badge } from '#components/ui/badge.tsx'
 import { formatCount } from '#lib/browser/format.ts'
 import { aboutScenarios, countOf, formatP, labelOf, pText } from '#lib/protocol/report-words.ts'
 import type { PairFigures } from '#lib/protocol/reports.ts'
-import { Missing } from './figure-text.tsx'
+import { Missing, ScoreWithN } from './figure-text.tsx'
+
+export const differenceColumn = <Pair extends PairFigures>(
+  format: (difference: number) => string,
+  width: '9rem' | '10rem' = '10rem',
+): Column<Pair> => ({
+  id: 'difference',
+  header: 'Difference',
+  cell: ({ row }) => {
+    const { difference, n, reasons } = row.original
+    return difference === null ? <Missing why={reasons.difference} /> : <ScoreWithN score={format(difference)} n={n} />
+  },
+  meta: { priority: 2, width, align: 'right' },
+})
 
 export const significanceColumns = <Pair extends PairFigures>(discordant: string): Column<Pair>[] => [
   {

@@ -13,9 +13,9 @@ import {
   sameAgentJob,
 } from '#lib/protocol/report-words.ts'
 import type { AgentFigures, ComparedPair, CompareReport, ReportChoice } from '#lib/protocol/reports.ts'
-import { IntervalText, MeanHeader, MeanText, Missing, ScoreWithN, signed } from '../figure-text.tsx'
+import { IntervalText, MeanHeader, MeanText, Missing, signed } from '../figure-text.tsx'
 import { jobViewPath } from '../job/search-params.ts'
-import { significanceColumns } from '../pair-columns.tsx'
+import { differenceColumn, significanceColumns } from '../pair-columns.tsx'
 import { AgentLines, PairLines } from '../score.tsx'
 import { Unknown } from '../unknown-times.tsx'
 import { UsageText } from '../usage-text.tsx'
@@ -173,19 +173,7 @@ const differenceColumns = (
     },
     meta: { priority: 1, lines: () => 2 },
   },
-  {
-    id: 'difference',
-    header: 'Difference',
-    cell: ({ row }) => {
-      const { difference, n, reasons } = row.original
-      return difference === null ? (
-        <Missing why={reasons.difference} />
-      ) : (
-        <ScoreWithN score={signed(difference)} n={n} />
-      )
-    },
-    meta: { priority: 2, width: '10rem', align: 'right' },
-  },
+  differenceColumn(signed),
   {
     id: 'interval',
     header: '95% CI',

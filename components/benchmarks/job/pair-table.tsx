@@ -5,9 +5,8 @@ import { Button } from '#components/ui/button.tsx'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import { labelOf, sortPairs, threeDecimals } from '#lib/protocol/report-words.ts'
 import type { AgentFigures, AgentIdentity, PairFigures } from '#lib/protocol/reports.ts'
-import { Missing, ScoreWithN } from '../figure-text.tsx'
 import { shortLabels } from '../job-figures.ts'
-import { significanceColumns } from '../pair-columns.tsx'
+import { differenceColumn, significanceColumns } from '../pair-columns.tsx'
 import { PairLines } from '../score.tsx'
 import { IntervalCell, roundUp } from './interval-bar.tsx'
 
@@ -68,19 +67,7 @@ const columnsOf = (agents: readonly AgentFigures[], axis: number): Column<PairFi
 }
 
 const figureColumns = (axis: number): Column<PairFigures>[] => [
-  {
-    id: 'difference',
-    header: 'Difference',
-    cell: ({ row }) => {
-      const { difference, n, reasons } = row.original
-      return difference === null ? (
-        <Missing why={reasons.difference} />
-      ) : (
-        <ScoreWithN score={threeDecimals(difference)} n={n} />
-      )
-    },
-    meta: { priority: 2, width: '9rem', align: 'right' },
-  },
+  differenceColumn(threeDecimals, '9rem'),
   {
     id: 'interval',
     header: `95% CI, axis -${axis} to ${axis}`,
