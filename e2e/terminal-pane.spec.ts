@@ -70,7 +70,7 @@ test('a second window watches and takes over, and both show it', async ({ page, 
   await other.locator('.xterm-screen').click()
   await type(other, 'x')
   await expect(other.getByText('Your input is ignored while you watch.')).toBeVisible()
-  await expect(page.getByRole('button', { name: '2 people look at this terminal' })).toBeVisible()
+  await expect(page.getByRole('button', { name: '2 viewers of this terminal' })).toBeVisible()
 
   await other.getByRole('button', { name: 'Take over', exact: true }).click()
   await expect(other.getByRole('button', { name: 'Take over', exact: true })).toBeHidden()

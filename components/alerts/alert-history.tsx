@@ -74,14 +74,14 @@ export const AlertHistory = () => {
       }
       empty={
         <EmptyState icon={History} title="No evictions yet">
-          What this console hears of evictions is kept here, with who took each on and what became of it: the latest{' '}
+          Evictions and other alerts appear here with their acknowledgments and outcomes. The console keeps the latest{' '}
           {formatCountOf(maxStoredAlerts, 'alert')}.
         </EmptyState>
       }
     >
       <DataTable {...list.table} caption="Alerts, newest first" columns={columns} />
       <p className="mt-3 text-sm text-muted">
-        An export has every alert that the filters leave, not this page alone. This console keeps the latest{' '}
+        Exports contain all alerts that match the filters. The console keeps the latest{' '}
         {formatCountOf(maxStoredAlerts, 'alert')} of an account.
       </p>
     </ListPage>

@@ -24,7 +24,7 @@ it('formats old times as dates', () => {
 
 it('reports an unknown time', () => {
   expect(formatRelative(Number.NaN, now)).toBe('unknown')
-  expect(formatExact(Number.NaN)).toBe('The service did not tell the time')
+  expect(formatExact(Number.NaN)).toBe('Time not reported')
 })
 
 it('formats the exact time with its zone', () => {

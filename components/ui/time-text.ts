@@ -55,7 +55,7 @@ const isKnown = (timeZone: string): boolean => {
 
 export const formatExact = (ms: number, timeZone = shownZone()): string => {
   const date = toDate(ms)
-  if (!date) return Number.isFinite(ms) ? String(ms) : 'The service did not tell the time'
+  if (!date) return Number.isFinite(ms) ? String(ms) : 'Time not reported'
   return `${formatsOf(timeZone).time.format(date)} ${formatZone(ms, timeZone)}`
 }
 

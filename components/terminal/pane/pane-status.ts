@@ -19,8 +19,8 @@ export const usePaneStatus = (
   const unseen = useUnseen(opened, isVisible)
   const phase = phaseOf(state)
   const exitCode = state.connection.phase === 'ended' ? state.connection.exitCode : null
-  const tell = useEffectEvent(onStatus)
-  useEffect(() => tell({ phase, exitCode, unseen }), [phase, exitCode, unseen])
+  const report = useEffectEvent(onStatus)
+  useEffect(() => report({ phase, exitCode, unseen }), [phase, exitCode, unseen])
 }
 
 export const phaseOf = ({ connection: { phase }, role, upstreamLost }: TerminalState): PaneStatus['phase'] => {

@@ -62,7 +62,7 @@ export class TerminalRenderer {
     if (!this.#isVisible) return
     if (this.#addon) {
       withContext.push(...withContext.splice(withContext.indexOf(this), 1))
-      return this.#tell('webgl')
+      return this.#notify('webgl')
     }
     const { WebglAddon } = await import('@xterm/addon-webgl')
     // State may have changed while the addon was loading.
@@ -82,7 +82,7 @@ export class TerminalRenderer {
     }
     this.#addon = addon
     withContext.push(this)
-    this.#tell('webgl')
+    this.#notify('webgl')
   }
 
   get isVisible() {
@@ -99,10 +99,10 @@ export class TerminalRenderer {
     addon.dispose()
     // Released explicitly, because a context counts until it is garbage collected.
     for (const canvas of canvases) canvas.getContext('webgl2')?.getExtension('WEBGL_lose_context')?.loseContext()
-    if (!this.#isOver) this.#tell('dom')
+    if (!this.#isOver) this.#notify('dom')
   }
 
-  #tell(renderer: Renderer) {
+  #notify(renderer: Renderer) {
     this.#element.dataset.renderer = renderer
     this.#space(renderer)
     this.#cellsChanged()

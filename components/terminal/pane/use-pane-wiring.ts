@@ -55,8 +55,8 @@ export const usePaneFocus = (
     textarea?.setAttribute('aria-describedby', hintId)
     // Tab belongs to the shell, so keyboard users enter the terminal from the bar.
     if (textarea) textarea.tabIndex = -1
-    const tell = () => reportFocus()
-    textarea?.addEventListener('focus', tell)
+    const report = () => reportFocus()
+    textarea?.addEventListener('focus', report)
     const forget = onKey((event) => {
       if (!event.ctrlKey || !event.shiftKey || event.key.toLowerCase() !== 'x') return false
       event.preventDefault()
@@ -65,7 +65,7 @@ export const usePaneFocus = (
       return true
     })
     return () => {
-      textarea?.removeEventListener('focus', tell)
+      textarea?.removeEventListener('focus', report)
       forget()
     }
   }, [terminal, element, onKey, way, hintId])
@@ -78,9 +78,9 @@ export const usePaneFocus = (
 const maxTitleLength = 200
 
 export const usePaneTitle = ({ terminal }: OpenedTerminal, onTitle: (title: string) => void): void => {
-  const tell = useEffectEvent(onTitle)
+  const report = useEffectEvent(onTitle)
   useEffect(() => {
-    const listener = terminal.onTitleChange((title) => tell(title.slice(0, maxTitleLength)))
+    const listener = terminal.onTitleChange((title) => report(title.slice(0, maxTitleLength)))
     return () => listener.dispose()
   }, [terminal])
 }

@@ -71,8 +71,8 @@ export const PortDialog = ({ port, path, devbox, service, onOpen, onClose }: Por
         <div className="space-y-2">
           <p>
             This enables a tunnel. Every port of the devbox, not only {port}, can then be reached at{' '}
-            <code className="font-mono text-sm break-all">{pattern.replace('-key.', '-{key}.')}</code> without signing
-            in by whoever has the address. The key in it is random.
+            <code className="font-mono text-sm break-all">{pattern.replace('-key.', '-{key}.')}</code> by anyone with
+            the address, without signing in. Its key is random.
           </p>
           <p>
             {isLocal && "The address works only on the service's machine, because the service listens on loopback. "}

@@ -18,7 +18,7 @@ export const runUploads = async (devboxId: string, uploads: readonly Upload[]): 
   let done = 0
   for (const [index, { path, file }] of uploads.entries()) {
     let shown = -1
-    const tell = (part: number) => {
+    const reportProgress = (part: number) => {
       const percent = Math.floor(part * 100)
       if (percent === shown) return
       shown = percent
@@ -29,9 +29,9 @@ export const runUploads = async (devboxId: string, uploads: readonly Upload[]): 
         action: { label: 'Cancel', onClick: () => leaving.abort() },
       })
     }
-    tell(0)
+    reportProgress(0)
     try {
-      await uploadFile(devboxId, path, file, { signal: leaving.signal, onProgress: tell })
+      await uploadFile(devboxId, path, file, { signal: leaving.signal, onProgress: reportProgress })
       done++
     } catch (error) {
       if (leaving.signal.aborted) break

@@ -12,7 +12,7 @@ export const TerminalViewers = ({ opened }: { opened: OpenedTerminal }) => {
     <StatusPopover
       label="Viewers of this terminal"
       icon={Users}
-      name={`${viewers.length} people look at this terminal`}
+      name={`${viewers.length} viewers of this terminal`}
       figure={viewers.length}
     >
       <ul className="space-y-1.5">

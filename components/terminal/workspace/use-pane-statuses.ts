@@ -32,9 +32,9 @@ export const usePaneStatuses = (layout: TerminalLayout, inView: readonly string[
     pendingTitles.current[name] = title
     timer.current ??= setTimeout(() => {
       timer.current = undefined
-      const told = pendingTitles.current
+      const changed = pendingTitles.current
       pendingTitles.current = {}
-      setTitles((before) => ({ ...before, ...told }))
+      setTitles((before) => ({ ...before, ...changed }))
     }, titlePauseMs)
   }
 

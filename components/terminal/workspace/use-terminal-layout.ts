@@ -19,10 +19,10 @@ export const useTerminalLayout = (devboxId: string) => {
 
   // Reads the address itself: the router reports changes late, merged, or not at all.
   const follow = useEffectEvent(() => {
-    const told = parseLayout(search().get('t'))
-    if (formatLayout(told.layout) === formatLayout(latest.current)) return
-    latest.current = told.layout
-    setShown(told)
+    const parsed = parseLayout(search().get('t'))
+    if (formatLayout(parsed.layout) === formatLayout(latest.current)) return
+    latest.current = parsed.layout
+    setShown(parsed)
   })
   useEffect(() => {
     const onPopState = () => location.pathname.endsWith('/terminal') && follow()

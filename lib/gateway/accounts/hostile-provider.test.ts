@@ -89,23 +89,23 @@ const jwt = (claims: unknown, { key = keys.privateKey, alg = 'RS256' }: Signing 
   return `${signed}.${alg === 'none' ? '' : sign('sha256', Buffer.from(signed), key).toString('base64url')}`
 }
 
-const begin = async (): Promise<{ begun: string; asked: URLSearchParams; to: string }> => {
+const begin = async (): Promise<{ pendingCookie: string; asked: URLSearchParams; to: string }> => {
   const start = await gateway.fetch('/sign-in/sso')
   const to = start.headers.get('location') ?? ''
-  const begun = start.headers.getSetCookie()[0]?.split(';')[0] ?? ''
-  return { begun, to, asked: new URL(to, gateway.url).searchParams }
+  const pendingCookie = start.headers.getSetCookie()[0]?.split(';')[0] ?? ''
+  return { pendingCookie, to, asked: new URL(to, gateway.url).searchParams }
 }
-const comeBack = (begun: string, query: Record<string, string>) =>
-  gateway.fetch(`/sign-in/sso/callback?${new URLSearchParams(query)}`, { cookie: begun })
+const comeBack = (pendingCookie: string, query: Record<string, string>) =>
+  gateway.fetch(`/sign-in/sso/callback?${new URLSearchParams(query)}`, { cookie: pendingCookie })
 
 /** Signs in with these claims; returns the redirect target and the person. */
 const signOn = async (more: Record<string, unknown> = {}, signing?: Signing) => {
-  const { begun, asked } = await begin()
+  const { pendingCookie, asked } = await begin()
   const good = { iss: issuer, aud: 'devdeck', sub: 'ann', iat: nowS(), exp: nowS() + 60, nonce: asked.get('nonce') }
   const id_token = jwt({ ...good, groups: ['team'], ...more }, signing)
   if (!answers[`${new URL(issuer).pathname}/token`])
     set('/token', handleRequest({ access_token: 'a-token-of-access', token_type: 'Bearer', id_token }))
-  const end = await comeBack(begun, { code: 'a-code', state: asked.get('state') ?? '' })
+  const end = await comeBack(pendingCookie, { code: 'a-code', state: asked.get('state') ?? '' })
   const cookie = end.headers
     .getSetCookie()
     .find((each) => each.startsWith('devdeck_session'))
@@ -189,10 +189,10 @@ it.each<[string, string, RequestListener, string]>([
 })
 
 it('logs one line per failed callback, whatever it contains', async () => {
-  const { begun, asked } = await begin()
+  const { pendingCookie, asked } = await begin()
   const forged = 'no\nFAKE\u001b[31m\u009b'
   const back = { error: forged, error_description: forged, state: asked.get('state') ?? '' }
-  const end = await comeBack(begun, back)
+  const end = await comeBack(pendingCookie, back)
   expect(end.headers.get('location')).toBe('/sign-in?problem=sso-refused')
   expect(log).toHaveLength(1)
   // biome-ignore lint/suspicious/noControlCharactersInRegex: asserts that they are absent
@@ -200,12 +200,12 @@ it('logs one line per failed callback, whatever it contains', async () => {
 })
 
 it('keeps a pending sign-in when the callback of another one arrives', async () => {
-  const { begun, asked } = await begin()
+  const { pendingCookie, asked } = await begin()
   for (const query of [{ code: 'a-code', state: 'another' }, { code: 'a-code' }, {}] as Record<string, string>[]) {
-    const end = await comeBack(begun, query)
+    const end = await comeBack(pendingCookie, query)
     expect([end.headers.get('location'), end.headers.getSetCookie()]).toEqual(['/sign-in?problem=sso-late', []])
   }
   expect(
-    (await comeBack(begun, { error: 'access_denied', state: asked.get('state') ?? '' })).headers.getSetCookie(),
+    (await comeBack(pendingCookie, { error: 'access_denied', state: asked.get('state') ?? '' })).headers.getSetCookie(),
   ).toEqual([expect.stringMatching(/^devdeck_sign_on_\d+=; Path=\/; Max-Age=0;/)])
 })

@@ -139,11 +139,11 @@ export const signOut = (request: Request): Promise<Response> =>
       }
     }
     for (const each of current ? [current, ...kept] : []) revoke(each.sid)
-    const gone = new Response(null, {
+    const response = new Response(null, {
       status: 204,
       headers: { 'clear-site-data': '"cache", "storage"', 'cache-control': 'no-store' },
     })
-    return withCookies(gone, [clearedCookie(header), ...kept.map((each) => clearedCookie(header, each))])
+    return withCookies(response, [clearedCookie(header), ...kept.map((each) => clearedCookie(header, each))])
   })
 
 export const withCookies = (response: Response, cookies: readonly string[]): Response => {

@@ -26,7 +26,7 @@ import { openingSecrets, sealingSecret } from './session-cookie.ts'
 import { headerOf, seeOther, signedInResponse, verifyKey, withCookies } from './sign-in.ts'
 
 /** Time allowed at the provider. */
-const begunSeconds = 600
+const pendingSeconds = 600
 const providerSeconds = 10
 const maxNameLength = 60
 const maxPersonLength = 120
@@ -43,7 +43,7 @@ export type SignOnProblem =
   | 'sso-service'
   | 'sso-full'
 
-const Begun = z.object({
+const PendingSignIn = z.object({
   state: z.string(),
   nonce: z.string(),
   verifier: z.string(),
@@ -61,20 +61,20 @@ export const beginSignOn = async (request: Request): Promise<Response> => {
   if (isCrossOrigin(header, 'read')) return signInPage(next)
   try {
     const { scope } = settings()
-    const begun = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() }
+    const pending = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() }
     const to = buildAuthorizationUrl(await provider(), {
       redirect_uri: callbackOf(header),
       scope,
-      state: begun.state,
-      nonce: begun.nonce,
-      code_challenge: await calculatePKCECodeChallenge(begun.verifier),
+      state: pending.state,
+      nonce: pending.nonce,
+      code_challenge: await calculatePKCECodeChallenge(pending.verifier),
       code_challenge_method: 'S256',
     })
     const secret = await sealData(
-      { ...begun, next, isAdding: searchParams.has('add') } satisfies z.output<typeof Begun>,
-      { password: sealingSecret(), ttl: begunSeconds },
+      { ...pending, next, isAdding: searchParams.has('add') } satisfies z.output<typeof PendingSignIn>,
+      { password: sealingSecret(), ttl: pendingSeconds },
     )
-    return withCookies(seeOther(to.href), [begunCookie(header, secret, begunSeconds)])
+    return withCookies(seeOther(to.href), [pendingCookie(header, secret, pendingSeconds)])
   } catch (error) {
     return failed(error, next)
   }
@@ -83,43 +83,43 @@ export const beginSignOn = async (request: Request): Promise<Response> => {
 /** `GET /sign-in/sso/callback`: the first matching rule selects the account. */
 export const finishSignOn = async (request: Request): Promise<Response> => {
   const header = headerOf(request)
-  const done = [begunCookie(header, '', 0)]
-  const begun = await begunIn(header)
-  if (!begun) return withCookies(problemPage('sso-late', '/'), done)
+  const done = [pendingCookie(header, '', 0)]
+  const pending = await pendingIn(header)
+  if (!pending) return withCookies(problemPage('sso-late', '/'), done)
   // A proxy may have changed the request's own URL.
   const came = new URL(callbackOf(header))
   came.search = new URL(request.url).search
   // Another sign-in of this browser is pending and may still complete.
-  if (came.searchParams.get('state') !== begun.state) return problemPage('sso-late', begun.next)
+  if (came.searchParams.get('state') !== pending.state) return problemPage('sso-late', pending.next)
   try {
     const config = await provider()
     const tokens = await authorizationCodeGrant(config, came, {
-      pkceCodeVerifier: begun.verifier,
-      expectedState: begun.state,
-      expectedNonce: begun.nonce,
+      pkceCodeVerifier: pending.verifier,
+      expectedState: pending.state,
+      expectedNonce: pending.nonce,
       idTokenExpected: true,
     })
-    const told: Record<string, unknown> = tokens.claims() ?? {}
-    const sub = String(told.sub)
-    let [rule, claims] = [ruleFor(told), told]
+    const idClaims: Record<string, unknown> = tokens.claims() ?? {}
+    const sub = String(idClaims.sub)
+    let [rule, claims] = [ruleFor(idClaims), idClaims]
     // Some providers return groups from userinfo only.
     if (!rule && config.serverMetadata().userinfo_endpoint) {
-      claims = { ...told, ...(await fetchUserInfo(config, tokens.access_token, sub)) }
+      claims = { ...idClaims, ...(await fetchUserInfo(config, tokens.access_token, sub)) }
       rule = ruleFor(claims)
     }
     if (!rule) {
       const who = `${JSON.stringify(personOf(claims))}, sub ${JSON.stringify(sub)}`
       console.error(inOneLine(`No rule in DEVDECK_OIDC_ACCOUNTS matches ${who}`))
-      return withCookies(problemPage('sso-nobody', begun.next), done)
+      return withCookies(problemPage('sso-nobody', pending.next), done)
     }
     const account = await verifyKey(rule.api_key)
     const { cookies } = await signedInResponse(header, account, rule.api_key, {
-      add: begun.isAdding,
+      add: pending.isAdding,
       person: personOf(claims),
     })
-    return withCookies(seeOther(begun.next), [...done, ...cookies])
+    return withCookies(seeOther(pending.next), [...done, ...cookies])
   } catch (error) {
-    return withCookies(failed(error, begun.next), done)
+    return withCookies(failed(error, pending.next), done)
   }
 }
 
@@ -142,7 +142,7 @@ const provider = (): Promise<Configuration> => {
     clientSecret === undefined ? None() : ClientSecretPost(clientSecret),
     {
       timeout: providerSeconds,
-      // The library verifies signatures only if told to. Plain http is limited to this machine by the config.
+      // The library verifies signatures only on request. Plain http is limited to this machine by the config.
       execute: [enableNonRepudiationChecks, ...(issuer.startsWith('http:') ? [allowInsecureRequests] : [])],
     },
   )
@@ -179,13 +179,13 @@ const callbackOf = (header: ReadHeader): string => `${originOfHost(header('host'
 const begunName = (header: ReadHeader): string => sessionCookieName(header).replace('session', 'sign_on')
 
 /** Lax, because the provider's redirect comes from another site. */
-const begunCookie = (header: ReadHeader, value: string, maxAge: number): string =>
+const pendingCookie = (header: ReadHeader, value: string, maxAge: number): string =>
   setCookie(header, begunName(header), value, { maxAge, sameSite: 'Lax' })
 
-const begunIn = async (header: ReadHeader): Promise<z.output<typeof Begun> | undefined> => {
+const pendingIn = async (header: ReadHeader): Promise<z.output<typeof PendingSignIn> | undefined> => {
   const [seal, ...more] = cookieValues(header, begunName(header))
   if (seal === undefined || more.length > 0) return undefined
-  return Begun.safeParse(await unsealData(seal, { password: openingSecrets(), ttl: begunSeconds })).data
+  return PendingSignIn.safeParse(await unsealData(seal, { password: openingSecrets(), ttl: pendingSeconds })).data
 }
 
 const failed = (error: unknown, next: string): Response => {

@@ -5,10 +5,10 @@ import { registry } from '../registry/registry.ts'
 /** The client's address, from X-Forwarded-For where the sender is a proxy that TRUST_PROXY names. */
 export const clientAddress = ({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string => {
   const { isTrustedProxy } = registry().config
-  const told = String(headers['x-forwarded-for'] ?? '').split(',')
+  const forwarded = String(headers['x-forwarded-for'] ?? '').split(',')
   let address = plain(socket.remoteAddress ?? 'unknown')
-  for (let hop = 0; told.length > 0 && isTrustedProxy(address, hop); hop++) {
-    const next = plain(told.pop()?.trim() ?? '')
+  for (let hop = 0; forwarded.length > 0 && isTrustedProxy(address, hop); hop++) {
+    const next = plain(forwarded.pop()?.trim() ?? '')
     if (isIP(next) === 0) break
     address = next
   }

@@ -63,7 +63,7 @@ export class LivePage implements OpenStream, MonitorListener {
     closeWithTimeout(this.#socket, code, reason)
   }
 
-  tell(notice: LiveNotice): void {
+  notify(notice: LiveNotice): void {
     this.send(JSON.stringify(notice))
   }
 

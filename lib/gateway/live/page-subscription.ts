@@ -14,7 +14,7 @@ interface Page {
   readonly hasRoom: boolean
   roomChange(): Promise<void>
   send(frame: string): void
-  tell(notice: LiveNotice): void
+  notify(notice: LiveNotice): void
   forget(id: number): void
 }
 
@@ -31,7 +31,7 @@ export class PageSubscription implements Subscriber {
   /** State of its own stream, ignoring the service's health. */
   #own: { state: LiveState; since_ms: number; error?: LiveError } | undefined
   /** State last sent to the page. */
-  #told = ''
+  #lastText = ''
   #items: string[] = []
   /** Total length of the pending items. */
   #length = 0
@@ -63,7 +63,7 @@ export class PageSubscription implements Subscriber {
   resync(position: string): void {
     if (this.#isOver) return
     this.#flush()
-    this.#page.tell({ t: 'resync', id: this.#id, position })
+    this.#page.notify({ t: 'resync', id: this.#id, position })
   }
 
   state(state: LiveState, error?: LiveError): void {
@@ -86,15 +86,15 @@ export class PageSubscription implements Subscriber {
       ...this.#own,
       ...(isLate && { state: 'late', since_ms: toServiceTime(lateSinceMs) }),
     } satisfies LiveNotice)
-    if (text === this.#told) return
-    this.#told = text
+    if (text === this.#lastText) return
+    this.#lastText = text
     this.#page.send(text)
   }
 
   end(error?: LiveError): void {
     if (this.#isOver) return
     this.#flush()
-    this.#page.tell({ t: 'end', id: this.#id, ...(error && { error }) })
+    this.#page.notify({ t: 'end', id: this.#id, ...(error && { error }) })
     this.#page.forget(this.#id)
   }
 

@@ -96,10 +96,10 @@ async function* bySequence({ client, params, position, signal }: Asked): AsyncGe
 /** No positions: each response is complete. */
 const byAnswer = (ask: (asked: Asked) => Promise<unknown>, everyMs: number) =>
   async function* (asked: Asked): AsyncGenerator<Step> {
-    for (let told = ''; !asked.signal.aborted; await pause(everyMs, asked.signal)) {
+    for (let lastText = ''; !asked.signal.aborted; await pause(everyMs, asked.signal)) {
       const text = JSON.stringify(await ask(asked))
-      if (text !== told) yield { text, position: '' }
-      told = text
+      if (text !== lastText) yield { text, position: '' }
+      lastText = text
     }
   }
 

@@ -41,17 +41,17 @@ export class CommandMarks {
 
   #add(text: string): void {
     const { buffers } = this.#core
-    const told = commandMark(text)
-    if (!told || buffers.active !== buffers.normal) return
+    const parsed = commandMark(text)
+    if (!parsed || buffers.active !== buffers.normal) return
     this.#follow()
     const { ybase, y, x } = buffers.normal
     const mark: Mark = {
       line: this.#trimmed + ybase + y,
       column: Math.min(x, this.#core.cols - 1),
-      kind: told.kind,
+      kind: parsed.kind,
       at_ms: Date.now(),
     }
-    if (told.exitCode !== undefined) mark.exit_code = told.exitCode
+    if (parsed.exitCode !== undefined) mark.exit_code = parsed.exitCode
     // Marks usually arrive in order, unless a program moved the cursor up.
     const after = this.#marks.findLastIndex(({ line }) => line <= mark.line) + 1
     this.#marks.splice(after, 0, mark)

@@ -411,12 +411,12 @@ export class SharedTerminal implements OpenTerminal {
   #exited(exit: Exit): void {
     this.#log(`its shell has ended: ${exit.reason}`)
     const behind = this.#people.all.filter(({ isBehind }) => isBehind)
-    const tell = () => {
+    const closeViewers = () => {
       this.#notifyAll({ t: 'exit', ...exit })
       this.end(terminalClose.shellEnded, exit.reason, lastOutputMs)
     }
-    if (behind.length > 0) this.#output.showLast(behind, tell)
-    else tell()
+    if (behind.length > 0) this.#output.showLast(behind, closeViewers)
+    else closeViewers()
   }
 
   /** Keeps the screen for returning pages, unless the devbox is gone or the session signed out. */

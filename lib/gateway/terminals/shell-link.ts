@@ -62,7 +62,7 @@ interface LinkEvents {
 export class ShellLink {
   readonly #shell: Shell
   readonly #events: LinkEvents
-  readonly #gone = new AbortController()
+  readonly #disposed = new AbortController()
   #attached: Attached | undefined
   #hadShell = false
   #phase: LinkPhase = 'attaching'
@@ -109,7 +109,7 @@ export class ShellLink {
 
   /** Attaches and reattaches until the shell ends or `end` is called. */
   async run(): Promise<void> {
-    while (!this.#gone.signal.aborted) {
+    while (!this.#disposed.signal.aborted) {
       try {
         const exit = await this.#untilRestOrExit()
         if (exit) {
@@ -117,7 +117,7 @@ export class ShellLink {
           return
         }
       } catch (error) {
-        if (this.#gone.signal.aborted) return
+        if (this.#disposed.signal.aborted) return
         if (!(error instanceof Ending)) console.error('A terminal failed:', error)
         this.#beginRest()
         this.#events.failed(
@@ -153,14 +153,14 @@ export class ShellLink {
 
   /** Resolves once it is decided whether there is a connection. */
   async live(): Promise<boolean> {
-    if (this.#attached || this.#gone.signal.aborted) return this.#attached !== undefined
+    if (this.#attached || this.#disposed.signal.aborted) return this.#attached !== undefined
     this.#live ??= Promise.withResolvers()
     return this.#live.promise
   }
 
   end(): void {
     this.#decide(false)
-    this.#gone.abort()
+    this.#disposed.abort()
     this.#wake.resolve()
   }
 
@@ -242,13 +242,13 @@ export class ShellLink {
       if (hangUps > maxHangUps)
         throw new Ending(terminalClose.upstreamLost, 'unavailable', 'The service keeps closing the connection')
       this.#setPhase('retrying')
-      await delay(backoffMs(Math.max(cuts, hangUps), droppedBackoff), undefined, { signal: this.#gone.signal })
+      await delay(backoffMs(Math.max(cuts, hangUps), droppedBackoff), undefined, { signal: this.#disposed.signal })
     }
   }
 
   async #attach(): Promise<Attached> {
     const { devboxId, sessionName, apiKey, size, after } = this.#shell
-    const { signal } = this.#gone
+    const { signal } = this.#disposed
     const beganAt = Date.now()
     for (let retries = 0; ; retries++) {
       try {
@@ -275,7 +275,7 @@ export class ShellLink {
     const { promise, resolve } = Promise.withResolvers<{ code: number; reason: string; moved: boolean }>()
     terminateWhenDead(socket)
     const hangUp = () => closeWithTimeout(socket)
-    this.#gone.signal.addEventListener('abort', hangUp, { once: true })
+    this.#disposed.signal.addEventListener('abort', hangUp, { once: true })
     const measuring = setInterval(() => this.#measure(socket), roundTripEveryMs)
     let moved = false
     socket.on('message', (data: RawData) => {
@@ -289,12 +289,12 @@ export class ShellLink {
     socket.on('error', () => socket.terminate())
     socket.once('close', (code, reason) => {
       clearInterval(measuring)
-      this.#gone.signal.removeEventListener('abort', hangUp)
+      this.#disposed.signal.removeEventListener('abort', hangUp)
       this.#attached = undefined
       this.#pingedAt = undefined
       resolve({ code, reason: String(reason), moved })
     })
-    if (this.#gone.signal.aborted) hangUp()
+    if (this.#disposed.signal.aborted) hangUp()
     else this.#take(attached)
     socket.resume()
     return promise

@@ -24,12 +24,12 @@ interface Input {
 
 /** Tracks which input of which page has reached the shell, across reconnects. */
 export class TypedPositions {
-  readonly #tell: (page: string, notice: TerminalNotice) => void
+  readonly #notify: (page: string, notice: TerminalNotice) => void
   readonly #pages = new Map<string, Page>()
   #onTheWay: Input[] = []
 
-  constructor(tell: (page: string, notice: TerminalNotice) => void) {
-    this.#tell = tell
+  constructor(notify: (page: string, notice: TerminalNotice) => void) {
+    this.#notify = notify
   }
 
   /** Undefined for a page that hasn't sent anything. */
@@ -65,7 +65,7 @@ export class TypedPositions {
     }
     this.#onTheWay = left
     const input = shellInput && { input: shellInput }
-    for (const name of settled) this.#tell(name, { t: 'typed', n: this.#pages.get(name)?.settled ?? 0, ...input })
+    for (const name of settled) this.#notify(name, { t: 'typed', n: this.#pages.get(name)?.settled ?? 0, ...input })
   }
 
   /** Input between two link positions was lost, as far as the console knows. */
@@ -85,8 +85,8 @@ export class TypedPositions {
   catchUp(name: string): void {
     const page = this.#pages.get(name)
     if (!page) return
-    for (const drop of page.drops.splice(0)) this.#tell(name, drop)
-    this.#tell(name, { t: 'typed', n: page.settled })
+    for (const drop of page.drops.splice(0)) this.#notify(name, drop)
+    this.#notify(name, { t: 'typed', n: page.settled })
   }
 
   #drop(name: string, from: number, to: number, mayHaveArrived: boolean): void {
@@ -95,7 +95,7 @@ export class TypedPositions {
     const before = page.drops.at(-1)
     if (before?.to === from && before.may_have_arrived === mayHaveArrived) before.to = to
     else page.drops = [...page.drops, { ...notice }].slice(-maxDrops)
-    this.#tell(name, notice)
+    this.#notify(name, notice)
   }
 
   #page(name: string): Page {
