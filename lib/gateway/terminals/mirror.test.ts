@@ -266,17 +266,12 @@ describe('title and folder', () => {
 })
 
 describe('hostile output', () => {
-  it.each([...'continues after the largest counts of CSI %s'])(
-    'goes on after the largest counts of CSI %s',
-    async (final) => {
-      const { write, shown, failures } = open({ cols: 200, rows: 100 })
-      write(
-        `x\x1b[2147483647;2147483647${final}\x1b[99999999999999999999;1;1;1;1;1${final}\x1b[?9${final}\x1bc\x1b[Hend`,
-      )
-      expect((await shown()).join('\n')).toContain('end')
-      expect(failures).toEqual([])
-    },
-  )
+  it.each([...'ABCDEFGHIJKLMPSTXZ@`abdefghlmnqrstu'])('continues after the largest counts of CSI %s', async (final) => {
+    const { write, shown, failures } = open({ cols: 200, rows: 100 })
+    write(`x\x1b[2147483647;2147483647${final}\x1b[99999999999999999999;1;1;1;1;1${final}\x1b[?9${final}\x1bc\x1b[Hend`)
+    expect((await shown()).join('\n')).toContain('end')
+    expect(failures).toEqual([])
+  })
 
   it('continues after repetitions on the largest terminal', async () => {
     const { write, shown } = open({ cols: 1000, rows: 1000, scrollback: 50_000 })
