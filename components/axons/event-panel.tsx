@@ -2,6 +2,7 @@
 import { useInfiniteQuery, useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { Download, Send, X } from 'lucide-react'
 import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react'
+import * as z from 'zod/mini'
 import { FilterInput, FilterSelect } from '#components/list/filter-fields.tsx'
 import { useAddress } from '#components/list/use-address.ts'
 import { Button } from '#components/ui/button.tsx'
@@ -13,9 +14,12 @@ import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { formatZone } from '#components/ui/time-text.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
+import { paths } from '#lib/browser/address/paths.ts'
+import { searchOf } from '#lib/browser/address/search.ts'
 import { formatCount } from '#lib/browser/format.ts'
 import { saveText } from '#lib/browser/lists/export.ts'
 import { type AxonEvent, changeRefusal } from '#lib/contract/axons.ts'
+import { queryInt } from '#lib/contract/common.ts'
 import { EventDetails } from './event-details.tsx'
 import { EventLog } from './event-log.tsx'
 import { axonEvents, matchingEvents } from './event-queries.ts'
@@ -30,7 +34,6 @@ import {
   noEventFilter,
   toLines,
 } from './event-rows.ts'
-import { axonEventsPath, EventSearchParams } from './event-search-params.ts'
 import type { TailSnapshot } from './event-tail.ts'
 import { originLabels } from './origin-labels.ts'
 import { PublishForm } from './publish-form.tsx'
@@ -239,3 +242,19 @@ const LinkedEvent = ({ axonId, sequence, onClose }: LinkedEventProps) => {
     </section>
   )
 }
+
+/** Filters of an axon's event log, and the event that is open. */
+const EventSearchParams = z.object({
+  /** Sequence of the open event. */
+  event: z.optional(queryInt(0, Number.MAX_SAFE_INTEGER)),
+  origin: z.optional(z.string()),
+  type: z.optional(z.string()),
+  source: z.optional(z.string()),
+  payload: z.optional(z.string()),
+})
+export type EventSearchParams = z.output<typeof EventSearchParams>
+
+const axonEventsPath =
+  (id: string) =>
+  ({ event, origin, type, source, payload }: Partial<EventSearchParams>): string =>
+    `${paths.axon(id, 'events')}${searchOf({ event, origin, type, source, payload })}`

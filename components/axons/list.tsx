@@ -1,29 +1,170 @@
 'use client'
-import { Download, Plus, RotateCw, Waypoints } from 'lucide-react'
+import { CalendarRange, Download, Plus, RotateCw, Search, Waypoints } from 'lucide-react'
 import dynamic from 'next/dynamic'
-import { useEffect, useMemo, useState, useTransition } from 'react'
+import { useEffect, useId, useMemo, useState, useTransition } from 'react'
 import type { Column } from '#components/list/column.ts'
 import { idColumn, metadataColumn, nameColumn, optional, timeColumn } from '#components/list/columns.tsx'
 import { DataTable } from '#components/list/data-table.tsx'
+import { FilterBar, type FilterBarProps } from '#components/list/filter-bar.tsx'
+import { FilterSelect } from '#components/list/filter-fields.tsx'
 import { exportItems, ListMenus } from '#components/list/list-menus.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { readSort, sortRows, writeSort } from '#components/list/sort-rows.ts'
+import type { HowToChange } from '#components/list/use-address.ts'
 import { useColumns } from '#components/list/use-columns.ts'
 import { useListQuery } from '#components/list/use-list-query.ts'
 import { Button } from '#components/ui/button.tsx'
 import { CopyButton } from '#components/ui/copy-button.tsx'
 import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
+import { TextField } from '#components/ui/field.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
+import { Input } from '#components/ui/input.tsx'
+import { Popover } from '#components/ui/popover.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { curlPost } from '#lib/browser/api/code-samples.ts'
 import { formatCount, formatSize } from '#lib/browser/format.ts'
 import { axonMatches } from '#lib/browser/lists/row-filters.ts'
 import type { Axon } from '#lib/contract/axons.ts'
 import { AxonState } from './axon-state.tsx'
-import { AxonFilters } from './filters.tsx'
 import { axonQueries, countedIn, fitsOneCall } from './queries.ts'
-import { AxonSearchParams, axonFilter, axonQueryOf, axonsPath } from './search-params.ts'
+import {
+  AxonSearchParams,
+  axonFilter,
+  axonQueryOf,
+  axonsPath,
+  readRange,
+  type TimeRange,
+  writeRange,
+} from './search-params.ts'
+import { type AxonSearch, readAxonSearch, writeAxonSearch } from './search-text.ts'
+
+const hourMs = 3_600_000
+const spans = [
+  { label: 'Last hour', ms: hourMs },
+  { label: 'Last 24 hours', ms: 24 * hourMs },
+  { label: 'Last 7 days', ms: 7 * 24 * hourMs },
+  { label: 'Last 30 days', ms: 30 * 24 * hourMs },
+] as const
+
+interface CreatedFilterProps {
+  value: string | undefined
+  onChange: (range: string | undefined) => void
+}
+
+/** In UTC, so that an address means the same everywhere. */
+const CreatedFilter = ({ value, onChange }: CreatedFilterProps) => {
+  const [isOpen, setIsOpen] = useState(false)
+  const range = (value && readRange(value)) || {}
+  const set = (part: Partial<TimeRange>) => onChange(writeRange({ ...range, ...part }))
+  return (
+    <Popover
+      trigger={<Button icon={CalendarRange}>Created</Button>}
+      label="Filter by creation time"
+      align="start"
+      open={isOpen}
+      onOpenChange={setIsOpen}
+    >
+      <div className="flex flex-wrap gap-1.5">
+        {spans.map(({ label, ms }) => (
+          <Button
+            key={label}
+            size="sm"
+            onClick={() => {
+              onChange(writeRange({ fromMs: Date.now() - ms }))
+              setIsOpen(false)
+            }}
+          >
+            {label}
+          </Button>
+        ))}
+      </div>
+      <TextField
+        label="From"
+        hint="UTC, inclusive"
+        type="datetime-local"
+        value={toInput(range.fromMs)}
+        onText={(text) => set({ fromMs: fromInput(text) })}
+      />
+      <TextField
+        label="Before"
+        hint="UTC, exclusive"
+        type="datetime-local"
+        value={toInput(range.beforeMs)}
+        onText={(text) => set({ beforeMs: fromInput(text) })}
+      />
+      {value && (
+        <Button size="sm" variant="ghost" onClick={() => onChange(undefined)}>
+          Any time
+        </Button>
+      )}
+    </Popover>
+  )
+}
+
+const toInput = (ms: number | undefined): string => (ms === undefined ? '' : new Date(ms).toISOString().slice(0, 16))
+
+const fromInput = (text: string): number | undefined => {
+  const ms = Date.parse(`${text}Z`)
+  return text === '' || Number.isNaN(ms) ? undefined : ms
+}
+
+interface AxonFiltersProps {
+  list: FilterBarProps['list'] & {
+    params: AxonSearchParams
+    filter: (part: Partial<AxonSearchParams>, how: HowToChange) => void
+  }
+}
+
+const AxonFilters = ({ list }: AxonFiltersProps) => (
+  <FilterBar
+    list={list}
+    metadata={{ keys: axonQueries.metadataKeys(), values: (key) => axonQueries.metadataValues(key) }}
+  >
+    <SearchField list={list} />
+    <FilterSelect
+      label="State"
+      any="Any state"
+      value={list.params.state}
+      words={{ active: 'Active', deleted: 'Deleted' }}
+      onFilter={(state) => list.filter({ state }, 'push')}
+    />
+    <CreatedFilter value={list.params.created} onChange={(created) => list.filter({ created }, 'push')} />
+  </FilterBar>
+)
+
+/** Searches name, ID and metadata in one field. Below it, each recognized part is a filter that can be removed. */
+const SearchField = ({ list: { params, filter } }: AxonFiltersProps) => {
+  const hintId = useId()
+  const [typed, setTyped] = useState('')
+  const parsed = readAxonSearch(typed)
+  // A link or the back button may have changed the filters.
+  const isCurrent = pathOf(parsed.filters) === pathOf(params)
+  const hint = parsed.problem ?? (parsed.filters.metadata ? 'Use quotes to search names and IDs for this text' : '')
+  return (
+    <span className="w-full sm:w-96">
+      <Input
+        data-filter-input
+        icon={Search}
+        type="search"
+        aria-label="Search name, ID or key:value"
+        placeholder="Search name, ID or key:value"
+        aria-describedby={hintId}
+        value={isCurrent ? typed : writeAxonSearch(params)}
+        onChange={({ target }) => {
+          setTyped(target.value)
+          const { search, name, id, metadata } = readAxonSearch(target.value).filters
+          filter({ search, name, id, metadata }, 'type')
+        }}
+      />
+      <span id={hintId} className="mt-0.5 block text-xs text-muted empty:hidden">
+        {isCurrent && hint}
+      </span>
+    </span>
+  )
+}
+
+const pathOf = ({ search, name, id, metadata }: AxonSearch) => axonsPath({ search, name, id, metadata })
 
 const CreateAxonDialog = dynamic(async () => (await import('./create-axon-dialog.tsx')).CreateAxonDialog)
 

@@ -1,5 +1,5 @@
 'use client'
-import { useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { Camera, Copy, Ellipsis, Pause, Pencil, Play, Power, RefreshCw } from 'lucide-react'
 import dynamic from 'next/dynamic'
 import { useSelectedLayoutSegment } from 'next/navigation'
@@ -8,6 +8,7 @@ import { evictionOf } from '#components/alerts/alert-feed.ts'
 import { EvictedBadge, EvictionBadge } from '#components/alerts/devbox-eviction.tsx'
 import { alertQueries } from '#components/alerts/queries.ts'
 import { DetailPage } from '#components/layout/detail-page.tsx'
+import { DescribeDialog } from '#components/list/describe-dialog.tsx'
 import { useTerminalsHref } from '#components/terminal/workspace/use-terminal-request.ts'
 import { Button } from '#components/ui/button.tsx'
 import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
@@ -16,8 +17,7 @@ import { PageHeader } from '#components/ui/page-header.tsx'
 import { Tabs } from '#components/ui/tabs.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { type Devbox, devboxRefusal, resumeRefusal, shutdownRefusal } from '#lib/contract/devboxes.ts'
-import { EditDevboxDialog } from './edit-devbox-dialog.tsx'
-import { devboxQueries, isMoving } from './queries.ts'
+import { devboxMutations, devboxQueries, isMoving } from './queries.ts'
 import { DevboxStatusBadge } from './status.tsx'
 import { TimeLeftText, timeLeftOf } from './time-left.tsx'
 import { type DevboxActions, useDevboxActions } from './use-devbox-actions.tsx'
@@ -171,5 +171,23 @@ const Header = ({ tab }: { tab: string }) => {
         ]}
       />
     </PageHeader>
+  )
+}
+
+/** Mount on open, so that it starts from the current values. */
+const EditDevboxDialog = ({ devbox, onClose }: { devbox: Devbox; onClose: () => void }) => {
+  const update = useMutation(devboxMutations.update())
+  return (
+    <DescribeDialog
+      title="Edit devbox"
+      submitLabel="Save changes"
+      saved={devbox}
+      metadataKeys={devboxQueries.metadataKeys()}
+      saving={update}
+      onSave={({ name, metadata }, base) =>
+        update.mutate({ id: devbox.id, base, change: { name, metadata } }, { onSuccess: onClose })
+      }
+      onClose={onClose}
+    />
   )
 }
