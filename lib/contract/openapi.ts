@@ -3,7 +3,6 @@ import { ErrorBody } from './common.ts'
 import type { Endpoint } from './endpoint.ts'
 import { endpoints } from './index.ts'
 import { shapeOf } from './query-string.ts'
-import { summaries } from './summaries.ts'
 
 type Json = Record<string, unknown>
 
@@ -36,36 +35,31 @@ export const openApiDocument = () => {
   }
 }
 
-const operation = (endpoint: Endpoint): Json => ({
-  operationId: endpoint.id,
-  tags: [endpoint.id.split('.')[0]],
-  summary: summaryOf(endpoint),
-  ...(endpoint.stability === 'deprecated' ? { deprecated: true } : {}),
-  'x-stability': endpoint.stability,
-  ...(endpoint.scope === 'local' ? { 'x-devdeck-local': true } : {}),
-  ...(endpoint.isPublic ? { security: [] } : {}),
-  parameters: [...pathParameters(endpoint), ...queryParameters(endpoint)],
-  ...(endpoint.body
-    ? {
-        requestBody: {
-          required: !isOptional(endpoint.body, {}),
-          content: requestContent(endpoint, toSchema(endpoint.body, 'input')),
-        },
-      }
-    : {}),
-  responses: {
-    ...success(endpoint),
-    default: {
-      description: 'Error',
-      content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+const operation = (endpoint: Endpoint): Json => {
+  const [tag = '', name = ''] = endpoint.id.split('.')
+  return {
+    operationId: endpoint.id,
+    tags: [tag],
+    summary: `${wordsOf(name)}${tag === 'hostedOnly' ? ' (hosted service only)' : ''}`,
+    ...(endpoint.stability === 'deprecated' && { deprecated: true }),
+    'x-stability': endpoint.stability,
+    ...(endpoint.scope === 'local' && { 'x-devdeck-local': true }),
+    ...(endpoint.isPublic && { security: [] }),
+    parameters: [...pathParameters(endpoint), ...queryParameters(endpoint)],
+    ...(endpoint.body && {
+      requestBody: {
+        required: !isOptional(endpoint.body, {}),
+        content: requestContent(endpoint, toSchema(endpoint.body, 'input')),
+      },
+    }),
+    responses: {
+      ...success(endpoint),
+      default: {
+        description: 'Error',
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+      },
     },
-  },
-})
-
-const summaryOf = ({ id }: Endpoint) => {
-  const [resource = '', operation = ''] = id.split('.')
-  if (resource === 'hostedOnly') return `${wordsOf(operation)} (hosted service only)`
-  return (summaries as Record<string, Record<string, string>>)[resource]?.[operation]
+  }
 }
 
 const wordsOf = (name: string) =>
@@ -116,21 +110,12 @@ const queryParameters = ({ query }: Endpoint): Json[] =>
   )
 
 const metadataParameters: Json[] = [
-  {
-    name: 'metadata[key]',
-    in: 'query',
-    required: false,
-    description: 'Exact value of the metadata key in brackets. Conditions on different keys must all match.',
-    schema: { type: 'string' },
-  },
-  {
-    name: 'metadata[key][in]',
-    in: 'query',
-    required: false,
-    description: 'Any of several comma-separated values. Escape a comma or backslash in a value with a backslash.',
-    schema: { type: 'string' },
-  },
-]
+  ['metadata[key]', 'Exact value of the metadata key in brackets. Conditions on different keys must all match.'],
+  [
+    'metadata[key][in]',
+    'Any of several comma-separated values. Escape a comma or backslash in a value with a backslash.',
+  ],
+].map(([name, description]) => ({ name, in: 'query', required: false, description, schema: { type: 'string' } }))
 
 const isOptional = (schema: z.ZodMiniType, missing: unknown) => schema.safeParse(missing).success
 

@@ -1,6 +1,5 @@
 import {
-  type BenchmarkJob,
-  type BenchmarkJobListQuery,
+  BenchmarkJob,
   type BenchmarkJobState,
   type BenchmarkOutcome,
   hasJobEnded,
@@ -10,7 +9,7 @@ import { benchmarkOutcome, type EndedTrial } from '#lib/service/domain/benchmark
 import { knownTime } from '#lib/service/domain/benchmark-runs.ts'
 import type { BenchmarkRunRecord, BenchmarkRunStore } from './benchmark-runs.ts'
 import type { Database } from './database.ts'
-import { createTable, type Page } from './table.ts'
+import { createTable, fieldsOf } from './table.ts'
 
 type JobSource = NonNullable<BenchmarkJob['job_source']>
 type JobSpec = NonNullable<BenchmarkJob['job_spec']>
@@ -51,16 +50,13 @@ interface TrialRow
   agent_record: string | null
 }
 
-export interface JobRecord<Plan> extends Omit<JobRow, 'seq' | 'end_time_ms' | 'plan' | 'failure_reason'> {
-  plan: Plan
-}
+export type JobRecord<Plan> = Omit<JobRow, 'seq' | 'end_time_ms' | 'plan' | 'failure_reason'> & { plan: Plan }
 
-export interface NewJob<Plan>
-  extends Omit<JobRecord<Plan>, 'state' | 'metrics' | 'judged_metric' | 'settings'>,
-    Partial<Pick<JobRow, 'metrics' | 'judged_metric' | 'settings'>> {}
+type Measured = 'metrics' | 'judged_metric' | 'settings'
+type NewJob = Omit<JobRecord<unknown>, 'state' | Measured> & Partial<Pick<JobRow, Measured>>
 
-/** A page of large jobs has tens of thousands of outcomes; those of ended runs are cached. */
-const maxRemembered = 100_000
+/** A page of large jobs has tens of thousands of trials; the outcomes of this many ended runs are cached. */
+const maxCachedOutcomes = 1_000
 
 export type BenchmarkJobStore = ReturnType<typeof createBenchmarkJobStore>
 
@@ -85,16 +81,6 @@ export const createBenchmarkJobStore = (database: Database, benchmarkRuns: Bench
     }))
 
   const ended = new Map<string, BenchmarkOutcome>()
-  let remembered = 0
-  const remember = (outcome: BenchmarkOutcome) => {
-    ended.set(outcome.benchmark_run_id, outcome)
-    remembered += outcome.scenario_outcomes.length
-    for (const [oldest, { scenario_outcomes }] of ended) {
-      if (remembered <= maxRemembered) break
-      ended.delete(oldest)
-      remembered -= scenario_outcomes.length
-    }
-  }
   const outcomeOf = (run: BenchmarkRunRecord): BenchmarkOutcome | undefined => {
     const known = ended.get(run.id)
     if (known) return known
@@ -102,53 +88,45 @@ export const createBenchmarkJobStore = (database: Database, benchmarkRuns: Bench
     // Unspecified: a run has an outcome once its first scenario has finished.
     if (trials.length === 0 && run.end_time_ms === null) return undefined
     const outcome = benchmarkOutcome(run, trials)
-    if (run.end_time_ms !== null) remember(outcome)
+    if (ended.size >= maxCachedOutcomes) ended.clear()
+    if (run.end_time_ms !== null) ended.set(run.id, outcome)
     return outcome
   }
 
-  /** Derived from the trial rows, so it always matches them. */
-  const toJob = (row: JobRow): BenchmarkJob => {
-    const runs = benchmarkRuns.ofJob(row.id)
-    const outcomes = runs.map(outcomeOf).filter((outcome) => outcome !== undefined)
-    const now = Date.now()
-    return {
-      id: row.id,
-      name: row.name,
-      state: row.state,
-      create_time_ms: knownTime(row.create_time_ms),
-      job_source: row.source,
-      job_spec: row.spec,
-      failure_reason: row.failure_reason,
-      warnings: warningsOf(row.warnings, outcomes),
-      metrics: row.metrics,
-      judged_metric: row.judged_metric,
-      settings: row.settings,
-      benchmark_outcomes: outcomes,
-      in_progress_runs: runs
-        .filter(({ end_time_ms }) => end_time_ms === null)
-        .map((run) => ({
-          benchmark_run_id: run.id,
-          state: run.state,
-          start_time_ms: run.start_time_ms,
-          duration_ms: Math.max(0, now - run.start_time_ms),
-          // The rest is in the spec.
-          agent_config: run.agent && {
-            type: run.agent.type,
-            name: run.agent.name,
-            model_name: run.agent.model_name ?? null,
-          },
-        })),
-    }
-  }
-
+  const fields = fieldsOf(BenchmarkJob)
   const table = createTable(database, 'benchmark_jobs', {
     json: ['metadata', 'source', 'spec', 'warnings', 'metrics', 'settings'],
-    view: toJob,
+    view: (row: JobRow): BenchmarkJob => {
+      const runs = benchmarkRuns.ofJob(row.id)
+      const outcomes = runs.map(outcomeOf).filter((outcome) => outcome !== undefined)
+      const now = Date.now()
+      return {
+        ...fields(row),
+        create_time_ms: knownTime(row.create_time_ms),
+        job_source: row.source,
+        job_spec: row.spec,
+        warnings: warningsOf(row.warnings, outcomes),
+        // Derived from the trial rows, so it always matches them.
+        benchmark_outcomes: outcomes,
+        in_progress_runs: runs
+          .filter(({ end_time_ms }) => end_time_ms === null)
+          .map(({ id, state, start_time_ms, agent }) => ({
+            benchmark_run_id: id,
+            state,
+            start_time_ms,
+            duration_ms: Math.max(0, now - start_time_ms),
+            // The rest is in the spec.
+            agent_config: agent && { type: agent.type, name: agent.name, model_name: agent.model_name ?? null },
+          })),
+      }
+    },
   })
   const isNameTaken = (account: string, name: string): boolean => byName.get(account, name) !== undefined
 
   return {
-    insert: ({ plan, ...job }: NewJob<unknown>): boolean => {
+    ...table,
+
+    insert: ({ plan, ...job }: NewJob): boolean => {
       if (isNameTaken(job.account, job.name)) return false
       table.insert({ ...job, plan: JSON.stringify(plan), state: 'queued' })
       return true
@@ -156,8 +134,6 @@ export const createBenchmarkJobStore = (database: Database, benchmarkRuns: Bench
 
     plan: (id: string, { spec, plan, warnings }: Pick<JobRecord<unknown>, 'spec' | 'plan' | 'warnings'>): void =>
       table.set(id, { spec, plan: JSON.stringify(plan), warnings }),
-
-    get: table.get,
 
     record: <Plan>(id: string): JobRecord<Plan> => {
       const row = table.mustFind(id)
@@ -169,7 +145,6 @@ export const createBenchmarkJobStore = (database: Database, benchmarkRuns: Bench
     setMetrics: (id: string, metrics: string[], judged_metric: string | null): void => {
       table.set(id, { metrics, judged_metric })
       ended.clear()
-      remembered = 0
     },
 
     imported: (account: string, importId: string): Pick<JobRow, 'id' | 'name' | 'end_time_ms'> | undefined =>
@@ -177,7 +152,7 @@ export const createBenchmarkJobStore = (database: Database, benchmarkRuns: Bench
 
     unended: (): { id: string; account: string }[] => table.where('end_time_ms IS NULL'),
 
-    countUnended: (account: string): number => (countUnended.get(account) as { n: number }).n,
+    countUnended: (account: string): number => Number(countUnended.get(account)?.n),
 
     endedTrials,
 
@@ -185,11 +160,6 @@ export const createBenchmarkJobStore = (database: Database, benchmarkRuns: Bench
       database.essential(() =>
         table.set(id, { state: to, end_time_ms: hasJobEnded(to) ? timeMs : null, failure_reason: failureReason }),
       ),
-
-    position: table.position,
-
-    list: (account: string, query: BenchmarkJobListQuery, before?: number): Page<BenchmarkJob> =>
-      table.list(account, query, before),
   }
 }
 

@@ -1,12 +1,12 @@
 import type { RunUsage } from '#lib/contract/agent-usage.ts'
 import type { AgentConfig } from '#lib/contract/benchmark-jobs.ts'
-import type { BenchmarkRun, BenchmarkRunListQuery, BenchmarkRunState } from '#lib/contract/benchmark-runs.ts'
+import { BenchmarkRun, type BenchmarkRunListQuery, type BenchmarkRunState } from '#lib/contract/benchmark-runs.ts'
 import type { StringMap } from '#lib/contract/common.ts'
 import type { RunProfile } from '#lib/contract/scenario-runs.ts'
 import { durationOf, knownTime } from '#lib/service/domain/benchmark-runs.ts'
 import { equals } from './clauses.ts'
 import type { Database } from './database.ts'
-import { createTable, type Page } from './table.ts'
+import { createTable, fieldsOf, type Page } from './table.ts'
 
 /** Times are 0 if unknown. */
 export interface BenchmarkRunRecord {
@@ -27,50 +27,68 @@ export interface BenchmarkRunRecord {
   planned_trials: number | null
 }
 
-export interface NewBenchmarkRun
-  extends Omit<BenchmarkRunRecord, 'seq' | 'state' | 'end_time_ms' | 'score' | 'planned_trials'> {
-  planned_trials?: number | null
-}
+type NewBenchmarkRun = Omit<BenchmarkRunRecord, 'seq' | 'state' | 'end_time_ms' | 'score' | 'planned_trials'> &
+  Partial<Pick<BenchmarkRunRecord, 'planned_trials'>>
 
 export type BenchmarkRunStore = ReturnType<typeof createBenchmarkRunStore>
 
+type Counts = RunUsage & { n: number }
+
 export const createBenchmarkRunStore = (database: Database) => {
+  const usageAt = (figure: keyof RunUsage) => `json_extract(agent_record, '$.usage.${figure}')`
+  const trials = 'scenario_runs WHERE benchmark_run_id = ?1 AND replaced = 0'
+  // Trials that failed during setup have a different reason than those that ran.
+  const mostCommonReason = `
+    SELECT ${usageAt('unknown_because')} AS reason FROM ${trials} AND reason IS NOT NULL
+    GROUP BY reason ORDER BY count(*) DESC, reason LIMIT 1`
   const count = database.prepare(`
     SELECT count(*) AS n, sum(${usageAt('n_input_tokens')}) AS n_input_tokens,
       sum(${usageAt('n_cache_tokens')}) AS n_cache_tokens, sum(${usageAt('n_output_tokens')}) AS n_output_tokens,
-      sum(${usageAt('cost_usd')}) AS cost_usd, (${mostCommonUnknownReason}) AS unknown_because,
+      sum(${usageAt('cost_usd')}) AS cost_usd, (${mostCommonReason}) AS unknown_because,
       count(coalesce(${usageAt('n_input_tokens')}, ${usageAt('n_output_tokens')})) AS n_with_tokens,
       count(${usageAt('cost_usd')}) AS n_with_cost
-    FROM scenario_runs WHERE benchmark_run_id = ?1 AND replaced = 0`)
-  /** Counts of ended runs, which no longer change; a page of a list may have thousands. */
+    FROM ${trials}`)
+  /** Of ended runs, which no longer change; a page of a list may have thousands. */
   const counted = new Map<string, Counts>()
   const countsOf = ({ id, end_time_ms }: BenchmarkRunRecord): Counts => {
-    const known = counted.get(id)
-    if (known !== undefined) return known
-    const counts = count.get(id) as unknown as Counts
+    const counts = counted.get(id) ?? (count.get(id) as unknown as Counts)
     if (end_time_ms !== null) counted.set(id, counts)
     return counts
   }
+  const fields = fieldsOf(BenchmarkRun)
   const table = createTable(database, 'benchmark_runs', {
     json: ['metadata', 'profile', 'agent'],
     metadata: 'benchmark_run_metadata',
-    view: (run: BenchmarkRunRecord) => toBenchmarkRun(run, countsOf(run)),
+    view: (run: BenchmarkRunRecord): BenchmarkRun => {
+      const { n: n_scenario_runs, ...usage } = countsOf(run)
+      const isKnown = usage.n_with_tokens + usage.n_with_cost > 0
+      return {
+        ...fields(run),
+        start_time_ms: knownTime(run.start_time_ms),
+        duration_ms: durationOf(run),
+        purpose: run.profile.purpose ?? null,
+        environment_variables: run.profile.envVars ?? null,
+        secrets_provided: run.profile.secrets ?? null,
+        n_scenario_runs,
+        n_total_trials: run.planned_trials,
+        agent_name: run.agent?.name ?? null,
+        model_name: run.agent?.model_name ?? null,
+        usage: run.job_id === null ? null : { ...usage, unknown_because: isKnown ? null : usage.unknown_because },
+      }
+    },
   })
 
   return {
+    ...table,
+
     insert: (run: NewBenchmarkRun): BenchmarkRunRecord => table.insert({ ...run, state: 'running' }),
 
-    get: table.get,
-
     record: table.find,
-    own: table.own,
 
     ofJob: (jobId: string): BenchmarkRunRecord[] => table.where('job_id = ?', jobId),
 
     end: (id: string, ending: Pick<BenchmarkRunRecord, 'state' | 'end_time_ms' | 'score'>): void =>
       database.essential(() => table.set(id, ending)),
-
-    position: table.position,
 
     list: (account: string, query: BenchmarkRunListQuery, before?: number): Page<BenchmarkRun> =>
       table.list(account, query, before, [
@@ -79,34 +97,3 @@ export const createBenchmarkRunStore = (database: Database) => {
       ]),
   }
 }
-
-type Counts = RunUsage & { n: number }
-
-const usageAt = (figure: keyof RunUsage) => `json_extract(agent_record, '$.usage.${figure}')`
-
-/** Trials that failed during setup have a different reason than those that ran. */
-const mostCommonUnknownReason = `
-  SELECT ${usageAt('unknown_because')} AS reason FROM scenario_runs
-  WHERE benchmark_run_id = ?1 AND replaced = 0 AND reason IS NOT NULL GROUP BY reason ORDER BY count(*) DESC, reason LIMIT 1`
-
-const toBenchmarkRun = (run: BenchmarkRunRecord, { n: n_scenario_runs, ...usage }: Counts): BenchmarkRun => ({
-  id: run.id,
-  start_time_ms: knownTime(run.start_time_ms),
-  state: run.state,
-  metadata: run.metadata,
-  benchmark_id: run.benchmark_id,
-  name: run.name,
-  duration_ms: durationOf(run),
-  score: run.score,
-  purpose: run.profile.purpose ?? null,
-  environment_variables: run.profile.envVars ?? null,
-  secrets_provided: run.profile.secrets ?? null,
-  n_scenario_runs,
-  n_total_trials: run.planned_trials ?? null,
-  job_id: run.job_id,
-  agent_name: run.agent?.name ?? null,
-  model_name: run.agent?.model_name ?? null,
-  usage: run.job_id === null ? null : { ...usage, unknown_because: isKnown(usage) ? null : usage.unknown_because },
-})
-
-const isKnown = ({ n_with_tokens, n_with_cost }: RunUsage) => n_with_tokens + n_with_cost > 0

@@ -1,18 +1,14 @@
-import type { Benchmark, BenchmarkListQuery } from '#lib/contract/benchmarks.ts'
+import { Benchmark, type BenchmarkListQuery } from '#lib/contract/benchmarks.ts'
+import { clause } from './clauses.ts'
 import { type Database, inTransaction } from './database.ts'
-import { createTable, type Page } from './table.ts'
+import { createTable, fieldsOf, type Page } from './table.ts'
 
-interface BenchmarkRow extends Omit<Benchmark, 'scenarioIds' | 'is_public'> {
-  seq: number
+interface Stored {
   account: string
   create_time_ms: number
 }
 
-export interface NewBenchmark extends Omit<Benchmark, 'status' | 'is_public'> {
-  account: string
-  create_time_ms: number
-}
-
+type BenchmarkRow = Omit<Benchmark, 'scenarioIds' | 'is_public'> & Stored & { seq: number }
 export type BenchmarkFields = Omit<Benchmark, 'id' | 'status' | 'is_public'>
 
 export const createBenchmarkStore = (database: Database) => {
@@ -22,13 +18,14 @@ export const createBenchmarkStore = (database: Database) => {
   const addScenario = database.prepare(
     'INSERT INTO benchmark_scenarios (benchmark, scenario, position) SELECT ?, seq, ? FROM scenarios WHERE id = ?',
   )
+  const fields = fieldsOf(Benchmark)
   const table = createTable(database, 'benchmarks', {
     json: ['metadata', 'required_environment_variables', 'required_secret_names'],
     metadata: 'benchmark_metadata',
     isListed: ({ status }) => status === 'active',
-    view: ({ seq, account: _, create_time_ms: __, ...row }: BenchmarkRow): Benchmark => ({
-      ...row,
-      scenarioIds: scenariosOf.all(seq).map(({ id }) => id as string),
+    view: (row: BenchmarkRow): Benchmark => ({
+      ...fields(row),
+      scenarioIds: scenariosOf.all(row.seq).map(({ id }) => id as string),
       is_public: false,
     }),
   })
@@ -39,30 +36,25 @@ export const createBenchmarkStore = (database: Database) => {
   }
 
   return {
-    insert: (benchmark: NewBenchmark): void =>
+    ...table,
+
+    insert: (benchmark: Omit<Benchmark, 'status' | 'is_public'> & Stored): void =>
       inTransaction(database, () => {
         const { seq } = table.insert({ ...benchmark, status: 'active' })
         setScenarios(seq, benchmark.scenarioIds)
       }),
 
-    get: table.get,
-
-    update: (id: string, fields: BenchmarkFields): void =>
+    update: (id: string, changed: BenchmarkFields): void =>
       inTransaction(database, () => {
         const row = table.mustFind(id)
-        table.update(row, fields)
-        setScenarios(row.seq, fields.scenarioIds)
+        table.update(row, changed)
+        setScenarios(row.seq, changed.scenarioIds)
       }),
 
     /** Archived benchmarks are not listed, and their metadata is not offered as filters. */
     setStatus: (id: string, status: 'active' | 'archived'): void => table.update(table.mustFind(id), { status }),
 
-    position: table.position,
-
     list: (account: string, query: BenchmarkListQuery, before?: number): Page<Benchmark> =>
-      table.list(account, query, before, [{ sql: "benchmarks.status = 'active'", values: [] }]),
-
-    metadataKeys: table.metadataKeys,
-    metadataValues: table.metadataValues,
+      table.list(account, query, before, [clause("benchmarks.status = 'active'")]),
   }
 }

@@ -10,15 +10,16 @@ export interface Clause {
   values: Value[]
 }
 
+export const clause = (sql: string, ...values: Value[]): Clause => ({ sql, values })
 export const sqlOf = (clauses: readonly Clause[]) => clauses.map(({ sql }) => sql).join(' AND ')
 export const valuesOf = (clauses: readonly Clause[]) => clauses.flatMap(({ values }) => values)
+export const allOf = (clauses: readonly Clause[]): Clause => clause(sqlOf(clauses), ...valuesOf(clauses))
+export const placeholders = (values: readonly Value[]) => values.map(() => '?').join(', ')
 
 export const metadataClause = (table: string, account: string, condition: MetadataCondition, seq: string): Clause => {
   const values = condition.op === 'eq' ? [condition.value] : condition.values
-  return {
-    sql: `EXISTS (SELECT 1 FROM ${table} AS o WHERE o.account = ? AND o.key = ? AND o.value IN (${values.map(() => '?').join(', ')}) AND o.seq = ${seq})`,
-    values: [account, condition.key, ...values],
-  }
+  const where = `o.account = ? AND o.key = ? AND o.value IN (${placeholders(values)}) AND o.seq = ${seq}`
+  return clause(`EXISTS (SELECT 1 FROM ${table} AS o WHERE ${where})`, account, condition.key, ...values)
 }
 
 export interface CommonFilter {
@@ -28,7 +29,7 @@ export interface CommonFilter {
 }
 
 export const equals = (column: string, value: Value | undefined): Clause[] =>
-  value === undefined ? [] : [{ sql: `${column} = ?`, values: [value] }]
+  value === undefined ? [] : [clause(`${column} = ?`, value)]
 
 export const commonClauses = (
   table: string,
@@ -36,7 +37,7 @@ export const commonClauses = (
   { name, search, metadata = [] }: CommonFilter,
   metadataTable = '',
 ): Clause[] => [
-  { sql: `${table}.account = ?`, values: [account] },
+  clause(`${table}.account = ?`, account),
   ...(name === undefined ? [] : [containsClause([`${table}.name`], name)]),
   ...(search === undefined ? [] : [containsClause([`${table}.id`, `${table}.name`], search)]),
   ...metadata.map((condition) => metadataClause(metadataTable, account, condition, `${table}.seq`)),
@@ -45,8 +46,8 @@ export const commonClauses = (
 /** One of `columns` contains `text`. Unspecified: LIKE ignores the case of ASCII letters only. */
 const containsClause = (columns: readonly string[], text: string): Clause => {
   const pattern = `%${text.replace(/[\\%_]/g, '\\$&')}%`
-  return {
-    sql: `(${columns.map((column) => `${column} LIKE ? ESCAPE '\\'`).join(' OR ')})`,
-    values: columns.map(() => pattern),
-  }
+  return clause(
+    `(${columns.map((column) => `${column} LIKE ? ESCAPE '\\'`).join(' OR ')})`,
+    ...columns.map(() => pattern),
+  )
 }

@@ -1,6 +1,6 @@
 import type { StringMap } from '#lib/contract/common.ts'
 import {
-  type Devbox,
+  Devbox,
   type DevboxListQuery,
   type DevboxStatus,
   type DevboxUpdate,
@@ -8,9 +8,9 @@ import {
   trialInitiators,
 } from '#lib/contract/devboxes.ts'
 import type { Tunnel } from '#lib/contract/tunnels.ts'
-import { type Clause, equals } from './clauses.ts'
+import { clause, equals, placeholders } from './clauses.ts'
 import { type Database, inTransaction } from './database.ts'
-import { createTable, type Page } from './table.ts'
+import { createTable, fieldsOf, type Page } from './table.ts'
 
 export interface DevboxRecord extends Required<Omit<Devbox, 'capabilities' | 'blueprint_id'>> {
   seq: number
@@ -26,10 +26,7 @@ export interface DevboxRecord extends Required<Omit<Devbox, 'capabilities' | 'bl
 }
 
 type Later = 'end_time_ms' | 'state_transitions' | 'failure_reason' | 'shutdown_reason' | 'isolation'
-
-export interface NewDevbox extends Omit<DevboxRecord, 'seq' | 'keep_alive_until_ms' | 'last_used_ms' | Later> {
-  status: DevboxStatus
-}
+type NewDevbox = Omit<DevboxRecord, 'seq' | 'keep_alive_until_ms' | 'last_used_ms' | Later>
 
 interface Move {
   status: DevboxStatus
@@ -41,27 +38,28 @@ interface Move {
 export type DevboxStore = ReturnType<typeof createDevboxStore>
 
 export const createDevboxStore = (database: Database) => {
+  const fields = fieldsOf(Devbox)
   const table = createTable(database, 'devboxes', {
     json: [
-      'launch_parameters',
-      'environment_variables',
-      'metadata',
-      'state_transitions',
-      'tunnel',
-      'secrets',
-      'isolation',
+      ...(['launch_parameters', 'environment_variables', 'metadata', 'state_transitions'] as const),
+      ...(['tunnel', 'secrets', 'isolation'] as const),
     ],
     metadata: 'devbox_metadata',
-    view: toDevbox,
+    view: (row: DevboxRecord): Devbox => ({
+      ...fields(row),
+      capabilities: [],
+      keep_alive_until_ms: row.status === 'running' ? row.keep_alive_until_ms : null,
+    }),
   })
   // A failed devbox that has run keeps its disk until it is shut down.
   const countWithDisk = database.prepare(`
     SELECT count(*) AS total FROM devboxes
     WHERE account = ? AND status <> 'shutdown'
       AND (status <> 'failure' OR state_transitions LIKE '%"status":"running"%')`)
-  const unended = database.prepare("SELECT id FROM devboxes WHERE status NOT IN ('failure', 'shutdown') ORDER BY seq")
 
   return {
+    ...table,
+
     insert: (devbox: NewDevbox): void => {
       const { status, create_time_ms } = devbox
       table.insert({ ...devbox, state_transitions: [{ status, transition_time_ms: create_time_ms }] })
@@ -75,29 +73,20 @@ export const createDevboxStore = (database: Database) => {
       table.insert({ ...devbox, status, state_transitions, ...(status === 'shutdown' && { end_time_ms: nowMs }) })
     },
 
-    get: table.get,
-
-    find: table.find,
-
-    mustFind: table.mustFind,
-
     /** Longest id of the account that is a prefix of `text`, up to its end, a `-` or a `_`. */
     longestIdPrefix: (account: string, text: string): string | undefined => {
-      for (
-        let end = text.length;
-        end > 0;
-        end = Math.max(text.lastIndexOf('-', end - 1), text.lastIndexOf('_', end - 1))
-      ) {
-        const id = text.slice(0, end)
-        if (table.own(account, id)) return id
-      }
-      return undefined
+      const ends = [...text.matchAll(/[-_]|$/g)].map(({ index }) => text.slice(0, index))
+      return ends.findLast((id) => id !== '' && table.own(account, id))
     },
 
-    position: table.position,
-
-    list: (account: string, query: DevboxListQuery, before?: number): Page<Devbox> =>
-      table.list(account, query, before, [...equals('devboxes.status', query.status), ...originClause(query.origin)]),
+    list: (account: string, query: DevboxListQuery, before?: number): Page<Devbox> => {
+      const isTrial = `devboxes.initiator_type IN (${placeholders(trialInitiators)})`
+      const origin = { own: `NOT ${isTrial}`, trial: isTrial }
+      return table.list(account, query, before, [
+        ...equals('devboxes.status', query.status),
+        ...(query.origin ? [clause(origin[query.origin], ...trialInitiators)] : []),
+      ])
+    },
 
     update: (id: string, { name, metadata }: DevboxUpdate): void =>
       table.update(table.mustFind(id), {
@@ -139,43 +128,8 @@ export const createDevboxStore = (database: Database) => {
 
     setIsolation: (id: string, isolation: NonNullable<Devbox['isolation']>): void => table.set(id, { isolation }),
 
-    metadataKeys: table.metadataKeys,
-    metadataValues: table.metadataValues,
+    countWithDisk: (account: string): number => Number(countWithDisk.get(account)?.total),
 
-    countWithDisk: (account: string): number => (countWithDisk.get(account) as { total: number }).total,
-
-    unended: (): string[] => unended.all().map(({ id }) => id as string),
+    unended: (): string[] => table.where("status NOT IN ('failure', 'shutdown')").map(({ id }) => id),
   }
 }
-
-const originClause = (origin: DevboxListQuery['origin']): Clause[] =>
-  origin === undefined
-    ? []
-    : [
-        {
-          sql: `devboxes.initiator_type ${origin === 'own' ? 'NOT IN' : 'IN'} (${trialInitiators.map(() => '?').join(', ')})`,
-          values: [...trialInitiators],
-        },
-      ]
-
-const toDevbox = (row: DevboxRecord): Devbox => ({
-  id: row.id,
-  name: row.name,
-  status: row.status,
-  create_time_ms: row.create_time_ms,
-  end_time_ms: row.end_time_ms,
-  launch_parameters: row.launch_parameters,
-  metadata: row.metadata,
-  capabilities: [],
-  state_transitions: row.state_transitions,
-  blueprint_id: null,
-  snapshot_id: row.snapshot_id,
-  failure_reason: row.failure_reason,
-  shutdown_reason: row.shutdown_reason,
-  initiator_type: row.initiator_type,
-  initiator_id: row.initiator_id,
-  tunnel: row.tunnel,
-  keep_alive_until_ms: row.status === 'running' ? row.keep_alive_until_ms : null,
-  last_used_ms: row.last_used_ms,
-  isolation: row.isolation,
-})

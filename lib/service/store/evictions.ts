@@ -14,9 +14,8 @@ export const createEvictionStore = (database: Database) => {
     'SELECT devbox_id, account, eviction_deadline_ms FROM evictions ORDER BY eviction_deadline_ms, devbox_id',
   )
   return {
-    put: ({ devbox_id, account, eviction_deadline_ms }: StoredEviction): void => {
-      put.run(devbox_id, account, eviction_deadline_ms)
-    },
+    put: ({ devbox_id, account, eviction_deadline_ms }: StoredEviction): void =>
+      void put.run(devbox_id, account, eviction_deadline_ms),
     remove: (devboxId: string): boolean => database.essential(() => remove.run(devboxId).changes > 0),
     all: () => all.all() as unknown as StoredEviction[],
   }

@@ -40,8 +40,7 @@ export const createExecutionStore = (database: Database) => {
     UPDATE executions
     SET status = 'completed', exit_status = ?, end_time_ms = ?, stdout_cut = ?, stderr_cut = ?
     WHERE devbox_id = ? AND id = ?`)
-  // Survives a crash of the service but not a power cut, which also ends the command. Two syncs take as long as a short
-  // command.
+  // Survives a crash of the service but not a power cut, which also ends the command.
   const withoutSync = (write: () => unknown): void => {
     database.exec('PRAGMA synchronous = NORMAL')
     try {
@@ -57,7 +56,6 @@ export const createExecutionStore = (database: Database) => {
       withoutSync(() => (isShort ? database.forCommand(write) : write()))
     },
     get: (devboxId: string, id: string) => get.get(devboxId, id) as ExecutionRecord | undefined,
-    /** Execution launched by an earlier attempt of the same request. */
     byRequest: ({ devbox_id, request_id, command, shell_name }: ExecutionRecord, sinceMs: number): string | undefined =>
       (byRequest.get(devbox_id, request_id, command, shell_name, sinceMs) as { id: string } | undefined)?.id,
     unfinished: () => unfinished.all() as unknown as ExecutionRecord[],

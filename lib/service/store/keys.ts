@@ -2,7 +2,6 @@ import { createHash, randomBytes } from 'node:crypto'
 import { newId } from '#lib/service/kit/ids.ts'
 import type { Database } from './database.ts'
 
-/** Only a digest of the key itself is stored. */
 export interface StoredKey {
   id: string
   account: string

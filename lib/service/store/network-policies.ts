@@ -1,28 +1,23 @@
-import type {
-  Egress,
+import {
+  type Egress,
   NetworkPolicy,
-  NetworkPolicyCreate,
-  NetworkPolicyListQuery,
-  NetworkPolicyUpdate,
+  type NetworkPolicyCreate,
+  type NetworkPolicyListQuery,
+  type NetworkPolicyUpdate,
 } from '#lib/contract/network-policies.ts'
 import { newId } from '#lib/service/kit/ids.ts'
 import { equals } from './clauses.ts'
 import type { Database } from './database.ts'
-import { createTable, type Page } from './table.ts'
-
-interface NetworkPolicyRow extends NetworkPolicy {
-  seq: number
-  account: string
-}
+import { createTable, fieldsOf, type Page } from './table.ts'
 
 export type NetworkPolicyStore = ReturnType<typeof createNetworkPolicyStore>
 
 export const createNetworkPolicyStore = (database: Database) => {
+  const fields = fieldsOf(NetworkPolicy)
   const table = createTable(database, 'network_policies', {
     json: ['egress'],
-    view: ({ seq: _, account: __, ...policy }: NetworkPolicyRow): NetworkPolicy => policy,
+    view: (row: NetworkPolicy & { seq: number; account: string }): NetworkPolicy => fields(row),
   })
-  const byName = database.prepare('SELECT id FROM network_policies WHERE account = ? AND name = ?')
   const remove = database.prepare('DELETE FROM network_policies WHERE id = ?')
   const user = database.prepare(`
     SELECT id FROM devboxes
@@ -30,31 +25,28 @@ export const createNetworkPolicyStore = (database: Database) => {
     ORDER BY seq LIMIT 1`)
 
   return {
-    get: table.get,
+    ...table,
 
     idByName: (account: string, name: string): string | undefined =>
-      (byName.get(account, name) as { id: string } | undefined)?.id,
+      table.where('account = ? AND name = ?', account, name)[0]?.id,
 
-    devboxUsing: (account: string, id: string): string | undefined =>
-      (user.get(account, id) as { id: string } | undefined)?.id,
-
-    position: table.position,
+    devboxUsing: (account: string, id: string) => user.get(account, id)?.id as string | undefined,
 
     list: (account: string, query: NetworkPolicyListQuery, before?: number): Page<NetworkPolicy> =>
       table.list(account, query, before, equals('id', query.id)),
 
-    create: (account: string, { name, description, ...rules }: NetworkPolicyCreate, now: number): NetworkPolicy => {
-      const policy = {
-        id: newId('npl'),
-        name,
-        description: description || null,
-        create_time_ms: now,
-        update_time_ms: now,
-        egress: mergeRules(denyAll, rules),
-      }
-      table.insert({ ...policy, account })
-      return policy
-    },
+    create: (account: string, { name, description, ...rules }: NetworkPolicyCreate, now: number): NetworkPolicy =>
+      fields(
+        table.insert({
+          id: newId('npl'),
+          account,
+          name,
+          description: description || null,
+          create_time_ms: now,
+          update_time_ms: now,
+          egress: mergeRules(denyAll, rules),
+        }),
+      ),
 
     update: (
       policy: NetworkPolicy,
@@ -72,9 +64,7 @@ export const createNetworkPolicyStore = (database: Database) => {
       return next
     },
 
-    delete: (id: string): void => {
-      remove.run(id)
-    },
+    delete: (id: string) => void remove.run(id),
   }
 }
 
@@ -90,8 +80,7 @@ const denyAll: Egress = {
 
 /** Null and undefined keep the old rule. allow_all includes other devboxes. */
 const mergeRules = (old: Egress, changes: Partial<{ [K in keyof Egress]: Egress[K] | null | undefined }>): Egress => {
-  const next = { ...old }
-  for (const [rule, value] of Object.entries(changes))
-    if (value !== null && value !== undefined) Object.assign(next, { [rule]: value })
+  const given = Object.entries(changes).filter(([, value]) => value !== null && value !== undefined)
+  const next: Egress = { ...old, ...Object.fromEntries(given) }
   return next.allow_all ? { ...next, allow_devbox_to_devbox: true } : next
 }

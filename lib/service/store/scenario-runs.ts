@@ -1,17 +1,17 @@
 import type { StringMap } from '#lib/contract/common.ts'
-import type {
-  RunProfile,
+import {
+  hasScenarioRunEnded,
+  type RunProfile,
   ScenarioRun,
-  ScenarioRunListQuery,
-  ScenarioRunState,
-  ScoringResult,
+  type ScenarioRunListQuery,
+  type ScenarioRunState,
+  type ScoringResult,
 } from '#lib/contract/scenario-runs.ts'
-import { hasScenarioRunEnded } from '#lib/contract/scenario-runs.ts'
 import type { AgentRecord, RunFailure } from '#lib/service/domain/benchmark-jobs.ts'
 import { durationOf, knownTime } from '#lib/service/domain/benchmark-runs.ts'
 import { equals } from './clauses.ts'
 import { type Database, inTransaction } from './database.ts'
-import { createTable, type Page } from './table.ts'
+import { createTable, fieldsOf, type Page } from './table.ts'
 
 /** Times are 0 if unknown. */
 export interface ScenarioRunRecord {
@@ -45,38 +45,51 @@ export interface ScenarioRunRecord {
   replaced: boolean
 }
 
-type Ended =
-  | ('state' | 'end_time_ms' | 'score' | 'scoring_contract_result' | 'rewards' | 'outcome' | 'failure' | 'replaced')
-  | ('warnings' | 'environment_differs' | 'agent_record')
-
-export interface NewScenarioRun extends Omit<ScenarioRunRecord, 'seq' | 'attempt' | 'retry' | Ended> {
-  attempt?: number | undefined
-  retry?: number | undefined
-}
-
 export type EndedScenarioRun = Omit<ScenarioRunRecord, 'seq'> & { replaced: true }
 
-export interface ScenarioRunMove {
+type Ending = Pick<
+  ScenarioRunRecord,
+  'rewards' | 'outcome' | 'failure' | 'warnings' | 'environment_differs' | 'agent_record'
+>
+type NewScenarioRun = Omit<
+  ScenarioRunRecord,
+  | 'seq'
+  | 'state'
+  | 'end_time_ms'
+  | 'score'
+  | 'scoring_contract_result'
+  | 'replaced'
+  | 'attempt'
+  | 'retry'
+  | keyof Ending
+> & { attempt?: number | undefined; retry?: number | undefined }
+
+export interface ScenarioRunMove extends Partial<Ending> {
   from: ScenarioRunState
   to: ScenarioRunState
   timeMs: number
   result?: ScoringResult | null
-  rewards?: Record<string, number>
-  outcome?: string
-  failure?: RunFailure
-  warnings?: string[]
-  environment_differs?: boolean
-  agent_record?: AgentRecord
 }
 
 export type ScenarioRunStore = ReturnType<typeof createScenarioRunStore>
 
 export const createScenarioRunStore = (database: Database) => {
+  const fields = fieldsOf(ScenarioRun)
   const table = createTable(database, 'scenario_runs', {
     json: ['metadata', 'profile', 'scoring_contract_result', 'rewards', 'failure', 'warnings', 'agent_record'],
     flags: ['replaced', 'environment_differs'],
     metadata: 'scenario_run_metadata',
-    view: toScenarioRun,
+    view: (run: ScenarioRunRecord): ScenarioRun => ({
+      ...fields(run),
+      // Unspecified: the devbox id of a run whose devbox could not be created.
+      devbox_id: run.devbox_id ?? '',
+      purpose: run.profile.purpose ?? null,
+      start_time_ms: knownTime(run.start_time_ms),
+      duration_ms: durationOf(run),
+      environment_variables: run.profile.envVars ?? null,
+      secrets_provided: run.profile.secrets ?? null,
+      n_retries: run.retry,
+    }),
   })
   const strayDevboxes = database.prepare(`
     SELECT d.id, d.account FROM devboxes AS d LEFT JOIN scenario_runs AS r ON r.id = d.initiator_id
@@ -88,18 +101,15 @@ export const createScenarioRunStore = (database: Database) => {
   const unfinishedImports = 'replaced = 1 AND benchmark_run_id IS NULL AND devbox_id IS NULL AND attempt IS NOT NULL'
 
   return {
-    insert: (run: NewScenarioRun): void => {
-      table.insert({ ...run, state: 'running' })
-    },
+    ...table,
 
-    insertEnded: (run: EndedScenarioRun): void => {
-      table.insert(run)
-    },
+    insert: (run: NewScenarioRun): void => void table.insert({ ...run, state: 'running' }),
+
+    insertEnded: (run: EndedScenarioRun): void => void table.insert(run),
 
     /** Assigns imported scenario runs to their benchmark run, which counts them from now on. */
-    adopt: (benchmarkRunId: string, ids: readonly string[]): void => {
-      adopt.run(benchmarkRunId, JSON.stringify(ids))
-    },
+    adopt: (benchmarkRunId: string, ids: readonly string[]): void =>
+      void adopt.run(benchmarkRunId, JSON.stringify(ids)),
 
     dropUnfinishedImports: (): string[] => {
       const ids = table.where(unfinishedImports).map(({ id }) => id)
@@ -107,10 +117,7 @@ export const createScenarioRunStore = (database: Database) => {
       return ids
     },
 
-    get: table.get,
-
     record: table.find,
-    own: table.own,
 
     byDevbox: (devboxId: string): ScenarioRunRecord | undefined => table.where('devbox_id = ?', devboxId)[0],
 
@@ -143,10 +150,7 @@ export const createScenarioRunStore = (database: Database) => {
     replace: (id: string): void => table.set(id, { replaced: true }),
 
     /** Devboxes of ended or never stored runs, left by a crash. */
-    strayDevboxes: (): { id: string; account: string }[] =>
-      strayDevboxes.all() as unknown as { id: string; account: string }[],
-
-    position: table.position,
+    strayDevboxes: () => strayDevboxes.all() as { id: string; account: string }[],
 
     list: (account: string, query: ScenarioRunListQuery, before?: number): Page<ScenarioRun> =>
       table.list(account, query, before, [
@@ -158,21 +162,3 @@ export const createScenarioRunStore = (database: Database) => {
       ]),
   }
 }
-
-const toScenarioRun = (run: ScenarioRunRecord): ScenarioRun => ({
-  id: run.id,
-  // Unspecified: the devbox id of a run whose devbox could not be created.
-  devbox_id: run.devbox_id ?? '',
-  scenario_id: run.scenario_id,
-  metadata: run.metadata,
-  state: run.state,
-  benchmark_run_id: run.benchmark_run_id,
-  name: run.name,
-  purpose: run.profile.purpose ?? null,
-  start_time_ms: knownTime(run.start_time_ms),
-  duration_ms: durationOf(run),
-  environment_variables: run.profile.envVars ?? null,
-  secrets_provided: run.profile.secrets ?? null,
-  scoring_contract_result: run.scoring_contract_result,
-  n_retries: run.retry,
-})

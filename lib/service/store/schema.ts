@@ -7,15 +7,13 @@ const metadataIndex = (table: string, index: string) => `CREATE TABLE ${index} (
     PRIMARY KEY (account, key, value, seq)
   ) STRICT, WITHOUT ROWID;`
 
-/**
- * The schema of release 0.1.0. It never changes: add a migration instead. Rowids (seq) follow creation, so "newest first"
- * is the order of the table itself.
- */
+/** Rowids follow creation, so "newest first" is the order of the table itself. */
+const record = 'seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, account TEXT NOT NULL'
+
+/** The schema of release 0.1.0. It never changes: add a migration instead. */
 export const schema = `
   CREATE TABLE axons (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT,
-    id TEXT NOT NULL UNIQUE,
-    account TEXT NOT NULL,
+    ${record},
     name TEXT,
     created_at_ms INTEGER NOT NULL,
     deleted_at_ms INTEGER,
@@ -44,9 +42,7 @@ export const schema = `
   ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE devboxes (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT,
-    id TEXT NOT NULL UNIQUE,
-    account TEXT NOT NULL,
+    ${record},
     name TEXT,
     status TEXT NOT NULL,
     create_time_ms INTEGER NOT NULL,
@@ -93,9 +89,7 @@ export const schema = `
     eviction_deadline_ms INTEGER NOT NULL
   ) STRICT;
   CREATE TABLE snapshots (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT,
-    id TEXT NOT NULL UNIQUE,
-    account TEXT NOT NULL,
+    ${record},
     source_devbox_id TEXT NOT NULL REFERENCES devboxes (id),
     status TEXT NOT NULL,
     error_message TEXT,
@@ -109,9 +103,7 @@ export const schema = `
   CREATE INDEX snapshots_by_devbox ON snapshots (source_devbox_id, seq);
   ${metadataIndex('snapshots', 'snapshot_metadata')}
   CREATE TABLE secrets (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT,
-    id TEXT NOT NULL UNIQUE,
-    account TEXT NOT NULL,
+    ${record},
     name TEXT NOT NULL,
     sealed_value BLOB NOT NULL,
     create_time_ms INTEGER NOT NULL,
@@ -119,9 +111,7 @@ export const schema = `
     UNIQUE (account, name)
   ) STRICT;
   CREATE TABLE network_policies (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT,
-    id TEXT NOT NULL UNIQUE,
-    account TEXT NOT NULL,
+    ${record},
     name TEXT NOT NULL,
     description TEXT,
     create_time_ms INTEGER NOT NULL,
@@ -140,9 +130,7 @@ export const schema = `
 
   -- Archived scenarios and benchmarks have no entries in the metadata indexes.
   CREATE TABLE scenarios (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT,
-    id TEXT NOT NULL UNIQUE,
-    account TEXT NOT NULL,
+    ${record},
     name TEXT NOT NULL,
     status TEXT NOT NULL,
     hidden INTEGER NOT NULL DEFAULT 0,
@@ -160,18 +148,14 @@ export const schema = `
   CREATE INDEX scenarios_by_account ON scenarios (account, seq);
   ${metadataIndex('scenarios', 'scenario_metadata')}
   CREATE TABLE scorers (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT,
-    id TEXT NOT NULL UNIQUE,
-    account TEXT NOT NULL,
+    ${record},
     type TEXT NOT NULL,
     bash_script TEXT NOT NULL,
     UNIQUE (account, type)
   ) STRICT;
   CREATE INDEX scorers_by_account ON scorers (account, seq);
   CREATE TABLE benchmarks (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT,
-    id TEXT NOT NULL UNIQUE,
-    account TEXT NOT NULL,
+    ${record},
     name TEXT NOT NULL,
     status TEXT NOT NULL,
     create_time_ms INTEGER NOT NULL,
@@ -190,9 +174,7 @@ export const schema = `
     PRIMARY KEY (benchmark, scenario)
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE benchmark_jobs (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT,
-    id TEXT NOT NULL UNIQUE,
-    account TEXT NOT NULL,
+    ${record},
     name TEXT NOT NULL,
     state TEXT NOT NULL,
     create_time_ms INTEGER NOT NULL,
@@ -211,9 +193,7 @@ export const schema = `
   CREATE UNIQUE INDEX benchmark_jobs_by_name ON benchmark_jobs (account, name);
   CREATE INDEX benchmark_jobs_unended ON benchmark_jobs (seq) WHERE end_time_ms IS NULL;
   CREATE TABLE benchmark_runs (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT,
-    id TEXT NOT NULL UNIQUE,
-    account TEXT NOT NULL,
+    ${record},
     benchmark_id TEXT,
     name TEXT,
     state TEXT NOT NULL,
@@ -233,9 +213,7 @@ export const schema = `
   ${metadataIndex('benchmark_runs', 'benchmark_run_metadata')}
   -- From outcome on, the columns are of trials.
   CREATE TABLE scenario_runs (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT,
-    id TEXT NOT NULL UNIQUE,
-    account TEXT NOT NULL,
+    ${record},
     scenario_id TEXT NOT NULL,
     scenario_name TEXT NOT NULL,
     benchmark_run_id TEXT REFERENCES benchmark_runs (id),

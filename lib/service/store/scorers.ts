@@ -1,30 +1,23 @@
-import type { CustomScorer, CustomScorerInput } from '#lib/contract/scenarios.ts'
+import { CustomScorer, type CustomScorerInput } from '#lib/contract/scenarios.ts'
 import { newId } from '#lib/service/kit/ids.ts'
 import type { Database } from './database.ts'
-import { createTable } from './table.ts'
-
-interface ScorerRow extends CustomScorer {
-  seq: number
-  account: string
-}
+import { createTable, fieldsOf } from './table.ts'
 
 export const createScorerStore = (database: Database) => {
+  const fields = fieldsOf(CustomScorer)
   const table = createTable(database, 'scorers', {
-    json: [],
-    view: ({ id, type, bash_script }: ScorerRow): CustomScorer => ({ id, type, bash_script }),
+    view: (row: CustomScorer & { seq: number; account: string }): CustomScorer => fields(row),
   })
   const byType = (account: string, type: string): CustomScorer | undefined =>
     table.where('account = ? AND type = ?', account, type)[0]
 
   return {
+    ...table,
+
     create: (account: string, { type, bash_script }: CustomScorerInput): CustomScorer | undefined => {
       if (byType(account, type)) return undefined
-      const scorer = { id: newId('scs'), type, bash_script }
-      table.insert({ ...scorer, account })
-      return scorer
+      return fields(table.insert({ id: newId('scs'), type, bash_script, account }))
     },
-
-    get: table.get,
 
     byType,
 
@@ -34,8 +27,5 @@ export const createScorerStore = (database: Database) => {
       table.set(id, { type, bash_script })
       return { id, type, bash_script }
     },
-
-    position: table.position,
-    list: table.list,
   }
 }

@@ -1,8 +1,9 @@
 import type { StringMap } from '#lib/contract/common.ts'
-import type { Secret } from '#lib/contract/secrets.ts'
+import { Secret } from '#lib/contract/secrets.ts'
 import { newId } from '#lib/service/kit/ids.ts'
 import { createSealer } from '#lib/service/kit/seal.ts'
 import { type Database, returning } from './database.ts'
+import { fieldsOf } from './table.ts'
 
 interface SecretRow extends Secret {
   account: string
@@ -13,7 +14,7 @@ export type SecretStore = ReturnType<typeof createSecretStore>
 
 /** Values are stored encrypted with the key in `keyFile` and bound to their account and name. */
 export const createSecretStore = (database: Database, keyFile: string) => {
-  const columns = 'id, name, create_time_ms, update_time_ms'
+  const columns = Object.keys(Secret.shape)
   const any = database.prepare('SELECT * FROM secrets ORDER BY seq DESC LIMIT 1')
   const byName = database.prepare('SELECT * FROM secrets WHERE account = ? AND name = ?')
   const insert = database.prepare(`
@@ -39,7 +40,7 @@ export const createSecretStore = (database: Database, keyFile: string) => {
 
     get: (account: string, name: string): Secret | undefined => {
       const found = row(account, name)
-      return found && toSecret(found)
+      return found && fieldsOf(Secret)(found)
     },
 
     create: (account: string, name: string, value: string, now: number): Secret | undefined =>
@@ -74,10 +75,3 @@ export const createSecretStore = (database: Database, keyFile: string) => {
     },
   }
 }
-
-const toSecret = ({ id, name, create_time_ms, update_time_ms }: SecretRow): Secret => ({
-  id,
-  name,
-  create_time_ms,
-  update_time_ms,
-})

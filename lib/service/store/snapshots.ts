@@ -1,13 +1,13 @@
-import type {
+import {
   Snapshot,
-  SnapshotListQuery,
-  SnapshotState,
-  SnapshotStatus,
-  SnapshotUpdate,
+  type SnapshotListQuery,
+  type SnapshotState,
+  type SnapshotStatus,
+  type SnapshotUpdate,
 } from '#lib/contract/snapshots.ts'
-import { equals } from './clauses.ts'
+import { clause, equals } from './clauses.ts'
 import type { Database } from './database.ts'
-import { createTable } from './table.ts'
+import { createTable, fieldsOf } from './table.ts'
 
 export interface SnapshotRecord extends Omit<Snapshot, 'source_blueprint_id'> {
   seq: number
@@ -16,18 +16,17 @@ export interface SnapshotRecord extends Omit<Snapshot, 'source_blueprint_id'> {
   error_message: string | null
 }
 
-export type NewSnapshot = Omit<SnapshotRecord, 'seq' | 'status' | 'error_message' | 'size_bytes'>
+type NewSnapshot = Omit<SnapshotRecord, 'seq' | 'status' | 'error_message' | 'size_bytes'>
 
 export type SnapshotStore = ReturnType<typeof createSnapshotStore>
 
-const isListed = ({ status }: SnapshotRecord) => status === 'in_progress' || status === 'complete'
-
 export const createSnapshotStore = (database: Database) => {
+  const toSnapshot = fieldsOf(Snapshot)
   const table = createTable(database, 'snapshots', {
     json: ['metadata'],
     metadata: 'snapshot_metadata',
-    isListed,
-    view: toSnapshot,
+    isListed: ({ status }) => status === 'in_progress' || status === 'complete',
+    view: (row: SnapshotRecord): Snapshot => toSnapshot(row),
   })
   const starting = database.prepare(
     "SELECT 1 FROM devboxes WHERE account = ? AND status IN ('queued', 'provisioning') AND snapshot_id = ?",
@@ -38,16 +37,12 @@ export const createSnapshotStore = (database: Database) => {
     database.essential(() => table.update(table.mustFind(id), { status, error_message: errorMessage }))
 
   return {
-    insert: (snapshot: NewSnapshot): void => {
-      table.insert({ ...snapshot, status: 'in_progress' })
-    },
+    ...table,
 
-    adopt: (snapshot: NewSnapshot & { size_bytes: number | null }): void => {
-      table.insert({ ...snapshot, status: 'complete' })
-    },
+    insert: (snapshot: NewSnapshot): void => void table.insert({ ...snapshot, status: 'in_progress' }),
 
-    find: table.find,
-    mustFind: table.mustFind,
+    adopt: (snapshot: NewSnapshot & { size_bytes: number | null }): void =>
+      void table.insert({ ...snapshot, status: 'complete' }),
 
     state: (
       account: string,
@@ -71,18 +66,13 @@ export const createSnapshotStore = (database: Database) => {
         ...(metadata && { metadata }),
       }),
 
-    position: table.position,
-
     /** Unspecified: lists omit failed and deleted snapshots, because their records have no status. */
     list: (account: string, { devbox_id, source_blueprint_id, ...query }: SnapshotListQuery, before?: number) =>
       table.list(account, query, before, [
-        { sql: "snapshots.status IN ('in_progress', 'complete')", values: [] },
+        clause("snapshots.status IN ('in_progress', 'complete')"),
         ...equals('snapshots.source_devbox_id', devbox_id),
-        ...(source_blueprint_id === undefined ? [] : [{ sql: '0', values: [] }]),
+        ...(source_blueprint_id === undefined ? [] : [clause('0')]),
       ]),
-
-    metadataKeys: table.metadataKeys,
-    metadataValues: table.metadataValues,
 
     withStatus: (status: SnapshotStatus): string[] => table.where('status = ?', status).map(({ id }) => id),
 
@@ -90,14 +80,3 @@ export const createSnapshotStore = (database: Database) => {
     isBeingStartedFrom: (account: string, id: string): boolean => starting.get(account, id) !== undefined,
   }
 }
-
-const toSnapshot = (row: SnapshotRecord): Snapshot => ({
-  id: row.id,
-  create_time_ms: row.create_time_ms,
-  metadata: row.metadata,
-  source_devbox_id: row.source_devbox_id,
-  name: row.name,
-  source_blueprint_id: null,
-  commit_message: row.commit_message,
-  size_bytes: row.size_bytes,
-})

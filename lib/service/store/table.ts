@@ -1,8 +1,8 @@
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite'
+import type * as z from 'zod/mini'
 import type { StringMap } from '#lib/contract/common.ts'
 import { type Clause, type CommonFilter, commonClauses, maxPageBytes, sqlOf, type Value, valuesOf } from './clauses.ts'
 import { type Database, inTransaction } from './database.ts'
-import { createMetadataIndex } from './metadata.ts'
 
 interface Row {
   seq: number
@@ -13,17 +13,13 @@ interface Row {
 type Fields<R> = { [K in keyof R]?: R[K] | undefined }
 
 interface Options<R extends Row, T> {
-  json: readonly (keyof R & string)[]
+  json?: readonly (keyof R & string)[]
   flags?: readonly (keyof R & string)[]
+  /** Table that indexes the column `metadata`. */
   metadata?: string
   /** Whether the row's metadata is indexed. Default: always. */
   isListed?: (row: R) => boolean
   view: (row: R) => T
-}
-
-interface PageQuery extends CommonFilter {
-  limit: number
-  include_total_count: boolean
 }
 
 export interface Page<T> {
@@ -32,10 +28,17 @@ export interface Page<T> {
   total_count: number | null
 }
 
+/** Returns the fields of a contract schema from a row with columns of the same names. Others are null. */
+export const fieldsOf = <S extends z.ZodMiniObject>({ shape }: S) => {
+  const names = Object.keys(shape)
+  return (row: object): z.output<S> =>
+    Object.fromEntries(names.map((name) => [name, (row as Record<string, unknown>)[name] ?? null])) as z.output<S>
+}
+
 export const createTable = <R extends Row, T>(
   database: Database,
   table: string,
-  { json, flags = [], metadata, isListed = () => true, view }: Options<R, T>,
+  { json = [], flags = [], metadata, isListed = () => true, view }: Options<R, T>,
 ) => {
   const byId = database.prepare(`SELECT * FROM ${table} WHERE id = ?`)
   const columnNames = new Set(byId.columns().map(({ name }) => name))
@@ -58,25 +61,18 @@ export const createTable = <R extends Row, T>(
         .filter(([name, value]) => columnNames.has(name) && value !== undefined)
         .map(([name, value]) => [name, toColumn(name, value)]),
     )
-  const all = (clauses: readonly Clause[], rest = ''): R[] =>
-    database
-      .prepare(`SELECT * FROM ${table} WHERE ${sqlOf(clauses)} ${rest}`)
-      .all(...valuesOf(clauses))
-      .map(toRow)
 
   /** The newest rows: up to `limit`, fewer if they are large. */
   const page = (clauses: readonly Clause[], limit: number) => {
     const rows: R[] = []
     let bytes = 0
-    const found = database.prepare(
-      `SELECT * FROM ${table} WHERE ${sqlOf(clauses)} ORDER BY seq DESC LIMIT ${limit + 1}`,
-    )
-    for (const columns of found.iterate(...valuesOf(clauses))) {
+    const sql = `SELECT * FROM ${table} WHERE ${sqlOf(clauses)} ORDER BY seq DESC LIMIT ${limit + 1}`
+    for (const columns of database.prepare(sql).iterate(...valuesOf(clauses))) {
       for (const column of Object.values(columns)) if (typeof column === 'string') bytes += column.length
-      if (rows.length === limit || (rows.length > 0 && bytes > maxPageBytes)) return { rows, hasMore: true }
+      if (rows.length === limit || (rows.length > 0 && bytes > maxPageBytes)) return { rows, has_more: true }
       rows.push(toRow(columns))
     }
-    return { rows, hasMore: false }
+    return { rows, has_more: false }
   }
 
   const find = (id: string): R | undefined => {
@@ -118,7 +114,11 @@ export const createTable = <R extends Row, T>(
 
     position: (account: string, id: string): number | undefined => own(account, id)?.seq,
 
-    where: (sql: string, ...values: Value[]): R[] => all([{ sql, values }], 'ORDER BY seq'),
+    where: (sql: string, ...values: Value[]): R[] =>
+      database
+        .prepare(`SELECT * FROM ${table} WHERE ${sql} ORDER BY seq`)
+        .all(...values)
+        .map(toRow),
 
     insert: (fields: Fields<R> & Pick<R, 'id'>): R =>
       inTransaction(database, () => {
@@ -139,16 +139,20 @@ export const createTable = <R extends Row, T>(
       }),
 
     /** Matching rows of the account, newest first. `before` is the position of the last row of the previous page. */
-    list: (account: string, query: PageQuery, before?: number, more: readonly Clause[] = []): Page<T> => {
-      const { limit, include_total_count } = query
+    list: (
+      account: string,
+      query: CommonFilter & { limit: number; include_total_count: boolean },
+      before?: number,
+      more: readonly Clause[] = [],
+    ): Page<T> => {
       const where = [...commonClauses(table, account, query, metadata), ...more]
       const rest = before === undefined ? [] : [{ sql: `${table}.seq < ?`, values: [before] }]
-      const { rows, hasMore } = page([...where, ...rest], limit)
-      const count = database.prepare(`SELECT count(*) AS total FROM ${table} WHERE ${sqlOf(where)}`)
+      const { rows, has_more } = page([...where, ...rest], query.limit)
+      const count = () => database.prepare(`SELECT count(*) AS total FROM ${table} WHERE ${sqlOf(where)}`)
       return {
         items: rows.map(view),
-        has_more: hasMore,
-        total_count: include_total_count ? (count.get(...valuesOf(where)) as { total: number }).total : null,
+        has_more,
+        total_count: query.include_total_count ? Number(count().get(...valuesOf(where))?.total) : null,
       }
     },
 
@@ -156,3 +160,32 @@ export const createTable = <R extends Row, T>(
     metadataValues: (account: string, key: string): string[] => index?.values(account, key) ?? [],
   }
 }
+
+const createMetadataIndex = (database: Database, table: string) => {
+  const insert = database.prepare(`INSERT INTO ${table} (account, key, value, seq) VALUES (?, ?, ?, ?)`)
+  const remove = database.prepare(`DELETE FROM ${table} WHERE account = ? AND key = ? AND value = ? AND seq = ?`)
+  const keys = database.prepare(metadataKeysSql(table))
+  const values = database.prepare(metadataValuesSql(table))
+  return {
+    add: (account: string, seq: number, metadata: StringMap): void => {
+      for (const [key, value] of Object.entries(metadata)) insert.run(account, key, value, seq)
+    },
+    remove: (account: string, seq: number, metadata: StringMap): void => {
+      for (const [key, value] of Object.entries(metadata)) remove.run(account, key, value, seq)
+    },
+    keys: (account: string): string[] => keys.all({ account }).map(({ text }) => text as string),
+    values: (account: string, key: string): string[] => values.all({ account, key }).map(({ text }) => text as string),
+  }
+}
+
+// Sorted. Unspecified: at most 10,000. Jumps from one distinct value to the next, however many records share it.
+const distinct = (table: string, column: 'key' | 'value', where: string) => `
+  WITH RECURSIVE found (text) AS (
+    SELECT min(${column}) FROM ${table} WHERE ${where}
+    UNION ALL
+    SELECT (SELECT min(${column}) FROM ${table} WHERE ${where} AND ${column} > found.text)
+    FROM found WHERE found.text IS NOT NULL LIMIT 10001
+  )
+  SELECT text FROM found WHERE text IS NOT NULL LIMIT 10000`
+export const metadataKeysSql = (table: string) => distinct(table, 'key', 'account = :account')
+export const metadataValuesSql = (table: string) => distinct(table, 'value', 'account = :account AND key = :key')

@@ -6,10 +6,17 @@ import { type Axon, type AxonList, AxonListQuery } from '#lib/contract/axons.ts'
 import { parseQuery } from '#lib/contract/query-string.ts'
 import { fillAxons } from '../../testing/axons.ts'
 import { type Database, openDatabase } from '../database.ts'
-import { metadataKeysSql, metadataValuesSql } from '../metadata.ts'
+import { metadataKeysSql, metadataValuesSql } from '../table.ts'
 import { type AxonStore, createAxonStore } from './axons.ts'
-import { conditionsOf, countStatement, pageStatement, probeStatement, shortSearchLimit } from './filter.ts'
-import { createAxonLists, linesOf } from './lists.ts'
+import {
+  conditionsOf,
+  countStatement,
+  createAxonLists,
+  linesOf,
+  pageStatement,
+  probeStatement,
+  shortSearchLimit,
+} from './lists.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'devdeck-axons-'))
 let database: Database

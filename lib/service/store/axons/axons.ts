@@ -1,22 +1,18 @@
-import type { Axon, AxonCreate } from '#lib/contract/axons.ts'
+import { Axon, type AxonCreate } from '#lib/contract/axons.ts'
 import type { StringMap } from '#lib/contract/common.ts'
 import { newId } from '#lib/service/kit/ids.ts'
 import { type Database, inTransaction } from '../database.ts'
-import { createTable } from '../table.ts'
-
-interface AxonRow extends Axon {
-  seq: number
-  account: string
-}
+import { createTable, fieldsOf } from '../table.ts'
 
 export type AxonStore = ReturnType<typeof createAxonStore>
 
 /** Lists are read in a separate process, see lists.ts. */
 export const createAxonStore = (database: Database) => {
+  const fields = fieldsOf(Axon)
   const table = createTable(database, 'axons', {
     json: ['metadata'],
     metadata: 'axon_metadata',
-    view: ({ seq: _, account: __, ...axon }: AxonRow): Axon => axon,
+    view: (row: Axon & { seq: number; account: string }): Axon => fields(row),
   })
   const number = database.prepare('SELECT number FROM axon_accounts WHERE account = ?')
   const addAccount = database.prepare('INSERT INTO axon_accounts (account) VALUES (?)')
@@ -28,27 +24,19 @@ export const createAxonStore = (database: Database) => {
   const bumpVersion = (account: string) => versions.set(account, versionOf(account) + 1)
 
   const numberOf = (account: string): number =>
-    (number.get(account) as { number: number } | undefined)?.number ?? Number(addAccount.run(account).lastInsertRowid)
+    Number(number.get(account)?.number ?? addAccount.run(account).lastInsertRowid)
 
   return {
-    position: table.position,
+    ...table,
 
     /** Changes whenever a filter of the account's axons may match differently. */
     version: versionOf,
 
-    get: table.get,
-
     create: (account: string, { name, metadata }: AxonCreate, now: number): Axon => {
-      const axon: Axon = {
-        id: newId('axn'),
-        name: name ?? null,
-        created_at_ms: now,
-        deleted_at_ms: null,
-        metadata: metadata ?? {},
-      }
-      inTransaction(database, () => {
-        const { seq } = table.insert({ ...axon, account })
-        insertSearch.run(seq, numberOf(account), axon.id, axon.name ?? null)
+      const axon = inTransaction(database, () => {
+        const row = table.insert({ id: newId('axn'), account, name, created_at_ms: now, metadata: metadata ?? {} })
+        insertSearch.run(row.seq, numberOf(account), row.id, row.name ?? null)
+        return fields(row)
       })
       bumpVersion(account)
       return axon
@@ -65,11 +53,8 @@ export const createAxonStore = (database: Database) => {
     /** Marks the axon as deleted; repeating it keeps the first time. False if there is no such axon. */
     delete: (account: string, id: string, now: number): boolean => {
       const row = table.own(account, id)
-      if (row && row.deleted_at_ms === null) table.set(id, { deleted_at_ms: now })
+      if (row?.deleted_at_ms === null) table.set(id, { deleted_at_ms: now })
       return row !== undefined
     },
-
-    metadataKeys: table.metadataKeys,
-    metadataValues: table.metadataValues,
   }
 }

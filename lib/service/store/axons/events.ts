@@ -1,11 +1,8 @@
 import type { AxonEvent, AxonEventList, AxonEventListQuery } from '#lib/contract/axons.ts'
 import type { Database } from '../database.ts'
 
-export type NewEvent = Pick<AxonEvent, 'timestamp_ms' | 'origin' | 'source' | 'event_type' | 'payload'>
-
-interface EventRow extends NewEvent {
-  sequence: number
-}
+type EventRow = Omit<AxonEvent, 'axon_id'>
+export type NewEvent = Omit<EventRow, 'sequence'>
 
 export type AxonEventStore = ReturnType<typeof createAxonEventStore>
 
@@ -24,7 +21,7 @@ export const createAxonEventStore = (database: Database) => {
   )
 
   const lastOf = database.prepare('SELECT coalesce(max(sequence), 0) AS last FROM axon_events WHERE axon = ?')
-  const last = (seq: number) => (lastOf.get(seq) as { last: number }).last
+  const last = (seq: number) => Number(lastOf.get(seq)?.last)
 
   const firstRows = (rows: Iterable<unknown>, maxBytes: number): EventRow[] => {
     const taken: EventRow[] = []
