@@ -1,21 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import type { Deps } from './deps.ts'
-import { onlyAccount } from './domain/accounts.ts'
 import { createAuthenticate } from './http/auth.ts'
 import { createHostCheck } from './http/host-check.ts'
 import type { Route } from './http/implement.ts'
 import type { ListenerContext } from './http/listener.ts'
 import { createRouter } from './http/router.ts'
-import { ServiceError } from './kit/errors.ts'
+import { ServiceError, StartError } from './kit/errors.ts'
 import { logError } from './kit/log.ts'
-import type { ServiceBase } from './parts.ts'
+import type { Deps, ServiceBase } from './parts.ts'
 import { isTerminalAddress, terminalSchemes } from './routes/terminal-credentials.ts'
 import { createTunnelHosts, createTunnelProxy } from './routes/tunnel-proxy.ts'
 import { readOrCreateApiKey } from './store/data-dir.ts'
 import { createKeyStore, digestOf, type KeyStore } from './store/keys.ts'
-
-type Access = ReturnType<typeof readAccess>
 
 export const readAccess = ({ config, dataDir, database, engine }: ServiceBase) => {
   const keys = config.keys ?? [{ account: 'local', key: readOrCreateApiKey(dataDir) }]
@@ -33,9 +29,19 @@ export const readAccess = ({ config, dataDir, database, engine }: ServiceBase) =
   }
 }
 
+/** Plain processes are not isolated from each other, so they may belong to one account only. Throws a StartError. */
+const onlyAccount = (accounts: Iterable<string>): string => {
+  const [first = 'local', ...others] = new Set(accounts)
+  if (others.length > 0)
+    throw new StartError(
+      `Devboxes are plain processes without isolation, but there are keys of ${others.length + 1} accounts (${[first, ...others].join(', ')}). Install bubblewrap and omit --isolation none, or keep the keys of only one account (DEVDECK_API_KEYS, keys list, keys revoke)`,
+    )
+  return first
+}
+
 export const createListenerContext = (
   { config, dataDir, stopping, onClose }: ServiceBase,
-  { keys, keyStore, only, operatorToken }: Access,
+  { keys, keyStore, only, operatorToken }: ReturnType<typeof readAccess>,
   { tunnels, ptyTokens }: Deps,
   routes: readonly Route[],
 ): ListenerContext => {

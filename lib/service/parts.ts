@@ -10,7 +10,6 @@ import { Jobs } from './benchmarks/jobs.ts'
 import { LogArchives } from './benchmarks/log-archive.ts'
 import { ScenarioRuns } from './benchmarks/scenario-runs.ts'
 import type { ServiceConfig } from './config.ts'
-import type { Deps } from './deps.ts'
 import { Devboxes } from './devboxes/devboxes.ts'
 import { DiskWatch } from './devboxes/disk-watch.ts'
 import { DevboxStats } from './devboxes/stats.ts'
@@ -49,18 +48,29 @@ export interface ServiceBase {
   lostAndFound: LostAndFound
 }
 
-export const startParts = async (base: ServiceBase): Promise<Deps> => {
-  const { config, dataDir, database, store, engine, stopping } = base
+/** What the routes work with. */
+export type Deps = Awaited<ReturnType<typeof startParts>>
+
+export const startParts = async (base: ServiceBase) => {
+  const { config, dataDir, database, store, engine, stopping, onClose } = base
   const quota = new StorageQuota(config.maxStorageBytes ?? defaultStorageBytes(dataDir.path))
   const devboxParts = await startDevboxes(base, quota)
   const { devboxes, evictions } = devboxParts
   const benchmarkParts = await startBenchmarks(base, devboxParts, quota)
-  const drain = new Drain({ store: store.devboxes, evictions, changes: devboxes.changes })
   await watchMachine(base, devboxParts)
   const counting = countStored({ database, dataDir: dataDir.path, quota, signal: stopping }).catch(
     logFailure('Could not measure the storage of accounts'),
   )
-  base.onClose(() => counting)
+  onClose(() => counting)
+  const axonSql = new AxonSql({
+    database: join(dataDir.path, databaseName),
+    folder: join(dataDir.path, 'axons'),
+    serviceId: dataDir.serviceId,
+    quota,
+  })
+  onClose(() => axonSql.close())
+  const axonEvents = new AxonEvents({ database, store: store.axonEvents, now: Date.now })
+  onClose(() => axonEvents.close())
   return {
     version: packageJson.version,
     isolation: engine.isolation,
@@ -68,18 +78,54 @@ export const startParts = async (base: ServiceBase): Promise<Deps> => {
     store,
     ...devboxParts,
     ...benchmarkParts,
-    drain,
+    drain: new Drain({ store: store.devboxes, evictions, changes: devboxes.changes }),
     quota,
-    ...startAxons(base, quota),
+    axonSql,
+    axonEvents,
   }
 }
 
 type DevboxParts = Awaited<ReturnType<typeof startDevboxes>>
 
 const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
-  const { config, dataDir, database, store, folderOf, stopping, onClose } = base
-  const parts = createDevboxes(base, quota)
-  const { devboxes, snapshots, logs } = parts
+  const { config, dataDir, database, store, engine, folderOf, stopping, onClose, lostAndFound } = base
+  const { path, serviceId } = dataDir
+  const logs = new DevboxLogs(folderOf)
+  const pipes = new Pipes(join(path, 'pipes'))
+  onClose(() => pipes.close())
+  const executions = new Executions({
+    store: createExecutionStore(database),
+    folderOf,
+    pipes,
+    logs,
+    maxPerAccount: config.limits.executions,
+    quota,
+  })
+  const snapshots = new Snapshots({
+    store: store.snapshots,
+    folder: join(path, 'snapshots'),
+    folderOf,
+    isolation: engine.isolation,
+    serviceId,
+    lostAndFound,
+    quota,
+  })
+  const devboxes = new Devboxes({
+    store: store.devboxes,
+    maxPerAccount: config.limits.devboxes,
+    secrets: store.secrets,
+    networkPolicies: store.networkPolicies,
+    snapshots,
+    lostAndFound,
+    logs,
+    pipes,
+    executions,
+    engine,
+    serviceId,
+    dataDir: path,
+    folderOf,
+    privateNetwork: config.privateNetwork,
+  })
   const terminals = new Terminals(config.limits.terminals)
   const ptyTokens = new TerminalTokens()
   const tunnels = new Tunnels({ store: store.devboxes, devboxes })
@@ -89,7 +135,7 @@ const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
     evicted.add(devboxId)
     void devboxes.evict(devboxId).finally(() => evicted.delete(devboxId))
   })
-  const stats = new DevboxStats({ serviceId: dataDir.serviceId, logs, folderOf })
+  const stats = new DevboxStats({ serviceId, logs, folderOf })
   devboxes.changes.on('status', (devboxId: string, status: string) => {
     logs.wake(devboxId)
     stats.changed(devboxId, status)
@@ -111,51 +157,9 @@ const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
   })
   await snapshots.recover()
   await devboxes.recover()
-  if (base.lostAndFound.summary) logError({ message: base.lostAndFound.summary })
+  if (lostAndFound.summary) logError({ message: lostAndFound.summary })
   evictions.recover()
-  return { ...parts, terminals, ptyTokens, tunnels, evictions }
-}
-
-const createDevboxes = (base: ServiceBase, quota: StorageQuota) => {
-  const { config, dataDir, database, store, engine, folderOf, onClose, lostAndFound } = base
-  const { serviceId } = dataDir
-  const logs = new DevboxLogs(folderOf)
-  const pipes = new Pipes(join(dataDir.path, 'pipes'))
-  onClose(() => pipes.close())
-  const executions = new Executions({
-    store: createExecutionStore(database),
-    folderOf,
-    pipes,
-    logs,
-    maxPerAccount: config.limits.executions,
-    quota,
-  })
-  const snapshots = new Snapshots({
-    store: store.snapshots,
-    folder: join(dataDir.path, 'snapshots'),
-    folderOf,
-    isolation: engine.isolation,
-    serviceId,
-    lostAndFound,
-    quota,
-  })
-  const devboxes = new Devboxes({
-    store: store.devboxes,
-    maxPerAccount: config.limits.devboxes,
-    secrets: store.secrets,
-    networkPolicies: store.networkPolicies,
-    snapshots,
-    lostAndFound,
-    logs,
-    pipes,
-    executions,
-    engine,
-    serviceId,
-    dataDir: dataDir.path,
-    folderOf,
-    privateNetwork: config.privateNetwork,
-  })
-  return { logs, executions, snapshots, devboxes }
+  return { logs, executions, snapshots, devboxes, terminals, ptyTokens, tunnels, evictions }
 }
 
 const startBenchmarks = async (
@@ -225,17 +229,4 @@ const watchMachine = async (
     statusOf: (id) => store.devboxes.mustFind(id).status,
   })
   onClose(() => pressure.close())
-}
-
-const startAxons = ({ dataDir, database, store, onClose }: ServiceBase, quota: StorageQuota) => {
-  const axonSql = new AxonSql({
-    database: join(dataDir.path, databaseName),
-    folder: join(dataDir.path, 'axons'),
-    serviceId: dataDir.serviceId,
-    quota,
-  })
-  onClose(() => axonSql.close())
-  const axonEvents = new AxonEvents({ database, store: store.axonEvents, now: Date.now })
-  onClose(() => axonEvents.close())
-  return { axonSql, axonEvents }
 }

@@ -1,6 +1,6 @@
 import { accounts } from '#lib/contract/accounts.ts'
-import type { Deps } from '#lib/service/deps.ts'
 import { implement } from '#lib/service/http/implement.ts'
+import type { Deps } from '#lib/service/parts.ts'
 
 export const accountRoutes = ({ isolation }: Deps) =>
   implement(accounts, {

@@ -1,7 +1,7 @@
 import { axons, changeRefusal } from '#lib/contract/axons.ts'
-import type { Deps } from '#lib/service/deps.ts'
 import { implement } from '#lib/service/http/implement.ts'
 import { notFound, ServiceError } from '#lib/service/kit/errors.ts'
+import type { Deps } from '#lib/service/parts.ts'
 import { axonBytes, eventBytes } from '#lib/service/store/stored-bytes.ts'
 import { cursorPosition, metadataHandlers } from './pages.ts'
 

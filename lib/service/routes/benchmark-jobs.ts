@@ -1,6 +1,6 @@
 import { benchmarkJobs } from '#lib/contract/benchmark-jobs.ts'
-import type { Deps } from '#lib/service/deps.ts'
 import { implement } from '#lib/service/http/implement.ts'
+import type { Deps } from '#lib/service/parts.ts'
 import { listPage } from './pages.ts'
 
 export const benchmarkJobRoutes = ({ store, jobs, imports }: Deps) =>

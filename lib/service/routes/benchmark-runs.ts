@@ -1,7 +1,7 @@
 import { benchmarkRuns } from '#lib/contract/benchmark-runs.ts'
-import type { Deps } from '#lib/service/deps.ts'
 import { logsAttachment } from '#lib/service/http/content-disposition.ts'
 import { implement } from '#lib/service/http/implement.ts'
+import type { Deps } from '#lib/service/parts.ts'
 import { listPage } from './pages.ts'
 
 export const benchmarkRunRoutes = ({ store, benchmarkRuns: runner, logArchives }: Deps) =>

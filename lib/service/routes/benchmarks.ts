@@ -1,8 +1,8 @@
 import { type Benchmark, benchmarks } from '#lib/contract/benchmarks.ts'
-import type { Deps } from '#lib/service/deps.ts'
 import { implement } from '#lib/service/http/implement.ts'
 import { invalid, notFound } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
+import type { Deps } from '#lib/service/parts.ts'
 import type { BenchmarkFields } from '#lib/service/store/benchmarks.ts'
 import { listPage, metadataHandlers, noPublic, withoutNull } from './pages.ts'
 

@@ -1,6 +1,6 @@
 import type { Contract } from '#lib/contract/index.ts'
-import type { Deps } from '#lib/service/deps.ts'
 import type { Route } from '#lib/service/http/implement.ts'
+import type { Deps } from '#lib/service/parts.ts'
 import { accountRoutes } from './accounts.ts'
 import { axonRoutes } from './axons.ts'
 import { benchmarkJobRoutes } from './benchmark-jobs.ts'

@@ -1,9 +1,9 @@
 import { type DevboxCreate, devboxes } from '#lib/contract/devboxes.ts'
 import { resourcesOf } from '#lib/contract/launch-parameters.ts'
-import type { Deps } from '#lib/service/deps.ts'
 import { usageOf } from '#lib/service/domain/devboxes.ts'
 import { type Caller, implement } from '#lib/service/http/implement.ts'
 import { invalid, ServiceError } from '#lib/service/kit/errors.ts'
+import type { Deps } from '#lib/service/parts.ts'
 import { grantOf } from '#lib/service/terminals/tokens.ts'
 import { listPage, metadataHandlers } from './pages.ts'
 

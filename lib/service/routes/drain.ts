@@ -1,6 +1,6 @@
 import { drain as endpoints } from '#lib/contract/drain.ts'
-import type { Deps } from '#lib/service/deps.ts'
 import { implement } from '#lib/service/http/implement.ts'
+import type { Deps } from '#lib/service/parts.ts'
 
 export const drainRoutes = ({ drain, now }: Deps) =>
   implement(endpoints, {

@@ -1,8 +1,8 @@
 import { devboxRefusal } from '#lib/contract/devboxes.ts'
 import { evictions, pendingCountHeader } from '#lib/contract/evictions.ts'
-import type { Deps } from '#lib/service/deps.ts'
 import { implement } from '#lib/service/http/implement.ts'
 import { notFound, ServiceError } from '#lib/service/kit/errors.ts'
+import type { Deps } from '#lib/service/parts.ts'
 
 export const evictionRoutes = ({ devboxes, evictions: runtime }: Deps) =>
   implement(evictions, {

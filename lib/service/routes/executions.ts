@@ -1,8 +1,8 @@
 import { type ExecuteCommand, type Execution, executions, maxWaitSeconds } from '#lib/contract/executions.ts'
-import type { Deps } from '#lib/service/deps.ts'
 import type { Stream } from '#lib/service/engine/pipes.ts'
 import { type Caller, implement } from '#lib/service/http/implement.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
+import type { Deps } from '#lib/service/parts.ts'
 
 const noTimeoutMs = 2 ** 31 - 1
 /** Unspecified: the start of 2025, as a structured date (RFC 9745). */

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream'
 import { files, maxTextFileBytes } from '#lib/contract/files.ts'
-import type { Deps } from '#lib/service/deps.ts'
 import { readFile, writeFile } from '#lib/service/files/files.ts'
 import { attachment } from '#lib/service/http/content-disposition.ts'
 import { type Caller, implement } from '#lib/service/http/implement.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
+import type { Deps } from '#lib/service/parts.ts'
 
 export const fileRoutes = ({ devboxes, logs }: Deps) => {
   /** Reports a stopped devbox instead of the error that stopping it caused. */

@@ -1,7 +1,7 @@
 import { keepsDisk } from '#lib/contract/devboxes.ts'
 import { logs } from '#lib/contract/logs.ts'
-import type { Deps } from '#lib/service/deps.ts'
 import { implement } from '#lib/service/http/implement.ts'
+import type { Deps } from '#lib/service/parts.ts'
 
 export const logRoutes = ({ devboxes, logs: runtime }: Deps) =>
   implement(logs, {

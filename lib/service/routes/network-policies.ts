@@ -1,7 +1,7 @@
 import { networkPolicies } from '#lib/contract/network-policies.ts'
-import type { Deps } from '#lib/service/deps.ts'
 import { implement } from '#lib/service/http/implement.ts'
 import { notFound, ServiceError } from '#lib/service/kit/errors.ts'
+import type { Deps } from '#lib/service/parts.ts'
 import { listPage } from './pages.ts'
 
 export const networkPolicyRoutes = ({ store: { networkPolicies: store }, now }: Deps) => {

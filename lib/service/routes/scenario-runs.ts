@@ -1,8 +1,8 @@
 import { scenarioRuns } from '#lib/contract/scenario-runs.ts'
-import type { Deps } from '#lib/service/deps.ts'
 import { logsAttachment } from '#lib/service/http/content-disposition.ts'
 import { implement } from '#lib/service/http/implement.ts'
 import { notFound } from '#lib/service/kit/errors.ts'
+import type { Deps } from '#lib/service/parts.ts'
 import { listPage } from './pages.ts'
 
 export const scenarioRunRoutes = ({ store, scenarioRuns: runner, logArchives }: Deps) =>

@@ -1,9 +1,9 @@
 import { type Scenario, type ScenarioCreate, type ScenarioUpdate, scenarios } from '#lib/contract/scenarios.ts'
 import { testFilePath } from '#lib/service/benchmarks/score.ts'
-import type { Deps } from '#lib/service/deps.ts'
 import { implement } from '#lib/service/http/implement.ts'
 import { invalid, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
+import type { Deps } from '#lib/service/parts.ts'
 import { listPage, metadataHandlers, noPublic, withoutNull } from './pages.ts'
 
 export const scenarioRoutes = ({ store, now }: Deps) => {

@@ -1,7 +1,7 @@
 import { secrets } from '#lib/contract/secrets.ts'
-import type { Deps } from '#lib/service/deps.ts'
 import { implement } from '#lib/service/http/implement.ts'
 import { notFound, ServiceError } from '#lib/service/kit/errors.ts'
+import type { Deps } from '#lib/service/parts.ts'
 
 export const secretRoutes = ({ store, now }: Deps) =>
   implement(secrets, {

@@ -1,8 +1,8 @@
 import { devboxRefusal } from '#lib/contract/devboxes.ts'
 import { type SnapshotCreate, snapshots } from '#lib/contract/snapshots.ts'
-import type { Deps } from '#lib/service/deps.ts'
 import { type Caller, implement } from '#lib/service/http/implement.ts'
 import { notFound, ServiceError } from '#lib/service/kit/errors.ts'
+import type { Deps } from '#lib/service/parts.ts'
 import { listPage, metadataHandlers, noPublic } from './pages.ts'
 
 export const snapshotRoutes = ({ store, devboxes, snapshots: runtime }: Deps) => {

@@ -1,7 +1,7 @@
 import { inputOffsetHeader, outputOffsetHeader, shellIdHeader, terminals } from '#lib/contract/terminals.ts'
-import type { Deps } from '#lib/service/deps.ts'
 import { type Caller, implement } from '#lib/service/http/implement.ts'
 import { notFound, ServiceError } from '#lib/service/kit/errors.ts'
+import type { Deps } from '#lib/service/parts.ts'
 import type { Size } from '#lib/service/terminals/pseudo-terminal.ts'
 import { grantOf } from '#lib/service/terminals/tokens.ts'
 

@@ -1,6 +1,6 @@
 import { tunnels } from '#lib/contract/tunnels.ts'
-import type { Deps } from '#lib/service/deps.ts'
 import { implement } from '#lib/service/http/implement.ts'
+import type { Deps } from '#lib/service/parts.ts'
 
 export const tunnelRoutes = ({ tunnels: runtime }: Deps) =>
   implement(tunnels, {
